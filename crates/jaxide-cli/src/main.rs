@@ -1,0 +1,3 @@
+//! The `jaxide` program.
+#![forbid(unsafe_code)]
+fn main() {}

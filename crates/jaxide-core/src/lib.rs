@@ -1,0 +1,2 @@
+//! The jaxpr language.
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! Derive macros for pytrees.
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! Pytrees for Rust.
+#![forbid(unsafe_code)]

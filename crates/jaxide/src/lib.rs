@@ -1,0 +1,2 @@
+//! Composable function transformations and a native CPU JIT.
+#![forbid(unsafe_code)]
