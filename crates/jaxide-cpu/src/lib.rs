@@ -1,1 +1,3 @@
 //! The native CPU backend.
+
+pub mod runtime;
