@@ -1,2 +1,4 @@
 //! The jaxpr language.
 #![forbid(unsafe_code)]
+
+pub mod eval;

@@ -1,0 +1,3 @@
+//! The reference interpreter: the executable meaning of every primitive.
+
+pub mod numerics;
