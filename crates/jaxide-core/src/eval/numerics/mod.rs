@@ -18,7 +18,9 @@
 //! | [`float`] | the float dtypes as bits: conversion, `nextafter`, `reduce_precision` |
 //! | [`elementary`] | `exp` … `atanh`, `erf`, rounding, `rem`, `pow`, `integer_pow` |
 //! | [`integer`] | wrapping arithmetic, division, shifts, `mulhi`, bit counts |
+//! | [`random`] | Threefry, keys, `rng_bit_generator`, gamma samples |
 
 pub mod elementary;
 pub mod float;
 pub mod integer;
+pub mod random;
