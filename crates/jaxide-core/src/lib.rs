@@ -1,4 +1,30 @@
-//! The jaxpr language.
+//! The jaxpr language: what programs are, how they are written, transformed and evaluated.
+//!
+//! ```text
+//!  jaxpr ──transform──▶ jaxpr ──simplify──▶ jaxpr ──▶ eval (reference)
+//!   │ ▲
+//!  print parse
+//! ```
+//!
+//! * [`jaxpr`]: avals, variables, literals, equations, builder, checker, printer, parser;
+//! * [`prims`]: every primitive, one table row and its rules;
+//! * [`transform`]: jvp, batching, partial evaluation, transposition, ...;
+//! * [`eval`]: the reference interpreter;
+//! * [`Tensor`]: concrete arrays, [`DType`]: their element types, [`Error`]: what can go wrong.
 #![forbid(unsafe_code)]
 
+mod dtype;
+mod error;
 pub mod eval;
+pub mod jaxpr;
+pub mod prims;
+mod small_float;
+mod tensor;
+
+pub use dtype::DType;
+pub use error::{Error, ErrorKind, Result, Source};
+pub use jaxpr::{
+    Annotations, Atom, Atoms, Aval, AvalKind, Builder, ClosedJaxpr, Dims, Eqn, Jaxpr, Literal, Scalar, Shape, Var, VarInfo, VarMap, Vars,
+};
+pub use prims::Prim;
+pub use tensor::{Element, Storage, Tensor, byte_size, check_allocatable, element_count};

@@ -1,0 +1,210 @@
+//! The one error type of the project: what went wrong, in which operation, and where.
+
+use std::fmt;
+use std::panic::Location;
+
+/// A result whose error is [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Where an equation or a mistake comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// Not known: the equation was made by a transformation of one without a place.
+    #[default]
+    Unknown,
+    /// The line of Rust that recorded the equation.
+    Rust(&'static Location<'static>),
+    /// A place in `.jaxpr` text; both numbers count from one.
+    Text {
+        /// Line in the text.
+        line: u32,
+        /// Column in the line, in characters.
+        column: u32,
+    },
+}
+
+impl Source {
+    /// The caller's place in the Rust program.
+    #[track_caller]
+    pub fn caller() -> Self {
+        Source::Rust(Location::caller())
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Unknown => f.write_str("<unknown>"),
+            Source::Rust(place) => write!(f, "{place}"),
+            Source::Text { line, column } => write!(f, "{line}:{column}"),
+        }
+    }
+}
+
+/// What kind of mistake an [`Error`] reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// Shapes that do not fit each other or a parameter.
+    Shape,
+    /// Element types that do not fit.
+    DType,
+    /// A number of operands, results or arguments that does not fit.
+    Arity,
+    /// A parameter with a value that makes no sense.
+    Parameter,
+    /// A tree whose structure does not fit.
+    Structure,
+    /// A value used outside the trace that made it.
+    LeakedTracer,
+    /// A concrete value asked of a tracer.
+    Concretization,
+    /// A derivative, batching or transposition rule that does not exist, with the reason.
+    NoRule,
+    /// Malformed `.jaxpr` text.
+    Syntax,
+    /// An illegal jaxpr (unbound variable, wrong type, ...).
+    Invalid,
+    /// An array that is too large to hold or to address.
+    TooLarge,
+    /// Something that exists in JAX and cannot be done here, with the reason.
+    Unsupported,
+    /// A file or archive that cannot be read or written.
+    Io,
+    /// A broken promise of this library; please report it.
+    Internal,
+}
+
+/// A mistake, with the operation, the place and the tree path it belongs to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Error(Box<Detail>);
+
+#[derive(Clone, Debug, PartialEq)]
+struct Detail {
+    kind: ErrorKind,
+    operation: Option<String>,
+    path: Option<String>,
+    source: Source,
+    message: String,
+    notes: Vec<String>,
+}
+
+impl Error {
+    /// An error of `kind` with a message in plain words.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Error(Box::new(Detail {
+            kind,
+            operation: None,
+            path: None,
+            source: Source::Unknown,
+            message: message.into(),
+            notes: Vec::new(),
+        }))
+    }
+
+    /// Shapes that do not fit.
+    pub fn shape(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Shape, message)
+    }
+
+    /// Element types that do not fit.
+    pub fn dtype(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::DType, message)
+    }
+
+    /// A parameter that makes no sense.
+    pub fn parameter(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Parameter, message)
+    }
+
+    /// A rule that does not exist, and why.
+    pub fn no_rule(operation: &str, rule: &str, reason: &str) -> Self {
+        Self::new(ErrorKind::NoRule, format!("no {rule} rule: {reason}")).in_operation(operation)
+    }
+
+    /// Something JAX has and this library cannot do, and why.
+    pub fn unsupported(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Unsupported, message)
+    }
+
+    /// Names the operation, unless one is named already.
+    #[must_use]
+    pub fn in_operation(mut self, operation: &str) -> Self {
+        self.0.operation.get_or_insert_with(|| operation.to_owned());
+        self
+    }
+
+    /// Names the tree path, unless one is named already.
+    #[must_use]
+    pub fn at_path(mut self, path: impl Into<String>) -> Self {
+        self.0.path.get_or_insert_with(|| path.into());
+        self
+    }
+
+    /// Names the place, unless one is known already.
+    #[must_use]
+    pub fn at(mut self, source: Source) -> Self {
+        if self.0.source == Source::Unknown {
+            self.0.source = source;
+        }
+        self
+    }
+
+    /// Adds a line of advice, printed below the message.
+    #[must_use]
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.0.notes.push(note.into());
+        self
+    }
+
+    /// What kind of mistake this is.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// The message alone, without operation, place or notes.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// The operation the mistake was made in.
+    pub fn operation(&self) -> Option<&str> {
+        self.0.operation.as_deref()
+    }
+
+    /// The tree path the mistake belongs to.
+    pub fn path(&self) -> Option<&str> {
+        self.0.path.as_deref()
+    }
+
+    /// Where the mistake was made.
+    pub fn place(&self) -> Source {
+        self.0.source
+    }
+
+    /// Lines of advice.
+    pub fn notes(&self) -> &[String] {
+        &self.0.notes
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(operation) = &self.0.operation {
+            write!(f, "{operation}: ")?;
+        }
+        f.write_str(&self.0.message)?;
+        if let Some(path) = &self.0.path {
+            write!(f, " (at {path})")?;
+        }
+        if self.0.source != Source::Unknown {
+            write!(f, "\n  --> {}", self.0.source)?;
+        }
+        for note in &self.0.notes {
+            write!(f, "\n  = {note}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,172 @@
+//! Abstract values: what is known of an array before it exists.
+
+use std::fmt;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::dtype::DType;
+
+/// Lengths of axes.
+pub type Shape = SmallVec<[usize; 4]>;
+
+/// Indices of axes, or one number per axis.
+pub type Dims = SmallVec<[usize; 4]>;
+
+/// What kind of thing a variable stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum AvalKind {
+    /// An array.
+    #[default]
+    Array,
+    /// A mutable reference to an array, printed `Ref{f32[4]}`.
+    Ref,
+    /// An ordering token, printed `Tok`.
+    Token,
+}
+
+/// Where an array lives, printed with its type and without meaning for the values.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Annotations {
+    /// A memory other than the device's: `host`.
+    pub memory: Option<String>,
+    /// Mesh axes an axis is split over, by axis: `f32[8@x]`. Empty when none is.
+    pub sharding: Vec<Vec<String>>,
+    /// The text in braces after the shape: `V:i`.
+    pub varying: Option<String>,
+}
+
+/// The type of a variable: element type, shape, and whether the element type is weak.
+///
+/// ```
+/// use jaxide_core::{Aval, DType};
+/// assert_eq!(Aval::new(DType::F32, &[2, 3]).to_string(), "f32[2,3]");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Aval {
+    /// Element type.
+    pub dtype: DType,
+    /// Lengths of the axes.
+    pub shape: Shape,
+    /// Whether the type came from a bare number and yields to others in promotion. Not printed.
+    pub weak_type: bool,
+    /// Array, reference or token.
+    pub kind: AvalKind,
+    /// Placement, where the text gives one.
+    pub annotations: Option<Arc<Annotations>>,
+}
+
+impl Aval {
+    /// A strongly typed array.
+    pub fn new(dtype: DType, shape: &[usize]) -> Self {
+        Aval {
+            dtype,
+            shape: Shape::from_slice(shape),
+            weak_type: false,
+            kind: AvalKind::Array,
+            annotations: None,
+        }
+    }
+
+    /// A strongly typed rank-0 array.
+    pub fn scalar(dtype: DType) -> Self {
+        Self::new(dtype, &[])
+    }
+
+    /// An ordering token.
+    pub fn token() -> Self {
+        Aval { kind: AvalKind::Token, ..Self::scalar(DType::Bool) }
+    }
+
+    /// The same with this weakness.
+    #[must_use]
+    pub fn weak(mut self, weak: bool) -> Self {
+        self.weak_type = weak;
+        self
+    }
+
+    /// The same with another shape.
+    #[must_use]
+    pub fn with_shape(&self, shape: &[usize]) -> Self {
+        Aval { shape: Shape::from_slice(shape), annotations: self.annotations_for(shape), ..self.clone() }
+    }
+
+    /// The same with another element type, strongly typed.
+    #[must_use]
+    pub fn with_dtype(&self, dtype: DType) -> Self {
+        Aval { dtype, weak_type: false, ..self.clone() }
+    }
+
+    /// A reference to such an array.
+    #[must_use]
+    pub fn reference(mut self) -> Self {
+        self.kind = AvalKind::Ref;
+        self
+    }
+
+    /// The type of tangents and cotangents: same shape, `float0` for non-differentiable types.
+    #[must_use]
+    pub fn tangent(&self) -> Self {
+        Aval { dtype: self.dtype.tangent(), ..self.clone() }
+    }
+
+    /// Number of axes.
+    pub fn rank(&self) -> usize {
+        self.shape.len()
+    }
+
+    /// Number of elements; saturates when it cannot be addressed.
+    pub fn size(&self) -> usize {
+        crate::tensor::element_count(&self.shape).unwrap_or(usize::MAX)
+    }
+
+    /// Whether the two describe the same values: everything but weakness and placement.
+    pub fn matches(&self, other: &Aval) -> bool {
+        self.dtype == other.dtype && self.shape == other.shape && self.kind == other.kind
+    }
+
+    fn annotations_for(&self, shape: &[usize]) -> Option<Arc<Annotations>> {
+        let annotations = self.annotations.as_ref()?;
+        if annotations.sharding.is_empty() || shape.len() == self.shape.len() {
+            return Some(annotations.clone());
+        }
+        Some(Arc::new(Annotations { sharding: Vec::new(), ..(**annotations).clone() }))
+    }
+}
+
+/// The printed type: `f32[2,3]`, `Ref{i32[]}`, `f32<host>[8@x]{V:i}`.
+impl fmt::Display for Aval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.kind == AvalKind::Token {
+            return f.write_str("Tok");
+        }
+        if self.kind == AvalKind::Ref {
+            f.write_str("Ref{")?;
+        }
+        f.write_str(self.dtype.short_name())?;
+        let annotations = self.annotations.as_deref();
+        if let Some(memory) = annotations.and_then(|a| a.memory.as_deref()) {
+            write!(f, "<{memory}>")?;
+        }
+        f.write_str("[")?;
+        for (axis, dim) in self.shape.iter().enumerate() {
+            if axis > 0 {
+                f.write_str(",")?;
+            }
+            write!(f, "{dim}")?;
+            match annotations.and_then(|a| a.sharding.get(axis)).map(Vec::as_slice) {
+                None | Some([]) => {}
+                Some([name]) => write!(f, "@{name}")?,
+                Some(names) => write!(f, "@({})", names.join(","))?,
+            }
+        }
+        f.write_str("]")?;
+        if let Some(varying) = annotations.and_then(|a| a.varying.as_deref()) {
+            write!(f, "{{{varying}}}")?;
+        }
+        if self.kind == AvalKind::Ref {
+            f.write_str("}")?;
+        }
+        Ok(())
+    }
+}

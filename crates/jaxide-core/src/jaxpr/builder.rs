@@ -1,0 +1,268 @@
+//! Writes a jaxpr equation by equation, checking types as it goes.
+
+use std::cell::RefCell;
+
+use smallvec::SmallVec;
+
+use super::{Atom, Atoms, Aval, ClosedJaxpr, Eqn, Jaxpr, Literal, Scalar, Shape, Vars};
+use crate::dtype::DType;
+use crate::error::{Error, ErrorKind, Result, Source};
+use crate::prims::{Family, Prim};
+use crate::tensor::Tensor;
+
+/// A jaxpr under construction.
+///
+/// Methods take `&self`, so that calls nest: `b.mul(b.cos(x), t)`. Methods with a single result return it whatever
+/// happens; the first mistake is kept and reported by [`Builder::check`] and [`Builder::finish`].
+///
+/// ```
+/// use jaxide_core::{Aval, Builder, DType};
+/// let b = Builder::new();
+/// let x = b.input(Aval::new(DType::F32, &[3]));
+/// let y = b.mul(b.sin(x), x);
+/// let jaxpr = b.finish(&[y])?;
+/// assert_eq!(jaxpr.jaxpr.eqns.len(), 2);
+/// # Ok::<(), jaxide_core::Error>(())
+/// ```
+#[derive(Default)]
+pub struct Builder {
+    state: RefCell<State>,
+}
+
+#[derive(Default)]
+struct State {
+    jaxpr: Jaxpr,
+    consts: Vec<Tensor>,
+    source: Source,
+    error: Option<Error>,
+}
+
+impl Builder {
+    /// An empty jaxpr.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A new argument.
+    pub fn input(&self, aval: Aval) -> Atom {
+        let jaxpr = &mut self.state.borrow_mut().jaxpr;
+        let var = jaxpr.new_var(aval);
+        jaxpr.invars.push(var);
+        Atom::Var(var)
+    }
+
+    /// A captured array: a constvar with its value.
+    pub fn constant(&self, value: Tensor) -> Atom {
+        let aval = value.aval();
+        let state = &mut *self.state.borrow_mut();
+        let var = state.jaxpr.new_var(aval);
+        state.jaxpr.constvars.push(var);
+        state.consts.push(value);
+        Atom::Var(var)
+    }
+
+    /// A constvar whose value is not known (it was read from text).
+    pub fn constvar(&self, aval: Aval) -> Atom {
+        let jaxpr = &mut self.state.borrow_mut().jaxpr;
+        let var = jaxpr.new_var(aval);
+        jaxpr.constvars.push(var);
+        Atom::Var(var)
+    }
+
+    /// A scalar literal.
+    pub fn literal(&self, value: Scalar, dtype: DType) -> Atom {
+        Atom::Lit(Literal::new(value, dtype))
+    }
+
+    /// The scalar literal `value` of a numeric `dtype`: an integer, float or complex number as the dtype asks.
+    pub fn number(&self, value: f64, dtype: DType) -> Atom {
+        let scalar = if dtype == DType::Bool {
+            Scalar::Bool(value != 0.0)
+        } else if dtype.is_integer() {
+            Scalar::from_integer(value as i128).unwrap_or(Scalar::Int(0))
+        } else if dtype.is_complex() {
+            Scalar::Complex(value, 0.0)
+        } else {
+            Scalar::Float(value)
+        };
+        self.literal(scalar, dtype)
+    }
+
+    /// The type of an operand.
+    ///
+    /// # Panics
+    /// When the variable belongs to another jaxpr.
+    pub fn aval(&self, atom: Atom) -> Aval {
+        self.state.borrow().jaxpr.aval(atom)
+    }
+
+    /// The shape of an operand.
+    ///
+    /// # Panics
+    /// When the variable belongs to another jaxpr.
+    pub fn shape(&self, atom: Atom) -> Shape {
+        self.aval(atom).shape
+    }
+
+    /// The element type of an operand.
+    ///
+    /// # Panics
+    /// When the variable belongs to another jaxpr.
+    pub fn dtype(&self, atom: Atom) -> DType {
+        match atom {
+            Atom::Var(var) => self.state.borrow().jaxpr.aval_of(var).dtype,
+            Atom::Lit(literal) => literal.dtype,
+        }
+    }
+
+    /// The number of axes of an operand.
+    ///
+    /// # Panics
+    /// When the variable belongs to another jaxpr.
+    pub fn rank(&self, atom: Atom) -> usize {
+        match atom {
+            Atom::Var(var) => self.state.borrow().jaxpr.aval_of(var).rank(),
+            Atom::Lit(_) => 0,
+        }
+    }
+
+    /// From now on equations carry this place; gives the one before.
+    pub fn set_source(&self, source: Source) -> Source {
+        std::mem::replace(&mut self.state.borrow_mut().source, source)
+    }
+
+    /// Applies a primitive.
+    ///
+    /// # Errors
+    /// When its operands do not fit; the message names the primitive, the types and the place.
+    pub fn emit(&self, prim: impl Into<Prim>, operands: &[Atom]) -> Result<Atoms> {
+        let prim = prim.into();
+        let source = self.state.borrow().source;
+        let results = infer(&prim, &self.state.borrow().jaxpr, operands)
+            .map_err(|error| error.in_operation(prim.name()).at(source))?;
+        let jaxpr = &mut self.state.borrow_mut().jaxpr;
+        let outputs: Vars = results.into_iter().map(|aval| jaxpr.new_var(aval)).collect();
+        let atoms = outputs.iter().map(|&var| Atom::Var(var)).collect();
+        jaxpr.eqns.push(Eqn { prim, inputs: Atoms::from_slice(operands), outputs, source });
+        Ok(atoms)
+    }
+
+    /// Applies a primitive with one result. A mistake is kept for [`Builder::check`].
+    pub fn op(&self, prim: impl Into<Prim>, operands: &[Atom]) -> Atom {
+        let result = self.emit(prim, operands).and_then(|results| match results.as_slice() {
+            [only] => Ok(*only),
+            other => Err(Error::new(ErrorKind::Internal, format!("one result is expected, and there are {}", other.len()))),
+        });
+        result.unwrap_or_else(|error| {
+            let aval = operands.first().map_or_else(|| Aval::scalar(DType::F32), |&atom| self.aval(atom));
+            self.fail(error);
+            Atom::Var(self.state.borrow_mut().jaxpr.new_var(aval))
+        })
+    }
+
+    /// Appends an equation whose types are already known to fit, with given result types (weakness included).
+    pub fn push(&self, prim: Prim, operands: &[Atom], results: &[Aval]) -> Atoms {
+        let state = &mut *self.state.borrow_mut();
+        let outputs: Vars = results.iter().map(|aval| state.jaxpr.new_var(aval.clone())).collect();
+        let atoms = outputs.iter().map(|&var| Atom::Var(var)).collect();
+        state.jaxpr.eqns.push(Eqn { prim, inputs: Atoms::from_slice(operands), outputs, source: state.source });
+        atoms
+    }
+
+    /// Keeps the first mistake.
+    pub fn fail(&self, error: Error) {
+        let state = &mut *self.state.borrow_mut();
+        let source = state.source;
+        state.error.get_or_insert_with(|| error.at(source));
+    }
+
+    /// Reports the first mistake.
+    ///
+    /// # Errors
+    /// When there was one.
+    pub fn check(&self) -> Result<()> {
+        self.state.borrow().error.clone().map_or(Ok(()), Err)
+    }
+
+    /// The number of equations so far.
+    pub fn eqn_count(&self) -> usize {
+        self.state.borrow().jaxpr.eqns.len()
+    }
+
+    /// The finished jaxpr.
+    ///
+    /// # Errors
+    /// The first mistake made on the way.
+    pub fn finish(self, results: &[Atom]) -> Result<ClosedJaxpr> {
+        let State { mut jaxpr, consts, error, .. } = self.state.into_inner();
+        if let Some(error) = error {
+            return Err(error);
+        }
+        jaxpr.outvars = results.to_vec();
+        Ok(ClosedJaxpr::new(jaxpr, consts))
+    }
+
+    /// Writes all equations of `jaxpr` here with its constvars and invars replaced, and gives its results.
+    ///
+    /// # Errors
+    /// When the numbers of constants or arguments do not fit.
+    pub fn inline(&self, jaxpr: &Jaxpr, consts: &[Atom], args: &[Atom]) -> Result<Atoms> {
+        if consts.len() != jaxpr.constvars.len() || args.len() != jaxpr.invars.len() {
+            return Err(Error::new(
+                ErrorKind::Arity,
+                format!(
+                    "a jaxpr of {} constants and {} arguments is given {} and {}",
+                    jaxpr.constvars.len(),
+                    jaxpr.invars.len(),
+                    consts.len(),
+                    args.len()
+                ),
+            ));
+        }
+        let mut env = super::VarMap::new();
+        for (&var, &atom) in jaxpr.constvars.iter().zip(consts).chain(jaxpr.invars.iter().zip(args)) {
+            env.insert(var, atom);
+        }
+        let read = |env: &super::VarMap<Atom>, atom: Atom| match atom {
+            Atom::Var(var) => env[var],
+            literal @ Atom::Lit(_) => literal,
+        };
+        for eqn in &jaxpr.eqns {
+            let operands: Atoms = eqn.inputs.iter().map(|&atom| read(&env, atom)).collect();
+            let avals: SmallVec<[Aval; 2]> = eqn.outputs.iter().map(|&var| jaxpr.aval_of(var).clone()).collect();
+            let before = self.set_source(eqn.source);
+            let results = self.push(eqn.prim.clone(), &operands, &avals);
+            self.set_source(before);
+            for (&var, &atom) in eqn.outputs.iter().zip(&results) {
+                env.insert(var, atom);
+            }
+        }
+        Ok(jaxpr.outvars.iter().map(|&atom| read(&env, atom)).collect())
+    }
+}
+
+/// Types of the results of `prim` on atoms of `jaxpr`.
+///
+/// Scalar literals beside arrays in elementwise primitives take the arrays' shape.
+///
+/// # Errors
+/// When the operands do not fit.
+pub(crate) fn infer(prim: &Prim, jaxpr: &Jaxpr, operands: &[Atom]) -> Result<SmallVec<[Aval; 1]>> {
+    let mut avals: SmallVec<[Aval; 3]> = operands.iter().map(|&atom| jaxpr.aval(atom)).collect();
+    if prim.family() == Family::Elementwise && operands.iter().any(|atom| atom.literal().is_some()) {
+        let shape = operands
+            .iter()
+            .zip(&avals)
+            .filter(|(atom, _)| atom.var().is_some())
+            .map(|(_, aval)| aval.shape.clone())
+            .max_by_key(|shape| shape.len());
+        if let Some(shape) = shape {
+            for (atom, aval) in operands.iter().zip(&mut avals) {
+                if atom.literal().is_some() {
+                    aval.shape = shape.clone();
+                }
+            }
+        }
+    }
+    prim.rules().abstract_eval(&avals)
+}

@@ -1,0 +1,224 @@
+//! The language: closed, typed, in SSA form, acyclic.
+//!
+//! A [`Jaxpr`] owns its variables; a [`Var`] is a key into the jaxpr that made it and means nothing in another.
+//! Sub-jaxprs (of `cond`, `while`, `scan`, calls) are [`ClosedJaxpr`]s inside the parameters of an equation.
+
+mod aval;
+mod builder;
+mod literal;
+
+use std::sync::Arc;
+
+use slotmap::{SecondaryMap, SlotMap, new_key_type};
+use smallvec::SmallVec;
+
+pub use aval::{Annotations, Aval, AvalKind, Dims, Shape};
+pub use builder::Builder;
+pub use literal::{Literal, Scalar};
+
+use crate::error::{Error, ErrorKind, Result, Source};
+use crate::prims::Prim;
+use crate::tensor::Tensor;
+
+new_key_type! {
+    /// A variable of one jaxpr.
+    pub struct Var;
+}
+
+/// What a jaxpr knows of a variable.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VarInfo {
+    /// Its type.
+    pub aval: Aval,
+    /// Whether the text wrote `_` for it: a result that nothing uses.
+    pub dropped: bool,
+}
+
+/// A map from the variables of one jaxpr.
+pub type VarMap<T> = SecondaryMap<Var, T>;
+
+/// An operand: a variable or a scalar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Atom {
+    /// A variable.
+    Var(Var),
+    /// A scalar written in place.
+    Lit(Literal),
+}
+
+impl Atom {
+    /// The variable, if it is one.
+    pub fn var(self) -> Option<Var> {
+        match self {
+            Atom::Var(var) => Some(var),
+            Atom::Lit(_) => None,
+        }
+    }
+
+    /// The literal, if it is one.
+    pub fn literal(self) -> Option<Literal> {
+        match self {
+            Atom::Var(_) => None,
+            Atom::Lit(literal) => Some(literal),
+        }
+    }
+}
+
+impl From<Var> for Atom {
+    fn from(var: Var) -> Self {
+        Atom::Var(var)
+    }
+}
+
+impl From<Literal> for Atom {
+    fn from(literal: Literal) -> Self {
+        Atom::Lit(literal)
+    }
+}
+
+/// Operands of an equation.
+pub type Atoms = SmallVec<[Atom; 3]>;
+
+/// Results of an equation.
+pub type Vars = SmallVec<[Var; 2]>;
+
+/// One application of a primitive.
+#[derive(Clone, Debug)]
+pub struct Eqn {
+    /// The primitive with its parameters.
+    pub prim: Prim,
+    /// Operands.
+    pub inputs: Atoms,
+    /// Variables the results are bound to.
+    pub outputs: Vars,
+    /// Where the equation was written.
+    pub source: Source,
+}
+
+/// A function in the language: equations between typed inputs and results.
+#[derive(Clone, Debug, Default)]
+pub struct Jaxpr {
+    vars: SlotMap<Var, VarInfo>,
+    /// Variables bound to captured arrays, left of `;` in the text.
+    pub constvars: Vec<Var>,
+    /// Variables bound to the arguments.
+    pub invars: Vec<Var>,
+    /// Equations in order of evaluation.
+    pub eqns: Vec<Eqn>,
+    /// Results.
+    pub outvars: Vec<Atom>,
+}
+
+impl Jaxpr {
+    /// An empty jaxpr.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A new variable of this jaxpr.
+    pub fn new_var(&mut self, aval: Aval) -> Var {
+        self.vars.insert(VarInfo { aval, dropped: false })
+    }
+
+    /// A new variable that the text writes `_`.
+    pub fn new_dropped_var(&mut self, aval: Aval) -> Var {
+        self.vars.insert(VarInfo { aval, dropped: true })
+    }
+
+    /// What is known of a variable; `None` when it belongs to another jaxpr.
+    pub fn var(&self, var: Var) -> Option<&VarInfo> {
+        self.vars.get(var)
+    }
+
+    /// The type of a variable of this jaxpr.
+    ///
+    /// # Panics
+    /// When the variable belongs to another jaxpr.
+    pub fn aval_of(&self, var: Var) -> &Aval {
+        &self.vars[var].aval
+    }
+
+    /// The type of an operand.
+    ///
+    /// # Panics
+    /// When the variable belongs to another jaxpr.
+    pub fn aval(&self, atom: Atom) -> Aval {
+        match atom {
+            Atom::Var(var) => self.vars[var].aval.clone(),
+            Atom::Lit(literal) => literal.aval(),
+        }
+    }
+
+    /// The number of variables.
+    pub fn var_count(&self) -> usize {
+        self.vars.len()
+    }
+
+    /// Types of the constvars.
+    pub fn const_avals(&self) -> Vec<Aval> {
+        self.constvars.iter().map(|&var| self.aval_of(var).clone()).collect()
+    }
+
+    /// Types of the arguments.
+    pub fn in_avals(&self) -> Vec<Aval> {
+        self.invars.iter().map(|&var| self.aval_of(var).clone()).collect()
+    }
+
+    /// Types of the results.
+    pub fn out_avals(&self) -> Vec<Aval> {
+        self.outvars.iter().map(|&atom| self.aval(atom)).collect()
+    }
+}
+
+/// A jaxpr with the arrays its constvars stand for.
+///
+/// Cloning is cheap and keeps the identity: two clones are the same sub-jaxpr to the printer.
+#[derive(Clone, Debug)]
+pub struct ClosedJaxpr {
+    /// The function.
+    pub jaxpr: Arc<Jaxpr>,
+    /// One array per constvar; empty when the text did not carry them.
+    pub consts: Vec<Tensor>,
+}
+
+impl ClosedJaxpr {
+    /// A jaxpr with its constants.
+    pub fn new(jaxpr: Jaxpr, consts: Vec<Tensor>) -> Self {
+        ClosedJaxpr { jaxpr: Arc::new(jaxpr), consts }
+    }
+
+    /// Types of the arguments.
+    pub fn in_avals(&self) -> Vec<Aval> {
+        self.jaxpr.in_avals()
+    }
+
+    /// Types of the results.
+    pub fn out_avals(&self) -> Vec<Aval> {
+        self.jaxpr.out_avals()
+    }
+
+    /// Whether the two are the same object, not only equal.
+    pub fn same(&self, other: &ClosedJaxpr) -> bool {
+        Arc::ptr_eq(&self.jaxpr, &other.jaxpr)
+    }
+
+    /// Whether there is an array for every constvar.
+    ///
+    /// # Errors
+    /// When there are more or fewer, or one has the wrong type.
+    pub fn check_consts(&self) -> Result<()> {
+        let want = self.jaxpr.const_avals();
+        if want.len() != self.consts.len() {
+            return Err(Error::new(
+                ErrorKind::Arity,
+                format!("the jaxpr has {} constants, and {} values are known", want.len(), self.consts.len()),
+            ));
+        }
+        for (index, (want, got)) in want.iter().zip(&self.consts).enumerate() {
+            if !want.matches(&got.aval()) {
+                return Err(Error::shape(format!("constant {index} is {}, and {want} is expected", got.aval())));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,332 @@
+//! Primitives: a table that generates a closed enum, and the rules of each beside its family.
+//!
+//! [`table`] declares every primitive; [`Prim`] is one application's primitive with its parameters; the rules are the
+//! methods of [`Primitive`], implemented in one file per family.
+
+mod params;
+mod rules;
+mod table;
+
+pub use params::*;
+pub use rules::{BatchAxis, Batched, JvpResult, Primitive, TransposeArg};
+pub use table::*;
+
+/// Broad groups of primitives, by what their rules have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Family {
+    /// One element of the result from one element of each operand.
+    Elementwise,
+    /// Moves elements without computing.
+    Shape,
+    /// Moves elements by computed indices.
+    Indexing,
+    /// Combines elements along axes, sorts, searches.
+    Reduction,
+    /// Sliding windows and convolution.
+    Window,
+    /// Products, factorisations, Fourier transforms.
+    Linalg,
+    /// Random bits and keys.
+    Random,
+    /// Calls, branches, loops, custom rules, placement.
+    Control,
+    /// Mutable references.
+    State,
+    /// Communication along named axes.
+    Collective,
+}
+
+/// What the table says of a primitive.
+#[derive(Clone, Copy, Debug)]
+pub struct PrimInfo {
+    /// The variant of [`Prim`].
+    pub variant: &'static str,
+    /// The name in the text.
+    pub name: &'static str,
+    /// Its group.
+    pub family: Family,
+    /// Numbers of operands and results; `n` is any.
+    pub arity: &'static str,
+    /// What it computes.
+    pub doc: &'static str,
+    /// Its parameters in the order in which they are printed.
+    pub params: &'static [ParamInfo],
+}
+
+/// What the table says of a parameter.
+#[derive(Clone, Copy, Debug)]
+pub struct ParamInfo {
+    /// The name in the text.
+    pub name: &'static str,
+    /// What kind of value it has.
+    pub kind: &'static str,
+    /// What it means.
+    pub doc: &'static str,
+    /// When it is printed.
+    pub printed: Printed,
+}
+
+/// When a parameter is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Printed {
+    /// Always.
+    Always,
+    /// When it differs from its default.
+    NonDefault,
+    /// Never: it follows from the types, or means nothing here.
+    Never,
+}
+
+/// Parameters read from the text, by name; what is left over is unknown and ignored, as older text has more.
+pub struct ParamReader<'a> {
+    params: &'a [(String, ParamValue)],
+}
+
+impl<'a> ParamReader<'a> {
+    /// Reads from these.
+    pub fn new(params: &'a [(String, ParamValue)]) -> Self {
+        ParamReader { params }
+    }
+
+    fn get(&self, name: &str) -> Option<&'a ParamValue> {
+        self.params.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+
+    /// A parameter that must be there.
+    ///
+    /// # Errors
+    /// When it is missing or has another type.
+    pub fn required<T: ParamType>(&self, name: &str) -> Result<T, String> {
+        let value = self.get(name).ok_or_else(|| format!("parameter `{name}` ({}) is missing", T::KIND))?;
+        T::from_value(value).map_err(|error| format!("parameter `{name}`: {error}"))
+    }
+
+    /// A parameter that is printed only when it differs from its default.
+    ///
+    /// # Errors
+    /// When it has another type.
+    pub fn optional<T: ParamType + Default>(&self, name: &str) -> Result<T, String> {
+        match self.get(name) {
+            None => Ok(T::default()),
+            Some(value) => T::from_value(value).map_err(|error| format!("parameter `{name}`: {error}")),
+        }
+    }
+}
+
+/// A parameter's name in the text: Rust keywords carry an underscore at the end.
+pub(crate) fn text_name(field: &'static str) -> &'static str {
+    field.strip_suffix('_').unwrap_or(field)
+}
+
+macro_rules! param_write {
+    ($out:ident, $self:ident, $field:ident) => {
+        $out.push((text_name(stringify!($field)), ParamType::to_value(&$self.$field)));
+    };
+    ($out:ident, $self:ident, $field:ident elided) => {
+        if $self.$field != Default::default() {
+            $out.push((text_name(stringify!($field)), ParamType::to_value(&$self.$field)));
+        }
+    };
+    ($out:ident, $self:ident, $field:ident hidden) => {};
+}
+
+macro_rules! param_read {
+    ($reader:ident, $field:ident) => {
+        $reader.required(text_name(stringify!($field)))?
+    };
+    ($reader:ident, $field:ident elided) => {
+        $reader.optional(text_name(stringify!($field)))?
+    };
+    ($reader:ident, $field:ident hidden) => {
+        Default::default()
+    };
+}
+
+macro_rules! param_visit {
+    ($method:ident, $visitor:ident, $place:expr) => {
+        ParamType::$method($place, $visitor);
+    };
+    ($method:ident, $visitor:ident, $place:expr, elided) => {
+        ParamType::$method($place, $visitor);
+    };
+    ($method:ident, $visitor:ident, $place:expr, hidden) => {};
+}
+
+macro_rules! param_printed {
+    () => {
+        Printed::Always
+    };
+    (elided) => {
+        Printed::NonDefault
+    };
+    (hidden) => {
+        Printed::Never
+    };
+}
+
+macro_rules! param_kind {
+    ($ty:ty) => {
+        <$ty as ParamType>::KIND
+    };
+    ($ty:ty, elided) => {
+        <$ty as ParamType>::KIND
+    };
+    ($ty:ty, hidden) => {
+        ""
+    };
+}
+
+macro_rules! prim_struct {
+    ($(#[doc = $doc:literal])* $variant:ident) => {
+        $(#[doc = $doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq)]
+        pub struct $variant;
+
+        impl PrimText for $variant {
+            fn write(&self) -> Vec<(&'static str, ParamValue)> {
+                Vec::new()
+            }
+
+            fn read(_reader: &ParamReader<'_>) -> Result<Self, String> {
+                Ok($variant)
+            }
+
+            fn visit<'a>(&'a self, _visitor: &mut dyn FnMut(&'a ClosedJaxpr)) {}
+
+            fn visit_mut(&mut self, _visitor: &mut dyn FnMut(&mut ClosedJaxpr)) {}
+        }
+    };
+    ($(#[doc = $doc:literal])* $variant:ident { $($(#[doc = $fdoc:literal])* $field:ident: $ty:ty $(= $mode:ident)?,)* }) => {
+        $(#[doc = $doc])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $variant { $($(#[doc = $fdoc])* pub $field: $ty,)* }
+
+        impl PrimText for $variant {
+            fn write(&self) -> Vec<(&'static str, ParamValue)> {
+                let mut out = Vec::new();
+                $(param_write!(out, self, $field $($mode)?);)*
+                out
+            }
+
+            fn read(reader: &ParamReader<'_>) -> Result<Self, String> {
+                Ok($variant { $($field: param_read!(reader, $field $($mode)?),)* })
+            }
+
+            fn visit<'a>(&'a self, visitor: &mut dyn FnMut(&'a ClosedJaxpr)) {
+                let _ = &visitor;
+                $(param_visit!(visit, visitor, &self.$field $(, $mode)?);)*
+            }
+
+            fn visit_mut(&mut self, visitor: &mut dyn FnMut(&mut ClosedJaxpr)) {
+                let _ = &visitor;
+                $(param_visit!(visit_mut, visitor, &mut self.$field $(, $mode)?);)*
+            }
+        }
+    };
+}
+
+/// What the table generates for each parameter struct.
+trait PrimText: Sized {
+    fn write(&self) -> Vec<(&'static str, ParamValue)>;
+    fn read(reader: &ParamReader<'_>) -> Result<Self, String>;
+    fn visit<'a>(&'a self, visitor: &mut dyn FnMut(&'a ClosedJaxpr));
+    fn visit_mut(&mut self, visitor: &mut dyn FnMut(&mut ClosedJaxpr));
+}
+
+/// Generates the parameter structs, [`Prim`] and everything that walks it.
+macro_rules! primitives {
+    ($($family:ident { $(
+        $(#[doc = $doc:literal])*
+        $variant:ident $name:literal ($($arity:tt)*) $({ $($(#[doc = $fdoc:literal])* $field:ident: $ty:ty $(= $mode:ident)?,)* })?;
+    )* })*) => {
+        $($(
+            $crate::prims::prim_struct! {
+                $(#[doc = $doc])*
+                $variant $({ $($(#[doc = $fdoc])* $field: $ty $(= $mode)?,)* })?
+            }
+
+            impl From<$variant> for Prim {
+                fn from(params: $variant) -> Prim {
+                    Prim::$variant(params)
+                }
+            }
+        )*)*
+
+        /// A primitive with its parameters.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Prim { $($( $(#[doc = $doc])* $variant($variant), )*)* }
+
+        impl Prim {
+            /// Every primitive.
+            pub const ALL: &'static [PrimInfo] = &[$($(PrimInfo {
+                variant: stringify!($variant),
+                name: $name,
+                family: Family::$family,
+                arity: stringify!($($arity)*),
+                doc: concat!($($doc),*),
+                params: &[$($(ParamInfo {
+                    name: stringify!($field),
+                    kind: param_kind!($ty $(, $mode)?),
+                    doc: concat!($($fdoc),*),
+                    printed: param_printed!($($mode)?),
+                },)*)?],
+            },)*)*];
+
+            /// The name in the text.
+            pub const fn name(&self) -> &'static str {
+                match self { $($(Prim::$variant(_) => $name,)*)* }
+            }
+
+            /// The group.
+            pub const fn family(&self) -> Family {
+                match self { $($(Prim::$variant(_) => Family::$family,)*)* }
+            }
+
+            /// The printed parameters in order.
+            pub fn params(&self) -> Vec<(&'static str, ParamValue)> {
+                match self { $($(Prim::$variant(params) => PrimText::write(params),)*)* }
+            }
+
+            /// The primitive `name` with parameters read from text; `None` when no primitive has this name.
+            ///
+            /// Hidden parameters are filled in by [`Prim::complete`] once the types are known.
+            pub fn read(name: &str, params: &[(String, ParamValue)]) -> Option<Result<Prim, String>> {
+                let reader = ParamReader::new(params);
+                match name {
+                    $($($name => Some(<$variant as PrimText>::read(&reader).map(Prim::$variant)),)*)*
+                    _ => None,
+                }
+            }
+
+            /// Calls `visitor` with every sub-jaxpr of the parameters.
+            pub fn visit<'a>(&'a self, visitor: &mut dyn FnMut(&'a ClosedJaxpr)) {
+                match self { $($(Prim::$variant(params) => PrimText::visit(params, visitor),)*)* }
+            }
+
+            /// Calls `visitor` with every sub-jaxpr of the parameters, replaceable.
+            pub fn visit_mut(&mut self, visitor: &mut dyn FnMut(&mut ClosedJaxpr)) {
+                match self { $($(Prim::$variant(params) => PrimText::visit_mut(params, visitor),)*)* }
+            }
+
+            /// The rules.
+            pub fn rules(&self) -> &dyn Primitive {
+                match self { $($(Prim::$variant(params) => params,)*)* }
+            }
+
+            /// The rules, for completing parameters.
+            pub(crate) fn rules_mut(&mut self) -> &mut dyn Primitive {
+                match self { $($(Prim::$variant(params) => params,)*)* }
+            }
+        }
+    };
+}
+
+pub(crate) use {param_kind, param_printed, param_read, param_visit, param_write, prim_struct, primitives};
+use crate::jaxpr::{Aval, ClosedJaxpr};
+
+impl Prim {
+    /// Fills in hidden parameters that follow from the types of operands and results.
+    pub fn complete(&mut self, operands: &[Aval], results: &[Aval]) {
+        self.rules_mut().complete(operands, results);
+    }
+}

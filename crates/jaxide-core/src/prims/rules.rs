@@ -1,0 +1,97 @@
+//! The rules every primitive has.
+
+use smallvec::SmallVec;
+
+use super::params::Name;
+use crate::error::Result;
+use crate::jaxpr::{Atom, Atoms, Aval, Builder};
+
+/// A derivative's results: the values, and a tangent each, `None` where it is zero whatever the inputs.
+pub struct JvpResult {
+    /// The results.
+    pub primals: Atoms,
+    /// Their tangents.
+    pub tangents: SmallVec<[Option<Atom>; 2]>,
+}
+
+impl JvpResult {
+    /// One result with its tangent.
+    pub fn one(primal: Atom, tangent: Option<Atom>) -> Self {
+        JvpResult { primals: SmallVec::from_slice(&[primal]), tangents: SmallVec::from_slice(&[tangent]) }
+    }
+}
+
+/// A value under `vmap`: the atom, and the axis that is mapped, `None` when all lanes share the value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Batched {
+    /// The value with all lanes.
+    pub value: Atom,
+    /// The mapped axis.
+    pub dim: Option<usize>,
+}
+
+/// The mapped axis as a whole.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BatchAxis {
+    /// Number of lanes.
+    pub size: usize,
+    /// The name that collectives inside may use.
+    pub name: Option<Name>,
+}
+
+/// An operand seen by transposition.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TransposeArg {
+    /// Known: a residual or a constant.
+    Known(Atom),
+    /// The operand the equation is linear in, of this type.
+    Linear(Aval),
+}
+
+impl TransposeArg {
+    /// The type of the operand.
+    pub fn aval(&self, b: &Builder) -> Aval {
+        match self {
+            TransposeArg::Known(atom) => b.aval(*atom),
+            TransposeArg::Linear(aval) => aval.clone(),
+        }
+    }
+}
+
+/// The rules of a primitive, given its parameters.
+///
+/// Rules write equations into a [`Builder`] and hold no state.
+pub trait Primitive {
+    /// Types of the results from the types of the operands. Literals beside arrays in elementwise primitives
+    /// arrive with the shape of the arrays.
+    ///
+    /// # Errors
+    /// When the types or parameters do not fit; the message names them.
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>>;
+
+    /// Fills in hidden parameters when read from text.
+    fn complete(&mut self, _operands: &[Aval], _results: &[Aval]) {}
+
+    /// Results and tangents, from operands and their tangents. At least one tangent is not zero.
+    ///
+    /// # Errors
+    /// When there is no derivative; the message says why.
+    fn jvp(&self, b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<JvpResult>;
+
+    /// Results for all lanes. At least one operand is mapped.
+    ///
+    /// # Errors
+    /// When it cannot be batched; the message says why.
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<SmallVec<[Batched; 1]>>;
+
+    /// Cotangents of the linear operands from those of the results (`None` is zero); `None` for known operands.
+    ///
+    /// # Errors
+    /// When it is not linear in these operands; the message says why.
+    fn transpose(
+        &self,
+        b: &Builder,
+        cotangents: &[Option<Atom>],
+        operands: &[TransposeArg],
+    ) -> Result<SmallVec<[Option<Atom>; 3]>>;
+}

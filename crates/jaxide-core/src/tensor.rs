@@ -1,0 +1,349 @@
+//! Concrete arrays: a shape, an element type and row-major bytes.
+
+use std::fmt;
+use std::sync::Arc;
+
+use bytemuck::{AnyBitPattern, NoUninit};
+use half::{bf16, f16};
+use num_complex::Complex;
+
+use crate::dtype::DType;
+use crate::error::{Error, ErrorKind, Result};
+use crate::jaxpr::{Aval, Scalar, Shape};
+
+/// Memory that holds an array's bytes; back ends bring their own (pooled, page-aligned, ...).
+pub trait Storage: Send + Sync + 'static {
+    /// The bytes, at an address that is aligned for the element type.
+    fn bytes(&self) -> &[u8];
+
+    /// The bytes, writable: called only when this storage has a single owner.
+    fn bytes_mut(&mut self) -> &mut [u8];
+}
+
+impl<T: Element> Storage for Vec<T> {
+    fn bytes(&self) -> &[u8] {
+        bytemuck::cast_slice(self)
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        bytemuck::cast_slice_mut(self)
+    }
+}
+
+/// A Rust type that elements of an array have in memory.
+pub trait Element: NoUninit + AnyBitPattern + Send + Sync + PartialEq + fmt::Debug + 'static {
+    /// The element type this Rust type holds.
+    const DTYPE: DType;
+}
+
+macro_rules! elements {
+    ($($ty:ty => $dtype:ident),* $(,)?) => { $(impl Element for $ty { const DTYPE: DType = DType::$dtype; })* };
+}
+elements! {
+    i8 => I8, i16 => I16, i32 => I32, i64 => I64, u8 => U8, u16 => U16, u32 => U32, u64 => U64,
+    f16 => F16, bf16 => BF16, f32 => F32, f64 => F64, Complex<f32> => C64, Complex<f64> => C128,
+}
+
+/// Scalars live in the handle itself, larger arrays are shared.
+#[derive(Clone)]
+enum Data {
+    Inline([u64; 2]),
+    Shared(Arc<dyn Storage>),
+}
+
+/// An immutable, cheaply cloned array in row-major order.
+///
+/// `bool` elements are bytes 0 or 1; types of 2 or 4 bits take a byte each, sign-extended; 8-bit floats
+/// are their bits; a random key is its `u32` words.
+#[derive(Clone)]
+pub struct Tensor {
+    shape: Shape,
+    dtype: DType,
+    data: Data,
+}
+
+impl Tensor {
+    /// An array of `shape` from its elements in row-major order, without copying them.
+    ///
+    /// # Errors
+    /// When the number of elements is not the product of `shape`.
+    ///
+    /// ```
+    /// use jaxide_core::Tensor;
+    /// let t = Tensor::from_vec(&[2, 2], vec![1.0f32, 2.0, 3.0, 4.0])?;
+    /// assert_eq!(t.to_vec::<f32>()?, [1.0, 2.0, 3.0, 4.0]);
+    /// # Ok::<(), jaxide_core::Error>(())
+    /// ```
+    pub fn from_vec<T: Element>(shape: &[usize], elements: Vec<T>) -> Result<Self> {
+        Self::from_storage(shape, T::DTYPE, elements)
+    }
+
+    /// An array of `dtype` and `shape` whose row-major bytes `storage` holds.
+    ///
+    /// # Errors
+    /// When the number of bytes is not what shape and dtype need.
+    pub fn from_storage<S: Storage>(shape: &[usize], dtype: DType, storage: S) -> Result<Self> {
+        let bytes = storage.bytes();
+        let want = byte_size(shape, dtype)?;
+        if bytes.len() != want {
+            return Err(Error::shape(format!(
+                "an array {} takes {want} bytes, and {} were given",
+                Aval::new(dtype, shape),
+                bytes.len()
+            )));
+        }
+        let data = if want <= 16 { Data::Inline(inline(bytes)) } else { Data::Shared(Arc::new(storage)) };
+        Ok(Tensor { shape: Shape::from_slice(shape), dtype, data })
+    }
+
+    /// An array from raw bytes in row-major order, copied to aligned memory.
+    ///
+    /// # Errors
+    /// When the number of bytes is not what shape and dtype need.
+    pub fn from_bytes(shape: &[usize], dtype: DType, bytes: &[u8]) -> Result<Self> {
+        let mut words = vec![0u64; bytes.len().div_ceil(8)];
+        bytemuck::cast_slice_mut::<u64, u8>(&mut words)[..bytes.len()].copy_from_slice(bytes);
+        Self::from_storage(shape, dtype, Words { words, length: bytes.len() })
+    }
+
+    /// Truth values in row-major order.
+    ///
+    /// # Errors
+    /// When the number of elements is not the product of `shape`.
+    pub fn from_bools(shape: &[usize], elements: impl IntoIterator<Item = bool>) -> Result<Self> {
+        let bytes: Vec<u8> = elements.into_iter().map(u8::from).collect();
+        Self::from_storage(shape, DType::Bool, bytes)
+    }
+
+    /// A rank-0 array.
+    pub fn scalar<T: Element>(value: T) -> Self {
+        let data = Data::Inline(inline(bytemuck::bytes_of(&value)));
+        Tensor { shape: Shape::new(), dtype: T::DTYPE, data }
+    }
+
+    /// A rank-0 truth value.
+    pub fn bool(value: bool) -> Self {
+        Tensor { shape: Shape::new(), dtype: DType::Bool, data: Data::Inline(inline(&[u8::from(value)])) }
+    }
+
+    /// An array of `dtype` filled with one value, converted as a literal is (rounded to the dtype).
+    ///
+    /// # Errors
+    /// When the array is too large to hold, or the scalar has no meaning in `dtype`.
+    pub fn full(shape: &[usize], dtype: DType, value: Scalar) -> Result<Self> {
+        let element = value.to_bytes(dtype)?;
+        let size = byte_size(shape, dtype)?;
+        check_allocatable(size)?;
+        let mut words = vec![0u64; size.div_ceil(8)];
+        if element.iter().any(|&byte| byte != 0) {
+            let bytes = &mut bytemuck::cast_slice_mut::<u64, u8>(&mut words)[..size];
+            for chunk in bytes.chunks_exact_mut(element.len().max(1)) {
+                chunk.copy_from_slice(&element);
+            }
+        }
+        Self::from_storage(shape, dtype, Words { words, length: size })
+    }
+
+    /// An array of zeros (`false`, key of zeros).
+    ///
+    /// # Errors
+    /// When the array is too large to hold.
+    pub fn zeros(shape: &[usize], dtype: DType) -> Result<Self> {
+        let size = byte_size(shape, dtype)?;
+        check_allocatable(size)?;
+        Self::from_storage(shape, dtype, Words { words: vec![0u64; size.div_ceil(8)], length: size })
+    }
+
+    /// The lengths of the axes.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// The element type.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.shape.contains(&0)
+    }
+
+    /// Shape and element type as an abstract value, strongly typed.
+    pub fn aval(&self) -> Aval {
+        Aval::new(self.dtype, &self.shape)
+    }
+
+    /// The row-major bytes.
+    pub fn bytes(&self) -> &[u8] {
+        match &self.data {
+            Data::Inline(words) => {
+                let size = self.len() * self.dtype.size();
+                &bytemuck::bytes_of(words)[..size]
+            }
+            Data::Shared(storage) => storage.bytes(),
+        }
+    }
+
+    /// The row-major bytes, writable, when nothing else shares them.
+    pub fn bytes_mut(&mut self) -> Option<&mut [u8]> {
+        let size = self.len() * self.dtype.size();
+        match &mut self.data {
+            Data::Inline(words) => Some(&mut bytemuck::bytes_of_mut(words)[..size]),
+            Data::Shared(storage) => Arc::get_mut(storage).map(|storage| storage.bytes_mut()),
+        }
+    }
+
+    /// The elements as a slice.
+    ///
+    /// # Errors
+    /// When `T` is not the type of the elements.
+    pub fn as_slice<T: Element>(&self) -> Result<&[T]> {
+        if T::DTYPE != self.dtype {
+            return Err(Error::dtype(format!("the elements are {}, and {} was asked for", self.dtype, T::DTYPE)));
+        }
+        bytemuck::try_cast_slice(self.bytes())
+            .map_err(|error| Error::new(ErrorKind::Internal, format!("misaligned array: {error}")))
+    }
+
+    /// The elements, copied.
+    ///
+    /// # Errors
+    /// When `T` is not the type of the elements.
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        self.as_slice().map(<[T]>::to_vec)
+    }
+
+    /// The only element of a rank-0 or one-element array.
+    ///
+    /// # Errors
+    /// When `T` is not the type of the elements, or there is not exactly one.
+    pub fn item<T: Element>(&self) -> Result<T> {
+        match self.as_slice()? {
+            [only] => Ok(*only),
+            other => Err(Error::shape(format!("one element was asked for, and there are {}", other.len()))),
+        }
+    }
+
+    /// Element `index` in row-major order, widened; `None` out of range or for keys.
+    pub fn scalar_at(&self, index: usize) -> Option<Scalar> {
+        let size = self.dtype.size();
+        let bytes = self.bytes().get(index.checked_mul(size)?..index.checked_add(1)?.checked_mul(size)?)?;
+        Scalar::from_bytes(self.dtype, bytes)
+    }
+
+    /// The same bytes under another shape.
+    ///
+    /// # Errors
+    /// When the number of elements differs.
+    pub fn reshaped(&self, shape: &[usize]) -> Result<Self> {
+        if element_count(shape)? != self.len() {
+            return Err(Error::shape(format!("{} cannot become shape {shape:?}: the numbers of elements differ", self.aval())));
+        }
+        Ok(Tensor { shape: Shape::from_slice(shape), dtype: self.dtype, data: self.data.clone() })
+    }
+
+    /// The same bytes read as another shape and element type.
+    ///
+    /// # Errors
+    /// When the number of bytes differs.
+    pub fn reinterpreted(&self, shape: &[usize], dtype: DType) -> Result<Self> {
+        if byte_size(shape, dtype)? != self.bytes().len() {
+            return Err(Error::shape(format!("{} and {} take different numbers of bytes", self.aval(), Aval::new(dtype, shape))));
+        }
+        Ok(Tensor { shape: Shape::from_slice(shape), dtype, data: self.data.clone() })
+    }
+}
+
+/// Bytes in aligned words.
+struct Words {
+    words: Vec<u64>,
+    length: usize,
+}
+
+impl Storage for Words {
+    fn bytes(&self) -> &[u8] {
+        &bytemuck::cast_slice(&self.words)[..self.length]
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut bytemuck::cast_slice_mut(&mut self.words)[..self.length]
+    }
+}
+
+/// The number of elements of `shape`.
+///
+/// # Errors
+/// When the product does not fit a `usize` (`isize::MAX` at the most).
+pub fn element_count(shape: &[usize]) -> Result<usize> {
+    if shape.contains(&0) {
+        return Ok(0);
+    }
+    shape
+        .iter()
+        .try_fold(1usize, |product, &dim| product.checked_mul(dim))
+        .filter(|&count| count <= isize::MAX as usize)
+        .ok_or_else(|| Error::new(ErrorKind::TooLarge, format!("shape {shape:?} has more elements than can be addressed")))
+}
+
+/// The number of bytes of an array.
+///
+/// # Errors
+/// When the number cannot be addressed.
+pub fn byte_size(shape: &[usize], dtype: DType) -> Result<usize> {
+    element_count(shape)?
+        .checked_mul(dtype.size())
+        .filter(|&size| size <= isize::MAX as usize)
+        .ok_or_else(|| Error::new(ErrorKind::TooLarge, format!("an array {} has more bytes than can be addressed", Aval::new(dtype, shape))))
+}
+
+/// Refuses a size that the allocator refuses, so that hostile shapes are errors and not aborts.
+///
+/// # Errors
+/// When memory of `size` bytes cannot be reserved.
+pub fn check_allocatable(size: usize) -> Result<()> {
+    if size < 1 << 30 {
+        return Ok(());
+    }
+    if size >= 1 << 46 || Vec::<u8>::new().try_reserve_exact(size).is_err() {
+        return Err(Error::new(ErrorKind::TooLarge, format!("out of memory: {size} bytes cannot be allocated")));
+    }
+    Ok(())
+}
+
+fn inline(bytes: &[u8]) -> [u64; 2] {
+    let mut words = [0u64; 2];
+    bytemuck::bytes_of_mut(&mut words)[..bytes.len()].copy_from_slice(bytes);
+    words
+}
+
+/// Equal shape, dtype and bytes: NaN equals the same NaN, and -0.0 differs from 0.0.
+impl PartialEq for Tensor {
+    fn eq(&self, other: &Self) -> bool {
+        self.dtype == other.dtype && self.shape == other.shape && self.bytes() == other.bytes()
+    }
+}
+
+impl fmt::Debug for Tensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}(", self.aval())?;
+        for index in 0..self.len().min(16) {
+            if index > 0 {
+                f.write_str(", ")?;
+            }
+            match self.scalar_at(index) {
+                Some(value) => write!(f, "{value}")?,
+                None => f.write_str("key")?,
+            }
+        }
+        if self.len() > 16 {
+            f.write_str(", ...")?;
+        }
+        f.write_str(")")
+    }
+}
