@@ -110,12 +110,18 @@ dtypes! {
 impl DType {
     /// Signed integers of any width.
     pub const fn is_signed_integer(self) -> bool {
-        matches!(self, DType::I2 | DType::I4 | DType::I8 | DType::I16 | DType::I32 | DType::I64)
+        matches!(
+            self,
+            DType::I2 | DType::I4 | DType::I8 | DType::I16 | DType::I32 | DType::I64
+        )
     }
 
     /// Unsigned integers of any width.
     pub const fn is_unsigned_integer(self) -> bool {
-        matches!(self, DType::U2 | DType::U4 | DType::U8 | DType::U16 | DType::U32 | DType::U64)
+        matches!(
+            self,
+            DType::U2 | DType::U4 | DType::U8 | DType::U16 | DType::U32 | DType::U64
+        )
     }
 
     /// Integers of any width; `bool` is not one.
@@ -160,7 +166,11 @@ impl DType {
 
     /// How many `u32` words a random key holds; `None` for other types.
     pub const fn key_words(self) -> Option<usize> {
-        if self.is_key() { Some(self.size() / 4) } else { None }
+        if self.is_key() {
+            Some(self.size() / 4)
+        } else {
+            None
+        }
     }
 
     /// Significant bits of an element: 4 for `i4`, 32 for `f32`.
@@ -192,7 +202,11 @@ impl DType {
 
     /// The type of tangents: itself for floats and complex numbers, `float0` for all others.
     pub const fn tangent(self) -> DType {
-        if self.is_inexact() { self } else { DType::Float0 }
+        if self.is_inexact() {
+            self
+        } else {
+            DType::Float0
+        }
     }
 
     /// The unsigned integer of the same width, for bit operations; `None` for complex, keys and `float0`.

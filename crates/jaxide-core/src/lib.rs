@@ -24,7 +24,8 @@ mod tensor;
 pub use dtype::DType;
 pub use error::{Error, ErrorKind, Result, Source};
 pub use jaxpr::{
-    Annotations, Atom, Atoms, Aval, AvalKind, Builder, ClosedJaxpr, Dims, Eqn, Jaxpr, Literal, Scalar, Shape, Var, VarInfo, VarMap, Vars,
+    Annotations, Atom, Atoms, Aval, AvalKind, Builder, ClosedJaxpr, Dims, Eqn, Jaxpr, Literal,
+    Scalar, Shape, Var, VarInfo, VarMap, Vars,
 };
 pub use prims::Prim;
 pub use tensor::{Element, Storage, Tensor, byte_size, check_allocatable, element_count};

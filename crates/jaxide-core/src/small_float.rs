@@ -37,15 +37,29 @@ fn format(dtype: DType) -> Option<Format> {
         DType::F8E5M2Fnuz => (5, 2, 16, Specials::Unsigned0),
         _ => return None,
     };
-    Some(Format { exponent, mantissa, bias, specials })
+    Some(Format {
+        exponent,
+        mantissa,
+        bias,
+        specials,
+    })
 }
 
 /// The number a code stands for; `None` when `dtype` is not a small float.
-pub fn decode(dtype: DType, code: u8) -> Option<f64> {
+pub(crate) fn decode(dtype: DType, code: u8) -> Option<f64> {
     if dtype == DType::F8E8M0Fnu {
-        return Some(if code == 0xff { f64::NAN } else { 2f64.powi(i32::from(code) - 127) });
+        return Some(if code == 0xff {
+            f64::NAN
+        } else {
+            2f64.powi(i32::from(code) - 127)
+        });
     }
-    let Format { exponent, mantissa, bias, specials } = format(dtype)?;
+    let Format {
+        exponent,
+        mantissa,
+        bias,
+        specials,
+    } = format(dtype)?;
     let code = u32::from(code);
     let sign_bit = 1 << (exponent + mantissa);
     let magnitude = code & (sign_bit - 1);
@@ -53,27 +67,46 @@ pub fn decode(dtype: DType, code: u8) -> Option<f64> {
     let (exp, man) = (magnitude >> mantissa, magnitude & ((1 << mantissa) - 1));
     let top = (1 << exponent) - 1;
     match specials {
-        Specials::Ieee if exp == top => return Some(if man == 0 { sign * f64::INFINITY } else { f64::NAN }),
+        Specials::Ieee if exp == top => {
+            return Some(if man == 0 {
+                sign * f64::INFINITY
+            } else {
+                f64::NAN
+            });
+        }
         Specials::NanOnly if magnitude == sign_bit - 1 => return Some(f64::NAN),
         Specials::Unsigned0 if code == sign_bit => return Some(f64::NAN),
         _ => {}
     }
-    let (significand, power) = if exp == 0 { (man, 1 - bias) } else { (man | 1 << mantissa, exp as i32 - bias) };
+    let (significand, power) = if exp == 0 {
+        (man, 1 - bias)
+    } else {
+        (man | 1 << mantissa, exp as i32 - bias)
+    };
     Some(sign * f64::from(significand) * 2f64.powi(power - mantissa as i32))
 }
 
 /// The code of the number nearest to `value`, ties to the even code; `None` when `dtype` is not a small float.
 ///
 /// Beyond the range the result is infinity where there is one, else NaN, else the largest number.
-pub fn encode(dtype: DType, value: f64) -> Option<u8> {
+pub(crate) fn encode(dtype: DType, value: f64) -> Option<u8> {
     if dtype == DType::F8E8M0Fnu {
         if value.is_nan() || value < 0.0 {
             return Some(0xff);
         }
         let code = (0..=0xfeu8).min_by(|&a, &b| nearer(dtype, value, a, b))?;
-        return Some(if value > 2f64.powi(127) * 1.5 { 0xff } else { code });
+        return Some(if value > 2f64.powi(127) * 1.5 {
+            0xff
+        } else {
+            code
+        });
     }
-    let Format { exponent, mantissa, specials, .. } = format(dtype)?;
+    let Format {
+        exponent,
+        mantissa,
+        specials,
+        ..
+    } = format(dtype)?;
     let sign_bit = 1u8 << (exponent + mantissa);
     let negative = value.is_sign_negative();
     let top = ((1u8 << exponent) - 1) << mantissa;
@@ -102,13 +135,18 @@ pub fn encode(dtype: DType, value: f64) -> Option<u8> {
     if magnitude > limit || (magnitude == limit && largest & 1 == 1) {
         return Some(signed(beyond));
     }
-    (0..=largest).min_by(|&a, &b| nearer(dtype, magnitude, a, b)).map(signed)
+    (0..=largest)
+        .min_by(|&a, &b| nearer(dtype, magnitude, a, b))
+        .map(signed)
 }
 
 /// Orders codes by distance to `value`, an even code before an odd one at the same distance.
 fn nearer(dtype: DType, value: f64, a: u8, b: u8) -> std::cmp::Ordering {
-    let distance = |code| decode(dtype, code).map_or(f64::INFINITY, |number| (number - value).abs());
-    distance(a).total_cmp(&distance(b)).then((a & 1).cmp(&(b & 1)))
+    let distance =
+        |code| decode(dtype, code).map_or(f64::INFINITY, |number| (number - value).abs());
+    distance(a)
+        .total_cmp(&distance(b))
+        .then((a & 1).cmp(&(b & 1)))
 }
 
 #[cfg(test)]
@@ -119,11 +157,17 @@ mod tests {
     fn every_code_survives_the_round_trip() {
         for &dtype in DType::ALL {
             for code in 0..=u8::MAX {
-                let Some(value) = decode(dtype, code) else { continue };
+                let Some(value) = decode(dtype, code) else {
+                    continue;
+                };
                 if value.is_nan() || (dtype == DType::F4E2M1Fn && code > 15) {
                     continue;
                 }
-                assert_eq!(decode(dtype, encode(dtype, value).unwrap()), Some(value), "{dtype} {code}");
+                assert_eq!(
+                    decode(dtype, encode(dtype, value).unwrap()),
+                    Some(value),
+                    "{dtype} {code}"
+                );
             }
         }
     }

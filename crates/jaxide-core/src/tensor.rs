@@ -31,7 +31,9 @@ impl<T: Element> Storage for Vec<T> {
 }
 
 /// A Rust type that elements of an array have in memory.
-pub trait Element: NoUninit + AnyBitPattern + Send + Sync + PartialEq + fmt::Debug + 'static {
+pub trait Element:
+    NoUninit + AnyBitPattern + Send + Sync + PartialEq + fmt::Debug + 'static
+{
     /// The element type this Rust type holds.
     const DTYPE: DType;
 }
@@ -92,8 +94,16 @@ impl Tensor {
                 bytes.len()
             )));
         }
-        let data = if want <= 16 { Data::Inline(inline(bytes)) } else { Data::Shared(Arc::new(storage)) };
-        Ok(Tensor { shape: Shape::from_slice(shape), dtype, data })
+        let data = if want <= 16 {
+            Data::Inline(inline(bytes))
+        } else {
+            Data::Shared(Arc::new(storage))
+        };
+        Ok(Tensor {
+            shape: Shape::from_slice(shape),
+            dtype,
+            data,
+        })
     }
 
     /// An array from raw bytes in row-major order, copied to aligned memory.
@@ -103,7 +113,14 @@ impl Tensor {
     pub fn from_bytes(shape: &[usize], dtype: DType, bytes: &[u8]) -> Result<Self> {
         let mut words = vec![0u64; bytes.len().div_ceil(8)];
         bytemuck::cast_slice_mut::<u64, u8>(&mut words)[..bytes.len()].copy_from_slice(bytes);
-        Self::from_storage(shape, dtype, Words { words, length: bytes.len() })
+        Self::from_storage(
+            shape,
+            dtype,
+            Words {
+                words,
+                length: bytes.len(),
+            },
+        )
     }
 
     /// Truth values in row-major order.
@@ -118,12 +135,20 @@ impl Tensor {
     /// A rank-0 array.
     pub fn scalar<T: Element>(value: T) -> Self {
         let data = Data::Inline(inline(bytemuck::bytes_of(&value)));
-        Tensor { shape: Shape::new(), dtype: T::DTYPE, data }
+        Tensor {
+            shape: Shape::new(),
+            dtype: T::DTYPE,
+            data,
+        }
     }
 
     /// A rank-0 truth value.
     pub fn bool(value: bool) -> Self {
-        Tensor { shape: Shape::new(), dtype: DType::Bool, data: Data::Inline(inline(&[u8::from(value)])) }
+        Tensor {
+            shape: Shape::new(),
+            dtype: DType::Bool,
+            data: Data::Inline(inline(&[u8::from(value)])),
+        }
     }
 
     /// An array of `dtype` filled with one value, converted as a literal is (rounded to the dtype).
@@ -141,7 +166,14 @@ impl Tensor {
                 chunk.copy_from_slice(&element);
             }
         }
-        Self::from_storage(shape, dtype, Words { words, length: size })
+        Self::from_storage(
+            shape,
+            dtype,
+            Words {
+                words,
+                length: size,
+            },
+        )
     }
 
     /// An array of zeros (`false`, key of zeros).
@@ -151,7 +183,14 @@ impl Tensor {
     pub fn zeros(shape: &[usize], dtype: DType) -> Result<Self> {
         let size = byte_size(shape, dtype)?;
         check_allocatable(size)?;
-        Self::from_storage(shape, dtype, Words { words: vec![0u64; size.div_ceil(8)], length: size })
+        Self::from_storage(
+            shape,
+            dtype,
+            Words {
+                words: vec![0u64; size.div_ceil(8)],
+                length: size,
+            },
+        )
     }
 
     /// The lengths of the axes.
@@ -205,7 +244,11 @@ impl Tensor {
     /// When `T` is not the type of the elements.
     pub fn as_slice<T: Element>(&self) -> Result<&[T]> {
         if T::DTYPE != self.dtype {
-            return Err(Error::dtype(format!("the elements are {}, and {} was asked for", self.dtype, T::DTYPE)));
+            return Err(Error::dtype(format!(
+                "the elements are {}, and {} was asked for",
+                self.dtype,
+                T::DTYPE
+            )));
         }
         bytemuck::try_cast_slice(self.bytes())
             .map_err(|error| Error::new(ErrorKind::Internal, format!("misaligned array: {error}")))
@@ -226,14 +269,19 @@ impl Tensor {
     pub fn item<T: Element>(&self) -> Result<T> {
         match self.as_slice()? {
             [only] => Ok(*only),
-            other => Err(Error::shape(format!("one element was asked for, and there are {}", other.len()))),
+            other => Err(Error::shape(format!(
+                "one element was asked for, and there are {}",
+                other.len()
+            ))),
         }
     }
 
     /// Element `index` in row-major order, widened; `None` out of range or for keys.
     pub fn scalar_at(&self, index: usize) -> Option<Scalar> {
         let size = self.dtype.size();
-        let bytes = self.bytes().get(index.checked_mul(size)?..index.checked_add(1)?.checked_mul(size)?)?;
+        let bytes = self
+            .bytes()
+            .get(index.checked_mul(size)?..index.checked_add(1)?.checked_mul(size)?)?;
         Scalar::from_bytes(self.dtype, bytes)
     }
 
@@ -243,9 +291,16 @@ impl Tensor {
     /// When the number of elements differs.
     pub fn reshaped(&self, shape: &[usize]) -> Result<Self> {
         if element_count(shape)? != self.len() {
-            return Err(Error::shape(format!("{} cannot become shape {shape:?}: the numbers of elements differ", self.aval())));
+            return Err(Error::shape(format!(
+                "{} cannot become shape {shape:?}: the numbers of elements differ",
+                self.aval()
+            )));
         }
-        Ok(Tensor { shape: Shape::from_slice(shape), dtype: self.dtype, data: self.data.clone() })
+        Ok(Tensor {
+            shape: Shape::from_slice(shape),
+            dtype: self.dtype,
+            data: self.data.clone(),
+        })
     }
 
     /// The same bytes read as another shape and element type.
@@ -254,9 +309,17 @@ impl Tensor {
     /// When the number of bytes differs.
     pub fn reinterpreted(&self, shape: &[usize], dtype: DType) -> Result<Self> {
         if byte_size(shape, dtype)? != self.bytes().len() {
-            return Err(Error::shape(format!("{} and {} take different numbers of bytes", self.aval(), Aval::new(dtype, shape))));
+            return Err(Error::shape(format!(
+                "{} and {} take different numbers of bytes",
+                self.aval(),
+                Aval::new(dtype, shape)
+            )));
         }
-        Ok(Tensor { shape: Shape::from_slice(shape), dtype, data: self.data.clone() })
+        Ok(Tensor {
+            shape: Shape::from_slice(shape),
+            dtype,
+            data: self.data.clone(),
+        })
     }
 }
 
@@ -288,7 +351,12 @@ pub fn element_count(shape: &[usize]) -> Result<usize> {
         .iter()
         .try_fold(1usize, |product, &dim| product.checked_mul(dim))
         .filter(|&count| count <= isize::MAX as usize)
-        .ok_or_else(|| Error::new(ErrorKind::TooLarge, format!("shape {shape:?} has more elements than can be addressed")))
+        .ok_or_else(|| {
+            Error::new(
+                ErrorKind::TooLarge,
+                format!("shape {shape:?} has more elements than can be addressed"),
+            )
+        })
 }
 
 /// The number of bytes of an array.
@@ -299,7 +367,15 @@ pub fn byte_size(shape: &[usize], dtype: DType) -> Result<usize> {
     element_count(shape)?
         .checked_mul(dtype.size())
         .filter(|&size| size <= isize::MAX as usize)
-        .ok_or_else(|| Error::new(ErrorKind::TooLarge, format!("an array {} has more bytes than can be addressed", Aval::new(dtype, shape))))
+        .ok_or_else(|| {
+            Error::new(
+                ErrorKind::TooLarge,
+                format!(
+                    "an array {} has more bytes than can be addressed",
+                    Aval::new(dtype, shape)
+                ),
+            )
+        })
 }
 
 /// Refuses a size that the allocator refuses, so that hostile shapes are errors and not aborts.
@@ -311,7 +387,10 @@ pub fn check_allocatable(size: usize) -> Result<()> {
         return Ok(());
     }
     if size >= 1 << 46 || Vec::<u8>::new().try_reserve_exact(size).is_err() {
-        return Err(Error::new(ErrorKind::TooLarge, format!("out of memory: {size} bytes cannot be allocated")));
+        return Err(Error::new(
+            ErrorKind::TooLarge,
+            format!("out of memory: {size} bytes cannot be allocated"),
+        ));
     }
     Ok(())
 }

@@ -75,7 +75,10 @@ impl Aval {
 
     /// An ordering token.
     pub fn token() -> Self {
-        Aval { kind: AvalKind::Token, ..Self::scalar(DType::Bool) }
+        Aval {
+            kind: AvalKind::Token,
+            ..Self::scalar(DType::Bool)
+        }
     }
 
     /// The same with this weakness.
@@ -88,13 +91,21 @@ impl Aval {
     /// The same with another shape.
     #[must_use]
     pub fn with_shape(&self, shape: &[usize]) -> Self {
-        Aval { shape: Shape::from_slice(shape), annotations: self.annotations_for(shape), ..self.clone() }
+        Aval {
+            shape: Shape::from_slice(shape),
+            annotations: self.annotations_for(shape),
+            ..self.clone()
+        }
     }
 
     /// The same with another element type, strongly typed.
     #[must_use]
     pub fn with_dtype(&self, dtype: DType) -> Self {
-        Aval { dtype, weak_type: false, ..self.clone() }
+        Aval {
+            dtype,
+            weak_type: false,
+            ..self.clone()
+        }
     }
 
     /// A reference to such an array.
@@ -107,7 +118,10 @@ impl Aval {
     /// The type of tangents and cotangents: same shape, `float0` for non-differentiable types.
     #[must_use]
     pub fn tangent(&self) -> Self {
-        Aval { dtype: self.dtype.tangent(), ..self.clone() }
+        Aval {
+            dtype: self.dtype.tangent(),
+            ..self.clone()
+        }
     }
 
     /// Number of axes.
@@ -130,7 +144,10 @@ impl Aval {
         if annotations.sharding.is_empty() || shape.len() == self.shape.len() {
             return Some(annotations.clone());
         }
-        Some(Arc::new(Annotations { sharding: Vec::new(), ..(**annotations).clone() }))
+        Some(Arc::new(Annotations {
+            sharding: Vec::new(),
+            ..(**annotations).clone()
+        }))
     }
 }
 
@@ -154,7 +171,10 @@ impl fmt::Display for Aval {
                 f.write_str(",")?;
             }
             write!(f, "{dim}")?;
-            match annotations.and_then(|a| a.sharding.get(axis)).map(Vec::as_slice) {
+            match annotations
+                .and_then(|a| a.sharding.get(axis))
+                .map(Vec::as_slice)
+            {
                 None | Some([]) => {}
                 Some([name]) => write!(f, "@{name}")?,
                 Some(names) => write!(f, "@({})", names.join(","))?,

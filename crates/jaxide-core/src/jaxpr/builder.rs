@@ -141,20 +141,35 @@ impl Builder {
         let results = infer(&prim, &self.state.borrow().jaxpr, operands)
             .map_err(|error| error.in_operation(prim.name()).at(source))?;
         let jaxpr = &mut self.state.borrow_mut().jaxpr;
-        let outputs: Vars = results.into_iter().map(|aval| jaxpr.new_var(aval)).collect();
+        let outputs: Vars = results
+            .into_iter()
+            .map(|aval| jaxpr.new_var(aval))
+            .collect();
         let atoms = outputs.iter().map(|&var| Atom::Var(var)).collect();
-        jaxpr.eqns.push(Eqn { prim, inputs: Atoms::from_slice(operands), outputs, source });
+        jaxpr.eqns.push(Eqn {
+            prim,
+            inputs: Atoms::from_slice(operands),
+            outputs,
+            source,
+        });
         Ok(atoms)
     }
 
     /// Applies a primitive with one result. A mistake is kept for [`Builder::check`].
     pub fn op(&self, prim: impl Into<Prim>, operands: &[Atom]) -> Atom {
-        let result = self.emit(prim, operands).and_then(|results| match results.as_slice() {
-            [only] => Ok(*only),
-            other => Err(Error::new(ErrorKind::Internal, format!("one result is expected, and there are {}", other.len()))),
-        });
+        let result = self
+            .emit(prim, operands)
+            .and_then(|results| match results.as_slice() {
+                [only] => Ok(*only),
+                other => Err(Error::new(
+                    ErrorKind::Internal,
+                    format!("one result is expected, and there are {}", other.len()),
+                )),
+            });
         result.unwrap_or_else(|error| {
-            let aval = operands.first().map_or_else(|| Aval::scalar(DType::F32), |&atom| self.aval(atom));
+            let aval = operands
+                .first()
+                .map_or_else(|| Aval::scalar(DType::F32), |&atom| self.aval(atom));
             self.fail(error);
             Atom::Var(self.state.borrow_mut().jaxpr.new_var(aval))
         })
@@ -163,9 +178,17 @@ impl Builder {
     /// Appends an equation whose types are already known to fit, with given result types (weakness included).
     pub fn push(&self, prim: Prim, operands: &[Atom], results: &[Aval]) -> Atoms {
         let state = &mut *self.state.borrow_mut();
-        let outputs: Vars = results.iter().map(|aval| state.jaxpr.new_var(aval.clone())).collect();
+        let outputs: Vars = results
+            .iter()
+            .map(|aval| state.jaxpr.new_var(aval.clone()))
+            .collect();
         let atoms = outputs.iter().map(|&var| Atom::Var(var)).collect();
-        state.jaxpr.eqns.push(Eqn { prim, inputs: Atoms::from_slice(operands), outputs, source: state.source });
+        state.jaxpr.eqns.push(Eqn {
+            prim,
+            inputs: Atoms::from_slice(operands),
+            outputs,
+            source: state.source,
+        });
         atoms
     }
 
@@ -194,7 +217,12 @@ impl Builder {
     /// # Errors
     /// The first mistake made on the way.
     pub fn finish(self, results: &[Atom]) -> Result<ClosedJaxpr> {
-        let State { mut jaxpr, consts, error, .. } = self.state.into_inner();
+        let State {
+            mut jaxpr,
+            consts,
+            error,
+            ..
+        } = self.state.into_inner();
         if let Some(error) = error {
             return Err(error);
         }
@@ -220,7 +248,12 @@ impl Builder {
             ));
         }
         let mut env = super::VarMap::new();
-        for (&var, &atom) in jaxpr.constvars.iter().zip(consts).chain(jaxpr.invars.iter().zip(args)) {
+        for (&var, &atom) in jaxpr
+            .constvars
+            .iter()
+            .zip(consts)
+            .chain(jaxpr.invars.iter().zip(args))
+        {
             env.insert(var, atom);
         }
         let read = |env: &super::VarMap<Atom>, atom: Atom| match atom {
@@ -229,7 +262,11 @@ impl Builder {
         };
         for eqn in &jaxpr.eqns {
             let operands: Atoms = eqn.inputs.iter().map(|&atom| read(&env, atom)).collect();
-            let avals: SmallVec<[Aval; 2]> = eqn.outputs.iter().map(|&var| jaxpr.aval_of(var).clone()).collect();
+            let avals: SmallVec<[Aval; 2]> = eqn
+                .outputs
+                .iter()
+                .map(|&var| jaxpr.aval_of(var).clone())
+                .collect();
             let before = self.set_source(eqn.source);
             let results = self.push(eqn.prim.clone(), &operands, &avals);
             self.set_source(before);
@@ -249,7 +286,8 @@ impl Builder {
 /// When the operands do not fit.
 pub(crate) fn infer(prim: &Prim, jaxpr: &Jaxpr, operands: &[Atom]) -> Result<SmallVec<[Aval; 1]>> {
     let mut avals: SmallVec<[Aval; 3]> = operands.iter().map(|&atom| jaxpr.aval(atom)).collect();
-    if prim.family() == Family::Elementwise && operands.iter().any(|atom| atom.literal().is_some()) {
+    if prim.family() == Family::Elementwise && operands.iter().any(|atom| atom.literal().is_some())
+    {
         let shape = operands
             .iter()
             .zip(&avals)

@@ -32,7 +32,10 @@ pub enum Scalar {
 impl Scalar {
     /// An integer of any sign; `None` beyond 64 bits.
     pub fn from_integer(value: i128) -> Option<Scalar> {
-        i64::try_from(value).map(Scalar::Int).or_else(|_| u64::try_from(value).map(Scalar::UInt)).ok()
+        i64::try_from(value)
+            .map(Scalar::Int)
+            .or_else(|_| u64::try_from(value).map(Scalar::UInt))
+            .ok()
     }
 
     /// The element `bytes` of type `dtype`; `None` for keys and `float0`.
@@ -119,7 +122,9 @@ impl Scalar {
             | DType::F8E4M3Fnuz
             | DType::F8E5M2
             | DType::F8E5M2Fnuz
-            | DType::F8E8M0Fnu => bytes!(small_float::encode(dtype, real(self)?).ok_or_else(refuse)?),
+            | DType::F8E8M0Fnu => {
+                bytes!(small_float::encode(dtype, real(self)?).ok_or_else(refuse)?)
+            }
             DType::BF16 => bytes!(bf16::from_f64(real(self)?)),
             DType::F16 => bytes!(f16::from_f64(real(self)?)),
             DType::F32 => bytes!(real(self)? as f32),
@@ -132,7 +137,9 @@ impl Scalar {
                 let (re, im) = self.as_complex();
                 bytes!(Complex::new(re, im))
             }
-            DType::Float0 | DType::KeyFry | DType::KeyRbg | DType::KeyUnsafeRbg => return Err(refuse()),
+            DType::Float0 | DType::KeyFry | DType::KeyRbg | DType::KeyUnsafeRbg => {
+                return Err(refuse());
+            }
         })
     }
 
@@ -225,7 +232,11 @@ fn python_float(value: f64, point: bool) -> String {
         return "nan".into();
     }
     if value.is_infinite() {
-        return if value > 0.0 { "inf".into() } else { "-inf".into() };
+        return if value > 0.0 {
+            "inf".into()
+        } else {
+            "-inf".into()
+        };
     }
     let scientific = format!("{value:e}");
     let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
@@ -235,7 +246,11 @@ fn python_float(value: f64, point: bool) -> String {
         return format!("{digits}e{sign}{:02}", exponent.abs());
     }
     let plain = format!("{value}");
-    if point && !plain.contains('.') { plain + ".0" } else { plain }
+    if point && !plain.contains('.') {
+        plain + ".0"
+    } else {
+        plain
+    }
 }
 
 /// A scalar with its element type, an operand that needs no variable.
@@ -252,7 +267,11 @@ pub struct Literal {
 impl Literal {
     /// A strongly typed literal.
     pub fn new(value: Scalar, dtype: DType) -> Self {
-        Literal { value, dtype, weak_type: false }
+        Literal {
+            value,
+            dtype,
+            weak_type: false,
+        }
     }
 
     /// The literal's type: rank 0.

@@ -5,6 +5,7 @@
 
 mod aval;
 mod builder;
+mod equality;
 mod literal;
 
 use std::sync::Arc;
@@ -117,12 +118,18 @@ impl Jaxpr {
 
     /// A new variable of this jaxpr.
     pub fn new_var(&mut self, aval: Aval) -> Var {
-        self.vars.insert(VarInfo { aval, dropped: false })
+        self.vars.insert(VarInfo {
+            aval,
+            dropped: false,
+        })
     }
 
     /// A new variable that the text writes `_`.
     pub fn new_dropped_var(&mut self, aval: Aval) -> Var {
-        self.vars.insert(VarInfo { aval, dropped: true })
+        self.vars.insert(VarInfo {
+            aval,
+            dropped: true,
+        })
     }
 
     /// What is known of a variable; `None` when it belongs to another jaxpr.
@@ -156,12 +163,18 @@ impl Jaxpr {
 
     /// Types of the constvars.
     pub fn const_avals(&self) -> Vec<Aval> {
-        self.constvars.iter().map(|&var| self.aval_of(var).clone()).collect()
+        self.constvars
+            .iter()
+            .map(|&var| self.aval_of(var).clone())
+            .collect()
     }
 
     /// Types of the arguments.
     pub fn in_avals(&self) -> Vec<Aval> {
-        self.invars.iter().map(|&var| self.aval_of(var).clone()).collect()
+        self.invars
+            .iter()
+            .map(|&var| self.aval_of(var).clone())
+            .collect()
     }
 
     /// Types of the results.
@@ -184,7 +197,10 @@ pub struct ClosedJaxpr {
 impl ClosedJaxpr {
     /// A jaxpr with its constants.
     pub fn new(jaxpr: Jaxpr, consts: Vec<Tensor>) -> Self {
-        ClosedJaxpr { jaxpr: Arc::new(jaxpr), consts }
+        ClosedJaxpr {
+            jaxpr: Arc::new(jaxpr),
+            consts,
+        }
     }
 
     /// Types of the arguments.
@@ -211,12 +227,19 @@ impl ClosedJaxpr {
         if want.len() != self.consts.len() {
             return Err(Error::new(
                 ErrorKind::Arity,
-                format!("the jaxpr has {} constants, and {} values are known", want.len(), self.consts.len()),
+                format!(
+                    "the jaxpr has {} constants, and {} values are known",
+                    want.len(),
+                    self.consts.len()
+                ),
             ));
         }
         for (index, (want, got)) in want.iter().zip(&self.consts).enumerate() {
             if !want.matches(&got.aval()) {
-                return Err(Error::shape(format!("constant {index} is {}, and {want} is expected", got.aval())));
+                return Err(Error::shape(format!(
+                    "constant {index} is {}, and {want} is expected",
+                    got.aval()
+                )));
             }
         }
         Ok(())

@@ -3,9 +3,26 @@
 //! [`table`] declares every primitive; [`Prim`] is one application's primitive with its parameters; the rules are the
 //! methods of [`Primitive`], implemented in one file per family.
 
+mod emit;
 mod params;
 mod rules;
 mod table;
+
+/// Primitives whose rules are still to be written.
+macro_rules! pending {
+    ($($prim:ident),* $(,)?) => { $(impl Primitive for $prim {})* };
+}
+
+mod collective;
+mod control;
+mod elementwise;
+mod indexing;
+mod linalg;
+mod random;
+mod reduction;
+mod shape;
+mod state;
+mod window;
 
 pub use params::*;
 pub use rules::{BatchAxis, Batched, JvpResult, Primitive, TransposeArg};
@@ -89,7 +106,10 @@ impl<'a> ParamReader<'a> {
     }
 
     fn get(&self, name: &str) -> Option<&'a ParamValue> {
-        self.params.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+        self.params
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value)
     }
 
     /// A parameter that must be there.
@@ -97,7 +117,9 @@ impl<'a> ParamReader<'a> {
     /// # Errors
     /// When it is missing or has another type.
     pub fn required<T: ParamType>(&self, name: &str) -> Result<T, String> {
-        let value = self.get(name).ok_or_else(|| format!("parameter `{name}` ({}) is missing", T::KIND))?;
+        let value = self
+            .get(name)
+            .ok_or_else(|| format!("parameter `{name}` ({}) is missing", T::KIND))?;
         T::from_value(value).map_err(|error| format!("parameter `{name}`: {error}"))
     }
 
@@ -108,9 +130,16 @@ impl<'a> ParamReader<'a> {
     pub fn optional<T: ParamType + Default>(&self, name: &str) -> Result<T, String> {
         match self.get(name) {
             None => Ok(T::default()),
-            Some(value) => T::from_value(value).map_err(|error| format!("parameter `{name}`: {error}")),
+            Some(value) => {
+                T::from_value(value).map_err(|error| format!("parameter `{name}`: {error}"))
+            }
         }
     }
+}
+
+/// Whether a parameter that is only printed otherwise has its default.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// A parameter's name in the text: Rust keywords carry an underscore at the end.
@@ -119,15 +148,23 @@ pub(crate) fn text_name(field: &'static str) -> &'static str {
 }
 
 macro_rules! param_write {
-    ($out:ident, $self:ident, $field:ident) => {
-        $out.push((text_name(stringify!($field)), ParamType::to_value(&$self.$field)));
+    ($self:ident, $field:ident) => {
+        Some((
+            text_name(stringify!($field)),
+            ParamType::to_value(&$self.$field),
+        ))
     };
-    ($out:ident, $self:ident, $field:ident elided) => {
-        if $self.$field != Default::default() {
-            $out.push((text_name(stringify!($field)), ParamType::to_value(&$self.$field)));
-        }
+    ($self:ident, $field:ident elided) => {
+        (!is_default(&$self.$field)).then(|| {
+            (
+                text_name(stringify!($field)),
+                ParamType::to_value(&$self.$field),
+            )
+        })
     };
-    ($out:ident, $self:ident, $field:ident hidden) => {};
+    ($self:ident, $field:ident hidden) => {
+        None
+    };
 }
 
 macro_rules! param_read {
@@ -137,9 +174,10 @@ macro_rules! param_read {
     ($reader:ident, $field:ident elided) => {
         $reader.optional(text_name(stringify!($field)))?
     };
-    ($reader:ident, $field:ident hidden) => {
+    ($reader:ident, $field:ident hidden) => {{
+        let _ = $reader;
         Default::default()
-    };
+    }};
 }
 
 macro_rules! param_visit {
@@ -203,9 +241,7 @@ macro_rules! prim_struct {
 
         impl PrimText for $variant {
             fn write(&self) -> Vec<(&'static str, ParamValue)> {
-                let mut out = Vec::new();
-                $(param_write!(out, self, $field $($mode)?);)*
-                out
+                [$(param_write!(self, $field $($mode)?)),*].into_iter().flatten().collect()
             }
 
             fn read(reader: &ParamReader<'_>) -> Result<Self, String> {
@@ -321,8 +357,10 @@ macro_rules! primitives {
     };
 }
 
-pub(crate) use {param_kind, param_printed, param_read, param_visit, param_write, prim_struct, primitives};
 use crate::jaxpr::{Aval, ClosedJaxpr};
+pub(crate) use {
+    param_kind, param_printed, param_read, param_visit, param_write, prim_struct, primitives,
+};
 
 impl Prim {
     /// Fills in hidden parameters that follow from the types of operands and results.

@@ -65,7 +65,9 @@ impl PyValue {
     /// The text inside a container (`repr`).
     fn write_repr(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            PyValue::Str(text) => write!(f, "'{}'", text.replace('\\', "\\\\").replace('\'', "\\'")),
+            PyValue::Str(text) => {
+                write!(f, "'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
+            }
             PyValue::DType(dtype) => write!(f, "dtype('{}')", dtype.numpy_name()),
             other => write!(f, "{other}"),
         }
@@ -105,7 +107,15 @@ impl fmt::Display for PyValue {
                 write!(f, "{name}(")?;
                 write_items(f, args)?;
                 for (index, (key, value)) in fields.iter().enumerate() {
-                    write!(f, "{}{key}=", if index > 0 || !args.is_empty() { ", " } else { "" })?;
+                    write!(
+                        f,
+                        "{}{key}=",
+                        if index > 0 || !args.is_empty() {
+                            ", "
+                        } else {
+                            ""
+                        }
+                    )?;
                     value.write_repr(f)?;
                 }
                 f.write_str(")")
@@ -168,7 +178,10 @@ impl<T: PyType> ParamType for T {
 fn expected<T>(kind: &str, got: &PyValue) -> Result<T, String> {
     let mut text = got.to_string();
     if text.len() > 60 {
-        let end = (0..=60).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
+        let end = (0..=60)
+            .rev()
+            .find(|&end| text.is_char_boundary(end))
+            .unwrap_or(0);
         text.truncate(end);
         text.push_str("...");
     }
@@ -223,7 +236,9 @@ impl PyType for f64 {
     fn from_py(value: &PyValue) -> Result<Self, String> {
         match value {
             PyValue::Scalar(scalar @ (Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_))) => {
-                scalar.as_f64().map_or_else(|| expected("a float", value), Ok)
+                scalar
+                    .as_f64()
+                    .map_or_else(|| expected("a float", value), Ok)
             }
             other => expected("a float", other),
         }
@@ -412,7 +427,11 @@ impl PyType for NoConsts {
     }
 
     fn from_py(value: &PyValue) -> Result<Self, String> {
-        if items(value)?.is_empty() { Ok(NoConsts) } else { expected("an empty tuple", value) }
+        if items(value)?.is_empty() {
+            Ok(NoConsts)
+        } else {
+            expected("an empty tuple", value)
+        }
     }
 }
 
@@ -630,7 +649,9 @@ impl PyType for DotPrecision {
 
     fn from_py(value: &PyValue) -> Result<Self, String> {
         match value {
-            PyValue::Tuple(_) => <(Precision, Precision)>::from_py(value).map(|(l, r)| DotPrecision::Operands(l, r)),
+            PyValue::Tuple(_) => {
+                <(Precision, Precision)>::from_py(value).map(|(l, r)| DotPrecision::Operands(l, r))
+            }
             PyValue::Word(name) if name.starts_with("Precision.") => {
                 Precision::from_py(value).map(|p| DotPrecision::Operands(p, p))
             }
@@ -640,7 +661,11 @@ impl PyType for DotPrecision {
 }
 
 /// Fields of a named tuple.
-fn field<'a>(name: &str, fields: &'a [(String, PyValue)], key: &str) -> Result<&'a PyValue, String> {
+fn field<'a>(
+    name: &str,
+    fields: &'a [(String, PyValue)],
+    key: &str,
+) -> Result<&'a PyValue, String> {
     fields
         .iter()
         .find(|(name, _)| name == key)
@@ -754,7 +779,10 @@ impl PyType for DotDimensionNumbers {
     fn to_py(&self) -> PyValue {
         let list = |dims: &Dims| PyValue::List(dims.iter().map(PyType::to_py).collect());
         PyValue::Tuple(vec![
-            PyValue::Tuple(vec![list(&self.lhs_contracting), list(&self.rhs_contracting)]),
+            PyValue::Tuple(vec![
+                list(&self.lhs_contracting),
+                list(&self.rhs_contracting),
+            ]),
             PyValue::Tuple(vec![list(&self.lhs_batch), list(&self.rhs_batch)]),
         ])
     }
@@ -762,7 +790,12 @@ impl PyType for DotDimensionNumbers {
     fn from_py(value: &PyValue) -> Result<Self, String> {
         let ((lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch)) =
             <((Dims, Dims), (Dims, Dims))>::from_py(value)?;
-        Ok(DotDimensionNumbers { lhs_contracting, rhs_contracting, lhs_batch, rhs_batch })
+        Ok(DotDimensionNumbers {
+            lhs_contracting,
+            rhs_contracting,
+            lhs_batch,
+            rhs_batch,
+        })
     }
 }
 
@@ -797,19 +830,26 @@ fn leaves(value: &PyValue) -> usize {
         PyValue::Word(word) if word == "*" => 1,
         PyValue::Tuple(items) | PyValue::List(items) => items.iter().map(leaves).sum(),
         PyValue::Call { args, fields, .. } => {
-            args.iter().map(leaves).sum::<usize>() + fields.iter().map(|(_, value)| leaves(value)).sum::<usize>()
+            args.iter().map(leaves).sum::<usize>()
+                + fields.iter().map(|(_, value)| leaves(value)).sum::<usize>()
         }
-        PyValue::Scalar(_) | PyValue::Str(_) | PyValue::Word(_) | PyValue::DType(_) | PyValue::Opaque(_) => 0,
+        PyValue::Scalar(_)
+        | PyValue::Str(_)
+        | PyValue::Word(_)
+        | PyValue::DType(_)
+        | PyValue::Opaque(_) => 0,
     }
 }
 
 /// The parts of `ft_in` or `ft_out`: of the tuple itself, or of the treedef inside `Pytree(vals=..., tree=PyTreeDef(...))`.
 fn flat_tree_parts(value: &PyValue, count: usize) -> Result<Vec<usize>, String> {
     let tuple = match value {
-        PyValue::Call { name, fields, .. } if name == "Pytree" => match field(name, fields, "tree")? {
-            PyValue::Call { args, .. } if args.len() == 1 => &args[0],
-            other => return expected("a treedef", other),
-        },
+        PyValue::Call { name, fields, .. } if name == "Pytree" => {
+            match field(name, fields, "tree")? {
+                PyValue::Call { args, .. } if args.len() == 1 => &args[0],
+                other => return expected("a treedef", other),
+            }
+        }
         other => other,
     };
     let parts = items(tuple)?;
@@ -828,7 +868,11 @@ impl PyType for ScanInputs {
 
     fn from_py(value: &PyValue) -> Result<Self, String> {
         let parts = flat_tree_parts(value, 3)?;
-        Ok(ScanInputs { consts: parts[0], carry: parts[1], xs: parts[2] })
+        Ok(ScanInputs {
+            consts: parts[0],
+            carry: parts[1],
+            xs: parts[2],
+        })
     }
 }
 
@@ -842,7 +886,10 @@ impl PyType for ScanOutputs {
     /// Counts what is written; the number of results of the equation corrects `ys` afterwards.
     fn from_py(value: &PyValue) -> Result<Self, String> {
         match flat_tree_parts(value, 2) {
-            Ok(parts) => Ok(ScanOutputs { carry: parts[0], ys: parts[1] }),
+            Ok(parts) => Ok(ScanOutputs {
+                carry: parts[0],
+                ys: parts[1],
+            }),
             Err(_) => Ok(ScanOutputs { carry: 0, ys: 0 }),
         }
     }
@@ -859,7 +906,9 @@ impl ParamType for ClosedJaxpr {
         match value {
             ParamValue::Jaxpr(jaxpr) => Ok(jaxpr.clone()),
             ParamValue::Py(other) => expected("a jaxpr", other),
-            ParamValue::Jaxprs(_) | ParamValue::NamedJaxprs { .. } => Err("one jaxpr is expected".to_owned()),
+            ParamValue::Jaxprs(_) | ParamValue::NamedJaxprs { .. } => {
+                Err("one jaxpr is expected".to_owned())
+            }
         }
     }
 
@@ -880,7 +929,9 @@ impl ParamType for OptionalJaxpr {
     const KIND: &'static str = "jaxpr or None";
 
     fn to_value(&self) -> ParamValue {
-        self.0.as_ref().map_or(ParamValue::Py(PyValue::None), ParamType::to_value)
+        self.0
+            .as_ref()
+            .map_or(ParamValue::Py(PyValue::None), ParamType::to_value)
     }
 
     fn from_value(value: &ParamValue) -> Result<Self, String> {
@@ -913,7 +964,9 @@ impl ParamType for Branches {
     fn from_value(value: &ParamValue) -> Result<Self, String> {
         match value {
             ParamValue::Jaxprs(jaxprs) => Ok(Branches(jaxprs.clone())),
-            ParamValue::Jaxpr(_) | ParamValue::NamedJaxprs { .. } => Err("a tuple of jaxprs is expected".to_owned()),
+            ParamValue::Jaxpr(_) | ParamValue::NamedJaxprs { .. } => {
+                Err("a tuple of jaxprs is expected".to_owned())
+            }
             ParamValue::Py(PyValue::Tuple(items)) if items.is_empty() => Ok(Branches(Vec::new())),
             ParamValue::Py(other) => expected("a tuple of jaxprs", other),
         }
@@ -962,7 +1015,12 @@ impl ParamType for LinearSolveJaxprs {
         let ParamValue::NamedJaxprs { name, fields } = value else {
             return Err(format!("{LINEAR_SOLVE} is expected"));
         };
-        let get = |key: &str| fields.iter().find(|(name, _)| name == key).and_then(|(_, jaxpr)| jaxpr.clone());
+        let get = |key: &str| {
+            fields
+                .iter()
+                .find(|(name, _)| name == key)
+                .and_then(|(_, jaxpr)| jaxpr.clone())
+        };
         let need = |key: &str| get(key).ok_or_else(|| format!("{name} needs a jaxpr `{key}`"));
         Ok(LinearSolveJaxprs {
             matvec: need("matvec")?,
@@ -1013,13 +1071,20 @@ impl PyType for LinearSolveLengths {
         PyValue::Call {
             name: LINEAR_SOLVE.to_owned(),
             args: Vec::new(),
-            fields: fields.iter().map(|(key, value)| ((*key).to_owned(), value.to_py())).collect(),
+            fields: fields
+                .iter()
+                .map(|(key, value)| ((*key).to_owned(), value.to_py()))
+                .collect(),
         }
     }
 
     fn from_py(value: &PyValue) -> Result<Self, String> {
-        let PyValue::Call { name, fields, .. } = value else { return expected(LINEAR_SOLVE, value) };
-        let get = |key: &str| Option::<usize>::from_py(field(name, fields, key)?).map(Option::unwrap_or_default);
+        let PyValue::Call { name, fields, .. } = value else {
+            return expected(LINEAR_SOLVE, value);
+        };
+        let get = |key: &str| {
+            Option::<usize>::from_py(field(name, fields, key)?).map(Option::unwrap_or_default)
+        };
         Ok(LinearSolveLengths {
             matvec: get("matvec")?,
             vecmat: get("vecmat")?,
@@ -1088,6 +1153,9 @@ impl PyType for Rule {
     }
 
     fn from_py(value: &PyValue) -> Result<Self, String> {
-        Ok(Rule { name: Name(value.to_string().into()), make: None })
+        Ok(Rule {
+            name: Name(value.to_string().into()),
+            make: None,
+        })
     }
 }

@@ -17,7 +17,10 @@ pub struct JvpResult {
 impl JvpResult {
     /// One result with its tangent.
     pub fn one(primal: Atom, tangent: Option<Atom>) -> Self {
-        JvpResult { primals: SmallVec::from_slice(&[primal]), tangents: SmallVec::from_slice(&[tangent]) }
+        JvpResult {
+            primals: SmallVec::from_slice(&[primal]),
+            tangents: SmallVec::from_slice(&[tangent]),
+        }
     }
 }
 
@@ -67,7 +70,11 @@ pub trait Primitive {
     ///
     /// # Errors
     /// When the types or parameters do not fit; the message names them.
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>>;
+    fn abstract_eval(&self, _operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+        Err(crate::error::Error::unsupported(
+            "abstract evaluation is not written yet",
+        ))
+    }
 
     /// Fills in hidden parameters when read from text.
     fn complete(&mut self, _operands: &[Aval], _results: &[Aval]) {}
@@ -76,13 +83,29 @@ pub trait Primitive {
     ///
     /// # Errors
     /// When there is no derivative; the message says why.
-    fn jvp(&self, b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<JvpResult>;
+    fn jvp(
+        &self,
+        _b: &Builder,
+        _primals: &[Atom],
+        _tangents: &[Option<Atom>],
+    ) -> Result<JvpResult> {
+        Err(crate::error::Error::unsupported("jvp is not written yet"))
+    }
 
     /// Results for all lanes. At least one operand is mapped.
     ///
     /// # Errors
     /// When it cannot be batched; the message says why.
-    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<SmallVec<[Batched; 1]>>;
+    fn batch(
+        &self,
+        _b: &Builder,
+        _operands: &[Batched],
+        _axis: &BatchAxis,
+    ) -> Result<SmallVec<[Batched; 1]>> {
+        Err(crate::error::Error::unsupported(
+            "batching is not written yet",
+        ))
+    }
 
     /// Cotangents of the linear operands from those of the results (`None` is zero); `None` for known operands.
     ///
@@ -90,8 +113,12 @@ pub trait Primitive {
     /// When it is not linear in these operands; the message says why.
     fn transpose(
         &self,
-        b: &Builder,
-        cotangents: &[Option<Atom>],
-        operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>>;
+        _b: &Builder,
+        _cotangents: &[Option<Atom>],
+        _operands: &[TransposeArg],
+    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+        Err(crate::error::Error::unsupported(
+            "transposition is not written yet",
+        ))
+    }
 }

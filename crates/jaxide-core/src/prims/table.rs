@@ -6,7 +6,7 @@
 //!
 //! The rules of a primitive are its implementation of [`Primitive`](super::Primitive), in the file of its family.
 
-use super::params::*;
+use super::*;
 use crate::dtype::DType;
 use crate::jaxpr::{ClosedJaxpr, Dims, Scalar};
 

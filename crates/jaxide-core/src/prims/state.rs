@@ -1,0 +1,5 @@
+//! Mutable references.
+
+use super::*;
+
+pending! { NewRef, RefGet, RefSwap, RefAddUpdate, FreezeRef, RunState }

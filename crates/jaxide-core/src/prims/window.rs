@@ -1,0 +1,5 @@
+//! Sliding windows and convolution.
+
+use super::*;
+
+pending! { ReduceWindowSum, ReduceWindowMax, ReduceWindowMin, ReduceWindow, SelectAndScatter, SelectAndScatterAdd, SelectAndGatherAdd, ConvGeneralDilated }
