@@ -1,0 +1,194 @@
+//! Comparing a value with a treedef, and hashing its structure, without building a treedef.
+
+use std::hash::Hasher;
+use std::ptr;
+
+use super::TreeDef;
+use crate::{DictKey, DictOrder, Head, NodeType, Pytree, StaticValue, TypeRef, Visitor, node};
+
+impl TreeDef {
+    /// Whether `value` has this structure. Allocates nothing, unless a `HashMap` has to be sorted.
+    ///
+    /// ```
+    /// use jaxide_tree as tree;
+    ///
+    /// let treedef = tree::structure::<f32, _>(&(1.0, vec![2.0, 3.0]));
+    /// assert!(treedef.matches::<f32, _>(&(5.0, vec![6.0, 7.0])));
+    /// assert!(!treedef.matches::<f32, _>(&(5.0, vec![6.0])));
+    /// ```
+    pub fn matches<L, T: Pytree<L>>(&self, value: &T) -> bool {
+        let mut compare = Compare {
+            def: self,
+            at: 0,
+            same: true,
+        };
+        value.visit(&mut compare);
+        compare.same && compare.at == self.num_nodes()
+    }
+}
+
+/// Compares what it visits with the nodes of a treedef, in step.
+struct Compare<'d> {
+    def: &'d TreeDef,
+    at: usize,
+    same: bool,
+}
+
+impl<'d> Compare<'d> {
+    /// Compares the next node, unless a difference has been found before.
+    fn next(&mut self, len: usize, same: impl FnOnce(Option<&'d Head>) -> bool) {
+        let def = self.def;
+        self.same = self.same
+            && self.at < def.num_nodes()
+            && def.at(self.at).arity() == len
+            && same(def.head(self.at));
+        self.at += 1;
+    }
+}
+
+impl<'a, L> Visitor<'a, L> for Compare<'_> {
+    fn leaf(&mut self, _: &'a L) {
+        self.next(0, |head| head.is_none());
+    }
+    fn made_leaf(&mut self, _: L) {
+        self.next(0, |head| head.is_none());
+    }
+    fn none(&mut self) {
+        self.next(0, |head| matches!(head, Some(Head::None)));
+    }
+    fn tuple(&mut self, len: usize) {
+        self.next(len, |head| matches!(head, Some(Head::Tuple)));
+    }
+    fn list(&mut self, len: usize) {
+        self.next(len, |head| matches!(head, Some(Head::List)));
+    }
+    fn dict<'k, K: DictKey + 'k>(
+        &mut self,
+        order: DictOrder,
+        mut keys: impl ExactSizeIterator<Item = &'k K>,
+    ) {
+        self.next(keys.len(), |head| match (order, head) {
+            (DictOrder::Sorted, Some(Head::Dict(known)))
+            | (DictOrder::Insertion, Some(Head::OrderedDict(known))) => known
+                .iter()
+                .all(|known| keys.next().is_some_and(|key| key.is_key(known))),
+            _ => false,
+        });
+    }
+    fn structure(&mut self, ty: &'static NodeType, statics: &[&dyn StaticValue], len: usize) {
+        self.next(len, |head| match head {
+            Some(Head::Struct(s)) => {
+                matches!(s.ty, TypeRef::Static(known) if ptr::eq(known, ty))
+                    && s.statics.matches(statics)
+            }
+            _ => false,
+        });
+    }
+    fn head(&mut self, head: &Head, len: usize) {
+        self.next(len, |known| known == Some(head));
+    }
+}
+
+/// Hashes the structure of what it visits, to the hash that its treedef would have.
+#[derive(Default)]
+pub(crate) struct HashStructure(StructureHasher);
+
+impl HashStructure {
+    pub(crate) fn finish(&self) -> u64 {
+        self.0.finish()
+    }
+}
+
+impl<'a, L> Visitor<'a, L> for HashStructure {
+    fn leaf(&mut self, _: &'a L) {
+        self.0.write_u8(0);
+    }
+    fn made_leaf(&mut self, _: L) {
+        self.0.write_u8(0);
+    }
+    fn none(&mut self) {
+        node::hash_none(&mut self.0);
+    }
+    fn tuple(&mut self, len: usize) {
+        node::hash_tuple(len, &mut self.0);
+    }
+    fn list(&mut self, len: usize) {
+        node::hash_list(len, &mut self.0);
+    }
+    fn dict<'k, K: DictKey + 'k>(
+        &mut self,
+        order: DictOrder,
+        keys: impl ExactSizeIterator<Item = &'k K>,
+    ) {
+        node::hash_dict(order == DictOrder::Insertion, keys, &mut self.0);
+    }
+    fn structure(&mut self, ty: &'static NodeType, statics: &[&dyn StaticValue], len: usize) {
+        node::hash_static_type(ty, len, &mut self.0);
+        statics
+            .iter()
+            .for_each(|value| value.hash_static(&mut self.0));
+    }
+    fn head(&mut self, head: &Head, len: usize) {
+        head.hash_with(len, &mut self.0);
+    }
+}
+
+pub(super) fn hash_treedef(def: &TreeDef) -> u64 {
+    let mut state = StructureHasher::default();
+    for (index, node) in def.0.nodes.iter().enumerate() {
+        match def.head(index) {
+            Some(head) => head.hash_with(node.arity(), &mut state),
+            None => state.write_u8(0),
+        }
+    }
+    state.finish()
+}
+
+/// A fast hash of small integers: rotate, xor and multiply for each word, mixed at the end. Structures come
+/// from programs, not from attackers.
+#[derive(Default)]
+struct StructureHasher(u64);
+
+impl StructureHasher {
+    fn add(&mut self, word: u64) {
+        // The fractional digits of pi, an odd number without a pattern.
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+}
+
+impl Hasher for StructureHasher {
+    fn finish(&self) -> u64 {
+        let mixed = (self.0 ^ (self.0 >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        mixed ^ (mixed >> 29)
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        let mut words = bytes.chunks_exact(8);
+        for word in &mut words {
+            self.add(u64::from_le_bytes(
+                word.try_into().expect("a chunk of 8 bytes"),
+            ));
+        }
+        let mut last = [0; 8];
+        let rest = words.remainder();
+        if !rest.is_empty() {
+            last[..rest.len()].copy_from_slice(rest);
+            self.add(u64::from_le_bytes(last));
+        }
+    }
+    fn write_u8(&mut self, i: u8) {
+        self.add(u64::from(i));
+    }
+    fn write_u32(&mut self, i: u32) {
+        self.add(u64::from(i));
+    }
+    fn write_u64(&mut self, i: u64) {
+        self.add(i);
+    }
+    fn write_i128(&mut self, i: i128) {
+        self.add(i as u64);
+        self.add((i >> 64) as u64);
+    }
+    fn write_usize(&mut self, i: usize) {
+        self.add(i as u64);
+    }
+}

@@ -1,0 +1,196 @@
+//! Prefixes: trees that end where another one goes on.
+
+use super::TreeDef;
+use crate::{Head, KeyEntry, KeyPath, NodeStyle, StructureError, StructureErrorKind};
+
+/// A subtree, as a range of nodes and of leaves of the tree it is part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Span {
+    pub(crate) node: usize,
+    /// The first leaf.
+    pub leaf: usize,
+    /// The number of leaves.
+    pub leaves: usize,
+}
+
+impl TreeDef {
+    /// Whether `full` has this structure, with a subtree in the place of each leaf.
+    pub fn is_prefix_of(&self, full: &TreeDef) -> bool {
+        self.flatten_up_to(full).is_ok()
+    }
+
+    /// The subtrees of `full` that stand at the leaves of this treedef, in order.
+    ///
+    /// # Errors
+    ///
+    /// The first place where this is not a prefix of `full`.
+    pub fn flatten_up_to(&self, full: &TreeDef) -> Result<Vec<Span>, StructureError> {
+        let mut spans = Vec::with_capacity(self.num_leaves());
+        if self.align(0, full, 0, &mut 0, &mut spans) {
+            return Ok(spans);
+        }
+        let mut errors = self.prefix_errors(full);
+        debug_assert!(!errors.is_empty(), "a mismatch has an explanation");
+        Err(errors.swap_remove(0))
+    }
+
+    /// The value of each leaf of `full`, when each leaf of this prefix has the given one.
+    ///
+    /// # Errors
+    ///
+    /// If this is not a prefix of `full`, or `leaves` are not as many as it has.
+    pub fn broadcast<P: Clone>(
+        &self,
+        leaves: &[P],
+        full: &TreeDef,
+    ) -> Result<Vec<P>, StructureError> {
+        let spans = self.flatten_up_to(full)?;
+        if leaves.len() < spans.len() {
+            return Err(self.too_few(leaves.len()));
+        }
+        if leaves.len() > spans.len() {
+            return Err(self.too_many());
+        }
+        let mut all = Vec::with_capacity(full.num_leaves());
+        for (leaf, span) in leaves.iter().zip(spans) {
+            all.extend(std::iter::repeat_n(leaf, span.leaves).cloned());
+        }
+        Ok(all)
+    }
+
+    /// The structure of a subtree found by [`TreeDef::flatten_up_to`].
+    pub fn at_span(&self, span: Span) -> TreeDef {
+        self.subtree(span.node)
+    }
+
+    /// Every place where this treedef is not a prefix of `full`; none below a place that is reported.
+    ///
+    /// A leaf in the place of a container is called `leaf` here; [`StructureError::name_leaf`] can say more.
+    pub fn prefix_errors(&self, full: &TreeDef) -> Vec<StructureError> {
+        let mut errors = Vec::new();
+        self.collect_errors(0, full, 0, &mut Vec::new(), &mut errors);
+        errors
+    }
+
+    fn align(
+        &self,
+        index: usize,
+        full: &TreeDef,
+        full_index: usize,
+        leaf: &mut usize,
+        spans: &mut Vec<Span>,
+    ) -> bool {
+        if self.head(index).is_none() {
+            let leaves = full.at(full_index).leaves as usize;
+            spans.push(Span {
+                node: full_index,
+                leaf: *leaf,
+                leaves,
+            });
+            *leaf += leaves;
+            return true;
+        }
+        self.head(index) == full.head(full_index)
+            && self.at(index).arity == full.at(full_index).arity
+            && self
+                .child_indices(index)
+                .zip(full.child_indices(full_index))
+                .all(|(a, b)| self.align(a, full, b, leaf, spans))
+    }
+
+    fn collect_errors(
+        &self,
+        index: usize,
+        full: &TreeDef,
+        full_index: usize,
+        path: &mut Vec<KeyEntry>,
+        errors: &mut Vec<StructureError>,
+    ) {
+        let Some(head) = self.head(index) else { return };
+        let here = KeyPath::from(path.clone());
+        let Some(full_head) = full.head(full_index) else {
+            let kind = StructureErrorKind::Type {
+                expected: head.type_name().into(),
+                got: "leaf".into(),
+                got_leaf: Some(full.leaves_before(full_index)),
+            };
+            return errors.push(StructureError::new(kind, here));
+        };
+        let counts = (self.at(index).arity(), full.at(full_index).arity());
+        let difference = head_difference(head, counts.0, full_head, counts.1, || {
+            (self.entries(index), full.entries(full_index))
+        });
+        if let Some(kind) = difference {
+            return errors.push(StructureError::new(kind, here));
+        }
+        let children = self
+            .child_indices(index)
+            .zip(full.child_indices(full_index));
+        for (i, (child, full_child)) in children.enumerate() {
+            path.push(head.entry(i));
+            self.collect_errors(child, full, full_child, path, errors);
+            path.pop();
+        }
+    }
+}
+
+/// How two containers differ, leaving aside what is in them: by type, by length, by keys, by metadata.
+pub(crate) fn head_difference(
+    head: &Head,
+    len: usize,
+    got: &Head,
+    got_len: usize,
+    keys: impl FnOnce() -> (Vec<KeyEntry>, Vec<KeyEntry>),
+) -> Option<StructureErrorKind> {
+    if !head.same_type(got) {
+        return Some(StructureErrorKind::Type {
+            expected: head.type_name().into(),
+            got: got.type_name().into(),
+            got_leaf: None,
+        });
+    }
+    let container = head.type_name().to_string();
+    if len != got_len {
+        if head.is_sequence() {
+            return Some(StructureErrorKind::Length {
+                container,
+                expected: len,
+                got: got_len,
+            });
+        }
+        let (expected, got) = keys();
+        return Some(StructureErrorKind::Keys {
+            container,
+            expected,
+            got,
+        });
+    }
+    if head != got {
+        let (expected, got) = (head.metadata(), got.metadata());
+        return Some(StructureErrorKind::Metadata {
+            container,
+            expected,
+            got,
+        });
+    }
+    None
+}
+
+impl Head {
+    /// Whether both are containers of one type, whatever their keys and static values.
+    pub(crate) fn same_type(&self, other: &Head) -> bool {
+        match (self, other) {
+            (Head::Struct(a), Head::Struct(b)) => a.ty.same_type(&b.ty),
+            (a, b) => std::mem::discriminant(a) == std::mem::discriminant(b),
+        }
+    }
+
+    /// Whether the container is a sequence, which differs from another one by its length alone.
+    fn is_sequence(&self) -> bool {
+        match self {
+            Head::Tuple | Head::List => true,
+            Head::None | Head::Dict(_) | Head::OrderedDict(_) => false,
+            Head::Struct(s) => s.node_type().style() == NodeStyle::NamedTuple,
+        }
+    }
+}
