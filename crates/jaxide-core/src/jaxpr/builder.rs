@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::{Atom, Atoms, Aval, ClosedJaxpr, Eqn, Jaxpr, Literal, Scalar, Shape, Vars};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, Source};
-use crate::prims::{Family, Prim};
+use crate::prims::Prim;
 use crate::tensor::Tensor;
 
 /// A jaxpr under construction.
@@ -74,18 +74,18 @@ impl Builder {
         Atom::Lit(Literal::new(value, dtype))
     }
 
-    /// The scalar literal `value` of a numeric `dtype`: an integer, float or complex number as the dtype asks.
+    /// The scalar literal `value` of a numeric `dtype`, rounded to it.
     pub fn number(&self, value: f64, dtype: DType) -> Atom {
         let scalar = if dtype == DType::Bool {
             Scalar::Bool(value != 0.0)
-        } else if dtype.is_integer() {
-            Scalar::from_integer(value as i128).unwrap_or(Scalar::Int(0))
-        } else if dtype.is_complex() {
-            Scalar::Complex(value, 0.0)
         } else {
             Scalar::Float(value)
         };
-        self.literal(scalar, dtype)
+        let rounded = scalar
+            .to_bytes(dtype)
+            .ok()
+            .and_then(|bytes| Scalar::from_bytes(dtype, &bytes));
+        self.literal(rounded.unwrap_or(scalar), dtype)
     }
 
     /// The type of an operand.
@@ -280,27 +280,9 @@ impl Builder {
 
 /// Types of the results of `prim` on atoms of `jaxpr`.
 ///
-/// Scalar literals beside arrays in elementwise primitives take the arrays' shape.
-///
 /// # Errors
 /// When the operands do not fit.
 pub(crate) fn infer(prim: &Prim, jaxpr: &Jaxpr, operands: &[Atom]) -> Result<SmallVec<[Aval; 1]>> {
-    let mut avals: SmallVec<[Aval; 3]> = operands.iter().map(|&atom| jaxpr.aval(atom)).collect();
-    if prim.family() == Family::Elementwise && operands.iter().any(|atom| atom.literal().is_some())
-    {
-        let shape = operands
-            .iter()
-            .zip(&avals)
-            .filter(|(atom, _)| atom.var().is_some())
-            .map(|(_, aval)| aval.shape.clone())
-            .max_by_key(|shape| shape.len());
-        if let Some(shape) = shape {
-            for (atom, aval) in operands.iter().zip(&mut avals) {
-                if atom.literal().is_some() {
-                    aval.shape = shape.clone();
-                }
-            }
-        }
-    }
+    let avals: SmallVec<[Aval; 3]> = operands.iter().map(|&atom| jaxpr.aval(atom)).collect();
     prim.rules().abstract_eval(&avals)
 }

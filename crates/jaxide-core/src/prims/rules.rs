@@ -65,8 +65,7 @@ impl TransposeArg {
 ///
 /// Rules write equations into a [`Builder`] and hold no state.
 pub trait Primitive {
-    /// Types of the results from the types of the operands. Literals beside arrays in elementwise primitives
-    /// arrive with the shape of the arrays.
+    /// Types of the results from the types of the operands.
     ///
     /// # Errors
     /// When the types or parameters do not fit; the message names them.

@@ -230,8 +230,6 @@ super::primitives! {
         Igammac "igammac" (2 -> 1);
         /// Derivative of `igamma` in its first argument.
         IgammaGradA "igamma_grad_a" (2 -> 1);
-        /// Derivative of a gamma sample in its shape parameter.
-        RandomGammaGrad "random_gamma_grad" (2 -> 1);
         /// Polygamma function of order `m`.
         Polygamma "polygamma" (2 -> 1);
         /// Hurwitz zeta function.
@@ -242,7 +240,7 @@ super::primitives! {
         Clamp "clamp" (3 -> 1);
         /// The case that the first operand (bool or i32, scalar or of the cases' shape) selects.
         SelectN "select_n" (n -> 1);
-        /// Polynomial of the first operand with the other operands as coefficients, highest degree first.
+        /// Polynomial of the first operand with the other operands as coefficients, lowest degree first.
         Polynomial "polynomial" (n -> 1);
         /// Conversion of the element type.
         ConvertElementType "convert_element_type" (1 -> 1) {
