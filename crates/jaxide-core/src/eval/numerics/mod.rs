@@ -19,8 +19,10 @@
 //! | [`elementary`] | `exp` … `atanh`, `erf`, rounding, `rem`, `pow`, `integer_pow` |
 //! | [`integer`] | wrapping arithmetic, division, shifts, `mulhi`, bit counts |
 //! | [`random`] | Threefry, keys, `rng_bit_generator`, gamma samples |
+//! | [`special`] | `lgamma`, `digamma`, `zeta`, incomplete gamma and beta, Bessel |
 
 pub mod elementary;
 pub mod float;
 pub mod integer;
 pub mod random;
+pub mod special;

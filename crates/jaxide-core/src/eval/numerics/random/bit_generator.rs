@@ -15,8 +15,8 @@ pub enum BitGenerator {
 ///
 /// `state` is `[key, counter]`; the primitive's `u32[4]` form is the same little-endian
 /// ([`state_from_words`], [`state_to_words`]). `shape` is the shape of the result, in row-major
-/// order; each value holds `bit_width` random low bits. Widths below 32 take the low bits of what
-/// a width of 32 would give.
+/// order; each value holds `bit_width` random low bits. Widths below 32 take the low bits of what a
+/// width of 32 would give.
 ///
 /// * Philox enciphers the 128-bit counter `key · 2⁶⁴ + counter + i` under `key`; a block gives four
 ///   32-bit or two 64-bit values (low word first). The layout does not depend on the shape.

@@ -51,8 +51,8 @@ impl Prng {
 
     /// The key for an integer seed of a dtype with `seed_bits` bits (`random_seed`).
     ///
-    /// A 64-bit seed fills two words, high word first; a narrower one leaves the high word zero
-    /// and is sign-extended into the low one.
+    /// A 64-bit seed fills two words, high word first; a narrower one leaves the high word zero and
+    /// is sign-extended into the low one.
     pub fn seed(self, seed: i64, seed_bits: u32) -> Vec<u32> {
         let high = if seed_bits == 64 {
             (seed >> 32) as u32
@@ -94,8 +94,8 @@ impl Prng {
     /// `count` random values of `bit_width` bits for each of the keys (`random_bits`), row-major.
     ///
     /// Threefry: value i of a key is made of the block `(a, b)` of the 64-bit counter i: `a ‖ b`
-    /// for 64 bits, the low bits of `a ⊕ b` otherwise. Rbg takes all values, for all keys, from
-    /// one run of the Philox generator on the *first* key, as JAX does under batching.
+    /// for 64 bits, the low bits of `a ⊕ b` otherwise. Rbg takes all values, for all keys, from one
+    /// run of the Philox generator on the *first* key, as JAX does under batching.
     ///
     /// # Panics
     ///

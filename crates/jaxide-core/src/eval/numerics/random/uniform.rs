@@ -25,8 +25,8 @@ pub fn uniform<T: Real>(prng: Prng, key: &[u32], low: T, high: T) -> T {
     T::round_from(unit.mul_add(span, low).max(low))
 }
 
-/// One float of the standard normal distribution, as `jax.random.normal` draws it:
-/// `√2 · erf_inv(u)` for u uniform in (-1, 1).
+/// One float of the standard normal distribution, as `jax.random.normal` draws it: `√2 ·
+/// erf_inv(u)` for u uniform in (-1, 1).
 ///
 /// # Panics
 ///
