@@ -60,8 +60,11 @@ impl Builder {
         self.op(SelectN, &[which, on_false, on_true])
     }
 
-    /// `x` as elements of `dtype`, strongly typed.
+    /// `x` as elements of `dtype`, strongly typed; unchanged when it is that already.
     pub fn convert(&self, x: Atom, dtype: DType) -> Atom {
+        if self.dtype(x) == dtype && !self.aval(x).weak_type {
+            return x;
+        }
         self.op(
             ConvertElementType {
                 new_dtype: dtype,
@@ -71,7 +74,7 @@ impl Builder {
         )
     }
 
-    /// `x` with its axes at `broadcast_dimensions` of `shape`.
+    /// `x` with its axes at `broadcast_dimensions` of `shape`; unchanged when it has that shape already.
     pub fn broadcast_in_dim(
         &self,
         x: Atom,
@@ -94,8 +97,11 @@ impl Builder {
         self.broadcast_in_dim(number, shape, &[])
     }
 
-    /// `x` in row-major order under another shape.
+    /// `x` in row-major order under another shape; unchanged when it has that shape already.
     pub fn reshape(&self, x: Atom, shape: &[usize]) -> Atom {
+        if !shape.is_empty() && self.shape(x).as_slice() == shape {
+            return x;
+        }
         self.op(
             Reshape {
                 dimensions: None,
@@ -106,8 +112,11 @@ impl Builder {
         )
     }
 
-    /// `x` with its axes in another order.
+    /// `x` with its axes in another order; unchanged when that is the order they have.
     pub fn transpose(&self, x: Atom, permutation: &[usize]) -> Atom {
+        if permutation.iter().copied().eq(0..permutation.len()) {
+            return x;
+        }
         self.op(
             Transpose {
                 permutation: Dims::from_slice(permutation),
@@ -118,6 +127,9 @@ impl Builder {
 
     /// `x` without axes of length 1.
     pub fn squeeze(&self, x: Atom, dimensions: &[usize]) -> Atom {
+        if dimensions.is_empty() {
+            return x;
+        }
         self.op(
             Squeeze {
                 dimensions: Dims::from_slice(dimensions),
