@@ -18,11 +18,15 @@
 //! | [`float`] | the float dtypes as bits: conversion, `nextafter`, `reduce_precision` |
 //! | [`elementary`] | `exp` … `atanh`, `erf`, rounding, `rem`, `pow`, `integer_pow` |
 //! | [`integer`] | wrapping arithmetic, division, shifts, `mulhi`, bit counts |
+//! | [`order`] | the orders of `sort`, `top_k` and the total-order comparisons |
 //! | [`random`] | Threefry, keys, `rng_bit_generator`, gamma samples |
 //! | [`special`] | `lgamma`, `digamma`, `zeta`, incomplete gamma and beta, Bessel |
+//! | [`fft`] | Fourier transforms of any length |
 
 pub mod elementary;
+pub mod fft;
 pub mod float;
 pub mod integer;
+pub mod order;
 pub mod random;
 pub mod special;
