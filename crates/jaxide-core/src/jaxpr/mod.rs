@@ -7,6 +7,7 @@ mod aval;
 mod builder;
 mod equality;
 mod literal;
+pub mod print;
 
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ use smallvec::SmallVec;
 pub use aval::{Annotations, Aval, AvalKind, Dims, Shape};
 pub use builder::Builder;
 pub use literal::{Literal, Scalar};
+pub use print::PrintOptions;
 
 use crate::error::{Error, ErrorKind, Result, Source};
 use crate::prims::Prim;

@@ -1,0 +1,117 @@
+//! Names of variables: letters, counted through the whole text.
+
+use std::collections::HashSet;
+
+use crate::jaxpr::{Atom, Jaxpr, Var, VarMap};
+
+/// A variable's name in the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum VarName {
+    /// `_`: a result of the outermost jaxpr that nothing uses.
+    Unused,
+    /// The letters of this number.
+    Letters(usize),
+}
+
+impl VarName {
+    /// The name as it is written.
+    pub(super) fn text(self) -> String {
+        match self {
+            VarName::Unused => "_".to_owned(),
+            VarName::Letters(number) => letters(number),
+        }
+    }
+}
+
+/// `number` in base 26 with the digits a to z: `a`, ..., `z`, `ba`, ..., `zz`, `baa`.
+pub(super) fn letters(mut number: usize) -> String {
+    let mut reversed = Vec::new();
+    loop {
+        reversed.push(b'a' + (number % 26) as u8);
+        number /= 26;
+        if number == 0 {
+            break;
+        }
+    }
+    reversed
+        .iter()
+        .rev()
+        .map(|&digit| char::from(digit))
+        .collect()
+}
+
+/// Gives out names that no hoisted sub-jaxpr has.
+#[derive(Default)]
+pub(super) struct FreshNames {
+    next: usize,
+    taken: HashSet<String>,
+}
+
+impl FreshNames {
+    /// Names outside `taken`, from `a` on.
+    pub(super) fn avoiding(taken: HashSet<String>) -> Self {
+        FreshNames { next: 0, taken }
+    }
+
+    /// The next name.
+    pub(super) fn fresh(&mut self) -> VarName {
+        loop {
+            let number = self.next;
+            self.next += 1;
+            if self.taken.is_empty() || !self.taken.contains(&letters(number)) {
+                return VarName::Letters(number);
+            }
+        }
+    }
+}
+
+/// The results of equations that nothing reads afterwards, named `_`.
+pub(super) fn unused_results(jaxpr: &Jaxpr) -> VarMap<VarName> {
+    let mut used: VarMap<()> = VarMap::new();
+    let mut unused = VarMap::new();
+    let read = |used: &mut VarMap<()>, atoms: &[Atom]| {
+        for var in atoms.iter().filter_map(|atom| atom.var()) {
+            used.insert(var, ());
+        }
+    };
+    read(&mut used, &jaxpr.outvars);
+    for eqn in jaxpr.eqns.iter().rev() {
+        for &var in eqn.outputs.iter().filter(|&&var| !used.contains_key(var)) {
+            unused.insert(var, VarName::Unused);
+        }
+        read(&mut used, &eqn.inputs);
+    }
+    unused
+}
+
+/// Gives inner variables the names of the outer atoms that they stand for, where that is possible: the outer atom is a
+/// variable that no other inner variable was named after, and the inner variable has no name yet.
+pub(super) fn name_alike(
+    inner: &mut VarMap<VarName>,
+    inner_vars: impl Iterator<Item = Option<Var>>,
+    outer: &[Atom],
+    mut outer_name: impl FnMut(Var) -> VarName,
+) {
+    let mut seen: HashSet<Var> = HashSet::new();
+    for (inner_var, outer_atom) in inner_vars.zip(outer) {
+        if let (Some(var), Atom::Var(like)) = (inner_var, outer_atom)
+            && !seen.contains(like)
+            && !inner.contains_key(var)
+        {
+            seen.insert(*like);
+            let name = outer_name(*like);
+            inner.insert(var, name);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::letters;
+
+    #[test]
+    fn names_count_in_base_26() {
+        let text: Vec<_> = [0, 25, 26, 51, 675, 676].map(letters).into();
+        assert_eq!(text, ["a", "z", "ba", "bz", "zz", "baa"]);
+    }
+}
