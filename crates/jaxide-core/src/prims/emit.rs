@@ -151,6 +151,29 @@ impl Builder {
         )
     }
 
+    /// Elements `start..limit` of `x` along one axis, every `stride`-th.
+    pub fn slice_in_dim(
+        &self,
+        x: Atom,
+        axis: usize,
+        start: usize,
+        limit: usize,
+        stride: usize,
+    ) -> Atom {
+        let mut limit_indices = self.shape(x);
+        let mut start_indices = Dims::from_elem(0, limit_indices.len());
+        let mut strides = Dims::from_elem(1, limit_indices.len());
+        (start_indices[axis], limit_indices[axis], strides[axis]) = (start, limit, stride);
+        self.op(
+            Slice {
+                limit_indices,
+                start_indices,
+                strides: Some(strides),
+            },
+            &[x],
+        )
+    }
+
     /// `x` with low, high and interior padding of `value`.
     pub fn pad(&self, x: Atom, value: Atom, padding_config: &[(i64, i64, i64)]) -> Atom {
         self.op(
