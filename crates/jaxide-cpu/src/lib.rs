@@ -1,3 +1,4 @@
 //! The native CPU backend.
 
+pub mod lanes;
 pub mod runtime;
