@@ -1,4 +1,5 @@
 //! The native CPU backend.
 
+pub mod codegen;
 pub mod lanes;
 pub mod runtime;

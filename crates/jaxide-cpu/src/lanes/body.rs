@@ -443,6 +443,11 @@ impl Body {
         &self.blocks
     }
 
+    /// The number of [`For`] loops; [`LoopId::index`] is below it.
+    pub fn loop_count(&self) -> usize {
+        self.loops as usize
+    }
+
     /// The accumulations over lanes.
     pub fn reductions(&self) -> &[Reduction] {
         &self.reductions

@@ -91,8 +91,7 @@ impl Builder {
     }
 
     /// From here on, [`add`](Self::add) and [`sub`](Self::sub) of a float product become one fused multiply-add, as
-    /// XLA contracts on CPU. Off at the start; the functions of [`math`](super::math) switch it off for
-    /// themselves.
+    /// XLA contracts on CPU. Off at the start.
     pub fn contract_fma(&mut self, on: bool) {
         self.contract = on;
     }

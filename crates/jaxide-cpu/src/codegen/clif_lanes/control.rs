@@ -1,0 +1,263 @@
+//! Blocks, loops and branches.
+
+use super::Emitter;
+use super::rep::{Rep, Width, vector_type};
+use super::scalar_type;
+use crate::lanes::{BlockId, Body, For, If, Stmt, Trip, Ty, Value, While};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{self, BlockArg, InstBuilder, types};
+
+impl Emitter<'_, '_> {
+    /// Emits the statements of a block.
+    pub(super) fn block(&mut self, id: BlockId) {
+        let body: &Body = self.body;
+        for stmt in &body.blocks()[id.index()].stmts {
+            match stmt {
+                Stmt::Let(v) => self.inst(*v),
+                Stmt::Store {
+                    ty, addr, value, ..
+                } => self.store(*ty, addr, *value),
+                Stmt::For(f) => self.for_loop(f),
+                Stmt::While(w) => self.while_loop(w),
+                Stmt::If(i) => self.branch(i),
+            }
+        }
+    }
+
+    fn for_loop(&mut self, f: &For) {
+        let zero = self.fb.ins().iconst(types::I64, 0);
+        let trip = match f.trip {
+            Trip::Const(n) => self.fb.ins().iconst(types::I64, n as i64),
+            Trip::Outer(k) => self.args.outer[k as usize],
+        };
+        let (head, turn, exit) = (
+            self.fb.create_block(),
+            self.fb.create_block(),
+            self.fb.create_block(),
+        );
+        let index = self.fb.append_block_param(head, types::I64);
+        let params: Vec<Rep> = f
+            .carries
+            .iter()
+            .map(|c| self.params(head, self.body.ty(c.param)))
+            .collect();
+        let inits: Vec<Value> = f.carries.iter().map(|c| c.init).collect();
+        let mut args = vec![zero];
+        args.extend(self.carried(&inits));
+        self.jump(head, &args);
+        self.fb.switch_to_block(head);
+        let more = self.fb.ins().icmp(IntCC::SignedLessThan, index, trip);
+        self.fb.ins().brif(more, turn, &[], exit, &[]);
+        self.fb.seal_block(turn);
+        self.fb.switch_to_block(turn);
+        self.loops[f.id.index()] = index;
+        f.carries
+            .iter()
+            .zip(&params)
+            .for_each(|(c, p)| self.set(c.param, p.clone()));
+        self.block(f.body);
+        let nexts: Vec<Value> = f.carries.iter().map(|c| c.next).collect();
+        let mut args = vec![self.fb.ins().iadd_imm_s(index, 1)];
+        args.extend(self.carried(&nexts));
+        self.jump(head, &args);
+        self.fb.seal_block(head);
+        self.fb.seal_block(exit);
+        self.fb.switch_to_block(exit);
+        f.carries
+            .iter()
+            .zip(params)
+            .for_each(|(c, p)| self.set(c.result, p));
+    }
+
+    fn while_loop(&mut self, w: &While) {
+        let (head, turn, exit) = (
+            self.fb.create_block(),
+            self.fb.create_block(),
+            self.fb.create_block(),
+        );
+        let params: Vec<Rep> = w
+            .carries
+            .iter()
+            .map(|c| self.params(head, self.body.ty(c.param)))
+            .collect();
+        let inits: Vec<Value> = w.carries.iter().map(|c| c.init).collect();
+        let mut args = self.carried(&inits);
+        // At width four the loop also carries the lanes that are still active.
+        let outside = self.exec.clone();
+        let active = (self.width == Width::Four).then(|| self.params(head, Ty::Mask));
+        if active.is_some() {
+            let all = match &outside {
+                Some(exec) => self.mask_like(exec, &Rep::X4(exec.parts()[0])),
+                None => {
+                    let one = self.fb.ins().iconst(types::I8, 1);
+                    self.splat(Ty::Mask, one)
+                }
+            };
+            args.push(all.one());
+        }
+        self.jump(head, &args);
+        self.fb.switch_to_block(head);
+        w.carries
+            .iter()
+            .zip(&params)
+            .for_each(|(c, p)| self.set(c.param, p.clone()));
+        self.exec = active.clone();
+        self.block(w.head);
+        let mut cond = self.get(w.cond);
+        if let Some(active) = &active {
+            cond = self.mask_and(active, &cond);
+        }
+        let any = self.any(&cond);
+        self.fb.ins().brif(any, turn, &[], exit, &[]);
+        self.fb.seal_block(turn);
+        self.fb.switch_to_block(turn);
+        self.exec = active.is_some().then(|| cond.clone());
+        self.block(w.body);
+        if active.is_some() {
+            for (c, p) in w.carries.iter().zip(&params) {
+                let next = self.get(c.next);
+                let kept = self.select(&cond, &next, p);
+                self.set(c.next, kept);
+            }
+        }
+        let nexts: Vec<Value> = w.carries.iter().map(|c| c.next).collect();
+        let mut args = self.carried(&nexts);
+        if active.is_some() {
+            args.push(cond.one());
+        }
+        self.jump(head, &args);
+        self.fb.seal_block(head);
+        self.fb.seal_block(exit);
+        self.fb.switch_to_block(exit);
+        self.exec = outside;
+        w.carries
+            .iter()
+            .zip(params)
+            .for_each(|(c, p)| self.set(c.result, p));
+    }
+
+    fn branch(&mut self, i: &If) {
+        let cond = self.get(i.cond);
+        if self.width == Width::One {
+            let (then, otherwise, join) = (
+                self.fb.create_block(),
+                self.fb.create_block(),
+                self.fb.create_block(),
+            );
+            let results: Vec<Rep> = i
+                .arms
+                .iter()
+                .map(|a| self.params(join, self.body.ty(a.result)))
+                .collect();
+            self.fb.ins().brif(cond.one(), then, &[], otherwise, &[]);
+            for (block, arm, values) in [
+                (
+                    then,
+                    i.then,
+                    i.arms.iter().map(|a| a.then).collect::<Vec<_>>(),
+                ),
+                (
+                    otherwise,
+                    i.otherwise,
+                    i.arms.iter().map(|a| a.otherwise).collect(),
+                ),
+            ] {
+                self.fb.seal_block(block);
+                self.fb.switch_to_block(block);
+                self.block(arm);
+                let args = self.carried(&values);
+                self.jump(join, &args);
+            }
+            self.fb.seal_block(join);
+            self.fb.switch_to_block(join);
+            i.arms
+                .iter()
+                .zip(results)
+                .for_each(|(a, r)| self.set(a.result, r));
+            return;
+        }
+        let negated = self.mask_not(&cond);
+        let thens: Vec<Value> = i.arms.iter().map(|a| a.then).collect();
+        let elses: Vec<Value> = i.arms.iter().map(|a| a.otherwise).collect();
+        let thens = self.arm(i.then, &cond, &thens);
+        let elses = self.arm(i.otherwise, &negated, &elses);
+        for ((a, then), otherwise) in i.arms.iter().zip(thens).zip(elses) {
+            let result = self.select(&cond, &then, &otherwise);
+            self.set(a.result, result);
+        }
+    }
+
+    /// The values of an arm at width four, unspecified where `mask` is not set; skipped if it is set nowhere.
+    fn arm(&mut self, block: BlockId, mask: &Rep, values: &[Value]) -> Vec<Rep> {
+        if self.body.blocks()[block.index()].stmts.is_empty() {
+            return values.iter().map(|&v| self.get(v)).collect();
+        }
+        let outside = self.exec.clone();
+        let exec = match &outside {
+            Some(outside) => self.mask_and(mask, outside),
+            None => mask.clone(),
+        };
+        let (then, join) = (self.fb.create_block(), self.fb.create_block());
+        let results: Vec<Rep> = values
+            .iter()
+            .map(|&v| self.params(join, self.body.ty(v)))
+            .collect();
+        let mut nothing = Vec::new();
+        for &v in values {
+            let ty = self.body.ty(v);
+            let zero = self.scalar_const(ty, 0);
+            nothing.extend(
+                self.splat(ty, zero)
+                    .parts()
+                    .iter()
+                    .map(|&p| BlockArg::Value(p)),
+            );
+        }
+        let any = self.any(&exec);
+        self.fb.ins().brif(any, then, &[], join, &nothing);
+        self.fb.seal_block(then);
+        self.fb.switch_to_block(then);
+        self.exec = Some(exec);
+        self.block(block);
+        self.exec = outside;
+        let args = self.carried(values);
+        self.jump(join, &args);
+        self.fb.seal_block(join);
+        self.fb.switch_to_block(join);
+        results
+    }
+
+    /// Block parameters for a value of type `ty`; a mask is passed in its 32-bit form.
+    fn params(&mut self, block: ir::Block, ty: Ty) -> Rep {
+        match self.width {
+            Width::One => Rep::One(self.fb.append_block_param(block, scalar_type(ty))),
+            Width::Four if ty.bits() == 64 => {
+                let vector = vector_type(ty);
+                Rep::X2([
+                    self.fb.append_block_param(block, vector),
+                    self.fb.append_block_param(block, vector),
+                ])
+            }
+            Width::Four => Rep::X4(self.fb.append_block_param(block, vector_type(ty))),
+        }
+    }
+
+    /// The CLIF values to pass for [`params`](Self::params).
+    fn carried(&mut self, values: &[Value]) -> Vec<ir::Value> {
+        let mut parts = Vec::new();
+        for &v in values {
+            let mut rep = self.get(v);
+            if self.body.ty(v) == Ty::Mask && self.width == Width::Four {
+                let like = Rep::X4(rep.parts()[0]);
+                rep = self.mask_like(&rep, &like);
+            }
+            parts.extend_from_slice(rep.parts());
+        }
+        parts
+    }
+
+    fn jump(&mut self, block: ir::Block, args: &[ir::Value]) {
+        let args: Vec<BlockArg> = args.iter().map(|&a| BlockArg::Value(a)).collect();
+        self.fb.ins().jump(block, &args);
+    }
+}

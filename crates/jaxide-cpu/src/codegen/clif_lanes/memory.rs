@@ -1,0 +1,306 @@
+//! Loads and stores.
+
+use super::Emitter;
+use super::float16;
+use super::rep::{Rep, Width, bitcast, int_like, shuffle, vector_type};
+use super::scalar_type;
+use crate::lanes::{Addr, LaneStep, MemTy, Ty, Value};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{self, BlockArg, InstBuilder, MemFlagsData, types};
+
+/// Accesses may be unaligned, and are in bounds by the contract of the body.
+const FLAGS: MemFlagsData = MemFlagsData::new().with_trap_code(None);
+
+impl Emitter<'_, '_> {
+    pub(super) fn load(&mut self, mem: MemTy, addr: &Addr) -> Rep {
+        let base = self.base(addr);
+        match (self.width, addr.lane, self.exec.clone()) {
+            (Width::One, step, _) => {
+                let at = self.lane_address(base, step, 0);
+                Rep::One(self.load_one(mem, at))
+            }
+            // Some lane is active wherever code runs.
+            (Width::Four, LaneStep::Uniform, _) => {
+                let scalar = self.load_one(mem, base);
+                self.splat(mem.lane(), scalar)
+            }
+            (Width::Four, LaneStep::Stride(s), None) if s == mem.size() => {
+                let at = self.lane_address(base, addr.lane, 0);
+                self.load_four(mem, at)
+            }
+            (Width::Four, step, None) => {
+                let lanes: Vec<ir::Value> = (0..4)
+                    .map(|k| {
+                        let at = self.lane_address(base, step, k);
+                        self.load_one(mem, at)
+                    })
+                    .collect();
+                self.gather_lanes(mem.lane(), &lanes)
+            }
+            (Width::Four, step, Some(exec)) => {
+                let lanes: Vec<ir::Value> = (0..4)
+                    .map(|k| self.load_if(mem, base, step, &exec, k))
+                    .collect();
+                self.gather_lanes(mem.lane(), &lanes)
+            }
+        }
+    }
+
+    pub(super) fn store(&mut self, mem: MemTy, addr: &Addr, value: Value) {
+        let value = self.get(value);
+        let base = self.base(addr);
+        let ty = mem.lane();
+        match (self.width, addr.lane, self.exec.clone()) {
+            (Width::One, step, _) => {
+                let at = self.lane_address(base, step, 0);
+                self.store_one(mem, at, value.one());
+            }
+            (Width::Four, LaneStep::Stride(s), None) if s == mem.size() => {
+                let at = self.lane_address(base, addr.lane, 0);
+                self.store_four(mem, at, &value);
+            }
+            (Width::Four, step, exec) => {
+                for k in 0..4 {
+                    let next = exec.as_ref().map(|exec| {
+                        let active = self.extract(Ty::Mask, exec, k);
+                        let (then, next) = (self.fb.create_block(), self.fb.create_block());
+                        self.fb.ins().brif(active, then, &[], next, &[]);
+                        self.fb.seal_block(then);
+                        self.fb.switch_to_block(then);
+                        next
+                    });
+                    let at = self.lane_address(base, step, k);
+                    let x = self.extract(ty, &value, k);
+                    self.store_one(mem, at, x);
+                    if let Some(next) = next {
+                        self.fb.ins().jump(next, &[]);
+                        self.fb.seal_block(next);
+                        self.fb.switch_to_block(next);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The address without its lane step.
+    fn base(&mut self, addr: &Addr) -> ir::Value {
+        let mut at = self.args.pointers[addr.pointer.index()];
+        for &(index, stride) in &addr.terms {
+            let index = self.index(index);
+            let offset = self.fb.ins().imul_imm_s(index, stride);
+            at = self.fb.ins().iadd(at, offset);
+        }
+        if addr.offset == 0 {
+            at
+        } else {
+            self.fb.ins().iadd_imm_s(at, addr.offset)
+        }
+    }
+
+    /// The address of the `k`th of the lanes that are emitted together.
+    fn lane_address(&mut self, base: ir::Value, step: LaneStep, k: u8) -> ir::Value {
+        match step {
+            LaneStep::Uniform => base,
+            LaneStep::Stride(s) => {
+                let lane = self.lane.expect("verified: inside the lanes");
+                let offset = self.fb.ins().imul_imm_s(lane, s);
+                let at = self.fb.ins().iadd(base, offset);
+                if k == 0 {
+                    at
+                } else {
+                    self.fb.ins().iadd_imm_s(at, i64::from(k) * s)
+                }
+            }
+            LaneStep::Gather(index, scale) => {
+                let ty = self.body.ty(index);
+                let index = self.get(index);
+                let index = self.extract(ty, &index, k);
+                let index = if ty == Ty::I32 {
+                    self.fb.ins().sextend(types::I64, index)
+                } else {
+                    index
+                };
+                let offset = self.fb.ins().imul_imm_s(index, scale);
+                self.fb.ins().iadd(base, offset)
+            }
+        }
+    }
+
+    /// A load of one lane if it is active, else zero.
+    fn load_if(
+        &mut self,
+        mem: MemTy,
+        base: ir::Value,
+        step: LaneStep,
+        exec: &Rep,
+        k: u8,
+    ) -> ir::Value {
+        let ty = mem.lane();
+        let active = self.extract(Ty::Mask, exec, k);
+        let zero = self.scalar_const(ty, 0);
+        let (then, next) = (self.fb.create_block(), self.fb.create_block());
+        let result = self.fb.append_block_param(next, scalar_type(ty));
+        self.fb
+            .ins()
+            .brif(active, then, &[], next, &[BlockArg::Value(zero)]);
+        self.fb.seal_block(then);
+        self.fb.switch_to_block(then);
+        let at = self.lane_address(base, step, k);
+        let loaded = self.load_one(mem, at);
+        self.fb.ins().jump(next, &[BlockArg::Value(loaded)]);
+        self.fb.seal_block(next);
+        self.fb.switch_to_block(next);
+        result
+    }
+
+    fn load_one(&mut self, mem: MemTy, at: ir::Value) -> ir::Value {
+        let ins = self.fb.ins();
+        match mem {
+            MemTy::Bool => {
+                let byte = ins.load(types::I8, FLAGS, at, 0);
+                self.fb.ins().icmp_imm_u(IntCC::NotEqual, byte, 0)
+            }
+            MemTy::I8 => ins.sload8(types::I32, FLAGS, at, 0),
+            MemTy::U8 => ins.uload8(types::I32, FLAGS, at, 0),
+            MemTy::I16 => ins.sload16(types::I32, FLAGS, at, 0),
+            MemTy::U16 => ins.uload16(types::I32, FLAGS, at, 0),
+            MemTy::F16 => {
+                let bits = ins.uload16(types::I32, FLAGS, at, 0);
+                float16::from_f16(self.fb, bits)
+            }
+            MemTy::Bf16 => {
+                let bits = ins.uload16(types::I32, FLAGS, at, 0);
+                float16::from_bf16(self.fb, bits)
+            }
+            MemTy::I32 | MemTy::I64 | MemTy::F32 | MemTy::F64 => {
+                ins.load(scalar_type(mem.lane()), FLAGS, at, 0)
+            }
+        }
+    }
+
+    fn store_one(&mut self, mem: MemTy, at: ir::Value, x: ir::Value) {
+        match mem {
+            MemTy::Bool => {
+                self.fb.ins().store(FLAGS, x, at, 0);
+            }
+            MemTy::I8 | MemTy::U8 => {
+                self.fb.ins().istore8(FLAGS, x, at, 0);
+            }
+            MemTy::I16 | MemTy::U16 => {
+                self.fb.ins().istore16(FLAGS, x, at, 0);
+            }
+            MemTy::F16 => {
+                let bits = float16::to_f16(self.fb, x);
+                self.fb.ins().istore16(FLAGS, bits, at, 0);
+            }
+            MemTy::Bf16 => {
+                let bits = float16::to_bf16(self.fb, x);
+                self.fb.ins().istore16(FLAGS, bits, at, 0);
+            }
+            MemTy::I32 | MemTy::I64 | MemTy::F32 | MemTy::F64 => {
+                self.fb.ins().store(FLAGS, x, at, 0);
+            }
+        }
+    }
+
+    /// Four consecutive elements.
+    fn load_four(&mut self, mem: MemTy, at: ir::Value) -> Rep {
+        let vector = vector_type(mem.lane());
+        match mem {
+            MemTy::I32 | MemTy::F32 => Rep::X4(self.fb.ins().load(vector, FLAGS, at, 0)),
+            MemTy::I64 | MemTy::F64 => Rep::X2([
+                self.fb.ins().load(vector, FLAGS, at, 0),
+                self.fb.ins().load(vector, FLAGS, at, 16),
+            ]),
+            MemTy::Bool | MemTy::I8 | MemTy::U8 => {
+                let word = self.fb.ins().load(types::I32, FLAGS, at, 0);
+                let v = self.fb.ins().scalar_to_vector(types::I32X4, word);
+                let v = bitcast(self.fb, types::I8X16, v);
+                if mem == MemTy::I8 {
+                    let v = self.fb.ins().swiden_low(v);
+                    return Rep::X4(self.fb.ins().swiden_low(v));
+                }
+                let v = self.fb.ins().uwiden_low(v);
+                let v = self.fb.ins().uwiden_low(v);
+                if mem == MemTy::U8 {
+                    return Rep::X4(v);
+                }
+                let zero = int_like(self.fb, types::I32X4, 0);
+                Rep::X4(self.fb.ins().icmp(IntCC::NotEqual, v, zero))
+            }
+            MemTy::I16 | MemTy::U16 | MemTy::F16 | MemTy::Bf16 => {
+                let word = self.fb.ins().load(types::I64, FLAGS, at, 0);
+                let v = self.fb.ins().scalar_to_vector(types::I64X2, word);
+                let v = bitcast(self.fb, types::I16X8, v);
+                Rep::X4(match mem {
+                    MemTy::I16 => self.fb.ins().swiden_low(v),
+                    MemTy::U16 => self.fb.ins().uwiden_low(v),
+                    MemTy::F16 => {
+                        let v = self.fb.ins().uwiden_low(v);
+                        float16::from_f16(self.fb, v)
+                    }
+                    _ => {
+                        let v = self.fb.ins().uwiden_low(v);
+                        float16::from_bf16(self.fb, v)
+                    }
+                })
+            }
+        }
+    }
+
+    fn store_four(&mut self, mem: MemTy, at: ir::Value, value: &Rep) {
+        let v = value.parts()[0];
+        match mem {
+            MemTy::I32 | MemTy::F32 => {
+                self.fb.ins().store(FLAGS, v, at, 0);
+            }
+            MemTy::I64 | MemTy::F64 => {
+                for (k, &v) in value.parts().iter().enumerate() {
+                    self.fb.ins().store(FLAGS, v, at, 16 * k as i32);
+                }
+            }
+            MemTy::Bool => {
+                let like = Rep::X4(v);
+                let mask = self.mask_like(value, &like);
+                let bits = self.fb.ins().ushr_imm_u(mask.one(), 31);
+                self.store_bytes(bits, at);
+            }
+            MemTy::I8 | MemTy::U8 => self.store_bytes(v, at),
+            MemTy::I16 | MemTy::U16 => self.store_words(v, at),
+            MemTy::F16 => {
+                let bits = float16::to_f16(self.fb, v);
+                self.store_words(bits, at);
+            }
+            MemTy::Bf16 => {
+                let bits = float16::to_bf16(self.fb, v);
+                self.store_words(bits, at);
+            }
+        }
+    }
+
+    /// The low byte of each lane.
+    fn store_bytes(&mut self, v: ir::Value, at: ir::Value) {
+        let packed = shuffle(
+            self.fb,
+            v,
+            v,
+            [0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12],
+            types::I32X4,
+        );
+        let word = self.fb.ins().extractlane(packed, 0);
+        self.fb.ins().store(FLAGS, word, at, 0);
+    }
+
+    /// The low two bytes of each lane.
+    fn store_words(&mut self, v: ir::Value, at: ir::Value) {
+        let packed = shuffle(
+            self.fb,
+            v,
+            v,
+            [0, 1, 4, 5, 8, 9, 12, 13, 0, 1, 4, 5, 8, 9, 12, 13],
+            types::I64X2,
+        );
+        let word = self.fb.ins().extractlane(packed, 0);
+        self.fb.ins().store(FLAGS, word, at, 0);
+    }
+}

@@ -1,0 +1,261 @@
+//! Lane bodies as CLIF: the portable emitter.
+//!
+//! [`emit_loop`] writes the whole loop over lanes into a function that is being built, four lanes at a time (`f32x4`, two `f64x2`) and
+//! the rest one by one; [`emit_inline`] splices a body with inputs and outputs into straight-line scalar code. Both are used by
+//! the generator of whole programs, and [`define_function`] wraps a body as a function with the signature of [`super::lanes::LaneFn`].
+
+mod control;
+mod float16;
+mod memory;
+mod ops;
+mod reduce;
+mod rep;
+
+use crate::lanes::{BlockId, Body, Index, Ty};
+use cranelift_codegen::Context;
+use cranelift_codegen::ir::{
+    self, AbiParam, BlockArg, InstBuilder, MemFlagsData, StackSlot, condcodes::IntCC, types,
+};
+use cranelift_codegen::isa::TargetIsa;
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use rep::{Rep, Width};
+
+/// The CLIF values that a body's loop works with.
+#[derive(Clone, Debug)]
+pub struct LaneArgs {
+    /// The pointer table: addresses, `i64`.
+    pub pointers: Vec<ir::Value>,
+    /// The scalar arguments, of the CLIF type of their [`Ty`]; a mask is an `i8` of 0 or 1.
+    pub scalars: Vec<ir::Value>,
+    /// The outer indices, `i64`.
+    pub outer: Vec<ir::Value>,
+    /// First lane, `i64`.
+    pub start: ir::Value,
+    /// The lane after the last one, `i64`.
+    pub end: ir::Value,
+}
+
+/// The CLIF type that holds one lane of type `ty` in scalar code.
+pub fn scalar_type(ty: Ty) -> ir::Type {
+    match ty {
+        Ty::F32 => types::F32,
+        Ty::F64 => types::F64,
+        Ty::I32 => types::I32,
+        Ty::I64 => types::I64,
+        Ty::Mask => types::I8,
+    }
+}
+
+/// Emits the loop of `body` over lanes `start..end` at the builder's position, which moves to a new block behind it. All
+/// blocks that this makes are sealed.
+///
+/// # Panics
+/// If the body has inputs or outputs, or `args` has fewer entries than the body declares.
+pub fn emit_loop(fb: &mut FunctionBuilder<'_>, isa: &dyn TargetIsa, body: &Body, args: &LaneArgs) {
+    assert!(
+        body.params().is_empty() && body.outputs().is_empty(),
+        "a body with inputs of its own is emitted inline"
+    );
+    let (work, done) = (fb.create_block(), fb.create_block());
+    let some = fb.ins().icmp(IntCC::SignedLessThan, args.start, args.end);
+    fb.ins().brif(some, work, &[], done, &[]);
+    fb.seal_block(work);
+    fb.switch_to_block(work);
+    let slots = reduce::slots(fb, body);
+    let mut emitter = Emitter::new(fb, isa, body, args, &slots, Width::Four);
+    emitter.block(BlockId::PROLOGUE);
+    emitter.initialise_accumulators();
+    let first = emitter.lane_loop(args.start);
+    let mut emitter = Emitter::new(fb, isa, body, args, &slots, Width::One);
+    emitter.block(BlockId::PROLOGUE);
+    emitter.lane_loop(first);
+    reduce::combine_all(fb, isa, body, args, &slots);
+    fb.ins().jump(done, &[]);
+    fb.seal_block(done);
+    fb.switch_to_block(done);
+}
+
+/// Emits a body with inputs and outputs once, on scalars; gives the outputs.
+///
+/// # Panics
+/// If the number of arguments is not that of [`Body::params`], or the body has pointers, scalars, outer indices or reductions.
+pub fn emit_inline(
+    fb: &mut FunctionBuilder<'_>,
+    isa: &dyn TargetIsa,
+    body: &Body,
+    args: &[ir::Value],
+) -> Vec<ir::Value> {
+    assert_eq!(
+        args.len(),
+        body.params().len(),
+        "as many arguments as the body has inputs"
+    );
+    assert!(
+        body.pointers().is_empty()
+            && body.scalars().is_empty()
+            && body.outer() == 0
+            && body.reductions().is_empty(),
+        "an inline body computes outputs from inputs only"
+    );
+    let zero = fb.ins().iconst(types::I64, 0);
+    let none = LaneArgs {
+        pointers: Vec::new(),
+        scalars: Vec::new(),
+        outer: Vec::new(),
+        start: zero,
+        end: zero,
+    };
+    let mut emitter = Emitter::new(fb, isa, body, &none, &[], Width::One);
+    emitter.block(BlockId::PROLOGUE);
+    emitter.lane = Some(zero);
+    body.params()
+        .iter()
+        .zip(args)
+        .for_each(|(&p, &a)| emitter.set(p, Rep::One(a)));
+    emitter.block(BlockId::LANES);
+    body.outputs()
+        .iter()
+        .map(|&v| emitter.get(v).one())
+        .collect()
+}
+
+/// Builds in `context` a function with the signature of [`super::lanes::LaneFn`] that runs `body`.
+pub fn define_function(
+    context: &mut Context,
+    frontend: &mut FunctionBuilderContext,
+    isa: &dyn TargetIsa,
+    body: &Body,
+) {
+    let mut signature = ir::Signature::new(isa.default_call_conv());
+    signature.params.extend([AbiParam::new(types::I64); 5]);
+    context.func.signature = signature;
+    let mut fb = FunctionBuilder::new(&mut context.func, frontend);
+    let entry = fb.create_block();
+    fb.append_block_params_for_function_params(entry);
+    fb.switch_to_block(entry);
+    fb.seal_block(entry);
+    let [pointers, scalars, outer, start, end] = *fb.block_params(entry) else {
+        unreachable!("five parameters")
+    };
+    let table = |fb: &mut FunctionBuilder<'_>, ty, base, k: usize| {
+        fb.ins()
+            .load(ty, MemFlagsData::trusted(), base, 8 * k as i32)
+    };
+    let args = LaneArgs {
+        pointers: (0..body.pointers().len())
+            .map(|k| table(&mut fb, types::I64, pointers, k))
+            .collect(),
+        scalars: body
+            .scalars()
+            .iter()
+            .enumerate()
+            .map(|(k, &ty)| table(&mut fb, scalar_type(ty), scalars, k))
+            .collect(),
+        outer: (0..body.outer())
+            .map(|k| table(&mut fb, types::I64, outer, k))
+            .collect(),
+        start,
+        end,
+    };
+    emit_loop(&mut fb, isa, body, &args);
+    fb.ins().return_(&[]);
+    fb.finalize(isa.frontend_config());
+}
+
+/// Emits one body at one width.
+struct Emitter<'e, 'f> {
+    fb: &'e mut FunctionBuilder<'f>,
+    body: &'e Body,
+    args: &'e LaneArgs,
+    /// One stack slot per accumulator, in the order of the reductions.
+    slots: &'e [StackSlot],
+    width: Width,
+    /// Whether the machine has vector fused multiply-add.
+    fma: bool,
+    reps: Vec<Option<Rep>>,
+    lane: Option<ir::Value>,
+    loops: Vec<ir::Value>,
+    /// The lanes that are active inside a loop or branch; all if none.
+    exec: Option<Rep>,
+}
+
+impl<'e, 'f> Emitter<'e, 'f> {
+    fn new(
+        fb: &'e mut FunctionBuilder<'f>,
+        isa: &dyn TargetIsa,
+        body: &'e Body,
+        args: &'e LaneArgs,
+        slots: &'e [StackSlot],
+        width: Width,
+    ) -> Self {
+        let fma = isa.name() != "x64"
+            || isa
+                .isa_flags()
+                .iter()
+                .any(|f| f.name == "has_fma" && f.as_bool() == Some(true));
+        let (reps, loops) = (
+            vec![None; body.values().len()],
+            vec![args.start; body.loop_count()],
+        );
+        Emitter {
+            fb,
+            body,
+            args,
+            slots,
+            width,
+            fma,
+            reps,
+            lane: None,
+            loops,
+            exec: None,
+        }
+    }
+
+    fn get(&self, v: crate::lanes::Value) -> Rep {
+        self.reps[v.index()]
+            .clone()
+            .expect("verified: defined before use")
+    }
+
+    fn set(&mut self, v: crate::lanes::Value, rep: Rep) {
+        self.reps[v.index()] = Some(rep);
+    }
+
+    /// The loop over lanes at this width, from `first` on; gives the first lane that is left over.
+    fn lane_loop(&mut self, first: ir::Value) -> ir::Value {
+        let step = self.width.lanes();
+        let (head, turn, exit) = (
+            self.fb.create_block(),
+            self.fb.create_block(),
+            self.fb.create_block(),
+        );
+        let lane = self.fb.append_block_param(head, types::I64);
+        self.fb.ins().jump(head, &[BlockArg::Value(first)]);
+        self.fb.switch_to_block(head);
+        let after = self.fb.ins().iadd_imm_s(lane, step);
+        let fits = self
+            .fb
+            .ins()
+            .icmp(IntCC::SignedLessThanOrEqual, after, self.args.end);
+        self.fb.ins().brif(fits, turn, &[], exit, &[]);
+        self.fb.seal_block(turn);
+        self.fb.switch_to_block(turn);
+        self.lane = Some(lane);
+        self.load_accumulators();
+        self.block(BlockId::LANES);
+        self.store_accumulators();
+        self.fb.ins().jump(head, &[BlockArg::Value(after)]);
+        self.fb.seal_block(head);
+        self.fb.seal_block(exit);
+        self.fb.switch_to_block(exit);
+        lane
+    }
+
+    fn index(&self, index: Index) -> ir::Value {
+        match index {
+            Index::Lane => self.lane.expect("verified: inside the lanes"),
+            Index::Outer(k) => self.args.outer[k as usize],
+            Index::Loop(id) => self.loops[id.index()],
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Lane bodies as callable machine code.
+
+use super::ExecMemory;
+use super::clif_lanes;
+use crate::lanes::Body;
+use cranelift_codegen::binemit::Reloc;
+use cranelift_codegen::control::ControlPlane;
+use cranelift_codegen::ir::{ExternalName, LibCall};
+use cranelift_codegen::isa::OwnedTargetIsa;
+use cranelift_codegen::settings::{self, Configurable};
+use cranelift_codegen::{Context, FinalizedRelocTarget};
+use cranelift_frontend::FunctionBuilderContext;
+use std::fmt;
+use std::str::FromStr;
+
+/// A compiled body: runs lanes `start..end`, nothing if the range is empty.
+///
+/// `pointers`, `scalars` and `outer` have an entry for each that the body declares. A 32-bit scalar is in the low half of its entry; a mask
+/// is 0 or 1.
+///
+/// # Safety
+/// Every access that the body makes for those lanes must be inside memory that is valid for it, and memory that one
+/// lane stores to must not be accessed by another lane of the call or by another thread meanwhile.
+pub type LaneFn = unsafe extern "C" fn(
+    pointers: *const *mut u8,
+    scalars: *const u64,
+    outer: *const i64,
+    start: i64,
+    end: i64,
+);
+
+/// The instruction set that a body is compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Isa {
+    /// 128-bit vectors by Cranelift, on every machine.
+    Portable,
+}
+
+impl Isa {
+    /// The widest that this machine has, or the one that the environment variable `JAXIDE_ISA` names if the machine has it.
+    pub fn detect() -> Isa {
+        let available = Isa::available();
+        let wanted = std::env::var("JAXIDE_ISA")
+            .ok()
+            .and_then(|name| name.parse().ok());
+        wanted
+            .filter(|isa| available.contains(isa))
+            .unwrap_or_else(|| *available.last().unwrap_or(&Isa::Portable))
+    }
+
+    /// Those that this machine has, the widest last.
+    pub fn available() -> Vec<Isa> {
+        vec![Isa::Portable]
+    }
+
+    /// The name, as `JAXIDE_ISA` has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Isa::Portable => "portable",
+        }
+    }
+}
+
+impl FromStr for Isa {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Isa, String> {
+        match name {
+            "portable" => Ok(Isa::Portable),
+            _ => Err(format!("unknown instruction set {name}: portable")),
+        }
+    }
+}
+
+/// Why a body was not compiled.
+#[derive(Debug)]
+pub enum CompileError {
+    /// A body with inputs or outputs of its own, which can only be emitted inline.
+    Inline,
+    /// The machine does not have this instruction set.
+    Unavailable(Isa),
+    /// The code generator refused.
+    Codegen(String),
+    /// There was no memory for the code.
+    Memory(std::io::Error),
+}
+
+impl fmt::Display for CompileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CompileError::Inline => {
+                f.write_str("a body with inputs or outputs of its own has no function")
+            }
+            CompileError::Unavailable(isa) => {
+                write!(f, "this machine does not have {}", isa.name())
+            }
+            CompileError::Codegen(why) => write!(f, "code generation: {why}"),
+            CompileError::Memory(e) => write!(f, "memory for code: {e}"),
+        }
+    }
+}
+
+impl std::error::Error for CompileError {}
+
+/// A body as machine code.
+#[derive(Debug)]
+pub struct CompiledBody {
+    entry: LaneFn,
+    memory: ExecMemory,
+    isa: Isa,
+    arguments: [usize; 3],
+}
+
+impl CompiledBody {
+    /// The function; valid as long as `self` lives.
+    pub fn entry(&self) -> LaneFn {
+        self.entry
+    }
+
+    /// The instruction set that it uses.
+    pub fn isa(&self) -> Isa {
+        self.isa
+    }
+
+    /// The machine code, constants included.
+    pub fn code(&self) -> &[u8] {
+        self.memory.bytes()
+    }
+
+    /// Runs lanes `start..end`.
+    ///
+    /// # Safety
+    /// As for [`LaneFn`].
+    ///
+    /// # Panics
+    /// If there are fewer pointers, scalars or outer indices than the body declares.
+    pub unsafe fn run(
+        &self,
+        pointers: &[*mut u8],
+        scalars: &[u64],
+        outer: &[i64],
+        start: i64,
+        end: i64,
+    ) {
+        let [p, s, o] = self.arguments;
+        assert!(
+            pointers.len() >= p && scalars.len() >= s && outer.len() >= o,
+            "too few arguments for a lane body"
+        );
+        // SAFETY: the tables have the entries that the body reads; the rest is the caller's promise.
+        unsafe {
+            (self.entry)(
+                pointers.as_ptr(),
+                scalars.as_ptr(),
+                outer.as_ptr(),
+                start,
+                end,
+            )
+        }
+    }
+}
+
+/// Compiles a body.
+///
+/// # Errors
+/// If the machine does not have the instruction set, or the body is one to be emitted inline.
+pub fn compile(body: &Body, isa: Isa) -> Result<CompiledBody, CompileError> {
+    if !body.params().is_empty() || !body.outputs().is_empty() {
+        return Err(CompileError::Inline);
+    }
+    if !Isa::available().contains(&isa) {
+        return Err(CompileError::Unavailable(isa));
+    }
+    let code = match isa {
+        Isa::Portable => compile_portable(body)?,
+    };
+    let memory = ExecMemory::new(&code).map_err(CompileError::Memory)?;
+    // SAFETY: the code starts with a function of this signature, and `memory` keeps it in place.
+    let entry = unsafe { std::mem::transmute::<*const u8, LaneFn>(memory.start()) };
+    Ok(CompiledBody {
+        entry,
+        memory,
+        isa,
+        arguments: [body.pointers().len(), body.scalars().len(), body.outer()],
+    })
+}
+
+fn compile_portable(body: &Body) -> Result<Vec<u8>, CompileError> {
+    let isa = native_isa()?;
+    let (mut context, mut frontend) = (Context::new(), FunctionBuilderContext::new());
+    clif_lanes::define_function(&mut context, &mut frontend, &*isa, body);
+    let compiled = context
+        .compile(&*isa, &mut ControlPlane::default())
+        .map_err(|e| CompileError::Codegen(e.inner.to_string()))?;
+    let mut code = compiled.code_buffer().to_vec();
+    for reloc in compiled.buffer.relocs() {
+        let address = match (&reloc.target, reloc.kind) {
+            (FinalizedRelocTarget::ExternalName(ExternalName::LibCall(call)), Reloc::Abs8) => {
+                library_function(*call)
+            }
+            _ => None,
+        };
+        let address = address
+            .ok_or_else(|| CompileError::Codegen(format!("no address for {:?}", reloc.target)))?;
+        let at = reloc.offset as usize;
+        let value = (address as u64).wrapping_add_signed(reloc.addend);
+        code[at..at + 8].copy_from_slice(&value.to_le_bytes());
+    }
+    Ok(code)
+}
+
+/// Cranelift for this machine, tuned for speed of the code.
+fn native_isa() -> Result<OwnedTargetIsa, CompileError> {
+    let failed = |e: &dyn fmt::Display| CompileError::Codegen(e.to_string());
+    let mut flags = settings::builder();
+    for (name, value) in [
+        ("opt_level", "speed"),
+        ("is_pic", "false"),
+        ("use_colocated_libcalls", "false"),
+        (
+            "enable_verifier",
+            if cfg!(debug_assertions) {
+                "true"
+            } else {
+                "false"
+            },
+        ),
+    ] {
+        flags.set(name, value).map_err(|e| failed(&e))?;
+    }
+    let builder = cranelift_native::builder().map_err(|e| failed(&e))?;
+    builder
+        .finish(settings::Flags::new(flags))
+        .map_err(|e| failed(&e))
+}
+
+/// What Cranelift calls where the machine lacks an instruction.
+fn library_function(call: LibCall) -> Option<usize> {
+    extern "C" fn fma_f32(a: f32, b: f32, c: f32) -> f32 {
+        a.mul_add(b, c)
+    }
+    extern "C" fn fma_f64(a: f64, b: f64, c: f64) -> f64 {
+        a.mul_add(b, c)
+    }
+    match call {
+        LibCall::FmaF32 => Some((fma_f32 as extern "C" fn(f32, f32, f32) -> f32) as usize),
+        LibCall::FmaF64 => Some((fma_f64 as extern "C" fn(f64, f64, f64) -> f64) as usize),
+        _ => None,
+    }
+}

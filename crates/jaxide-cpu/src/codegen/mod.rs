@@ -1,0 +1,7 @@
+//! Machine code.
+
+pub mod clif_lanes;
+mod exec_memory;
+pub mod lanes;
+
+pub use exec_memory::ExecMemory;

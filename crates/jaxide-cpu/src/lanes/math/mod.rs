@@ -1,1 +1,0 @@
-//! Transcendental functions as expressions of lane operations.

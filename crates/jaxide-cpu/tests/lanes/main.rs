@@ -1,0 +1,6 @@
+//! Lane bodies: every emitter against the reference evaluator, and the printed form.
+
+mod control;
+mod machine;
+mod memory;
+mod ops;

@@ -1,0 +1,211 @@
+//! Loads, stores and addresses.
+
+use super::machine::{Args, Region, Rng, check, samples};
+use jaxide_cpu::lanes::{Access, Addr, Builder, Index, MemTy, Trip, Ty};
+
+/// A copy through lanes for each memory type, contiguous on both sides, at several lengths and starts.
+#[test]
+fn contiguous_of_every_type() {
+    for ty in MemTy::ALL {
+        let mut b = Builder::new("copy");
+        let (from, to) = (b.pointer(Access::ReadOnly), b.pointer(Access::ReadWrite));
+        let v = b.load(ty, Addr::contiguous(from, ty));
+        b.store(ty, Addr::contiguous(to, ty), v);
+        let body = b.finish().unwrap();
+        for (start, end) in [
+            (0, 0),
+            (0, 1),
+            (0, 3),
+            (0, 16),
+            (0, 17),
+            (3, 99),
+            (5, 5),
+            (1, 131),
+        ] {
+            check(
+                &body,
+                &[samples(ty, 131, &mut Rng(9)), Region::zeros(ty, 131)],
+                &Args::default(),
+                start,
+                end,
+            );
+        }
+    }
+}
+
+#[test]
+fn narrow_types_wrap_and_extend() {
+    for ty in [MemTy::I8, MemTy::U8, MemTy::I16, MemTy::U16] {
+        let mut b = Builder::new("extend");
+        let (from, to, wide) = (
+            b.pointer(Access::ReadOnly),
+            b.pointer(Access::ReadWrite),
+            b.pointer(Access::ReadWrite),
+        );
+        let v = b.load(ty, Addr::contiguous(from, ty));
+        let hundred = b.i32(100);
+        let sum = b.add(v, hundred);
+        b.store(ty, Addr::contiguous(to, ty), sum);
+        b.store(MemTy::I32, Addr::contiguous(wide, MemTy::I32), sum);
+        let regions = [
+            samples(ty, 77, &mut Rng(1)),
+            Region::zeros(ty, 77),
+            Region::zeros(MemTy::I32, 77),
+        ];
+        check(&b.finish().unwrap(), &regions, &Args::default(), 0, 77);
+    }
+}
+
+#[test]
+fn half_floats_of_all_bits() {
+    for ty in [MemTy::F16, MemTy::Bf16] {
+        let mut b = Builder::new("half");
+        let (from, to, back) = (
+            b.pointer(Access::ReadOnly),
+            b.pointer(Access::ReadWrite),
+            b.pointer(Access::ReadWrite),
+        );
+        let v = b.load(ty, Addr::contiguous(from, ty));
+        b.store(MemTy::F32, Addr::contiguous(to, MemTy::F32), v);
+        let third = b.f32(1.0 / 3.0);
+        let v = b.mul(v, third);
+        b.store(ty, Addr::contiguous(back, ty), v);
+        let regions = [
+            Region::new(ty, 0..65536),
+            Region::zeros(MemTy::F32, 65536),
+            Region::zeros(ty, 65536),
+        ];
+        check(&b.finish().unwrap(), &regions, &Args::default(), 0, 65536);
+    }
+}
+
+/// Transpose, reversal, broadcast and lane numbers, with outer indices.
+#[test]
+fn strides_and_terms() {
+    for ty in MemTy::ALL {
+        let s = ty.size();
+        let mut b = Builder::new("strides");
+        let (from, to) = (b.pointer(Access::ReadOnly), b.pointer(Access::ReadWrite));
+        let row = b.outer();
+        // Column `row` of a 40 × 7 array, backwards, plus a value that all lanes share, as a row.
+        let v = b.load(
+            ty,
+            Addr::strided(from, -7 * s).plus(39 * 7 * s).term(row, s),
+        );
+        let shared = b.load(ty, Addr::uniform(from).term(row, 2 * s));
+        let every_third = b.index(Ty::I32, Index::Lane);
+        let three = b.i32(3);
+        let r = b.bin(jaxide_cpu::lanes::BinOp::RemS, every_third, three);
+        let zero = b.i32(0);
+        let is = b.eq(r, zero);
+        let v = b.select(is, shared, v);
+        b.store(ty, Addr::contiguous(to, ty).term(row, 40 * s), v);
+        let body = b.finish().unwrap();
+        for row in 0..7 {
+            let regions = [samples(ty, 280, &mut Rng(4)), Region::zeros(ty, 280)];
+            check(
+                &body,
+                &regions,
+                &Args {
+                    scalars: vec![],
+                    outer: vec![row],
+                },
+                0,
+                40,
+            );
+        }
+    }
+}
+
+#[test]
+fn strided_stores_leave_gaps_alone() {
+    for ty in MemTy::ALL {
+        let mut b = Builder::new("scatter");
+        let (from, to) = (b.pointer(Access::ReadOnly), b.pointer(Access::ReadWrite));
+        let v = b.load(ty, Addr::contiguous(from, ty));
+        b.store(ty, Addr::strided(to, 3 * ty.size()), v);
+        let regions = [samples(ty, 50, &mut Rng(4)), samples(ty, 150, &mut Rng(8))];
+        check(&b.finish().unwrap(), &regions, &Args::default(), 0, 50);
+    }
+}
+
+#[test]
+fn gathers_by_both_index_types() {
+    for ty in MemTy::ALL {
+        for index in [MemTy::I32, MemTy::I64] {
+            let mut b = Builder::new("gather");
+            let (at, from, to) = (
+                b.pointer(Access::ReadOnly),
+                b.pointer(Access::ReadOnly),
+                b.pointer(Access::ReadWrite),
+            );
+            let i = b.load(index, Addr::contiguous(at, index));
+            let v = b.load(ty, Addr::gather(from, i, ty.size()).plus(20 * ty.size()));
+            b.store(ty, Addr::contiguous(to, ty), v);
+            let spread = b.add(i, i);
+            b.store(
+                ty,
+                Addr::gather(to, spread, ty.size()).plus(200 * ty.size()),
+                v,
+            );
+            let mut rng = Rng(3);
+            let mut order: Vec<i64> = (-20..80).collect();
+            (1..100).rev().for_each(|k| order.swap(k, rng.below(k + 1)));
+            let order = Region::new(index, order.iter().map(|&i| i as u64));
+            let regions = [order, samples(ty, 100, &mut rng), Region::zeros(ty, 400)];
+            check(&b.finish().unwrap(), &regions, &Args::default(), 0, 100);
+        }
+    }
+}
+
+#[test]
+fn scalars_and_indices_as_data() {
+    let mut b = Builder::new("scalars");
+    let to = b.pointer(Access::ReadWrite);
+    let (x, n, m) = (b.scalar(Ty::F32), b.scalar(Ty::I64), b.scalar(Ty::Mask));
+    let outer = b.outer();
+    let lane = b.index(Ty::I64, Index::Lane);
+    let o = b.index(Ty::I64, outer);
+    let sum = b.for_loop(Trip::Const(5), &[lane], |b, i, c| {
+        let i = b.index(Ty::I64, i);
+        let s = b.add(c[0], i);
+        vec![b.add(s, o)]
+    });
+    let sum = b.add(sum[0], n);
+    let sum = b.un(jaxide_cpu::lanes::UnOp::SToF, Ty::F32, sum);
+    let scaled = b.mul(sum, x);
+    let r = b.select(m, scaled, sum);
+    b.store(MemTy::F32, Addr::contiguous(to, MemTy::F32), r);
+    let body = b.finish().unwrap();
+    for mask in [0, 1] {
+        let args = Args {
+            scalars: vec![u64::from(0.5f32.to_bits()), -7i64 as u64, mask],
+            outer: vec![1000],
+        };
+        let out = check(&body, &[Region::zeros(MemTy::F32, 45)], &args, 2, 45);
+        let factor = if mask == 1 { 0.5 } else { 1.0 };
+        assert_eq!(out[0].to_f32()[10], (10.0 + 10.0 + 5000.0 - 7.0) * factor);
+    }
+}
+
+#[test]
+fn nontemporal_stores() {
+    let mut b = Builder::new("stream");
+    let (from, to) = (b.pointer(Access::ReadOnly), b.pointer(Access::ReadWrite));
+    let v = b.load(MemTy::F32, Addr::contiguous(from, MemTy::F32));
+    let v = b.neg(v);
+    b.store_nontemporal(MemTy::F32, Addr::contiguous(to, MemTy::F32), v);
+    let body = b.finish().unwrap();
+    for start in [0, 1, 16, 17] {
+        check(
+            &body,
+            &[
+                samples(MemTy::F32, 301, &mut Rng(2)),
+                Region::zeros(MemTy::F32, 301),
+            ],
+            &Args::default(),
+            start,
+            301,
+        );
+    }
+}
