@@ -18,8 +18,10 @@ mod error;
 pub mod eval;
 pub mod jaxpr;
 pub mod prims;
+pub mod simplify;
 mod small_float;
 mod tensor;
+pub mod transform;
 
 pub use dtype::DType;
 pub use error::{Error, ErrorKind, Result, Source};

@@ -9,6 +9,7 @@ use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, Source};
 use crate::prims::Prim;
 use crate::tensor::Tensor;
+use crate::transform::Memo;
 
 /// A jaxpr under construction.
 ///
@@ -27,6 +28,7 @@ use crate::tensor::Tensor;
 #[derive(Default)]
 pub struct Builder {
     state: RefCell<State>,
+    memo: Memo,
 }
 
 #[derive(Default)]
@@ -41,6 +43,23 @@ impl Builder {
     /// An empty jaxpr.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// An empty jaxpr that is part of the same transformation: it shares the memo and the present source.
+    #[must_use]
+    pub fn nested(&self) -> Self {
+        Builder {
+            state: RefCell::new(State {
+                source: self.state.borrow().source,
+                ..State::default()
+            }),
+            memo: self.memo.clone(),
+        }
+    }
+
+    /// Sub-jaxprs made so far in this transformation.
+    pub fn memo(&self) -> &Memo {
+        &self.memo
     }
 
     /// A new argument.
@@ -131,7 +150,8 @@ impl Builder {
         std::mem::replace(&mut self.state.borrow_mut().source, source)
     }
 
-    /// Applies a primitive.
+    /// Applies a primitive. Conversions to the same type and broadcasts to the same shape give their operand back,
+    /// and converted literals are literals.
     ///
     /// # Errors
     /// When its operands do not fit; the message names the primitive, the types and the place.
@@ -140,6 +160,11 @@ impl Builder {
         let source = self.state.borrow().source;
         let results = infer(&prim, &self.state.borrow().jaxpr, operands)
             .map_err(|error| error.in_operation(prim.name()).at(source))?;
+        if let ([operand], [result]) = (operands, results.as_slice())
+            && let Some(same) = self.identity(&prim, *operand, result)
+        {
+            return Ok(Atoms::from_slice(&[same]));
+        }
         let jaxpr = &mut self.state.borrow_mut().jaxpr;
         let outputs: Vars = results
             .into_iter()
@@ -153,6 +178,28 @@ impl Builder {
             source,
         });
         Ok(atoms)
+    }
+
+    /// The atom that an application amounts to when it changes nothing at run time.
+    fn identity(&self, prim: &Prim, operand: Atom, result: &Aval) -> Option<Atom> {
+        if let Prim::BroadcastInDim(_) = prim {
+            return (self.shape(operand) == result.shape).then_some(operand);
+        }
+        let Prim::ConvertElementType(_) = prim else {
+            return None;
+        };
+        if let Atom::Lit(literal) = operand {
+            let bytes = literal.value.to_bytes(result.dtype).ok()?;
+            let value = Scalar::from_bytes(result.dtype, &bytes)?;
+            return Some(Atom::Lit(Literal {
+                value,
+                dtype: result.dtype,
+                weak_type: result.weak_type,
+            }));
+        }
+        let aval = self.aval(operand);
+        let same = aval.dtype == result.dtype && aval.weak_type == result.weak_type;
+        (same && !aval.dtype.is_key()).then_some(operand)
     }
 
     /// Applies a primitive with one result. A mistake is kept for [`Builder::check`].

@@ -239,10 +239,14 @@ impl Builder {
 
     /// A zero of type `aval`: a broadcast literal, or the literal itself for rank 0.
     pub fn zeros(&self, aval: &crate::jaxpr::Aval) -> Atom {
-        if aval.rank() == 0 {
-            return self.number(0.0, aval.dtype);
+        let mut zero = self.number(0.0, aval.dtype);
+        if let Atom::Lit(literal) = &mut zero {
+            literal.weak_type = aval.weak_type;
         }
-        self.full(&aval.shape, 0.0, aval.dtype)
+        if aval.rank() == 0 {
+            return zero;
+        }
+        self.broadcast_in_dim(zero, &aval.shape, &[])
     }
 
     /// An integer literal.

@@ -25,7 +25,7 @@ mod state;
 mod window;
 
 pub use params::*;
-pub use rules::{BatchAxis, Batched, JvpResult, Primitive, TransposeArg};
+pub use rules::{BatchAxis, Batched, JvpResult, Partial, Primitive, TransposeArg, Trimmed};
 pub use table::*;
 
 /// Broad groups of primitives, by what their rules have in common.

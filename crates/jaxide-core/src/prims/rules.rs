@@ -2,9 +2,11 @@
 
 use smallvec::SmallVec;
 
+use super::Prim;
 use super::params::Name;
 use crate::error::Result;
 use crate::jaxpr::{Atom, Atoms, Aval, Builder};
+use crate::transform::{Memo, Saving, SavingResult, Split};
 
 /// A derivative's results: the values, and a tangent each, `None` where it is zero whatever the inputs.
 pub struct JvpResult {
@@ -59,6 +61,46 @@ impl TransposeArg {
             TransposeArg::Linear(aval) => aval.clone(),
         }
     }
+
+    /// The value, if it is known.
+    pub fn known(&self) -> Option<Atom> {
+        match self {
+            TransposeArg::Known(atom) => Some(*atom),
+            TransposeArg::Linear(_) => None,
+        }
+    }
+
+    /// Whether the equation is linear in this operand.
+    pub fn is_linear(&self) -> bool {
+        self.known().is_none()
+    }
+}
+
+/// A value during partial evaluation: of the known side's builder, or of the unknown side's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Partial {
+    /// Computed now.
+    Known(Atom),
+    /// Left to the unknown side.
+    Unknown(Atom),
+}
+
+impl Partial {
+    /// Whether it is left to the unknown side.
+    pub fn is_unknown(self) -> bool {
+        matches!(self, Partial::Unknown(_))
+    }
+}
+
+/// What remains of an equation when some of its results are not used.
+#[derive(Clone, Debug)]
+pub struct Trimmed {
+    /// The primitive with smaller parameters.
+    pub prim: Prim,
+    /// Which operands it still takes.
+    pub inputs: Vec<bool>,
+    /// Which results it still has; at least the used ones.
+    pub outputs: Vec<bool>,
 }
 
 /// The rules of a primitive, given its parameters.
@@ -119,5 +161,65 @@ pub trait Primitive {
         Err(crate::error::Error::unsupported(
             "transposition is not written yet",
         ))
+    }
+
+    /// Results on the known side of `split` and tangents on its unknown side, from known operands and unknown
+    /// tangents; at least one tangent is not zero. `None`: by splitting what [`Primitive::jvp`] writes.
+    ///
+    /// # Errors
+    /// When there is no derivative; the message says why.
+    fn linearize(
+        &self,
+        _split: &Split<'_>,
+        _primals: &[Atom],
+        _tangents: &[Option<Atom>],
+    ) -> Result<Option<JvpResult>> {
+        Ok(None)
+    }
+
+    /// Results when some operands are known and others not. `None`: all results are unknown.
+    ///
+    /// # Errors
+    /// When it cannot be split; the message says why.
+    fn partial_eval(
+        &self,
+        _split: &Split<'_>,
+        _operands: &[Partial],
+    ) -> Result<Option<SmallVec<[Partial; 2]>>> {
+        Ok(None)
+    }
+
+    /// Splits the equation under a policy that says which known values may be kept. `None`: by the rule for
+    /// primitives without sub-jaxprs.
+    ///
+    /// # Errors
+    /// When it cannot be split; the message says why.
+    fn partial_eval_saving(&self, _saving: &mut Saving<'_>) -> Result<Option<SavingResult>> {
+        Ok(None)
+    }
+
+    /// What remains when only these results are used; some are and some may not be. `None`: everything.
+    ///
+    /// # Errors
+    /// When a sub-jaxpr is illegal.
+    fn dce(&self, _memo: &Memo, _used: &[bool]) -> Result<Option<Trimmed>> {
+        Ok(None)
+    }
+
+    /// Whether it does more than compute its results: such an equation is never removed.
+    fn has_effect(&self) -> bool {
+        false
+    }
+
+    /// Whether [`Primitive::jvp`] and [`Primitive::linearize`] are asked even when every tangent is zero, because
+    /// tangents may come later: references.
+    fn differentiates_constants(&self) -> bool {
+        false
+    }
+
+    /// Named axes along which it communicates; batching over one of them asks [`Primitive::batch`] even when no
+    /// operand is mapped.
+    fn axis_names(&self) -> Vec<Name> {
+        Vec::new()
     }
 }

@@ -1,0 +1,34 @@
+//! Transformations: functions from jaxpr to jaxpr.
+//!
+//! Every driver walks the equations of a jaxpr with a value per variable and asks each primitive's rule:
+//!
+//! * [`jvp`]: forward-mode differentiation;
+//! * [`batch`]: `vmap`;
+//! * [`partial_eval`]: known now, unknown later;
+//! * [`linearize`]: results now, a linear jaxpr of the tangents later;
+//! * [`transpose`]: the backward pass of a linear jaxpr;
+//! * [`apply`]: these on whole flat functions, as `jax.grad` and its relatives do.
+
+mod batch;
+mod environment;
+mod jacobian;
+mod jvp;
+mod linearize;
+mod memo;
+mod partial_eval;
+mod saving;
+mod step;
+mod transpose;
+
+pub use batch::{BatchedJaxpr, OutDim, batch};
+pub use jvp::{Jvp, jvp};
+pub use linearize::{Linearized, linearize};
+pub use memo::{Memo, MemoArgs};
+pub use partial_eval::{PartialEval, Split, partial_eval};
+pub use saving::{Policy, Saving, SavingResult};
+pub use step::{Step, apply};
+pub use transpose::{Transposed, transpose};
+
+pub(crate) use batch::{batch_front, broadcast, mapped, move_axis, unmapped};
+pub(crate) use environment::bind_constants;
+pub(crate) use memo::flags;
