@@ -206,13 +206,14 @@ impl StructureError {
     /// number of the leaf. For trees whose leaf type is an enum of several kinds.
     #[must_use]
     pub fn name_leaf(mut self, name: impl FnOnce(usize) -> String) -> Self {
-        if let StructureErrorKind::Type {
-            got,
-            got_leaf: Some(leaf),
-            ..
-        } = &mut self.0.kind
-        {
-            *got = name(*leaf);
+        match &mut self.0.kind {
+            StructureErrorKind::Type {
+                got,
+                got_leaf: Some(leaf),
+                ..
+            } => *got = name(*leaf),
+            StructureErrorKind::NotANode { got } => *got = name(0),
+            _ => {}
         }
         self
     }

@@ -23,20 +23,28 @@
 //! becomes a container with `#[derive(Pytree)]`, a leaf with [`leaf!`].
 #![forbid(unsafe_code)]
 
+mod adapter;
+pub mod axes;
 mod containers;
 mod error;
+mod fetch;
 mod key;
+pub mod nest;
 mod node;
 mod ops;
 mod path;
 mod pytree;
 mod repr;
 mod statics;
+mod tree;
 mod treedef;
 mod unflatten;
 
+pub use adapter::{Schema, TracingAdapter};
+pub use axes::{AxesError, Axis, IntoAxes};
 pub use error::{StructureError, StructureErrorKind};
 // `jaxide` offers the second one under the name of the first.
+pub use fetch::FetchMap;
 #[doc(hidden)]
 pub use jaxide_derive::JaxidePytree;
 pub use jaxide_derive::Pytree;
@@ -50,5 +58,6 @@ pub use ops::{
 pub use path::{KeyEntry, KeyPath};
 pub use pytree::{DictOrder, LeafRef, Pytree, Visitor};
 pub use statics::StaticValue;
+pub use tree::{Node, Tree, all_leaves};
 pub use treedef::{Span, TreeDef};
 pub use unflatten::{DictNode, StructNode, Unflatten};

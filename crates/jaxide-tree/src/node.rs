@@ -145,6 +145,8 @@ pub enum TypeRef {
     Static(&'static NodeType),
     /// A type made at run time.
     Shared(Arc<NodeType>),
+    /// A pattern in a prefix tree: any type of that name with those children, whatever its static values.
+    Named(Arc<NodeType>),
 }
 
 impl TypeRef {
@@ -152,7 +154,7 @@ impl TypeRef {
     pub fn get(&self) -> &NodeType {
         match self {
             TypeRef::Static(ty) => ty,
-            TypeRef::Shared(ty) => ty,
+            TypeRef::Shared(ty) | TypeRef::Named(ty) => ty,
         }
     }
 
@@ -160,10 +162,18 @@ impl TypeRef {
     pub(crate) fn same_type(&self, other: &TypeRef) -> bool {
         match (self, other) {
             (TypeRef::Static(a), TypeRef::Static(b)) => ptr::eq(*a, *b),
-            (TypeRef::Shared(a), TypeRef::Shared(b)) => {
+            (TypeRef::Shared(a), TypeRef::Shared(b)) | (TypeRef::Named(a), TypeRef::Named(b)) => {
                 Arc::ptr_eq(a, b) || (a.name == b.name && a.style == b.style)
             }
             _ => false,
+        }
+    }
+
+    /// Whether this type, in a prefix, stands for `other` in the full tree, perhaps with other children.
+    pub(crate) fn stands_for(&self, other: &TypeRef) -> bool {
+        match self {
+            TypeRef::Named(pattern) => pattern.name == other.get().name,
+            ty => ty.same_type(other),
         }
     }
 }
@@ -196,6 +206,53 @@ impl Head {
             ty,
             statics: Statics::from_shared(statics),
         })
+    }
+
+    /// The head of a pattern for structs of any type with this name and these fields.
+    pub(crate) fn pattern(name: &'static str, fields: Vec<Cow<'static, str>>) -> Self {
+        let ty = NodeType::new(name, "", NodeStyle::Struct, ChildKeys::Attrs(fields.into()));
+        Head::Struct(StructHead {
+            ty: TypeRef::Named(ty.into()),
+            statics: Statics::default(),
+        })
+    }
+
+    /// Whether this head, in a prefix, stands for `full` in the full tree: it is equal to it, or a pattern
+    /// that it fits.
+    pub(crate) fn admits(&self, full: &Head) -> bool {
+        match (self, full) {
+            (
+                Head::Struct(StructHead {
+                    ty: TypeRef::Named(pattern),
+                    ..
+                }),
+                Head::Struct(full),
+            ) => {
+                let ty = full.node_type();
+                pattern.name == ty.name && pattern.children == ty.children
+            }
+            (head, full) => head == full,
+        }
+    }
+
+    /// Whether this is a container of the type of `full`, or a pattern for it, whatever the keys and static
+    /// values.
+    pub(crate) fn admits_type(&self, full: &Head) -> bool {
+        match (self, full) {
+            (Head::Struct(a), Head::Struct(b)) => a.ty.stands_for(&b.ty),
+            (a, b) => std::mem::discriminant(a) == std::mem::discriminant(b),
+        }
+    }
+
+    /// Whether this is a pattern, made for a prefix.
+    pub(crate) fn is_pattern(&self) -> bool {
+        matches!(
+            self,
+            Head::Struct(StructHead {
+                ty: TypeRef::Named(_),
+                ..
+            })
+        )
     }
 
     /// The name of the container's type: `list`, `dict`, `Linear`.
@@ -367,7 +424,7 @@ pub(crate) fn hash_dict<'k, K: DictKey + 'k, H: Hasher>(
 pub(crate) fn hash_type<H: Hasher>(ty: &TypeRef, len: usize, state: &mut H) {
     match ty {
         TypeRef::Static(ty) => hash_static_type(ty, len, state),
-        TypeRef::Shared(ty) => {
+        TypeRef::Shared(ty) | TypeRef::Named(ty) => {
             state.write_u8(7);
             state.write_usize(len);
             ty.name.hash(state);

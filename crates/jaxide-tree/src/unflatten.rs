@@ -150,6 +150,14 @@ impl<'d, I: Iterator> Unflatten<'d, I> {
             .flatten()
     }
 
+    /// Takes the next node if it is a container, whatever it is, with its number of children.
+    pub(crate) fn any_node(&mut self) -> Option<(&'d Head, usize)> {
+        let head = self.next_head()?;
+        let len = self.def.at(self.at).arity();
+        self.at += 1;
+        Some((head, len))
+    }
+
     /// Checks that everything has been taken.
     pub(crate) fn finish(mut self) -> Result<(), StructureError> {
         if self.at != self.def.num_nodes() {

@@ -80,7 +80,7 @@ impl TreeDef {
         leaf: &mut usize,
         spans: &mut Vec<Span>,
     ) -> bool {
-        if self.head(index).is_none() {
+        let Some(head) = self.head(index) else {
             let leaves = full.at(full_index).leaves as usize;
             spans.push(Span {
                 node: full_index,
@@ -89,8 +89,8 @@ impl TreeDef {
             });
             *leaf += leaves;
             return true;
-        }
-        self.head(index) == full.head(full_index)
+        };
+        full.head(full_index).is_some_and(|full| head.admits(full))
             && self.at(index).arity == full.at(full_index).arity
             && self
                 .child_indices(index)
@@ -142,7 +142,7 @@ pub(crate) fn head_difference(
     got_len: usize,
     keys: impl FnOnce() -> (Vec<KeyEntry>, Vec<KeyEntry>),
 ) -> Option<StructureErrorKind> {
-    if !head.same_type(got) {
+    if !head.admits_type(got) {
         return Some(StructureErrorKind::Type {
             expected: head.type_name().into(),
             got: got.type_name().into(),
@@ -165,8 +165,13 @@ pub(crate) fn head_difference(
             got,
         });
     }
-    if head != got {
-        let (expected, got) = (head.metadata(), got.metadata());
+    if !head.admits(got) {
+        let (mut expected, mut got) = (head.metadata(), got.metadata());
+        if expected == got || head.is_pattern() {
+            // It is the names of the children that differ.
+            let (mine, theirs) = keys();
+            (expected, got) = (names(&mine), names(&theirs));
+        }
         return Some(StructureErrorKind::Metadata {
             container,
             expected,
@@ -176,15 +181,15 @@ pub(crate) fn head_difference(
     None
 }
 
-impl Head {
-    /// Whether both are containers of one type, whatever their keys and static values.
-    pub(crate) fn same_type(&self, other: &Head) -> bool {
-        match (self, other) {
-            (Head::Struct(a), Head::Struct(b)) => a.ty.same_type(&b.ty),
-            (a, b) => std::mem::discriminant(a) == std::mem::discriminant(b),
-        }
-    }
+fn names(entries: &[KeyEntry]) -> String {
+    entries
+        .iter()
+        .map(KeyEntry::to_string)
+        .collect::<Vec<_>>()
+        .join(" ")
+}
 
+impl Head {
     /// Whether the container is a sequence, which differs from another one by its length alone.
     fn is_sequence(&self) -> bool {
         match self {
