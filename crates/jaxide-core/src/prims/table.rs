@@ -836,7 +836,7 @@ super::primitives! {
             /// Whether.
             compute_right_eigenvectors: bool,
             /// Whether eigenvectors have derivatives.
-            enable_eigvec_derivs: bool = elided,
+            enable_eigvec_derivs: bool,
             /// Unused.
             implementation: Opaque,
         };
@@ -870,7 +870,7 @@ super::primitives! {
         /// Solves with a tridiagonal matrix: lower, diagonal, upper, right-hand side.
         TridiagonalSolve "tridiagonal_solve" (4 -> 1) {
             /// Unused.
-            perturb_singular: bool = elided,
+            perturb_singular: bool,
         };
         /// Solves with a triangular matrix.
         TriangularSolve "triangular_solve" (2 -> 1) {

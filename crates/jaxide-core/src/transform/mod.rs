@@ -29,6 +29,7 @@ pub use saving::{Policy, Saving, SavingResult};
 pub use step::{Step, apply};
 pub use transpose::{Transposed, transpose};
 
-pub(crate) use batch::{batch_front, broadcast, mapped, move_axis, unmapped};
+pub(crate) use batch::{batch_front, broadcast, eval_batch, mapped, move_axis, unmapped};
 pub(crate) use environment::bind_constants;
+pub(crate) use jvp::eval_jvp;
 pub(crate) use memo::flags;

@@ -9,10 +9,11 @@ use smallvec::{SmallVec, smallvec};
 
 use super::elementwise::{arity, not_linear};
 use super::shape::{check_axes, check_axis, linear_jvp, one};
-use super::{BatchAxis, Batched, Prim};
+use super::{Batched, Prim};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::jaxpr::{Atom, Aval, Builder, Dims};
+use crate::transform::{eval_batch, eval_jvp};
 
 /// `aval` without `axes`, after checking them.
 fn without_axes(aval: &Aval, axes: &[usize]) -> Result<Aval> {
@@ -52,26 +53,4 @@ fn batch_reduction(
         value: b.op(with_axes(axes), &[operand.value]),
         dim
     }]
-}
-
-/// Results and tangents of a jaxpr written into `b`.
-fn eval_jvp(
-    _b: &Builder,
-    _jaxpr: &crate::jaxpr::Jaxpr,
-    _consts: &[Atom],
-    _primals: &[Atom],
-    _tangents: &[Option<Atom>],
-) -> Result<(Vec<Atom>, Vec<Option<Atom>>)> {
-    Err(Error::unsupported("the driver is not written yet"))
-}
-
-/// Results of a jaxpr for all lanes, written into `b`.
-fn eval_batch(
-    _b: &Builder,
-    _jaxpr: &crate::jaxpr::Jaxpr,
-    _consts: &[Atom],
-    _args: &[Batched],
-    _axis: &BatchAxis,
-) -> Result<Vec<Batched>> {
-    Err(Error::unsupported("the driver is not written yet"))
 }

@@ -1,0 +1,508 @@
+//! Products over contracted axes.
+
+use super::super::*;
+use super::*;
+
+/// Axes of `0..rank` in neither list.
+fn remaining(rank: usize, first: &[usize], second: &[usize]) -> Vec<usize> {
+    (0..rank)
+        .filter(|axis| !first.contains(axis) && !second.contains(axis))
+        .collect()
+}
+
+/// The element type of a product without a preferred one.
+fn product_dtype(lhs: &Aval, rhs: &Aval) -> Result<DType> {
+    if lhs.dtype == rhs.dtype {
+        return Ok(lhs.dtype);
+    }
+    let rank = |dtype: DType| {
+        let real = dtype.real();
+        let (exponent, mantissa) = match real {
+            DType::F64 => (1024, 52),
+            DType::F32 => (128, 23),
+            DType::BF16 => (128, 7),
+            DType::F16 => (16, 10),
+            _ if real.is_float() => (8, 3),
+            _ => (-1, -1),
+        };
+        (
+            dtype.is_complex(),
+            exponent,
+            mantissa,
+            real.bits(),
+            !real.is_unsigned_integer(),
+        )
+    };
+    match rank(lhs.dtype).cmp(&rank(rhs.dtype)) {
+        std::cmp::Ordering::Greater => Ok(lhs.dtype),
+        std::cmp::Ordering::Less => Ok(rhs.dtype),
+        std::cmp::Ordering::Equal => Err(Error::dtype(format!(
+            "{lhs} and {rhs} have no common element type"
+        ))),
+    }
+}
+
+/// The type of a product.
+fn product_aval(
+    numbers: &DotDimensionNumbers,
+    lhs: &Aval,
+    rhs: &Aval,
+    preferred: Option<DType>,
+) -> Result<Aval> {
+    for aval in [lhs, rhs] {
+        if aval.dtype.is_key() || aval.dtype == DType::Float0 {
+            return Err(Error::dtype(format!("{aval} cannot be multiplied")));
+        }
+    }
+    for (name, contracting, batch, aval) in [
+        ("left", &numbers.lhs_contracting, &numbers.lhs_batch, lhs),
+        ("right", &numbers.rhs_contracting, &numbers.rhs_batch, rhs),
+    ] {
+        let all: Dims = contracting.iter().chain(batch).copied().collect();
+        check_axes(&all, aval)
+            .map_err(|error| Error::parameter(format!("{name} operand: {}", error.message())))?;
+    }
+    for (what, lhs_axes, rhs_axes) in [
+        (
+            "contracted",
+            &numbers.lhs_contracting,
+            &numbers.rhs_contracting,
+        ),
+        ("batch", &numbers.lhs_batch, &numbers.rhs_batch),
+    ] {
+        if lhs_axes.len() != rhs_axes.len() {
+            return Err(Error::parameter(format!(
+                "{} and {} {what} axes do not pair up",
+                lhs_axes.len(),
+                rhs_axes.len()
+            )));
+        }
+        for (&a, &b) in lhs_axes.iter().zip(rhs_axes) {
+            if lhs.shape[a] != rhs.shape[b] {
+                return Err(Error::shape(format!(
+                    "{what} axis {a} of {lhs} has length {}, and axis {b} of {rhs} has length {}",
+                    lhs.shape[a], rhs.shape[b]
+                )));
+            }
+        }
+    }
+    let batch = numbers.lhs_batch.iter().map(|&axis| lhs.shape[axis]);
+    let left = remaining(lhs.rank(), &numbers.lhs_contracting, &numbers.lhs_batch)
+        .into_iter()
+        .map(|axis| lhs.shape[axis]);
+    let right = remaining(rhs.rank(), &numbers.rhs_contracting, &numbers.rhs_batch)
+        .into_iter()
+        .map(|axis| rhs.shape[axis]);
+    let shape: Dims = batch.chain(left).chain(right).collect();
+    let dtype = match preferred {
+        None => product_dtype(lhs, rhs)?,
+        Some(dtype) => dtype,
+    };
+    crate::tensor::byte_size(&shape, dtype)?;
+    Ok(Aval::new(dtype, &shape).weak(lhs.weak_type && rhs.weak_type && preferred.is_none()))
+}
+
+/// Dimension numbers with a mapped axis in one or both operands, and where it is in the result.
+fn batched_numbers(
+    numbers: &DotDimensionNumbers,
+    ranks: (usize, usize),
+    dims: (Option<usize>, Option<usize>),
+) -> (DotDimensionNumbers, usize) {
+    let bump = |axes: &Dims, dim: usize| -> Dims {
+        axes.iter()
+            .map(|&axis| if axis >= dim { axis + 1 } else { axis })
+            .collect()
+    };
+    let mut out = numbers.clone();
+    if let Some(dim) = dims.0 {
+        out.lhs_contracting = bump(&numbers.lhs_contracting, dim);
+        out.lhs_batch = bump(&numbers.lhs_batch, dim);
+    }
+    if let Some(dim) = dims.1 {
+        out.rhs_contracting = bump(&numbers.rhs_contracting, dim);
+        out.rhs_batch = bump(&numbers.rhs_batch, dim);
+    }
+    match dims {
+        (Some(lhs), Some(rhs)) => {
+            out.lhs_batch.insert(0, lhs);
+            out.rhs_batch.insert(0, rhs);
+            (out, 0)
+        }
+        (Some(dim), None) => {
+            let before = remaining(ranks.0, &out.lhs_contracting, &out.lhs_batch)
+                .iter()
+                .filter(|&&axis| axis < dim)
+                .count();
+            let position = out.lhs_batch.len() + before;
+            (out, position)
+        }
+        (None, Some(dim)) => {
+            let before = remaining(ranks.1, &out.rhs_contracting, &out.rhs_batch)
+                .iter()
+                .filter(|&&axis| axis < dim)
+                .count();
+            let position = ranks.0 - out.lhs_contracting.len() + before;
+            (out, position)
+        }
+        (None, None) => (out, 0),
+    }
+}
+
+/// The positions that sort a list.
+fn argsort(values: &[usize]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by_key(|&index| values[index]);
+    order
+}
+
+impl DotGeneral {
+    /// The product of other operands with other dimension numbers, as precise.
+    fn with(&self, dimension_numbers: DotDimensionNumbers) -> DotGeneral {
+        DotGeneral {
+            dimension_numbers,
+            ..self.clone()
+        }
+    }
+
+    /// The cotangent of the left operand; `swapped` when operands and numbers are exchanged because it is the right one.
+    fn transpose_left(&self, b: &Builder, ct: Atom, x: &Aval, y: Atom, swapped: bool) -> Atom {
+        let numbers = &self.dimension_numbers;
+        let (x_contract, y_contract, x_batch, y_batch) = if swapped {
+            (
+                &numbers.rhs_contracting,
+                &numbers.lhs_contracting,
+                &numbers.rhs_batch,
+                &numbers.lhs_batch,
+            )
+        } else {
+            (
+                &numbers.lhs_contracting,
+                &numbers.rhs_contracting,
+                &numbers.lhs_batch,
+                &numbers.rhs_batch,
+            )
+        };
+        let x_kept = remaining(x.rank(), x_contract, x_batch);
+        let y_kept = remaining(b.rank(y), y_contract, y_batch);
+        let start = x_batch.len() + if swapped { 0 } else { x_kept.len() };
+        let back = DotDimensionNumbers {
+            lhs_contracting: (start..start + y_kept.len()).collect(),
+            rhs_contracting: y_kept.iter().copied().collect(),
+            lhs_batch: (0..x_batch.len()).collect(),
+            rhs_batch: y_batch.clone(),
+        };
+        let mut product = b.op(self.with(back), &[ct, y]);
+        let contracted = argsort(y_contract)
+            .into_iter()
+            .map(|index| x_contract[index]);
+        let unsorted: Vec<usize> = x_batch
+            .iter()
+            .copied()
+            .chain(x_kept)
+            .chain(contracted)
+            .collect();
+        product = b.transpose(product, &argsort(&unsorted));
+        if b.dtype(product) == x.dtype {
+            return product;
+        }
+        b.op(
+            ConvertElementType {
+                new_dtype: x.dtype,
+                weak_type: x.weak_type,
+            },
+            &[product],
+        )
+    }
+}
+
+impl Primitive for DotGeneral {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+        let [lhs, rhs] = operands else {
+            return Err(arity(2, operands.len()));
+        };
+        Ok(smallvec![product_aval(
+            &self.dimension_numbers,
+            lhs,
+            rhs,
+            self.preferred_element_type
+        )?])
+    }
+
+    fn jvp(&self, b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<JvpResult> {
+        let answer = b.op(self.clone(), primals);
+        let left = tangents[0].map(|g| b.op(self.clone(), &[g, primals[1]]));
+        let right = tangents[1].map(|g| b.op(self.clone(), &[primals[0], g]));
+        Ok(JvpResult::one(
+            answer,
+            super::super::elementwise::add_tangents(b, left, right),
+        ))
+    }
+
+    fn batch(
+        &self,
+        b: &Builder,
+        operands: &[Batched],
+        _axis: &BatchAxis,
+    ) -> Result<SmallVec<[Batched; 1]>> {
+        let (lhs, rhs) = (operands[0], operands[1]);
+        let ranks = (b.rank(lhs.value), b.rank(rhs.value));
+        let (numbers, position) =
+            batched_numbers(&self.dimension_numbers, ranks, (lhs.dim, rhs.dim));
+        let dim = (lhs.dim.is_some() || rhs.dim.is_some()).then_some(position);
+        Ok(smallvec![Batched {
+            value: b.op(self.with(numbers), &[lhs.value, rhs.value]),
+            dim
+        }])
+    }
+
+    fn transpose(
+        &self,
+        b: &Builder,
+        cotangents: &[Option<Atom>],
+        operands: &[TransposeArg],
+    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+        let Some(ct) = cotangents[0] else {
+            return Ok(smallvec![None, None]);
+        };
+        match (&operands[0], &operands[1]) {
+            (TransposeArg::Linear(x), TransposeArg::Known(y)) => Ok(smallvec![
+                Some(self.transpose_left(b, ct, x, *y, false)),
+                None
+            ]),
+            (TransposeArg::Known(y), TransposeArg::Linear(x)) => Ok(smallvec![
+                None,
+                Some(self.transpose_left(b, ct, x, *y, true))
+            ]),
+            _ => Err(not_linear("dot_general")),
+        }
+    }
+}
+
+/// The numbers of an ordinary product from tuples.
+fn numbers(pairs: &((Dims, Dims), (Dims, Dims))) -> DotDimensionNumbers {
+    let ((lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch)) = pairs.clone();
+    DotDimensionNumbers {
+        lhs_contracting,
+        rhs_contracting,
+        lhs_batch,
+        rhs_batch,
+    }
+}
+
+/// What the ragged axis of the left operand is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RaggedMode {
+    /// A free axis: each group of rows has its own right operand.
+    Free,
+    /// A contracted axis: the result has an axis of groups.
+    Contracted,
+    /// A batch axis.
+    Batch,
+}
+
+impl RaggedDotGeneral {
+    /// The numbers of the product of one group, as for `dot_general`.
+    pub fn dot_numbers(&self) -> DotDimensionNumbers {
+        numbers(&self.ragged_dot_dimension_numbers.dot_dimension_numbers)
+    }
+
+    /// What the ragged axis is.
+    ///
+    /// # Errors
+    /// When there is not exactly one.
+    pub fn mode(&self) -> Result<RaggedMode> {
+        let dot = self.dot_numbers();
+        let [axis] = self.ragged_dot_dimension_numbers.lhs_ragged_dimensions[..] else {
+            return Err(Error::parameter("lhs_ragged_dimensions must name one axis"));
+        };
+        Ok(if dot.lhs_contracting.contains(&axis) {
+            RaggedMode::Contracted
+        } else if dot.lhs_batch.contains(&axis) {
+            RaggedMode::Batch
+        } else {
+            RaggedMode::Free
+        })
+    }
+}
+
+impl Primitive for RaggedDotGeneral {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+        let [lhs, rhs, sizes] = operands else {
+            return Err(arity(3, operands.len()));
+        };
+        if sizes.rank() == 0 || !sizes.dtype.is_integer() {
+            return Err(Error::shape(format!(
+                "group sizes must be an integer array, and are {sizes}"
+            )));
+        }
+        let groups = sizes.shape[sizes.rank() - 1];
+        let dot = self.dot_numbers();
+        let group_axes = &self.ragged_dot_dimension_numbers.rhs_group_dimensions;
+        match self.mode()? {
+            RaggedMode::Free => {
+                check_axes(group_axes, rhs)?;
+                let [group] = group_axes[..] else {
+                    return Err(Error::parameter("rhs_group_dimensions must name one axis"));
+                };
+                if rhs.shape[group] != groups {
+                    return Err(Error::shape(format!(
+                        "axis {group} of {rhs} must have length {groups}, the number of groups"
+                    )));
+                }
+                let drop = |axes: &Dims| {
+                    axes.iter()
+                        .map(|&axis| if axis > group { axis - 1 } else { axis })
+                        .collect()
+                };
+                let inner = DotDimensionNumbers {
+                    rhs_contracting: drop(&dot.rhs_contracting),
+                    rhs_batch: drop(&dot.rhs_batch),
+                    ..dot
+                };
+                let mut shape = rhs.shape.clone();
+                shape.remove(group);
+                Ok(smallvec![product_aval(
+                    &inner,
+                    lhs,
+                    &rhs.with_shape(&shape),
+                    self.preferred_element_type
+                )?])
+            }
+            RaggedMode::Contracted => {
+                let product = product_aval(&dot, lhs, rhs, self.preferred_element_type)?;
+                let mut shape = product.shape.clone();
+                shape.insert(0, groups);
+                Ok(smallvec![product.with_shape(&shape)])
+            }
+            RaggedMode::Batch => Ok(smallvec![product_aval(
+                &dot,
+                lhs,
+                rhs,
+                self.preferred_element_type
+            )?]),
+        }
+    }
+
+    fn jvp(&self, b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<JvpResult> {
+        let answer = b.op(self.clone(), primals);
+        let left = tangents[0].map(|g| b.op(self.clone(), &[g, primals[1], primals[2]]));
+        let right = tangents[1].map(|g| b.op(self.clone(), &[primals[0], g, primals[2]]));
+        Ok(JvpResult::one(
+            answer,
+            super::super::elementwise::add_tangents(b, left, right),
+        ))
+    }
+
+    fn batch(
+        &self,
+        _b: &Builder,
+        _operands: &[Batched],
+        _axis: &BatchAxis,
+    ) -> Result<SmallVec<[Batched; 1]>> {
+        Err(Error::no_rule(
+            "ragged_dot_general",
+            "batching",
+            "groups would differ between lanes",
+        ))
+    }
+
+    fn transpose(
+        &self,
+        _b: &Builder,
+        _cotangents: &[Option<Atom>],
+        _operands: &[TransposeArg],
+    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+        Err(Error::no_rule(
+            "ragged_dot_general",
+            "transpose",
+            "it is not written for ragged groups",
+        ))
+    }
+}
+
+impl Primitive for ScaledDot {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+        let [lhs, rhs, lhs_scale, rhs_scale] = operands else {
+            return Err(arity(4, operands.len()));
+        };
+        for (operand, scale) in [(lhs, lhs_scale), (rhs, rhs_scale)] {
+            let fits = operand.rank() == scale.rank()
+                && operand
+                    .shape
+                    .iter()
+                    .zip(&scale.shape)
+                    .all(|(&length, &blocks)| blocks > 0 && length % blocks == 0);
+            if !fits {
+                return Err(Error::shape(format!(
+                    "the scales {scale} do not divide {operand} into blocks"
+                )));
+            }
+        }
+        let preferred = Some(self.preferred_element_type.unwrap_or(DType::BF16));
+        Ok(smallvec![product_aval(
+            &numbers(&self.dimension_numbers),
+            lhs,
+            rhs,
+            preferred
+        )?])
+    }
+
+    fn jvp(
+        &self,
+        _b: &Builder,
+        _primals: &[Atom],
+        _tangents: &[Option<Atom>],
+    ) -> Result<JvpResult> {
+        Err(Error::no_rule(
+            "scaled_dot",
+            "jvp",
+            "JAX defines none for block-scaled operands",
+        ))
+    }
+
+    fn batch(
+        &self,
+        b: &Builder,
+        operands: &[Batched],
+        axis: &BatchAxis,
+    ) -> Result<SmallVec<[Batched; 1]>> {
+        let atoms: Vec<Atom> = operands
+            .iter()
+            .map(|&operand| to_front(b, operand, axis.size))
+            .collect();
+        let ((lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch)) = &self.dimension_numbers;
+        let up = |axes: &Dims| -> Dims { axes.iter().map(|axis| axis + 1).collect() };
+        let front = |axes: &Dims| -> Dims {
+            std::iter::once(0)
+                .chain(axes.iter().map(|axis| axis + 1))
+                .collect()
+        };
+        let dimension_numbers = (
+            (up(lhs_contracting), up(rhs_contracting)),
+            (front(lhs_batch), front(rhs_batch)),
+        );
+        Ok(smallvec![Batched {
+            value: b.op(
+                ScaledDot {
+                    dimension_numbers,
+                    ..self.clone()
+                },
+                &atoms
+            ),
+            dim: Some(0)
+        }])
+    }
+
+    fn transpose(
+        &self,
+        _b: &Builder,
+        _cotangents: &[Option<Atom>],
+        _operands: &[TransposeArg],
+    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+        Err(Error::no_rule(
+            "scaled_dot",
+            "transpose",
+            "JAX defines none for block-scaled operands",
+        ))
+    }
+}
