@@ -17,12 +17,14 @@
 //! |---|---|
 //! | [`float`] | the float dtypes as bits: conversion, `nextafter`, `reduce_precision` |
 //! | [`elementary`] | `exp` … `atanh`, `erf`, rounding, `rem`, `pow`, `integer_pow` |
+//! | [`complex`] | the same for complex numbers |
 //! | [`integer`] | wrapping arithmetic, division, shifts, `mulhi`, bit counts |
 //! | [`order`] | the orders of `sort`, `top_k` and the total-order comparisons |
 //! | [`random`] | Threefry, keys, `rng_bit_generator`, gamma samples |
 //! | [`special`] | `lgamma`, `digamma`, `zeta`, incomplete gamma and beta, Bessel |
 //! | [`fft`] | Fourier transforms of any length |
 
+pub mod complex;
 pub mod elementary;
 pub mod fft;
 pub mod float;
