@@ -1,5 +1,168 @@
-//! Random bits and keys.
+//! Random bits and keys: the Threefry and bit-generator keys of JAX. None of it has a derivative.
 
+use smallvec::{SmallVec, smallvec};
+
+use super::elementwise::{arity, not_linear, to_front};
+use super::shape::one;
 use super::*;
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::jaxpr::{Atom, Aval, Builder, Shape};
 
-pending! { Threefry2x32, RandomBits, RandomSeed, RandomWrap, RandomUnwrap, RandomSplit, RandomFoldIn, RandomClone, RandomGamma, RngBitGenerator }
+type Avals = SmallVec<[Aval; 1]>;
+
+/// Rules of primitives whose results are independent of small changes: no tangents. A row is the primitive, its name, its
+/// abstract evaluation and its batching.
+macro_rules! random {
+    ($($prim:ident $name:literal $eval:expr, $batch:expr;)*) => { $(
+        impl Primitive for $prim {
+            fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
+                let eval: fn(&Self, &[Aval]) -> Result<Avals> = $eval;
+                eval(self, operands)
+            }
+
+            fn jvp(&self, b: &Builder, primals: &[Atom], _tangents: &[Option<Atom>]) -> Result<JvpResult> {
+                let answers = b.emit(self.clone(), primals)?;
+                Ok(JvpResult { tangents: smallvec![None; answers.len()], primals: answers })
+            }
+
+            fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<SmallVec<[Batched; 1]>> {
+                let batch: fn(&Self, &Builder, &[Batched], &BatchAxis) -> Result<SmallVec<[Batched; 1]>> = $batch;
+                batch(self, b, operands, axis)
+            }
+
+            fn transpose(&self, _b: &Builder, _cotangents: &[Option<Atom>], _operands: &[TransposeArg]) -> Result<SmallVec<[Option<Atom>; 3]>> {
+                Err(not_linear($name))
+            }
+        }
+    )* };
+}
+
+/// Batch of primitives that map over leading axes by themselves.
+fn leading<P: Clone + Into<Prim>>(
+    prim: &P,
+    b: &Builder,
+    operands: &[Batched],
+    axis: &BatchAxis,
+) -> Result<SmallVec<[Batched; 1]>> {
+    let mapped = operands.iter().any(|operand| operand.dim.is_some());
+    let place = |operand: &Batched| {
+        if mapped {
+            to_front(b, *operand, axis.size)
+        } else {
+            operand.value
+        }
+    };
+    let atoms: Vec<Atom> = operands.iter().map(place).collect();
+    let results = b.emit(prim.clone(), &atoms)?;
+    Ok(results
+        .into_iter()
+        .map(|value| Batched {
+            value,
+            dim: mapped.then_some(0),
+        })
+        .collect())
+}
+
+/// The keys of an operand.
+fn keys(operands: &[Aval]) -> Result<&Aval> {
+    let aval = operands.first().ok_or_else(|| arity(1, 0))?;
+    if aval.dtype.is_key() {
+        return Ok(aval);
+    }
+    Err(Error::dtype(format!(
+        "random keys are expected, and {aval} is given"
+    )))
+}
+
+/// `aval`'s axes followed by `tail`.
+fn extended(aval: &Aval, dtype: DType, tail: &[usize]) -> Result<Avals> {
+    let shape: Shape = aval.shape.iter().chain(tail).copied().collect();
+    crate::tensor::byte_size(&shape, dtype)?;
+    Ok(smallvec![Aval::new(dtype, &shape)])
+}
+
+random! {
+    Threefry2x32 "threefry2x32" |_, o| {
+        let [_, _, x, y] = o else { return Err(arity(4, o.len())) };
+        if let Some(other) = o.iter().find(|aval| aval.dtype != DType::U32) {
+            return Err(Error::dtype(format!("u32 words are expected, and {other} is given")));
+        }
+        let widest = o.iter().max_by_key(|aval| aval.rank()).unwrap_or(x);
+        if o.iter().any(|aval| aval.rank() > 0 && aval.shape != widest.shape) {
+            return Err(Error::shape(format!("key and counter words have different shapes: {x} and {y}")));
+        }
+        Ok(smallvec![widest.clone(), widest.clone()])
+    }, |p, b, o, axis| leading(p, b, o, axis);
+    RandomBits "random_bits" |p, o| {
+        let dtype = match p.bit_width {
+            8 => DType::U8,
+            16 => DType::U16,
+            32 => DType::U32,
+            64 => DType::U64,
+            other => return Err(Error::parameter(format!("bit_width must be 8, 16, 32 or 64, and is {other}"))),
+        };
+        extended(keys(o)?, dtype, &p.shape)
+    }, |p, b, o, axis| leading(p, b, o, axis);
+    RandomSeed "random_seed" |p, o| {
+        let aval = one(o)?;
+        if !aval.dtype.is_integer() {
+            return Err(Error::dtype(format!("a seed must be an integer, and is {aval}")));
+        }
+        Ok(smallvec![Aval::new(p.impl_.dtype(), &aval.shape)])
+    }, |p, b, o, axis| leading(p, b, o, axis);
+    RandomWrap "random_wrap" |p, o| {
+        let aval = one(o)?;
+        let dtype = p.impl_.dtype();
+        let words = dtype.key_words().unwrap_or(0);
+        match aval.shape.split_last() {
+            Some((&last, shape)) if last == words && aval.dtype == DType::U32 => Ok(smallvec![Aval::new(dtype, shape)]),
+            _ => Err(Error::shape(format!("u32 words with a last axis of {words} are expected, and {aval} is given"))),
+        }
+    }, |p, b, o, axis| leading(p, b, o, axis);
+    RandomUnwrap "random_unwrap" |_, o| {
+        let aval = keys(o)?;
+        extended(aval, DType::U32, &[aval.dtype.key_words().unwrap_or(0)])
+    }, |p, b, o, axis| leading(p, b, o, axis);
+    RandomSplit "random_split" |p, o| extended(keys(o)?, keys(o)?.dtype, &p.shape), |p, b, o, axis| leading(p, b, o, axis);
+    RandomFoldIn "random_fold_in" |_, o| {
+        let [key, data] = o else { return Err(arity(2, o.len())) };
+        keys(o)?;
+        if data.dtype != DType::U32 {
+            return Err(Error::dtype(format!("u32 data is expected, and {data} is given")));
+        }
+        let fits = key.rank() == 0 || data.rank() == 0 || key.shape == data.shape;
+        if !fits {
+            return Err(Error::shape(format!("keys {key} and data {data} have different shapes")));
+        }
+        Ok(smallvec![key.with_shape(if key.rank() > 0 { &key.shape } else { &data.shape })])
+    }, |p, b, o, axis| {
+        let atoms: Vec<Atom> = o.iter().map(|operand| match operand.dim {
+            None if b.rank(operand.value) == 0 => operand.value,
+            _ => to_front(b, *operand, axis.size),
+        }).collect();
+        Ok(smallvec![Batched { value: b.op(p.clone(), &atoms), dim: Some(0) }])
+    };
+    RandomClone "random_clone" |_, o| Ok(smallvec![keys(o)?.clone()]), |p, b, o, axis| leading(p, b, o, axis);
+    RandomGamma "random_gamma" |_, o| {
+        let [key, shape] = o else { return Err(arity(2, o.len())) };
+        keys(o)?;
+        let fits = key.rank() == 0 || shape.shape.starts_with(&key.shape);
+        if !shape.dtype.is_float() || !fits {
+            return Err(Error::shape(format!("{shape} must be floats whose first axes are those of {key}")));
+        }
+        Ok(smallvec![shape.clone()])
+    }, |p, b, o, axis| leading(p, b, o, axis);
+    RngBitGenerator "rng_bit_generator" |p, o| {
+        let state = one(o)?;
+        let fits = matches!((state.dtype, &state.shape[..]), (DType::U32, [4]) | (DType::U64, [2]));
+        if !fits {
+            return Err(Error::shape(format!("the state must be u32[4] or u64[2], and is {state}")));
+        }
+        if !p.dtype.is_unsigned_integer() {
+            return Err(Error::dtype(format!("unsigned bits are expected, and {} is asked for", p.dtype)));
+        }
+        crate::tensor::byte_size(&p.shape, p.dtype)?;
+        Ok(smallvec![state.clone(), Aval::new(p.dtype, &p.shape)])
+    }, |_, _, _, _| Err(Error::no_rule("rng_bit_generator", "batching", "map over keys instead, or run it in a loop"));
+}
