@@ -23,7 +23,7 @@ pub struct Linearized {
     pub linear: ClosedJaxpr,
     /// Which results have a tangent.
     pub nonzero: Vec<bool>,
-    /// For each residual the argument that it is.
+    /// For each residual the constant or argument that it is, constants counted first.
     pub forwarded: Vec<Option<usize>>,
 }
 
@@ -70,11 +70,14 @@ pub fn linearize(
         let nonzero = tangents.iter().map(Option::is_some).collect();
         let tangents: Vec<Atom> = tangents.into_iter().flatten().collect();
         let (linear, residuals) = close_linear(split, &tangents)?;
-        let places: HashMap<Atom, usize> = primals
+        let allowed = vec![true; consts.len()];
+        let places: HashMap<Atom, usize> = consts
             .iter()
+            .chain(&primals)
             .enumerate()
-            .filter(|(index, _)| forward[*index])
-            .map(|(index, &atom)| (atom, index))
+            .zip(allowed.iter().chain(forward))
+            .filter(|(_, allowed)| **allowed)
+            .map(|((index, &atom), _)| (atom, index))
             .collect();
         let forwarded: Vec<Option<usize>> = residuals
             .iter()

@@ -8,9 +8,11 @@ use std::collections::{HashMap, HashSet};
 
 use super::environment::{Environment, FromConstant, bind_constants};
 use super::memo::{MemoArgs, flags};
+use super::rearrange::not;
 use crate::error::Result;
 use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr, Jaxpr, Var, VarMap};
 use crate::prims::{Partial, Prim};
+use crate::simplify::keep;
 
 /// The two sides of a partial evaluation or linearization.
 pub struct Split<'a> {
@@ -146,7 +148,7 @@ pub struct PartialEval {
     pub unknown: ClosedJaxpr,
     /// Which results are unknown.
     pub unknown_results: Vec<bool>,
-    /// For each residual the known argument that it is, by its index among the known arguments.
+    /// For each residual the constant or known argument that it is, constants counted first.
     pub forwarded: Vec<Option<usize>>,
 }
 
@@ -189,11 +191,12 @@ pub fn partial_eval(
             Partial::Known(atom) => Some(*atom),
             Partial::Unknown(_) => None,
         });
-        let allowed: Vec<bool> = crate::simplify::keep(
-            forward,
-            &unknown.iter().map(|unknown| !unknown).collect::<Vec<_>>(),
-        );
-        let places: HashMap<Atom, usize> = known_args
+        let mut allowed = vec![true; consts.len()];
+        allowed.extend(keep(forward, &not(unknown)));
+        let places: HashMap<Atom, usize> = consts
+            .iter()
+            .copied()
+            .chain(known_args)
             .enumerate()
             .filter(|(index, _)| allowed[*index])
             .map(|(index, atom)| (atom, index))

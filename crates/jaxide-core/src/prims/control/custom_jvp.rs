@@ -1,0 +1,230 @@
+//! `custom_jvp_call`: a call with its own forward derivative.
+//!
+//! The rule's jaxpr takes the arguments behind the captured ones, then their tangents (all of them, or the perturbed
+//! ones where the rule sees symbolic zeros), and gives the results, then a tangent for each.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::super::*;
+use super::call::*;
+use crate::error::{Error, ErrorKind, Result};
+use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr};
+use crate::simplify::{dce_jaxpr, keep};
+use crate::transform::{
+    Memo, OutDim, Split, backward_pass, batch, bind_constants, eval_jvp, eval_linearize, split_jvp,
+};
+
+impl Primitive for CustomJvpCall {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+        check_call(&self.call_jaxpr, operands)
+    }
+
+    /// By the rule; without one (the text names it only) the function itself is differentiated.
+    fn jvp(&self, b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<JvpResult> {
+        if self.jvp.make.is_some() {
+            return self.apply_rule(b, primals, tangents);
+        }
+        let consts = bind_constants(b, &self.call_jaxpr);
+        let (results, tangents) = eval_jvp(b, &self.call_jaxpr.jaxpr, &consts, primals, tangents)?;
+        Ok(JvpResult {
+            primals: results.into(),
+            tangents: tangents.into(),
+        })
+    }
+
+    fn linearize(
+        &self,
+        split: &Split<'_>,
+        primals: &[Atom],
+        tangents: &[Option<Atom>],
+    ) -> Result<Option<JvpResult>> {
+        if self.jvp.make.is_some() {
+            let rule = |b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]| {
+                self.apply_rule(b, primals, tangents)
+            };
+            return split_jvp(split, "custom_jvp_call", primals, tangents, rule).map(Some);
+        }
+        let consts = bind_constants(split.known, &self.call_jaxpr);
+        let (results, tangents) =
+            eval_linearize(split, &self.call_jaxpr.jaxpr, &consts, primals, tangents)?;
+        Ok(Some(JvpResult {
+            primals: results.into(),
+            tangents: tangents.into(),
+        }))
+    }
+
+    fn batch(
+        &self,
+        b: &Builder,
+        operands: &[Batched],
+        axis: &BatchAxis,
+    ) -> Result<SmallVec<[Batched; 1]>> {
+        let dims: Vec<Option<usize>> = operands.iter().map(|operand| operand.dim).collect();
+        let out = vec![OutDim::AsIs; self.call_jaxpr.jaxpr.outvars.len()];
+        let call = batch(b, &self.call_jaxpr, axis, &dims, &out)?;
+        let prim = CustomJvpCall {
+            call_jaxpr: call.jaxpr.clone(),
+            jvp: self.batched_rule(axis, &dims, &call.dims),
+            num_consts: self.num_consts,
+            ..self.clone()
+        };
+        let values: Vec<Atom> = operands.iter().map(|operand| operand.value).collect();
+        Ok(batched(bind(b, prim, &call.jaxpr, &values), &call.dims))
+    }
+
+    /// Of the function itself, which is linear where it is transposed.
+    fn transpose(
+        &self,
+        b: &Builder,
+        cotangents: &[Option<Atom>],
+        operands: &[TransposeArg],
+    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+        let consts = bind_constants(b, &self.call_jaxpr);
+        let start = vec![None; operands.len()];
+        let out = backward_pass(
+            b,
+            &self.call_jaxpr.jaxpr,
+            &consts,
+            operands,
+            start,
+            cotangents,
+        )?;
+        Ok(out.into())
+    }
+
+    /// All arguments stay: the rule may need them.
+    fn dce(&self, memo: &Memo, used: &[bool]) -> Result<Option<Trimmed>> {
+        if !used.contains(&false) {
+            return Ok(None);
+        }
+        let inputs = vec![true; self.call_jaxpr.jaxpr.invars.len()];
+        let out = dce_jaxpr(memo, &self.call_jaxpr, used, &inputs)?;
+        let used_results = used.to_vec();
+        let rule = self.jvp.map(move |jaxpr| {
+            let marks = [used_results.as_slice(), &used_results].concat();
+            let mut new = (*jaxpr.jaxpr).clone();
+            new.outvars = keep(&new.outvars, &marks);
+            Ok(ClosedJaxpr::new(new, jaxpr.consts))
+        });
+        let prim = CustomJvpCall {
+            call_jaxpr: out.jaxpr,
+            jvp: rule,
+            ..self.clone()
+        };
+        Ok(Some(Trimmed {
+            prim: prim.into(),
+            inputs,
+            outputs: used.to_vec(),
+        }))
+    }
+}
+
+impl CustomJvpCall {
+    fn apply_rule(
+        &self,
+        b: &Builder,
+        primals: &[Atom],
+        tangents: &[Option<Atom>],
+    ) -> Result<JvpResult> {
+        let (captured, tangents) = tangents.split_at(self.num_consts);
+        if captured.iter().any(Option::is_some) {
+            return Err(Error::no_rule(
+                "custom_jvp_call",
+                "jvp",
+                "it captures a value that is differentiated: pass the value as an argument",
+            ));
+        }
+        let primals = &primals[self.num_consts..];
+        let count = self.call_jaxpr.jaxpr.outvars.len();
+        let rule = self.jvp.jaxpr(&nonzeros(tangents))?;
+        let mut args = primals.to_vec();
+        for (&primal, &tangent) in primals.iter().zip(tangents) {
+            if self.symbolic_zeros {
+                args.extend(tangent);
+            } else {
+                let zero = || b.zeros(&b.aval(primal).tangent());
+                args.push(tangent.unwrap_or_else(zero));
+            }
+        }
+        let consts = bind_constants(b, &rule);
+        let results = b.inline(&rule.jaxpr, &consts, &args)?;
+        if results.len() != 2 * count {
+            return Err(Error::new(
+                ErrorKind::Arity,
+                format!(
+                    "the rule of {} gives {} values, and {count} results with a tangent each are expected",
+                    self.name,
+                    results.len()
+                ),
+            ));
+        }
+        let (results, tangents) = results.split_at(count);
+        Ok(JvpResult {
+            primals: results.iter().copied().collect(),
+            tangents: tangents.iter().map(|&tangent| Some(tangent)).collect(),
+        })
+    }
+
+    /// The rule over all lanes: tangents are mapped as their primals are.
+    fn batched_rule(
+        &self,
+        axis: &BatchAxis,
+        dims: &[Option<usize>],
+        out_dims: &[Option<usize>],
+    ) -> Rule {
+        let Some(make) = self.jvp.make.clone() else {
+            return self.jvp.clone();
+        };
+        let primal_dims = dims[self.num_consts..].to_vec();
+        let out_dims: Vec<OutDim> = out_dims
+            .iter()
+            .chain(out_dims)
+            .map(|&dim| OutDim::At(dim))
+            .collect();
+        let (axis, symbolic) = (axis.clone(), self.symbolic_zeros);
+        let batched = move |perturbed: &[bool]| -> Result<ClosedJaxpr> {
+            let rule = make(perturbed)?;
+            let tangents = primal_dims
+                .iter()
+                .zip(perturbed)
+                .filter(|(_, perturbed)| !symbolic || **perturbed)
+                .map(|(&dim, _)| dim);
+            let dims: Vec<Option<usize>> = primal_dims.iter().copied().chain(tangents).collect();
+            Ok(batch(&Builder::new(), &rule, &axis, &dims, &out_dims)?.jaxpr)
+        };
+        Rule {
+            name: self.jvp.name.clone(),
+            make: Some(Arc::new(batched)),
+        }
+    }
+}
+
+impl Rule {
+    /// The rule's jaxpr for a mask of perturbed inputs.
+    pub(super) fn jaxpr(&self, perturbed: &[bool]) -> Result<ClosedJaxpr> {
+        match &self.make {
+            Some(make) => make(perturbed),
+            None => Err(Error::unsupported(format!(
+                "the rule {} is known by name only, as text does not carry it",
+                self.name
+            ))),
+        }
+    }
+
+    /// The same rule with its jaxpr changed by `f`.
+    pub(super) fn map(
+        &self,
+        f: impl Fn(ClosedJaxpr) -> Result<ClosedJaxpr> + Send + Sync + 'static,
+    ) -> Rule {
+        let make = self.make.clone().map(|make| {
+            let changed = move |perturbed: &[bool]| f(make(perturbed)?);
+            Arc::new(changed) as Arc<RuleFn>
+        });
+        Rule {
+            name: self.name.clone(),
+            make,
+        }
+    }
+}
