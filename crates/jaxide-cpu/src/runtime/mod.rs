@@ -36,7 +36,11 @@
 //!   that into a [`KernelError`].
 
 pub mod buffers;
+pub mod matmul;
 pub mod pool;
+mod simd;
+pub mod transpose;
+pub mod view;
 
 use std::any::Any;
 use std::fmt;
@@ -48,6 +52,7 @@ use bytemuck::Pod;
 
 pub use buffers::{OutOfMemory, PoolBuffer};
 pub use pool::ThreadPool;
+pub use view::View;
 
 /// A library call with its static arguments: shapes, axes, flags.
 pub trait Kernel: Send + Sync {

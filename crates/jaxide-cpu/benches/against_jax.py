@@ -1,0 +1,81 @@
+"""Times the cases of the `runtime` bench in JAX and here, alternately, and prints the ratios.
+
+    python against_jax.py [--rounds R] [--seconds S] [PREFIX ...]
+
+Run in the workspace after `cargo bench --bench runtime --no-run`. Each round runs every case once on
+either side; the ratios are of the smallest minimum and of the smallest median (above 1: JAX is slower).
+"""
+import glob, math, os, subprocess, sys, time
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+import numpy as np
+import jax, jax.numpy as jnp
+from jax import lax
+
+jax.config.update("jax_enable_x64", True)
+rounds, seconds, prefixes = 3, 0.3, []
+arguments = iter(sys.argv[1:])
+for argument in arguments:
+    if argument == "--rounds": rounds = int(next(arguments))
+    elif argument == "--seconds": seconds = float(next(arguments))
+    else: prefixes.append(argument)
+
+rs = np.random.RandomState(0)
+def A(*shape, dtype=np.float32): return jnp.asarray((rs.rand(*shape) * 2 - 1).astype(dtype))
+
+cases = {}
+def case(name, f, *make): cases[name] = (f, make)
+
+for n in (16, 32, 64, 100, 128, 256, 512, 1024, 2048):
+    case(f"matmul_{n}", lambda a, b: a @ b, lambda n=n: A(n, n), lambda n=n: A(n, n))
+    if n in (256, 1024):
+        case(f"matmul_tn_{n}", lambda a, b: a.T @ b, lambda n=n: A(n, n), lambda n=n: A(n, n))
+        case(f"matmul_nt_{n}", lambda a, b: a @ b.T, lambda n=n: A(n, n), lambda n=n: A(n, n))
+        for name, dtype in (("f64", np.float64), ("c64", np.complex64)):
+            make = lambda n=n, dtype=dtype: A(n, n, dtype=dtype)
+            case(f"{name}_matmul_{n}", lambda a, b: a @ b, make, make)
+case("matvec_4096", lambda a, b: a @ b, lambda: A(4096, 4096), lambda: A(4096))
+case("vecmat_4096", lambda a, b: a @ b, lambda: A(4096), lambda: A(4096, 4096))
+for m, k, n in ((1, 128, 512), (32, 128, 512), (128, 784, 512), (784, 128, 512), (32, 10000, 16)):
+    case(f"matmul_{m}x{k}x{n}", lambda a, b: a @ b, lambda m=m, k=k: A(m, k), lambda k=k, n=n: A(k, n))
+for b, n in ((64, 64), (10000, 3), (1000, 8)):
+    case(f"bmm_{b}x{n}", lambda a, b: a @ b, lambda b=b, n=n: A(b, n, n), lambda b=b, n=n: A(b, n, n))
+case("transpose_2048", jnp.transpose, lambda: A(2048, 2048))
+case("transpose_021_64x256x256", lambda x: x.transpose(0, 2, 1), lambda: A(64, 256, 256))
+case("transpose_1032_16x64x64x64", lambda x: x.transpose(0, 2, 1, 3), lambda: A(16, 64, 64, 64))
+case("transpose_bytes_2048", jnp.transpose, lambda: A(2048, 2048).astype(jnp.int8))
+
+binaries = glob.glob("target/release/deps/runtime-*")
+binary = max((b for b in binaries if os.access(b, os.X_OK) and not b.endswith(".d")), key=os.path.getmtime)
+
+def time_here(name):
+    out = subprocess.run([binary, "--seconds", str(seconds), name], capture_output=True, text=True, check=True).stdout
+    for line in out.splitlines():
+        case_name, low, median = line.split()
+        if case_name == name: return float(low), float(median)
+    raise SystemExit(f"the bench has no case {name}")
+
+def time_jax(f, arguments):
+    run = lambda: jax.block_until_ready(f(*arguments))
+    run(); run()
+    start = time.perf_counter(); run()
+    repeats = max(1, min(1000, int(50e-6 / max(time.perf_counter() - start, 1e-7))))
+    times, end = [], time.perf_counter() + seconds
+    while time.perf_counter() < end or len(times) < 5:
+        start = time.perf_counter()
+        for _ in range(repeats): run()
+        times.append((time.perf_counter() - start) / repeats * 1e6)
+    times.sort()
+    return times[0], times[len(times) // 2]
+
+ratios = []
+for name, (f, make) in cases.items():
+    if prefixes and not any(name.startswith(p) for p in prefixes): continue
+    f, arguments = jax.jit(f), [m() for m in make]
+    here, there = [], []
+    for _ in range(rounds):
+        here.append(time_here(name)); there.append(time_jax(f, arguments))
+    here, there = np.min(here, axis=0), np.min(there, axis=0)
+    ratios.append(there / here)
+    print(f"{name:32} here {here[0]:10.2f} {here[1]:10.2f}   jax {there[0]:10.2f} {there[1]:10.2f}   ratio {there[0] / here[0]:6.2f} {there[1] / here[1]:6.2f}", flush=True)
+if ratios: print("geometric mean of the ratios: %.2f %.2f" % tuple(np.exp(np.mean(np.log(ratios), axis=0))))

@@ -1,0 +1,383 @@
+//! Matrix products: any strides, batches, element types; [`DotGeneral`] is the general contraction.
+//!
+//! Floating-point and complex products run on tiles held in vector registers ([`tile`]), with
+//! operands read in place where that is as fast as from a packed copy ([`gemm`]). Products of a
+//! matrix and a vector have kernels of their own ([`gemv`]). Integers wrap around; `bool` products
+//! are or-of-ands. Results are overwritten, never read.
+//!
+//! The order of summation depends on shapes and on the machine's instruction set, and not on the
+//! number of threads.
+
+mod dot_general;
+mod gemm;
+mod gemv;
+mod pack;
+mod tile;
+
+use bytemuck::{Pod, Zeroable};
+use num_complex::Complex;
+
+use super::simd::Arithmetic;
+use super::{Context, KernelError, PoolBuffer};
+
+pub use dot_general::{Convert, DotDimensions, DotGeneral};
+
+/// A product of matrices, or a batch of them, by shapes and strides (in elements):
+/// `out[i][j] = Σ_p lhs[i][p] rhs[p][j]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MatMul {
+    /// Rows of the left operand and of the result.
+    pub m: usize,
+    /// Columns of the right operand and of the result.
+    pub n: usize,
+    /// The contracted dimension.
+    pub k: usize,
+    /// Distances between rows and between columns of the left operand (`m × k`).
+    pub lhs: (isize, isize),
+    /// Distances between rows and between columns of the right operand (`k × n`).
+    pub rhs: (isize, isize),
+    /// Distances between rows and between columns of the result (`m × n`).
+    pub out: (isize, isize),
+    /// Dimensions over which the product is repeated, outermost first.
+    pub batch: Vec<Batch>,
+}
+
+/// One batch dimension of a [`MatMul`]: its size, and the distance between neighbours in each array
+/// (0 repeats an operand).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Batch {
+    /// Number of products.
+    pub size: usize,
+    /// Distance in the left operand.
+    pub lhs: isize,
+    /// Distance in the right operand.
+    pub rhs: isize,
+    /// Distance in the result.
+    pub out: isize,
+}
+
+impl MatMul {
+    /// The product of dense row-major matrices.
+    pub fn dense(m: usize, n: usize, k: usize) -> Self {
+        let rows = |columns: usize| (columns as isize, 1);
+        Self {
+            m,
+            n,
+            k,
+            lhs: rows(k),
+            rhs: rows(n),
+            out: rows(n),
+            batch: Vec::new(),
+        }
+    }
+}
+
+/// A matrix to read: element (i, j) is at `pointer + i * row + j * column`.
+#[derive(Clone, Copy, Debug)]
+pub struct Matrix<T> {
+    pointer: *const T,
+    row: isize,
+    column: isize,
+}
+
+impl<T> Matrix<T> {
+    /// # Safety
+    /// The element lies inside the matrix, or just behind its end.
+    unsafe fn at(&self, i: usize, j: usize) -> *const T {
+        // SAFETY: promised by the caller.
+        unsafe {
+            self.pointer
+                .offset(i as isize * self.row + j as isize * self.column)
+        }
+    }
+
+    fn transposed(self) -> Self {
+        Self {
+            pointer: self.pointer,
+            row: self.column,
+            column: self.row,
+        }
+    }
+}
+
+/// A matrix to write.
+#[derive(Clone, Copy, Debug)]
+pub struct MatrixMut<T> {
+    pointer: *mut T,
+    row: isize,
+    column: isize,
+}
+
+impl<T> MatrixMut<T> {
+    /// # Safety
+    /// The element lies inside the matrix.
+    unsafe fn at(&self, i: usize, j: usize) -> *mut T {
+        // SAFETY: promised by the caller.
+        unsafe {
+            self.pointer
+                .offset(i as isize * self.row + j as isize * self.column)
+        }
+    }
+
+    fn transposed(self) -> Self {
+        Self {
+            pointer: self.pointer,
+            row: self.column,
+            column: self.row,
+        }
+    }
+}
+
+/// Element types of matrix products.
+pub trait Element: Pod + Send + Sync {
+    /// One product `c = a b` of shape (m, n, k).
+    ///
+    /// # Errors
+    /// When there is no memory for packed operands.
+    ///
+    /// # Safety
+    /// The matrices are valid for `m × k`, `k × n` and `m × n` elements; `c` overlaps neither `a`
+    /// nor `b`.
+    #[doc(hidden)]
+    unsafe fn multiply(
+        shape: (usize, usize, usize),
+        a: Matrix<Self>,
+        b: Matrix<Self>,
+        c: MatrixMut<Self>,
+        context: &Context<'_>,
+    ) -> Result<(), KernelError>;
+}
+
+macro_rules! elements {
+    ($($t:ty)*) => { $(impl Element for $t {
+        unsafe fn multiply(
+            shape: (usize, usize, usize),
+            a: Matrix<Self>,
+            b: Matrix<Self>,
+            c: MatrixMut<Self>,
+            context: &Context<'_>,
+        ) -> Result<(), KernelError> {
+            // SAFETY: promised by the caller.
+            unsafe { product(shape, a, b, c, context) }
+        }
+    })* };
+}
+elements!(f32 f64 Complex<f32> Complex<f64> i8 i16 i32 i64 u8 u16 u32 u64 Truth);
+
+/// A `bool` as one byte, with `or` for addition and `and` for multiplication.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Truth(pub u8);
+
+// SAFETY: a transparent wrapper of a plain byte.
+unsafe impl Zeroable for Truth {}
+// SAFETY: as above.
+unsafe impl Pod for Truth {}
+
+impl Arithmetic for Truth {
+    const ZERO: Self = Self(0);
+    fn plus(self, b: Self) -> Self {
+        Self(self.0 | b.0)
+    }
+    fn minus(self, b: Self) -> Self {
+        Self(self.0 & !b.0)
+    }
+    fn times(self, b: Self) -> Self {
+        Self(self.0 & b.0)
+    }
+}
+
+/// Computes a product of matrices or a batch of them, overwriting `out`.
+///
+/// # Errors
+/// When there is no memory for packed operands.
+///
+/// # Safety
+/// The pointers are valid for all elements that shapes and strides of `layout` reach; `out`
+/// overlaps neither operand, and no two elements of the result share a place.
+pub unsafe fn matmul<T: Element>(
+    layout: &MatMul,
+    lhs: *const T,
+    rhs: *const T,
+    out: *mut T,
+    context: &Context<'_>,
+) -> Result<(), KernelError> {
+    let shape @ (m, n, k) = (layout.m, layout.n, layout.k);
+    let count: usize = layout.batch.iter().map(|b| b.size).product();
+    if m == 0 || n == 0 || count == 0 {
+        return Ok(());
+    }
+    struct Arrays<T>(*const T, *const T, *mut T);
+    // SAFETY: the products read the operands and write disjoint parts of the result.
+    unsafe impl<T> Sync for Arrays<T> {}
+    let arrays = &Arrays(lhs, rhs, out);
+    let one = |index: usize| {
+        let (mut lhs, mut rhs, mut out) = (0, 0, 0);
+        let mut rest = index;
+        for dimension in layout.batch.iter().rev() {
+            let i = (rest % dimension.size) as isize;
+            rest /= dimension.size;
+            lhs += i * dimension.lhs;
+            rhs += i * dimension.rhs;
+            out += i * dimension.out;
+        }
+        // SAFETY: the offsets are those of one product of the batch, valid by the caller's promise.
+        unsafe {
+            let a = Matrix {
+                pointer: arrays.0.offset(lhs),
+                row: layout.lhs.0,
+                column: layout.lhs.1,
+            };
+            let b = Matrix {
+                pointer: arrays.1.offset(rhs),
+                row: layout.rhs.0,
+                column: layout.rhs.1,
+            };
+            let c = MatrixMut {
+                pointer: arrays.2.offset(out),
+                row: layout.out.0,
+                column: layout.out.1,
+            };
+            T::multiply(shape, a, b, c, context)
+        }
+    };
+    // Large products are split themselves, small ones are handed out in groups.
+    let work = m.saturating_mul(n).saturating_mul(k.max(1));
+    if count == 1 || work > 16 * gemm::CHUNK_WORK {
+        return (0..count).try_for_each(one);
+    }
+    let group = gemm::CHUNK_WORK.div_ceil(work).min(count);
+    let error = std::sync::OnceLock::new();
+    context.parallel_for(count.div_ceil(group), |chunk| {
+        if let Err(e) = (chunk * group..count.min((chunk + 1) * group)).try_for_each(one) {
+            let _ = error.set(e);
+        }
+    });
+    error.into_inner().map_or(Ok(()), Err)
+}
+
+/// A result of at most this many elements is worth splitting the contracted dimension for.
+const SPLIT_RESULT: usize = 1024;
+/// Elements of the contracted dimension in one part of a split.
+const SPLIT_DEPTH: usize = 2048;
+
+/// One product, by the kernel that suits its shape and strides.
+///
+/// # Safety
+/// As [`Element::multiply`].
+unsafe fn product<T: Element + tile::HasKernels + Arithmetic>(
+    (m, n, k): (usize, usize, usize),
+    a: Matrix<T>,
+    b: Matrix<T>,
+    c: MatrixMut<T>,
+    context: &Context<'_>,
+) -> Result<(), KernelError> {
+    // SAFETY: every call below passes on the caller's promise for the same or for transposed
+    // matrices, or for parts of them and buffers made here with the stated shapes.
+    unsafe {
+        if k == 0 {
+            for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
+                *c.at(i, j) = T::ZERO;
+            }
+            return Ok(());
+        }
+        let parts = (k / SPLIT_DEPTH).min(16);
+        if parts > 1 && m * n <= SPLIT_RESULT && m * n * k > 4 * gemm::CHUNK_WORK {
+            return split_depth((m, n, k), parts, (a, b, c), context);
+        }
+        if n == 1 {
+            return gemv::gemv((m, k), a, b, c, context);
+        }
+        if m == 1 {
+            return gemv::gemv(
+                (n, k),
+                b.transposed(),
+                a.transposed(),
+                c.transposed(),
+                context,
+            );
+        }
+        if c.column == 1 {
+            return gemm::gemm((m, n, k), a, b, c, context);
+        }
+        if c.row == 1 {
+            return gemm::gemm(
+                (n, m, k),
+                b.transposed(),
+                a.transposed(),
+                c.transposed(),
+                context,
+            );
+        }
+        let mut buffer = PoolBuffer::for_elements::<T>(m * n)?;
+        let dense = MatrixMut {
+            pointer: buffer.as_mut_ptr().cast(),
+            row: n as isize,
+            column: 1,
+        };
+        gemm::gemm((m, n, k), a, b, dense, context)?;
+        for (i, row) in buffer.as_slice::<T>().chunks_exact(n).enumerate() {
+            for (j, &value) in row.iter().enumerate() {
+                *c.at(i, j) = value;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A long contraction into a small result: parts of the contracted dimension, added in order.
+///
+/// # Safety
+/// As [`Element::multiply`].
+unsafe fn split_depth<T: Element + tile::HasKernels + Arithmetic>(
+    (m, n, k): (usize, usize, usize),
+    parts: usize,
+    (a, b, c): (Matrix<T>, Matrix<T>, MatrixMut<T>),
+    context: &Context<'_>,
+) -> Result<(), KernelError> {
+    struct Operands<T>(Matrix<T>, Matrix<T>, *mut T);
+    // SAFETY: chunks read `a` and `b` and write their own partial results.
+    unsafe impl<T> Sync for Operands<T> {}
+    let mut buffer = PoolBuffer::for_elements::<T>(parts * m * n)?;
+    let operands = &Operands(a, b, buffer.as_mut_ptr().cast::<T>());
+    let error = std::sync::OnceLock::new();
+    context.parallel_for(parts, |part| {
+        let (start, end) = (k * part / parts, k * (part + 1) / parts);
+        // SAFETY: steps `start..end` are inside the operands, and each part has its own `m × n`
+        // elements of the buffer.
+        let done = unsafe {
+            let a = Matrix {
+                pointer: operands.0.at(0, start),
+                ..operands.0
+            };
+            let b = Matrix {
+                pointer: operands.1.at(start, 0),
+                ..operands.1
+            };
+            let to = MatrixMut {
+                pointer: operands.2.add(part * m * n),
+                row: n as isize,
+                column: 1,
+            };
+            product((m, n, end - start), a, b, to, context)
+        };
+        if let Err(e) = done {
+            let _ = error.set(e);
+        }
+    });
+    if let Some(error) = error.into_inner() {
+        return Err(error);
+    }
+    let partial = buffer.as_slice::<T>();
+    for i in 0..m {
+        for j in 0..n {
+            let terms = partial[i * n + j..].iter().step_by(m * n);
+            // SAFETY: `i` and `j` are inside the result.
+            unsafe { *c.at(i, j) = terms.fold(T::ZERO, |sum, &term| sum.plus(term)) };
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,112 @@
+//! Copies of operands in the order in which tiles read them.
+//!
+//! A *panel* is `width` rows of the left operand, or columns of the right one, stored step by step
+//! along the inner dimension: `panel[p * width + i]`. Panels of the right operand are as wide as the
+//! widest tile and padded with zeros; panels of the left one are exactly as wide as their tile is
+//! high.
+
+use num_complex::Complex;
+
+use crate::runtime::simd::{Arithmetic, Simd};
+
+/// One panel to copy: `to[p * width + i] = from[i * across + p * along]`, zero for
+/// `count <= i < width`.
+pub(super) struct Panel<T> {
+    pub(super) from: *const T,
+    pub(super) across: isize,
+    pub(super) along: isize,
+    pub(super) count: usize,
+    pub(super) depth: usize,
+    pub(super) width: usize,
+    pub(super) to: *mut T,
+}
+
+/// # Safety
+/// The machine has the instruction set of `S`; all elements that the panel names are valid and do
+/// not overlap.
+#[inline(always)]
+pub(super) unsafe fn pack_panel<S: Simd>(panel: &Panel<S::Elem>) {
+    let &Panel {
+        from,
+        across,
+        along,
+        count,
+        depth,
+        width,
+        to,
+    } = panel;
+    // SAFETY: the caller promises that every element with `i < count` and `p < depth` is valid.
+    unsafe {
+        for p in 0..if count < width { depth } else { 0 } {
+            for i in count..width {
+                to.add(p * width + i).write(S::Elem::ZERO);
+            }
+        }
+        if across == 1 {
+            for p in 0..depth {
+                let (from, to) = (from.offset(p as isize * along), to.add(p * width));
+                for i in (0..count).step_by(S::LANES) {
+                    let (from, to, rest) = (from.add(i), to.add(i), count - i);
+                    if rest >= S::LANES {
+                        S::load(from).store(to);
+                    } else {
+                        S::load_first(from, rest).store_first(to, rest);
+                    }
+                }
+            }
+            return;
+        }
+        // By squares of four, so that lines are read and written several elements at a time.
+        let squares = if along == 1 {
+            (count / 4 * 4, depth / 4 * 4)
+        } else {
+            (0, 0)
+        };
+        for p in (0..squares.1).step_by(4) {
+            for i in (0..squares.0).step_by(4) {
+                let from = from.offset(i as isize * across).add(p);
+                S::transpose4(from, across, to.add(p * width + i), width as isize);
+            }
+        }
+        for i in 0..count {
+            let row = from.offset(i as isize * across);
+            for p in if i < squares.0 { squares.1 } else { 0 }..depth {
+                to.add(p * width + i)
+                    .write(row.offset(p as isize * along).read());
+            }
+        }
+    }
+}
+
+/// A panel of complex numbers with each step's real parts before its imaginary parts.
+///
+/// # Safety
+/// All elements that the panel names are valid and do not overlap.
+#[inline(always)]
+pub(super) unsafe fn pack_split<T: Arithmetic>(panel: &Panel<Complex<T>>) {
+    let &Panel {
+        from,
+        across,
+        along,
+        count,
+        depth,
+        width,
+        to,
+    } = panel;
+    let to = to.cast::<T>();
+    // SAFETY: the caller promises that every element with `i < count` and `p < depth` is valid.
+    unsafe {
+        for p in 0..depth {
+            let to = to.add(2 * p * width);
+            for i in 0..count {
+                let x = from.offset(i as isize * across + p as isize * along).read();
+                to.add(i).write(x.re);
+                to.add(width + i).write(x.im);
+            }
+            for i in count..width {
+                to.add(i).write(T::ZERO);
+                to.add(width + i).write(T::ZERO);
+            }
+        }
+    }
+}

@@ -1,0 +1,400 @@
+//! Products against their definition.
+
+use half::{bf16, f16};
+
+use super::*;
+use crate::runtime::simd::Isa;
+use crate::runtime::{KernelCall, View};
+
+/// Reproducible small integers as elements, so that sums are exact in every type.
+trait Sample: Element + PartialEq + std::fmt::Debug {
+    fn sample(index: usize) -> Self;
+}
+
+fn small(index: usize) -> i8 {
+    ((index.wrapping_mul(2654435761) >> 7) % 9) as i8 - 4
+}
+
+macro_rules! real_samples {
+    ($($t:ty)*) => { $(impl Sample for $t {
+        fn sample(index: usize) -> Self {
+            small(index) as $t
+        }
+    })* };
+}
+real_samples!(f32 f64 i8 i16 i32 i64 u8 u16 u32 u64);
+
+macro_rules! complex_samples {
+    ($($t:ty)*) => { $(impl Sample for Complex<$t> {
+        fn sample(index: usize) -> Self {
+            Complex::new(small(index) as $t, small(index + 17) as $t)
+        }
+    })* };
+}
+complex_samples!(f32 f64);
+
+impl Sample for Truth {
+    fn sample(index: usize) -> Self {
+        Self(u8::from(small(index) > 2))
+    }
+}
+
+fn samples<T: Sample>(count: usize, seed: usize) -> Vec<T> {
+    (0..count).map(|i| T::sample(i + seed)).collect()
+}
+
+/// The definition of a contraction: index by index, through the views.
+fn contract<T: Sample + Arithmetic>(
+    lhs: &View,
+    rhs: &View,
+    d: &DotDimensions,
+    a: &[T],
+    b: &[T],
+) -> Vec<T> {
+    let free = |view: &View, batch: &[usize], contracting: &[usize]| -> Vec<usize> {
+        (0..view.shape.len())
+            .filter(|x| !batch.contains(x) && !contracting.contains(x))
+            .collect()
+    };
+    let lhs_free = free(lhs, &d.lhs_batch, &d.lhs_contracting);
+    let rhs_free = free(rhs, &d.rhs_batch, &d.rhs_contracting);
+    let sizes = |view: &View, axes: &[usize]| -> Vec<usize> {
+        axes.iter().map(|&x| view.shape[x]).collect()
+    };
+    let out_shape = [
+        sizes(lhs, &d.lhs_batch),
+        sizes(lhs, &lhs_free),
+        sizes(rhs, &rhs_free),
+    ]
+    .concat();
+    let inner_shape = sizes(lhs, &d.lhs_contracting);
+    // The places that all indices of a shape reach, in order, with these strides.
+    let places = |shape: &[usize], strides: &[isize]| -> Vec<isize> {
+        shape
+            .iter()
+            .zip(strides)
+            .fold(vec![0], |places, (&size, &stride)| {
+                places
+                    .iter()
+                    .flat_map(|&p| (0..size as isize).map(move |i| p + i * stride))
+                    .collect()
+            })
+    };
+    let strides = |view: &View, axes: &[usize]| -> Vec<isize> {
+        axes.iter().map(|&x| view.strides[x]).collect()
+    };
+    let zeros = |axes: &[usize]| vec![0; axes.len()];
+    let lhs_out = [
+        strides(lhs, &d.lhs_batch),
+        strides(lhs, &lhs_free),
+        zeros(&rhs_free),
+    ]
+    .concat();
+    let rhs_out = [
+        strides(rhs, &d.rhs_batch),
+        zeros(&lhs_free),
+        strides(rhs, &rhs_free),
+    ]
+    .concat();
+    let lhs_inner = places(&inner_shape, &strides(lhs, &d.lhs_contracting));
+    let rhs_inner = places(&inner_shape, &strides(rhs, &d.rhs_contracting));
+    let (lhs_out, rhs_out) = (places(&out_shape, &lhs_out), places(&out_shape, &rhs_out));
+    (lhs_out.iter().zip(&rhs_out))
+        .map(|(&x, &y)| {
+            (lhs_inner.iter().zip(&rhs_inner)).fold(T::ZERO, |sum, (&i, &j)| {
+                let a = a[(lhs.offset as isize + x + i) as usize];
+                sum.plus(a.times(b[(rhs.offset as isize + y + j) as usize]))
+            })
+        })
+        .collect()
+}
+
+#[track_caller]
+fn check_dot<T: Sample + Arithmetic>(lhs: &View, rhs: &View, d: &DotDimensions) {
+    let (a, b) = (
+        samples::<T>(lhs.elements, 1),
+        samples::<T>(rhs.elements, 1000),
+    );
+    let expected = contract(lhs, rhs, d, &a, &b);
+    let mut out = samples::<T>(expected.len(), 3);
+    let call = KernelCall::new(DotGeneral::<T>::new(lhs, rhs, d));
+    let outputs = &mut [bytemuck::cast_slice_mut(&mut out)];
+    call.call(
+        &[bytemuck::cast_slice(&a), bytemuck::cast_slice(&b)],
+        outputs,
+        &Context::default(),
+    )
+    .unwrap();
+    assert!(out == expected, "{lhs:?} {rhs:?} {d:?}");
+}
+
+fn matrix_dimensions() -> DotDimensions {
+    DotDimensions {
+        lhs_contracting: vec![1],
+        rhs_contracting: vec![0],
+        ..Default::default()
+    }
+}
+
+#[track_caller]
+fn check_shapes<T: Sample + Arithmetic>(shapes: &[(usize, usize, usize)]) {
+    for &(m, n, k) in shapes {
+        let (a, at) = (View::dense(&[m, k]), View::dense(&[k, m]).permuted(&[1, 0]));
+        let (b, bt) = (View::dense(&[k, n]), View::dense(&[n, k]).permuted(&[1, 0]));
+        for lhs in [&a, &at] {
+            for rhs in [&b, &bt] {
+                check_dot::<T>(lhs, rhs, &matrix_dimensions());
+            }
+        }
+    }
+}
+
+const SHAPES: &[(usize, usize, usize)] = &[
+    (0, 3, 4),
+    (3, 0, 4),
+    (3, 4, 0),
+    (1, 1, 1),
+    (1, 7, 5),
+    (7, 1, 5),
+    (2, 3, 1),
+    (5, 5, 5),
+    (13, 15, 17),
+    (14, 32, 8),
+    (15, 33, 9),
+    (29, 16, 40),
+    (31, 17, 33),
+    (1, 100, 64),
+    (100, 1, 67),
+    (64, 48, 20),
+];
+
+#[test]
+fn all_types_and_orders() {
+    check_shapes::<f32>(SHAPES);
+    check_shapes::<f64>(SHAPES);
+    check_shapes::<Complex<f32>>(SHAPES);
+    check_shapes::<Complex<f64>>(SHAPES);
+    check_shapes::<i8>(SHAPES);
+    check_shapes::<i16>(SHAPES);
+    check_shapes::<i32>(SHAPES);
+    check_shapes::<i64>(SHAPES);
+    check_shapes::<u8>(SHAPES);
+    check_shapes::<u16>(SHAPES);
+    check_shapes::<u32>(SHAPES);
+    check_shapes::<u64>(SHAPES);
+    check_shapes::<Truth>(SHAPES);
+}
+
+#[test]
+fn every_instruction_set_gives_the_same() {
+    for isa in Isa::available() {
+        isa.assumed_in(|| {
+            check_shapes::<f32>(SHAPES);
+            check_shapes::<f64>(SHAPES);
+            check_shapes::<Complex<f32>>(SHAPES);
+            check_shapes::<Complex<f64>>(SHAPES);
+            check_shapes::<i8>(&SHAPES[8..]);
+            check_shapes::<u32>(&SHAPES[8..]);
+            check_shapes::<i64>(&SHAPES[8..]);
+        });
+    }
+}
+
+#[test]
+fn shapes_that_are_packed_split_and_blocked() {
+    // Several blocks of the inner dimension; several blocks of columns; a split contraction.
+    check_shapes::<f32>(&[
+        (40, 40, 600),
+        (3, 5000, 3),
+        (130, 130, 130),
+        (3, 2, 50_000),
+        (1, 1, 70_000),
+        (1, 9, 70_000),
+    ]);
+    check_shapes::<Complex<f32>>(&[(60, 70, 90), (9, 9, 20_000)]);
+    check_shapes::<i32>(&[(70, 80, 90)]);
+}
+
+#[test]
+fn strided_operands() {
+    let spread = View {
+        strides: vec![70, 3],
+        offset: 5,
+        elements: 800,
+        ..View::dense(&[10, 20])
+    };
+    let reversed = View {
+        strides: vec![-15, -1],
+        offset: 299,
+        ..View::dense(&[20, 15])
+    };
+    let repeated = View {
+        strides: vec![0, 1],
+        elements: 15,
+        ..View::dense(&[20, 15])
+    };
+    check_dot::<f32>(&spread, &reversed, &matrix_dimensions());
+    check_dot::<f64>(&spread, &repeated, &matrix_dimensions());
+    check_dot::<Complex<f64>>(&spread, &reversed, &matrix_dimensions());
+    check_dot::<f32>(
+        &reversed.permuted(&[1, 0]),
+        &spread.permuted(&[1, 0]),
+        &matrix_dimensions(),
+    );
+    let column = View {
+        strides: vec![3, 7],
+        elements: 200,
+        ..View::dense(&[20, 1])
+    };
+    check_dot::<f32>(&spread, &column, &matrix_dimensions());
+    check_dot::<f32>(&column.permuted(&[1, 0]), &reversed, &matrix_dimensions());
+}
+
+#[test]
+fn contractions_with_batches_and_many_dimensions() {
+    let dims = |lc: &[usize], rc: &[usize], lb: &[usize], rb: &[usize]| DotDimensions {
+        lhs_contracting: lc.to_vec(),
+        rhs_contracting: rc.to_vec(),
+        lhs_batch: lb.to_vec(),
+        rhs_batch: rb.to_vec(),
+    };
+    let check = |lhs: &[usize], rhs: &[usize], d: DotDimensions| {
+        check_dot::<f32>(&View::dense(lhs), &View::dense(rhs), &d);
+        check_dot::<Complex<f64>>(&View::dense(lhs), &View::dense(rhs), &d);
+        check_dot::<i16>(&View::dense(lhs), &View::dense(rhs), &d);
+    };
+    check(&[], &[], dims(&[], &[], &[], &[]));
+    check(&[3], &[4], dims(&[], &[], &[], &[]));
+    check(&[5], &[5], dims(&[0], &[0], &[], &[]));
+    check(&[6], &[6], dims(&[], &[], &[0], &[0]));
+    check(&[4, 5, 6], &[4, 6, 7], dims(&[2], &[1], &[0], &[0]));
+    check(&[5, 4, 6], &[6, 7, 4], dims(&[2], &[0], &[1], &[2]));
+    check(
+        &[2, 20, 3, 6],
+        &[2, 18, 3, 6],
+        dims(&[3], &[3], &[0, 2], &[0, 2]),
+    );
+    check(&[4, 5, 6], &[6, 5, 3], dims(&[1, 2], &[1, 0], &[], &[]));
+    check(&[4, 5, 6], &[5, 6, 3], dims(&[1, 2], &[0, 1], &[], &[]));
+    check(&[5, 4, 6], &[3, 5, 2, 6], dims(&[0, 2], &[1, 3], &[], &[]));
+    check(&[3, 8, 20], &[8, 2], dims(&[1], &[0], &[], &[]));
+    check(&[2, 3, 0], &[0, 2], dims(&[2], &[0], &[], &[]));
+    check(&[0, 3, 4], &[0, 4, 2], dims(&[2], &[1], &[0], &[0]));
+    check(&[1, 3, 1, 4], &[4, 1, 5, 1], dims(&[3], &[0], &[0], &[1]));
+}
+
+#[test]
+fn sixteen_bit_operands_are_summed_in_single_precision() {
+    let view = View::dense(&[3, 300]);
+    let d = DotDimensions {
+        lhs_contracting: vec![1],
+        rhs_contracting: vec![1],
+        ..Default::default()
+    };
+    let x = vec![f16::from_f32(3.0); 900];
+    let mut out = vec![f16::ZERO; 9];
+    let call = KernelCall::new(DotGeneral::<f16, f32, f16>::new(&view, &view, &d));
+    let outputs = &mut [bytemuck::cast_slice_mut(&mut out)];
+    call.call(
+        &[bytemuck::cast_slice(&x), bytemuck::cast_slice(&x)],
+        outputs,
+        &Context::default(),
+    )
+    .unwrap();
+    assert_eq!(out, [f16::from_f32(2700.0); 9]);
+    let x = vec![bf16::from_f32(1.0); 900];
+    let mut out = vec![0f32; 9];
+    let call = KernelCall::new(DotGeneral::<bf16, f32, f32>::new(&view, &view, &d));
+    let outputs = &mut [bytemuck::cast_slice_mut(&mut out)];
+    call.call(
+        &[bytemuck::cast_slice(&x), bytemuck::cast_slice(&x)],
+        outputs,
+        &Context::default(),
+    )
+    .unwrap();
+    assert_eq!(out, [300.0; 9]);
+}
+
+#[test]
+fn small_integers_are_summed_in_the_wide_type() {
+    let view = View::dense(&[2, 1000]);
+    let d = DotDimensions {
+        lhs_contracting: vec![1],
+        rhs_contracting: vec![1],
+        ..Default::default()
+    };
+    let x = vec![-100i8; 2000];
+    let mut out = vec![0i32; 4];
+    let call = KernelCall::new(DotGeneral::<i8, i32>::new(&view, &view, &d));
+    let outputs = &mut [bytemuck::cast_slice_mut(&mut out)];
+    call.call(
+        &[bytemuck::cast_slice(&x), bytemuck::cast_slice(&x)],
+        outputs,
+        &Context::default(),
+    )
+    .unwrap();
+    assert_eq!(out, [10_000_000; 4]);
+}
+
+#[test]
+fn not_a_number_is_not_lost() {
+    for (m, n, k) in [(3, 4, 5), (1, 40, 20), (40, 1, 20), (30, 40, 50)] {
+        let mut a = vec![1f32; m * k];
+        a[0] = f32::NAN;
+        a[k - 1] = f32::INFINITY;
+        let (b, mut c) = (vec![0f32; k * n], vec![1f32; m * n]);
+        // SAFETY: dense matrices of these shapes.
+        unsafe {
+            matmul(
+                &MatMul::dense(m, n, k),
+                a.as_ptr(),
+                b.as_ptr(),
+                c.as_mut_ptr(),
+                &Context::default(),
+            )
+            .unwrap()
+        };
+        assert!(
+            c[..n].iter().all(|x| x.is_nan()) && c[n..].iter().all(|&x| x == 0.0),
+            "{m} {n} {k}"
+        );
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_the_number_of_threads() {
+    let pool = crate::runtime::ThreadPool::new(4);
+    for (m, n, k) in [
+        (200, 150, 700),
+        (3, 4, 100_000),
+        (1, 900, 900),
+        (900, 1, 900),
+    ] {
+        let values =
+            |count: usize| -> Vec<f32> { (0..count).map(|i| (i as f32 * 0.7).sin()).collect() };
+        let (a, b) = (values(m * k), values(k * n));
+        let results: Vec<Vec<f32>> = [1, 2, 4]
+            .iter()
+            .map(|&threads| {
+                let mut c = vec![0f32; m * n];
+                let context = Context::new(&pool, threads);
+                // SAFETY: dense matrices of these shapes.
+                unsafe {
+                    matmul(
+                        &MatMul::dense(m, n, k),
+                        a.as_ptr(),
+                        b.as_ptr(),
+                        c.as_mut_ptr(),
+                        &context,
+                    )
+                    .unwrap()
+                };
+                c
+            })
+            .collect();
+        assert!(
+            results[0] == results[1] && results[0] == results[2],
+            "{m} {n} {k}"
+        );
+    }
+}

@@ -1,0 +1,317 @@
+//! The innermost kernels: one tile of the product, kept in registers over the whole inner loop.
+//!
+//! A tile of `MR` rows and `NV` vectors of columns holds `MR * NV` accumulators; every step of the
+//! inner dimension loads `NV` vectors of the right operand and broadcasts `MR` numbers of the left
+//! one. With 14 × 2 of the 32 registers of AVX-512 (6 × 2 of 16 with AVX2) the loop is bound by
+//! multiply-adds, not by loads. Complex tiles keep real and imaginary parts apart: 12 × 1 × 2.
+
+use num_complex::Complex;
+
+use super::gemv;
+use super::pack::{self, Panel};
+use crate::runtime::simd::{Arithmetic, Isa, Lanes, Simd};
+#[cfg(target_arch = "x86_64")]
+use crate::runtime::simd::{F32x8, F32x16, F64x4, F64x8};
+
+/// One tile: `c[i][j] (+)= Σ_p a[i][p] * b[p][j]` for the rows of the function that is called.
+pub(super) struct Tile<T> {
+    /// The length of the inner dimension.
+    pub(super) depth: usize,
+    pub(super) a: *const T,
+    /// Distance between rows of `a`, in elements.
+    pub(super) a_row: isize,
+    /// Distance along the inner dimension of `a`.
+    pub(super) a_step: isize,
+    pub(super) b: *const T,
+    /// Distance between rows of `b`, whose columns are adjacent.
+    pub(super) b_step: isize,
+    pub(super) c: *mut T,
+    /// Distance between rows of `c`, whose columns are adjacent.
+    pub(super) c_row: isize,
+    /// Number of columns, within the range of the function that is called.
+    pub(super) columns: usize,
+    /// Whether `b` is a packed panel, which may be read up to the full width of the tile.
+    pub(super) b_packed: bool,
+    /// Add to `c` instead of overwriting it.
+    pub(super) accumulate: bool,
+}
+
+/// # Safety
+/// The machine has the instruction set of the kernel set, and all elements that the tile names are
+/// valid.
+pub(super) type TileFunction<T> = unsafe fn(&Tile<T>);
+
+/// The innermost functions for one element type on one instruction set.
+pub(super) struct Kernels<T: 'static> {
+    /// Columns of the widest tile, which is the width of packed panels of the right operand.
+    pub(super) columns: usize,
+    /// Columns up to which the narrow function is to be used.
+    pub(super) narrow: usize,
+    /// Narrow and wide tile functions by number of rows minus one.
+    pub(super) tiles: &'static [[TileFunction<T>; 2]],
+    /// Whether tiles can read the right operand in place.
+    pub(super) reads_in_place: bool,
+    /// Copies a panel of the left operand.
+    pub(super) pack_left: unsafe fn(&Panel<T>),
+    /// Copies a panel of the right operand.
+    pub(super) pack_right: unsafe fn(&Panel<T>),
+    /// Products of a matrix and a vector.
+    pub(super) dot_rows: unsafe fn(&gemv::DotRows<T>),
+    pub(super) combine_rows: unsafe fn(&gemv::CombineRows<T>),
+}
+
+impl<T> Kernels<T> {
+    /// The most rows of a tile.
+    pub(super) fn rows(&self) -> usize {
+        self.tiles.len()
+    }
+
+    /// The function for a tile of this many rows and columns.
+    pub(super) fn tile(&self, rows: usize, columns: usize) -> TileFunction<T> {
+        self.tiles[rows - 1][usize::from(columns > self.narrow)]
+    }
+}
+
+/// # Safety
+/// As [`TileFunction`].
+#[inline(always)]
+unsafe fn real_tile<S: Simd, const MR: usize, const NV: usize>(t: &Tile<S::Elem>) {
+    // SAFETY: the caller promises the instruction set; all addresses are elements of the tile.
+    unsafe {
+        let last = t.columns - (NV - 1) * S::LANES;
+        let mut acc = [[S::splat(S::Elem::ZERO); NV]; MR];
+        let (mut a, mut b) = (t.a, t.b);
+        macro_rules! inner_loop {
+            ($load_last:expr, $a_row:expr) => {
+                for _ in 0..t.depth {
+                    let mut row = [S::splat(S::Elem::ZERO); NV];
+                    for j in 0..NV - 1 {
+                        row[j] = S::load(b.add(j * S::LANES));
+                    }
+                    row[NV - 1] = $load_last(b.add((NV - 1) * S::LANES));
+                    for i in 0..MR {
+                        let x = S::splat(*a.offset(i as isize * $a_row));
+                        for j in 0..NV {
+                            acc[i][j] = x.mul_add(row[j], acc[i][j]);
+                        }
+                    }
+                    // The last step may lead past the operand; such an address is not read.
+                    a = a.wrapping_offset(t.a_step);
+                    b = b.wrapping_offset(t.b_step);
+                }
+            };
+        }
+        // A row distance of 1 (a packed panel) is worth its own code: offsets become constants.
+        match (t.b_packed || last == S::LANES, t.a_row) {
+            (true, 1) => inner_loop!(|from| S::load(from), 1),
+            (true, a_row) => inner_loop!(|from| S::load(from), a_row),
+            (false, a_row) => inner_loop!(|from| S::load_first(from, last), a_row),
+        }
+        for (i, row) in acc.iter().enumerate() {
+            let c = t.c.offset(i as isize * t.c_row);
+            for (j, &value) in row.iter().enumerate() {
+                let to = c.add(j * S::LANES);
+                let count = if j == NV - 1 { last } else { S::LANES };
+                if count == S::LANES {
+                    let value = if t.accumulate {
+                        value.add(S::load(to))
+                    } else {
+                        value
+                    };
+                    value.store(to);
+                } else {
+                    let value = if t.accumulate {
+                        value.add(S::load_first(to, count))
+                    } else {
+                        value
+                    };
+                    value.store_first(to, count);
+                }
+            }
+        }
+    }
+}
+
+/// A tile of complex numbers; the right operand is a panel of [`pack::pack_split`].
+///
+/// # Safety
+/// As [`TileFunction`].
+#[inline(always)]
+unsafe fn complex_tile<S: Simd, const MR: usize>(t: &Tile<Complex<S::Elem>>) {
+    const MAX_LANES: usize = 16;
+    // SAFETY: the caller promises the instruction set; all addresses are elements of the tile.
+    unsafe {
+        let zero = S::splat(S::Elem::ZERO);
+        let (mut re, mut im) = ([zero; MR], [zero; MR]);
+        let (mut a, mut b) = (t.a, t.b.cast::<S::Elem>());
+        for _ in 0..t.depth {
+            let (b_re, b_im) = (S::load(b), S::load(b.add(S::LANES)));
+            for i in 0..MR {
+                let x = a.offset(i as isize * t.a_row).cast::<S::Elem>();
+                let (x_re, x_im) = (S::splat(*x), S::splat(*x.add(1)));
+                re[i] = x_im.neg_mul_add(b_im, x_re.mul_add(b_re, re[i]));
+                im[i] = x_im.mul_add(b_re, x_re.mul_add(b_im, im[i]));
+            }
+            a = a.wrapping_offset(t.a_step);
+            b = b.wrapping_add(2 * S::LANES);
+        }
+        for i in 0..MR {
+            let (mut parts_re, mut parts_im) =
+                ([S::Elem::ZERO; MAX_LANES], [S::Elem::ZERO; MAX_LANES]);
+            re[i].store(parts_re.as_mut_ptr());
+            im[i].store(parts_im.as_mut_ptr());
+            let c = t.c.offset(i as isize * t.c_row);
+            for j in 0..t.columns {
+                let to = &mut *c.add(j);
+                let old = if t.accumulate {
+                    *to
+                } else {
+                    Complex {
+                        re: S::Elem::ZERO,
+                        im: S::Elem::ZERO,
+                    }
+                };
+                *to = Complex {
+                    re: old.re.plus(parts_re[j]),
+                    im: old.im.plus(parts_im[j]),
+                };
+            }
+        }
+    }
+}
+
+macro_rules! instantiate {
+    ($module:ident $(, $cfg:meta, $features:literal)?) => {
+        $(#[cfg($cfg)])?
+        mod $module {
+            //! The kernels, compiled for one instruction set.
+            use super::*;
+
+            $(#[target_feature(enable = $features)])?
+            pub(super) unsafe fn real_tile<S: Simd, const MR: usize, const NV: usize>(t: &Tile<S::Elem>) {
+                // SAFETY: the caller's promise, passed on.
+                unsafe { super::real_tile::<S, MR, NV>(t) }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            pub(super) unsafe fn complex_tile<S: Simd, const MR: usize>(t: &Tile<Complex<S::Elem>>) {
+                // SAFETY: the caller's promise, passed on.
+                unsafe { super::complex_tile::<S, MR>(t) }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            pub(super) unsafe fn pack<S: Simd>(panel: &Panel<S::Elem>) {
+                // SAFETY: the caller's promise, passed on.
+                unsafe { pack::pack_panel::<S>(panel) }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            pub(super) unsafe fn pack_split<S: Simd>(panel: &Panel<Complex<S::Elem>>) {
+                // SAFETY: the caller's promise, passed on.
+                unsafe { pack::pack_split(panel) }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            pub(super) unsafe fn dot_rows<S: Simd>(call: &gemv::DotRows<S::Elem>) {
+                // SAFETY: the caller's promise, passed on.
+                unsafe { gemv::dot_rows::<S>(call) }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            pub(super) unsafe fn combine_rows<S: Simd>(call: &gemv::CombineRows<S::Elem>) {
+                // SAFETY: the caller's promise, passed on.
+                unsafe { gemv::combine_rows::<S>(call) }
+            }
+        }
+    };
+}
+instantiate!(
+    avx512,
+    target_arch = "x86_64",
+    "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma"
+);
+instantiate!(avx2, target_arch = "x86_64", "avx2,fma");
+instantiate!(portable);
+
+/// Element types that can be multiplied.
+pub(super) trait HasKernels: Sized + 'static {
+    /// The innermost functions for this machine.
+    fn kernels() -> &'static Kernels<Self>;
+}
+
+macro_rules! real_kernels {
+    ($isa:ident, $vector:ty, $($rows:literal)*) => {
+        &Kernels {
+            columns: 2 * <$vector as Simd>::LANES,
+            narrow: <$vector as Simd>::LANES,
+            tiles: &[$([$isa::real_tile::<$vector, $rows, 1>, $isa::real_tile::<$vector, $rows, 2>]),*],
+            reads_in_place: true,
+            pack_left: $isa::pack::<$vector>,
+            pack_right: $isa::pack::<$vector>,
+            dot_rows: $isa::dot_rows::<$vector>,
+            combine_rows: $isa::combine_rows::<$vector>,
+        }
+    };
+}
+
+macro_rules! complex_kernels {
+    ($isa:ident, $vector:ty, $t:ty, $($rows:literal)*) => {
+        &Kernels {
+            columns: <$vector as Simd>::LANES,
+            narrow: <$vector as Simd>::LANES,
+            tiles: &[$([$isa::complex_tile::<$vector, $rows>; 2]),*],
+            reads_in_place: false,
+            pack_left: $isa::pack::<Lanes<Complex<$t>, 2>>,
+            pack_right: $isa::pack_split::<$vector>,
+            dot_rows: $isa::dot_rows::<Lanes<Complex<$t>, 4>>,
+            combine_rows: $isa::combine_rows::<Lanes<Complex<$t>, 4>>,
+        }
+    };
+}
+
+macro_rules! float_kernels {
+    ($t:ty, $wide:ident, $narrow:ident, $portable:ty) => {
+        impl HasKernels for $t {
+            fn kernels() -> &'static Kernels<Self> {
+                match Isa::detect() {
+                    #[cfg(target_arch = "x86_64")]
+                    Isa::Avx512 => real_kernels!(avx512, $wide, 1 2 3 4 5 6 7 8 9 10 11 12 13 14),
+                    #[cfg(target_arch = "x86_64")]
+                    Isa::Avx2 => real_kernels!(avx2, $narrow, 1 2 3 4 5 6),
+                    Isa::Portable => real_kernels!(portable, $portable, 1 2 3 4),
+                }
+            }
+        }
+
+        impl HasKernels for Complex<$t> {
+            fn kernels() -> &'static Kernels<Self> {
+                match Isa::detect() {
+                    #[cfg(target_arch = "x86_64")]
+                    Isa::Avx512 => complex_kernels!(avx512, $wide, $t, 1 2 3 4 5 6 7 8 9 10 11 12),
+                    #[cfg(target_arch = "x86_64")]
+                    Isa::Avx2 => complex_kernels!(avx2, $narrow, $t, 1 2 3 4 5),
+                    Isa::Portable => complex_kernels!(portable, $portable, $t, 1 2 3 4),
+                }
+            }
+        }
+    };
+}
+float_kernels!(f32, F32x16, F32x8, Lanes<f32, 4>);
+float_kernels!(f64, F64x8, F64x4, Lanes<f64, 2>);
+
+macro_rules! array_kernels {
+    ($($t:ty, $lanes:literal;)*) => { $(
+        impl HasKernels for $t {
+            fn kernels() -> &'static Kernels<Self> {
+                match Isa::detect() {
+                    #[cfg(target_arch = "x86_64")]
+                    Isa::Avx512 | Isa::Avx2 => real_kernels!(avx2, Lanes<$t, $lanes>, 1 2 3 4),
+                    Isa::Portable => real_kernels!(portable, Lanes<$t, $lanes>, 1 2 3 4),
+                }
+            }
+        }
+    )* };
+}
+array_kernels! {
+    i8, 16; u8, 16; i16, 16; u16, 16; i32, 8; u32, 8; i64, 4; u64, 4; super::Truth, 16;
+}

@@ -1,0 +1,437 @@
+//! Copies of strided views into dense arrays: transposes, reversals, broadcasts.
+//!
+//! Dimensions are merged where possible, then the two that matter are walked in tiles: the one along which the source is
+//! (most nearly) adjacent and the last of the result. Tiles keep both the lines read and the lines written in the
+//! first-level cache; rows of tiles are shared out over threads.
+
+use std::mem::MaybeUninit;
+
+use super::view::View;
+use super::{Buffers, Context, Kernel, KernelError, Signature};
+
+/// The kernel that copies a view into a dense row-major array. Elements are opaque, of 1, 2, 4, 8 or 16 bytes.
+pub struct CopyView {
+    plan: CopyPlan,
+    view: View,
+    element: usize,
+}
+
+impl CopyView {
+    /// A copy of `view` whose elements have `element` bytes.
+    ///
+    /// # Panics
+    /// If the view leaves its buffer, or the element size is not one of those above.
+    pub fn new(view: &View, element: usize) -> Self {
+        assert!(
+            matches!(element, 1 | 2 | 4 | 8 | 16),
+            "elements of {element} bytes"
+        );
+        Self {
+            plan: CopyPlan::new(view),
+            view: view.clone(),
+            element,
+        }
+    }
+
+    /// The transpose of a dense array of this shape: dimension `permutation[a]` becomes dimension `a`.
+    ///
+    /// # Panics
+    /// As [`Self::new`], and if an entry of `permutation` is not a dimension.
+    pub fn transpose(shape: &[usize], permutation: &[usize], element: usize) -> Self {
+        Self::new(&View::dense(shape).permuted(permutation), element)
+    }
+}
+
+impl Kernel for CopyView {
+    fn signature(&self) -> Signature {
+        Signature::of(
+            &[(self.view.elements, self.element)],
+            &[(self.view.len(), self.element)],
+        )
+    }
+
+    fn run(&self, buffers: &mut Buffers<'_>, context: &Context<'_>) -> Result<(), KernelError> {
+        match self.element {
+            1 => self
+                .plan
+                .copy(buffers.input::<u8>(0), buffers.output(0), context),
+            2 => self
+                .plan
+                .copy(buffers.input::<u16>(0), buffers.output(0), context),
+            4 => self
+                .plan
+                .copy(buffers.input::<u32>(0), buffers.output(0), context),
+            8 => self
+                .plan
+                .copy(buffers.input::<u64>(0), buffers.output(0), context),
+            _ => self
+                .plan
+                .copy(buffers.input::<[u64; 2]>(0), buffers.output(0), context),
+        }
+        Ok(())
+    }
+}
+
+/// How to copy one view: a function of its shape and strides.
+#[derive(Debug)]
+pub(super) struct CopyPlan {
+    offset: usize,
+    len: usize,
+    /// Dimensions that are walked one element at a time.
+    outer: Vec<Dimension>,
+    /// The two dimensions of a block: rows are cut into groups, columns are adjacent in the result.
+    rows: Dimension,
+    columns: Dimension,
+    /// Rows in a group.
+    group: usize,
+    /// Whether neighbours in the source are neighbours along the rows rather than the columns.
+    crosswise: bool,
+}
+
+/// A dimension of a copy: its size and the distances of neighbours in source and result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Dimension {
+    size: usize,
+    from: isize,
+    to: usize,
+}
+
+/// Elements that make a chunk worth a thread's attention.
+const CHUNK: usize = 1 << 14;
+
+impl CopyPlan {
+    /// # Panics
+    /// If the view leaves its buffer.
+    pub(super) fn new(view: &View) -> Self {
+        view.check();
+        let mut dimensions: Vec<Dimension> = Vec::new();
+        let mut to = 1;
+        for (&size, &from) in view.shape.iter().zip(&view.strides).rev() {
+            match dimensions.last_mut() {
+                Some(inner) if from == inner.from * inner.size as isize => inner.size *= size,
+                _ if size == 1 => {}
+                _ => dimensions.push(Dimension { size, from, to }),
+            }
+            to *= size;
+        }
+        let one = Dimension {
+            size: 1,
+            from: 1,
+            to: 1,
+        };
+        let columns = if dimensions.is_empty() {
+            one
+        } else {
+            dimensions.remove(0)
+        };
+        // Now the dimension of smallest stride, unless the columns already are adjacent or repeat.
+        let nearest = (0..dimensions.len()).min_by_key(|&a| dimensions[a].from.unsigned_abs());
+        let crosswise = columns.from != 1
+            && nearest
+                .is_some_and(|a| dimensions[a].from.unsigned_abs() < columns.from.unsigned_abs());
+        let rows = match nearest {
+            Some(a) if crosswise => dimensions.remove(a),
+            Some(_) => dimensions.remove(0),
+            None => one,
+        };
+        dimensions.reverse();
+        let group = (CHUNK / 4 / columns.size.max(1))
+            .next_multiple_of(64)
+            .min(rows.size)
+            .max(1);
+        Self {
+            offset: view.offset,
+            len: view.len(),
+            outer: dimensions,
+            rows,
+            columns,
+            group,
+            crosswise,
+        }
+    }
+
+    /// Copies the view of `from` into `to`.
+    ///
+    /// # Panics
+    /// If the buffers do not have the sizes of the view.
+    pub(super) fn copy<T: Copy + Send + Sync>(
+        &self,
+        from: &[T],
+        to: &mut [T],
+        context: &Context<'_>,
+    ) {
+        assert_eq!(to.len(), self.len, "the result has the size of the view");
+        if self.len == 0 {
+            return;
+        }
+        struct Target<T>(*mut T);
+        // SAFETY: units write disjoint parts of the result.
+        unsafe impl<T> Sync for Target<T> {}
+        let target = &Target(to.as_mut_ptr());
+        let groups = self.rows.size.div_ceil(self.group);
+        let units = groups * self.outer.iter().map(|d| d.size).product::<usize>();
+        let per_chunk = CHUNK.div_ceil(self.group * self.columns.size);
+        context.parallel_for(units.div_ceil(per_chunk), |chunk| {
+            for unit in chunk * per_chunk..units.min((chunk + 1) * per_chunk) {
+                let first = unit % groups * self.group;
+                let rows = self.group.min(self.rows.size - first);
+                let (mut source, mut place) = (self.offset as isize, 0);
+                let mut rest = unit / groups;
+                for dimension in self.outer.iter().rev() {
+                    source += (rest % dimension.size) as isize * dimension.from;
+                    place += rest % dimension.size * dimension.to;
+                    rest /= dimension.size;
+                }
+                source += first as isize * self.rows.from;
+                place += first * self.rows.to;
+                // SAFETY: the view lies inside its buffer (checked when the plan was made), the
+                // block inside the view, and its place inside the result, which has its size.
+                unsafe {
+                    let block = Block {
+                        from: from.as_ptr().offset(source),
+                        from_row: self.rows.from,
+                        from_column: self.columns.from,
+                        to: target.0.add(place),
+                        to_row: self.rows.to,
+                    };
+                    if self.crosswise {
+                        block.transpose(rows, self.columns.size);
+                    } else {
+                        block.copy_rows(rows, self.columns.size);
+                    }
+                }
+            }
+        });
+    }
+}
+
+/// A block of rows and columns; in the result, columns are adjacent.
+#[derive(Clone, Copy)]
+struct Block<T> {
+    from: *const T,
+    from_row: isize,
+    from_column: isize,
+    to: *mut T,
+    to_row: usize,
+}
+
+impl<T: Copy> Block<T> {
+    /// # Safety
+    /// All elements of the block are valid.
+    unsafe fn copy_rows(self, rows: usize, columns: usize) {
+        for i in 0..rows {
+            // SAFETY: row `i` is inside the block.
+            unsafe {
+                let (from, to) = (
+                    self.from.offset(i as isize * self.from_row),
+                    self.to.add(i * self.to_row),
+                );
+                match self.from_column {
+                    1 if columns * size_of::<T>() > 64 => {
+                        std::ptr::copy_nonoverlapping(from, to, columns)
+                    }
+                    1 => (0..columns).for_each(|j| *to.add(j) = *from.add(j)),
+                    0 => std::slice::from_raw_parts_mut(to.cast::<MaybeUninit<T>>(), columns)
+                        .fill(MaybeUninit::new(*from)),
+                    step => (0..columns).for_each(|j| *to.add(j) = *from.offset(j as isize * step)),
+                }
+            }
+        }
+    }
+
+    /// Copies square tiles whose sides are a cache line of the result: a tile is turned inside a
+    /// small array and then written line by line, so that no line is written in pieces.
+    ///
+    /// # Safety
+    /// All elements of the block are valid.
+    unsafe fn transpose(self, rows: usize, columns: usize) {
+        let side = 64 / size_of::<T>();
+        for j in (0..columns).step_by(side) {
+            for i in (0..rows).step_by(side) {
+                let (height, width) = (side.min(rows - i), side.min(columns - j));
+                // SAFETY: the tile is inside the block.
+                unsafe {
+                    let tile = Self {
+                        from: self
+                            .from
+                            .offset(i as isize * self.from_row + j as isize * self.from_column),
+                        to: self.to.add(i * self.to_row + j),
+                        ..self
+                    };
+                    if height == side && width == side && self.from_row == 1 {
+                        tile.transpose_tile();
+                    } else {
+                        tile.copy_rows(height, width);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A full tile, its rows adjacent in the source.
+    ///
+    /// # Safety
+    /// All elements of the tile are valid, and `from_row` is 1.
+    unsafe fn transpose_tile(self) {
+        // The largest tile has 64 × 64 bytes.
+        let mut buffer = [MaybeUninit::<u8>::uninit(); 4096];
+        let turned = buffer.as_mut_ptr().cast::<T>();
+        let side = 64 / size_of::<T>();
+        // SAFETY: the tile has `side` rows and columns, and so has the array; reads and writes of
+        // the array are unaligned.
+        unsafe {
+            for j in (0..side).step_by(4) {
+                for i in (0..side).step_by(4) {
+                    let from = self.from.offset(j as isize * self.from_column).add(i);
+                    turn_four(from, self.from_column, turned.add(i * side + j), side);
+                }
+            }
+            for i in 0..side {
+                let line = turned.add(i * side).cast::<[u8; 64]>().read_unaligned();
+                self.to
+                    .add(i * self.to_row)
+                    .cast::<[u8; 64]>()
+                    .write_unaligned(line);
+            }
+        }
+    }
+}
+
+/// Writes the transpose of four rows of four elements, `from_row` and `to_row` apart.
+///
+/// # Safety
+/// All sixteen elements are valid on both sides.
+#[inline(always)]
+unsafe fn turn_four<T: Copy>(from: *const T, from_row: isize, to: *mut T, to_row: usize) {
+    // SAFETY: the caller's promise; loads and stores are unaligned.
+    unsafe {
+        #[cfg(target_arch = "x86_64")]
+        if size_of::<T>() == 4 {
+            use std::arch::x86_64::*;
+            let from = from.cast::<f32>();
+            let mut row0 = _mm_loadu_ps(from);
+            let mut row1 = _mm_loadu_ps(from.offset(from_row));
+            let mut row2 = _mm_loadu_ps(from.offset(2 * from_row));
+            let mut row3 = _mm_loadu_ps(from.offset(3 * from_row));
+            _MM_TRANSPOSE4_PS(&mut row0, &mut row1, &mut row2, &mut row3);
+            let to = to.cast::<f32>();
+            _mm_storeu_ps(to, row0);
+            _mm_storeu_ps(to.add(to_row), row1);
+            _mm_storeu_ps(to.add(2 * to_row), row2);
+            _mm_storeu_ps(to.add(3 * to_row), row3);
+            return;
+        }
+        let rows: [[T; 4]; 4] = std::array::from_fn(|r| {
+            from.offset(r as isize * from_row)
+                .cast::<[T; 4]>()
+                .read_unaligned()
+        });
+        let columns: [[T; 4]; 4] = std::array::from_fn(|s| std::array::from_fn(|r| rows[r][s]));
+        for (s, column) in columns.into_iter().enumerate() {
+            to.add(s * to_row).cast::<[T; 4]>().write_unaligned(column);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Copies the view through the kernel and through its definition.
+    #[track_caller]
+    fn check(view: &View) {
+        fn typed<T: bytemuck::Pod + PartialEq + std::fmt::Debug>(
+            view: &View,
+            value: impl Fn(usize) -> T,
+        ) {
+            let from: Vec<T> = (0..view.elements).map(value).collect();
+            let mut expected = Vec::new();
+            for index in 0..view.len() {
+                let (mut rest, mut place) = (index, view.offset as isize);
+                for (&size, &stride) in view.shape.iter().zip(&view.strides).rev() {
+                    place += (rest % size) as isize * stride;
+                    rest /= size;
+                }
+                expected.push(from[place as usize]);
+            }
+            let mut to = vec![T::zeroed(); view.len()];
+            let call = super::super::KernelCall::new(CopyView::new(view, size_of::<T>()));
+            let context = Context::default();
+            call.call(
+                &[bytemuck::cast_slice(&from)],
+                &mut [bytemuck::cast_slice_mut(&mut to)],
+                &context,
+            )
+            .unwrap();
+            assert!(to == expected, "{view:?} {}", size_of::<T>());
+        }
+        typed(view, |i| (i * 7) as u8);
+        typed(view, |i| i as u16);
+        typed(view, |i| i as u32);
+        typed(view, |i| i as f64);
+        typed(view, |i| num_complex::Complex::new(i as f64, -(i as f64)));
+    }
+
+    #[test]
+    fn transposes() {
+        for (m, n) in [
+            (0, 3),
+            (1, 1),
+            (1, 9),
+            (3, 5),
+            (16, 16),
+            (64, 64),
+            (67, 130),
+            (300, 201),
+        ] {
+            check(&View::dense(&[m, n]).permuted(&[1, 0]));
+        }
+        for permutation in [
+            [0, 1, 2],
+            [0, 2, 1],
+            [1, 0, 2],
+            [1, 2, 0],
+            [2, 0, 1],
+            [2, 1, 0],
+        ] {
+            check(&View::dense(&[5, 70, 9]).permuted(&permutation));
+            check(&View::dense(&[33, 2, 65]).permuted(&permutation));
+        }
+        check(&View::dense(&[2, 3, 4, 5, 6]).permuted(&[3, 1, 4, 0, 2]));
+        check(&View::dense(&[]));
+    }
+
+    #[test]
+    fn reversals_broadcasts_and_slices() {
+        check(&View {
+            shape: vec![7, 40],
+            strides: vec![-40, -1],
+            offset: 279,
+            elements: 280,
+        });
+        check(&View {
+            shape: vec![5, 6, 7],
+            strides: vec![0, 1, 0],
+            offset: 2,
+            elements: 8,
+        });
+        check(&View {
+            shape: vec![20, 30],
+            strides: vec![3, 200],
+            offset: 5,
+            elements: 6000,
+        });
+        check(&View {
+            shape: vec![70, 80],
+            strides: vec![-1, 70],
+            offset: 69,
+            elements: 5600,
+        });
+        check(&View {
+            shape: vec![4],
+            strides: vec![0],
+            offset: 0,
+            elements: 1,
+        });
+    }
+}
