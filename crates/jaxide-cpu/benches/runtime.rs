@@ -1,4 +1,5 @@
-//! Times runtime kernels: `cargo bench --bench runtime -- [--seconds S] [--threads N] [PREFIX ...]`.
+//! Times runtime kernels: `cargo bench --bench runtime -- [--seconds S] [--threads N] [PREFIX
+//! ...]`.
 //!
 //! Prints one line per case: name, minimum and median in microseconds. `against_jax.py` beside this
 //! file runs the same cases in JAX alternately and prints the ratios.
@@ -27,9 +28,13 @@ impl Bench {
         let run = || {
             let context = Context::new(ThreadPool::global(), self.threads);
             let sizes = call.signature().outputs.iter();
-            let mut outputs: Vec<PoolBuffer> = sizes.map(|&len| PoolBuffer::new(len).expect("memory")).collect();
-            let mut outputs: Vec<&mut [u8]> = outputs.iter_mut().map(PoolBuffer::bytes_mut).collect();
-            call.call(&inputs, &mut outputs, &context).expect("no error");
+            let mut outputs: Vec<PoolBuffer> = sizes
+                .map(|&len| PoolBuffer::new(len).expect("memory"))
+                .collect();
+            let mut outputs: Vec<&mut [u8]> =
+                outputs.iter_mut().map(PoolBuffer::bytes_mut).collect();
+            call.call(&inputs, &mut outputs, &context)
+                .expect("no error");
         };
         run();
         let start = Instant::now();
@@ -51,7 +56,9 @@ fn random<T: Pod>(count: usize, element: impl Fn(f64) -> T) -> PoolBuffer {
     let mut buffer = PoolBuffer::for_elements::<T>(count).expect("memory");
     let mut state = 0x9E37_79B9_7F4A_7C15u64;
     for x in buffer.as_mut_slice::<T>() {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         *x = element((state >> 11) as f64 / (1u64 << 52) as f64 - 1.0);
     }
     buffer
@@ -62,10 +69,19 @@ fn f32s(count: usize) -> PoolBuffer {
 }
 
 fn main() {
-    let mut bench = Bench { seconds: 0.3, threads: ThreadPool::global().threads(), prefixes: Vec::new() };
+    let mut bench = Bench {
+        seconds: 0.3,
+        threads: ThreadPool::global().threads(),
+        prefixes: Vec::new(),
+    };
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
-        let mut number = || arguments.next().and_then(|text| text.parse::<f64>().ok()).expect("a number follows");
+        let mut number = || {
+            arguments
+                .next()
+                .and_then(|text| text.parse::<f64>().ok())
+                .expect("a number follows")
+        };
         match argument.as_str() {
             "--seconds" => bench.seconds = number(),
             "--threads" => bench.threads = number() as usize,
@@ -86,24 +102,63 @@ fn matmul(bench: &Bench) {
     for n in [16, 32, 64, 100, 128, 256, 512, 1024, 2048] {
         let view = View::dense(&[n, n]);
         let inputs = [f32s(n * n), f32s(n * n)];
-        bench.kernel(&format!("matmul_{n}"), DotGeneral::<f32>::new(&view, &view, &contract(1, 0)), &inputs);
+        bench.kernel(
+            &format!("matmul_{n}"),
+            DotGeneral::<f32>::new(&view, &view, &contract(1, 0)),
+            &inputs,
+        );
         if n == 256 || n == 1024 {
-            bench.kernel(&format!("matmul_tn_{n}"), DotGeneral::<f32>::new(&view, &view, &contract(0, 0)), &inputs);
-            bench.kernel(&format!("matmul_nt_{n}"), DotGeneral::<f32>::new(&view, &view, &contract(1, 1)), &inputs);
+            bench.kernel(
+                &format!("matmul_tn_{n}"),
+                DotGeneral::<f32>::new(&view, &view, &contract(0, 0)),
+                &inputs,
+            );
+            bench.kernel(
+                &format!("matmul_nt_{n}"),
+                DotGeneral::<f32>::new(&view, &view, &contract(1, 1)),
+                &inputs,
+            );
             let inputs = [random(n * n, |x| x), random(n * n, |x| x)];
-            bench.kernel(&format!("f64_matmul_{n}"), DotGeneral::<f64>::new(&view, &view, &contract(1, 0)), &inputs);
+            bench.kernel(
+                &format!("f64_matmul_{n}"),
+                DotGeneral::<f64>::new(&view, &view, &contract(1, 0)),
+                &inputs,
+            );
             let complex = |x: f64| num_complex::Complex::new(x as f32, 0.5);
             let inputs = [random(n * n, complex), random(n * n, complex)];
-            let kernel = DotGeneral::<num_complex::Complex<f32>>::new(&view, &view, &contract(1, 0));
+            let kernel =
+                DotGeneral::<num_complex::Complex<f32>>::new(&view, &view, &contract(1, 0));
             bench.kernel(&format!("c64_matmul_{n}"), kernel, &inputs);
         }
     }
     let (big, vector) = (View::dense(&[4096, 4096]), View::dense(&[4096]));
-    bench.kernel("matvec_4096", DotGeneral::<f32>::new(&big, &vector, &contract(1, 0)), &[f32s(1 << 24), f32s(4096)]);
-    bench.kernel("vecmat_4096", DotGeneral::<f32>::new(&vector, &big, &contract(0, 0)), &[f32s(4096), f32s(1 << 24)]);
-    for (m, k, n) in [(1, 128, 512), (32, 128, 512), (128, 784, 512), (784, 128, 512), (32, 10_000, 16)] {
-        let kernel = DotGeneral::<f32>::new(&View::dense(&[m, k]), &View::dense(&[k, n]), &contract(1, 0));
-        bench.kernel(&format!("matmul_{m}x{k}x{n}"), kernel, &[f32s(m * k), f32s(k * n)]);
+    bench.kernel(
+        "matvec_4096",
+        DotGeneral::<f32>::new(&big, &vector, &contract(1, 0)),
+        &[f32s(1 << 24), f32s(4096)],
+    );
+    bench.kernel(
+        "vecmat_4096",
+        DotGeneral::<f32>::new(&vector, &big, &contract(0, 0)),
+        &[f32s(4096), f32s(1 << 24)],
+    );
+    for (m, k, n) in [
+        (1, 128, 512),
+        (32, 128, 512),
+        (128, 784, 512),
+        (784, 128, 512),
+        (32, 10_000, 16),
+    ] {
+        let kernel = DotGeneral::<f32>::new(
+            &View::dense(&[m, k]),
+            &View::dense(&[k, n]),
+            &contract(1, 0),
+        );
+        bench.kernel(
+            &format!("matmul_{m}x{k}x{n}"),
+            kernel,
+            &[f32s(m * k), f32s(k * n)],
+        );
     }
     let batched = DotDimensions {
         lhs_contracting: vec![2],
@@ -114,13 +169,33 @@ fn matmul(bench: &Bench) {
     for (b, n) in [(64, 64), (10_000, 3), (1000, 8)] {
         let view = View::dense(&[b, n, n]);
         let inputs = [f32s(b * n * n), f32s(b * n * n)];
-        bench.kernel(&format!("bmm_{b}x{n}"), DotGeneral::<f32>::new(&view, &view, &batched), &inputs);
+        bench.kernel(
+            &format!("bmm_{b}x{n}"),
+            DotGeneral::<f32>::new(&view, &view, &batched),
+            &inputs,
+        );
     }
 }
 
 fn transpose(bench: &Bench) {
-    bench.kernel("transpose_2048", CopyView::transpose(&[2048, 2048], &[1, 0], 4), &[f32s(1 << 22)]);
-    bench.kernel("transpose_021_64x256x256", CopyView::transpose(&[64, 256, 256], &[0, 2, 1], 4), &[f32s(1 << 22)]);
-    bench.kernel("transpose_1032_16x64x64x64", CopyView::transpose(&[16, 64, 64, 64], &[0, 2, 1, 3], 4), &[f32s(1 << 22)]);
-    bench.kernel("transpose_bytes_2048", CopyView::transpose(&[2048, 2048], &[1, 0], 1), &[random(1 << 22, |x| x as i8)]);
+    bench.kernel(
+        "transpose_2048",
+        CopyView::transpose(&[2048, 2048], &[1, 0], 4),
+        &[f32s(1 << 22)],
+    );
+    bench.kernel(
+        "transpose_021_64x256x256",
+        CopyView::transpose(&[64, 256, 256], &[0, 2, 1], 4),
+        &[f32s(1 << 22)],
+    );
+    bench.kernel(
+        "transpose_1032_16x64x64x64",
+        CopyView::transpose(&[16, 64, 64, 64], &[0, 2, 1, 3], 4),
+        &[f32s(1 << 22)],
+    );
+    bench.kernel(
+        "transpose_bytes_2048",
+        CopyView::transpose(&[2048, 2048], &[1, 0], 1),
+        &[random(1 << 22, |x| x as i8)],
+    );
 }

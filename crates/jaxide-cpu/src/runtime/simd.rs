@@ -1,9 +1,11 @@
 //! Vectors of numbers for the kernels that want registers of a definite width.
 //!
-//! A kernel is written once, generic over [`Simd`] and `#[inline(always)]`, and instantiated inside functions with
-//! `#[target_feature]`, one for each instruction set. [`Isa::detect`] says which of them may be called.
+//! A kernel is written once, generic over [`Simd`] and `#[inline(always)]`, and instantiated inside
+//! functions with `#[target_feature]`, one for each instruction set. [`Isa::detect`] says which of
+//! them may be called.
 
 use std::ops::{Add, Mul, Sub};
+use std::sync::OnceLock;
 
 use num_complex::Complex;
 
@@ -27,6 +29,11 @@ impl Isa {
         if let Some(assumed) = ASSUMED.get() {
             return assumed;
         }
+        static DETECTED: OnceLock<Isa> = OnceLock::new();
+        *DETECTED.get_or_init(Self::detect_now)
+    }
+
+    fn detect_now() -> Self {
         #[cfg(target_arch = "x86_64")]
         {
             if is_x86_feature_detected!("avx512f")
@@ -75,8 +82,8 @@ impl Isa {
 /// A vector register's worth of numbers.
 ///
 /// # Safety
-/// Every function requires that the machine has the instruction set of the implementing type, and pointers valid
-/// for the stated number of elements. No alignment is needed.
+/// Every function requires that the machine has the instruction set of the implementing type, and
+/// pointers valid for the stated number of elements. No alignment is needed.
 pub(crate) trait Simd: Copy {
     type Elem: Arithmetic;
     const LANES: usize;
@@ -93,7 +100,8 @@ pub(crate) trait Simd: Copy {
     /// `c - self * b`.
     unsafe fn neg_mul_add(self, b: Self, c: Self) -> Self;
     unsafe fn add(self, b: Self) -> Self;
-    /// Reads four rows of four elements, `from_row` apart, and writes their transpose, `to_row` apart.
+    /// Reads four rows of four elements, `from_row` apart, and writes their transpose, `to_row`
+    /// apart.
     #[inline(always)]
     unsafe fn transpose4(
         from: *const Self::Elem,
@@ -128,7 +136,8 @@ mod x86 {
             #[derive(Clone, Copy)]
             pub(crate) struct $name($register);
 
-            // SAFETY contract: see the trait; each body only forwards to intrinsics of the named instruction set.
+            // SAFETY contract: see the trait; each body only forwards to intrinsics of the named
+            // instruction set.
             impl Simd for $name {
                 type Elem = $elem;
                 const LANES: usize = $lanes;
@@ -150,7 +159,8 @@ mod x86 {
                 }
                 #[inline(always)]
                 unsafe fn load_first(from: *const $elem, count: usize) -> Self {
-                    // SAFETY: the mask leaves out what lies behind `count`; masked-out lanes are not accessed.
+                    // SAFETY: the mask leaves out what lies behind `count`; masked-out lanes are
+                    // not accessed.
                     Self(unsafe { $masked_load(from, $mask(count)) })
                 }
                 #[inline(always)]
@@ -180,7 +190,8 @@ mod x86 {
                     to: *mut $elem,
                     to_row: isize,
                 ) {
-                    // SAFETY: the caller has the instruction set and pointers to all sixteen elements.
+                    // SAFETY: the caller has the instruction set and pointers to all sixteen
+                    // elements.
                     unsafe { $transpose(from, from_row, to, to_row) }
                 }
                 #[inline(always)]

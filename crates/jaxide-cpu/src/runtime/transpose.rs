@@ -1,15 +1,18 @@
 //! Copies of strided views into dense arrays: transposes, reversals, broadcasts.
 //!
-//! Dimensions are merged where possible, then the two that matter are walked in tiles: the one along which the source is
-//! (most nearly) adjacent and the last of the result. Tiles keep both the lines read and the lines written in the
-//! first-level cache; rows of tiles are shared out over threads.
+//! Dimensions are merged where possible, then the two that matter are walked in tiles: the one
+//! along which the source is (most nearly) adjacent and the last of the result. Tiles keep both the
+//! lines read and the lines written in the first-level cache; rows of tiles are shared out over
+//! threads.
 
 use std::mem::MaybeUninit;
 
+use super::simd::Isa;
 use super::view::View;
 use super::{Buffers, Context, Kernel, KernelError, Signature};
 
-/// The kernel that copies a view into a dense row-major array. Elements are opaque, of 1, 2, 4, 8 or 16 bytes.
+/// The kernel that copies a view into a dense row-major array. Elements are opaque, of 1, 2, 4, 8
+/// or 16 bytes.
 pub struct CopyView {
     plan: CopyPlan,
     view: View,
@@ -33,7 +36,8 @@ impl CopyView {
         }
     }
 
-    /// The transpose of a dense array of this shape: dimension `permutation[a]` becomes dimension `a`.
+    /// The transpose of a dense array of this shape: dimension `permutation[a]` becomes dimension
+    /// `a`.
     ///
     /// # Panics
     /// As [`Self::new`], and if an entry of `permutation` is not a dimension.
@@ -82,8 +86,6 @@ pub(super) struct CopyPlan {
     /// The two dimensions of a block: rows are cut into groups, columns are adjacent in the result.
     rows: Dimension,
     columns: Dimension,
-    /// Rows in a group.
-    group: usize,
     /// Whether neighbours in the source are neighbours along the rows rather than the columns.
     crosswise: bool,
 }
@@ -135,17 +137,12 @@ impl CopyPlan {
             None => one,
         };
         dimensions.reverse();
-        let group = (CHUNK / 4 / columns.size.max(1))
-            .next_multiple_of(64)
-            .min(rows.size)
-            .max(1);
         Self {
             offset: view.offset,
             len: view.len(),
             outer: dimensions,
             rows,
             columns,
-            group,
             crosswise,
         }
     }
@@ -168,13 +165,20 @@ impl CopyPlan {
         // SAFETY: units write disjoint parts of the result.
         unsafe impl<T> Sync for Target<T> {}
         let target = &Target(to.as_mut_ptr());
-        let groups = self.rows.size.div_ceil(self.group);
+        // Crosswise, a group is one row of tiles; else about a quarter of a chunk.
+        let isa = Isa::detect();
+        let group = if self.crosswise {
+            64 / size_of::<T>()
+        } else {
+            (CHUNK / 4 / self.columns.size).clamp(1, self.rows.size)
+        };
+        let groups = self.rows.size.div_ceil(group);
         let units = groups * self.outer.iter().map(|d| d.size).product::<usize>();
-        let per_chunk = CHUNK.div_ceil(self.group * self.columns.size);
+        let per_chunk = CHUNK.div_ceil(group * self.columns.size);
         context.parallel_for(units.div_ceil(per_chunk), |chunk| {
             for unit in chunk * per_chunk..units.min((chunk + 1) * per_chunk) {
-                let first = unit % groups * self.group;
-                let rows = self.group.min(self.rows.size - first);
+                let first = unit % groups * group;
+                let rows = group.min(self.rows.size - first);
                 let (mut source, mut place) = (self.offset as isize, 0);
                 let mut rest = unit / groups;
                 for dimension in self.outer.iter().rev() {
@@ -195,7 +199,7 @@ impl CopyPlan {
                         to_row: self.rows.to,
                     };
                     if self.crosswise {
-                        block.transpose(rows, self.columns.size);
+                        block.transpose(rows, self.columns.size, isa);
                     } else {
                         block.copy_rows(rows, self.columns.size);
                     }
@@ -239,15 +243,46 @@ impl<T: Copy> Block<T> {
         }
     }
 
+    /// Copies with the widest registers there are: a line stored at once takes one place among the
+    /// stores in flight, whose number limits the speed.
+    ///
+    /// # Safety
+    /// All elements of the block are valid.
+    unsafe fn transpose(self, rows: usize, columns: usize, isa: Isa) {
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx512f,avx512vl")]
+        unsafe fn avx512<T: Copy>(block: Block<T>, rows: usize, columns: usize) {
+            // SAFETY: promised by the caller.
+            unsafe { block.transpose_with_any(rows, columns, Isa::Avx512) }
+        }
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2")]
+        unsafe fn avx2<T: Copy>(block: Block<T>, rows: usize, columns: usize) {
+            // SAFETY: promised by the caller.
+            unsafe { block.transpose_with_any(rows, columns, Isa::Avx2) }
+        }
+        // SAFETY: promised by the caller; the machine has the instruction set.
+        unsafe {
+            match isa {
+                #[cfg(target_arch = "x86_64")]
+                Isa::Avx512 => avx512(self, rows, columns),
+                #[cfg(target_arch = "x86_64")]
+                Isa::Avx2 => avx2(self, rows, columns),
+                Isa::Portable => self.transpose_with_any(rows, columns, isa),
+            }
+        }
+    }
+
     /// Copies square tiles whose sides are a cache line of the result: a tile is turned inside a
     /// small array and then written line by line, so that no line is written in pieces.
     ///
     /// # Safety
     /// All elements of the block are valid.
-    unsafe fn transpose(self, rows: usize, columns: usize) {
+    #[inline(always)]
+    unsafe fn transpose_with_any(self, rows: usize, columns: usize, isa: Isa) {
         let side = 64 / size_of::<T>();
-        for j in (0..columns).step_by(side) {
-            for i in (0..rows).step_by(side) {
+        for i in (0..rows).step_by(side) {
+            for j in (0..columns).step_by(side) {
                 let (height, width) = (side.min(rows - i), side.min(columns - j));
                 // SAFETY: the tile is inside the block.
                 unsafe {
@@ -259,7 +294,7 @@ impl<T: Copy> Block<T> {
                         ..self
                     };
                     if height == side && width == side && self.from_row == 1 {
-                        tile.transpose_tile();
+                        tile.transpose_tile(isa);
                     } else {
                         tile.copy_rows(height, width);
                     }
@@ -272,7 +307,20 @@ impl<T: Copy> Block<T> {
     ///
     /// # Safety
     /// All elements of the tile are valid, and `from_row` is 1.
-    unsafe fn transpose_tile(self) {
+    #[inline(always)]
+    unsafe fn transpose_tile(self, isa: Isa) {
+        #[cfg(target_arch = "x86_64")]
+        if isa == Isa::Avx512 {
+            let (from_row, to_row) = (self.from_column, self.to_row);
+            // SAFETY: as for this function; the machine has the instruction set.
+            unsafe {
+                match size_of::<T>() {
+                    4 => return turn_sixteen(self.from.cast(), from_row, self.to.cast(), to_row),
+                    8 => return turn_eight(self.from.cast(), from_row, self.to.cast(), to_row),
+                    _ => {}
+                }
+            }
+        }
         // The largest tile has 64 × 64 bytes.
         let mut buffer = [MaybeUninit::<u8>::uninit(); 4096];
         let turned = buffer.as_mut_ptr().cast::<T>();
@@ -293,6 +341,78 @@ impl<T: Copy> Block<T> {
                     .cast::<[u8; 64]>()
                     .write_unaligned(line);
             }
+        }
+    }
+}
+
+/// Writes the transpose of sixteen rows of sixteen numbers, `from_row` and `to_row` apart.
+///
+/// # Safety
+/// All elements are valid on both sides.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx512f")]
+unsafe fn turn_sixteen(from: *const f32, from_row: isize, to: *mut f32, to_row: usize) {
+    use std::arch::x86_64::*;
+    // SAFETY: promised by the caller.
+    unsafe {
+        let mut rows: [__m512; 16] =
+            std::array::from_fn(|r| _mm512_loadu_ps(from.offset(r as isize * from_row)));
+        // Four rounds; each joins what lies 1, 2, 4, 8 rows apart.
+        for i in (0..16).step_by(2) {
+            let (a, b) = (rows[i], rows[i + 1]);
+            (rows[i], rows[i + 1]) = (_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
+        }
+        for i in [0, 1, 4, 5, 8, 9, 12, 13] {
+            let (a, b) = (_mm512_castps_pd(rows[i]), _mm512_castps_pd(rows[i + 2]));
+            rows[i] = _mm512_castpd_ps(_mm512_unpacklo_pd(a, b));
+            rows[i + 2] = _mm512_castpd_ps(_mm512_unpackhi_pd(a, b));
+        }
+        for i in [0, 1, 2, 3, 8, 9, 10, 11] {
+            let (a, b) = (rows[i], rows[i + 4]);
+            rows[i] = _mm512_shuffle_f32x4::<0x88>(a, b);
+            rows[i + 4] = _mm512_shuffle_f32x4::<0xdd>(a, b);
+        }
+        for i in 0..8 {
+            let (a, b) = (rows[i], rows[i + 8]);
+            rows[i] = _mm512_shuffle_f32x4::<0x88>(a, b);
+            rows[i + 8] = _mm512_shuffle_f32x4::<0xdd>(a, b);
+        }
+        // Which column each register holds now.
+        const COLUMN: [usize; 16] = [0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15];
+        for (row, column) in rows.into_iter().zip(COLUMN) {
+            _mm512_storeu_ps(to.add(column * to_row), row);
+        }
+    }
+}
+
+/// Writes the transpose of eight rows of eight numbers, `from_row` and `to_row` apart.
+///
+/// # Safety
+/// All elements are valid on both sides.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx512f")]
+unsafe fn turn_eight(from: *const f64, from_row: isize, to: *mut f64, to_row: usize) {
+    use std::arch::x86_64::*;
+    // SAFETY: promised by the caller.
+    unsafe {
+        let mut rows: [__m512d; 8] =
+            std::array::from_fn(|r| _mm512_loadu_pd(from.offset(r as isize * from_row)));
+        // Three rounds; each joins what lies 1, 2, 4 rows apart.
+        for i in [0, 2, 4, 6] {
+            let (a, b) = (rows[i], rows[i + 1]);
+            (rows[i], rows[i + 1]) = (_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b));
+        }
+        for (distance, firsts) in [(2, [0, 1, 4, 5]), (4, [0, 1, 2, 3])] {
+            for i in firsts {
+                let (a, b) = (rows[i], rows[i + distance]);
+                rows[i] = _mm512_shuffle_f64x2::<0x88>(a, b);
+                rows[i + distance] = _mm512_shuffle_f64x2::<0xdd>(a, b);
+            }
+        }
+        for (r, row) in rows.into_iter().enumerate() {
+            _mm512_storeu_pd(to.add(r * to_row), row);
         }
     }
 }
@@ -399,6 +519,13 @@ mod tests {
         }
         check(&View::dense(&[2, 3, 4, 5, 6]).permuted(&[3, 1, 4, 0, 2]));
         check(&View::dense(&[]));
+    }
+
+    #[test]
+    fn every_instruction_set_gives_the_same() {
+        for isa in Isa::available() {
+            isa.assumed_in(|| check(&View::dense(&[70, 150]).permuted(&[1, 0])));
+        }
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The product of two matrices by tiles, blocked for the caches and split over threads.
 //!
-//! The inner dimension is cut into blocks whose length depends on the shape only, every element of the result is
-//! summed by one thread in the order of these blocks, and so the result does not depend on the number of threads.
+//! The inner dimension is cut into blocks whose length depends on the shape only, every element of
+//! the result is summed by one thread in the order of these blocks, and so the result does not
+//! depend on the number of threads.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,7 +15,8 @@ use crate::runtime::{Context, KernelError, PoolBuffer};
 /// `c = a b`, with `c`'s columns adjacent.
 ///
 /// # Safety
-/// The matrices are valid for `m × k`, `k × n` and `m × n` elements; `c` overlaps neither `a` nor `b`.
+/// The matrices are valid for `m × k`, `k × n` and `m × n` elements; `c` overlaps neither `a` nor
+/// `b`.
 pub(super) unsafe fn gemm<T: HasKernels + Arithmetic + bytemuck::Pod + Sync>(
     (m, n, k): (usize, usize, usize),
     a: Matrix<T>,
@@ -23,6 +25,12 @@ pub(super) unsafe fn gemm<T: HasKernels + Arithmetic + bytemuck::Pod + Sync>(
     context: &Context<'_>,
 ) -> Result<(), KernelError> {
     let kernels = T::kernels();
+    let in_place = kernels.reads_in_place && b.column == 1;
+    if in_place && m * n * k <= SMALL {
+        // SAFETY: promised by the caller.
+        unsafe { small((m, n, k), kernels, &a, &b, &c) };
+        return Ok(());
+    }
     let plan = Plan::new((m, n, k), kernels, &a, &b);
     // SAFETY: promised by the caller.
     unsafe {
@@ -38,10 +46,51 @@ pub(super) unsafe fn gemm<T: HasKernels + Arithmetic + bytemuck::Pod + Sync>(
     }
 }
 
+/// Multiply-adds up to which a product is neither planned nor split.
+const SMALL: usize = 1 << 13;
+
+/// A small product, its operands read in place.
+///
+/// # Safety
+/// As [`gemm`], with the columns of `b` adjacent.
+unsafe fn small<T>(
+    (m, n, k): (usize, usize, usize),
+    kernels: &Kernels<T>,
+    a: &Matrix<T>,
+    b: &Matrix<T>,
+    c: &MatrixMut<T>,
+) {
+    for column in (0..n).step_by(kernels.columns) {
+        let columns = kernels.columns.min(n - column);
+        let mut row = 0;
+        while row < m {
+            let rows = kernels.rows().min(m - row);
+            // SAFETY: rows and columns are inside the operands.
+            unsafe {
+                kernels.tile(rows, columns)(&Tile {
+                    depth: k,
+                    a: a.at(row, 0),
+                    a_row: a.row,
+                    a_step: a.column,
+                    b: b.at(0, column),
+                    b_step: b.row,
+                    c: c.at(row, column),
+                    c_row: c.row,
+                    columns,
+                    b_packed: false,
+                    accumulate: false,
+                });
+            }
+            row += rows;
+        }
+    }
+}
+
 /// How a product is cut up: a function of shapes and strides only.
 #[derive(Debug)]
 struct Plan {
-    /// Blocks of the inner dimension, and of the columns for which the right operand is packed at once.
+    /// Blocks of the inner dimension, and of the columns for which the right operand is packed at
+    /// once.
     depth_block: usize,
     column_block: usize,
     pack_a: bool,
@@ -142,7 +191,8 @@ impl<T: HasKernels + Arithmetic + bytemuck::Pod + Sync> Product<'_, T> {
             for start in (0..k).step_by(depth_block) {
                 let depth = depth_block.min(k - start);
                 let source = if self.plan.pack_b {
-                    // SAFETY: the buffer holds `column_block` padded columns of `depth_block` elements.
+                    // SAFETY: the buffer holds `column_block` padded columns of `depth_block`
+                    // elements.
                     unsafe {
                         self.pack_columns(
                             context,
@@ -247,7 +297,8 @@ impl<T: HasKernels + Arithmetic + bytemuck::Pod + Sync> Product<'_, T> {
         };
         let mut packed = PoolBuffer::for_elements::<T>(packed_rows * depth.len())?;
         let packed = packed.as_mut_ptr().cast::<T>();
-        // SAFETY: rows, columns and steps are inside the operands; the packed panels inside their buffers.
+        // SAFETY: rows, columns and steps are inside the operands; the packed panels inside their
+        // buffers.
         unsafe {
             if self.plan.pack_a {
                 for panel in panels.clone() {

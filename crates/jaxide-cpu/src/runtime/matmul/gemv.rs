@@ -66,8 +66,9 @@ pub(super) unsafe fn gemv<T: HasKernels + Arithmetic + bytemuck::Pod + Sync>(
         } else {
             y_copy.as_mut_ptr().cast()
         };
-        // Whole vectors to a chunk, so that only the last has a remainder.
-        let width = CHUNK.div_ceil(k).next_multiple_of(64).min(m);
+        // Whole vectors to a chunk, so that only the last has a remainder; and few chunks, since
+        // memory is read faster in long rows.
+        let width = CHUNK.div_ceil(k).max(m / 8).next_multiple_of(64).min(m);
         let operands = &Operands(a.pointer, x, adjacent);
         context.parallel_for(m.div_ceil(width), |chunk| {
             let first = chunk * width;

@@ -1,9 +1,9 @@
 //! Copies of operands in the order in which tiles read them.
 //!
 //! A *panel* is `width` rows of the left operand, or columns of the right one, stored step by step
-//! along the inner dimension: `panel[p * width + i]`. Panels of the right operand are as wide as the
-//! widest tile and padded with zeros; panels of the left one are exactly as wide as their tile is
-//! high.
+//! along the inner dimension: `panel[p * width + i]`. Panels of the right operand are as wide as
+//! the widest tile and padded with zeros; panels of the left one are exactly as wide as their tile
+//! is high.
 
 use num_complex::Complex;
 
