@@ -1,3 +1,519 @@
-//! The reference interpreter: the executable meaning of every primitive.
+//! The reference interpreter: the executable meaning of every primitive, plain and obviously right.
+//!
+//! [`eval`] runs a jaxpr on arrays, [`eval_eqn`] a single primitive. [`meaning`] is the one place that says what
+//! each primitive does: an exhaustive match that calls the functions of its family. The semantics are those of JAX on
+//! CPU: integers wrap, division by zero gives -1, shifts by the width or more give 0, conversions saturate, windows
+//! out of bounds are clamped or dropped, NaN propagates through `max` and sorts last. Two rules hold throughout:
+//!
+//! * **Wide inside, rounded once.** Floats are computed in `f64` and rounded to their dtype at the end of each
+//!   primitive, sums and products of many elements included.
+//! * **Subnormals are kept.** XLA's CPU backend flushes them to zero in most compiled kernels; IEEE 754 does not.
+//!
+//! Mistakes are errors that name the primitive; nothing here panics on arrays of the wrong type.
 
+mod collective;
+mod control;
+mod element;
+mod elementwise;
+mod indexing;
+mod interpreter;
 pub mod numerics;
+mod random;
+mod reduction;
+mod shape;
+mod state;
+mod strides;
+
+use elementwise::Comparison;
+use interpreter::{Interpreter, Value, Values, tensors, values};
+use numerics::elementary;
+use reduction::Cumulation;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::jaxpr::ClosedJaxpr;
+use crate::prims::Prim;
+use crate::tensor::Tensor;
+
+/// The results of a jaxpr on `args`, one array per argument.
+///
+/// # Errors
+/// When arguments or constants do not have the types that the jaxpr says, an array is too large to hold, or the
+/// program calls what only its host has (`pure_callback`). The message names the primitive.
+pub fn eval(jaxpr: &ClosedJaxpr, args: &[Tensor]) -> Result<Vec<Tensor>> {
+    let results = Interpreter::default().call(jaxpr, values(args.iter().cloned()))?;
+    tensors(results)
+}
+
+/// The results of one primitive on concrete operands.
+///
+/// # Errors
+/// As [`eval`]; primitives on references have no meaning alone.
+///
+/// ```
+/// use jaxide_core::{Tensor, eval, prims::Add};
+/// let x = Tensor::from_vec(&[2], vec![1i8, 127])?;
+/// let sum = eval::eval_eqn(&Add.into(), &[x.clone(), x])?;
+/// assert_eq!(sum[0].to_vec::<i8>()?, [2, -2]);
+/// # Ok::<(), jaxide_core::Error>(())
+/// ```
+pub fn eval_eqn(prim: &Prim, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
+    let results = Interpreter::default()
+        .apply(prim, values(inputs.iter().cloned()))
+        .map_err(|error| error.in_operation(prim.name()))?;
+    tensors(results)
+}
+
+/// What a primitive does with its operands.
+enum Meaning<'a> {
+    /// It is a function of arrays, and these are the results.
+    Arrays(Vec<Tensor>),
+    /// It runs other jaxprs.
+    Control(control::Form<'a>, Values),
+    /// It reads or writes references.
+    State(state::Form<'a>, Values),
+    /// It speaks of named axes.
+    Collective(collective::Form<'a>, Values),
+}
+
+/// The meaning of every primitive.
+fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
+    use Prim as P;
+    let results = match prim {
+        P::Neg(_) => unary(inputs, elementwise::neg),
+        P::Sign(_) => unary(inputs, elementwise::sign),
+        P::Abs(_) => unary(inputs, elementwise::abs),
+        P::Floor(_) => unary(inputs, |x| elementwise::special(x, elementary::floor)),
+        P::Ceil(_) => unary(inputs, |x| elementwise::special(x, elementary::ceil)),
+        P::IsFinite(_) => unary(inputs, elementwise::is_finite),
+        P::Exp(_) => unary(inputs, |x| {
+            elementwise::analytic(x, elementary::exp, |z| z.exp())
+        }),
+        P::Exp2(_) => unary(inputs, elementwise::exp2),
+        P::Expm1(_) => unary(inputs, |x| {
+            elementwise::analytic(x, elementary::expm1, |z| z.exp() - 1.0)
+        }),
+        P::Log(_) => unary(inputs, |x| {
+            elementwise::analytic(x, elementary::log, |z| z.ln())
+        }),
+        P::Log2(_) => unary(inputs, |x| {
+            elementwise::analytic(x, elementary::log2, |z| z.ln() / std::f64::consts::LN_2)
+        }),
+        P::Log1p(_) => unary(inputs, |x| {
+            elementwise::analytic(x, elementary::log1p, |z| (z + 1.0).ln())
+        }),
+        P::Sqrt(_) => unary(inputs, |x| {
+            elementwise::analytic(x, elementary::sqrt, |z| z.sqrt())
+        }),
+        P::Rsqrt(_) => unary(inputs, |x| {
+            elementwise::analytic(x, elementary::rsqrt, |z| z.sqrt().inv())
+        }),
+        P::Cbrt(_) => unary(inputs, |x| {
+            elementwise::analytic(x, elementary::cbrt, |z| z.cbrt())
+        }),
+        P::Sin(_) => unary(inputs, |x| {
+            elementwise::analytic(x, elementary::sin, |z| z.sin())
+        }),
+        P::Cos(_) => unary(inputs, |x| {
+            elementwise::analytic(x, elementary::cos, |z| z.cos())
+        }),
+        P::Tan(_) => unary(inputs, |x| {
+            elementwise::analytic(x, elementary::tan, |z| z.tan())
+        }),
+        P::Asin(_) => unary(inputs, |x| {
+            elementwise::analytic(x, elementary::asin, |z| z.asin())
+        }),
+        P::Acos(_) => unary(inputs, |x| {
+            elementwise::analytic(x, elementary::acos, |z| z.acos())
+        }),
+        P::Atan(_) => unary(inputs, |x| {
+            elementwise::analytic(x, elementary::atan, |z| z.atan())
+        }),
+        P::Sinh(_) => unary(inputs, |x| {
+            elementwise::analytic(x, elementary::sinh, |z| z.sinh())
+        }),
+        P::Cosh(_) => unary(inputs, |x| {
+            elementwise::analytic(x, elementary::cosh, |z| z.cosh())
+        }),
+        P::Tanh(_) => unary(inputs, |x| {
+            elementwise::analytic(x, elementary::tanh, |z| z.tanh())
+        }),
+        P::Asinh(_) => unary(inputs, |x| {
+            elementwise::analytic(x, elementary::asinh, |z| z.asinh())
+        }),
+        P::Acosh(_) => unary(inputs, |x| {
+            elementwise::analytic(x, elementary::acosh, |z| z.acosh())
+        }),
+        P::Atanh(_) => unary(inputs, |x| {
+            elementwise::analytic(x, elementary::atanh, |z| z.atanh())
+        }),
+        P::Logistic(_) => unary(inputs, |x| {
+            elementwise::analytic(x, elementary::logistic, |z| ((-z).exp() + 1.0).inv())
+        }),
+        P::Square(_) => unary(inputs, elementwise::square),
+        P::OneMinusSquare(_) => unary(inputs, elementwise::one_minus_square),
+        P::Erf(_) => unary(inputs, |x| elementwise::special(x, elementary::erf)),
+        P::Erfc(_) => unary(inputs, |x| elementwise::special(x, elementary::erfc)),
+        P::ErfInv(_) => unary(inputs, elementwise::erf_inv),
+        P::Real(_) => unary(inputs, elementwise::real_part),
+        P::Imag(_) => unary(inputs, elementwise::imaginary_part),
+        P::Not(_) => unary(inputs, elementwise::not),
+        P::PopulationCount(_) => unary(inputs, elementwise::population_count),
+        P::Clz(_) => unary(inputs, elementwise::clz),
+        P::Conj(_) => unary(inputs, elementwise::conj),
+        P::IntegerPow(p) => unary(inputs, |x| elementwise::integer_pow(x, p.y)),
+        P::Round(p) => unary(inputs, |x| elementwise::round(x, p.rounding_method)),
+        P::ReducePrecision(p) => unary(inputs, |x| {
+            elementwise::reduce_precision(x, p.exponent_bits, p.mantissa_bits)
+        }),
+        P::Add(_) | P::AddAny(_) => binary(inputs, elementwise::add),
+        P::Sub(_) => binary(inputs, elementwise::sub),
+        P::Mul(p) => binary(inputs, |x, y| elementwise::mul(x, y, p.out_dtype)),
+        P::Mulhi(_) => binary(inputs, elementwise::mulhi),
+        P::Div(_) => binary(inputs, elementwise::div),
+        P::Rem(_) => binary(inputs, elementwise::rem),
+        P::Max(_) => binary(inputs, elementwise::max),
+        P::Min(_) => binary(inputs, elementwise::min),
+        P::Pow(_) => binary(inputs, elementwise::pow),
+        P::Atan2(_) => binary(inputs, elementwise::atan2),
+        P::NextAfter(_) => binary(inputs, elementwise::nextafter),
+        P::Complex(_) => binary(inputs, elementwise::make_complex),
+        P::And(_) => binary(inputs, elementwise::and),
+        P::Or(_) => binary(inputs, elementwise::or),
+        P::Xor(_) => binary(inputs, elementwise::xor),
+        P::ShiftLeft(_) => binary(inputs, elementwise::shift_left),
+        P::ShiftRightArithmetic(_) => binary(inputs, elementwise::shift_right_arithmetic),
+        P::ShiftRightLogical(_) => binary(inputs, elementwise::shift_right_logical),
+        P::Equal(_) => binary(inputs, |x, y| elementwise::compare(x, y, Comparison::Equal)),
+        P::NotEqual(_) => binary(inputs, |x, y| {
+            elementwise::compare(x, y, Comparison::NotEqual)
+        }),
+        P::Less(_) => binary(inputs, |x, y| elementwise::compare(x, y, Comparison::Less)),
+        P::LessEqual(_) => binary(inputs, |x, y| {
+            elementwise::compare(x, y, Comparison::LessEqual)
+        }),
+        P::Greater(_) => binary(inputs, |x, y| {
+            elementwise::compare(x, y, Comparison::Greater)
+        }),
+        P::GreaterEqual(_) => binary(inputs, |x, y| {
+            elementwise::compare(x, y, Comparison::GreaterEqual)
+        }),
+        P::EqualTotal(_) => binary(inputs, |x, y| {
+            elementwise::compare_total(x, y, Comparison::Equal)
+        }),
+        P::LessTotal(_) => binary(inputs, |x, y| {
+            elementwise::compare_total(x, y, Comparison::Less)
+        }),
+        P::LessEqualTotal(_) => binary(inputs, |x, y| {
+            elementwise::compare_total(x, y, Comparison::LessEqual)
+        }),
+        P::Clamp(_) => {
+            operands(inputs).and_then(|[low, x, high]| one(elementwise::clamp(&low, &x, &high)))
+        }
+        P::SelectN(_) => first_and_rest(inputs)
+            .and_then(|(which, cases)| one(elementwise::select_n(&which, &cases))),
+        P::Polynomial(_) => {
+            first_and_rest(inputs).and_then(|(x, rest)| one(elementwise::polynomial(&x, &rest)))
+        }
+        P::ConvertElementType(p) => unary(inputs, |x| {
+            elementwise::convert_element_type(x, p.new_dtype)
+        }),
+        P::BitcastConvertType(p) => unary(inputs, |x| {
+            elementwise::bitcast_convert_type(x, p.new_dtype)
+        }),
+        P::StopGradient(_)
+        | P::CopyArray(_)
+        | P::CopyP(_)
+        | P::PlaceName(_)
+        | P::Reshard(_)
+        | P::ShardingConstraint(_)
+        | P::RandomClone(_) => operands(inputs).map(|[x]| vec![x]),
+
+        P::Iota(p) => one(shape::iota(p.dtype, &p.shape, p.dimension)),
+        P::Empty(p) => one(shape::empty(&p.shape, p.dtype)),
+        P::BroadcastInDim(p) => unary(inputs, |x| {
+            shape::broadcast_in_dim(x, &p.shape, &p.broadcast_dimensions)
+        }),
+        P::Reshape(p) => unary(inputs, |x| {
+            shape::reshape(x, &p.new_sizes, p.dimensions.as_ref())
+        }),
+        P::Transpose(p) => unary(inputs, |x| shape::transpose(x, &p.permutation)),
+        P::Squeeze(p) => unary(inputs, |x| shape::squeeze(x, &p.dimensions)),
+        P::Slice(p) => unary(inputs, |x| {
+            shape::slice(x, &p.start_indices, &p.limit_indices, p.strides.as_ref())
+        }),
+        P::Pad(p) => binary(inputs, |x, value| shape::pad(x, value, &p.padding_config)),
+        P::Rev(p) => unary(inputs, |x| shape::rev(x, &p.dimensions)),
+        P::Concatenate(p) => {
+            tensors(inputs).and_then(|parts| one(shape::concatenate(&parts, p.dimension)))
+        }
+        P::Split(p) => operands(inputs).and_then(|[x]| shape::split(&x, p.axis, &p.sizes)),
+        P::Stack(p) => tensors(inputs).and_then(|parts| one(shape::stack(&parts, p.axis))),
+        P::Unstack(p) => operands(inputs).and_then(|[x]| shape::unstack(&x, p.axis)),
+        P::Tile(p) => unary(inputs, |x| shape::tile(x, &p.reps)),
+
+        P::DynamicSlice(p) => first_and_rest(inputs)
+            .and_then(|(x, starts)| one(indexing::dynamic_slice(&x, &starts, &p.slice_sizes))),
+        P::DynamicUpdateSlice(_) => {
+            tensors(inputs).and_then(|inputs| one(indexing::dynamic_update_slice(inputs)))
+        }
+        P::Gather(p) => binary(inputs, |x, indices| indexing::gather(x, indices, p)),
+        P::ScatterAdd(p) => scatter(inputs, &p.dimension_numbers, p.mode, indexing::Combine::Add),
+        P::ScatterSub(p) => scatter(
+            inputs,
+            &p.dimension_numbers,
+            p.mode,
+            indexing::Combine::Subtract,
+        ),
+        P::ScatterMul(p) => scatter(
+            inputs,
+            &p.dimension_numbers,
+            p.mode,
+            indexing::Combine::Multiply,
+        ),
+        P::ScatterMin(p) => scatter(inputs, &p.dimension_numbers, p.mode, indexing::Combine::Min),
+        P::ScatterMax(p) => scatter(inputs, &p.dimension_numbers, p.mode, indexing::Combine::Max),
+        P::Scatter(p) => match &p.update_jaxpr.0 {
+            None => scatter(
+                inputs,
+                &p.dimension_numbers,
+                p.mode,
+                indexing::Combine::Replace,
+            ),
+            Some(combine) => {
+                return Ok(Meaning::Control(control::Form::Scatter(p, combine), inputs));
+            }
+        },
+
+        P::ReduceSum(p) => unary(inputs, |x| reduction::sum(x, &p.axes)),
+        P::ReduceMax(p) => unary(inputs, |x| reduction::maximum(x, &p.axes)),
+        P::ReduceMin(p) => unary(inputs, |x| reduction::minimum(x, &p.axes)),
+        P::ReduceProd(p) => unary(inputs, |x| reduction::product(x, &p.axes)),
+        P::ReduceAnd(p) => unary(inputs, |x| reduction::all(x, &p.axes)),
+        P::ReduceOr(p) => unary(inputs, |x| reduction::any(x, &p.axes)),
+        P::ReduceXor(p) => unary(inputs, |x| reduction::parity(x, &p.axes)),
+        P::Argmax(p) => unary(inputs, |x| reduction::argmax(x, &p.axes, p.index_dtype)),
+        P::Argmin(p) => unary(inputs, |x| reduction::argmin(x, &p.axes, p.index_dtype)),
+        P::Cumsum(p) => unary(inputs, |x| {
+            reduction::cumulate(x, Cumulation::Sum, p.axis, p.reverse)
+        }),
+        P::Cumprod(p) => unary(inputs, |x| {
+            reduction::cumulate(x, Cumulation::Product, p.axis, p.reverse)
+        }),
+        P::Cummax(p) => unary(inputs, |x| {
+            reduction::cumulate(x, Cumulation::Max, p.axis, p.reverse)
+        }),
+        P::Cummin(p) => unary(inputs, |x| {
+            reduction::cumulate(x, Cumulation::Min, p.axis, p.reverse)
+        }),
+        P::Cumlogsumexp(p) => unary(inputs, |x| {
+            reduction::cumulate(x, Cumulation::LogSumExp, p.axis, p.reverse)
+        }),
+        P::Sort(p) => {
+            tensors(inputs).and_then(|inputs| reduction::sort(&inputs, p.dimension, p.num_keys))
+        }
+        P::TopK(p) => operands(inputs).and_then(|[x]| reduction::top_k(&x, p.axis, p.k)),
+        P::ApproxTopK(p) => operands(inputs)
+            .and_then(|[x]| reduction::approx_top_k(&x, p.reduction_dimension, p.k, p.is_max_k)),
+        P::Nonzero(p) => first_and_rest(inputs)
+            .and_then(|(x, fill)| reduction::nonzero(&x, &fill, p.size, &p.axes, p.out_dtype)),
+        P::SearchSorted(p) => binary(inputs, |sorted, query| {
+            reduction::search_sorted(sorted, query, p.side, p.dimension, p.batch_dims)
+        }),
+
+        P::Threefry2x32(_) => operands(inputs).and_then(|words| random::threefry2x32(&words)),
+        P::RandomBits(p) => unary(inputs, |keys| random::bits(keys, p.bit_width, &p.shape)),
+        P::RandomSeed(p) => unary(inputs, |seeds| random::seed(seeds, p.impl_)),
+        P::RandomWrap(p) => unary(inputs, |words| random::wrap(words, p.impl_)),
+        P::RandomUnwrap(_) => unary(inputs, random::unwrap),
+        P::RandomSplit(p) => unary(inputs, |keys| random::split(keys, &p.shape)),
+        P::RandomFoldIn(_) => binary(inputs, random::fold_in),
+        P::RandomGamma(p) => binary(inputs, |keys, alpha| {
+            random::gamma(keys, alpha, p.log_space)
+        }),
+        P::RngBitGenerator(p) => operands(inputs)
+            .and_then(|[state]| random::bit_generator(&state, p.algorithm, p.dtype, &p.shape)),
+
+        P::Cond(p) => return Ok(Meaning::Control(control::Form::Cond(&p.branches.0), inputs)),
+        P::While(p) => return Ok(Meaning::Control(control::Form::While(p), inputs)),
+        P::Scan(p) => return Ok(Meaning::Control(control::Form::Scan(p), inputs)),
+        P::Jit(p) => return Ok(Meaning::Control(control::Form::Call(&p.jaxpr), inputs)),
+        P::EvalJaxpr(p) => return Ok(Meaning::Control(control::Form::Call(&p.call_jaxpr), inputs)),
+        P::ClosedCall(p) => {
+            return Ok(Meaning::Control(control::Form::Call(&p.call_jaxpr), inputs));
+        }
+        P::CustomJvpCall(p) => {
+            return Ok(Meaning::Control(control::Form::Call(&p.call_jaxpr), inputs));
+        }
+        P::CustomVjpCall(p) => {
+            return Ok(Meaning::Control(control::Form::Call(&p.call_jaxpr), inputs));
+        }
+        P::CustomVmapCall(p) => return Ok(Meaning::Control(control::Form::Call(&p.call), inputs)),
+        P::Remat(p) => return Ok(Meaning::Control(control::Form::Call(&p.jaxpr), inputs)),
+        P::LinearCall(p) => return Ok(Meaning::Control(control::Form::Call(&p.callee), inputs)),
+        P::CustomRoot(p) => {
+            return Ok(Meaning::Control(
+                control::Form::Root(&p.solve_jaxpr),
+                inputs,
+            ));
+        }
+        P::Composite(p) => return Ok(Meaning::Control(control::Form::Call(&p.call_jaxpr), inputs)),
+        P::CustomLinearSolve(p) => {
+            return Ok(Meaning::Control(control::Form::LinearSolve(p), inputs));
+        }
+        P::Reduce(p) => return Ok(Meaning::Control(control::Form::Reduce(p), inputs)),
+        P::CustomLin(_) => Err(Error::unsupported(
+            "the linear part of a custom derivative has no value of its own, only a transpose",
+        )),
+        P::RootLinearMap(_) => Err(Error::unsupported(
+            "the map is known by the name of a function only, which text cannot carry",
+        )),
+        P::OptimizationBarrier(_) | P::DevicePut(_) => tensors(inputs),
+        P::Frexp(_) => operands(inputs).and_then(|[x]| elementwise::frexp(&x)),
+        P::Ldexp(_) => binary(inputs, elementwise::ldexp),
+        P::PlatformIndex(p) => one(control::platform_index(&p.platforms)),
+        P::DceSink(_) => Ok(Vec::new()),
+        P::DebugPrint(p) => {
+            tensors(inputs).and_then(|arrays| control::debug_print(&p.fmt, &arrays))
+        }
+        P::PureCallback(p) => Err(control::host_function(&p.callback)),
+        P::IoCallback(p) => Err(control::host_function(&p.callback)),
+
+        P::NewRef(_) => return Ok(Meaning::State(state::Form::New, inputs)),
+        P::RefGet(p) => return Ok(Meaning::State(state::Form::Get(&p.indices), inputs)),
+        P::RefSwap(p) => return Ok(Meaning::State(state::Form::Swap(&p.indices), inputs)),
+        P::RefAddUpdate(p) => return Ok(Meaning::State(state::Form::Add(&p.indices), inputs)),
+        P::FreezeRef(_) => return Ok(Meaning::State(state::Form::Freeze, inputs)),
+        P::RunState(p) => return Ok(Meaning::State(state::Form::Run(p), inputs)),
+
+        P::Psum(p) => {
+            return Ok(Meaning::Collective(
+                collective::Form::Combine(&p.axes, reduction::sum),
+                inputs,
+            ));
+        }
+        P::Pmax(p) => {
+            return Ok(Meaning::Collective(
+                collective::Form::Combine(&p.axes, reduction::maximum),
+                inputs,
+            ));
+        }
+        P::Pmin(p) => {
+            return Ok(Meaning::Collective(
+                collective::Form::Combine(&p.axes, reduction::minimum),
+                inputs,
+            ));
+        }
+        P::PsumInvariant(p) => {
+            return Ok(Meaning::Collective(
+                collective::Form::Combine(&p.axes, reduction::sum),
+                inputs,
+            ));
+        }
+        P::Pvary(_) => tensors(inputs),
+        P::AllGather(p) => return Ok(Meaning::Collective(collective::Form::AllGather(p), inputs)),
+        P::AllToAll(p) => return Ok(Meaning::Collective(collective::Form::AllToAll(p), inputs)),
+        P::ReduceScatter(p) => {
+            return Ok(Meaning::Collective(
+                collective::Form::ReduceScatter(p),
+                inputs,
+            ));
+        }
+        P::Ppermute(p) => return Ok(Meaning::Collective(collective::Form::Permute(p), inputs)),
+        P::AxisIndex(p) => return Ok(Meaning::Collective(collective::Form::Index(p), inputs)),
+        P::ShardMap(p) => return Ok(Meaning::Collective(collective::Form::ShardMap(p), inputs)),
+        P::Pmap(p) => return Ok(Meaning::Collective(collective::Form::Pmap(p), inputs)),
+
+        P::Lgamma(_)
+        | P::Digamma(_)
+        | P::BesselI0e(_)
+        | P::BesselI1e(_)
+        | P::Igamma(_)
+        | P::Igammac(_)
+        | P::IgammaGradA(_)
+        | P::RandomGammaGrad(_)
+        | P::Polygamma(_)
+        | P::Zeta(_)
+        | P::RegularizedIncompleteBeta(_)
+        | P::ReduceWindowSum(_)
+        | P::ReduceWindowMax(_)
+        | P::ReduceWindowMin(_)
+        | P::ReduceWindow(_)
+        | P::SelectAndScatter(_)
+        | P::SelectAndScatterAdd(_)
+        | P::SelectAndGatherAdd(_)
+        | P::ConvGeneralDilated(_)
+        | P::DotGeneral(_)
+        | P::RaggedDotGeneral(_)
+        | P::ScaledDot(_)
+        | P::Cholesky(_)
+        | P::CholeskyUpdate(_)
+        | P::Lu(_)
+        | P::LuPivotsToPermutation(_)
+        | P::Qr(_)
+        | P::Geqrf(_)
+        | P::Geqp3(_)
+        | P::HouseholderProduct(_)
+        | P::Ormqr(_)
+        | P::Eigh(_)
+        | P::Eig(_)
+        | P::Svd(_)
+        | P::Schur(_)
+        | P::Hessenberg(_)
+        | P::Tridiagonal(_)
+        | P::TridiagonalSolve(_)
+        | P::TriangularSolve(_)
+        | P::SymmetricProduct(_)
+        | P::Fft(_) => Err(Error::unsupported("evaluation is not written yet")),
+    };
+    results.map(Meaning::Arrays)
+}
+
+/// Exactly `N` arrays.
+fn operands<const N: usize>(inputs: Values) -> Result<[Tensor; N]> {
+    tensors(inputs)?.try_into().map_err(|inputs: Vec<Tensor>| {
+        Error::new(
+            ErrorKind::Arity,
+            format!("takes {N} operands, and {} are given", inputs.len()),
+        )
+    })
+}
+
+/// One array and any number more.
+fn first_and_rest(inputs: Values) -> Result<(Tensor, Vec<Tensor>)> {
+    let mut inputs = inputs.into_iter().map(Value::tensor);
+    let first = inputs
+        .next()
+        .ok_or_else(|| Error::new(ErrorKind::Arity, "takes at least one operand"))??;
+    Ok((first, inputs.collect::<Result<_>>()?))
+}
+
+fn unary(inputs: Values, f: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<Vec<Tensor>> {
+    operands(inputs).and_then(|[x]| one(f(&x)))
+}
+
+fn binary(
+    inputs: Values,
+    f: impl FnOnce(&Tensor, &Tensor) -> Result<Tensor>,
+) -> Result<Vec<Tensor>> {
+    operands(inputs).and_then(|[x, y]| one(f(&x, &y)))
+}
+
+fn one(result: Result<Tensor>) -> Result<Vec<Tensor>> {
+    result.map(|result| vec![result])
+}
+
+fn scatter(
+    inputs: Values,
+    numbers: &crate::prims::ScatterDimensionNumbers,
+    mode: crate::prims::GatherScatterMode,
+    combine: indexing::Combine,
+) -> Result<Vec<Tensor>> {
+    operands(inputs).and_then(|[x, indices, updates]| {
+        one(indexing::scatter(
+            x, &indices, &updates, numbers, mode, combine,
+        ))
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,179 @@
+//! Applying scalar functions to arrays. Operands have equal shapes; one of rank 0 stands beside any shape.
+
+use num_complex::Complex;
+
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::eval::element::{
+    by_dtype, collect, decode, elements, encode, meaningless, round, widen,
+};
+use crate::eval::numerics::float::{Real, through_f64, through_f64_2};
+use crate::jaxpr::Shape;
+use crate::tensor::{Element, Tensor};
+
+/// A function of a real number, computed in `f64` and rounded once.
+pub(super) type RealFn = fn(f64) -> f64;
+/// A function of two real numbers.
+pub(super) type RealFn2 = fn(f64, f64) -> f64;
+/// A function of a complex number, computed in `f64` parts, each rounded once.
+pub(super) type ComplexFn = fn(Complex<f64>) -> Complex<f64>;
+/// A function of two complex numbers.
+pub(super) type ComplexFn2 = fn(Complex<f64>, Complex<f64>) -> Complex<f64>;
+
+/// `f` of every element.
+pub(super) fn map<A: Element, R: Element>(
+    x: &Tensor,
+    dtype: DType,
+    f: impl Fn(A) -> R,
+) -> Result<Tensor> {
+    collect(x.shape(), dtype, elements::<A>(x)?.iter().map(|&a| f(a)))
+}
+
+/// `f` of every pair of elements.
+pub(super) fn map2<A: Element, B: Element, R: Element>(
+    x: &Tensor,
+    y: &Tensor,
+    dtype: DType,
+    f: impl Fn(A, B) -> R,
+) -> Result<Tensor> {
+    let shape = common_shape(&[x, y])?;
+    let (a, b) = (elements::<A>(x)?, elements::<B>(y)?);
+    if x.shape() == y.shape() {
+        return collect(&shape, dtype, a.iter().zip(b).map(|(&a, &b)| f(a, b)));
+    }
+    match (a, b) {
+        (&[a], b) if x.shape().is_empty() => collect(&shape, dtype, b.iter().map(|&b| f(a, b))),
+        (a, &[b]) => collect(&shape, dtype, a.iter().map(|&a| f(a, b))),
+        _ => Err(Error::shape("a rank-0 operand is expected")),
+    }
+}
+
+/// The shape of the operands that are not of rank 0.
+///
+/// # Errors
+/// When two of them differ.
+pub(in crate::eval) fn common_shape(operands: &[&Tensor]) -> Result<Shape> {
+    let mut common: &[usize] = &[];
+    for operand in operands {
+        let shape = operand.shape();
+        if common.is_empty() {
+            common = shape;
+        } else if !shape.is_empty() && shape != common {
+            return Err(Error::shape(format!(
+                "operands have shapes {common:?} and {shape:?}, which differ"
+            )));
+        }
+    }
+    Ok(Shape::from_slice(common))
+}
+
+/// An array with all operands' elements side by side: element `i` of a rank-0 operand is its only one.
+pub(super) fn at<T: Copy>(elements: &[T], index: usize) -> T {
+    if let &[only] = elements {
+        only
+    } else {
+        elements[index]
+    }
+}
+
+/// Both operands have the same dtype.
+pub(super) fn same_dtype(x: &Tensor, y: &Tensor) -> Result<DType> {
+    if x.dtype() == y.dtype() {
+        return Ok(x.dtype());
+    }
+    Err(Error::dtype(format!(
+        "operands have types {} and {}, which differ",
+        x.dtype(),
+        y.dtype()
+    )))
+}
+
+/// `f` of every float.
+pub(super) fn real(x: &Tensor, f: RealFn) -> Result<Tensor> {
+    let dtype = x.dtype();
+    by_dtype!(dtype, T,
+        small => map::<u8, u8>(x, dtype, |a| encode(dtype, f(decode(dtype, a)))),
+        real => map::<T, T>(x, dtype, |a| through_f64(f, a)),
+        other => Err(meaningless(dtype)),
+    )
+}
+
+/// `f` of every pair of floats.
+pub(super) fn real2(x: &Tensor, y: &Tensor, f: RealFn2) -> Result<Tensor> {
+    let dtype = same_dtype(x, y)?;
+    by_dtype!(dtype, T,
+        small => map2::<u8, u8, u8>(x, y, dtype, |a, b| encode(dtype, f(decode(dtype, a), decode(dtype, b)))),
+        real => map2::<T, T, T>(x, y, dtype, |a, b| through_f64_2(f, a, b)),
+        other => Err(meaningless(dtype)),
+    )
+}
+
+/// `f` of every triple of floats.
+pub(super) fn real3(
+    x: &Tensor,
+    y: &Tensor,
+    z: &Tensor,
+    f: fn(f64, f64, f64) -> f64,
+) -> Result<Tensor> {
+    let dtype = same_dtype(x, y)?;
+    same_dtype(y, z)?;
+    let shape = common_shape(&[x, y, z])?;
+    by_dtype!(dtype, T,
+        real => {
+            let (a, b, c) = (elements::<T>(x)?, elements::<T>(y)?, elements::<T>(z)?);
+            let triple = |i| f(at(a, i).to_f64(), at(b, i).to_f64(), at(c, i).to_f64());
+            let count = shape.iter().product();
+            collect(&shape, dtype, (0..count).map(|i| <T as Real>::round_from(triple(i))))
+        },
+        other => Err(meaningless(dtype)),
+    )
+}
+
+/// `f` of every complex number.
+pub(super) fn complex(x: &Tensor, f: ComplexFn) -> Result<Tensor> {
+    by_dtype!(x.dtype(), T,
+        complex => map::<Complex<T>, Complex<T>>(x, x.dtype(), |z| round(f(widen(z)))),
+        other => Err(meaningless(x.dtype())),
+    )
+}
+
+/// `f` of every pair of complex numbers.
+pub(super) fn complex2(x: &Tensor, y: &Tensor, f: ComplexFn2) -> Result<Tensor> {
+    let dtype = same_dtype(x, y)?;
+    by_dtype!(dtype, T,
+        complex => map2::<Complex<T>, Complex<T>, Complex<T>>(x, y, dtype, |a, b| round(f(widen(a), widen(b)))),
+        other => Err(meaningless(dtype)),
+    )
+}
+
+/// `f` of every float, `g` of every complex number.
+pub(super) fn inexact(x: &Tensor, f: RealFn, g: ComplexFn) -> Result<Tensor> {
+    if x.dtype().is_complex() {
+        complex(x, g)
+    } else {
+        real(x, f)
+    }
+}
+
+/// An integer function of every element.
+macro_rules! integer {
+    ($x:expr, $f:expr) => {
+        integer!($x, $f, other => Err(meaningless($x.dtype())))
+    };
+    ($x:expr, $f:expr, other => $other:expr) => {
+        by_dtype!($x.dtype(), T, int => map::<T, T>($x, $x.dtype(), $f), other => $other)
+    };
+}
+
+/// An integer function of every pair of elements.
+macro_rules! integer2 {
+    ($x:expr, $y:expr, $f:expr) => {
+        integer2!($x, $y, $f, other => Err(meaningless($x.dtype())))
+    };
+    ($x:expr, $y:expr, $f:expr, other => $other:expr) => {{
+        let dtype = same_dtype($x, $y)?;
+        by_dtype!(dtype, T, int => map2::<T, T, T>($x, $y, dtype, $f), other => $other)
+    }};
+}
+
+pub(super) use {integer, integer2};

@@ -1,0 +1,327 @@
+//! Elementwise primitives: one element of the result from one element of each operand.
+
+mod bits;
+mod compare;
+mod convert;
+mod exponent;
+mod map;
+mod select;
+
+use num_complex::Complex;
+
+pub(super) use bits::{
+    and, clz, not, or, population_count, shift_left, shift_right_arithmetic, shift_right_logical,
+    xor,
+};
+pub(super) use compare::{Comparison, clamp, compare, compare_total, max, min};
+pub(super) use convert::{bitcast_convert_type, convert_element_type};
+pub(super) use exponent::{frexp, ldexp};
+pub(super) use map::common_shape;
+pub(super) use select::select_n;
+
+use super::element::{by_dtype, decode, elements, encode, meaningless};
+use super::numerics::elementary;
+use super::numerics::float::{self, Real};
+use super::numerics::integer::Int;
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::prims::RoundingMethod;
+use crate::tensor::Tensor;
+use map::{
+    ComplexFn, ComplexFn2, RealFn, RealFn2, complex, complex2, inexact, integer, integer2, map,
+    map2, real, real2, real3, same_dtype,
+};
+
+/// A function that floats and complex numbers have.
+pub(super) fn analytic(x: &Tensor, f: RealFn, g: ComplexFn) -> Result<Tensor> {
+    inexact(x, f, g)
+}
+
+/// A function that only floats have.
+pub(super) fn special(x: &Tensor, f: RealFn) -> Result<Tensor> {
+    real(x, f)
+}
+
+/// A function of two arguments that only floats have.
+pub(super) fn special2(x: &Tensor, y: &Tensor, f: RealFn2) -> Result<Tensor> {
+    real2(x, y, f)
+}
+
+/// A function of three arguments that only floats have.
+pub(super) fn special3(
+    x: &Tensor,
+    y: &Tensor,
+    z: &Tensor,
+    f: fn(f64, f64, f64) -> f64,
+) -> Result<Tensor> {
+    real3(x, y, z, f)
+}
+
+/// A function of two arguments that floats and complex numbers have.
+fn inexact2(x: &Tensor, y: &Tensor, f: RealFn2, g: ComplexFn2) -> Result<Tensor> {
+    if x.dtype().is_complex() {
+        complex2(x, y, g)
+    } else {
+        real2(x, y, f)
+    }
+}
+
+/// `-x`.
+pub(super) fn neg(x: &Tensor) -> Result<Tensor> {
+    integer!(x, Int::neg, other => inexact(x, |a| -a, |a| -a))
+}
+
+/// -1, 0 or 1; `z/|z|` for complex numbers.
+pub(super) fn sign(x: &Tensor) -> Result<Tensor> {
+    integer!(x, Int::sign, other => inexact(x, elementary::sign, |z| {
+        let length = z.norm();
+        if length == 0.0 { Complex::new(0.0, 0.0) } else { z / length }
+    }))
+}
+
+/// The absolute value, real for complex numbers.
+pub(super) fn abs(x: &Tensor) -> Result<Tensor> {
+    let dtype = x.dtype();
+    integer!(x, Int::abs, other => by_dtype!(dtype, T,
+        complex => map::<Complex<T>, T>(x, dtype.real(), |z| Real::round_from(z.re.to_f64().hypot(z.im.to_f64()))),
+        other => real(x, elementary::abs),
+    ))
+}
+
+/// Whether neither infinite nor NaN.
+pub(super) fn is_finite(x: &Tensor) -> Result<Tensor> {
+    let dtype = x.dtype();
+    by_dtype!(dtype, T,
+        int => map::<T, u8>(x, DType::Bool, |_| 1),
+        small => map::<u8, u8>(x, DType::Bool, |a| decode(dtype, a).is_finite().into()),
+        real => map::<T, u8>(x, DType::Bool, |a| a.to_f64().is_finite().into()),
+        complex => map::<Complex<T>, u8>(x, DType::Bool, |a| a.is_finite().into()),
+        other => Err(meaningless(dtype)),
+    )
+}
+
+/// `2^x`, as `exp(x ln 2)`.
+pub(super) fn exp2(x: &Tensor) -> Result<Tensor> {
+    let dtype = x.dtype();
+    by_dtype!(dtype, T,
+        small => map::<u8, u8>(x, dtype, |a| encode(dtype, decode(dtype, a).exp2())),
+        real => map::<T, T>(x, dtype, elementary::exp2),
+        other => complex(x, |z| (z * std::f64::consts::LN_2).exp()),
+    )
+}
+
+/// The inverse error function.
+pub(super) fn erf_inv(x: &Tensor) -> Result<Tensor> {
+    let dtype = x.dtype();
+    by_dtype!(dtype, T,
+        small => map::<u8, u8>(x, dtype, |a| encode(dtype, elementary::erf_inv(decode(dtype, a) as f32).into())),
+        real => map::<T, T>(x, dtype, elementary::erf_inv),
+        other => Err(meaningless(dtype)),
+    )
+}
+
+/// `x * x`.
+pub(super) fn square(x: &Tensor) -> Result<Tensor> {
+    mul(x, x, None)
+}
+
+/// `1 - x*x`, as `(1 - x)(1 + x)`.
+pub(super) fn one_minus_square(x: &Tensor) -> Result<Tensor> {
+    inexact(x, |a| (1.0 - a) * (1.0 + a), |z| (1.0 - z) * (1.0 + z))
+}
+
+/// `x` to a fixed integer power, by repeated multiplication.
+pub(super) fn integer_pow(x: &Tensor, y: i64) -> Result<Tensor> {
+    let dtype = x.dtype();
+    let real_power = |a: f64| elementary::integer_pow(a, y, 1.0, |a, b| a * b, |a, b| a / b);
+    by_dtype!(dtype, T,
+        int => map::<T, T>(x, dtype, |a| elementary::integer_pow(a, y, 1, Int::mul, Int::div)),
+        small => map::<u8, u8>(x, dtype, |a| encode(dtype, real_power(decode(dtype, a)))),
+        real => map::<T, T>(x, dtype, |a| Real::round_from(real_power(a.to_f64()))),
+        complex => map::<Complex<T>, Complex<T>>(x, dtype, |z| {
+            let one = Complex::new(1.0, 0.0);
+            let power = elementary::integer_pow(super::element::widen(z), y, one, |a, b| a * b, |a, b| a / b);
+            super::element::round(power)
+        }),
+        other => Err(meaningless(dtype)),
+    )
+}
+
+/// The nearest whole number.
+pub(super) fn round(x: &Tensor, method: RoundingMethod) -> Result<Tensor> {
+    real(
+        x,
+        match method {
+            RoundingMethod::AwayFromZero => elementary::round_half_away,
+            RoundingMethod::ToNearestEven => elementary::round_half_even,
+        },
+    )
+}
+
+/// Rounds to a narrower format.
+pub(super) fn reduce_precision(
+    x: &Tensor,
+    exponent_bits: u32,
+    mantissa_bits: u32,
+) -> Result<Tensor> {
+    if exponent_bits == 0 {
+        return Err(Error::parameter("exponent_bits must be at least 1"));
+    }
+    let dtype = x.dtype();
+    by_dtype!(dtype, T,
+        small => map::<u8, u8>(x, dtype, |a| {
+            encode(dtype, float::reduce_precision(decode(dtype, a), exponent_bits, mantissa_bits))
+        }),
+        real => map::<T, T>(x, dtype, |a| float::reduce_precision(a, exponent_bits, mantissa_bits)),
+        other => Err(meaningless(dtype)),
+    )
+}
+
+/// The real part.
+pub(super) fn real_part(x: &Tensor) -> Result<Tensor> {
+    by_dtype!(x.dtype(), T,
+        complex => map::<Complex<T>, T>(x, x.dtype().real(), |z| z.re),
+        other => Err(meaningless(x.dtype())),
+    )
+}
+
+/// The imaginary part.
+pub(super) fn imaginary_part(x: &Tensor) -> Result<Tensor> {
+    by_dtype!(x.dtype(), T,
+        complex => map::<Complex<T>, T>(x, x.dtype().real(), |z| z.im),
+        other => Err(meaningless(x.dtype())),
+    )
+}
+
+/// The complex conjugate; a real operand becomes complex.
+pub(super) fn conj(x: &Tensor) -> Result<Tensor> {
+    match x.dtype().complex() {
+        Some(dtype) if !x.dtype().is_complex() => convert_element_type(x, dtype),
+        Some(_) => complex(x, |z| z.conj()),
+        None => Err(meaningless(x.dtype())),
+    }
+}
+
+/// A complex number from its parts.
+pub(super) fn make_complex(re: &Tensor, im: &Tensor) -> Result<Tensor> {
+    let dtype = same_dtype(re, im)?;
+    match dtype {
+        DType::F32 => map2::<f32, f32, Complex<f32>>(re, im, DType::C64, Complex::new),
+        DType::F64 => map2::<f64, f64, Complex<f64>>(re, im, DType::C128, Complex::new),
+        other => Err(meaningless(other)),
+    }
+}
+
+/// `x + y`.
+pub(super) fn add(x: &Tensor, y: &Tensor) -> Result<Tensor> {
+    if x.dtype() == DType::Float0 {
+        return Ok(x.clone());
+    }
+    integer2!(x, y, Int::add, other => inexact2(x, y, |a, b| a + b, |a, b| a + b))
+}
+
+/// `x - y`.
+pub(super) fn sub(x: &Tensor, y: &Tensor) -> Result<Tensor> {
+    integer2!(x, y, Int::sub, other => inexact2(x, y, |a, b| a - b, |a, b| a - b))
+}
+
+/// `x * y`, as elements of `out_dtype` where one is given.
+pub(super) fn mul(x: &Tensor, y: &Tensor, out_dtype: Option<DType>) -> Result<Tensor> {
+    if let Some(dtype) = out_dtype {
+        return mul(
+            &convert_element_type(x, dtype)?,
+            &convert_element_type(y, dtype)?,
+            None,
+        );
+    }
+    integer2!(x, y, Int::mul, other => inexact2(x, y, |a, b| a * b, |a, b| a * b))
+}
+
+/// The upper half of the product.
+pub(super) fn mulhi(x: &Tensor, y: &Tensor) -> Result<Tensor> {
+    integer2!(x, y, Int::mulhi)
+}
+
+/// `x / y`; integers truncate.
+pub(super) fn div(x: &Tensor, y: &Tensor) -> Result<Tensor> {
+    integer2!(x, y, Int::div, other => inexact2(x, y, |a, b| a / b, |a, b| a / b))
+}
+
+/// The remainder with the sign of the dividend.
+pub(super) fn rem(x: &Tensor, y: &Tensor) -> Result<Tensor> {
+    integer2!(x, y, Int::rem, other => real2(x, y, elementary::rem))
+}
+
+/// `x` to the power `y`, where `y` may be an integer array.
+pub(super) fn pow(x: &Tensor, y: &Tensor) -> Result<Tensor> {
+    if y.dtype().is_inexact() {
+        return inexact2(x, y, elementary::pow, complex_pow);
+    }
+    let dtype = x.dtype();
+    let exponents: Vec<i64> = super::element::integers(y)?.map(|v| v as i64).collect();
+    let shape = common_shape(&[x, y])?;
+    let count: usize = shape.iter().product();
+    macro_rules! powers {
+        ($ty:ty, $power:expr) => {{
+            let bases = elements::<$ty>(x)?;
+            super::element::collect(
+                &shape,
+                dtype,
+                (0..count).map(|i| $power(map::at(bases, i), map::at(&exponents, i))),
+            )
+        }};
+    }
+    by_dtype!(dtype, T,
+        int => powers!(T, |a, n| elementary::integer_pow(a, n, 1, Int::mul, Int::div)),
+        small => powers!(u8, |a, n| encode(dtype, elementary::pow(decode(dtype, a), n as f64))),
+        real => powers!(T, |a: T, n| <T as Real>::round_from(elementary::pow(a.to_f64(), n as f64))),
+        complex => powers!(Complex<T>, |z, n| super::element::round::<T>(
+            complex_pow(super::element::widen(z), Complex::new(n as f64, 0.0)),
+        )),
+        other => Err(meaningless(dtype)),
+    )
+}
+
+/// `exp(w log z)`, 1 for `w = 0`.
+fn complex_pow(z: Complex<f64>, w: Complex<f64>) -> Complex<f64> {
+    if w == Complex::new(0.0, 0.0) {
+        Complex::new(1.0, 0.0)
+    } else if z == Complex::new(0.0, 0.0) {
+        Complex::new(0.0, 0.0)
+    } else {
+        (w * z.ln()).exp()
+    }
+}
+
+/// The angle of the point `(y, x)`.
+pub(super) fn atan2(y: &Tensor, x: &Tensor) -> Result<Tensor> {
+    inexact2(y, x, elementary::atan2, |y, x| {
+        // atan2(y, x) = -i log((x + iy) / sqrt(x² + y²))
+        let i = Complex::<f64>::i();
+        -i * ((x + i * y) / (x * x + y * y).sqrt()).ln()
+    })
+}
+
+/// The next number after `x` towards `y`.
+pub(super) fn nextafter(x: &Tensor, y: &Tensor) -> Result<Tensor> {
+    let dtype = same_dtype(x, y)?;
+    by_dtype!(dtype, T,
+        real => map2::<T, T, T>(x, y, dtype, float::nextafter),
+        other => Err(meaningless(dtype)),
+    )
+}
+
+/// The polynomial of `x` with `coefficients`, highest degree first, by Horner's rule.
+pub(super) fn polynomial(x: &Tensor, coefficients: &[Tensor]) -> Result<Tensor> {
+    let Some((first, rest)) = coefficients.split_first() else {
+        return Err(Error::new(
+            crate::error::ErrorKind::Arity,
+            "at least one coefficient is needed",
+        ));
+    };
+    let mut sum = first.clone();
+    for coefficient in rest {
+        sum = add(&mul(&sum, x, None)?, coefficient)?;
+    }
+    Ok(sum)
+}

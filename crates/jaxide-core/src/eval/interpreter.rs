@@ -1,0 +1,262 @@
+//! Running jaxprs: environments, order of evaluation, and freeing values after their last use.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::{Meaning, collective, control, meaning, state};
+use crate::error::{Error, ErrorKind, Result};
+use crate::jaxpr::{Atom, AvalKind, ClosedJaxpr, Jaxpr, VarMap};
+use crate::prims::Prim;
+use crate::tensor::Tensor;
+
+/// What a variable stands for while running.
+#[derive(Clone, Debug)]
+pub(super) enum Value {
+    /// An array.
+    Tensor(Tensor),
+    /// A mutable cell: its index among the interpreter's.
+    Cell(usize),
+}
+
+/// Operands or results.
+pub(super) type Values = SmallVec<[Value; 4]>;
+
+impl Value {
+    /// The array.
+    pub(super) fn tensor(self) -> Result<Tensor> {
+        match self {
+            Value::Tensor(tensor) => Ok(tensor),
+            Value::Cell(_) => Err(Error::new(
+                ErrorKind::Invalid,
+                "an array is expected, and a reference is given",
+            )),
+        }
+    }
+}
+
+/// All operands as arrays.
+pub(super) fn tensors(values: Values) -> Result<Vec<Tensor>> {
+    values.into_iter().map(Value::tensor).collect()
+}
+
+/// Arrays as values.
+pub(super) fn values(tensors: impl IntoIterator<Item = Tensor>) -> Values {
+    tensors.into_iter().map(Value::Tensor).collect()
+}
+
+/// An axis that collectives may name, and the index along it of the member that is running.
+#[derive(Clone, Debug)]
+pub(super) struct NamedAxis {
+    pub(super) name: crate::prims::Name,
+    pub(super) size: usize,
+    pub(super) index: usize,
+}
+
+/// The state of a run: contents of references, named axes, and plans of the jaxprs met so far.
+#[derive(Default)]
+pub(super) struct Interpreter {
+    pub(super) cells: Vec<Tensor>,
+    pub(super) axes: Vec<NamedAxis>,
+    plans: HashMap<*const Jaxpr, Arc<Plan>>,
+}
+
+/// A jaxpr with its variables numbered and their last uses known.
+struct Plan {
+    /// Kept alive, so that its address stays its own.
+    jaxpr: Arc<Jaxpr>,
+    slots: usize,
+    steps: Vec<Step>,
+    outputs: Vec<Operand>,
+}
+
+/// An equation's operands and results.
+struct Step {
+    inputs: SmallVec<[Operand; 3]>,
+    outputs: SmallVec<[Option<usize>; 2]>,
+}
+
+/// Where an operand comes from.
+enum Operand {
+    /// Read here for the last time, which leaves the slot empty.
+    Take(usize),
+    /// Read again later.
+    Read(usize),
+    /// A literal.
+    Constant(Tensor),
+}
+
+impl Interpreter {
+    /// Results of a jaxpr with its own constants.
+    pub(super) fn call(&mut self, closed: &ClosedJaxpr, args: Values) -> Result<Values> {
+        closed.check_consts()?;
+        let constants = values(closed.consts.iter().cloned());
+        self.run(&closed.jaxpr, constants, args)
+    }
+
+    /// Results of one primitive.
+    pub(super) fn apply(&mut self, prim: &Prim, inputs: Values) -> Result<Values> {
+        match meaning(prim, inputs)? {
+            Meaning::Arrays(results) => Ok(values(results)),
+            Meaning::Control(form, inputs) => control::run(self, form, inputs),
+            Meaning::State(form, inputs) => state::run(self, form, inputs),
+            Meaning::Collective(form, inputs) => collective::run(self, form, inputs),
+        }
+    }
+
+    fn run(&mut self, jaxpr: &Arc<Jaxpr>, constants: Values, args: Values) -> Result<Values> {
+        let plan = self.plan(jaxpr)?;
+        check_args(jaxpr, &args)?;
+        let mut slots: Vec<Option<Value>> = vec![None; plan.slots];
+        for (slot, value) in constants.into_iter().chain(args).enumerate() {
+            slots[slot] = Some(value);
+        }
+        for (eqn, step) in jaxpr.eqns.iter().zip(&plan.steps) {
+            let inputs = step
+                .inputs
+                .iter()
+                .map(|operand| fetch(&mut slots, operand))
+                .collect::<Result<_>>()?;
+            let results = self
+                .apply(&eqn.prim, inputs)
+                .map_err(|error| error.in_operation(eqn.prim.name()).at(eqn.source))?;
+            if results.len() != step.outputs.len() {
+                return Err(Error::new(
+                    ErrorKind::Arity,
+                    format!(
+                        "gives {} results, and {} are bound",
+                        results.len(),
+                        step.outputs.len()
+                    ),
+                )
+                .in_operation(eqn.prim.name())
+                .at(eqn.source));
+            }
+            for (slot, value) in step.outputs.iter().zip(results) {
+                if let Some(slot) = slot {
+                    slots[*slot] = Some(value);
+                }
+            }
+        }
+        plan.outputs
+            .iter()
+            .map(|operand| fetch(&mut slots, operand))
+            .collect()
+    }
+
+    fn plan(&mut self, jaxpr: &Arc<Jaxpr>) -> Result<Arc<Plan>> {
+        if let Some(plan) = self.plans.get(&Arc::as_ptr(jaxpr)) {
+            return Ok(plan.clone());
+        }
+        let plan = Arc::new(Plan::new(jaxpr.clone())?);
+        self.plans.insert(Arc::as_ptr(&plan.jaxpr), plan.clone());
+        Ok(plan)
+    }
+}
+
+impl Plan {
+    fn new(jaxpr: Arc<Jaxpr>) -> Result<Self> {
+        let mut slots = VarMap::new();
+        let bound = jaxpr.constvars.iter().chain(&jaxpr.invars);
+        for &var in bound.chain(jaxpr.eqns.iter().flat_map(|eqn| &eqn.outputs)) {
+            slots.insert(var, slots.len());
+        }
+        // From the end: the first use met is the last one.
+        let mut used = vec![false; slots.len()];
+        let mut operand = |atom: Atom| match atom {
+            Atom::Lit(literal) => {
+                Tensor::full(&[], literal.dtype, literal.value).map(Operand::Constant)
+            }
+            Atom::Var(var) => {
+                let &slot = slots.get(var).ok_or_else(|| {
+                    Error::new(ErrorKind::Invalid, "a variable is used that nothing binds")
+                })?;
+                let again = std::mem::replace(&mut used[slot], true);
+                Ok(if again {
+                    Operand::Read(slot)
+                } else {
+                    Operand::Take(slot)
+                })
+            }
+        };
+        let mut operands = |atoms: &[Atom]| -> Result<Vec<Operand>> {
+            let mut found: Vec<Operand> = atoms
+                .iter()
+                .rev()
+                .map(|&atom| operand(atom))
+                .collect::<Result<_>>()?;
+            found.reverse();
+            Ok(found)
+        };
+        let outputs = operands(&jaxpr.outvars)?;
+        let mut inputs = Vec::new();
+        for eqn in jaxpr.eqns.iter().rev() {
+            inputs.push(operands(&eqn.inputs)?);
+        }
+        let steps = jaxpr
+            .eqns
+            .iter()
+            .zip(inputs.into_iter().rev())
+            .map(|(eqn, inputs)| Step {
+                inputs: inputs.into(),
+                outputs: eqn
+                    .outputs
+                    .iter()
+                    .map(|&var| slots.get(var).copied().filter(|&slot| used[slot]))
+                    .collect(),
+            })
+            .collect();
+        Ok(Plan {
+            slots: slots.len(),
+            steps,
+            outputs,
+            jaxpr,
+        })
+    }
+}
+
+fn fetch(slots: &mut [Option<Value>], operand: &Operand) -> Result<Value> {
+    match operand {
+        Operand::Constant(tensor) => return Ok(Value::Tensor(tensor.clone())),
+        Operand::Take(slot) => slots[*slot].take(),
+        Operand::Read(slot) => slots[*slot].clone(),
+    }
+    .ok_or_else(|| Error::new(ErrorKind::Invalid, "a variable is used before it is bound"))
+}
+
+/// Arguments have the types that the jaxpr says.
+fn check_args(jaxpr: &Jaxpr, args: &[Value]) -> Result<()> {
+    if jaxpr.invars.len() != args.len() {
+        return Err(Error::new(
+            ErrorKind::Arity,
+            format!(
+                "a jaxpr of {} arguments is given {}",
+                jaxpr.invars.len(),
+                args.len()
+            ),
+        ));
+    }
+    for (index, (&var, arg)) in jaxpr.invars.iter().zip(args).enumerate() {
+        let want = jaxpr.aval_of(var);
+        let fits = match arg {
+            Value::Tensor(tensor) => {
+                want.kind == AvalKind::Token
+                    || (want.kind == AvalKind::Array
+                        && want.dtype == tensor.dtype()
+                        && want.shape.as_slice() == tensor.shape())
+            }
+            Value::Cell(_) => want.kind == AvalKind::Ref,
+        };
+        if !fits {
+            let got = match arg {
+                Value::Tensor(tensor) => tensor.aval().to_string(),
+                Value::Cell(_) => "a reference".to_owned(),
+            };
+            return Err(Error::shape(format!(
+                "argument {index} is {got}, and {want} is expected"
+            )));
+        }
+    }
+    Ok(())
+}
