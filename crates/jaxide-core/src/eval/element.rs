@@ -2,6 +2,7 @@
 
 use num_complex::Complex;
 
+use super::numerics::complex;
 use super::numerics::float::{Real, to_signed, to_unsigned};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
@@ -182,7 +183,7 @@ pub(super) fn reals(x: &Tensor) -> Result<Numbers<'_, f64>> {
 /// The elements of an array of complex numbers.
 pub(super) fn complexes(x: &Tensor) -> Result<Numbers<'_, Complex<f64>>> {
     Ok(by_dtype!(x.dtype(), T,
-        complex => Box::new(elements::<Complex<T>>(x)?.iter().map(|&v| widen(v))),
+        complex => Box::new(elements::<Complex<T>>(x)?.iter().map(|&v| complex::widen(v))),
         other => return Err(meaningless(x.dtype())),
     ))
 }
@@ -197,16 +198,6 @@ pub(super) fn any_complexes(x: &Tensor) -> Result<Numbers<'_, Complex<f64>>> {
     } else {
         Ok(Box::new(integers(x)?.map(|v| Complex::new(v as f64, 0.0))))
     }
-}
-
-/// A complex number with `f64` parts.
-pub(super) fn widen<T: Real>(z: Complex<T>) -> Complex<f64> {
-    Complex::new(z.re.to_f64(), z.im.to_f64())
-}
-
-/// A complex number with its parts rounded.
-pub(super) fn round<T: Real>(z: Complex<f64>) -> Complex<T> {
-    Complex::new(T::round_from(z.re), T::round_from(z.im))
 }
 
 /// An array of any numeric dtype from integers: wrapped to integers, rounded to floats, `!= 0` to bool.
@@ -255,7 +246,7 @@ pub(super) fn from_complexes(
 ) -> Result<Tensor> {
     by_dtype!(dtype, T,
         bool => collect(shape, dtype, numbers.map(|z| u8::from(z.re != 0.0 || z.im != 0.0))),
-        complex => collect(shape, dtype, numbers.map(round::<T>)),
+        complex => collect(shape, dtype, numbers.map(complex::round_from::<T>)),
         other => from_reals(shape, dtype, numbers.map(|z| z.re)),
     )
 }

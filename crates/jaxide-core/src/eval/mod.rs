@@ -26,7 +26,7 @@ mod strides;
 
 use elementwise::Comparison;
 use interpreter::{Interpreter, Value, Values, tensors, values};
-use numerics::elementary;
+use numerics::{complex, elementary, special};
 use reduction::Cumulation;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -86,74 +86,78 @@ fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
         P::Ceil(_) => unary(inputs, |x| elementwise::special(x, elementary::ceil)),
         P::IsFinite(_) => unary(inputs, elementwise::is_finite),
         P::Exp(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::exp, |z| z.exp())
+            elementwise::analytic(x, elementary::exp, complex::exp)
         }),
         P::Exp2(_) => unary(inputs, elementwise::exp2),
         P::Expm1(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::expm1, |z| z.exp() - 1.0)
+            elementwise::analytic(x, elementary::expm1, complex::expm1)
         }),
         P::Log(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::log, |z| z.ln())
+            elementwise::analytic(x, elementary::log, complex::log)
         }),
         P::Log2(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::log2, |z| z.ln() / std::f64::consts::LN_2)
+            elementwise::analytic(x, elementary::log2, complex::log2)
         }),
         P::Log1p(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::log1p, |z| (z + 1.0).ln())
+            elementwise::analytic(x, elementary::log1p, complex::log1p)
         }),
         P::Sqrt(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::sqrt, |z| z.sqrt())
+            elementwise::analytic(x, elementary::sqrt, complex::sqrt)
         }),
         P::Rsqrt(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::rsqrt, |z| z.sqrt().inv())
+            elementwise::analytic(x, elementary::rsqrt, complex::rsqrt)
         }),
         P::Cbrt(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::cbrt, |z| z.cbrt())
+            elementwise::analytic(x, elementary::cbrt, |z| complex::pow(z, (1.0 / 3.0).into()))
         }),
         P::Sin(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::sin, |z| z.sin())
+            elementwise::analytic(x, elementary::sin, complex::sin)
         }),
         P::Cos(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::cos, |z| z.cos())
+            elementwise::analytic(x, elementary::cos, complex::cos)
         }),
         P::Tan(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::tan, |z| z.tan())
+            elementwise::analytic(x, elementary::tan, complex::tan)
         }),
         P::Asin(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::asin, |z| z.asin())
+            elementwise::analytic(x, elementary::asin, complex::asin)
         }),
         P::Acos(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::acos, |z| z.acos())
+            elementwise::analytic(x, elementary::acos, complex::acos)
         }),
         P::Atan(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::atan, |z| z.atan())
+            elementwise::analytic(x, elementary::atan, complex::atan)
         }),
         P::Sinh(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::sinh, |z| z.sinh())
+            elementwise::analytic(x, elementary::sinh, complex::sinh)
         }),
         P::Cosh(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::cosh, |z| z.cosh())
+            elementwise::analytic(x, elementary::cosh, complex::cosh)
         }),
         P::Tanh(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::tanh, |z| z.tanh())
+            elementwise::analytic(x, elementary::tanh, complex::tanh)
         }),
         P::Asinh(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::asinh, |z| z.asinh())
+            elementwise::analytic(x, elementary::asinh, complex::asinh)
         }),
         P::Acosh(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::acosh, |z| z.acosh())
+            elementwise::analytic(x, elementary::acosh, complex::acosh)
         }),
         P::Atanh(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::atanh, |z| z.atanh())
+            elementwise::analytic(x, elementary::atanh, complex::atanh)
         }),
         P::Logistic(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::logistic, |z| ((-z).exp() + 1.0).inv())
+            elementwise::analytic(x, elementary::logistic, complex::logistic)
         }),
         P::Square(_) => unary(inputs, elementwise::square),
         P::OneMinusSquare(_) => unary(inputs, elementwise::one_minus_square),
         P::Erf(_) => unary(inputs, |x| elementwise::special(x, elementary::erf)),
         P::Erfc(_) => unary(inputs, |x| elementwise::special(x, elementary::erfc)),
         P::ErfInv(_) => unary(inputs, elementwise::erf_inv),
+        P::Lgamma(_) => unary(inputs, |x| elementwise::special(x, special::lgamma)),
+        P::Digamma(_) => unary(inputs, |x| elementwise::special(x, special::digamma)),
+        P::BesselI0e(_) => unary(inputs, |x| elementwise::special(x, special::bessel_i0e)),
+        P::BesselI1e(_) => unary(inputs, |x| elementwise::special(x, special::bessel_i1e)),
         P::Real(_) => unary(inputs, elementwise::real_part),
         P::Imag(_) => unary(inputs, elementwise::imaginary_part),
         P::Not(_) => unary(inputs, elementwise::not),
@@ -205,6 +209,19 @@ fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
         }),
         P::LessEqualTotal(_) => binary(inputs, |x, y| {
             elementwise::compare_total(x, y, Comparison::LessEqual)
+        }),
+        P::Igamma(_) => binary(inputs, |a, x| elementwise::special2(a, x, special::igamma)),
+        P::Igammac(_) => binary(inputs, |a, x| elementwise::special2(a, x, special::igammac)),
+        P::IgammaGradA(_) => binary(inputs, elementwise::igamma_grad_a),
+        P::Polygamma(_) => binary(inputs, elementwise::polygamma),
+        P::Zeta(_) => binary(inputs, |x, q| elementwise::special2(x, q, special::zeta)),
+        P::RegularizedIncompleteBeta(_) => operands(inputs).and_then(|[a, b, x]| {
+            one(elementwise::special3(
+                &a,
+                &b,
+                &x,
+                special::regularized_incomplete_beta,
+            ))
         }),
         P::Clamp(_) => {
             operands(inputs).and_then(|[low, x, high]| one(elementwise::clamp(&low, &x, &high)))
@@ -423,18 +440,7 @@ fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
         P::ShardMap(p) => return Ok(Meaning::Collective(collective::Form::ShardMap(p), inputs)),
         P::Pmap(p) => return Ok(Meaning::Collective(collective::Form::Pmap(p), inputs)),
 
-        P::Lgamma(_)
-        | P::Digamma(_)
-        | P::BesselI0e(_)
-        | P::BesselI1e(_)
-        | P::Igamma(_)
-        | P::Igammac(_)
-        | P::IgammaGradA(_)
-        | P::RandomGammaGrad(_)
-        | P::Polygamma(_)
-        | P::Zeta(_)
-        | P::RegularizedIncompleteBeta(_)
-        | P::ReduceWindowSum(_)
+        P::ReduceWindowSum(_)
         | P::ReduceWindowMax(_)
         | P::ReduceWindowMin(_)
         | P::ReduceWindow(_)

@@ -2,13 +2,13 @@
 
 use smallvec::SmallVec;
 
-use super::element::{integers, update};
-use super::elementwise;
+use super::element::{build, integers};
+use super::indexing::{Combine, combine_pairs};
 use super::interpreter::{Interpreter, Value, Values, values};
-use super::strides::{Layout, copy_box, read, row_major};
+use super::strides::{Layout, Strides, row_major};
 use crate::error::{Error, ErrorKind, Result};
-use crate::jaxpr::Shape;
-use crate::prims::{RefIndex, RefIndices, RunState};
+use crate::jaxpr::{Aval, Shape};
+use crate::prims::{RefIndex, RefIndexer, RefIndices, RunState, indexed_shape};
 use crate::tensor::Tensor;
 
 /// A primitive on references.
@@ -45,26 +45,26 @@ pub(super) fn run(interpreter: &mut Interpreter, form: Form<'_>, inputs: Values)
             let operands = inputs.map(Value::tensor).collect::<Result<Vec<_>>>()?;
             let contents = &interpreter.cells[cell];
             let part = Part::new(contents, indices, &operands)?;
-            Ok(values([read(contents, &part.shape, &part.layout)?]))
+            Ok(values([read_part(contents, &part)?]))
         }
         Form::Swap(indices) => {
             let (cell, value) = (cell(next()?)?, next()?.tensor()?);
             let operands = inputs.map(Value::tensor).collect::<Result<Vec<_>>>()?;
             let part = Part::new(&interpreter.cells[cell], indices, &operands)?;
-            let old = read(&interpreter.cells[cell], &part.shape, &part.layout)?;
-            write(&mut interpreter.cells[cell], &part, &value)?;
+            let old = read_part(&interpreter.cells[cell], &part)?;
+            write_part(
+                &mut interpreter.cells[cell],
+                &part,
+                &value,
+                Combine::Replace,
+            )?;
             Ok(values([old]))
         }
         Form::Add(indices) => {
             let (cell, value) = (cell(next()?)?, next()?.tensor()?);
             let operands = inputs.map(Value::tensor).collect::<Result<Vec<_>>>()?;
             let part = Part::new(&interpreter.cells[cell], indices, &operands)?;
-            let old = read(&interpreter.cells[cell], &part.shape, &part.layout)?;
-            write(
-                &mut interpreter.cells[cell],
-                &part,
-                &elementwise::add(&old, &value)?,
-            )?;
+            write_part(&mut interpreter.cells[cell], &part, &value, Combine::Add)?;
             Ok(Values::new())
         }
         Form::Freeze => {
@@ -118,70 +118,159 @@ fn cell(value: Value) -> Result<usize> {
 /// The part of a cell's contents that indices name.
 struct Part {
     shape: Shape,
-    layout: Layout,
+    /// Where its elements are in the cell, in row-major order.
+    positions: Vec<usize>,
 }
 
 impl Part {
-    /// Of `contents`; an index operand is moved into range, and its axis disappears.
+    /// The part of `contents` that indexers name, one after another, with `operands` as their computed indices.
+    ///
+    /// Computed indices are moved into range.
     fn new(contents: &Tensor, indices: &RefIndices, operands: &[Tensor]) -> Result<Self> {
-        let lengths = contents.shape();
         let mut part = Part {
-            shape: Shape::new(),
-            layout: Layout::whole(&[]),
+            shape: Shape::from_slice(contents.shape()),
+            positions: (0..contents.len()).collect(),
         };
-        if indices.len() > lengths.len() {
-            return Err(Error::shape(format!(
-                "{} indices are given for {}",
-                indices.len(),
-                contents.aval()
-            )));
-        }
         let mut operands = operands.iter();
-        for (axis, (&length, stride)) in lengths.iter().zip(row_major(lengths)).enumerate() {
-            match indices.get(axis) {
-                None => {
-                    part.shape.push(length);
-                    part.layout.strides.push(stride);
-                }
-                Some(&RefIndex::Slice {
-                    start,
-                    size,
-                    stride: step,
-                }) => {
-                    let end = size.checked_sub(1).map_or(Some(start), |last| {
-                        last.checked_mul(step)?.checked_add(start)?.checked_add(1)
-                    });
-                    if end.is_none_or(|end| end > length) {
-                        return Err(Error::shape(format!(
-                            "{size} elements from {start} leave axis {axis} of {}",
-                            contents.aval()
-                        )));
-                    }
-                    part.shape.push(size);
-                    part.layout.start += start as isize * stride;
-                    part.layout.strides.push(stride * step as isize);
-                }
-                Some(RefIndex::Operand) => {
-                    let index = operands
-                        .next()
-                        .and_then(|operand| integers(operand).ok()?.next())
-                        .ok_or_else(|| Error::new(ErrorKind::Arity, "an index is missing"))?;
-                    if length == 0 {
-                        return Err(Error::shape(format!(
-                            "axis {axis} of {} is empty",
-                            contents.aval()
-                        )));
-                    }
-                    part.layout.start += index.clamp(0, length as i128 - 1) as isize * stride;
-                }
-            }
+        for indexer in indices {
+            part = part.indexed(indexer, &mut operands)?;
         }
         Ok(part)
     }
+
+    /// The part of this part that one indexer names.
+    fn indexed<'a>(
+        &self,
+        indexer: &RefIndexer,
+        operands: &mut impl Iterator<Item = &'a Tensor>,
+    ) -> Result<Self> {
+        let missing = || Error::new(ErrorKind::Arity, "an index is missing");
+        if indexer.len() > self.shape.len() {
+            return Err(Error::shape(format!(
+                "{} indices are given for shape {:?}",
+                indexer.len(),
+                self.shape.as_slice()
+            )));
+        }
+        let dynamic = indexer
+            .iter()
+            .filter(|index| !matches!(index, RefIndex::Slice { .. }))
+            .count();
+        let operands: Vec<&Tensor> = operands.by_ref().take(dynamic).collect();
+        let avals: Vec<Aval> = operands.iter().map(|operand| operand.aval()).collect();
+        // Axes that are not indexed are taken whole.
+        let whole = |&size: &usize| RefIndex::Slice {
+            start: 0,
+            size,
+            stride: 1,
+        };
+        let indexer: RefIndexer = indexer
+            .iter()
+            .copied()
+            .chain(self.shape[indexer.len()..].iter().map(whole))
+            .collect();
+        let shape = indexed_shape(&self.shape, &indexer, &avals);
+
+        // Runs make an offset for each of the result's axes, index operands one for each of their elements.
+        let mut runs = Layout {
+            start: 0,
+            strides: Strides::new(),
+        };
+        let mut offsets: Option<(Shape, Vec<usize>)> = None;
+        let mut operands = operands.into_iter();
+        let axes = indexer.iter().zip(&self.shape).zip(row_major(&self.shape));
+        for ((index, &length), step) in axes {
+            let (start, size, stride) = match *index {
+                RefIndex::Slice {
+                    start,
+                    size,
+                    stride,
+                } => (start, size, stride),
+                RefIndex::DynamicSlice { size, stride } => {
+                    let start = integers(operands.next().ok_or_else(missing)?)?
+                        .next()
+                        .ok_or_else(missing)?;
+                    let last = length.saturating_sub(span(size, stride));
+                    (start.clamp(0, last as i128) as usize, size, stride)
+                }
+                RefIndex::Operand => {
+                    let operand = operands.next().ok_or_else(missing)?;
+                    if length == 0 {
+                        return Err(Error::shape(format!(
+                            "shape {:?} has nothing to index",
+                            self.shape.as_slice()
+                        )));
+                    }
+                    let (axes, sums) = offsets
+                        .get_or_insert_with(|| (operand.shape().into(), vec![0; operand.len()]));
+                    if axes.as_slice() != operand.shape() {
+                        return Err(Error::shape("index operands have different shapes"));
+                    }
+                    for (sum, index) in sums.iter_mut().zip(integers(operand)?) {
+                        *sum += index.clamp(0, length as i128 - 1) as usize * step as usize;
+                    }
+                    continue;
+                }
+            };
+            if start.saturating_add(span(size, stride)) > length {
+                return Err(Error::shape(format!(
+                    "{size} elements from {start} leave an axis of length {length}"
+                )));
+            }
+            runs.start += start as isize * step;
+            runs.strides.push(stride as isize * step);
+        }
+
+        let mut among = Layout {
+            start: 0,
+            strides: SmallVec::from_elem(0, runs.strides.len()),
+        };
+        let (axes, offsets) = offsets.unwrap_or_else(|| (Shape::new(), vec![0]));
+        let place = place_of_operands(&indexer);
+        runs.strides.insert_many(place, axes.iter().map(|_| 0));
+        among.strides.insert_many(place, row_major(&axes));
+        let positions = runs.positions(&shape).zip(among.positions(&shape));
+        Ok(Part {
+            positions: positions
+                .map(|(run, which)| self.positions[run + offsets[which]])
+                .collect(),
+            shape,
+        })
+    }
 }
 
-/// Writes `value` into a part of a cell.
-fn write(cell: &mut Tensor, part: &Part, value: &Tensor) -> Result<()> {
+/// Which of the result's axes the first one of the index operands is.
+fn place_of_operands(indexer: &RefIndexer) -> usize {
+    let is_operand = |index: &RefIndex| *index == RefIndex::Operand;
+    let first = indexer.iter().position(is_operand).unwrap_or(0);
+    let last = indexer.iter().rposition(is_operand).unwrap_or(0);
+    let together = indexer
+        .iter()
+        .skip(first)
+        .take(last + 1 - first)
+        .all(is_operand);
+    if together { first } else { 0 }
+}
+
+/// How far a run of `size` elements reaches.
+fn span(size: usize, stride: usize) -> usize {
+    size.checked_sub(1)
+        .map_or(0, |steps| steps.saturating_mul(stride).saturating_add(1))
+}
+
+/// The elements of a part.
+fn read_part(cell: &Tensor, part: &Part) -> Result<Tensor> {
+    let size = cell.dtype().size();
+    build(&part.shape, cell.dtype(), |bytes| {
+        for (element, position) in bytes.chunks_exact_mut(size.max(1)).zip(&part.positions) {
+            element.copy_from_slice(&cell.bytes()[position * size..(position + 1) * size]);
+        }
+        Ok(())
+    })
+}
+
+/// Combines `value` into a part of a cell.
+fn write_part(cell: &mut Tensor, part: &Part, value: &Tensor, combine: Combine) -> Result<()> {
     if value.dtype() != cell.dtype() || value.shape() != part.shape.as_slice() {
         return Err(Error::shape(format!(
             "{} cannot be written to a part of shape {:?} of {}",
@@ -190,17 +279,9 @@ fn write(cell: &mut Tensor, part: &Part, value: &Tensor) -> Result<()> {
             cell.aval()
         )));
     }
+    let pairs: Vec<(usize, usize)> = part.positions.iter().copied().zip(0..).collect();
     // Taken out meanwhile, so that nothing else holds it and it changes in place.
     let contents = std::mem::replace(cell, Tensor::bool(false));
-    let size = contents.dtype().size();
-    *cell = update(contents, |bytes| {
-        let whole = Layout::whole(value.shape());
-        copy_box(
-            value.shape(),
-            size,
-            (value.bytes(), &whole),
-            (bytes, &part.layout),
-        )
-    })?;
+    *cell = combine_pairs(contents, value, &pairs, combine)?;
     Ok(())
 }

@@ -4,11 +4,11 @@ use num_complex::Complex;
 
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::eval::element::{
-    by_dtype, collect, decode, elements, encode, meaningless, round, widen,
-};
+use crate::eval::element::{by_dtype, collect, decode, elements, encode, meaningless};
+use crate::eval::numerics::complex::{through_c128, through_c128_2};
 use crate::eval::numerics::float::{Real, through_f64, through_f64_2};
-use crate::jaxpr::Shape;
+use crate::eval::shape::broadcast_in_dim;
+use crate::jaxpr::{Dims, Shape};
 use crate::tensor::{Element, Tensor};
 
 /// A function of a real number, computed in `f64` and rounded once.
@@ -37,38 +37,60 @@ pub(super) fn map2<A: Element, B: Element, R: Element>(
     f: impl Fn(A, B) -> R,
 ) -> Result<Tensor> {
     let shape = common_shape(&[x, y])?;
-    let (a, b) = (elements::<A>(x)?, elements::<B>(y)?);
-    if x.shape() == y.shape() {
-        return collect(&shape, dtype, a.iter().zip(b).map(|(&a, &b)| f(a, b)));
-    }
-    match (a, b) {
-        (&[a], b) if x.shape().is_empty() => collect(&shape, dtype, b.iter().map(|&b| f(a, b))),
-        (a, &[b]) => collect(&shape, dtype, a.iter().map(|&a| f(a, b))),
-        _ => Err(Error::shape("a rank-0 operand is expected")),
+    let (x, y) = (spread(x, &shape)?, spread(y, &shape)?);
+    match (elements::<A>(&x)?, elements::<B>(&y)?) {
+        (a, b) if a.len() == b.len() => {
+            collect(&shape, dtype, a.iter().zip(b).map(|(&a, &b)| f(a, b)))
+        }
+        (&[a], b) => collect(&shape, dtype, b.iter().map(|&b| f(a, b))),
+        (a, b) => collect(&shape, dtype, a.iter().map(|&a| f(a, at(b, 0)))),
     }
 }
 
-/// The shape of the operands that are not of rank 0.
+/// The shape that operands have together: of the same rank, axes of length 1 stretch; operands of rank 0 fit any.
 ///
 /// # Errors
-/// When two of them differ.
+/// When two of them differ otherwise.
 pub(in crate::eval) fn common_shape(operands: &[&Tensor]) -> Result<Shape> {
-    let mut common: &[usize] = &[];
+    let mut common = Shape::new();
     for operand in operands {
         let shape = operand.shape();
         if common.is_empty() {
-            common = shape;
-        } else if !shape.is_empty() && shape != common {
+            common = Shape::from_slice(shape);
+            continue;
+        }
+        let fits = shape.is_empty()
+            || shape.len() == common.len()
+                && shape
+                    .iter()
+                    .zip(&common)
+                    .all(|(&a, &b)| a == b || a == 1 || b == 1);
+        if !fits {
             return Err(Error::shape(format!(
-                "operands have shapes {common:?} and {shape:?}, which differ"
+                "operands have shapes {:?} and {shape:?}, which differ",
+                common.as_slice()
             )));
         }
+        for (all, &length) in common.iter_mut().zip(shape) {
+            if *all == 1 {
+                *all = length;
+            }
+        }
     }
-    Ok(Shape::from_slice(common))
+    Ok(common)
 }
 
-/// An array with all operands' elements side by side: element `i` of a rank-0 operand is its only one.
-pub(super) fn at<T: Copy>(elements: &[T], index: usize) -> T {
+/// An operand with its axes stretched to `shape`; one of rank 0 stays as it is.
+pub(in crate::eval) fn spread(x: &Tensor, shape: &[usize]) -> Result<Tensor> {
+    if x.shape().is_empty() || x.shape() == shape {
+        return Ok(x.clone());
+    }
+    let places: Dims = (0..shape.len()).collect();
+    broadcast_in_dim(x, shape, &places)
+}
+
+/// Element `index` of a spread operand.
+pub(in crate::eval) fn at<T: Copy>(elements: &[T], index: usize) -> T {
     if let &[only] = elements {
         only
     } else {
@@ -118,9 +140,10 @@ pub(super) fn real3(
     let dtype = same_dtype(x, y)?;
     same_dtype(y, z)?;
     let shape = common_shape(&[x, y, z])?;
+    let [x, y, z] = [spread(x, &shape)?, spread(y, &shape)?, spread(z, &shape)?];
     by_dtype!(dtype, T,
         real => {
-            let (a, b, c) = (elements::<T>(x)?, elements::<T>(y)?, elements::<T>(z)?);
+            let (a, b, c) = (elements::<T>(&x)?, elements::<T>(&y)?, elements::<T>(&z)?);
             let triple = |i| f(at(a, i).to_f64(), at(b, i).to_f64(), at(c, i).to_f64());
             let count = shape.iter().product();
             collect(&shape, dtype, (0..count).map(|i| <T as Real>::round_from(triple(i))))
@@ -132,7 +155,7 @@ pub(super) fn real3(
 /// `f` of every complex number.
 pub(super) fn complex(x: &Tensor, f: ComplexFn) -> Result<Tensor> {
     by_dtype!(x.dtype(), T,
-        complex => map::<Complex<T>, Complex<T>>(x, x.dtype(), |z| round(f(widen(z)))),
+        complex => map::<Complex<T>, Complex<T>>(x, x.dtype(), |z| through_c128(f, z)),
         other => Err(meaningless(x.dtype())),
     )
 }
@@ -141,7 +164,7 @@ pub(super) fn complex(x: &Tensor, f: ComplexFn) -> Result<Tensor> {
 pub(super) fn complex2(x: &Tensor, y: &Tensor, f: ComplexFn2) -> Result<Tensor> {
     let dtype = same_dtype(x, y)?;
     by_dtype!(dtype, T,
-        complex => map2::<Complex<T>, Complex<T>, Complex<T>>(x, y, dtype, |a, b| round(f(widen(a), widen(b)))),
+        complex => map2::<Complex<T>, Complex<T>, Complex<T>>(x, y, dtype, |a, b| through_c128_2(f, a, b)),
         other => Err(meaningless(dtype)),
     )
 }

@@ -23,13 +23,14 @@ use super::element::{by_dtype, decode, elements, encode, meaningless};
 use super::numerics::elementary;
 use super::numerics::float::{self, Real};
 use super::numerics::integer::Int;
+use super::numerics::{self, complex};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::prims::RoundingMethod;
 use crate::tensor::Tensor;
 use map::{
-    ComplexFn, ComplexFn2, RealFn, RealFn2, complex, complex2, inexact, integer, integer2, map,
-    map2, real, real2, real3, same_dtype,
+    ComplexFn, ComplexFn2, RealFn, RealFn2, complex2, inexact, integer, integer2, map, map2, real,
+    real2, real3, same_dtype,
 };
 
 /// A function that floats and complex numbers have.
@@ -73,17 +74,14 @@ pub(super) fn neg(x: &Tensor) -> Result<Tensor> {
 
 /// -1, 0 or 1; `z/|z|` for complex numbers.
 pub(super) fn sign(x: &Tensor) -> Result<Tensor> {
-    integer!(x, Int::sign, other => inexact(x, elementary::sign, |z| {
-        let length = z.norm();
-        if length == 0.0 { Complex::new(0.0, 0.0) } else { z / length }
-    }))
+    integer!(x, Int::sign, other => inexact(x, elementary::sign, complex::sign))
 }
 
 /// The absolute value, real for complex numbers.
 pub(super) fn abs(x: &Tensor) -> Result<Tensor> {
     let dtype = x.dtype();
     integer!(x, Int::abs, other => by_dtype!(dtype, T,
-        complex => map::<Complex<T>, T>(x, dtype.real(), |z| Real::round_from(z.re.to_f64().hypot(z.im.to_f64()))),
+        complex => map::<Complex<T>, T>(x, dtype.real(), |z| Real::round_from(complex::abs(complex::widen(z)))),
         other => real(x, elementary::abs),
     ))
 }
@@ -106,7 +104,26 @@ pub(super) fn exp2(x: &Tensor) -> Result<Tensor> {
     by_dtype!(dtype, T,
         small => map::<u8, u8>(x, dtype, |a| encode(dtype, decode(dtype, a).exp2())),
         real => map::<T, T>(x, dtype, elementary::exp2),
-        other => complex(x, |z| (z * std::f64::consts::LN_2).exp()),
+        complex => map::<Complex<T>, Complex<T>>(x, dtype, complex::exp2),
+        other => Err(meaningless(dtype)),
+    )
+}
+
+/// The derivative of `igamma` in `a`.
+pub(super) fn igamma_grad_a(a: &Tensor, x: &Tensor) -> Result<Tensor> {
+    let dtype = same_dtype(a, x)?;
+    by_dtype!(dtype, T,
+        real => map2::<T, T, T>(a, x, dtype, numerics::special::igamma_grad_a),
+        other => Err(meaningless(dtype)),
+    )
+}
+
+/// The polygamma function of order `m`.
+pub(super) fn polygamma(m: &Tensor, x: &Tensor) -> Result<Tensor> {
+    let dtype = same_dtype(m, x)?;
+    by_dtype!(dtype, T,
+        real => map2::<T, T, T>(m, x, dtype, numerics::special::polygamma),
+        other => Err(meaningless(dtype)),
     )
 }
 
@@ -122,7 +139,7 @@ pub(super) fn erf_inv(x: &Tensor) -> Result<Tensor> {
 
 /// `x * x`.
 pub(super) fn square(x: &Tensor) -> Result<Tensor> {
-    mul(x, x, None)
+    integer!(x, |a| Int::mul(a, a), other => inexact(x, |a| a * a, complex::square))
 }
 
 /// `1 - x*x`, as `(1 - x)(1 + x)`.
@@ -140,8 +157,8 @@ pub(super) fn integer_pow(x: &Tensor, y: i64) -> Result<Tensor> {
         real => map::<T, T>(x, dtype, |a| Real::round_from(real_power(a.to_f64()))),
         complex => map::<Complex<T>, Complex<T>>(x, dtype, |z| {
             let one = Complex::new(1.0, 0.0);
-            let power = elementary::integer_pow(super::element::widen(z), y, one, |a, b| a * b, |a, b| a / b);
-            super::element::round(power)
+            let power = elementary::integer_pow(complex::widen(z), y, one, complex::mul, complex::div);
+            complex::round_from(power)
         }),
         other => Err(meaningless(dtype)),
     )
@@ -197,7 +214,7 @@ pub(super) fn imaginary_part(x: &Tensor) -> Result<Tensor> {
 pub(super) fn conj(x: &Tensor) -> Result<Tensor> {
     match x.dtype().complex() {
         Some(dtype) if !x.dtype().is_complex() => convert_element_type(x, dtype),
-        Some(_) => complex(x, |z| z.conj()),
+        Some(_) => map::complex(x, |z| z.conj()),
         None => Err(meaningless(x.dtype())),
     }
 }
@@ -234,7 +251,7 @@ pub(super) fn mul(x: &Tensor, y: &Tensor, out_dtype: Option<DType>) -> Result<Te
             None,
         );
     }
-    integer2!(x, y, Int::mul, other => inexact2(x, y, |a, b| a * b, |a, b| a * b))
+    integer2!(x, y, Int::mul, other => inexact2(x, y, |a, b| a * b, complex::mul))
 }
 
 /// The upper half of the product.
@@ -244,7 +261,7 @@ pub(super) fn mulhi(x: &Tensor, y: &Tensor) -> Result<Tensor> {
 
 /// `x / y`; integers truncate.
 pub(super) fn div(x: &Tensor, y: &Tensor) -> Result<Tensor> {
-    integer2!(x, y, Int::div, other => inexact2(x, y, |a, b| a / b, |a, b| a / b))
+    integer2!(x, y, Int::div, other => inexact2(x, y, |a, b| a / b, complex::div))
 }
 
 /// The remainder with the sign of the dividend.
@@ -255,7 +272,7 @@ pub(super) fn rem(x: &Tensor, y: &Tensor) -> Result<Tensor> {
 /// `x` to the power `y`, where `y` may be an integer array.
 pub(super) fn pow(x: &Tensor, y: &Tensor) -> Result<Tensor> {
     if y.dtype().is_inexact() {
-        return inexact2(x, y, elementary::pow, complex_pow);
+        return inexact2(x, y, elementary::pow, complex::pow);
     }
     let dtype = x.dtype();
     let exponents: Vec<i64> = super::element::integers(y)?.map(|v| v as i64).collect();
@@ -275,31 +292,16 @@ pub(super) fn pow(x: &Tensor, y: &Tensor) -> Result<Tensor> {
         int => powers!(T, |a, n| elementary::integer_pow(a, n, 1, Int::mul, Int::div)),
         small => powers!(u8, |a, n| encode(dtype, elementary::pow(decode(dtype, a), n as f64))),
         real => powers!(T, |a: T, n| <T as Real>::round_from(elementary::pow(a.to_f64(), n as f64))),
-        complex => powers!(Complex<T>, |z, n| super::element::round::<T>(
-            complex_pow(super::element::widen(z), Complex::new(n as f64, 0.0)),
+        complex => powers!(Complex<T>, |z, n| complex::round_from::<T>(
+            complex::pow(complex::widen(z), Complex::new(n as f64, 0.0)),
         )),
         other => Err(meaningless(dtype)),
     )
 }
 
-/// `exp(w log z)`, 1 for `w = 0`.
-fn complex_pow(z: Complex<f64>, w: Complex<f64>) -> Complex<f64> {
-    if w == Complex::new(0.0, 0.0) {
-        Complex::new(1.0, 0.0)
-    } else if z == Complex::new(0.0, 0.0) {
-        Complex::new(0.0, 0.0)
-    } else {
-        (w * z.ln()).exp()
-    }
-}
-
 /// The angle of the point `(y, x)`.
 pub(super) fn atan2(y: &Tensor, x: &Tensor) -> Result<Tensor> {
-    inexact2(y, x, elementary::atan2, |y, x| {
-        // atan2(y, x) = -i log((x + iy) / sqrt(x² + y²))
-        let i = Complex::<f64>::i();
-        -i * ((x + i * y) / (x * x + y * y).sqrt()).ln()
-    })
+    inexact2(y, x, elementary::atan2, complex::atan2)
 }
 
 /// The next number after `x` towards `y`.
@@ -311,16 +313,16 @@ pub(super) fn nextafter(x: &Tensor, y: &Tensor) -> Result<Tensor> {
     )
 }
 
-/// The polynomial of `x` with `coefficients`, highest degree first, by Horner's rule.
+/// The polynomial of `x` with `coefficients`, lowest degree first, by Horner's rule.
 pub(super) fn polynomial(x: &Tensor, coefficients: &[Tensor]) -> Result<Tensor> {
-    let Some((first, rest)) = coefficients.split_first() else {
+    let Some((highest, rest)) = coefficients.split_last() else {
         return Err(Error::new(
             crate::error::ErrorKind::Arity,
             "at least one coefficient is needed",
         ));
     };
-    let mut sum = first.clone();
-    for coefficient in rest {
+    let mut sum = highest.clone();
+    for coefficient in rest.iter().rev() {
         sum = add(&mul(&sum, x, None)?, coefficient)?;
     }
     Ok(sum)

@@ -4,7 +4,7 @@ mod gather;
 mod scatter;
 
 pub(super) use gather::gather;
-pub(super) use scatter::{Combine, scatter, scatter_pairs};
+pub(super) use scatter::{Combine, combine_pairs, scatter, scatter_pairs};
 
 use smallvec::SmallVec;
 

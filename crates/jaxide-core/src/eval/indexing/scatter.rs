@@ -5,7 +5,8 @@ use smallvec::SmallVec;
 
 use super::{Bounds, Windows, ones, others};
 use crate::error::{Error, ErrorKind, Result};
-use crate::eval::element::{by_dtype, decode, encode, meaningless, round, update, widen};
+use crate::eval::element::{by_dtype, decode, encode, meaningless, update};
+use crate::eval::numerics::complex::through_c128_2;
 use crate::eval::numerics::elementary;
 use crate::eval::numerics::float::through_f64_2;
 use crate::eval::numerics::integer::Int;
@@ -41,11 +42,21 @@ pub(in crate::eval) fn scatter(
     combine: Combine,
 ) -> Result<Tensor> {
     let pairs = scatter_pairs(&x, indices, updates, numbers, mode)?;
+    combine_pairs(x, updates, &pairs, combine)
+}
+
+/// `x` with elements of `updates` combined into it: pairs of a position in `x` and one in `updates`, in order.
+pub(in crate::eval) fn combine_pairs(
+    x: Tensor,
+    updates: &Tensor,
+    pairs: &[(usize, usize)],
+    combine: Combine,
+) -> Result<Tensor> {
     let dtype = x.dtype();
     if let Combine::Replace = combine {
         let size = dtype.size();
         return update(x, |bytes| {
-            for (target, source) in pairs {
+            for &(target, source) in pairs {
                 bytes[target * size..(target + 1) * size]
                     .copy_from_slice(&updates.bytes()[source * size..(source + 1) * size]);
             }
@@ -83,7 +94,7 @@ pub(in crate::eval) fn scatter(
                 Combine::Min => |a, b| if (a.re, a.im) < (b.re, b.im) { a } else { b },
                 Combine::Max => |a, b| if (a.re, a.im) > (b.re, b.im) { a } else { b },
             };
-            apply::<Complex<T>>(x, updates, pairs, |a, b| round(f(widen(a), widen(b))))
+            apply::<Complex<T>>(x, updates, pairs, |a, b| through_c128_2(f, a, b))
         },
         other => Err(meaningless(dtype)),
     )
@@ -103,7 +114,7 @@ fn real_function(combine: Combine) -> fn(f64, f64) -> f64 {
 fn apply<T: Element>(
     x: Tensor,
     updates: &Tensor,
-    pairs: Vec<(usize, usize)>,
+    pairs: &[(usize, usize)],
     f: impl Fn(T, T) -> T,
 ) -> Result<Tensor> {
     let updates = crate::eval::element::elements::<T>(updates)?;
@@ -112,7 +123,7 @@ fn apply<T: Element>(
         let elements: &mut [T] = bytemuck::try_cast_slice_mut(bytes).map_err(|error| {
             Error::new(ErrorKind::Internal, format!("misaligned array: {error}"))
         })?;
-        for (target, source) in pairs {
+        for &(target, source) in pairs {
             elements[target] = f(elements[target], updates[source]);
         }
         Ok(())

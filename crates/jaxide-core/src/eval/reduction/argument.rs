@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::Reduction;
-use super::sort::sort_keys;
+use super::sort::sort_order;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::eval::element::{from_integers, reals};
@@ -37,17 +37,17 @@ fn first_extreme(
             x.aval()
         )));
     }
-    let keys = sort_keys(x)?;
+    let order = sort_order(x, x)?;
     let nans: Vec<bool> = if x.dtype().is_float() {
         reals(x)?.map(f64::is_nan).collect()
     } else {
-        vec![false; keys.len()]
+        vec![false; x.len()]
     };
     let indices = reduction.groups().map(|group| {
         let mut best: Option<(usize, usize)> = None;
         for (index, position) in group.enumerate() {
             let replaces = best.is_none_or(|(_, other)| {
-                !nans[other] && (nans[position] || keys[position].cmp(&keys[other]) == better)
+                !nans[other] && (nans[position] || order(position, other) == better)
             });
             if replaces {
                 best = Some((index, position));

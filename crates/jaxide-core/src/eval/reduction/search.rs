@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::Reduction;
-use super::sort::sort_keys;
+use super::sort::sort_order;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::eval::element::{any_complexes, from_integers, integers};
@@ -108,7 +108,7 @@ pub(in crate::eval) fn search_sorted(
             query.aval()
         )));
     }
-    let (keys, queries) = (sort_keys(sorted)?, sort_keys(query)?);
+    let order = sort_order(sorted, query)?;
     let rows = Reduction::new(sorted.shape(), &[dimension])?;
     let mut shape = Shape::from_slice(&rows.shape);
     shape.extend_from_slice(&query.shape()[batch_dims..]);
@@ -118,10 +118,10 @@ pub(in crate::eval) fn search_sorted(
     let mut found = Vec::new();
     for (number, row) in rows.iter().enumerate() {
         let batch = number * batches / rows.len();
-        for &wanted in &queries[batch * per_batch..(batch + 1) * per_batch] {
+        for wanted in batch * per_batch..(batch + 1) * per_batch {
             let index = row.partition_point(|&position| match side {
-                SearchSide::Left => keys[position] < wanted,
-                SearchSide::Right => keys[position] <= wanted,
+                SearchSide::Left => order(position, wanted).is_lt(),
+                SearchSide::Right => order(position, wanted).is_le(),
             });
             found.push(index as i128);
         }

@@ -1,20 +1,53 @@
 //! Sorting and selecting the largest.
 
-use std::cmp::Reverse;
+use std::cmp::Ordering;
 
-use smallvec::SmallVec;
+use num_complex::Complex;
 
 use super::Reduction;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::eval::element::{build, complexes, from_integers, integers, reals};
+use crate::eval::element::{build, by_dtype, decode, elements, from_integers, meaningless};
+use crate::eval::numerics::order;
 use crate::eval::shape::no_axis;
 use crate::jaxpr::Shape;
 use crate::tensor::Tensor;
 
+/// Compares elements at two positions.
+pub(super) type Order<'a> = Box<dyn Fn(usize, usize) -> Ordering + 'a>;
+
+/// The order of `sort` between an element of `x` and one of `y`, which have the same dtype: `-0.0` equals `0.0`, NaN
+/// comes last, complex numbers go by real and then imaginary part.
+pub(super) fn sort_order<'a>(x: &'a Tensor, y: &'a Tensor) -> Result<Order<'a>> {
+    let dtype = x.dtype();
+    macro_rules! by {
+        ($ty:ty, $compare:expr) => {{
+            let (a, b) = (elements::<$ty>(x)?, elements::<$ty>(y)?);
+            Box::new(move |i, j| $compare(a[i], b[j]))
+        }};
+    }
+    Ok(by_dtype!(dtype, T,
+        bool => by!(u8, |a: u8, b| a.cmp(&b)),
+        int => by!(T, |a: T, b| a.cmp(&b)),
+        small => by!(u8, |a, b| order::sort_order(decode(dtype, a), decode(dtype, b))),
+        real => by!(T, order::sort_order),
+        complex => by!(Complex<T>, order::sort_order_complex),
+        other => return Err(meaningless(dtype)),
+    ))
+}
+
+/// The order of `top_k`: floats by the total order of their bits.
+fn total_order(x: &Tensor) -> Result<Order<'_>> {
+    Ok(by_dtype!(x.dtype(), T,
+        real => {
+            let values = elements::<T>(x)?;
+            Box::new(move |i, j| order::total_order(values[i], values[j]))
+        },
+        other => sort_order(x, x)?,
+    ))
+}
+
 /// Sorts all operands together along an axis by the first `num_keys` of them; equal keys keep their order.
-///
-/// `-0.0` equals `0.0`, NaN comes last, complex numbers are ordered by real and then imaginary part.
 pub(in crate::eval) fn sort(
     operands: &[Tensor],
     dimension: usize,
@@ -39,32 +72,36 @@ pub(in crate::eval) fn sort(
             operands.len()
         )));
     }
-    let keys: Vec<Vec<u128>> = operands[..num_keys]
+    let keys: Vec<Order<'_>> = operands[..num_keys]
         .iter()
-        .map(sort_keys)
+        .map(|key| sort_order(key, key))
         .collect::<Result<_>>()?;
-    let key = |&position: &usize| -> SmallVec<[u128; 2]> {
-        keys.iter().map(|keys| keys[position]).collect()
+    let compare = |&a: &usize, &b: &usize| {
+        keys.iter()
+            .map(|key| key(a, b))
+            .find(|order| order.is_ne())
+            .unwrap_or(Ordering::Equal)
     };
-    // `order[i]` is where the element that goes to position `i` comes from.
-    let mut order = vec![0usize; first.len()];
+    // `sources[i]` is where the element that goes to position `i` comes from.
+    let mut sources = vec![0usize; first.len()];
     for group in Reduction::new(first.shape(), &[dimension])?.groups() {
         let places: Vec<usize> = group.collect();
         let mut sorted = places.clone();
-        sorted.sort_by_key(key);
+        sorted.sort_by(compare);
         for (place, source) in places.into_iter().zip(sorted) {
-            order[place] = source;
+            sources[place] = source;
         }
     }
     operands
         .iter()
-        .map(|operand| pick(operand, operand.shape(), order.iter().copied()))
+        .map(|operand| pick(operand, operand.shape(), &sources))
         .collect()
 }
 
-/// The `k` largest elements along an axis, in order, and their indices; NaN is largest, ties go by index.
+/// The `k` largest elements along an axis, in order, and their indices; ties go by index.
 pub(in crate::eval) fn top_k(x: &Tensor, axis: usize, k: usize) -> Result<Vec<Tensor>> {
-    largest(x, axis, k, total_order_keys(x)?)
+    let order = total_order(x)?;
+    first_in_order(x, axis, k, |i, j| order(i, j))
 }
 
 /// As [`top_k`], exact; of the smallest when `is_max_k` is false.
@@ -77,15 +114,22 @@ pub(in crate::eval) fn approx_top_k(
     let rank = x.shape().len();
     let axis = usize::try_from(if axis < 0 { axis + rank as i64 } else { axis })
         .map_err(|_| Error::parameter(format!("reduction_dimension {axis} is none of {rank}")))?;
-    let mut keys = total_order_keys(x)?;
-    if !is_max_k {
-        keys.iter_mut().for_each(|key| *key = !*key);
-    }
-    largest(x, axis, k, keys)
+    let order = total_order(x)?;
+    first_in_order(
+        x,
+        axis,
+        k,
+        |i, j| if is_max_k { order(i, j) } else { order(j, i) },
+    )
 }
 
-/// Elements with the largest keys, and their indices as `i32`.
-fn largest(x: &Tensor, axis: usize, k: usize, keys: Vec<u128>) -> Result<Vec<Tensor>> {
+/// The `k` greatest elements of an order along an axis, and their indices as `i32`.
+fn first_in_order(
+    x: &Tensor,
+    axis: usize,
+    k: usize,
+    order: impl Fn(usize, usize) -> Ordering,
+) -> Result<Vec<Tensor>> {
     let &length = x
         .shape()
         .get(axis)
@@ -105,20 +149,20 @@ fn largest(x: &Tensor, axis: usize, k: usize, keys: Vec<u128>) -> Result<Vec<Ten
         .groups()
         .zip(targets.groups())
     {
-        let mut candidates: Vec<(usize, usize)> = group.enumerate().collect();
-        candidates.sort_by_key(|&(_, position)| Reverse(keys[position]));
-        for (target, (index, position)) in targets.zip(candidates) {
-            (sources[target], indices[target]) = (position, index as i128);
+        let places: Vec<usize> = group.collect();
+        let best = order::top_k(length, k, |i, j| order(places[i], places[j]));
+        for (target, index) in targets.zip(best) {
+            (sources[target], indices[target]) = (places[index], index as i128);
         }
     }
     Ok(vec![
-        pick(x, &shape, sources.into_iter())?,
+        pick(x, &shape, &sources)?,
         from_integers(&shape, DType::I32, indices.into_iter())?,
     ])
 }
 
 /// An array of `shape` with the elements of `x` at `positions`.
-fn pick(x: &Tensor, shape: &[usize], positions: impl Iterator<Item = usize>) -> Result<Tensor> {
+fn pick(x: &Tensor, shape: &[usize], positions: &[usize]) -> Result<Tensor> {
     let size = x.dtype().size();
     build(shape, x.dtype(), |bytes| {
         for (element, position) in bytes.chunks_exact_mut(size.max(1)).zip(positions) {
@@ -126,53 +170,4 @@ fn pick(x: &Tensor, shape: &[usize], positions: impl Iterator<Item = usize>) -> 
         }
         Ok(())
     })
-}
-
-/// Integers in the order of the elements: `-0.0` is `0.0`, NaN is largest.
-pub(super) fn sort_keys(x: &Tensor) -> Result<Vec<u128>> {
-    let key = |value: f64| {
-        if value.is_nan() {
-            u64::MAX
-        } else if value == 0.0 {
-            ordered_bits(0.0)
-        } else {
-            ordered_bits(value)
-        }
-    };
-    if x.dtype().is_float() {
-        Ok(reals(x)?.map(|value| key(value).into()).collect())
-    } else if x.dtype().is_complex() {
-        Ok(complexes(x)?
-            .map(|z| u128::from(key(z.re)) << 64 | u128::from(key(z.im)))
-            .collect())
-    } else {
-        Ok(integers(x)?
-            .map(|value| (value - i128::from(i64::MIN)) as u128)
-            .collect())
-    }
-}
-
-/// Integers in the total order of the elements: `-0.0` is less than `0.0`, NaN is largest.
-fn total_order_keys(x: &Tensor) -> Result<Vec<u128>> {
-    if !x.dtype().is_float() {
-        return sort_keys(x);
-    }
-    let key = |value: f64| {
-        if value.is_nan() {
-            u64::MAX
-        } else {
-            ordered_bits(value)
-        }
-    };
-    Ok(reals(x)?.map(|value| key(value).into()).collect())
-}
-
-/// Unsigned integers in the order of floats: flip all bits of negative ones, the sign of the others.
-fn ordered_bits(value: f64) -> u64 {
-    let bits = value.to_bits();
-    if value.is_sign_negative() {
-        !bits
-    } else {
-        bits | 1 << 63
-    }
 }
