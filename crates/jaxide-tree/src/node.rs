@@ -187,6 +187,12 @@ impl PartialEq for TypeRef {
 impl Eq for TypeRef {}
 
 impl StructHead {
+    /// Whether this is the type `ty` of the program with those static values.
+    pub(crate) fn is_of(&self, ty: &'static NodeType, statics: &[&dyn StaticValue]) -> bool {
+        matches!(self.ty, TypeRef::Static(known) if ptr::eq(known, ty))
+            && self.statics.matches(statics)
+    }
+
     /// The type of the container.
     pub fn node_type(&self) -> &NodeType {
         self.ty.get()

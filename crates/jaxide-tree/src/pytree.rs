@@ -126,7 +126,7 @@ pub trait Visitor<'a, L> {
     fn dict<'k, K: DictKey + 'k>(
         &mut self,
         _order: DictOrder,
-        _keys: impl ExactSizeIterator<Item = &'k K>,
+        _keys: impl ExactSizeIterator<Item = &'k K> + Clone,
     ) {
     }
 

@@ -34,18 +34,16 @@ impl<'d, I: Iterator> Unflatten<'d, I> {
     /// # Errors
     ///
     /// If the next node is a container, or the leaves have run out.
+    #[inline]
     pub fn leaf(&mut self) -> Result<I::Item, StructureError> {
-        if let Some(head) = self.next_head() {
-            return Err(self.value_error("a leaf", head.type_name()));
+        if self.def.is_leaf_at(self.at)
+            && let Some(leaf) = self.leaves.next()
+        {
+            self.at += 1;
+            self.taken += 1;
+            return Ok(leaf);
         }
-        match self.leaves.next() {
-            Some(leaf) => {
-                self.at += 1;
-                self.taken += 1;
-                Ok(leaf)
-            }
-            None => Err(self.def.too_few(self.taken)),
-        }
+        Err(self.no_leaf())
     }
 
     /// Takes a `None`, if the next node is one.
@@ -169,18 +167,38 @@ impl<'d, I: Iterator> Unflatten<'d, I> {
         }
     }
 
+    #[cold]
+    fn no_leaf(&self) -> StructureError {
+        match self.next_head() {
+            Some(head) => self.value_error("a leaf", head.type_name()),
+            None => self.def.too_few(self.taken),
+        }
+    }
+
+    #[inline]
     fn expect(&mut self, head: &Head, len: Option<usize>) -> Result<usize, StructureError> {
+        if let Some(got) = self.next_head()
+            && got == head
+        {
+            let got_len = self.def.at(self.at).arity();
+            if len.is_none_or(|len| len == got_len) {
+                self.at += 1;
+                return Ok(got_len);
+            }
+        }
+        Err(self.unexpected(head, len))
+    }
+
+    #[cold]
+    fn unexpected(&self, head: &Head, len: Option<usize>) -> StructureError {
         let Some(got) = self.next_head() else {
-            return Err(self.type_error(head.type_name()));
+            return self.type_error(head.type_name());
         };
         let got_len = self.def.at(self.at).arity();
         let keys = || (Vec::new(), self.def.entries(self.at));
         match head_difference(head, len.unwrap_or(got_len), got, got_len, keys) {
-            Some(kind) => Err(StructureError::new(kind, self.path())),
-            None => {
-                self.at += 1;
-                Ok(got_len)
-            }
+            Some(kind) => StructureError::new(kind, self.path()),
+            None => self.type_error(head.type_name()),
         }
     }
 

@@ -105,7 +105,9 @@ where
     M: FromIterator<(K, T)>,
 {
     let keys = from.dict(order)?;
-    (0..keys.len())
-        .map(|i| Ok((keys.key(i)?, T::unflatten(from)?)))
-        .collect()
+    let mut items = Vec::with_capacity(keys.len());
+    for i in 0..keys.len() {
+        items.push((keys.key(i)?, T::unflatten(from)?));
+    }
+    Ok(M::from_iter(items))
 }

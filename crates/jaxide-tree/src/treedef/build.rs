@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::{Inner, LEAF, Node, TreeDef};
+use super::{Container, Inner, LEAF, Size, TreeDef};
 use crate::node::StructHead;
 use crate::statics::Statics;
 use crate::{DictKey, DictOrder, Head, Key, NodeType, StaticValue, TypeRef, Visitor};
@@ -10,53 +10,71 @@ use crate::{DictKey, DictOrder, Head, Key, NodeType, StaticValue, TypeRef, Visit
 /// Collects nodes in preorder, and fills in the sizes of subtrees as they end.
 #[derive(Default)]
 pub(crate) struct TreeDefBuilder {
-    nodes: Vec<Node>,
+    nodes: Vec<u32>,
+    containers: Vec<Container>,
     heads: Vec<Head>,
     open: Vec<Open>,
     leaves: u32,
-    /// The keys of the last map: in a list of maps they are mostly all the same, and need storing once.
-    last_keys: Option<Arc<[Key]>>,
 }
 
+/// A container whose children have not all been seen.
 struct Open {
-    node: u32,
+    container: u32,
     missing: u32,
+    node: u32,
     leaves_before: u32,
 }
 
+/// How many of the last heads a new one is compared with: a list has mostly elements of one kind or of a few.
+const NEAR: usize = 8;
+
 impl TreeDefBuilder {
+    #[inline]
     pub(crate) fn leaf(&mut self) {
         self.leaves += 1;
-        self.nodes.push(Node {
-            head: LEAF,
-            arity: 0,
-            nodes: 1,
-            leaves: 1,
-        });
-        self.close();
+        self.nodes.push(LEAF);
+        self.child_done();
     }
 
-    pub(crate) fn open(&mut self, head: Head, len: usize) {
-        let head_index = self.heads.len() as u32;
-        self.heads.push(head);
-        self.push(head_index, len);
+    pub(crate) fn open(&mut self, head: &Head, len: usize) {
+        self.open_with(len, |known| known == head, || head.clone());
     }
 
-    fn push(&mut self, head: u32, len: usize) {
+    /// Begins a container of `len` children, with the head that `make` gives, unless one of the last heads is the
+    /// `same`.
+    #[inline]
+    fn open_with(
+        &mut self,
+        len: usize,
+        mut same: impl FnMut(&Head) -> bool,
+        make: impl FnOnce() -> Head,
+    ) {
+        let near = self.heads.len().saturating_sub(NEAR);
+        let known = self.heads[near..].iter().rposition(|head| same(head));
+        let head = known.map_or(self.heads.len(), |i| near + i) as u32;
+        if known.is_none() {
+            self.heads.push(make());
+        }
         let node = u32::try_from(self.nodes.len()).expect("a tree has less than 2^32 nodes");
         let arity = u32::try_from(len).expect("a container has less than 2^32 children");
-        self.nodes.push(Node {
+        let container = self.containers.len() as u32;
+        self.nodes.push(container);
+        self.containers.push(Container {
             head,
-            arity,
-            nodes: 1,
-            leaves: 0,
+            size: Size {
+                arity,
+                nodes: 1,
+                leaves: 0,
+            },
         });
         if arity == 0 {
-            self.close();
+            self.child_done();
         } else {
+            self.nodes.reserve(len);
             self.open.push(Open {
-                node,
+                container,
                 missing: arity,
+                node,
                 leaves_before: self.leaves,
             });
         }
@@ -64,23 +82,24 @@ impl TreeDefBuilder {
 
     /// Appends the subtree of `def` at `index` as it is.
     pub(crate) fn subtree(&mut self, def: &TreeDef, index: usize) {
-        let count = def.at(index).nodes as usize;
-        let mut heads = Vec::new();
-        self.nodes.reserve(count);
-        for node in &def.0.nodes[index..index + count] {
-            let mut node = *node;
-            if node.head != LEAF {
-                heads.push(def.0.heads[node.head as usize].clone());
-                node.head = (self.heads.len() + heads.len() - 1) as u32;
+        for node in index..index + def.at(index).nodes as usize {
+            match def.head(node) {
+                Some(head) => self.open(head, def.at(node).arity()),
+                None => self.leaf(),
             }
-            self.nodes.push(node);
         }
-        self.heads.append(&mut heads);
-        self.leaves += def.at(index).leaves;
-        self.close();
     }
 
     /// The node just written is complete: so may be the ones around it.
+    #[inline]
+    fn child_done(&mut self) {
+        match self.open.last_mut() {
+            Some(open) if open.missing > 1 => open.missing -= 1,
+            Some(_) => self.close(),
+            None => {}
+        }
+    }
+
     fn close(&mut self) {
         let written = self.nodes.len() as u32;
         while let Some(open) = self.open.last_mut() {
@@ -88,9 +107,9 @@ impl TreeDefBuilder {
             if open.missing > 0 {
                 return;
             }
-            let node = &mut self.nodes[open.node as usize];
-            node.nodes = written - open.node;
-            node.leaves = self.leaves - open.leaves_before;
+            let size = &mut self.containers[open.container as usize].size;
+            size.nodes = written - open.node;
+            size.leaves = self.leaves - open.leaves_before;
             self.open.pop();
         }
     }
@@ -102,38 +121,21 @@ impl TreeDefBuilder {
     /// If what was recorded is not one tree: a `Pytree::visit` reported another number of children than it
     /// visited.
     pub(crate) fn finish(self) -> TreeDef {
-        let complete = self.open.is_empty()
-            && self
-                .nodes
-                .first()
-                .is_some_and(|root| root.nodes as usize == self.nodes.len());
+        let root = match self.nodes.first() {
+            Some(&LEAF) => 1,
+            Some(_) => self.containers[0].size.nodes as usize,
+            None => 0,
+        };
         assert!(
-            complete,
+            self.open.is_empty() && root == self.nodes.len() && root > 0,
             "a `Pytree::visit` reported another number of children than it visited"
         );
         TreeDef(Arc::new(Inner {
-            nodes: self.nodes.into_boxed_slice(),
-            heads: self.heads.into_boxed_slice(),
+            nodes: self.nodes,
+            containers: self.containers,
+            heads: self.heads,
             hash: OnceLock::new(),
         }))
-    }
-
-    fn keys<'k, K: DictKey + 'k>(
-        &mut self,
-        keys: impl ExactSizeIterator<Item = &'k K>,
-    ) -> Arc<[Key]> {
-        let keys: Vec<&K> = keys.collect();
-        let known = self.last_keys.as_ref().filter(|known| {
-            known.len() == keys.len() && keys.iter().zip(known.iter()).all(|(k, key)| k.is_key(key))
-        });
-        match known {
-            Some(known) => known.clone(),
-            None => {
-                let keys: Arc<[Key]> = keys.iter().map(|key| key.to_key()).collect();
-                self.last_keys = Some(keys.clone());
-                keys
-            }
-        }
     }
 }
 
@@ -144,36 +146,60 @@ impl<'a, L> Visitor<'a, L> for TreeDefBuilder {
     fn made_leaf(&mut self, _: L) {
         TreeDefBuilder::leaf(self);
     }
+    #[inline]
     fn none(&mut self) {
-        self.open(Head::None, 0);
+        self.open_with(0, |head| matches!(head, Head::None), || Head::None);
     }
+    #[inline]
     fn tuple(&mut self, len: usize) {
-        self.open(Head::Tuple, len);
+        self.open_with(len, |head| matches!(head, Head::Tuple), || Head::Tuple);
     }
+    #[inline]
     fn list(&mut self, len: usize) {
-        self.open(Head::List, len);
+        self.open_with(len, |head| matches!(head, Head::List), || Head::List);
     }
     fn dict<'k, K: DictKey + 'k>(
         &mut self,
         order: DictOrder,
-        keys: impl ExactSizeIterator<Item = &'k K>,
+        keys: impl ExactSizeIterator<Item = &'k K> + Clone,
     ) {
-        let keys = self.keys(keys);
-        let len = keys.len();
+        let same = |known: &[Key]| {
+            known.len() == keys.len()
+                && known
+                    .iter()
+                    .zip(keys.clone())
+                    .all(|(known, key)| key.is_key(known))
+        };
+        let owned = || keys.clone().map(DictKey::to_key).collect();
         match order {
-            DictOrder::Sorted => self.open(Head::Dict(keys), len),
-            DictOrder::Insertion => self.open(Head::OrderedDict(keys), len),
+            DictOrder::Sorted => self.open_with(
+                keys.len(),
+                |head| matches!(head, Head::Dict(known) if same(known)),
+                || Head::Dict(owned()),
+            ),
+            DictOrder::Insertion => self.open_with(
+                keys.len(),
+                |head| matches!(head, Head::OrderedDict(known) if same(known)),
+                || Head::OrderedDict(owned()),
+            ),
         }
     }
+    #[inline]
     fn structure(&mut self, ty: &'static NodeType, statics: &[&dyn StaticValue], len: usize) {
-        let head = StructHead {
-            ty: TypeRef::Static(ty),
-            statics: Statics::new(statics),
-        };
-        self.open(Head::Struct(head), len);
+        self.open_with(
+            len,
+            |head| matches!(head, Head::Struct(s) if s.is_of(ty, statics)),
+            || {
+                let statics = Statics::new(statics);
+                Head::Struct(StructHead {
+                    ty: TypeRef::Static(ty),
+                    statics,
+                })
+            },
+        );
     }
     fn head(&mut self, head: &Head, len: usize) {
-        self.open(head.clone(), len);
+        self.open(head, len);
     }
 }
 
@@ -208,12 +234,13 @@ impl<'a, L: Clone> Visitor<'a, L> for Flatten<L> {
         Visitor::<L>::tuple(&mut self.builder, len);
     }
     fn list(&mut self, len: usize) {
+        self.leaves.reserve(len);
         Visitor::<L>::list(&mut self.builder, len);
     }
     fn dict<'k, K: DictKey + 'k>(
         &mut self,
         order: DictOrder,
-        keys: impl ExactSizeIterator<Item = &'k K>,
+        keys: impl ExactSizeIterator<Item = &'k K> + Clone,
     ) {
         Visitor::<L>::dict(&mut self.builder, order, keys);
     }

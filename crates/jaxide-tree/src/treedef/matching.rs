@@ -1,10 +1,9 @@
 //! Comparing a value with a treedef, and hashing its structure, without building a treedef.
 
 use std::hash::Hasher;
-use std::ptr;
 
 use super::TreeDef;
-use crate::{DictKey, DictOrder, Head, NodeType, Pytree, StaticValue, TypeRef, Visitor, node};
+use crate::{DictKey, DictOrder, Head, NodeType, Pytree, StaticValue, Visitor, node};
 
 impl TreeDef {
     /// Whether `value` has this structure. Allocates nothing, unless a `HashMap` has to be sorted.
@@ -65,7 +64,7 @@ impl<'a, L> Visitor<'a, L> for Compare<'_> {
     fn dict<'k, K: DictKey + 'k>(
         &mut self,
         order: DictOrder,
-        mut keys: impl ExactSizeIterator<Item = &'k K>,
+        mut keys: impl ExactSizeIterator<Item = &'k K> + Clone,
     ) {
         self.next(keys.len(), |head| match (order, head) {
             (DictOrder::Sorted, Some(Head::Dict(known)))
@@ -76,13 +75,10 @@ impl<'a, L> Visitor<'a, L> for Compare<'_> {
         });
     }
     fn structure(&mut self, ty: &'static NodeType, statics: &[&dyn StaticValue], len: usize) {
-        self.next(len, |head| match head {
-            Some(Head::Struct(s)) => {
-                matches!(s.ty, TypeRef::Static(known) if ptr::eq(known, ty))
-                    && s.statics.matches(statics)
-            }
-            _ => false,
-        });
+        self.next(
+            len,
+            |head| matches!(head, Some(Head::Struct(s)) if s.is_of(ty, statics)),
+        );
     }
     fn head(&mut self, head: &Head, len: usize) {
         self.next(len, |known| known == Some(head));
@@ -118,7 +114,7 @@ impl<'a, L> Visitor<'a, L> for HashStructure {
     fn dict<'k, K: DictKey + 'k>(
         &mut self,
         order: DictOrder,
-        keys: impl ExactSizeIterator<Item = &'k K>,
+        keys: impl ExactSizeIterator<Item = &'k K> + Clone,
     ) {
         node::hash_dict(order == DictOrder::Insertion, keys, &mut self.0);
     }
@@ -135,9 +131,9 @@ impl<'a, L> Visitor<'a, L> for HashStructure {
 
 pub(super) fn hash_treedef(def: &TreeDef) -> u64 {
     let mut state = StructureHasher::default();
-    for (index, node) in def.0.nodes.iter().enumerate() {
+    for index in 0..def.num_nodes() {
         match def.head(index) {
-            Some(head) => head.hash_with(node.arity(), &mut state),
+            Some(head) => head.hash_with(def.at(index).arity(), &mut state),
             None => state.write_u8(0),
         }
     }

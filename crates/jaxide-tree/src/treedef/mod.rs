@@ -1,7 +1,8 @@
 //! The structure of a tree, without its leaves.
 //!
-//! A treedef is one shared array of nodes in preorder. Each node knows its number of children, and how many
-//! nodes and leaves its subtree has, so that a subtree is a range and stepping over one is an addition.
+//! A treedef is one shared array of nodes in preorder: four bytes for a leaf, and for a container the index of a
+//! record that knows its head, its number of children, and how many nodes and leaves its subtree has. So a subtree
+//! is a range, and stepping over one is an addition. Equal heads that are near each other are stored once.
 
 mod build;
 mod matching;
@@ -28,16 +29,23 @@ pub(crate) use prefix::head_difference;
 pub struct TreeDef(Arc<Inner>);
 
 struct Inner {
-    nodes: Box<[Node]>,
-    heads: Box<[Head]>,
+    /// For each node, in preorder, an index into the containers, or [`LEAF`].
+    nodes: Vec<u32>,
+    containers: Vec<Container>,
+    heads: Vec<Head>,
     hash: OnceLock<u64>,
 }
 
-/// One node, in preorder.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Node {
-    /// Index into the heads, or [`LEAF`].
+#[derive(Clone, Copy)]
+struct Container {
+    /// Index into the heads.
     head: u32,
+    size: Size,
+}
+
+/// How large the subtree at a node is.
+#[derive(Clone, Copy)]
+pub(crate) struct Size {
     arity: u32,
     /// Nodes of the subtree, this one included.
     nodes: u32,
@@ -45,6 +53,12 @@ pub(crate) struct Node {
 }
 
 const LEAF: u32 = u32::MAX;
+
+const LEAF_SIZE: Size = Size {
+    arity: 0,
+    nodes: 1,
+    leaves: 1,
+};
 
 impl TreeDef {
     /// The structure of a single leaf.
@@ -69,7 +83,7 @@ impl TreeDef {
             );
         }
         let mut builder = TreeDefBuilder::default();
-        builder.open(head.clone(), children.len());
+        builder.open(head, children.len());
         for child in children {
             builder.subtree(child, 0);
         }
@@ -93,7 +107,7 @@ impl TreeDef {
 
     /// Whether the tree is one leaf.
     pub fn is_strict_leaf(&self) -> bool {
-        self.at(0).head == LEAF
+        self.0.nodes[0] == LEAF
     }
 
     /// Whether the tree is one node: a leaf, `None`, or an empty container.
@@ -117,9 +131,9 @@ impl TreeDef {
     #[must_use]
     pub fn compose(&self, inner: &TreeDef) -> TreeDef {
         let mut builder = TreeDefBuilder::default();
-        for (index, node) in self.0.nodes.iter().enumerate() {
+        for index in 0..self.num_nodes() {
             match self.head(index) {
-                Some(head) => builder.open(head.clone(), node.arity as usize),
+                Some(head) => builder.open(head, self.at(index).arity()),
                 None => builder.subtree(inner, 0),
             }
         }
@@ -172,15 +186,25 @@ impl TreeDef {
         StructureError::new(kind, KeyPath::root())
     }
 
-    pub(crate) fn at(&self, index: usize) -> Node {
-        self.0.nodes[index]
+    pub(crate) fn at(&self, index: usize) -> Size {
+        match self.0.nodes[index] {
+            LEAF => LEAF_SIZE,
+            container => self.0.containers[container as usize].size,
+        }
+    }
+
+    pub(crate) fn is_leaf_at(&self, index: usize) -> bool {
+        self.0.nodes.get(index) == Some(&LEAF)
     }
 
     /// The head of node `index`, or `None` if it is a leaf.
     pub(crate) fn head(&self, index: usize) -> Option<&Head> {
-        match self.at(index).head {
+        match self.0.nodes[index] {
             LEAF => None,
-            head => Some(&self.0.heads[head as usize]),
+            container => {
+                let head = self.0.containers[container as usize].head;
+                Some(&self.0.heads[head as usize])
+            }
         }
     }
 
@@ -229,7 +253,7 @@ impl TreeDef {
     pub(crate) fn leaves_before(&self, target: usize) -> usize {
         self.0.nodes[..target]
             .iter()
-            .filter(|node| node.head == LEAF)
+            .filter(|node| **node == LEAF)
             .count()
     }
 
@@ -256,7 +280,7 @@ impl TreeDef {
     }
 }
 
-impl Node {
+impl Size {
     pub(crate) fn arity(self) -> usize {
         self.arity as usize
     }
