@@ -334,9 +334,11 @@ impl Variant {
                 }),
             };
             let is_static = attributes::is_static_field(&field.attrs)?;
+            // Errors about a field point at its type.
+            let span = field.ty.span().resolved_at(Span::call_site());
             Ok(Field {
                 member,
-                binding: format_ident!("__field_{i}"),
+                binding: Ident::new(&format!("__field_{i}"), span),
                 ty: field.ty,
                 is_static,
             })

@@ -434,6 +434,7 @@ pub(crate) fn hash_type<H: Hasher>(ty: &TypeRef, len: usize, state: &mut H) {
             state.write_u8(7);
             state.write_usize(len);
             ty.name.hash(state);
+            ty.children.hash(state);
         }
     }
 }

@@ -1,0 +1,42 @@
+use jaxide_tree::Pytree;
+
+#[derive(Pytree)]
+struct UnknownOnField {
+    #[pytree(meta)]
+    width: usize,
+}
+
+#[derive(Pytree)]
+#[pytree(dynamic)]
+struct UnknownOnType(f32);
+
+#[derive(Pytree)]
+struct Empty {
+    #[pytree()]
+    width: usize,
+}
+
+#[derive(Pytree)]
+struct Twice {
+    #[pytree(static, static)]
+    width: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Pytree)]
+#[pytree(static, leaf)]
+struct Both;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Pytree)]
+#[pytree(static)]
+struct StaticTwice {
+    #[pytree(static)]
+    width: usize,
+}
+
+#[derive(Pytree)]
+enum OnVariant {
+    #[pytree(static)]
+    A,
+}
+
+fn main() {}
