@@ -26,8 +26,8 @@ pub mod transform;
 pub use dtype::DType;
 pub use error::{Error, ErrorKind, Result, Source};
 pub use jaxpr::{
-    Annotations, Atom, Atoms, Aval, AvalKind, Builder, ClosedJaxpr, Dims, Eqn, Jaxpr, Literal,
-    Scalar, Shape, Var, VarInfo, VarMap, Vars,
+    Annotations, Atom, Atoms, Aval, AvalKind, Builder, ClosedJaxpr, Diagnostic, Dims, Eqn, Jaxpr,
+    Literal, ParseError, PrintOptions, Scalar, Shape, Var, VarInfo, VarMap, Vars, parse,
 };
 pub use prims::Prim;
 pub use tensor::{Element, Storage, Tensor, byte_size, check_allocatable, element_count};

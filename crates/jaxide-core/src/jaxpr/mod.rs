@@ -7,7 +7,9 @@ mod aval;
 mod builder;
 mod equality;
 mod literal;
+pub mod parse;
 pub mod print;
+pub mod text_compare;
 
 use std::sync::Arc;
 
@@ -17,6 +19,7 @@ use smallvec::SmallVec;
 pub use aval::{Annotations, Aval, AvalKind, Dims, Shape};
 pub use builder::Builder;
 pub use literal::{Literal, Scalar};
+pub use parse::{Diagnostic, ParseError, parse};
 pub use print::PrintOptions;
 
 use crate::error::{Error, ErrorKind, Result, Source};
@@ -132,6 +135,13 @@ impl Jaxpr {
             aval,
             dropped: true,
         })
+    }
+
+    /// Marks a variable as one that the text writes `_`, or not.
+    pub fn set_dropped(&mut self, var: Var, dropped: bool) {
+        if let Some(info) = self.vars.get_mut(var) {
+            info.dropped = dropped;
+        }
     }
 
     /// What is known of a variable; `None` when it belongs to another jaxpr.

@@ -24,6 +24,8 @@ mod shape;
 mod state;
 mod window;
 
+use std::fmt;
+
 pub use params::*;
 pub use rules::{BatchAxis, Batched, JvpResult, Partial, Primitive, TransposeArg, Trimmed};
 pub use table::*;
@@ -94,6 +96,21 @@ pub enum Printed {
     Never,
 }
 
+/// A parameter that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParamError {
+    /// Its name in the text.
+    pub name: &'static str,
+    /// What is expected, in plain words.
+    pub message: String,
+}
+
+impl fmt::Display for ParamError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "parameter `{}`: {}", self.name, self.message)
+    }
+}
+
 /// Parameters read from the text, by name; what is left over is unknown and ignored, as older text has more.
 pub struct ParamReader<'a> {
     params: &'a [(String, ParamValue)],
@@ -112,28 +129,27 @@ impl<'a> ParamReader<'a> {
             .map(|(_, value)| value)
     }
 
-    /// A parameter that must be there.
+    /// A parameter that must be there, unless its type has a value for those that older text left out.
     ///
     /// # Errors
     /// When it is missing or has another type.
-    pub fn required<T: ParamType>(&self, name: &str) -> Result<T, String> {
-        let value = self
-            .get(name)
-            .ok_or_else(|| format!("parameter `{name}` ({}) is missing", T::KIND))?;
-        T::from_value(value).map_err(|error| format!("parameter `{name}`: {error}"))
+    pub fn required<T: ParamType>(&self, name: &'static str) -> Result<T, ParamError> {
+        let result = match self.get(name) {
+            Some(value) => T::from_value(value),
+            None => {
+                T::missing().ok_or_else(|| format!("{} is expected, and it is missing", T::KIND))
+            }
+        };
+        result.map_err(|message| ParamError { name, message })
     }
 
     /// A parameter that is printed only when it differs from its default.
     ///
     /// # Errors
     /// When it has another type.
-    pub fn optional<T: ParamType + Default>(&self, name: &str) -> Result<T, String> {
-        match self.get(name) {
-            None => Ok(T::default()),
-            Some(value) => {
-                T::from_value(value).map_err(|error| format!("parameter `{name}`: {error}"))
-            }
-        }
+    pub fn optional<T: ParamType + Default>(&self, name: &'static str) -> Result<T, ParamError> {
+        let value = self.get(name).map_or(Ok(T::default()), T::from_value);
+        value.map_err(|message| ParamError { name, message })
     }
 }
 
@@ -143,8 +159,11 @@ pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 /// A parameter's name in the text: Rust keywords carry an underscore at the end.
-pub(crate) fn text_name(field: &'static str) -> &'static str {
-    field.strip_suffix('_').unwrap_or(field)
+pub(crate) const fn text_name(field: &'static str) -> &'static str {
+    match field.as_bytes() {
+        [.., b'_'] => field.split_at(field.len() - 1).0,
+        _ => field,
+    }
 }
 
 macro_rules! param_write {
@@ -225,7 +244,7 @@ macro_rules! prim_struct {
                 Vec::new()
             }
 
-            fn read(_reader: &ParamReader<'_>) -> Result<Self, String> {
+            fn read(_reader: &ParamReader<'_>) -> Result<Self, ParamError> {
                 Ok($variant)
             }
 
@@ -244,7 +263,7 @@ macro_rules! prim_struct {
                 [$(param_write!(self, $field $($mode)?)),*].into_iter().flatten().collect()
             }
 
-            fn read(reader: &ParamReader<'_>) -> Result<Self, String> {
+            fn read(reader: &ParamReader<'_>) -> Result<Self, ParamError> {
                 Ok($variant { $($field: param_read!(reader, $field $($mode)?),)* })
             }
 
@@ -264,7 +283,7 @@ macro_rules! prim_struct {
 /// What the table generates for each parameter struct.
 trait PrimText: Sized {
     fn write(&self) -> Vec<(&'static str, ParamValue)>;
-    fn read(reader: &ParamReader<'_>) -> Result<Self, String>;
+    fn read(reader: &ParamReader<'_>) -> Result<Self, ParamError>;
     fn visit<'a>(&'a self, visitor: &mut dyn FnMut(&'a ClosedJaxpr));
     fn visit_mut(&mut self, visitor: &mut dyn FnMut(&mut ClosedJaxpr));
 }
@@ -301,7 +320,7 @@ macro_rules! primitives {
                 arity: stringify!($($arity)*),
                 doc: concat!($($doc),*),
                 params: &[$($(ParamInfo {
-                    name: stringify!($field),
+                    name: $crate::prims::text_name(stringify!($field)),
                     kind: param_kind!($ty $(, $mode)?),
                     doc: concat!($($fdoc),*),
                     printed: param_printed!($($mode)?),
@@ -326,7 +345,7 @@ macro_rules! primitives {
             /// The primitive `name` with parameters read from text; `None` when no primitive has this name.
             ///
             /// Hidden parameters are filled in by [`Prim::complete`] once the types are known.
-            pub fn read(name: &str, params: &[(String, ParamValue)]) -> Option<Result<Prim, String>> {
+            pub fn read(name: &str, params: &[(String, ParamValue)]) -> Option<Result<Prim, ParamError>> {
                 let reader = ParamReader::new(params);
                 match name {
                     $($($name => Some(<$variant as PrimText>::read(&reader).map(Prim::$variant)),)*)*
@@ -365,6 +384,18 @@ pub(crate) use {
 impl Prim {
     /// Fills in hidden parameters that follow from the types of operands and results.
     pub fn complete(&mut self, operands: &[Aval], results: &[Aval]) {
+        if let Prim::Scan(scan) = self {
+            // The text describes results as the transformation that made them saw them; what counts is how many there are.
+            scan.ft_out = ScanOutputs {
+                carry: scan.ft_in.carry,
+                ys: results.len().saturating_sub(scan.ft_in.carry),
+            };
+        } else if let Prim::CustomLin(linear) = self {
+            linear.out_avals = results
+                .iter()
+                .map(|aval| Opaque(PyValue::Opaque(aval.to_string())))
+                .collect();
+        }
         self.rules_mut().complete(operands, results);
     }
 }

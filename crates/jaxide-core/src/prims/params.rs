@@ -138,7 +138,12 @@ pub trait ParamType: Clone + PartialEq + fmt::Debug {
     /// What was expected instead, in plain words.
     fn from_value(value: &ParamValue) -> Result<Self, String>;
 
-    /// The sub-jaxprs in it, in the order in which JAX visits them.
+    /// The value where older text has none; `None` when it must be there.
+    fn missing() -> Option<Self> {
+        None
+    }
+
+    /// The sub-jaxprs in it, in the order in which they are printed.
     fn visit<'a>(&'a self, _visitor: &mut dyn FnMut(&'a ClosedJaxpr)) {}
 
     /// The sub-jaxprs in it, replaceable.
@@ -158,6 +163,11 @@ pub trait PyType: Clone + PartialEq + fmt::Debug {
     /// # Errors
     /// What was expected instead, in plain words.
     fn from_py(value: &PyValue) -> Result<Self, String>;
+
+    /// The value where older text has none; `None` when it must be there.
+    fn missing() -> Option<Self> {
+        None
+    }
 }
 
 impl<T: PyType> ParamType for T {
@@ -172,6 +182,10 @@ impl<T: PyType> ParamType for T {
             ParamValue::Py(value) => T::from_py(value),
             _ => Err(format!("{} is expected, and a jaxpr is given", T::KIND)),
         }
+    }
+
+    fn missing() -> Option<Self> {
+        T::missing()
     }
 }
 
@@ -290,6 +304,10 @@ impl<T: PyType> PyType for Option<T> {
             PyValue::None => Ok(None),
             other => T::from_py(other).map(Some),
         }
+    }
+
+    fn missing() -> Option<Self> {
+        Some(None)
     }
 }
 
@@ -413,6 +431,10 @@ impl PyType for Opaque {
     fn from_py(value: &PyValue) -> Result<Self, String> {
         Ok(Opaque(value.clone()))
     }
+
+    fn missing() -> Option<Self> {
+        Some(Self::none())
+    }
 }
 
 /// The empty tuple: constants of a combiner, of which there are never any.
@@ -432,6 +454,10 @@ impl PyType for NoConsts {
         } else {
             expected("an empty tuple", value)
         }
+    }
+
+    fn missing() -> Option<Self> {
+        Some(NoConsts)
     }
 }
 
@@ -527,13 +553,13 @@ word_enum! {
     /// What indexing does out of bounds.
     GatherScatterMode, "GatherScatterMode" {
         /// Windows are moved into the array.
-        Clip = "GatherScatterMode.CLIP" | "0",
+        Clip = "GatherScatterMode.CLIP" | "1",
         /// Reads outside give the fill value, writes outside are dropped.
-        FillOrDrop = "GatherScatterMode.FILL_OR_DROP" | "1",
+        FillOrDrop = "GatherScatterMode.FILL_OR_DROP" | "2",
         /// The caller promises that it does not happen.
-        PromiseInBounds = "GatherScatterMode.PROMISE_IN_BOUNDS" | "2",
+        PromiseInBounds = "GatherScatterMode.PROMISE_IN_BOUNDS" | "3",
         /// One-hot products.
-        OneHot = "GatherScatterMode.ONE_HOT" | "3",
+        OneHot = "GatherScatterMode.ONE_HOT" | "4",
     }
 }
 
@@ -829,6 +855,12 @@ fn leaves(value: &PyValue) -> usize {
         PyValue::None => 1,
         PyValue::Word(word) if word == "*" => 1,
         PyValue::Tuple(items) | PyValue::List(items) => items.iter().map(leaves).sum(),
+        // The values of a `Pytree` are its leaves; its treedef has them again.
+        PyValue::Call { name, fields, .. } if name == "Pytree" => fields
+            .iter()
+            .filter(|(key, _)| key == "vals")
+            .map(|(_, value)| leaves(value))
+            .sum(),
         PyValue::Call { args, fields, .. } => {
             args.iter().map(leaves).sum::<usize>()
                 + fields.iter().map(|(_, value)| leaves(value)).sum::<usize>()
@@ -1201,5 +1233,9 @@ impl PyType for Rule {
             name: Name(value.to_string().into()),
             make: None,
         })
+    }
+
+    fn missing() -> Option<Self> {
+        Some(Self::default())
     }
 }

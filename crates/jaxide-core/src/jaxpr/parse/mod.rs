@@ -1,0 +1,85 @@
+//! Reads the text of a jaxpr.
+//!
+//! ```
+//! let text = "{ lambda ; a:f32[8]. let b:f32[8] = sin a in (b,) }";
+//! let jaxpr = jaxide_core::parse(text)?;
+//! assert_eq!(jaxpr.to_string(), text);
+//!
+//! let error = jaxide_core::parse("{ lambda ; a:f32[8]. let b:f32[8] = sni a in (b,) }").unwrap_err();
+//! assert_eq!(error.diagnostics()[0].label, "did you mean `sin`?");
+//! # Ok::<(), jaxide_core::ParseError>(())
+//! ```
+//!
+//! Reading has two steps. [`grammar`] turns text into a [`syntax`] tree that knows no primitives, with [`types`] and
+//! [`value`]s; [`lower`] gives names their meaning and makes jaxprs. Both go on after a mistake, so that one reading
+//! reports several. [`legacy`] is what older text needs.
+
+mod cursor;
+mod diagnostic;
+mod grammar;
+mod identity;
+mod legacy;
+mod lower;
+mod spelling;
+pub(super) mod syntax;
+mod types;
+mod value;
+
+pub use diagnostic::{Diagnostic, ParseError};
+pub(super) use grammar::read;
+
+use super::ClosedJaxpr;
+use cursor::Cursor;
+use diagnostic::Mistake;
+
+/// The jaxpr that a text describes: JAX's printed form, of today and of earlier versions, with `#` comments.
+///
+/// Equations keep their line and column. Definitions (`let f = { ... } in`) become one object each, so that printing
+/// finds them again. Values of constants are not part of the text: the result has constvars and no constants.
+///
+/// # Errors
+/// Every mistake that was found, each with its place. Hostile text is an error too: nesting is bounded, and so is the
+/// size of every shape.
+pub fn parse(text: &str) -> Result<ClosedJaxpr, ParseError> {
+    let mut cursor = Cursor::new(text);
+    let program = cursor.program().and_then(|program| {
+        cursor.skip_blanks();
+        if cursor.peek().is_none() {
+            Ok(program)
+        } else {
+            Err(cursor.unexpected("the end of the text"))
+        }
+    });
+    let program = match program {
+        Ok(program) => program,
+        Err(mistake) => {
+            cursor.report(mistake);
+            return Err(ParseError::new(text, cursor.mistakes, &cursor.lines));
+        }
+    };
+    let mut context = lower::Context::new(&cursor.lines, cursor.mistakes);
+    match lower::program(&mut context, &program) {
+        Some(jaxpr) if context.mistakes.is_empty() => Ok(jaxpr),
+        _ => Err(ParseError::new(text, context.mistakes, context.lines)),
+    }
+}
+
+/// As [`parse`], from bytes that should be UTF-8.
+///
+/// # Errors
+/// As [`parse`]; also when the bytes are not UTF-8.
+pub fn parse_bytes(bytes: &[u8]) -> Result<ClosedJaxpr, ParseError> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => parse(text),
+        Err(error) => {
+            let text = String::from_utf8_lossy(bytes);
+            let at = error.valid_up_to();
+            let mistake = Mistake::new(at..at + 1, "the text is not UTF-8");
+            Err(ParseError::new(
+                &text,
+                vec![mistake],
+                &diagnostic::Lines::of(&text),
+            ))
+        }
+    }
+}

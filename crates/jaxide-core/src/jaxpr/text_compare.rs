@@ -1,0 +1,378 @@
+//! Comparing texts of jaxprs: what is an accident of Python's `repr` does not count, and names need not.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::parse::read;
+use super::parse::syntax::{
+    Binder, IndexNode, JaxprNode, JaxprRef, OperandNode, OperandValue, ParamNode, Program, RefNode,
+    RightSide, ValueNode,
+};
+use crate::prims::{PyType, ScanInputs, ScanOutputs};
+
+/// The text without accidents of Python's `repr`: `np.int64(3)` is `3`, `ft_in` and `ft_out` of `scan` are plain tuples
+/// of `None`, and values that hold an address are `<NAME>`. Everything else stays, layout included.
+///
+/// ```
+/// use jaxide_core::jaxpr::text_compare::normalise;
+/// assert_eq!(normalise("axes=(np.int64(1),)"), "axes=(1,)");
+/// assert_eq!(normalise("policy=<function dots_saveable at 0xXXXXXXXXXXXX>"), "policy=<dots_saveable>");
+/// ```
+pub fn normalise(text: &str) -> String {
+    let Some(program) = read(text) else {
+        return plain(text);
+    };
+    let mut walk = Walk::default();
+    walk.program(&program);
+    plain(&replace(text, &walk.counts))
+}
+
+/// Whether two texts say the same up to names of variables: both are normalised, variables are renamed in the order in
+/// which they appear, and line breaks do not count. Texts that cannot be read compare with their names.
+///
+/// ```
+/// use jaxide_core::jaxpr::text_compare::same_up_to_names;
+/// let a = "{ lambda ; a:f32[]. let b:f32[] = sin a in (b,) }";
+/// let b = "{ lambda ; x:f32[]. let\n    y:f32[] = sin x\n  in (y,) }";
+/// assert!(same_up_to_names(a, b));
+/// assert!(!same_up_to_names(a, &b.replace("sin", "cos")));
+/// ```
+pub fn same_up_to_names(a: &str, b: &str) -> bool {
+    without_layout(&renamed(a)) == without_layout(&renamed(b))
+}
+
+/// The normalised text on one line, with variables renamed in the order in which they appear.
+fn renamed(text: &str) -> String {
+    let Some(program) = read(text) else {
+        return plain(text);
+    };
+    let mut walk = Walk::default();
+    walk.program(&program);
+    let mut changes = walk.counts;
+    changes.extend(walk.names);
+    changes.sort_by_key(|(span, _)| span.start);
+    plain(&replace(text, &changes))
+}
+
+/// The text on one line: runs of white space are one blank, brackets have none inside, equations are not separated by
+/// `;`. So a line that was broken equals one that was not.
+pub fn without_layout(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        let blank = c.is_whitespace() || c == ';';
+        if blank {
+            if !out.ends_with([' ', '[', '(']) {
+                out.push(' ');
+            }
+        } else {
+            if matches!(c, ']' | ')') && out.ends_with(' ') {
+                out.pop();
+            }
+            out.push(c);
+        }
+    }
+    out.trim().to_owned()
+}
+
+fn plain(text: &str) -> String {
+    plain_addresses(&plain_functions(&plain_integers(text)))
+}
+
+/// `np.int64(n)` becomes `n`, for every integer type.
+pub(super) fn plain_integers(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find("np.") {
+        let (before, found) = rest.split_at(start);
+        out.push_str(before);
+        match numpy_integer(found) {
+            Some((number, length)) => {
+                out.push_str(number);
+                rest = &found[length..];
+            }
+            None => {
+                out.push_str("np.");
+                rest = &found["np.".len()..];
+            }
+        }
+    }
+    out + rest
+}
+
+/// The number in `np.int64(n)` at the start, and the length of the whole.
+fn numpy_integer(text: &str) -> Option<(&str, usize)> {
+    let word = text.strip_prefix("np.")?;
+    let bits = word
+        .strip_prefix("int")
+        .or_else(|| word.strip_prefix("uint"))?;
+    let open = bits.find(|c: char| !c.is_ascii_digit())?;
+    let inside = bits[open..].strip_prefix('(')?;
+    let sign = usize::from(inside.starts_with('-'));
+    let digits = inside[sign..]
+        .bytes()
+        .take_while(u8::is_ascii_digit)
+        .count();
+    let number = &inside[..sign + digits];
+    let after = inside[number.len()..].strip_prefix(')')?;
+    (digits > 0).then_some((number, text.len() - after.len()))
+}
+
+/// `<function f at 0x7f...>` becomes `<f>`.
+pub(super) fn plain_functions(text: &str) -> String {
+    const FUNCTION: &str = "<function ";
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(FUNCTION) {
+        out.push_str(&rest[..start]);
+        let inside = &rest[start + FUNCTION.len()..];
+        let end = inside.find(['\n', ' ']).unwrap_or(inside.len());
+        match address(&inside[end..]) {
+            Some(length) => {
+                out.push('<');
+                out.push_str(&inside[..end]);
+                out.push('>');
+                rest = &inside[end + length..];
+            }
+            None => {
+                out.push_str(FUNCTION);
+                rest = inside;
+            }
+        }
+    }
+    out + rest
+}
+
+/// The length of ` at 0x7f...>` at the start.
+fn address(text: &str) -> Option<usize> {
+    let digits = text.strip_prefix(" at 0x")?;
+    let count = digits
+        .bytes()
+        .take_while(|&byte| byte.is_ascii_hexdigit() || byte == b'X')
+        .count();
+    let after = digits[count..].strip_prefix('>')?;
+    (count > 0).then_some(text.len() - after.len())
+}
+
+/// `<module.Class object at 0x7f...>` becomes `<module.Class>`.
+fn plain_addresses(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(" at 0x") {
+        let (before, found) = rest.split_at(at);
+        out.push_str(before);
+        match address(found) {
+            Some(length) => {
+                if out.ends_with(" object") {
+                    out.truncate(out.len() - " object".len());
+                }
+                out.push('>');
+                rest = &found[length..];
+            }
+            None => {
+                out.push_str(" at 0x");
+                rest = &found[" at 0x".len()..];
+            }
+        }
+    }
+    out + rest
+}
+
+/// The text with other words at some places, which are in order.
+fn replace(text: &str, changes: &[(Range<usize>, String)]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut copied = 0;
+    for (span, word) in changes {
+        out.push_str(&text[copied..span.start]);
+        out.push_str(word);
+        copied = span.end;
+    }
+    out + &text[copied..]
+}
+
+/// Walks a syntax tree in the order of the text.
+#[derive(Default)]
+struct Walk {
+    /// Variables and their new names.
+    names: Vec<(Range<usize>, String)>,
+    /// `ft_in` and `ft_out` as plain tuples.
+    counts: Vec<(Range<usize>, String)>,
+    /// Variables seen so far.
+    seen: usize,
+}
+
+type Names<'a> = HashMap<&'a str, usize>;
+
+impl Walk {
+    fn program<'a>(&mut self, program: &Program<'a>) {
+        for definition in &program.definitions {
+            self.jaxpr(&definition.jaxpr);
+        }
+        self.jaxpr(&program.main);
+    }
+
+    fn jaxpr<'a>(&mut self, jaxpr: &JaxprNode<'a>) {
+        let mut names = Names::new();
+        self.binders(&mut names, &jaxpr.constvars);
+        self.binders(&mut names, &jaxpr.invars);
+        for eqn in &jaxpr.eqns {
+            self.binders(&mut names, &eqn.outputs);
+            match &eqn.right {
+                None => {}
+                Some(RightSide::Apply {
+                    prim,
+                    params,
+                    operands,
+                }) => {
+                    for param in params {
+                        self.param(prim.text, param, eqn.outputs.len());
+                    }
+                    self.operands(&names, operands);
+                }
+                Some(RightSide::Get(reference)) => self.reference(&names, reference),
+                Some(RightSide::Swap {
+                    written,
+                    read,
+                    value,
+                }) => {
+                    self.reference(&names, written);
+                    read.iter().for_each(|read| self.reference(&names, read));
+                    self.operands(&names, std::slice::from_ref(value));
+                }
+                Some(RightSide::AddUpdate(reference, value)) => {
+                    self.reference(&names, reference);
+                    self.operands(&names, std::slice::from_ref(value));
+                }
+            }
+        }
+        self.operands(&names, &jaxpr.results);
+    }
+
+    fn binders<'a>(&mut self, names: &mut Names<'a>, binders: &[Binder<'a>]) {
+        for binder in binders.iter().filter(|binder| binder.name.text != "_") {
+            names.insert(binder.name.text, self.seen);
+            self.seen += 1;
+            self.rename(names, binder.name.span(), binder.name.text);
+        }
+    }
+
+    fn rename(&mut self, names: &Names<'_>, span: Range<usize>, name: &str) {
+        if let Some(number) = names.get(name) {
+            self.names.push((span, format!("%{number}")));
+        }
+    }
+
+    fn operands<'a>(&mut self, names: &Names<'a>, operands: &[OperandNode<'a>]) {
+        for operand in operands {
+            if let OperandValue::Var(name) = operand.value {
+                self.rename(names, operand.span.clone(), name);
+            }
+        }
+    }
+
+    fn reference<'a>(&mut self, names: &Names<'a>, reference: &RefNode<'a>) {
+        self.rename(names, reference.name.span(), reference.name.text);
+        for index in reference.indexers.iter().flatten() {
+            match index {
+                IndexNode::At(operand) => self.operands(names, std::slice::from_ref(operand)),
+                IndexNode::DynamicSlice { start, again, .. } => {
+                    self.operands(names, std::slice::from_ref(start));
+                    self.rename(names, again.span(), again.text);
+                }
+                IndexNode::Slice { .. } => {}
+            }
+        }
+    }
+
+    fn param<'a>(&mut self, prim: &str, param: &ParamNode<'a>, results: usize) {
+        match &param.value {
+            ValueNode::Jaxpr(jaxpr) => self.jaxpr(jaxpr),
+            ValueNode::Jaxprs(jaxprs) => {
+                for jaxpr in jaxprs {
+                    if let JaxprRef::Inline(jaxpr) = jaxpr {
+                        self.jaxpr(jaxpr);
+                    }
+                }
+            }
+            ValueNode::Programs { fields, .. } => {
+                for program in fields.iter().filter_map(|(_, program)| program.as_ref()) {
+                    self.program(program);
+                }
+            }
+            ValueNode::Py(value) if prim == "scan" && param.key.text == "ft_in" => {
+                if let Ok(inputs) = ScanInputs::from_py(value) {
+                    self.counts
+                        .push((param.span.clone(), inputs.to_py().to_string()));
+                }
+            }
+            ValueNode::Py(value) if prim == "scan" && param.key.text == "ft_out" => {
+                if let Ok(ScanOutputs { carry, .. }) = ScanOutputs::from_py(value)
+                    && carry <= results
+                {
+                    let outputs = ScanOutputs {
+                        carry,
+                        ys: results - carry,
+                    };
+                    self.counts
+                        .push((param.span.clone(), outputs.to_py().to_string()));
+                }
+            }
+            ValueNode::Py(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accidents_of_repr_go_away() {
+        for (text, want) in [
+            (
+                "(np.int64(-1), np.uint32(7), np.float32(0.5))",
+                "(-1, 7, np.float32(0.5))",
+            ),
+            (
+                "policy=<function a.<locals>.<lambda> at 0x7f00>",
+                "policy=<a.<locals>.<lambda>>",
+            ),
+            (
+                "accuracy=<jax.Tolerance object at 0xXXXX>",
+                "accuracy=<jax.Tolerance>",
+            ),
+            (
+                "name=meet at 0x3 name=np.int",
+                "name=meet at 0x3 name=np.int",
+            ),
+        ] {
+            assert_eq!(normalise(text), want);
+        }
+    }
+
+    #[test]
+    fn flat_trees_become_counts_of_the_equation() {
+        let text = "{ lambda ; a:f32[2]. let\n    b:f32[] c:f32[2] d:f32[2] = scan[\n      ft_in=Pytree(vals=[None, None], \
+                    tree=PyTreeDef((([], []), ([], [*]), ([], [*]))))\n      ft_out=((None,), (RightsOnly(Right(None)),))\n    \
+                    ] 0.0:f32[] a\n  in (b, c, d) }";
+        let plain = normalise(text);
+        assert!(plain.contains("ft_in=((), (None,), (None,))\n"), "{plain}");
+        assert!(
+            plain.contains("ft_out=((None,), (None, None))\n"),
+            "{plain}"
+        );
+    }
+
+    #[test]
+    fn names_are_scoped() {
+        let text = |outer: &str, inner: &str| {
+            format!(
+                "{{ lambda ; {outer}:f32[]. let q:f32[] = jit[name=f jaxpr={{ lambda ; {inner}:f32[]. let  in ({inner},) }}] {outer} in ({outer}, q) }}"
+            )
+        };
+        assert!(same_up_to_names(&text("a", "a"), &text("b", "c")));
+        assert!(!same_up_to_names(
+            &text("a", "b"),
+            &text("a", "b").replace("(a, q)", "(q, a)")
+        ));
+    }
+}
