@@ -17,12 +17,14 @@ mod element;
 mod elementwise;
 mod indexing;
 mod interpreter;
+mod linalg;
 pub mod numerics;
 mod random;
 mod reduction;
 mod shape;
 mod state;
 mod strides;
+mod window;
 
 use elementwise::Comparison;
 use interpreter::{Interpreter, Value, Values, tensors, values};
@@ -73,6 +75,30 @@ enum Meaning<'a> {
     State(state::Form<'a>, Values),
     /// It speaks of named axes.
     Collective(collective::Form<'a>, Values),
+}
+
+/// How the windows slide that a primitive's parameters describe.
+macro_rules! slides {
+    ($params:expr) => {
+        window::slides(
+            &$params.window_dimensions,
+            &$params.window_strides,
+            &$params.padding,
+            &$params.base_dilation,
+            &$params.window_dilation,
+        )?
+    };
+}
+
+/// Reduces windows.
+macro_rules! reduce_window {
+    ($params:expr, $x:expr, $reduce:expr) => {
+        window::reduce_window(
+            $x,
+            &window::Sliding::new($x.shape(), &slides!($params))?,
+            $reduce,
+        )
+    };
 }
 
 /// The meaning of every primitive.
@@ -440,18 +466,49 @@ fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
         P::ShardMap(p) => return Ok(Meaning::Collective(collective::Form::ShardMap(p), inputs)),
         P::Pmap(p) => return Ok(Meaning::Collective(collective::Form::Pmap(p), inputs)),
 
-        P::ReduceWindowSum(_)
-        | P::ReduceWindowMax(_)
-        | P::ReduceWindowMin(_)
-        | P::ReduceWindow(_)
-        | P::SelectAndScatter(_)
-        | P::SelectAndScatterAdd(_)
-        | P::SelectAndGatherAdd(_)
-        | P::ConvGeneralDilated(_)
-        | P::DotGeneral(_)
-        | P::RaggedDotGeneral(_)
-        | P::ScaledDot(_)
-        | P::Cholesky(_)
+        P::ReduceWindowSum(p) => unary(inputs, |x| reduce_window!(p, x, reduction::sum)),
+        P::ReduceWindowMax(p) => unary(inputs, |x| reduce_window!(p, x, reduction::maximum)),
+        P::ReduceWindowMin(p) => unary(inputs, |x| reduce_window!(p, x, reduction::minimum)),
+        P::ReduceWindow(p) => {
+            return Ok(Meaning::Control(control::Form::ReduceWindow(p), inputs));
+        }
+        P::SelectAndScatter(p) => {
+            return Ok(Meaning::Control(control::Form::SelectAndScatter(p), inputs));
+        }
+        P::SelectAndScatterAdd(p) => binary(inputs, |source, operand| {
+            let slides = window::undilated(&p.window_dimensions, &p.window_strides, &p.padding)?;
+            window::select_and_scatter_add(source, operand, p.select_prim, &slides)
+        }),
+        P::SelectAndGatherAdd(p) => binary(inputs, |tangents, operand| {
+            window::select_and_gather_add(tangents, operand, p.select_prim, &slides!(p))
+        }),
+        P::ConvGeneralDilated(p) => binary(inputs, |lhs, rhs| window::convolution(lhs, rhs, p)),
+
+        P::DotGeneral(p) => binary(inputs, |lhs, rhs| {
+            linalg::dot_general(lhs, rhs, &p.dimension_numbers, p.preferred_element_type)
+        }),
+        P::RaggedDotGeneral(p) => operands(inputs).and_then(|[lhs, rhs, sizes]| {
+            let numbers = &p.ragged_dot_dimension_numbers;
+            one(linalg::ragged_dot_general(
+                &lhs,
+                &rhs,
+                &sizes,
+                numbers,
+                p.preferred_element_type,
+            ))
+        }),
+        P::ScaledDot(p) => operands(inputs).and_then(|inputs| {
+            one(linalg::scaled_dot(
+                &inputs,
+                &p.dimension_numbers,
+                p.preferred_element_type,
+            ))
+        }),
+        P::SymmetricProduct(p) => binary(inputs, |a, c| {
+            linalg::symmetric_product(a, c, p.alpha, p.beta)
+        }),
+
+        P::Cholesky(_)
         | P::CholeskyUpdate(_)
         | P::Lu(_)
         | P::LuPivotsToPermutation(_)
@@ -468,7 +525,6 @@ fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
         | P::Tridiagonal(_)
         | P::TridiagonalSolve(_)
         | P::TriangularSolve(_)
-        | P::SymmetricProduct(_)
         | P::Fft(_) => Err(Error::unsupported("evaluation is not written yet")),
     };
     results.map(Meaning::Arrays)

@@ -62,8 +62,8 @@ fn rank_0_operands_stand_beside_arrays() {
     );
     refused(
         Add,
-        &[array(&[1i32, 2]), array(&[1i32])],
-        "add: operands have shapes [2] and [1], which differ",
+        &[array(&[1i32, 2]), array(&[1i32, 2, 3])],
+        "add: operands have shapes [2] and [3], which differ",
     );
 }
 

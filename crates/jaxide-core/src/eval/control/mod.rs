@@ -6,12 +6,16 @@ mod loops;
 mod print;
 
 pub(super) use branch::platform_index;
+pub(super) use combine::{combined, element, gathered, operands_and_starts};
 pub(super) use print::debug_print;
 
 use super::interpreter::{Interpreter, Values};
+use super::window;
 use crate::error::{Error, ErrorKind, Result};
 use crate::jaxpr::ClosedJaxpr;
-use crate::prims::{CustomLinearSolve, Opaque, Reduce, Scan, Scatter, While};
+use crate::prims::{
+    CustomLinearSolve, Opaque, Reduce, ReduceWindow, Scan, Scatter, SelectAndScatter, While,
+};
 
 /// A primitive that runs other jaxprs.
 pub(super) enum Form<'a> {
@@ -29,6 +33,10 @@ pub(super) enum Form<'a> {
     Root(&'a ClosedJaxpr),
     /// Reduces by a function.
     Reduce(&'a Reduce),
+    /// Reduces windows by a function.
+    ReduceWindow(&'a ReduceWindow),
+    /// Scatters to the elements of windows that a function selects.
+    SelectAndScatter(&'a SelectAndScatter),
     /// Scatters with a function that combines.
     Scatter(&'a Scatter, &'a ClosedJaxpr),
 }
@@ -46,6 +54,25 @@ pub(super) fn run(interpreter: &mut Interpreter, form: Form<'_>, inputs: Values)
             interpreter.call(solver, inputs.into_iter().take(leading).collect())
         }
         Form::Reduce(params) => combine::reduce(interpreter, params, inputs),
+        Form::ReduceWindow(p) => window::reduce_window_by(
+            interpreter,
+            &p.jaxpr,
+            |shape| {
+                let slides = window::slides(
+                    &p.window_dimensions,
+                    &p.window_strides,
+                    &p.padding,
+                    &p.base_dilation,
+                    &p.window_dilation,
+                )?;
+                window::Sliding::new(shape, &slides)
+            },
+            inputs,
+        ),
+        Form::SelectAndScatter(p) => {
+            let slides = window::undilated(&p.window_dimensions, &p.window_strides, &p.padding)?;
+            window::select_and_scatter(interpreter, p, &slides, inputs)
+        }
         Form::Scatter(params, jaxpr) => combine::scatter(interpreter, params, jaxpr, inputs),
     }
 }

@@ -1,0 +1,378 @@
+//! Products of arrays over contracted axes.
+
+use std::ops::{Add, Mul};
+
+use num_complex::Complex;
+
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::eval::element::{
+    any_complexes, from_complexes, from_integers, from_reals, integers, reals, update,
+};
+use crate::eval::elementwise::{add, convert_element_type, mul};
+use crate::eval::shape::broadcast_in_dim;
+use crate::eval::strides::{Layout, row_major};
+use crate::jaxpr::{Dims, Scalar, Shape};
+use crate::prims::{DotDimensionNumbers, RaggedDotDimensionNumbers};
+use crate::tensor::{Tensor, byte_size, check_allocatable};
+
+/// The product of two arrays: axes of the result are the batch axes, the left operand's others, the right operand's
+/// others. Floats are summed in `f64` and rounded once, integers wrap.
+pub(in crate::eval) fn dot_general(
+    lhs: &Tensor,
+    rhs: &Tensor,
+    numbers: &DotDimensionNumbers,
+    dtype: Option<DType>,
+) -> Result<Tensor> {
+    let dtype = dtype.unwrap_or(lhs.dtype());
+    let left = Operand::new(lhs.shape(), &numbers.lhs_batch, &numbers.lhs_contracting)?;
+    let right = Operand::new(rhs.shape(), &numbers.rhs_batch, &numbers.rhs_contracting)?;
+    if left.batch != right.batch || left.contracted != right.contracted {
+        return Err(Error::shape(format!(
+            "axes that {} and {} have in common have different lengths",
+            lhs.aval(),
+            rhs.aval()
+        )));
+    }
+    let shape: Shape = left
+        .batch
+        .iter()
+        .chain(&left.free)
+        .chain(&right.free)
+        .copied()
+        .collect();
+    check_allocatable(byte_size(&shape, dtype)?)?;
+    if lhs.dtype().is_complex() || rhs.dtype().is_complex() {
+        let (a, b) = (
+            left.arrange(any_complexes(lhs)?),
+            right.arrange(any_complexes(rhs)?),
+        );
+        from_complexes(
+            &shape,
+            dtype,
+            multiply(&left, &right, &a, &b, Complex::new(0.0, 0.0)),
+        )
+    } else if lhs.dtype().is_float() || rhs.dtype().is_float() {
+        let real = |x: &Tensor| -> Result<Vec<f64>> {
+            Ok(reals(&if x.dtype().is_float() {
+                x.clone()
+            } else {
+                convert_element_type(x, DType::F64)?
+            })?
+            .collect())
+        };
+        let (a, b) = (
+            left.arrange(real(lhs)?.into_iter()),
+            right.arrange(real(rhs)?.into_iter()),
+        );
+        from_reals(&shape, dtype, multiply(&left, &right, &a, &b, 0.0))
+    } else {
+        let wrapped = |x| integers(x).map(|numbers| numbers.map(|v| std::num::Wrapping(v as i64)));
+        let (a, b) = (left.arrange(wrapped(lhs)?), right.arrange(wrapped(rhs)?));
+        let products = multiply(&left, &right, &a, &b, std::num::Wrapping(0));
+        from_integers(&shape, dtype, products.map(|sum| sum.0.into()))
+    }
+}
+
+/// An operand's axes in groups.
+struct Operand<'a> {
+    shape: &'a [usize],
+    /// Batch, free, contracted axes in this order.
+    order: Dims,
+    batch: Shape,
+    free: Shape,
+    contracted: Shape,
+}
+
+impl<'a> Operand<'a> {
+    fn new(shape: &'a [usize], batch: &[usize], contracted: &[usize]) -> Result<Self> {
+        let mut named = [batch, contracted].concat();
+        named.sort_unstable();
+        if named.windows(2).any(|pair| pair[0] == pair[1])
+            || named.last().is_some_and(|&axis| axis >= shape.len())
+        {
+            return Err(Error::parameter(format!(
+                "batch axes {batch:?} and contracted axes {contracted:?} are not different axes of shape {shape:?}"
+            )));
+        }
+        let free: Dims = (0..shape.len())
+            .filter(|axis| !named.contains(axis))
+            .collect();
+        let lengths = |axes: &[usize]| axes.iter().map(|&axis| shape[axis]).collect();
+        Ok(Operand {
+            shape,
+            order: batch
+                .iter()
+                .chain(&free)
+                .chain(contracted)
+                .copied()
+                .collect(),
+            batch: lengths(batch),
+            free: lengths(&free),
+            contracted: lengths(contracted),
+        })
+    }
+
+    /// The elements in the order of the axes' groups.
+    fn arrange<T: Copy>(&self, elements: impl Iterator<Item = T>) -> Vec<T> {
+        let elements: Vec<T> = elements.collect();
+        let strides = row_major(self.shape);
+        let layout = Layout {
+            start: 0,
+            strides: self.order.iter().map(|&axis| strides[axis]).collect(),
+        };
+        let shape: Shape = self.order.iter().map(|&axis| self.shape[axis]).collect();
+        layout
+            .positions(&shape)
+            .map(|position| elements[position])
+            .collect()
+    }
+}
+
+/// Sums of products: batch by batch, row by row of the left operand, row by row of the right one.
+fn multiply<'a, T: Copy + Add<Output = T> + Mul<Output = T>>(
+    left: &Operand<'_>,
+    right: &Operand<'_>,
+    a: &'a [T],
+    b: &'a [T],
+    zero: T,
+) -> impl Iterator<Item = T> + 'a {
+    let size = |shape: &Shape| shape.iter().product::<usize>();
+    let (rows, columns, depth) = (size(&left.free), size(&right.free), size(&left.contracted));
+    (0..size(&left.batch)).flat_map(move |batch| {
+        (0..rows).flat_map(move |row| {
+            let row = &a[(batch * rows + row) * depth..][..depth];
+            (0..columns).map(move |column| {
+                let column = &b[(batch * columns + column) * depth..][..depth];
+                row.iter()
+                    .zip(column)
+                    .fold(zero, |sum, (&x, &y)| sum + x * y)
+            })
+        })
+    })
+}
+
+/// A product in which slices of a ragged axis of the left operand fall into groups of `group_sizes`.
+///
+/// Where the ragged axis is free, each group has its own right operand; where it is contracted, each group gives a
+/// result of its own along a new leading axis; where it is a batch axis, groups do not matter.
+pub(in crate::eval) fn ragged_dot_general(
+    lhs: &Tensor,
+    rhs: &Tensor,
+    group_sizes: &Tensor,
+    numbers: &RaggedDotDimensionNumbers,
+    dtype: Option<DType>,
+) -> Result<Tensor> {
+    let ((lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch)) =
+        &numbers.dot_dimension_numbers;
+    let &[ragged] = numbers.lhs_ragged_dimensions.as_slice() else {
+        return Err(Error::parameter("one ragged axis is expected"));
+    };
+    let dense = |lhs_contracting: Dims, rhs_contracting: Dims, lhs_batch: Dims, rhs_batch: Dims| {
+        DotDimensionNumbers {
+            lhs_contracting,
+            rhs_contracting,
+            lhs_batch,
+            rhs_batch,
+        }
+    };
+    let behind = |axes: &Dims| axes.iter().map(|axis| axis + 1).collect::<Dims>();
+    let with = |axes: Dims, axis: usize| -> Dims { axes.into_iter().chain([axis]).collect() };
+    let first = |axes: Dims| -> Dims { std::iter::once(0).chain(axes).collect() };
+    if lhs_batch.contains(&ragged) {
+        let numbers = dense(
+            lhs_contracting.clone(),
+            rhs_contracting.clone(),
+            lhs_batch.clone(),
+            rhs_batch.clone(),
+        );
+        return dot_general(lhs, rhs, &numbers, dtype);
+    }
+    if let Some(place) = lhs_contracting.iter().position(|&axis| axis == ragged) {
+        let prefix = |batch: &Dims, contracting: &Dims| -> Dims {
+            batch.iter().chain(&contracting[..place]).copied().collect()
+        };
+        let &rhs_ragged = rhs_contracting
+            .get(place)
+            .ok_or_else(|| Error::parameter("the ragged axis has no partner"))?;
+        let lhs = grouped(
+            lhs,
+            ragged,
+            &prefix(lhs_batch, lhs_contracting),
+            group_sizes,
+        )?;
+        let rhs = grouped(
+            rhs,
+            rhs_ragged,
+            &prefix(rhs_batch, rhs_contracting),
+            group_sizes,
+        )?;
+        let numbers = dense(
+            behind(lhs_contracting),
+            behind(rhs_contracting),
+            first(behind(lhs_batch)),
+            first(behind(rhs_batch)),
+        );
+        return dot_general(&lhs, &rhs, &numbers, dtype);
+    }
+    let &[group] = numbers.rhs_group_dimensions.as_slice() else {
+        return Err(Error::parameter("one group axis is expected"));
+    };
+    let before =
+        (0..ragged).filter(|axis| !lhs_batch.contains(axis) && !lhs_contracting.contains(axis));
+    let prefix: Dims = lhs_batch.iter().copied().chain(before).collect();
+    let lhs = grouped(lhs, ragged, &prefix, group_sizes)?;
+    let numbers = dense(
+        with(behind(lhs_contracting), 0),
+        with(rhs_contracting.clone(), group),
+        behind(lhs_batch),
+        rhs_batch.clone(),
+    );
+    dot_general(&lhs, rhs, &numbers, dtype)
+}
+
+/// With a new leading axis for the groups: each slice of the ragged axis is in its group, the rest is zero.
+///
+/// `group_sizes` has the axes `prefix` of `x`, or none of them, and one for the groups.
+fn grouped(x: &Tensor, ragged: usize, prefix: &[usize], group_sizes: &Tensor) -> Result<Tensor> {
+    let sizes: Vec<i128> = integers(group_sizes)?.collect();
+    let lengths: Shape = prefix
+        .iter()
+        .filter_map(|&axis| x.shape().get(axis).copied())
+        .collect();
+    let (Some((&groups, batch)), Some(&length)) =
+        (group_sizes.shape().split_last(), x.shape().get(ragged))
+    else {
+        return Err(Error::shape("group sizes or the ragged axis are missing"));
+    };
+    if !batch.is_empty() && batch != lengths.as_slice() {
+        return Err(Error::shape(format!(
+            "group sizes are {}, and their leading axes must be {:?}",
+            group_sizes.aval(),
+            lengths.as_slice()
+        )));
+    }
+    let mut shape = Shape::from_slice(x.shape());
+    shape.insert(0, groups);
+    let (strides, inner) = (row_major(x.shape()), row_major(batch));
+    let (size, bytes) = (x.dtype().size(), x.bytes());
+    update(Tensor::zeros(&shape, x.dtype())?, |result| {
+        for position in 0..x.len() {
+            let coordinate = |axis: usize| position / strides[axis] as usize % x.shape()[axis];
+            let number: usize = if batch.is_empty() {
+                0
+            } else {
+                prefix
+                    .iter()
+                    .zip(&inner)
+                    .map(|(&axis, &step)| coordinate(axis) * step as usize)
+                    .sum()
+            };
+            let index = if length == 0 {
+                0
+            } else {
+                coordinate(ragged) as i128
+            };
+            let mut end = 0;
+            let group = sizes[number * groups..(number + 1) * groups]
+                .iter()
+                .position(|&count| {
+                    let start = end;
+                    end += count;
+                    (start..end).contains(&index)
+                });
+            if let Some(group) = group {
+                let target = (group * x.len() + position) * size;
+                result[target..target + size]
+                    .copy_from_slice(&bytes[position * size..(position + 1) * size]);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// The product of block-scaled operands, each first multiplied with its scale in `bf16`.
+pub(in crate::eval) fn scaled_dot(
+    operands: &[Tensor; 4],
+    ((lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch)): &((Dims, Dims), (Dims, Dims)),
+    dtype: Option<DType>,
+) -> Result<Tensor> {
+    let [lhs, rhs, lhs_scale, rhs_scale] = operands;
+    let scaled = |x: &Tensor, scale: &Tensor, contracted: &Dims| -> Result<Tensor> {
+        let scale = repeat_blocks(scale, x.shape(), contracted)?;
+        let narrow = |x| convert_element_type(x, DType::BF16);
+        mul(&narrow(x)?, &narrow(&scale)?, None)
+    };
+    let numbers = DotDimensionNumbers {
+        lhs_contracting: lhs_contracting.clone(),
+        rhs_contracting: rhs_contracting.clone(),
+        lhs_batch: lhs_batch.clone(),
+        rhs_batch: rhs_batch.clone(),
+    };
+    dot_general(
+        &scaled(lhs, lhs_scale, lhs_contracting)?,
+        &scaled(rhs, rhs_scale, rhs_contracting)?,
+        &numbers,
+        Some(dtype.unwrap_or(DType::BF16)),
+    )
+}
+
+/// Each element along the contracted axes repeated until the axis has the operand's length.
+fn repeat_blocks(scale: &Tensor, shape: &[usize], contracted: &[usize]) -> Result<Tensor> {
+    let misfit = || {
+        Error::shape(format!(
+            "scales {} do not fit an operand of shape {shape:?}",
+            scale.aval()
+        ))
+    };
+    if scale.shape().len() != shape.len() {
+        return Err(misfit());
+    }
+    let (mut split, mut places) = (Shape::new(), Dims::new());
+    for (axis, (&have, &want)) in scale.shape().iter().zip(shape).enumerate() {
+        places.push(split.len());
+        split.push(have);
+        if contracted.contains(&axis) && have != want {
+            let times = want.checked_div(have).filter(|times| times * have == want);
+            split.push(times.ok_or_else(misfit)?);
+        } else if have != want {
+            return Err(misfit());
+        }
+    }
+    broadcast_in_dim(scale, &split, &places)?.reshaped(shape)
+}
+
+/// `alpha * A * A^T + beta * C` for each matrix.
+pub(in crate::eval) fn symmetric_product(
+    a: &Tensor,
+    c: &Tensor,
+    alpha: f64,
+    beta: f64,
+) -> Result<Tensor> {
+    let rank = a.shape().len();
+    if rank < 2 || c.dtype() != a.dtype() {
+        return Err(Error::shape(format!(
+            "{} and {} are no matrices",
+            a.aval(),
+            c.aval()
+        )));
+    }
+    let batch: Dims = (0..rank - 2).collect();
+    let numbers = DotDimensionNumbers {
+        lhs_contracting: Dims::from_slice(&[rank - 1]),
+        rhs_contracting: Dims::from_slice(&[rank - 1]),
+        lhs_batch: batch.clone(),
+        rhs_batch: batch,
+    };
+    let scaled = |factor: f64, x: &Tensor| {
+        mul(
+            &Tensor::full(&[], x.dtype(), Scalar::Float(factor))?,
+            x,
+            None,
+        )
+    };
+    add(
+        &scaled(alpha, &dot_general(a, a, &numbers, None)?)?,
+        &scaled(beta, c)?,
+    )
+}

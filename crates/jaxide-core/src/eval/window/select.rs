@@ -1,0 +1,153 @@
+//! Choosing one element of each window.
+
+use super::{Slide, Sliding};
+use crate::error::{Error, Result};
+use crate::eval::control::{combined, element};
+use crate::eval::element::{elements, reals, update};
+use crate::eval::indexing::{Combine, combine_pairs};
+use crate::eval::interpreter::{Interpreter, Values, values};
+use crate::jaxpr::Dims;
+use crate::prims::{SelectAndScatter, SelectPrim};
+use crate::tensor::Tensor;
+
+/// Whether an element stays selected when the next one of its window is met.
+fn stays(select: SelectPrim) -> fn(f64, f64) -> bool {
+    match select {
+        SelectPrim::Ge => |selected, next| selected >= next,
+        SelectPrim::Le => |selected, next| selected <= next,
+    }
+}
+
+/// Adds each element of `source` to zeros of the shape of `operand`, where its window's selected element is.
+pub(in crate::eval) fn select_and_scatter_add(
+    source: &Tensor,
+    operand: &Tensor,
+    select: SelectPrim,
+    slides: &[Slide],
+) -> Result<Tensor> {
+    let sliding = fitting(operand, source, slides)?;
+    let (numbers, stays) = (numbers(operand)?, stays(select));
+    let mut pairs = Vec::new();
+    for (number, window) in sliding.windows().enumerate() {
+        let selected = window.into_iter().reduce(|best, next| {
+            if stays(numbers[best], numbers[next]) {
+                best
+            } else {
+                next
+            }
+        });
+        pairs.extend(selected.map(|position| (position, number)));
+    }
+    let zeros = Tensor::zeros(operand.shape(), source.dtype())?;
+    combine_pairs(zeros, source, &pairs, Combine::Add)
+}
+
+/// For each window of `operand`, the element of `tangents` at the selected place; 0 where the window is empty or has
+/// nothing beyond the least number there is.
+pub(in crate::eval) fn select_and_gather_add(
+    tangents: &Tensor,
+    operand: &Tensor,
+    select: SelectPrim,
+    slides: &[Slide],
+) -> Result<Tensor> {
+    if tangents.shape() != operand.shape() {
+        return Err(Error::shape(format!(
+            "{} and {} have different shapes",
+            tangents.aval(),
+            operand.aval()
+        )));
+    }
+    let sliding = Sliding::new(operand.shape(), slides)?;
+    let (numbers, stays) = (numbers(operand)?, stays(select));
+    let start = match select {
+        SelectPrim::Ge => f64::NEG_INFINITY,
+        SelectPrim::Le => f64::INFINITY,
+    };
+    let mut pairs = Vec::new();
+    for (number, window) in sliding.windows().enumerate() {
+        let mut selected: Option<usize> = None;
+        for next in window {
+            if !stays(
+                selected.map_or(start, |position| numbers[position]),
+                numbers[next],
+            ) {
+                selected = Some(next);
+            }
+        }
+        pairs.extend(selected.map(|position| (number, position)));
+    }
+    let zeros = Tensor::zeros(&sliding.shape, tangents.dtype())?;
+    combine_pairs(zeros, tangents, &pairs, Combine::Replace)
+}
+
+/// As [`select_and_scatter_add`], with functions that select and combine, beginning with an initial value everywhere.
+pub(in crate::eval) fn select_and_scatter(
+    interpreter: &mut Interpreter,
+    params: &SelectAndScatter,
+    slides: &[Slide],
+    inputs: Values,
+) -> Result<Values> {
+    let [operand, source, start] = crate::eval::operands(inputs)?;
+    let sliding = fitting(&operand, &source, slides)?;
+    let mut result = crate::eval::shape::broadcast_in_dim(&start, operand.shape(), &Dims::new())?;
+    for (number, window) in sliding.windows().enumerate() {
+        let mut selected: Option<usize> = None;
+        for next in window {
+            let stays = match selected {
+                None => false,
+                Some(best) => {
+                    let right = [element(&operand, next)?];
+                    let verdict = combined(
+                        interpreter,
+                        &params.select_jaxpr,
+                        vec![element(&operand, best)?],
+                        right,
+                    )?;
+                    elements::<u8>(&verdict[0])?.first() == Some(&1)
+                }
+            };
+            if !stays {
+                selected = Some(next);
+            }
+        }
+        let Some(position) = selected else {
+            continue;
+        };
+        let old = vec![element(&result, position)?];
+        let new = combined(
+            interpreter,
+            &params.scatter_jaxpr,
+            old,
+            [element(&source, number)?],
+        )?;
+        result = update(result, |bytes| {
+            let new = new[0].bytes();
+            bytes[position * new.len()..(position + 1) * new.len()].copy_from_slice(new);
+            Ok(())
+        })?;
+    }
+    Ok(values([result]))
+}
+
+/// The windows of `operand`, of which there are as many as `source` has elements.
+fn fitting(operand: &Tensor, source: &Tensor, slides: &[Slide]) -> Result<Sliding> {
+    let sliding = Sliding::new(operand.shape(), slides)?;
+    if sliding.shape.as_slice() == source.shape() && source.dtype() == operand.dtype() {
+        return Ok(sliding);
+    }
+    Err(Error::shape(format!(
+        "{} has windows of shape {:?}, and the source is {}",
+        operand.aval(),
+        sliding.shape.as_slice(),
+        source.aval()
+    )))
+}
+
+/// The elements as they compare.
+fn numbers(x: &Tensor) -> Result<Vec<f64>> {
+    if x.dtype().is_float() {
+        return Ok(reals(x)?.collect());
+    }
+    let wide = crate::eval::elementwise::convert_element_type(x, crate::dtype::DType::F64)?;
+    Ok(elements::<f64>(&wide)?.to_vec())
+}
