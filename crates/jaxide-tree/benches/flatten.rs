@@ -58,7 +58,7 @@ fn main() {
         .collect();
     let dynamic: Tree<Leaf> = Tree::from_value(&dicts);
 
-    let mut cases: Vec<(&str, Box<dyn FnMut()>)> = vec![
+    let mut cases = [
         ("list", round_trip(list)),
         ("tuples", round_trip(tuples)),
         ("structs", round_trip(layers)),

@@ -240,9 +240,14 @@ impl Display for StructureError {
                 got,
                 got_leaf: Some(_),
             } => {
+                let of_type = if got == UNKNOWN_LEAF {
+                    String::new()
+                } else {
+                    format!(" of type {got}")
+                };
                 write!(
                     f,
-                    "different types at {place}: expected {expected}, got a leaf of type {got}"
+                    "different types at {place}: expected {expected}, got a leaf{of_type}"
                 )
             }
             Length {
@@ -311,6 +316,9 @@ impl Display for StructureError {
 }
 
 impl Error for StructureError {}
+
+/// What a leaf is called when nothing but its place is known.
+pub(crate) const UNKNOWN_LEAF: &str = "leaf";
 
 fn join(keys: &[KeyEntry]) -> String {
     keys.iter()

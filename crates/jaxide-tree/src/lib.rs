@@ -40,6 +40,15 @@ mod tree;
 mod treedef;
 mod unflatten;
 
+/// The code in the README and in the chapter of the book.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../README.md")]
+    mod readme {}
+    #[doc = include_str!("../../../docs/pytrees.md")]
+    mod chapter {}
+}
+
 pub use adapter::{Schema, TracingAdapter};
 pub use axes::{AxesError, Axis, IntoAxes};
 pub use error::{StructureError, StructureErrorKind};

@@ -249,6 +249,49 @@ fn private_fields() {
 }
 
 #[test]
+fn the_crate_under_another_path() {
+    mod facade {
+        pub(crate) use jaxide_tree as trees;
+    }
+    #[derive(Clone, Debug, PartialEq, Pytree)]
+    #[pytree(crate = "facade::trees")]
+    struct Scale(f32);
+
+    check::<f32, _>(&Scale(1.0), "CustomNode(Scale[()], [*])", &[".0"]);
+}
+
+#[test]
+fn generic_fields_and_lifetimes_of_static_fields() {
+    #[derive(Clone, Debug, PartialEq, Pytree)]
+    struct Named<T, N, const K: usize>
+    where
+        T: Clone,
+    {
+        values: [T; K],
+        #[pytree(static)]
+        name: N,
+        marker: std::marker::PhantomData<fn() -> N>,
+    }
+    let named = |name| Named {
+        values: [1.0f32, 2.0],
+        name,
+        marker: std::marker::PhantomData,
+    };
+    check::<f32, _>(
+        &named("n"),
+        "CustomNode(Named[('n',)], [[*, *], ()])",
+        &[".values[0]", ".values[1]"],
+    );
+    // Two instances of one generic struct: the static value says which.
+    let treedef = tree::structure::<f32, _>(&named("n"));
+    let other: Result<Named<f32, u8, 2>, _> = treedef.unflatten([1.0, 2.0]);
+    assert_eq!(
+        other.unwrap_err().to_string(),
+        "cannot rebuild tree: expected a static value of type u8, got \"n\""
+    );
+}
+
+#[test]
 fn containers() {
     check::<f32, _>(&vec![vec![1.0f32], vec![]], "[[*], []]", &["[0][0]"]);
     check::<f32, _>(

@@ -164,14 +164,14 @@ tuples!(A B C D E F G H I J K L);
 ///
 /// ```
 /// use std::collections::BTreeMap;
-/// use jaxide_tree::axes::{self, Axis};
+/// use jaxide_tree::{Axis, axes};
 ///
 /// let args = (1.0, BTreeMap::from([("k1", vec![1.0, 2.0]), ("k2", vec![3.0])]));
 /// let args = jaxide_tree::structure::<f64, _>(&args);
-/// let in_axes = jaxide_tree::axes!((None, {"k1": None, "k2": 0}));
+/// let in_axes = axes!((None, {"k1": None, "k2": 0}));
 /// let flat = axes::flatten("in_axes", &in_axes, &args)?;
 /// assert_eq!(flat, [Axis(None), Axis(None), Axis(None), Axis(Some(0))]);
-/// # Ok::<(), axes::AxesError>(())
+/// # Ok::<(), jaxide_tree::AxesError>(())
 /// ```
 #[macro_export]
 macro_rules! axes {

@@ -46,11 +46,11 @@ impl TreeDefBuilder {
     fn open_with(
         &mut self,
         len: usize,
-        mut same: impl FnMut(&Head) -> bool,
+        same: impl FnMut(&Head) -> bool,
         make: impl FnOnce() -> Head,
     ) {
         let near = self.heads.len().saturating_sub(NEAR);
-        let known = self.heads[near..].iter().rposition(|head| same(head));
+        let known = self.heads[near..].iter().rposition(same);
         let head = known.map_or(self.heads.len(), |i| near + i) as u32;
         if known.is_none() {
             self.heads.push(make());

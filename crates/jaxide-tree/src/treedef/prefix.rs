@@ -1,6 +1,7 @@
 //! Prefixes: trees that end where another one goes on.
 
 use super::TreeDef;
+use crate::error::UNKNOWN_LEAF;
 use crate::{Head, KeyEntry, KeyPath, NodeStyle, StructureError, StructureErrorKind};
 
 /// A subtree, as a range of nodes and of leaves of the tree it is part of.
@@ -111,7 +112,7 @@ impl TreeDef {
         let Some(full_head) = full.head(full_index) else {
             let kind = StructureErrorKind::Type {
                 expected: head.type_name().into(),
-                got: "leaf".into(),
+                got: UNKNOWN_LEAF.into(),
                 got_leaf: Some(full.leaves_before(full_index)),
             };
             return errors.push(StructureError::new(kind, here));

@@ -47,7 +47,7 @@ impl Failure {
                     self.mentions(&format!("tree{}", text(path)))?;
                 }
                 ("got_is_leaf", is) => {
-                    let says = self.message.contains("a leaf of type");
+                    let says = self.message.contains("got a leaf");
                     equal(
                         "whether the message says it is a leaf",
                         says,
