@@ -238,14 +238,28 @@ fn python_float(value: f64, point: bool) -> String {
             "-inf".into()
         };
     }
-    let scientific = format!("{value:e}");
-    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    // Of two shortest forms at the same distance Rust takes the upper one and Python the even one, which is also what
+    // rounding to a given number of digits gives.
+    let shortest = format!("{value:e}");
+    let digits = shortest
+        .bytes()
+        .take_while(|&byte| byte != b'e')
+        .filter(u8::is_ascii_digit)
+        .count();
+    let rounded = format!("{value:.*e}", digits - 1);
+    let scientific = if rounded.parse() == Ok(value) {
+        rounded
+    } else {
+        shortest
+    };
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
     if value != 0.0 && !(-4..16).contains(&exponent) {
         let sign = if exponent < 0 { '-' } else { '+' };
-        return format!("{digits}e{sign}{:02}", exponent.abs());
+        return format!("{mantissa}e{sign}{:02}", exponent.abs());
     }
-    let plain = format!("{value}");
+    let decimals = usize::try_from(digits as i32 - 1 - exponent).unwrap_or(0);
+    let plain = format!("{value:.decimals$}");
     if point && !plain.contains('.') {
         plain + ".0"
     } else {
@@ -301,6 +315,7 @@ mod tests {
         check(Scalar::Float(1e-5), "1e-05");
         check(Scalar::Float(f32::MAX.into()), "3.4028234663852886e+38");
         check(Scalar::Float(1e16), "1e+16");
+        check(Scalar::Float(5.0 / 8_388_608.0), "5.960464477539062e-07");
         check(Scalar::Float(123456789012345.0), "123456789012345.0");
         check(Scalar::Float(-0.0), "-0.0");
         check(Scalar::Float(f64::NEG_INFINITY), "-inf");

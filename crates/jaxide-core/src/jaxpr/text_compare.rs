@@ -223,9 +223,10 @@ impl Walk {
                     params,
                     operands,
                 }) => {
-                    for param in params {
-                        self.param(prim.text, param, eqn.outputs.len());
+                    if prim.text == "scan" {
+                        self.flat_trees(params, eqn.outputs.len());
                     }
+                    params.iter().for_each(|param| self.param(param));
                     self.operands(&names, operands);
                 }
                 Some(RightSide::Get(reference)) => self.reference(&names, reference),
@@ -283,7 +284,32 @@ impl Walk {
         }
     }
 
-    fn param<'a>(&mut self, prim: &str, param: &ParamNode<'a>, results: usize) {
+    /// The parameters of a `scan` with so many results: what `ft_out` says of carries and stacked results is how they
+    /// came about, and the number of carries is that of `ft_in`.
+    fn flat_trees(&mut self, params: &[ParamNode<'_>], results: usize) {
+        let find = |key: &str| {
+            params.iter().find_map(|param| match &param.value {
+                ValueNode::Py(value) if param.key.text == key => Some((param.span.clone(), value)),
+                _ => None,
+            })
+        };
+        let Some((span, value)) = find("ft_in") else {
+            return;
+        };
+        let Ok(inputs) = ScanInputs::from_py(value) else {
+            return;
+        };
+        self.counts.push((span, inputs.to_py().to_string()));
+        if let (Some((span, _)), Some(ys)) = (find("ft_out"), results.checked_sub(inputs.carry)) {
+            let outputs = ScanOutputs {
+                carry: inputs.carry,
+                ys,
+            };
+            self.counts.push((span, outputs.to_py().to_string()));
+        }
+    }
+
+    fn param<'a>(&mut self, param: &ParamNode<'a>) {
         match &param.value {
             ValueNode::Jaxpr(jaxpr) => self.jaxpr(jaxpr),
             ValueNode::Jaxprs(jaxprs) => {
@@ -296,24 +322,6 @@ impl Walk {
             ValueNode::Programs { fields, .. } => {
                 for program in fields.iter().filter_map(|(_, program)| program.as_ref()) {
                     self.program(program);
-                }
-            }
-            ValueNode::Py(value) if prim == "scan" && param.key.text == "ft_in" => {
-                if let Ok(inputs) = ScanInputs::from_py(value) {
-                    self.counts
-                        .push((param.span.clone(), inputs.to_py().to_string()));
-                }
-            }
-            ValueNode::Py(value) if prim == "scan" && param.key.text == "ft_out" => {
-                if let Ok(ScanOutputs { carry, .. }) = ScanOutputs::from_py(value)
-                    && carry <= results
-                {
-                    let outputs = ScanOutputs {
-                        carry,
-                        ys: results - carry,
-                    };
-                    self.counts
-                        .push((param.span.clone(), outputs.to_py().to_string()));
                 }
             }
             ValueNode::Py(_) => {}

@@ -2,7 +2,7 @@
 //!
 //! A jaxpr inside a `repr` is printed in full, even when it is shared. That it was shared shows only in the definitions
 //! of the text around it, which JAX prints for it although nothing there uses their names. So a jaxpr inside a `repr`
-//! that equals a definition outside becomes that object; where several definitions are equal, first one that nothing
+//! that equals a definition outside becomes that object; where several definitions are equal, first those that nothing
 //! else uses.
 
 use std::collections::{HashMap, HashSet};
@@ -21,14 +21,21 @@ pub(super) struct Known {
 
 struct Definition {
     jaxpr: ClosedJaxpr,
-    used: bool,
+    /// Whether its name stands somewhere, so that nothing inside a `repr` has to be it.
+    named: bool,
+    /// How many jaxprs inside `repr`s are it so far.
+    uses: usize,
 }
 
 impl Known {
-    /// Adds a definition; `used` tells whether its name stands somewhere.
-    pub(super) fn insert(&mut self, fingerprint: u64, jaxpr: ClosedJaxpr, used: bool) {
+    /// Adds a definition; `named` tells whether its name stands somewhere.
+    pub(super) fn insert(&mut self, fingerprint: u64, jaxpr: ClosedJaxpr, named: bool) {
         let equal = self.definitions.entry(fingerprint).or_default();
-        equal.push(Definition { jaxpr, used });
+        equal.push(Definition {
+            jaxpr,
+            named,
+            uses: 0,
+        });
     }
 
     /// Whether there is none.
@@ -39,14 +46,12 @@ impl Known {
     /// The definition that `jaxpr` is.
     pub(super) fn find(&mut self, fingerprint: u64, jaxpr: &ClosedJaxpr) -> Option<ClosedJaxpr> {
         let equal = self.definitions.get_mut(&fingerprint)?;
-        let index = equal
-            .iter()
-            .position(|definition| !definition.used)
-            .unwrap_or(0);
+        // Equal definitions take turns, as the fields of a named tuple do that stand for them again and again.
         let definition = equal
-            .get_mut(index)
+            .iter_mut()
+            .min_by_key(|definition| (definition.named, definition.uses))
             .filter(|definition| definition.jaxpr == *jaxpr)?;
-        definition.used = true;
+        definition.uses += 1;
         Some(definition.jaxpr.clone())
     }
 }

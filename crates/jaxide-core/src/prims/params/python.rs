@@ -1,0 +1,104 @@
+//! Python values as `str` and `repr` write them.
+
+use std::fmt;
+
+use crate::dtype::DType;
+use crate::jaxpr::Scalar;
+
+/// The Python values that occur in parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PyValue {
+    /// `None`.
+    None,
+    /// `True`, `False`, `3`, `0.5`, `(1+2j)`; `np.int64(3)` is read as `3`.
+    Scalar(Scalar),
+    /// A string, quoted inside containers and bare at the top level.
+    Str(String),
+    /// A name that is never quoted: `float32`, `GatherScatterMode.CLIP`, `<f>`.
+    Word(String),
+    /// A dtype: `float32` at the top level, `dtype('float32')` inside containers.
+    DType(DType),
+    /// `(a, b)`.
+    Tuple(Vec<PyValue>),
+    /// `[a, b]`.
+    List(Vec<PyValue>),
+    /// `Name(a, b, key=value)`.
+    Call {
+        /// The name before the parenthesis.
+        name: String,
+        /// Positional arguments.
+        args: Vec<PyValue>,
+        /// Keyword arguments, in order.
+        fields: Vec<(String, PyValue)>,
+    },
+    /// Any other text, kept verbatim (addresses removed).
+    Opaque(String),
+}
+
+impl PyValue {
+    /// An integer.
+    pub fn int(value: i64) -> PyValue {
+        PyValue::Scalar(Scalar::Int(value))
+    }
+
+    /// The text inside a container (`repr`).
+    fn write_repr(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PyValue::Str(text) => {
+                write!(f, "'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
+            }
+            PyValue::DType(dtype) => write!(f, "dtype('{}')", dtype.numpy_name()),
+            other => write!(f, "{other}"),
+        }
+    }
+}
+
+/// Comma-separated `repr`s.
+fn write_items(f: &mut fmt::Formatter<'_>, items: &[PyValue]) -> fmt::Result {
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 {
+            f.write_str(", ")?;
+        }
+        item.write_repr(f)?;
+    }
+    Ok(())
+}
+
+/// The text at the top level (`str`).
+impl fmt::Display for PyValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PyValue::None => f.write_str("None"),
+            PyValue::Scalar(value) => write!(f, "{value}"),
+            PyValue::Str(text) | PyValue::Word(text) | PyValue::Opaque(text) => f.write_str(text),
+            PyValue::DType(dtype) => f.write_str(dtype.numpy_name()),
+            PyValue::Tuple(items) => {
+                f.write_str("(")?;
+                write_items(f, items)?;
+                f.write_str(if items.len() == 1 { ",)" } else { ")" })
+            }
+            PyValue::List(items) => {
+                f.write_str("[")?;
+                write_items(f, items)?;
+                f.write_str("]")
+            }
+            PyValue::Call { name, args, fields } => {
+                write!(f, "{name}(")?;
+                write_items(f, args)?;
+                for (index, (key, value)) in fields.iter().enumerate() {
+                    write!(
+                        f,
+                        "{}{key}=",
+                        if index > 0 || !args.is_empty() {
+                            ", "
+                        } else {
+                            ""
+                        }
+                    )?;
+                    value.write_repr(f)?;
+                }
+                f.write_str(")")
+            }
+        }
+    }
+}
