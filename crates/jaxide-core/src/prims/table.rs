@@ -8,7 +8,7 @@
 
 use super::*;
 use crate::dtype::DType;
-use crate::jaxpr::{ClosedJaxpr, Dims, Scalar};
+use crate::jaxpr::{Aval, ClosedJaxpr, Dims, Scalar};
 
 super::primitives! {
     Elementwise {
@@ -1040,7 +1040,7 @@ super::primitives! {
             /// Leading operands that are residuals.
             num_res: usize,
             /// Types of the results; not printed.
-            out_avals: Vec<Opaque> = hidden,
+            out_avals: Vec<Aval> = hidden,
             /// Whether the rule sees which cotangents are zero.
             symbolic_zeros: bool,
         };
@@ -1090,6 +1090,12 @@ super::primitives! {
             solve_jaxpr: ClosedJaxpr,
             /// Whether the solver has further results.
             has_aux: bool,
+            /// The function whose root it is: its constants and the root to values; not printed.
+            f: Rule = hidden,
+            /// Solves with the function's linearization: constants, the root and right-hand sides; not printed.
+            tangent_solve: Rule = hidden,
+            /// Numbers of the solver's constants, of guesses, of the function's constants; not printed.
+            counts: (usize, usize, usize) = hidden,
         };
         /// The linear map of a root's function; known by name only when read from text.
         RootLinearMap "_RootLinearMap" (n -> n) {

@@ -37,10 +37,6 @@ impl<'a, T: Clone> Environment<'a, T> {
         }
     }
 
-    pub(crate) fn get(&self, var: Var) -> Option<&T> {
-        self.values.get(var)
-    }
-
     pub(crate) fn read(&self, atom: Atom) -> T
     where
         T: FromConstant,

@@ -16,6 +16,7 @@ mod jvp;
 mod linearize;
 mod memo;
 mod partial_eval;
+mod policy;
 pub(crate) mod rearrange;
 mod saving;
 mod step;
@@ -26,7 +27,9 @@ pub use jvp::{Jvp, jvp};
 pub use linearize::{Linearized, linearize};
 pub use memo::{Memo, MemoArgs};
 pub use partial_eval::{PartialEval, Split, partial_eval};
-pub use saving::{Policy, Saving, SavingResult};
+pub use policy::Policy;
+pub use saving::{Saving, SavingResult};
+pub(crate) use saving::{SavingRequest, partial_eval_saving};
 pub use step::{Step, apply};
 pub use transpose::{Transposed, transpose};
 
@@ -34,7 +37,7 @@ pub(crate) use batch::{batch_front, broadcast, eval_batch, mapped, move_axis, pl
 pub(crate) use environment::bind_constants;
 pub(crate) use jvp::eval_jvp;
 pub(crate) use linearize::{eval_linearize, split_jvp};
-pub(crate) use memo::{flags, options};
+pub(crate) use memo::flags;
 pub(crate) use partial_eval::{close_unknown, eval_partial};
 pub(crate) use step::constants_as_arguments;
 pub(crate) use transpose::backward_pass;

@@ -70,15 +70,6 @@ pub(crate) fn move_to_back(
     reorder_arguments(memo, jaxpr, &order)
 }
 
-/// The jaxpr with the marked arguments before the others.
-pub(crate) fn move_to_front(
-    memo: &Memo,
-    jaxpr: &ClosedJaxpr,
-    marked: &[bool],
-) -> Result<ClosedJaxpr> {
-    move_to_back(memo, jaxpr, &not(marked))
-}
-
 /// For each result the argument that it is.
 pub(crate) fn forwarded_arguments(jaxpr: &ClosedJaxpr) -> Vec<Option<usize>> {
     let places: HashMap<Atom, usize> = jaxpr

@@ -1,0 +1,257 @@
+//! `CustomRoot`: a root found by a solver, differentiated by the implicit function theorem.
+//!
+//! Operands are the solver's constants, guesses, the function's constants and those of the tangent solver. The
+//! function's jaxpr takes its constants and the root; the tangent solver's takes its constants, the root and
+//! right-hand sides. Text names neither: then the solver itself is differentiated.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::super::*;
+use super::call::*;
+use crate::error::{Error, Result};
+use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr};
+use crate::transform::{OutDim, batch, bind_constants, eval_jvp};
+
+impl Primitive for CustomRoot {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+        let count = self.solve_jaxpr.jaxpr.invars.len();
+        let args = operands.get(..count).unwrap_or(operands);
+        check_arguments("the solver", &self.solve_jaxpr, args)?;
+        Ok(self.solve_jaxpr.out_avals().into())
+    }
+
+    /// From `f(p, x) = 0` follows `dx = -(∂f/∂x)⁻¹ (∂f/∂p) dp`.
+    fn jvp(&self, b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<JvpResult> {
+        if self.f.make.is_none() {
+            return self.jvp_of_solver(b, primals, tangents);
+        }
+        let (consts, guesses, f_consts) = self.counts;
+        let results = b.emit(self.clone(), primals)?;
+        let root = &results[..guesses];
+        let f_range = consts + guesses..consts + guesses + f_consts;
+        if tangents[f_range.clone()].iter().all(Option::is_none) {
+            let tangents = results.iter().map(|_| None).collect();
+            return Ok(JvpResult {
+                primals: results,
+                tangents,
+            });
+        }
+        let f = self.f.jaxpr(&[])?;
+        let own = bind_constants(b, &f);
+        let args = [&primals[f_range.clone()], root].concat();
+        let mut dots = tangents[f_range.clone()].to_vec();
+        dots.resize(args.len(), None);
+        let (_, residual_dots) = eval_jvp(b, &f.jaxpr, &own, &args, &dots)?;
+        let rhs: Vec<Atom> = residual_dots
+            .into_iter()
+            .zip(root)
+            .map(|(dot, &x)| dot.unwrap_or_else(|| b.zeros(&b.aval(x).tangent())))
+            .collect();
+        let solve = self.tangent_solve.jaxpr(&[])?;
+        let own = bind_constants(b, &solve);
+        let args = [&primals[f_range.end..], root, &rhs].concat();
+        let solved = b.inline(&solve.jaxpr, &own, &args)?;
+        let mut tangents: SmallVec<[Option<Atom>; 2]> =
+            solved.into_iter().map(|dot| Some(b.neg(dot))).collect();
+        tangents.resize(results.len(), None);
+        Ok(JvpResult {
+            primals: results,
+            tangents,
+        })
+    }
+
+    fn batch(
+        &self,
+        b: &Builder,
+        operands: &[Batched],
+        axis: &BatchAxis,
+    ) -> Result<SmallVec<[Batched; 1]>> {
+        let (consts, guesses, f_consts) = self.counts;
+        let dims: Vec<Option<usize>> = operands.iter().map(|operand| operand.dim).collect();
+        let solver = self.solve_jaxpr.jaxpr.invars.len();
+        // The root is mapped: even where its start is not, its tangents may be.
+        let roots = if self.f.make.is_some() { guesses } else { 0 };
+        let mut places = vec![OutDim::Front; roots];
+        places.resize(self.solve_jaxpr.jaxpr.outvars.len(), OutDim::AsIs);
+        let out = batch(b, &self.solve_jaxpr, axis, &dims[..solver], &places)?;
+        let fronts = |count: usize| vec![Some(0); count];
+        let batched_rule = |rule: &Rule, dims: Vec<Option<usize>>| {
+            let axis = axis.clone();
+            rule.map(move |jaxpr| {
+                let places = vec![OutDim::Front; jaxpr.jaxpr.outvars.len()];
+                Ok(batch(&Builder::new(), &jaxpr, &axis, &dims, &places)?.jaxpr)
+            })
+        };
+        let f_end = (consts + guesses + f_consts).min(dims.len());
+        let f_dims = [
+            dims[(consts + guesses).min(f_end)..f_end].to_vec(),
+            fronts(guesses),
+        ]
+        .concat();
+        let solve_dims = [dims[f_end..].to_vec(), fronts(2 * guesses)].concat();
+        let prim = CustomRoot {
+            solve_jaxpr: out.jaxpr.clone(),
+            f: batched_rule(&self.f, f_dims),
+            tangent_solve: batched_rule(&self.tangent_solve, solve_dims),
+            ..self.clone()
+        };
+        let values: Vec<Atom> = operands.iter().map(|operand| operand.value).collect();
+        Ok(batched(bind(b, prim, &out.jaxpr, &values), &out.dims))
+    }
+
+    fn transpose(
+        &self,
+        _b: &Builder,
+        _cotangents: &[Option<Atom>],
+        _operands: &[TransposeArg],
+    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+        Err(Error::no_rule(
+            "CustomRoot",
+            "transpose",
+            "a root is not linear in anything",
+        ))
+    }
+}
+
+impl CustomRoot {
+    fn jvp_of_solver(
+        &self,
+        b: &Builder,
+        primals: &[Atom],
+        tangents: &[Option<Atom>],
+    ) -> Result<JvpResult> {
+        let count = self.solve_jaxpr.jaxpr.invars.len();
+        let consts = bind_constants(b, &self.solve_jaxpr);
+        let (results, tangents) = eval_jvp(
+            b,
+            &self.solve_jaxpr.jaxpr,
+            &consts,
+            &primals[..count],
+            &tangents[..count],
+        )?;
+        Ok(JvpResult {
+            primals: results.into(),
+            tangents: tangents.into(),
+        })
+    }
+}
+
+/// The map `v ↦ (∂f/∂x) v` at a point, or its transpose: operands are the function's constants, the point, then `v`.
+/// The rule's jaxpr takes the constants and the point.
+impl Primitive for RootLinearMap {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+        // The function maps the space of the point to itself, so that the vector has as many parts as the point.
+        let count = match &self.f.make {
+            Some(_) => self.f.jaxpr(&[])?.jaxpr.outvars.len(),
+            None => 1.min(operands.len()),
+        };
+        Ok(operands[operands.len() - count.min(operands.len())..]
+            .iter()
+            .map(Aval::tangent)
+            .collect())
+    }
+
+    fn jvp(&self, b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<JvpResult> {
+        let count = self.f.jaxpr(&[])?.jaxpr.outvars.len();
+        let place = primals.len() - count;
+        if tangents[..place].iter().any(Option::is_some) {
+            let expanded = self.expand()?;
+            let consts = bind_constants(b, &expanded);
+            let (results, tangents) = eval_jvp(b, &expanded.jaxpr, &consts, primals, tangents)?;
+            return Ok(JvpResult {
+                primals: results.into(),
+                tangents: tangents.into(),
+            });
+        }
+        let results = b.emit(self.clone(), primals)?;
+        let mut operands = primals[..place].to_vec();
+        for (tangent, &v) in tangents[place..].iter().zip(&primals[place..]) {
+            operands.push(tangent.unwrap_or_else(|| b.zeros(&b.aval(v).tangent())));
+        }
+        let tangents = b.emit(self.clone(), &operands)?;
+        Ok(JvpResult {
+            primals: results,
+            tangents: tangents.into_iter().map(Some).collect(),
+        })
+    }
+
+    fn batch(
+        &self,
+        b: &Builder,
+        operands: &[Batched],
+        axis: &BatchAxis,
+    ) -> Result<SmallVec<[Batched; 1]>> {
+        let values: Vec<Atom> = operands.iter().map(|operand| operand.value).collect();
+        let dims: Vec<Option<usize>> = operands.iter().map(|operand| operand.dim).collect();
+        let expanded = self.expand()?;
+        let places = vec![OutDim::AsIs; expanded.jaxpr.outvars.len()];
+        let out = batch(b, &expanded, axis, &dims, &places)?;
+        let consts = bind_constants(b, &out.jaxpr);
+        let results = b.inline(&out.jaxpr.jaxpr, &consts, &values)?;
+        Ok(batched(results.into_vec(), &out.dims))
+    }
+
+    fn transpose(
+        &self,
+        b: &Builder,
+        cotangents: &[Option<Atom>],
+        operands: &[TransposeArg],
+    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+        let place = operands.len() - cotangents.len();
+        let mut inputs: Vec<Atom> = operands[..place]
+            .iter()
+            .filter_map(TransposeArg::known)
+            .collect();
+        if inputs.len() != place {
+            return Err(Error::no_rule(
+                "_RootLinearMap",
+                "transpose",
+                "it is linear in its last operands only",
+            ));
+        }
+        for (cotangent, operand) in cotangents.iter().zip(&operands[place..]) {
+            inputs.push(cotangent.unwrap_or_else(|| b.zeros(&operand.aval(b).tangent())));
+        }
+        let prim = RootLinearMap {
+            transposed: !self.transposed,
+            ..self.clone()
+        };
+        let out = b.emit(prim, &inputs)?;
+        let known = operands[..place].iter().map(|_| None);
+        Ok(known.chain(out.into_iter().map(Some)).collect())
+    }
+}
+
+impl RootLinearMap {
+    /// The map as equations of the function's derivative.
+    fn expand(&self) -> Result<ClosedJaxpr> {
+        use crate::transform::{Step, apply};
+        let f = self.f.jaxpr(&[])?;
+        let count = f.jaxpr.outvars.len();
+        let all: Vec<usize> = (0..count).collect();
+        let point: Vec<usize> = all
+            .iter()
+            .map(|index| f.jaxpr.invars.len() - count + index)
+            .collect();
+        let step = if self.transposed {
+            Step::Vjp {
+                argnums: point,
+                cotangent_outs: all,
+            }
+        } else {
+            Step::Jvp {
+                argnums: point,
+                tangent_outs: all,
+            }
+        };
+        let whole = apply(&f, &step)?;
+        let mut derivative = (*whole.jaxpr).clone();
+        derivative.outvars.drain(..count);
+        Ok(ClosedJaxpr {
+            jaxpr: Arc::new(derivative),
+            consts: whole.consts,
+        })
+    }
+}

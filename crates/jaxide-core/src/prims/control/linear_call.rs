@@ -1,0 +1,114 @@
+//! `linear_call`: a call with its own transpose.
+//!
+//! Operands are captured constants, residuals, then linear operands. The rule's jaxpr takes residuals and cotangents
+//! of the results and gives cotangents of the linear operands.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::super::*;
+use super::call::*;
+use crate::error::{Error, Result};
+use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr};
+use crate::transform::{bind_constants, constants_as_arguments};
+
+impl Primitive for LinearCall {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+        check_call(&self.callee, operands)
+    }
+
+    fn jvp(&self, b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<JvpResult> {
+        let known = self.num_callee_consts + self.num_res;
+        if tangents[..known].iter().any(Option::is_some) {
+            return Err(Error::no_rule(
+                "linear_call",
+                "jvp",
+                "its residuals are differentiated, and only its linear operands can be",
+            ));
+        }
+        let results = bind(b, self.clone(), &self.callee, primals);
+        let mut operands = primals[..known].to_vec();
+        for (tangent, &primal) in tangents[known..].iter().zip(&primals[known..]) {
+            operands.push(tangent.unwrap_or_else(|| b.zeros(&b.aval(primal).tangent())));
+        }
+        let tangents = bind(b, self.clone(), &self.callee, &operands);
+        Ok(JvpResult {
+            primals: results.into(),
+            tangents: tangents.into_iter().map(Some).collect(),
+        })
+    }
+
+    fn batch(
+        &self,
+        _b: &Builder,
+        _operands: &[Batched],
+        _axis: &BatchAxis,
+    ) -> Result<SmallVec<[Batched; 1]>> {
+        Err(Error::no_rule(
+            "linear_call",
+            "batching",
+            "its transpose is a function of one lane: batch it with custom_vjp instead",
+        ))
+    }
+
+    fn transpose(
+        &self,
+        b: &Builder,
+        cotangents: &[Option<Atom>],
+        operands: &[TransposeArg],
+    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+        let rule = self.transpose_thunk.jaxpr(&[])?;
+        let consts = bind_constants(b, &rule);
+        let (captured, rest) = operands.split_at(self.num_callee_consts);
+        let (residuals, linear) = rest.split_at(self.num_res);
+        let captured_avals: Vec<Aval> = captured.iter().map(|operand| operand.aval(b)).collect();
+        if linear.iter().any(|operand| !operand.is_linear()) {
+            return Err(Error::no_rule(
+                "linear_call",
+                "transpose",
+                "a linear operand is known, and its transpose takes all of them as linear",
+            ));
+        }
+        // Captured operands become residuals of the transposed call, so that its own transpose has them.
+        let mut inputs = consts;
+        let constants = inputs.len();
+        inputs.extend(
+            captured
+                .iter()
+                .chain(residuals)
+                .filter_map(TransposeArg::known),
+        );
+        for (cotangent, aval) in cotangents.iter().zip(self.callee.out_avals()) {
+            inputs.push(cotangent.unwrap_or_else(|| b.zeros(&aval.tangent())));
+        }
+        let transposed =
+            with_unused_arguments(&constants_as_arguments(&rule), constants, &captured_avals);
+        let back = self.callee.clone();
+        let prim = LinearCall {
+            callee: transposed.clone(),
+            num_callee_consts: constants,
+            num_res: self.num_callee_consts + self.num_res,
+            transpose_thunk: Rule {
+                name: self.transpose_thunk.name.clone(),
+                make: Some(Arc::new(move |_: &[bool]| Ok(back.clone()))),
+            },
+        };
+        let results = bind(b, prim, &transposed, &inputs);
+        let mut out: SmallVec<[Option<Atom>; 3]> = operands.iter().map(|_| None).collect();
+        for (place, result) in out[operands.len() - linear.len()..].iter_mut().zip(results) {
+            *place = Some(result);
+        }
+        Ok(out)
+    }
+}
+
+/// The jaxpr with arguments that it ignores at `place`.
+fn with_unused_arguments(jaxpr: &ClosedJaxpr, place: usize, avals: &[Aval]) -> ClosedJaxpr {
+    let mut new = (*jaxpr.jaxpr).clone();
+    for (offset, aval) in avals.iter().enumerate() {
+        let var = new.new_var(aval.clone());
+        new.invars.insert(place + offset, var);
+    }
+    ClosedJaxpr::new(new, jaxpr.consts.clone())
+}

@@ -1,0 +1,296 @@
+//! Primitives that reach outside the program: printing, host functions, the platform; and groups whose derivative
+//! nobody has given.
+
+use smallvec::{SmallVec, smallvec};
+
+use super::super::*;
+use super::call::*;
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr};
+
+impl Primitive for PlatformIndex {
+    fn abstract_eval(&self, _operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+        Ok(smallvec![Aval::scalar(DType::I32)])
+    }
+
+    fn jvp(&self, b: &Builder, _primals: &[Atom], _tangents: &[Option<Atom>]) -> Result<JvpResult> {
+        Ok(JvpResult::one(b.op(self.clone(), &[]), None))
+    }
+
+    fn batch(
+        &self,
+        b: &Builder,
+        _operands: &[Batched],
+        _axis: &BatchAxis,
+    ) -> Result<SmallVec<[Batched; 1]>> {
+        let value = b.op(self.clone(), &[]);
+        Ok(smallvec![Batched { value, dim: None }])
+    }
+
+    fn transpose(
+        &self,
+        _b: &Builder,
+        _cotangents: &[Option<Atom>],
+        _operands: &[TransposeArg],
+    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+        Ok(SmallVec::new())
+    }
+}
+
+impl Primitive for DceSink {
+    fn abstract_eval(&self, _operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+        Ok(SmallVec::new())
+    }
+
+    fn jvp(&self, b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<JvpResult> {
+        b.emit(self.clone(), primals)?;
+        let tangents: Vec<Atom> = tangents.iter().flatten().copied().collect();
+        b.emit(self.clone(), &tangents)?;
+        Ok(JvpResult {
+            primals: SmallVec::new(),
+            tangents: SmallVec::new(),
+        })
+    }
+
+    fn batch(
+        &self,
+        b: &Builder,
+        operands: &[Batched],
+        _axis: &BatchAxis,
+    ) -> Result<SmallVec<[Batched; 1]>> {
+        let values: Vec<Atom> = operands.iter().map(|operand| operand.value).collect();
+        b.emit(self.clone(), &values)?;
+        Ok(SmallVec::new())
+    }
+
+    fn transpose(
+        &self,
+        _b: &Builder,
+        _cotangents: &[Option<Atom>],
+        operands: &[TransposeArg],
+    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+        Ok(operands.iter().map(|_| None).collect())
+    }
+
+    fn has_effect(&self) -> bool {
+        true
+    }
+}
+
+impl Primitive for DebugPrint {
+    fn abstract_eval(&self, _operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+        Ok(SmallVec::new())
+    }
+
+    /// Prints the values, not their tangents.
+    fn jvp(&self, b: &Builder, primals: &[Atom], _tangents: &[Option<Atom>]) -> Result<JvpResult> {
+        b.emit(self.clone(), primals)?;
+        Ok(JvpResult {
+            primals: SmallVec::new(),
+            tangents: SmallVec::new(),
+        })
+    }
+
+    /// Prints lane by lane.
+    fn batch(
+        &self,
+        b: &Builder,
+        operands: &[Batched],
+        axis: &BatchAxis,
+    ) -> Result<SmallVec<[Batched; 1]>> {
+        for lane in 0..axis.size {
+            let values: Vec<Atom> = operands
+                .iter()
+                .map(|&operand| take_lane(b, operand, lane))
+                .collect();
+            b.emit(self.clone(), &values)?;
+        }
+        Ok(SmallVec::new())
+    }
+
+    fn transpose(
+        &self,
+        _b: &Builder,
+        _cotangents: &[Option<Atom>],
+        operands: &[TransposeArg],
+    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+        Ok(operands.iter().map(|_| None).collect())
+    }
+
+    fn has_effect(&self) -> bool {
+        true
+    }
+}
+
+/// One lane of a value.
+fn take_lane(b: &Builder, x: Batched, lane: usize) -> Atom {
+    let Some(dim) = x.dim else {
+        return x.value;
+    };
+    let mut limit = b.shape(x.value);
+    let mut start = vec![0; limit.len()];
+    start[dim] = lane;
+    limit[dim] = lane + 1;
+    b.squeeze(b.slice(x.value, &start, &limit), &[dim])
+}
+
+/// Types of results written as `(ShapedArray(float32[3]), ...)`.
+fn result_types(text: &Opaque) -> Result<SmallVec<[Aval; 1]>> {
+    let unreadable = || {
+        Error::parameter(format!(
+            "result types are expected, and `{}` is given",
+            text.0
+        ))
+    };
+    let text_form = text.0.to_string();
+    text_form
+        .split("ShapedArray(")
+        .skip(1)
+        .map(|part| {
+            let (name, rest) = part.split_once('[').ok_or_else(unreadable)?;
+            let (dims, _) = rest.split_once(']').ok_or_else(unreadable)?;
+            let dtype = DType::from_numpy_name(name)
+                .or_else(|| DType::from_short_name(name))
+                .ok_or_else(unreadable)?;
+            let shape = dims
+                .split(',')
+                .filter(|dim| !dim.is_empty())
+                .map(|dim| dim.trim().parse().map_err(|_| unreadable()))
+                .collect::<Result<Vec<usize>>>()?;
+            Ok(Aval::new(dtype, &shape))
+        })
+        .collect()
+}
+
+const HOST_FUNCTION: &str =
+    "it calls a function of the host: give it one with custom_jvp or custom_vjp around the call";
+
+macro_rules! callbacks {
+    ($($prim:ident $name:literal $effect:literal;)*) => { $(
+        impl Primitive for $prim {
+            fn abstract_eval(&self, _operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+                result_types(&self.result_avals)
+            }
+
+            fn jvp(&self, _b: &Builder, _primals: &[Atom], _tangents: &[Option<Atom>]) -> Result<JvpResult> {
+                Err(Error::no_rule($name, "jvp", HOST_FUNCTION))
+            }
+
+            fn batch(&self, _b: &Builder, _operands: &[Batched], _axis: &BatchAxis) -> Result<SmallVec<[Batched; 1]>> {
+                Err(Error::no_rule($name, "batching", "it calls a function of the host, which takes one lane"))
+            }
+
+            fn transpose(
+                &self,
+                _b: &Builder,
+                _cotangents: &[Option<Atom>],
+                _operands: &[TransposeArg],
+            ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+                Err(Error::no_rule($name, "transpose", HOST_FUNCTION))
+            }
+
+            fn has_effect(&self) -> bool {
+                $effect
+            }
+        }
+    )* };
+}
+callbacks! { PureCallback "pure_callback" false; IoCallback "io_callback" true; }
+
+impl Call for Composite {
+    fn callee(&self) -> &ClosedJaxpr {
+        &self.call_jaxpr
+    }
+
+    fn with_callee(&self, call_jaxpr: ClosedJaxpr) -> Self {
+        Composite {
+            call_jaxpr,
+            ..self.clone()
+        }
+    }
+}
+
+const COMPOSITE: &str =
+    "a composite is replaced as a whole, so that its parts say nothing: use custom_jvp around it";
+
+impl Primitive for Composite {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+        check_call(&self.call_jaxpr, operands)
+    }
+
+    fn jvp(
+        &self,
+        _b: &Builder,
+        _primals: &[Atom],
+        _tangents: &[Option<Atom>],
+    ) -> Result<JvpResult> {
+        Err(Error::no_rule("composite", "jvp", COMPOSITE))
+    }
+
+    fn batch(
+        &self,
+        b: &Builder,
+        operands: &[Batched],
+        axis: &BatchAxis,
+    ) -> Result<SmallVec<[Batched; 1]>> {
+        call_batch(self, b, operands, axis)
+    }
+
+    fn transpose(
+        &self,
+        _b: &Builder,
+        _cotangents: &[Option<Atom>],
+        _operands: &[TransposeArg],
+    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+        Err(Error::no_rule("composite", "transpose", COMPOSITE))
+    }
+}
+
+impl Call for CustomVmapCall {
+    fn callee(&self) -> &ClosedJaxpr {
+        &self.call
+    }
+
+    /// The rule is one of the old function and goes.
+    fn with_callee(&self, call: ClosedJaxpr) -> Self {
+        CustomVmapCall {
+            call,
+            rule: Rule {
+                name: self.rule.name.clone(),
+                make: None,
+            },
+            ..self.clone()
+        }
+    }
+}
+
+/// The batching rule is a host function of the number of lanes that text does not carry: the function itself is
+/// batched.
+impl Primitive for CustomVmapCall {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+        check_call(&self.call, operands)
+    }
+
+    fn jvp(&self, b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<JvpResult> {
+        call_jvp(self, b, primals, tangents)
+    }
+
+    fn batch(
+        &self,
+        b: &Builder,
+        operands: &[Batched],
+        axis: &BatchAxis,
+    ) -> Result<SmallVec<[Batched; 1]>> {
+        call_batch(self, b, operands, axis)
+    }
+
+    fn transpose(
+        &self,
+        b: &Builder,
+        cotangents: &[Option<Atom>],
+        operands: &[TransposeArg],
+    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+        call_transpose(self, b, cotangents, operands)
+    }
+}
