@@ -384,18 +384,6 @@ pub(crate) use {
 impl Prim {
     /// Fills in hidden parameters that follow from the types of operands and results.
     pub fn complete(&mut self, operands: &[Aval], results: &[Aval]) {
-        if let Prim::Scan(scan) = self {
-            // The text describes results as the transformation that made them saw them; what counts is how many there are.
-            scan.ft_out = ScanOutputs {
-                carry: scan.ft_in.carry,
-                ys: results.len().saturating_sub(scan.ft_in.carry),
-            };
-        } else if let Prim::CustomLin(linear) = self {
-            linear.out_avals = results
-                .iter()
-                .map(|aval| Opaque(PyValue::Opaque(aval.to_string())))
-                .collect();
-        }
         self.rules_mut().complete(operands, results);
     }
 }
