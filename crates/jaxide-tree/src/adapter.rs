@@ -90,20 +90,7 @@ impl<L: Clone> Schema<L> {
                 .expect("a place for every leaf")
         };
         let (mine, theirs) = (dynamic(self), dynamic(other));
-        let swapped = || {
-            other
-                .treedef
-                .prefix_errors(&self.treedef)
-                .into_iter()
-                .map(StructureError::swapped)
-        };
-        if let Some(error) = self
-            .treedef
-            .prefix_errors(&other.treedef)
-            .into_iter()
-            .chain(swapped())
-            .next()
-        {
+        if let Some(error) = self.treedef.differences(&other.treedef).into_iter().next() {
             return Some(error);
         }
         let places = self

@@ -307,20 +307,10 @@ fn corresponding<'t, L, T: Pytree<L>>(
     if treedef.matches::<L, T>(tree) {
         return Ok(leaf_refs(tree));
     }
-    let other = structure::<L, T>(tree);
-    let errors = treedef.prefix_errors(&other).into_iter();
-    // A tree may also go on where the first one ends.
-    let errors = errors.chain(
-        other
-            .prefix_errors(treedef)
-            .into_iter()
-            .map(StructureError::swapped),
-    );
-    let named = errors.map(|error| error.name_leaf(|_| short_type_name::<L>()));
-    Err(named
-        .into_iter()
-        .next()
-        .expect("different structures differ somewhere"))
+    let mut differences = treedef.differences(&structure::<L, T>(tree));
+    Err(differences
+        .swap_remove(0)
+        .name_leaf(|_| short_type_name::<L>()))
 }
 
 struct Refs<'v, 'a, L>(&'v mut Vec<LeafRef<'a, L>>);

@@ -171,8 +171,8 @@ impl<L> Deref for LeafRef<'_, L> {
 /// A leaf type may have parameters, in square brackets before it: `leaf!([T] Tagged<T>)`.
 #[macro_export]
 macro_rules! leaf {
-    ($([$($param:tt)*])? $leaf:ty) => {
-        impl $(<$($param)*>)? $crate::Pytree<$leaf> for $leaf {
+    ([$($param:tt)*] $leaf:ty) => {
+        impl<$($param)*> $crate::Pytree<$leaf> for $leaf {
             fn visit<'__a, __V: $crate::Visitor<'__a, $leaf>>(&'__a self, visitor: &mut __V)
             where
                 $leaf: '__a,
@@ -191,9 +191,8 @@ macro_rules! leaf {
             }
         }
     };
-    ($leaf:ty, $($more:ty),+ $(,)?) => {
-        $crate::leaf!($leaf);
-        $crate::leaf!($($more),+);
+    ($($leaf:ty),+ $(,)?) => {
+        $($crate::leaf!([] $leaf);)+
     };
 }
 

@@ -46,6 +46,12 @@ fn axes_in_all_the_ways_to_write_them() {
         &args,
         &[None, Some(1), Some(0), None],
     );
+    let shape = [5, 6];
+    check(
+        (shape.len() - 1, usize::MAX),
+        &args,
+        &[Some(1), Some(i32::MAX), Some(i32::MAX), Some(i32::MAX)],
+    );
     let axis = Some(2);
     check(
         axes!((axis, (1 + 1, -1))),

@@ -64,12 +64,12 @@ impl Display for Axis {
 
 /// What can be said for `in_axes` and `out_axes`: a number, `None`, or a prefix tree of them.
 ///
-/// Tuples, vectors and maps of axes, [`axes!`](crate::axes), and references to typed trees of [`Axis`], such as a
+/// Tuples, vectors and maps of axes, [`axes!`](crate::axes!), and references to typed trees of [`Axis`], such as a
 /// `&Linear<Axis>`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tree of axes",
     label = "not axes",
-    note = "axes are `i32`, `None`, tuples, vectors and maps of them, `axes!(…)`, or a `&T` where `T: Pytree<Axis>`"
+    note = "axes are `i32`, `usize`, `None`, tuples, vectors and maps of them, `axes!(…)`, or a `&T` where `T: Pytree<Axis>`"
 )]
 pub trait IntoAxes {
     /// The axes as a tree.
@@ -79,6 +79,13 @@ pub trait IntoAxes {
 impl IntoAxes for i32 {
     fn into_axes(self) -> Tree<Axis> {
         Tree::Leaf(Axis(Some(self)))
+    }
+}
+
+/// No array has an axis that an `i32` cannot count.
+impl IntoAxes for usize {
+    fn into_axes(self) -> Tree<Axis> {
+        i32::try_from(self).unwrap_or(i32::MAX).into_axes()
     }
 }
 

@@ -24,7 +24,7 @@ macro_rules! tree {
     };
 }
 
-/// The rules of [`tree!`] and [`axes!`](crate::axes): `[leaf, none, struct]` say what to make of a leaf, of
+/// The rules of [`tree!`] and [`axes!`](crate::axes!): `[leaf, none, struct]` say what to make of a leaf, of
 /// `None` and of a struct.
 #[doc(hidden)]
 #[macro_export]

@@ -24,6 +24,8 @@ pub(crate) use prefix::head_difference;
 /// Treedefs are cheap to clone and to send to other threads. Two are equal when a tree of the one could be a
 /// tree of the other: equal containers, keys and static values. The hash is computed once.
 ///
+/// A tree has less than 2³² nodes; a larger one panics.
+///
 /// `Display` prints today's JAX text, `PyTreeDef([*, {'a': *}])`, and [`TreeDef::legacy`] that of older releases.
 #[derive(Clone)]
 pub struct TreeDef(Arc<Inner>);
@@ -138,6 +140,13 @@ impl TreeDef {
             }
         }
         builder.finish()
+    }
+
+    /// The hash of the structure, which [`crate::structure_hash`] gives for a value of this structure. Computed once.
+    ///
+    /// It may differ from one run of a program to the next.
+    pub fn structural_hash(&self) -> u64 {
+        *self.0.hash.get_or_init(|| matching::hash_treedef(self))
     }
 
     /// The path of every leaf, in order.
@@ -273,10 +282,6 @@ impl TreeDef {
                 path.pop();
             }
         }
-    }
-
-    fn structural_hash(&self) -> u64 {
-        *self.0.hash.get_or_init(|| matching::hash_treedef(self))
     }
 }
 

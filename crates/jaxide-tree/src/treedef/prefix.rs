@@ -73,6 +73,39 @@ impl TreeDef {
         errors
     }
 
+    /// Every place where `other` has another structure than this treedef; none if they are equal.
+    ///
+    /// ```
+    /// use jaxide_tree as tree;
+    ///
+    /// let carry = tree::structure::<f32, _>(&(1.0, vec![2.0]));
+    /// let result = tree::structure::<f32, _>(&([1.0, 2.0], [3.0, 4.0]));
+    /// let lines: Vec<_> = carry.differences(&result).iter().map(ToString::to_string).collect();
+    /// assert_eq!(lines, [
+    ///     "different lengths of list at tree[1]: expected 1, got 2",
+    ///     "different types at tree[0]: expected leaf, got list",
+    /// ]);
+    /// ```
+    pub fn differences(&self, other: &TreeDef) -> Vec<StructureError> {
+        let mut differences = self.prefix_errors(other);
+        // Where this tree ends and the other goes on, this one is a prefix. Everything else has been found.
+        let leaf_for_container = |error: &StructureError| {
+            matches!(
+                error.kind(),
+                StructureErrorKind::Type {
+                    got_leaf: Some(_),
+                    ..
+                }
+            )
+        };
+        let reversed = other
+            .prefix_errors(self)
+            .into_iter()
+            .filter(leaf_for_container);
+        differences.extend(reversed.map(StructureError::swapped));
+        differences
+    }
+
     fn align(
         &self,
         index: usize,
