@@ -22,6 +22,7 @@
 //! | [`order`] | the orders of `sort`, `top_k` and the total-order comparisons |
 //! | [`random`] | Threefry, keys, `rng_bit_generator`, gamma samples |
 //! | [`special`] | `lgamma`, `digamma`, `zeta`, incomplete gamma and beta, Bessel |
+//! | [`linalg`] | factorisations, eigenvalues, solves |
 //! | [`fft`] | Fourier transforms of any length |
 
 pub mod complex;
@@ -29,6 +30,7 @@ pub mod elementary;
 pub mod fft;
 pub mod float;
 pub mod integer;
+pub mod linalg;
 pub mod order;
 pub mod random;
 pub mod special;
