@@ -1,4 +1,4 @@
-//! Times flattening and rebuilding of trees of 10 000 leaves.
+//! Times flattening and rebuilding of trees of 10 000 leaves, and finding a known structure.
 //!
 //! `cargo bench -p jaxide-tree` prints a table. With `--serve` it answers on standard input instead: for a line with the
 //! name of a case it runs the case for a while and prints the shortest time of one round in nanoseconds, so that
@@ -53,6 +53,7 @@ fn main() {
     let literals: Vec<BTreeMap<&'static str, Leaf>> = (0..1_000)
         .map(|_| names.iter().map(|&name| (name, leaf())).collect())
         .collect();
+    let small: Vec<Layer> = layers[..25].to_vec();
     let tuples: Vec<(Leaf, (Leaf, [Leaf; 2]))> = (0..2_500)
         .map(|_| (leaf(), (leaf(), [leaf(), leaf()])))
         .collect();
@@ -65,6 +66,7 @@ fn main() {
         ("literal_keys", round_trip(literals)),
         ("string_keys", round_trip(dicts)),
         ("dynamic", round_trip(dynamic)),
+        ("lookup_100", lookup(small)),
     ];
     if std::env::args().any(|arg| arg == "--serve") {
         for line in io::stdin().lock().lines() {
@@ -94,6 +96,16 @@ fn round_trip<T: Pytree<Leaf> + 'static>(value: T) -> Box<dyn FnMut()> {
             .unflatten(black_box(leaves))
             .expect("its own structure");
         black_box(rebuilt);
+    })
+}
+
+/// Finds the structure of a struct of 100 leaves among known ones, as each call of a compiled function does.
+fn lookup(value: Vec<Layer>) -> Box<dyn FnMut()> {
+    let known = tree::structure::<Leaf, _>(&value);
+    Box::new(move || {
+        let value = black_box(&value);
+        let hash = tree::structure_hash::<Leaf, _>(value);
+        assert!(hash == known.structural_hash() && known.matches::<Leaf, _>(value));
     })
 }
 
