@@ -57,6 +57,15 @@ impl Builder {
         }
     }
 
+    /// An empty jaxpr that is part of the transformation that `memo` belongs to.
+    #[must_use]
+    pub fn within(memo: &Memo) -> Self {
+        Builder {
+            state: RefCell::default(),
+            memo: memo.clone(),
+        }
+    }
+
     /// Sub-jaxprs made so far in this transformation.
     pub fn memo(&self) -> &Memo {
         &self.memo

@@ -28,8 +28,8 @@ pub use linearize::{Linearized, linearize};
 pub use memo::{Memo, MemoArgs};
 pub use partial_eval::{PartialEval, Split, partial_eval};
 pub use policy::Policy;
+pub(crate) use saving::{SavedSplit, SavingRequest, partial_eval_saving};
 pub use saving::{Saving, SavingResult};
-pub(crate) use saving::{SavingRequest, partial_eval_saving};
 pub use step::{Step, apply};
 pub use transpose::{Transposed, transpose};
 

@@ -4,10 +4,12 @@ use smallvec::SmallVec;
 
 use super::super::*;
 use crate::error::{Error, ErrorKind, Result};
-use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr};
-use crate::simplify::dce_jaxpr;
+use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr, Eqn};
+use crate::simplify::{dce_jaxpr, keep};
+use crate::transform::rearrange::{not, prune_results};
 use crate::transform::{
-    Memo, OutDim, Split, batch, bind_constants, jvp, linearize, partial_eval, transpose,
+    Memo, OutDim, Saving, SavingRequest, SavingResult, Split, batch, bind_constants, jvp,
+    linearize, partial_eval, partial_eval_saving, transpose,
 };
 
 /// A primitive that calls one jaxpr on its operands.
@@ -328,6 +330,72 @@ pub(super) fn call_dce(call: &impl Call, memo: &Memo, used: &[bool]) -> Result<O
     }))
 }
 
+/// Splits a call under a policy: both sides call their part. Residuals that are arguments or results of the known
+/// side are not results again.
+pub(super) fn call_saving(call: &impl Call, saving: &mut Saving<'_>) -> Result<SavingResult> {
+    let callee = call.callee();
+    let eqn = saving.eqn;
+    let none = vec![false; callee.jaxpr.outvars.len()];
+    let request = SavingRequest {
+        unknown: saving.unknown,
+        instantiated: saving.instantiated,
+        ensure_unknown: &none,
+        ensure_instantiated: &none,
+        policy: saving.policy,
+    };
+    let parts = partial_eval_saving(saving.memo, callee, request)?;
+    let count = parts.unknown.iter().filter(|unknown| !**unknown).count();
+    let (results, residuals) = parts.known.jaxpr.outvars.split_at(count);
+    let known_in = keep(&eqn.inputs, &not(saving.unknown));
+    let known_out = keep(&eqn.outputs, &not(&parts.unknown));
+    let inputs: Vec<Atom> = parts
+        .known
+        .jaxpr
+        .invars
+        .iter()
+        .map(|&var| Atom::Var(var))
+        .collect();
+    let (mut kept, mut new, mut values) = (vec![true; count], Vec::new(), Vec::new());
+    let avals = &parts.staged.in_avals()[..parts.residuals];
+    for (residual, aval) in residuals.iter().zip(avals) {
+        let input = inputs.iter().position(|input| input == residual);
+        let result = results.iter().position(|result| result == residual);
+        kept.push(input.is_none() && result.is_none());
+        values.push(match (result, input) {
+            (Some(result), _) => Atom::Var(known_out[result]),
+            (None, Some(input)) => known_in[input],
+            (None, None) => {
+                let var = saving.jaxpr.new_var(aval.clone());
+                new.push(var);
+                Atom::Var(var)
+            }
+        });
+    }
+    let known_callee = prune_results(saving.memo, &parts.known, &kept)?;
+    let known = Eqn {
+        prim: call.with_callee(known_callee).into(),
+        inputs: known_in.into(),
+        outputs: known_out.into_iter().chain(new).collect(),
+        source: eqn.source,
+    };
+    let given = keep(&eqn.inputs, saving.instantiated);
+    let staged = Eqn {
+        prim: call.with_callee(parts.staged).into(),
+        inputs: values.iter().copied().chain(given).collect(),
+        outputs: keep(&eqn.outputs, &parts.instantiated).into(),
+        source: eqn.source,
+    };
+    let mut residuals = saving.missing_operands();
+    residuals.extend(values.iter().filter_map(|atom| atom.var()));
+    Ok(SavingResult {
+        known: Some(known),
+        staged: Some(staged),
+        unknown: parts.unknown,
+        instantiated: parts.instantiated,
+        residuals,
+    })
+}
+
 macro_rules! calls {
     ($($prim:ident;)*) => { $(
         impl Call for $prim {
@@ -377,6 +445,10 @@ macro_rules! calls {
                 operands: &[Partial],
             ) -> Result<Option<SmallVec<[Partial; 2]>>> {
                 call_partial_eval(self, split, operands).map(Some)
+            }
+
+            fn partial_eval_saving(&self, saving: &mut Saving<'_>) -> Result<Option<SavingResult>> {
+                call_saving(self, saving).map(Some)
             }
 
             fn dce(&self, memo: &Memo, used: &[bool]) -> Result<Option<Trimmed>> {

@@ -9,7 +9,7 @@ use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr};
 use crate::transform::rearrange::{
     dedup_results, forwarded_arguments, move_to_back, prune_results, restore,
 };
-use crate::transform::{Memo, Split, linearize, partial_eval};
+use crate::transform::{Memo, Saving, SavingResult, Split, linearize, partial_eval};
 
 impl Call for Jit {
     fn callee(&self) -> &ClosedJaxpr {
@@ -129,6 +129,10 @@ impl Primitive for Jit {
             &operands,
         );
         Ok(Some(merge(&parts.unknown_results, known_results, &results)))
+    }
+
+    fn partial_eval_saving(&self, saving: &mut Saving<'_>) -> Result<Option<SavingResult>> {
+        call_saving(self, saving).map(Some)
     }
 
     fn dce(&self, memo: &Memo, used: &[bool]) -> Result<Option<Trimmed>> {

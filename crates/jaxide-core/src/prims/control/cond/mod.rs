@@ -6,6 +6,7 @@ mod batch;
 mod jvp;
 mod linearize;
 mod residuals;
+mod saving;
 mod transpose;
 
 use smallvec::SmallVec;
@@ -17,7 +18,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr};
 use crate::simplify::dce_jaxpr;
 use crate::transform::rearrange::or;
-use crate::transform::{Memo, Split};
+use crate::transform::{Memo, Saving, SavingResult, Split};
 
 impl Primitive for Cond {
     fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
@@ -93,6 +94,10 @@ impl Primitive for Cond {
         operands: &[Partial],
     ) -> Result<Option<SmallVec<[Partial; 2]>>> {
         self.partial_eval_rule(split, operands)
+    }
+
+    fn partial_eval_saving(&self, saving: &mut Saving<'_>) -> Result<Option<SavingResult>> {
+        self.saving_rule(saving).map(Some)
     }
 
     fn dce(&self, memo: &Memo, used: &[bool]) -> Result<Option<Trimmed>> {

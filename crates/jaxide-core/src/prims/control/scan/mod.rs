@@ -8,6 +8,7 @@ mod jvp;
 pub(super) use jvp::interleave;
 mod linearize;
 mod partial_eval;
+mod saving;
 mod transpose;
 
 use smallvec::SmallVec;
@@ -18,7 +19,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr};
 use crate::simplify::dce_jaxpr;
 use crate::transform::rearrange::or;
-use crate::transform::{Memo, Split, mapped, unmapped};
+use crate::transform::{Memo, Saving, SavingResult, Split, mapped, unmapped};
 
 impl Primitive for Scan {
     fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
@@ -110,6 +111,10 @@ impl Primitive for Scan {
         operands: &[Partial],
     ) -> Result<Option<SmallVec<[Partial; 2]>>> {
         self.partial_eval_rule(split, operands).map(Some)
+    }
+
+    fn partial_eval_saving(&self, saving: &mut Saving<'_>) -> Result<Option<SavingResult>> {
+        self.saving_rule(saving).map(Some)
     }
 
     fn dce(&self, memo: &Memo, used: &[bool]) -> Result<Option<Trimmed>> {

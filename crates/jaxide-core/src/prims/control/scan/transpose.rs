@@ -16,13 +16,6 @@ impl Scan {
     ) -> Result<SmallVec<[Option<Atom>; 3]>> {
         let (consts, carry) = self.counts();
         let linear: Vec<bool> = operands.iter().map(TransposeArg::is_linear).collect();
-        if linear[consts..consts + carry].contains(&false) {
-            return Err(Error::no_rule(
-                "scan",
-                "transpose",
-                "a carry is known, and a linear loop carries linear values only",
-            ));
-        }
         // [known constants, linear constants, carry, linear inputs, known inputs]
         let group = |range: std::ops::Range<usize>, wanted: bool| {
             range
@@ -89,7 +82,8 @@ impl Scan {
         let mut out: SmallVec<[Option<Atom>; 3]> = operands.iter().map(|_| None).collect();
         let places = linear_consts.iter().chain(&carried).chain(&linear_xs);
         for (&index, &result) in places.zip(&results) {
-            out[index] = Some(result);
+            // A carry may start at a known zero.
+            out[index] = linear[index].then_some(result);
         }
         Ok(out)
     }

@@ -5,6 +5,7 @@
 mod batch;
 mod jvp;
 mod partial_eval;
+mod saving;
 
 use smallvec::SmallVec;
 
@@ -15,7 +16,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::jaxpr::{Atom, Aval, Builder};
 use crate::simplify::dce_jaxpr;
 use crate::transform::rearrange::or;
-use crate::transform::{Memo, Split};
+use crate::transform::{Memo, Saving, SavingResult, Split};
 
 impl Primitive for While {
     fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
@@ -98,6 +99,10 @@ impl Primitive for While {
         operands: &[Partial],
     ) -> Result<Option<SmallVec<[Partial; 2]>>> {
         self.partial_eval_rule(split, operands)
+    }
+
+    fn partial_eval_saving(&self, saving: &mut Saving<'_>) -> Result<Option<SavingResult>> {
+        self.saving_rule(saving).map(Some)
     }
 
     /// A carry is used if its result is, or if the condition or a step needs it.
