@@ -1,0 +1,71 @@
+//! Failures that are known, with their reasons.
+
+use std::path::Path;
+
+use jaxide_core::{Error, ErrorKind, Result};
+
+use super::checks::Check;
+use crate::program::Backend;
+
+/// Lines `CHECK CASE REASON ...`; `#` begins a comment. A check may name its backend: `eval:native`.
+pub(super) struct Known {
+    lines: Vec<(String, String, String)>,
+    backend: Backend,
+}
+
+/// The list that belongs to this program.
+const LIST: &str = include_str!("known_failures.txt");
+
+impl Known {
+    /// From a file, or the list that belongs to this program.
+    ///
+    /// # Errors
+    /// When the file cannot be read or a line has no reason.
+    pub(super) fn read(path: Option<&Path>, backend: Backend) -> Result<Self> {
+        let Some(path) = path else {
+            return Self::parse(LIST, backend);
+        };
+        let io = |message: &dyn std::fmt::Display| {
+            Error::new(ErrorKind::Io, format!("{}: {message}", path.display()))
+        };
+        let text = std::fs::read_to_string(path).map_err(|error| io(&error))?;
+        Self::parse(&text, backend).map_err(|error| io(&error.message()))
+    }
+
+    fn parse(text: &str, backend: Backend) -> Result<Self> {
+        let lines = text
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let lines = lines.map(|line| {
+            let mut parts = line.splitn(3, ' ').map(str::trim);
+            match (parts.next(), parts.next(), parts.next()) {
+                (Some(check), Some(case), Some(reason)) if !reason.is_empty() => {
+                    Ok((check.to_owned(), case.to_owned(), reason.to_owned()))
+                }
+                _ => Err(Error::new(
+                    ErrorKind::Io,
+                    format!("`{line}` is not a check, a case and a reason"),
+                )),
+            }
+        });
+        Ok(Known {
+            lines: lines.collect::<Result<_>>()?,
+            backend,
+        })
+    }
+
+    /// Why a case is known to fail a check.
+    pub(super) fn reason(&self, check: Check, case: &str) -> Option<&str> {
+        let backend = match self.backend {
+            Backend::Eval => "eval",
+            Backend::Native => "native",
+        };
+        let with_backend = format!("{}:{backend}", check.name());
+        let applies = |name: &str| name == check.name() || name == with_backend;
+        self.lines
+            .iter()
+            .find(|(name, listed, _)| applies(name) && listed == case)
+            .map(|(_, _, reason)| reason.as_str())
+    }
+}

@@ -1,0 +1,166 @@
+//! `jaxide conformance`: runs the cases of a corpus of programs with expected texts and results.
+//!
+//! A folder of cases has a `manifest.jsonl` with one JSON object per case. [`case`] reads them, [`checks`] says what a
+//! case must fulfil, [`compare`] when arrays agree, [`pool`] runs cases at once and survives what they do, [`known`] is
+//! the list of failures with reasons.
+
+mod case;
+mod checks;
+mod compare;
+mod known;
+mod pool;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::{Value as Json, json};
+
+use crate::arguments::value;
+use crate::failure::Failure;
+use crate::program::Backend;
+use case::Case;
+use checks::{Check, Outcome, Verdict};
+use known::Known;
+
+/// Longer than this no case may take.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
+
+/// Runs the command.
+pub(crate) fn run(arguments: &mut lexopt::Parser) -> Result<(), Failure> {
+    use lexopt::prelude::*;
+    let (mut folder, mut backend, mut filter) = (None::<PathBuf>, Backend::Eval, String::new());
+    let (mut known, mut as_json) = (None::<PathBuf>, false);
+    while let Some(argument) = arguments.next()? {
+        match argument {
+            Long("backend") => backend = value(arguments)?,
+            Long("filter") => filter = value(arguments)?,
+            Long("known") => known = Some(value(arguments)?),
+            Long("json") => as_json = true,
+            Value(path) if folder.is_none() => folder = Some(path.into()),
+            other => return Err(other.unexpected().into()),
+        }
+    }
+    let folder = folder.ok_or_else(|| Failure::usage("a DIR is missing"))?;
+    let known = Known::read(known.as_deref(), backend)?;
+    let mut cases = Case::all(&folder)?;
+    cases.retain(|case| case.path().contains(&filter));
+    let mut report = Report::default();
+    pool::run(cases, backend, TIME_LIMIT, |case, verdicts| {
+        for verdict in verdicts {
+            report.add(case, verdict, &known);
+        }
+    });
+    if as_json {
+        println!("{}", report.json());
+    } else {
+        report.print();
+    }
+    if report.failures.is_empty() {
+        Ok(())
+    } else {
+        Err(Failure::Reported)
+    }
+}
+
+/// How many cases passed, failed, or could not be tried.
+#[derive(Clone, Copy, Default)]
+struct Count {
+    pass: usize,
+    fail: usize,
+    unsupported: usize,
+}
+
+/// What came out of all cases.
+#[derive(Default)]
+struct Report {
+    counts: BTreeMap<Check, Count>,
+    failures: Vec<Line>,
+    unsupported: Vec<Line>,
+    known: Vec<Line>,
+    /// Listed as failing, and passed.
+    mended: Vec<Line>,
+}
+
+/// One case in one check.
+struct Line {
+    case: String,
+    check: Check,
+    why: String,
+}
+
+impl Report {
+    fn add(&mut self, case: &str, verdict: Verdict, known: &Known) {
+        let count = self.counts.entry(verdict.check).or_default();
+        let line = |why: &str| Line {
+            case: case.to_owned(),
+            check: verdict.check,
+            why: why.to_owned(),
+        };
+        let reason = known.reason(verdict.check, case);
+        match (&verdict.outcome, reason) {
+            (Outcome::Pass, None) => count.pass += 1,
+            (Outcome::Pass, Some(reason)) => {
+                count.pass += 1;
+                self.mended.push(line(reason));
+            }
+            (Outcome::Fail(_) | Outcome::Unsupported(_), Some(reason)) => {
+                count.unsupported += 1;
+                self.known.push(line(reason));
+            }
+            (Outcome::Fail(why), None) => {
+                count.fail += 1;
+                self.failures.push(line(why));
+            }
+            (Outcome::Unsupported(why), None) => {
+                count.unsupported += 1;
+                self.unsupported.push(line(why));
+            }
+        }
+    }
+
+    fn print(&self) {
+        let sections = [
+            ("FAIL", &self.failures),
+            ("unsupported", &self.unsupported),
+            ("known", &self.known),
+            ("listed as failing, but passes", &self.mended),
+        ];
+        for (title, lines) in sections {
+            for line in lines {
+                let why = line.why.replace('\n', "\n    ");
+                println!("{title}: {} {}: {why}", line.check.name(), line.case);
+            }
+        }
+        for check in Check::ALL {
+            let count = self.counts.get(check).copied().unwrap_or_default();
+            println!(
+                "{:<10} {:>5} passed {:>5} failed {:>5} unsupported",
+                check.name(),
+                count.pass,
+                count.fail,
+                count.unsupported
+            );
+        }
+        println!(
+            "{} failures are listed with their reasons",
+            self.known.len()
+        );
+    }
+
+    fn json(&self) -> Json {
+        let mut object = serde_json::Map::new();
+        for check in Check::ALL {
+            let count = self.counts.get(check).copied().unwrap_or_default();
+            let numbers =
+                json!({"pass": count.pass, "fail": count.fail, "unsupported": count.unsupported});
+            object.insert(check.name().to_owned(), numbers);
+        }
+        let failures = self
+            .failures
+            .iter()
+            .map(|line| json!({"case": line.case, "check": line.check.name(), "why": line.why}));
+        object.insert("failures".to_owned(), failures.collect());
+        Json::Object(object)
+    }
+}

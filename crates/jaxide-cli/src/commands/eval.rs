@@ -1,0 +1,72 @@
+//! `jaxide eval`: runs a program.
+
+use std::path::PathBuf;
+
+use jaxide_core::Tensor;
+
+use crate::arguments::value;
+use crate::failure::Failure;
+use crate::npz::Npz;
+use crate::program::{Backend, Program, only_file};
+
+/// Runs the command.
+pub(crate) fn run(arguments: &mut lexopt::Parser) -> Result<(), Failure> {
+    use lexopt::prelude::*;
+    let mut files: Vec<PathBuf> = Vec::new();
+    let (mut backend, mut inputs, mut output) = (Backend::Eval, None::<PathBuf>, None::<PathBuf>);
+    while let Some(argument) = arguments.next()? {
+        match argument {
+            Long("backend") => backend = value(arguments)?,
+            Long("inputs") => inputs = Some(value(arguments)?),
+            Long("output") => output = Some(value(arguments)?),
+            Value(file) => files.push(file.into()),
+            other => return Err(other.unexpected().into()),
+        }
+    }
+    let mut program = Program::read(&only_file(files)?)?;
+    let npz = inputs.map_or_else(|| Ok(Npz::default()), |path| Npz::read(&path))?;
+    let args = program.inputs(&npz)?;
+    let results = backend
+        .run(&program.jaxpr, &args)
+        .map_err(|error| program.failure(error))?;
+    match output {
+        Some(path) => archive(&results).write(&path)?,
+        None => {
+            for (index, result) in results.iter().enumerate() {
+                println!("out{index}: {} = {}", result.aval(), brackets(result, 0, 0));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Results as members `out0`, `out1`, ...
+pub(crate) fn archive(results: &[Tensor]) -> Npz {
+    let mut npz = Npz::default();
+    for (index, result) in results.iter().enumerate() {
+        npz.push(format!("out{index}"), result.clone());
+    }
+    npz
+}
+
+/// Elements in nested brackets, long axes shortened in the middle.
+fn brackets(array: &Tensor, axis: usize, first: usize) -> String {
+    const SHOWN: usize = 12;
+    let Some(&length) = array.shape().get(axis) else {
+        return array
+            .scalar_at(first)
+            .map_or_else(|| "key".to_owned(), |value| value.to_string());
+    };
+    let inner: usize = array.shape()[axis + 1..].iter().product();
+    let item = |index: usize| brackets(array, axis + 1, first + index * inner);
+    let items: Vec<String> = if length <= SHOWN {
+        (0..length).map(item).collect()
+    } else {
+        let half = SHOWN / 2;
+        let head = (0..half).map(item);
+        head.chain(["...".to_owned()])
+            .chain((length - half..length).map(item))
+            .collect()
+    };
+    format!("[{}]", items.join(", "))
+}

@@ -1,0 +1,7 @@
+//! The commands, one module each.
+
+pub(crate) mod check;
+pub(crate) mod conformance;
+pub(crate) mod eval;
+pub(crate) mod fmt;
+pub(crate) mod transform;

@@ -1,0 +1,124 @@
+//! Why a command ends without success, and how that is said.
+
+use std::fmt;
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use jaxide_core::{Error, ParseError, Source};
+
+/// Why a command ends without success.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The command line makes no sense.
+    Usage(String),
+    /// A text has mistakes.
+    Parse {
+        /// Its file.
+        file: String,
+        /// The mistakes.
+        error: ParseError,
+    },
+    /// Something else went wrong, in a program of this file and text if it is about one.
+    Error {
+        /// The error.
+        error: Error,
+        /// File and text.
+        program: Option<(String, String)>,
+    },
+    /// What failed has been said already.
+    Reported,
+}
+
+impl Failure {
+    /// A wrong command line.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Failure::Usage(message.into())
+    }
+
+    /// Prints to standard error what went wrong.
+    pub(crate) fn report(&self) {
+        let color = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+        let text = match self {
+            Failure::Usage(message) => {
+                format!("error: {message}\n\nTry `jaxide help`.")
+            }
+            Failure::Parse { file, error } => error.render(Some(file), color),
+            Failure::Error { error, program } => render(error, program.as_ref(), color),
+            Failure::Reported => return,
+        };
+        eprintln!("{text}");
+    }
+
+    /// The exit status.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        match self {
+            Failure::Usage(_) => ExitCode::from(2),
+            Failure::Parse { .. } | Failure::Error { .. } | Failure::Reported => ExitCode::FAILURE,
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::Error {
+            error,
+            program: None,
+        }
+    }
+}
+
+impl From<lexopt::Error> for Failure {
+    fn from(error: lexopt::Error) -> Self {
+        Failure::Usage(error.to_string())
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Usage(message) => f.write_str(message),
+            Failure::Parse { error, .. } => write!(f, "{error}"),
+            Failure::Error { error, .. } => write!(f, "{error}"),
+            Failure::Reported => Ok(()),
+        }
+    }
+}
+
+/// An error with the line it belongs to, as a compiler shows it.
+fn render(error: &Error, program: Option<&(String, String)>, color: bool) -> String {
+    let renderer = if color {
+        Renderer::styled()
+    } else {
+        Renderer::plain()
+    };
+    let title = match error.operation() {
+        Some(operation) => format!("{operation}: {}", error.message()),
+        None => error.message().to_owned(),
+    };
+    let title = match error.path() {
+        Some(path) => format!("{title} (at {path})"),
+        None => title,
+    };
+    let mut group = Level::ERROR
+        .primary_title(title.as_str())
+        .elements(Vec::<annotate_snippets::Element<'_>>::new());
+    if let (Source::Text { line, column }, Some((file, text))) = (error.place(), program)
+        && let Some(shown) = text.lines().nth(line as usize - 1)
+    {
+        let start = shown
+            .char_indices()
+            .nth(column as usize - 1)
+            .map_or(shown.len(), |(at, _)| at);
+        group = group.element(
+            Snippet::source(shown)
+                .line_start(line as usize)
+                .path(file.as_str())
+                .annotation(AnnotationKind::Primary.span(start..shown.len())),
+        );
+    }
+    for note in error.notes() {
+        group = group.element(Level::HELP.message(note.as_str()));
+    }
+    renderer.render(&[group])
+}

@@ -1,0 +1,143 @@
+//! Programs in files, and running them.
+
+use std::path::{Path, PathBuf};
+
+use jaxide_core::jaxpr::parse::parse_bytes;
+use jaxide_core::{ClosedJaxpr, Error, ErrorKind, Tensor};
+
+use crate::failure::Failure;
+use crate::npz::Npz;
+
+/// Bytes of stack for threads that read, transform or run programs: enough for the deepest nesting that the parser
+/// lets through. Memory is only taken where it is used.
+pub(crate) const STACK: usize = 512 << 20;
+
+/// What runs a program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Backend {
+    /// The reference interpreter.
+    #[default]
+    Eval,
+    /// Native code.
+    Native,
+}
+
+impl std::str::FromStr for Backend {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "eval" => Ok(Backend::Eval),
+            "native" => Ok(Backend::Native),
+            other => Err(format!(
+                "there is no backend `{other}`, only eval and native"
+            )),
+        }
+    }
+}
+
+impl Backend {
+    /// The results of a jaxpr on arrays.
+    pub(crate) fn run(
+        self,
+        jaxpr: &ClosedJaxpr,
+        args: &[Tensor],
+    ) -> jaxide_core::Result<Vec<Tensor>> {
+        match self {
+            Backend::Eval => jaxide_core::eval::eval(jaxpr, args),
+            Backend::Native => Err(Error::unsupported(
+                "native code is not part of this program",
+            )),
+        }
+    }
+}
+
+/// A program and where it comes from.
+pub(crate) struct Program {
+    file: String,
+    text: String,
+    /// What it says.
+    pub(crate) jaxpr: ClosedJaxpr,
+}
+
+impl Program {
+    /// Reads a file, or standard input for `-`.
+    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
+        let (file, bytes) = read_bytes(path)?;
+        match parse_bytes(&bytes) {
+            Ok(jaxpr) => Ok(Program {
+                file,
+                text: String::from_utf8_lossy(&bytes).into_owned(),
+                jaxpr,
+            }),
+            Err(error) => Err(Failure::Parse { file, error }),
+        }
+    }
+
+    /// The text as it was read.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// An error about this program.
+    pub(crate) fn failure(&self, error: Error) -> Failure {
+        Failure::Error {
+            error,
+            program: Some((self.file.clone(), self.text.clone())),
+        }
+    }
+
+    /// Takes constants and arguments from an archive.
+    pub(crate) fn inputs(&mut self, npz: &Npz) -> jaxide_core::Result<Vec<Tensor>> {
+        self.jaxpr.consts = constants(&self.jaxpr, npz)?;
+        let names = npz.arguments();
+        let avals = self.jaxpr.in_avals();
+        if names.len() != avals.len() {
+            return Err(Error::new(
+                ErrorKind::Arity,
+                format!(
+                    "the program takes {} arguments, and the archive has {}",
+                    avals.len(),
+                    names.len()
+                ),
+            ));
+        }
+        names
+            .iter()
+            .zip(&avals)
+            .map(|(name, aval)| npz.get(name, aval))
+            .collect()
+    }
+}
+
+/// Values of the constvars: members `const0`, `const1`, ...
+pub(crate) fn constants(jaxpr: &ClosedJaxpr, npz: &Npz) -> jaxide_core::Result<Vec<Tensor>> {
+    let avals = jaxpr.jaxpr.const_avals();
+    let numbered = avals.iter().enumerate();
+    numbered
+        .map(|(index, aval)| npz.get(&format!("const{index}"), aval))
+        .collect()
+}
+
+/// The only file on a command line.
+pub(crate) fn only_file(files: Vec<PathBuf>) -> Result<PathBuf, Failure> {
+    match <[PathBuf; 1]>::try_from(files) {
+        Ok([file]) => Ok(file),
+        Err(files) if files.is_empty() => Err(Failure::usage("a FILE is missing")),
+        Err(_) => Err(Failure::usage("one FILE is expected")),
+    }
+}
+
+fn read_bytes(path: &Path) -> Result<(String, Vec<u8>), Failure> {
+    let (file, bytes) = if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        let read = std::io::Read::read_to_end(&mut std::io::stdin(), &mut bytes);
+        ("<stdin>".to_owned(), read.map(|_| bytes))
+    } else {
+        (path.display().to_string(), std::fs::read(path))
+    };
+    match bytes {
+        Ok(bytes) => Ok((file, bytes)),
+        Err(error) => Err(Error::new(ErrorKind::Io, format!("{file}: {error}")).into()),
+    }
+}
