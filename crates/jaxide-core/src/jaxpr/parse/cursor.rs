@@ -5,7 +5,7 @@ use super::syntax::Word;
 
 /// How deep jaxprs may be nested, directly and through definitions. Everything that walks a jaxpr recurses into its
 /// sub-jaxprs, so that hostile text could otherwise overflow the stack, at the latest when it is dropped.
-pub(super) const DEEPEST_JAXPR: usize = 128;
+pub(super) const DEEPEST_JAXPR: usize = 64;
 
 /// How deep tuples and calls in parameters may be nested.
 pub(super) const DEEPEST_VALUE: usize = 128;

@@ -1,0 +1,221 @@
+//! One jaxpr: its variables, equations and results.
+
+use std::collections::HashMap;
+
+use super::Lower;
+use crate::dtype::DType;
+use crate::error::Source;
+use crate::jaxpr::parse::diagnostic::Mistake;
+use crate::jaxpr::parse::syntax::{
+    Binder, EqnNode, JaxprNode, OperandNode, OperandValue, ParamNode, RightSide, Word,
+};
+use crate::jaxpr::{Atom, Atoms, Aval, Eqn, Jaxpr, Var, Vars};
+use crate::prims::{Prim, RefAddUpdate, RefGet, RefSwap};
+
+/// The variables of the jaxpr that is being lowered.
+#[derive(Default)]
+pub(super) struct Scope<'p> {
+    pub(super) jaxpr: Jaxpr,
+    vars: HashMap<&'p str, Var>,
+    /// Results called `_`, and whether each is read.
+    unnamed: Vec<(Var, bool)>,
+}
+
+impl<'p> Lower<'_, '_, '_, 'p> {
+    /// The jaxpr; `results` are the types that its results have where that is known. In the outermost one `_` needs no
+    /// mark: there it is what nothing uses.
+    pub(super) fn jaxpr(
+        &mut self,
+        node: &JaxprNode<'p>,
+        results: Option<&[Binder<'p>]>,
+        outermost: bool,
+    ) -> Jaxpr {
+        let mut scope = Scope::default();
+        let constvars = self.bind(&mut scope, &node.constvars);
+        scope.jaxpr.constvars = constvars.into_vec();
+        let invars = self.bind(&mut scope, &node.invars);
+        scope.jaxpr.invars = invars.into_vec();
+        for eqn in &node.eqns {
+            if self.context.is_hopeless() {
+                break;
+            }
+            if let Some(eqn) = self.equation(&mut scope, eqn) {
+                scope.jaxpr.eqns.push(eqn);
+            }
+        }
+        scope.jaxpr.outvars = self.results(&mut scope, &node.results, results);
+        if !outermost {
+            for (var, read) in &scope.unnamed {
+                scope.jaxpr.set_dropped(*var, !read);
+            }
+        }
+        scope.jaxpr
+    }
+
+    fn bind(&mut self, scope: &mut Scope<'p>, binders: &[Binder<'p>]) -> Vars {
+        let mut vars = Vars::new();
+        for binder in binders {
+            // A malformed type has been reported; any type will do.
+            let aval = binder
+                .aval
+                .clone()
+                .unwrap_or_else(|| Aval::scalar(DType::F32));
+            let var = scope.jaxpr.new_var(aval);
+            vars.push(var);
+            let name = binder.name;
+            if name.text == "_" {
+                scope.unnamed.push((var, false));
+            } else if scope.vars.insert(name.text, var).is_some() {
+                self.report(Mistake::new(
+                    name.span(),
+                    format!("the variable `{}` is bound twice", name.text),
+                ));
+            }
+        }
+        vars
+    }
+
+    pub(super) fn operand(
+        &mut self,
+        scope: &mut Scope<'p>,
+        node: &OperandNode<'p>,
+    ) -> Option<Atom> {
+        let name = match node.value {
+            OperandValue::Lit(literal) => return Some(Atom::Lit(literal)),
+            OperandValue::Var(name) => name,
+        };
+        if name == "_" {
+            // Where several are in scope the text does not tell which is meant.
+            if let Some((var, read)) = scope.unnamed.last_mut() {
+                *read = true;
+                return Some(Atom::Var(*var));
+            }
+        } else if let Some(&var) = scope.vars.get(name) {
+            return Some(Atom::Var(var));
+        }
+        self.report(
+            Mistake::new(
+                node.span.clone(),
+                format!("the variable `{name}` is not bound"),
+            )
+            .label("not found among the arguments and the results of the equations above"),
+        );
+        None
+    }
+
+    fn operands(&mut self, scope: &mut Scope<'p>, nodes: &[OperandNode<'p>]) -> Option<Atoms> {
+        let atoms: Vec<Option<Atom>> = nodes.iter().map(|node| self.operand(scope, node)).collect();
+        atoms.into_iter().collect()
+    }
+
+    /// The results. Each `_` is another one where there are as many as results called so; of those, one that has the
+    /// expected type.
+    fn results(
+        &mut self,
+        scope: &mut Scope<'p>,
+        nodes: &[OperandNode<'p>],
+        expected: Option<&[Binder<'p>]>,
+    ) -> Vec<Atom> {
+        let is_unnamed = |node: &OperandNode<'_>| matches!(node.value, OperandValue::Var("_"));
+        let count = nodes.iter().filter(|node| is_unnamed(node)).count();
+        if count < 2 || count != scope.unnamed.len() {
+            let atoms = nodes.iter().map(|node| self.operand(scope, node));
+            return atoms.collect::<Vec<_>>().into_iter().flatten().collect();
+        }
+        let mut left = scope.unnamed.clone();
+        for (_, read) in &mut scope.unnamed {
+            *read = true;
+        }
+        let mut atoms = Vec::new();
+        for (index, node) in nodes.iter().enumerate() {
+            if !is_unnamed(node) {
+                atoms.extend(self.operand(scope, node));
+                continue;
+            }
+            let wanted = expected.and_then(|binders| binders.get(index)?.aval.as_ref());
+            let fits = |&(var, _): &(Var, bool)| {
+                wanted.is_none_or(|aval| aval.matches(scope.jaxpr.aval_of(var)))
+            };
+            let place = left.iter().position(fits).unwrap_or(0);
+            atoms.push(Atom::Var(left.remove(place).0));
+        }
+        atoms
+    }
+
+    fn equation(&mut self, scope: &mut Scope<'p>, node: &EqnNode<'p>) -> Option<Eqn> {
+        let lowered = node.right.as_ref().and_then(|right| match right {
+            RightSide::Apply {
+                prim,
+                params,
+                operands,
+            } => self.application(scope, node, *prim, params, operands),
+            RightSide::Get(reference) => {
+                let (inputs, indices, _) = self.reference(scope, reference, None)?;
+                let outputs = self.bind(scope, &node.outputs);
+                Some((RefGet { indices }.into(), inputs, outputs))
+            }
+            RightSide::Swap {
+                written: reference,
+                value,
+                ..
+            } => {
+                let (inputs, indices, result) = self.reference(scope, reference, Some(value))?;
+                let outputs = if node.outputs.is_empty() {
+                    let var = scope.jaxpr.new_var(result);
+                    Vars::from_slice(&[var])
+                } else {
+                    self.bind(scope, &node.outputs)
+                };
+                Some((RefSwap { indices }.into(), inputs, outputs))
+            }
+            RightSide::AddUpdate(reference, value) => {
+                let (inputs, indices, _) = self.reference(scope, reference, Some(value))?;
+                Some((RefAddUpdate { indices }.into(), inputs, Vars::new()))
+            }
+        });
+        let Some((prim, inputs, outputs)) = lowered else {
+            // What it would have bound is known all the same, so that one mistake does not cause others.
+            for binder in &node.outputs {
+                if binder.name.text == "_" || !scope.vars.contains_key(binder.name.text) {
+                    self.bind(scope, std::slice::from_ref(binder));
+                }
+            }
+            return None;
+        };
+        let (line, column) = self.context.lines.position(node.start);
+        Some(Eqn {
+            prim,
+            inputs,
+            outputs,
+            source: Source::Text { line, column },
+        })
+    }
+
+    fn application(
+        &mut self,
+        scope: &mut Scope<'p>,
+        node: &EqnNode<'p>,
+        word: Word<'p>,
+        params: &[ParamNode<'p>],
+        operands: &[OperandNode<'p>],
+    ) -> Option<(Prim, Atoms, Vars)> {
+        let inputs = self.operands(scope, operands);
+        let results: Vec<Aval> = node
+            .outputs
+            .iter()
+            .map(|binder| {
+                binder
+                    .aval
+                    .clone()
+                    .unwrap_or_else(|| Aval::scalar(DType::F32))
+            })
+            .collect();
+        let prim = self.prim(word, params, operands.len(), &results);
+        let inputs = inputs?;
+        let mut prim = prim?;
+        let outputs = self.bind(scope, &node.outputs);
+        let avals: Vec<Aval> = inputs.iter().map(|&atom| scope.jaxpr.aval(atom)).collect();
+        prim.complete(&avals, &results);
+        Some((prim, inputs, outputs))
+    }
+}

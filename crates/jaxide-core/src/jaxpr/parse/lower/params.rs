@@ -1,0 +1,166 @@
+//! Primitives and their parameters.
+
+use super::{Lower, State, program_at};
+use crate::jaxpr::parse::cursor::DEEPEST_JAXPR;
+use crate::jaxpr::parse::diagnostic::Mistake;
+use crate::jaxpr::parse::legacy;
+use crate::jaxpr::parse::syntax::{JaxprNode, JaxprRef, ParamNode, Span, ValueNode, Word};
+use crate::jaxpr::{Aval, ClosedJaxpr};
+use crate::prims::{ParamValue, Prim, PyValue};
+
+/// Whether the values of a parameter are jaxprs, so that a word there is the name of one.
+pub(super) fn is_jaxpr(prim: &str, key: &str) -> bool {
+    legacy::info(prim).is_some_and(|info| {
+        let key = legacy::current_key(info, key);
+        info.params
+            .iter()
+            .any(|param| param.name == key && is_jaxpr_kind(param.kind))
+    })
+}
+
+fn is_jaxpr_kind(kind: &str) -> bool {
+    kind == "jaxpr" || kind == "jaxpr or None" || kind == "(jaxpr ...)"
+}
+
+impl<'p> Lower<'_, '_, '_, 'p> {
+    /// The primitive with its parameters.
+    pub(super) fn prim(
+        &mut self,
+        word: Word<'p>,
+        params: &[ParamNode<'p>],
+        operands: usize,
+        results: &[Aval],
+    ) -> Option<Prim> {
+        let Some(info) = legacy::info(word.text) else {
+            let mistake = Mistake::new(word.span(), format!("unknown primitive `{}`", word.text));
+            let known = Prim::ALL.iter().map(|info| info.name);
+            self.report(match self.context.suggest(word.text, known) {
+                Some(near) => mistake.label(format!("did you mean `{near}`?")),
+                None => mistake.label("not a primitive"),
+            });
+            return None;
+        };
+        let mut values = Vec::new();
+        let mut failed = false;
+        for param in params {
+            let key = legacy::current_key(info, param.key.text);
+            let known = info.params.iter().find(|known| known.name == key);
+            let Some(kind) = known.map(|known| known.kind) else {
+                // Ignored, unless older text says with it what is said otherwise today.
+                if let ValueNode::Py(value) = &param.value {
+                    values.push((key.to_owned(), ParamValue::Py(value.clone())));
+                }
+                continue;
+            };
+            if values.iter().any(|(name, _)| name == key) {
+                let word = param.key;
+                self.report(Mistake::new(
+                    word.span(),
+                    format!("the parameter `{}` is given twice", word.text),
+                ));
+                failed = true;
+                continue;
+            }
+            match self.value(param, kind) {
+                Some(value) => values.push((key.to_owned(), value)),
+                None => failed = true,
+            }
+        }
+        if failed {
+            return None;
+        }
+        if let Err(message) = legacy::modernise(info, &mut values, operands, results.len()) {
+            self.report(Mistake::new(
+                word.span(),
+                format!("{}: {message}", info.name),
+            ));
+            return None;
+        }
+        match Prim::read(info.name, &values)? {
+            Ok(prim) => Some(prim),
+            Err(error) => {
+                let span = params
+                    .iter()
+                    .find(|param| param.key.text == error.name)
+                    .map(|param| param.span.clone());
+                let mistake = Mistake::new(
+                    span.unwrap_or(word.span()),
+                    format!("{}: {error}", info.name),
+                );
+                self.report(mistake.label(error.message));
+                None
+            }
+        }
+    }
+
+    fn value(&mut self, param: &ParamNode<'p>, kind: &str) -> Option<ParamValue> {
+        match &param.value {
+            ValueNode::Py(PyValue::Word(name) | PyValue::Opaque(name)) if is_jaxpr_kind(kind) => {
+                self.named(name, param.span.clone()).map(ParamValue::Jaxpr)
+            }
+            ValueNode::Py(value) => Some(ParamValue::Py(value.clone())),
+            ValueNode::Jaxpr(node) => self.inline(node).map(ParamValue::Jaxpr),
+            ValueNode::Jaxprs(refs) => {
+                let jaxprs: Vec<Option<ClosedJaxpr>> = refs
+                    .iter()
+                    .map(|jaxpr| match jaxpr {
+                        JaxprRef::Inline(node) => self.inline(node),
+                        JaxprRef::Name(word) => self.named(word.text, word.span()),
+                    })
+                    .collect();
+                jaxprs
+                    .into_iter()
+                    .collect::<Option<_>>()
+                    .map(ParamValue::Jaxprs)
+            }
+            ValueNode::Programs { name, fields } => {
+                let depth = self.depth + 1;
+                if depth >= DEEPEST_JAXPR {
+                    self.context.too_deep(param.span.clone());
+                    return None;
+                }
+                self.context.outside.push(std::mem::take(&mut self.known));
+                let fields: Vec<_> = fields
+                    .iter()
+                    .map(|(key, program)| {
+                        let jaxpr = match program {
+                            Some(program) => Some(program_at(self.context, program, depth)?),
+                            None => None,
+                        };
+                        Some(((*key).to_owned(), jaxpr))
+                    })
+                    .collect();
+                self.known = self.context.outside.pop().unwrap_or_default();
+                let fields = fields.into_iter().collect::<Option<_>>()?;
+                Some(ParamValue::NamedJaxprs {
+                    name: (*name).to_owned(),
+                    fields,
+                })
+            }
+        }
+    }
+
+    /// A jaxpr that is written in place.
+    fn inline(&self, node: &JaxprNode<'p>) -> Option<ClosedJaxpr> {
+        self.inner.get(&std::ptr::from_ref(node)).cloned()
+    }
+
+    /// The jaxpr that a definition gives a name.
+    fn named(&mut self, name: &str, span: Span) -> Option<ClosedJaxpr> {
+        if let Some(&index) = self.names.get(name) {
+            // What is missing has been reported.
+            return match &self.definitions[index] {
+                State::Read(closed) => Some(closed.clone()),
+                State::Unread | State::Reading | State::Failed => None,
+            };
+        }
+        let mistake = Mistake::new(span, format!("no jaxpr `{name}` is defined"));
+        let known = self.names.keys().copied();
+        let mistake = match self.context.suggest(name, known) {
+            Some(near) => mistake.label(format!("did you mean `{near}`?")),
+            None => mistake.label(format!("there is no `let {name} = ...`")),
+        };
+        self.report(mistake);
+        None
+    }
+}
