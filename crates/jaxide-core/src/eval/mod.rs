@@ -508,6 +508,8 @@ fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
             linalg::symmetric_product(a, c, p.alpha, p.beta)
         }),
 
+        P::Fft(p) => unary(inputs, |x| linalg::fourier(x, p.fft_type, &p.fft_lengths)),
+
         P::Cholesky(_)
         | P::CholeskyUpdate(_)
         | P::Lu(_)
@@ -524,8 +526,7 @@ fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
         | P::Hessenberg(_)
         | P::Tridiagonal(_)
         | P::TridiagonalSolve(_)
-        | P::TriangularSolve(_)
-        | P::Fft(_) => Err(Error::unsupported("evaluation is not written yet")),
+        | P::TriangularSolve(_) => Err(Error::unsupported("evaluation is not written yet")),
     };
     results.map(Meaning::Arrays)
 }

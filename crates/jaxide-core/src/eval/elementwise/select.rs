@@ -3,7 +3,7 @@
 use super::map::common_shape;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
-use crate::eval::element::{build, elements, integers, meaningless};
+use crate::eval::element::{build, elements, integers};
 use crate::tensor::Tensor;
 
 /// The case that `which` selects: element by element, or one for all when `which` has rank 0.
@@ -45,8 +45,7 @@ pub(in crate::eval) fn select_n(which: &Tensor, cases: &[Tensor]) -> Result<Tens
                 .iter()
                 .map(|&w| usize::from(w != 0).min(last)),
         ),
-        DType::I32 => Box::new(integers(which)?.map(|w| case_index(Some(w), last))),
-        other => return Err(meaningless(other)),
+        _ => Box::new(integers(which)?.map(|w| case_index(Some(w), last))),
     };
     let scalar = which
         .shape()
