@@ -187,8 +187,11 @@ impl Builder {
         )
     }
 
-    /// Arrays joined along an axis.
+    /// Arrays joined along an axis; a single one is itself.
     pub fn concatenate(&self, operands: &[Atom], dimension: usize) -> Atom {
+        if let [only] = operands {
+            return *only;
+        }
         self.op(Concatenate { dimension }, operands)
     }
 
