@@ -39,6 +39,7 @@ pub mod buffers;
 pub mod matmul;
 pub mod pool;
 mod simd;
+pub mod sort;
 pub mod transpose;
 pub mod view;
 
