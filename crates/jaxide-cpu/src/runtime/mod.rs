@@ -36,6 +36,7 @@
 //!   that into a [`KernelError`].
 
 pub mod buffers;
+pub mod fft;
 pub mod matmul;
 pub mod pool;
 mod simd;
