@@ -10,6 +10,7 @@ mod literal;
 pub mod parse;
 pub mod print;
 pub mod text_compare;
+mod weak;
 
 use std::sync::Arc;
 
@@ -141,6 +142,13 @@ impl Jaxpr {
     pub fn set_dropped(&mut self, var: Var, dropped: bool) {
         if let Some(info) = self.vars.get_mut(var) {
             info.dropped = dropped;
+        }
+    }
+
+    /// Makes the type of a variable of this jaxpr weak.
+    pub(crate) fn set_weak(&mut self, var: Var) {
+        if let Some(info) = self.vars.get_mut(var) {
+            info.aval.weak_type = true;
         }
     }
 
