@@ -21,7 +21,7 @@ pub(super) enum Value {
 }
 
 /// Operands or results.
-pub(super) type Values = Vec<Value>;
+pub(super) type Values = SmallVec<[Value; 4]>;
 
 impl Value {
     /// The array.

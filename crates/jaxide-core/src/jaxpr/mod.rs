@@ -10,7 +10,6 @@ mod literal;
 pub mod parse;
 pub mod print;
 pub mod text_compare;
-mod weak;
 
 use std::sync::Arc;
 
@@ -145,11 +144,12 @@ impl Jaxpr {
         }
     }
 
-    /// Makes the type of a variable of this jaxpr weak.
-    pub(crate) fn set_weak(&mut self, var: Var) {
-        if let Some(info) = self.vars.get_mut(var) {
-            info.aval.weak_type = true;
-        }
+    /// Makes the type of a variable weak or strong.
+    ///
+    /// # Panics
+    /// When the variable belongs to another jaxpr.
+    pub fn set_weak_type(&mut self, var: Var, weak: bool) {
+        self.vars[var].aval.weak_type = weak;
     }
 
     /// What is known of a variable; `None` when it belongs to another jaxpr.

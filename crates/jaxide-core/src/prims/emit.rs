@@ -4,7 +4,7 @@
 
 use super::*;
 use crate::dtype::DType;
-use crate::jaxpr::{Atom, Builder, Dims, Literal, Scalar};
+use crate::jaxpr::{Atom, Builder, Dims, Scalar};
 
 macro_rules! unary {
     ($($method:ident $prim:expr;)*) => {
@@ -93,10 +93,7 @@ impl Builder {
 
     /// An array filled with a number.
     pub fn full(&self, shape: &[usize], value: f64, dtype: DType) -> Atom {
-        let number = match self.number(value, dtype) {
-            Atom::Lit(literal) if shape.is_empty() => return self.computed(literal),
-            number => number,
-        };
+        let number = self.number(value, dtype);
         self.broadcast_in_dim(number, shape, &[])
     }
 
@@ -187,11 +184,8 @@ impl Builder {
         )
     }
 
-    /// Arrays joined along an axis; a single one is itself.
+    /// Arrays joined along an axis.
     pub fn concatenate(&self, operands: &[Atom], dimension: usize) -> Atom {
-        if let [only] = operands {
-            return *only;
-        }
         self.op(Concatenate { dimension }, operands)
     }
 
@@ -245,13 +239,10 @@ impl Builder {
 
     /// A zero of type `aval`: a broadcast literal, or the literal itself for rank 0.
     pub fn zeros(&self, aval: &crate::jaxpr::Aval) -> Atom {
-        let zero = match self.number(0.0, aval.dtype) {
-            Atom::Lit(literal) => self.computed(Literal {
-                weak_type: aval.weak_type,
-                ..literal
-            }),
-            zero => zero,
-        };
+        let mut zero = self.number(0.0, aval.dtype);
+        if let Atom::Lit(literal) = &mut zero {
+            literal.weak_type = aval.weak_type;
+        }
         if aval.rank() == 0 {
             return zero;
         }

@@ -26,7 +26,6 @@ mod window;
 
 use std::fmt;
 
-pub(crate) use indexing::adopt_combiners;
 pub use params::*;
 pub use rules::{BatchAxis, Batched, JvpResult, Partial, Primitive, TransposeArg, Trimmed};
 pub use table::*;

@@ -4,8 +4,6 @@ mod dynamic_slice;
 mod gather;
 mod scatter;
 
-pub(crate) use scatter::adopt_combiners;
-
 use smallvec::{SmallVec, smallvec};
 
 use super::TransposeArg;
