@@ -2,6 +2,5 @@
 
 mod control;
 mod machine;
-mod math;
 mod memory;
 mod ops;

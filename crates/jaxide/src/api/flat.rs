@@ -1,0 +1,120 @@
+//! Functions of pytrees as functions of lists of arrays.
+
+use jaxide_core::transform::{Step, apply};
+use jaxide_core::{Aval, ClosedJaxpr, DType, Error, ErrorKind};
+use jaxide_tree::{Pytree, StructureError, TreeDef};
+
+use crate::array::Array;
+use crate::function::{ArgList, Function};
+use crate::trace::{Captures, Known, Traced, aval_of, inline, raise, trace};
+
+/// The arguments of a call as leaves and structure.
+pub(crate) struct FlatArgs {
+    pub(crate) leaves: Vec<Array>,
+    pub(crate) treedef: TreeDef,
+}
+
+/// Takes arguments apart.
+pub(crate) fn flatten<T: Pytree<Array>>(tree: &T) -> FlatArgs {
+    let (leaves, treedef) = jaxide_tree::flatten::<Array, T>(tree);
+    FlatArgs { leaves, treedef }
+}
+
+/// Puts a tree together.
+#[track_caller]
+pub(crate) fn unflatten<T: Pytree<Array>>(treedef: &TreeDef, leaves: Vec<Array>) -> T {
+    treedef
+        .unflatten(leaves)
+        .unwrap_or_else(|error| raise(structure(error)))
+}
+
+/// A mismatch of trees as an error of this crate.
+pub(crate) fn structure(error: StructureError) -> Error {
+    let path = error.path().to_string();
+    let error = Error::new(ErrorKind::Structure, error.to_string());
+    if path.is_empty() {
+        error
+    } else {
+        error.at_path(path)
+    }
+}
+
+/// The types of arrays.
+pub(crate) fn avals(arrays: &[Array]) -> Vec<Aval> {
+    arrays.iter().map(aval_of).collect()
+}
+
+/// What a flat trace knows beside the jaxpr: the structure of the result.
+pub(crate) type FlatTrace = Traced<TreeDef>;
+
+/// Records `f` on arguments of these types.
+#[track_caller]
+pub(crate) fn trace_flat<F, Args, Out>(
+    name: &'static str,
+    f: &F,
+    treedef: &TreeDef,
+    avals: &[Aval],
+    known: Known,
+    captures: Captures,
+) -> FlatTrace
+where
+    F: Function<Args, Out> + ?Sized,
+    Args: ArgList,
+    Out: Pytree<Array>,
+{
+    trace(name, avals, known, captures, |args| {
+        let args: Args = unflatten(treedef, args.to_vec());
+        let results = flatten(&f.apply(args));
+        (results.leaves, results.treedef)
+    })
+}
+
+/// Applies a step to a traced function: argument numbers in the step count the function's own arguments.
+#[track_caller]
+pub(crate) fn transformed(traced: &ClosedJaxpr, step: &Step) -> ClosedJaxpr {
+    apply(traced, step).unwrap_or_else(|error| raise(error))
+}
+
+/// Calls a jaxpr with captured arrays before its arguments.
+#[track_caller]
+pub(crate) fn call(jaxpr: &ClosedJaxpr, captured: &[Array], args: &[Array]) -> Vec<Array> {
+    let mut all = captured.to_vec();
+    all.extend_from_slice(args);
+    inline(jaxpr, &all)
+}
+
+/// Leaves that must be differentiable: floats or, where allowed, complex numbers.
+#[track_caller]
+pub(crate) fn check_differentiable(
+    operation: &str,
+    leaves: &[Array],
+    treedef: &TreeDef,
+    holomorphic: bool,
+) {
+    for (leaf, path) in leaves.iter().zip(treedef.key_paths()) {
+        let dtype = leaf.dtype();
+        let fits = if holomorphic {
+            dtype.is_complex()
+        } else {
+            dtype.is_float()
+        };
+        if fits {
+            continue;
+        }
+        let want = if holomorphic {
+            "complex"
+        } else {
+            "floating-point"
+        };
+        let mut error = Error::dtype(format!(
+            "an argument is {}, and {want} elements are expected",
+            leaf.aval()
+        ))
+        .in_operation(operation)
+        .at_path(path.to_string());
+        if dtype == DType::Bool || dtype.is_integer() {
+            error = error.note("differentiate by other arguments with `.argnums(...)`, or convert it with `astype`");
+        }
+        raise(error);
+    }
+}

@@ -1,0 +1,175 @@
+//! Mapping a function over an axis of its arguments.
+
+use jaxide_core::prims::{BatchAxis, Name};
+use jaxide_core::transform::{OutDim, batch};
+use jaxide_core::{Aval, Builder, Error, ErrorKind};
+use jaxide_tree::axes::{self, AxesError, Axis, IntoAxes};
+use jaxide_tree::{Pytree, Tree};
+
+use super::flat::{FlatArgs, call, flatten, trace_flat, unflatten};
+use crate::array::Array;
+use crate::function::{ArgList, Function, Transformed};
+use crate::trace::{Captures, Known, aval_of, raise};
+
+/// What `vmap` can be told.
+#[derive(Clone, Debug)]
+pub struct VmapOptions {
+    in_axes: Tree<Axis>,
+    out_axes: Tree<Axis>,
+    axis_size: Option<usize>,
+    axis_name: Option<String>,
+}
+
+/// Maps `f` over the first axis of every array in its arguments, and stacks the results along a first axis.
+///
+/// # Panics
+/// The function given panics when mapped axes have different lengths, an axis is out of range, or `in_axes` and
+/// `out_axes` are not prefixes of the arguments and the result; the path is named.
+///
+/// ```
+/// use jaxide::{Array, vmap};
+/// let dot = |x: Array, y: Array| (x * y).sum();
+/// let matvec = vmap(dot).in_axes((0, None));
+/// let m = Array::from([[1.0f32, 2.0], [3.0, 4.0]]);
+/// let v = Array::from([10.0f32, 1.0]);
+/// assert_eq!(matvec(m, v).to_vec::<f32>(), [12.0, 34.0]);
+/// ```
+pub fn vmap<F, Args, Out>(f: F) -> Transformed<Args, Out, VmapOptions>
+where
+    F: Function<Args, Out>,
+    Args: ArgList,
+    Out: Pytree<Array> + 'static,
+{
+    let options = VmapOptions {
+        in_axes: 0.into_axes(),
+        out_axes: 0.into_axes(),
+        axis_size: None,
+        axis_name: None,
+    };
+    Transformed::new(f.name(), options, move |options, args| {
+        map(&f, options, args)
+    })
+}
+
+impl<Args: ArgList, Out: 'static> Transformed<Args, Out, VmapOptions> {
+    /// Which axis of each array is mapped: a number for all, or a tuple with an entry for each argument, which is a
+    /// number, `None` (shared), or a prefix tree of them.
+    #[must_use]
+    pub fn in_axes(self, axes: impl IntoAxes) -> Self {
+        self.configured(|options| options.in_axes = axes.into_axes())
+    }
+
+    /// Along which axis each result is stacked; `None` for results that do not depend on mapped arguments.
+    #[must_use]
+    pub fn out_axes(self, axes: impl IntoAxes) -> Self {
+        self.configured(|options| options.out_axes = axes.into_axes())
+    }
+
+    /// The number of lanes, where no argument is mapped.
+    #[must_use]
+    pub fn axis_size(self, size: usize) -> Self {
+        self.configured(|options| options.axis_size = Some(size))
+    }
+
+    /// The name by which collectives inside speak of the mapped axis.
+    #[must_use]
+    pub fn axis_name(self, name: &str) -> Self {
+        self.configured(|options| options.axis_name = Some(name.to_owned()))
+    }
+}
+
+/// A mistake in axes as an error of this crate.
+fn axes_error(error: &AxesError) -> Error {
+    Error::new(ErrorKind::Structure, error.to_string()).in_operation("vmap")
+}
+
+#[track_caller]
+fn map<F, Args, Out>(f: &F, options: &VmapOptions, args: Args) -> Out
+where
+    F: Function<Args, Out>,
+    Args: ArgList,
+    Out: Pytree<Array>,
+{
+    let args = flatten(&args);
+    let (in_dims, size) = in_dims(options, &args).unwrap_or_else(|error| raise(axes_error(&error)));
+    let lanes: Vec<Aval> = args
+        .leaves
+        .iter()
+        .zip(&in_dims)
+        .map(|(leaf, dim)| lane(leaf, *dim))
+        .collect();
+    let traced = trace_flat(
+        "vmap",
+        f,
+        &args.treedef,
+        &lanes,
+        Known::No,
+        Captures::Constants,
+    );
+    let axes = axes::flatten("vmap out_axes", &options.out_axes, &traced.aux)
+        .unwrap_or_else(|error| raise(axes_error(&error)));
+    let paths = traced.aux.key_paths();
+    let out_dims: Vec<OutDim> = axes
+        .iter()
+        .zip(traced.jaxpr.out_avals())
+        .zip(&paths)
+        .map(|((axis, aval), path)| {
+            let mut shape = aval.shape.to_vec();
+            shape.insert(0, size);
+            let dim = axis
+                .normalized(&shape, path)
+                .unwrap_or_else(|error| raise(axes_error(&error)));
+            dim.map_or(OutDim::AsIs, |dim| OutDim::At(Some(dim)))
+        })
+        .collect();
+    let mut dims = vec![None; traced.captured.len()];
+    dims.extend(in_dims);
+    let axis = BatchAxis {
+        size,
+        name: options.axis_name.as_deref().map(Name::new),
+    };
+    let batched = batch(&Builder::new(), &traced.jaxpr, &axis, &dims, &out_dims)
+        .unwrap_or_else(|error| raise(error));
+    for ((axis, dim), path) in axes.iter().zip(&batched.dims).zip(paths) {
+        if axis.0.is_none() && dim.is_some() {
+            raise(axes_error(&AxesError::OutAxesNone { place: path }));
+        }
+    }
+    unflatten(
+        &traced.aux,
+        call(&batched.jaxpr, &traced.captured, &args.leaves),
+    )
+}
+
+/// The mapped axis of each leaf, counted from the front, and the number of lanes.
+fn in_dims(
+    options: &VmapOptions,
+    args: &FlatArgs,
+) -> Result<(Vec<Option<usize>>, usize), AxesError> {
+    let axes = axes::flatten_in_axes("vmap in_axes", &options.in_axes, &args.treedef)?;
+    let paths = args.treedef.key_paths();
+    let shapes = args.leaves.iter().map(Array::shape);
+    let leaves = axes
+        .iter()
+        .copied()
+        .zip(shapes)
+        .zip(&paths)
+        .map(|((axis, shape), path)| (axis, shape, path));
+    let size = match (axes::mapped_size(leaves.clone()), options.axis_size) {
+        (Err(AxesError::NothingMapped), Some(size)) => size,
+        (size, _) => size?,
+    };
+    let dims = leaves
+        .map(|(axis, shape, path)| axis.normalized(shape, path))
+        .collect::<Result<_, _>>()?;
+    Ok((dims, size))
+}
+
+/// The type of one lane of an array.
+fn lane(array: &Array, dim: Option<usize>) -> Aval {
+    let aval = aval_of(array);
+    let Some(dim) = dim else { return aval };
+    let mut shape = aval.shape.clone();
+    shape.remove(dim);
+    aval.with_shape(&shape)
+}

@@ -1,0 +1,204 @@
+//! The one type users hold: an array, concrete or traced.
+
+mod convert;
+mod display;
+mod methods;
+mod operators;
+mod promote;
+
+use jaxide_core::{Aval, DType, Element, Error, Literal, Result, Scalar, Source, Tensor};
+
+pub use convert::{Leaf, Nested};
+pub(crate) use promote::{as_dtype, promote, promote_dtypes, result_dtype};
+
+use crate::trace::{Tracer, aval_of, raise, value_of};
+
+/// An array: a shape, an element type and elements, or a stand-in for one while a function is traced.
+///
+/// Cloning is cheap: clones share their elements. Arithmetic works on both kinds alike; inside `jit`, `vmap`, `grad` and
+/// the like it is recorded, outside it runs at once.
+///
+/// ```
+/// use jaxide::Array;
+/// let x = Array::from([1.0f32, 2.0, 3.0]);
+/// let y = &x * 2.0 + 1.0;
+/// assert_eq!(y.to_vec::<f32>(), [3.0, 5.0, 7.0]);
+/// ```
+#[derive(Clone)]
+pub struct Array(pub(crate) Repr);
+
+#[derive(Clone, Debug)]
+pub(crate) enum Repr {
+    /// A number of the program, not rounded to its element type yet.
+    Number(Literal),
+    /// Elements.
+    Concrete { tensor: Tensor, weak: bool },
+    /// A value inside a trace.
+    Tracer(Box<Tracer>),
+    /// A type without elements, for `make_jaxpr`.
+    Spec(Aval),
+}
+
+jaxide_tree::leaf!(Array);
+
+impl Array {
+    /// An array of elements.
+    pub(crate) fn concrete(tensor: Tensor, weak: bool) -> Self {
+        Array(Repr::Concrete { tensor, weak })
+    }
+
+    /// A rank-0 array of a number that yields to the element types it meets, as a bare number in Python does.
+    pub(crate) fn weak(value: Scalar, dtype: DType) -> Self {
+        Array(Repr::Number(Literal {
+            value,
+            dtype,
+            weak_type: true,
+        }))
+    }
+
+    /// Elements in row-major order under a shape.
+    ///
+    /// # Panics
+    /// When the number of elements is not the product of `shape`.
+    ///
+    /// ```
+    /// use jaxide::Array;
+    /// let a = Array::from_vec(&[2, 2], vec![1, 2, 3, 4]);
+    /// assert_eq!(a.shape(), [2, 2]);
+    /// ```
+    #[track_caller]
+    pub fn from_vec<T: Element>(shape: &[usize], elements: Vec<T>) -> Self {
+        Tensor::from_vec(shape, elements).map_or_else(|error| raise(error), Array::from)
+    }
+
+    /// A specification: an element type and a shape without elements, for [`make_jaxpr`](crate::make_jaxpr).
+    ///
+    /// ```
+    /// use jaxide::{Array, DType, make_jaxpr};
+    /// let f = |x: Array| x.sin();
+    /// let jaxpr = make_jaxpr(f)(Array::spec(DType::F32, &[4])).unwrap();
+    /// assert_eq!(jaxpr.to_string(), "{ lambda ; a:f32[4]. let b:f32[4] = sin a in (b,) }");
+    /// ```
+    pub fn spec(dtype: DType, shape: &[usize]) -> Self {
+        Array(Repr::Spec(Aval::new(dtype, shape)))
+    }
+
+    /// Lengths of the axes.
+    pub fn shape(&self) -> &[usize] {
+        match &self.0 {
+            Repr::Number(_) => &[],
+            Repr::Concrete { tensor, .. } => tensor.shape(),
+            Repr::Tracer(tracer) => &tracer.aval.shape,
+            Repr::Spec(aval) => &aval.shape,
+        }
+    }
+
+    /// The element type.
+    pub fn dtype(&self) -> DType {
+        match &self.0 {
+            Repr::Number(literal) => literal.dtype,
+            Repr::Concrete { tensor, .. } => tensor.dtype(),
+            Repr::Tracer(tracer) => tracer.aval.dtype,
+            Repr::Spec(aval) => aval.dtype,
+        }
+    }
+
+    /// Number of axes.
+    pub fn ndim(&self) -> usize {
+        self.shape().len()
+    }
+
+    /// Number of elements.
+    pub fn size(&self) -> usize {
+        self.shape().iter().product()
+    }
+
+    /// Shape, element type and weakness.
+    pub fn aval(&self) -> Aval {
+        aval_of(self)
+    }
+
+    /// Whether the element type yields to others in promotion, because it came from a bare number.
+    pub fn weak_type(&self) -> bool {
+        match &self.0 {
+            Repr::Number(literal) => literal.weak_type,
+            Repr::Concrete { weak, .. } => *weak,
+            Repr::Tracer(tracer) => tracer.aval.weak_type,
+            Repr::Spec(aval) => aval.weak_type,
+        }
+    }
+
+    /// Whether this stands for an array inside a trace.
+    pub fn is_tracer(&self) -> bool {
+        matches!(self.0, Repr::Tracer(_))
+    }
+
+    /// The elements as they are in memory.
+    ///
+    /// # Errors
+    /// When the array is traced and has no value yet; the message says how to stage the decision.
+    pub fn try_value(&self) -> Result<Tensor> {
+        value_of(self)
+    }
+
+    /// The elements as they are in memory.
+    ///
+    /// # Panics
+    /// When the array is traced and has no value yet.
+    #[track_caller]
+    pub fn value(&self) -> Tensor {
+        self.try_value()
+            .unwrap_or_else(|error| raise(error.at(Source::caller())))
+    }
+
+    /// The elements in row-major order.
+    ///
+    /// # Panics
+    /// When `T` is not their type, or the array is traced and has no value yet.
+    #[track_caller]
+    pub fn to_vec<T: Element>(&self) -> Vec<T> {
+        self.value().to_vec().unwrap_or_else(|error| raise(error))
+    }
+
+    /// The elements in row-major order, of an array of truth values.
+    ///
+    /// # Panics
+    /// When they are not truth values, or the array is traced and has no value yet.
+    #[track_caller]
+    pub fn to_bools(&self) -> Vec<bool> {
+        if self.dtype() != DType::Bool {
+            raise(Error::dtype(format!(
+                "the elements are {}, and bool was asked for",
+                self.dtype()
+            )));
+        }
+        self.value().bytes().iter().map(|&byte| byte != 0).collect()
+    }
+
+    /// The only element.
+    ///
+    /// # Panics
+    /// When there is not exactly one of type `T`, or the array is traced and has no value yet.
+    #[track_caller]
+    pub fn item<T: Element>(&self) -> T {
+        self.value().item().unwrap_or_else(|error| raise(error))
+    }
+
+    /// The only element as a truth value: whether it is not zero. For Rust's own `if` and `while`.
+    ///
+    /// # Panics
+    /// When there is not exactly one element, or the array is traced and has no value yet.
+    #[track_caller]
+    pub fn truth(&self) -> bool {
+        let value = self.value();
+        match value.scalar_at(0) {
+            Some(scalar) if value.len() == 1 => {
+                scalar != Scalar::Bool(false) && scalar.as_complex() != (0.0, 0.0)
+            }
+            _ => raise(Error::shape(format!(
+                "the truth of {} is ambiguous: one element is needed",
+                self.aval()
+            ))),
+        }
+    }
+}

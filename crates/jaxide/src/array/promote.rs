@@ -1,0 +1,303 @@
+//! The element type of a result from those of its operands, as `jax.numpy` promotes.
+//!
+//! Types form a lattice; the result is the smallest that all operands reach. Numbers without a type of their own (weak
+//! types) sit below the sized types of their kind, so that they yield to them. Unless an operand has 64 bits, results
+//! have at most 32.
+
+use jaxide_core::prims::ConvertElementType;
+use jaxide_core::{DType, Error, Literal, Scalar};
+
+use super::{Array, Repr};
+use crate::trace::{bind_one, raise};
+
+/// A point of the lattice: an element type, or the weak number of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Point {
+    Type(DType),
+    WeakInt,
+    WeakFloat,
+    WeakComplex,
+}
+
+impl Point {
+    fn of(dtype: DType, weak: bool) -> Point {
+        match dtype {
+            _ if !weak => Point::Type(dtype),
+            dtype if dtype.is_integer() => Point::WeakInt,
+            dtype if dtype.is_float() => Point::WeakFloat,
+            dtype if dtype.is_complex() => Point::WeakComplex,
+            dtype => Point::Type(dtype),
+        }
+    }
+
+    /// The next larger points.
+    fn above(self) -> &'static [Point] {
+        use DType as D;
+        use Point::{Type as T, WeakComplex, WeakFloat, WeakInt};
+        match self {
+            T(D::Bool) => &[WeakInt],
+            WeakInt => &[T(D::U2), T(D::I2), T(D::U4), T(D::I4), T(D::U8), T(D::I8)],
+            T(D::U2) => &[T(D::U4), T(D::I4)],
+            T(D::U4) => &[T(D::U8), T(D::I8)],
+            T(D::I2) => &[T(D::I4)],
+            T(D::I4) => &[T(D::I8)],
+            T(D::U8) => &[T(D::U16), T(D::I16)],
+            T(D::U16) => &[T(D::U32), T(D::I32)],
+            T(D::U32) => &[T(D::U64), T(D::I64)],
+            T(D::U64) | T(D::I64) => &[WeakFloat],
+            T(D::I8) => &[T(D::I16)],
+            T(D::I16) => &[T(D::I32)],
+            T(D::I32) => &[T(D::I64)],
+            WeakFloat => &[
+                T(D::F4E2M1Fn),
+                T(D::F8E3M4),
+                T(D::F8E4M3),
+                T(D::F8E4M3B11Fnuz),
+                T(D::F8E4M3Fn),
+                T(D::F8E4M3Fnuz),
+                T(D::F8E5M2),
+                T(D::F8E5M2Fnuz),
+                T(D::F8E8M0Fnu),
+                T(D::BF16),
+                T(D::F16),
+                WeakComplex,
+            ],
+            T(D::BF16) | T(D::F16) => &[T(D::F32)],
+            T(D::F32) => &[T(D::F64), T(D::C64)],
+            T(D::F64) | T(D::C64) => &[T(D::C128)],
+            WeakComplex => &[T(D::C64)],
+            T(
+                D::C128
+                | D::Float0
+                | D::KeyFry
+                | D::KeyRbg
+                | D::KeyUnsafeRbg
+                | D::F4E2M1Fn
+                | D::F8E3M4
+                | D::F8E4M3
+                | D::F8E4M3B11Fnuz
+                | D::F8E4M3Fn
+                | D::F8E4M3Fnuz
+                | D::F8E5M2
+                | D::F8E5M2Fnuz
+                | D::F8E8M0Fnu,
+            ) => &[],
+        }
+    }
+
+    /// Everything from here upwards.
+    fn reachable(self) -> Vec<Point> {
+        let mut out = vec![self];
+        let mut next = 0;
+        while next < out.len() {
+            for &point in out[next].above() {
+                if !out.contains(&point) {
+                    out.push(point);
+                }
+            }
+            next += 1;
+        }
+        out
+    }
+}
+
+/// Whether an element takes 64 bits or more per part.
+fn is_wide(dtype: DType) -> bool {
+    matches!(dtype, DType::I64 | DType::U64 | DType::F64 | DType::C128)
+}
+
+/// The type of at most 32 bits in place of one of 64.
+fn narrowed(dtype: DType) -> DType {
+    match dtype {
+        DType::I64 => DType::I32,
+        DType::U64 => DType::U32,
+        DType::F64 => DType::F32,
+        DType::C128 => DType::C64,
+        other => other,
+    }
+}
+
+/// The common element type of strong and weak types, and whether it is weak itself; `None` when there is none.
+fn join(types: &[(DType, bool)]) -> Option<(DType, bool)> {
+    let mut wide = types.iter().any(|&(dtype, weak)| !weak && is_wide(dtype));
+    let mut common: Option<Vec<Point>> = None;
+    for &(dtype, weak) in types {
+        let reachable = Point::of(dtype, weak).reachable();
+        common = Some(match common {
+            None => reachable,
+            Some(points) => points
+                .into_iter()
+                .filter(|point| reachable.contains(point))
+                .collect(),
+        });
+    }
+    let points = common?;
+    let least = *points
+        .iter()
+        .find(|point| points.iter().all(|other| point.reachable().contains(other)))?;
+    // Weak numbers of 64 bits keep them when nothing stronger decides.
+    let all_weak = types
+        .iter()
+        .all(|&(dtype, weak)| weak || dtype == DType::Bool);
+    wide |= all_weak && types.iter().any(|&(dtype, weak)| weak && is_wide(dtype));
+    let sized = |narrow, wide_type| if wide { wide_type } else { narrow };
+    Some(match least {
+        Point::WeakInt => (sized(DType::I32, DType::I64), true),
+        Point::WeakFloat => (sized(DType::F32, DType::F64), true),
+        Point::WeakComplex => (sized(DType::C64, DType::C128), true),
+        Point::Type(dtype) => (if wide { dtype } else { narrowed(dtype) }, false),
+    })
+}
+
+/// The common element type of arrays, and whether it is weak.
+///
+/// # Panics
+/// When there is none; the message names `operation` and the types.
+#[track_caller]
+pub(crate) fn result_dtype(operation: &str, operands: &[&Array]) -> (DType, bool) {
+    let first = operands
+        .first()
+        .map(|array| (array.dtype(), array.weak_type()));
+    if let Some((dtype, weak)) = first
+        && operands
+            .iter()
+            .all(|array| array.dtype() == dtype && array.weak_type() == weak)
+    {
+        return (dtype, weak);
+    }
+    let types: Vec<(DType, bool)> = operands
+        .iter()
+        .map(|array| (array.dtype(), array.weak_type()))
+        .collect();
+    join(&types).unwrap_or_else(|| {
+        let names: Vec<&str> = types.iter().map(|(dtype, _)| dtype.short_name()).collect();
+        let error = Error::dtype(format!(
+            "there is no common element type of {}",
+            names.join(" and ")
+        ));
+        raise(
+            error
+                .in_operation(operation)
+                .note("convert one of them with `astype`"),
+        )
+    })
+}
+
+/// `x` with element type `dtype` and the given weakness.
+#[track_caller]
+pub(crate) fn as_dtype(x: &Array, dtype: DType, weak: bool) -> Array {
+    if x.dtype() == dtype && x.weak_type() == weak {
+        return x.clone();
+    }
+    if let Repr::Number(literal) = x.0
+        && let Some(value) = convert_number(literal.value, dtype)
+    {
+        return Array(Repr::Number(Literal {
+            value,
+            dtype,
+            weak_type: weak,
+        }));
+    }
+    bind_one(
+        ConvertElementType {
+            new_dtype: dtype,
+            weak_type: weak,
+        },
+        std::slice::from_ref(x),
+    )
+}
+
+/// A number of the program as a literal of another element type, its digits kept; `None` when it would lose something.
+fn convert_number(value: Scalar, dtype: DType) -> Option<Scalar> {
+    if dtype.is_float() {
+        return value.as_f64().map(Scalar::Float);
+    }
+    if dtype.is_complex() {
+        let (re, im) = value.as_complex();
+        return Some(Scalar::Complex(re, im));
+    }
+    match value {
+        Scalar::Int(_) | Scalar::UInt(_) | Scalar::Bool(_) if dtype.is_integer() => {
+            let bytes = Scalar::from_integer(value.as_integer()?)?
+                .to_bytes(dtype)
+                .ok()?;
+            Scalar::from_bytes(dtype, &bytes)
+        }
+        Scalar::Bool(_) if dtype == DType::Bool => Some(value),
+        _ => None,
+    }
+}
+
+/// Operands with their common element type, which stays weak when all are.
+///
+/// # Panics
+/// When there is none.
+#[track_caller]
+pub(crate) fn promote_dtypes<const N: usize>(operation: &str, operands: [&Array; N]) -> [Array; N] {
+    let (dtype, weak) = result_dtype(operation, &operands);
+    operands.map(|x| as_dtype(x, dtype, weak))
+}
+
+/// Operands with their common element type, and with axes of length 1 added in front where ranks differ. Scalars stay
+/// as they are.
+///
+/// # Panics
+/// When there is no common element type.
+#[track_caller]
+pub(crate) fn promote<const N: usize>(operation: &str, operands: [&Array; N]) -> [Array; N] {
+    let operands = promote_dtypes(operation, operands);
+    let rank = operands.iter().map(Array::ndim).max().unwrap_or(0);
+    operands.map(|x| {
+        if x.ndim() == 0 || x.ndim() == rank {
+            x
+        } else {
+            crate::lax::expand_rank(&x, rank)
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Expected results are what `jnp.promote_types` and sums of weak numbers give.
+    #[test]
+    fn types_join_as_in_jax() {
+        use DType as D;
+        let strong = |a, b| join(&[(a, false), (b, false)]);
+        assert_eq!(strong(D::I32, D::F32), Some((D::F32, false)));
+        assert_eq!(strong(D::I8, D::U8), Some((D::I16, false)));
+        assert_eq!(strong(D::I32, D::U32), Some((D::I32, false)));
+        assert_eq!(strong(D::I64, D::U32), Some((D::I64, false)));
+        assert_eq!(strong(D::I64, D::U64), Some((D::F64, true)));
+        assert_eq!(strong(D::BF16, D::F16), Some((D::F32, false)));
+        assert_eq!(strong(D::I32, D::F16), Some((D::F16, false)));
+        assert_eq!(strong(D::F64, D::C64), Some((D::C128, false)));
+        assert_eq!(strong(D::Bool, D::U8), Some((D::U8, false)));
+        assert_eq!(strong(D::F32, D::KeyFry), None);
+        assert_eq!(
+            join(&[(D::I32, false), (D::F32, true)]),
+            Some((D::F32, true))
+        );
+        assert_eq!(
+            join(&[(D::I64, false), (D::F32, true)]),
+            Some((D::F64, true))
+        );
+        assert_eq!(
+            join(&[(D::F16, false), (D::F32, true)]),
+            Some((D::F16, false))
+        );
+        assert_eq!(
+            join(&[(D::I8, false), (D::I32, true)]),
+            Some((D::I8, false))
+        );
+        assert_eq!(
+            join(&[(D::F32, false), (D::C64, true)]),
+            Some((D::C64, false))
+        );
+        assert_eq!(
+            join(&[(D::I32, true), (D::F32, true)]),
+            Some((D::F32, true))
+        );
+    }
+}

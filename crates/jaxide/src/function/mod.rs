@@ -1,0 +1,10 @@
+//! Functions of pytrees, and functions made of them.
+//!
+//! Closures and functions of up to eight arguments are [`Function`]s of the tuple of their arguments; transformations
+//! take a function and give a [`Transformed`], which is called like one.
+
+mod args;
+mod transformed;
+
+pub use args::{ArgList, Function};
+pub use transformed::Transformed;

@@ -1,0 +1,128 @@
+//! What transformations give: a function that is called like one, and that other transformations take.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use jaxide_core::Result;
+
+use super::{ArgList, Function};
+use crate::trace::catch;
+
+/// A function made by a transformation from another.
+///
+/// It is called like a function, `f(x, y)`; [`Transformed::try_call`] gives mistakes as errors. `Options` holds what
+/// the transformation can be told: `vmap(f).in_axes(...)`.
+///
+/// ```
+/// use jaxide::{Array, grad, jit, vmap};
+/// let f = |x: Array| x.sin() * &x;
+/// let df = jit(vmap(grad(f)));
+/// let y = df(Array::from([0.0f32, 1.0]));
+/// assert_eq!(y.shape(), [2]);
+/// ```
+pub struct Transformed<Args: ArgList, Out: 'static, Options = ()> {
+    core: Arc<Core<Args, Out, Options>>,
+    callable: Box<Args::Callable<Out>>,
+}
+
+/// The parts that all clones share.
+pub(crate) struct Core<Args, Out, Options> {
+    pub(crate) name: String,
+    pub(crate) options: Options,
+    call: Box<Call<Args, Out, Options>>,
+}
+
+type Call<Args, Out, Options> = dyn Fn(&Options, Args) -> Out + Send + Sync;
+
+impl<Args: ArgList, Out: 'static, Options: Send + Sync + 'static> Transformed<Args, Out, Options> {
+    /// A function called `name` that applies `call`.
+    pub(crate) fn new(
+        name: String,
+        options: Options,
+        call: impl Fn(&Options, Args) -> Out + Send + Sync + 'static,
+    ) -> Self {
+        Self::from_core(Core {
+            name,
+            options,
+            call: Box::new(call),
+        })
+    }
+
+    fn from_core(core: Core<Args, Out, Options>) -> Self {
+        let core = Arc::new(core);
+        let shared = core.clone();
+        let callable = Args::callable(move |args| (shared.call)(&shared.options, args));
+        Transformed { core, callable }
+    }
+
+    /// The same function with other options.
+    pub(crate) fn configured(self, change: impl FnOnce(&mut Options)) -> Self
+    where
+        Options: Clone,
+    {
+        let Transformed { core, callable } = self;
+        drop(callable);
+        match Arc::try_unwrap(core) {
+            Ok(mut core) => {
+                change(&mut core.options);
+                Self::from_core(core)
+            }
+            Err(shared) => {
+                let mut options = shared.options.clone();
+                change(&mut options);
+                let name = shared.name.clone();
+                Self::new(name, options, move |options, args| {
+                    (shared.call)(options, args)
+                })
+            }
+        }
+    }
+
+    /// What the transformation was told.
+    pub(crate) fn options(&self) -> &Options {
+        &self.core.options
+    }
+
+    /// The name that `jit` equations show.
+    pub fn name(&self) -> &str {
+        &self.core.name
+    }
+
+    /// Calls the function and gives mistakes as errors.
+    ///
+    /// # Errors
+    /// When arguments do not fit, a rule does not exist, or the function itself makes a mistake with arrays. Panics of
+    /// other kinds go on.
+    ///
+    /// ```
+    /// use jaxide::{Array, jit};
+    /// let f = jit(|x: Array, y: Array| x + y);
+    /// let error = f.try_call((Array::from([1.0f32, 2.0]), Array::from([1.0f32, 2.0, 3.0]))).unwrap_err();
+    /// assert_eq!(error.operation(), Some("add"));
+    /// ```
+    pub fn try_call(&self, args: Args) -> Result<Out> {
+        catch(|| (self.core.call)(&self.core.options, args))
+    }
+}
+
+impl<Args: ArgList, Out: 'static, Options> Deref for Transformed<Args, Out, Options> {
+    type Target = Args::Callable<Out>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.callable
+    }
+}
+
+impl<Args: ArgList, Out: 'static, Options> Function<Args, Out> for Transformed<Args, Out, Options>
+where
+    Options: Send + Sync + 'static,
+    Args::Callable<Out>: Send + Sync,
+{
+    fn apply(&self, args: Args) -> Out {
+        (self.core.call)(&self.core.options, args)
+    }
+
+    fn name(&self) -> String {
+        self.core.name.clone()
+    }
+}

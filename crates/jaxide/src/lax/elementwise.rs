@@ -1,0 +1,321 @@
+//! One element of the result from one element of each operand.
+
+use jaxide_core::DType;
+use jaxide_core::prims;
+
+use crate::array::{Array, as_dtype, promote_dtypes};
+use crate::trace::bind_one;
+
+/// Functions of one operand.
+macro_rules! unary {
+    ($($(#[$doc:meta])* $name:ident $prim:expr;)*) => { $(
+        $(#[$doc])*
+        ///
+        /// # Panics
+        /// When the element type is not one it is defined for.
+        #[track_caller]
+        pub fn $name(x: &Array) -> Array {
+            bind_one($prim, std::slice::from_ref(x))
+        }
+    )* };
+}
+
+/// Functions of two operands of one element type, of equal shape or one of them a scalar.
+macro_rules! binary {
+    ($($(#[$doc:meta])* $name:ident $prim:expr;)*) => { $(
+        $(#[$doc])*
+        ///
+        /// A bare number takes the element type of the other operand.
+        ///
+        /// # Panics
+        /// When shapes or element types do not fit.
+        #[track_caller]
+        pub fn $name(x: &Array, y: &Array) -> Array {
+            let [x, y] = numbers_like([x, y]);
+            bind_one($prim, &[x, y])
+        }
+    )* };
+}
+
+/// Bare numbers take the element type of the arrays beside them; arrays stay as they are.
+#[track_caller]
+fn numbers_like<const N: usize>(operands: [&Array; N]) -> [Array; N] {
+    let strong = operands.iter().find(|x| !x.weak_type()).map(|x| x.dtype());
+    match strong {
+        None => promote_dtypes("lax", operands),
+        Some(dtype) => operands.map(|x| {
+            if x.weak_type() && x.ndim() == 0 {
+                as_dtype(x, dtype, false)
+            } else {
+                x.clone()
+            }
+        }),
+    }
+}
+
+unary! {
+    /// `-x`.
+    neg prims::Neg;
+    /// -1, 0 or 1, keeping -0.0 and NaN; `z / |z|` for complex numbers.
+    sign prims::Sign;
+    /// Absolute value.
+    abs prims::Abs;
+    /// Largest integer not above.
+    floor prims::Floor;
+    /// Smallest integer not below.
+    ceil prims::Ceil;
+    /// Whether neither infinite nor NaN.
+    is_finite prims::IsFinite;
+    /// `e^x`.
+    exp prims::Exp { accuracy: None };
+    /// `2^x`.
+    exp2 prims::Exp2 { accuracy: None };
+    /// `e^x - 1`, exact near zero.
+    expm1 prims::Expm1 { accuracy: None };
+    /// Natural logarithm.
+    log prims::Log { accuracy: None };
+    /// Logarithm to base two.
+    log2 prims::Log2 { accuracy: None };
+    /// `log(1 + x)`, exact near zero.
+    log1p prims::Log1p { accuracy: None };
+    /// Square root.
+    sqrt prims::Sqrt { accuracy: None };
+    /// Reciprocal square root.
+    rsqrt prims::Rsqrt { accuracy: None };
+    /// Cube root.
+    cbrt prims::Cbrt { accuracy: None };
+    /// Sine; `x` in radians.
+    sin prims::Sin { accuracy: None };
+    /// Cosine; `x` in radians.
+    cos prims::Cos { accuracy: None };
+    /// Tangent; `x` in radians.
+    tan prims::Tan { accuracy: None };
+    /// Inverse sine, in radians.
+    asin prims::Asin;
+    /// Inverse cosine, in radians.
+    acos prims::Acos;
+    /// Inverse tangent, in radians.
+    atan prims::Atan;
+    /// Hyperbolic sine.
+    sinh prims::Sinh;
+    /// Hyperbolic cosine.
+    cosh prims::Cosh;
+    /// Hyperbolic tangent.
+    tanh prims::Tanh { accuracy: None };
+    /// Inverse hyperbolic sine.
+    asinh prims::Asinh;
+    /// Inverse hyperbolic cosine.
+    acosh prims::Acosh;
+    /// Inverse hyperbolic tangent.
+    atanh prims::Atanh;
+    /// `1 / (1 + e^-x)`.
+    logistic prims::Logistic { accuracy: None };
+    /// `x * x`.
+    square prims::Square;
+    /// Error function.
+    erf prims::Erf;
+    /// `1 - erf(x)`, exact where that is small.
+    erfc prims::Erfc { accuracy: None };
+    /// The inverse of `erf`.
+    erf_inv prims::ErfInv;
+    /// Logarithm of the absolute value of the gamma function.
+    lgamma prims::Lgamma;
+    /// Derivative of `lgamma`.
+    digamma prims::Digamma;
+    /// Exponentially scaled modified Bessel function of order 0.
+    bessel_i0e prims::BesselI0e;
+    /// Exponentially scaled modified Bessel function of order 1.
+    bessel_i1e prims::BesselI1e;
+    /// Real part.
+    real prims::Real;
+    /// Imaginary part.
+    imag prims::Imag;
+    /// Bitwise or logical negation.
+    bitwise_not prims::Not;
+    /// Number of one bits.
+    population_count prims::PopulationCount;
+    /// Number of leading zero bits.
+    clz prims::Clz;
+    /// The identity, with derivative zero.
+    stop_gradient prims::StopGradient;
+    /// The identity, as a new array.
+    copy prims::CopyArray;
+}
+
+binary! {
+    /// Sum.
+    add prims::Add;
+    /// Difference.
+    sub prims::Sub;
+    /// Product.
+    mul prims::Mul { out_dtype: None };
+    /// Quotient; integers truncate towards zero.
+    div prims::Div;
+    /// Remainder with the sign of the dividend.
+    rem prims::Rem;
+    /// Larger of two; NaN if either is.
+    max prims::Max;
+    /// Smaller of two; NaN if either is.
+    min prims::Min;
+    /// `x` to the power `y`.
+    pow prims::Pow;
+    /// Angle of the point `(y, x)`, in radians.
+    atan2 prims::Atan2;
+    /// Next representable number from `x` towards `y`.
+    nextafter prims::NextAfter;
+    /// Complex number from real and imaginary part.
+    complex prims::Complex;
+    /// Bitwise or logical and.
+    bitwise_and prims::And;
+    /// Bitwise or logical or.
+    bitwise_or prims::Or;
+    /// Bitwise or logical exclusive or.
+    bitwise_xor prims::Xor;
+    /// Shift to the left.
+    shift_left prims::ShiftLeft;
+    /// Shift to the right that keeps the sign.
+    shift_right_arithmetic prims::ShiftRightArithmetic;
+    /// Shift to the right that fills with zeros.
+    shift_right_logical prims::ShiftRightLogical;
+    /// Upper half of the product of integers.
+    mulhi prims::Mulhi;
+    /// Whether equal.
+    eq prims::Equal;
+    /// Whether different.
+    ne prims::NotEqual;
+    /// Whether less.
+    lt prims::Less;
+    /// Whether less or equal.
+    le prims::LessEqual;
+    /// Whether greater.
+    gt prims::Greater;
+    /// Whether greater or equal.
+    ge prims::GreaterEqual;
+    /// Regularised lower incomplete gamma function `P(a, x)`.
+    igamma prims::Igamma;
+    /// Regularised upper incomplete gamma function `Q(a, x)`.
+    igammac prims::Igammac;
+    /// Derivative of `igamma` in its first argument.
+    igamma_grad_a prims::IgammaGradA;
+    /// Polygamma function of order `m`.
+    polygamma prims::Polygamma;
+    /// Hurwitz zeta function.
+    zeta prims::Zeta;
+}
+
+/// `x` to a fixed integer power, by repeated multiplication.
+///
+/// # Panics
+/// When an integer is raised to a negative power.
+#[track_caller]
+pub fn integer_pow(x: &Array, y: i64) -> Array {
+    bind_one(prims::IntegerPow { y }, std::slice::from_ref(x))
+}
+
+/// Complex conjugate.
+///
+/// # Panics
+/// When `x` is neither float nor complex.
+#[track_caller]
+pub fn conj(x: &Array) -> Array {
+    bind_one(
+        prims::Conj {
+            input_dtype: x.dtype(),
+        },
+        std::slice::from_ref(x),
+    )
+}
+
+/// Nearest integer, halves as `method` says.
+///
+/// # Panics
+/// When `x` is not float.
+#[track_caller]
+pub fn round(x: &Array, method: prims::RoundingMethod) -> Array {
+    bind_one(
+        prims::Round {
+            rounding_method: method,
+        },
+        std::slice::from_ref(x),
+    )
+}
+
+/// Rounds to a float format with fewer bits.
+///
+/// # Panics
+/// When `x` is not float.
+#[track_caller]
+pub fn reduce_precision(x: &Array, exponent_bits: u32, mantissa_bits: u32) -> Array {
+    bind_one(
+        prims::ReducePrecision {
+            exponent_bits,
+            mantissa_bits,
+        },
+        std::slice::from_ref(x),
+    )
+}
+
+/// `x` moved between `min` and `max`, which are scalars or of its shape.
+///
+/// # Panics
+/// When shapes or element types do not fit.
+#[track_caller]
+pub fn clamp(min: &Array, x: &Array, max: &Array) -> Array {
+    let [min, x, max] = numbers_like([min, x, max]);
+    bind_one(prims::Clamp, &[min, x, max])
+}
+
+/// `on_true` where `which`, else `on_false`.
+///
+/// # Panics
+/// When shapes or element types do not fit.
+#[track_caller]
+pub fn select(which: &Array, on_true: &Array, on_false: &Array) -> Array {
+    bind_one(
+        prims::SelectN,
+        &[which.clone(), on_false.clone(), on_true.clone()],
+    )
+}
+
+/// The case that `which` selects: `bool` between two, an integer between any number.
+///
+/// # Panics
+/// When shapes or element types do not fit.
+#[track_caller]
+pub fn select_n(which: &Array, cases: &[Array]) -> Array {
+    let mut operands = vec![which.clone()];
+    operands.extend_from_slice(cases);
+    bind_one(prims::SelectN, &operands)
+}
+
+/// Regularised incomplete beta function.
+///
+/// # Panics
+/// When shapes or element types do not fit.
+#[track_caller]
+pub fn betainc(a: &Array, b: &Array, x: &Array) -> Array {
+    let operands = numbers_like([a, b, x]);
+    bind_one(prims::RegularizedIncompleteBeta, &operands)
+}
+
+/// `x` with another element type, strongly typed: floats to integers saturate, integers wrap, anything to `bool` by
+/// `!= 0`.
+///
+/// # Panics
+/// When the conversion has no meaning (random keys).
+#[track_caller]
+pub fn convert_element_type(x: &Array, dtype: DType) -> Array {
+    as_dtype(x, dtype, false)
+}
+
+/// The same bits as another element type. A narrower type adds a last axis, a wider one takes it.
+///
+/// # Panics
+/// When the widths do not fit.
+#[track_caller]
+pub fn bitcast_convert_type(x: &Array, dtype: DType) -> Array {
+    bind_one(
+        prims::BitcastConvertType { new_dtype: dtype },
+        std::slice::from_ref(x),
+    )
+}

@@ -1,0 +1,212 @@
+//! Shapes.
+
+use jaxide_core::prims::DotDimensionNumbers;
+use jaxide_core::{DType, Dims, Error};
+
+use crate::array::{Array, promote_dtypes};
+use crate::lax;
+use crate::trace::raise;
+
+/// The shape that all shapes broadcast to.
+///
+/// # Panics
+/// When there is none.
+#[track_caller]
+pub(crate) fn broadcast_shapes(operation: &str, shapes: &[&[usize]]) -> Vec<usize> {
+    let rank = shapes.iter().map(|shape| shape.len()).max().unwrap_or(0);
+    let mut out = vec![1; rank];
+    for shape in shapes {
+        for (axis, &length) in shape.iter().rev().enumerate() {
+            let slot = &mut out[rank - 1 - axis];
+            if *slot == 1 {
+                *slot = length;
+            } else if length != 1 && length != *slot {
+                raise(
+                    Error::shape(format!("shapes {shapes:?} do not broadcast"))
+                        .in_operation(operation),
+                );
+            }
+        }
+    }
+    out
+}
+
+/// `x` repeated to a shape: axes are added in front, and axes of length 1 repeated.
+///
+/// # Panics
+/// When `x` does not broadcast to it.
+#[track_caller]
+pub fn broadcast_to(x: &Array, shape: &[usize]) -> Array {
+    if x.shape() == shape {
+        return x.clone();
+    }
+    let Some(missing) = shape.len().checked_sub(x.ndim()) else {
+        raise(
+            Error::shape(format!("{} does not broadcast to {shape:?}", x.aval()))
+                .in_operation("broadcast_to"),
+        )
+    };
+    let units: Vec<usize> = (0..x.ndim())
+        .filter(|&axis| x.shape()[axis] == 1 && shape[missing + axis] != 1)
+        .collect();
+    let kept: Vec<usize> = (0..x.ndim())
+        .filter(|axis| !units.contains(axis))
+        .map(|axis| axis + missing)
+        .collect();
+    lax::broadcast_in_dim(&lax::squeeze(x, &units), shape, &kept)
+}
+
+/// The axis counted from the front; negative ones count from the end.
+///
+/// # Panics
+/// When there is no such axis.
+#[track_caller]
+pub(crate) fn normalize_axis(operation: &str, axis: i64, rank: usize) -> usize {
+    let from_front = if axis < 0 { axis + rank as i64 } else { axis };
+    match usize::try_from(from_front) {
+        Ok(axis) if axis < rank => axis,
+        _ => raise(
+            Error::parameter(format!("axis {axis} is out of range for rank {rank}"))
+                .in_operation(operation),
+        ),
+    }
+}
+
+/// The same elements under another shape; one length may be -1 and follows from the others.
+///
+/// # Panics
+/// When the numbers of elements differ.
+#[track_caller]
+pub fn reshape(x: &Array, shape: &[i64]) -> Array {
+    let known: usize = shape
+        .iter()
+        .filter(|&&length| length >= 0)
+        .map(|&length| length as usize)
+        .product();
+    let free = shape.iter().filter(|&&length| length < 0).count();
+    if free > 1 || (free == 1 && (known == 0 || x.size() % known != 0)) {
+        raise(
+            Error::shape(format!("{} cannot take the shape {shape:?}", x.aval()))
+                .in_operation("reshape"),
+        );
+    }
+    let shape: Vec<usize> = shape
+        .iter()
+        .map(|&length| {
+            if length < 0 {
+                x.size() / known.max(1)
+            } else {
+                length as usize
+            }
+        })
+        .collect();
+    lax::reshape(x, &shape)
+}
+
+/// The product of vectors, matrices and stacks of matrices, as `@` in Python.
+///
+/// # Panics
+/// When lengths do not fit, or an operand is a scalar.
+#[track_caller]
+pub fn matmul(x: &Array, y: &Array) -> Array {
+    let [x, y] = promote_dtypes("matmul", [x, y]);
+    if x.ndim() == 0 || y.ndim() == 0 {
+        raise(
+            Error::shape(format!(
+                "operands must have an axis, and are {} and {}",
+                x.aval(),
+                y.aval()
+            ))
+            .in_operation("matmul"),
+        );
+    }
+    let contract_y = y.ndim().saturating_sub(2);
+    let contract_x = x.ndim() - 1;
+    if x.shape()[contract_x] != y.shape()[contract_y] {
+        raise(
+            Error::shape(format!(
+                "the last axis of {} and axis {contract_y} of {} have different lengths",
+                x.aval(),
+                y.aval()
+            ))
+            .in_operation("matmul"),
+        );
+    }
+    let (x_batch, y_batch) = (x.ndim().saturating_sub(2), y.ndim().saturating_sub(2));
+    let batch = broadcast_shapes("matmul", &[&x.shape()[..x_batch], &y.shape()[..y_batch]]);
+    let preferred = Some(x.dtype());
+    if batch.is_empty() || x_batch == 0 || y_batch == 0 {
+        let numbers = DotDimensionNumbers {
+            lhs_contracting: Dims::from_slice(&[contract_x]),
+            rhs_contracting: Dims::from_slice(&[contract_y]),
+            ..Default::default()
+        };
+        let product = lax::dot_general(&x, &y, numbers, None, preferred);
+        if x_batch > 0 || y_batch == 0 || x.ndim() == 1 {
+            return product;
+        }
+        // The rows of `x` come first and belong before the last axis.
+        let mut permutation: Vec<usize> = (1..product.ndim()).collect();
+        permutation.insert(y_batch, 0);
+        return lax::transpose(&product, &permutation);
+    }
+    let spread = |x: &Array, rank: usize| {
+        let mut shape = batch.clone();
+        shape.extend_from_slice(&x.shape()[rank..]);
+        broadcast_to(x, &shape)
+    };
+    let (x, y) = (spread(&x, x_batch), spread(&y, y_batch));
+    let axes: Dims = (0..batch.len()).collect();
+    let numbers = DotDimensionNumbers {
+        lhs_contracting: Dims::from_slice(&[x.ndim() - 1]),
+        rhs_contracting: Dims::from_slice(&[batch.len()]),
+        lhs_batch: axes.clone(),
+        rhs_batch: axes,
+    };
+    lax::dot_general(&x, &y, numbers, None, preferred)
+}
+
+/// Arrays joined along a new axis.
+///
+/// # Panics
+/// When shapes differ, or there are no arrays.
+#[track_caller]
+pub fn stack(arrays: &[Array], axis: i64) -> Array {
+    let rank = arrays.first().map_or(0, Array::ndim);
+    lax::stack(arrays, normalize_axis("stack", axis, rank + 1))
+}
+
+/// Arrays joined along an axis.
+///
+/// # Panics
+/// When other axes differ, or there are no arrays.
+#[track_caller]
+pub fn concatenate(arrays: &[Array], axis: i64) -> Array {
+    let rank = arrays.first().map_or(0, Array::ndim);
+    lax::concatenate(arrays, normalize_axis("concatenate", axis, rank))
+}
+
+/// `x` with a new axis of length 1.
+///
+/// # Panics
+/// When the axis is out of range.
+#[track_caller]
+pub fn expand_dims(x: &Array, axis: i64) -> Array {
+    lax::expand_dims(x, &[normalize_axis("expand_dims", axis, x.ndim() + 1)])
+}
+
+/// One row per number: `dtype` ones where the column is the number, zeros elsewhere.
+///
+/// # Panics
+/// When `x` is not an integer array.
+#[track_caller]
+pub fn one_hot(x: &Array, classes: usize, dtype: DType) -> Array {
+    let last = x.ndim();
+    let mut shape = vec![1; last];
+    shape.push(classes);
+    let columns = lax::iota(x.dtype(), &shape, last);
+    lax::convert_element_type(
+        &super::equal(&lax::expand_dims(x, &[last]), &columns),
+        dtype,
+    )
+}

@@ -1,0 +1,93 @@
+//! Applying a primitive: recorded inside a trace, run outside.
+
+use jaxide_core::prims::Prim;
+use jaxide_core::{Atom, Aval, ClosedJaxpr, Error, ErrorKind, Result, Source, Tensor, eval};
+use smallvec::SmallVec;
+
+use super::frame::{Frame, current_frame, value_of};
+use super::{aval_of, raise};
+use crate::array::Array;
+
+/// Applies a primitive to arrays.
+///
+/// # Panics
+/// When they do not fit it: with a typed payload and the caller's place.
+#[track_caller]
+pub(crate) fn bind(prim: impl Into<Prim>, operands: &[Array]) -> SmallVec<[Array; 1]> {
+    let prim = prim.into();
+    match current_frame() {
+        Some(frame) => record(&frame, prim, operands),
+        None => run(&prim, operands).unwrap_or_else(|error| raise(error.in_operation(prim.name()))),
+    }
+}
+
+/// Applies a primitive with one result.
+///
+/// # Panics
+/// As [`bind`].
+#[track_caller]
+pub(crate) fn bind_one(prim: impl Into<Prim>, operands: &[Array]) -> Array {
+    let mut results = bind(prim, operands);
+    match results.pop() {
+        Some(result) if results.is_empty() => result,
+        _ => raise(Error::new(ErrorKind::Internal, "one result was expected")),
+    }
+}
+
+#[track_caller]
+fn record(frame: &Frame, prim: Prim, operands: &[Array]) -> SmallVec<[Array; 1]> {
+    let atoms: SmallVec<[Atom; 3]> = operands.iter().map(|operand| frame.atom(operand)).collect();
+    let before = frame.builder.set_source(Source::caller());
+    let results = frame.builder.emit(prim, &atoms);
+    frame.builder.set_source(before);
+    match results {
+        Ok(results) => results.into_iter().map(|atom| frame.tracer(atom)).collect(),
+        Err(error) => raise(error),
+    }
+}
+
+fn run(prim: &Prim, operands: &[Array]) -> Result<SmallVec<[Array; 1]>> {
+    let avals: SmallVec<[Aval; 3]> = operands.iter().map(aval_of).collect();
+    let results = prim.rules().abstract_eval(&avals)?;
+    let values = operands
+        .iter()
+        .map(value_of)
+        .collect::<Result<Vec<Tensor>>>()?;
+    let tensors = eval::eval_eqn(prim, &values)?;
+    Ok(tensors
+        .into_iter()
+        .zip(results)
+        .map(|(tensor, aval)| Array::concrete(tensor, aval.weak_type))
+        .collect())
+}
+
+/// Applies a whole jaxpr to arrays: written into the current trace equation by equation, or run.
+///
+/// # Panics
+/// When the arguments do not fit.
+#[track_caller]
+pub(crate) fn inline(jaxpr: &ClosedJaxpr, args: &[Array]) -> Vec<Array> {
+    let Some(frame) = current_frame() else {
+        let values = args.iter().map(value_of).collect::<Result<Vec<Tensor>>>();
+        let results = values
+            .and_then(|values| eval::eval(jaxpr, &values))
+            .unwrap_or_else(|error| raise(error));
+        let avals = jaxpr.out_avals();
+        return results
+            .into_iter()
+            .zip(avals)
+            .map(|(tensor, aval)| Array::concrete(tensor, aval.weak_type))
+            .collect();
+    };
+    let consts: Vec<Atom> = jaxpr
+        .consts
+        .iter()
+        .map(|value| frame.atom(&Array::concrete(value.clone(), false)))
+        .collect();
+    let atoms: Vec<Atom> = args.iter().map(|arg| frame.atom(arg)).collect();
+    let results = frame
+        .builder
+        .inline(&jaxpr.jaxpr, &consts, &atoms)
+        .unwrap_or_else(|error| raise(error));
+    results.into_iter().map(|atom| frame.tracer(atom)).collect()
+}

@@ -1,0 +1,86 @@
+//! Tracing: recording what a closure does to arrays as a jaxpr.
+//!
+//! A thread has a stack of [`Frame`]s. Inside a frame every operation is recorded into the frame's builder; outside,
+//! operations run at once. Arrays of outer frames and concrete arrays used inside become captured inputs, in the order
+//! in which they are first used.
+
+mod bind;
+mod frame;
+mod raise;
+
+use jaxide_core::{Atom, Aval, ClosedJaxpr, Source};
+
+pub(crate) use bind::{bind, bind_one, inline};
+pub(crate) use frame::{Known, tracing, value_of};
+pub(crate) use raise::{catch, raise};
+
+use crate::array::{Array, Repr};
+use frame::Frame;
+
+/// A value that stands for an array inside a trace.
+#[derive(Clone, Debug)]
+pub(crate) struct Tracer {
+    /// The frame that made it.
+    pub(crate) frame: u64,
+    /// What it is called in that frame's jaxpr.
+    pub(crate) atom: Atom,
+    /// Its type.
+    pub(crate) aval: Aval,
+    /// Where it was made.
+    pub(crate) origin: Source,
+}
+
+/// A closure recorded as a jaxpr: its arguments are preceded by `captured`.
+pub(crate) struct Traced<T> {
+    /// The function of captured values and arguments.
+    pub(crate) jaxpr: ClosedJaxpr,
+    /// Arrays from outside that are inputs, not constants.
+    pub(crate) captured: Vec<Array>,
+    /// What the closure gave beside its results.
+    pub(crate) aux: T,
+}
+
+/// What becomes of concrete arrays that a closure uses.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Captures {
+    /// They stay constants of the jaxpr.
+    Constants,
+    /// They become inputs, as arrays of outer frames do.
+    Inputs,
+}
+
+/// Records `f` on arguments of the given types. `f` gives its results and anything else.
+///
+/// `name` is the transformation that traces, named when a value is asked of a tracer; `known` says whether the
+/// arguments have values that value-dependent control flow may ask for.
+pub(crate) fn trace<T>(
+    name: &'static str,
+    avals: &[Aval],
+    known: Known,
+    captures: Captures,
+    f: impl FnOnce(&[Array]) -> (Vec<Array>, T),
+) -> Traced<T> {
+    let guard = Frame::enter(name, known);
+    let args: Vec<Array> = avals.iter().map(|aval| guard.frame().input(aval)).collect();
+    let (results, aux) = f(&args);
+    let atoms: Vec<Atom> = results
+        .iter()
+        .map(|result| guard.frame().atom(result))
+        .collect();
+    let (jaxpr, captured) = guard.finish(&atoms, captures);
+    Traced {
+        jaxpr,
+        captured,
+        aux,
+    }
+}
+
+/// The type of an array, weakness included.
+pub(crate) fn aval_of(array: &Array) -> Aval {
+    match &array.0 {
+        Repr::Number(literal) => literal.aval(),
+        Repr::Concrete { tensor, weak } => tensor.aval().weak(*weak),
+        Repr::Tracer(tracer) => tracer.aval.clone(),
+        Repr::Spec(aval) => aval.clone(),
+    }
+}

@@ -1,0 +1,34 @@
+//! Mistakes as panics with the caller's place, and back to results.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use jaxide_core::{Error, Result, Source};
+
+thread_local! {
+    /// How many callers on this thread wait for a result instead of a panic.
+    static CATCHING: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Panics with `error`, at the caller's place when it names none.
+///
+/// Under [`catch`] the panic carries the error itself and prints nothing.
+#[track_caller]
+pub(crate) fn raise(error: Error) -> ! {
+    let error = error.at(Source::caller());
+    if CATCHING.get() > 0 {
+        resume_unwind(Box::new(error));
+    }
+    panic!("{error}")
+}
+
+/// Runs `f` and gives mistakes as errors; other panics go on.
+pub(crate) fn catch<T>(f: impl FnOnce() -> T) -> Result<T> {
+    CATCHING.set(CATCHING.get() + 1);
+    let outcome = catch_unwind(AssertUnwindSafe(f));
+    CATCHING.set(CATCHING.get() - 1);
+    outcome.map_err(|payload| match payload.downcast::<Error>() {
+        Ok(error) => *error,
+        Err(other) => resume_unwind(other),
+    })
+}
