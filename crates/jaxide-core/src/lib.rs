@@ -27,7 +27,8 @@ pub use dtype::DType;
 pub use error::{Error, ErrorKind, Result, Source};
 pub use jaxpr::{
     Annotations, Atom, Atoms, Aval, AvalKind, Builder, ClosedJaxpr, Diagnostic, Dims, Eqn, Jaxpr,
-    Literal, ParseError, PrintOptions, Scalar, Shape, Var, VarInfo, VarMap, Vars, parse,
+    Literal, ParseError, PrintOptions, Scalar, Shape, Var, VarInfo, VarMap, Vars, check,
+    debug_check, parse,
 };
 pub use prims::Prim;
 pub use tensor::{Element, Storage, Tensor, byte_size, check_allocatable, element_count};

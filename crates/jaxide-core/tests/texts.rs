@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use jaxide_core::jaxpr::text_compare::{normalise, same_up_to_names, without_layout};
-use jaxide_core::parse;
+use jaxide_core::{check, parse};
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -105,5 +105,20 @@ fn renamed_texts_are_the_same_up_to_names() {
                 path.display()
             );
         }
+    }
+}
+
+#[test]
+fn every_text_is_a_legal_jaxpr() {
+    for folder in folders() {
+        let mut failures = Vec::new();
+        for (path, text) in texts(&folder) {
+            if let Err(errors) = check(&parse(&text).unwrap()) {
+                let name = path.strip_prefix(&folder).unwrap().display().to_string();
+                failures.push(format!("{name}: {}", errors[0]));
+            }
+        }
+        println!("{}: {} are refused", folder.display(), failures.len());
+        assert!(failures.is_empty(), "{}", failures.join("\n"));
     }
 }

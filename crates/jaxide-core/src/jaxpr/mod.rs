@@ -5,6 +5,7 @@
 
 mod aval;
 mod builder;
+pub mod check;
 mod equality;
 mod literal;
 pub mod parse;
@@ -18,6 +19,7 @@ use smallvec::SmallVec;
 
 pub use aval::{Annotations, Aval, AvalKind, Dims, Shape};
 pub use builder::Builder;
+pub use check::{check, debug_check};
 pub use literal::{Literal, Scalar};
 pub use parse::{Diagnostic, ParseError, parse};
 pub use print::PrintOptions;

@@ -22,7 +22,7 @@ pub(super) struct Cursor<'a> {
     pub(super) text: &'a str,
     pub(super) offset: usize,
     pub(super) lines: Lines<'a>,
-    pub(super) mistakes: Vec<Box<Mistake>>,
+    pub(super) mistakes: Vec<Mistake>,
     pub(super) jaxpr_depth: usize,
     pub(super) repr_depth: usize,
 }
@@ -127,7 +127,7 @@ impl<'a> Cursor<'a> {
 
     /// Keeps a mistake and goes on.
     pub(super) fn report(&mut self, mistake: Box<Mistake>) {
-        self.mistakes.push(mistake);
+        self.mistakes.push(*mistake);
     }
 
     /// Whether so many mistakes were found that reading on tells nothing.

@@ -4,15 +4,15 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 use crate::error::{Error, ErrorKind, Source};
 
 /// More mistakes than this are counted and not described.
 pub(super) const MOST_DIAGNOSTICS: usize = 20;
 
-/// Bytes of a line shown on each side of a mistake.
-const SHOWN: usize = 100;
+/// Bytes of a line that are given to the renderer on each side of a mistake; it shortens them further.
+const SHOWN: usize = 2000;
 
 /// One mistake in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +29,57 @@ pub struct Diagnostic {
     pub column: u32,
     /// Advice.
     pub notes: Vec<String>,
+}
+
+impl Diagnostic {
+    /// A mistake found later, by the checker or a pass, in a jaxpr that was read from `text`; `None` when it does not
+    /// tell where in the text.
+    pub fn of_error(error: &Error, text: &str) -> Option<Self> {
+        let Source::Text { line, column } = error.place() else {
+            return None;
+        };
+        let (line_index, column_index) = (
+            line.checked_sub(1)? as usize,
+            column.checked_sub(1)? as usize,
+        );
+        let before: usize = text
+            .split_inclusive('\n')
+            .take(line_index)
+            .map(str::len)
+            .sum();
+        let content = text[before..].lines().next().unwrap_or("");
+        let start = content
+            .char_indices()
+            .nth(column_index)
+            .map_or(content.len(), |(start, _)| start);
+        let message = match error.operation() {
+            Some(operation) => format!("{operation}: {}", error.message()),
+            None => error.message().to_owned(),
+        };
+        Some(Diagnostic {
+            message,
+            label: error
+                .path()
+                .map_or_else(String::new, |path| format!("at {path}")),
+            span: before + start..before + equation_end(content, start),
+            line,
+            column,
+            notes: error.notes().to_vec(),
+        })
+    }
+
+    /// The mistake with the line of `text` it is in, as a compiler shows it. `file` is the name to show for the text;
+    /// `color` adds ANSI codes.
+    pub fn render(&self, text: &str, file: Option<&str>, color: bool) -> String {
+        render(text, self, file, color)
+    }
+}
+
+/// Where the equation that starts at `start` of a line ends, on this line.
+fn equation_end(line: &str, start: usize) -> usize {
+    let rest = line[start..].trim_end();
+    let ends = ["; ", " in ("].into_iter().filter_map(|end| rest.find(end));
+    start + ends.min().unwrap_or(rest.len())
 }
 
 /// A mistake before its line and column are known.
@@ -70,8 +121,10 @@ pub struct ParseError {
 }
 
 impl ParseError {
-    pub(super) fn new(text: &str, mut mistakes: Vec<Box<Mistake>>, lines: &Lines<'_>) -> Self {
+    pub(super) fn new(text: &str, mut mistakes: Vec<Mistake>, lines: &Lines<'_>) -> Self {
         mistakes.sort_by_key(|mistake| mistake.span.start);
+        // What nests can miss the same thing several times at the end of the text.
+        mistakes.dedup_by(|a, b| a.span == b.span && a.message == b.message);
         let omitted = mistakes.len().saturating_sub(MOST_DIAGNOSTICS);
         mistakes.truncate(MOST_DIAGNOSTICS);
         let diagnostics = mistakes
@@ -106,7 +159,7 @@ impl ParseError {
         let mut shown: Vec<String> = self
             .diagnostics
             .iter()
-            .map(|diagnostic| render(&self.text, diagnostic, file, color))
+            .map(|diagnostic| diagnostic.render(&self.text, file, color))
             .collect();
         if self.omitted > 0 {
             shown.push(format!(
@@ -125,43 +178,41 @@ fn render(text: &str, diagnostic: &Diagnostic, file: Option<&str>, color: bool) 
         Renderer::plain()
     };
     // Only the line, and of a long line only the part around the mistake: what is rendered stays small.
-    let line_start = text[..diagnostic.span.start]
-        .rfind('\n')
-        .map_or(0, |newline| newline + 1);
-    let line_end = text[diagnostic.span.start..]
+    let at = floor(text, diagnostic.span.start);
+    let line_start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+    let line_end = text[at..]
         .find('\n')
-        .map_or(text.len(), |newline| diagnostic.span.start + newline);
-    let start = floor(
-        text,
-        line_start.max(diagnostic.span.start.saturating_sub(SHOWN)),
-    );
-    let end = floor(
-        text,
-        line_end.min(diagnostic.span.start.saturating_add(SHOWN)),
-    );
+        .map_or(text.len(), |newline| at + newline);
+    let start = floor(text, line_start.max(at.saturating_sub(SHOWN)));
+    let end = floor(text, line_end.min(at.saturating_add(SHOWN)));
     let mut shown = text[start..end].to_owned();
-    let span_start = diagnostic.span.start - start;
-    let mut span_end = diagnostic.span.end.clamp(diagnostic.span.start, end) - start;
+    let span_start = at - start;
+    let mut span_end = floor(text, diagnostic.span.end.clamp(at, end)) - start;
     if span_end == span_start {
         // A mistake at the end of a line points behind it.
         shown.push(' ');
         span_end += shown[span_start..].chars().next().map_or(0, char::len_utf8);
     }
+    let label = (!diagnostic.label.is_empty()).then_some(diagnostic.label.as_str());
+    let annotation = AnnotationKind::Primary
+        .span(span_start..span_end)
+        .label(label);
     let mut snippet = Snippet::source(shown.as_str())
         .line_start(diagnostic.line as usize)
-        .annotation(
-            AnnotationKind::Primary
-                .span(span_start..span_end)
-                .label((!diagnostic.label.is_empty()).then_some(diagnostic.label.as_str())),
-        );
-    if let Some(file) = file {
-        snippet = snippet.path(file);
+        .annotation(annotation);
+    let mut group = Group::with_title(Level::ERROR.primary_title(diagnostic.message.as_str()));
+    match file {
+        Some(file) if start == line_start => snippet = snippet.path(file),
+        // The renderer does not know how much of the line is left out.
+        Some(file) => {
+            let place = Origin::path(file).line(diagnostic.line as usize);
+            group = group.element(place.char_column(diagnostic.column as usize));
+        }
+        None => {}
     }
-    let mut group = Level::ERROR
-        .primary_title(diagnostic.message.as_str())
-        .element(snippet);
+    group = group.element(snippet);
     for note in &diagnostic.notes {
-        group = group.element(Level::HELP.message(note.as_str()));
+        group = group.element(Level::NOTE.message(note.as_str()));
     }
     renderer.render(&[group])
 }

@@ -209,6 +209,10 @@ impl<'a> Cursor<'a> {
             .trim_start()
             .starts_with("= ")
         {
+            outputs.push(Binder {
+                name: word,
+                aval: None,
+            });
             return Err(Mistake::new(
                 word.span(),
                 format!("the variable `{}` has no type", word.text),

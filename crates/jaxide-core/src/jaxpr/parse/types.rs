@@ -45,9 +45,10 @@ impl<'a> Cursor<'a> {
         }
         let Some(dtype) = DType::from_short_name(name.text) else {
             let known = DType::ALL.iter().map(|dtype| dtype.short_name());
+            let numpy = DType::from_numpy_name(name.text).map(DType::short_name);
             let mistake =
                 Mistake::new(name.span(), format!("unknown element type `{}`", name.text));
-            return Err(match nearest(name.text, known) {
+            return Err(match numpy.or_else(|| nearest(name.text, known)) {
                 Some(near) => mistake.label(format!("did you mean `{near}`?")),
                 None => mistake.label("not an element type"),
             });

@@ -22,6 +22,7 @@ impl<'a> Cursor<'a> {
             }
             let key = self.word(is_word);
             if key.text.is_empty() || self.peek() != Some(b'=') {
+                self.offset = key.start;
                 return Err(self
                     .unexpected("a parameter `name=value`, or `]`")
                     .note(format!(
@@ -67,6 +68,17 @@ impl<'a> Cursor<'a> {
             }
         }
         let start = self.offset;
+        if !is_string && !kind.is_empty() && kind != "opaque" {
+            let mut reader = Python::new(self.rest());
+            let value = reader.value();
+            let after = reader.peek();
+            if let Some(value) = value
+                && after.is_none_or(|byte| byte == b']' || byte.is_ascii_whitespace())
+            {
+                self.offset += reader.offset;
+                return Ok(ValueNode::Py(value));
+            }
+        }
         let end = self.raw_end(if is_string { info } else { None });
         let raw = &self.text[start..end];
         self.offset = end;
@@ -234,11 +246,7 @@ fn string_length(bytes: &[u8], quote: u8) -> Option<usize> {
 /// The value that `raw` spells. What has no meaning here (`kind` is "opaque") is kept as it is, unless it can be written
 /// back the same.
 fn python_value(raw: &str, kind: &str) -> PyValue {
-    let mut reader = Python {
-        text: raw,
-        offset: 0,
-        depth: 0,
-    };
+    let mut reader = Python::new(raw);
     let value = reader.value().filter(|_| reader.offset == raw.len());
     match value {
         Some(value) if kind != "opaque" => value,
@@ -258,7 +266,15 @@ struct Python<'t> {
     depth: usize,
 }
 
-impl Python<'_> {
+impl<'t> Python<'t> {
+    fn new(text: &'t str) -> Self {
+        Python {
+            text,
+            offset: 0,
+            depth: 0,
+        }
+    }
+
     fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.offset).copied()
     }

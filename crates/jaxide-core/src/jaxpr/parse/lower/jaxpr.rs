@@ -66,10 +66,13 @@ impl<'p> Lower<'_, '_, '_, 'p> {
             if name.text == "_" {
                 scope.unnamed.push((var, false));
             } else if scope.vars.insert(name.text, var).is_some() {
-                self.report(Mistake::new(
-                    name.span(),
-                    format!("the variable `{}` is bound twice", name.text),
-                ));
+                self.report(
+                    Mistake::new(
+                        name.span(),
+                        format!("the variable `{}` is bound twice", name.text),
+                    )
+                    .label("a variable is bound once in its jaxpr"),
+                );
             }
         }
         vars

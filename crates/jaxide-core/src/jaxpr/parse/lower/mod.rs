@@ -22,7 +22,7 @@ use crate::prims::PyValue;
 /// What lowering needs besides the program: where lines are, and where mistakes go.
 pub(super) struct Context<'c, 'a> {
     pub(super) lines: &'c Lines<'a>,
-    pub(super) mistakes: Vec<Box<Mistake>>,
+    pub(super) mistakes: Vec<Mistake>,
     /// How deep the jaxprs that were made are nested, by identity.
     heights: HashMap<*const Jaxpr, usize>,
     fingerprints: Fingerprints,
@@ -31,7 +31,7 @@ pub(super) struct Context<'c, 'a> {
 }
 
 impl<'c, 'a> Context<'c, 'a> {
-    pub(super) fn new(lines: &'c Lines<'a>, mistakes: Vec<Box<Mistake>>) -> Self {
+    pub(super) fn new(lines: &'c Lines<'a>, mistakes: Vec<Mistake>) -> Self {
         Context {
             lines,
             mistakes,
@@ -85,7 +85,7 @@ impl<'c, 'a> Context<'c, 'a> {
     }
 
     fn too_deep(&mut self, span: Span) {
-        self.mistakes.push(Mistake::new(
+        self.mistakes.push(*Mistake::new(
             span,
             format!("jaxprs are nested more than {DEEPEST_JAXPR} deep"),
         ));
@@ -109,7 +109,7 @@ fn program_at(
         let word = definition.name;
         if names.insert(word.text, index).is_some() {
             let message = format!("`{}` is defined twice", word.text);
-            context.mistakes.push(Mistake::new(word.span(), message));
+            context.mistakes.push(*Mistake::new(word.span(), message));
         }
     }
     let mut lower = Lower {
@@ -156,7 +156,7 @@ struct Lower<'l, 'c, 'a, 'p> {
 
 impl<'p> Lower<'_, '_, '_, 'p> {
     fn report(&mut self, mistake: Box<Mistake>) {
-        self.context.mistakes.push(mistake);
+        self.context.mistakes.push(*mistake);
     }
 
     /// Makes the jaxprs inside `node`, which is `depth` deep: those written in place and those it names.

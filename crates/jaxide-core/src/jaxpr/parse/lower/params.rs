@@ -85,7 +85,7 @@ impl<'p> Lower<'_, '_, '_, 'p> {
                     .map(|param| param.span.clone());
                 let mistake = Mistake::new(
                     span.unwrap_or(word.span()),
-                    format!("{}: {error}", info.name),
+                    format!("{}: parameter `{}`", info.name, error.name),
                 );
                 self.report(mistake.label(error.message));
                 None
