@@ -28,13 +28,21 @@ pub use array::{Array, Leaf, Nested};
 pub use control::*;
 pub use function::{ArgList, Function, Transformed};
 pub use jaxide_core::{self as core, Aval, ClosedJaxpr, DType, Error, ErrorKind, Result, Tensor};
-pub use jaxide_tree::{self as tree, axes};
+pub use jaxide_tree::axes;
+
+/// Pytrees: [`jaxide_tree`] under this crate's name.
+pub mod tree {
+    pub use jaxide_tree::JaxidePytree as Pytree;
+    pub use jaxide_tree::*;
+}
 
 /// Everything most programs need.
 pub mod prelude {
+    pub use crate::tree::Pytree;
     pub use crate::{
-        Array, DType, Error, Result, checkpoint, cond, fori_loop, grad, hessian, jacfwd, jacrev,
-        jit, jvp, linearize, make_jaxpr, scan, switch, value_and_grad, vjp, vmap, while_loop,
+        Array, Aval, ClosedJaxpr, DType, Error, Result, checkpoint, cond, fori_loop, grad, hessian,
+        jacfwd, jacrev, jit, jvp, linearize, make_jaxpr, scan, switch, value_and_grad, vjp, vmap,
+        while_loop,
     };
-    pub use jaxide_tree::{JaxidePytree as Pytree, axes};
+    pub use jaxide_tree::axes;
 }
