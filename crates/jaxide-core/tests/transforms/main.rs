@@ -1,7 +1,8 @@
 //! Transformations against JAX: the base text of a case, its steps applied, compared with the expected numbers and with
 //! the text that JAX writes.
 //!
-//! Runs over the shared corpus where it is found. `TRANSFORMS=substring` selects cases and shows what differs.
+//! Runs over the corpus that `JAXIDE_CONFORMANCE` names, or the shared one where it is found. `TRANSFORMS=substring`
+//! selects cases and shows what differs.
 
 mod npz;
 
@@ -19,11 +20,18 @@ use serde_json::Value;
 /// Cases whose text may differ from JAX's, of all with steps.
 const TEXT_SHARE: f64 = 0.0;
 
+/// A folder with a manifest: `transforms` of a corpus, or the folder named itself.
 fn corpus() -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let places = ["../shared/conformance", "../../shared/conformance"];
-    let found = places.map(|place| root.join(place).join("transforms"));
-    found
+    let named = std::env::var_os("JAXIDE_CONFORMANCE").map(PathBuf::from);
+    let places = match &named {
+        Some(named) => vec![named.join("transforms"), named.clone()],
+        None => vec![
+            root.join("../shared/conformance/transforms"),
+            root.join("../../shared/conformance/transforms"),
+        ],
+    };
+    places
         .into_iter()
         .find(|folder| folder.join("manifest.jsonl").exists())
 }

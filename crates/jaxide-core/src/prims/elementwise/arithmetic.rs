@@ -3,6 +3,7 @@
 use super::super::*;
 use super::*;
 use crate::error::Result;
+use crate::transform::broadcast;
 
 linear! {
     Neg [NUMBER] same, |_, b, ct, _| b.neg(ct);
@@ -107,7 +108,7 @@ fn two_numbers(operands: &[Aval]) -> Result<DType> {
 
 /// Rules that addition, cotangent addition and subtraction share; `negate` is true for the second operand of `sub`.
 macro_rules! additive {
-    ($($prim:ident $add:expr, $negate:literal;)*) => { $(
+    ($($prim:ident $negate:literal, $batch:expr;)*) => { $(
         impl Primitive for $prim {
             fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
                 let dtype = two_numbers(operands)?;
@@ -126,8 +127,9 @@ macro_rules! additive {
                 Ok(JvpResult::one(answer, tangent))
             }
 
-            fn batch(&self, b: &Builder, operands: &[Batched], _axis: &BatchAxis) -> Result<SmallVec<[Batched; 1]>> {
-                batch_elementwise((*self).into(), b, operands)
+            fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<SmallVec<[Batched; 1]>> {
+                let batch: fn(&Self, &Builder, &[Batched], &BatchAxis) -> Result<SmallVec<[Batched; 1]>> = $batch;
+                batch(self, b, operands, axis)
             }
 
             fn transpose(&self, b: &Builder, cotangents: &[Option<Atom>], operands: &[TransposeArg]) -> Result<SmallVec<[Option<Atom>; 3]>> {
@@ -141,9 +143,24 @@ macro_rules! additive {
 }
 
 additive! {
-    Add Add, false;
-    AddAny AddAny, false;
-    Sub Sub, true;
+    Add false, |p, b, operands, _| batch_elementwise((*p).into(), b, operands);
+    AddAny false, |_, b, operands, axis| Ok(smallvec![batch_cotangent_sum(b, operands[0], operands[1], axis)]);
+    Sub true, |p, b, operands, _| batch_elementwise((*p).into(), b, operands);
+}
+
+/// Batching of the sum of two cotangents, which have one type: the second operand decides where the mapped axis is.
+fn batch_cotangent_sum(b: &Builder, x: Batched, y: Batched, axis: &BatchAxis) -> Batched {
+    let spread = |value, dim| broadcast(b, value, axis.size, dim);
+    let (x, y, dim) = match (x.dim, y.dim) {
+        (None, None) => (x.value, y.value, None),
+        (Some(dim), None) => (x.value, spread(y.value, dim), Some(dim)),
+        (None, Some(dim)) => (spread(x.value, dim), y.value, Some(dim)),
+        (Some(from), Some(to)) => (move_axis(b, x.value, from, to), y.value, Some(to)),
+    };
+    Batched {
+        value: b.add_any(x, y),
+        dim,
+    }
 }
 
 /// The type of an operand that is linear.

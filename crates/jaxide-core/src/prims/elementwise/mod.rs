@@ -250,7 +250,7 @@ pub(super) fn unbroadcast(b: &Builder, aval: &Aval, x: Atom) -> Atom {
 }
 
 /// The sum of two tangents, either of which may be zero.
-pub(super) fn add_tangents(b: &Builder, x: Option<Atom>, y: Option<Atom>) -> Option<Atom> {
+pub(crate) fn add_tangents(b: &Builder, x: Option<Atom>, y: Option<Atom>) -> Option<Atom> {
     match (x, y) {
         (Some(x), Some(y)) => Some(b.add_any(x, y)),
         (x, None) => x,
@@ -259,7 +259,7 @@ pub(super) fn add_tangents(b: &Builder, x: Option<Atom>, y: Option<Atom>) -> Opt
 }
 
 /// The answer of primitives that are not linear in the operands transposition asks for.
-pub(super) fn not_linear(prim: &str) -> Error {
+pub(crate) fn not_linear(prim: &str) -> Error {
     Error::no_rule(prim, "transpose", "it is not linear in these operands")
 }
 
@@ -274,7 +274,7 @@ fn maybe_broadcast(b: &Builder, x: Atom, shape: &[usize]) -> Atom {
 }
 
 /// `x` converted when its element type differs.
-fn convert_if_needed(b: &Builder, x: Atom, dtype: DType) -> Atom {
+pub(crate) fn convert_if_needed(b: &Builder, x: Atom, dtype: DType) -> Atom {
     if b.dtype(x) == dtype {
         x
     } else {
