@@ -37,17 +37,31 @@ impl std::str::FromStr for Backend {
 }
 
 impl Backend {
-    /// The results of a jaxpr on arrays.
-    pub(crate) fn run(
-        self,
-        jaxpr: &ClosedJaxpr,
-        args: &[Tensor],
-    ) -> jaxide_core::Result<Vec<Tensor>> {
+    /// A jaxpr ready to run.
+    pub(crate) fn compile(self, jaxpr: &ClosedJaxpr) -> jaxide_core::Result<Executable<'_>> {
         match self {
-            Backend::Eval => jaxide_core::eval::eval(jaxpr, args),
-            Backend::Native => Err(Error::unsupported(
-                "native code is not part of this program",
-            )),
+            Backend::Eval => Ok(Executable::Eval(jaxpr)),
+            Backend::Native => Err(Error::unsupported("native code is not part of this program")),
+        }
+    }
+
+    /// The results of a jaxpr on arrays.
+    pub(crate) fn run(self, jaxpr: &ClosedJaxpr, args: &[Tensor]) -> jaxide_core::Result<Vec<Tensor>> {
+        self.compile(jaxpr)?.run(args)
+    }
+}
+
+/// A program ready to run.
+pub(crate) enum Executable<'a> {
+    /// Interpreted.
+    Eval(&'a ClosedJaxpr),
+}
+
+impl Executable<'_> {
+    /// The results on arrays.
+    pub(crate) fn run(&self, args: &[Tensor]) -> jaxide_core::Result<Vec<Tensor>> {
+        match self {
+            Executable::Eval(jaxpr) => jaxide_core::eval::eval(jaxpr, args),
         }
     }
 }
