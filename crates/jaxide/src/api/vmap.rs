@@ -106,7 +106,7 @@ where
         Known::No,
         Captures::Constants,
     );
-    let axes = axes::flatten("vmap out_axes", &options.out_axes, &traced.aux)
+    let axes = axes::flatten("out_axes", &options.out_axes, &traced.aux)
         .unwrap_or_else(|error| raise(axes_error(&error)));
     let paths = traced.aux.key_paths();
     let out_dims: Vec<OutDim> = axes
@@ -146,7 +146,7 @@ fn in_dims(
     options: &VmapOptions,
     args: &FlatArgs,
 ) -> Result<(Vec<Option<usize>>, usize), AxesError> {
-    let axes = axes::flatten_in_axes("vmap in_axes", &options.in_axes, &args.treedef)?;
+    let axes = axes::flatten_in_axes("in_axes", &options.in_axes, &args.treedef)?;
     let paths = args.treedef.key_paths();
     let shapes = args.leaves.iter().map(Array::shape);
     let leaves = axes

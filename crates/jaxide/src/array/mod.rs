@@ -6,7 +6,7 @@ mod methods;
 mod operators;
 mod promote;
 
-use jaxide_core::{Aval, DType, Element, Error, Literal, Result, Scalar, Source, Tensor};
+use jaxide_core::{Aval, DType, Element, Error, Literal, Result, Scalar, Tensor};
 
 pub use convert::{Leaf, Nested};
 pub(crate) use promote::{as_dtype, promote, promote_dtypes, result_dtype};
@@ -147,8 +147,10 @@ impl Array {
     /// When the array is traced and has no value yet.
     #[track_caller]
     pub fn value(&self) -> Tensor {
-        self.try_value()
-            .unwrap_or_else(|error| raise(error.at(Source::caller())))
+        match self.try_value() {
+            Ok(value) => value,
+            Err(error) => raise(error),
+        }
     }
 
     /// The elements in row-major order.
@@ -157,7 +159,10 @@ impl Array {
     /// When `T` is not their type, or the array is traced and has no value yet.
     #[track_caller]
     pub fn to_vec<T: Element>(&self) -> Vec<T> {
-        self.value().to_vec().unwrap_or_else(|error| raise(error))
+        match self.value().to_vec() {
+            Ok(elements) => elements,
+            Err(error) => raise(error),
+        }
     }
 
     /// The elements in row-major order, of an array of truth values.
@@ -181,7 +186,10 @@ impl Array {
     /// When there is not exactly one of type `T`, or the array is traced and has no value yet.
     #[track_caller]
     pub fn item<T: Element>(&self) -> T {
-        self.value().item().unwrap_or_else(|error| raise(error))
+        match self.value().item() {
+            Ok(element) => element,
+            Err(error) => raise(error),
+        }
     }
 
     /// The only element as a truth value: whether it is not zero. For Rust's own `if` and `while`.

@@ -245,6 +245,7 @@ pub(crate) fn promote_dtypes<const N: usize>(operation: &str, operands: [&Array;
 /// When there is no common element type.
 #[track_caller]
 pub(crate) fn promote<const N: usize>(operation: &str, operands: [&Array; N]) -> [Array; N] {
+    crate::numpy::check_broadcast(operation, &operands);
     let operands = promote_dtypes(operation, operands);
     let rank = operands.iter().map(Array::ndim).max().unwrap_or(0);
     operands.map(|x| {

@@ -136,6 +136,11 @@ fn run<Out: Pytree<Array>>(
 /// All branches must give the structure and the types of the first.
 #[track_caller]
 fn check_branches(operation: &str, branches: &[FlatTrace]) {
+    let label = |number: usize| match (operation, number) {
+        ("cond", 0) => "on_false".to_owned(),
+        ("cond", _) => "on_true".to_owned(),
+        (_, number) => format!("branch {number}"),
+    };
     let first = &branches[0];
     let wanted = first.jaxpr.out_avals();
     for (number, branch) in branches.iter().enumerate().skip(1) {
@@ -148,7 +153,11 @@ fn check_branches(operation: &str, branches: &[FlatTrace]) {
             raise(
                 Error::new(
                     ErrorKind::Structure,
-                    format!("branches 0 and {number} give different structures: {what}"),
+                    format!(
+                        "{} and {} give different structures: {what}",
+                        label(0),
+                        label(number)
+                    ),
                 )
                 .in_operation(operation),
             );
@@ -160,7 +169,9 @@ fn check_branches(operation: &str, branches: &[FlatTrace]) {
         {
             if !want.matches(&got) {
                 let error = Error::shape(format!(
-                    "branch 0 gives {want}, and branch {number} gives {got}"
+                    "{} gives {want}, and {} gives {got}",
+                    label(0),
+                    label(number)
                 ))
                 .in_operation(operation)
                 .note("branches must give the same shapes and element types");

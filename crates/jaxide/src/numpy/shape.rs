@@ -31,6 +31,33 @@ pub(crate) fn broadcast_shapes(operation: &str, shapes: &[&[usize]]) -> Vec<usiz
     out
 }
 
+/// Operands must have shapes that broadcast.
+///
+/// # Panics
+/// When they do not: the types are named.
+#[track_caller]
+pub(crate) fn check_broadcast(operation: &str, operands: &[&Array]) {
+    let shapes = operands.iter().map(|x| x.shape());
+    let rank = shapes.clone().map(<[usize]>::len).max().unwrap_or(0);
+    for axis in 0..rank {
+        let mut length = 1;
+        for shape in shapes.clone() {
+            let own = shape.len().checked_sub(axis + 1).map_or(1, |at| shape[at]);
+            if own != 1 && length != 1 && own != length {
+                let types: Vec<String> = operands.iter().map(|x| x.aval().to_string()).collect();
+                raise(
+                    Error::shape(format!("operands of incompatible shapes: {}", types.join(" and ")))
+                        .in_operation(operation)
+                        .note("axes are compared from the last one; lengths must be equal, or one of them 1"),
+                );
+            }
+            if length == 1 {
+                length = own;
+            }
+        }
+    }
+}
+
 /// `x` repeated to a shape: axes are added in front, and axes of length 1 repeated.
 ///
 /// # Panics

@@ -1,11 +1,11 @@
 //! Applying a primitive: recorded inside a trace, run outside.
 
 use jaxide_core::prims::Prim;
-use jaxide_core::{Atom, Aval, ClosedJaxpr, Error, ErrorKind, Result, Source, Tensor, eval};
+use jaxide_core::{Atom, Aval, ClosedJaxpr, Error, ErrorKind, Result, Tensor, eval};
 use smallvec::SmallVec;
 
 use super::frame::{Frame, current_frame, value_of};
-use super::{aval_of, raise};
+use super::{aval_of, caller, raise};
 use crate::array::Array;
 
 /// Applies a primitive to arrays.
@@ -17,7 +17,10 @@ pub(crate) fn bind(prim: impl Into<Prim>, operands: &[Array]) -> SmallVec<[Array
     let prim = prim.into();
     match current_frame() {
         Some(frame) => record(&frame, prim, operands),
-        None => run(&prim, operands).unwrap_or_else(|error| raise(error.in_operation(prim.name()))),
+        None => match run(&prim, operands) {
+            Ok(results) => results,
+            Err(error) => raise(error.in_operation(prim.name())),
+        },
     }
 }
 
@@ -36,12 +39,19 @@ pub(crate) fn bind_one(prim: impl Into<Prim>, operands: &[Array]) -> Array {
 
 #[track_caller]
 fn record(frame: &Frame, prim: Prim, operands: &[Array]) -> SmallVec<[Array; 1]> {
-    let atoms: SmallVec<[Atom; 3]> = operands.iter().map(|operand| frame.atom(operand)).collect();
-    let before = frame.builder.set_source(Source::caller());
+    let mut atoms: SmallVec<[Atom; 3]> = SmallVec::new();
+    for operand in operands {
+        atoms.push(frame.atom(operand));
+    }
+    let place = caller();
+    let before = frame.builder.set_source(place);
     let results = frame.builder.emit(prim, &atoms);
     frame.builder.set_source(before);
     match results {
-        Ok(results) => results.into_iter().map(|atom| frame.tracer(atom)).collect(),
+        Ok(results) => results
+            .into_iter()
+            .map(|atom| frame.tracer(atom, place))
+            .collect(),
         Err(error) => raise(error),
     }
 }
@@ -85,9 +95,12 @@ pub(crate) fn inline(jaxpr: &ClosedJaxpr, args: &[Array]) -> Vec<Array> {
         .map(|value| frame.atom(&Array::concrete(value.clone(), false)))
         .collect();
     let atoms: Vec<Atom> = args.iter().map(|arg| frame.atom(arg)).collect();
-    let results = frame
-        .builder
-        .inline(&jaxpr.jaxpr, &consts, &atoms)
-        .unwrap_or_else(|error| raise(error));
-    results.into_iter().map(|atom| frame.tracer(atom)).collect()
+    let results = match frame.builder.inline(&jaxpr.jaxpr, &consts, &atoms) {
+        Ok(results) => results,
+        Err(error) => raise(error),
+    };
+    results
+        .into_iter()
+        .map(|atom| frame.tracer(atom, caller()))
+        .collect()
 }

@@ -158,18 +158,17 @@ impl Frame {
     pub(super) fn input(&self, aval: &Aval) -> Array {
         let atom = self.builder.input(aval.clone());
         self.args.borrow_mut().extend(atom.var());
-        self.tracer(atom)
+        self.tracer(atom, Source::Unknown)
     }
 
     /// The array that stands for an atom of this frame.
-    #[track_caller]
-    pub(super) fn tracer(&self, atom: Atom) -> Array {
+    pub(super) fn tracer(&self, atom: Atom, origin: Source) -> Array {
         let aval = self.builder.aval(atom);
         Array(Repr::Tracer(Box::new(Tracer {
             frame: self.id,
             atom,
             aval,
-            origin: Source::caller(),
+            origin,
         })))
     }
 
@@ -289,7 +288,7 @@ impl Frame {
                 tracer.aval, self.name
             ),
         )
-        .note(format!("the array was made at {}", tracer.origin))
+        .note(made_at(tracer))
         .note(advice)
     }
 }
@@ -314,6 +313,17 @@ pub(crate) fn value_of(array: &Array) -> Result<Tensor> {
     }
 }
 
+/// Where a tracer comes from.
+fn made_at(tracer: &Tracer) -> String {
+    match tracer.origin {
+        Source::Unknown => {
+            "the array is an argument of the traced function, or made by a transformation in it"
+                .to_owned()
+        }
+        place => format!("the array was made at {place}"),
+    }
+}
+
 /// A tracer used after its trace.
 pub(super) fn leaked(tracer: &Tracer) -> Error {
     Error::new(
@@ -323,7 +333,7 @@ pub(super) fn leaked(tracer: &Tracer) -> Error {
             tracer.aval
         ),
     )
-    .note(format!("the array was made at {}", tracer.origin))
+    .note(made_at(tracer))
     .note("return it from the traced function instead of storing it")
 }
 

@@ -12,7 +12,7 @@ use jaxide_core::{Atom, Aval, ClosedJaxpr, Source};
 
 pub(crate) use bind::{bind, bind_one, inline};
 pub(crate) use frame::{Known, tracing, value_of};
-pub(crate) use raise::{catch, raise};
+pub(crate) use raise::{caller, catch, raise};
 
 use crate::array::{Array, Repr};
 use frame::Frame;

@@ -1,7 +1,7 @@
 //! Mistakes as panics with the caller's place, and back to results.
 
 use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 
 use jaxide_core::{Error, Result, Source};
 
@@ -10,12 +10,24 @@ thread_local! {
     static CATCHING: Cell<usize> = const { Cell::new(0) };
 }
 
+/// The line of the user's program that called: unknown when the call came through this crate's own closures.
+#[track_caller]
+pub(crate) fn caller() -> Source {
+    let place = Location::caller();
+    let own = file!().trim_end_matches("trace/raise.rs");
+    if place.file().starts_with(own) {
+        Source::Unknown
+    } else {
+        Source::Rust(place)
+    }
+}
+
 /// Panics with `error`, at the caller's place when it names none.
 ///
 /// Under [`catch`] the panic carries the error itself and prints nothing.
 #[track_caller]
 pub(crate) fn raise(error: Error) -> ! {
-    let error = error.at(Source::caller());
+    let error = error.at(caller());
     if CATCHING.get() > 0 {
         resume_unwind(Box::new(error));
     }
