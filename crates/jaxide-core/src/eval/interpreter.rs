@@ -21,7 +21,7 @@ pub(super) enum Value {
 }
 
 /// Operands or results.
-pub(super) type Values = SmallVec<[Value; 4]>;
+pub(super) type Values = Vec<Value>;
 
 impl Value {
     /// The array.

@@ -510,23 +510,45 @@ fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
 
         P::Fft(p) => unary(inputs, |x| linalg::fourier(x, p.fft_type, &p.fft_lengths)),
 
-        P::Cholesky(_)
-        | P::CholeskyUpdate(_)
-        | P::Lu(_)
-        | P::LuPivotsToPermutation(_)
-        | P::Qr(_)
-        | P::Geqrf(_)
-        | P::Geqp3(_)
-        | P::HouseholderProduct(_)
-        | P::Ormqr(_)
-        | P::Eigh(_)
-        | P::Eig(_)
-        | P::Svd(_)
-        | P::Schur(_)
-        | P::Hessenberg(_)
-        | P::Tridiagonal(_)
-        | P::TridiagonalSolve(_)
-        | P::TriangularSolve(_) => Err(Error::unsupported("evaluation is not written yet")),
+        P::Cholesky(_) => unary(inputs, linalg::cholesky),
+        P::CholeskyUpdate(_) => binary(inputs, linalg::cholesky_update),
+        P::Lu(_) => operands(inputs).and_then(|[x]| linalg::lu(&x)),
+        P::LuPivotsToPermutation(p) => unary(inputs, |pivots| {
+            linalg::lu_pivots_to_permutation(pivots, p.permutation_size)
+        }),
+        P::Qr(p) => operands(inputs).and_then(|[x]| linalg::qr(&x, p.full_matrices, p.pivoting)),
+        P::Geqrf(_) => operands(inputs).and_then(|[x]| linalg::geqrf(&x)),
+        P::Geqp3(_) => operands(inputs).and_then(|[x, pivots]| linalg::geqp3(&x, &pivots)),
+        P::HouseholderProduct(_) => binary(inputs, linalg::householder_product),
+        P::Ormqr(p) => operands(inputs)
+            .and_then(|[x, taus, c]| one(linalg::ormqr(&x, &taus, &c, p.left, p.transpose))),
+        P::Eigh(p) => operands(inputs).and_then(|[x]| linalg::eigh(&x, p.lower, p.subset_by_index)),
+        P::Eig(p) => operands(inputs).and_then(|[x]| {
+            linalg::eig(
+                &x,
+                p.compute_left_eigenvectors,
+                p.compute_right_eigenvectors,
+            )
+        }),
+        P::Svd(p) => operands(inputs)
+            .and_then(|[x]| linalg::svd(&x, p.full_matrices, p.compute_uv, p.subset_by_index)),
+        P::Schur(p) => operands(inputs)
+            .and_then(|[x]| linalg::schur(&x, p.compute_schur_vectors, p.sort_eig_vals)),
+        P::Hessenberg(_) => operands(inputs).and_then(|[x]| linalg::hessenberg(&x)),
+        P::Tridiagonal(p) => operands(inputs).and_then(|[x]| linalg::tridiagonal(&x, p.lower)),
+        P::TridiagonalSolve(_) => {
+            operands(inputs).and_then(|inputs| one(linalg::tridiagonal_solve(&inputs)))
+        }
+        P::TriangularSolve(p) => binary(inputs, |a, b| {
+            let options = numerics::linalg::TriangularSolve {
+                left_side: p.left_side,
+                lower: p.lower,
+                transpose_a: p.transpose_a,
+                conjugate_a: p.conjugate_a,
+                unit_diagonal: p.unit_diagonal,
+            };
+            linalg::triangular_solve(a, b, options)
+        }),
     };
     results.map(Meaning::Arrays)
 }

@@ -38,7 +38,7 @@ pub(super) fn run(interpreter: &mut Interpreter, form: Form<'_>, inputs: Values)
     match form {
         Form::New => {
             let value = next()?.tensor()?;
-            Ok(SmallVec::from_elem(new_cell(interpreter, value), 1))
+            Ok(vec![new_cell(interpreter, value)])
         }
         Form::Get(indices) => {
             let cell = cell(next()?)?;

@@ -295,3 +295,32 @@ fn absurd_sizes_are_errors() {
         "iota: shape [18446744073709551615, 2] has more elements than can be addressed",
     );
 }
+
+/// Loops in loops run on the stack of an ordinary thread, much deeper than text may nest.
+#[test]
+fn deep_nesting_needs_little_stack() {
+    let f32 = || Aval::scalar(DType::F32);
+    let b = Builder::new();
+    let x = b.input(f32());
+    let mut body = b.finish(&[x]).unwrap();
+    for _ in 0..150 {
+        let b = Builder::new();
+        let x = b.input(f32());
+        let once = Scan {
+            ft_in: ScanInputs {
+                consts: 0,
+                carry: 1,
+                xs: 0,
+            },
+            ft_out: ScanOutputs { carry: 1, ys: 0 },
+            jaxpr: body,
+            length: 1,
+            reverse: false,
+            unroll: 1,
+        };
+        let y = b.push(once.into(), &[x], &[f32()]);
+        body = b.finish(&y).unwrap();
+    }
+    let results = eval(&body, &[Tensor::scalar(0.5f32)]).unwrap();
+    assert_eq!(results, [Tensor::scalar(0.5f32)]);
+}

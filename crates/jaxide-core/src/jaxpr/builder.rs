@@ -4,7 +4,9 @@ use std::cell::RefCell;
 
 use smallvec::SmallVec;
 
-use super::{Atom, Atoms, Aval, ClosedJaxpr, Eqn, Jaxpr, Literal, Scalar, Shape, Vars};
+use super::{
+    Atom, Atoms, Aval, ClosedJaxpr, Eqn, Jaxpr, Literal, Scalar, Shape, Var, VarMap, Vars,
+};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, Source};
 use crate::prims::Prim;
@@ -37,6 +39,23 @@ struct State {
     consts: Vec<Tensor>,
     source: Source,
     error: Option<Error>,
+    /// Variables that stand for a literal computed while tracing.
+    literals: VarMap<Literal>,
+    /// Whether such variables become arguments, for a jaxpr that is split afterwards; and those that did.
+    computed_as_arguments: bool,
+    computed: Vec<(Var, Literal)>,
+}
+
+impl State {
+    /// The atom as an equation or a result has it.
+    fn resolve(&self, atom: Atom) -> Atom {
+        let literal = atom.var().and_then(|var| self.literals.get(var));
+        literal.map_or(atom, |&literal| Atom::Lit(literal))
+    }
+
+    fn resolve_all(&self, atoms: &[Atom]) -> Atoms {
+        atoms.iter().map(|&atom| self.resolve(atom)).collect()
+    }
 }
 
 impl Builder {
@@ -116,6 +135,31 @@ impl Builder {
         self.literal(rounded.unwrap_or(scalar), dtype)
     }
 
+    /// A literal that was computed: the zero of a type, a converted number. It is written as the literal, but each is a
+    /// value of its own: where a jaxpr is split in two it crosses over as a residual, as in JAX.
+    pub fn computed(&self, literal: Literal) -> Atom {
+        let state = &mut *self.state.borrow_mut();
+        let var = state.jaxpr.new_var(literal.aval());
+        if state.computed_as_arguments {
+            state.computed.push((var, literal));
+        } else {
+            state.literals.insert(var, literal);
+        }
+        Atom::Var(var)
+    }
+
+    /// Computed literals become arguments behind all others.
+    pub(crate) fn computed_as_arguments(self) -> Self {
+        self.state.borrow_mut().computed_as_arguments = true;
+        self
+    }
+
+    /// The literals that became arguments, in order.
+    pub(crate) fn computed_literals(&self) -> Vec<Literal> {
+        let computed = &self.state.borrow().computed;
+        computed.iter().map(|&(_, literal)| literal).collect()
+    }
+
     /// The type of an operand.
     ///
     /// # Panics
@@ -167,7 +211,8 @@ impl Builder {
     pub fn emit(&self, prim: impl Into<Prim>, operands: &[Atom]) -> Result<Atoms> {
         let prim = prim.into();
         let source = self.state.borrow().source;
-        let results = infer(&prim, &self.state.borrow().jaxpr, operands)
+        let resolved = self.state.borrow().resolve_all(operands);
+        let results = infer(&prim, &self.state.borrow().jaxpr, &resolved)
             .map_err(|error| error.in_operation(prim.name()).at(source))?;
         if let ([operand], [result]) = (operands, results.as_slice())
             && let Some(same) = self.identity(&prim, *operand, result)
@@ -182,7 +227,7 @@ impl Builder {
         let atoms = outputs.iter().map(|&var| Atom::Var(var)).collect();
         jaxpr.eqns.push(Eqn {
             prim,
-            inputs: Atoms::from_slice(operands),
+            inputs: resolved,
             outputs,
             source,
         });
@@ -197,14 +242,16 @@ impl Builder {
         let Prim::ConvertElementType(_) = prim else {
             return None;
         };
-        if let Atom::Lit(literal) = operand {
+        let resolved = self.state.borrow().resolve(operand);
+        if let Atom::Lit(literal) = resolved {
             let bytes = literal.value.to_bytes(result.dtype).ok()?;
             let value = Scalar::from_bytes(result.dtype, &bytes)?;
-            return Some(Atom::Lit(Literal {
+            let converted = Literal {
                 value,
                 dtype: result.dtype,
                 weak_type: result.weak_type,
-            }));
+            };
+            return Some(self.computed(converted));
         }
         let aval = self.aval(operand);
         let same = aval.dtype == result.dtype && aval.weak_type == result.weak_type;
@@ -239,9 +286,10 @@ impl Builder {
             .map(|aval| state.jaxpr.new_var(aval.clone()))
             .collect();
         let atoms = outputs.iter().map(|&var| Atom::Var(var)).collect();
+        let inputs = state.resolve_all(operands);
         state.jaxpr.eqns.push(Eqn {
             prim,
-            inputs: Atoms::from_slice(operands),
+            inputs,
             outputs,
             source: state.source,
         });
@@ -278,16 +326,20 @@ impl Builder {
     /// # Errors
     /// The first mistake made on the way.
     pub fn finish(self, results: &[Atom]) -> Result<ClosedJaxpr> {
+        let state = self.state.into_inner();
+        let results = state.resolve_all(results);
         let State {
             mut jaxpr,
             consts,
             error,
+            computed,
             ..
-        } = self.state.into_inner();
+        } = state;
         if let Some(error) = error {
             return Err(error);
         }
-        jaxpr.outvars = results.to_vec();
+        jaxpr.invars.extend(computed.iter().map(|&(var, _)| var));
+        jaxpr.outvars = results.into_vec();
         Ok(ClosedJaxpr::new(jaxpr, consts))
     }
 

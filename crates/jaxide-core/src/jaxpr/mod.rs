@@ -11,6 +11,7 @@ mod literal;
 pub mod parse;
 pub mod print;
 pub mod text_compare;
+mod weak;
 
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@
 
 use super::*;
 use crate::dtype::DType;
-use crate::jaxpr::{Atom, Builder, Dims, Scalar};
+use crate::jaxpr::{Atom, Builder, Dims, Literal, Scalar};
 
 macro_rules! unary {
     ($($method:ident $prim:expr;)*) => {
@@ -93,7 +93,10 @@ impl Builder {
 
     /// An array filled with a number.
     pub fn full(&self, shape: &[usize], value: f64, dtype: DType) -> Atom {
-        let number = self.number(value, dtype);
+        let number = match self.number(value, dtype) {
+            Atom::Lit(literal) if shape.is_empty() => return self.computed(literal),
+            number => number,
+        };
         self.broadcast_in_dim(number, shape, &[])
     }
 
@@ -184,8 +187,11 @@ impl Builder {
         )
     }
 
-    /// Arrays joined along an axis.
+    /// Arrays joined along an axis; a single one is itself.
     pub fn concatenate(&self, operands: &[Atom], dimension: usize) -> Atom {
+        if let [only] = operands {
+            return *only;
+        }
         self.op(Concatenate { dimension }, operands)
     }
 
@@ -239,10 +245,13 @@ impl Builder {
 
     /// A zero of type `aval`: a broadcast literal, or the literal itself for rank 0.
     pub fn zeros(&self, aval: &crate::jaxpr::Aval) -> Atom {
-        let mut zero = self.number(0.0, aval.dtype);
-        if let Atom::Lit(literal) = &mut zero {
-            literal.weak_type = aval.weak_type;
-        }
+        let zero = match self.number(0.0, aval.dtype) {
+            Atom::Lit(literal) => self.computed(Literal {
+                weak_type: aval.weak_type,
+                ..literal
+            }),
+            zero => zero,
+        };
         if aval.rank() == 0 {
             return zero;
         }

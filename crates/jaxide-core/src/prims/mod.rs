@@ -26,6 +26,7 @@ mod window;
 
 use std::fmt;
 
+pub(crate) use indexing::adopt_combiners;
 pub use params::*;
 pub use rules::{BatchAxis, Batched, JvpResult, Partial, Primitive, TransposeArg, Trimmed};
 pub use table::*;

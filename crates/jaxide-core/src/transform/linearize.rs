@@ -166,7 +166,7 @@ pub(crate) fn split_jvp(
     rule: impl FnOnce(&Builder, &[Atom], &[Option<Atom>]) -> Result<JvpResult>,
 ) -> Result<JvpResult> {
     // The rule sees variables of its own; operands that are the same stay the same.
-    let scratch = split.known.nested();
+    let scratch = split.known.nested().computed_as_arguments();
     let mut places: HashMap<Atom, Atom> = HashMap::new();
     let mut arguments = Vec::new();
     let mut argument = |atom: Atom, aval: crate::jaxpr::Aval, value: Partial| {
@@ -202,6 +202,8 @@ pub(crate) fn split_jvp(
     let out = rule(&scratch, &inner_primals, &inner_tangents)?;
     let mut results: Vec<Atom> = out.primals.to_vec();
     results.extend(out.tangents.iter().flatten());
+    let computed = scratch.computed_literals().into_iter();
+    arguments.extend(computed.map(|literal| Partial::Known(split.known.computed(literal))));
     let written = scratch.finish(&results)?;
     let consts = bind_constants(split.known, &written);
     let results = eval_partial(&inner, &written.jaxpr, &consts, &arguments)?;

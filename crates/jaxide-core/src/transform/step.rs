@@ -12,7 +12,7 @@ use super::transpose::backward_pass;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr, Jaxpr, Literal, Scalar};
-use crate::prims::{BatchAxis, Batched, Jit, Name, Opaque, Remat, TransposeArg};
+use crate::prims::{BatchAxis, Batched, Jit, Name, Opaque, Remat, TransposeArg, adopt_combiners};
 
 /// One transformation of a flat function `g` with results `y0`, `y1`, ...
 ///
@@ -157,6 +157,13 @@ struct Pullback {
 }
 
 impl FlatFunction<'_> {
+    /// An empty jaxpr for the result.
+    fn builder(&self) -> Builder {
+        let b = Builder::new();
+        adopt_combiners(&b, self.jaxpr);
+        b
+    }
+
     fn inputs(&self, b: &Builder) -> Vec<Atom> {
         let avals = self.jaxpr.in_avals();
         avals.into_iter().map(|aval| b.input(aval)).collect()
@@ -165,7 +172,7 @@ impl FlatFunction<'_> {
     fn jvp(&self, argnums: &[usize], tangent_outs: &[usize]) -> Result<ClosedJaxpr> {
         self.check_arguments(argnums)?;
         self.check_results(tangent_outs)?;
-        let b = Builder::new();
+        let b = self.builder();
         let consts = bind_constants(&b, self.jaxpr);
         let primals = self.inputs(&b);
         let tangents = self.tangent_inputs(&b, argnums);
@@ -181,7 +188,7 @@ impl FlatFunction<'_> {
     fn linearize(&self, argnums: &[usize], tangent_outs: &[usize]) -> Result<ClosedJaxpr> {
         self.check_arguments(argnums)?;
         self.check_results(tangent_outs)?;
-        let b = Builder::new();
+        let b = self.builder();
         let primals = self.inputs(&b);
         let tangents: Vec<Atom> = self
             .tangent_inputs(&b, argnums)
@@ -206,7 +213,7 @@ impl FlatFunction<'_> {
     fn vjp(&self, argnums: &[usize], cotangent_outs: &[usize]) -> Result<ClosedJaxpr> {
         self.check_arguments(argnums)?;
         self.check_results(cotangent_outs)?;
-        let b = Builder::new();
+        let b = self.builder();
         let primals = self.inputs(&b);
         let mut cotangents = vec![None; self.jaxpr.jaxpr.outvars.len()];
         for &out in cotangent_outs {
@@ -234,7 +241,7 @@ impl FlatFunction<'_> {
             ))
             .in_operation("grad"));
         }
-        let b = Builder::new();
+        let b = self.builder();
         let primals = self.inputs(&b);
         let at = self.linearized(&b, &primals, argnums)?;
         let one = Atom::Lit(Literal {
@@ -253,7 +260,7 @@ impl FlatFunction<'_> {
     fn jacfwd(&self, argnums: &[usize]) -> Result<ClosedJaxpr> {
         self.check_arguments(argnums)?;
         self.check_results(&(0..self.jaxpr.jaxpr.outvars.len()).collect::<Vec<_>>())?;
-        let b = Builder::new();
+        let b = self.builder();
         let primals = self.inputs(&b);
         let in_avals = self.jaxpr.in_avals();
         let leaves: Vec<Aval> = argnums.iter().map(|&arg| in_avals[arg].clone()).collect();
@@ -290,7 +297,7 @@ impl FlatFunction<'_> {
         self.check_arguments(argnums)?;
         let outs: Vec<usize> = (0..self.jaxpr.jaxpr.outvars.len()).collect();
         self.check_results(&outs)?;
-        let b = Builder::new();
+        let b = self.builder();
         let primals = self.inputs(&b);
         let at = self.linearized(&b, &primals, argnums)?;
         let leaves = self.jaxpr.out_avals();
@@ -358,7 +365,7 @@ impl FlatFunction<'_> {
             ))
             .in_operation("vmap"));
         }
-        let b = Builder::new();
+        let b = self.builder();
         let consts = bind_constants(&b, self.jaxpr);
         let mut args = Vec::with_capacity(avals.len());
         for (aval, in_axis) in avals.iter().zip(in_axes) {
@@ -378,7 +385,7 @@ impl FlatFunction<'_> {
     }
 
     fn jit(&self, name: &Name) -> Result<ClosedJaxpr> {
-        let b = Builder::new();
+        let b = self.builder();
         let args = self.inputs(&b);
         let prim = Jit {
             name: name.clone(),
@@ -392,7 +399,7 @@ impl FlatFunction<'_> {
     }
 
     fn checkpoint(&self) -> Result<ClosedJaxpr> {
-        let b = Builder::new();
+        let b = self.builder();
         let mut args = bind_constants(&b, self.jaxpr);
         args.extend(self.inputs(&b));
         let prim = Remat {

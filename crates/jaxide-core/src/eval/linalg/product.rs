@@ -9,10 +9,10 @@ use crate::error::{Error, Result};
 use crate::eval::element::{
     any_complexes, from_complexes, from_integers, from_reals, integers, reals, update,
 };
-use crate::eval::elementwise::{add, convert_element_type, mul};
+use crate::eval::elementwise::{convert_element_type, mul};
 use crate::eval::shape::broadcast_in_dim;
 use crate::eval::strides::{Layout, row_major};
-use crate::jaxpr::{Dims, Scalar, Shape};
+use crate::jaxpr::{Dims, Shape};
 use crate::prims::{DotDimensionNumbers, RaggedDotDimensionNumbers};
 use crate::tensor::{Tensor, byte_size, check_allocatable};
 
@@ -340,39 +340,4 @@ fn repeat_blocks(scale: &Tensor, shape: &[usize], contracted: &[usize]) -> Resul
         }
     }
     broadcast_in_dim(scale, &split, &places)?.reshaped(shape)
-}
-
-/// `alpha * A * A^T + beta * C` for each matrix.
-pub(in crate::eval) fn symmetric_product(
-    a: &Tensor,
-    c: &Tensor,
-    alpha: f64,
-    beta: f64,
-) -> Result<Tensor> {
-    let rank = a.shape().len();
-    if rank < 2 || c.dtype() != a.dtype() {
-        return Err(Error::shape(format!(
-            "{} and {} are no matrices",
-            a.aval(),
-            c.aval()
-        )));
-    }
-    let batch: Dims = (0..rank - 2).collect();
-    let numbers = DotDimensionNumbers {
-        lhs_contracting: Dims::from_slice(&[rank - 1]),
-        rhs_contracting: Dims::from_slice(&[rank - 1]),
-        lhs_batch: batch.clone(),
-        rhs_batch: batch,
-    };
-    let scaled = |factor: f64, x: &Tensor| {
-        mul(
-            &Tensor::full(&[], x.dtype(), Scalar::Float(factor))?,
-            x,
-            None,
-        )
-    };
-    add(
-        &scaled(alpha, &dot_general(a, a, &numbers, None)?)?,
-        &scaled(beta, c)?,
-    )
 }

@@ -9,7 +9,7 @@
 //! * **Wide inside, rounded once.** Real functions are written for `f64`; narrower floats are
 //!   widened, computed and rounded back ([`float::through_f64`]), so an `f32` result is the
 //!   correctly rounded one in all but a handful of cases. A function takes a type parameter only
-//!   where the reference semantics depend on the dtype itself.
+//!   where JAX's semantics depend on the dtype itself.
 //! * **Subnormals are kept.** XLA's CPU backend flushes them to zero in most compiled kernels; IEEE
 //!   754 does not.
 //!

@@ -29,6 +29,7 @@ pub use diagnostic::{Diagnostic, ParseError};
 pub(super) use grammar::read;
 
 use super::ClosedJaxpr;
+use super::weak::infer_weak_types;
 use cursor::Cursor;
 use diagnostic::Mistake;
 
@@ -59,7 +60,7 @@ pub fn parse(text: &str) -> Result<ClosedJaxpr, ParseError> {
     };
     let mut context = lower::Context::new(&cursor.lines, cursor.mistakes);
     match lower::program(&mut context, &program) {
-        Some(jaxpr) if context.mistakes.is_empty() => Ok(jaxpr),
+        Some(jaxpr) if context.mistakes.is_empty() => Ok(infer_weak_types(jaxpr)),
         _ => Err(ParseError::new(text, context.mistakes, context.lines)),
     }
 }

@@ -3,7 +3,7 @@
 use super::super::*;
 use super::*;
 use crate::error::Result;
-use crate::transform::broadcast;
+use crate::transform::{broadcast, move_axis};
 
 linear! {
     Neg [NUMBER] same, |_, b, ct, _| b.neg(ct);
@@ -144,22 +144,54 @@ macro_rules! additive {
 
 additive! {
     Add false, |p, b, operands, _| batch_elementwise((*p).into(), b, operands);
-    AddAny false, |_, b, operands, axis| Ok(smallvec![batch_cotangent_sum(b, operands[0], operands[1], axis)]);
     Sub true, |p, b, operands, _| batch_elementwise((*p).into(), b, operands);
 }
 
-/// Batching of the sum of two cotangents, which have one type: the second operand decides where the mapped axis is.
-fn batch_cotangent_sum(b: &Builder, x: Batched, y: Batched, axis: &BatchAxis) -> Batched {
-    let spread = |value, dim| broadcast(b, value, axis.size, dim);
-    let (x, y, dim) = match (x.dim, y.dim) {
-        (None, None) => (x.value, y.value, None),
-        (Some(dim), None) => (x.value, spread(y.value, dim), Some(dim)),
-        (None, Some(dim)) => (spread(x.value, dim), y.value, Some(dim)),
-        (Some(from), Some(to)) => (move_axis(b, x.value, from, to), y.value, Some(to)),
-    };
-    Batched {
-        value: b.add_any(x, y),
-        dim,
+/// The sum of tangents or cotangents: both operands have the type of the result.
+impl Primitive for AddAny {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+        let dtype = two_numbers(operands)?;
+        result(operands, dtype)
+    }
+
+    fn jvp(&self, b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<JvpResult> {
+        let answer = b.op(*self, primals);
+        let zeros = b.aval(answer).tangent();
+        let tangents: SmallVec<[Atom; 2]> = tangents
+            .iter()
+            .map(|tangent| tangent.unwrap_or_else(|| b.zeros(&zeros)))
+            .collect();
+        Ok(JvpResult::one(answer, Some(b.op(*self, &tangents))))
+    }
+
+    /// Lanes that share an operand each get a copy of it.
+    fn batch(
+        &self,
+        b: &Builder,
+        operands: &[Batched],
+        axis: &BatchAxis,
+    ) -> Result<SmallVec<[Batched; 1]>> {
+        let (x, y) = (operands[0], operands[1]);
+        let (x, y, dim) = match (x.dim, y.dim) {
+            (None, None) => (x.value, y.value, None),
+            (None, Some(dim)) => (broadcast(b, x.value, axis.size, dim), y.value, Some(dim)),
+            (Some(dim), None) => (x.value, broadcast(b, y.value, axis.size, dim), Some(dim)),
+            (Some(from), Some(to)) => (move_axis(b, x.value, from, to), y.value, Some(to)),
+        };
+        Ok(smallvec![Batched {
+            value: b.add_any(x, y),
+            dim
+        }])
+    }
+
+    fn transpose(
+        &self,
+        _b: &Builder,
+        cotangents: &[Option<Atom>],
+        operands: &[TransposeArg],
+    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+        let of = |operand: &TransposeArg| operand.is_linear().then_some(cotangents[0]).flatten();
+        Ok(operands.iter().map(of).collect())
     }
 }
 

@@ -290,12 +290,7 @@ fn constant(b: &Builder, x: Atom, value: f64) -> Atom {
 /// An array like `x` filled with a number, of another element type if one is given.
 fn full_like(b: &Builder, x: Atom, value: f64, dtype: Option<DType>) -> Atom {
     let dtype = dtype.unwrap_or_else(|| b.dtype(x));
-    let shape = b.shape(x);
-    if shape.is_empty() {
-        b.number(value, dtype)
-    } else {
-        b.full(&shape, value, dtype)
-    }
+    b.full(&b.shape(x), value, dtype)
 }
 
 /// `x` with zeros replaced by ones.

@@ -309,7 +309,7 @@ impl Primitive for Gather {
             mode: self.mode,
             unique_indices: self.unique_indices,
             update_consts: NoConsts,
-            update_jaxpr: OptionalJaxpr(Some(super::scatter::combiner(b, dtype, Builder::add)?)),
+            update_jaxpr: OptionalJaxpr(Some(super::scatter::addition(b, dtype)?)),
         };
         Ok(smallvec![Some(b.op(prim, &[target, indices, ct])), None])
     }

@@ -4,6 +4,8 @@ mod dynamic_slice;
 mod gather;
 mod scatter;
 
+pub(crate) use scatter::adopt_combiners;
+
 use smallvec::{SmallVec, smallvec};
 
 use super::TransposeArg;

@@ -4,16 +4,32 @@ use super::super::*;
 use super::*;
 use crate::error::ErrorKind;
 
-/// The combiner of a scatter as a jaxpr of two scalars.
-pub(super) fn combiner(
-    _b: &Builder,
-    dtype: DType,
-    op: fn(&Builder, Atom, Atom) -> Atom,
-) -> Result<ClosedJaxpr> {
-    let b = Builder::new();
-    let (x, y) = (b.input(Aval::scalar(dtype)), b.input(Aval::scalar(dtype)));
-    let z = op(&b, x, y);
-    b.finish(&[z])
+const ADDITION: &str = "the combiner of scatter-add";
+
+/// The combiner of `scatter-add` as a jaxpr of two scalars, the same object for the same element type.
+pub(super) fn addition(b: &Builder, dtype: DType) -> Result<ClosedJaxpr> {
+    let key = [dtype as i64].into_iter().collect();
+    b.memo().function(ADDITION, key, || {
+        let b = Builder::new();
+        let (x, y) = (b.input(Aval::scalar(dtype)), b.input(Aval::scalar(dtype)));
+        let z = b.add(x, y);
+        b.finish(&[z])
+    })
+}
+
+/// Makes the combiner of every `scatter-add` in `jaxpr` the one that rules use, as there is one of them in JAX.
+pub(crate) fn adopt_combiners(b: &Builder, jaxpr: &ClosedJaxpr) {
+    for eqn in &jaxpr.jaxpr.eqns {
+        if let Prim::ScatterAdd(scatter) = &eqn.prim
+            && let Some(combiner) = &scatter.update_jaxpr.0
+            && let [x, _] = combiner.in_avals().as_slice()
+        {
+            let key = [x.dtype as i64].into_iter().collect();
+            // The first one found stays.
+            let _ = b.memo().function(ADDITION, key, || Ok(combiner.clone()));
+        }
+        eqn.prim.visit(&mut |inner| adopt_combiners(b, inner));
+    }
 }
 
 /// What all scatters check; the result is like the operand.
@@ -227,7 +243,7 @@ impl Form {
             mode: self.mode,
             unique_indices: self.unique,
             update_consts: NoConsts,
-            update_jaxpr: OptionalJaxpr(Some(combiner(b, b.dtype(operand), Builder::add)?)),
+            update_jaxpr: OptionalJaxpr(Some(addition(b, b.dtype(operand))?)),
         };
         Ok(b.op(prim, &[operand, indices, updates]))
     }

@@ -166,7 +166,7 @@ fn top_jvp(
         let mut column = b.shape(answers[1]);
         column.push(1);
         let indices = b.reshape(answers[1], &column);
-        gather_along(b, t, indices, axis, GatherScatterMode::FillOrDrop)
+        gather_along(b, t, indices, axis, GatherScatterMode::PromiseInBounds)
     });
     JvpResult {
         primals: answers,

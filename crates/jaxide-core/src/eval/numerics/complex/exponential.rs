@@ -25,8 +25,8 @@ pub fn exp(z: C128) -> C128 {
     C128::new(part(real::cos(z.im)), part(real::sin(z.im)))
 }
 
-/// 2^z as the reference computes it: `exp` of the product with the complex number ln 2, both
-/// rounded to the dtype.
+/// 2^z as JAX computes it: `exp` of the product with the complex number ln 2, both rounded to the
+/// dtype.
 ///
 /// The error grows with |z| as for the real [`exp2`](real::exp2), and the product makes NaNs of
 /// infinite parts.

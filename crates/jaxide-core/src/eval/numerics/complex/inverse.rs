@@ -34,15 +34,16 @@ pub fn acosh(z: C128) -> C128 {
 }
 
 /// The inverse hyperbolic tangent; ±∞ at ±1, cuts along the reals beyond, whose sides the sign of a
-/// zero imaginary part tells. ±iπ/2 at infinity, there with -0 (and, as in the reference, a NaN
-/// counting as negative) on the sides of `y >= 0` and not.
+/// zero imaginary part tells.
+///
+/// At infinity the result is ±0 ± iπ/2; there, as in JAX, -0 counts as positive and NaN as negative.
 pub fn atanh(z: C128) -> C128 {
     let (x, y) = (z.re.abs(), z.im.abs());
     if x.is_infinite() || y.is_infinite() || x.max(y) > 1e150 {
         let re = if x.is_infinite() || y.is_infinite() {
             0.0
         } else {
-            x / y.hypot(x) / y.hypot(x)
+            x / abs(z) / abs(z)
         };
         let im = if z.im >= 0.0 { FRAC_PI_2 } else { -FRAC_PI_2 };
         return C128::new(re.copysign(z.re), im);

@@ -1,7 +1,7 @@
 //! Complex functions, for `Complex<f64>`; `c64` goes through [`through_c128`].
 //!
 //! Values are accurate in the modulus of the result, away from overflow mostly in each part.
-//! Special values are those of C99 annex G except where the reference decides otherwise:
+//! Special values are those of C99 annex G except where JAX decides otherwise:
 //!
 //! * On a branch cut the functions `sqrt`, `asin`, `acos`, `acosh`, `asinh` take -0 for 0, so that
 //!   the cut belongs to the side of positive imaginary (for `asinh` positive real) parts. `log`,

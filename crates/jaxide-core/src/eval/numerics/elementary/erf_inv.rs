@@ -6,9 +6,9 @@ use super::{log1p, sqrt};
 /// The inverse of `erf` on [-1, 1]; ±∞ at ±1, NaN outside.
 ///
 /// M. Giles, *Approximating the erfinv function* (GPU Computing Gems, 2010), the single-precision
-/// polynomials for dtypes up to `f32` and the double-precision ones for `f64`. As in the reference,
-/// the argument enters as `w = -ln(1 - x²)` with x² rounded to the dtype (`f32` at least); near ±1
-/// that rounding dominates the error, so it is part of the definition and not hidden by a wider
+/// polynomials for dtypes up to `f32` and the double-precision ones for `f64`. As in JAX, the
+/// argument enters as `w = -ln(1 - x²)` with x² rounded to the dtype (`f32` at least); near ±1 that
+/// rounding dominates the error, so it is part of the definition and not hidden by a wider
 /// computation.
 pub fn erf_inv<T: Real>(x: T) -> T {
     let x = x.to_f64();

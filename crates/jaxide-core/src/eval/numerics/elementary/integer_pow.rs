@@ -1,7 +1,7 @@
 //! Whole powers by repeated multiplication.
 
-/// `x` to the whole power `n`, multiplying in the order in which the reference lowers
-/// `integer_pow`: the binary digits of |n| from the lowest, then one division for a negative n.
+/// `x` to the whole power `n`, multiplying in the order in which JAX lowers `integer_pow`: the
+/// binary digits of |n| from the lowest, then one division for a negative n.
 ///
 /// The element operations are arguments, so that the same order serves floats (rounding at every
 /// step), complex numbers and wrapping integers.

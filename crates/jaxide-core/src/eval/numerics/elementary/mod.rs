@@ -7,8 +7,8 @@
 //! result is NaN.
 //!
 //! Only three functions depend on the dtype itself and take it as a parameter: [`exp2`],
-//! [`erf_inv`] (defined by the reference through rounded intermediates) and [`integer_pow`] (a
-//! fixed order of multiplications).
+//! [`erf_inv`] (defined by JAX through rounded intermediates) and [`integer_pow`] (a fixed order of
+//! multiplications).
 
 mod erf_inv;
 mod integer_pow;
@@ -28,8 +28,7 @@ pub fn exp(x: f64) -> f64 {
     libm::exp(x)
 }
 
-/// 2^x as the reference computes it: `exp(round(ln 2) · x)` with constant and product rounded to
-/// the dtype.
+/// 2^x as JAX computes it: `exp(round(ln 2) · x)` with constant and product rounded to the dtype.
 ///
 /// Not the correctly rounded 2^x: the error grows with |x|, to 1e-13 relative for `f64` and to a
 /// few percent for `bf16`, and whole powers need not be exact.

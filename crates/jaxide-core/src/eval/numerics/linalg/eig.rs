@@ -40,7 +40,7 @@ where
     while values.len() < n {
         let k = values.len();
         if k + 1 < n && t[(k + 1, k)] != C128::default() {
-            let imaginary = t[(k, k + 1)].norm().sqrt() * t[(k + 1, k)].norm().sqrt();
+            let imaginary = t[(k, k + 1)].abs().sqrt() * t[(k + 1, k)].abs().sqrt();
             let value = C128::new(t[(k, k)].re, imaginary);
             triangularise(&mut t, &mut z, k, value);
             values.extend([value, value.conj()]);
@@ -89,9 +89,9 @@ fn triangularise(t: &mut Matrix<C128>, z: &mut Matrix<C128>, k: usize, value: C1
     let phase = if x == C128::default() {
         C128::from(1.0)
     } else {
-        x / x.norm()
+        x / x.abs()
     };
-    let (c, s) = (x.norm() / length, y / phase / length);
+    let (c, s) = (x.abs() / length, y / phase / length);
     t.rotate_columns(k, k + 1, c, s);
     t.rotate_rows(k, k + 1, c, s.conj(), k);
     z.rotate_columns(k, k + 1, c, s);
@@ -105,7 +105,7 @@ fn right_vector(t: &Matrix<C128>, value: C128, k: usize) -> Vec<C128> {
     x[k] = 1.0.into();
     for i in (0..k).rev() {
         let rest: C128 = (i + 1..=k).map(|j| t[(i, j)] * x[j]).sum();
-        x[i] = -rest / pivot(t, t[(i, i)] - value);
+        x[i] = (-rest).over(pivot(t, t[(i, i)] - value));
         keep_in_range(&mut x);
     }
     x
@@ -117,7 +117,7 @@ fn left_vector(t: &Matrix<C128>, value: C128, k: usize) -> Vec<C128> {
     x[k] = 1.0.into();
     for i in k + 1..t.rows {
         let rest: C128 = (k..i).map(|j| t[(j, i)].conj() * x[j]).sum();
-        x[i] = -rest / pivot(t, (t[(i, i)] - value).conj());
+        x[i] = (-rest).over(pivot(t, (t[(i, i)] - value).conj()));
         keep_in_range(&mut x);
     }
     x

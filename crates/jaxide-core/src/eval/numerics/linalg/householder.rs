@@ -28,7 +28,7 @@ pub(super) fn reflector<F: Field>(x: &mut [F]) -> Reflector<F> {
     }
     let beta = -norm(&[alpha, rest_norm.into()]).copysign(alpha.re());
     for v in rest {
-        *v = *v / (alpha - beta.into());
+        *v = v.over(alpha - beta.into());
     }
     Reflector {
         beta: beta.into(),

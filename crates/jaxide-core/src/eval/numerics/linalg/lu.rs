@@ -35,7 +35,7 @@ pub fn lu<E: Entry>(a: &[E], m: usize, n: usize) -> Lu<E> {
             continue;
         }
         for i in k + 1..m {
-            let factor = a[(i, k)] / a[(k, k)];
+            let factor = a[(i, k)].over(a[(k, k)]);
             a[(i, k)] = factor;
             for j in k + 1..n {
                 let update = factor * a[(k, j)];
@@ -54,7 +54,7 @@ pub fn lu<E: Entry>(a: &[E], m: usize, n: usize) -> Lu<E> {
 /// The permutation of `size` rows that the exchanges `i ↔ pivots[i]` make, one after another.
 ///
 /// Negative pivots count from the end. A pivot outside the rows reads the nearest one and writes
-/// nothing, as the reference's indexing does.
+/// nothing, as JAX's indexing does.
 pub fn lu_pivots_to_permutation(pivots: &[i32], size: usize) -> Vec<i32> {
     let mut permutation: Vec<i32> = (0..size as i32).collect();
     for (i, &pivot) in pivots.iter().enumerate().take(size) {

@@ -1,11 +1,12 @@
 //! Dense matrices over `f64` and `Complex<f64>`, and the element types that widen into them.
 
+use super::super::complex;
 use super::super::float::Real;
 use super::schur;
 use num_complex::Complex;
 use std::fmt::Debug;
 use std::iter::Sum;
-use std::ops::{Add, AddAssign, Div, Index, IndexMut, Mul, Neg, Sub, SubAssign};
+use std::ops::{Add, AddAssign, Index, IndexMut, Mul, Neg, Sub, SubAssign};
 
 /// The element type of a matrix operand: `f32`, `f64` or a complex number over them.
 pub trait Entry: Copy + Debug + Send + Sync + 'static {
@@ -62,7 +63,6 @@ pub trait Field:
     + Add<Output = Self>
     + Sub<Output = Self>
     + Mul<Output = Self>
-    + Div<Output = Self>
     + Neg<Output = Self>
     + AddAssign
     + SubAssign
@@ -81,6 +81,8 @@ pub trait Field:
     fn im(self) -> f64;
     /// The number with both parts multiplied.
     fn scale(self, factor: f64) -> Self;
+    /// The quotient, without undue overflow.
+    fn over(self, divisor: Self) -> Self;
     /// NaN, in both parts.
     fn nan() -> Self;
 
@@ -118,6 +120,10 @@ impl Field for f64 {
         self * factor
     }
 
+    fn over(self, divisor: Self) -> Self {
+        self / divisor
+    }
+
     fn nan() -> Self {
         f64::NAN
     }
@@ -144,6 +150,10 @@ impl Field for Complex<f64> {
 
     fn scale(self, factor: f64) -> Self {
         Complex::new(self.re * factor, self.im * factor)
+    }
+
+    fn over(self, divisor: Self) -> Self {
+        complex::div(self, divisor)
     }
 
     fn nan() -> Self {

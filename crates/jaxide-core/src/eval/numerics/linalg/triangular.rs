@@ -55,7 +55,7 @@ pub fn triangular_solve<E: Entry>(
             x[at(i)] = if unit_diagonal {
                 rest
             } else {
-                rest / coefficient(i, i)
+                rest.over(coefficient(i, i))
             };
         }
     }
@@ -99,7 +99,7 @@ pub fn tridiagonal_solve<E: Entry>(
             if rows[i][0] == zero {
                 return Matrix::nan(n, k).round();
             }
-            let factor = next[0] / rows[i][0];
+            let factor = next[0].over(rows[i][0]);
             rows[i + 1] = [
                 next[1] - factor * rows[i][1],
                 next[2] - factor * rows[i][2],
@@ -121,7 +121,7 @@ pub fn tridiagonal_solve<E: Entry>(
                     rest -= coefficient * x[(i + offset, j)];
                 }
             }
-            x[(i, j)] = rest / rows[i][0];
+            x[(i, j)] = rest.over(rows[i][0]);
         }
     }
     x.round()

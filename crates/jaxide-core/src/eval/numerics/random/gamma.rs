@@ -10,8 +10,8 @@ use super::{Prng, normal, uniform};
 /// G. Marsaglia and W. W. Tsang, *A simple method for generating gamma variables* (ACM TOMS 26,
 /// 2000): accept `d·V` with `d = α - 1/3`, `V = (1 + N/(3√d))³` for a normal N. For α < 1 a sample
 /// of α + 1 is scaled by `U^(1/α)`. Which keys the draws use is part of the definition: they are
-/// split off in the reference's order, so that the same proposals are accepted. Every step is
-/// rounded to the dtype.
+/// split off in JAX's order, so that the same proposals are accepted. Every step is rounded to the
+/// dtype.
 ///
 /// The primitive splits each of its keys into as many as there are entries of `alpha` for it and
 /// calls this once per entry.

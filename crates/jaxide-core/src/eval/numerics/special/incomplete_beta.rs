@@ -60,7 +60,7 @@ fn log_gamma_ratio(b: f64, a: f64) -> f64 {
 
 /// The continued fraction of I_x(a, b) · a B(a, b) / (x^a (1 - x)^b), by the modified Lentz method.
 fn continued_fraction(a: f64, b: f64, x: f64) -> f64 {
-    /// Enough for parameters up to about a million; the reference stops at 600.
+    /// Enough for parameters up to about a million; JAX stops at 600.
     const MAX_STEPS: u32 = 20_000;
     const SMALL: f64 = 1e-300;
     let away_from_zero = |v: f64| if v.abs() < SMALL { SMALL } else { v };

@@ -10,7 +10,7 @@ use std::f64::consts::PI;
 /// P(a, x) = 1/Γ(a) ∫₀ˣ t^(a-1) e^-t dt.
 ///
 /// 0 for x = 0 or a = ∞, 1 for x = ∞. NaN for negative arguments, for a = x = 0 and a = x = ∞, and,
-/// as in the reference, for a = 0 < x < 1 (where the limit is 1).
+/// as in JAX, for a = 0 < x < 1 (where the limit is 1).
 pub fn igamma(a: f64, x: f64) -> f64 {
     if outside_domain(a, x) || (a == 0.0 && x < 1.0) {
         f64::NAN
@@ -48,8 +48,8 @@ pub fn igammac(a: f64, x: f64) -> f64 {
 
 /// ∂P(a, x)/∂a.
 ///
-/// 0 for x = 0; NaN for negative x, for a ≤ 0 and for an infinite argument. Zero, as in the
-/// reference, where x^a e^-x / Γ(a) is below the reciprocal of the dtype's largest number.
+/// 0 for x = 0; NaN for negative x, for a ≤ 0 and for an infinite argument. Zero, as in JAX, where
+/// x^a e^-x / Γ(a) is below the reciprocal of the dtype's largest number.
 pub fn igamma_grad_a<T: Real>(a: T, x: T) -> T {
     let (wide_a, wide_x) = (a.to_f64(), x.to_f64());
     T::round_from(match derivative_case::<T>(wide_a, wide_x) {
@@ -66,8 +66,8 @@ pub fn igamma_grad_a<T: Real>(a: T, x: T) -> T {
 /// The derivative by `a` of a Gamma(`a`, 1) sample `x` at fixed randomness: -(∂P/∂a) / (∂P/∂x).
 ///
 /// Domain as in [`igamma_grad_a`]. Where x^a e^-x / Γ(a) is below the reciprocal of the dtype's
-/// largest number (`f32` for the 16-bit dtypes), the reference stops before the first step of its
-/// expansion; the value there is that leading approximation.
+/// largest number (`f32` for the 16-bit dtypes), JAX stops before the first step of its expansion;
+/// the value there is that leading approximation.
 pub fn random_gamma_grad<T: Real>(a: T, x: T) -> T {
     let (wide_a, wide_x) = (a.to_f64(), x.to_f64());
     T::round_from(match derivative_case::<T>(wide_a, wide_x) {

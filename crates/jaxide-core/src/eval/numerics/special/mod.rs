@@ -1,10 +1,9 @@
 //! Special functions, for `f64`; narrower dtypes go through
 //! [`through_f64`](super::float::through_f64).
 //!
-//! Domains, poles and limits are the reference's; inside the domain the values are meant to be
-//! right, also where the reference loses digits (large arguments, cancellation), with the
-//! exceptions that the functions name. Only what depends on the dtype's range takes a type
-//! parameter.
+//! Domains, poles and limits are JAX's; inside the domain the values are meant to be right, also
+//! where JAX loses digits (large arguments, cancellation), with the exceptions that the functions
+//! name. Only what depends on the dtype's range takes a type parameter.
 
 mod bessel;
 mod gamma;

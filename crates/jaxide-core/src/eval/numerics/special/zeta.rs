@@ -11,7 +11,7 @@ use super::{digamma, lgamma};
 /// for odd. NaN at infinite arguments, except that q = -∞ counts as whole.
 ///
 /// For q below -9 the corrections start at a negative number, where they do not converge; the value
-/// there is the reference's, which is far from ζ.
+/// there is JAX's, which is far from ζ.
 pub fn zeta(x: f64, q: f64) -> f64 {
     if x == 1.0 {
         return f64::INFINITY;
@@ -58,8 +58,8 @@ pub fn zeta(x: f64, q: f64) -> f64 {
 
 /// ψ⁽ⁿ⁾(x), the nth derivative of ψ: `digamma` for n = 0, otherwise (-1)ⁿ⁺¹ n! ζ(n + 1, x).
 ///
-/// NaN unless n is a whole number ≥ 0. The factorial overflows with the dtype, as in the reference,
-/// so that ∞·0 gives NaN where the product itself would be representable.
+/// NaN unless n is a whole number ≥ 0. The factorial overflows with the dtype, as in JAX, so that
+/// ∞·0 gives NaN where the product itself would be representable.
 pub fn polygamma<T: Real>(n: T, x: T) -> T {
     let (n, x) = (n.to_f64(), x.to_f64());
     if n == 0.0 {
@@ -115,7 +115,7 @@ mod tests {
         }
     }
 
-    /// The reference's value, outside the range of the expansion.
+    /// JAX's value, outside the range of the expansion.
     #[test]
     fn zeta_far_left() {
         close(zeta(2.0, -10.5), 2854289648047.3677);

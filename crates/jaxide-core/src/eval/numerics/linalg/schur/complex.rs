@@ -1,5 +1,6 @@
 //! The shifted QR iteration on a complex Hessenberg matrix.
 
+use super::super::super::complex::sqrt;
 use super::super::matrix::{Field, Matrix};
 use super::MAX_STEPS;
 use num_complex::Complex;
@@ -29,7 +30,7 @@ pub(in super::super) fn iterate(h: &mut Matrix<C128>, z: &mut Matrix<C128>) -> b
         steps += 1;
         let shift = if steps % 10 == 0 {
             // An arbitrary shift breaks a cycle.
-            h[(last, last)] + 0.75 * h[(last, last - 1)].norm()
+            h[(last, last)] + 0.75 * h[(last, last - 1)].abs()
         } else {
             wilkinson_shift(h, last)
         };
@@ -55,7 +56,7 @@ fn wilkinson_shift(h: &Matrix<C128>, last: usize) -> C128 {
     // Eigenvalues d + bc / (p ± √(p² + bc)) with p = (d - a) / 2, up to a sign.
     let half = (a - d).scale(0.5);
     let product = b * c;
-    let root = (half * half + product).sqrt();
+    let root = sqrt(half * half + product);
     let (plus, minus) = (half + root, half - root);
     let denominator = if plus.norm_sqr() > minus.norm_sqr() {
         plus
@@ -65,7 +66,7 @@ fn wilkinson_shift(h: &Matrix<C128>, last: usize) -> C128 {
     if denominator == C128::default() {
         d
     } else {
-        d - product / denominator
+        d - product.over(denominator)
     }
 }
 
@@ -89,7 +90,7 @@ fn chase(h: &mut Matrix<C128>, z: &mut Matrix<C128>, start: usize, end: usize, s
 
 /// c and s with `-s̄ x + c y = 0` and c² + |s|² = 1.
 fn rotation(x: C128, y: C128) -> (f64, C128) {
-    let (x_norm, y_norm) = (x.norm(), y.norm());
+    let (x_norm, y_norm) = (x.abs(), y.abs());
     if y_norm == 0.0 {
         return (1.0, C128::default());
     }
