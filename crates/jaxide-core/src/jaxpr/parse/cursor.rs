@@ -15,7 +15,7 @@ pub(super) const DEEPEST_VALUE: usize = 128;
 pub(super) const DEEPEST_REPR: usize = 6;
 
 /// A mistake that what is being read cannot go on from.
-pub(super) type Parsed<T> = Result<T, Box<Mistake>>;
+pub(super) type Parsed<T> = Result<T, Mistake>;
 
 /// Reads the text from front to back.
 pub(super) struct Cursor<'a> {
@@ -107,7 +107,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// That something else than `wanted` stands here.
-    pub(super) fn unexpected(&self, wanted: &str) -> Box<Mistake> {
+    pub(super) fn unexpected(&self, wanted: &str) -> Mistake {
         let rest = self.rest();
         let length = rest
             .find(|c: char| c.is_whitespace() || ";)]}".contains(c))
@@ -126,8 +126,8 @@ impl<'a> Cursor<'a> {
     }
 
     /// Keeps a mistake and goes on.
-    pub(super) fn report(&mut self, mistake: Box<Mistake>) {
-        self.mistakes.push(*mistake);
+    pub(super) fn report(&mut self, mistake: Mistake) {
+        self.mistakes.push(mistake);
     }
 
     /// Whether so many mistakes were found that reading on tells nothing.

@@ -82,32 +82,35 @@ fn equation_end(line: &str, start: usize) -> usize {
     start + ends.min().unwrap_or(rest.len())
 }
 
-/// A mistake before its line and column are known.
+/// A mistake before its line and column are known; small, as most results that can hold one hold none.
 #[derive(Debug)]
-pub(super) struct Mistake {
-    pub(super) message: String,
-    pub(super) label: String,
-    pub(super) span: Range<usize>,
-    pub(super) notes: Vec<String>,
+pub(super) struct Mistake(Box<Detail>);
+
+#[derive(Debug)]
+struct Detail {
+    message: String,
+    label: String,
+    span: Range<usize>,
+    notes: Vec<String>,
 }
 
 impl Mistake {
-    pub(super) fn new(span: Range<usize>, message: impl Into<String>) -> Box<Self> {
-        Box::new(Mistake {
+    pub(super) fn new(span: Range<usize>, message: impl Into<String>) -> Self {
+        Mistake(Box::new(Detail {
             message: message.into(),
             label: String::new(),
             span,
             notes: Vec::new(),
-        })
+        }))
     }
 
-    pub(super) fn label(mut self: Box<Self>, label: impl Into<String>) -> Box<Self> {
-        self.label = label.into();
+    pub(super) fn label(mut self, label: impl Into<String>) -> Self {
+        self.0.label = label.into();
         self
     }
 
-    pub(super) fn note(mut self: Box<Self>, note: impl Into<String>) -> Box<Self> {
-        self.notes.push(note.into());
+    pub(super) fn note(mut self, note: impl Into<String>) -> Self {
+        self.0.notes.push(note.into());
         self
     }
 }
@@ -122,14 +125,14 @@ pub struct ParseError {
 
 impl ParseError {
     pub(super) fn new(text: &str, mut mistakes: Vec<Mistake>, lines: &Lines<'_>) -> Self {
-        mistakes.sort_by_key(|mistake| mistake.span.start);
+        mistakes.sort_by_key(|mistake| mistake.0.span.start);
         // What nests can miss the same thing several times at the end of the text.
-        mistakes.dedup_by(|a, b| a.span == b.span && a.message == b.message);
+        mistakes.dedup_by(|a, b| a.0.span == b.0.span && a.0.message == b.0.message);
         let omitted = mistakes.len().saturating_sub(MOST_DIAGNOSTICS);
         mistakes.truncate(MOST_DIAGNOSTICS);
         let diagnostics = mistakes
             .into_iter()
-            .map(|mistake| {
+            .map(|Mistake(mistake)| {
                 let (line, column) = lines.position(mistake.span.start);
                 Diagnostic {
                     message: mistake.message,

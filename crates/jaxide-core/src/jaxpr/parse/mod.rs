@@ -78,7 +78,7 @@ pub fn parse_bytes(bytes: &[u8]) -> Result<ClosedJaxpr, ParseError> {
             let mistake = Mistake::new(at..at + 1, "the text is not UTF-8");
             Err(ParseError::new(
                 &text,
-                vec![*mistake],
+                vec![mistake],
                 &diagnostic::Lines::of(&text),
             ))
         }

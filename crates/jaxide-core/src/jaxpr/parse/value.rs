@@ -225,9 +225,9 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Letters of the names of definitions, which are names of functions.
+/// What the names of definitions are made of: all that does not end them.
 pub(super) fn is_name(byte: u8) -> bool {
-    is_word(byte) || matches!(byte, b'.' | b'<' | b'>' | b'-') || !byte.is_ascii()
+    !byte.is_ascii_whitespace() && !byte.is_ascii_control() && !b"()[]{};,='\"#".contains(&byte)
 }
 
 /// Length of the quoted string at the start, quotes included, when it ends on its line.

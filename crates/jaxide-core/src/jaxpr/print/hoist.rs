@@ -100,7 +100,21 @@ fn function_name(prim: &Prim) -> Option<String> {
     } else {
         return None;
     };
-    Some(name.0.trim_matches(['<', '>']).to_owned())
+    Some(readable(name.0.trim_matches(['<', '>'])))
+}
+
+/// A function's name such that it can be read back as the name of a definition. Names of Python functions stay as they
+/// are.
+fn readable(name: &str) -> String {
+    let ends_name = |c: char| c.is_whitespace() || c.is_control() || "()[]{};,='\"#".contains(c);
+    let mut name = name.replace(ends_name, "_");
+    if !name.starts_with(|c: char| c.is_alphabetic() || c == '_') {
+        name.insert(0, '_');
+    }
+    if matches!(name.as_str(), "None" | "True" | "False" | "nan" | "inf") {
+        name.push('_');
+    }
+    name
 }
 
 /// Numbers names that occur again: `f`, `f1`, `f2`.

@@ -85,7 +85,7 @@ impl<'c, 'a> Context<'c, 'a> {
     }
 
     fn too_deep(&mut self, span: Span) {
-        self.mistakes.push(*Mistake::new(
+        self.mistakes.push(Mistake::new(
             span,
             format!("jaxprs are nested more than {DEEPEST_JAXPR} deep"),
         ));
@@ -109,7 +109,7 @@ fn program_at(
         let word = definition.name;
         if names.insert(word.text, index).is_some() {
             let message = format!("`{}` is defined twice", word.text);
-            context.mistakes.push(*Mistake::new(word.span(), message));
+            context.mistakes.push(Mistake::new(word.span(), message));
         }
     }
     let mut lower = Lower {
@@ -155,8 +155,8 @@ struct Lower<'l, 'c, 'a, 'p> {
 }
 
 impl<'p> Lower<'_, '_, '_, 'p> {
-    fn report(&mut self, mistake: Box<Mistake>) {
-        self.context.mistakes.push(*mistake);
+    fn report(&mut self, mistake: Mistake) {
+        self.context.mistakes.push(mistake);
     }
 
     /// Makes the jaxprs inside `node`, which is `depth` deep: those written in place and those it names.
