@@ -93,7 +93,7 @@ pub(crate) fn dedup_results(
     let prefix = forwardable.len();
     let mut places: HashMap<Atom, usize> = HashMap::new();
     for (index, (&atom, &forwardable)) in jaxpr.jaxpr.outvars.iter().zip(forwardable).enumerate() {
-        if forwardable {
+        if forwardable && atom.var().is_some() {
             places.insert(atom, index);
         }
     }
@@ -102,7 +102,10 @@ pub(crate) fn dedup_results(
     for &atom in &jaxpr.jaxpr.outvars[prefix..] {
         let place = places.get(&atom).copied();
         if place.is_none() {
-            places.insert(atom, kept);
+            // Literals are values of their own.
+            if atom.var().is_some() {
+                places.insert(atom, kept);
+            }
             kept += 1;
         }
         repeats.push(place);

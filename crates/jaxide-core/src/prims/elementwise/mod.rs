@@ -263,13 +263,21 @@ pub(crate) fn not_linear(prim: &str) -> Error {
     Error::no_rule(prim, "transpose", "it is not linear in these operands")
 }
 
-/// `x` repeated to `shape` (rank 0 to any), unchanged when it has it already.
+/// `x` repeated to `shape` from rank 0 or along axes of length 1, unchanged when it has it already.
 fn maybe_broadcast(b: &Builder, x: Atom, shape: &[usize]) -> Atom {
     let own = b.shape(x);
     if own.as_slice() == shape {
         return x;
     }
-    let dims: Vec<usize> = (0..own.len()).collect();
+    let dims: Vec<usize> = (0..own.len())
+        .filter(|&axis| own[axis] == shape[axis])
+        .collect();
+    let squeezed: Vec<usize> = dims.iter().map(|&axis| own[axis]).collect();
+    let x = if own.is_empty() {
+        x
+    } else {
+        b.reshape(x, &squeezed)
+    };
     b.broadcast_in_dim(x, shape, &dims)
 }
 

@@ -201,8 +201,9 @@ impl Primitive for DynamicUpdateSlice {
         };
         let starts = known(&operands[2..], "dynamic_update_slice")?;
         let update = operands[1].aval(b);
+        let zeros = b.zeros(&Aval::new(b.dtype(ct), &update.shape));
         if linear(&operands[0]).is_some() {
-            let mut atoms = vec![ct, b.zeros(&Aval::new(b.dtype(ct), &update.shape))];
+            let mut atoms = vec![ct, zeros];
             atoms.extend_from_slice(&starts);
             out[0] = Some(b.op(*self, &atoms));
         }

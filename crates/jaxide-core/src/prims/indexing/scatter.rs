@@ -380,7 +380,7 @@ fn overwrite_jvp(
         &form.numbers,
         b.rank(scattered),
         &shape,
-        GatherScatterMode::FillOrDrop,
+        GatherScatterMode::PromiseInBounds,
         false,
         dtype,
     );

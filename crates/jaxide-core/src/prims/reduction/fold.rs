@@ -117,14 +117,7 @@ fn product_jvp(axes: &[usize], b: &Builder, x: Atom, tangent: Option<Atom>) -> R
         .chain(kept.iter().map(|&axis| shape[axis]))
         .collect();
     let dimensions: Dims = axes.iter().chain(&kept).copied().collect();
-    let flatten = |x: Atom| {
-        let prim = Reshape {
-            dimensions: Some(dimensions.clone()),
-            new_sizes: new_sizes.clone(),
-            sharding: Opaque::none(),
-        };
-        b.op(prim, &[x])
-    };
+    let flatten = |x: Atom| flatten_in_order(b, x, &dimensions, &new_sizes);
     let (x, tangent) = (flatten(x), tangent.map(flatten));
     let tree = product_tree(&b.aval(x))?;
     let (primals, tangents) = eval_jvp(b, &tree.jaxpr, &[], &[x], &[tangent])?;
@@ -305,14 +298,7 @@ fn reduce_jvp(
         .chain(kept.iter().map(|&axis| shape[axis]))
         .collect();
     let dimensions: Dims = prim.dimensions.iter().chain(&kept).copied().collect();
-    let flatten = |x: Atom| {
-        let prim = Reshape {
-            dimensions: Some(dimensions.clone()),
-            new_sizes: new_sizes.clone(),
-            sharding: Opaque::none(),
-        };
-        b.op(prim, &[x])
-    };
+    let flatten = |x: Atom| flatten_in_order(b, x, &dimensions, &new_sizes);
     let mut operands: Vec<Atom> = primals[..half].iter().map(|&x| flatten(x)).collect();
     let mut seeds: Vec<Option<Atom>> = tangents.iter().map(|t| t.map(flatten)).collect();
     operands.extend_from_slice(&primals[half..]);
@@ -398,4 +384,17 @@ fn map_combiner(
             b.reshape(flat, &shape)
         })
         .collect())
+}
+
+/// `x` with its axes read in another order, as another shape; itself when neither differs.
+fn flatten_in_order(b: &Builder, x: Atom, dimensions: &Dims, new_sizes: &Dims) -> Atom {
+    if dimensions.iter().copied().eq(0..dimensions.len()) {
+        return b.reshape(x, new_sizes);
+    }
+    let prim = Reshape {
+        dimensions: Some(dimensions.clone()),
+        new_sizes: new_sizes.clone(),
+        sharding: Opaque::none(),
+    };
+    b.op(prim, &[x])
 }

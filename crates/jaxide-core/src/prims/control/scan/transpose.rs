@@ -123,7 +123,10 @@ impl Layout {
             let avals = body.in_avals();
             let (known_consts, rest) = avals.split_at(self.known_consts);
             let (linear_consts, rest) = rest.split_at(self.linear_consts);
-            let (carry, rest) = rest.split_at(self.carry);
+            // What a step gives to the carry may be less weak than what it takes.
+            let out_avals = body.out_avals();
+            let (carry, ys) = out_avals.split_at(self.carry);
+            let (_, rest) = rest.split_at(self.carry);
             let (linear_xs, known_xs) = rest.split_at(self.linear_xs);
             let inputs = |avals: &[Aval]| -> Vec<Atom> {
                 avals.iter().map(|aval| b.input(aval.clone())).collect()
@@ -133,7 +136,7 @@ impl Layout {
             let known_consts = inputs(known_consts);
             let sums = inputs(&tangents(linear_consts));
             let carry_cts = inputs(&tangents(carry));
-            let y_cts: Vec<Option<Atom>> = body.out_avals()[self.carry..]
+            let y_cts: Vec<Option<Atom>> = ys
                 .iter()
                 .zip(y_nonzero)
                 .map(|(aval, &nonzero)| nonzero.then(|| b.input(aval.tangent())))
