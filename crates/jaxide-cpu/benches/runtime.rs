@@ -7,7 +7,10 @@
 use std::time::{Duration, Instant};
 
 use bytemuck::Pod;
+use jaxide_core::DType;
+use jaxide_cpu::runtime::fft::{Fft, FftKind};
 use jaxide_cpu::runtime::matmul::{DotDimensions, DotGeneral};
+use jaxide_cpu::runtime::sort::{Sort, TopK};
 use jaxide_cpu::runtime::transpose::CopyView;
 use jaxide_cpu::runtime::{Context, Kernel, KernelCall, PoolBuffer, ThreadPool, View};
 
@@ -91,6 +94,8 @@ fn main() {
     }
     matmul(&bench);
     transpose(&bench);
+    sort(&bench);
+    fft(&bench);
 }
 
 fn matmul(bench: &Bench) {
@@ -197,5 +202,83 @@ fn transpose(bench: &Bench) {
         "transpose_bytes_2048",
         CopyView::transpose(&[2048, 2048], &[1, 0], 1),
         &[random(1 << 22, |x| x as i8)],
+    );
+}
+
+fn sort(bench: &Bench) {
+    let make = |shape: &[usize], axis, dtypes: &[DType]| {
+        Sort::new(shape, axis, dtypes, 1).expect("types with an order")
+    };
+    let positions = |n: usize| {
+        let mut buffer = PoolBuffer::for_elements::<i32>(n).expect("memory");
+        buffer
+            .as_mut_slice::<i32>()
+            .iter_mut()
+            .zip(0..)
+            .for_each(|(x, i)| *x = i);
+        buffer
+    };
+    for n in [100, 1000, 10_000, 1_000_000] {
+        bench.kernel(
+            &format!("sort_{n}"),
+            make(&[n], 0, &[DType::F32]),
+            &[f32s(n)],
+        );
+        bench.kernel(
+            &format!("argsort_{n}"),
+            make(&[n], 0, &[DType::F32, DType::I32]),
+            &[f32s(n), positions(n)],
+        );
+    }
+    bench.kernel(
+        "sort_f64_1000000",
+        make(&[1_000_000], 0, &[DType::F64]),
+        &[random(1_000_000, |x| x)],
+    );
+    bench.kernel(
+        "sort_rows_1024",
+        make(&[1024, 1024], 1, &[DType::F32]),
+        &[f32s(1 << 20)],
+    );
+    bench.kernel(
+        "sort_columns_1024",
+        make(&[1024, 1024], 0, &[DType::F32]),
+        &[f32s(1 << 20)],
+    );
+    for k in [10, 10_000] {
+        let kernel = TopK::new(&[1_000_000], 0, DType::F32, k).expect("a type with an order");
+        bench.kernel(&format!("top_k_{k}"), kernel, &[f32s(1_000_000)]);
+    }
+    let kernel = TopK::new(&[1024, 1000], 1, DType::F32, 5).expect("a type with an order");
+    bench.kernel("top_k_rows", kernel, &[f32s(1_024_000)]);
+}
+
+fn fft(bench: &Bench) {
+    let complex = |count: usize| {
+        random(count, |x| {
+            num_complex::Complex::new(x as f32, 0.5 - x as f32)
+        })
+    };
+    for n in [1000, 1024, 65_536, 1 << 20] {
+        bench.kernel(
+            &format!("fft_{n}"),
+            Fft::<f32>::new(FftKind::Forward, &[n], &[n]),
+            &[complex(n)],
+        );
+        bench.kernel(
+            &format!("rfft_{n}"),
+            Fft::<f32>::new(FftKind::RealForward, &[n], &[n]),
+            &[f32s(n)],
+        );
+    }
+    bench.kernel(
+        "fft_rows_1024",
+        Fft::<f32>::new(FftKind::Forward, &[1024, 1024], &[1024]),
+        &[complex(1 << 20)],
+    );
+    bench.kernel(
+        "fft2_1024",
+        Fft::<f32>::new(FftKind::Forward, &[1024, 1024], &[1024, 1024]),
+        &[complex(1 << 20)],
     );
 }

@@ -59,6 +59,22 @@ enum BlockKind {
     Arm,
 }
 
+/// A conditional loop under construction.
+pub(super) struct WhileFrame {
+    outside: BlockId,
+    init: Vec<Value>,
+    params: Vec<Value>,
+    head: BlockId,
+    cond: Option<Value>,
+}
+
+impl WhileFrame {
+    /// The carried values at the start of a turn.
+    pub(super) fn params(&self) -> &[Value] {
+        &self.params
+    }
+}
+
 impl Builder {
     /// An empty body. The name appears in printed forms and symbols.
     pub fn new(name: &str) -> Builder {
@@ -317,12 +333,48 @@ impl Builder {
         cond: impl FnOnce(&mut Builder, &[Value]) -> Value,
         turn: impl FnOnce(&mut Builder, &[Value]) -> Vec<Value>,
     ) -> Vec<Value> {
+        let frame = self.enter_head(init);
+        let cond = cond(self, &frame.params);
+        let frame = self.enter_turn(frame, cond);
+        let next = turn(self, &frame.params);
+        self.leave_while(frame, &next)
+    }
+
+    /// Starts a conditional loop, in the block that computes its condition.
+    pub(super) fn enter_head(&mut self, init: &[Value]) -> WhileFrame {
         let head = self.open(self.current, BlockKind::WhileHead);
         let params = self.carried(init, head);
-        let cond = self.within(head, |b| cond(b, &params));
-        let body = self.open(head, BlockKind::WhileBody);
-        let next = self.within(body, |b| turn(b, &params));
-        let (carries, results) = self.carries(init, &params, &next);
+        let outside = std::mem::replace(&mut self.current, head);
+        WhileFrame {
+            outside,
+            init: init.to_vec(),
+            params,
+            head,
+            cond: None,
+        }
+    }
+
+    /// Goes on to the block of its turns.
+    pub(super) fn enter_turn(&mut self, frame: WhileFrame, cond: Value) -> WhileFrame {
+        self.current = self.open(frame.head, BlockKind::WhileBody);
+        WhileFrame {
+            cond: Some(cond),
+            ..frame
+        }
+    }
+
+    /// Ends the loop; gives the last values.
+    pub(super) fn leave_while(&mut self, frame: WhileFrame, next: &[Value]) -> Vec<Value> {
+        let WhileFrame {
+            outside,
+            init,
+            params,
+            head,
+            cond,
+        } = frame;
+        let body = std::mem::replace(&mut self.current, outside);
+        let (carries, results) = self.carries(&init, &params, next);
+        let cond = cond.expect("a loop has a condition before it has a turn");
         self.push(Stmt::While(While {
             carries,
             head,
@@ -344,13 +396,41 @@ impl Builder {
         let thens = self.within(then_block, then);
         let else_block = self.open(self.current, BlockKind::Arm);
         let elses = self.within(else_block, otherwise);
+        self.branch(cond, (then_block, &thens), (else_block, &elses))
+    }
+
+    /// Starts an arm that runs where a condition holds; gives the block to return to.
+    pub(super) fn enter_arm(&mut self) -> BlockId {
+        let arm = self.open(self.current, BlockKind::Arm);
+        std::mem::replace(&mut self.current, arm)
+    }
+
+    /// Ends the arm: its values are `then`, elsewhere those of `otherwise` stay.
+    pub(super) fn leave_arm(
+        &mut self,
+        outside: BlockId,
+        cond: Value,
+        then: &[Value],
+        otherwise: &[Value],
+    ) -> Vec<Value> {
+        let arm = std::mem::replace(&mut self.current, outside);
+        let empty = self.open(self.current, BlockKind::Arm);
+        self.branch(cond, (arm, then), (empty, otherwise))
+    }
+
+    fn branch(
+        &mut self,
+        cond: Value,
+        (then_block, thens): (BlockId, &[Value]),
+        (else_block, elses): (BlockId, &[Value]),
+    ) -> Vec<Value> {
         assert_eq!(
             thens.len(),
             elses.len(),
             "both arms of a branch yield as many values"
         );
         let mut arms = Vec::new();
-        for (&then, &otherwise) in thens.iter().zip(&elses) {
+        for (&then, &otherwise) in thens.iter().zip(elses) {
             let result = self.define(Inst::Result, self.ty(then), self.current);
             arms.push(Arm {
                 then,

@@ -6,6 +6,7 @@
 //!
 //! * Control flow inside a lane ([`For`], [`While`], [`If`]) keeps the lanes outside and, say, time inside: a batched scan is a [`For`] with its
 //!   carry in registers, a batched `while` masks finished lanes and leaves early.
+//! * [`math`] builds the transcendental functions out of these operations.
 //! * A [`Reduction`] accumulates over lanes in an order that depends on the body alone.
 //!
 //! Memory that one lane stores to must not be read or written by another lane of the same call; elementwise updates in place are
@@ -16,6 +17,7 @@ mod builder;
 mod display;
 mod eval;
 mod fold;
+pub mod math;
 mod op;
 mod sweep;
 mod types;

@@ -36,9 +36,11 @@
 //!   that into a [`KernelError`].
 
 pub mod buffers;
+pub mod fft;
 pub mod matmul;
 pub mod pool;
 mod simd;
+pub mod sort;
 pub mod transpose;
 pub mod view;
 

@@ -55,23 +55,8 @@ impl Kernel for CopyView {
     }
 
     fn run(&self, buffers: &mut Buffers<'_>, context: &Context<'_>) -> Result<(), KernelError> {
-        match self.element {
-            1 => self
-                .plan
-                .copy(buffers.input::<u8>(0), buffers.output(0), context),
-            2 => self
-                .plan
-                .copy(buffers.input::<u16>(0), buffers.output(0), context),
-            4 => self
-                .plan
-                .copy(buffers.input::<u32>(0), buffers.output(0), context),
-            8 => self
-                .plan
-                .copy(buffers.input::<u64>(0), buffers.output(0), context),
-            _ => self
-                .plan
-                .copy(buffers.input::<[u64; 2]>(0), buffers.output(0), context),
-        }
+        let (from, to) = (buffers.input::<u8>(0), buffers.output::<u8>(0));
+        self.plan.copy_bytes(self.element, from, to, context);
         Ok(())
     }
 }
@@ -80,6 +65,7 @@ impl Kernel for CopyView {
 #[derive(Debug)]
 pub(super) struct CopyPlan {
     offset: usize,
+    elements: usize,
     len: usize,
     /// Dimensions that are walked one element at a time.
     outer: Vec<Dimension>,
@@ -139,11 +125,34 @@ impl CopyPlan {
         dimensions.reverse();
         Self {
             offset: view.offset,
+            elements: view.elements,
             len: view.len(),
             outer: dimensions,
             rows,
             columns,
             crosswise,
+        }
+    }
+
+    /// Copies the view of `from` into `to`, arrays of elements of 1, 2, 4, 8 or 16 bytes.
+    ///
+    /// # Panics
+    /// If the buffers do not have the sizes of the view, or are not aligned for their elements.
+    pub(super) fn copy_bytes(
+        &self,
+        element: usize,
+        from: &[u8],
+        to: &mut [u8],
+        context: &Context<'_>,
+    ) {
+        use bytemuck::{cast_slice, cast_slice_mut};
+        match element {
+            1 => self.copy::<u8>(from, to, context),
+            2 => self.copy::<u16>(cast_slice(from), cast_slice_mut(to), context),
+            4 => self.copy::<u32>(cast_slice(from), cast_slice_mut(to), context),
+            8 => self.copy::<u64>(cast_slice(from), cast_slice_mut(to), context),
+            16 => self.copy::<[u64; 2]>(cast_slice(from), cast_slice_mut(to), context),
+            _ => unreachable!("elements of {element} bytes"),
         }
     }
 
@@ -157,6 +166,11 @@ impl CopyPlan {
         to: &mut [T],
         context: &Context<'_>,
     ) {
+        assert_eq!(
+            from.len(),
+            self.elements,
+            "the source has the size of the view's buffer"
+        );
         assert_eq!(to.len(), self.len, "the result has the size of the view");
         if self.len == 0 {
             return;

@@ -2,5 +2,6 @@
 
 mod control;
 mod machine;
+mod math;
 mod memory;
 mod ops;

@@ -1,0 +1,36 @@
+//! Transcendental functions as expressions of lane operations.
+//!
+//! Each function adds the operations of its formula to a [`Builder`], for [`Ty::F32`](super::Ty::F32) or [`Ty::F64`](super::Ty::F64) operands, so that it
+//! fuses with what is around it and runs at any width, in scalar code too. The results are the same bits on every machine.
+//!
+//! Laws, which the tests check against a correctly rounded library: the whole range of arguments, infinities and NaN as IEEE 754 and C99
+//! define them, signed zeros kept, subnormal arguments and results computed and not flushed. Errors are below 2 units in the last
+//! place except where a function says otherwise.
+//!
+//! Polynomials and rational functions are minimax approximations from a Remez exchange in 50 digits, their coefficients rounded
+//! to the type one after the other from the lowest power, each time fitting the rest again.
+
+#![allow(
+    clippy::approx_constant,
+    clippy::excessive_precision,
+    reason = "coefficients are digits of their own, as published or as they came out"
+)]
+
+mod erf;
+mod exp;
+mod expr;
+mod gamma;
+mod inverse_trig;
+mod log;
+mod power;
+mod remainder;
+mod trig;
+
+pub use erf::{erf, erf_inv, erfc};
+pub use exp::{cosh, exp, exp2, expm1, logistic, sinh, tanh};
+pub use gamma::{digamma, lgamma};
+pub use inverse_trig::{acos, asin, atan, atan2};
+pub use log::{acosh, asinh, atanh, log, log1p, log2};
+pub use power::{cbrt, pow, rsqrt};
+pub use remainder::rem;
+pub use trig::{cos, sin, tan};

@@ -1,0 +1,553 @@
+//! Fourier transforms over the last dimensions of an array, by rustfft.
+//!
+//! Conventions are NumPy's: forward transforms have the kernel exp(-2πi jk/n) and no factor,
+//! inverse ones exp(+2πi jk/n) and the factor 1/n for each dimension. A real transform of even
+//! length n is a complex one of length n/2 over pairs of numbers, whose result is then taken apart
+//! (Sorensen et al., *Real-valued fast Fourier transform algorithms*, 1987); of odd length, a
+//! complex one.
+
+use std::f64::consts::PI;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use bytemuck::Pod;
+use num_complex::Complex;
+use rustfft::{FftDirection, FftNum, FftPlanner};
+
+use super::transpose::CopyPlan;
+use super::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature, View};
+
+/// The kinds of transforms, with JAX's numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FftKind {
+    /// 0: complex to complex.
+    Forward,
+    /// 1: complex to complex, inverse.
+    Inverse,
+    /// 2: real to the first half of a complex result.
+    RealForward,
+    /// 3: the first half of a complex array to real, inverse.
+    RealInverse,
+}
+
+impl FftKind {
+    /// The kind with this number in JAX's `fft_type`.
+    pub fn from_number(number: usize) -> Option<Self> {
+        [
+            Self::Forward,
+            Self::Inverse,
+            Self::RealForward,
+            Self::RealInverse,
+        ]
+        .get(number)
+        .copied()
+    }
+}
+
+/// The kernel that transforms the last `lengths.len()` dimensions of a dense array of real numbers
+/// `T` or of complex ones.
+pub struct Fft<T: FftNum> {
+    kind: FftKind,
+    /// Elements of input and output.
+    sizes: (usize, usize),
+    /// Transforms along dimensions other than the last, first to last.
+    outer: Vec<OuterAxis<T>>,
+    /// The transform along the last dimension; `None` if no dimension is transformed.
+    last: Option<LastAxis<T>>,
+}
+
+/// A complex transform along a dimension that is not the last: in lines, through copies.
+struct OuterAxis<T: FftNum> {
+    plan: Arc<dyn rustfft::Fft<T>>,
+    to_lines: CopyPlan,
+    from_lines: CopyPlan,
+}
+
+/// The transform along the last dimension.
+struct LastAxis<T: FftNum> {
+    plan: Arc<dyn rustfft::Fft<T>>,
+    /// The length of the transform, and of a line of complex numbers if one side is real.
+    length: usize,
+    half: usize,
+    /// For real transforms of even length: exp(-2πi k/n) for 0 ≤ k ≤ n/4.
+    roots: Vec<Complex<T>>,
+}
+
+/// Elements that make a chunk worth a thread's attention.
+const CHUNK: usize = 1 << 12;
+
+impl<T: FftNum + Pod> Fft<T> {
+    /// A transform of arrays of shape `input` over its last dimensions, which have these lengths;
+    /// for [`FftKind::RealInverse`] the lengths are those of the result, and the input's last
+    /// dimension has half the last length (rounded down) and one.
+    ///
+    /// # Panics
+    /// If lengths and shape do not agree so.
+    pub fn new(kind: FftKind, input: &[usize], lengths: &[usize]) -> Self {
+        let start = input
+            .len()
+            .checked_sub(lengths.len())
+            .expect("a dimension for each length");
+        let mut half_shape = input.to_vec();
+        let mut real_shape = input.to_vec();
+        if let (Some(&length), Some(size)) = (lengths.last(), input.last()) {
+            half_shape[input.len() - 1] = length / 2 + 1;
+            real_shape[input.len() - 1] = length;
+            let expected = if kind == FftKind::RealInverse {
+                length / 2 + 1
+            } else {
+                length
+            };
+            assert!(
+                *size == expected && input[start..input.len() - 1] == lengths[..lengths.len() - 1],
+                "a {kind:?} transform of lengths {lengths:?} does not fit {input:?}"
+            );
+        }
+        let count = |shape: &[usize]| shape.iter().product::<usize>();
+        let (sizes, complex_shape) = match kind {
+            FftKind::Forward | FftKind::Inverse => ((count(input), count(input)), input),
+            FftKind::RealForward => ((count(input), count(&half_shape)), &half_shape[..]),
+            FftKind::RealInverse => ((count(input), count(&real_shape)), input),
+        };
+        let mut planner = FftPlanner::new();
+        let direction = match kind {
+            FftKind::Forward | FftKind::RealForward => FftDirection::Forward,
+            FftKind::Inverse | FftKind::RealInverse => FftDirection::Inverse,
+        };
+        let outer_axes = start..start.max(input.len().saturating_sub(1));
+        let outer = outer_axes
+            .filter(|&axis| input[axis] > 1)
+            .map(|axis| OuterAxis {
+                plan: planner.plan_fft(input[axis], direction),
+                to_lines: swap_with_last(complex_shape, axis),
+                from_lines: swap_with_last(&swapped(complex_shape, axis), axis),
+            })
+            .collect();
+        let last = lengths.last().map(|&length| {
+            let real = matches!(kind, FftKind::RealForward | FftKind::RealInverse);
+            let packed = real && length.is_multiple_of(2);
+            let roots = (0..if packed { length / 4 + 1 } else { 0 }).map(|k| {
+                let angle = -2.0 * PI * k as f64 / length as f64;
+                let number =
+                    |x: f64| T::from_f64(x).expect("floating-point types represent every f64");
+                Complex::new(number(angle.cos()), number(angle.sin()))
+            });
+            LastAxis {
+                plan: planner.plan_fft(if packed { length / 2 } else { length }, direction),
+                length,
+                half: length / 2 + 1,
+                roots: roots.collect(),
+            }
+        });
+        Self {
+            kind,
+            sizes,
+            outer,
+            last,
+        }
+    }
+}
+
+fn swapped(shape: &[usize], axis: usize) -> Vec<usize> {
+    let mut shape = shape.to_vec();
+    let last = shape.len() - 1;
+    shape.swap(axis, last);
+    shape
+}
+
+fn swap_with_last(shape: &[usize], axis: usize) -> CopyPlan {
+    let order: Vec<usize> = (0..shape.len()).collect();
+    CopyPlan::new(&View::dense(shape).permuted(&swapped(&order, axis)))
+}
+
+impl<T: FftNum + Pod> Kernel for Fft<T>
+where
+    Complex<T>: Pod,
+{
+    fn signature(&self) -> Signature {
+        let (real, complex) = (size_of::<T>(), size_of::<Complex<T>>());
+        let (input, output) = match self.kind {
+            FftKind::Forward | FftKind::Inverse => (complex, complex),
+            FftKind::RealForward => (real, complex),
+            FftKind::RealInverse => (complex, real),
+        };
+        Signature::of(&[(self.sizes.0, input)], &[(self.sizes.1, output)])
+    }
+
+    fn run(&self, buffers: &mut Buffers<'_>, context: &Context<'_>) -> Result<(), KernelError> {
+        if self.sizes.0 == 0 || self.sizes.1 == 0 {
+            // Without input a real result of some length is zero.
+            buffers.output::<u8>(0).fill(0);
+            return Ok(());
+        }
+        let Some(last) = &self.last else {
+            let (from, to) = (buffers.input::<u8>(0), buffers.output::<u8>(0));
+            to.copy_from_slice(from);
+            return Ok(());
+        };
+        match self.kind {
+            FftKind::Forward | FftKind::Inverse => {
+                let to = buffers.output::<Complex<T>>(0);
+                last.complex(buffers.input(0), to, context)?;
+                self.transform_outer(to, context)?;
+                if self.kind == FftKind::Inverse {
+                    self.scale(to);
+                }
+            }
+            FftKind::RealForward => {
+                let to = buffers.output::<Complex<T>>(0);
+                last.real_forward(buffers.input(0), to, context)?;
+                self.transform_outer(to, context)?;
+            }
+            FftKind::RealInverse => {
+                let to = buffers.output::<T>(0);
+                let from = buffers.input::<Complex<T>>(0);
+                if self.outer.is_empty() {
+                    last.real_inverse(from, to, context)?;
+                } else {
+                    let mut lines = PoolBuffer::from_bytes(bytemuck::cast_slice(from))?;
+                    self.transform_outer(lines.as_mut_slice(), context)?;
+                    last.real_inverse(lines.as_slice(), to, context)?;
+                }
+                self.scale(to);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<T: FftNum + Pod> Fft<T>
+where
+    Complex<T>: Pod,
+{
+    /// Transforms along the dimensions before the last, in place.
+    fn transform_outer(
+        &self,
+        data: &mut [Complex<T>],
+        context: &Context<'_>,
+    ) -> Result<(), KernelError> {
+        if self.outer.is_empty() {
+            return Ok(());
+        }
+        let mut buffer = PoolBuffer::for_elements::<Complex<T>>(data.len())?;
+        let lines = buffer.as_mut_slice::<Complex<T>>();
+        for axis in &self.outer {
+            axis.to_lines.copy(data, lines, context);
+            let length = axis.plan.len();
+            for_lines(
+                lines,
+                length,
+                axis.plan.get_inplace_scratch_len(),
+                context,
+                |_, lines, scratch| {
+                    axis.plan.process_with_scratch(lines, scratch);
+                },
+            )?;
+            axis.from_lines.copy(lines, data, context);
+        }
+        Ok(())
+    }
+
+    /// Multiplies by 1/n for each transformed dimension.
+    fn scale<N: Copy + std::ops::Mul<T, Output = N>>(&self, data: &mut [N]) {
+        let lengths = self
+            .outer
+            .iter()
+            .map(|axis| axis.plan.len())
+            .chain(self.last.iter().map(|last| last.length));
+        let count = lengths.map(|length| length as f64).product::<f64>();
+        let factor = T::from_f64(1.0 / count).expect("floating-point types represent every f64");
+        for x in data {
+            *x = *x * factor;
+        }
+    }
+}
+
+impl<T: FftNum + Pod> LastAxis<T>
+where
+    Complex<T>: Pod,
+{
+    fn complex(
+        &self,
+        from: &[Complex<T>],
+        to: &mut [Complex<T>],
+        context: &Context<'_>,
+    ) -> Result<(), KernelError> {
+        let scratch = self.plan.get_immutable_scratch_len();
+        for_lines(to, self.length, scratch, context, |range, to, scratch| {
+            let from = &from[range.start * self.length..range.end * self.length];
+            self.plan.process_immutable_with_scratch(from, to, scratch);
+        })
+    }
+
+    fn real_forward(
+        &self,
+        from: &[T],
+        to: &mut [Complex<T>],
+        context: &Context<'_>,
+    ) -> Result<(), KernelError> {
+        let (n, m) = (self.length, self.plan.len());
+        let scratch_len = self.plan.get_inplace_scratch_len();
+        for_lines(
+            to,
+            self.half,
+            m + scratch_len,
+            context,
+            |range, to, scratch| {
+                let (line, scratch) = scratch.split_at_mut(m);
+                for (index, to) in range.zip(to.chunks_exact_mut(self.half)) {
+                    let from = &from[index * n..(index + 1) * n];
+                    if self.roots.is_empty() {
+                        for (z, &x) in line.iter_mut().zip(from) {
+                            *z = Complex::new(x, T::zero());
+                        }
+                        self.plan.process_with_scratch(line, scratch);
+                        to.copy_from_slice(&line[..self.half]);
+                    } else {
+                        line.copy_from_slice(bytemuck::cast_slice(from));
+                        self.plan.process_with_scratch(line, scratch);
+                        self.take_apart(line, to);
+                    }
+                }
+            },
+        )
+    }
+
+    /// From the transform `z` of the pairs (x₀, x₁), (x₂, x₃), … the first half of that of `x`.
+    fn take_apart(&self, z: &[Complex<T>], to: &mut [Complex<T>]) {
+        let m = z.len();
+        let half = T::from_f64(0.5).expect("floating-point types represent every f64");
+        to[0] = Complex::new(z[0].re + z[0].im, T::zero());
+        to[m] = Complex::new(z[0].re - z[0].im, T::zero());
+        for k in 1..m / 2 + 1 {
+            let (a, b) = (z[k], z[m - k].conj());
+            let even = (a + b).scale(half);
+            // (a - b)/2i, the transform of the odd elements, turned by exp(-2πi k/n).
+            let difference = (a - b).scale(half);
+            let odd = Complex::new(difference.im, -difference.re) * self.roots[k];
+            to[k] = even + odd;
+            to[m - k] = (even - odd).conj();
+        }
+    }
+
+    fn real_inverse(
+        &self,
+        from: &[Complex<T>],
+        to: &mut [T],
+        context: &Context<'_>,
+    ) -> Result<(), KernelError> {
+        let (n, m) = (self.length, self.plan.len());
+        let scratch_len = self.plan.get_inplace_scratch_len();
+        for_lines(to, n, m + scratch_len, context, |range, to, scratch| {
+            let (line, scratch) = scratch.split_at_mut(m);
+            for (index, to) in range.zip(to.chunks_exact_mut(n)) {
+                let from = &from[index * self.half..(index + 1) * self.half];
+                // The imaginary parts of the first element, and for even lengths of the last, are
+                // those of no real array and are ignored.
+                if self.roots.is_empty() {
+                    line[0] = Complex::new(from[0].re, T::zero());
+                    for k in 1..self.half {
+                        line[k] = from[k];
+                        line[n - k] = from[k].conj();
+                    }
+                    self.plan.process_with_scratch(line, scratch);
+                    for (x, z) in to.iter_mut().zip(&*line) {
+                        *x = z.re;
+                    }
+                } else {
+                    self.put_together(from, line);
+                    self.plan.process_with_scratch(line, scratch);
+                    to.copy_from_slice(bytemuck::cast_slice(line));
+                }
+            }
+        })
+    }
+
+    /// The inverse of [`Self::take_apart`], times 2.
+    fn put_together(&self, from: &[Complex<T>], z: &mut [Complex<T>]) {
+        let m = z.len();
+        let (first, last) = (from[0].re, from[m].re);
+        z[0] = Complex::new(first + last, first - last);
+        for k in 1..m / 2 + 1 {
+            let (a, b) = (from[k], from[m - k].conj());
+            let even = a + b;
+            let odd = (a - b) * self.roots[k].conj();
+            let turned = Complex::new(-odd.im, odd.re);
+            z[k] = even + turned;
+            z[m - k] = (even - turned).conj();
+        }
+    }
+}
+
+/// Runs `body(lines, data of these lines, scratch)` for groups of the lines of `data`.
+fn for_lines<N: Pod + Send, S: Pod>(
+    data: &mut [N],
+    length: usize,
+    scratch_len: usize,
+    context: &Context<'_>,
+    body: impl Fn(Range<usize>, &mut [N], &mut [S]) + Sync,
+) -> Result<(), KernelError> {
+    struct Target<N>(*mut N);
+    // SAFETY: chunks write disjoint lines.
+    unsafe impl<N> Sync for Target<N> {}
+    let count = data.len() / length;
+    let group = CHUNK.div_ceil(length).min(count);
+    let target = &Target(data.as_mut_ptr());
+    let error = OnceLock::new();
+    context.parallel_for(count.div_ceil(group), |chunk| {
+        let lines = chunk * group..count.min((chunk + 1) * group);
+        // SAFETY: the lines are inside the data, and no other chunk has them.
+        let part = unsafe {
+            std::slice::from_raw_parts_mut(target.0.add(lines.start * length), lines.len() * length)
+        };
+        match PoolBuffer::for_elements::<S>(scratch_len) {
+            Ok(mut scratch) => body(lines, part, scratch.as_mut_slice()),
+            Err(e) => error.set(e.into()).unwrap_or(()),
+        }
+    });
+    error.into_inner().map_or(Ok(()), Err)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::KernelCall;
+
+    fn number(i: usize) -> f64 {
+        (i as f64 * 1.7).sin() + (i % 5) as f64 * 0.3
+    }
+
+    /// The definition, along one axis.
+    fn transform(
+        data: &[Complex<f64>],
+        shape: &[usize],
+        axis: usize,
+        sign: f64,
+    ) -> Vec<Complex<f64>> {
+        let n = shape[axis];
+        let inner: usize = shape[axis + 1..].iter().product();
+        (0..data.len())
+            .map(|place| {
+                let k = place / inner % n;
+                let start = place - k * inner;
+                (0..n)
+                    .map(|j| {
+                        let angle = sign * 2.0 * PI * (j * k % n) as f64 / n as f64;
+                        data[start + j * inner] * Complex::from_polar(1.0, angle)
+                    })
+                    .sum()
+            })
+            .collect()
+    }
+
+    fn run<A: Pod, B: Pod>(kernel: impl Kernel + 'static, input: &[A]) -> Vec<B> {
+        let call = KernelCall::new(kernel);
+        let mut out = vec![B::zeroed(); call.signature().outputs[0] / size_of::<B>()];
+        let outputs = &mut [bytemuck::cast_slice_mut(&mut out)];
+        call.call(&[bytemuck::cast_slice(input)], outputs, &Context::default())
+            .unwrap();
+        out
+    }
+
+    #[track_caller]
+    fn close(
+        got: impl IntoIterator<Item = Complex<f64>>,
+        want: impl IntoIterator<Item = Complex<f64>>,
+        tolerance: f64,
+    ) {
+        let (got, want): (Vec<_>, Vec<_>) = (got.into_iter().collect(), want.into_iter().collect());
+        assert_eq!(got.len(), want.len());
+        let scale = want.iter().map(|z| z.norm()).fold(1.0, f64::max);
+        for (g, w) in got.iter().zip(&want) {
+            assert!((g - w).norm() <= tolerance * scale, "{g} {w}");
+        }
+    }
+
+    fn check(shape: &[usize], rank: usize) {
+        let count: usize = shape.iter().product();
+        let axes = shape.len() - rank..shape.len();
+        let lengths = &shape[axes.clone()];
+        let data: Vec<_> = (0..count)
+            .map(|i| Complex::new(number(i), number(i + 1000)))
+            .collect();
+        let forward = axes.clone().fold(data.clone(), |data, axis| {
+            transform(&data, shape, axis, -1.0)
+        });
+        close(
+            run::<_, Complex<f64>>(Fft::<f64>::new(FftKind::Forward, shape, lengths), &data),
+            forward.clone(),
+            1e-13,
+        );
+        close(
+            run::<_, Complex<f64>>(Fft::<f64>::new(FftKind::Inverse, shape, lengths), &forward),
+            data.clone(),
+            1e-13,
+        );
+        let narrow: Vec<Complex<f32>> = data
+            .iter()
+            .map(|z| Complex::new(z.re as f32, z.im as f32))
+            .collect();
+        let got =
+            run::<_, Complex<f32>>(Fft::<f32>::new(FftKind::Forward, shape, lengths), &narrow);
+        close(
+            got.iter().map(|z| Complex::new(z.re.into(), z.im.into())),
+            forward,
+            1e-6,
+        );
+        let Some(&n) = lengths.last() else { return };
+        // Real transforms keep the first half of each line.
+        let real: Vec<f64> = (0..count).map(number).collect();
+        let as_complex: Vec<_> = real.iter().map(|&x| Complex::new(x, 0.0)).collect();
+        let full = axes.fold(as_complex, |data, axis| transform(&data, shape, axis, -1.0));
+        let mut half: Vec<_> = full
+            .chunks(n.max(1))
+            .flat_map(|line| line[..n / 2 + 1].to_vec())
+            .collect();
+        close(
+            run::<_, Complex<f64>>(Fft::<f64>::new(FftKind::RealForward, shape, lengths), &real),
+            half.clone(),
+            1e-13,
+        );
+        let mut half_shape = shape.to_vec();
+        *half_shape.last_mut().unwrap() = n / 2 + 1;
+        if rank == 1 {
+            // What cannot come from real numbers is ignored.
+            half.chunks_mut(n / 2 + 1).for_each(|line| line[0].im = 7.0);
+        }
+        let back = run::<_, f64>(
+            Fft::<f64>::new(FftKind::RealInverse, &half_shape, lengths),
+            &half,
+        );
+        close(
+            back.iter().map(|&x| Complex::new(x, 0.0)),
+            real.iter().map(|&x| Complex::new(x, 0.0)),
+            1e-13,
+        );
+    }
+
+    #[test]
+    fn one_dimension_of_any_length() {
+        for n in [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, 30, 64, 97, 100, 1000] {
+            check(&[n], 1);
+        }
+        check(&[3, 0, 4], 1);
+        check(&[700, 24], 1);
+    }
+
+    #[test]
+    fn several_dimensions() {
+        check(&[5, 6], 2);
+        check(&[6, 5], 2);
+        check(&[2, 3, 4], 2);
+        check(&[4, 1, 7, 10], 3);
+        check(&[3, 8, 1], 3);
+        check(&[3], 0);
+    }
+
+    #[test]
+    fn a_real_result_of_no_input_is_zero() {
+        let out =
+            run::<Complex<f64>, f64>(Fft::<f64>::new(FftKind::RealInverse, &[0, 3], &[0, 4]), &[]);
+        assert!(out.is_empty());
+    }
+}

@@ -1,0 +1,399 @@
+//! Sorting along an axis, of one array or of several by the first ones as keys, and the largest
+//! elements of lines.
+//!
+//! Both sorts are stable. Keys become unsigned integers ([`keys`]); short lines are sorted by
+//! comparison, long ones by radix ([`radix`]). Only if the keys of several operands together have
+//! more than 64 bits are lines sorted by comparing positions.
+
+mod keys;
+mod radix;
+mod top_k;
+
+use std::sync::OnceLock;
+
+use jaxide_core::DType;
+
+use self::keys::{Keyed, key_bits, with_real_type, write_keys};
+use super::transpose::CopyPlan;
+use super::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature, View};
+
+pub use top_k::TopK;
+
+/// The kernel that sorts arrays of one shape along an axis, in ascending order of the first
+/// `num_keys` of them, lexicographically and stably.
+///
+/// The order is JAX's: -0.0 and 0.0 are equal, NaNs are equal and last, complex numbers are ordered
+/// by real and then by imaginary part. Inputs and outputs are dense arrays.
+pub struct Sort {
+    lines: Lines,
+    dtypes: Vec<DType>,
+    num_keys: usize,
+    strategy: Strategy,
+}
+
+/// How the lines of an array along an axis are reached: directly if the axis is the last one, or
+/// else through a copy in which it is.
+#[derive(Debug)]
+struct Lines {
+    /// Elements of a line, and of a line of the results.
+    len: usize,
+    out_len: usize,
+    /// Number of lines.
+    count: usize,
+    /// Copies of operands into lines, and of lines into results.
+    transposed: Option<(CopyPlan, CopyPlan)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Strategy {
+    /// One operand of a real type: its keys say all, but for elements with equal keys.
+    KeysOnly,
+    /// Keys of this many bits, at most 32, sorted together with positions in one word.
+    Narrow(u32),
+    /// Keys of at most 64 bits beside positions.
+    Wide,
+    /// Several columns of keys, compared by position.
+    Columns(usize),
+}
+
+/// Elements that make a chunk worth a thread's attention.
+const CHUNK: usize = 1 << 12;
+
+impl Sort {
+    /// A sort of arrays of this shape and these types.
+    ///
+    /// # Errors
+    /// If a key's type has no order here, or lines have 2³² elements or more.
+    ///
+    /// # Panics
+    /// If `axis` is not a dimension or `num_keys` is not between 1 and the number of operands.
+    pub fn new(
+        shape: &[usize],
+        axis: usize,
+        dtypes: &[DType],
+        num_keys: usize,
+    ) -> Result<Self, KernelError> {
+        assert!(
+            (1..=dtypes.len()).contains(&num_keys),
+            "{num_keys} keys of {} operands",
+            dtypes.len()
+        );
+        let bits: Vec<u32> = dtypes[..num_keys]
+            .iter()
+            .map(|&dtype| key_bits(dtype))
+            .collect::<Result<_, _>>()?;
+        let strategy = match bits.iter().sum() {
+            1..=64 if dtypes.len() == 1 && dtypes[0] != DType::C64 => Strategy::KeysOnly,
+            bits @ 1..=32 => Strategy::Narrow(bits),
+            33..=64 => Strategy::Wide,
+            _ => Strategy::Columns(bits.iter().map(|&bits| bits.div_ceil(64) as usize).sum()),
+        };
+        let lines = Lines::new(shape, axis, shape[axis])?;
+        Ok(Self {
+            lines,
+            dtypes: dtypes.to_vec(),
+            num_keys,
+            strategy,
+        })
+    }
+
+    /// Sorts one line of each operand.
+    fn sort_line(&self, inputs: &[&[u8]], outputs: &mut [&mut [u8]], scratch: &mut [u64]) {
+        let n = self.lines.len;
+        if self.strategy == Strategy::KeysOnly {
+            fn keys_only<T: Keyed>(from: &[u8], to: &mut [u8], scratch: &mut [u64]) {
+                let (from, to) = (bytemuck::cast_slice(from), bytemuck::cast_slice_mut(to));
+                if size_of::<T>() <= 4 {
+                    sort_keys::<T, u32>(from, to, bytemuck::cast_slice_mut(scratch));
+                } else {
+                    sort_keys::<T, u64>(from, to, scratch);
+                }
+            }
+            let dtype = self.dtypes[0];
+            with_real_type!(dtype, T => keys_only::<T>(inputs[0], outputs[0], scratch), _ => unreachable!("complex keys"));
+            return;
+        }
+        if let Strategy::Columns(columns) = self.strategy {
+            let (keys, positions) = scratch.split_at_mut(columns * n);
+            let mut rest = &mut *keys;
+            for (dtype, line) in self.dtypes.iter().zip(inputs).take(self.num_keys) {
+                let (column, others) =
+                    rest.split_at_mut(n * if *dtype == DType::C128 { 2 } else { 1 });
+                write_keys(*dtype, line, column);
+                rest = others;
+            }
+            let positions = &mut positions[..n];
+            positions
+                .iter_mut()
+                .zip(0..)
+                .for_each(|(position, i)| *position = i);
+            let key = |position: u64| keys[position as usize..].iter().step_by(n);
+            positions.sort_by(|&a, &b| key(a).cmp(key(b)));
+            return self.gather(inputs, outputs, positions.iter().copied());
+        }
+        // One word of keys: that of the first operand in the highest bits.
+        let (words, rest) = scratch.split_at_mut(n);
+        words.fill(0);
+        let (column, rest) = rest.split_at_mut(n);
+        for (&dtype, line) in self.dtypes.iter().zip(inputs).take(self.num_keys) {
+            write_keys(dtype, line, column);
+            let bits = key_bits(dtype).unwrap_or(64);
+            for (word, &key) in words.iter_mut().zip(&*column) {
+                *word = word.unbounded_shl(bits) | key;
+            }
+        }
+        if let Strategy::Narrow(bits) = self.strategy {
+            for (word, i) in words.iter_mut().zip(0..) {
+                *word = *word << 32 | i;
+            }
+            radix::sort(words, column, 32, 32 + bits);
+            self.gather(
+                inputs,
+                outputs,
+                words.iter().map(|&word| word & 0xffff_ffff),
+            );
+        } else {
+            let (pairs, more) = bytemuck::cast_slice_mut::<u64, [u64; 2]>(rest).split_at_mut(n);
+            for ((pair, &word), i) in pairs.iter_mut().zip(&*words).zip(0..) {
+                *pair = [word, i];
+            }
+            radix::sort(pairs, &mut more[..n], 0, 64);
+            self.gather(inputs, outputs, pairs.iter().map(|&[_, position]| position));
+        }
+    }
+
+    /// Words of scratch space that [`Self::sort_line`] needs.
+    fn scratch_words(&self) -> usize {
+        let n = self.lines.len;
+        match self.strategy {
+            Strategy::KeysOnly | Strategy::Narrow(_) => 2 * n,
+            Strategy::Wide => 6 * n,
+            Strategy::Columns(columns) => (columns + 1) * n,
+        }
+    }
+
+    /// Writes the elements of a line in the order of these positions.
+    fn gather(
+        &self,
+        inputs: &[&[u8]],
+        outputs: &mut [&mut [u8]],
+        positions: impl Iterator<Item = u64> + Clone,
+    ) {
+        fn pick<T: bytemuck::Pod>(
+            from: &[u8],
+            to: &mut [u8],
+            positions: impl Iterator<Item = u64>,
+        ) {
+            let from = bytemuck::cast_slice::<u8, T>(from);
+            for (to, position) in bytemuck::cast_slice_mut::<u8, T>(to)
+                .iter_mut()
+                .zip(positions)
+            {
+                *to = from[position as usize];
+            }
+        }
+        for ((dtype, from), to) in self.dtypes.iter().zip(inputs).zip(outputs) {
+            match dtype.size() {
+                0 => {}
+                1 => pick::<u8>(from, to, positions.clone()),
+                2 => pick::<u16>(from, to, positions.clone()),
+                4 => pick::<u32>(from, to, positions.clone()),
+                8 => pick::<u64>(from, to, positions.clone()),
+                _ => pick::<[u64; 2]>(from, to, positions.clone()),
+            }
+        }
+    }
+}
+
+/// Sorts elements by their keys alone.
+fn sort_keys<T: Keyed, I: radix::Item + TryFrom<u64>>(from: &[T], to: &mut [T], scratch: &mut [I])
+where
+    u64: From<I>,
+{
+    let (items, other) = scratch.split_at_mut(from.len());
+    let mut twins = false;
+    for (item, &x) in items.iter_mut().zip(from) {
+        twins |= x.has_twins();
+        *item =
+            I::try_from(x.sort_key()).unwrap_or_else(|_| unreachable!("the key of a narrow type"));
+    }
+    radix::sort(
+        items,
+        &mut other[..from.len()],
+        0,
+        8 * size_of::<T>() as u32,
+    );
+    for (x, &item) in to.iter_mut().zip(&*items) {
+        *x = T::from_total_key(item.into());
+    }
+    if twins {
+        // Elements with equal keys and different bits, zeros and NaNs, come in their old order.
+        let zero = T::zeroed().sort_key();
+        let mut next_zero = items.partition_point(|&item| u64::from(item) < zero);
+        let mut next_nan = items.partition_point(|&item| u64::from(item) < T::LAST_KEY);
+        for &x in from {
+            let key = x.sort_key();
+            let next = if key == zero {
+                &mut next_zero
+            } else {
+                &mut next_nan
+            };
+            if key == zero || key == T::LAST_KEY {
+                to[*next] = x;
+                *next += 1;
+            }
+        }
+    }
+}
+
+impl Kernel for Sort {
+    fn signature(&self) -> Signature {
+        let elements = self.lines.len * self.lines.count;
+        let operands: Vec<_> = self
+            .dtypes
+            .iter()
+            .map(|dtype| (elements, dtype.size()))
+            .collect();
+        Signature::of(&operands, &operands)
+    }
+
+    fn run(&self, buffers: &mut Buffers<'_>, context: &Context<'_>) -> Result<(), KernelError> {
+        let sizes: Vec<usize> = self.dtypes.iter().map(|dtype| dtype.size()).collect();
+        let inputs: Vec<_> = sizes
+            .iter()
+            .enumerate()
+            .map(|(i, &size)| (size, buffers.input::<u8>(i)))
+            .collect();
+        let outputs = sizes
+            .iter()
+            .enumerate()
+            .map(|(i, &size)| (size, buffers.output::<u8>(i)))
+            .collect();
+        self.lines.run(
+            &inputs,
+            outputs,
+            self.scratch_words(),
+            context,
+            &|inputs, outputs, scratch| {
+                self.sort_line(inputs, outputs, scratch);
+            },
+        )
+    }
+}
+
+/// What is done with one line of each operand, as bytes, and scratch space.
+type LineBody<'a> = &'a (dyn Fn(&[&[u8]], &mut [&mut [u8]], &mut [u64]) + Sync);
+
+impl Lines {
+    /// The lines of arrays of this shape; those of results have `out_len` elements.
+    fn new(shape: &[usize], axis: usize, out_len: usize) -> Result<Self, KernelError> {
+        let len = shape[axis];
+        if u32::try_from(len).is_err() {
+            return Err(KernelError::new(format!(
+                "cannot sort along an axis of {len} elements"
+            )));
+        }
+        let others: Vec<usize> = (0..shape.len()).filter(|&a| a != axis).collect();
+        let sizes: Vec<usize> = others.iter().map(|&a| shape[a]).collect();
+        let transposed = shape[axis + 1..].iter().any(|&size| size != 1).then(|| {
+            let to_lines = View::dense(shape).permuted(&[&others[..], &[axis]].concat());
+            let mut back: Vec<usize> = (0..others.len()).collect();
+            back.insert(axis, others.len());
+            let from_lines = View::dense(&[&sizes[..], &[out_len]].concat()).permuted(&back);
+            (CopyPlan::new(&to_lines), CopyPlan::new(&from_lines))
+        });
+        Ok(Self {
+            len,
+            out_len,
+            count: sizes.iter().product(),
+            transposed,
+        })
+    }
+
+    /// Runs `body` for every line. Operands come with the size of their elements.
+    fn run(
+        &self,
+        inputs: &[(usize, &[u8])],
+        mut outputs: Vec<(usize, &mut [u8])>,
+        scratch_words: usize,
+        context: &Context<'_>,
+        body: LineBody<'_>,
+    ) -> Result<(), KernelError> {
+        if self.count == 0 || self.out_len == 0 {
+            return Ok(());
+        }
+        let Some((to_lines, from_lines)) = &self.transposed else {
+            return self.run_adjacent(inputs, &mut outputs, scratch_words, context, body);
+        };
+        let mut lines = Vec::new();
+        for &(size, from) in inputs {
+            let mut buffer = PoolBuffer::new(from.len())?;
+            to_lines.copy_bytes(size, from, buffer.bytes_mut(), context);
+            lines.push((size, buffer));
+        }
+        let mut results = Vec::new();
+        for (size, to) in &outputs {
+            results.push((*size, PoolBuffer::new(to.len())?));
+        }
+        let inputs: Vec<_> = lines
+            .iter()
+            .map(|(size, buffer)| (*size, buffer.bytes()))
+            .collect();
+        let mut adjacent: Vec<_> = results
+            .iter_mut()
+            .map(|(size, buffer)| (*size, buffer.bytes_mut()))
+            .collect();
+        self.run_adjacent(&inputs, &mut adjacent, scratch_words, context, body)?;
+        for ((size, to), (_, from)) in outputs.iter_mut().zip(&results) {
+            from_lines.copy_bytes(*size, from.bytes(), to, context);
+        }
+        Ok(())
+    }
+
+    /// The same for arrays whose last axis is that of the lines.
+    fn run_adjacent(
+        &self,
+        inputs: &[(usize, &[u8])],
+        outputs: &mut [(usize, &mut [u8])],
+        scratch_words: usize,
+        context: &Context<'_>,
+        body: LineBody<'_>,
+    ) -> Result<(), KernelError> {
+        struct Target(usize, *mut u8);
+        // SAFETY: every line of a result is written by one chunk only.
+        unsafe impl Sync for Target {}
+        let targets: Vec<_> = outputs
+            .iter_mut()
+            .map(|(size, to)| Target(*size, to.as_mut_ptr()))
+            .collect();
+        let targets = &targets;
+        let group = CHUNK.div_ceil(self.len.max(1)).min(self.count);
+        let error = OnceLock::new();
+        context.parallel_for(self.count.div_ceil(group), |chunk| {
+            let mut scratch = match PoolBuffer::for_elements::<u64>(scratch_words) {
+                Ok(buffer) => buffer,
+                Err(e) => return error.set(e.into()).unwrap_or(()),
+            };
+            for line in chunk * group..self.count.min((chunk + 1) * group) {
+                let inputs: Vec<&[u8]> = inputs
+                    .iter()
+                    .map(|(size, from)| &from[line * self.len * size..][..self.len * size])
+                    .collect();
+                let mut outputs: Vec<&mut [u8]> = targets
+                    .iter()
+                    .map(|Target(size, start)| {
+                        let bytes = self.out_len * size;
+                        // SAFETY: result lines are `bytes` long, disjoint, and `line` is below
+                        // their count.
+                        unsafe { std::slice::from_raw_parts_mut(start.add(line * bytes), bytes) }
+                    })
+                    .collect();
+                body(&inputs, &mut outputs, scratch.as_mut_slice());
+            }
+        });
+        error.into_inner().map_or(Ok(()), Err)
+    }
+}
+
+#[cfg(test)]
+mod tests;
