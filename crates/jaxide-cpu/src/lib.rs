@@ -2,4 +2,5 @@
 
 pub mod codegen;
 pub mod lanes;
+mod lower;
 pub mod runtime;

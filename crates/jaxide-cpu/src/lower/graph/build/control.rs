@@ -1,0 +1,221 @@
+//! Loops, branches and calls that are more than a call.
+//!
+//! Mutable references that a body uses become further carries (or results of a branch): the graph knows values only.
+
+use super::super::scope::FrameKind;
+use super::super::{Op, ValueId};
+use super::{Application, Binding, Bindings, Build};
+use jaxide_core::prims::{Cond, CustomLinearSolve, CustomRoot, Opaque, PlatformIndex, PyValue, Scan, While};
+use jaxide_core::{Aval, DType, Dims, Error, ErrorKind, Result, Scalar};
+use smallvec::smallvec;
+
+impl Build {
+    pub(super) fn cond(&mut self, params: &Cond, app: &Application<'_>) -> Result<Bindings> {
+        let Some((&index, args)) = app.args.split_first() else {
+            return Err(Error::new(ErrorKind::Arity, "an index is expected"));
+        };
+        let branches = &params.branches.0;
+        let index = self.value(index)?;
+        let index = self.scope.convert(index, DType::I32);
+        let count = branches.len() as i64;
+        if let Some(known) = self.scope.graph.int_elements(index) {
+            let taken = known[0].clamp(0, count - 1) as usize;
+            return self.inline(&branches[taken], args);
+        }
+        let cells = cells_of(args);
+        let before: Vec<ValueId> = cells.iter().map(|&cell| self.cells[cell]).collect();
+        let mut regions = Vec::new();
+        for branch in branches {
+            regions.push(self.region(FrameKind::Branch, &[], |build, _| {
+                let results = build.call(branch, args)?;
+                let mut values = results
+                    .into_iter()
+                    .map(|binding| build.value(binding))
+                    .collect::<Result<Vec<_>>>()?;
+                for (&cell, &old) in cells.iter().zip(&before) {
+                    values.push(std::mem::replace(&mut build.cells[cell], old));
+                }
+                Ok(values)
+            })?);
+        }
+        let mut types: Vec<(DType, &[usize])> = app.results.iter().map(|aval| (aval.dtype, &aval.shape[..])).collect();
+        let shapes: Vec<(DType, Dims)> = before.iter().map(|&cell| (self.scope.dtype(cell), self.scope.shape(cell))).collect();
+        types.extend(shapes.iter().map(|(dtype, shape)| (*dtype, &shape[..])));
+        let results = self.scope.emit(Op::Cond { branches: regions }, &[index], &types);
+        Ok(self.finish_control(&cells, &results, app.results.len()))
+    }
+
+    pub(super) fn while_loop(&mut self, params: &While, app: &Application<'_>) -> Result<Bindings> {
+        let (cond_consts, rest) = split_at(app.args, params.cond_nconsts)?;
+        let (body_consts, init) = split_at(rest, params.body_nconsts)?;
+        let cells = cells_of(app.args);
+        let mut carries: Vec<ValueId> = self.values(init)?.into_vec();
+        carries.extend(cells.iter().map(|&cell| self.cells[cell]));
+        let avals = self.avals_of(&carries);
+        let own = init.len();
+        let cond = self.region(FrameKind::Loop, &avals, |build, params_| {
+            build.enter(&cells, &params_[own..]);
+            let args: Vec<Binding> = cond_consts.iter().copied().chain(params_[..own].iter().map(|&p| Binding::Value(p))).collect();
+            let results = build.call(&params.cond_jaxpr, &args)?;
+            results.into_iter().map(|binding| build.value(binding)).collect()
+        })?;
+        let body = self.region(FrameKind::Loop, &avals, |build, params_| {
+            build.enter(&cells, &params_[own..]);
+            let args: Vec<Binding> = body_consts.iter().copied().chain(params_[..own].iter().map(|&p| Binding::Value(p))).collect();
+            let results = build.call(&params.body_jaxpr, &args)?;
+            let mut values = results
+                .into_iter()
+                .map(|binding| build.value(binding))
+                .collect::<Result<Vec<_>>>()?;
+            values.extend(cells.iter().map(|&cell| build.cells[cell]));
+            Ok(values)
+        })?;
+        let types: Vec<(DType, &[usize])> = avals.iter().map(|aval| (aval.dtype, &aval.shape[..])).collect();
+        let results = self.scope.emit(Op::While { cond, body }, &carries, &types);
+        Ok(self.finish_control(&cells, &results, app.results.len()))
+    }
+
+    pub(super) fn scan(&mut self, params: &Scan, app: &Application<'_>) -> Result<Bindings> {
+        let (consts, rest) = split_at(app.args, params.ft_in.consts)?;
+        let (init, stacked) = split_at(rest, params.ft_in.carry)?;
+        let stacked = self.values(stacked)?;
+        let cells = cells_of(consts);
+        let mut carries: Vec<ValueId> = self.values(init)?.into_vec();
+        let own = carries.len();
+        carries.extend(cells.iter().map(|&cell| self.cells[cell]));
+        if params.length == 1 {
+            return self.scan_once(params, consts, &carries[..own], &stacked, app);
+        }
+        let mut avals = self.avals_of(&carries);
+        let in_avals = params.jaxpr.in_avals();
+        avals.extend(in_avals.iter().skip(params.ft_in.consts + params.ft_in.carry).cloned());
+        let body = self.region(FrameKind::Loop, &avals, |build, params_| {
+            let (carry, slices) = params_.split_at(carries.len());
+            build.enter(&cells, &carry[own..]);
+            let args: Vec<Binding> = consts
+                .iter()
+                .copied()
+                .chain(carry[..own].iter().chain(slices).map(|&p| Binding::Value(p)))
+                .collect();
+            let results = build.call(&params.jaxpr, &args)?;
+            let mut values = results
+                .into_iter()
+                .map(|binding| build.value(binding))
+                .collect::<Result<Vec<_>>>()?;
+            let cell_values: Vec<ValueId> = cells.iter().map(|&cell| build.cells[cell]).collect();
+            values.splice(own..own, cell_values);
+            Ok(values)
+        })?;
+        let mut types: Vec<(DType, Dims)> = carries.iter().map(|&value| (self.scope.dtype(value), self.scope.shape(value))).collect();
+        types.extend(app.results[own..].iter().map(|aval| (aval.dtype, Dims::from_slice(&aval.shape))));
+        let types: Vec<(DType, &[usize])> = types.iter().map(|(dtype, shape)| (*dtype, &shape[..])).collect();
+        let op = Op::Scan {
+            body,
+            carries: carries.len(),
+            length: params.length,
+            reverse: params.reverse,
+        };
+        let args: Vec<ValueId> = carries.iter().chain(&stacked).copied().collect();
+        let mut results = self.scope.emit(op, &args, &types);
+        // Cells stand between carries and stacked results.
+        for (k, &cell) in cells.iter().enumerate() {
+            self.cells[cell] = results[own + k];
+        }
+        results.drain(own..own + cells.len());
+        Ok(results.into_iter().map(Binding::Value).collect())
+    }
+
+    /// A single step needs no loop.
+    fn scan_once(&mut self, params: &Scan, consts: &[Binding], init: &[ValueId], stacked: &[ValueId], app: &Application<'_>) -> Result<Bindings> {
+        let mut args: Vec<Binding> = consts.to_vec();
+        args.extend(init.iter().map(|&value| Binding::Value(value)));
+        for &xs in stacked {
+            let shape = self.scope.shape(xs);
+            args.push(Binding::Value(self.scope.reshape(xs, &shape[1..])));
+        }
+        let results = self.inline(&params.jaxpr, &args)?;
+        let carries = params.ft_in.carry;
+        let mut bound = Bindings::new();
+        for (k, binding) in results.into_iter().enumerate() {
+            let value = self.value(binding)?;
+            bound.push(Binding::Value(if k < carries {
+                value
+            } else {
+                self.scope.reshape(value, &app.results[k].shape)
+            }));
+        }
+        Ok(bound)
+    }
+
+    /// Inside a body the cells hold its parameters.
+    fn enter(&mut self, cells: &[usize], params: &[ValueId]) {
+        for (&cell, &param) in cells.iter().zip(params) {
+            self.cells[cell] = param;
+        }
+    }
+
+    /// Splits the results of a node into those of the equation and the new contents of the cells.
+    fn finish_control(&mut self, cells: &[usize], results: &[ValueId], own: usize) -> Bindings {
+        for (&cell, &value) in cells.iter().zip(&results[own..]) {
+            self.cells[cell] = value;
+        }
+        results[..own].iter().map(|&value| Binding::Value(value)).collect()
+    }
+
+    fn avals_of(&self, values: &[ValueId]) -> Vec<Aval> {
+        values.iter().map(|&value| Aval::new(self.scope.dtype(value), &self.scope.shape(value))).collect()
+    }
+
+    /// The solver's operands come first.
+    pub(super) fn custom_root(&mut self, params: &CustomRoot, app: &Application<'_>) -> Result<Bindings> {
+        let (args, _) = split_at(app.args, params.solve_jaxpr.jaxpr.invars.len())?;
+        self.inline(&params.solve_jaxpr, args)
+    }
+
+    /// Constants of the four functions, then right-hand sides: the solution is what `solve` gives.
+    pub(super) fn custom_linear_solve(&mut self, params: &CustomLinearSolve, app: &Application<'_>) -> Result<Bindings> {
+        let lengths = params.const_lengths;
+        let (_, rest) = split_at(app.args, lengths.matvec + lengths.vecmat)?;
+        let (solve, rest) = split_at(rest, lengths.solve)?;
+        let (_, sides) = split_at(rest, lengths.transpose_solve)?;
+        let args: Vec<Binding> = solve.iter().chain(sides).copied().collect();
+        self.inline(&params.jaxprs.solve, &args)
+    }
+
+    pub(super) fn platform_index(&mut self, params: &PlatformIndex) -> Result<ValueId> {
+        let Opaque(platforms) = &params.platforms;
+        let index = platform(platforms).ok_or_else(|| Error::unsupported("no branch for the platform cpu"))?;
+        self.scope.splat(Scalar::Int(index as i64), DType::I32, &[])
+    }
+}
+
+/// The position of the tuple that names `cpu`, else of the default.
+fn platform(platforms: &PyValue) -> Option<usize> {
+    let PyValue::Tuple(groups) = platforms else {
+        return None;
+    };
+    let named = groups.iter().position(|group| match group {
+        PyValue::Tuple(names) => names.iter().any(|name| name.to_string().trim_matches('\'') == "cpu"),
+        _ => false,
+    });
+    named.or_else(|| groups.iter().position(|group| *group == PyValue::None))
+}
+
+fn split_at<T>(items: &[T], at: usize) -> Result<(&[T], &[T])> {
+    items
+        .split_at_checked(at)
+        .ok_or_else(|| Error::new(ErrorKind::Arity, format!("at least {at} operands are expected, and there are {}", items.len())))
+}
+
+/// The references among operands, each once.
+fn cells_of(args: &[Binding]) -> smallvec::SmallVec<[usize; 2]> {
+    let mut cells = smallvec![];
+    for arg in args {
+        if let Binding::Cell(cell) = *arg
+            && !cells.contains(&cell)
+        {
+            cells.push(cell);
+        }
+    }
+    cells
+}

@@ -1,0 +1,140 @@
+//! Products of arrays.
+
+use super::super::{Call, Combine, MapOp, Op, ValueId};
+use super::{Application, Build};
+use jaxide_core::prims::{DotDimensionNumbers, DotGeneral, Prim, ScaledDot, SymmetricProduct};
+use jaxide_core::{DType, Dims, Error, Result, Scalar};
+
+impl Build {
+    pub(super) fn dot_general(&mut self, params: &DotGeneral, app: &Application<'_>) -> Result<ValueId> {
+        let args = self.values(app.args)?;
+        let dtype = app.dtype();
+        self.dot(args[0], args[1], &params.dimension_numbers, dtype, app.shape())
+    }
+
+    /// The product with elements of type `dtype`; 16-bit floats are summed in `f32` and rounded once.
+    fn dot(&mut self, lhs: ValueId, rhs: ValueId, numbers: &DotDimensionNumbers, dtype: DType, shape: &[usize]) -> Result<ValueId> {
+        let wide = match dtype {
+            DType::F16 | DType::BF16 => DType::F32,
+            other => other,
+        };
+        let (lhs, rhs) = (self.scope.convert(lhs, wide), self.scope.convert(rhs, wide));
+        let lhs_shape = self.scope.shape(lhs);
+        let contracted: usize = numbers.lhs_contracting.iter().map(|&axis| lhs_shape[axis]).product();
+        let library = matches!(wide, DType::F32 | DType::F64);
+        let product = if contracted <= 1 || !library || shape.contains(&0) {
+            self.dot_as_sum(lhs, rhs, numbers, wide, shape)
+        } else {
+            let call = Prim::DotGeneral(DotGeneral {
+                dimension_numbers: numbers.clone(),
+                out_sharding: None,
+                precision: None,
+                preferred_element_type: Some(wide),
+            });
+            self.scope.one(Op::Call(Call(call)), &[lhs, rhs], wide, shape)
+        };
+        Ok(self.scope.convert(product, dtype))
+    }
+
+    /// The product as a sum over elementwise products: axes are batch, left, right, contracted.
+    fn dot_as_sum(&mut self, lhs: ValueId, rhs: ValueId, numbers: &DotDimensionNumbers, dtype: DType, shape: &[usize]) -> ValueId {
+        let lhs_shape = self.scope.shape(lhs);
+        let mut wide = Dims::from_slice(shape);
+        wide.extend(numbers.lhs_contracting.iter().map(|&axis| lhs_shape[axis]));
+        let batch = numbers.lhs_batch.len();
+        let left_free = lhs_shape.len() - batch - numbers.lhs_contracting.len();
+        let place = |rank: usize, batch_axes: &Dims, contracting: &Dims, free: usize| -> Dims {
+            let mut next = free;
+            (0..rank)
+                .map(|axis| {
+                    if let Some(k) = batch_axes.iter().position(|&a| a == axis) {
+                        k
+                    } else if let Some(k) = contracting.iter().position(|&a| a == axis) {
+                        shape.len() + k
+                    } else {
+                        next += 1;
+                        next - 1
+                    }
+                })
+                .collect()
+        };
+        let lhs_dims = place(lhs_shape.len(), &numbers.lhs_batch, &numbers.lhs_contracting, batch);
+        let rhs_rank = self.scope.shape(rhs).len();
+        let rhs_dims = place(rhs_rank, &numbers.rhs_batch, &numbers.rhs_contracting, batch + left_free);
+        let left = self.spread(lhs, &wide, &lhs_dims);
+        let right = self.spread(rhs, &wide, &rhs_dims);
+        let product = self.map(MapOp::Mul, &[left, right], dtype);
+        let axes: Dims = (shape.len()..wide.len()).collect();
+        if axes.is_empty() {
+            return self.scope.reshape(product, shape);
+        }
+        self.scope.reduce(Combine::Add, product, &axes)
+    }
+
+    /// A broadcast whose target axes need not ascend.
+    fn spread(&mut self, x: ValueId, shape: &[usize], dims: &[usize]) -> ValueId {
+        let mut order: Dims = (0..dims.len()).collect();
+        order.sort_by_key(|&axis| dims[axis]);
+        let x = self.scope.transpose(x, &order);
+        let sorted: Dims = order.iter().map(|&axis| dims[axis]).collect();
+        self.scope.broadcast(x, shape, &sorted)
+    }
+
+    /// `alpha * A * A^T + beta * C`.
+    pub(super) fn symmetric_product(&mut self, params: &SymmetricProduct, app: &Application<'_>) -> Result<ValueId> {
+        let args = self.values(app.args)?;
+        let (a, c) = (args[0], args[1]);
+        let dtype = app.dtype();
+        let rank = self.scope.shape(a).len();
+        let batch: Dims = (0..rank - 2).collect();
+        let last: Dims = [rank - 1].into_iter().collect();
+        let numbers = DotDimensionNumbers {
+            lhs_contracting: last.clone(),
+            rhs_contracting: last,
+            lhs_batch: batch.clone(),
+            rhs_batch: batch,
+        };
+        let product = self.dot(a, a, &numbers, dtype, app.shape())?;
+        let alpha = self.scope.splat(Scalar::Float(params.alpha), dtype, &[])?;
+        let beta = self.scope.splat(Scalar::Float(params.beta), dtype, &[])?;
+        let product = self.map(MapOp::Mul, &[alpha, product], dtype);
+        let rest = self.map(MapOp::Mul, &[beta, c], dtype);
+        Ok(self.map(MapOp::Add, &[product, rest], dtype))
+    }
+
+    /// Operands times their scales, each of which holds for a block of elements, multiplied.
+    pub(super) fn scaled_dot(&mut self, params: &ScaledDot, app: &Application<'_>) -> Result<ValueId> {
+        let args = self.values(app.args)?;
+        let ((lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch)) = &params.dimension_numbers;
+        let numbers = DotDimensionNumbers {
+            lhs_contracting: lhs_contracting.clone(),
+            rhs_contracting: rhs_contracting.clone(),
+            lhs_batch: lhs_batch.clone(),
+            rhs_batch: rhs_batch.clone(),
+        };
+        let lhs = self.scaled(args[0], args[2])?;
+        let rhs = self.scaled(args[1], args[3])?;
+        let product = self.dot(lhs, rhs, &numbers, DType::F32, app.shape())?;
+        Ok(self.scope.convert(product, app.dtype()))
+    }
+
+    fn scaled(&mut self, x: ValueId, scale: ValueId) -> Result<ValueId> {
+        let (shape, blocks) = (self.scope.shape(x), self.scope.shape(scale));
+        let x = self.scope.convert(x, DType::F32);
+        let scale = self.scope.convert(scale, DType::F32);
+        // Each axis becomes (block, element in it).
+        let mut wide = Dims::new();
+        let mut dims = Dims::new();
+        for (axis, (&length, &count)) in shape.iter().zip(&blocks).enumerate() {
+            if count == 0 || length % count != 0 {
+                return Err(Error::shape(format!("scales {blocks:?} do not divide {shape:?}")));
+            }
+            wide.push(count);
+            wide.push(length / count);
+            dims.push(2 * axis);
+        }
+        let scale = self.scope.broadcast(scale, &wide, &dims);
+        let scale = self.scope.reshape(scale, &shape);
+        Ok(self.map(MapOp::Mul, &[x, scale], DType::F32))
+    }
+}

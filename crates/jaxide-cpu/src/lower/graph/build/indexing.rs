@@ -1,0 +1,249 @@
+//! Reads and writes at indices that are only known at run time.
+
+use super::super::{Bytes, Combine, GatherSpec, MapOp, OobMode, Op, ScatterSpec, ValueId};
+use super::{Application, Build};
+use jaxide_core::prims::{Gather, GatherScatterMode, ScatterDimensionNumbers};
+use jaxide_core::{DType, Dims, Error, Result, Scalar};
+use smallvec::smallvec;
+
+fn oob_mode(mode: GatherScatterMode) -> Result<OobMode> {
+    Ok(match mode {
+        GatherScatterMode::Clip => OobMode::Clip,
+        GatherScatterMode::FillOrDrop => OobMode::Fill,
+        GatherScatterMode::PromiseInBounds => OobMode::InBounds,
+        GatherScatterMode::OneHot => return Err(Error::unsupported("the one-hot mode of indexing")),
+    })
+}
+
+/// What FILL_OR_DROP reads outside when no value is given.
+fn default_fill(dtype: DType) -> Result<Bytes> {
+    let scalar = if dtype == DType::Bool {
+        Scalar::Bool(true)
+    } else if dtype.is_unsigned_integer() {
+        Scalar::UInt(u64::MAX >> (64 - dtype.bits()))
+    } else if dtype.is_signed_integer() {
+        Scalar::Int(i64::MIN >> (64 - dtype.bits()))
+    } else if dtype.is_complex() {
+        Scalar::Complex(f64::NAN, f64::NAN)
+    } else if dtype.is_float() {
+        Scalar::Float(f64::NAN)
+    } else {
+        return Ok(smallvec![0xff; dtype.size()]);
+    };
+    scalar.to_bytes(dtype)
+}
+
+impl Build {
+    pub(super) fn dynamic_slice(&mut self, app: &Application<'_>) -> Result<ValueId> {
+        let args = self.values(app.args)?;
+        self.dynamic_slice_of(args[0], &args[1..], app.shape())
+    }
+
+    pub(super) fn dynamic_slice_of(&mut self, x: ValueId, starts: &[ValueId], sizes: &[usize]) -> Result<ValueId> {
+        let shape = self.scope.shape(x);
+        let dtype = self.scope.dtype(x);
+        if shape.as_slice() == sizes {
+            return Ok(x);
+        }
+        if let Some(start) = self.static_starts(starts, &shape, sizes) {
+            let ones: Dims = smallvec![1; shape.len()];
+            return Ok(self.scope.slice(x, &start, sizes, &ones));
+        }
+        let mut args = vec![x];
+        args.extend_from_slice(starts);
+        Ok(self.scope.one(Op::DynamicSlice, &args, dtype, sizes))
+    }
+
+    pub(super) fn dynamic_update_slice(&mut self, app: &Application<'_>) -> Result<ValueId> {
+        let args = self.values(app.args)?;
+        self.dynamic_update_of(args[0], args[1], &args[2..])
+    }
+
+    pub(super) fn dynamic_update_of(&mut self, x: ValueId, update: ValueId, starts: &[ValueId]) -> Result<ValueId> {
+        let shape = self.scope.shape(x);
+        let sizes = self.scope.shape(update);
+        if shape == sizes {
+            return Ok(update);
+        }
+        if sizes.contains(&0) {
+            return Ok(x);
+        }
+        let dtype = self.scope.dtype(x);
+        let mut args = vec![x, update];
+        match self.static_starts(starts, &shape, &sizes) {
+            Some(start) => {
+                for index in start {
+                    args.push(self.scope.int(index as i64, DType::I32, &[])?);
+                }
+            }
+            None => args.extend_from_slice(starts),
+        }
+        Ok(self.scope.one(Op::DynamicUpdate, &args, dtype, &shape))
+    }
+
+    /// Clamped starts, where all are known.
+    fn static_starts(&self, starts: &[ValueId], shape: &[usize], sizes: &[usize]) -> Option<Dims> {
+        starts
+            .iter()
+            .enumerate()
+            .map(|(axis, &start)| {
+                let most = (shape[axis] - sizes[axis]) as i64;
+                if most == 0 {
+                    return Some(0);
+                }
+                let known = self.scope.graph.int_elements(start)?;
+                Some(known[0].clamp(0, most) as usize)
+            })
+            .collect()
+    }
+
+    pub(super) fn gather(&mut self, params: &Gather, app: &Application<'_>) -> Result<ValueId> {
+        let args = self.values(app.args)?;
+        let (x, indices) = (args[0], args[1]);
+        let dtype = self.scope.dtype(x);
+        let numbers = &params.dimension_numbers;
+        let fill = match params.fill_value {
+            Some(value) => value.to_bytes(dtype)?,
+            None => default_fill(dtype)?,
+        };
+        let spec = GatherSpec {
+            offset_dims: numbers.offset_dims.clone(),
+            collapsed: numbers.collapsed_slice_dims.clone(),
+            start_index_map: numbers.start_index_map.clone(),
+            operand_batching: numbers.operand_batching_dims.clone(),
+            indices_batching: numbers.start_indices_batching_dims.clone(),
+            slice_sizes: params.slice_sizes.clone(),
+            mode: oob_mode(params.mode)?,
+            fill,
+        };
+        if app.shape().contains(&0) {
+            return self.zeros(&app.results[0]);
+        }
+        let index_shape = self.scope.shape(indices);
+        let single = index_shape[..index_shape.len() - 1].iter().all(|&n| n == 1) && spec.operand_batching.is_empty();
+        if single {
+            return self.single_gather(&spec, x, indices, app);
+        }
+        Ok(self.scope.one(Op::Gather(spec), &[x, indices], dtype, app.shape()))
+    }
+
+    /// One window: a dynamic slice.
+    fn single_gather(&mut self, spec: &GatherSpec, x: ValueId, indices: ValueId, app: &Application<'_>) -> Result<ValueId> {
+        let shape = self.scope.shape(x);
+        let count = spec.start_index_map.len();
+        let index_type = self.scope.dtype(indices);
+        let vector = self.scope.reshape(indices, &[count]);
+        let zero = self.scope.int(0, index_type, &[])?;
+        let mut starts: Vec<ValueId> = vec![zero; shape.len()];
+        let mut inside: Option<ValueId> = None;
+        for (component, &axis) in spec.start_index_map.iter().enumerate() {
+            let start = self.scope.slice(vector, &[component], &[1], &[1]);
+            let start = self.scope.reshape(start, &[]);
+            starts[axis] = start;
+            if spec.mode == OobMode::Fill {
+                let known = self.scope.graph.int_elements(start);
+                let most = shape[axis] as i64 - spec.slice_sizes[axis] as i64;
+                if known.is_some_and(|known| (0..=most).contains(&known[0])) {
+                    continue;
+                }
+                let wide = self.scope.convert(start, DType::I64);
+                let (low, high) = (self.scope.int(0, DType::I64, &[])?, self.scope.int(most, DType::I64, &[])?);
+                let above = self.map(MapOp::Ge, &[wide, low], DType::Bool);
+                let below = self.map(MapOp::Le, &[wide, high], DType::Bool);
+                let both = self.map(MapOp::And, &[above, below], DType::Bool);
+                inside = Some(match inside {
+                    Some(before) => self.map(MapOp::And, &[before, both], DType::Bool),
+                    None => both,
+                });
+            }
+        }
+        let window = self.dynamic_slice_of(x, &starts, &spec.slice_sizes)?;
+        let window = self.scope.reshape(window, app.shape());
+        match inside {
+            None => Ok(window),
+            Some(inside) => {
+                let fill = self.scope.splat_bytes(spec.fill.clone(), app.dtype(), &[]);
+                let fill = self.scope.broadcast(fill, app.shape(), &[]);
+                Ok(self.map(MapOp::Select, &[inside, fill, window], app.dtype()))
+            }
+        }
+    }
+
+    pub(super) fn scatter(
+        &mut self,
+        numbers: &ScatterDimensionNumbers,
+        mode: GatherScatterMode,
+        combine: Combine,
+        app: &Application<'_>,
+    ) -> Result<ValueId> {
+        let args = self.values(app.args)?;
+        let (x, indices, updates) = (args[0], args[1], args[2]);
+        let spec = ScatterSpec {
+            update_window: numbers.update_window_dims.clone(),
+            inserted: numbers.inserted_window_dims.clone(),
+            scatter_dims: numbers.scatter_dims_to_operand_dims.clone(),
+            operand_batching: numbers.operand_batching_dims.clone(),
+            indices_batching: numbers.scatter_indices_batching_dims.clone(),
+            mode: oob_mode(mode)?,
+            combine,
+        };
+        if self.scope.shape(updates).contains(&0) {
+            return Ok(x);
+        }
+        if let Some(result) = self.static_scatter(&spec, x, indices, updates)? {
+            return Ok(result);
+        }
+        Ok(self.scope.one(Op::Scatter(spec), &[x, indices, updates], app.dtype(), app.shape()))
+    }
+
+    /// One window at a place that is known: an update of a box.
+    fn static_scatter(&mut self, spec: &ScatterSpec, x: ValueId, indices: ValueId, updates: ValueId) -> Result<Option<ValueId>> {
+        let (shape, index_shape) = (self.scope.shape(x), self.scope.shape(indices));
+        let single = index_shape[..index_shape.len() - 1].iter().all(|&n| n == 1) && spec.operand_batching.is_empty();
+        if !single {
+            return Ok(None);
+        }
+        let Some(known) = self.scope.graph.int_elements(indices) else {
+            return Ok(None);
+        };
+        let update_shape = self.scope.shape(updates);
+        let mut windows = spec.update_window.iter().map(|&axis| update_shape[axis]);
+        let sizes: Dims = (0..shape.len())
+            .map(|axis| if spec.inserted.contains(&axis) { 1 } else { windows.next().unwrap_or(1) })
+            .collect();
+        let mut start: Dims = smallvec![0; shape.len()];
+        for (&axis, &index) in spec.scatter_dims.iter().zip(&known) {
+            let most = shape[axis] as i64 - sizes[axis] as i64;
+            if most < 0 || (spec.mode == OobMode::Fill && !(0..=most).contains(&index)) {
+                return Ok((spec.mode == OobMode::Fill).then_some(x));
+            }
+            start[axis] = index.clamp(0, most) as usize;
+        }
+        let update = self.scope.reshape(updates, &sizes);
+        let dtype = self.scope.dtype(x);
+        let ones: Dims = smallvec![1; shape.len()];
+        let op = match spec.combine {
+            Combine::Replace => None,
+            Combine::Add => Some(MapOp::Add),
+            Combine::Sub => Some(MapOp::Sub),
+            Combine::Mul => Some(MapOp::Mul),
+            Combine::Min => Some(MapOp::Min),
+            Combine::Max => Some(MapOp::Max),
+            Combine::And => Some(MapOp::And),
+            Combine::Or => Some(MapOp::Or),
+            Combine::Xor => Some(MapOp::Xor),
+        };
+        let update = match op {
+            None => update,
+            Some(op) => {
+                let old = self.scope.slice(x, &start, &sizes, &ones);
+                self.map(op, &[old, update], dtype)
+            }
+        };
+        let starts = start
+            .iter()
+            .map(|&index| self.scope.int(index as i64, DType::I32, &[]))
+            .collect::<Result<Vec<_>>>()?;
+        self.dynamic_update_of(x, update, &starts).map(Some)
+    }
+}

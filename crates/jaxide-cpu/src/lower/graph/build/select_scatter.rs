@@ -1,0 +1,57 @@
+//! Gradients of pooling: values sent to, or read from, the selected element of each window.
+
+use super::super::scope::FrameKind;
+use super::super::{MapOp, Op, Region, ValueId};
+use super::window::window_spec;
+use super::{Application, Build};
+use jaxide_core::prims::{SelectAndGatherAdd, SelectAndScatter, SelectAndScatterAdd, SelectPrim};
+use jaxide_core::{Aval, DType, Dims, Result};
+use smallvec::smallvec;
+
+impl Build {
+    pub(super) fn select_and_scatter(&mut self, params: &SelectAndScatter, app: &Application<'_>) -> Result<ValueId> {
+        let args = self.values(app.args)?;
+        let select = self.scalar_region(&params.select_jaxpr)?;
+        let combine = self.scalar_region(&params.scatter_jaxpr)?;
+        let ones: Dims = smallvec![1; params.window_dimensions.len()];
+        let window = window_spec(&params.window_dimensions, &params.window_strides, &ones, &ones, &params.padding);
+        let op = Op::SelectAndScatter { window, select, combine };
+        Ok(self.scope.one(op, &args, app.dtype(), app.shape()))
+    }
+
+    pub(super) fn select_and_scatter_add(&mut self, params: &SelectAndScatterAdd, app: &Application<'_>) -> Result<ValueId> {
+        let args = self.values(app.args)?;
+        let (source, operand) = (args[0], args[1]);
+        let dtype = app.dtype();
+        let op = match params.select_prim {
+            SelectPrim::Ge => MapOp::Ge,
+            SelectPrim::Le => MapOp::Le,
+        };
+        let select = self.binary_region(op, dtype, DType::Bool)?;
+        let combine = self.binary_region(MapOp::Add, dtype, dtype)?;
+        let zero = self.zeros(&Aval::scalar(dtype))?;
+        let ones: Dims = smallvec![1; params.window_dimensions.len()];
+        let window = window_spec(&params.window_dimensions, &params.window_strides, &ones, &ones, &params.padding);
+        let op = Op::SelectAndScatter { window, select, combine };
+        Ok(self.scope.one(op, &[operand, source, zero], dtype, app.shape()))
+    }
+
+    pub(super) fn select_and_gather_add(&mut self, params: &SelectAndGatherAdd, app: &Application<'_>) -> Result<ValueId> {
+        let args = self.values(app.args)?;
+        let window = window_spec(
+            &params.window_dimensions,
+            &params.window_strides,
+            &params.window_dilation,
+            &params.base_dilation,
+            &params.padding,
+        );
+        let largest = params.select_prim == SelectPrim::Ge;
+        let op = Op::SelectAndGather { largest, window };
+        Ok(self.scope.one(op, &args, app.dtype(), app.shape()))
+    }
+
+    fn binary_region(&mut self, op: MapOp, dtype: DType, result: DType) -> Result<Region> {
+        let scalar = Aval::scalar(dtype);
+        self.region(FrameKind::Loop, &[scalar.clone(), scalar], |build, params| Ok(vec![build.map(op, params, result)]))
+    }
+}

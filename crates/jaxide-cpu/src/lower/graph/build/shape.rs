@@ -1,0 +1,137 @@
+//! Primitives that move elements.
+
+use super::super::{Op, ValueId};
+use super::{Application, Binding, Bindings, Build};
+use jaxide_core::prims::{Reshape, Slice};
+use jaxide_core::{Dims, Error, Result};
+use smallvec::smallvec;
+
+impl Build {
+    pub(super) fn broadcast_in_dim(&mut self, dims: &[usize], app: &Application<'_>) -> Result<ValueId> {
+        let x = self.value(app.args[0])?;
+        Ok(self.scope.broadcast(x, app.shape(), dims))
+    }
+
+    pub(super) fn reshape(&mut self, params: &Reshape, app: &Application<'_>) -> Result<ValueId> {
+        let mut x = self.value(app.args[0])?;
+        if let Some(order) = &params.dimensions {
+            x = self.scope.transpose(x, order);
+        }
+        Ok(self.scope.reshape(x, app.shape()))
+    }
+
+    pub(super) fn transpose(&mut self, permutation: &[usize], app: &Application<'_>) -> Result<ValueId> {
+        let x = self.value(app.args[0])?;
+        Ok(self.scope.transpose(x, permutation))
+    }
+
+    pub(super) fn squeeze(&mut self, app: &Application<'_>) -> Result<ValueId> {
+        let x = self.value(app.args[0])?;
+        Ok(self.scope.reshape(x, app.shape()))
+    }
+
+    pub(super) fn slice(&mut self, params: &Slice, app: &Application<'_>) -> Result<ValueId> {
+        let x = self.value(app.args[0])?;
+        let ones: Dims = smallvec![1; app.shape().len()];
+        let stride = params.strides.as_ref().unwrap_or(&ones);
+        Ok(self.scope.slice(x, &params.start_indices, app.shape(), stride))
+    }
+
+    pub(super) fn pad(&mut self, config: &[(i64, i64, i64)], app: &Application<'_>) -> Result<ValueId> {
+        let (x, value) = (self.value(app.args[0])?, self.value(app.args[1])?);
+        let (dtype, shape) = (app.dtype(), app.shape());
+        if config.iter().all(|&edges| edges == (0, 0, 0)) {
+            return Ok(x);
+        }
+        if self.scope.shape(x).contains(&0) {
+            return Ok(self.scope.broadcast(value, shape, &[]));
+        }
+        let same = self.scope.graph.splat(x) == self.scope.graph.splat(value);
+        if let (Some(bytes), true) = (self.scope.graph.splat(x).cloned(), same) {
+            return Ok(self.scope.splat_bytes(bytes, dtype, shape));
+        }
+        let op = Op::Pad {
+            low: config.iter().map(|edges| edges.0).collect(),
+            interior: config.iter().map(|edges| edges.2).collect(),
+        };
+        Ok(self.scope.one(op, &[x, value], dtype, shape))
+    }
+
+    pub(super) fn rev(&mut self, axes: &[usize], app: &Application<'_>) -> Result<ValueId> {
+        let x = self.value(app.args[0])?;
+        let axes: Dims = axes.iter().copied().filter(|&axis| app.shape()[axis] > 1).collect();
+        if axes.is_empty() || self.scope.graph.splat(x).is_some() {
+            return Ok(x);
+        }
+        Ok(self.scope.one(Op::Rev { axes }, &[x], app.dtype(), app.shape()))
+    }
+
+    pub(super) fn concatenate(&mut self, axis: usize, app: &Application<'_>) -> Result<ValueId> {
+        let parts = self.values(app.args)?;
+        if parts.is_empty() {
+            return Err(Error::unsupported("nothing to concatenate"));
+        }
+        Ok(self.scope.concat(&parts, axis))
+    }
+
+    pub(super) fn split(&mut self, axis: usize, sizes: &[usize], app: &Application<'_>) -> Result<Bindings> {
+        let x = self.value(app.args[0])?;
+        let shape = self.scope.shape(x);
+        let ones: Dims = smallvec![1; shape.len()];
+        let mut start: Dims = smallvec![0; shape.len()];
+        let mut parts = Bindings::new();
+        for &size in sizes {
+            let mut part = shape.clone();
+            part[axis] = size;
+            parts.push(Binding::Value(self.scope.slice(x, &start, &part, &ones)));
+            start[axis] += size;
+        }
+        Ok(parts)
+    }
+
+    pub(super) fn stack(&mut self, axis: usize, app: &Application<'_>) -> Result<ValueId> {
+        let mut shape = Dims::from_slice(app.shape());
+        if shape[axis] == 0 {
+            return self.zeros(&app.results[0]);
+        }
+        shape[axis] = 1;
+        let parts = self.values(app.args)?;
+        let parts: Vec<ValueId> = parts.into_iter().map(|part| self.scope.reshape(part, &shape)).collect();
+        Ok(self.scope.concat(&parts, axis))
+    }
+
+    pub(super) fn unstack(&mut self, axis: usize, app: &Application<'_>) -> Result<Bindings> {
+        let x = self.value(app.args[0])?;
+        let mut part = self.scope.shape(x);
+        let count = std::mem::replace(&mut part[axis], 1);
+        let ones: Dims = smallvec![1; part.len()];
+        let mut start: Dims = smallvec![0; part.len()];
+        let mut slice = part.clone();
+        slice.remove(axis);
+        let mut parts = Bindings::new();
+        for index in 0..count {
+            start[axis] = index;
+            let cut = self.scope.slice(x, &start, &part, &ones);
+            parts.push(Binding::Value(self.scope.reshape(cut, &slice)));
+        }
+        Ok(parts)
+    }
+
+    pub(super) fn tile(&mut self, reps: &[usize], app: &Application<'_>) -> Result<ValueId> {
+        let x = self.value(app.args[0])?;
+        let own = self.scope.shape(x);
+        // Each axis becomes (repetition, own), of which the first is new.
+        let mut wide = Dims::new();
+        let mut dims = Dims::new();
+        for (axis, &rep) in reps.iter().enumerate() {
+            wide.push(rep);
+            let missing = reps.len() - own.len();
+            wide.push(if axis < missing { 1 } else { own[axis - missing] });
+            if axis >= missing {
+                dims.push(2 * axis + 1);
+            }
+        }
+        let repeated = self.scope.broadcast(x, &wide, &dims);
+        Ok(self.scope.reshape(repeated, app.shape()))
+    }
+}

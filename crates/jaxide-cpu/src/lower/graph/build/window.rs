@@ -1,0 +1,73 @@
+//! Windows that move over an array.
+
+use super::super::{Combine, Op, ValueId, WindowSpec};
+use super::{Application, Binding, Bindings, Build};
+use jaxide_core::prims::{Prim, ReduceWindow};
+use jaxide_core::{DType, Dims, Error, ErrorKind, Result};
+
+pub(super) fn window_spec(
+    size: &Dims,
+    stride: &Dims,
+    dilation: &Dims,
+    base_dilation: &Dims,
+    padding: &[(i64, i64)],
+) -> WindowSpec {
+    WindowSpec {
+        size: size.clone(),
+        stride: stride.clone(),
+        dilation: dilation.clone(),
+        base_dilation: base_dilation.clone(),
+        low: padding.iter().map(|edges| edges.0).collect(),
+    }
+}
+
+impl Build {
+    pub(super) fn reduce_window(&mut self, app: &Application<'_>) -> Result<ValueId> {
+        macro_rules! spec {
+            ($params:expr) => {
+                window_spec(
+                    &$params.window_dimensions,
+                    &$params.window_strides,
+                    &$params.window_dilation,
+                    &$params.base_dilation,
+                    &$params.padding,
+                )
+            };
+        }
+        let (combine, window) = match &app.eqn.prim {
+            Prim::ReduceWindowSum(params) => (Combine::Add, spec!(params)),
+            Prim::ReduceWindowMax(params) => (Combine::Max, spec!(params)),
+            Prim::ReduceWindowMin(params) => (Combine::Min, spec!(params)),
+            other => {
+                return Err(Error::new(
+                    ErrorKind::Internal,
+                    format!("{} is not a reduction over windows", other.name()),
+                ));
+            }
+        };
+        let x = self.value(app.args[0])?;
+        let dtype = app.dtype();
+        let wide = match (combine, dtype) {
+            (Combine::Add, DType::F16 | DType::BF16) => DType::F32,
+            _ => dtype,
+        };
+        let x = self.scope.convert(x, wide);
+        let sum = self.scope.one(Op::ReduceWindow { combine, window }, &[x], wide, app.shape());
+        Ok(self.scope.convert(sum, dtype))
+    }
+
+    pub(super) fn reduce_window_with(&mut self, params: &ReduceWindow, app: &Application<'_>) -> Result<Bindings> {
+        let args = self.values(app.args)?;
+        let body = self.scalar_region(&params.jaxpr)?;
+        let window = window_spec(
+            &params.window_dimensions,
+            &params.window_strides,
+            &params.window_dilation,
+            &params.base_dilation,
+            &params.padding,
+        );
+        let results: Vec<(DType, &[usize])> = app.results.iter().map(|aval| (aval.dtype, &aval.shape[..])).collect();
+        let results = self.scope.emit(Op::ReduceWindowWith { window, body }, &args, &results);
+        Ok(results.into_iter().map(Binding::Value).collect())
+    }
+}

@@ -1,0 +1,86 @@
+//! The graph as text, for debugging and dumps.
+
+use super::{Graph, Op, Region, ValueId};
+use std::fmt;
+
+impl fmt::Display for ValueId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "%{}", self.0)
+    }
+}
+
+impl Graph {
+    /// `%3: f32[4]`.
+    fn typed(&self, value: ValueId) -> String {
+        let info = self.value(value);
+        let dims: Vec<String> = info.shape.iter().map(usize::to_string).collect();
+        format!("{value}: {}[{}]", info.dtype, dims.join(","))
+    }
+
+    fn write_region(&self, f: &mut fmt::Formatter<'_>, region: &Region, indent: usize) -> fmt::Result {
+        let pad = "  ".repeat(indent);
+        let params: Vec<String> = region.params.iter().map(|&param| self.typed(param)).collect();
+        writeln!(f, "({}) {{", params.join(", "))?;
+        for &id in &region.nodes {
+            let node = self.node(id);
+            let results: Vec<String> = node.results.iter().map(|&value| self.typed(value)).collect();
+            let args: Vec<String> = node.args.iter().map(ValueId::to_string).collect();
+            write!(f, "{pad}  {} = {}", results.join(", "), node.op)?;
+            writeln!(f, "({})", args.join(", "))?;
+            let mut regions = Vec::new();
+            node.op.visit_regions(&mut |inner| regions.push(inner));
+            for inner in regions {
+                write!(f, "{pad}    ")?;
+                self.write_region(f, inner, indent + 2)?;
+            }
+        }
+        let results: Vec<String> = region.results.iter().map(ValueId::to_string).collect();
+        writeln!(f, "{pad}}} -> ({})", results.join(", "))
+    }
+}
+
+impl fmt::Display for Graph {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_region(f, &self.root, 0)
+    }
+}
+
+impl fmt::Display for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Op::Const(index) => write!(f, "const {index}"),
+            Op::Splat(bytes) => {
+                f.write_str("splat 0x")?;
+                bytes.iter().rev().try_for_each(|byte| write!(f, "{byte:02x}"))
+            }
+            Op::Iota { axis } => write!(f, "iota {axis}"),
+            Op::Map(map) => write!(f, "{map:?}"),
+            Op::Broadcast { dims } => write!(f, "broadcast {dims:?}"),
+            Op::Reshape => f.write_str("reshape"),
+            Op::Transpose { permutation } => write!(f, "transpose {permutation:?}"),
+            Op::Slice { start, stride } => write!(f, "slice {start:?} by {stride:?}"),
+            Op::Rev { axes } => write!(f, "rev {axes:?}"),
+            Op::Pad { low, interior } => write!(f, "pad {low:?} interior {interior:?}"),
+            Op::Concat { axis } => write!(f, "concat {axis}"),
+            Op::Alias => f.write_str("alias"),
+            Op::DynamicSlice => f.write_str("dynamic_slice"),
+            Op::DynamicUpdate => f.write_str("dynamic_update"),
+            Op::Gather(spec) => write!(f, "gather {:?} {:?}", spec.slice_sizes, spec.mode),
+            Op::Scatter(spec) => write!(f, "scatter {:?} {:?}", spec.combine, spec.mode),
+            Op::Reduce { combine, axes } => write!(f, "reduce {combine:?} {axes:?}"),
+            Op::ArgReduce { largest, axis } => write!(f, "{} {axis}", if *largest { "argmax" } else { "argmin" }),
+            Op::ReduceWith { axes, .. } => write!(f, "reduce_with {axes:?}"),
+            Op::ReduceWindow { combine, window } => write!(f, "reduce_window {combine:?} {:?}", window.size),
+            Op::ReduceWindowWith { window, .. } => write!(f, "reduce_window_with {:?}", window.size),
+            Op::SelectAndScatter { window, .. } => write!(f, "select_and_scatter {:?}", window.size),
+            Op::SelectAndGather { window, .. } => write!(f, "select_and_gather {:?}", window.size),
+            Op::Scan { carries, length, reverse, .. } => {
+                let direction = if *reverse { " backwards" } else { "" };
+                write!(f, "scan {length} times{direction}, {carries} carried")
+            }
+            Op::While { .. } => f.write_str("while"),
+            Op::Cond { .. } => f.write_str("cond"),
+            Op::Call(call) => write!(f, "call {}", call.0.name()),
+        }
+    }
+}

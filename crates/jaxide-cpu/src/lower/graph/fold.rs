@@ -1,0 +1,96 @@
+//! Integer arrays whose elements are known, for indices that turn out to be constants.
+
+use super::{Def, Graph, MapOp, Op, ValueId};
+use jaxide_core::DType;
+
+/// Larger arrays are not looked into.
+const MOST: usize = 64;
+
+impl Graph {
+    /// The elements of a small array of integers or truth values, in row-major order, where they follow from constants.
+    pub(crate) fn int_elements(&self, value: ValueId) -> Option<Vec<i64>> {
+        let info = self.value(value);
+        if info.len() > MOST || !(info.dtype.is_integer() || info.dtype == DType::Bool) {
+            return None;
+        }
+        let Def::Node(id, _) = info.def else { return None };
+        let node = self.node(id);
+        let count = info.len();
+        let args = |k: usize| self.int_elements(node.args[k]);
+        match &node.op {
+            Op::Splat(bytes) => Some(vec![read_int(info.dtype, bytes)?; count]),
+            Op::Const(index) => {
+                let bytes = self.consts[*index as usize].bytes();
+                bytes.chunks_exact(info.dtype.size()).map(|element| read_int(info.dtype, element)).collect()
+            }
+            Op::Iota { .. } if info.shape.len() == 1 => Some((0..count as i64).map(|k| wrap(info.dtype, k)).collect()),
+            Op::Reshape => args(0),
+            Op::Broadcast { .. } if self.value(node.args[0]).len() == 1 => Some(vec![args(0)?[0]; count]),
+            Op::Slice { start, stride } if info.shape.len() == 1 => {
+                let all = args(0)?;
+                Some((0..count).map(|k| all[start[0] + k * stride[0]]).collect())
+            }
+            Op::Concat { .. } if info.shape.len() == 1 => {
+                let parts: Option<Vec<Vec<i64>>> = (0..node.args.len()).map(args).collect();
+                Some(parts?.concat())
+            }
+            Op::Map(map) => {
+                let operands: Option<Vec<Vec<i64>>> = (0..node.args.len()).map(args).collect();
+                let operands = operands?;
+                (0..count)
+                    .map(|k| {
+                        let at: Vec<i64> = operands.iter().map(|all| if all.len() == 1 { all[0] } else { all[k] }).collect();
+                        fold(*map, &at).map(|result| wrap(info.dtype, result))
+                    })
+                    .collect()
+            }
+            _ => None,
+        }
+    }
+}
+
+fn fold(map: MapOp, args: &[i64]) -> Option<i64> {
+    Some(match (map, args) {
+        (MapOp::Add, [a, b]) => a.wrapping_add(*b),
+        (MapOp::Sub, [a, b]) => a.wrapping_sub(*b),
+        (MapOp::Mul, [a, b]) => a.wrapping_mul(*b),
+        (MapOp::Neg, [a]) => a.wrapping_neg(),
+        (MapOp::Max, [a, b]) => *a.max(b),
+        (MapOp::Min, [a, b]) => *a.min(b),
+        (MapOp::Lt, [a, b]) => i64::from(a < b),
+        (MapOp::Le, [a, b]) => i64::from(a <= b),
+        (MapOp::Gt, [a, b]) => i64::from(a > b),
+        (MapOp::Ge, [a, b]) => i64::from(a >= b),
+        (MapOp::Eq, [a, b]) => i64::from(a == b),
+        (MapOp::Ne, [a, b]) => i64::from(a != b),
+        (MapOp::Select, [which, cases @ ..]) => *cases.get(usize::try_from(*which).ok()?)?,
+        (MapOp::Clamp, [low, x, high]) => *x.max(low).min(high),
+        (MapOp::Convert, [a]) => *a,
+        _ => return None,
+    })
+}
+
+/// An integer as an element of `dtype`; `u64` above `i64::MAX` is not handled.
+fn wrap(dtype: DType, value: i64) -> i64 {
+    let drop = 64 - dtype.bits() as u32;
+    match dtype {
+        DType::Bool => i64::from(value != 0),
+        DType::U64 | DType::I64 => value,
+        _ if dtype.is_unsigned_integer() => ((value as u64) << drop >> drop) as i64,
+        _ => value << drop >> drop,
+    }
+}
+
+fn read_int(dtype: DType, bytes: &[u8]) -> Option<i64> {
+    let mut wide = [0u8; 8];
+    wide.get_mut(..bytes.len())?.copy_from_slice(bytes);
+    let value = i64::from_le_bytes(wide);
+    if dtype == DType::U64 && value < 0 {
+        return None;
+    }
+    Some(match dtype {
+        DType::I2 | DType::I4 => i64::from(bytes[0] as i8),
+        DType::U2 | DType::U4 => value,
+        _ => wrap(dtype, value),
+    })
+}

@@ -1,0 +1,189 @@
+//! The program as one graph: calls inlined, sub-jaxprs as regions that refer to values around them.
+//!
+//! A [`Graph`] owns all values and nodes; a [`Region`] lists nodes in order of evaluation. A region inside a node (a loop body, a
+//! branch) uses values of the regions around it directly, so that constants of loops need no
+//! parameters and what does not change in a loop is visible as such. The operations are fewer than the primitives and come in
+//! three sorts: [`MapOp`]s on elements, index maps, and operations with a plan of their own (loops, reductions, updates, calls of the runtime).
+
+mod build;
+mod display;
+mod fold;
+mod map_op;
+mod op;
+mod scope;
+
+use jaxide_core::{DType, Shape, Tensor};
+use smallvec::SmallVec;
+
+pub(crate) use build::build;
+pub(crate) use map_op::MapOp;
+pub(crate) use op::{Bytes, Call, Combine, GatherSpec, OobMode, Op, ScatterSpec, WindowSpec};
+pub(crate) use scope::Scope;
+
+/// A value: an array of known shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct ValueId(pub(crate) u32);
+
+/// A node: one operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct NodeId(pub(crate) u32);
+
+impl ValueId {
+    /// Position in the graph's list of values.
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl NodeId {
+    /// Position in the graph's list of nodes.
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Where a value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Def {
+    /// A parameter of a region.
+    Param,
+    /// A result of a node.
+    Node(NodeId, u32),
+}
+
+/// What is known of a value.
+#[derive(Clone, Debug)]
+pub(crate) struct ValueInfo {
+    /// Element type.
+    pub(crate) dtype: DType,
+    /// Lengths of the axes.
+    pub(crate) shape: Shape,
+    /// Its origin.
+    pub(crate) def: Def,
+}
+
+impl ValueInfo {
+    /// The number of elements.
+    pub(crate) fn len(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// The number of bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.len() * self.dtype.size()
+    }
+}
+
+/// Operands of a node.
+pub(crate) type Args = SmallVec<[ValueId; 3]>;
+
+/// One operation applied.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    /// What is computed.
+    pub(crate) op: Op,
+    /// From what.
+    pub(crate) args: Args,
+    /// The values it defines.
+    pub(crate) results: SmallVec<[ValueId; 1]>,
+}
+
+/// A function body: parameters, nodes in order, results.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Region {
+    /// Values bound when the region runs.
+    pub(crate) params: Vec<ValueId>,
+    /// Nodes in order of evaluation.
+    pub(crate) nodes: Vec<NodeId>,
+    /// Values it yields; they may belong to regions around it.
+    pub(crate) results: Vec<ValueId>,
+}
+
+/// All values and nodes of a program, and its outermost region.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Graph {
+    pub(crate) values: Vec<ValueInfo>,
+    pub(crate) nodes: Vec<Node>,
+    /// Arrays that [`Op::Const`] refers to.
+    pub(crate) consts: Vec<Tensor>,
+    pub(crate) root: Region,
+}
+
+impl Graph {
+    pub(crate) fn value(&self, value: ValueId) -> &ValueInfo {
+        &self.values[value.index()]
+    }
+
+    pub(crate) fn node(&self, node: NodeId) -> &Node {
+        &self.nodes[node.index()]
+    }
+
+    pub(crate) fn shape(&self, value: ValueId) -> &[usize] {
+        &self.value(value).shape
+    }
+
+    pub(crate) fn dtype(&self, value: ValueId) -> DType {
+        self.value(value).dtype
+    }
+
+    /// The node that defines a value.
+    pub(crate) fn def(&self, value: ValueId) -> Option<NodeId> {
+        match self.value(value).def {
+            Def::Param => None,
+            Def::Node(node, _) => Some(node),
+        }
+    }
+
+    /// The operation that defines a value.
+    pub(crate) fn op(&self, value: ValueId) -> Option<&Op> {
+        self.def(value).map(|node| &self.node(node).op)
+    }
+
+    /// The element that all of a value's elements equal, if it is defined so.
+    pub(crate) fn splat(&self, value: ValueId) -> Option<&Bytes> {
+        match self.op(value) {
+            Some(Op::Splat(bytes)) => Some(bytes),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn new_value(&mut self, dtype: DType, shape: &[usize], def: Def) -> ValueId {
+        self.values.push(ValueInfo {
+            dtype,
+            shape: Shape::from_slice(shape),
+            def,
+        });
+        ValueId(self.values.len() as u32 - 1)
+    }
+
+    /// Removes nodes whose results nothing uses, in all regions.
+    pub(crate) fn eliminate_dead(&mut self) {
+        let mut root = std::mem::take(&mut self.root);
+        let mut live = vec![false; self.values.len()];
+        self.sweep(&mut root, &mut live);
+        self.root = root;
+    }
+
+    /// `live` says which values code behind the region uses; afterwards also what the region uses.
+    fn sweep(&mut self, region: &mut Region, live: &mut [bool]) {
+        region
+            .results
+            .iter()
+            .for_each(|value| live[value.index()] = true);
+        let mut kept = Vec::with_capacity(region.nodes.len());
+        for &id in region.nodes.iter().rev() {
+            let node = &mut self.nodes[id.index()];
+            let used = node.results.iter().any(|value| live[value.index()]);
+            if !used && !node.op.has_effect() {
+                continue;
+            }
+            kept.push(id);
+            node.args.iter().for_each(|value| live[value.index()] = true);
+            let mut op = std::mem::replace(&mut node.op, Op::Reshape);
+            op.visit_regions_mut(&mut |inner| self.sweep(inner, live));
+            self.nodes[id.index()].op = op;
+        }
+        kept.reverse();
+        region.nodes = kept;
+    }
+}

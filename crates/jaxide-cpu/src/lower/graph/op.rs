@@ -1,0 +1,220 @@
+//! The operations of the graph.
+
+use super::{MapOp, Region};
+use jaxide_core::{Dims, Prim};
+use smallvec::SmallVec;
+
+/// The bytes of one element.
+pub(crate) type Bytes = SmallVec<[u8; 16]>;
+
+/// How two elements become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Combine {
+    Add,
+    Sub,
+    Mul,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+    /// The new one.
+    Replace,
+}
+
+/// What indexing does out of bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum OobMode {
+    /// Windows move inside.
+    Clip,
+    /// Reads give the fill value, writes are dropped.
+    Fill,
+    /// Nothing is outside.
+    InBounds,
+}
+
+/// A gather: windows of `slice_sizes` of the operand at indices, see JAX's `GatherDimensionNumbers`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct GatherSpec {
+    pub(crate) offset_dims: Dims,
+    pub(crate) collapsed: Dims,
+    pub(crate) start_index_map: Dims,
+    pub(crate) operand_batching: Dims,
+    pub(crate) indices_batching: Dims,
+    pub(crate) slice_sizes: Dims,
+    pub(crate) mode: OobMode,
+    /// The element read outside.
+    pub(crate) fill: Bytes,
+}
+
+/// A scatter: windows of the updates combined into the operand, see JAX's `ScatterDimensionNumbers`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ScatterSpec {
+    pub(crate) update_window: Dims,
+    pub(crate) inserted: Dims,
+    pub(crate) scatter_dims: Dims,
+    pub(crate) operand_batching: Dims,
+    pub(crate) indices_batching: Dims,
+    pub(crate) mode: OobMode,
+    pub(crate) combine: Combine,
+}
+
+/// A window that moves over an array.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct WindowSpec {
+    pub(crate) size: Dims,
+    pub(crate) stride: Dims,
+    pub(crate) dilation: Dims,
+    pub(crate) base_dilation: Dims,
+    /// Low padding; the high one follows from the result's shape.
+    pub(crate) low: SmallVec<[i64; 4]>,
+}
+
+/// A call of the runtime, with the primitive that says what it computes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Call(pub(crate) Prim);
+
+/// An operation with its static parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Op {
+    /// A captured array.
+    Const(u32),
+    /// One element everywhere.
+    Splat(Bytes),
+    /// The index along an axis.
+    Iota { axis: usize },
+    /// A function of elements; operands of rank 0 beside arrays stand for all elements.
+    Map(MapOp),
+    /// Axis `k` of the operand is axis `dims[k]` of the result; axes of length 1 repeat.
+    Broadcast { dims: Dims },
+    /// The same elements in row-major order.
+    Reshape,
+    /// Axis `k` of the result is axis `permutation[k]` of the operand.
+    Transpose { permutation: Dims },
+    /// A box with strides; its lengths are those of the result.
+    Slice { start: Dims, stride: Dims },
+    /// Reversed axes.
+    Rev { axes: Dims },
+    /// The first operand surrounded by and interspersed with the second, a scalar. Lengths follow from the result.
+    Pad {
+        low: SmallVec<[i64; 4]>,
+        interior: SmallVec<[i64; 4]>,
+    },
+    /// Arrays joined along an axis.
+    Concat { axis: usize },
+    /// The same bytes as another element type or shape.
+    Alias,
+    /// A box (lengths of the result) at a start given by scalars, moved inside.
+    DynamicSlice,
+    /// The first operand with the second written at a start given by scalars, moved inside.
+    DynamicUpdate,
+    /// Windows read at indices.
+    Gather(GatherSpec),
+    /// Windows combined into the operand at indices: operand, indices, updates.
+    Scatter(ScatterSpec),
+    /// Axes combined away.
+    Reduce { combine: Combine, axes: Dims },
+    /// The index of the largest or smallest along an axis.
+    ArgReduce { largest: bool, axis: usize },
+    /// Axes combined away by a function: operands, then initial values; the region takes two sets of scalars.
+    ReduceWith { axes: Dims, body: Region },
+    /// Windows combined.
+    ReduceWindow { combine: Combine, window: WindowSpec },
+    /// Windows combined by a function: operands, then initial values.
+    ReduceWindowWith { window: WindowSpec, body: Region },
+    /// Each source element goes to the element of its window that `select` (true keeps the first of two) picks and is combined there: operand, source, initial value.
+    SelectAndScatter {
+        window: WindowSpec,
+        select: Region,
+        combine: Region,
+    },
+    /// Reads the first operand where the second is largest (or smallest) in its window.
+    SelectAndGather { largest: bool, window: WindowSpec },
+    /// Repeats a body: initial carries, then stacked inputs; the region takes carries and slices and gives carries and slices.
+    Scan {
+        body: Region,
+        carries: usize,
+        length: usize,
+        reverse: bool,
+    },
+    /// Repeats a body while the condition holds, a scalar or one per leading index.
+    While { cond: Region, body: Region },
+    /// The branch at the first operand's index, without further operands.
+    Cond { branches: Vec<Region> },
+    /// Library code.
+    Call(Call),
+}
+
+impl Op {
+    /// Calls `visitor` with every region inside.
+    pub(crate) fn visit_regions<'a>(&'a self, visitor: &mut dyn FnMut(&'a Region)) {
+        match self {
+            Op::ReduceWith { body, .. } | Op::ReduceWindowWith { body, .. } | Op::Scan { body, .. } => {
+                visitor(body)
+            }
+            Op::SelectAndScatter {
+                select, combine, ..
+            } => {
+                visitor(select);
+                visitor(combine);
+            }
+            Op::While { cond, body } => {
+                visitor(cond);
+                visitor(body);
+            }
+            Op::Cond { branches } => branches.iter().for_each(visitor),
+            Op::Const(_)
+            | Op::Splat(_)
+            | Op::Iota { .. }
+            | Op::Map(_)
+            | Op::Broadcast { .. }
+            | Op::Reshape
+            | Op::Transpose { .. }
+            | Op::Slice { .. }
+            | Op::Rev { .. }
+            | Op::Pad { .. }
+            | Op::Concat { .. }
+            | Op::Alias
+            | Op::DynamicSlice
+            | Op::DynamicUpdate
+            | Op::Gather(_)
+            | Op::Scatter(_)
+            | Op::Reduce { .. }
+            | Op::ArgReduce { .. }
+            | Op::ReduceWindow { .. }
+            | Op::SelectAndGather { .. }
+            | Op::Call(_) => {}
+        }
+    }
+
+    /// As [`Self::visit_regions`], with the regions replaceable.
+    pub(crate) fn visit_regions_mut(&mut self, visitor: &mut dyn FnMut(&mut Region)) {
+        match self {
+            Op::ReduceWith { body, .. } | Op::ReduceWindowWith { body, .. } | Op::Scan { body, .. } => {
+                visitor(body)
+            }
+            Op::SelectAndScatter {
+                select, combine, ..
+            } => {
+                visitor(select);
+                visitor(combine);
+            }
+            Op::While { cond, body } => {
+                visitor(cond);
+                visitor(body);
+            }
+            Op::Cond { branches } => branches.iter_mut().for_each(visitor),
+            _ => {}
+        }
+    }
+
+    /// Whether it does something besides giving its results.
+    pub(crate) fn has_effect(&self) -> bool {
+        let mut effect = matches!(self, Op::Call(Call(Prim::DebugPrint(_))));
+        self.visit_regions(&mut |_| {});
+        if let Op::Scan { .. } | Op::While { .. } | Op::Cond { .. } = self {
+            effect |= false;
+        }
+        effect
+    }
+}

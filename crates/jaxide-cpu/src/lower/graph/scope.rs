@@ -1,0 +1,356 @@
+//! Construction of a [`Graph`].
+//!
+//! Equal pure nodes are one, what does nothing is left out, and a node lands in the outermost loop body where its operands exist,
+//! so that loop-invariant work leaves loops by itself. It never leaves a branch, which may be there because the work is rare.
+
+use super::{Args, Bytes, Def, Graph, MapOp, NodeId, Op, Region, ValueId};
+use jaxide_core::{DType, Dims, Result, Scalar};
+use smallvec::SmallVec;
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// What a region belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FrameKind {
+    /// The program itself.
+    Root,
+    /// Runs many times: invariant nodes leave.
+    Loop,
+    /// Runs perhaps: nodes stay.
+    Branch,
+}
+
+struct Frame {
+    kind: FrameKind,
+    nodes: Vec<NodeId>,
+    seen: HashMap<u64, Vec<NodeId>>,
+}
+
+/// A graph under construction, with the regions that are open.
+pub(crate) struct Scope {
+    pub(crate) graph: Graph,
+    frames: Vec<Frame>,
+    /// Which frame holds the definition, by value.
+    depth: Vec<u32>,
+}
+
+impl Scope {
+    /// An empty graph whose outermost region has these parameters.
+    pub(crate) fn new(params: &[(DType, &[usize])]) -> Scope {
+        let mut scope = Scope {
+            graph: Graph::default(),
+            frames: Vec::new(),
+            depth: Vec::new(),
+        };
+        scope.open(FrameKind::Root);
+        for &(dtype, shape) in params {
+            let param = scope.new_value(dtype, shape, Def::Param, 0);
+            scope.graph.root.params.push(param);
+        }
+        scope
+    }
+
+    /// The finished graph.
+    pub(crate) fn finish(mut self, results: Vec<ValueId>) -> Graph {
+        let frame = self.frames.pop().expect("the root frame is open");
+        self.graph.root.nodes = frame.nodes;
+        self.graph.root.results = results;
+        self.graph.eliminate_dead();
+        self.graph
+    }
+
+    /// Opens a region and gives its parameters; [`Self::close`] ends it.
+    pub(crate) fn open_region(&mut self, kind: FrameKind, params: &[(DType, &[usize])]) -> Vec<ValueId> {
+        self.open(kind);
+        let depth = self.frames.len() as u32 - 1;
+        params
+            .iter()
+            .map(|&(dtype, shape)| self.new_value(dtype, shape, Def::Param, depth))
+            .collect()
+    }
+
+    /// The region that was opened last, with its results.
+    pub(crate) fn close_region(&mut self, params: Vec<ValueId>, results: Vec<ValueId>) -> Region {
+        let frame = self.frames.pop().expect("a region is open");
+        Region {
+            params,
+            nodes: frame.nodes,
+            results,
+        }
+    }
+
+    fn open(&mut self, kind: FrameKind) {
+        self.frames.push(Frame {
+            kind,
+            nodes: Vec::new(),
+            seen: HashMap::new(),
+        });
+    }
+
+    fn new_value(&mut self, dtype: DType, shape: &[usize], def: Def, depth: u32) -> ValueId {
+        self.depth.push(depth);
+        self.graph.new_value(dtype, shape, def)
+    }
+
+    /// Adds a node, or finds an equal one.
+    pub(crate) fn emit(
+        &mut self,
+        op: Op,
+        args: &[ValueId],
+        results: &[(DType, &[usize])],
+    ) -> SmallVec<[ValueId; 1]> {
+        let effect = op.has_effect();
+        let mut key = DefaultHasher::new();
+        hash_op(&op, &mut key);
+        args.hash(&mut key);
+        let key = key.finish();
+        if !effect && let Some(found) = self.find(key, &op, args, results) {
+            return self.graph.node(found).results.clone();
+        }
+        let home = if effect { self.frames.len() - 1 } else { self.home(&op, args) };
+        let id = NodeId(self.graph.nodes.len() as u32);
+        let results = results
+            .iter()
+            .enumerate()
+            .map(|(k, &(dtype, shape))| {
+                self.new_value(dtype, shape, Def::Node(id, k as u32), home as u32)
+            })
+            .collect::<SmallVec<[ValueId; 1]>>();
+        self.graph.nodes.push(super::Node {
+            op,
+            args: Args::from_slice(args),
+            results: results.clone(),
+        });
+        self.frames[home].nodes.push(id);
+        self.frames[home].seen.entry(key).or_default().push(id);
+        results
+    }
+
+    /// Adds a node with one result.
+    pub(crate) fn one(&mut self, op: Op, args: &[ValueId], dtype: DType, shape: &[usize]) -> ValueId {
+        self.emit(op, args, &[(dtype, shape)])[0]
+    }
+
+    fn find(&self, key: u64, op: &Op, args: &[ValueId], results: &[(DType, &[usize])]) -> Option<NodeId> {
+        let candidates = self.frames.iter().rev().filter_map(|frame| frame.seen.get(&key));
+        candidates.flatten().copied().find(|&id| {
+            let node = self.graph.node(id);
+            node.op == *op
+                && node.args.as_slice() == args
+                && node.results.len() == results.len()
+                && node.results.iter().zip(results).all(|(&value, &(dtype, shape))| {
+                    self.graph.dtype(value) == dtype && self.graph.shape(value) == shape
+                })
+        })
+    }
+
+    /// The outermost frame that a node may live in.
+    fn home(&self, op: &Op, args: &[ValueId]) -> usize {
+        let mut needs = args
+            .iter()
+            .map(|arg| self.depth[arg.index()] as usize)
+            .max()
+            .unwrap_or(0);
+        op.visit_regions(&mut |region| needs = needs.max(self.region_depth(region)));
+        let free = matches!(op, Op::Splat(_) | Op::Const(_) | Op::Iota { .. });
+        let mut home = self.frames.len() - 1;
+        while home > needs && (free || self.frames[home].kind == FrameKind::Loop) {
+            home -= 1;
+        }
+        home
+    }
+
+    /// The deepest frame that a finished region refers to.
+    fn region_depth(&self, region: &Region) -> usize {
+        let open = self.frames.len();
+        let mut needs = 0;
+        let mut look = |value: &ValueId| {
+            let depth = self.depth[value.index()] as usize;
+            if depth < open {
+                needs = needs.max(depth);
+            }
+        };
+        region.results.iter().for_each(&mut look);
+        for &id in &region.nodes {
+            self.graph.node(id).args.iter().for_each(&mut look);
+        }
+        for &id in &region.nodes {
+            self.graph
+                .node(id)
+                .op
+                .visit_regions(&mut |inner| needs = needs.max(self.region_depth(inner)));
+        }
+        needs
+    }
+
+    pub(crate) fn shape(&self, value: ValueId) -> Dims {
+        Dims::from_slice(self.graph.shape(value))
+    }
+
+    pub(crate) fn dtype(&self, value: ValueId) -> DType {
+        self.graph.dtype(value)
+    }
+}
+
+/// Equal operations hash alike; parameters of operations that hardly ever repeat do not count.
+fn hash_op(op: &Op, hasher: &mut DefaultHasher) {
+    std::mem::discriminant(op).hash(hasher);
+    match op {
+        Op::Splat(bytes) => bytes.hash(hasher),
+        Op::Map(map) => map.hash(hasher),
+        Op::Const(index) => index.hash(hasher),
+        Op::Slice { start, .. } => start.hash(hasher),
+        _ => {}
+    }
+}
+
+/// Short forms. What does nothing gives its operand.
+impl Scope {
+    /// An array of one element, given by its bytes.
+    pub(crate) fn splat_bytes(&mut self, bytes: Bytes, dtype: DType, shape: &[usize]) -> ValueId {
+        self.one(Op::Splat(bytes), &[], dtype, shape)
+    }
+
+    /// An array of one number, rounded to `dtype`.
+    pub(crate) fn splat(&mut self, value: Scalar, dtype: DType, shape: &[usize]) -> Result<ValueId> {
+        let bytes = value.to_bytes(dtype)?;
+        Ok(self.splat_bytes(bytes, dtype, shape))
+    }
+
+    /// An array of one integer.
+    pub(crate) fn int(&mut self, value: i64, dtype: DType, shape: &[usize]) -> Result<ValueId> {
+        self.splat(Scalar::Int(value), dtype, shape)
+    }
+
+    /// A function of elements; the result has the shape of the operands that are not of rank 0.
+    pub(crate) fn map(&mut self, op: MapOp, args: &[ValueId], dtype: DType) -> ValueId {
+        let shape = args
+            .iter()
+            .map(|&arg| self.shape(arg))
+            .max_by_key(|shape| shape.len())
+            .unwrap_or_default();
+        if op == MapOp::Convert && self.dtype(args[0]) == dtype {
+            return args[0];
+        }
+        self.one(Op::Map(op), args, dtype, &shape)
+    }
+
+    /// As [`Self::map`] with the element type of the last operand.
+    pub(crate) fn same(&mut self, op: MapOp, args: &[ValueId]) -> ValueId {
+        let dtype = self.dtype(*args.last().expect("an operand"));
+        self.map(op, args, dtype)
+    }
+
+    /// The elements converted.
+    pub(crate) fn convert(&mut self, x: ValueId, dtype: DType) -> ValueId {
+        self.map(MapOp::Convert, &[x], dtype)
+    }
+
+    /// The axes placed at `dims` of `shape`, axes of length 1 repeated.
+    pub(crate) fn broadcast(&mut self, x: ValueId, shape: &[usize], dims: &[usize]) -> ValueId {
+        let dtype = self.dtype(x);
+        if let Some(bytes) = self.graph.splat(x).cloned() {
+            return self.splat_bytes(bytes, dtype, shape);
+        }
+        if self.graph.shape(x) == shape && dims.iter().copied().eq(0..shape.len()) {
+            return x;
+        }
+        let dims = Dims::from_slice(dims);
+        self.one(Op::Broadcast { dims }, &[x], dtype, shape)
+    }
+
+    /// A scalar repeated; an array of that shape stays.
+    pub(crate) fn broadcast_scalar(&mut self, x: ValueId, shape: &[usize]) -> ValueId {
+        if self.graph.shape(x).is_empty() { self.broadcast(x, shape, &[]) } else { x }
+    }
+
+    /// The same elements in row-major order.
+    pub(crate) fn reshape(&mut self, x: ValueId, shape: &[usize]) -> ValueId {
+        let dtype = self.dtype(x);
+        if self.graph.shape(x) == shape {
+            return x;
+        }
+        if let Some(bytes) = self.graph.splat(x).cloned() {
+            return self.splat_bytes(bytes, dtype, shape);
+        }
+        let node = self.graph.def(x).map(|id| self.graph.node(id));
+        let x = match node {
+            Some(node) if node.op == Op::Reshape => node.args[0],
+            _ => x,
+        };
+        if self.graph.shape(x) == shape {
+            return x;
+        }
+        self.one(Op::Reshape, &[x], dtype, shape)
+    }
+
+    /// Axis `k` of the result is axis `permutation[k]`.
+    pub(crate) fn transpose(&mut self, x: ValueId, permutation: &[usize]) -> ValueId {
+        let dtype = self.dtype(x);
+        if permutation.iter().copied().eq(0..permutation.len()) {
+            return x;
+        }
+        let shape: Dims = permutation.iter().map(|&axis| self.graph.shape(x)[axis]).collect();
+        if let Some(bytes) = self.graph.splat(x).cloned() {
+            return self.splat_bytes(bytes, dtype, &shape);
+        }
+        let permutation = Dims::from_slice(permutation);
+        self.one(Op::Transpose { permutation }, &[x], dtype, &shape)
+    }
+
+    /// A box of `sizes` from `start` with steps `stride`.
+    pub(crate) fn slice(&mut self, x: ValueId, start: &[usize], sizes: &[usize], stride: &[usize]) -> ValueId {
+        let dtype = self.dtype(x);
+        if self.graph.shape(x) == sizes {
+            return x;
+        }
+        if let Some(bytes) = self.graph.splat(x).cloned() {
+            return self.splat_bytes(bytes, dtype, sizes);
+        }
+        let (start, stride) = (Dims::from_slice(start), Dims::from_slice(stride));
+        self.one(Op::Slice { start, stride }, &[x], dtype, sizes)
+    }
+
+    /// Elements counted along an axis.
+    pub(crate) fn iota(&mut self, dtype: DType, shape: &[usize], axis: usize) -> ValueId {
+        self.one(Op::Iota { axis }, &[], dtype, shape)
+    }
+
+    /// Arrays joined along an axis; empty ones do not count.
+    pub(crate) fn concat(&mut self, parts: &[ValueId], axis: usize) -> ValueId {
+        let dtype = self.dtype(parts[0]);
+        let mut shape = self.shape(parts[0]);
+        shape[axis] = parts.iter().map(|&part| self.graph.shape(part)[axis]).sum();
+        let used: Args = parts
+            .iter()
+            .copied()
+            .filter(|&part| self.graph.shape(part)[axis] > 0)
+            .collect();
+        match used.as_slice() {
+            [] => parts[0],
+            [only] => *only,
+            parts => self.one(Op::Concat { axis }, parts, dtype, &shape),
+        }
+    }
+
+    /// Axes combined away.
+    pub(crate) fn reduce(&mut self, combine: Combine, x: ValueId, axes: &[usize]) -> ValueId {
+        let dtype = self.dtype(x);
+        let shape: Dims = (0..self.graph.shape(x).len())
+            .filter(|axis| !axes.contains(axis))
+            .map(|axis| self.graph.shape(x)[axis])
+            .collect();
+        if axes.iter().all(|&axis| self.graph.shape(x)[axis] == 1) {
+            return self.reshape(x, &shape);
+        }
+        let axes = Dims::from_slice(axes);
+        self.one(Op::Reduce { combine, axes }, &[x], dtype, &shape)
+    }
+
+    /// The same bytes as another element type or shape.
+    pub(crate) fn alias(&mut self, x: ValueId, dtype: DType, shape: &[usize]) -> ValueId {
+        self.one(Op::Alias, &[x], dtype, shape)
+    }
+}
+
+use super::Combine;

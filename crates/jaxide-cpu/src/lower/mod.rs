@@ -1,0 +1,3 @@
+//! jaxpr → loop IR.
+
+pub(crate) mod graph;
