@@ -1,3 +1,5 @@
 //! jaxpr → loop IR.
 
+mod element;
+mod emit;
 pub(crate) mod graph;

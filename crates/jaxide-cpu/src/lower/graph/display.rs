@@ -1,6 +1,6 @@
 //! The graph as text, for debugging and dumps.
 
-use super::{Graph, Op, Region, ValueId};
+use super::{Call, Graph, Op, Region, ValueId};
 use std::fmt;
 
 impl fmt::Display for ValueId {
@@ -80,7 +80,8 @@ impl fmt::Display for Op {
             }
             Op::While { .. } => f.write_str("while"),
             Op::Cond { .. } => f.write_str("cond"),
-            Op::Call(call) => write!(f, "call {}", call.0.name()),
+            Op::Call(Call::Prim(prim)) => write!(f, "call {}", prim.name()),
+            Op::Call(Call::Map(op)) => write!(f, "call {op:?}"),
         }
     }
 }

@@ -70,9 +70,14 @@ pub(crate) struct WindowSpec {
     pub(crate) low: SmallVec<[i64; 4]>,
 }
 
-/// A call of the runtime, with the primitive that says what it computes.
+/// A call of the runtime.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Call(pub(crate) Prim);
+pub(crate) enum Call {
+    /// What a primitive computes.
+    Prim(Prim),
+    /// A function of elements that has no lane form, on operands of the result's shape.
+    Map(MapOp),
+}
 
 /// An operation with its static parameters.
 #[derive(Clone, Debug, PartialEq)]
@@ -208,13 +213,8 @@ impl Op {
         }
     }
 
-    /// Whether it does something besides giving its results.
+    /// Whether it does something besides giving its results; what its regions do is not asked.
     pub(crate) fn has_effect(&self) -> bool {
-        let mut effect = matches!(self, Op::Call(Call(Prim::DebugPrint(_))));
-        self.visit_regions(&mut |_| {});
-        if let Op::Scan { .. } | Op::While { .. } | Op::Cond { .. } = self {
-            effect |= false;
-        }
-        effect
+        matches!(self, Op::Call(Call::Prim(Prim::DebugPrint(_))))
     }
 }

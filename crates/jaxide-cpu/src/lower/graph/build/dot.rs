@@ -21,8 +21,7 @@ impl Build {
         let (lhs, rhs) = (self.scope.convert(lhs, wide), self.scope.convert(rhs, wide));
         let lhs_shape = self.scope.shape(lhs);
         let contracted: usize = numbers.lhs_contracting.iter().map(|&axis| lhs_shape[axis]).product();
-        let library = matches!(wide, DType::F32 | DType::F64);
-        let product = if contracted <= 1 || !library || shape.contains(&0) {
+        let product = if contracted <= 1 || shape.contains(&0) {
             self.dot_as_sum(lhs, rhs, numbers, wide, shape)
         } else {
             let call = Prim::DotGeneral(DotGeneral {
@@ -31,7 +30,7 @@ impl Build {
                 precision: None,
                 preferred_element_type: Some(wide),
             });
-            self.scope.one(Op::Call(Call(call)), &[lhs, rhs], wide, shape)
+            self.scope.one(Op::Call(Call::Prim(call)), &[lhs, rhs], wide, shape)
         };
         Ok(self.scope.convert(product, dtype))
     }

@@ -1,6 +1,7 @@
 //! Primitives that act on single elements.
 
-use super::super::{MapOp, ValueId};
+use super::super::{Call, MapOp, Op, ValueId};
+use crate::lower::element;
 use super::{Application, Build};
 use jaxide_core::prims::{Prim, RoundingMethod};
 use jaxide_core::{DType, Dims, Error, Result};
@@ -114,6 +115,11 @@ impl Build {
         }
         if dtype == DType::Float0 {
             return self.zeros(&app.results[0]);
+        }
+        let dtypes: Vec<DType> = operands.iter().map(|&arg| self.scope.dtype(arg)).collect();
+        if !element::has_lane_form(op, &dtypes, dtype) {
+            let operands: Vec<ValueId> = operands.into_iter().map(|arg| self.scope.broadcast_scalar(arg, shape)).collect();
+            return Ok(self.scope.one(Op::Call(Call::Map(op)), &operands, dtype, shape));
         }
         if operands.iter().all(|&arg| self.scope.shape(arg).is_empty()) && !shape.is_empty() {
             let scalar = self.map(op, &operands, dtype);

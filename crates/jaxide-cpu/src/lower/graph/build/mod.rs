@@ -216,7 +216,7 @@ impl Build {
     fn library(&mut self, app: &Application<'_>) -> Result<Bindings> {
         let args = self.values(app.args)?;
         let results: Vec<(DType, &[usize])> = app.results.iter().map(|aval| (aval.dtype, &aval.shape[..])).collect();
-        let call = Op::Call(Call(app.eqn.prim.clone()));
+        let call = Op::Call(Call::Prim(app.eqn.prim.clone()));
         Ok(self.scope.emit(call, &args, &results).into_iter().map(Binding::Value).collect())
     }
 

@@ -1,0 +1,101 @@
+//! Operations on the bits of floats.
+
+use super::Format;
+use crate::lanes::{Builder, Ty, Value};
+
+/// Exponent and mantissa bits.
+fn layout(format: Format) -> (u32, u32) {
+    match format {
+        Format::F16 => (5, 10),
+        Format::Bf16 => (8, 7),
+        Format::F32 => (8, 23),
+        Format::F64 => (11, 52),
+    }
+}
+
+/// An integer that orders as the total order of floats does: -NaN, -inf, …, -0, 0, …, inf, NaN.
+pub(super) fn total_order(b: &mut Builder, x: Value) -> Value {
+    let ty = b.ty(x).as_int();
+    let bits = b.bitcast(x);
+    let last = b.int(ty, i64::from(ty.bits()) - 1);
+    let one = b.int(ty, 1);
+    let fill = b.shr_s(bits, last);
+    let flip = b.shr_u(fill, one);
+    b.xor(bits, flip)
+}
+
+/// The next number after `x` towards `y`; `None` for formats that live in another one's bits.
+pub(super) fn next_after(b: &mut Builder, format: Format, x: Value, y: Value) -> Option<Value> {
+    if !matches!(format, Format::F32 | Format::F64) {
+        return None;
+    }
+    let ty = format.ty();
+    let int = ty.as_int();
+    let (zero, one) = (b.float(ty, 0.0), b.int(int, 1));
+    let bits = b.bitcast(x);
+    let (y_bits, nan) = (b.bitcast(y), b.float(ty, f64::NAN));
+    let minimum = if ty == Ty::F32 { i64::from(i32::MIN) } else { i64::MIN };
+    let sign = b.int(int, minimum);
+    let y_sign = b.and(y_bits, sign);
+    let from_zero = b.or(y_sign, one);
+    // Sign and magnitude: away from zero is one up in the bits.
+    let (up, positive) = (b.gt(y, x), b.gt(x, zero));
+    let differ = b.xor(up, positive);
+    let minus = b.int(int, -1);
+    let step = b.select(differ, minus, one);
+    let stepped = b.add(bits, step);
+    let x_zero = b.eq(x, zero);
+    let result = b.select(x_zero, from_zero, stepped);
+    let result = b.bitcast(result);
+    let equal = b.eq(x, y);
+    let result = b.select(equal, y, result);
+    let (x_nan, y_nan) = (b.is_nan(x), b.is_nan(y));
+    let either = b.or(x_nan, y_nan);
+    Some(b.select(either, nan, result))
+}
+
+/// Rounds to fewer exponent and mantissa bits, as XLA's `ReducePrecision`; `None` for formats whose subnormals live as normal
+/// numbers of another one.
+pub(super) fn reduce_precision(b: &mut Builder, format: Format, exponent: u32, mantissa: u32, x: Value) -> Option<Value> {
+    if format == Format::F16 {
+        return None;
+    }
+    let (own_exponent, own_mantissa) = layout(format);
+    // A bf16 is an f32 whose low mantissa bits are zero.
+    let mantissa_field = if format == Format::F64 { 52 } else { 23 };
+    let ty = format.ty();
+    let int = ty.as_int();
+    let minimum = if ty == Ty::F32 { i64::from(i32::MIN) } else { i64::MIN };
+    let bits = b.bitcast(x);
+    let sign_mask = b.int(int, minimum);
+    let sign = b.and(bits, sign_mask);
+    let rest = b.not(sign_mask);
+    let mut magnitude = b.and(bits, rest);
+    let infinity = b.int(int, ((1i64 << own_exponent) - 1) << mantissa_field);
+    let original = magnitude;
+    if mantissa < own_mantissa {
+        let dropped = i64::from(mantissa_field - mantissa);
+        let (shift, one) = (b.int(int, dropped), b.int(int, 1));
+        let last = b.shr_u(magnitude, shift);
+        let last = b.and(last, one);
+        let half = b.int(int, (1 << (dropped - 1)) - 1);
+        let add = b.add(half, last);
+        let rounded = b.add(magnitude, add);
+        let keep = b.int(int, !((1i64 << dropped) - 1));
+        magnitude = b.and(rounded, keep);
+    }
+    if exponent < own_exponent {
+        let bias = (1i64 << (own_exponent - 1)) - 1;
+        let narrow = (1i64 << (exponent - 1)) - 1;
+        let shift = b.int(int, mantissa_field.into());
+        let field = b.shr_u(magnitude, shift);
+        let (top, low, zero) = (b.int(int, bias + narrow), b.int(int, bias - narrow), b.int(int, 0));
+        let (over, under) = (b.gt(field, top), b.le(field, low));
+        let clipped = b.select(under, zero, magnitude);
+        magnitude = b.select(over, infinity, clipped);
+    }
+    let is_nan = b.gt(original, infinity);
+    let result = b.or(sign, magnitude);
+    let result = b.select(is_nan, bits, result);
+    Some(b.bitcast(result))
+}

@@ -1,0 +1,235 @@
+//! Addresses of elements, and indices as data.
+
+use super::{Binding, Emitted, Emitter, Ix, Ixs, Var};
+use crate::lanes::{self, Access, Addr, Index, LaneStep, Pointer, Ty, Value};
+use crate::lower::element::{self, Element};
+use crate::lower::graph::ValueId;
+use jaxide_core::DType;
+use smallvec::SmallVec;
+
+/// How an array lies in memory: the distance between neighbours along each axis, in elements.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Layout {
+    pub(crate) strides: SmallVec<[i64; 4]>,
+    /// Elements before the first.
+    pub(crate) offset: i64,
+}
+
+impl Layout {
+    /// Row-major without gaps.
+    pub(crate) fn dense(shape: &[usize]) -> Layout {
+        let mut step = 1i64;
+        let mut strides: SmallVec<[i64; 4]> = SmallVec::from_elem(1, shape.len());
+        for (stride, &length) in strides.iter_mut().zip(shape).rev() {
+            *stride = step;
+            step *= length.max(1) as i64;
+        }
+        Layout { strides, offset: 0 }
+    }
+}
+
+/// Something that depends on loop variables: an address, by element, or an index as data.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Mention {
+    /// The value that is accessed; `None` for data.
+    pub(crate) value: Option<ValueId>,
+    /// Factors of variables, in elements.
+    pub(crate) terms: SmallVec<[(Var, i64); 2]>,
+    /// Whether part of it is known at run time only.
+    pub(crate) dynamic: bool,
+    /// Whether it is a store.
+    pub(crate) store: bool,
+    /// The indices, for loads.
+    pub(crate) at: Ixs,
+}
+
+/// A stacked result that a loop stores step by step.
+#[derive(Clone, Debug)]
+pub(super) struct Sink {
+    pub(super) pointer: Pointer,
+    pub(super) layout: Layout,
+}
+
+impl Emitter<'_> {
+    /// The element of a value in memory.
+    pub(super) fn load(&mut self, value: ValueId, layout: &Layout, at: &[Ix]) -> Emitted<Element> {
+        let pointer = match self.loads.iter().find(|load| load.0 == value) {
+            Some(load) => load.1,
+            None => {
+                let pointer = self.b.pointer(Access::ReadOnly);
+                self.loads.push((value, pointer));
+                pointer
+            }
+        };
+        let dtype = self.graph.dtype(value);
+        let linear = self.linear(at, layout);
+        self.mention(Some(value), &linear, false, at);
+        let addr = self.address(pointer, dtype, &linear);
+        let mut offset = 0;
+        let mut parts = Element::new();
+        for mem in element::parts(dtype) {
+            parts.push(self.b.load(mem, addr.clone().plus(offset)));
+            offset += mem.size();
+        }
+        Ok(parts)
+    }
+
+    /// Writes an element.
+    pub(crate) fn store(&mut self, pointer: Pointer, dtype: DType, layout: &Layout, at: &[Ix], element: &Element) {
+        let linear = self.linear(at, layout);
+        self.mention(None, &linear, true, at);
+        let addr = self.address(pointer, dtype, &linear);
+        let mut offset = 0;
+        for (mem, &part) in element::parts(dtype).into_iter().zip(element) {
+            self.b.store(mem, addr.clone().plus(offset), part);
+            offset += mem.size();
+        }
+    }
+
+    /// The address of an element of an accumulator's result, the same in all lanes.
+    pub(crate) fn uniform_address(&mut self, pointer: Pointer, dtype: DType, layout: &Layout, at: &[Ix]) -> Addr {
+        let linear = self.linear(at, layout);
+        self.mention(None, &linear, true, at);
+        self.address(pointer, dtype, &linear)
+    }
+
+    /// The position in memory, in elements.
+    fn linear(&mut self, at: &[Ix], layout: &Layout) -> Ix {
+        let mut linear = Ix::constant(layout.offset);
+        for (ix, &stride) in at.iter().zip(&layout.strides) {
+            linear = self.sum(linear, ix, stride);
+        }
+        linear
+    }
+
+    /// `x + y * factor`, computed at run time where it must be.
+    pub(super) fn sum(&mut self, x: Ix, y: &Ix, factor: i64) -> Ix {
+        if let Some(sum) = x.add_scaled(y, factor) {
+            return sum;
+        }
+        let mut fixed = y.clone();
+        let dynamic = fixed.dynamic.take().expect("only run-time parts do not add");
+        let step = self.b.int(self.index_type, factor);
+        let scaled = self.b.mul(dynamic, step);
+        let mut sum = x.add_scaled(&fixed, factor).expect("there is no run-time part left");
+        sum.dynamic = Some(match sum.dynamic {
+            Some(before) => self.b.add(before, scaled),
+            None => scaled,
+        });
+        sum
+    }
+
+    fn mention(&mut self, value: Option<ValueId>, linear: &Ix, store: bool, at: &[Ix]) {
+        self.mentions.push(Mention {
+            value,
+            terms: linear.terms.clone(),
+            dynamic: linear.dynamic.is_some(),
+            store,
+            at: Ixs::from(at),
+        });
+    }
+
+    /// Terms in the lane program's indices; merged variables become their common index.
+    fn lane_terms(&self, terms: &[(Var, i64)]) -> SmallVec<[(Index, i64); 2]> {
+        let mut result: SmallVec<[(Index, i64); 2]> = SmallVec::new();
+        for &(var, factor) in terms {
+            match &self.vars.get(var).binding {
+                Binding::Index(index) => result.push((*index, factor)),
+                // All parts of a merged index are mentioned in proportion, so that the part with factor 1 tells the step.
+                Binding::Merged { index, factor: 1, .. } => result.push((*index, factor)),
+                Binding::Merged { .. } => {}
+            }
+        }
+        result
+    }
+
+    fn address(&mut self, pointer: Pointer, dtype: DType, linear: &Ix) -> Addr {
+        let size = dtype.size() as i64;
+        let mut addr = Addr::uniform(pointer).plus(linear.offset * size);
+        let terms = self.lane_terms(&linear.terms);
+        let Some(dynamic) = linear.dynamic else {
+            return terms.into_iter().fold(addr, |addr, (index, step)| addr.term(index, step * size));
+        };
+        // A run-time index differs between lanes, and takes the lane's own step with it.
+        let mut gathered = dynamic;
+        for (index, step) in terms {
+            if index == Index::Lane {
+                let lane = self.b.index(self.index_type, Index::Lane);
+                let step = self.b.int(self.index_type, step);
+                let scaled = self.b.mul(lane, step);
+                gathered = self.b.add(gathered, scaled);
+            } else {
+                addr = addr.term(index, step * size);
+            }
+        }
+        addr.lane = LaneStep::Gather(gathered, size);
+        addr
+    }
+
+    /// An index as an integer of the lane program.
+    pub(crate) fn index_value(&mut self, ix: &Ix) -> Value {
+        let ty = self.index_type;
+        self.index_as(ty, ix)
+    }
+
+    fn index_as(&mut self, ty: Ty, ix: &Ix) -> Value {
+        if ix.as_constant().is_none() {
+            self.mention(None, ix, false, &[]);
+        }
+        let mut sum = self.b.int(ty, ix.offset);
+        for (index, factor) in self.lane_terms(&ix.terms) {
+            let own = self.b.index(ty, index);
+            let step = self.b.int(ty, factor);
+            let scaled = self.b.mul(own, step);
+            sum = self.b.add(scaled, sum);
+        }
+        if let Some(dynamic) = ix.dynamic {
+            let dynamic = match (self.b.ty(dynamic), ty) {
+                (Ty::I32, Ty::I64) => self.b.un(lanes::UnOp::SExt, Ty::I64, dynamic),
+                (Ty::I64, Ty::I32) => self.b.un(lanes::UnOp::Low, Ty::I32, dynamic),
+                _ => dynamic,
+            };
+            sum = self.b.add(sum, dynamic);
+        }
+        sum
+    }
+
+    /// An index as an element of `dtype`.
+    pub(super) fn iota(&mut self, dtype: DType, ix: &Ix) -> Element {
+        let wide = dtype.size() == 8 || self.index_type == Ty::I64;
+        let (ty, own) = if wide { (Ty::I64, DType::I64) } else { (Ty::I32, DType::I32) };
+        let value = self.index_as(ty, ix);
+        let element: Element = smallvec::smallvec![value];
+        element::map(&mut self.b, crate::lower::graph::MapOp::Convert, &[own], dtype, &[element])
+    }
+
+    /// The position of an element of a dense array, if all indices are known.
+    pub(super) fn constant_offset(&self, value: ValueId, at: &[Ix]) -> Option<usize> {
+        let shape = self.graph.shape(value);
+        at.iter()
+            .zip(shape)
+            .try_fold(0usize, |offset, (ix, &length)| Some(offset * length + ix.as_constant()? as usize))
+    }
+
+    /// `low <= index <= high` at run time; what the ranges tell is not asked.
+    pub(super) fn within(&mut self, ix: &Ix, low: i64, high: i64) -> Value {
+        let range = ix.range(&self.vars);
+        let mut result = self.b.mask(true);
+        let mut value = None;
+        if range.is_none_or(|(least, _)| least < low) {
+            let own = *value.get_or_insert_with(|| self.index_value(ix));
+            let bound = self.b.int(self.index_type, low);
+            result = self.b.ge(own, bound);
+        }
+        if range.is_none_or(|(_, most)| most > high) {
+            let own = match value {
+                Some(own) => own,
+                None => self.index_value(ix),
+            };
+            let bound = self.b.int(self.index_type, high);
+            let below = self.b.le(own, bound);
+            result = self.b.and(result, below);
+        }
+        result
+    }
+}

@@ -1,0 +1,305 @@
+//! Loops and branches inside a lane, with their state in registers.
+//!
+//! A loop whose arrays share leading axes, and whose body works on each index of these axes alone, runs with
+//! the lanes outside and time inside: the leading axes are the lanes of the program, and only what is left is state.
+
+use super::{Bound, Emitted, Emitter, Frame, Ix, Ixs, Refusal, Registers, Var};
+use crate::lanes::Value;
+use crate::lower::element::{self, Element};
+use crate::lower::graph::{NodeId, Op, Region, ValueId};
+use smallvec::SmallVec;
+use std::cell::RefCell;
+
+/// At most this many lane values are carried by one loop.
+const MOST_CARRIED: usize = 160;
+/// Loops of at most this many steps are unrolled when their stacked values are in registers.
+const UNROLL_STEPS: usize = 32;
+
+impl Emitter<'_> {
+    /// The results of a loop or branch, in registers; `None` for stacked results that are stored, or cannot be held.
+    pub(super) fn control(&mut self, id: NodeId) -> Emitted<Vec<Option<Registers>>> {
+        if let Some(known) = self.frames.iter().rev().find_map(|frame| frame.results.get(&id)) {
+            return Ok(known.clone());
+        }
+        let graph = self.graph;
+        let node = graph.node(id);
+        let results = match &node.op {
+            Op::Scan { body, carries, length, reverse } => self.scan(id, body, *carries, *length, *reverse)?,
+            Op::While { cond, body } => self.while_loop(id, cond, body)?,
+            Op::Cond { branches } => self.cond(id, branches)?,
+            _ => return Err(Refusal::NeedsMemory(id)),
+        };
+        self.frame().results.insert(id, results.clone());
+        Ok(results)
+    }
+
+    /// Splits a shape into the axes of the lanes and the rest.
+    fn split_shape(&self, shape: &[usize]) -> (SmallVec<[Var; 2]>, SmallVec<[usize; 4]>) {
+        let lanes = &self.lane_axes;
+        let fits = shape.len() >= lanes.len() && lanes.iter().zip(shape).all(|(&var, &length)| self.vars.get(var).size == length);
+        if fits && !lanes.is_empty() {
+            (lanes.clone(), shape[lanes.len()..].into())
+        } else {
+            (SmallVec::new(), shape.into())
+        }
+    }
+
+    /// All elements that a lane has of a value.
+    fn all_elements(&mut self, value: ValueId) -> Emitted<Registers> {
+        let (lanes, shape) = self.split_shape(self.graph.shape(value));
+        if shape.iter().product::<usize>() > MOST_CARRIED {
+            return Err(Refusal::TooLarge);
+        }
+        let prefix: Ixs = lanes.iter().map(|&var| Ix::var(var)).collect();
+        let elements = indices(&shape)
+            .map(|inner| {
+                let mut at = prefix.clone();
+                at.extend(inner);
+                self.element(value, &at)
+            })
+            .collect::<Emitted<Vec<Element>>>()?;
+        Ok(Registers { lanes, shape, elements })
+    }
+
+    /// Registers in the form of a value, from lane values.
+    fn registers_from(&self, value: ValueId, values: &mut &[Value]) -> Registers {
+        let (lanes, shape) = self.split_shape(self.graph.shape(value));
+        let parts = element::parts(self.graph.dtype(value)).len();
+        let count = shape.iter().product::<usize>();
+        let (own, rest) = values.split_at(count * parts);
+        *values = rest;
+        let elements = if parts == 0 {
+            vec![Element::new(); count]
+        } else {
+            own.chunks(parts).map(Element::from).collect()
+        };
+        Registers { lanes, shape, elements }
+    }
+
+    fn flatten(registers: &[Registers]) -> Vec<Value> {
+        registers.iter().flat_map(|r| r.elements.iter().flatten().copied()).collect()
+    }
+
+    fn bind(&mut self, params: &[ValueId], values: &[Value]) {
+        let mut rest = values;
+        for &param in params {
+            let registers = self.registers_from(param, &mut rest);
+            self.bound.insert(param, Bound::Registers(registers));
+        }
+    }
+
+    fn unbind(&mut self, params: &[ValueId]) {
+        params.iter().for_each(|param| {
+            self.bound.remove(param);
+        });
+    }
+
+    fn initial(&mut self, values: &[ValueId]) -> Emitted<Vec<Value>> {
+        let registers = values.iter().map(|&value| self.all_elements(value)).collect::<Emitted<Vec<_>>>()?;
+        let values = Self::flatten(&registers);
+        if values.len() > MOST_CARRIED { Err(Refusal::TooLarge) } else { Ok(values) }
+    }
+
+    /// The lane values of all results of a region, whose parameters are bound.
+    fn region_values(&mut self, results: &[ValueId]) -> Emitted<Vec<Value>> {
+        let registers = results.iter().map(|&value| self.all_elements(value)).collect::<Emitted<Vec<_>>>()?;
+        Ok(Self::flatten(&registers))
+    }
+
+    fn scan(&mut self, id: NodeId, body: &Region, carries: usize, length: usize, reverse: bool) -> Emitted<Vec<Option<Registers>>> {
+        let graph = self.graph;
+        let node = graph.node(id);
+        let (init, stacked) = node.args.split_at(carries);
+        let stacks = &node.results[carries..];
+        let held = stacks.iter().any(|value| !self.sinks.contains_key(value)) || stacked.iter().any(|&value| self.holds(value));
+        if held && length <= UNROLL_STEPS {
+            return self.unrolled_scan(id, body, carries, length, reverse);
+        }
+        let init = self.initial(init)?;
+        let last = self.counted(length, &init, |emitter, var, params| {
+            let step = if reverse { emitter.reversed(&Ix::var(var), length) } else { Ix::var(var) };
+            emitter.bind(&body.params[..carries], params);
+            for (&param, &whole) in body.params[carries..].iter().zip(stacked) {
+                emitter.bound.insert(param, Bound::Slice(whole, SmallVec::from_elem(step.clone(), 1)));
+            }
+            let next = emitter.region_values(&body.results[..carries])?;
+            for (&stack, &slice) in stacks.iter().zip(&body.results[carries..]) {
+                if emitter.sinks.contains_key(&stack) {
+                    emitter.sink(stack, slice, &step)?;
+                }
+            }
+            emitter.unbind(&body.params);
+            Ok(next)
+        })?;
+        let mut rest = &last[..];
+        let mut results: Vec<Option<Registers>> =
+            node.results[..carries].iter().map(|&value| Some(self.registers_from(value, &mut rest))).collect();
+        results.resize(node.results.len(), None);
+        Ok(results)
+    }
+
+    /// Whether a value is in registers itself.
+    fn holds(&self, value: ValueId) -> bool {
+        match self.bound.get(&value) {
+            Some(Bound::Registers(_)) => true,
+            Some(Bound::Slice(whole, _)) => self.holds(*whole),
+            None => {
+                self.memory.layout(value).is_none()
+                    && self.graph.def(value).is_some_and(|id| self.frames.iter().any(|frame| frame.results.contains_key(&id)))
+            }
+        }
+    }
+
+    /// Stores one slice of a stacked result.
+    fn sink(&mut self, stack: ValueId, slice: ValueId, step: &Ix) -> Emitted<()> {
+        let registers = self.all_elements(slice)?;
+        let sink = self.sinks[&stack].clone();
+        let dtype = self.graph.dtype(stack);
+        for (inner, element) in indices(&registers.shape).zip(&registers.elements) {
+            let mut at: Ixs = SmallVec::from_elem(step.clone(), 1);
+            at.extend(registers.lanes.iter().map(|&var| Ix::var(var)));
+            at.extend(inner);
+            self.store(sink.pointer, dtype, &sink.layout, &at, element);
+        }
+        Ok(())
+    }
+
+    fn unrolled_scan(&mut self, id: NodeId, body: &Region, carries: usize, length: usize, reverse: bool) -> Emitted<Vec<Option<Registers>>> {
+        let graph = self.graph;
+        let node = graph.node(id);
+        let (init, stacked) = node.args.split_at(carries);
+        let mut values = self.initial(init)?;
+        let mut slices: Vec<Vec<Vec<Element>>> = vec![vec![Vec::new(); length]; node.results.len() - carries];
+        for turn in 0..length {
+            let step = if reverse { length - 1 - turn } else { turn };
+            self.frames.push(Frame::default());
+            self.bind(&body.params[..carries], &values);
+            for (&param, &whole) in body.params[carries..].iter().zip(stacked) {
+                let leading = SmallVec::from_elem(Ix::constant(step as i64), 1);
+                self.bound.insert(param, Bound::Slice(whole, leading));
+            }
+            let next = self.region_values(&body.results[..carries])?;
+            for (k, &slice) in body.results[carries..].iter().enumerate() {
+                slices[k][step] = self.all_elements(slice)?.elements;
+            }
+            self.unbind(&body.params);
+            self.frames.pop();
+            values = next;
+        }
+        let mut rest = &values[..];
+        let mut results: Vec<Option<Registers>> =
+            node.results[..carries].iter().map(|&value| Some(self.registers_from(value, &mut rest))).collect();
+        for (k, slices) in slices.into_iter().enumerate() {
+            let (value, slice) = (node.results[carries + k], body.results[carries + k]);
+            let (lanes, inner) = self.split_shape(self.graph.shape(slice));
+            if let Some(sink) = self.sinks.get(&value).cloned() {
+                let dtype = self.graph.dtype(value);
+                for (step, elements) in slices.iter().enumerate() {
+                    for (inner, element) in indices(&inner).zip(elements) {
+                        let mut at: Ixs = SmallVec::from_elem(Ix::constant(step as i64), 1);
+                        at.extend(lanes.iter().map(|&var| Ix::var(var)));
+                        at.extend(inner);
+                        self.store(sink.pointer, dtype, &sink.layout, &at, element);
+                    }
+                }
+                results.push(None);
+                continue;
+            }
+            // The stacked axis stands before those of the lanes, which registers do not know.
+            if !lanes.is_empty() {
+                results.push(None);
+                continue;
+            }
+            let mut shape = SmallVec::from_elem(length, 1);
+            shape.extend(inner);
+            let elements = slices.into_iter().flatten().collect();
+            results.push(Some(Registers { lanes, shape, elements }));
+        }
+        Ok(results)
+    }
+
+    fn while_loop(&mut self, id: NodeId, cond: &Region, body: &Region) -> Emitted<Vec<Option<Registers>>> {
+        let node = self.graph.node(id);
+        let init = self.initial(&node.args)?;
+        let mut builder = self.take_builder();
+        let mut outcome = Ok(());
+        let this = RefCell::new((self, &mut outcome));
+        let last = builder.while_loop(
+            &init,
+            |b, params| {
+                let (emitter, outcome) = &mut *this.borrow_mut();
+                let mask = emitter.inside(b, |emitter| {
+                    emitter.bind(&cond.params, params);
+                    let all = emitter.all_elements(cond.results[0])?;
+                    emitter.unbind(&cond.params);
+                    match all.elements.as_slice() {
+                        [only] => Ok(only[0]),
+                        _ => Err(Refusal::TooLarge),
+                    }
+                });
+                mask.unwrap_or_else(|refusal| {
+                    **outcome = Err(refusal);
+                    b.mask(false)
+                })
+            },
+            |b, params| {
+                let (emitter, outcome) = &mut *this.borrow_mut();
+                if outcome.is_err() {
+                    return params.to_vec();
+                }
+                let next = emitter.inside(b, |emitter| {
+                    emitter.bind(&body.params, params);
+                    let next = emitter.region_values(&body.results);
+                    emitter.unbind(&body.params);
+                    next
+                });
+                next.unwrap_or_else(|refusal| {
+                    **outcome = Err(refusal);
+                    params.to_vec()
+                })
+            },
+        );
+        let (emitter, _) = this.into_inner();
+        emitter.b = builder;
+        outcome?;
+        let mut rest = &last[..];
+        Ok(node.results.iter().map(|&value| Some(emitter.registers_from(value, &mut rest))).collect())
+    }
+
+    fn cond(&mut self, id: NodeId, branches: &[Region]) -> Emitted<Vec<Option<Registers>>> {
+        let node = self.graph.node(id);
+        let index = self.element(node.args[0], &[])?[0];
+        let values = self.branches(index, branches, 0)?;
+        let mut rest = &values[..];
+        Ok(node.results.iter().map(|&value| Some(self.registers_from(value, &mut rest))).collect())
+    }
+
+    /// The results of the branch at the index, which is at least `first`; an index beyond the last means the last.
+    fn branches(&mut self, index: Value, branches: &[Region], first: i64) -> Emitted<Vec<Value>> {
+        let (own, rest) = branches.split_first().ok_or(Refusal::TooLarge)?;
+        if rest.is_empty() {
+            return self.region_values(&own.results);
+        }
+        let number = self.b.int(self.b.ty(index), first);
+        let here = self.b.le(index, number);
+        self.branch(
+            here,
+            |emitter| emitter.region_values(&own.results),
+            |emitter| emitter.branches(index, rest, first + 1),
+        )
+    }
+}
+
+/// All indices below `shape` in row-major order.
+pub(super) fn indices(shape: &[usize]) -> impl Iterator<Item = Ixs> {
+    let count: usize = shape.iter().product();
+    let shape: SmallVec<[usize; 4]> = shape.into();
+    (0..count).map(move |mut position| {
+        let mut at: Ixs = SmallVec::from_elem(Ix::default(), shape.len());
+        for (ix, &length) in at.iter_mut().zip(&shape).rev() {
+            *ix = Ix::constant((position % length) as i64);
+            position /= length;
+        }
+        at
+    })
+}

@@ -1,0 +1,371 @@
+//! Graph → lane programs: the elements of fused values, computed where they are needed.
+//!
+//! The [`Emitter`] answers one question: *what is the element of this value at these indices?* Index maps change the indices, functions
+//! of elements apply to the answers for their operands, reductions loop, and a value that has memory is loaded. An index is a
+//! linear expression of loop variables ([`Ix`]), so that most index maps vanish into addresses. Loops and branches of the graph
+//! whose state fits in registers become loops and branches of the lane program.
+
+mod address;
+mod control;
+mod index;
+mod indexing;
+mod product;
+mod reduce;
+mod shape;
+mod window;
+
+use super::element::{self, Element};
+use super::graph::{Def, Graph, NodeId, Op, ValueId};
+use crate::lanes::{self, Builder, Pointer, Ty, Value};
+use smallvec::SmallVec;
+use std::collections::HashMap;
+
+pub(crate) use address::{Layout, Mention};
+pub(crate) use index::{Binding, Ix, Ixs, Var, VarInfo, Vars};
+
+/// Why a value cannot be part of this lane program; the caller then gives it memory or a loop of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// A value of this node must be in memory.
+    NeedsMemory(NodeId),
+    /// State in registers is indexed by something that is not known when the program is compiled.
+    DynamicRegister(ValueId),
+    /// There is too much of it.
+    TooLarge,
+}
+
+/// What is computed so far.
+pub(crate) type Emitted<T> = std::result::Result<T, Refusal>;
+
+/// Elements of an array held in lane values.
+#[derive(Clone, Debug)]
+struct Registers {
+    /// The leading axes that the lanes run over: the variables an index must be.
+    lanes: SmallVec<[Var; 2]>,
+    /// The other axes.
+    shape: SmallVec<[usize; 4]>,
+    /// In row-major order.
+    elements: Vec<Element>,
+}
+
+/// What a parameter of a region stands for.
+#[derive(Clone, Debug)]
+enum Bound {
+    Registers(Registers),
+    /// A slice of another value: its leading indices.
+    Slice(ValueId, Ixs),
+}
+
+/// Where values live that the lane program may load.
+pub(crate) trait Memory {
+    /// The layout of a value that is in memory; `None` computes it in place.
+    fn layout(&self, value: ValueId) -> Option<Layout>;
+}
+
+/// Results known inside a block of the lane program.
+#[derive(Default)]
+struct Frame {
+    elements: HashMap<(ValueId, Ixs), Element>,
+    results: HashMap<NodeId, Vec<Option<Registers>>>,
+}
+
+/// Builds one lane program.
+pub(crate) struct Emitter<'a> {
+    pub(crate) graph: &'a Graph,
+    memory: &'a dyn Memory,
+    pub(crate) b: Builder,
+    pub(crate) vars: Vars,
+    /// The integer type of indices that are computed.
+    index_type: Ty,
+    frames: Vec<Frame>,
+    bound: HashMap<ValueId, Bound>,
+    /// Values in memory that are loaded, in the order of the pointer table.
+    pub(crate) loads: Vec<(ValueId, Pointer)>,
+    /// What memory and index data depend on, for the choice of loops.
+    pub(crate) mentions: Vec<Mention>,
+    /// Stacked results of loops that are stored as they are made.
+    sinks: HashMap<ValueId, address::Sink>,
+    /// The axes that loops with their state in registers have as lanes.
+    lane_axes: SmallVec<[Var; 2]>,
+    depth: usize,
+    /// How many elements were computed, against programs that grow without bound.
+    budget: usize,
+}
+
+impl<'a> Emitter<'a> {
+    /// An empty lane program.
+    pub(crate) fn new(graph: &'a Graph, memory: &'a dyn Memory, name: &str, budget: usize) -> Emitter<'a> {
+        let mut b = Builder::new(name);
+        b.contract_fma(true);
+        let wide = graph.values.iter().any(|value| value.bytes() > i32::MAX as usize / 2);
+        Emitter {
+            graph,
+            memory,
+            b,
+            vars: Vars::default(),
+            index_type: if wide { Ty::I64 } else { Ty::I32 },
+            frames: vec![Frame::default()],
+            bound: HashMap::new(),
+            loads: Vec::new(),
+            mentions: Vec::new(),
+            sinks: HashMap::new(),
+            lane_axes: SmallVec::new(),
+            depth: 0,
+            budget,
+        }
+    }
+
+    /// The element of `value` at `at`.
+    pub(crate) fn element(&mut self, value: ValueId, at: &[Ix]) -> Emitted<Element> {
+        let key = (value, Ixs::from(at));
+        if let Some(found) = self.frames.iter().rev().find_map(|frame| frame.elements.get(&key)) {
+            return Ok(found.clone());
+        }
+        self.budget = self.budget.checked_sub(1).ok_or(Refusal::TooLarge)?;
+        let element = self.compute(value, at)?;
+        self.frame().elements.insert(key, element.clone());
+        Ok(element)
+    }
+
+    fn compute(&mut self, value: ValueId, at: &[Ix]) -> Emitted<Element> {
+        if let Some(bound) = self.bound.get(&value).cloned() {
+            return match bound {
+                Bound::Registers(registers) => self.register(value, &registers, at),
+                Bound::Slice(whole, leading) => {
+                    let mut full = leading;
+                    full.extend(at.iter().cloned());
+                    self.element(whole, &full)
+                }
+            };
+        }
+        if let Some(layout) = self.memory.layout(value) {
+            return self.load(value, &layout, at);
+        }
+        let Def::Node(id, result) = self.graph.value(value).def else {
+            return Err(Refusal::TooLarge);
+        };
+        self.depth += 1;
+        if self.depth > 2000 {
+            return Err(Refusal::TooLarge);
+        }
+        let element = self.node(id, result as usize, value, at);
+        self.depth -= 1;
+        element
+    }
+
+    fn node(&mut self, id: NodeId, result: usize, value: ValueId, at: &[Ix]) -> Emitted<Element> {
+        let graph = self.graph;
+        let node = graph.node(id);
+        let args = &node.args;
+        let dtype = graph.dtype(value);
+        match &node.op {
+            Op::Const(index) => {
+                let tensor = &graph.consts[*index as usize];
+                match self.constant_offset(value, at) {
+                    Some(offset) => {
+                        let size = dtype.size();
+                        let bytes = &tensor.bytes()[offset * size..(offset + 1) * size];
+                        Ok(element::constant(&mut self.b, dtype, bytes))
+                    }
+                    None => Err(Refusal::NeedsMemory(id)),
+                }
+            }
+            Op::Splat(bytes) => Ok(element::constant(&mut self.b, dtype, bytes)),
+            Op::Iota { axis } => Ok(self.iota(dtype, &at[*axis])),
+            Op::Map(op) => {
+                let mut elements: SmallVec<[Element; 3]> = SmallVec::new();
+                for &arg in args {
+                    let own: &[Ix] = if graph.shape(arg).is_empty() { &[] } else { at };
+                    elements.push(self.element(arg, own)?);
+                }
+                let dtypes: SmallVec<[_; 3]> = args.iter().map(|&arg| graph.dtype(arg)).collect();
+                Ok(element::map(&mut self.b, *op, &dtypes, dtype, &elements))
+            }
+            Op::Broadcast { dims } => {
+                let own = graph.shape(args[0]);
+                let inner: Ixs = dims
+                    .iter()
+                    .enumerate()
+                    .map(|(axis, &dim)| if own[axis] == 1 { Ix::constant(0) } else { at[dim].clone() })
+                    .collect();
+                self.element(args[0], &inner)
+            }
+            Op::Reshape => self.reshape(args[0], graph.shape(value), at),
+            Op::Transpose { permutation } => {
+                let mut inner: Ixs = SmallVec::from_elem(Ix::default(), permutation.len());
+                for (axis, &from) in permutation.iter().enumerate() {
+                    inner[from] = at[axis].clone();
+                }
+                self.element(args[0], &inner)
+            }
+            Op::Slice { start, stride } => {
+                let inner: Option<Ixs> = at
+                    .iter()
+                    .enumerate()
+                    .map(|(axis, ix)| Ix::constant(start[axis] as i64).add_scaled(ix, stride[axis] as i64))
+                    .collect();
+                let inner = match inner {
+                    Some(inner) => inner,
+                    None => self.strided(at, start, stride),
+                };
+                self.element(args[0], &inner)
+            }
+            Op::Rev { axes } => {
+                let shape = graph.shape(value);
+                let mut inner = Ixs::from(at);
+                for &axis in axes {
+                    inner[axis] = self.reversed(&at[axis], shape[axis]);
+                }
+                self.element(args[0], &inner)
+            }
+            Op::Pad { low, interior } => self.pad(args, low, interior, at),
+            Op::Concat { axis } => self.concat(args, *axis, at),
+            Op::DynamicSlice => self.dynamic_slice(value, args, at),
+            Op::DynamicUpdate => self.dynamic_update(args, at),
+            Op::Gather(spec) => self.gather(spec, args, at),
+            Op::Reduce { combine, axes } => self.reduce(*combine, args[0], axes, at),
+            Op::ArgReduce { largest, axis } => self.arg_reduce(*largest, args[0], *axis, dtype, at),
+            Op::ReduceWith { axes, body } => self.reduce_with(id, axes, body, result, at),
+            Op::ReduceWindow { combine, window } => self.reduce_window(*combine, args[0], window, dtype, at),
+            Op::ReduceWindowWith { window, body } => self.reduce_window_with(id, window, body, result, at),
+            Op::SelectAndGather { largest, window } => self.select_and_gather(*largest, args, window, at),
+            Op::Call(call) => self.small_product(id, call, args, at),
+            Op::Scan { .. } | Op::While { .. } | Op::Cond { .. } => {
+                let results = self.control(id)?;
+                match &results[result] {
+                    Some(registers) => self.register(value, registers, at),
+                    None => Err(Refusal::NeedsMemory(id)),
+                }
+            }
+            Op::Alias | Op::Scatter(_) | Op::SelectAndScatter { .. } => Err(Refusal::NeedsMemory(id)),
+        }
+    }
+
+    /// An element of an array in registers. An index that is not a constant is resolved by selecting among all.
+    fn register(&mut self, value: ValueId, registers: &Registers, at: &[Ix]) -> Emitted<Element> {
+        let (lanes, inner) = at.split_at(registers.lanes.len());
+        for (ix, &var) in lanes.iter().zip(&registers.lanes) {
+            let single = self.vars.get(var).size == 1 && ix.as_constant() == Some(0);
+            if ix.as_var() != Some(var) && !single {
+                return Err(Refusal::DynamicRegister(value));
+            }
+        }
+        let mut candidates: Vec<(usize, Option<Value>)> = vec![(0, None)];
+        for (ix, &size) in inner.iter().zip(&registers.shape) {
+            match ix.as_constant() {
+                Some(index) => candidates.iter_mut().for_each(|candidate| candidate.0 = candidate.0 * size + index as usize),
+                None => {
+                    if candidates.len() * size > 32 {
+                        return Err(Refusal::DynamicRegister(value));
+                    }
+                    let index = self.index_value(ix);
+                    let mut next = Vec::new();
+                    for (offset, mask) in candidates {
+                        for k in 0..size {
+                            let number = self.b.int(self.index_type, k as i64);
+                            let here = self.b.eq(index, number);
+                            let both = match mask {
+                                Some(mask) => self.b.and(mask, here),
+                                None => here,
+                            };
+                            next.push((offset * size + k, Some(both)));
+                        }
+                    }
+                    candidates = next;
+                }
+            }
+        }
+        let (last, rest) = candidates.split_last().ok_or(Refusal::TooLarge)?;
+        let mut result = registers.elements[last.0].clone();
+        for (offset, mask) in rest.iter().rev() {
+            if let Some(mask) = mask {
+                result = element::select(&mut self.b, *mask, &registers.elements[*offset], &result);
+            }
+        }
+        Ok(result)
+    }
+
+    fn frame(&mut self) -> &mut Frame {
+        self.frames.last_mut().expect("the outermost frame stays")
+    }
+
+    /// Runs `f` in an inner block of the lane program, whose values are not known outside.
+    fn inside<R>(&mut self, builder: &mut Builder, f: impl FnOnce(&mut Self) -> R) -> R {
+        std::mem::swap(&mut self.b, builder);
+        self.frames.push(Frame::default());
+        let result = f(self);
+        self.frames.pop();
+        std::mem::swap(&mut self.b, builder);
+        result
+    }
+
+    /// Takes the builder out, so that its methods can be given closures that use this emitter.
+    fn take_builder(&mut self) -> Builder {
+        std::mem::replace(&mut self.b, Builder::new(""))
+    }
+
+    /// A counted loop in the lane program; `turn` gets the variable and the carried values and gives the next ones.
+    pub(crate) fn counted(
+        &mut self,
+        count: usize,
+        init: &[Value],
+        turn: impl FnOnce(&mut Self, Var, &[Value]) -> Emitted<Vec<Value>>,
+    ) -> Emitted<Vec<Value>> {
+        let mut builder = self.take_builder();
+        let mut outcome = Ok(());
+        let results = builder.for_loop(lanes::Trip::Const(count as u64), init, |b, index, params| {
+            self.inside(b, |emitter| {
+                let var = emitter.vars.add(count, Binding::Index(index));
+                turn(emitter, var, params)
+            })
+            .unwrap_or_else(|refusal| {
+                outcome = Err(refusal);
+                params.to_vec()
+            })
+        });
+        self.b = builder;
+        outcome.map(|()| results)
+    }
+
+    /// A branch per lane.
+    fn branch(
+        &mut self,
+        cond: Value,
+        then: impl FnOnce(&mut Self) -> Emitted<Vec<Value>>,
+        otherwise: impl FnOnce(&mut Self) -> Emitted<Vec<Value>>,
+    ) -> Emitted<Vec<Value>> {
+        match self.b.as_const(cond) {
+            Some(0) => return otherwise(self),
+            Some(_) => return then(self),
+            None => {}
+        }
+        let mut builder = self.take_builder();
+        let mut outcome = Ok(());
+        let this = std::cell::RefCell::new((self, Vec::new(), &mut outcome));
+        let results = builder.if_lanes(
+            cond,
+            |b| {
+                let (emitter, kept, outcome) = &mut *this.borrow_mut();
+                let values = emitter.inside(b, then).unwrap_or_else(|refusal| {
+                    **outcome = Err(refusal);
+                    Vec::new()
+                });
+                *kept = values.clone();
+                values
+            },
+            |b| {
+                let (emitter, kept, outcome) = &mut *this.borrow_mut();
+                if outcome.is_err() {
+                    return Vec::new();
+                }
+                emitter.inside(b, otherwise).unwrap_or_else(|refusal| {
+                    **outcome = Err(refusal);
+                    kept.clone()
+                })
+            },
+        );
+        let (emitter, _, _) = this.into_inner();
+        emitter.b = builder;
+        outcome.map(|()| results)
+    }
+}
