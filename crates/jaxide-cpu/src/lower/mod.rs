@@ -2,4 +2,5 @@
 
 mod element;
 mod emit;
+mod fuse;
 pub(crate) mod graph;

@@ -1,7 +1,7 @@
 //! Addresses of elements, and indices as data.
 
-use super::{Binding, Emitted, Emitter, Ix, Ixs, Var};
-use crate::lanes::{self, Access, Addr, Index, LaneStep, Pointer, Ty, Value};
+use super::{Emitter, Ix, Ixs, Operand, Var};
+use crate::lanes::{self, Addr, Index, LaneStep, Pointer, Ty, Value};
 use crate::lower::element::{self, Element};
 use crate::lower::graph::ValueId;
 use jaxide_core::DType;
@@ -51,16 +51,9 @@ pub(super) struct Sink {
 }
 
 impl Emitter<'_> {
-    /// The element of a value in memory.
-    pub(super) fn load(&mut self, value: ValueId, layout: &Layout, at: &[Ix]) -> Emitted<Element> {
-        let pointer = match self.loads.iter().find(|load| load.0 == value) {
-            Some(load) => load.1,
-            None => {
-                let pointer = self.b.pointer(Access::ReadOnly);
-                self.loads.push((value, pointer));
-                pointer
-            }
-        };
+    /// An element in memory; `value` gives its type.
+    pub(super) fn load(&mut self, operand: Operand, value: ValueId, layout: &Layout, at: &[Ix]) -> Element {
+        let pointer = self.pointer(operand);
         let dtype = self.graph.dtype(value);
         let linear = self.linear(at, layout);
         self.mention(Some(value), &linear, false, at);
@@ -71,7 +64,7 @@ impl Emitter<'_> {
             parts.push(self.b.load(mem, addr.clone().plus(offset)));
             offset += mem.size();
         }
-        Ok(parts)
+        parts
     }
 
     /// Writes an element.
@@ -133,11 +126,10 @@ impl Emitter<'_> {
     fn lane_terms(&self, terms: &[(Var, i64)]) -> SmallVec<[(Index, i64); 2]> {
         let mut result: SmallVec<[(Index, i64); 2]> = SmallVec::new();
         for &(var, factor) in terms {
-            match &self.vars.get(var).binding {
-                Binding::Index(index) => result.push((*index, factor)),
-                // All parts of a merged index are mentioned in proportion, so that the part with factor 1 tells the step.
-                Binding::Merged { index, factor: 1, .. } => result.push((*index, factor)),
-                Binding::Merged { .. } => {}
+            let binding = self.vars.get(var).binding;
+            if binding.leads {
+                result.push((binding.index, factor));
+                result.extend(binding.base.map(|base| (base, factor)));
             }
         }
         result
@@ -184,14 +176,19 @@ impl Emitter<'_> {
             sum = self.b.add(scaled, sum);
         }
         if let Some(dynamic) = ix.dynamic {
-            let dynamic = match (self.b.ty(dynamic), ty) {
-                (Ty::I32, Ty::I64) => self.b.un(lanes::UnOp::SExt, Ty::I64, dynamic),
-                (Ty::I64, Ty::I32) => self.b.un(lanes::UnOp::Low, Ty::I32, dynamic),
-                _ => dynamic,
-            };
+            let dynamic = self.resize_index(dynamic, ty);
             sum = self.b.add(sum, dynamic);
         }
         sum
+    }
+
+    /// A signed integer of another width.
+    pub(super) fn resize_index(&mut self, value: Value, ty: Ty) -> Value {
+        match (self.b.ty(value), ty) {
+            (Ty::I32, Ty::I64) => self.b.un(lanes::UnOp::SExt, Ty::I64, value),
+            (Ty::I64, Ty::I32) => self.b.un(lanes::UnOp::Low, Ty::I32, value),
+            _ => value,
+        }
     }
 
     /// An index as an element of `dtype`.

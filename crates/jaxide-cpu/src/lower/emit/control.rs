@@ -3,7 +3,8 @@
 //! A loop whose arrays share leading axes, and whose body works on each index of these axes alone, runs with
 //! the lanes outside and time inside: the leading axes are the lanes of the program, and only what is left is state.
 
-use super::{Bound, Emitted, Emitter, Frame, Ix, Ixs, Refusal, Registers, Var};
+use super::address::Sink;
+use super::{Bound, Emitted, Emitter, Frame, Ix, Ixs, Layout, Operand, Refusal, Registers, Var};
 use crate::lanes::Value;
 use crate::lower::element::{self, Element};
 use crate::lower::graph::{NodeId, Op, Region, ValueId};
@@ -14,6 +15,8 @@ use std::cell::RefCell;
 const MOST_CARRIED: usize = 160;
 /// Loops of at most this many steps are unrolled when their stacked values are in registers.
 const UNROLL_STEPS: usize = 32;
+/// Regions with more nodes are computed in order.
+const LONG_REGION: usize = 60;
 
 impl Emitter<'_> {
     /// The results of a loop or branch, in registers; `None` for stacked results that are stored, or cannot be held.
@@ -31,6 +34,38 @@ impl Emitter<'_> {
         };
         self.frame().results.insert(id, results.clone());
         Ok(results)
+    }
+
+    /// Emits a loop or branch whose results are not used further; its stacked results are stored.
+    pub(crate) fn emit_control(&mut self, id: NodeId) -> Emitted<()> {
+        self.make_sinks(id);
+        let results = self.control(id)?;
+        let missing = results.iter().zip(&self.graph.node(id).results).any(|(held, value)| held.is_none() && !self.sinks.contains_key(value));
+        if missing { Err(Refusal::NeedsMemory(id)) } else { Ok(()) }
+    }
+
+    /// From here on, stacked results of a loop are stored as they are made.
+    pub(crate) fn make_sinks(&mut self, id: NodeId) {
+        let node = self.graph.node(id);
+        if let Op::Scan { carries, .. } = node.op {
+            for &stack in &node.results[carries..] {
+                let pointer = self.pointer(Operand::Result(stack));
+                let layout = Layout::dense(self.graph.shape(stack));
+                self.sinks.insert(stack, Sink { pointer, layout });
+            }
+        }
+    }
+
+    /// The elements of a result that a loop or branch holds in registers, with their indices beyond the lanes.
+    pub(crate) fn held(&mut self, id: NodeId, result: usize) -> Emitted<Option<Vec<(Ixs, Element)>>> {
+        let results = self.control(id)?;
+        Ok(results[result].as_ref().map(|registers| {
+            let lanes: Ixs = registers.lanes.iter().map(|&var| Ix::var(var)).collect();
+            indices(&registers.shape)
+                .zip(&registers.elements)
+                .map(|(inner, element)| (lanes.iter().cloned().chain(inner).collect(), element.clone()))
+                .collect()
+        }))
     }
 
     /// Splits a shape into the axes of the lanes and the rest.
@@ -100,8 +135,20 @@ impl Emitter<'_> {
         if values.len() > MOST_CARRIED { Err(Refusal::TooLarge) } else { Ok(values) }
     }
 
-    /// The lane values of all results of a region, whose parameters are bound.
-    fn region_values(&mut self, results: &[ValueId]) -> Emitted<Vec<Value>> {
+    /// The lane values of results of a region, whose parameters are bound.
+    ///
+    /// In a long region elements are computed in order, so that the way from a result back to the parameters stays short;
+    /// what turns out not to be used leaves the lane program at its end.
+    fn region_values(&mut self, region: &Region, results: &[ValueId]) -> Emitted<Vec<Value>> {
+        if region.nodes.len() > LONG_REGION {
+            for &id in &region.nodes {
+                let node = self.graph.node(id);
+                if let Op::Map(_) = node.op {
+                    // A refusal here may concern a value that no result needs.
+                    let _ = self.all_elements(node.results[0]);
+                }
+            }
+        }
         let registers = results.iter().map(|&value| self.all_elements(value)).collect::<Emitted<Vec<_>>>()?;
         Ok(Self::flatten(&registers))
     }
@@ -122,7 +169,7 @@ impl Emitter<'_> {
             for (&param, &whole) in body.params[carries..].iter().zip(stacked) {
                 emitter.bound.insert(param, Bound::Slice(whole, SmallVec::from_elem(step.clone(), 1)));
             }
-            let next = emitter.region_values(&body.results[..carries])?;
+            let next = emitter.region_values(body, &body.results[..carries])?;
             for (&stack, &slice) in stacks.iter().zip(&body.results[carries..]) {
                 if emitter.sinks.contains_key(&stack) {
                     emitter.sink(stack, slice, &step)?;
@@ -178,7 +225,7 @@ impl Emitter<'_> {
                 let leading = SmallVec::from_elem(Ix::constant(step as i64), 1);
                 self.bound.insert(param, Bound::Slice(whole, leading));
             }
-            let next = self.region_values(&body.results[..carries])?;
+            let next = self.region_values(body, &body.results[..carries])?;
             for (k, &slice) in body.results[carries..].iter().enumerate() {
                 slices[k][step] = self.all_elements(slice)?.elements;
             }
@@ -249,7 +296,7 @@ impl Emitter<'_> {
                 }
                 let next = emitter.inside(b, |emitter| {
                     emitter.bind(&body.params, params);
-                    let next = emitter.region_values(&body.results);
+                    let next = emitter.region_values(body, &body.results);
                     emitter.unbind(&body.params);
                     next
                 });
@@ -278,13 +325,13 @@ impl Emitter<'_> {
     fn branches(&mut self, index: Value, branches: &[Region], first: i64) -> Emitted<Vec<Value>> {
         let (own, rest) = branches.split_first().ok_or(Refusal::TooLarge)?;
         if rest.is_empty() {
-            return self.region_values(&own.results);
+            return self.region_values(own, &own.results);
         }
         let number = self.b.int(self.b.ty(index), first);
         let here = self.b.le(index, number);
         self.branch(
             here,
-            |emitter| emitter.region_values(&own.results),
+            |emitter| emitter.region_values(own, &own.results),
             |emitter| emitter.branches(index, rest, first + 1),
         )
     }

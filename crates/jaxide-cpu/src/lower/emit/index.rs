@@ -7,13 +7,26 @@ use smallvec::{SmallVec, smallvec};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Var(pub(crate) u32);
 
-/// What a variable is in the lane program.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Binding {
-    /// This index.
-    Index(lanes::Index),
-    /// A part of an index that several variables were merged into: index / factor, modulo the variable's size.
-    Merged { index: lanes::Index, factor: i64, group: u32 },
+/// What a variable is in the lane program: `index + base`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Binding {
+    pub(crate) index: lanes::Index,
+    /// Where the index starts.
+    pub(crate) base: Option<lanes::Index>,
+    /// Variables merged into one index are mentioned in proportion only, so that the last one tells the step; the others do
+    /// not lead.
+    pub(crate) leads: bool,
+}
+
+impl Binding {
+    /// This index, from 0.
+    pub(crate) fn index(index: lanes::Index) -> Binding {
+        Binding {
+            index,
+            base: None,
+            leads: true,
+        }
+    }
 }
 
 /// A variable's range and place.
@@ -151,8 +164,8 @@ mod tests {
     #[test]
     fn quotients_are_linear_where_the_ranges_allow() {
         let mut vars = Vars::default();
-        let bind = Binding::Index(lanes::Index::Lane);
-        let (i, j) = (vars.add(3, bind.clone()), vars.add(4, bind));
+        let bind = Binding::index(lanes::Index::Lane);
+        let (i, j) = (vars.add(3, bind), vars.add(4, bind));
         // 4 i + j, j < 4
         let linear = Ix::var(j).add_scaled(&Ix::var(i), 4).unwrap();
         assert_eq!(linear.range(&vars), Some((0, 11)));

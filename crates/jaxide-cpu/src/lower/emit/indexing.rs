@@ -1,6 +1,6 @@
 //! Reads and writes at run-time indices.
 
-use super::{Emitted, Emitter, Ix, Ixs};
+use super::{Emitted, Emitter, Ix, Ixs, Layout, Operand};
 use crate::lanes::{BinOp, Ty, UnOp, Value};
 use crate::lower::element::{self, Class, Element, class};
 use crate::lower::graph::{GatherSpec, OobMode, ValueId};
@@ -53,6 +53,10 @@ impl Emitter<'_> {
 
     pub(super) fn dynamic_slice(&mut self, value: ValueId, args: &[ValueId], at: &[Ix]) -> Emitted<Element> {
         let graph = self.graph;
+        if self.memory.is_window(value) {
+            let layout = Layout::dense(graph.shape(args[0]));
+            return Ok(self.load(Operand::Window(value), value, &layout, at));
+        }
         let starts = self.starts(&args[1..], graph.shape(args[0]), graph.shape(value))?;
         let inner: Ixs = starts.into_iter().zip(at).map(|(start, ix)| self.sum(start, ix, 1)).collect();
         self.element(args[0], &inner)

@@ -9,6 +9,7 @@ mod address;
 mod control;
 mod index;
 mod indexing;
+mod nest;
 mod product;
 mod reduce;
 mod shape;
@@ -16,12 +17,13 @@ mod window;
 
 use super::element::{self, Element};
 use super::graph::{Def, Graph, NodeId, Op, ValueId};
-use crate::lanes::{self, Builder, Pointer, Ty, Value};
+use crate::lanes::{self, Access, Builder, Pointer, Ty, Value};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
 pub(crate) use address::{Layout, Mention};
-pub(crate) use index::{Binding, Ix, Ixs, Var, VarInfo, Vars};
+pub(crate) use index::{Binding, Ix, Ixs, Var, Vars};
+pub(crate) use nest::{Kernel, Schedule, nest};
 
 /// Why a value cannot be part of this lane program; the caller then gives it memory or a loop of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,6 +62,22 @@ enum Bound {
 pub(crate) trait Memory {
     /// The layout of a value that is in memory; `None` computes it in place.
     fn layout(&self, value: ValueId) -> Option<Layout>;
+
+    /// Whether a dynamic slice is read through a pointer to its start, which the caller provides.
+    fn is_window(&self, value: ValueId) -> bool;
+}
+
+/// What an entry of the pointer table points to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Operand {
+    /// The first element of a stored value.
+    Value(ValueId),
+    /// The first element that a dynamic slice reads.
+    Window(ValueId),
+    /// Where results of the value go.
+    Result(ValueId),
+    /// Memory for what is found on the way to a result: one element of its operand's type for each of its own.
+    Scratch(ValueId),
 }
 
 /// Results known inside a block of the lane program.
@@ -79,8 +97,9 @@ pub(crate) struct Emitter<'a> {
     index_type: Ty,
     frames: Vec<Frame>,
     bound: HashMap<ValueId, Bound>,
-    /// Values in memory that are loaded, in the order of the pointer table.
-    pub(crate) loads: Vec<(ValueId, Pointer)>,
+    /// The pointer table.
+    pub(crate) operands: Vec<Operand>,
+    pointers: Vec<Pointer>,
     /// What memory and index data depend on, for the choice of loops.
     pub(crate) mentions: Vec<Mention>,
     /// Stacked results of loops that are stored as they are made.
@@ -88,6 +107,8 @@ pub(crate) struct Emitter<'a> {
     /// The axes that loops with their state in registers have as lanes.
     lane_axes: SmallVec<[Var; 2]>,
     depth: usize,
+    /// The longest loop inside a lane that is a reduction.
+    pub(crate) longest_fold: usize,
     /// How many elements were computed, against programs that grow without bound.
     budget: usize,
 }
@@ -106,11 +127,13 @@ impl<'a> Emitter<'a> {
             index_type: if wide { Ty::I64 } else { Ty::I32 },
             frames: vec![Frame::default()],
             bound: HashMap::new(),
-            loads: Vec::new(),
+            operands: Vec::new(),
+            pointers: Vec::new(),
             mentions: Vec::new(),
             sinks: HashMap::new(),
             lane_axes: SmallVec::new(),
             depth: 0,
+            longest_fold: 0,
             budget,
         }
     }
@@ -139,7 +162,7 @@ impl<'a> Emitter<'a> {
             };
         }
         if let Some(layout) = self.memory.layout(value) {
-            return self.load(value, &layout, at);
+            return Ok(self.load(Operand::Value(value), value, &layout, at));
         }
         let Def::Node(id, result) = self.graph.value(value).def else {
             return Err(Refusal::TooLarge);
@@ -285,6 +308,28 @@ impl<'a> Emitter<'a> {
         Ok(result)
     }
 
+    /// The entry of the pointer table for an operand.
+    pub(crate) fn pointer(&mut self, operand: Operand) -> Pointer {
+        if let Some(at) = self.operands.iter().position(|&other| other == operand) {
+            return self.pointers[at];
+        }
+        let access = match operand {
+            Operand::Value(_) | Operand::Window(_) => Access::ReadOnly,
+            Operand::Result(_) | Operand::Scratch(_) => Access::ReadWrite,
+        };
+        let pointer = self.b.pointer(access);
+        self.operands.push(operand);
+        self.pointers.push(pointer);
+        pointer
+    }
+
+    /// Adds an axis that loops with their state in registers have as lanes.
+    pub(crate) fn add_lane_axis(&mut self, size: usize, binding: Binding) -> Var {
+        let var = self.vars.add(size, binding);
+        self.lane_axes.push(var);
+        var
+    }
+
     fn frame(&mut self) -> &mut Frame {
         self.frames.last_mut().expect("the outermost frame stays")
     }
@@ -311,13 +356,23 @@ impl<'a> Emitter<'a> {
         init: &[Value],
         turn: impl FnOnce(&mut Self, Var, &[Value]) -> Emitted<Vec<Value>>,
     ) -> Emitted<Vec<Value>> {
+        self.repeated(lanes::Trip::Const(count as u64), init, |emitter, index, params| {
+            let var = emitter.vars.add(count, Binding::index(index));
+            turn(emitter, var, params)
+        })
+    }
+
+    /// As [`Self::counted`], by the loop's index.
+    pub(crate) fn repeated(
+        &mut self,
+        trip: lanes::Trip,
+        init: &[Value],
+        turn: impl FnOnce(&mut Self, lanes::Index, &[Value]) -> Emitted<Vec<Value>>,
+    ) -> Emitted<Vec<Value>> {
         let mut builder = self.take_builder();
         let mut outcome = Ok(());
-        let results = builder.for_loop(lanes::Trip::Const(count as u64), init, |b, index, params| {
-            self.inside(b, |emitter| {
-                let var = emitter.vars.add(count, Binding::Index(index));
-                turn(emitter, var, params)
-            })
+        let results = builder.for_loop(trip, init, |b, index, params| {
+            self.inside(b, |emitter| turn(emitter, index, params))
             .unwrap_or_else(|refusal| {
                 outcome = Err(refusal);
                 params.to_vec()

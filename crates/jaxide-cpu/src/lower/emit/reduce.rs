@@ -21,6 +21,9 @@ impl Emitter<'_> {
         init: Vec<Value>,
         step: &mut dyn FnMut(&mut Self, &[Ix], &[Value]) -> Emitted<Vec<Value>>,
     ) -> Emitted<Vec<Value>> {
+        if !unroll {
+            self.longest_fold = self.longest_fold.max(sizes.iter().product());
+        }
         self.fold_from(sizes, unroll, &mut Ixs::new(), init, step)
     }
 

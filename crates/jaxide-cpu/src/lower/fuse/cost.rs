@@ -1,0 +1,82 @@
+//! Rough costs of computing one element, in simple operations.
+
+use super::Fuser;
+use crate::lower::graph::{MapOp, NodeId, Op, ValueId};
+use std::collections::HashMap;
+
+/// Costs are not told apart beyond this.
+const MOST: usize = 400;
+
+/// The cost of one element of each value of a region, with everything computed in place.
+#[derive(Default)]
+pub(super) struct Costs {
+    of: HashMap<ValueId, usize>,
+}
+
+impl Costs {
+    /// The cost of computing an element; that of a load where the value is not of this region.
+    pub(super) fn of(&self, value: ValueId) -> usize {
+        self.of.get(&value).copied().unwrap_or(1)
+    }
+}
+
+impl Fuser<'_> {
+    pub(super) fn costs(&self, nodes: &[NodeId]) -> Costs {
+        let mut costs = Costs::default();
+        for &id in nodes {
+            if self.is_opaque(id) {
+                continue;
+            }
+            let node = self.graph.node(id);
+            for &result in &node.results {
+                if self.stored.get(result).is_some() {
+                    continue;
+                }
+                let args: usize = node.args.iter().map(|&arg| costs.of(arg)).sum();
+                let cost = own_cost(&node.op, &|k| self.graph.shape(node.args[k]).to_vec(), args);
+                costs.of.insert(result, cost.min(MOST));
+            }
+        }
+        costs
+    }
+}
+
+fn own_cost(op: &Op, shape: &dyn Fn(usize) -> Vec<usize>, args: usize) -> usize {
+    let product = |axes: &[usize], shape: &[usize]| axes.iter().map(|&axis| shape[axis]).product::<usize>();
+    match op {
+        Op::Splat(_) | Op::Iota { .. } => 0,
+        Op::Map(op) => map_cost(*op) + args,
+        Op::Const(_) | Op::Broadcast { .. } | Op::Reshape | Op::Transpose { .. } | Op::Slice { .. } | Op::Rev { .. } | Op::Alias => args,
+        Op::Pad { .. } => args + 4,
+        Op::Concat { .. } => args + 3,
+        Op::DynamicSlice => args + 3,
+        Op::DynamicUpdate => args + 8,
+        Op::Gather(_) => args + 8,
+        Op::Reduce { axes, .. } => product(axes, &shape(0)).saturating_mul(args + 1),
+        Op::ArgReduce { axis, .. } => shape(0)[*axis].saturating_mul(args + 4),
+        Op::ReduceWith { axes, body } => product(axes, &shape(0)).saturating_mul(args + body.nodes.len()),
+        Op::ReduceWindow { window, .. } | Op::SelectAndGather { window, .. } => {
+            window.size.iter().product::<usize>().saturating_mul(args + 3)
+        }
+        Op::ReduceWindowWith { window, body } => window.size.iter().product::<usize>().saturating_mul(args + body.nodes.len()),
+        Op::Scatter(_) | Op::SelectAndScatter { .. } | Op::Scan { .. } | Op::While { .. } | Op::Cond { .. } | Op::Call(_) => 1,
+    }
+}
+
+fn map_cost(op: MapOp) -> usize {
+    use MapOp::*;
+    match op {
+        Neg | Sign | Abs | Floor | Ceil | RoundEven | IsFinite | Square | OneMinusSquare | Real | Imag | Conj | Not | Popcount | Clz
+        | Add | Sub | Mul | MulHi | Max | Min | Complex | And | Or | Xor | ShiftLeft | ShiftRightArithmetic | ShiftRightLogical | Eq
+        | Ne | Lt | Le | Gt | Ge | Clamp | Select | Convert | Bitcast | KeyFromWords | KeyWord(_) => 1,
+        RoundAway | IntegerPow(_) | ReducePrecision { .. } | EqTotal | LtTotal | LeTotal | NextAfter => 5,
+        Div | Sqrt | Rsqrt => 6,
+        Rem => 12,
+        Exp | Exp2 | Log | Log2 | Sin | Cos | Tanh | Logistic => 16,
+        Expm1 | Log1p | Cbrt | Tan | Asin | Acos | Atan | Sinh | Cosh | Asinh | Acosh | Atanh | Erf | Erfc | ErfInv | Atan2 => 24,
+        Pow => 40,
+        Lgamma | Digamma | BesselI0e | BesselI1e => 60,
+        Threefry { .. } => 60,
+        Igamma | Igammac | IgammaGradA | Polygamma | Zeta | RegularizedIncompleteBeta => 200,
+    }
+}

@@ -1,0 +1,153 @@
+//! What gets memory, and which values are computed together.
+//!
+//! Values that a loop, the library or the caller needs are *stored*; all others are computed where they are used, inside the loop
+//! nest of a stored one. A value that several nests would compute again is stored too when that costs more than a load. Stored values that run
+//! over the same domain become one [`Nest`].
+
+mod cost;
+mod group;
+mod lane_form;
+mod storage;
+
+use super::graph::{Graph, NodeId, Op, Region, ValueId};
+use jaxide_core::Dims;
+use std::collections::{HashMap, HashSet};
+
+pub(crate) use lane_form::lane_form;
+pub(crate) use storage::{Storage, Stored};
+
+/// What a nest makes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Root {
+    /// All elements of a value.
+    Store(ValueId),
+    /// A reduction of the domain along axes.
+    Fold { value: ValueId, axes: Dims },
+    /// The results of a loop or branch whose state is in registers; the domain is its lanes.
+    Control(NodeId),
+    /// A box written into an array that is updated in place.
+    Update(NodeId),
+    /// Windows combined into an array that is updated in place.
+    Scatter(NodeId),
+}
+
+/// A loop nest: a domain, and what is made at each of its points.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Nest {
+    pub(crate) domain: Dims,
+    pub(crate) roots: Vec<Root>,
+}
+
+/// One step of a region.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Item {
+    Nest(Nest),
+    /// A call of the runtime.
+    Call(NodeId),
+    /// A loop over regions with their own steps, in the order of the node's regions.
+    Loop(NodeId, Vec<Steps>),
+    /// A branch, in the order of the node's regions.
+    Branch(NodeId, Vec<Steps>),
+}
+
+/// The steps of a region.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Steps {
+    pub(crate) items: Vec<Item>,
+}
+
+/// The plan of a program.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    pub(crate) steps: Steps,
+    pub(crate) stored: Stored,
+    /// Lane axes of loops and branches whose state is in registers.
+    pub(crate) lane_forms: HashMap<NodeId, Dims>,
+}
+
+/// Plans a graph.
+pub(crate) fn plan(graph: &Graph) -> Plan {
+    let mut fuser = Fuser {
+        graph,
+        stored: Stored::default(),
+        lane_forms: HashMap::new(),
+    };
+    for &param in &graph.root.params {
+        fuser.stored.own(param);
+    }
+    let steps = fuser.region(&graph.root);
+    Plan {
+        steps,
+        stored: fuser.stored,
+        lane_forms: fuser.lane_forms,
+    }
+}
+
+struct Fuser<'a> {
+    graph: &'a Graph,
+    stored: Stored,
+    lane_forms: HashMap<NodeId, Dims>,
+}
+
+impl Fuser<'_> {
+    /// Plans a region whose parameters are stored.
+    fn region(&mut self, region: &Region) -> Steps {
+        for &id in &region.nodes {
+            if let Op::Scan { .. } | Op::While { .. } | Op::Cond { .. } = self.graph.node(id).op
+                && let Some(axes) = lane_form(self.graph, id)
+            {
+                self.lane_forms.insert(id, axes);
+            }
+        }
+        let roots = self.decide_storage(region);
+        self.group(region, roots)
+    }
+
+    /// Whether a node has loops, calls or updates of its own instead of being part of a nest.
+    fn is_opaque(&self, id: NodeId) -> bool {
+        match &self.graph.node(id).op {
+            Op::Call(_) | Op::Scatter(_) | Op::SelectAndScatter { .. } | Op::DynamicUpdate => true,
+            Op::Scan { .. } | Op::While { .. } | Op::Cond { .. } => true,
+            Op::Const(_)
+            | Op::Splat(_)
+            | Op::Iota { .. }
+            | Op::Map(_)
+            | Op::Broadcast { .. }
+            | Op::Reshape
+            | Op::Transpose { .. }
+            | Op::Slice { .. }
+            | Op::Rev { .. }
+            | Op::Pad { .. }
+            | Op::Concat { .. }
+            | Op::Alias
+            | Op::DynamicSlice
+            | Op::Gather(_)
+            | Op::Reduce { .. }
+            | Op::ArgReduce { .. }
+            | Op::ReduceWith { .. }
+            | Op::ReduceWindow { .. }
+            | Op::ReduceWindowWith { .. }
+            | Op::SelectAndGather { .. } => false,
+        }
+    }
+
+    /// Values from outside that the regions of a node use.
+    fn captured(&self, id: NodeId) -> Vec<ValueId> {
+        let mut inside = HashSet::new();
+        let mut used = Vec::new();
+        self.graph.node(id).op.visit_regions(&mut |region| self.collect(region, &mut inside, &mut used));
+        used.retain(|value| !inside.contains(value));
+        used
+    }
+
+    fn collect(&self, region: &Region, inside: &mut HashSet<ValueId>, used: &mut Vec<ValueId>) {
+        inside.extend(&region.params);
+        for &id in &region.nodes {
+            let node = self.graph.node(id);
+            inside.extend(&node.results);
+            used.extend(&node.args);
+            node.op.visit_regions(&mut |inner| self.collect(inner, inside, used));
+        }
+        used.extend(&region.results);
+    }
+}

@@ -1,0 +1,372 @@
+//! Which values are stored, and how.
+
+use super::cost::Costs;
+use super::{Fuser, Root};
+use crate::lower::emit::Layout;
+use crate::lower::graph::{Graph, NodeId, Op, Region, ValueId};
+use jaxide_core::Dims;
+use smallvec::SmallVec;
+use std::collections::{HashMap, HashSet};
+
+/// How a stored value has its memory.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Storage {
+    /// Memory of its own, row-major.
+    Own,
+    /// The memory of another value from this many bytes on, row-major.
+    Alias { of: ValueId, offset: usize },
+}
+
+/// All stored values.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stored {
+    map: HashMap<ValueId, Storage>,
+}
+
+impl Stored {
+    pub(crate) fn get(&self, value: ValueId) -> Option<&Storage> {
+        self.map.get(&value)
+    }
+
+    pub(crate) fn own(&mut self, value: ValueId) {
+        self.map.insert(value, Storage::Own);
+    }
+
+    fn insert(&mut self, value: ValueId, storage: Storage) {
+        self.map.insert(value, storage);
+    }
+
+    /// Whether a dynamic slice is a window into the memory of its operand.
+    pub(crate) fn is_window(&self, graph: &Graph, value: ValueId) -> bool {
+        let Some(node) = graph.def(value).map(|id| graph.node(id)) else {
+            return false;
+        };
+        node.op == Op::DynamicSlice
+            && self.get(node.args[0]).is_some()
+            && node.args[1..].iter().all(|&start| self.get(start).is_some() || graph.splat(start).is_some())
+    }
+
+    /// The layout of a stored value.
+    pub(crate) fn layout(&self, graph: &Graph, value: ValueId) -> Option<Layout> {
+        self.get(value).map(|_| Layout::dense(graph.shape(value)))
+    }
+
+    /// The value whose own memory a stored value lies in.
+    pub(crate) fn owner(&self, value: ValueId) -> ValueId {
+        match self.get(value) {
+            Some(Storage::Alias { of, .. }) => self.owner(*of),
+            Some(Storage::Own) | None => value,
+        }
+    }
+}
+
+/// Consumers that would compute a value: the root, and the index maps on the way as a signature.
+type Uses = SmallVec<[(ValueId, u64); 2]>;
+
+/// Computing an element again may cost this many operations for each further consumer.
+const CHEAP: usize = 6;
+/// An expression larger than this is cut by storing part of it.
+const LARGE: usize = 250;
+/// Broadcasting to this many times the elements is worth storing the operand, unless computing it is cheap.
+const EXPANSION: usize = 8;
+
+impl Fuser<'_> {
+    /// Decides for every value of the region whether it is stored; gives the roots that nests make, in order.
+    pub(super) fn decide_storage(&mut self, region: &Region) -> Vec<Root> {
+        let graph = self.graph;
+        for &id in &region.nodes {
+            if let Op::Const(_) = graph.node(id).op {
+                let value = graph.node(id).results[0];
+                if graph.value(value).len() > 1 {
+                    self.stored.own(value);
+                }
+            }
+        }
+        let costs = self.costs(&region.nodes);
+        let mut forced = HashSet::new();
+        for &result in &region.results {
+            self.force(result, &mut forced);
+        }
+        for &id in &region.nodes {
+            self.force_operands(id, &costs, &mut forced);
+        }
+        let mut uses: HashMap<ValueId, Uses> = HashMap::new();
+        let mut roots = Vec::new();
+        for &id in region.nodes.iter().rev() {
+            self.decide_node(id, &costs, &forced, &mut uses, &mut roots);
+        }
+        roots.reverse();
+        roots
+    }
+
+    /// A value that must be in memory. One that only looks at another's memory needs that one.
+    fn force(&self, value: ValueId, forced: &mut HashSet<ValueId>) {
+        if self.stored.get(value).is_some() || !forced.insert(value) {
+            return;
+        }
+        let Some(id) = self.graph.def(value) else { return };
+        if let Some((of, _)) = self.alias_of(value)
+            && self.has_memory(of, forced)
+        {
+            self.force(of, forced);
+        }
+        if let Op::Alias = self.graph.node(id).op {
+            self.force(self.graph.node(id).args[0], forced);
+        }
+    }
+
+    /// Whether a value will be in memory whatever is decided for its users.
+    fn has_memory(&self, value: ValueId, forced: &HashSet<ValueId>) -> bool {
+        self.stored.get(value).is_some()
+            || forced.contains(&value)
+            || match self.graph.def(value) {
+                None => true,
+                Some(id) => self.is_opaque(id) || self.alias_of(value).is_some_and(|(of, _)| self.has_memory(of, forced)),
+            }
+    }
+
+    /// A value without computation at hand: what it is computed from is needed instead.
+    fn force_source(&self, value: ValueId, forced: &mut HashSet<ValueId>) {
+        if self.stored.get(value).is_some() {
+            return;
+        }
+        match self.graph.def(value).map(|id| self.graph.node(id)) {
+            None => {}
+            Some(node) => match &node.op {
+                Op::Splat(_) | Op::Iota { .. } | Op::Const(_) => {}
+                Op::Broadcast { .. } | Op::Reshape | Op::Transpose { .. } | Op::Slice { .. } | Op::Rev { .. } => {
+                    self.force_source(node.args[0], forced)
+                }
+                _ => self.force(value, forced),
+            },
+        }
+    }
+
+    fn force_operands(&self, id: NodeId, costs: &Costs, forced: &mut HashSet<ValueId>) {
+        let graph = self.graph;
+        let node = graph.node(id);
+        match &node.op {
+            Op::Call(_) => node.args.iter().for_each(|&arg| self.force(arg, forced)),
+            Op::Alias => self.force(node.args[0], forced),
+            Op::Scan { .. } | Op::While { .. } | Op::Cond { .. } => {
+                let in_lanes = self.lane_forms.contains_key(&id);
+                let captured = self.captured(id);
+                if in_lanes {
+                    // What is expensive is computed before, across lanes.
+                    for &value in node.args.iter().chain(&captured) {
+                        if graph.value(value).len() > 64 && costs.of(value) > 4 {
+                            self.force(value, forced);
+                        }
+                    }
+                } else {
+                    node.args.iter().for_each(|&arg| self.force(arg, forced));
+                    captured.iter().for_each(|&value| self.force_source(value, forced));
+                }
+            }
+            Op::DynamicUpdate => {
+                self.force(node.args[0], forced);
+                node.args[2..].iter().for_each(|&start| self.force_start(start, forced));
+            }
+            Op::Scatter(_) => {
+                self.force(node.args[0], forced);
+                self.force_source(node.args[1], forced);
+                if costs.of(node.args[2]) > CHEAP {
+                    self.force(node.args[2], forced);
+                }
+            }
+            Op::SelectAndScatter { .. } => node.args[..2].iter().for_each(|&arg| self.force(arg, forced)),
+            Op::DynamicSlice => {
+                self.force_source(node.args[0], forced);
+                if graph.value(node.results[0]).len() <= 1 {
+                    return;
+                }
+                node.args[1..].iter().for_each(|&start| self.force_start(start, forced));
+            }
+            Op::Gather(_) => {
+                self.force_source(node.args[0], forced);
+                if costs.of(node.args[1]) > CHEAP {
+                    self.force(node.args[1], forced);
+                }
+            }
+            Op::Broadcast { .. } => {
+                let arg = node.args[0];
+                let (before, after) = (graph.value(arg).len().max(1), graph.value(node.results[0]).len());
+                if after / before > EXPANSION && costs.of(arg) > CHEAP {
+                    self.force(arg, forced);
+                }
+            }
+            Op::Map(_) => {
+                let after = graph.value(node.results[0]).len();
+                for &arg in &node.args {
+                    if graph.shape(arg).is_empty() && after > EXPANSION && costs.of(arg) > CHEAP {
+                        self.force(arg, forced);
+                    }
+                }
+            }
+            // Windows read every element several times.
+            Op::ReduceWindow { .. } | Op::ReduceWindowWith { .. } | Op::SelectAndGather { .. } => {
+                for &arg in &node.args {
+                    if costs.of(arg) > 2 {
+                        self.force(arg, forced);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A start that is known stays where it is used.
+    fn force_start(&self, start: ValueId, forced: &mut HashSet<ValueId>) {
+        if self.graph.splat(start).is_none() {
+            self.force(start, forced);
+        }
+    }
+
+    fn decide_node(
+        &mut self,
+        id: NodeId,
+        costs: &Costs,
+        forced: &HashSet<ValueId>,
+        uses: &mut HashMap<ValueId, Uses>,
+        roots: &mut Vec<Root>,
+    ) {
+        let graph = self.graph;
+        let node = graph.node(id);
+        match &node.op {
+            Op::Scan { .. } | Op::While { .. } | Op::Cond { .. } => {
+                node.results.iter().for_each(|&value| self.stored.own(value));
+                if self.lane_forms.contains_key(&id) {
+                    roots.push(Root::Control(id));
+                    let first = node.results.first().copied();
+                    for value in node.args.iter().copied().chain(self.captured(id)) {
+                        if let Some(first) = first {
+                            add_use(uses, value, (first, 0));
+                        }
+                    }
+                }
+                return;
+            }
+            Op::DynamicUpdate | Op::Scatter(_) | Op::SelectAndScatter { .. } => {
+                let result = node.results[0];
+                self.stored.own(result);
+                let update = matches!(node.op, Op::DynamicUpdate);
+                roots.push(if update { Root::Update(id) } else { Root::Scatter(id) });
+                node.args.iter().for_each(|&arg| add_use(uses, arg, (result, 0)));
+                return;
+            }
+            Op::Call(_) => {
+                node.results.iter().for_each(|&value| self.stored.own(value));
+                return;
+            }
+            _ => {}
+        }
+        for (k, &value) in node.results.iter().enumerate() {
+            if self.stored.get(value).is_some() {
+                continue;
+            }
+            let own = uses.remove(&value).unwrap_or_default();
+            let must = forced.contains(&value);
+            if own.is_empty() && !must {
+                continue;
+            }
+            if must && let Some((of, offset)) = self.alias_of(value)
+                && self.has_memory(of, forced)
+            {
+                self.stored.insert(value, Storage::Alias { of, offset });
+                continue;
+            }
+            let again = own.len().saturating_sub(1) * costs.of(value);
+            let cost = costs.of(value);
+            let fold = self.is_long_fold(&node.op, node.args.first().copied());
+            let cheap_only = matches!(node.op, Op::Splat(_) | Op::Iota { .. });
+            let store = must || fold || (!cheap_only && (again > CHEAP || cost > LARGE));
+            if !store {
+                self.pass_on(id, k, &own, uses);
+                continue;
+            }
+            self.stored.own(value);
+            roots.push(match &node.op {
+                Op::Reduce { axes, .. } => Root::Fold { value, axes: axes.clone() },
+                Op::ArgReduce { axis, .. } => Root::Fold {
+                    value,
+                    axes: std::iter::once(*axis).collect(),
+                },
+                _ => Root::Store(value),
+            });
+            let mut only = Uses::new();
+            only.push((value, 0));
+            self.pass_on(id, k, &only, uses);
+        }
+    }
+
+    /// The operands are computed for the same consumers.
+    fn pass_on(&self, id: NodeId, result: usize, own: &Uses, uses: &mut HashMap<ValueId, Uses>) {
+        let node = self.graph.node(id);
+        let moves = !matches!(node.op, Op::Map(_));
+        for (k, &arg) in node.args.iter().enumerate() {
+            for &(root, signature) in own {
+                let step = if moves { mix(signature, u64::from(id.0) * 64 + k as u64 + result as u64) } else { signature };
+                // A reduction reads each element of its operand once.
+                let step = if matches!(node.op, Op::Reduce { .. } | Op::ArgReduce { .. }) && signature == 0 { 0 } else { step };
+                add_use(uses, arg, (root, step));
+            }
+        }
+    }
+
+    /// Whether a reduction is long enough to be a nest of its own.
+    fn is_long_fold(&self, op: &Op, arg: Option<ValueId>) -> bool {
+        let Some(arg) = arg else { return false };
+        let shape = self.graph.shape(arg);
+        match op {
+            Op::Reduce { axes, .. } => axes.iter().map(|&axis| shape[axis]).product::<usize>() > 16,
+            Op::ArgReduce { axis, .. } => shape[*axis] > 32,
+            Op::ReduceWith { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// The value whose memory this one can share unchanged, and from which byte on.
+    fn alias_of(&self, value: ValueId) -> Option<(ValueId, usize)> {
+        let node = self.graph.node(self.graph.def(value)?);
+        match &node.op {
+            Op::Reshape | Op::Alias => Some((node.args[0], 0)),
+            Op::Slice { start, stride } => {
+                let (own, shape) = (self.graph.shape(node.args[0]), self.graph.shape(value));
+                // Everything behind the first axis that is cut must be whole, and everything before it of length 1.
+                let cut = (0..shape.len()).find(|&axis| shape[axis] != own[axis])?;
+                let whole = shape[cut + 1..] == own[cut + 1..];
+                let single = shape[..cut].iter().all(|&length| length == 1);
+                let dense = stride[cut] == 1 || shape[cut] == 1;
+                let behind: usize = own[cut + 1..].iter().product();
+                let offset = start[cut] * behind * self.graph.dtype(value).size();
+                (whole && single && dense).then_some((node.args[0], offset))
+            }
+            _ => None,
+        }
+    }
+}
+
+fn add_use(uses: &mut HashMap<ValueId, Uses>, value: ValueId, user: (ValueId, u64)) {
+    let list = uses.entry(value).or_default();
+    if list.len() < 8 && !list.contains(&user) {
+        list.push(user);
+    }
+}
+
+fn mix(signature: u64, step: u64) -> u64 {
+    (signature.rotate_left(5) ^ step).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1
+}
+
+/// The domain of a root.
+pub(super) fn domain(graph: &Graph, root: &Root, lane_axes: Option<&Dims>) -> Dims {
+    match root {
+        Root::Store(value) => Dims::from_slice(graph.shape(*value)),
+        Root::Fold { value, .. } => {
+            let arg = graph.def(*value).map(|id| graph.node(id).args[0]);
+            Dims::from_slice(arg.map_or(&[], |arg| graph.shape(arg)))
+        }
+        Root::Control(_) => lane_axes.cloned().unwrap_or_default(),
+        Root::Update(id) => Dims::from_slice(graph.shape(graph.node(*id).args[1])),
+        Root::Scatter(_) => Dims::new(),
+    }
+}
