@@ -87,7 +87,7 @@ impl Emitter<'_> {
     }
 
     /// The position in memory, in elements.
-    fn linear(&mut self, at: &[Ix], layout: &Layout) -> Ix {
+    pub(super) fn linear(&mut self, at: &[Ix], layout: &Layout) -> Ix {
         let mut linear = Ix::constant(layout.offset);
         for (ix, &stride) in at.iter().zip(&layout.strides) {
             linear = self.sum(linear, ix, stride);

@@ -13,6 +13,7 @@ mod nest;
 mod product;
 mod reduce;
 mod shape;
+mod update;
 mod window;
 
 use super::element::{self, Element};
@@ -24,6 +25,7 @@ use std::collections::HashMap;
 pub(crate) use address::{Layout, Mention};
 pub(crate) use index::{Binding, Ix, Ixs, Var, Vars};
 pub(crate) use nest::{Kernel, Schedule, nest};
+pub(crate) use update::scatter;
 
 /// Why a value cannot be part of this lane program; the caller then gives it memory or a loop of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]

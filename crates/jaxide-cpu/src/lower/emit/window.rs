@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 impl Emitter<'_> {
     /// The element of `x` that place `inner` of the window at `at` covers, and whether there is one.
-    fn covered(&mut self, x: ValueId, window: &WindowSpec, at: &[Ix], inner: &[Ix]) -> (Ixs, Value) {
+    pub(super) fn covered(&mut self, x: ValueId, window: &WindowSpec, at: &[Ix], inner: &[Ix]) -> (Ixs, Value) {
         let shape = self.graph.shape(x);
         let mut place = Ixs::new();
         let mut inside = self.b.mask(true);

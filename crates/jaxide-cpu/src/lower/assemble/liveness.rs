@@ -1,0 +1,138 @@
+//! When the steps of a region last read what they make or are given.
+
+use super::{Assembler, Item, Region, Root, Steps};
+use crate::lower::graph::{NodeId, Op, ValueId};
+use std::collections::{HashMap, HashSet};
+
+/// The last step of a region that reads each array, by the value that owns its memory.
+pub(super) struct LastUses {
+    last: HashMap<ValueId, usize>,
+    /// Made by a step of the region.
+    made: HashSet<ValueId>,
+    /// Made here or given to the region alone, so that it may be overwritten.
+    owned: HashSet<ValueId>,
+    /// Results of updates whose operand's memory they can take over.
+    in_place: HashSet<ValueId>,
+}
+
+impl LastUses {
+    pub(super) fn of(assembler: &Assembler<'_>, region: &Region, steps: &Steps) -> LastUses {
+        let graph = assembler.graph;
+        let mut uses = LastUses {
+            last: HashMap::new(),
+            made: HashSet::new(),
+            owned: HashSet::new(),
+            in_place: HashSet::new(),
+        };
+        // Parameters of a loop's body are buffers of the loop's own; those of the program are the caller's.
+        if !std::ptr::eq(region, &graph.root) {
+            uses.owned.extend(&region.params);
+        }
+        for (k, item) in steps.items.iter().enumerate() {
+            for value in assembler.read_by(item) {
+                uses.last.insert(assembler.plan.stored.owner(value), k);
+            }
+            for value in assembler.made_by(item) {
+                uses.made.insert(value);
+                uses.owned.insert(value);
+            }
+        }
+        for (k, item) in steps.items.iter().enumerate() {
+            let Item::Nest(nest) = item else { continue };
+            for root in &nest.roots {
+                let (Root::Update(id) | Root::Scatter(id)) = root else { continue };
+                let node = graph.node(*id);
+                // Results of the region are read at its end.
+                let wanted = region.results.iter().any(|&result| {
+                    assembler.plan.stored.owner(result) == assembler.plan.stored.owner(node.args[0])
+                });
+                if wanted {
+                    let owner = assembler.plan.stored.owner(node.args[0]);
+                    uses.last.insert(owner, usize::MAX);
+                }
+                if uses.can_update(k, node.args[0]) && !matches!(node.op, Op::SelectAndScatter { .. }) {
+                    uses.in_place.insert(node.results[0]);
+                }
+            }
+        }
+        uses
+    }
+
+    /// Whether a step of the region makes a value.
+    pub(super) fn makes(&self, value: ValueId) -> bool {
+        self.made.contains(&value)
+    }
+
+    /// Whether step `k` may overwrite an array: it is not the caller's, has memory of its own, and no later step reads it.
+    pub(super) fn can_update(&self, k: usize, value: ValueId) -> bool {
+        self.owned.contains(&value) && self.last.get(&value).is_none_or(|&last| last <= k)
+    }
+
+    /// Whether a value is an update that takes over its operand's memory.
+    pub(super) fn is_updated_in_place(&self, value: ValueId) -> bool {
+        self.in_place.contains(&value)
+    }
+}
+
+impl Assembler<'_> {
+    /// Stored values that a step reads.
+    fn read_by(&self, item: &Item) -> Vec<ValueId> {
+        let mut reads = Vec::new();
+        let mut seen = HashSet::new();
+        match item {
+            Item::Nest(nest) => {
+                for root in &nest.roots {
+                    match root {
+                        Root::Store(value) | Root::Fold { value, .. } => {
+                            if let Some(id) = self.graph.def(*value) {
+                                self.read_by_node(id, &mut seen, &mut reads);
+                            }
+                        }
+                        Root::Control(id) | Root::Update(id) | Root::Scatter(id) => self.read_by_node(*id, &mut seen, &mut reads),
+                    }
+                }
+            }
+            Item::Call(id) | Item::Loop(id, _) | Item::Branch(id, _) => self.read_by_node(*id, &mut seen, &mut reads),
+        }
+        reads
+    }
+
+    fn read_by_node(&self, id: NodeId, seen: &mut HashSet<ValueId>, reads: &mut Vec<ValueId>) {
+        let node = self.graph.node(id);
+        node.args.iter().for_each(|&arg| self.read_value(arg, seen, reads));
+        node.op.visit_regions(&mut |region| self.read_by_region(region, seen, reads));
+    }
+
+    fn read_by_region(&self, region: &Region, seen: &mut HashSet<ValueId>, reads: &mut Vec<ValueId>) {
+        for &id in &region.nodes {
+            self.read_by_node(id, seen, reads);
+        }
+        region.results.iter().for_each(|&result| self.read_value(result, seen, reads));
+    }
+
+    fn read_value(&self, value: ValueId, seen: &mut HashSet<ValueId>, reads: &mut Vec<ValueId>) {
+        if !seen.insert(value) {
+            return;
+        }
+        if self.storage(value).is_some() {
+            reads.push(value);
+        } else if let Some(id) = self.graph.def(value) {
+            self.read_by_node(id, seen, reads);
+        }
+    }
+
+    /// Values that a step makes.
+    fn made_by(&self, item: &Item) -> Vec<ValueId> {
+        match item {
+            Item::Nest(nest) => nest
+                .roots
+                .iter()
+                .flat_map(|root| match root {
+                    Root::Store(value) | Root::Fold { value, .. } => vec![*value],
+                    Root::Control(id) | Root::Update(id) | Root::Scatter(id) => self.graph.node(*id).results.to_vec(),
+                })
+                .collect(),
+            Item::Call(id) | Item::Loop(id, _) | Item::Branch(id, _) => self.graph.node(*id).results.to_vec(),
+        }
+    }
+}

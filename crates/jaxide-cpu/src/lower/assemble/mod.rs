@@ -1,0 +1,302 @@
+//! Plan → [`Program`]: every stored value gets its place, every step its statement.
+//!
+//! Results are written where they are wanted: an output, a slice of a stacked result, the buffer that a loop reads next. Arrays that are
+//! updated are updated in place when nothing else reads them any more.
+
+mod control;
+mod liveness;
+mod place;
+
+use super::emit::{self, Operand, Refusal};
+use super::fuse::{self, Item, Nest, Plan, Root, Steps, Storage};
+use super::graph::{Def, Graph, NodeId, Op, Region, ValueId};
+use super::library;
+use super::program::{Base, Dynamic, Output, OutputSource, Place, Program, Stmt, arena};
+use jaxide_core::{Error, ErrorKind, Result, Shape};
+use liveness::LastUses;
+use std::collections::HashMap;
+
+/// Plans and assembles a program.
+pub(crate) fn assemble(graph: &Graph) -> Result<Program> {
+    let plan = fuse::plan(graph);
+    let mut assembler = Assembler {
+        graph,
+        plan: &plan,
+        places: HashMap::new(),
+        program: Program {
+            inputs: graph.root.params.iter().map(|&param| (graph.dtype(param), Shape::from_slice(graph.shape(param)))).collect(),
+            outputs: Vec::new(),
+            consts: graph.consts.clone(),
+            temps: Vec::new(),
+            offsets: Vec::new(),
+            arena: 0,
+            loops: 0,
+            pointers: 0,
+            kernels: Vec::new(),
+            calls: Vec::new(),
+            body: Vec::new(),
+        },
+    };
+    let body = assembler.root()?;
+    let mut program = assembler.program;
+    program.body = body;
+    arena::assign(&mut program);
+    Ok(program)
+}
+
+struct Assembler<'a> {
+    graph: &'a Graph,
+    plan: &'a Plan,
+    /// Places of values that own memory.
+    places: HashMap<ValueId, Place>,
+    program: Program,
+}
+
+/// Where results of a region should go, by position; `None` leaves it open.
+type Targets = Vec<Option<Place>>;
+
+impl Assembler<'_> {
+    fn root(&mut self) -> Result<Vec<Stmt>> {
+        let graph = self.graph;
+        let region = &graph.root;
+        for (k, &param) in region.params.iter().enumerate() {
+            self.places.insert(param, Place::at(Base::Input(k as u32)));
+        }
+        let mut targets: Targets = Vec::new();
+        for (k, &result) in region.results.iter().enumerate() {
+            let source = self.output_source(k, result);
+            let computed = source == OutputSource::Computed;
+            targets.push(computed.then(|| Place::at(Base::Output(k as u32))));
+            self.program.outputs.push(Output {
+                dtype: graph.dtype(result),
+                shape: Shape::from_slice(graph.shape(result)),
+                source,
+            });
+        }
+        self.region(region, &self.plan.steps, &targets)
+    }
+
+    fn output_source(&self, k: usize, result: ValueId) -> OutputSource {
+        let graph = self.graph;
+        let whole = |value: ValueId| graph.value(value).bytes() == graph.value(result).bytes();
+        let owner = self.plan.stored.owner(result);
+        if let Some(input) = graph.root.params.iter().position(|&param| param == owner)
+            && whole(owner)
+        {
+            return OutputSource::Input(input as u32);
+        }
+        if let Some(Op::Const(index)) = graph.op(owner)
+            && whole(owner)
+        {
+            return OutputSource::Const(*index);
+        }
+        match graph.root.results[..k].iter().position(|&other| other == result) {
+            Some(other) => OutputSource::Same(other as u32),
+            None => OutputSource::Computed,
+        }
+    }
+
+    /// The statements of a region whose results go to `targets`.
+    fn region(&mut self, region: &Region, steps: &Steps, targets: &[Option<Place>]) -> Result<Vec<Stmt>> {
+        let graph = self.graph;
+        for &id in &region.nodes {
+            if let Op::Const(index) = graph.node(id).op {
+                self.places.insert(graph.node(id).results[0], Place::at(Base::Const(index)));
+            }
+        }
+        let uses = LastUses::of(self, region, steps);
+        // Results that are made here are made in place.
+        for (&result, target) in region.results.iter().zip(targets) {
+            let Some(target) = target else { continue };
+            let mut owner = self.plan.stored.owner(result);
+            // An array that updates are made in: the first version goes where the last one is wanted.
+            while uses.is_updated_in_place(owner)
+                && let Some(id) = graph.def(owner)
+            {
+                owner = graph.node(id).args[0];
+            }
+            let made = uses.makes(owner) && graph.value(owner).bytes() == graph.value(result).bytes();
+            if made && !self.places.contains_key(&owner) {
+                self.places.insert(owner, target.clone());
+            }
+        }
+        let mut stmts = Vec::new();
+        for (k, item) in steps.items.iter().enumerate() {
+            self.item(k, item, &uses, &mut stmts)?;
+        }
+        for (&result, target) in region.results.iter().zip(targets) {
+            let Some(target) = target else { continue };
+            let from = self.place(result)?;
+            let bytes = graph.value(result).bytes();
+            if from != *target && bytes > 0 {
+                stmts.push(Stmt::Copy { from, to: target.clone(), bytes });
+            }
+        }
+        Ok(stmts)
+    }
+
+    fn item(&mut self, k: usize, item: &Item, uses: &LastUses, stmts: &mut Vec<Stmt>) -> Result<()> {
+        match item {
+            Item::Nest(nest) => self.nest(k, nest, uses, stmts),
+            Item::Call(id) => self.call(*id, stmts),
+            Item::Loop(id, regions) => match &self.graph.node(*id).op {
+                Op::Scan { .. } => self.scan(*id, &regions[0], stmts),
+                _ => self.while_loop(*id, &regions[0], &regions[1], stmts),
+            },
+            Item::Branch(id, regions) => self.branch(*id, regions, stmts),
+        }
+    }
+
+    fn nest(&mut self, k: usize, nest: &Nest, uses: &LastUses, stmts: &mut Vec<Stmt>) -> Result<()> {
+        let graph = self.graph;
+        for root in &nest.roots {
+            match root {
+                Root::Store(value) | Root::Fold { value, .. } => {
+                    self.place_or_new(*value);
+                }
+                Root::Control(id) => graph.node(*id).results.iter().for_each(|&value| {
+                    self.place_or_new(value);
+                }),
+                Root::Update(id) | Root::Scatter(id) => self.updated(k, *id, uses, stmts)?,
+            }
+        }
+        if nest.domain.contains(&0) {
+            return Ok(());
+        }
+        let name = format!("k{}", self.program.kernels.len());
+        let kernel = match nest.roots.as_slice() {
+            [Root::Scatter(id)] => emit::scatter(graph, &self.plan.stored, *id, &name),
+            _ => emit::nest(graph, &self.plan.stored, nest, &name),
+        };
+        let kernel = kernel.map_err(|refusal| self.refused(nest, &refusal))?;
+        let mut operands = Vec::new();
+        for &operand in &kernel.operands {
+            operands.push(self.operand(nest, operand)?);
+        }
+        self.program.kernels.push(kernel);
+        let kernel = self.program.kernels.len() as u32 - 1;
+        stmts.push(Stmt::Nest { kernel, operands });
+        Ok(())
+    }
+
+    fn refused(&self, nest: &Nest, refusal: &Refusal) -> Error {
+        Error::new(
+            ErrorKind::Internal,
+            format!("a loop nest over {:?} cannot be made: {refusal:?}", nest.domain),
+        )
+    }
+
+    fn operand(&mut self, nest: &Nest, operand: Operand) -> Result<Place> {
+        match operand {
+            Operand::Value(value) => self.place(value),
+            Operand::Window(value) => {
+                let node = self.defining_node(value)?;
+                let args = &self.graph.node(node).args;
+                let sizes = self.graph.shape(value).to_vec();
+                self.window(args[0], &args[1..], &sizes)
+            }
+            Operand::Result(value) => {
+                let updates = nest.roots.iter().find_map(|root| match root {
+                    Root::Update(id) if self.graph.node(*id).results[0] == value => Some(*id),
+                    _ => None,
+                });
+                match updates {
+                    None => self.place(value),
+                    Some(id) => {
+                        let args = &self.graph.node(id).args;
+                        let sizes = self.graph.shape(args[1]).to_vec();
+                        self.window(value, &args[2..], &sizes)
+                    }
+                }
+            }
+            Operand::Scratch(value) => {
+                let node = self.defining_node(value)?;
+                let element = self.graph.dtype(self.graph.node(node).args[0]).size();
+                Ok(self.new_temp(self.graph.value(value).len() * element))
+            }
+        }
+    }
+
+    fn defining_node(&self, value: ValueId) -> Result<NodeId> {
+        match self.graph.value(value).def {
+            Def::Node(id, _) => Ok(id),
+            Def::Param => Err(Error::new(ErrorKind::Internal, "a parameter is not computed")),
+        }
+    }
+
+    /// The box of a stored array at starts that are stored or known.
+    fn window(&mut self, of: ValueId, starts: &[ValueId], sizes: &[usize]) -> Result<Place> {
+        let graph = self.graph;
+        let mut place = self.place(of)?;
+        let layout = emit::Layout::dense(graph.shape(of));
+        for (axis, &start) in starts.iter().enumerate() {
+            let most = graph.shape(of)[axis] as i64 - sizes[axis] as i64;
+            let stride = layout.strides[axis] * graph.dtype(of).size() as i64;
+            if most == 0 {
+                continue;
+            }
+            if let Some(known) = graph.int_elements(start) {
+                place.offset += known[0].clamp(0, most) * stride;
+                continue;
+            }
+            let index = self.place(start)?;
+            place.dynamic.push(Dynamic {
+                index,
+                dtype: graph.dtype(start),
+                most,
+                stride,
+            });
+        }
+        Ok(place)
+    }
+
+    /// The array that an update writes into: that of its operand where nothing reads it any more, else a copy.
+    fn updated(&mut self, k: usize, id: NodeId, uses: &LastUses, stmts: &mut Vec<Stmt>) -> Result<()> {
+        let graph = self.graph;
+        let node = graph.node(id);
+        let (x, result) = (node.args[0], node.results[0]);
+        if let Op::SelectAndScatter { .. } = node.op {
+            self.place_or_new(result);
+            return Ok(());
+        }
+        if uses.can_update(k, x) && !self.places.contains_key(&result) {
+            let place = self.place(x)?;
+            self.places.insert(result, place);
+            return Ok(());
+        }
+        let from = self.place(x)?;
+        let to = self.place_or_new(result);
+        if from != to {
+            stmts.push(Stmt::Copy {
+                from,
+                to,
+                bytes: graph.value(x).bytes(),
+            });
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, id: NodeId, stmts: &mut Vec<Stmt>) -> Result<()> {
+        let graph = self.graph;
+        let node = graph.node(id);
+        let Op::Call(call) = &node.op else {
+            return Err(Error::new(ErrorKind::Internal, format!("{} is no call", node.op)));
+        };
+        let call = library::kernel(graph, call, &node.args, &node.results)?;
+        let mut operands = Vec::new();
+        for &arg in &node.args {
+            operands.push(self.place(arg)?);
+        }
+        for &result in &node.results {
+            operands.push(self.place_or_new(result));
+        }
+        self.program.calls.push(call);
+        let call = self.program.calls.len() as u32 - 1;
+        stmts.push(Stmt::Call { call, operands });
+        Ok(())
+    }
+
+    fn storage(&self, value: ValueId) -> Option<&Storage> {
+        self.plan.stored.get(value)
+    }
+}

@@ -1,0 +1,243 @@
+//! Scatters: windows combined into an array, one after the other, so that windows that meet see each other's results.
+
+use super::{Binding, Emitted, Emitter, Ix, Ixs, Layout, Memory, Operand, Refusal, Schedule};
+use crate::lanes::{Index, Trip, Value};
+use crate::lower::element::{self, Element};
+use crate::lower::emit::Kernel;
+use crate::lower::fuse::Stored;
+use crate::lower::graph::{Graph, NodeId, OobMode, Op, Region, ScatterSpec, ValueId, WindowSpec};
+use jaxide_core::DType;
+use smallvec::{SmallVec, smallvec};
+
+/// From this length on, the last axis of the windows becomes the lanes.
+const LANES_FROM: usize = 4;
+/// Elements computed for one scatter.
+const BUDGET: usize = 100_000;
+
+struct ScatterMemory<'a> {
+    graph: &'a Graph,
+    stored: &'a Stored,
+    result: ValueId,
+}
+
+impl Memory for ScatterMemory<'_> {
+    fn layout(&self, value: ValueId) -> Option<Layout> {
+        if value == self.result { None } else { self.stored.layout(self.graph, value) }
+    }
+
+    fn is_window(&self, value: ValueId) -> bool {
+        self.stored.is_window(self.graph, value)
+    }
+}
+
+/// The lane program of a scatter into the result, which holds the operand when it starts.
+pub(crate) fn scatter(graph: &Graph, stored: &Stored, id: NodeId, name: &str) -> Emitted<Kernel> {
+    let node = graph.node(id);
+    let memory = ScatterMemory {
+        graph,
+        stored,
+        result: node.results[0],
+    };
+    let mut emitter = Emitter::new(graph, &memory, name, BUDGET);
+    let lanes = match &node.op {
+        Op::Scatter(spec) => emitter.scatter(spec, &node.args, node.results[0])?,
+        Op::SelectAndScatter { window, select, combine } => {
+            emitter.select_and_scatter(window, select, combine, &node.args, node.results[0])?;
+            1
+        }
+        _ => return Err(Refusal::NeedsMemory(id)),
+    };
+    let operands = emitter.operands;
+    let body = emitter.b.finish().map_err(|_| Refusal::TooLarge)?;
+    let schedule = Schedule {
+        outer: Vec::new(),
+        rows: None,
+        lanes,
+    };
+    Ok(Kernel { body, operands, schedule })
+}
+
+impl Emitter<'_> {
+    /// Loops over `sizes`, the last one fastest.
+    fn each(&mut self, sizes: &[usize], at: &mut Ixs, turn: &mut dyn FnMut(&mut Self, &Ixs) -> Emitted<()>) -> Emitted<()> {
+        let Some((&size, rest)) = sizes.split_first() else {
+            return turn(self, at);
+        };
+        if size == 1 {
+            at.push(Ix::constant(0));
+            self.each(rest, at, turn)?;
+            at.pop();
+            return Ok(());
+        }
+        self.repeated(Trip::Const(size as u64), &[], |emitter, index, _| {
+            let var = emitter.vars.add(size, Binding::index(index));
+            at.push(Ix::var(var));
+            let done = emitter.each(rest, at, turn);
+            at.pop();
+            done.map(|()| Vec::new())
+        })
+        .map(|_| ())
+    }
+
+    /// Stores where a mask holds.
+    fn store_if(
+        &mut self,
+        mask: Value,
+        store: impl FnOnce(&mut Self) -> Emitted<()>,
+    ) -> Emitted<()> {
+        self.branch(mask, |emitter| store(emitter).map(|()| Vec::new()), |_| Ok(Vec::new())).map(|_| ())
+    }
+
+    fn scatter(&mut self, spec: &ScatterSpec, args: &[ValueId], result: ValueId) -> Emitted<usize> {
+        let graph = self.graph;
+        let (indices, updates) = (args[1], args[2]);
+        let (shape, update_shape) = (graph.shape(result), graph.shape(updates));
+        let batch: SmallVec<[usize; 4]> = (0..update_shape.len()).filter(|axis| !spec.update_window.contains(axis)).collect();
+        let batch_sizes: SmallVec<[usize; 4]> = batch.iter().map(|&axis| update_shape[axis]).collect();
+        let mut window_sizes: SmallVec<[usize; 4]> = spec.update_window.iter().map(|&axis| update_shape[axis]).collect();
+        let lanes = match window_sizes.last() {
+            Some(&last) if last >= LANES_FROM => {
+                window_sizes.pop();
+                last
+            }
+            _ => 1,
+        };
+        let lane = (lanes > 1).then(|| Ix::var(self.vars.add(lanes, Binding::index(Index::Lane))));
+        let dtype = graph.dtype(result);
+        let pointer = self.pointer(Operand::Result(result));
+        let layout = Layout::dense(shape);
+        let index_type = graph.dtype(indices);
+        self.each(&batch_sizes, &mut Ixs::new(), &mut |emitter, at| {
+            let (start, inside) = emitter.scatter_start(spec, indices, index_type, shape, update_shape, at)?;
+            emitter.store_if(inside, |emitter| {
+                emitter.each(&window_sizes, &mut Ixs::new(), &mut |emitter, window| {
+                    let mut window = window.clone();
+                    window.extend(lane.clone());
+                    let mut from: Ixs = SmallVec::from_elem(Ix::default(), update_shape.len());
+                    for (&axis, ix) in batch.iter().zip(at) {
+                        from[axis] = ix.clone();
+                    }
+                    for (&axis, ix) in spec.update_window.iter().zip(&window) {
+                        from[axis] = ix.clone();
+                    }
+                    let mut to = Ixs::new();
+                    let mut own = window.iter();
+                    for (axis, first) in start.iter().enumerate() {
+                        let fixed = spec.inserted.contains(&axis) || spec.operand_batching.contains(&axis);
+                        let step = if fixed { None } else { own.next() };
+                        to.push(match step {
+                            Some(step) => emitter.sum(first.clone(), step, 1),
+                            None => first.clone(),
+                        });
+                    }
+                    let update = emitter.element(updates, &from)?;
+                    let old = emitter.load(Operand::Result(result), result, &layout, &to);
+                    let new = element::combine(&mut emitter.b, spec.combine, dtype, &old, &update);
+                    emitter.store(pointer, dtype, &layout, &to, &new);
+                    Ok(())
+                })
+            })
+        })?;
+        Ok(lanes)
+    }
+
+    /// The first element of a window, and whether the whole window lies in the array.
+    fn scatter_start(
+        &mut self,
+        spec: &ScatterSpec,
+        indices: ValueId,
+        index_type: DType,
+        shape: &[usize],
+        update_shape: &[usize],
+        at: &Ixs,
+    ) -> Emitted<(Ixs, Value)> {
+        let mut windows = spec.update_window.iter().map(|&axis| update_shape[axis]);
+        let sizes: SmallVec<[usize; 4]> = (0..shape.len())
+            .map(|axis| {
+                let fixed = spec.inserted.contains(&axis) || spec.operand_batching.contains(&axis);
+                if fixed { 1 } else { windows.next().unwrap_or(1) }
+            })
+            .collect();
+        let mut start: Ixs = SmallVec::from_elem(Ix::constant(0), shape.len());
+        for (k, &axis) in spec.operand_batching.iter().enumerate() {
+            start[axis] = at[spec.indices_batching[k]].clone();
+        }
+        let mut inside = self.b.mask(true);
+        for (component, &axis) in spec.scatter_dims.iter().enumerate() {
+            let mut place = at.clone();
+            place.push(Ix::constant(component as i64));
+            let index = self.element(indices, &place)?[0];
+            let most = shape[axis] as i64 - sizes[axis] as i64;
+            // A window that is promised to be inside and is not is dropped too, instead of written elsewhere.
+            if spec.mode != OobMode::Clip || most < 0 {
+                let here = self.index_inside(index_type, index, most);
+                inside = self.b.and(inside, here);
+            }
+            start[axis] = self.clamped(index_type, index, most);
+        }
+        Ok((start, inside))
+    }
+
+    /// Each source element goes to the element of its window that the selection keeps.
+    fn select_and_scatter(
+        &mut self,
+        window: &WindowSpec,
+        select: &Region,
+        combine: &Region,
+        args: &[ValueId],
+        result: ValueId,
+    ) -> Emitted<()> {
+        let graph = self.graph;
+        let (x, source, init) = (args[0], args[1], args[2]);
+        let dtype = graph.dtype(result);
+        let layout = Layout::dense(graph.shape(result));
+        let pointer = self.pointer(Operand::Result(result));
+        let first = self.element(init, &[])?;
+        let all = graph.shape(result).to_vec();
+        self.each(&all, &mut Ixs::new(), &mut |emitter, at| {
+            emitter.store(pointer, dtype, &layout, at, &first);
+            Ok(())
+        })?;
+        let sizes = graph.shape(source).to_vec();
+        let x_layout = Layout::dense(graph.shape(x));
+        let unroll = window.size.iter().product::<usize>() <= 16;
+        self.each(&sizes, &mut Ixs::new(), &mut |emitter, at| {
+            let nothing = emitter.b.mask(false);
+            let zero = emitter.b.int(emitter.index_type, 0);
+            let none = element::neutral(&mut emitter.b, crate::lower::graph::Combine::Add, dtype);
+            let mut start = vec![nothing, zero];
+            start.extend(none.iter().copied());
+            let best = emitter.fold(&window.size, unroll, start, &mut |emitter, inner, best| {
+                let (place, inside) = emitter.covered(x, window, at, inner);
+                let none = none.clone();
+                let value = emitter.if_inside(inside, |emitter| emitter.element(x, &place), |_| Ok(none))?;
+                let old: Element = best[2..].into();
+                let keep = emitter.scalar_call(select, vec![old.clone(), value.clone()])?[0][0];
+                let keep = emitter.b.and(keep, best[0]);
+                let loses = emitter.b.not(keep);
+                let take = emitter.b.and(inside, loses);
+                let linear = emitter.linear(&place, &x_layout);
+                let index = emitter.index_value(&linear);
+                let mut next = vec![emitter.b.or(best[0], inside), emitter.b.select(take, index, best[1])];
+                next.extend(element::select(&mut emitter.b, take, &value, &old));
+                Ok(next)
+            })?;
+            let place = Ix {
+                dynamic: Some(best[1]),
+                ..Ix::default()
+            };
+            let flat = Layout {
+                strides: smallvec![1],
+                offset: 0,
+            };
+            let update = emitter.element(source, at)?;
+            emitter.store_if(best[0], |emitter| {
+                let at = std::slice::from_ref(&place);
+                let old = emitter.load(Operand::Result(result), result, &flat, at);
+                let new = emitter.scalar_call(combine, vec![old, update])?;
+                emitter.store(pointer, dtype, &flat, at, &new[0]);
+                Ok(())
+            })
+        })
+    }
+}

@@ -1,0 +1,136 @@
+//! The loop IR as text.
+
+use super::{Base, LoopVar, OutputSource, Place, PointerVar, Program, Slot, Stmt};
+use crate::lower::emit::Kernel;
+use std::fmt;
+
+impl fmt::Display for LoopVar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "i{}", self.0)
+    }
+}
+
+impl fmt::Display for PointerVar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "p{}", self.0)
+    }
+}
+
+impl fmt::Display for Base {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Base::Input(k) => write!(f, "in{k}"),
+            Base::Output(k) => write!(f, "out{k}"),
+            Base::Const(k) => write!(f, "const{k}"),
+            Base::Temp(k) => write!(f, "t{k}"),
+            Base::Pointer(var) => write!(f, "{var}"),
+        }
+    }
+}
+
+/// `t3+64+i0*12+clamp(t1, 7)*4`.
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.base)?;
+        if self.offset != 0 {
+            write!(f, "{:+}", self.offset)?;
+        }
+        for (var, step) in &self.terms {
+            write!(f, "+{var}*{step}")?;
+        }
+        for dynamic in &self.dynamic {
+            write!(f, "+clamp({}, {})*{}", dynamic.index, dynamic.most, dynamic.stride)?;
+        }
+        Ok(())
+    }
+}
+
+fn dims(shape: &[usize]) -> String {
+    shape.iter().map(usize::to_string).collect::<Vec<_>>().join(",")
+}
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (k, (dtype, shape)) in self.inputs.iter().enumerate() {
+            writeln!(f, "in{k}: {dtype}[{}]", dims(shape))?;
+        }
+        for (k, tensor) in self.consts.iter().enumerate() {
+            writeln!(f, "const{k}: {}", tensor.aval())?;
+        }
+        for (k, bytes) in self.temps.iter().enumerate() {
+            writeln!(f, "t{k}: {bytes} bytes at {}", self.offsets[k])?;
+        }
+        for (k, output) in self.outputs.iter().enumerate() {
+            write!(f, "out{k}: {}[{}]", output.dtype, dims(&output.shape))?;
+            match output.source {
+                OutputSource::Computed => writeln!(f)?,
+                OutputSource::Input(k) => writeln!(f, " = in{k}")?,
+                OutputSource::Const(k) => writeln!(f, " = const{k}")?,
+                OutputSource::Same(k) => writeln!(f, " = out{k}")?,
+            }
+        }
+        self.block(f, &self.body, 0)?;
+        for kernel in &self.kernels {
+            writeln!(f)?;
+            self.kernel(f, kernel)?;
+        }
+        Ok(())
+    }
+}
+
+impl Program {
+    fn block(&self, f: &mut fmt::Formatter<'_>, stmts: &[Stmt], indent: usize) -> fmt::Result {
+        let pad = "  ".repeat(indent);
+        let list = |places: &[Place]| places.iter().map(Place::to_string).collect::<Vec<_>>().join(", ");
+        for stmt in stmts {
+            match stmt {
+                Stmt::Nest { kernel, operands } => {
+                    let name = self.kernels[*kernel as usize].body.name();
+                    writeln!(f, "{pad}nest {name}({})", list(operands))?;
+                }
+                Stmt::Call { call, operands } => {
+                    let name = &self.calls[*call as usize].name;
+                    writeln!(f, "{pad}call {name}({})", list(operands))?;
+                }
+                Stmt::Copy { from, to, bytes } => writeln!(f, "{pad}copy {bytes} bytes {from} -> {to}")?,
+                Stmt::For { var, count, slots, body } => {
+                    writeln!(f, "{pad}for {var} in 0..{count}{}:", swaps(slots))?;
+                    self.block(f, body, indent + 1)?;
+                }
+                Stmt::While { slots, cond, test, body } => {
+                    writeln!(f, "{pad}loop{}:", swaps(slots))?;
+                    self.block(f, cond, indent + 1)?;
+                    writeln!(f, "{pad}  leave unless {test}")?;
+                    self.block(f, body, indent + 1)?;
+                }
+                Stmt::Switch { index, branches } => {
+                    writeln!(f, "{pad}switch {index}:")?;
+                    for (k, branch) in branches.iter().enumerate() {
+                        writeln!(f, "{pad}  case {k}:")?;
+                        self.block(f, branch, indent + 2)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn kernel(&self, f: &mut fmt::Formatter<'_>, kernel: &Kernel) -> fmt::Result {
+        write!(f, "kernel {}", kernel.body.name())?;
+        for length in &kernel.schedule.outer {
+            write!(f, " for {length}")?;
+        }
+        if let Some(rows) = kernel.schedule.rows {
+            write!(f, " rows {rows}")?;
+        }
+        writeln!(f, " lanes {}", kernel.schedule.lanes)?;
+        writeln!(f, "{}", kernel.body)
+    }
+}
+
+fn swaps(slots: &[Slot]) -> String {
+    slots
+        .iter()
+        .map(|slot| format!(", {}/{} = {}/{}", slot.current, slot.next, slot.buffers[0], slot.buffers[1]))
+        .collect()
+}

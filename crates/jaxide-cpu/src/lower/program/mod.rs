@@ -1,0 +1,160 @@
+//! The loop IR: a whole program as loops, branches, loop nests and calls over planned memory.
+//!
+//! Arrays are [`Place`]s: bytes from an input, an output, a constant, a temporary or a pointer that changes from turn to turn. Temporaries
+//! share one arena; [`plan`](self::arena) gives each its offset by liveness. A [`Kernel`] is a lane program and the loops around it.
+
+pub(crate) mod arena;
+mod display;
+
+use super::emit::Kernel;
+use crate::runtime::KernelCall;
+use jaxide_core::{DType, Shape, Tensor};
+use smallvec::SmallVec;
+
+/// A whole program.
+pub(crate) struct Program {
+    /// Types of the arguments.
+    pub(crate) inputs: Vec<(DType, Shape)>,
+    /// Where each result comes from.
+    pub(crate) outputs: Vec<Output>,
+    /// Captured arrays.
+    pub(crate) consts: Vec<Tensor>,
+    /// Bytes of each temporary.
+    pub(crate) temps: Vec<usize>,
+    /// The temporaries' offsets in the arena.
+    pub(crate) offsets: Vec<usize>,
+    /// Bytes of the arena.
+    pub(crate) arena: usize,
+    /// Loops of the program, by [`LoopVar`].
+    pub(crate) loops: u32,
+    /// Pointers that change, by [`PointerVar`].
+    pub(crate) pointers: u32,
+    pub(crate) kernels: Vec<Kernel>,
+    pub(crate) calls: Vec<LibraryCall>,
+    pub(crate) body: Vec<Stmt>,
+}
+
+/// A call of the runtime with its static arguments.
+pub(crate) struct LibraryCall {
+    /// For the printed form.
+    pub(crate) name: String,
+    pub(crate) call: Box<KernelCall>,
+}
+
+/// A result of the program.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Output {
+    pub(crate) dtype: DType,
+    pub(crate) shape: Shape,
+    pub(crate) source: OutputSource,
+}
+
+/// Where a result comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OutputSource {
+    /// A buffer of its own that the program fills.
+    Computed,
+    /// An argument, as it is.
+    Input(u32),
+    /// A captured array, as it is.
+    Const(u32),
+    /// An earlier result.
+    Same(u32),
+}
+
+/// A counted loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct LoopVar(pub(crate) u32);
+
+/// A pointer that changes from turn to turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct PointerVar(pub(crate) u32);
+
+/// What a place starts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Base {
+    Input(u32),
+    Output(u32),
+    Const(u32),
+    Temp(u32),
+    Pointer(PointerVar),
+}
+
+/// A run-time part of an address: an integer in memory, moved into `0..=most`, times `stride` bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Dynamic {
+    pub(crate) index: Place,
+    pub(crate) dtype: DType,
+    pub(crate) most: i64,
+    pub(crate) stride: i64,
+}
+
+/// An address.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Place {
+    pub(crate) base: Base,
+    /// Bytes from the base.
+    pub(crate) offset: i64,
+    /// Bytes for each turn of loops.
+    pub(crate) terms: SmallVec<[(LoopVar, i64); 1]>,
+    pub(crate) dynamic: Vec<Dynamic>,
+}
+
+impl Place {
+    pub(crate) fn at(base: Base) -> Place {
+        Place {
+            base,
+            offset: 0,
+            terms: SmallVec::new(),
+            dynamic: Vec::new(),
+        }
+    }
+
+    pub(crate) fn plus(mut self, bytes: i64) -> Place {
+        self.offset += bytes;
+        self
+    }
+
+    pub(crate) fn term(mut self, var: LoopVar, bytes: i64) -> Place {
+        self.terms.push((var, bytes));
+        self
+    }
+}
+
+/// A carried array in two buffers that change roles every turn.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Slot {
+    /// Points to the value that a turn reads.
+    pub(crate) current: PointerVar,
+    /// Points to where a turn writes the next one.
+    pub(crate) next: PointerVar,
+    /// Where they point at first.
+    pub(crate) buffers: [Place; 2],
+}
+
+/// One step.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Stmt {
+    /// A loop nest; operands in the order of its pointer table.
+    Nest { kernel: u32, operands: Vec<Place> },
+    /// A call of the runtime: inputs, then outputs.
+    Call { call: u32, operands: Vec<Place> },
+    /// Copies bytes; the two do not overlap.
+    Copy { from: Place, to: Place, bytes: usize },
+    /// Repeats a body a fixed number of times.
+    For {
+        var: LoopVar,
+        count: usize,
+        slots: Vec<Slot>,
+        body: Vec<Stmt>,
+    },
+    /// Repeats a body while a truth value in memory, which `cond` computes, holds.
+    While {
+        slots: Vec<Slot>,
+        cond: Vec<Stmt>,
+        test: Place,
+        body: Vec<Stmt>,
+    },
+    /// Runs the branch at an `i32` in memory; an index outside means the nearest.
+    Switch { index: Place, branches: Vec<Vec<Stmt>> },
+}
