@@ -8,7 +8,7 @@ use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::{ExternalName, LibCall};
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
-use cranelift_codegen::{Context, FinalizedRelocTarget};
+use cranelift_codegen::{CompiledCode, Context, FinalizedRelocTarget};
 use cranelift_frontend::FunctionBuilderContext;
 use std::fmt;
 use std::str::FromStr;
@@ -193,6 +193,12 @@ fn compile_portable(body: &Body) -> Result<Vec<u8>, CompileError> {
         .compile(&*isa, &mut ControlPlane::default())
         .map_err(|e| CompileError::Codegen(e.inner.to_string()))?;
     let mut code = compiled.code_buffer().to_vec();
+    relocate(&mut code, compiled)?;
+    Ok(code)
+}
+
+/// Writes the addresses of library functions into code that calls them.
+pub(super) fn relocate(code: &mut [u8], compiled: &CompiledCode) -> Result<(), CompileError> {
     for reloc in compiled.buffer.relocs() {
         let address = match (&reloc.target, reloc.kind) {
             (FinalizedRelocTarget::ExternalName(ExternalName::LibCall(call)), Reloc::Abs8) => {
@@ -206,11 +212,11 @@ fn compile_portable(body: &Body) -> Result<Vec<u8>, CompileError> {
         let value = (address as u64).wrapping_add_signed(reloc.addend);
         code[at..at + 8].copy_from_slice(&value.to_le_bytes());
     }
-    Ok(code)
+    Ok(())
 }
 
 /// Cranelift for this machine, tuned for speed of the code.
-fn native_isa() -> Result<OwnedTargetIsa, CompileError> {
+pub(super) fn native_isa() -> Result<OwnedTargetIsa, CompileError> {
     let failed = |e: &dyn fmt::Display| CompileError::Codegen(e.to_string());
     let mut flags = settings::builder();
     for (name, value) in [

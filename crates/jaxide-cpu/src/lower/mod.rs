@@ -1,9 +1,32 @@
 //! jaxpr → loop IR.
+//!
+//! ```text
+//!  jaxpr ──graph──▶ values and nodes ──fuse──▶ plan ──assemble──▶ loop IR (program)
+//!                                        │                            ▲
+//!                                        └──────emit──▶ lane programs ┘
+//! ```
+//!
+//! * [`graph`]: calls inlined, primitives as few operations, loops as regions;
+//! * [`fuse`]: which values get memory, and which are computed by the same loops;
+//! * [`emit`]: elements of fused values as lane programs, [`element`]: what operations are on each element type;
+//! * [`assemble`]: places, in-place updates, loops and branches; [`library`]: the runtime's kernels;
+//! * [`program`]: the result, printable.
 
-mod element;
 mod assemble;
-mod emit;
+mod element;
+pub(crate) mod emit;
 mod fuse;
-mod library;
-mod program;
 pub(crate) mod graph;
+mod library;
+pub(crate) mod program;
+
+use jaxide_core::{ClosedJaxpr, Result};
+
+/// Lowers a closed jaxpr to the loop IR.
+///
+/// # Errors
+/// When a primitive has no native form, values of constants are not known, or an array is too large.
+pub(crate) fn lower(closed: &ClosedJaxpr) -> Result<program::Program> {
+    let graph = graph::build(closed)?;
+    assemble::assemble(&graph)
+}

@@ -75,6 +75,25 @@ pub fn emit_loop(fb: &mut FunctionBuilder<'_>, isa: &dyn TargetIsa, body: &Body,
     fb.switch_to_block(done);
 }
 
+/// Emits `body` for the single lane `args.start` at the builder's position, as scalar code.
+///
+/// # Panics
+/// As [`emit_loop`].
+pub fn emit_lane(fb: &mut FunctionBuilder<'_>, isa: &dyn TargetIsa, body: &Body, args: &LaneArgs) {
+    assert!(
+        body.params().is_empty() && body.outputs().is_empty(),
+        "a body with inputs of its own is emitted inline"
+    );
+    assert!(
+        body.reductions().is_empty(),
+        "a reduction is over many lanes"
+    );
+    let mut emitter = Emitter::new(fb, isa, body, args, &[], Width::One);
+    emitter.block(BlockId::PROLOGUE);
+    emitter.lane = Some(args.start);
+    emitter.block(BlockId::LANES);
+}
+
 /// Emits a body with inputs and outputs once, on scalars; gives the outputs.
 ///
 /// # Panics

@@ -20,28 +20,56 @@ impl Assembler<'_> {
     pub(super) fn scan(&mut self, id: NodeId, steps: &Steps, stmts: &mut Vec<Stmt>) -> Result<()> {
         let graph = self.graph;
         let node = graph.node(id);
-        let Op::Scan { body, carries, length, reverse } = &node.op else {
+        let Op::Scan {
+            body,
+            carries,
+            length,
+            reverse,
+        } = &node.op
+        else {
             return Err(Error::new(ErrorKind::Internal, "a scan is expected"));
         };
         let (carries, length) = (*carries, *length);
-        let carried = self.carry(body, steps, &node.args[..carries], &node.results[..carries], Some(length), stmts)?;
+        let carried = self.carry(
+            body,
+            steps,
+            &node.args[..carries],
+            &node.results[..carries],
+            Some(length),
+            stmts,
+        )?;
         let var = self.new_loop();
         let slice = |place: Place, bytes: usize| {
             let bytes = bytes as i64;
-            if *reverse { place.plus((length as i64 - 1) * bytes).term(var, -bytes) } else { place.term(var, bytes) }
+            if *reverse {
+                place.plus((length as i64 - 1) * bytes).term(var, -bytes)
+            } else {
+                place.term(var, bytes)
+            }
         };
         for (&param, &xs) in body.params[carries..].iter().zip(&node.args[carries..]) {
             let place = slice(self.place(xs)?, graph.value(param).bytes());
             self.places.insert(param, place);
         }
-        let mut targets: Targets = carried.iter().map(|carry| carry.slot.as_ref().map(|slot| Place::at(Base::Pointer(slot.next)))).collect();
+        let mut targets: Targets = carried
+            .iter()
+            .map(|carry| {
+                carry
+                    .slot
+                    .as_ref()
+                    .map(|slot| Place::at(Base::Pointer(slot.next)))
+            })
+            .collect();
         for (&stack, &result) in node.results[carries..].iter().zip(&body.results[carries..]) {
             let whole = self.place_or_new(stack);
             targets.push(Some(slice(whole, graph.value(result).bytes())));
         }
         if length > 0 {
             let inner = self.region(body, steps, &targets)?;
-            let slots = carried.iter().filter_map(|carry| carry.slot.clone()).collect();
+            let slots = carried
+                .iter()
+                .filter_map(|carry| carry.slot.clone())
+                .collect();
             stmts.push(Stmt::For {
                 var,
                 count: length,
@@ -53,7 +81,13 @@ impl Assembler<'_> {
         Ok(())
     }
 
-    pub(super) fn while_loop(&mut self, id: NodeId, cond_steps: &Steps, body_steps: &Steps, stmts: &mut Vec<Stmt>) -> Result<()> {
+    pub(super) fn while_loop(
+        &mut self,
+        id: NodeId,
+        cond_steps: &Steps,
+        body_steps: &Steps,
+        stmts: &mut Vec<Stmt>,
+    ) -> Result<()> {
         let node = self.graph.node(id);
         let Op::While { cond, body } = &node.op else {
             return Err(Error::new(ErrorKind::Internal, "a while loop is expected"));
@@ -64,9 +98,20 @@ impl Assembler<'_> {
         }
         let test = self.new_temp(1);
         let cond = self.region(cond, cond_steps, &[Some(test.clone())])?;
-        let targets: Targets = carried.iter().map(|carry| carry.slot.as_ref().map(|slot| Place::at(Base::Pointer(slot.next)))).collect();
+        let targets: Targets = carried
+            .iter()
+            .map(|carry| {
+                carry
+                    .slot
+                    .as_ref()
+                    .map(|slot| Place::at(Base::Pointer(slot.next)))
+            })
+            .collect();
         let inner = self.region(body, body_steps, &targets)?;
-        let slots = carried.iter().filter_map(|carry| carry.slot.clone()).collect();
+        let slots = carried
+            .iter()
+            .filter_map(|carry| carry.slot.clone())
+            .collect();
         stmts.push(Stmt::While {
             slots,
             cond,
@@ -151,7 +196,13 @@ impl Assembler<'_> {
     }
 
     /// Says where the results of a loop are.
-    fn leave(&mut self, carried: &[Carried], results: &[ValueId], turns: Option<usize>, stmts: &mut Vec<Stmt>) {
+    fn leave(
+        &mut self,
+        carried: &[Carried],
+        results: &[ValueId],
+        turns: Option<usize>,
+        stmts: &mut Vec<Stmt>,
+    ) {
         for (carry, &result) in carried.iter().zip(results) {
             let last = match (&carry.slot, turns) {
                 (None, _) => carry.current.clone(),
@@ -176,19 +227,31 @@ impl Assembler<'_> {
         }
     }
 
-    pub(super) fn branch(&mut self, id: NodeId, steps: &[Steps], stmts: &mut Vec<Stmt>) -> Result<()> {
+    pub(super) fn branch(
+        &mut self,
+        id: NodeId,
+        steps: &[Steps],
+        stmts: &mut Vec<Stmt>,
+    ) -> Result<()> {
         let graph = self.graph;
         let node = graph.node(id);
         let Op::Cond { branches } = &node.op else {
             return Err(Error::new(ErrorKind::Internal, "a branch is expected"));
         };
         let index = self.place(node.args[0])?;
-        let targets: Targets = node.results.iter().map(|&result| Some(self.place_or_new(result))).collect();
+        let targets: Targets = node
+            .results
+            .iter()
+            .map(|&result| Some(self.place_or_new(result)))
+            .collect();
         let mut blocks = Vec::new();
         for (region, steps) in branches.iter().zip(steps) {
             blocks.push(self.region(region, steps, &targets)?);
         }
-        stmts.push(Stmt::Switch { index, branches: blocks });
+        stmts.push(Stmt::Switch {
+            index,
+            branches: blocks,
+        });
         Ok(())
     }
 }

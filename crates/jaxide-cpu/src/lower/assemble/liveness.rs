@@ -40,7 +40,9 @@ impl LastUses {
         for (k, item) in steps.items.iter().enumerate() {
             let Item::Nest(nest) = item else { continue };
             for root in &nest.roots {
-                let (Root::Update(id) | Root::Scatter(id)) = root else { continue };
+                let (Root::Update(id) | Root::Scatter(id)) = root else {
+                    continue;
+                };
                 let node = graph.node(*id);
                 // Results of the region are read at its end.
                 let wanted = region.results.iter().any(|&result| {
@@ -50,7 +52,9 @@ impl LastUses {
                     let owner = assembler.plan.stored.owner(node.args[0]);
                     uses.last.insert(owner, usize::MAX);
                 }
-                if uses.can_update(k, node.args[0]) && !matches!(node.op, Op::SelectAndScatter { .. }) {
+                if uses.can_update(k, node.args[0])
+                    && !matches!(node.op, Op::SelectAndScatter { .. })
+                {
                     uses.in_place.insert(node.results[0]);
                 }
             }
@@ -88,26 +92,41 @@ impl Assembler<'_> {
                                 self.read_by_node(id, &mut seen, &mut reads);
                             }
                         }
-                        Root::Control(id) | Root::Update(id) | Root::Scatter(id) => self.read_by_node(*id, &mut seen, &mut reads),
+                        Root::Control(id) | Root::Update(id) | Root::Scatter(id) => {
+                            self.read_by_node(*id, &mut seen, &mut reads)
+                        }
                     }
                 }
             }
-            Item::Call(id) | Item::Loop(id, _) | Item::Branch(id, _) => self.read_by_node(*id, &mut seen, &mut reads),
+            Item::Call(id) | Item::Loop(id, _) | Item::Branch(id, _) => {
+                self.read_by_node(*id, &mut seen, &mut reads)
+            }
         }
         reads
     }
 
     fn read_by_node(&self, id: NodeId, seen: &mut HashSet<ValueId>, reads: &mut Vec<ValueId>) {
         let node = self.graph.node(id);
-        node.args.iter().for_each(|&arg| self.read_value(arg, seen, reads));
-        node.op.visit_regions(&mut |region| self.read_by_region(region, seen, reads));
+        node.args
+            .iter()
+            .for_each(|&arg| self.read_value(arg, seen, reads));
+        node.op
+            .visit_regions(&mut |region| self.read_by_region(region, seen, reads));
     }
 
-    fn read_by_region(&self, region: &Region, seen: &mut HashSet<ValueId>, reads: &mut Vec<ValueId>) {
+    fn read_by_region(
+        &self,
+        region: &Region,
+        seen: &mut HashSet<ValueId>,
+        reads: &mut Vec<ValueId>,
+    ) {
         for &id in &region.nodes {
             self.read_by_node(id, seen, reads);
         }
-        region.results.iter().for_each(|&result| self.read_value(result, seen, reads));
+        region
+            .results
+            .iter()
+            .for_each(|&result| self.read_value(result, seen, reads));
     }
 
     fn read_value(&self, value: ValueId, seen: &mut HashSet<ValueId>, reads: &mut Vec<ValueId>) {
@@ -129,10 +148,14 @@ impl Assembler<'_> {
                 .iter()
                 .flat_map(|root| match root {
                     Root::Store(value) | Root::Fold { value, .. } => vec![*value],
-                    Root::Control(id) | Root::Update(id) | Root::Scatter(id) => self.graph.node(*id).results.to_vec(),
+                    Root::Control(id) | Root::Update(id) | Root::Scatter(id) => {
+                        self.graph.node(*id).results.to_vec()
+                    }
                 })
                 .collect(),
-            Item::Call(id) | Item::Loop(id, _) | Item::Branch(id, _) => self.graph.node(*id).results.to_vec(),
+            Item::Call(id) | Item::Loop(id, _) | Item::Branch(id, _) => {
+                self.graph.node(*id).results.to_vec()
+            }
         }
     }
 }

@@ -24,7 +24,12 @@ pub(crate) fn assemble(graph: &Graph) -> Result<Program> {
         plan: &plan,
         places: HashMap::new(),
         program: Program {
-            inputs: graph.root.params.iter().map(|&param| (graph.dtype(param), Shape::from_slice(graph.shape(param)))).collect(),
+            inputs: graph
+                .root
+                .params
+                .iter()
+                .map(|&param| (graph.dtype(param), Shape::from_slice(graph.shape(param))))
+                .collect(),
             outputs: Vec::new(),
             consts: graph.consts.clone(),
             temps: Vec::new(),
@@ -90,18 +95,27 @@ impl Assembler<'_> {
         {
             return OutputSource::Const(*index);
         }
-        match graph.root.results[..k].iter().position(|&other| other == result) {
+        match graph.root.results[..k]
+            .iter()
+            .position(|&other| other == result)
+        {
             Some(other) => OutputSource::Same(other as u32),
             None => OutputSource::Computed,
         }
     }
 
     /// The statements of a region whose results go to `targets`.
-    fn region(&mut self, region: &Region, steps: &Steps, targets: &[Option<Place>]) -> Result<Vec<Stmt>> {
+    fn region(
+        &mut self,
+        region: &Region,
+        steps: &Steps,
+        targets: &[Option<Place>],
+    ) -> Result<Vec<Stmt>> {
         let graph = self.graph;
         for &id in &region.nodes {
             if let Op::Const(index) = graph.node(id).op {
-                self.places.insert(graph.node(id).results[0], Place::at(Base::Const(index)));
+                self.places
+                    .insert(graph.node(id).results[0], Place::at(Base::Const(index)));
             }
         }
         let uses = LastUses::of(self, region, steps);
@@ -115,7 +129,8 @@ impl Assembler<'_> {
             {
                 owner = graph.node(id).args[0];
             }
-            let made = uses.makes(owner) && graph.value(owner).bytes() == graph.value(result).bytes();
+            let made =
+                uses.makes(owner) && graph.value(owner).bytes() == graph.value(result).bytes();
             if made && !self.places.contains_key(&owner) {
                 self.places.insert(owner, target.clone());
             }
@@ -129,13 +144,23 @@ impl Assembler<'_> {
             let from = self.place(result)?;
             let bytes = graph.value(result).bytes();
             if from != *target && bytes > 0 {
-                stmts.push(Stmt::Copy { from, to: target.clone(), bytes });
+                stmts.push(Stmt::Copy {
+                    from,
+                    to: target.clone(),
+                    bytes,
+                });
             }
         }
         Ok(stmts)
     }
 
-    fn item(&mut self, k: usize, item: &Item, uses: &LastUses, stmts: &mut Vec<Stmt>) -> Result<()> {
+    fn item(
+        &mut self,
+        k: usize,
+        item: &Item,
+        uses: &LastUses,
+        stmts: &mut Vec<Stmt>,
+    ) -> Result<()> {
         match item {
             Item::Nest(nest) => self.nest(k, nest, uses, stmts),
             Item::Call(id) => self.call(*id, stmts),
@@ -147,7 +172,13 @@ impl Assembler<'_> {
         }
     }
 
-    fn nest(&mut self, k: usize, nest: &Nest, uses: &LastUses, stmts: &mut Vec<Stmt>) -> Result<()> {
+    fn nest(
+        &mut self,
+        k: usize,
+        nest: &Nest,
+        uses: &LastUses,
+        stmts: &mut Vec<Stmt>,
+    ) -> Result<()> {
         let graph = self.graph;
         for root in &nest.roots {
             match root {
@@ -182,7 +213,10 @@ impl Assembler<'_> {
     fn refused(&self, nest: &Nest, refusal: &Refusal) -> Error {
         Error::new(
             ErrorKind::Internal,
-            format!("a loop nest over {:?} cannot be made: {refusal:?}", nest.domain),
+            format!(
+                "a loop nest over {:?} cannot be made: {refusal:?}",
+                nest.domain
+            ),
         )
     }
 
@@ -220,7 +254,10 @@ impl Assembler<'_> {
     fn defining_node(&self, value: ValueId) -> Result<NodeId> {
         match self.graph.value(value).def {
             Def::Node(id, _) => Ok(id),
-            Def::Param => Err(Error::new(ErrorKind::Internal, "a parameter is not computed")),
+            Def::Param => Err(Error::new(
+                ErrorKind::Internal,
+                "a parameter is not computed",
+            )),
         }
     }
 
@@ -251,7 +288,13 @@ impl Assembler<'_> {
     }
 
     /// The array that an update writes into: that of its operand where nothing reads it any more, else a copy.
-    fn updated(&mut self, k: usize, id: NodeId, uses: &LastUses, stmts: &mut Vec<Stmt>) -> Result<()> {
+    fn updated(
+        &mut self,
+        k: usize,
+        id: NodeId,
+        uses: &LastUses,
+        stmts: &mut Vec<Stmt>,
+    ) -> Result<()> {
         let graph = self.graph;
         let node = graph.node(id);
         let (x, result) = (node.args[0], node.results[0]);
@@ -280,7 +323,10 @@ impl Assembler<'_> {
         let graph = self.graph;
         let node = graph.node(id);
         let Op::Call(call) = &node.op else {
-            return Err(Error::new(ErrorKind::Internal, format!("{} is no call", node.op)));
+            return Err(Error::new(
+                ErrorKind::Internal,
+                format!("{} is no call", node.op),
+            ));
         };
         let call = library::kernel(graph, call, &node.args, &node.results)?;
         let mut operands = Vec::new();

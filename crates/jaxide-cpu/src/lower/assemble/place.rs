@@ -14,8 +14,14 @@ impl Assembler<'_> {
         match self.storage(value) {
             Some(Storage::Alias { of, offset }) => Ok(self.place(*of)?.plus(*offset as i64)),
             Some(Storage::Own) | None => {
-                let op = self.graph.op(value).map_or_else(|| "parameter".to_owned(), ToString::to_string);
-                Err(Error::new(ErrorKind::Internal, format!("{value} ({op}) has no place")))
+                let op = self
+                    .graph
+                    .op(value)
+                    .map_or_else(|| "parameter".to_owned(), ToString::to_string);
+                Err(Error::new(
+                    ErrorKind::Internal,
+                    format!("{value} ({op}) has no place"),
+                ))
             }
         }
     }

@@ -34,7 +34,11 @@ pub(super) fn next_after(b: &mut Builder, format: Format, x: Value, y: Value) ->
     let (zero, one) = (b.float(ty, 0.0), b.int(int, 1));
     let bits = b.bitcast(x);
     let (y_bits, nan) = (b.bitcast(y), b.float(ty, f64::NAN));
-    let minimum = if ty == Ty::F32 { i64::from(i32::MIN) } else { i64::MIN };
+    let minimum = if ty == Ty::F32 {
+        i64::from(i32::MIN)
+    } else {
+        i64::MIN
+    };
     let sign = b.int(int, minimum);
     let y_sign = b.and(y_bits, sign);
     let from_zero = b.or(y_sign, one);
@@ -56,7 +60,13 @@ pub(super) fn next_after(b: &mut Builder, format: Format, x: Value, y: Value) ->
 
 /// Rounds to fewer exponent and mantissa bits, as XLA's `ReducePrecision`; `None` for formats whose subnormals live as normal
 /// numbers of another one.
-pub(super) fn reduce_precision(b: &mut Builder, format: Format, exponent: u32, mantissa: u32, x: Value) -> Option<Value> {
+pub(super) fn reduce_precision(
+    b: &mut Builder,
+    format: Format,
+    exponent: u32,
+    mantissa: u32,
+    x: Value,
+) -> Option<Value> {
     if format == Format::F16 {
         return None;
     }
@@ -65,7 +75,11 @@ pub(super) fn reduce_precision(b: &mut Builder, format: Format, exponent: u32, m
     let mantissa_field = if format == Format::F64 { 52 } else { 23 };
     let ty = format.ty();
     let int = ty.as_int();
-    let minimum = if ty == Ty::F32 { i64::from(i32::MIN) } else { i64::MIN };
+    let minimum = if ty == Ty::F32 {
+        i64::from(i32::MIN)
+    } else {
+        i64::MIN
+    };
     let bits = b.bitcast(x);
     let sign_mask = b.int(int, minimum);
     let sign = b.and(bits, sign_mask);
@@ -89,7 +103,11 @@ pub(super) fn reduce_precision(b: &mut Builder, format: Format, exponent: u32, m
         let narrow = (1i64 << (exponent - 1)) - 1;
         let shift = b.int(int, mantissa_field.into());
         let field = b.shr_u(magnitude, shift);
-        let (top, low, zero) = (b.int(int, bias + narrow), b.int(int, bias - narrow), b.int(int, 0));
+        let (top, low, zero) = (
+            b.int(int, bias + narrow),
+            b.int(int, bias - narrow),
+            b.int(int, 0),
+        );
         let (over, under) = (b.gt(field, top), b.le(field, low));
         let clipped = b.select(under, zero, magnitude);
         magnitude = b.select(over, infinity, clipped);

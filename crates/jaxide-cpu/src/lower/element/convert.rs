@@ -12,13 +12,20 @@ pub(super) fn convert(b: &mut Builder, from: DType, to: DType, x: &Element) -> O
         return Some(x.clone());
     }
     Some(match (class(from), class(to)) {
-        (Class::Complex(_), Class::Complex(ty)) => x.iter().map(|&part| to_float(b, Class::Float(Format::F32), ty, part)).collect(),
+        (Class::Complex(_), Class::Complex(ty)) => x
+            .iter()
+            .map(|&part| to_float(b, Class::Float(Format::F32), ty, part))
+            .collect(),
         (Class::Complex(_), Class::Bool) => {
             let (re, im) = (truth(b, x[0]), truth(b, x[1]));
             smallvec![b.or(re, im)]
         }
         (Class::Complex(ty), _) => {
-            let part = if ty == Ty::F32 { DType::F32 } else { DType::F64 };
+            let part = if ty == Ty::F32 {
+                DType::F32
+            } else {
+                DType::F64
+            };
             convert(b, part, to, &smallvec![x[0]])?
         }
         (own, Class::Complex(ty)) => {
@@ -28,16 +35,27 @@ pub(super) fn convert(b: &mut Builder, from: DType, to: DType, x: &Element) -> O
         (Class::Bool, Class::Int { bits, .. }) => {
             smallvec![b.mask_to(if bits == 64 { Ty::I64 } else { Ty::I32 }, x[0])]
         }
-        (Class::Bool | Class::Int { .. } | Class::Float(_), Class::Bool) => smallvec![truth(b, x[0])],
+        (Class::Bool | Class::Int { .. } | Class::Float(_), Class::Bool) => {
+            smallvec![truth(b, x[0])]
+        }
         (own @ (Class::Bool | Class::Int { .. } | Class::Float(_)), Class::Float(format)) => {
             let wide = to_float(b, own, format.ty(), x[0]);
             smallvec![round(b, format, wide)]
         }
-        (Class::Int { bits: own, signed: own_signed }, Class::Int { bits, signed }) => {
+        (
+            Class::Int {
+                bits: own,
+                signed: own_signed,
+            },
+            Class::Int { bits, signed },
+        ) => {
             smallvec![int_to_int(b, (own, own_signed), (bits, signed), x[0])]
         }
-        (Class::Float(_), Class::Int { bits, signed }) => smallvec![float_to_int(b, bits, signed, x[0])],
-        (Class::Key(_) | Class::Opaque | Class::Empty, _) | (_, Class::Key(_) | Class::Opaque | Class::Empty) => return None,
+        (Class::Float(_), Class::Int { bits, signed }) => {
+            smallvec![float_to_int(b, bits, signed, x[0])]
+        }
+        (Class::Key(_) | Class::Opaque | Class::Empty, _)
+        | (_, Class::Key(_) | Class::Opaque | Class::Empty) => return None,
     })
 }
 
@@ -46,7 +64,13 @@ fn to_float(b: &mut Builder, own: Class, ty: Ty, x: Value) -> Value {
     match b.ty(x) {
         Ty::Mask => b.mask_to(ty, x),
         Ty::I32 | Ty::I64 => {
-            let signed = !matches!(own, Class::Int { bits: 32.., signed: false });
+            let signed = !matches!(
+                own,
+                Class::Int {
+                    bits: 32..,
+                    signed: false
+                }
+            );
             b.un(if signed { UnOp::SToF } else { UnOp::UToF }, ty, x)
         }
         own if own == ty => x,
@@ -68,7 +92,12 @@ fn truth(b: &mut Builder, x: Value) -> Value {
     }
 }
 
-fn int_to_int(b: &mut Builder, (own, own_signed): (u32, bool), (bits, signed): (u32, bool), x: Value) -> Value {
+fn int_to_int(
+    b: &mut Builder,
+    (own, own_signed): (u32, bool),
+    (bits, signed): (u32, bool),
+    x: Value,
+) -> Value {
     match (own == 64, bits == 64) {
         (true, true) => x,
         (false, true) => b.un(if own_signed { UnOp::SExt } else { UnOp::ZExt }, Ty::I64, x),

@@ -22,7 +22,11 @@ pub(super) fn float(b: &mut Builder, op: MapOp, format: Format, x: &[Value]) -> 
             | MapOp::Conj
     );
     let v = arithmetic(b, op, format, x).or_else(|| compare(b, op, x))?;
-    Some(if exact || b.ty(v) == Ty::Mask { v } else { round(b, format, v) })
+    Some(if exact || b.ty(v) == Ty::Mask {
+        v
+    } else {
+        round(b, format, v)
+    })
 }
 
 fn arithmetic(b: &mut Builder, op: MapOp, format: Format, x: &[Value]) -> Option<Value> {
@@ -62,8 +66,10 @@ fn arithmetic(b: &mut Builder, op: MapOp, format: Format, x: &[Value]) -> Option
             b.min(v, high)
         }
         (MapOp::NextAfter, &[x, y]) => bits::next_after(b, format, x, y)?,
-        (MapOp::ReducePrecision { exponent, mantissa }, &[x]) => bits::reduce_precision(b, format, exponent, mantissa, x)?,
-        _ => return super::map::function(b, op, format, x),
+        (MapOp::ReducePrecision { exponent, mantissa }, &[x]) => {
+            bits::reduce_precision(b, format, exponent, mantissa, x)?
+        }
+        _ => return super::function::function(b, op, format, x),
     })
 }
 

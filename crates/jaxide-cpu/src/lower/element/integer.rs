@@ -9,7 +9,13 @@ fn ty(bits: u32) -> Ty {
 }
 
 /// An operation whose operands are integers of `bits` bits; comparisons give masks.
-pub(super) fn integer(b: &mut Builder, op: MapOp, bits: u32, signed: bool, x: &[Value]) -> Option<Value> {
+pub(super) fn integer(
+    b: &mut Builder,
+    op: MapOp,
+    bits: u32,
+    signed: bool,
+    x: &[Value],
+) -> Option<Value> {
     let narrow = |b: &mut Builder, v| Some(wrap(b, bits, signed, v));
     match (op, x) {
         (MapOp::Neg, &[x]) => {
@@ -48,7 +54,15 @@ pub(super) fn integer(b: &mut Builder, op: MapOp, bits: u32, signed: bool, x: &[
             Some(b.sub(count, spare))
         }
         (MapOp::IsFinite, &[_]) => Some(b.mask(true)),
-        (MapOp::Floor | MapOp::Ceil | MapOp::RoundAway | MapOp::RoundEven | MapOp::Real | MapOp::Conj, &[x]) => Some(x),
+        (
+            MapOp::Floor
+            | MapOp::Ceil
+            | MapOp::RoundAway
+            | MapOp::RoundEven
+            | MapOp::Real
+            | MapOp::Conj,
+            &[x],
+        ) => Some(x),
         (MapOp::Add, &[x, y]) => {
             let v = b.add(x, y);
             narrow(b, v)
@@ -97,7 +111,11 @@ pub(super) fn integer(b: &mut Builder, op: MapOp, bits: u32, signed: bool, x: &[
         (MapOp::Gt, &[x, y]) => Some(int_less(b, signed, y, x)),
         (MapOp::Ge, &[x, y]) => Some(int_less_equal(b, signed, y, x)),
         (MapOp::Clamp, &[low, x, high]) => {
-            let (max, min) = if signed { (BinOp::MaxS, BinOp::MinS) } else { (BinOp::MaxU, BinOp::MinU) };
+            let (max, min) = if signed {
+                (BinOp::MaxS, BinOp::MinS)
+            } else {
+                (BinOp::MaxU, BinOp::MinU)
+            };
             let v = b.bin(max, x, low);
             Some(b.bin(min, v, high))
         }
@@ -189,6 +207,10 @@ fn mul_high(b: &mut Builder, bits: u32, signed: bool, x: Value, y: Value) -> Val
     }
     let product = b.mul(x, y);
     let shift = b.i32(bits as i32);
-    let high = if signed { b.shr_s(product, shift) } else { b.shr_u(product, shift) };
+    let high = if signed {
+        b.shr_s(product, shift)
+    } else {
+        b.shr_u(product, shift)
+    };
     wrap(b, bits, signed, high)
 }

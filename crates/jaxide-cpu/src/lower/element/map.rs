@@ -12,7 +12,12 @@ pub(crate) fn has_lane_form(op: MapOp, args: &[DType], result: DType) -> bool {
     let mut b = Builder::new("probe");
     let operands: Vec<Element> = args
         .iter()
-        .map(|&dtype| super::parts(dtype).iter().map(|mem| b.param(mem.lane())).collect())
+        .map(|&dtype| {
+            super::parts(dtype)
+                .iter()
+                .map(|mem| b.param(mem.lane()))
+                .collect()
+        })
         .collect();
     try_map(&mut b, op, args, result, &operands).is_some()
 }
@@ -21,11 +26,23 @@ pub(crate) fn has_lane_form(op: MapOp, args: &[DType], result: DType) -> bool {
 ///
 /// # Panics
 /// When [`has_lane_form`] says no.
-pub(crate) fn map(b: &mut Builder, op: MapOp, args: &[DType], result: DType, x: &[Element]) -> Element {
+pub(crate) fn map(
+    b: &mut Builder,
+    op: MapOp,
+    args: &[DType],
+    result: DType,
+    x: &[Element],
+) -> Element {
     try_map(b, op, args, result, x).unwrap_or_else(|| panic!("{op:?} of {args:?} has no lane form"))
 }
 
-fn try_map(b: &mut Builder, op: MapOp, args: &[DType], result: DType, x: &[Element]) -> Option<Element> {
+fn try_map(
+    b: &mut Builder,
+    op: MapOp,
+    args: &[DType],
+    result: DType,
+    x: &[Element],
+) -> Option<Element> {
     match op {
         MapOp::Select => return Some(select_n(b, args[0], x)),
         MapOp::Convert => return convert::convert(b, args[0], result, &x[0]),
@@ -34,7 +51,11 @@ fn try_map(b: &mut Builder, op: MapOp, args: &[DType], result: DType, x: &[Eleme
         MapOp::Imag if !args[0].is_complex() => return None,
         MapOp::Conj if !args[0].is_complex() => {
             let zero = b.float(b.ty(x[0][0]), 0.0);
-            return Some(if result.is_complex() { smallvec![x[0][0], zero] } else { x[0].clone() });
+            return Some(if result.is_complex() {
+                smallvec![x[0][0], zero]
+            } else {
+                x[0].clone()
+            });
         }
         MapOp::Threefry { word } => {
             let block = random::threefry(b, [x[0][0], x[1][0]], [x[2][0], x[3][0]]);
@@ -47,10 +68,15 @@ fn try_map(b: &mut Builder, op: MapOp, args: &[DType], result: DType, x: &[Eleme
     let flat = || x.iter().map(|element| element[0]).collect::<Vec<Value>>();
     match class(args[0]) {
         Class::Bool => integer::boolean(b, op, &flat()).map(|v| smallvec![v]),
-        Class::Int { bits, signed } => integer::integer(b, op, bits, signed, &flat()).map(|v| smallvec![v]),
+        Class::Int { bits, signed } => {
+            integer::integer(b, op, bits, signed, &flat()).map(|v| smallvec![v])
+        }
         Class::Float(format) => {
             // The exponent of a power may be an integer.
-            let exponent = args.get(1).copied().filter(|&dtype| op == MapOp::Pow && dtype != args[0]);
+            let exponent = args
+                .get(1)
+                .copied()
+                .filter(|&dtype| op == MapOp::Pow && dtype != args[0]);
             match exponent {
                 Some(dtype) => {
                     let y = convert::convert(b, dtype, args[0], &x[1])?;
@@ -65,11 +91,6 @@ fn try_map(b: &mut Builder, op: MapOp, args: &[DType], result: DType, x: &[Eleme
     }
 }
 
-/// Functions that [`lanes::math`](crate::lanes::math) builds.
-pub(super) fn function(_b: &mut Builder, _op: MapOp, _format: Format, _x: &[Value]) -> Option<Value> {
-    None
-}
-
 /// The case at the index; an index outside gives the nearest case.
 fn select_n(b: &mut Builder, which: DType, x: &[Element]) -> Element {
     let (index, cases) = x.split_first().expect("a select has an index");
@@ -81,7 +102,9 @@ fn select_n(b: &mut Builder, which: DType, x: &[Element]) -> Element {
                 let next = b.int(if bits == 64 { Ty::I64 } else { Ty::I32 }, k as i64 + 1);
                 b.bin(if signed { BinOp::Lt } else { BinOp::LtU }, index[0], next)
             }
-            Class::Float(_) | Class::Complex(_) | Class::Key(_) | Class::Opaque | Class::Empty => b.mask(true),
+            Class::Float(_) | Class::Complex(_) | Class::Key(_) | Class::Opaque | Class::Empty => {
+                b.mask(true)
+            }
         };
         result = select(b, below, case, &result);
     }
@@ -100,7 +123,11 @@ fn bitcast(b: &mut Builder, from: DType, to: DType, x: &Element) -> Option<Eleme
     if own != other || own < 8 {
         return None;
     }
-    let v = if own_float == float { x[0] } else { b.bitcast(x[0]) };
+    let v = if own_float == float {
+        x[0]
+    } else {
+        b.bitcast(x[0])
+    };
     Some(match class(to) {
         Class::Int { bits, signed } => smallvec![super::wrap(b, bits, signed, v)],
         _ => smallvec![v],

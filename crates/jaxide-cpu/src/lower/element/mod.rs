@@ -8,6 +8,7 @@ mod bits;
 mod complex;
 mod convert;
 mod float;
+mod function;
 mod integer;
 mod map;
 mod random;
@@ -26,7 +27,10 @@ pub(crate) type Element = SmallVec<[Value; 2]>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
     Bool,
-    Int { bits: u32, signed: bool },
+    Int {
+        bits: u32,
+        signed: bool,
+    },
     Float(Format),
     Complex(Ty),
     /// Random keys: that many words.
@@ -168,16 +172,33 @@ pub(crate) fn neutral(b: &mut Builder, combine: Combine, dtype: DType) -> Elemen
             let max = i64::MAX >> (64 - bits);
             if largest { max } else { -max - 1 }
         }
-        Class::Int { bits, signed: false } => {
-            if largest { (u64::MAX >> (64 - bits)) as i64 } else { 0 }
+        Class::Int {
+            bits,
+            signed: false,
+        } => {
+            if largest {
+                (u64::MAX >> (64 - bits)) as i64
+            } else {
+                0
+            }
         }
-        Class::Bool | Class::Float(_) | Class::Complex(_) | Class::Key(_) | Class::Opaque | Class::Empty => i64::from(largest),
+        Class::Bool
+        | Class::Float(_)
+        | Class::Complex(_)
+        | Class::Key(_)
+        | Class::Opaque
+        | Class::Empty => i64::from(largest),
     };
     match combine {
-        Combine::Add | Combine::Sub | Combine::Or | Combine::Xor | Combine::Replace => number(b, 0.0, 0),
+        Combine::Add | Combine::Sub | Combine::Or | Combine::Xor | Combine::Replace => {
+            number(b, 0.0, 0)
+        }
         Combine::Mul => number(b, 1.0, 1),
         Combine::And => match class(dtype) {
-            Class::Int { bits, signed: false } if bits < 32 => number(b, 0.0, (1 << bits) - 1),
+            Class::Int {
+                bits,
+                signed: false,
+            } if bits < 32 => number(b, 0.0, (1 << bits) - 1),
             Class::Bool => number(b, 0.0, 1),
             _ => number(b, 0.0, -1),
         },
@@ -193,7 +214,13 @@ pub(crate) fn neutral(b: &mut Builder, combine: Combine, dtype: DType) -> Elemen
 }
 
 /// Two elements made one.
-pub(crate) fn combine(b: &mut Builder, how: Combine, dtype: DType, x: &Element, y: &Element) -> Element {
+pub(crate) fn combine(
+    b: &mut Builder,
+    how: Combine,
+    dtype: DType,
+    x: &Element,
+    y: &Element,
+) -> Element {
     use super::graph::MapOp;
     let op = match how {
         Combine::Add => MapOp::Add,
@@ -216,7 +243,10 @@ pub(crate) fn combine(b: &mut Builder, how: Combine, dtype: DType, x: &Element, 
 
 /// `if mask { x } else { y }`, part by part.
 pub(crate) fn select(b: &mut Builder, mask: Value, x: &Element, y: &Element) -> Element {
-    x.iter().zip(y).map(|(&x, &y)| b.select(mask, x, y)).collect()
+    x.iter()
+        .zip(y)
+        .map(|(&x, &y)| b.select(mask, x, y))
+        .collect()
 }
 
 /// Brings an integer of `bits` bits, whose low bits are right, into its extended form.

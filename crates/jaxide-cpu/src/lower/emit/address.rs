@@ -52,7 +52,13 @@ pub(super) struct Sink {
 
 impl Emitter<'_> {
     /// An element in memory; `value` gives its type.
-    pub(super) fn load(&mut self, operand: Operand, value: ValueId, layout: &Layout, at: &[Ix]) -> Element {
+    pub(super) fn load(
+        &mut self,
+        operand: Operand,
+        value: ValueId,
+        layout: &Layout,
+        at: &[Ix],
+    ) -> Element {
         let pointer = self.pointer(operand);
         let dtype = self.graph.dtype(value);
         let linear = self.linear(at, layout);
@@ -68,7 +74,14 @@ impl Emitter<'_> {
     }
 
     /// Writes an element.
-    pub(crate) fn store(&mut self, pointer: Pointer, dtype: DType, layout: &Layout, at: &[Ix], element: &Element) {
+    pub(crate) fn store(
+        &mut self,
+        pointer: Pointer,
+        dtype: DType,
+        layout: &Layout,
+        at: &[Ix],
+        element: &Element,
+    ) {
         let linear = self.linear(at, layout);
         self.mention(None, &linear, true, at);
         let addr = self.address(pointer, dtype, &linear);
@@ -80,7 +93,13 @@ impl Emitter<'_> {
     }
 
     /// The address of an element of an accumulator's result, the same in all lanes.
-    pub(crate) fn uniform_address(&mut self, pointer: Pointer, dtype: DType, layout: &Layout, at: &[Ix]) -> Addr {
+    pub(crate) fn uniform_address(
+        &mut self,
+        pointer: Pointer,
+        dtype: DType,
+        layout: &Layout,
+        at: &[Ix],
+    ) -> Addr {
         let linear = self.linear(at, layout);
         self.mention(None, &linear, true, at);
         self.address(pointer, dtype, &linear)
@@ -101,10 +120,15 @@ impl Emitter<'_> {
             return sum;
         }
         let mut fixed = y.clone();
-        let dynamic = fixed.dynamic.take().expect("only run-time parts do not add");
+        let dynamic = fixed
+            .dynamic
+            .take()
+            .expect("only run-time parts do not add");
         let step = self.b.int(self.index_type, factor);
         let scaled = self.b.mul(dynamic, step);
-        let mut sum = x.add_scaled(&fixed, factor).expect("there is no run-time part left");
+        let mut sum = x
+            .add_scaled(&fixed, factor)
+            .expect("there is no run-time part left");
         sum.dynamic = Some(match sum.dynamic {
             Some(before) => self.b.add(before, scaled),
             None => scaled,
@@ -140,7 +164,9 @@ impl Emitter<'_> {
         let mut addr = Addr::uniform(pointer).plus(linear.offset * size);
         let terms = self.lane_terms(&linear.terms);
         let Some(dynamic) = linear.dynamic else {
-            return terms.into_iter().fold(addr, |addr, (index, step)| addr.term(index, step * size));
+            return terms
+                .into_iter()
+                .fold(addr, |addr, (index, step)| addr.term(index, step * size));
         };
         // A run-time index differs between lanes, and takes the lane's own step with it.
         let mut gathered = dynamic;
@@ -194,10 +220,20 @@ impl Emitter<'_> {
     /// An index as an element of `dtype`.
     pub(super) fn iota(&mut self, dtype: DType, ix: &Ix) -> Element {
         let wide = dtype.size() == 8 || self.index_type == Ty::I64;
-        let (ty, own) = if wide { (Ty::I64, DType::I64) } else { (Ty::I32, DType::I32) };
+        let (ty, own) = if wide {
+            (Ty::I64, DType::I64)
+        } else {
+            (Ty::I32, DType::I32)
+        };
         let value = self.index_as(ty, ix);
         let element: Element = smallvec::smallvec![value];
-        element::map(&mut self.b, crate::lower::graph::MapOp::Convert, &[own], dtype, &[element])
+        element::map(
+            &mut self.b,
+            crate::lower::graph::MapOp::Convert,
+            &[own],
+            dtype,
+            &[element],
+        )
     }
 
     /// The position of an element of a dense array, if all indices are known.
@@ -205,7 +241,9 @@ impl Emitter<'_> {
         let shape = self.graph.shape(value);
         at.iter()
             .zip(shape)
-            .try_fold(0usize, |offset, (ix, &length)| Some(offset * length + ix.as_constant()? as usize))
+            .try_fold(0usize, |offset, (ix, &length)| {
+                Some(offset * length + ix.as_constant()? as usize)
+            })
     }
 
     /// `low <= index <= high` at run time; what the ranges tell is not asked.

@@ -21,13 +21,23 @@ const LONG_REGION: usize = 60;
 impl Emitter<'_> {
     /// The results of a loop or branch, in registers; `None` for stacked results that are stored, or cannot be held.
     pub(super) fn control(&mut self, id: NodeId) -> Emitted<Vec<Option<Registers>>> {
-        if let Some(known) = self.frames.iter().rev().find_map(|frame| frame.results.get(&id)) {
+        if let Some(known) = self
+            .frames
+            .iter()
+            .rev()
+            .find_map(|frame| frame.results.get(&id))
+        {
             return Ok(known.clone());
         }
         let graph = self.graph;
         let node = graph.node(id);
         let results = match &node.op {
-            Op::Scan { body, carries, length, reverse } => self.scan(id, body, *carries, *length, *reverse)?,
+            Op::Scan {
+                body,
+                carries,
+                length,
+                reverse,
+            } => self.scan(id, body, *carries, *length, *reverse)?,
             Op::While { cond, body } => self.while_loop(id, cond, body)?,
             Op::Cond { branches } => self.cond(id, branches)?,
             _ => return Err(Refusal::NeedsMemory(id)),
@@ -40,8 +50,15 @@ impl Emitter<'_> {
     pub(crate) fn emit_control(&mut self, id: NodeId) -> Emitted<()> {
         self.make_sinks(id);
         let results = self.control(id)?;
-        let missing = results.iter().zip(&self.graph.node(id).results).any(|(held, value)| held.is_none() && !self.sinks.contains_key(value));
-        if missing { Err(Refusal::NeedsMemory(id)) } else { Ok(()) }
+        let missing = results
+            .iter()
+            .zip(&self.graph.node(id).results)
+            .any(|(held, value)| held.is_none() && !self.sinks.contains_key(value));
+        if missing {
+            Err(Refusal::NeedsMemory(id))
+        } else {
+            Ok(())
+        }
     }
 
     /// From here on, stacked results of a loop are stored as they are made.
@@ -57,13 +74,22 @@ impl Emitter<'_> {
     }
 
     /// The elements of a result that a loop or branch holds in registers, with their indices beyond the lanes.
-    pub(crate) fn held(&mut self, id: NodeId, result: usize) -> Emitted<Option<Vec<(Ixs, Element)>>> {
+    pub(crate) fn held(
+        &mut self,
+        id: NodeId,
+        result: usize,
+    ) -> Emitted<Option<Vec<(Ixs, Element)>>> {
         let results = self.control(id)?;
         Ok(results[result].as_ref().map(|registers| {
             let lanes: Ixs = registers.lanes.iter().map(|&var| Ix::var(var)).collect();
             indices(&registers.shape)
                 .zip(&registers.elements)
-                .map(|(inner, element)| (lanes.iter().cloned().chain(inner).collect(), element.clone()))
+                .map(|(inner, element)| {
+                    (
+                        lanes.iter().cloned().chain(inner).collect(),
+                        element.clone(),
+                    )
+                })
                 .collect()
         }))
     }
@@ -71,7 +97,11 @@ impl Emitter<'_> {
     /// Splits a shape into the axes of the lanes and the rest.
     fn split_shape(&self, shape: &[usize]) -> (SmallVec<[Var; 2]>, SmallVec<[usize; 4]>) {
         let lanes = &self.lane_axes;
-        let fits = shape.len() >= lanes.len() && lanes.iter().zip(shape).all(|(&var, &length)| self.vars.get(var).size == length);
+        let fits = shape.len() >= lanes.len()
+            && lanes
+                .iter()
+                .zip(shape)
+                .all(|(&var, &length)| self.vars.get(var).size == length);
         if fits && !lanes.is_empty() {
             (lanes.clone(), shape[lanes.len()..].into())
         } else {
@@ -93,7 +123,11 @@ impl Emitter<'_> {
                 self.element(value, &at)
             })
             .collect::<Emitted<Vec<Element>>>()?;
-        Ok(Registers { lanes, shape, elements })
+        Ok(Registers {
+            lanes,
+            shape,
+            elements,
+        })
     }
 
     /// Registers in the form of a value, from lane values.
@@ -108,11 +142,18 @@ impl Emitter<'_> {
         } else {
             own.chunks(parts).map(Element::from).collect()
         };
-        Registers { lanes, shape, elements }
+        Registers {
+            lanes,
+            shape,
+            elements,
+        }
     }
 
     fn flatten(registers: &[Registers]) -> Vec<Value> {
-        registers.iter().flat_map(|r| r.elements.iter().flatten().copied()).collect()
+        registers
+            .iter()
+            .flat_map(|r| r.elements.iter().flatten().copied())
+            .collect()
     }
 
     fn bind(&mut self, params: &[ValueId], values: &[Value]) {
@@ -130,9 +171,16 @@ impl Emitter<'_> {
     }
 
     fn initial(&mut self, values: &[ValueId]) -> Emitted<Vec<Value>> {
-        let registers = values.iter().map(|&value| self.all_elements(value)).collect::<Emitted<Vec<_>>>()?;
+        let registers = values
+            .iter()
+            .map(|&value| self.all_elements(value))
+            .collect::<Emitted<Vec<_>>>()?;
         let values = Self::flatten(&registers);
-        if values.len() > MOST_CARRIED { Err(Refusal::TooLarge) } else { Ok(values) }
+        if values.len() > MOST_CARRIED {
+            Err(Refusal::TooLarge)
+        } else {
+            Ok(values)
+        }
     }
 
     /// The lane values of results of a region, whose parameters are bound.
@@ -149,25 +197,43 @@ impl Emitter<'_> {
                 }
             }
         }
-        let registers = results.iter().map(|&value| self.all_elements(value)).collect::<Emitted<Vec<_>>>()?;
+        let registers = results
+            .iter()
+            .map(|&value| self.all_elements(value))
+            .collect::<Emitted<Vec<_>>>()?;
         Ok(Self::flatten(&registers))
     }
 
-    fn scan(&mut self, id: NodeId, body: &Region, carries: usize, length: usize, reverse: bool) -> Emitted<Vec<Option<Registers>>> {
+    fn scan(
+        &mut self,
+        id: NodeId,
+        body: &Region,
+        carries: usize,
+        length: usize,
+        reverse: bool,
+    ) -> Emitted<Vec<Option<Registers>>> {
         let graph = self.graph;
         let node = graph.node(id);
         let (init, stacked) = node.args.split_at(carries);
         let stacks = &node.results[carries..];
-        let held = stacks.iter().any(|value| !self.sinks.contains_key(value)) || stacked.iter().any(|&value| self.holds(value));
+        let held = stacks.iter().any(|value| !self.sinks.contains_key(value))
+            || stacked.iter().any(|&value| self.holds(value));
         if held && length <= UNROLL_STEPS {
             return self.unrolled_scan(id, body, carries, length, reverse);
         }
         let init = self.initial(init)?;
         let last = self.counted(length, &init, |emitter, var, params| {
-            let step = if reverse { emitter.reversed(&Ix::var(var), length) } else { Ix::var(var) };
+            let step = if reverse {
+                emitter.reversed(&Ix::var(var), length)
+            } else {
+                Ix::var(var)
+            };
             emitter.bind(&body.params[..carries], params);
             for (&param, &whole) in body.params[carries..].iter().zip(stacked) {
-                emitter.bound.insert(param, Bound::Slice(whole, SmallVec::from_elem(step.clone(), 1)));
+                emitter.bound.insert(
+                    param,
+                    Bound::Slice(whole, SmallVec::from_elem(step.clone(), 1)),
+                );
             }
             let next = emitter.region_values(body, &body.results[..carries])?;
             for (&stack, &slice) in stacks.iter().zip(&body.results[carries..]) {
@@ -179,8 +245,10 @@ impl Emitter<'_> {
             Ok(next)
         })?;
         let mut rest = &last[..];
-        let mut results: Vec<Option<Registers>> =
-            node.results[..carries].iter().map(|&value| Some(self.registers_from(value, &mut rest))).collect();
+        let mut results: Vec<Option<Registers>> = node.results[..carries]
+            .iter()
+            .map(|&value| Some(self.registers_from(value, &mut rest)))
+            .collect();
         results.resize(node.results.len(), None);
         Ok(results)
     }
@@ -192,7 +260,11 @@ impl Emitter<'_> {
             Some(Bound::Slice(whole, _)) => self.holds(*whole),
             None => {
                 self.memory.layout(value).is_none()
-                    && self.graph.def(value).is_some_and(|id| self.frames.iter().any(|frame| frame.results.contains_key(&id)))
+                    && self.graph.def(value).is_some_and(|id| {
+                        self.frames
+                            .iter()
+                            .any(|frame| frame.results.contains_key(&id))
+                    })
             }
         }
     }
@@ -211,12 +283,20 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    fn unrolled_scan(&mut self, id: NodeId, body: &Region, carries: usize, length: usize, reverse: bool) -> Emitted<Vec<Option<Registers>>> {
+    fn unrolled_scan(
+        &mut self,
+        id: NodeId,
+        body: &Region,
+        carries: usize,
+        length: usize,
+        reverse: bool,
+    ) -> Emitted<Vec<Option<Registers>>> {
         let graph = self.graph;
         let node = graph.node(id);
         let (init, stacked) = node.args.split_at(carries);
         let mut values = self.initial(init)?;
-        let mut slices: Vec<Vec<Vec<Element>>> = vec![vec![Vec::new(); length]; node.results.len() - carries];
+        let mut slices: Vec<Vec<Vec<Element>>> =
+            vec![vec![Vec::new(); length]; node.results.len() - carries];
         for turn in 0..length {
             let step = if reverse { length - 1 - turn } else { turn };
             self.frames.push(Frame::default());
@@ -234,8 +314,10 @@ impl Emitter<'_> {
             values = next;
         }
         let mut rest = &values[..];
-        let mut results: Vec<Option<Registers>> =
-            node.results[..carries].iter().map(|&value| Some(self.registers_from(value, &mut rest))).collect();
+        let mut results: Vec<Option<Registers>> = node.results[..carries]
+            .iter()
+            .map(|&value| Some(self.registers_from(value, &mut rest)))
+            .collect();
         for (k, slices) in slices.into_iter().enumerate() {
             let (value, slice) = (node.results[carries + k], body.results[carries + k]);
             let (lanes, inner) = self.split_shape(self.graph.shape(slice));
@@ -260,12 +342,21 @@ impl Emitter<'_> {
             let mut shape = SmallVec::from_elem(length, 1);
             shape.extend(inner);
             let elements = slices.into_iter().flatten().collect();
-            results.push(Some(Registers { lanes, shape, elements }));
+            results.push(Some(Registers {
+                lanes,
+                shape,
+                elements,
+            }));
         }
         Ok(results)
     }
 
-    fn while_loop(&mut self, id: NodeId, cond: &Region, body: &Region) -> Emitted<Vec<Option<Registers>>> {
+    fn while_loop(
+        &mut self,
+        id: NodeId,
+        cond: &Region,
+        body: &Region,
+    ) -> Emitted<Vec<Option<Registers>>> {
         let node = self.graph.node(id);
         let init = self.initial(&node.args)?;
         let mut builder = self.take_builder();
@@ -310,7 +401,11 @@ impl Emitter<'_> {
         emitter.b = builder;
         outcome?;
         let mut rest = &last[..];
-        Ok(node.results.iter().map(|&value| Some(emitter.registers_from(value, &mut rest))).collect())
+        Ok(node
+            .results
+            .iter()
+            .map(|&value| Some(emitter.registers_from(value, &mut rest)))
+            .collect())
     }
 
     fn cond(&mut self, id: NodeId, branches: &[Region]) -> Emitted<Vec<Option<Registers>>> {
@@ -318,7 +413,11 @@ impl Emitter<'_> {
         let index = self.element(node.args[0], &[])?[0];
         let values = self.branches(index, branches, 0)?;
         let mut rest = &values[..];
-        Ok(node.results.iter().map(|&value| Some(self.registers_from(value, &mut rest))).collect())
+        Ok(node
+            .results
+            .iter()
+            .map(|&value| Some(self.registers_from(value, &mut rest)))
+            .collect())
     }
 
     /// The results of the branch at the index, which is at least `first`; an index beyond the last means the last.

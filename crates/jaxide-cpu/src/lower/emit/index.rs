@@ -69,7 +69,10 @@ pub(crate) type Ixs = SmallVec<[Ix; 4]>;
 
 impl Ix {
     pub(crate) fn constant(offset: i64) -> Ix {
-        Ix { offset, ..Ix::default() }
+        Ix {
+            offset,
+            ..Ix::default()
+        }
     }
 
     pub(crate) fn var(var: Var) -> Ix {
@@ -140,10 +143,16 @@ impl Ix {
         if divisor == 1 {
             return Some((self.clone(), Ix::constant(0)));
         }
-        let (multiples, rest): (SmallVec<[_; 2]>, SmallVec<[_; 2]>) =
-            self.terms.iter().copied().partition(|term| term.1 % divisor == 0);
+        let (multiples, rest): (SmallVec<[_; 2]>, SmallVec<[_; 2]>) = self
+            .terms
+            .iter()
+            .copied()
+            .partition(|term| term.1 % divisor == 0);
         let quotient = Ix {
-            terms: multiples.into_iter().map(|(var, factor)| (var, factor / divisor)).collect(),
+            terms: multiples
+                .into_iter()
+                .map(|(var, factor)| (var, factor / divisor))
+                .collect(),
             offset: self.offset.div_euclid(divisor),
             dynamic: None,
         };
@@ -171,7 +180,10 @@ mod tests {
         assert_eq!(linear.range(&vars), Some((0, 11)));
         assert_eq!(linear.div_rem(4, &vars), Some((Ix::var(i), Ix::var(j))));
         assert_eq!(linear.div_rem(3, &vars), None);
-        assert_eq!(linear.clone().plus(4).div_rem(4, &vars).unwrap().0, Ix::var(i).plus(1));
+        assert_eq!(
+            linear.clone().plus(4).div_rem(4, &vars).unwrap().0,
+            Ix::var(i).plus(1)
+        );
         assert_eq!(linear.plus(1).div_rem(4, &vars), None);
     }
 }

@@ -51,14 +51,23 @@ impl Emitter<'_> {
             .collect()
     }
 
-    pub(super) fn dynamic_slice(&mut self, value: ValueId, args: &[ValueId], at: &[Ix]) -> Emitted<Element> {
+    pub(super) fn dynamic_slice(
+        &mut self,
+        value: ValueId,
+        args: &[ValueId],
+        at: &[Ix],
+    ) -> Emitted<Element> {
         let graph = self.graph;
         if self.memory.is_window(value) {
             let layout = Layout::dense(graph.shape(args[0]));
             return Ok(self.load(Operand::Window(value), value, &layout, at));
         }
         let starts = self.starts(&args[1..], graph.shape(args[0]), graph.shape(value))?;
-        let inner: Ixs = starts.into_iter().zip(at).map(|(start, ix)| self.sum(start, ix, 1)).collect();
+        let inner: Ixs = starts
+            .into_iter()
+            .zip(at)
+            .map(|(start, ix)| self.sum(start, ix, 1))
+            .collect();
         self.element(args[0], &inner)
     }
 
@@ -73,25 +82,48 @@ impl Emitter<'_> {
             let place = self.sum(at[axis].clone(), start, -1);
             let here = self.within(&place, 0, sizes[axis] as i64 - 1);
             inside = self.b.and(inside, here);
-            inner.push(if sizes[axis] == 1 { Ix::constant(0) } else { place });
+            inner.push(if sizes[axis] == 1 {
+                Ix::constant(0)
+            } else {
+                place
+            });
         }
-        self.if_inside(inside, |emitter| emitter.element(update, &inner), |emitter| emitter.element(x, at))
+        self.if_inside(
+            inside,
+            |emitter| emitter.element(update, &inner),
+            |emitter| emitter.element(x, at),
+        )
     }
 
-    pub(super) fn gather(&mut self, spec: &GatherSpec, args: &[ValueId], at: &[Ix]) -> Emitted<Element> {
+    pub(super) fn gather(
+        &mut self,
+        spec: &GatherSpec,
+        args: &[ValueId],
+        at: &[Ix],
+    ) -> Emitted<Element> {
         let graph = self.graph;
         let (x, indices) = (args[0], args[1]);
         let shape = graph.shape(x);
-        let batch: Ixs = (0..at.len()).filter(|axis| !spec.offset_dims.contains(axis)).map(|axis| at[axis].clone()).collect();
+        let batch: Ixs = (0..at.len())
+            .filter(|axis| !spec.offset_dims.contains(axis))
+            .map(|axis| at[axis].clone())
+            .collect();
         let mut offsets = spec.offset_dims.iter();
         let mut inner: Ixs = (0..shape.len())
             .map(|axis| {
                 if spec.collapsed.contains(&axis) {
                     Ix::constant(0)
-                } else if let Some(k) = spec.operand_batching.iter().position(|&other| other == axis) {
+                } else if let Some(k) = spec
+                    .operand_batching
+                    .iter()
+                    .position(|&other| other == axis)
+                {
                     batch[spec.indices_batching[k]].clone()
                 } else {
-                    offsets.next().map(|&dim| at[dim].clone()).unwrap_or_default()
+                    offsets
+                        .next()
+                        .map(|&dim| at[dim].clone())
+                        .unwrap_or_default()
                 }
             })
             .collect();

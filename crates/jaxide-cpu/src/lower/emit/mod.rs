@@ -117,10 +117,18 @@ pub(crate) struct Emitter<'a> {
 
 impl<'a> Emitter<'a> {
     /// An empty lane program.
-    pub(crate) fn new(graph: &'a Graph, memory: &'a dyn Memory, name: &str, budget: usize) -> Emitter<'a> {
+    pub(crate) fn new(
+        graph: &'a Graph,
+        memory: &'a dyn Memory,
+        name: &str,
+        budget: usize,
+    ) -> Emitter<'a> {
         let mut b = Builder::new(name);
         b.contract_fma(true);
-        let wide = graph.values.iter().any(|value| value.bytes() > i32::MAX as usize / 2);
+        let wide = graph
+            .values
+            .iter()
+            .any(|value| value.bytes() > i32::MAX as usize / 2);
         Emitter {
             graph,
             memory,
@@ -143,7 +151,12 @@ impl<'a> Emitter<'a> {
     /// The element of `value` at `at`.
     pub(crate) fn element(&mut self, value: ValueId, at: &[Ix]) -> Emitted<Element> {
         let key = (value, Ixs::from(at));
-        if let Some(found) = self.frames.iter().rev().find_map(|frame| frame.elements.get(&key)) {
+        if let Some(found) = self
+            .frames
+            .iter()
+            .rev()
+            .find_map(|frame| frame.elements.get(&key))
+        {
             return Ok(found.clone());
         }
         self.budget = self.budget.checked_sub(1).ok_or(Refusal::TooLarge)?;
@@ -211,7 +224,13 @@ impl<'a> Emitter<'a> {
                 let inner: Ixs = dims
                     .iter()
                     .enumerate()
-                    .map(|(axis, &dim)| if own[axis] == 1 { Ix::constant(0) } else { at[dim].clone() })
+                    .map(|(axis, &dim)| {
+                        if own[axis] == 1 {
+                            Ix::constant(0)
+                        } else {
+                            at[dim].clone()
+                        }
+                    })
                     .collect();
                 self.element(args[0], &inner)
             }
@@ -227,7 +246,9 @@ impl<'a> Emitter<'a> {
                 let inner: Option<Ixs> = at
                     .iter()
                     .enumerate()
-                    .map(|(axis, ix)| Ix::constant(start[axis] as i64).add_scaled(ix, stride[axis] as i64))
+                    .map(|(axis, ix)| {
+                        Ix::constant(start[axis] as i64).add_scaled(ix, stride[axis] as i64)
+                    })
                     .collect();
                 let inner = match inner {
                     Some(inner) => inner,
@@ -251,9 +272,15 @@ impl<'a> Emitter<'a> {
             Op::Reduce { combine, axes } => self.reduce(*combine, args[0], axes, at),
             Op::ArgReduce { largest, axis } => self.arg_reduce(*largest, args[0], *axis, dtype, at),
             Op::ReduceWith { axes, body } => self.reduce_with(id, axes, body, result, at),
-            Op::ReduceWindow { combine, window } => self.reduce_window(*combine, args[0], window, dtype, at),
-            Op::ReduceWindowWith { window, body } => self.reduce_window_with(id, window, body, result, at),
-            Op::SelectAndGather { largest, window } => self.select_and_gather(*largest, args, window, at),
+            Op::ReduceWindow { combine, window } => {
+                self.reduce_window(*combine, args[0], window, dtype, at)
+            }
+            Op::ReduceWindowWith { window, body } => {
+                self.reduce_window_with(id, window, body, result, at)
+            }
+            Op::SelectAndGather { largest, window } => {
+                self.select_and_gather(*largest, args, window, at)
+            }
             Op::Call(call) => self.small_product(id, call, args, at),
             Op::Scan { .. } | Op::While { .. } | Op::Cond { .. } => {
                 let results = self.control(id)?;
@@ -262,7 +289,9 @@ impl<'a> Emitter<'a> {
                     None => Err(Refusal::NeedsMemory(id)),
                 }
             }
-            Op::Alias | Op::Scatter(_) | Op::SelectAndScatter { .. } => Err(Refusal::NeedsMemory(id)),
+            Op::Alias | Op::Scatter(_) | Op::SelectAndScatter { .. } => {
+                Err(Refusal::NeedsMemory(id))
+            }
         }
     }
 
@@ -278,7 +307,9 @@ impl<'a> Emitter<'a> {
         let mut candidates: Vec<(usize, Option<Value>)> = vec![(0, None)];
         for (ix, &size) in inner.iter().zip(&registers.shape) {
             match ix.as_constant() {
-                Some(index) => candidates.iter_mut().for_each(|candidate| candidate.0 = candidate.0 * size + index as usize),
+                Some(index) => candidates
+                    .iter_mut()
+                    .for_each(|candidate| candidate.0 = candidate.0 * size + index as usize),
                 None => {
                     if candidates.len() * size > 32 {
                         return Err(Refusal::DynamicRegister(value));
@@ -358,10 +389,14 @@ impl<'a> Emitter<'a> {
         init: &[Value],
         turn: impl FnOnce(&mut Self, Var, &[Value]) -> Emitted<Vec<Value>>,
     ) -> Emitted<Vec<Value>> {
-        self.repeated(lanes::Trip::Const(count as u64), init, |emitter, index, params| {
-            let var = emitter.vars.add(count, Binding::index(index));
-            turn(emitter, var, params)
-        })
+        self.repeated(
+            lanes::Trip::Const(count as u64),
+            init,
+            |emitter, index, params| {
+                let var = emitter.vars.add(count, Binding::index(index));
+                turn(emitter, var, params)
+            },
+        )
     }
 
     /// As [`Self::counted`], by the loop's index.
@@ -375,10 +410,10 @@ impl<'a> Emitter<'a> {
         let mut outcome = Ok(());
         let results = builder.for_loop(trip, init, |b, index, params| {
             self.inside(b, |emitter| turn(emitter, index, params))
-            .unwrap_or_else(|refusal| {
-                outcome = Err(refusal);
-                params.to_vec()
-            })
+                .unwrap_or_else(|refusal| {
+                    outcome = Err(refusal);
+                    params.to_vec()
+                })
         });
         self.b = builder;
         outcome.map(|()| results)

@@ -41,7 +41,11 @@ pub(crate) struct Kernel {
 
 /// Makes the lane program of a nest.
 pub(crate) fn nest(graph: &Graph, stored: &Stored, nest: &Nest, name: &str) -> Emitted<Kernel> {
-    let memory = NestMemory { graph, stored, nest };
+    let memory = NestMemory {
+        graph,
+        stored,
+        nest,
+    };
     let mut trial = Emitter::new(graph, &memory, name, BUDGET);
     let mut axes = Axes::default();
     for &length in &nest.domain {
@@ -57,11 +61,18 @@ pub(crate) fn nest(graph: &Graph, stored: &Stored, nest: &Nest, name: &str) -> E
     let plan = choose(nest, &reduced, &axes, &trial.mentions);
 
     let mut emitter = Emitter::new(graph, &memory, name, BUDGET);
-    maker.lane_reduced = plan.groups.iter().any(|group| group.role == Role::Lane && group.reduced);
+    maker.lane_reduced = plan
+        .groups
+        .iter()
+        .any(|group| group.role == Role::Lane && group.reduced);
     let schedule = maker.run(&mut emitter, &plan)?;
     let operands = emitter.operands;
     let body = emitter.b.finish().map_err(|_| Refusal::TooLarge)?;
-    Ok(Kernel { body, operands, schedule })
+    Ok(Kernel {
+        body,
+        operands,
+        schedule,
+    })
 }
 
 /// What the roots make is computed, everything else that is stored is loaded.
@@ -78,7 +89,11 @@ impl Memory for NestMemory<'_> {
             Root::Control(id) => self.graph.node(*id).results.contains(&value),
             Root::Fold { .. } | Root::Update(_) | Root::Scatter(_) => false,
         });
-        if own { None } else { self.stored.layout(self.graph, value) }
+        if own {
+            None
+        } else {
+            self.stored.layout(self.graph, value)
+        }
     }
 
     fn is_window(&self, value: ValueId) -> bool {
@@ -108,7 +123,9 @@ impl Axes {
 }
 
 fn has_control(nest: &Nest) -> bool {
-    nest.roots.iter().any(|root| matches!(root, Root::Control(_)))
+    nest.roots
+        .iter()
+        .any(|root| matches!(root, Root::Control(_)))
 }
 
 fn reduced_axes(nest: &Nest) -> SmallVec<[usize; 4]> {
@@ -166,9 +183,10 @@ fn choose(nest: &Nest, reduced: &[usize], axes: &Axes, mentions: &[Mention]) -> 
             let mergeable = last.reduced == is_reduced
                 && axes.vars[axis].is_some()
                 && axes.vars[before].is_some()
-                && mentions
-                    .iter()
-                    .all(|m| factor(m, axes.vars[before]) == factor(m, axes.vars[axis]) * lengths[axis] as i64);
+                && mentions.iter().all(|m| {
+                    factor(m, axes.vars[before])
+                        == factor(m, axes.vars[axis]) * lengths[axis] as i64
+                });
             if mergeable {
                 last.axes.end = axis + 1;
                 last.size *= lengths[axis];
@@ -179,7 +197,11 @@ fn choose(nest: &Nest, reduced: &[usize], axes: &Axes, mentions: &[Mention]) -> 
             axes: axis..axis + 1,
             size: lengths[axis],
             reduced: is_reduced,
-            role: if lengths[axis] == 1 && !has_control(nest) { Role::Single } else { Role::Outer },
+            role: if lengths[axis] == 1 && !has_control(nest) {
+                Role::Single
+            } else {
+                Role::Outer
+            },
         });
     }
     let score = |group: &Group| -> (i64, usize) {
@@ -217,7 +239,9 @@ fn choose(nest: &Nest, reduced: &[usize], axes: &Axes, mentions: &[Mention]) -> 
     let lanes = lane.map_or(1, |lane| groups[lane].size);
     let lane_reduced = lane.is_some_and(|lane| groups[lane].reduced);
     if lanes < FEW_LANES && !lane_reduced {
-        let rows = (0..groups.len()).filter(|&k| groups[k].role == Role::Outer).max_by_key(|&k| groups[k].size);
+        let rows = (0..groups.len())
+            .filter(|&k| groups[k].role == Role::Outer)
+            .max_by_key(|&k| groups[k].size);
         if let Some(rows) = rows {
             groups[rows].role = Role::Rows;
         }
@@ -260,7 +284,9 @@ impl Maker<'_> {
             Some(group) => {
                 schedule.rows = Some(group.size);
                 let base = emitter.b.outer();
-                let Index::Outer(count) = emitter.b.outer() else { unreachable!("an outer index") };
+                let Index::Outer(count) = emitter.b.outer() else {
+                    unreachable!("an outer index")
+                };
                 emitter.repeated(Trip::Outer(count), &[], |emitter, index, _| {
                     let binding = Binding {
                         base: Some(base),
@@ -276,7 +302,12 @@ impl Maker<'_> {
     }
 
     /// Repeats the points for every index of the unrolled axes that are not reduced.
-    fn unrolled(&mut self, emitter: &mut Emitter<'_>, plan: &LoopPlan, bindings: &[Option<Binding>]) -> Emitted<()> {
+    fn unrolled(
+        &mut self,
+        emitter: &mut Emitter<'_>,
+        plan: &LoopPlan,
+        bindings: &[Option<Binding>],
+    ) -> Emitted<()> {
         let mut axes = Axes::default();
         for (axis, &length) in plan.lengths.iter().enumerate() {
             match bindings[axis] {
@@ -312,8 +343,19 @@ impl Maker<'_> {
     }
 
     /// The points of the domain that all copies stand for, with the loops that reductions need.
-    fn copies(&mut self, emitter: &mut Emitter<'_>, plan: &LoopPlan, copies: &[Axes], loops: &[Group]) -> Emitted<()> {
-        let folds: Vec<FoldRoot> = self.nest.roots.iter().filter_map(|root| FoldRoot::of(emitter.graph, root)).collect();
+    fn copies(
+        &mut self,
+        emitter: &mut Emitter<'_>,
+        plan: &LoopPlan,
+        copies: &[Axes],
+        loops: &[Group],
+    ) -> Emitted<()> {
+        let folds: Vec<FoldRoot> = self
+            .nest
+            .roots
+            .iter()
+            .filter_map(|root| FoldRoot::of(emitter.graph, root))
+            .collect();
         let mut init = Vec::new();
         for _ in copies {
             for fold in &folds {
@@ -362,23 +404,29 @@ impl Maker<'_> {
             let mut values = init;
             for k in 0..group.size {
                 let mut here = copies.clone();
-                here.iter_mut().for_each(|copy| copy.at[group.axes.start] = Ix::constant(k as i64));
+                here.iter_mut()
+                    .for_each(|copy| copy.at[group.axes.start] = Ix::constant(k as i64));
                 values = self.fold_loops(emitter, plan, rest, here, values, width, folds)?;
             }
             return Ok(values);
         }
-        emitter.repeated(Trip::Const(group.size as u64), &init, |emitter, index, params| {
-            let mut bindings = vec![None; plan.lengths.len()];
-            bind(&mut bindings, group, Binding::index(index));
-            let mut here = copies.clone();
-            for axis in group.axes.clone() {
-                if let Some(binding) = bindings[axis] {
-                    let var = emitter.vars.add(plan.lengths[axis], binding);
-                    here.iter_mut().for_each(|copy| copy.at[axis] = Ix::var(var));
+        emitter.repeated(
+            Trip::Const(group.size as u64),
+            &init,
+            |emitter, index, params| {
+                let mut bindings = vec![None; plan.lengths.len()];
+                bind(&mut bindings, group, Binding::index(index));
+                let mut here = copies.clone();
+                for axis in group.axes.clone() {
+                    if let Some(binding) = bindings[axis] {
+                        let var = emitter.vars.add(plan.lengths[axis], binding);
+                        here.iter_mut()
+                            .for_each(|copy| copy.at[axis] = Ix::var(var));
+                    }
                 }
-            }
-            self.fold_loops(emitter, plan, rest, here, params.to_vec(), width, folds)
-        })
+                self.fold_loops(emitter, plan, rest, here, params.to_vec(), width, folds)
+            },
+        )
     }
 
     /// Emits each root once, for what it mentions.
@@ -389,7 +437,10 @@ impl Maker<'_> {
             if let Some(fold) = FoldRoot::of(emitter.graph, root) {
                 let init: Vec<Value> = fold.neutral(emitter);
                 fold.step(emitter, &axes.at, &init)?;
-                let kept: Ixs = (0..axes.at.len()).filter(|axis| !reduced.contains(axis)).map(|axis| axes.at[axis].clone()).collect();
+                let kept: Ixs = (0..axes.at.len())
+                    .filter(|axis| !reduced.contains(axis))
+                    .map(|axis| axes.at[axis].clone())
+                    .collect();
                 fold.address(emitter, &kept);
             }
         }
@@ -402,17 +453,27 @@ impl Maker<'_> {
         let mut results: Vec<(ValueId, Ixs, Element)> = Vec::new();
         for root in &self.nest.roots {
             match root {
-                Root::Store(value) => results.push((*value, at.into(), emitter.element(*value, at)?)),
+                Root::Store(value) => {
+                    results.push((*value, at.into(), emitter.element(*value, at)?))
+                }
                 Root::Update(id) => {
                     let node = graph.node(*id);
-                    results.push((node.results[0], at.into(), emitter.element(node.args[1], at)?));
+                    results.push((
+                        node.results[0],
+                        at.into(),
+                        emitter.element(node.args[1], at)?,
+                    ));
                 }
                 Root::Control(id) => {
                     emitter.lane_axes = at.iter().filter_map(Ix::as_var).collect();
                     emitter.make_sinks(*id);
                     for (k, &value) in graph.node(*id).results.iter().enumerate() {
                         let held = emitter.held(*id, k)?;
-                        results.extend(held.into_iter().flatten().map(|(at, element)| (value, at, element)));
+                        results.extend(
+                            held.into_iter()
+                                .flatten()
+                                .map(|(at, element)| (value, at, element)),
+                        );
                     }
                 }
                 Root::Fold { .. } => {}
@@ -455,7 +516,9 @@ enum FoldKind {
 
 impl FoldRoot {
     fn of(graph: &Graph, root: &Root) -> Option<FoldRoot> {
-        let Root::Fold { value, axes } = root else { return None };
+        let Root::Fold { value, axes } = root else {
+            return None;
+        };
         let node = graph.node(graph.def(*value)?);
         let kind = match node.op {
             Op::Reduce { combine, .. } => FoldKind::Combine(combine),
@@ -490,7 +553,9 @@ impl FoldRoot {
     fn neutral(&self, emitter: &mut Emitter<'_>) -> Vec<Value> {
         let dtype = self.dtype(emitter);
         match self.kind {
-            FoldKind::Combine(combine) => element::neutral(&mut emitter.b, combine, dtype).into_vec(),
+            FoldKind::Combine(combine) => {
+                element::neutral(&mut emitter.b, combine, dtype).into_vec()
+            }
             FoldKind::Arg { largest } => {
                 let extreme = if largest { Combine::Max } else { Combine::Min };
                 let mut values = element::neutral(&mut emitter.b, extreme, dtype).into_vec();
@@ -515,10 +580,17 @@ impl FoldRoot {
         Ok(self.combine(emitter, dtype, values, &right))
     }
 
-    fn combine(&self, emitter: &mut Emitter<'_>, dtype: DType, left: &[Value], right: &[Value]) -> Vec<Value> {
+    fn combine(
+        &self,
+        emitter: &mut Emitter<'_>,
+        dtype: DType,
+        left: &[Value],
+        right: &[Value],
+    ) -> Vec<Value> {
         match self.kind {
             FoldKind::Combine(combine) => {
-                element::combine(&mut emitter.b, combine, dtype, &left.into(), &right.into()).into_vec()
+                element::combine(&mut emitter.b, combine, dtype, &left.into(), &right.into())
+                    .into_vec()
             }
             FoldKind::Arg { largest } => {
                 let better = emitter.better(largest, dtype, right[0], left[0]);
@@ -529,7 +601,10 @@ impl FoldRoot {
                 let lower = emitter.b.lt(right[1], left[1]);
                 let tie = emitter.b.and(tie, lower);
                 let take = emitter.b.or(better, tie);
-                vec![emitter.b.select(take, right[0], left[0]), emitter.b.select(take, right[1], left[1])]
+                vec![
+                    emitter.b.select(take, right[0], left[0]),
+                    emitter.b.select(take, right[1], left[1]),
+                ]
             }
         }
     }
@@ -556,7 +631,10 @@ impl FoldRoot {
 
     /// Stores the accumulators, after those of all lanes became one where the lanes are reduced.
     fn finish(&self, emitter: &mut Emitter<'_>, at: &[Ix], values: &[Value], lane_reduced: bool) {
-        let kept: Ixs = (0..at.len()).filter(|axis| !self.axes.contains(axis)).map(|axis| at[axis].clone()).collect();
+        let kept: Ixs = (0..at.len())
+            .filter(|axis| !self.axes.contains(axis))
+            .map(|axis| at[axis].clone())
+            .collect();
         if !lane_reduced {
             let result: Element = match self.kind {
                 FoldKind::Combine(_) => values.into(),
@@ -569,8 +647,17 @@ impl FoldRoot {
             return;
         }
         let addresses = self.address(emitter, &kept);
-        let (parts, neutral, dtype) = (self.parts(emitter), self.neutral(emitter), self.dtype(emitter));
-        let dests = neutral.into_iter().zip(parts).zip(addresses).map(|((init, mem), addr)| (init, mem, addr)).collect();
+        let (parts, neutral, dtype) = (
+            self.parts(emitter),
+            self.neutral(emitter),
+            self.dtype(emitter),
+        );
+        let dests = neutral
+            .into_iter()
+            .zip(parts)
+            .zip(addresses)
+            .map(|((init, mem), addr)| (init, mem, addr))
+            .collect();
         let mut builder = emitter.take_builder();
         let this = std::cell::RefCell::new(emitter);
         builder.reduce(

@@ -58,7 +58,9 @@ impl Emitter<'_> {
     /// Whether a fold over `sizes` of elements of these values is unrolled.
     pub(super) fn unrolls(&self, sizes: &[usize], values: &[ValueId]) -> bool {
         let count: usize = sizes.iter().product();
-        count <= UNROLL || (count <= UNROLL_REGISTERS && values.iter().any(|&value| self.in_registers(value, 64)))
+        count <= UNROLL
+            || (count <= UNROLL_REGISTERS
+                && values.iter().any(|&value| self.in_registers(value, 64)))
     }
 
     /// Whether a value is computed from registers, looking `depth` operations back.
@@ -76,8 +78,16 @@ impl Emitter<'_> {
             Def::Param => false,
             Def::Node(id, _) => {
                 let node = self.graph.node(id);
-                let control = !node.args.is_empty() && self.frames.iter().any(|frame| frame.results.contains_key(&id));
-                control || node.args.iter().any(|&arg| self.in_registers(arg, depth - 1))
+                let control = !node.args.is_empty()
+                    && self
+                        .frames
+                        .iter()
+                        .any(|frame| frame.results.contains_key(&id));
+                control
+                    || node
+                        .args
+                        .iter()
+                        .any(|&arg| self.in_registers(arg, depth - 1))
             }
         }
     }
@@ -87,7 +97,11 @@ impl Emitter<'_> {
         let (mut outer, mut inner) = (outer.iter(), inner.iter());
         (0..rank)
             .map(|axis| {
-                let next = if axes.contains(&axis) { inner.next() } else { outer.next() };
+                let next = if axes.contains(&axis) {
+                    inner.next()
+                } else {
+                    outer.next()
+                };
                 next.cloned().unwrap_or_default()
             })
             .collect()
@@ -96,34 +110,61 @@ impl Emitter<'_> {
     fn sizes(&self, value: ValueId, axes: &[usize]) -> SmallVec<[usize; 4]> {
         let mut sorted: SmallVec<[usize; 4]> = axes.into();
         sorted.sort_unstable();
-        sorted.into_iter().map(|axis| self.graph.shape(value)[axis]).collect()
+        sorted
+            .into_iter()
+            .map(|axis| self.graph.shape(value)[axis])
+            .collect()
     }
 
-    pub(super) fn reduce(&mut self, combine: Combine, x: ValueId, axes: &[usize], at: &[Ix]) -> Emitted<Element> {
+    pub(super) fn reduce(
+        &mut self,
+        combine: Combine,
+        x: ValueId,
+        axes: &[usize],
+        at: &[Ix],
+    ) -> Emitted<Element> {
         let (rank, dtype) = (self.graph.shape(x).len(), self.graph.dtype(x));
         let sizes = self.sizes(x, axes);
         let unroll = self.unrolls(&sizes, &[x]);
         let neutral = element::neutral(&mut self.b, combine, dtype);
-        let values = self.fold(&sizes, unroll, neutral.into_vec(), &mut |emitter, inner, sum| {
-            let next = emitter.element(x, &Self::reduced_index(axes, rank, at, inner))?;
-            let sum: Element = sum.into();
-            Ok(element::combine(&mut emitter.b, combine, dtype, &sum, &next).into_vec())
-        })?;
+        let values = self.fold(
+            &sizes,
+            unroll,
+            neutral.into_vec(),
+            &mut |emitter, inner, sum| {
+                let next = emitter.element(x, &Self::reduced_index(axes, rank, at, inner))?;
+                let sum: Element = sum.into();
+                Ok(element::combine(&mut emitter.b, combine, dtype, &sum, &next).into_vec())
+            },
+        )?;
         Ok(Element::from_vec(values))
     }
 
-    pub(super) fn arg_reduce(&mut self, largest: bool, x: ValueId, axis: usize, result: DType, at: &[Ix]) -> Emitted<Element> {
+    pub(super) fn arg_reduce(
+        &mut self,
+        largest: bool,
+        x: ValueId,
+        axis: usize,
+        result: DType,
+        at: &[Ix],
+    ) -> Emitted<Element> {
         let (rank, dtype) = (self.graph.shape(x).len(), self.graph.dtype(x));
         let sizes = self.sizes(x, &[axis]);
         let unroll = self.unrolls(&sizes, &[x]);
-        let first = self.element(x, &Self::reduced_index(&[axis], rank, at, &[Ix::constant(0)]))?;
+        let first = self.element(
+            x,
+            &Self::reduced_index(&[axis], rank, at, &[Ix::constant(0)]),
+        )?;
         let zero = self.b.int(self.index_type, 0);
         let init = vec![first[0], zero];
         let values = self.fold(&sizes, unroll, init, &mut |emitter, inner, best| {
             let next = emitter.element(x, &Self::reduced_index(&[axis], rank, at, inner))?;
             let index = emitter.index_value(&inner[0]);
             let better = emitter.better(largest, dtype, next[0], best[0]);
-            Ok(vec![emitter.b.select(better, next[0], best[0]), emitter.b.select(better, index, best[1])])
+            Ok(vec![
+                emitter.b.select(better, next[0], best[0]),
+                emitter.b.select(better, index, best[1]),
+            ])
         })?;
         Ok(self.index_element(values[1], result))
     }
@@ -144,11 +185,28 @@ impl Emitter<'_> {
 
     /// An index of the lane program as an element.
     pub(super) fn index_element(&mut self, index: Value, dtype: DType) -> Element {
-        let own = if self.b.ty(index) == crate::lanes::Ty::I64 { DType::I64 } else { DType::I32 };
-        element::map(&mut self.b, MapOp::Convert, &[own], dtype, &[smallvec![index]])
+        let own = if self.b.ty(index) == crate::lanes::Ty::I64 {
+            DType::I64
+        } else {
+            DType::I32
+        };
+        element::map(
+            &mut self.b,
+            MapOp::Convert,
+            &[own],
+            dtype,
+            &[smallvec![index]],
+        )
     }
 
-    pub(super) fn reduce_with(&mut self, id: NodeId, axes: &[usize], body: &Region, result: usize, at: &[Ix]) -> Emitted<Element> {
+    pub(super) fn reduce_with(
+        &mut self,
+        id: NodeId,
+        axes: &[usize],
+        body: &Region,
+        result: usize,
+        at: &[Ix],
+    ) -> Emitted<Element> {
         let graph = self.graph;
         let args = &graph.node(id).args;
         let (operands, inits) = args.split_at(args.len() / 2);
@@ -162,7 +220,8 @@ impl Emitter<'_> {
         let values = self.fold(&sizes, unroll, init, &mut |emitter, inner, sum| {
             let mut elements = emitter.split_elements(inits, sum);
             for &operand in operands {
-                elements.push(emitter.element(operand, &Self::reduced_index(axes, rank, at, inner))?);
+                elements
+                    .push(emitter.element(operand, &Self::reduced_index(axes, rank, at, inner))?);
             }
             let next = emitter.scalar_call(body, elements)?;
             Ok(next.into_iter().flatten().collect())
@@ -184,7 +243,11 @@ impl Emitter<'_> {
     }
 
     /// Applies a function of scalars.
-    pub(super) fn scalar_call(&mut self, body: &Region, args: Vec<Element>) -> Emitted<Vec<Element>> {
+    pub(super) fn scalar_call(
+        &mut self,
+        body: &Region,
+        args: Vec<Element>,
+    ) -> Emitted<Vec<Element>> {
         for (&param, element) in body.params.iter().zip(args) {
             let registers = Registers {
                 lanes: SmallVec::new(),
@@ -194,7 +257,11 @@ impl Emitter<'_> {
             self.bound.insert(param, Bound::Registers(registers));
         }
         self.frames.push(super::Frame::default());
-        let results = body.results.iter().map(|&result| self.element(result, &[])).collect();
+        let results = body
+            .results
+            .iter()
+            .map(|&result| self.element(result, &[]))
+            .collect();
         self.frames.pop();
         body.params.iter().for_each(|param| {
             self.bound.remove(param);

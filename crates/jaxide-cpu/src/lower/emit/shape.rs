@@ -20,7 +20,10 @@ impl Emitter<'_> {
                 if p == q && (i, j) != (first_i, first_j) && p > 1 {
                     break;
                 }
-                if p <= q && i < own.len() && (p < q || own[i] == 1 || j >= shape.len() || shape[j] != 1) {
+                if p <= q
+                    && i < own.len()
+                    && (p < q || own[i] == 1 || j >= shape.len() || shape[j] != 1)
+                {
                     p *= own[i];
                     i += 1;
                 } else if j < shape.len() {
@@ -33,7 +36,12 @@ impl Emitter<'_> {
                     break;
                 }
             }
-            self.reshape_run(&own[first_i..i], &shape[first_j..j], &at[first_j..j], &mut inner[first_i..i]);
+            self.reshape_run(
+                &own[first_i..i],
+                &shape[first_j..j],
+                &at[first_j..j],
+                &mut inner[first_i..i],
+            );
         }
         self.element(x, &inner)
     }
@@ -86,7 +94,13 @@ impl Emitter<'_> {
             .collect()
     }
 
-    pub(super) fn pad(&mut self, args: &[ValueId], low: &[i64], interior: &[i64], at: &[Ix]) -> Emitted<Element> {
+    pub(super) fn pad(
+        &mut self,
+        args: &[ValueId],
+        low: &[i64],
+        interior: &[i64],
+        at: &[Ix],
+    ) -> Emitted<Element> {
         let (x, padding) = (args[0], args[1]);
         let shape = self.graph.shape(x);
         let mut inner = Ixs::new();
@@ -107,16 +121,30 @@ impl Emitter<'_> {
             inside = self.b.and(inside, zero);
             inner.push(quotient);
         }
-        self.if_inside(inside, |emitter| emitter.element(x, &inner), |emitter| emitter.element(padding, &[]))
+        self.if_inside(
+            inside,
+            |emitter| emitter.element(x, &inner),
+            |emitter| emitter.element(padding, &[]),
+        )
     }
 
     pub(super) fn concat(&mut self, parts: &[ValueId], axis: usize, at: &[Ix]) -> Emitted<Element> {
-        let lengths: Vec<i64> = parts.iter().map(|&part| self.graph.shape(part)[axis] as i64).collect();
+        let lengths: Vec<i64> = parts
+            .iter()
+            .map(|&part| self.graph.shape(part)[axis] as i64)
+            .collect();
         self.concat_from(parts, &lengths, 0, axis, at)
     }
 
     /// Elements of the parts whose first one starts at index `before`.
-    fn concat_from(&mut self, parts: &[ValueId], lengths: &[i64], before: i64, axis: usize, at: &[Ix]) -> Emitted<Element> {
+    fn concat_from(
+        &mut self,
+        parts: &[ValueId],
+        lengths: &[i64],
+        before: i64,
+        axis: usize,
+        at: &[Ix],
+    ) -> Emitted<Element> {
         let ix = &at[axis];
         let end = before + lengths[0];
         let first = |emitter: &mut Self| {
@@ -128,7 +156,9 @@ impl Emitter<'_> {
             return first(self);
         }
         let here = self.within(ix, i64::MIN, end - 1);
-        self.if_inside(here, first, |emitter| emitter.concat_from(&parts[1..], &lengths[1..], end, axis, at))
+        self.if_inside(here, first, |emitter| {
+            emitter.concat_from(&parts[1..], &lengths[1..], end, axis, at)
+        })
     }
 
     /// One of two elements by a mask; only what is needed is computed.

@@ -22,7 +22,11 @@ struct ScatterMemory<'a> {
 
 impl Memory for ScatterMemory<'_> {
     fn layout(&self, value: ValueId) -> Option<Layout> {
-        if value == self.result { None } else { self.stored.layout(self.graph, value) }
+        if value == self.result {
+            None
+        } else {
+            self.stored.layout(self.graph, value)
+        }
     }
 
     fn is_window(&self, value: ValueId) -> bool {
@@ -41,7 +45,11 @@ pub(crate) fn scatter(graph: &Graph, stored: &Stored, id: NodeId, name: &str) ->
     let mut emitter = Emitter::new(graph, &memory, name, BUDGET);
     let lanes = match &node.op {
         Op::Scatter(spec) => emitter.scatter(spec, &node.args, node.results[0])?,
-        Op::SelectAndScatter { window, select, combine } => {
+        Op::SelectAndScatter {
+            window,
+            select,
+            combine,
+        } => {
             emitter.select_and_scatter(window, select, combine, &node.args, node.results[0])?;
             1
         }
@@ -54,12 +62,21 @@ pub(crate) fn scatter(graph: &Graph, stored: &Stored, id: NodeId, name: &str) ->
         rows: None,
         lanes,
     };
-    Ok(Kernel { body, operands, schedule })
+    Ok(Kernel {
+        body,
+        operands,
+        schedule,
+    })
 }
 
 impl Emitter<'_> {
     /// Loops over `sizes`, the last one fastest.
-    fn each(&mut self, sizes: &[usize], at: &mut Ixs, turn: &mut dyn FnMut(&mut Self, &Ixs) -> Emitted<()>) -> Emitted<()> {
+    fn each(
+        &mut self,
+        sizes: &[usize],
+        at: &mut Ixs,
+        turn: &mut dyn FnMut(&mut Self, &Ixs) -> Emitted<()>,
+    ) -> Emitted<()> {
         let Some((&size, rest)) = sizes.split_first() else {
             return turn(self, at);
         };
@@ -85,16 +102,28 @@ impl Emitter<'_> {
         mask: Value,
         store: impl FnOnce(&mut Self) -> Emitted<()>,
     ) -> Emitted<()> {
-        self.branch(mask, |emitter| store(emitter).map(|()| Vec::new()), |_| Ok(Vec::new())).map(|_| ())
+        self.branch(
+            mask,
+            |emitter| store(emitter).map(|()| Vec::new()),
+            |_| Ok(Vec::new()),
+        )
+        .map(|_| ())
     }
 
     fn scatter(&mut self, spec: &ScatterSpec, args: &[ValueId], result: ValueId) -> Emitted<usize> {
         let graph = self.graph;
         let (indices, updates) = (args[1], args[2]);
         let (shape, update_shape) = (graph.shape(result), graph.shape(updates));
-        let batch: SmallVec<[usize; 4]> = (0..update_shape.len()).filter(|axis| !spec.update_window.contains(axis)).collect();
-        let batch_sizes: SmallVec<[usize; 4]> = batch.iter().map(|&axis| update_shape[axis]).collect();
-        let mut window_sizes: SmallVec<[usize; 4]> = spec.update_window.iter().map(|&axis| update_shape[axis]).collect();
+        let batch: SmallVec<[usize; 4]> = (0..update_shape.len())
+            .filter(|axis| !spec.update_window.contains(axis))
+            .collect();
+        let batch_sizes: SmallVec<[usize; 4]> =
+            batch.iter().map(|&axis| update_shape[axis]).collect();
+        let mut window_sizes: SmallVec<[usize; 4]> = spec
+            .update_window
+            .iter()
+            .map(|&axis| update_shape[axis])
+            .collect();
         let lanes = match window_sizes.last() {
             Some(&last) if last >= LANES_FROM => {
                 window_sizes.pop();
@@ -108,7 +137,8 @@ impl Emitter<'_> {
         let layout = Layout::dense(shape);
         let index_type = graph.dtype(indices);
         self.each(&batch_sizes, &mut Ixs::new(), &mut |emitter, at| {
-            let (start, inside) = emitter.scatter_start(spec, indices, index_type, shape, update_shape, at)?;
+            let (start, inside) =
+                emitter.scatter_start(spec, indices, index_type, shape, update_shape, at)?;
             emitter.store_if(inside, |emitter| {
                 emitter.each(&window_sizes, &mut Ixs::new(), &mut |emitter, window| {
                     let mut window = window.clone();
@@ -123,7 +153,8 @@ impl Emitter<'_> {
                     let mut to = Ixs::new();
                     let mut own = window.iter();
                     for (axis, first) in start.iter().enumerate() {
-                        let fixed = spec.inserted.contains(&axis) || spec.operand_batching.contains(&axis);
+                        let fixed =
+                            spec.inserted.contains(&axis) || spec.operand_batching.contains(&axis);
                         let step = if fixed { None } else { own.next() };
                         to.push(match step {
                             Some(step) => emitter.sum(first.clone(), step, 1),
@@ -155,7 +186,11 @@ impl Emitter<'_> {
         let sizes: SmallVec<[usize; 4]> = (0..shape.len())
             .map(|axis| {
                 let fixed = spec.inserted.contains(&axis) || spec.operand_batching.contains(&axis);
-                if fixed { 1 } else { windows.next().unwrap_or(1) }
+                if fixed {
+                    1
+                } else {
+                    windows.next().unwrap_or(1)
+                }
             })
             .collect();
         let mut start: Ixs = SmallVec::from_elem(Ix::constant(0), shape.len());
@@ -210,7 +245,11 @@ impl Emitter<'_> {
             let best = emitter.fold(&window.size, unroll, start, &mut |emitter, inner, best| {
                 let (place, inside) = emitter.covered(x, window, at, inner);
                 let none = none.clone();
-                let value = emitter.if_inside(inside, |emitter| emitter.element(x, &place), |_| Ok(none))?;
+                let value = emitter.if_inside(
+                    inside,
+                    |emitter| emitter.element(x, &place),
+                    |_| Ok(none),
+                )?;
                 let old: Element = best[2..].into();
                 let keep = emitter.scalar_call(select, vec![old.clone(), value.clone()])?[0][0];
                 let keep = emitter.b.and(keep, best[0]);
@@ -218,7 +257,10 @@ impl Emitter<'_> {
                 let take = emitter.b.and(inside, loses);
                 let linear = emitter.linear(&place, &x_layout);
                 let index = emitter.index_value(&linear);
-                let mut next = vec![emitter.b.or(best[0], inside), emitter.b.select(take, index, best[1])];
+                let mut next = vec![
+                    emitter.b.or(best[0], inside),
+                    emitter.b.select(take, index, best[1]),
+                ];
                 next.extend(element::select(&mut emitter.b, take, &value, &old));
                 Ok(next)
             })?;

@@ -9,12 +9,22 @@ use smallvec::SmallVec;
 
 impl Emitter<'_> {
     /// The element of `x` that place `inner` of the window at `at` covers, and whether there is one.
-    pub(super) fn covered(&mut self, x: ValueId, window: &WindowSpec, at: &[Ix], inner: &[Ix]) -> (Ixs, Value) {
+    pub(super) fn covered(
+        &mut self,
+        x: ValueId,
+        window: &WindowSpec,
+        at: &[Ix],
+        inner: &[Ix],
+    ) -> (Ixs, Value) {
         let shape = self.graph.shape(x);
         let mut place = Ixs::new();
         let mut inside = self.b.mask(true);
         for axis in 0..shape.len() {
-            let start = self.sum(Ix::constant(-window.low[axis]), &at[axis], window.stride[axis] as i64);
+            let start = self.sum(
+                Ix::constant(-window.low[axis]),
+                &at[axis],
+                window.stride[axis] as i64,
+            );
             let position = self.sum(start, &inner[axis], window.dilation[axis] as i64);
             let step = window.base_dilation[axis] as i64;
             let here = self.within(&position, 0, (shape[axis] as i64 - 1) * step);
@@ -31,22 +41,46 @@ impl Emitter<'_> {
         (place, inside)
     }
 
-    pub(super) fn reduce_window(&mut self, combine: Combine, x: ValueId, window: &WindowSpec, dtype: DType, at: &[Ix]) -> Emitted<Element> {
+    pub(super) fn reduce_window(
+        &mut self,
+        combine: Combine,
+        x: ValueId,
+        window: &WindowSpec,
+        dtype: DType,
+        at: &[Ix],
+    ) -> Emitted<Element> {
         let neutral = element::neutral(&mut self.b, combine, dtype);
         if self.graph.value(x).len() == 0 {
             return Ok(neutral);
         }
-        let unroll = window.size.iter().product::<usize>() <= 16 || self.unrolls(&window.size, &[x]);
-        let values = self.fold(&window.size, unroll, neutral.to_vec(), &mut |emitter, inner, sum| {
-            let (place, inside) = emitter.covered(x, window, at, inner);
-            let next = emitter.if_inside(inside, |emitter| emitter.element(x, &place), |_| Ok(neutral.clone()))?;
-            let sum: Element = sum.into();
-            Ok(element::combine(&mut emitter.b, combine, dtype, &sum, &next).into_vec())
-        })?;
+        let unroll =
+            window.size.iter().product::<usize>() <= 16 || self.unrolls(&window.size, &[x]);
+        let values = self.fold(
+            &window.size,
+            unroll,
+            neutral.to_vec(),
+            &mut |emitter, inner, sum| {
+                let (place, inside) = emitter.covered(x, window, at, inner);
+                let next = emitter.if_inside(
+                    inside,
+                    |emitter| emitter.element(x, &place),
+                    |_| Ok(neutral.clone()),
+                )?;
+                let sum: Element = sum.into();
+                Ok(element::combine(&mut emitter.b, combine, dtype, &sum, &next).into_vec())
+            },
+        )?;
         Ok(Element::from_vec(values))
     }
 
-    pub(super) fn reduce_window_with(&mut self, id: NodeId, window: &WindowSpec, body: &Region, result: usize, at: &[Ix]) -> Emitted<Element> {
+    pub(super) fn reduce_window_with(
+        &mut self,
+        id: NodeId,
+        window: &WindowSpec,
+        body: &Region,
+        result: usize,
+        at: &[Ix],
+    ) -> Emitted<Element> {
         let graph = self.graph;
         let args = &graph.node(id).args;
         let (operands, inits) = args.split_at(args.len() / 2);
@@ -57,14 +91,19 @@ impl Emitter<'_> {
         if graph.value(operands[0]).len() == 0 {
             return Ok(init[result].clone());
         }
-        let unroll = window.size.iter().product::<usize>() <= 16 || self.unrolls(&window.size, operands);
+        let unroll =
+            window.size.iter().product::<usize>() <= 16 || self.unrolls(&window.size, operands);
         let start = init.iter().flatten().copied().collect();
         let values = self.fold(&window.size, unroll, start, &mut |emitter, inner, sum| {
             let mut elements = emitter.split_elements(inits, sum);
             for (k, &operand) in operands.iter().enumerate() {
                 let (place, inside) = emitter.covered(operand, window, at, inner);
                 let outside = init[k].clone();
-                elements.push(emitter.if_inside(inside, |emitter| emitter.element(operand, &place), |_| Ok(outside))?);
+                elements.push(emitter.if_inside(
+                    inside,
+                    |emitter| emitter.element(operand, &place),
+                    |_| Ok(outside),
+                )?);
             }
             let next = emitter.scalar_call(body, elements)?;
             Ok(next.into_iter().flatten().collect())
@@ -73,24 +112,50 @@ impl Emitter<'_> {
     }
 
     /// The first operand where the second is extreme: the first such place of the window, zero where it is empty.
-    pub(super) fn select_and_gather(&mut self, largest: bool, args: &[ValueId], window: &WindowSpec, at: &[Ix]) -> Emitted<Element> {
+    pub(super) fn select_and_gather(
+        &mut self,
+        largest: bool,
+        args: &[ValueId],
+        window: &WindowSpec,
+        at: &[Ix],
+    ) -> Emitted<Element> {
         let (tangent, x) = (args[0], args[1]);
         let dtype = self.graph.dtype(x);
         let combine = if largest { Combine::Max } else { Combine::Min };
         let outside = element::neutral(&mut self.b, combine, dtype);
         let nothing = element::neutral(&mut self.b, Combine::Add, dtype);
-        let unroll = window.size.iter().product::<usize>() <= 16 || self.unrolls(&window.size, &[tangent, x]);
+        let unroll = window.size.iter().product::<usize>() <= 16
+            || self.unrolls(&window.size, &[tangent, x]);
         let start: SmallVec<[Value; 4]> = outside.iter().chain(&nothing).copied().collect();
-        let values = self.fold(&window.size, unroll, start.into_vec(), &mut |emitter, inner, best| {
-            let (place, inside) = emitter.covered(x, window, at, inner);
-            let (far, none) = (outside.clone(), nothing.clone());
-            let key = emitter.if_inside(inside, |emitter| emitter.element(x, &place), |_| Ok(far))?;
-            let value = emitter.if_inside(inside, |emitter| emitter.element(tangent, &place), |_| Ok(none))?;
-            let op = if largest { MapOp::Ge } else { MapOp::Le };
-            let own: Element = best[..1].into();
-            let keep = element::map(&mut emitter.b, op, &[dtype, dtype], DType::Bool, &[own, key.clone()])[0];
-            Ok(vec![emitter.b.select(keep, best[0], key[0]), emitter.b.select(keep, best[1], value[0])])
-        })?;
+        let values = self.fold(
+            &window.size,
+            unroll,
+            start.into_vec(),
+            &mut |emitter, inner, best| {
+                let (place, inside) = emitter.covered(x, window, at, inner);
+                let (far, none) = (outside.clone(), nothing.clone());
+                let key =
+                    emitter.if_inside(inside, |emitter| emitter.element(x, &place), |_| Ok(far))?;
+                let value = emitter.if_inside(
+                    inside,
+                    |emitter| emitter.element(tangent, &place),
+                    |_| Ok(none),
+                )?;
+                let op = if largest { MapOp::Ge } else { MapOp::Le };
+                let own: Element = best[..1].into();
+                let keep = element::map(
+                    &mut emitter.b,
+                    op,
+                    &[dtype, dtype],
+                    DType::Bool,
+                    &[own, key.clone()],
+                )[0];
+                Ok(vec![
+                    emitter.b.select(keep, best[0], key[0]),
+                    emitter.b.select(keep, best[1], value[0]),
+                ])
+            },
+        )?;
         Ok(values[1..].into())
     }
 }

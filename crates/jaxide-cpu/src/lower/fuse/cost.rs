@@ -42,11 +42,18 @@ impl Fuser<'_> {
 }
 
 fn own_cost(op: &Op, shape: &dyn Fn(usize) -> Vec<usize>, args: usize) -> usize {
-    let product = |axes: &[usize], shape: &[usize]| axes.iter().map(|&axis| shape[axis]).product::<usize>();
+    let product =
+        |axes: &[usize], shape: &[usize]| axes.iter().map(|&axis| shape[axis]).product::<usize>();
     match op {
         Op::Splat(_) | Op::Iota { .. } => 0,
         Op::Map(op) => map_cost(*op) + args,
-        Op::Const(_) | Op::Broadcast { .. } | Op::Reshape | Op::Transpose { .. } | Op::Slice { .. } | Op::Rev { .. } | Op::Alias => args,
+        Op::Const(_)
+        | Op::Broadcast { .. }
+        | Op::Reshape
+        | Op::Transpose { .. }
+        | Op::Slice { .. }
+        | Op::Rev { .. }
+        | Op::Alias => args,
         Op::Pad { .. } => args + 4,
         Op::Concat { .. } => args + 3,
         Op::DynamicSlice => args + 3,
@@ -54,26 +61,47 @@ fn own_cost(op: &Op, shape: &dyn Fn(usize) -> Vec<usize>, args: usize) -> usize 
         Op::Gather(_) => args + 8,
         Op::Reduce { axes, .. } => product(axes, &shape(0)).saturating_mul(args + 1),
         Op::ArgReduce { axis, .. } => shape(0)[*axis].saturating_mul(args + 4),
-        Op::ReduceWith { axes, body } => product(axes, &shape(0)).saturating_mul(args + body.nodes.len()),
-        Op::ReduceWindow { window, .. } | Op::SelectAndGather { window, .. } => {
-            window.size.iter().product::<usize>().saturating_mul(args + 3)
+        Op::ReduceWith { axes, body } => {
+            product(axes, &shape(0)).saturating_mul(args + body.nodes.len())
         }
-        Op::ReduceWindowWith { window, body } => window.size.iter().product::<usize>().saturating_mul(args + body.nodes.len()),
-        Op::Scatter(_) | Op::SelectAndScatter { .. } | Op::Scan { .. } | Op::While { .. } | Op::Cond { .. } | Op::Call(_) => 1,
+        Op::ReduceWindow { window, .. } | Op::SelectAndGather { window, .. } => window
+            .size
+            .iter()
+            .product::<usize>()
+            .saturating_mul(args + 3),
+        Op::ReduceWindowWith { window, body } => window
+            .size
+            .iter()
+            .product::<usize>()
+            .saturating_mul(args + body.nodes.len()),
+        Op::Scatter(_)
+        | Op::SelectAndScatter { .. }
+        | Op::Scan { .. }
+        | Op::While { .. }
+        | Op::Cond { .. }
+        | Op::Call(_) => 1,
     }
 }
 
 fn map_cost(op: MapOp) -> usize {
     use MapOp::*;
     match op {
-        Neg | Sign | Abs | Floor | Ceil | RoundEven | IsFinite | Square | OneMinusSquare | Real | Imag | Conj | Not | Popcount | Clz
-        | Add | Sub | Mul | MulHi | Max | Min | Complex | And | Or | Xor | ShiftLeft | ShiftRightArithmetic | ShiftRightLogical | Eq
-        | Ne | Lt | Le | Gt | Ge | Clamp | Select | Convert | Bitcast | KeyFromWords | KeyWord(_) => 1,
-        RoundAway | IntegerPow(_) | ReducePrecision { .. } | EqTotal | LtTotal | LeTotal | NextAfter => 5,
+        Neg | Sign | Abs | Floor | Ceil | RoundEven | IsFinite | Square | OneMinusSquare | Real
+        | Imag | Conj | Not | Popcount | Clz | Add | Sub | Mul | MulHi | Max | Min | Complex
+        | And | Or | Xor | ShiftLeft | ShiftRightArithmetic | ShiftRightLogical | Eq | Ne | Lt
+        | Le | Gt | Ge | Clamp | Select | Convert | Bitcast | KeyFromWords | KeyWord(_) => 1,
+        RoundAway
+        | IntegerPow(_)
+        | ReducePrecision { .. }
+        | EqTotal
+        | LtTotal
+        | LeTotal
+        | NextAfter => 5,
         Div | Sqrt | Rsqrt => 6,
         Rem => 12,
         Exp | Exp2 | Log | Log2 | Sin | Cos | Tanh | Logistic => 16,
-        Expm1 | Log1p | Cbrt | Tan | Asin | Acos | Atan | Sinh | Cosh | Asinh | Acosh | Atanh | Erf | Erfc | ErfInv | Atan2 => 24,
+        Expm1 | Log1p | Cbrt | Tan | Asin | Acos | Atan | Sinh | Cosh | Asinh | Acosh | Atanh
+        | Erf | Erfc | ErfInv | Atan2 => 24,
         Pow => 40,
         Lgamma | Digamma | BesselI0e | BesselI1e => 60,
         Threefry { .. } => 60,

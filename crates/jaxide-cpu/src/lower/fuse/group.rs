@@ -53,19 +53,27 @@ impl Fuser<'_> {
             }
             for root in by_node.remove(&id).unwrap_or_default() {
                 let reads = self.reads(&root);
-                let needs: HashSet<usize> = reads.iter().filter_map(|&(value, _)| maker.get(&self.stored.owner(value)).copied()).collect();
+                let needs: HashSet<usize> = reads
+                    .iter()
+                    .filter_map(|&(value, _)| maker.get(&self.stored.owner(value)).copied())
+                    .collect();
                 let axes = self.lane_forms.get(&id);
                 let domain = domain(graph, &root, axes);
                 let home = self.home(&drafts, &root, &domain, &reads, &needs, &maker);
                 let draft = match home {
                     Some(draft) => {
-                        let DraftItem::Nest(nest) = &mut drafts[draft].item else { unreachable!("only nests are homes") };
+                        let DraftItem::Nest(nest) = &mut drafts[draft].item else {
+                            unreachable!("only nests are homes")
+                        };
                         nest.roots.push(root.clone());
                         join(&mut drafts, draft, &needs);
                         draft
                     }
                     None => {
-                        let nest = Nest { domain, roots: vec![root.clone()] };
+                        let nest = Nest {
+                            domain,
+                            roots: vec![root.clone()],
+                        };
                         add(&mut drafts, DraftItem::Nest(nest), needs)
                     }
                 };
@@ -92,18 +100,24 @@ impl Fuser<'_> {
             return None;
         }
         let fits = |k: usize| {
-            let DraftItem::Nest(nest) = &drafts[k].item else { return false };
+            let DraftItem::Nest(nest) = &drafts[k].item else {
+                return false;
+            };
             if nest.domain != *domain || nest.roots.len() >= MOST_ROOTS || !compatible(nest, root) {
                 return false;
             }
             // Another step between the two would have to run inside the nest.
-            if needs.iter().any(|&other| other != k && drafts[other].after.contains(&k)) {
+            if needs
+                .iter()
+                .any(|&other| other != k && drafts[other].after.contains(&k))
+            {
                 return false;
             }
             // What the nest itself makes is there only at the same point of the domain.
             reads.iter().all(|&(value, same_point)| {
                 let owner = self.stored.owner(value);
-                maker.get(&owner) != Some(&k) || (same_point && owner == value && makes_points(nest, value))
+                maker.get(&owner) != Some(&k)
+                    || (same_point && owner == value && makes_points(nest, value))
             })
         };
         (0..drafts.len()).rev().take(LOOK_BACK).find(|&k| fits(k))
@@ -141,10 +155,17 @@ impl Fuser<'_> {
             Root::Store(value) => self.trace(*value, true, &mut seen, &mut reads, Some(*value)),
             Root::Fold { value, .. } => {
                 let arg = graph.def(*value).map(|id| graph.node(id).args[0]);
-                arg.into_iter().for_each(|arg| self.trace(arg, true, &mut seen, &mut reads, None));
+                arg.into_iter()
+                    .for_each(|arg| self.trace(arg, true, &mut seen, &mut reads, None));
             }
             Root::Control(id) | Root::Update(id) | Root::Scatter(id) => {
-                for value in graph.node(*id).args.iter().copied().chain(self.captured(*id)) {
+                for value in graph
+                    .node(*id)
+                    .args
+                    .iter()
+                    .copied()
+                    .chain(self.captured(*id))
+                {
                     self.trace(value, false, &mut seen, &mut reads, None);
                 }
             }
@@ -168,7 +189,9 @@ impl Fuser<'_> {
             reads.push((value, same_point));
             return;
         }
-        let Some(id) = self.graph.def(value) else { return };
+        let Some(id) = self.graph.def(value) else {
+            return;
+        };
         let node = self.graph.node(id);
         let shape = self.graph.shape(value);
         for &arg in &node.args {
@@ -187,7 +210,8 @@ impl Fuser<'_> {
         for k in 0..drafts.len() {
             visit(&drafts, k, &mut done, &mut order);
         }
-        let mut items: Vec<Option<DraftItem>> = drafts.into_iter().map(|draft| Some(draft.item)).collect();
+        let mut items: Vec<Option<DraftItem>> =
+            drafts.into_iter().map(|draft| Some(draft.item)).collect();
         let graph = self.graph;
         order
             .into_iter()
@@ -207,11 +231,17 @@ impl Fuser<'_> {
     fn inner(&mut self, id: NodeId) -> Vec<Steps> {
         let mut regions = Vec::new();
         let graph = self.graph;
-        graph.node(id).op.visit_regions(&mut |region| regions.push(region));
+        graph
+            .node(id)
+            .op
+            .visit_regions(&mut |region| regions.push(region));
         regions
             .into_iter()
             .map(|region| {
-                region.params.iter().for_each(|&param| self.stored.own(param));
+                region
+                    .params
+                    .iter()
+                    .for_each(|&param| self.stored.own(param));
                 self.region(region)
             })
             .collect()
@@ -232,13 +262,20 @@ fn visit(drafts: &[Draft], k: usize, done: &mut [bool], order: &mut Vec<usize>) 
         stack.push((k, true));
         let mut needs: Vec<usize> = drafts[k].needs.iter().copied().collect();
         needs.sort_unstable_by(|a, b| b.cmp(a));
-        stack.extend(needs.into_iter().filter(|&other| !done[other]).map(|other| (other, false)));
+        stack.extend(
+            needs
+                .into_iter()
+                .filter(|&other| !done[other])
+                .map(|other| (other, false)),
+        );
     }
 }
 
 fn add(drafts: &mut Vec<Draft>, item: DraftItem, needs: HashSet<usize>) -> usize {
     let mut after: HashSet<usize> = needs.clone();
-    needs.iter().for_each(|&other| after.extend(&drafts[other].after));
+    needs
+        .iter()
+        .for_each(|&other| after.extend(&drafts[other].after));
     drafts.push(Draft { item, needs, after });
     drafts.len() - 1
 }
@@ -246,12 +283,18 @@ fn add(drafts: &mut Vec<Draft>, item: DraftItem, needs: HashSet<usize>) -> usize
 /// A root became part of draft `k`: whatever comes after `k` also comes after what the root needs.
 fn join(drafts: &mut [Draft], k: usize, needs: &HashSet<usize>) {
     let mut more: HashSet<usize> = needs.clone();
-    needs.iter().for_each(|&other| more.extend(&drafts[other].after));
+    needs
+        .iter()
+        .for_each(|&other| more.extend(&drafts[other].after));
     more.remove(&k);
-    drafts[k].needs.extend(needs.iter().filter(|&&other| other != k));
+    drafts[k]
+        .needs
+        .extend(needs.iter().filter(|&&other| other != k));
     for (other, draft) in drafts.iter_mut().enumerate() {
         if other == k || draft.after.contains(&k) {
-            draft.after.extend(more.iter().filter(|&&before| before != other));
+            draft
+                .after
+                .extend(more.iter().filter(|&&before| before != other));
         }
     }
 }
@@ -259,10 +302,13 @@ fn join(drafts: &mut [Draft], k: usize, needs: &HashSet<usize>) {
 /// Whether a root can be made by the loops of a nest.
 fn compatible(nest: &Nest, root: &Root) -> bool {
     nest.roots.iter().all(|other| match (other, root) {
-        (Root::Store(_), Root::Store(_) | Root::Fold { .. }) | (Root::Fold { .. }, Root::Store(_)) => true,
+        (Root::Store(_), Root::Store(_) | Root::Fold { .. })
+        | (Root::Fold { .. }, Root::Store(_)) => true,
         (Root::Fold { axes, .. }, Root::Fold { axes: own, .. }) => axes == own,
         (Root::Control(_), Root::Control(_)) => nest.domain.is_empty(),
-        (Root::Control(_), Root::Store(_)) | (Root::Store(_), Root::Control(_)) => nest.domain.is_empty(),
+        (Root::Control(_), Root::Store(_)) | (Root::Store(_), Root::Control(_)) => {
+            nest.domain.is_empty()
+        }
         _ => false,
     })
 }
@@ -276,6 +322,8 @@ fn makes_points(nest: &Nest, value: ValueId) -> bool {
 fn made(graph: &crate::lower::graph::Graph, root: &Root) -> Vec<ValueId> {
     match root {
         Root::Store(value) | Root::Fold { value, .. } => vec![*value],
-        Root::Control(id) | Root::Update(id) | Root::Scatter(id) => graph.node(*id).results.to_vec(),
+        Root::Control(id) | Root::Update(id) | Root::Scatter(id) => {
+            graph.node(*id).results.to_vec()
+        }
     }
 }

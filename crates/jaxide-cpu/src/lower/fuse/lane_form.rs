@@ -16,7 +16,9 @@ const MANY_LANES: usize = 8;
 
 /// The axes that a loop or branch has as lanes when its state is in registers; `None` when it cannot be.
 pub(crate) fn lane_form(graph: &Graph, id: NodeId) -> Option<Dims> {
-    candidates(graph, id).into_iter().find(|axes| fits(graph, id, axes))
+    candidates(graph, id)
+        .into_iter()
+        .find(|axes| fits(graph, id, axes))
 }
 
 /// Lane axes to try: first the most.
@@ -33,9 +35,14 @@ fn candidates(graph: &Graph, id: NodeId) -> Vec<Dims> {
         }
         _ => &node.results,
     };
-    let largest = carried.iter().max_by_key(|&&value| graph.value(value).len());
+    let largest = carried
+        .iter()
+        .max_by_key(|&&value| graph.value(value).len());
     let shape = largest.map_or(&[][..], |&value| graph.shape(value));
-    (0..=shape.len()).rev().map(|rank| Dims::from_slice(&shape[..rank])).collect()
+    (0..=shape.len())
+        .rev()
+        .map(|rank| Dims::from_slice(&shape[..rank]))
+        .collect()
 }
 
 fn fits(graph: &Graph, id: NodeId, axes: &[usize]) -> bool {
@@ -43,7 +50,10 @@ fn fits(graph: &Graph, id: NodeId, axes: &[usize]) -> bool {
         return false;
     }
     let mut inside = HashSet::new();
-    graph.node(id).op.visit_regions(&mut |region| define(graph, region, &mut inside));
+    graph
+        .node(id)
+        .op
+        .visit_regions(&mut |region| define(graph, region, &mut inside));
     let node = graph.node(id);
     inside.extend(&node.results);
     let memory = Outside { graph, inside };
@@ -53,10 +63,15 @@ fn fits(graph: &Graph, id: NodeId, axes: &[usize]) -> bool {
         emitter.add_lane_axis(length, Binding::index(index));
     }
     let lanes: usize = axes.iter().product();
-    if emitter.emit_control(id).is_err() || (lanes < MANY_LANES && emitter.longest_fold > LONGEST_FOLD) {
+    if emitter.emit_control(id).is_err()
+        || (lanes < MANY_LANES && emitter.longest_fold > LONGEST_FOLD)
+    {
         return false;
     }
-    emitter.b.finish().is_ok_and(|body| body.values().len() <= MOST_VALUES)
+    emitter
+        .b
+        .finish()
+        .is_ok_and(|body| body.values().len() <= MOST_VALUES)
 }
 
 /// All values that a region defines.
@@ -65,7 +80,8 @@ fn define(graph: &Graph, region: &Region, inside: &mut HashSet<ValueId>) {
     for &id in &region.nodes {
         let node = graph.node(id);
         inside.extend(&node.results);
-        node.op.visit_regions(&mut |inner| define(graph, inner, inside));
+        node.op
+            .visit_regions(&mut |inner| define(graph, inner, inside));
     }
 }
 

@@ -135,7 +135,10 @@ impl Fuser<'_> {
     fn captured(&self, id: NodeId) -> Vec<ValueId> {
         let mut inside = HashSet::new();
         let mut used = Vec::new();
-        self.graph.node(id).op.visit_regions(&mut |region| self.collect(region, &mut inside, &mut used));
+        self.graph
+            .node(id)
+            .op
+            .visit_regions(&mut |region| self.collect(region, &mut inside, &mut used));
         used.retain(|value| !inside.contains(value));
         used
     }
@@ -146,7 +149,8 @@ impl Fuser<'_> {
             let node = self.graph.node(id);
             inside.extend(&node.results);
             used.extend(&node.args);
-            node.op.visit_regions(&mut |inner| self.collect(inner, inside, used));
+            node.op
+                .visit_regions(&mut |inner| self.collect(inner, inside, used));
         }
         used.extend(&region.results);
     }

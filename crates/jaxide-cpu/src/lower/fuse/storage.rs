@@ -43,7 +43,9 @@ impl Stored {
         };
         node.op == Op::DynamicSlice
             && self.get(node.args[0]).is_some()
-            && node.args[1..].iter().all(|&start| self.get(start).is_some() || graph.splat(start).is_some())
+            && node.args[1..]
+                .iter()
+                .all(|&start| self.get(start).is_some() || graph.splat(start).is_some())
     }
 
     /// The layout of a stored value.
@@ -104,7 +106,9 @@ impl Fuser<'_> {
         if self.stored.get(value).is_some() || !forced.insert(value) {
             return;
         }
-        let Some(id) = self.graph.def(value) else { return };
+        let Some(id) = self.graph.def(value) else {
+            return;
+        };
         if let Some((of, _)) = self.alias_of(value)
             && self.has_memory(of, forced)
         {
@@ -121,7 +125,12 @@ impl Fuser<'_> {
             || forced.contains(&value)
             || match self.graph.def(value) {
                 None => true,
-                Some(id) => self.is_opaque(id) || self.alias_of(value).is_some_and(|(of, _)| self.has_memory(of, forced)),
+                Some(id) => {
+                    self.is_opaque(id)
+                        || self
+                            .alias_of(value)
+                            .is_some_and(|(of, _)| self.has_memory(of, forced))
+                }
             }
     }
 
@@ -134,9 +143,11 @@ impl Fuser<'_> {
             None => {}
             Some(node) => match &node.op {
                 Op::Splat(_) | Op::Iota { .. } | Op::Const(_) => {}
-                Op::Broadcast { .. } | Op::Reshape | Op::Transpose { .. } | Op::Slice { .. } | Op::Rev { .. } => {
-                    self.force_source(node.args[0], forced)
-                }
+                Op::Broadcast { .. }
+                | Op::Reshape
+                | Op::Transpose { .. }
+                | Op::Slice { .. }
+                | Op::Rev { .. } => self.force_source(node.args[0], forced),
                 _ => self.force(value, forced),
             },
         }
@@ -160,12 +171,16 @@ impl Fuser<'_> {
                     }
                 } else {
                     node.args.iter().for_each(|&arg| self.force(arg, forced));
-                    captured.iter().for_each(|&value| self.force_source(value, forced));
+                    captured
+                        .iter()
+                        .for_each(|&value| self.force_source(value, forced));
                 }
             }
             Op::DynamicUpdate => {
                 self.force(node.args[0], forced);
-                node.args[2..].iter().for_each(|&start| self.force_start(start, forced));
+                node.args[2..]
+                    .iter()
+                    .for_each(|&start| self.force_start(start, forced));
             }
             Op::Scatter(_) => {
                 self.force(node.args[0], forced);
@@ -174,13 +189,17 @@ impl Fuser<'_> {
                     self.force(node.args[2], forced);
                 }
             }
-            Op::SelectAndScatter { .. } => node.args[..2].iter().for_each(|&arg| self.force(arg, forced)),
+            Op::SelectAndScatter { .. } => node.args[..2]
+                .iter()
+                .for_each(|&arg| self.force(arg, forced)),
             Op::DynamicSlice => {
                 self.force_source(node.args[0], forced);
                 if graph.value(node.results[0]).len() <= 1 {
                     return;
                 }
-                node.args[1..].iter().for_each(|&start| self.force_start(start, forced));
+                node.args[1..]
+                    .iter()
+                    .for_each(|&start| self.force_start(start, forced));
             }
             Op::Gather(_) => {
                 self.force_source(node.args[0], forced);
@@ -190,7 +209,10 @@ impl Fuser<'_> {
             }
             Op::Broadcast { .. } => {
                 let arg = node.args[0];
-                let (before, after) = (graph.value(arg).len().max(1), graph.value(node.results[0]).len());
+                let (before, after) = (
+                    graph.value(arg).len().max(1),
+                    graph.value(node.results[0]).len(),
+                );
                 if after / before > EXPANSION && costs.of(arg) > CHEAP {
                     self.force(arg, forced);
                 }
@@ -234,7 +256,9 @@ impl Fuser<'_> {
         let node = graph.node(id);
         match &node.op {
             Op::Scan { .. } | Op::While { .. } | Op::Cond { .. } => {
-                node.results.iter().for_each(|&value| self.stored.own(value));
+                node.results
+                    .iter()
+                    .for_each(|&value| self.stored.own(value));
                 if self.lane_forms.contains_key(&id) {
                     roots.push(Root::Control(id));
                     let first = node.results.first().copied();
@@ -250,12 +274,20 @@ impl Fuser<'_> {
                 let result = node.results[0];
                 self.stored.own(result);
                 let update = matches!(node.op, Op::DynamicUpdate);
-                roots.push(if update { Root::Update(id) } else { Root::Scatter(id) });
-                node.args.iter().for_each(|&arg| add_use(uses, arg, (result, 0)));
+                roots.push(if update {
+                    Root::Update(id)
+                } else {
+                    Root::Scatter(id)
+                });
+                node.args
+                    .iter()
+                    .for_each(|&arg| add_use(uses, arg, (result, 0)));
                 return;
             }
             Op::Call(_) => {
-                node.results.iter().for_each(|&value| self.stored.own(value));
+                node.results
+                    .iter()
+                    .for_each(|&value| self.stored.own(value));
                 return;
             }
             _ => {}
@@ -269,7 +301,8 @@ impl Fuser<'_> {
             if own.is_empty() && !must {
                 continue;
             }
-            if must && let Some((of, offset)) = self.alias_of(value)
+            if must
+                && let Some((of, offset)) = self.alias_of(value)
                 && self.has_memory(of, forced)
             {
                 self.stored.insert(value, Storage::Alias { of, offset });
@@ -286,7 +319,10 @@ impl Fuser<'_> {
             }
             self.stored.own(value);
             roots.push(match &node.op {
-                Op::Reduce { axes, .. } => Root::Fold { value, axes: axes.clone() },
+                Op::Reduce { axes, .. } => Root::Fold {
+                    value,
+                    axes: axes.clone(),
+                },
                 Op::ArgReduce { axis, .. } => Root::Fold {
                     value,
                     axes: std::iter::once(*axis).collect(),
@@ -305,9 +341,19 @@ impl Fuser<'_> {
         let moves = !matches!(node.op, Op::Map(_));
         for (k, &arg) in node.args.iter().enumerate() {
             for &(root, signature) in own {
-                let step = if moves { mix(signature, u64::from(id.0) * 64 + k as u64 + result as u64) } else { signature };
+                let step = if moves {
+                    mix(signature, u64::from(id.0) * 64 + k as u64 + result as u64)
+                } else {
+                    signature
+                };
                 // A reduction reads each element of its operand once.
-                let step = if matches!(node.op, Op::Reduce { .. } | Op::ArgReduce { .. }) && signature == 0 { 0 } else { step };
+                let step = if matches!(node.op, Op::Reduce { .. } | Op::ArgReduce { .. })
+                    && signature == 0
+                {
+                    0
+                } else {
+                    step
+                };
                 add_use(uses, arg, (root, step));
             }
         }

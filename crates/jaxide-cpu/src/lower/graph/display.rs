@@ -17,13 +17,26 @@ impl Graph {
         format!("{value}: {}[{}]", info.dtype, dims.join(","))
     }
 
-    fn write_region(&self, f: &mut fmt::Formatter<'_>, region: &Region, indent: usize) -> fmt::Result {
+    fn write_region(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        region: &Region,
+        indent: usize,
+    ) -> fmt::Result {
         let pad = "  ".repeat(indent);
-        let params: Vec<String> = region.params.iter().map(|&param| self.typed(param)).collect();
+        let params: Vec<String> = region
+            .params
+            .iter()
+            .map(|&param| self.typed(param))
+            .collect();
         writeln!(f, "({}) {{", params.join(", "))?;
         for &id in &region.nodes {
             let node = self.node(id);
-            let results: Vec<String> = node.results.iter().map(|&value| self.typed(value)).collect();
+            let results: Vec<String> = node
+                .results
+                .iter()
+                .map(|&value| self.typed(value))
+                .collect();
             let args: Vec<String> = node.args.iter().map(ValueId::to_string).collect();
             write!(f, "{pad}  {} = {}", results.join(", "), node.op)?;
             writeln!(f, "({})", args.join(", "))?;
@@ -51,7 +64,10 @@ impl fmt::Display for Op {
             Op::Const(index) => write!(f, "const {index}"),
             Op::Splat(bytes) => {
                 f.write_str("splat 0x")?;
-                bytes.iter().rev().try_for_each(|byte| write!(f, "{byte:02x}"))
+                bytes
+                    .iter()
+                    .rev()
+                    .try_for_each(|byte| write!(f, "{byte:02x}"))
             }
             Op::Iota { axis } => write!(f, "iota {axis}"),
             Op::Map(map) => write!(f, "{map:?}"),
@@ -68,13 +84,26 @@ impl fmt::Display for Op {
             Op::Gather(spec) => write!(f, "gather {:?} {:?}", spec.slice_sizes, spec.mode),
             Op::Scatter(spec) => write!(f, "scatter {:?} {:?}", spec.combine, spec.mode),
             Op::Reduce { combine, axes } => write!(f, "reduce {combine:?} {axes:?}"),
-            Op::ArgReduce { largest, axis } => write!(f, "{} {axis}", if *largest { "argmax" } else { "argmin" }),
+            Op::ArgReduce { largest, axis } => {
+                write!(f, "{} {axis}", if *largest { "argmax" } else { "argmin" })
+            }
             Op::ReduceWith { axes, .. } => write!(f, "reduce_with {axes:?}"),
-            Op::ReduceWindow { combine, window } => write!(f, "reduce_window {combine:?} {:?}", window.size),
-            Op::ReduceWindowWith { window, .. } => write!(f, "reduce_window_with {:?}", window.size),
-            Op::SelectAndScatter { window, .. } => write!(f, "select_and_scatter {:?}", window.size),
+            Op::ReduceWindow { combine, window } => {
+                write!(f, "reduce_window {combine:?} {:?}", window.size)
+            }
+            Op::ReduceWindowWith { window, .. } => {
+                write!(f, "reduce_window_with {:?}", window.size)
+            }
+            Op::SelectAndScatter { window, .. } => {
+                write!(f, "select_and_scatter {:?}", window.size)
+            }
             Op::SelectAndGather { window, .. } => write!(f, "select_and_gather {:?}", window.size),
-            Op::Scan { carries, length, reverse, .. } => {
+            Op::Scan {
+                carries,
+                length,
+                reverse,
+                ..
+            } => {
                 let direction = if *reverse { " backwards" } else { "" };
                 write!(f, "scan {length} times{direction}, {carries} carried")
             }

@@ -13,7 +13,9 @@ impl Graph {
         if info.len() > MOST || !(info.dtype.is_integer() || info.dtype == DType::Bool) {
             return None;
         }
-        let Def::Node(id, _) = info.def else { return None };
+        let Def::Node(id, _) = info.def else {
+            return None;
+        };
         let node = self.node(id);
         let count = info.len();
         let args = |k: usize| self.int_elements(node.args[k]);
@@ -21,11 +23,18 @@ impl Graph {
             Op::Splat(bytes) => Some(vec![read_int(info.dtype, bytes)?; count]),
             Op::Const(index) => {
                 let bytes = self.consts[*index as usize].bytes();
-                bytes.chunks_exact(info.dtype.size()).map(|element| read_int(info.dtype, element)).collect()
+                bytes
+                    .chunks_exact(info.dtype.size())
+                    .map(|element| read_int(info.dtype, element))
+                    .collect()
             }
-            Op::Iota { .. } if info.shape.len() == 1 => Some((0..count as i64).map(|k| wrap(info.dtype, k)).collect()),
+            Op::Iota { .. } if info.shape.len() == 1 => {
+                Some((0..count as i64).map(|k| wrap(info.dtype, k)).collect())
+            }
             Op::Reshape => args(0),
-            Op::Broadcast { .. } if self.value(node.args[0]).len() == 1 => Some(vec![args(0)?[0]; count]),
+            Op::Broadcast { .. } if self.value(node.args[0]).len() == 1 => {
+                Some(vec![args(0)?[0]; count])
+            }
             Op::Slice { start, stride } if info.shape.len() == 1 => {
                 let all = args(0)?;
                 Some((0..count).map(|k| all[start[0] + k * stride[0]]).collect())
@@ -39,7 +48,10 @@ impl Graph {
                 let operands = operands?;
                 (0..count)
                     .map(|k| {
-                        let at: Vec<i64> = operands.iter().map(|all| if all.len() == 1 { all[0] } else { all[k] }).collect();
+                        let at: Vec<i64> = operands
+                            .iter()
+                            .map(|all| if all.len() == 1 { all[0] } else { all[k] })
+                            .collect();
                         fold(*map, &at).map(|result| wrap(info.dtype, result))
                     })
                     .collect()

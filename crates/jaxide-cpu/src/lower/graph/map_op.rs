@@ -49,7 +49,10 @@ pub(crate) enum MapOp {
     Popcount,
     Clz,
     IntegerPow(i64),
-    ReducePrecision { exponent: u32, mantissa: u32 },
+    ReducePrecision {
+        exponent: u32,
+        mantissa: u32,
+    },
     Add,
     Sub,
     Mul,
@@ -92,7 +95,9 @@ pub(crate) enum MapOp {
     /// The same bits as the result's element type, of the same size.
     Bitcast,
     /// A word of the Threefry block of (key word 0, key word 1, counter 0, counter 1).
-    Threefry { word: u32 },
+    Threefry {
+        word: u32,
+    },
     /// A random key from its words.
     KeyFromWords,
     /// A word of a random key.

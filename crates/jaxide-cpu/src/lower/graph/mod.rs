@@ -178,7 +178,9 @@ impl Graph {
                 continue;
             }
             kept.push(id);
-            node.args.iter().for_each(|value| live[value.index()] = true);
+            node.args
+                .iter()
+                .for_each(|value| live[value.index()] = true);
             let mut op = std::mem::replace(&mut node.op, Op::Reshape);
             op.visit_regions_mut(&mut |inner| self.sweep(inner, live));
             self.nodes[id.index()].op = op;

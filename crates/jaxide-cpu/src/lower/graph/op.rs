@@ -124,7 +124,10 @@ pub(crate) enum Op {
     /// Axes combined away by a function: operands, then initial values; the region takes two sets of scalars.
     ReduceWith { axes: Dims, body: Region },
     /// Windows combined.
-    ReduceWindow { combine: Combine, window: WindowSpec },
+    ReduceWindow {
+        combine: Combine,
+        window: WindowSpec,
+    },
     /// Windows combined by a function: operands, then initial values.
     ReduceWindowWith { window: WindowSpec, body: Region },
     /// Each source element goes to the element of its window that `select` (true keeps the first of two) picks and is combined there: operand, source, initial value.
@@ -154,9 +157,9 @@ impl Op {
     /// Calls `visitor` with every region inside.
     pub(crate) fn visit_regions<'a>(&'a self, visitor: &mut dyn FnMut(&'a Region)) {
         match self {
-            Op::ReduceWith { body, .. } | Op::ReduceWindowWith { body, .. } | Op::Scan { body, .. } => {
-                visitor(body)
-            }
+            Op::ReduceWith { body, .. }
+            | Op::ReduceWindowWith { body, .. }
+            | Op::Scan { body, .. } => visitor(body),
             Op::SelectAndScatter {
                 select, combine, ..
             } => {
@@ -195,9 +198,9 @@ impl Op {
     /// As [`Self::visit_regions`], with the regions replaceable.
     pub(crate) fn visit_regions_mut(&mut self, visitor: &mut dyn FnMut(&mut Region)) {
         match self {
-            Op::ReduceWith { body, .. } | Op::ReduceWindowWith { body, .. } | Op::Scan { body, .. } => {
-                visitor(body)
-            }
+            Op::ReduceWith { body, .. }
+            | Op::ReduceWindowWith { body, .. }
+            | Op::Scan { body, .. } => visitor(body),
             Op::SelectAndScatter {
                 select, combine, ..
             } => {

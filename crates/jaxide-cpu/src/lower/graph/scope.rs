@@ -60,7 +60,11 @@ impl Scope {
     }
 
     /// Opens a region and gives its parameters; [`Self::close`] ends it.
-    pub(crate) fn open_region(&mut self, kind: FrameKind, params: &[(DType, &[usize])]) -> Vec<ValueId> {
+    pub(crate) fn open_region(
+        &mut self,
+        kind: FrameKind,
+        params: &[(DType, &[usize])],
+    ) -> Vec<ValueId> {
         self.open(kind);
         let depth = self.frames.len() as u32 - 1;
         params
@@ -107,7 +111,11 @@ impl Scope {
         if !effect && let Some(found) = self.find(key, &op, args, results) {
             return self.graph.node(found).results.clone();
         }
-        let home = if effect { self.frames.len() - 1 } else { self.home(&op, args) };
+        let home = if effect {
+            self.frames.len() - 1
+        } else {
+            self.home(&op, args)
+        };
         let id = NodeId(self.graph.nodes.len() as u32);
         let results = results
             .iter()
@@ -127,20 +135,40 @@ impl Scope {
     }
 
     /// Adds a node with one result.
-    pub(crate) fn one(&mut self, op: Op, args: &[ValueId], dtype: DType, shape: &[usize]) -> ValueId {
+    pub(crate) fn one(
+        &mut self,
+        op: Op,
+        args: &[ValueId],
+        dtype: DType,
+        shape: &[usize],
+    ) -> ValueId {
         self.emit(op, args, &[(dtype, shape)])[0]
     }
 
-    fn find(&self, key: u64, op: &Op, args: &[ValueId], results: &[(DType, &[usize])]) -> Option<NodeId> {
-        let candidates = self.frames.iter().rev().filter_map(|frame| frame.seen.get(&key));
+    fn find(
+        &self,
+        key: u64,
+        op: &Op,
+        args: &[ValueId],
+        results: &[(DType, &[usize])],
+    ) -> Option<NodeId> {
+        let candidates = self
+            .frames
+            .iter()
+            .rev()
+            .filter_map(|frame| frame.seen.get(&key));
         candidates.flatten().copied().find(|&id| {
             let node = self.graph.node(id);
             node.op == *op
                 && node.args.as_slice() == args
                 && node.results.len() == results.len()
-                && node.results.iter().zip(results).all(|(&value, &(dtype, shape))| {
-                    self.graph.dtype(value) == dtype && self.graph.shape(value) == shape
-                })
+                && node
+                    .results
+                    .iter()
+                    .zip(results)
+                    .all(|(&value, &(dtype, shape))| {
+                        self.graph.dtype(value) == dtype && self.graph.shape(value) == shape
+                    })
         })
     }
 
@@ -212,7 +240,12 @@ impl Scope {
     }
 
     /// An array of one number, rounded to `dtype`.
-    pub(crate) fn splat(&mut self, value: Scalar, dtype: DType, shape: &[usize]) -> Result<ValueId> {
+    pub(crate) fn splat(
+        &mut self,
+        value: Scalar,
+        dtype: DType,
+        shape: &[usize],
+    ) -> Result<ValueId> {
         let bytes = value.to_bytes(dtype)?;
         Ok(self.splat_bytes(bytes, dtype, shape))
     }
@@ -261,7 +294,11 @@ impl Scope {
 
     /// A scalar repeated; an array of that shape stays.
     pub(crate) fn broadcast_scalar(&mut self, x: ValueId, shape: &[usize]) -> ValueId {
-        if self.graph.shape(x).is_empty() { self.broadcast(x, shape, &[]) } else { x }
+        if self.graph.shape(x).is_empty() {
+            self.broadcast(x, shape, &[])
+        } else {
+            x
+        }
     }
 
     /// The same elements in row-major order.
@@ -290,7 +327,10 @@ impl Scope {
         if permutation.iter().copied().eq(0..permutation.len()) {
             return x;
         }
-        let shape: Dims = permutation.iter().map(|&axis| self.graph.shape(x)[axis]).collect();
+        let shape: Dims = permutation
+            .iter()
+            .map(|&axis| self.graph.shape(x)[axis])
+            .collect();
         if let Some(bytes) = self.graph.splat(x).cloned() {
             return self.splat_bytes(bytes, dtype, &shape);
         }
@@ -299,7 +339,13 @@ impl Scope {
     }
 
     /// A box of `sizes` from `start` with steps `stride`.
-    pub(crate) fn slice(&mut self, x: ValueId, start: &[usize], sizes: &[usize], stride: &[usize]) -> ValueId {
+    pub(crate) fn slice(
+        &mut self,
+        x: ValueId,
+        start: &[usize],
+        sizes: &[usize],
+        stride: &[usize],
+    ) -> ValueId {
         let dtype = self.dtype(x);
         if self.graph.shape(x) == sizes {
             return x;

@@ -10,7 +10,12 @@ use jaxide_core::{Error, Result};
 ///
 /// # Errors
 /// When there is none.
-pub(crate) fn kernel(graph: &Graph, call: &Call, args: &[ValueId], results: &[ValueId]) -> Result<LibraryCall> {
+pub(crate) fn kernel(
+    graph: &Graph,
+    call: &Call,
+    args: &[ValueId],
+    results: &[ValueId],
+) -> Result<LibraryCall> {
     let _ = (graph, args, results);
     match call {
         Call::Map(op) => Err(Error::unsupported(format!("{op:?} has no kernel"))),

@@ -21,7 +21,9 @@ pub(crate) fn assign(program: &mut Program) {
         clock: 0,
     };
     walk.block(&program.body);
-    let mut order: Vec<usize> = (0..program.temps.len()).filter(|&k| walk.lives[k].is_some()).collect();
+    let mut order: Vec<usize> = (0..program.temps.len())
+        .filter(|&k| walk.lives[k].is_some())
+        .collect();
     // Large ones first find the best places.
     order.sort_by_key(|&k| (std::cmp::Reverse(program.temps[k]), k));
     program.offsets = vec![0; program.temps.len()];
@@ -32,8 +34,15 @@ pub(crate) fn assign(program: &mut Program) {
         let size = program.temps[k].next_multiple_of(ALIGNMENT);
         let mut taken: Vec<(usize, usize)> = placed
             .iter()
-            .filter(|&&other| walk.lives[other].is_some_and(|l| l.first <= life.last && life.first <= l.last))
-            .map(|&other| (program.offsets[other], program.temps[other].next_multiple_of(ALIGNMENT)))
+            .filter(|&&other| {
+                walk.lives[other].is_some_and(|l| l.first <= life.last && life.first <= l.last)
+            })
+            .map(|&other| {
+                (
+                    program.offsets[other],
+                    program.temps[other].next_multiple_of(ALIGNMENT),
+                )
+            })
             .collect();
         taken.sort_unstable();
         let mut offset = 0;
@@ -62,7 +71,10 @@ impl Walk {
         match place.base {
             Base::Temp(temp) => {
                 let now = self.clock;
-                let life = self.lives[temp as usize].get_or_insert(Life { first: now, last: now });
+                let life = self.lives[temp as usize].get_or_insert(Life {
+                    first: now,
+                    last: now,
+                });
                 life.last = now;
             }
             Base::Pointer(var) => {
@@ -72,20 +84,30 @@ impl Walk {
             }
             Base::Input(_) | Base::Output(_) | Base::Const(_) => {}
         }
-        place.dynamic.iter().for_each(|dynamic| self.touch(&dynamic.index));
+        place
+            .dynamic
+            .iter()
+            .for_each(|dynamic| self.touch(&dynamic.index));
     }
 
     fn block(&mut self, stmts: &[Stmt]) {
         for stmt in stmts {
             self.clock += 1;
             match stmt {
-                Stmt::Nest { operands, .. } | Stmt::Call { operands, .. } => operands.iter().for_each(|place| self.touch(place)),
+                Stmt::Nest { operands, .. } | Stmt::Call { operands, .. } => {
+                    operands.iter().for_each(|place| self.touch(place))
+                }
                 Stmt::Copy { from, to, .. } => {
                     self.touch(from);
                     self.touch(to);
                 }
                 Stmt::For { slots, body, .. } => self.repeated(slots, |walk| walk.block(body)),
-                Stmt::While { slots, cond, test, body } => self.repeated(slots, |walk| {
+                Stmt::While {
+                    slots,
+                    cond,
+                    test,
+                    body,
+                } => self.repeated(slots, |walk| {
                     walk.block(cond);
                     walk.clock += 1;
                     walk.touch(test);

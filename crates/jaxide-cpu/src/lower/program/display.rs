@@ -39,14 +39,22 @@ impl fmt::Display for Place {
             write!(f, "+{var}*{step}")?;
         }
         for dynamic in &self.dynamic {
-            write!(f, "+clamp({}, {})*{}", dynamic.index, dynamic.most, dynamic.stride)?;
+            write!(
+                f,
+                "+clamp({}, {})*{}",
+                dynamic.index, dynamic.most, dynamic.stride
+            )?;
         }
         Ok(())
     }
 }
 
 fn dims(shape: &[usize]) -> String {
-    shape.iter().map(usize::to_string).collect::<Vec<_>>().join(",")
+    shape
+        .iter()
+        .map(usize::to_string)
+        .collect::<Vec<_>>()
+        .join(",")
 }
 
 impl fmt::Display for Program {
@@ -81,7 +89,13 @@ impl fmt::Display for Program {
 impl Program {
     fn block(&self, f: &mut fmt::Formatter<'_>, stmts: &[Stmt], indent: usize) -> fmt::Result {
         let pad = "  ".repeat(indent);
-        let list = |places: &[Place]| places.iter().map(Place::to_string).collect::<Vec<_>>().join(", ");
+        let list = |places: &[Place]| {
+            places
+                .iter()
+                .map(Place::to_string)
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
         for stmt in stmts {
             match stmt {
                 Stmt::Nest { kernel, operands } => {
@@ -92,12 +106,24 @@ impl Program {
                     let name = &self.calls[*call as usize].name;
                     writeln!(f, "{pad}call {name}({})", list(operands))?;
                 }
-                Stmt::Copy { from, to, bytes } => writeln!(f, "{pad}copy {bytes} bytes {from} -> {to}")?,
-                Stmt::For { var, count, slots, body } => {
+                Stmt::Copy { from, to, bytes } => {
+                    writeln!(f, "{pad}copy {bytes} bytes {from} -> {to}")?
+                }
+                Stmt::For {
+                    var,
+                    count,
+                    slots,
+                    body,
+                } => {
                     writeln!(f, "{pad}for {var} in 0..{count}{}:", swaps(slots))?;
                     self.block(f, body, indent + 1)?;
                 }
-                Stmt::While { slots, cond, test, body } => {
+                Stmt::While {
+                    slots,
+                    cond,
+                    test,
+                    body,
+                } => {
                     writeln!(f, "{pad}loop{}:", swaps(slots))?;
                     self.block(f, cond, indent + 1)?;
                     writeln!(f, "{pad}  leave unless {test}")?;
@@ -131,6 +157,11 @@ impl Program {
 fn swaps(slots: &[Slot]) -> String {
     slots
         .iter()
-        .map(|slot| format!(", {}/{} = {}/{}", slot.current, slot.next, slot.buffers[0], slot.buffers[1]))
+        .map(|slot| {
+            format!(
+                ", {}/{} = {}/{}",
+                slot.current, slot.next, slot.buffers[0], slot.buffers[1]
+            )
+        })
         .collect()
 }

@@ -140,7 +140,11 @@ pub(crate) enum Stmt {
     /// A call of the runtime: inputs, then outputs.
     Call { call: u32, operands: Vec<Place> },
     /// Copies bytes; the two do not overlap.
-    Copy { from: Place, to: Place, bytes: usize },
+    Copy {
+        from: Place,
+        to: Place,
+        bytes: usize,
+    },
     /// Repeats a body a fixed number of times.
     For {
         var: LoopVar,
@@ -156,5 +160,8 @@ pub(crate) enum Stmt {
         body: Vec<Stmt>,
     },
     /// Runs the branch at an `i32` in memory; an index outside means the nearest.
-    Switch { index: Place, branches: Vec<Vec<Stmt>> },
+    Switch {
+        index: Place,
+        branches: Vec<Vec<Stmt>>,
+    },
 }

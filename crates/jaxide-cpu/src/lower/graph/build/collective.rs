@@ -3,7 +3,8 @@
 use super::super::{Combine, ValueId};
 use super::{Application, Binding, Bindings, Build};
 use jaxide_core::prims::{
-    AllGather, AllToAll, AxisIndex, AxisName, Name, Opaque, Pmap, Ppermute, PyValue, ReduceScatter, ShardMap,
+    AllGather, AllToAll, AxisIndex, AxisName, Name, Opaque, Pmap, Ppermute, PyValue, ReduceScatter,
+    ShardMap,
 };
 use jaxide_core::{DType, Dims, Error, Result, Scalar};
 
@@ -19,7 +20,12 @@ impl Build {
         }
     }
 
-    pub(super) fn collective(&mut self, axes: &[AxisName], combine: Option<Combine>, app: &Application<'_>) -> Result<Bindings> {
+    pub(super) fn collective(
+        &mut self,
+        axes: &[AxisName],
+        combine: Option<Combine>,
+        app: &Application<'_>,
+    ) -> Result<Bindings> {
         let mut positional = Dims::new();
         for axis in axes {
             match axis {
@@ -30,49 +36,96 @@ impl Build {
         let mut results = Bindings::new();
         for value in self.values(app.args)? {
             results.push(Binding::Value(match combine {
-                Some(combine) if !positional.is_empty() => self.scope.reduce(combine, value, &positional),
+                Some(combine) if !positional.is_empty() => {
+                    self.scope.reduce(combine, value, &positional)
+                }
                 _ => value,
             }));
         }
         Ok(results)
     }
 
-    pub(super) fn all_gather(&mut self, params: &AllGather, app: &Application<'_>) -> Result<ValueId> {
-        params.axis_name.names().iter().try_for_each(|name| self.single(name))?;
+    pub(super) fn all_gather(
+        &mut self,
+        params: &AllGather,
+        app: &Application<'_>,
+    ) -> Result<ValueId> {
+        params
+            .axis_name
+            .names()
+            .iter()
+            .try_for_each(|name| self.single(name))?;
         let x = self.value(app.args[0])?;
         Ok(self.scope.reshape(x, app.shape()))
     }
 
-    pub(super) fn all_to_all(&mut self, params: &AllToAll, app: &Application<'_>) -> Result<Bindings> {
-        params.axis_name.names().iter().try_for_each(|name| self.single(name))?;
+    pub(super) fn all_to_all(
+        &mut self,
+        params: &AllToAll,
+        app: &Application<'_>,
+    ) -> Result<Bindings> {
+        params
+            .axis_name
+            .names()
+            .iter()
+            .try_for_each(|name| self.single(name))?;
         Ok(Bindings::from_slice(app.args))
     }
 
-    pub(super) fn reduce_scatter(&mut self, params: &ReduceScatter, app: &Application<'_>) -> Result<ValueId> {
-        params.axis_name.names().iter().try_for_each(|name| self.single(name))?;
+    pub(super) fn reduce_scatter(
+        &mut self,
+        params: &ReduceScatter,
+        app: &Application<'_>,
+    ) -> Result<ValueId> {
+        params
+            .axis_name
+            .names()
+            .iter()
+            .try_for_each(|name| self.single(name))?;
         let x = self.value(app.args[0])?;
         Ok(self.scope.reshape(x, app.shape()))
     }
 
     pub(super) fn ppermute(&mut self, params: &Ppermute, app: &Application<'_>) -> Result<ValueId> {
-        params.axis_name.names().iter().try_for_each(|name| self.single(name))?;
+        params
+            .axis_name
+            .names()
+            .iter()
+            .try_for_each(|name| self.single(name))?;
         // Who receives nothing gets zeros.
-        if params.perm.contains(&(0, 0)) { self.value(app.args[0]) } else { self.zeros(&app.results[0]) }
+        if params.perm.contains(&(0, 0)) {
+            self.value(app.args[0])
+        } else {
+            self.zeros(&app.results[0])
+        }
     }
 
     pub(super) fn axis_index(&mut self, params: &AxisIndex) -> Result<ValueId> {
-        params.axis_name.names().iter().try_for_each(|name| self.single(name))?;
+        params
+            .axis_name
+            .names()
+            .iter()
+            .try_for_each(|name| self.single(name))?;
         self.scope.splat(Scalar::Int(0), DType::I32, &[])
     }
 
-    pub(super) fn shard_map(&mut self, params: &ShardMap, app: &Application<'_>) -> Result<Bindings> {
+    pub(super) fn shard_map(
+        &mut self,
+        params: &ShardMap,
+        app: &Application<'_>,
+    ) -> Result<Bindings> {
         let Opaque(mesh) = &params.mesh;
         let axes = mesh_axes(mesh).ok_or_else(|| Error::unsupported(format!("the mesh {mesh}")))?;
         self.with_axes(&axes, |build| build.inline(&params.jaxpr, app.args))
     }
 
     pub(super) fn pmap(&mut self, params: &Pmap, app: &Application<'_>) -> Result<Bindings> {
-        let axes: Vec<(Name, usize)> = params.axis_name.names().iter().map(|name| (name.clone(), params.axis_size)).collect();
+        let axes: Vec<(Name, usize)> = params
+            .axis_name
+            .names()
+            .iter()
+            .map(|name| (name.clone(), params.axis_size))
+            .collect();
         if params.axis_size != 1 {
             return Err(Error::unsupported(format!(
                 "a map over {} devices, and a compiled program runs on one",
@@ -96,7 +149,11 @@ impl Build {
         Ok(bound)
     }
 
-    fn with_axes<R>(&mut self, axes: &[(Name, usize)], body: impl FnOnce(&mut Build) -> Result<R>) -> Result<R> {
+    fn with_axes<R>(
+        &mut self,
+        axes: &[(Name, usize)],
+        body: impl FnOnce(&mut Build) -> Result<R>,
+    ) -> Result<R> {
         let before = self.axes.clone();
         self.axes.extend(axes.iter().cloned());
         let result = body(self);

@@ -5,7 +5,9 @@
 use super::super::scope::FrameKind;
 use super::super::{Op, ValueId};
 use super::{Application, Binding, Bindings, Build};
-use jaxide_core::prims::{Cond, CustomLinearSolve, CustomRoot, Opaque, PlatformIndex, PyValue, Scan, While};
+use jaxide_core::prims::{
+    Cond, CustomLinearSolve, CustomRoot, Opaque, PlatformIndex, PyValue, Scan, While,
+};
 use jaxide_core::{Aval, DType, Dims, Error, ErrorKind, Result, Scalar};
 use smallvec::smallvec;
 
@@ -38,10 +40,19 @@ impl Build {
                 Ok(values)
             })?);
         }
-        let mut types: Vec<(DType, &[usize])> = app.results.iter().map(|aval| (aval.dtype, &aval.shape[..])).collect();
-        let shapes: Vec<(DType, Dims)> = before.iter().map(|&cell| (self.scope.dtype(cell), self.scope.shape(cell))).collect();
+        let mut types: Vec<(DType, &[usize])> = app
+            .results
+            .iter()
+            .map(|aval| (aval.dtype, &aval.shape[..]))
+            .collect();
+        let shapes: Vec<(DType, Dims)> = before
+            .iter()
+            .map(|&cell| (self.scope.dtype(cell), self.scope.shape(cell)))
+            .collect();
         types.extend(shapes.iter().map(|(dtype, shape)| (*dtype, &shape[..])));
-        let results = self.scope.emit(Op::Cond { branches: regions }, &[index], &types);
+        let results = self
+            .scope
+            .emit(Op::Cond { branches: regions }, &[index], &types);
         Ok(self.finish_control(&cells, &results, app.results.len()))
     }
 
@@ -55,13 +66,24 @@ impl Build {
         let own = init.len();
         let cond = self.region(FrameKind::Loop, &avals, |build, params_| {
             build.enter(&cells, &params_[own..]);
-            let args: Vec<Binding> = cond_consts.iter().copied().chain(params_[..own].iter().map(|&p| Binding::Value(p))).collect();
+            let args: Vec<Binding> = cond_consts
+                .iter()
+                .copied()
+                .chain(params_[..own].iter().map(|&p| Binding::Value(p)))
+                .collect();
             let results = build.call(&params.cond_jaxpr, &args)?;
-            results.into_iter().map(|binding| build.value(binding)).collect()
+            results
+                .into_iter()
+                .map(|binding| build.value(binding))
+                .collect()
         })?;
         let body = self.region(FrameKind::Loop, &avals, |build, params_| {
             build.enter(&cells, &params_[own..]);
-            let args: Vec<Binding> = body_consts.iter().copied().chain(params_[..own].iter().map(|&p| Binding::Value(p))).collect();
+            let args: Vec<Binding> = body_consts
+                .iter()
+                .copied()
+                .chain(params_[..own].iter().map(|&p| Binding::Value(p)))
+                .collect();
             let results = build.call(&params.body_jaxpr, &args)?;
             let mut values = results
                 .into_iter()
@@ -70,7 +92,10 @@ impl Build {
             values.extend(cells.iter().map(|&cell| build.cells[cell]));
             Ok(values)
         })?;
-        let types: Vec<(DType, &[usize])> = avals.iter().map(|aval| (aval.dtype, &aval.shape[..])).collect();
+        let types: Vec<(DType, &[usize])> = avals
+            .iter()
+            .map(|aval| (aval.dtype, &aval.shape[..]))
+            .collect();
         let results = self.scope.emit(Op::While { cond, body }, &carries, &types);
         Ok(self.finish_control(&cells, &results, app.results.len()))
     }
@@ -88,14 +113,24 @@ impl Build {
         }
         let mut avals = self.avals_of(&carries);
         let in_avals = params.jaxpr.in_avals();
-        avals.extend(in_avals.iter().skip(params.ft_in.consts + params.ft_in.carry).cloned());
+        avals.extend(
+            in_avals
+                .iter()
+                .skip(params.ft_in.consts + params.ft_in.carry)
+                .cloned(),
+        );
         let body = self.region(FrameKind::Loop, &avals, |build, params_| {
             let (carry, slices) = params_.split_at(carries.len());
             build.enter(&cells, &carry[own..]);
             let args: Vec<Binding> = consts
                 .iter()
                 .copied()
-                .chain(carry[..own].iter().chain(slices).map(|&p| Binding::Value(p)))
+                .chain(
+                    carry[..own]
+                        .iter()
+                        .chain(slices)
+                        .map(|&p| Binding::Value(p)),
+                )
                 .collect();
             let results = build.call(&params.jaxpr, &args)?;
             let mut values = results
@@ -106,9 +141,19 @@ impl Build {
             values.splice(own..own, cell_values);
             Ok(values)
         })?;
-        let mut types: Vec<(DType, Dims)> = carries.iter().map(|&value| (self.scope.dtype(value), self.scope.shape(value))).collect();
-        types.extend(app.results[own..].iter().map(|aval| (aval.dtype, Dims::from_slice(&aval.shape))));
-        let types: Vec<(DType, &[usize])> = types.iter().map(|(dtype, shape)| (*dtype, &shape[..])).collect();
+        let mut types: Vec<(DType, Dims)> = carries
+            .iter()
+            .map(|&value| (self.scope.dtype(value), self.scope.shape(value)))
+            .collect();
+        types.extend(
+            app.results[own..]
+                .iter()
+                .map(|aval| (aval.dtype, Dims::from_slice(&aval.shape))),
+        );
+        let types: Vec<(DType, &[usize])> = types
+            .iter()
+            .map(|(dtype, shape)| (*dtype, &shape[..]))
+            .collect();
         let op = Op::Scan {
             body,
             carries: carries.len(),
@@ -126,7 +171,14 @@ impl Build {
     }
 
     /// A single step needs no loop.
-    fn scan_once(&mut self, params: &Scan, consts: &[Binding], init: &[ValueId], stacked: &[ValueId], app: &Application<'_>) -> Result<Bindings> {
+    fn scan_once(
+        &mut self,
+        params: &Scan,
+        consts: &[Binding],
+        init: &[ValueId],
+        stacked: &[ValueId],
+        app: &Application<'_>,
+    ) -> Result<Bindings> {
         let mut args: Vec<Binding> = consts.to_vec();
         args.extend(init.iter().map(|&value| Binding::Value(value)));
         for &xs in stacked {
@@ -159,21 +211,35 @@ impl Build {
         for (&cell, &value) in cells.iter().zip(&results[own..]) {
             self.cells[cell] = value;
         }
-        results[..own].iter().map(|&value| Binding::Value(value)).collect()
+        results[..own]
+            .iter()
+            .map(|&value| Binding::Value(value))
+            .collect()
     }
 
     fn avals_of(&self, values: &[ValueId]) -> Vec<Aval> {
-        values.iter().map(|&value| Aval::new(self.scope.dtype(value), &self.scope.shape(value))).collect()
+        values
+            .iter()
+            .map(|&value| Aval::new(self.scope.dtype(value), &self.scope.shape(value)))
+            .collect()
     }
 
     /// The solver's operands come first.
-    pub(super) fn custom_root(&mut self, params: &CustomRoot, app: &Application<'_>) -> Result<Bindings> {
+    pub(super) fn custom_root(
+        &mut self,
+        params: &CustomRoot,
+        app: &Application<'_>,
+    ) -> Result<Bindings> {
         let (args, _) = split_at(app.args, params.solve_jaxpr.jaxpr.invars.len())?;
         self.inline(&params.solve_jaxpr, args)
     }
 
     /// Constants of the four functions, then right-hand sides: the solution is what `solve` gives.
-    pub(super) fn custom_linear_solve(&mut self, params: &CustomLinearSolve, app: &Application<'_>) -> Result<Bindings> {
+    pub(super) fn custom_linear_solve(
+        &mut self,
+        params: &CustomLinearSolve,
+        app: &Application<'_>,
+    ) -> Result<Bindings> {
         let lengths = params.const_lengths;
         let (_, rest) = split_at(app.args, lengths.matvec + lengths.vecmat)?;
         let (solve, rest) = split_at(rest, lengths.solve)?;
@@ -184,7 +250,8 @@ impl Build {
 
     pub(super) fn platform_index(&mut self, params: &PlatformIndex) -> Result<ValueId> {
         let Opaque(platforms) = &params.platforms;
-        let index = platform(platforms).ok_or_else(|| Error::unsupported("no branch for the platform cpu"))?;
+        let index = platform(platforms)
+            .ok_or_else(|| Error::unsupported("no branch for the platform cpu"))?;
         self.scope.splat(Scalar::Int(index as i64), DType::I32, &[])
     }
 }
@@ -195,16 +262,24 @@ fn platform(platforms: &PyValue) -> Option<usize> {
         return None;
     };
     let named = groups.iter().position(|group| match group {
-        PyValue::Tuple(names) => names.iter().any(|name| name.to_string().trim_matches('\'') == "cpu"),
+        PyValue::Tuple(names) => names
+            .iter()
+            .any(|name| name.to_string().trim_matches('\'') == "cpu"),
         _ => false,
     });
     named.or_else(|| groups.iter().position(|group| *group == PyValue::None))
 }
 
 fn split_at<T>(items: &[T], at: usize) -> Result<(&[T], &[T])> {
-    items
-        .split_at_checked(at)
-        .ok_or_else(|| Error::new(ErrorKind::Arity, format!("at least {at} operands are expected, and there are {}", items.len())))
+    items.split_at_checked(at).ok_or_else(|| {
+        Error::new(
+            ErrorKind::Arity,
+            format!(
+                "at least {at} operands are expected, and there are {}",
+                items.len()
+            ),
+        )
+    })
 }
 
 /// The references among operands, each once.

@@ -6,21 +6,42 @@ use jaxide_core::prims::{DotDimensionNumbers, DotGeneral, Prim, ScaledDot, Symme
 use jaxide_core::{DType, Dims, Error, Result, Scalar};
 
 impl Build {
-    pub(super) fn dot_general(&mut self, params: &DotGeneral, app: &Application<'_>) -> Result<ValueId> {
+    pub(super) fn dot_general(
+        &mut self,
+        params: &DotGeneral,
+        app: &Application<'_>,
+    ) -> Result<ValueId> {
         let args = self.values(app.args)?;
         let dtype = app.dtype();
-        self.dot(args[0], args[1], &params.dimension_numbers, dtype, app.shape())
+        self.dot(
+            args[0],
+            args[1],
+            &params.dimension_numbers,
+            dtype,
+            app.shape(),
+        )
     }
 
     /// The product with elements of type `dtype`; 16-bit floats are summed in `f32` and rounded once.
-    fn dot(&mut self, lhs: ValueId, rhs: ValueId, numbers: &DotDimensionNumbers, dtype: DType, shape: &[usize]) -> Result<ValueId> {
+    fn dot(
+        &mut self,
+        lhs: ValueId,
+        rhs: ValueId,
+        numbers: &DotDimensionNumbers,
+        dtype: DType,
+        shape: &[usize],
+    ) -> Result<ValueId> {
         let wide = match dtype {
             DType::F16 | DType::BF16 => DType::F32,
             other => other,
         };
         let (lhs, rhs) = (self.scope.convert(lhs, wide), self.scope.convert(rhs, wide));
         let lhs_shape = self.scope.shape(lhs);
-        let contracted: usize = numbers.lhs_contracting.iter().map(|&axis| lhs_shape[axis]).product();
+        let contracted: usize = numbers
+            .lhs_contracting
+            .iter()
+            .map(|&axis| lhs_shape[axis])
+            .product();
         let product = if contracted <= 1 || shape.contains(&0) {
             self.dot_as_sum(lhs, rhs, numbers, wide, shape)
         } else {
@@ -30,13 +51,21 @@ impl Build {
                 precision: None,
                 preferred_element_type: Some(wide),
             });
-            self.scope.one(Op::Call(Call::Prim(call)), &[lhs, rhs], wide, shape)
+            self.scope
+                .one(Op::Call(Call::Prim(call)), &[lhs, rhs], wide, shape)
         };
         Ok(self.scope.convert(product, dtype))
     }
 
     /// The product as a sum over elementwise products: axes are batch, left, right, contracted.
-    fn dot_as_sum(&mut self, lhs: ValueId, rhs: ValueId, numbers: &DotDimensionNumbers, dtype: DType, shape: &[usize]) -> ValueId {
+    fn dot_as_sum(
+        &mut self,
+        lhs: ValueId,
+        rhs: ValueId,
+        numbers: &DotDimensionNumbers,
+        dtype: DType,
+        shape: &[usize],
+    ) -> ValueId {
         let lhs_shape = self.scope.shape(lhs);
         let mut wide = Dims::from_slice(shape);
         wide.extend(numbers.lhs_contracting.iter().map(|&axis| lhs_shape[axis]));
@@ -57,9 +86,19 @@ impl Build {
                 })
                 .collect()
         };
-        let lhs_dims = place(lhs_shape.len(), &numbers.lhs_batch, &numbers.lhs_contracting, batch);
+        let lhs_dims = place(
+            lhs_shape.len(),
+            &numbers.lhs_batch,
+            &numbers.lhs_contracting,
+            batch,
+        );
         let rhs_rank = self.scope.shape(rhs).len();
-        let rhs_dims = place(rhs_rank, &numbers.rhs_batch, &numbers.rhs_contracting, batch + left_free);
+        let rhs_dims = place(
+            rhs_rank,
+            &numbers.rhs_batch,
+            &numbers.rhs_contracting,
+            batch + left_free,
+        );
         let left = self.spread(lhs, &wide, &lhs_dims);
         let right = self.spread(rhs, &wide, &rhs_dims);
         let product = self.map(MapOp::Mul, &[left, right], dtype);
@@ -80,7 +119,11 @@ impl Build {
     }
 
     /// `alpha * A * A^T + beta * C`.
-    pub(super) fn symmetric_product(&mut self, params: &SymmetricProduct, app: &Application<'_>) -> Result<ValueId> {
+    pub(super) fn symmetric_product(
+        &mut self,
+        params: &SymmetricProduct,
+        app: &Application<'_>,
+    ) -> Result<ValueId> {
         let args = self.values(app.args)?;
         let (a, c) = (args[0], args[1]);
         let dtype = app.dtype();
@@ -102,9 +145,14 @@ impl Build {
     }
 
     /// Operands times their scales, each of which holds for a block of elements, multiplied.
-    pub(super) fn scaled_dot(&mut self, params: &ScaledDot, app: &Application<'_>) -> Result<ValueId> {
+    pub(super) fn scaled_dot(
+        &mut self,
+        params: &ScaledDot,
+        app: &Application<'_>,
+    ) -> Result<ValueId> {
         let args = self.values(app.args)?;
-        let ((lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch)) = &params.dimension_numbers;
+        let ((lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch)) =
+            &params.dimension_numbers;
         let numbers = DotDimensionNumbers {
             lhs_contracting: lhs_contracting.clone(),
             rhs_contracting: rhs_contracting.clone(),
@@ -126,7 +174,9 @@ impl Build {
         let mut dims = Dims::new();
         for (axis, (&length, &count)) in shape.iter().zip(&blocks).enumerate() {
             if count == 0 || length % count != 0 {
-                return Err(Error::shape(format!("scales {blocks:?} do not divide {shape:?}")));
+                return Err(Error::shape(format!(
+                    "scales {blocks:?} do not divide {shape:?}"
+                )));
             }
             wide.push(count);
             wide.push(length / count);

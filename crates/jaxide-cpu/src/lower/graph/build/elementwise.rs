@@ -1,8 +1,8 @@
 //! Primitives that act on single elements.
 
 use super::super::{Call, MapOp, Op, ValueId};
-use crate::lower::element;
 use super::{Application, Build};
+use crate::lower::element;
 use jaxide_core::prims::{Prim, RoundingMethod};
 use jaxide_core::{DType, Dims, Error, Result};
 
@@ -111,15 +111,23 @@ impl Build {
         }
         // The product of a wider result is formed in the wider type.
         if op == MapOp::Mul {
-            operands = operands.into_iter().map(|arg| self.scope.convert(arg, dtype)).collect();
+            operands = operands
+                .into_iter()
+                .map(|arg| self.scope.convert(arg, dtype))
+                .collect();
         }
         if dtype == DType::Float0 {
             return self.zeros(&app.results[0]);
         }
         let dtypes: Vec<DType> = operands.iter().map(|&arg| self.scope.dtype(arg)).collect();
         if !element::has_lane_form(op, &dtypes, dtype) {
-            let operands: Vec<ValueId> = operands.into_iter().map(|arg| self.scope.broadcast_scalar(arg, shape)).collect();
-            return Ok(self.scope.one(Op::Call(Call::Map(op)), &operands, dtype, shape));
+            let operands: Vec<ValueId> = operands
+                .into_iter()
+                .map(|arg| self.scope.broadcast_scalar(arg, shape))
+                .collect();
+            return Ok(self
+                .scope
+                .one(Op::Call(Call::Map(op)), &operands, dtype, shape));
         }
         if operands.iter().all(|&arg| self.scope.shape(arg).is_empty()) && !shape.is_empty() {
             let scalar = self.map(op, &operands, dtype);

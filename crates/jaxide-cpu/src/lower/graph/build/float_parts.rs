@@ -39,8 +39,16 @@ impl Build {
         let half = self.uint(&parts, ((parts.bias() - 1) as u64) << parts.mantissa_bits)?;
         let normal = self.map(MapOp::Or, &[parts.sign, half], parts.uint);
         let normal = self.map(MapOp::Or, &[normal, parts.mantissa], parts.uint);
-        let finite = self.map(MapOp::Select, &[parts.is_zero, normal, parts.sign], parts.uint);
-        let bits = self.map(MapOp::Select, &[parts.is_special, finite, parts.all], parts.uint);
+        let finite = self.map(
+            MapOp::Select,
+            &[parts.is_zero, normal, parts.sign],
+            parts.uint,
+        );
+        let bits = self.map(
+            MapOp::Select,
+            &[parts.is_special, finite, parts.all],
+            parts.uint,
+        );
         let power = self.scope.convert(parts.exponent, DType::I32);
         let offset = self.scope.int(parts.bias() - 1, DType::I32, &[])?;
         let power = self.map(MapOp::Sub, &[power, offset], DType::I32);
@@ -59,12 +67,21 @@ impl Build {
         let parts = self.float_parts(x)?;
         let own = self.scope.dtype(n);
         if own.bits() < 32 {
-            n = self.scope.convert(n, if own.is_signed_integer() { DType::I32 } else { DType::U32 });
+            n = self.scope.convert(
+                n,
+                if own.is_signed_integer() {
+                    DType::I32
+                } else {
+                    DType::U32
+                },
+            );
         }
         // Beyond this every number over- or underflows, and the sum below cannot wrap.
         let most = 1i64 << (parts.exponent_bits + 1);
         let n_type = self.scope.dtype(n);
-        let low = self.scope.int(if own.is_signed_integer() { -most } else { 0 }, n_type, &[])?;
+        let low = self
+            .scope
+            .int(if own.is_signed_integer() { -most } else { 0 }, n_type, &[])?;
         let high = self.scope.int(most, n_type, &[])?;
         let n = self.map(MapOp::Clamp, &[low, n, high], n_type);
         let n = self.scope.convert(n, DType::I32);
@@ -78,13 +95,24 @@ impl Build {
         let top = (1u64 << parts.exponent_bits) - 1;
         let infinity = self.uint(&parts, top << parts.mantissa_bits)?;
         let infinity = self.map(MapOp::Or, &[parts.sign, infinity], parts.uint);
-        let (zero, top) = (self.scope.int(0, DType::I32, &[])?, self.scope.int(top as i64, DType::I32, &[])?);
+        let (zero, top) = (
+            self.scope.int(0, DType::I32, &[])?,
+            self.scope.int(top as i64, DType::I32, &[])?,
+        );
         let under = self.map(MapOp::Le, &[exponent, zero], DType::Bool);
         let over = self.map(MapOp::Ge, &[exponent, top], DType::Bool);
         let scaled = self.map(MapOp::Select, &[over, normal, infinity], parts.uint);
         let scaled = self.map(MapOp::Select, &[under, scaled, parts.sign], parts.uint);
-        let scaled = self.map(MapOp::Select, &[parts.is_zero, scaled, parts.sign], parts.uint);
-        let bits = self.map(MapOp::Select, &[parts.is_special, scaled, parts.all], parts.uint);
+        let scaled = self.map(
+            MapOp::Select,
+            &[parts.is_zero, scaled, parts.sign],
+            parts.uint,
+        );
+        let bits = self.map(
+            MapOp::Select,
+            &[parts.is_special, scaled, parts.all],
+            parts.uint,
+        );
         Ok(self.map(MapOp::Bitcast, &[bits], dtype))
     }
 
@@ -99,12 +127,17 @@ impl Build {
             DType::BF16 => (8, 7),
             DType::F32 => (8, 23),
             DType::F64 => (11, 52),
-            other => return Err(Error::dtype(format!("{other} is not a float of 16 to 64 bits"))),
+            other => {
+                return Err(Error::dtype(format!(
+                    "{other} is not a float of 16 to 64 bits"
+                )));
+            }
         };
         let uint = dtype
             .unsigned_of_same_size()
             .ok_or_else(|| Error::dtype(format!("{dtype} has no bits")))?;
-        let constant = |build: &mut Build, value: u64| build.scope.splat(Scalar::UInt(value), uint, &[]);
+        let constant =
+            |build: &mut Build, value: u64| build.scope.splat(Scalar::UInt(value), uint, &[]);
         let all = self.map(MapOp::Bitcast, &[x], uint);
         let sign_mask = constant(self, 1 << (exponent_bits + mantissa_bits))?;
         let exponent_mask = constant(self, (1 << exponent_bits) - 1)?;

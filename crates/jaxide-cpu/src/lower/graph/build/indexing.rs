@@ -11,7 +11,9 @@ fn oob_mode(mode: GatherScatterMode) -> Result<OobMode> {
         GatherScatterMode::Clip => OobMode::Clip,
         GatherScatterMode::FillOrDrop => OobMode::Fill,
         GatherScatterMode::PromiseInBounds => OobMode::InBounds,
-        GatherScatterMode::OneHot => return Err(Error::unsupported("the one-hot mode of indexing")),
+        GatherScatterMode::OneHot => {
+            return Err(Error::unsupported("the one-hot mode of indexing"));
+        }
     })
 }
 
@@ -39,7 +41,12 @@ impl Build {
         self.dynamic_slice_of(args[0], &args[1..], app.shape())
     }
 
-    pub(super) fn dynamic_slice_of(&mut self, x: ValueId, starts: &[ValueId], sizes: &[usize]) -> Result<ValueId> {
+    pub(super) fn dynamic_slice_of(
+        &mut self,
+        x: ValueId,
+        starts: &[ValueId],
+        sizes: &[usize],
+    ) -> Result<ValueId> {
         let shape = self.scope.shape(x);
         let dtype = self.scope.dtype(x);
         if shape.as_slice() == sizes {
@@ -59,7 +66,12 @@ impl Build {
         self.dynamic_update_of(args[0], args[1], &args[2..])
     }
 
-    pub(super) fn dynamic_update_of(&mut self, x: ValueId, update: ValueId, starts: &[ValueId]) -> Result<ValueId> {
+    pub(super) fn dynamic_update_of(
+        &mut self,
+        x: ValueId,
+        update: ValueId,
+        starts: &[ValueId],
+    ) -> Result<ValueId> {
         let shape = self.scope.shape(x);
         let sizes = self.scope.shape(update);
         if shape == sizes {
@@ -120,15 +132,24 @@ impl Build {
             return self.zeros(&app.results[0]);
         }
         let index_shape = self.scope.shape(indices);
-        let single = index_shape[..index_shape.len() - 1].iter().all(|&n| n == 1) && spec.operand_batching.is_empty();
+        let single = index_shape[..index_shape.len() - 1].iter().all(|&n| n == 1)
+            && spec.operand_batching.is_empty();
         if single {
             return self.single_gather(&spec, x, indices, app);
         }
-        Ok(self.scope.one(Op::Gather(spec), &[x, indices], dtype, app.shape()))
+        Ok(self
+            .scope
+            .one(Op::Gather(spec), &[x, indices], dtype, app.shape()))
     }
 
     /// One window: a dynamic slice.
-    fn single_gather(&mut self, spec: &GatherSpec, x: ValueId, indices: ValueId, app: &Application<'_>) -> Result<ValueId> {
+    fn single_gather(
+        &mut self,
+        spec: &GatherSpec,
+        x: ValueId,
+        indices: ValueId,
+        app: &Application<'_>,
+    ) -> Result<ValueId> {
         let shape = self.scope.shape(x);
         let count = spec.start_index_map.len();
         let index_type = self.scope.dtype(indices);
@@ -147,7 +168,10 @@ impl Build {
                     continue;
                 }
                 let wide = self.scope.convert(start, DType::I64);
-                let (low, high) = (self.scope.int(0, DType::I64, &[])?, self.scope.int(most, DType::I64, &[])?);
+                let (low, high) = (
+                    self.scope.int(0, DType::I64, &[])?,
+                    self.scope.int(most, DType::I64, &[])?,
+                );
                 let above = self.map(MapOp::Ge, &[wide, low], DType::Bool);
                 let below = self.map(MapOp::Le, &[wide, high], DType::Bool);
                 let both = self.map(MapOp::And, &[above, below], DType::Bool);
@@ -193,13 +217,25 @@ impl Build {
         if let Some(result) = self.static_scatter(&spec, x, indices, updates)? {
             return Ok(result);
         }
-        Ok(self.scope.one(Op::Scatter(spec), &[x, indices, updates], app.dtype(), app.shape()))
+        Ok(self.scope.one(
+            Op::Scatter(spec),
+            &[x, indices, updates],
+            app.dtype(),
+            app.shape(),
+        ))
     }
 
     /// One window at a place that is known: an update of a box.
-    fn static_scatter(&mut self, spec: &ScatterSpec, x: ValueId, indices: ValueId, updates: ValueId) -> Result<Option<ValueId>> {
+    fn static_scatter(
+        &mut self,
+        spec: &ScatterSpec,
+        x: ValueId,
+        indices: ValueId,
+        updates: ValueId,
+    ) -> Result<Option<ValueId>> {
         let (shape, index_shape) = (self.scope.shape(x), self.scope.shape(indices));
-        let single = index_shape[..index_shape.len() - 1].iter().all(|&n| n == 1) && spec.operand_batching.is_empty();
+        let single = index_shape[..index_shape.len() - 1].iter().all(|&n| n == 1)
+            && spec.operand_batching.is_empty();
         if !single {
             return Ok(None);
         }
@@ -209,7 +245,13 @@ impl Build {
         let update_shape = self.scope.shape(updates);
         let mut windows = spec.update_window.iter().map(|&axis| update_shape[axis]);
         let sizes: Dims = (0..shape.len())
-            .map(|axis| if spec.inserted.contains(&axis) { 1 } else { windows.next().unwrap_or(1) })
+            .map(|axis| {
+                if spec.inserted.contains(&axis) {
+                    1
+                } else {
+                    windows.next().unwrap_or(1)
+                }
+            })
             .collect();
         let mut start: Dims = smallvec![0; shape.len()];
         for (&axis, &index) in spec.scatter_dims.iter().zip(&known) {

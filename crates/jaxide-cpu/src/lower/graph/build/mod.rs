@@ -17,7 +17,8 @@ use super::scope::FrameKind;
 use super::{Call, Graph, MapOp, Op, Scope, ValueId};
 use jaxide_core::prims::{Name, Prim};
 use jaxide_core::{
-    Atom, Aval, AvalKind, ClosedJaxpr, DType, Eqn, Error, ErrorKind, Jaxpr, Result, Tensor, VarMap, byte_size,
+    Atom, Aval, AvalKind, ClosedJaxpr, DType, Eqn, Error, ErrorKind, Jaxpr, Result, Tensor, VarMap,
+    byte_size,
 };
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -35,23 +36,38 @@ pub(crate) fn build(closed: &ClosedJaxpr) -> Result<Graph> {
     for aval in &avals {
         check_array(aval)?;
     }
-    let params: Vec<(DType, &[usize])> = avals.iter().map(|aval| (aval.dtype, &aval.shape[..])).collect();
+    let params: Vec<(DType, &[usize])> = avals
+        .iter()
+        .map(|aval| (aval.dtype, &aval.shape[..]))
+        .collect();
     let mut build = Build {
         scope: Scope::new(&params),
         cells: Vec::new(),
         axes: HashMap::new(),
         depth: 0,
     };
-    let args: Vec<Binding> = build.scope.graph.root.params.iter().map(|&value| Binding::Value(value)).collect();
+    let args: Vec<Binding> = build
+        .scope
+        .graph
+        .root
+        .params
+        .iter()
+        .map(|&value| Binding::Value(value))
+        .collect();
     let results = build.call(closed, &args)?;
-    let results = results.into_iter().map(|binding| build.value(binding)).collect::<Result<_>>()?;
+    let results = results
+        .into_iter()
+        .map(|binding| build.value(binding))
+        .collect::<Result<_>>()?;
     Ok(build.scope.finish(results))
 }
 
 fn check_array(aval: &Aval) -> Result<()> {
     byte_size(&aval.shape, aval.dtype)?;
     if aval.kind == AvalKind::Ref {
-        return Err(Error::unsupported("a reference cannot be an argument of a compiled program"));
+        return Err(Error::unsupported(
+            "a reference cannot be an argument of a compiled program",
+        ));
     }
     Ok(())
 }
@@ -111,7 +127,11 @@ impl Build {
         if args.len() != closed.jaxpr.invars.len() {
             return Err(Error::new(
                 ErrorKind::Arity,
-                format!("a jaxpr of {} arguments is given {}", closed.jaxpr.invars.len(), args.len()),
+                format!(
+                    "a jaxpr of {} arguments is given {}",
+                    closed.jaxpr.invars.len(),
+                    args.len()
+                ),
             ));
         }
         self.depth += 1;
@@ -142,7 +162,11 @@ impl Build {
                 .map(|&atom| self.atom(env, atom))
                 .collect::<Result<_>>()
                 .map_err(place)?;
-            let results: Vec<Aval> = eqn.outputs.iter().map(|&var| jaxpr.aval_of(var).clone()).collect();
+            let results: Vec<Aval> = eqn
+                .outputs
+                .iter()
+                .map(|&var| jaxpr.aval_of(var).clone())
+                .collect();
             for aval in &results {
                 byte_size(&aval.shape, aval.dtype).map_err(place)?;
             }
@@ -165,18 +189,26 @@ impl Build {
                 env.insert(var, binding);
             }
         }
-        jaxpr.outvars.iter().map(|&atom| self.atom(env, atom)).collect()
+        jaxpr
+            .outvars
+            .iter()
+            .map(|&atom| self.atom(env, atom))
+            .collect()
     }
 
     fn atom(&mut self, env: &VarMap<Binding>, atom: Atom) -> Result<Binding> {
         match atom {
-            Atom::Var(var) => env
-                .get(var)
-                .copied()
-                .ok_or_else(|| Error::new(ErrorKind::Internal, "a variable is used before its definition")),
-            Atom::Lit(literal) => {
-                Ok(Binding::Value(self.scope.splat(literal.value, literal.dtype, &[])?))
-            }
+            Atom::Var(var) => env.get(var).copied().ok_or_else(|| {
+                Error::new(
+                    ErrorKind::Internal,
+                    "a variable is used before its definition",
+                )
+            }),
+            Atom::Lit(literal) => Ok(Binding::Value(self.scope.splat(
+                literal.value,
+                literal.dtype,
+                &[],
+            )?)),
         }
     }
 
@@ -187,16 +219,21 @@ impl Build {
         if size > 0 && !bytes.is_empty() {
             let first = &bytes[..size];
             if bytes.chunks_exact(size).all(|element| element == first) {
-                return self.scope.splat_bytes(first.into(), tensor.dtype(), tensor.shape());
+                return self
+                    .scope
+                    .splat_bytes(first.into(), tensor.dtype(), tensor.shape());
             }
         }
         let consts = &mut self.scope.graph.consts;
-        let same = consts.iter().position(|old| old.shape() == tensor.shape() && old == tensor);
+        let same = consts
+            .iter()
+            .position(|old| old.shape() == tensor.shape() && old == tensor);
         let index = same.unwrap_or_else(|| {
             consts.push(tensor.clone());
             consts.len() - 1
         });
-        self.scope.one(Op::Const(index as u32), &[], tensor.dtype(), tensor.shape())
+        self.scope
+            .one(Op::Const(index as u32), &[], tensor.dtype(), tensor.shape())
     }
 
     /// The array behind a binding; a reference gives its contents.
@@ -209,19 +246,33 @@ impl Build {
     }
 
     fn values(&self, bindings: &[Binding]) -> Result<SmallVec<[ValueId; 4]>> {
-        bindings.iter().map(|&binding| self.value(binding)).collect()
+        bindings
+            .iter()
+            .map(|&binding| self.value(binding))
+            .collect()
     }
 
     /// A call of the runtime.
     fn library(&mut self, app: &Application<'_>) -> Result<Bindings> {
         let args = self.values(app.args)?;
-        let results: Vec<(DType, &[usize])> = app.results.iter().map(|aval| (aval.dtype, &aval.shape[..])).collect();
+        let results: Vec<(DType, &[usize])> = app
+            .results
+            .iter()
+            .map(|aval| (aval.dtype, &aval.shape[..]))
+            .collect();
         let call = Op::Call(Call::Prim(app.eqn.prim.clone()));
-        Ok(self.scope.emit(call, &args, &results).into_iter().map(Binding::Value).collect())
+        Ok(self
+            .scope
+            .emit(call, &args, &results)
+            .into_iter()
+            .map(Binding::Value)
+            .collect())
     }
 
     fn prim(&mut self, app: &Application<'_>) -> Result<Bindings> {
-        let one = |value: Result<ValueId>| value.map(|value| Bindings::from_slice(&[Binding::Value(value)]));
+        let one = |value: Result<ValueId>| {
+            value.map(|value| Bindings::from_slice(&[Binding::Value(value)]))
+        };
         if let Some(op) = elementwise::map_op(&app.eqn.prim) {
             return one(self.elementwise(op, app));
         }
@@ -309,7 +360,10 @@ impl Build {
             | Prim::RegularizedIncompleteBeta(_)
             | Prim::Clamp(_)
             | Prim::SelectN(_)
-            | Prim::ConvertElementType(_) => Err(Error::new(ErrorKind::Internal, "an elementwise primitive without an operation")),
+            | Prim::ConvertElementType(_) => Err(Error::new(
+                ErrorKind::Internal,
+                "an elementwise primitive without an operation",
+            )),
             Prim::StopGradient(_)
             | Prim::CopyArray(_)
             | Prim::CopyP(_)
@@ -326,9 +380,15 @@ impl Build {
             Prim::Ldexp(_) => one(self.ldexp(app)),
 
             // Shapes.
-            Prim::Iota(params) => one(Ok(self.scope.iota(params.dtype, &params.shape, params.dimension))),
+            Prim::Iota(params) => one(Ok(self.scope.iota(
+                params.dtype,
+                &params.shape,
+                params.dimension,
+            ))),
             Prim::Empty(_) => one(self.zeros(&app.results[0])),
-            Prim::BroadcastInDim(params) => one(self.broadcast_in_dim(&params.broadcast_dimensions, app)),
+            Prim::BroadcastInDim(params) => {
+                one(self.broadcast_in_dim(&params.broadcast_dimensions, app))
+            }
             Prim::Reshape(params) => one(self.reshape(params, app)),
             Prim::Transpose(params) => one(self.transpose(&params.permutation, app)),
             Prim::Squeeze(_) => one(self.squeeze(app)),
@@ -345,24 +405,42 @@ impl Build {
             Prim::DynamicSlice(_) => one(self.dynamic_slice(app)),
             Prim::DynamicUpdateSlice(_) => one(self.dynamic_update_slice(app)),
             Prim::Gather(params) => one(self.gather(params, app)),
-            Prim::Scatter(params) => {
-                one(self.scatter(&params.dimension_numbers, params.mode, super::Combine::Replace, app))
-            }
-            Prim::ScatterAdd(params) => {
-                one(self.scatter(&params.dimension_numbers, params.mode, super::Combine::Add, app))
-            }
-            Prim::ScatterSub(params) => {
-                one(self.scatter(&params.dimension_numbers, params.mode, super::Combine::Sub, app))
-            }
-            Prim::ScatterMul(params) => {
-                one(self.scatter(&params.dimension_numbers, params.mode, super::Combine::Mul, app))
-            }
-            Prim::ScatterMin(params) => {
-                one(self.scatter(&params.dimension_numbers, params.mode, super::Combine::Min, app))
-            }
-            Prim::ScatterMax(params) => {
-                one(self.scatter(&params.dimension_numbers, params.mode, super::Combine::Max, app))
-            }
+            Prim::Scatter(params) => one(self.scatter(
+                &params.dimension_numbers,
+                params.mode,
+                super::Combine::Replace,
+                app,
+            )),
+            Prim::ScatterAdd(params) => one(self.scatter(
+                &params.dimension_numbers,
+                params.mode,
+                super::Combine::Add,
+                app,
+            )),
+            Prim::ScatterSub(params) => one(self.scatter(
+                &params.dimension_numbers,
+                params.mode,
+                super::Combine::Sub,
+                app,
+            )),
+            Prim::ScatterMul(params) => one(self.scatter(
+                &params.dimension_numbers,
+                params.mode,
+                super::Combine::Mul,
+                app,
+            )),
+            Prim::ScatterMin(params) => one(self.scatter(
+                &params.dimension_numbers,
+                params.mode,
+                super::Combine::Min,
+                app,
+            )),
+            Prim::ScatterMax(params) => one(self.scatter(
+                &params.dimension_numbers,
+                params.mode,
+                super::Combine::Max,
+                app,
+            )),
 
             // Reductions.
             Prim::ReduceSum(params) => one(self.reduce(super::Combine::Add, &params.axes, app)),
@@ -387,7 +465,9 @@ impl Build {
             | Prim::SearchSorted(_) => self.library(app),
 
             // Windows.
-            Prim::ReduceWindowSum(_) | Prim::ReduceWindowMax(_) | Prim::ReduceWindowMin(_) => one(self.reduce_window(app)),
+            Prim::ReduceWindowSum(_) | Prim::ReduceWindowMax(_) | Prim::ReduceWindowMin(_) => {
+                one(self.reduce_window(app))
+            }
             Prim::ReduceWindow(params) => self.reduce_window_with(params, app),
             Prim::SelectAndScatter(params) => one(self.select_and_scatter(params, app)),
             Prim::SelectAndScatterAdd(params) => one(self.select_and_scatter_add(params, app)),
@@ -465,7 +545,9 @@ impl Build {
 
             // Named axes.
             Prim::Psum(params) => self.collective(&params.axes, Some(super::Combine::Add), app),
-            Prim::PsumInvariant(params) => self.collective(&params.axes, Some(super::Combine::Add), app),
+            Prim::PsumInvariant(params) => {
+                self.collective(&params.axes, Some(super::Combine::Add), app)
+            }
             Prim::Pmax(params) => self.collective(&params.axes, Some(super::Combine::Max), app),
             Prim::Pmin(params) => self.collective(&params.axes, Some(super::Combine::Min), app),
             Prim::AllGather(params) => one(self.all_gather(params, app)),
@@ -498,7 +580,10 @@ impl Build {
         for aval in avals {
             byte_size(&aval.shape, aval.dtype)?;
         }
-        let types: Vec<(DType, &[usize])> = avals.iter().map(|aval| (aval.dtype, &aval.shape[..])).collect();
+        let types: Vec<(DType, &[usize])> = avals
+            .iter()
+            .map(|aval| (aval.dtype, &aval.shape[..]))
+            .collect();
         let params = self.scope.open_region(kind, &types);
         let results = body(self, &params)?;
         Ok(self.scope.close_region(params, results))

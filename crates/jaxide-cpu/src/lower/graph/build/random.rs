@@ -19,7 +19,11 @@ impl Build {
         Ok(words.collect())
     }
 
-    pub(super) fn random_bits(&mut self, params: &RandomBits, app: &Application<'_>) -> Result<Bindings> {
+    pub(super) fn random_bits(
+        &mut self,
+        params: &RandomBits,
+        app: &Application<'_>,
+    ) -> Result<Bindings> {
         let keys = self.value(app.args[0])?;
         if self.scope.dtype(keys) != DType::KeyFry {
             return self.library(app);
@@ -28,10 +32,15 @@ impl Build {
         let keys = self.leading(keys, shape);
         let (high, low) = self.counters(&params.shape, shape)?;
         let (k0, k1) = (self.key_word(keys, 0), self.key_word(keys, 1));
-        let block = |build: &mut Build, word| build.map(MapOp::Threefry { word }, &[k0, k1, high, low], DType::U32);
+        let block = |build: &mut Build, word| {
+            build.map(MapOp::Threefry { word }, &[k0, k1, high, low], DType::U32)
+        };
         let (a, b) = (block(self, 0), block(self, 1));
         let bits = if params.bit_width == 64 {
-            let (a, b) = (self.scope.convert(a, DType::U64), self.scope.convert(b, DType::U64));
+            let (a, b) = (
+                self.scope.convert(a, DType::U64),
+                self.scope.convert(b, DType::U64),
+            );
             let shift = self.scope.splat(Scalar::Int(32), DType::U64, &[])?;
             let a = self.map(MapOp::ShiftLeft, &[a, shift], DType::U64);
             self.map(MapOp::Or, &[a, b], DType::U64)
@@ -43,7 +52,11 @@ impl Build {
         Ok([Binding::Value(bits)].into_iter().collect())
     }
 
-    pub(super) fn random_seed(&mut self, params: &RandomSeed, app: &Application<'_>) -> Result<ValueId> {
+    pub(super) fn random_seed(
+        &mut self,
+        params: &RandomSeed,
+        app: &Application<'_>,
+    ) -> Result<ValueId> {
         let seeds = self.value(app.args[0])?;
         let bits = self.scope.dtype(seeds).bits();
         let high = if bits == 64 {
@@ -93,7 +106,11 @@ impl Build {
         Ok(self.map(MapOp::KeyFromWords, &words, dtype))
     }
 
-    pub(super) fn random_split(&mut self, params: &RandomSplit, app: &Application<'_>) -> Result<ValueId> {
+    pub(super) fn random_split(
+        &mut self,
+        params: &RandomSplit,
+        app: &Application<'_>,
+    ) -> Result<ValueId> {
         let keys = self.value(app.args[0])?;
         let shape = app.shape();
         let keys = self.leading(keys, shape);
@@ -118,7 +135,10 @@ impl Build {
         let dtype = self.scope.dtype(keys);
         let mut words = Vec::new();
         for pair in 0..dtype.size() as u32 / 8 {
-            let (k0, k1) = (self.key_word(keys, 2 * pair), self.key_word(keys, 2 * pair + 1));
+            let (k0, k1) = (
+                self.key_word(keys, 2 * pair),
+                self.key_word(keys, 2 * pair + 1),
+            );
             for word in 0..2 {
                 words.push(self.map(MapOp::Threefry { word }, &[k0, k1, high, low], DType::U32));
             }
@@ -152,7 +172,10 @@ impl Build {
         let wide = counter(self, DType::U64);
         let shift = self.scope.splat(Scalar::Int(32), DType::U64, &[])?;
         let high = self.map(MapOp::ShiftRightLogical, &[wide, shift], DType::U64);
-        let (high, low) = (self.scope.convert(high, DType::U32), self.scope.convert(wide, DType::U32));
+        let (high, low) = (
+            self.scope.convert(high, DType::U32),
+            self.scope.convert(wide, DType::U32),
+        );
         Ok((high, low))
     }
 }

@@ -7,7 +7,12 @@ use jaxide_core::prims::Reduce;
 use jaxide_core::{Aval, ClosedJaxpr, DType, Result};
 
 impl Build {
-    pub(super) fn reduce(&mut self, combine: Combine, axes: &[usize], app: &Application<'_>) -> Result<ValueId> {
+    pub(super) fn reduce(
+        &mut self,
+        combine: Combine,
+        axes: &[usize],
+        app: &Application<'_>,
+    ) -> Result<ValueId> {
         let x = self.value(app.args[0])?;
         let dtype = app.dtype();
         // Sums of 16-bit floats are rounded once, at the end.
@@ -20,19 +25,34 @@ impl Build {
         Ok(self.scope.convert(sum, dtype))
     }
 
-    pub(super) fn arg_reduce(&mut self, largest: bool, axes: &[usize], app: &Application<'_>) -> Result<ValueId> {
+    pub(super) fn arg_reduce(
+        &mut self,
+        largest: bool,
+        axes: &[usize],
+        app: &Application<'_>,
+    ) -> Result<ValueId> {
         let x = self.value(app.args[0])?;
         let axis = axes.first().copied().unwrap_or(0);
         let op = Op::ArgReduce { largest, axis };
         Ok(self.scope.one(op, &[x], app.dtype(), app.shape()))
     }
 
-    pub(super) fn reduce_with(&mut self, params: &Reduce, app: &Application<'_>) -> Result<Bindings> {
+    pub(super) fn reduce_with(
+        &mut self,
+        params: &Reduce,
+        app: &Application<'_>,
+    ) -> Result<Bindings> {
         let args = self.values(app.args)?;
         let body = self.scalar_region(&params.jaxpr)?;
         let axes = params.dimensions.clone();
-        let results: Vec<(DType, &[usize])> = app.results.iter().map(|aval| (aval.dtype, &aval.shape[..])).collect();
-        let results = self.scope.emit(Op::ReduceWith { axes, body }, &args, &results);
+        let results: Vec<(DType, &[usize])> = app
+            .results
+            .iter()
+            .map(|aval| (aval.dtype, &aval.shape[..]))
+            .collect();
+        let results = self
+            .scope
+            .emit(Op::ReduceWith { axes, body }, &args, &results);
         Ok(results.into_iter().map(Binding::Value).collect())
     }
 
@@ -42,7 +62,10 @@ impl Build {
         self.region(FrameKind::Loop, &avals, |build, params| {
             let args: Vec<Binding> = params.iter().map(|&param| Binding::Value(param)).collect();
             let results = build.call(closed, &args)?;
-            results.into_iter().map(|binding| build.value(binding)).collect()
+            results
+                .into_iter()
+                .map(|binding| build.value(binding))
+                .collect()
         })
     }
 }

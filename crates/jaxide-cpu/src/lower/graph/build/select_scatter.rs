@@ -9,17 +9,35 @@ use jaxide_core::{Aval, DType, Dims, Result};
 use smallvec::smallvec;
 
 impl Build {
-    pub(super) fn select_and_scatter(&mut self, params: &SelectAndScatter, app: &Application<'_>) -> Result<ValueId> {
+    pub(super) fn select_and_scatter(
+        &mut self,
+        params: &SelectAndScatter,
+        app: &Application<'_>,
+    ) -> Result<ValueId> {
         let args = self.values(app.args)?;
         let select = self.scalar_region(&params.select_jaxpr)?;
         let combine = self.scalar_region(&params.scatter_jaxpr)?;
         let ones: Dims = smallvec![1; params.window_dimensions.len()];
-        let window = window_spec(&params.window_dimensions, &params.window_strides, &ones, &ones, &params.padding);
-        let op = Op::SelectAndScatter { window, select, combine };
+        let window = window_spec(
+            &params.window_dimensions,
+            &params.window_strides,
+            &ones,
+            &ones,
+            &params.padding,
+        );
+        let op = Op::SelectAndScatter {
+            window,
+            select,
+            combine,
+        };
         Ok(self.scope.one(op, &args, app.dtype(), app.shape()))
     }
 
-    pub(super) fn select_and_scatter_add(&mut self, params: &SelectAndScatterAdd, app: &Application<'_>) -> Result<ValueId> {
+    pub(super) fn select_and_scatter_add(
+        &mut self,
+        params: &SelectAndScatterAdd,
+        app: &Application<'_>,
+    ) -> Result<ValueId> {
         let args = self.values(app.args)?;
         let (source, operand) = (args[0], args[1]);
         let dtype = app.dtype();
@@ -31,12 +49,28 @@ impl Build {
         let combine = self.binary_region(MapOp::Add, dtype, dtype)?;
         let zero = self.zeros(&Aval::scalar(dtype))?;
         let ones: Dims = smallvec![1; params.window_dimensions.len()];
-        let window = window_spec(&params.window_dimensions, &params.window_strides, &ones, &ones, &params.padding);
-        let op = Op::SelectAndScatter { window, select, combine };
-        Ok(self.scope.one(op, &[operand, source, zero], dtype, app.shape()))
+        let window = window_spec(
+            &params.window_dimensions,
+            &params.window_strides,
+            &ones,
+            &ones,
+            &params.padding,
+        );
+        let op = Op::SelectAndScatter {
+            window,
+            select,
+            combine,
+        };
+        Ok(self
+            .scope
+            .one(op, &[operand, source, zero], dtype, app.shape()))
     }
 
-    pub(super) fn select_and_gather_add(&mut self, params: &SelectAndGatherAdd, app: &Application<'_>) -> Result<ValueId> {
+    pub(super) fn select_and_gather_add(
+        &mut self,
+        params: &SelectAndGatherAdd,
+        app: &Application<'_>,
+    ) -> Result<ValueId> {
         let args = self.values(app.args)?;
         let window = window_spec(
             &params.window_dimensions,
@@ -52,6 +86,10 @@ impl Build {
 
     fn binary_region(&mut self, op: MapOp, dtype: DType, result: DType) -> Result<Region> {
         let scalar = Aval::scalar(dtype);
-        self.region(FrameKind::Loop, &[scalar.clone(), scalar], |build, params| Ok(vec![build.map(op, params, result)]))
+        self.region(
+            FrameKind::Loop,
+            &[scalar.clone(), scalar],
+            |build, params| Ok(vec![build.map(op, params, result)]),
+        )
     }
 }

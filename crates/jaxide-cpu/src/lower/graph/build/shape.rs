@@ -7,7 +7,11 @@ use jaxide_core::{Dims, Error, Result};
 use smallvec::smallvec;
 
 impl Build {
-    pub(super) fn broadcast_in_dim(&mut self, dims: &[usize], app: &Application<'_>) -> Result<ValueId> {
+    pub(super) fn broadcast_in_dim(
+        &mut self,
+        dims: &[usize],
+        app: &Application<'_>,
+    ) -> Result<ValueId> {
         let x = self.value(app.args[0])?;
         Ok(self.scope.broadcast(x, app.shape(), dims))
     }
@@ -20,7 +24,11 @@ impl Build {
         Ok(self.scope.reshape(x, app.shape()))
     }
 
-    pub(super) fn transpose(&mut self, permutation: &[usize], app: &Application<'_>) -> Result<ValueId> {
+    pub(super) fn transpose(
+        &mut self,
+        permutation: &[usize],
+        app: &Application<'_>,
+    ) -> Result<ValueId> {
         let x = self.value(app.args[0])?;
         Ok(self.scope.transpose(x, permutation))
     }
@@ -34,10 +42,16 @@ impl Build {
         let x = self.value(app.args[0])?;
         let ones: Dims = smallvec![1; app.shape().len()];
         let stride = params.strides.as_ref().unwrap_or(&ones);
-        Ok(self.scope.slice(x, &params.start_indices, app.shape(), stride))
+        Ok(self
+            .scope
+            .slice(x, &params.start_indices, app.shape(), stride))
     }
 
-    pub(super) fn pad(&mut self, config: &[(i64, i64, i64)], app: &Application<'_>) -> Result<ValueId> {
+    pub(super) fn pad(
+        &mut self,
+        config: &[(i64, i64, i64)],
+        app: &Application<'_>,
+    ) -> Result<ValueId> {
         let (x, value) = (self.value(app.args[0])?, self.value(app.args[1])?);
         let (dtype, shape) = (app.dtype(), app.shape());
         if config.iter().all(|&edges| edges == (0, 0, 0)) {
@@ -59,11 +73,17 @@ impl Build {
 
     pub(super) fn rev(&mut self, axes: &[usize], app: &Application<'_>) -> Result<ValueId> {
         let x = self.value(app.args[0])?;
-        let axes: Dims = axes.iter().copied().filter(|&axis| app.shape()[axis] > 1).collect();
+        let axes: Dims = axes
+            .iter()
+            .copied()
+            .filter(|&axis| app.shape()[axis] > 1)
+            .collect();
         if axes.is_empty() || self.scope.graph.splat(x).is_some() {
             return Ok(x);
         }
-        Ok(self.scope.one(Op::Rev { axes }, &[x], app.dtype(), app.shape()))
+        Ok(self
+            .scope
+            .one(Op::Rev { axes }, &[x], app.dtype(), app.shape()))
     }
 
     pub(super) fn concatenate(&mut self, axis: usize, app: &Application<'_>) -> Result<ValueId> {
@@ -74,7 +94,12 @@ impl Build {
         Ok(self.scope.concat(&parts, axis))
     }
 
-    pub(super) fn split(&mut self, axis: usize, sizes: &[usize], app: &Application<'_>) -> Result<Bindings> {
+    pub(super) fn split(
+        &mut self,
+        axis: usize,
+        sizes: &[usize],
+        app: &Application<'_>,
+    ) -> Result<Bindings> {
         let x = self.value(app.args[0])?;
         let shape = self.scope.shape(x);
         let ones: Dims = smallvec![1; shape.len()];
@@ -96,7 +121,10 @@ impl Build {
         }
         shape[axis] = 1;
         let parts = self.values(app.args)?;
-        let parts: Vec<ValueId> = parts.into_iter().map(|part| self.scope.reshape(part, &shape)).collect();
+        let parts: Vec<ValueId> = parts
+            .into_iter()
+            .map(|part| self.scope.reshape(part, &shape))
+            .collect();
         Ok(self.scope.concat(&parts, axis))
     }
 
@@ -126,7 +154,11 @@ impl Build {
         for (axis, &rep) in reps.iter().enumerate() {
             wide.push(rep);
             let missing = reps.len() - own.len();
-            wide.push(if axis < missing { 1 } else { own[axis - missing] });
+            wide.push(if axis < missing {
+                1
+            } else {
+                own[axis - missing]
+            });
             if axis >= missing {
                 dims.push(2 * axis + 1);
             }

@@ -24,14 +24,22 @@ impl Build {
         Ok(smallvec![self.new_cell(value)])
     }
 
-    pub(super) fn ref_get(&mut self, indices: &RefIndices, app: &Application<'_>) -> Result<ValueId> {
+    pub(super) fn ref_get(
+        &mut self,
+        indices: &RefIndices,
+        app: &Application<'_>,
+    ) -> Result<ValueId> {
         let cell = self.cell(app.args[0])?;
         let (_, window) = self.read_chain(indices, self.cells[cell], &app.args[1..])?;
         Ok(self.scope.reshape(window, app.shape()))
     }
 
     /// Writes and gives the old value.
-    pub(super) fn ref_swap(&mut self, indices: &RefIndices, app: &Application<'_>) -> Result<ValueId> {
+    pub(super) fn ref_swap(
+        &mut self,
+        indices: &RefIndices,
+        app: &Application<'_>,
+    ) -> Result<ValueId> {
         let cell = self.cell(app.args[0])?;
         let new = self.value(app.args[1])?;
         let (chain, old) = self.read_chain(indices, self.cells[cell], &app.args[2..])?;
@@ -39,7 +47,11 @@ impl Build {
         Ok(self.scope.reshape(old, app.shape()))
     }
 
-    pub(super) fn ref_add(&mut self, indices: &RefIndices, app: &Application<'_>) -> Result<Bindings> {
+    pub(super) fn ref_add(
+        &mut self,
+        indices: &RefIndices,
+        app: &Application<'_>,
+    ) -> Result<Bindings> {
         let cell = self.cell(app.args[0])?;
         let addend = self.value(app.args[1])?;
         let (chain, old) = self.read_chain(indices, self.cells[cell], &app.args[2..])?;
@@ -51,7 +63,12 @@ impl Build {
     }
 
     /// Applies indexers one after the other; gives each array with the place read in it, and what the last one gives.
-    fn read_chain(&mut self, indices: &RefIndices, x: ValueId, operands: &[Binding]) -> Result<(Vec<(ValueId, Place)>, ValueId)> {
+    fn read_chain(
+        &mut self,
+        indices: &RefIndices,
+        x: ValueId,
+        operands: &[Binding],
+    ) -> Result<(Vec<(ValueId, Place)>, ValueId)> {
         let mut operands = operands.iter();
         let mut chain = Vec::new();
         let mut current = x;
@@ -73,10 +90,17 @@ impl Build {
 
     /// The outermost array with the innermost window replaced.
     fn write_chain(&mut self, chain: &[(ValueId, Place)], new: ValueId) -> Result<ValueId> {
-        chain.iter().rev().try_fold(new, |update, (x, place)| self.write(*x, update, place))
+        chain
+            .iter()
+            .rev()
+            .try_fold(new, |update, (x, place)| self.write(*x, update, place))
     }
 
-    pub(super) fn run_state(&mut self, params: &RunState, app: &Application<'_>) -> Result<Bindings> {
+    pub(super) fn run_state(
+        &mut self,
+        params: &RunState,
+        app: &Application<'_>,
+    ) -> Result<Bindings> {
         let mut operands = app.args.iter();
         let mut cells = Vec::new();
         for (aval, &initialized) in params.jaxpr.in_avals().iter().zip(&params.is_initialized) {
@@ -87,10 +111,18 @@ impl Build {
             cells.push(self.new_cell(value));
         }
         self.call(&params.jaxpr, &cells)?;
-        cells.into_iter().map(|cell| self.value(cell).map(Binding::Value)).collect()
+        cells
+            .into_iter()
+            .map(|cell| self.value(cell).map(Binding::Value))
+            .collect()
     }
 
-    fn place<'a>(&mut self, indexer: &[RefIndex], x: ValueId, operands: &mut impl Iterator<Item = &'a Binding>) -> Result<Place> {
+    fn place<'a>(
+        &mut self,
+        indexer: &[RefIndex],
+        x: ValueId,
+        operands: &mut impl Iterator<Item = &'a Binding>,
+    ) -> Result<Place> {
         let shape = self.scope.shape(x);
         let mut place = Place {
             starts: Vec::new(),
@@ -105,7 +137,11 @@ impl Build {
                 stride: 1,
             });
             let start = match index {
-                RefIndex::Slice { start, size, stride } => {
+                RefIndex::Slice {
+                    start,
+                    size,
+                    stride,
+                } => {
                     place.sizes[axis] = size;
                     place.strides[axis] = stride;
                     self.scope.int(start as i64, DType::I32, &[])?
@@ -126,7 +162,10 @@ impl Build {
         Ok(place)
     }
 
-    fn index_operand<'a>(&mut self, operands: &mut impl Iterator<Item = &'a Binding>) -> Result<ValueId> {
+    fn index_operand<'a>(
+        &mut self,
+        operands: &mut impl Iterator<Item = &'a Binding>,
+    ) -> Result<ValueId> {
         let operand = operands
             .next()
             .ok_or_else(|| Error::new(ErrorKind::Arity, "an index is missing"))?;
@@ -155,10 +194,16 @@ impl Build {
         let (shape, dtype) = (self.scope.shape(x), self.scope.dtype(x));
         let op = Op::Pad {
             low: start.iter().map(|&start| start as i64).collect(),
-            interior: place.strides.iter().map(|&stride| stride as i64 - 1).collect(),
+            interior: place
+                .strides
+                .iter()
+                .map(|&stride| stride as i64 - 1)
+                .collect(),
         };
         let nothing = self.zeros(&Aval::scalar(dtype))?;
-        let spread = self.scope.one(op.clone(), &[update, nothing], dtype, &shape);
+        let spread = self
+            .scope
+            .one(op.clone(), &[update, nothing], dtype, &shape);
         let (yes, no) = (
             self.scope.int(1, DType::Bool, &place.sizes)?,
             self.scope.int(0, DType::Bool, &[])?,
@@ -184,7 +229,10 @@ impl Place {
     }
 
     fn is_strided(&self) -> bool {
-        self.strides.iter().zip(&self.sizes).any(|(&stride, &size)| stride != 1 && size > 1)
+        self.strides
+            .iter()
+            .zip(&self.sizes)
+            .any(|(&stride, &size)| stride != 1 && size > 1)
     }
 
     fn static_start(&self, build: &Build) -> Result<Dims> {
@@ -192,9 +240,9 @@ impl Place {
             .iter()
             .map(|&start| {
                 let known = build.scope.graph.int_elements(start);
-                known
-                    .map(|known| known[0] as usize)
-                    .ok_or_else(|| Error::unsupported("a reference indexed by steps and a run-time index together"))
+                known.map(|known| known[0] as usize).ok_or_else(|| {
+                    Error::unsupported("a reference indexed by steps and a run-time index together")
+                })
             })
             .collect()
     }

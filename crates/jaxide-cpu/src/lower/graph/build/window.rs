@@ -52,11 +52,20 @@ impl Build {
             _ => dtype,
         };
         let x = self.scope.convert(x, wide);
-        let sum = self.scope.one(Op::ReduceWindow { combine, window }, &[x], wide, app.shape());
+        let sum = self.scope.one(
+            Op::ReduceWindow { combine, window },
+            &[x],
+            wide,
+            app.shape(),
+        );
         Ok(self.scope.convert(sum, dtype))
     }
 
-    pub(super) fn reduce_window_with(&mut self, params: &ReduceWindow, app: &Application<'_>) -> Result<Bindings> {
+    pub(super) fn reduce_window_with(
+        &mut self,
+        params: &ReduceWindow,
+        app: &Application<'_>,
+    ) -> Result<Bindings> {
         let args = self.values(app.args)?;
         let body = self.scalar_region(&params.jaxpr)?;
         let window = window_spec(
@@ -66,8 +75,14 @@ impl Build {
             &params.base_dilation,
             &params.padding,
         );
-        let results: Vec<(DType, &[usize])> = app.results.iter().map(|aval| (aval.dtype, &aval.shape[..])).collect();
-        let results = self.scope.emit(Op::ReduceWindowWith { window, body }, &args, &results);
+        let results: Vec<(DType, &[usize])> = app
+            .results
+            .iter()
+            .map(|aval| (aval.dtype, &aval.shape[..]))
+            .collect();
+        let results = self
+            .scope
+            .emit(Op::ReduceWindowWith { window, body }, &args, &results);
         Ok(results.into_iter().map(Binding::Value).collect())
     }
 }

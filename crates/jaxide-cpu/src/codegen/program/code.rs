@@ -1,0 +1,352 @@
+//! Statements → CLIF.
+
+use super::Launch;
+use super::launch::{copy, launch};
+use crate::codegen::clif_lanes::{self, LaneArgs};
+use crate::lower::emit::Kernel;
+use crate::lower::program::{Place, Program, Slot, Stmt};
+use crate::runtime::{KernelCall, call_kernel};
+use cranelift_codegen::Context;
+use cranelift_codegen::ir::{
+    self, AbiParam, BlockArg, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind,
+    condcodes::IntCC, types,
+};
+use cranelift_codegen::isa::TargetIsa;
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
+
+/// Copies up to this many bytes are loads and stores.
+const SMALL_COPY: usize = 64;
+
+/// Whether a nest is scalar code inside the function.
+pub(super) fn is_inline(kernel: &Kernel) -> bool {
+    let schedule = &kernel.schedule;
+    schedule.lanes == 1
+        && schedule.outer.iter().all(|&n| n == 1)
+        && schedule.rows.is_none()
+        && kernel.body.reductions().is_empty()
+}
+
+/// The function's parameters.
+pub(super) struct Params {
+    pub(super) inputs: ir::Value,
+    pub(super) outputs: ir::Value,
+    pub(super) consts: ir::Value,
+    pub(super) arena: ir::Value,
+    context: ir::Value,
+}
+
+pub(super) struct Generator<'a, 'f> {
+    pub(super) fb: FunctionBuilder<'f>,
+    isa: &'a dyn TargetIsa,
+    pub(super) program: &'a Program,
+    launches: &'a [Box<Launch>],
+    pub(super) params: Params,
+    /// Present turns of the loops.
+    pub(super) loops: Vec<ir::Value>,
+    pub(super) pointers: Vec<Variable>,
+    failed: ir::Block,
+    /// Holds pointer tables for calls.
+    table: ir::StackSlot,
+}
+
+/// Builds the function of a program in `context`.
+pub(super) fn define(
+    context: &mut Context,
+    frontend: &mut FunctionBuilderContext,
+    isa: &dyn TargetIsa,
+    program: &Program,
+    launches: &[Box<Launch>],
+) {
+    let mut signature = ir::Signature::new(isa.default_call_conv());
+    signature.params.extend([AbiParam::new(types::I64); 5]);
+    signature.returns.push(AbiParam::new(types::I32));
+    context.func.signature = signature;
+    let mut fb = FunctionBuilder::new(&mut context.func, frontend);
+    let entry = fb.create_block();
+    fb.append_block_params_for_function_params(entry);
+    fb.switch_to_block(entry);
+    fb.seal_block(entry);
+    let [inputs, outputs, consts, arena, run] = *fb.block_params(entry) else {
+        unreachable!("five parameters")
+    };
+    let failed = fb.create_block();
+    let pointers = (0..program.pointers)
+        .map(|_| fb.declare_var(types::I64))
+        .collect();
+    let table = 8 * longest_table(program) as u32;
+    let table =
+        fb.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, table, 3));
+    let mut generator = Generator {
+        isa,
+        program,
+        launches,
+        params: Params {
+            inputs,
+            outputs,
+            consts,
+            arena,
+            context: run,
+        },
+        loops: vec![inputs; program.loops as usize],
+        pointers,
+        failed,
+        table,
+        fb,
+    };
+    generator.block(&program.body);
+    let mut fb = generator.fb;
+    let ok = fb.ins().iconst(types::I32, 0);
+    fb.ins().return_(&[ok]);
+    fb.switch_to_block(failed);
+    fb.seal_block(failed);
+    let error = fb.ins().iconst(types::I32, 1);
+    fb.ins().return_(&[error]);
+    fb.finalize(isa.frontend_config());
+}
+
+/// The longest pointer table that any call needs.
+fn longest_table(program: &Program) -> usize {
+    let kernels = program.kernels.iter().map(|kernel| kernel.operands.len());
+    let calls = program.calls.iter().map(|call| {
+        let signature = call.call.signature();
+        signature.inputs.len() + signature.outputs.len()
+    });
+    kernels.chain(calls).max().unwrap_or(0).max(1)
+}
+
+impl Generator<'_, '_> {
+    fn block(&mut self, stmts: &[Stmt]) {
+        stmts.iter().for_each(|stmt| self.stmt(stmt));
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::Nest { kernel, operands } => self.nest(*kernel as usize, operands),
+            Stmt::Call { call, operands } => self.call(*call as usize, operands),
+            Stmt::Copy { from, to, bytes } => self.copy(from, to, *bytes),
+            Stmt::For {
+                var,
+                count,
+                slots,
+                body,
+            } => {
+                self.start_slots(slots);
+                let (head, turn, exit) = (
+                    self.fb.create_block(),
+                    self.fb.create_block(),
+                    self.fb.create_block(),
+                );
+                let index = self.fb.append_block_param(head, types::I64);
+                let zero = self.fb.ins().iconst(types::I64, 0);
+                self.fb.ins().jump(head, &[BlockArg::Value(zero)]);
+                self.fb.switch_to_block(head);
+                let more = self
+                    .fb
+                    .ins()
+                    .icmp_imm_s(IntCC::SignedLessThan, index, *count as i64);
+                self.fb.ins().brif(more, turn, &[], exit, &[]);
+                self.fb.seal_block(turn);
+                self.fb.switch_to_block(turn);
+                self.loops[var.0 as usize] = index;
+                self.block(body);
+                self.swap_slots(slots);
+                let next = self.fb.ins().iadd_imm_s(index, 1);
+                self.fb.ins().jump(head, &[BlockArg::Value(next)]);
+                self.fb.seal_block(head);
+                self.fb.seal_block(exit);
+                self.fb.switch_to_block(exit);
+            }
+            Stmt::While {
+                slots,
+                cond,
+                test,
+                body,
+            } => {
+                self.start_slots(slots);
+                let (head, turn, exit) = (
+                    self.fb.create_block(),
+                    self.fb.create_block(),
+                    self.fb.create_block(),
+                );
+                self.fb.ins().jump(head, &[]);
+                self.fb.switch_to_block(head);
+                self.block(cond);
+                let at = self.address(test);
+                let truth = self
+                    .fb
+                    .ins()
+                    .load(types::I8, MemFlagsData::trusted(), at, 0);
+                self.fb.ins().brif(truth, turn, &[], exit, &[]);
+                self.fb.seal_block(turn);
+                self.fb.switch_to_block(turn);
+                self.block(body);
+                self.swap_slots(slots);
+                self.fb.ins().jump(head, &[]);
+                self.fb.seal_block(head);
+                self.fb.seal_block(exit);
+                self.fb.switch_to_block(exit);
+            }
+            Stmt::Switch { index, branches } => self.switch(index, branches),
+        }
+    }
+
+    fn start_slots(&mut self, slots: &[Slot]) {
+        for slot in slots {
+            let (current, next) = (
+                self.address(&slot.buffers[0]),
+                self.address(&slot.buffers[1]),
+            );
+            self.fb
+                .def_var(self.pointers[slot.current.0 as usize], current);
+            self.fb.def_var(self.pointers[slot.next.0 as usize], next);
+        }
+    }
+
+    fn swap_slots(&mut self, slots: &[Slot]) {
+        for slot in slots {
+            let (current, next) = (
+                self.pointers[slot.current.0 as usize],
+                self.pointers[slot.next.0 as usize],
+            );
+            let (old, new) = (self.fb.use_var(current), self.fb.use_var(next));
+            self.fb.def_var(current, new);
+            self.fb.def_var(next, old);
+        }
+    }
+
+    fn switch(&mut self, index: &Place, branches: &[Vec<Stmt>]) {
+        let at = self.address(index);
+        let index = self
+            .fb
+            .ins()
+            .load(types::I32, MemFlagsData::trusted(), at, 0);
+        let done = self.fb.create_block();
+        for (k, branch) in branches.iter().enumerate() {
+            if k + 1 == branches.len() {
+                self.block(branch);
+                self.fb.ins().jump(done, &[]);
+                break;
+            }
+            let (here, other) = (self.fb.create_block(), self.fb.create_block());
+            let taken = self
+                .fb
+                .ins()
+                .icmp_imm_s(IntCC::SignedLessThanOrEqual, index, k as i64);
+            self.fb.ins().brif(taken, here, &[], other, &[]);
+            self.fb.seal_block(here);
+            self.fb.seal_block(other);
+            self.fb.switch_to_block(here);
+            self.block(branch);
+            self.fb.ins().jump(done, &[]);
+            self.fb.switch_to_block(other);
+        }
+        self.fb.seal_block(done);
+        self.fb.switch_to_block(done);
+    }
+
+    fn nest(&mut self, kernel: usize, operands: &[Place]) {
+        let program = self.program;
+        let own = &program.kernels[kernel];
+        let pointers: Vec<ir::Value> = operands.iter().map(|place| self.address(place)).collect();
+        let zero = self.fb.ins().iconst(types::I64, 0);
+        let launches = self.launches;
+        let Some(entry) = launches[kernel].entry() else {
+            let end = self.fb.ins().iconst(types::I64, 1);
+            let args = LaneArgs {
+                pointers,
+                scalars: Vec::new(),
+                outer: vec![zero; own.body.outer()],
+                start: zero,
+                end,
+            };
+            clif_lanes::emit_lane(&mut self.fb, self.isa, &own.body, &args);
+            return;
+        };
+        let table = self.fill_table(&pointers);
+        if launches[kernel].is_direct() {
+            let end = self
+                .fb
+                .ins()
+                .iconst(types::I64, launches[kernel].lanes() as i64);
+            self.call_address(entry as usize, &[table, zero, zero, zero, end], false);
+            return;
+        }
+        let own = self.fb.ins().iconst(
+            types::I64,
+            std::ptr::from_ref::<Launch>(&launches[kernel]) as i64,
+        );
+        let context = self.params.context;
+        self.call_address(launch as *const () as usize, &[own, table, context], false);
+    }
+
+    fn call(&mut self, call: usize, operands: &[Place]) {
+        let program = self.program;
+        let pointers: Vec<ir::Value> = operands.iter().map(|place| self.address(place)).collect();
+        let table = self.fill_table(&pointers);
+        let kernel = std::ptr::from_ref::<KernelCall>(&program.calls[call].call);
+        let kernel = self.fb.ins().iconst(types::I64, kernel as i64);
+        let context = self.params.context;
+        let status = self.call_address(
+            call_kernel as *const () as usize,
+            &[kernel, table, context],
+            true,
+        );
+        let next = self.fb.create_block();
+        if let Some(status) = status {
+            self.fb.ins().brif(status, self.failed, &[], next, &[]);
+        }
+        self.fb.seal_block(next);
+        self.fb.switch_to_block(next);
+    }
+
+    fn fill_table(&mut self, pointers: &[ir::Value]) -> ir::Value {
+        for (k, &pointer) in pointers.iter().enumerate() {
+            self.fb
+                .ins()
+                .stack_store(types::I64, pointer, self.table, 8 * k as i32);
+        }
+        self.fb.ins().stack_addr(types::I64, self.table, 0)
+    }
+
+    /// Calls a function of 64-bit arguments by its address.
+    fn call_address(
+        &mut self,
+        address: usize,
+        args: &[ir::Value],
+        status: bool,
+    ) -> Option<ir::Value> {
+        let mut signature = ir::Signature::new(self.isa.default_call_conv());
+        signature
+            .params
+            .extend(args.iter().map(|_| AbiParam::new(types::I64)));
+        if status {
+            signature.returns.push(AbiParam::new(types::I32));
+        }
+        let signature = self.fb.import_signature(signature);
+        let callee = self.fb.ins().iconst(types::I64, address as i64);
+        let call = self.fb.ins().call_indirect(signature, callee, args);
+        self.fb.inst_results(call).first().copied()
+    }
+
+    fn copy(&mut self, from: &Place, to: &Place, bytes: usize) {
+        let (from, to) = (self.address(from), self.address(to));
+        if bytes > SMALL_COPY {
+            let bytes = self.fb.ins().iconst(types::I64, bytes as i64);
+            self.call_address(copy as *const () as usize, &[from, to, bytes], false);
+            return;
+        }
+        let flags = MemFlagsData::new().with_trap_code(None);
+        let mut at = 0;
+        while at < bytes {
+            let (ty, size) = match bytes - at {
+                8.. => (types::I64, 8),
+                4..8 => (types::I32, 4),
+                2..4 => (types::I16, 2),
+                _ => (types::I8, 1),
+            };
+            let part = self.fb.ins().load(ty, flags, from, at as i32);
+            self.fb.ins().store(flags, part, to, at as i32);
+            at += size;
+        }
+    }
+}

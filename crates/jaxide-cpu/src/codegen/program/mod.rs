@@ -1,0 +1,112 @@
+//! The loop IR as machine code: one function for a whole program.
+//!
+//! Loops and branches become blocks, arrays addresses. A nest with a single lane is emitted in place as scalar code; others are lane
+//! programs of their own, called by address: directly where they are small, else through [`launch`], which splits them over threads.
+
+mod code;
+mod launch;
+mod place;
+
+use super::ExecMemory;
+use super::lanes::{self, CompileError, CompiledBody, Isa};
+use crate::lower::program::Program;
+use crate::runtime::Context as RunContext;
+use cranelift_codegen::Context;
+use cranelift_codegen::control::ControlPlane;
+use cranelift_frontend::FunctionBuilderContext;
+use jaxide_core::{Error, ErrorKind, Result};
+use launch::Launch;
+
+/// The entry of a program: pointers to the arguments, to the results' buffers and to the constants, the arena, and the execution.
+/// Gives 0, or another number after the execution took an error.
+///
+/// # Safety
+/// Arguments, results and constants have the sizes that the program states, the arena its size, all 16-byte aligned or better than
+/// their element types ask; results overlap nothing else.
+pub(crate) type Entry = unsafe extern "C" fn(
+    inputs: *const *const u8,
+    outputs: *const *mut u8,
+    consts: *const *const u8,
+    arena: *mut u8,
+    context: *const RunContext<'_>,
+) -> u32;
+
+/// A compiled program.
+pub(crate) struct Code {
+    entry: Entry,
+    memory: ExecMemory,
+    clif: String,
+    bodies: Vec<Option<CompiledBody>>,
+    /// Referred to by address from the code.
+    _launches: Vec<Box<Launch>>,
+}
+
+impl Code {
+    /// The function; valid as long as `self` and the program live.
+    pub(crate) fn entry(&self) -> Entry {
+        self.entry
+    }
+
+    /// The function in Cranelift's text form.
+    pub(crate) fn clif(&self) -> &str {
+        &self.clif
+    }
+
+    /// Machine code of the function and of the lane programs that have their own, with the number of each.
+    pub(crate) fn machine_code(&self) -> impl Iterator<Item = (Option<usize>, &[u8])> {
+        let bodies = self.bodies.iter().enumerate();
+        let bodies =
+            bodies.filter_map(|(k, body)| body.as_ref().map(|body| (Some(k), body.code())));
+        std::iter::once((None, self.memory.bytes())).chain(bodies)
+    }
+}
+
+/// Compiles a program.
+///
+/// # Errors
+/// When the code generator refuses, or there is no memory for the code.
+pub(crate) fn compile(program: &Program, isa: Isa, text: bool) -> Result<Code> {
+    let failed = |error: CompileError| Error::new(ErrorKind::Internal, error.to_string());
+    let mut bodies = Vec::new();
+    let mut launches = Vec::new();
+    for kernel in &program.kernels {
+        if code::is_inline(kernel) {
+            bodies.push(None);
+            launches.push(Launch::inline(kernel));
+        } else {
+            let body = lanes::compile(&kernel.body, isa).map_err(failed)?;
+            launches.push(Launch::new(kernel, body.entry()));
+            bodies.push(Some(body));
+        }
+    }
+    let launches: Vec<Box<Launch>> = launches.into_iter().map(Box::new).collect();
+    let target = lanes::native_isa().map_err(failed)?;
+    let (mut context, mut frontend) = (Context::new(), FunctionBuilderContext::new());
+    code::define(&mut context, &mut frontend, &*target, program, &launches);
+    let clif = if text {
+        context.func.display().to_string()
+    } else {
+        String::new()
+    };
+    let compiled = context
+        .compile(&*target, &mut ControlPlane::default())
+        .map_err(|error| {
+            Error::new(
+                ErrorKind::Internal,
+                format!("code generation: {:?}", error.inner),
+            )
+        })?;
+    let mut code = compiled.code_buffer().to_vec();
+    lanes::relocate(&mut code, compiled).map_err(failed)?;
+    let memory = ExecMemory::new(&code)
+        .map_err(|error| Error::new(ErrorKind::Internal, format!("memory for code: {error}")))?;
+    // SAFETY: the code starts with a function of this signature, and `memory` keeps it in place.
+    let entry = unsafe { std::mem::transmute::<*const u8, Entry>(memory.start()) };
+    Ok(Code {
+        entry,
+        memory,
+        clif,
+        bodies,
+        _launches: launches,
+    })
+}

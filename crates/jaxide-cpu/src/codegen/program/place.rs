@@ -1,0 +1,83 @@
+//! Addresses of places.
+
+use super::code::Generator;
+use crate::lower::program::{Base, Dynamic, Place};
+use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, types};
+use jaxide_core::DType;
+
+impl Generator<'_, '_> {
+    /// The address of a place.
+    pub(super) fn address(&mut self, place: &Place) -> ir::Value {
+        let mut address = self.base(place.base);
+        let mut offset = place.offset;
+        if let Base::Temp(temp) = place.base {
+            offset += self.program.offsets[temp as usize] as i64;
+        }
+        for &(var, step) in &place.terms {
+            let index = self.loops[var.0 as usize];
+            let scaled = self.fb.ins().imul_imm_s(index, step);
+            address = self.fb.ins().iadd(address, scaled);
+        }
+        for dynamic in &place.dynamic {
+            let index = self.clamped_index(dynamic);
+            let scaled = self.fb.ins().imul_imm_s(index, dynamic.stride);
+            address = self.fb.ins().iadd(address, scaled);
+        }
+        if offset == 0 {
+            address
+        } else {
+            self.fb.ins().iadd_imm_s(address, offset)
+        }
+    }
+
+    fn base(&mut self, base: Base) -> ir::Value {
+        let table = |generator: &mut Self, table: ir::Value, k: u32| {
+            generator
+                .fb
+                .ins()
+                .load(types::I64, MemFlagsData::trusted(), table, 8 * k as i32)
+        };
+        match base {
+            Base::Input(k) => table(self, self.params.inputs, k),
+            Base::Output(k) => table(self, self.params.outputs, k),
+            Base::Const(k) => table(self, self.params.consts, k),
+            Base::Temp(_) => self.params.arena,
+            Base::Pointer(var) => self.fb.use_var(self.pointers[var.0 as usize]),
+        }
+    }
+
+    /// An integer in memory, moved into `0..=most`, as an `i64`.
+    fn clamped_index(&mut self, dynamic: &Dynamic) -> ir::Value {
+        let at = self.address(&dynamic.index);
+        let (ty, signed) = match dynamic.dtype {
+            DType::I8 | DType::I4 | DType::I2 => (types::I8, true),
+            DType::I16 => (types::I16, true),
+            DType::I32 => (types::I32, true),
+            DType::I64 => (types::I64, true),
+            DType::U16 => (types::I16, false),
+            DType::U32 => (types::I32, false),
+            DType::U64 => (types::I64, false),
+            _ => (types::I8, false),
+        };
+        let flags = MemFlagsData::new().with_trap_code(None);
+        let narrow = self.fb.ins().load(ty, flags, at, 0);
+        let most = self.fb.ins().iconst(types::I64, dynamic.most);
+        if signed {
+            let wide = if ty == types::I64 {
+                narrow
+            } else {
+                self.fb.ins().sextend(types::I64, narrow)
+            };
+            let zero = self.fb.ins().iconst(types::I64, 0);
+            let above = self.fb.ins().smax(wide, zero);
+            self.fb.ins().smin(above, most)
+        } else {
+            let wide = if ty == types::I64 {
+                narrow
+            } else {
+                self.fb.ins().uextend(types::I64, narrow)
+            };
+            self.fb.ins().umin(wide, most)
+        }
+    }
+}
