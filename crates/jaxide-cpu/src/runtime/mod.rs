@@ -36,6 +36,7 @@
 //!   that into a [`KernelError`].
 
 pub mod buffers;
+pub mod cumulative;
 pub mod fft;
 pub mod matmul;
 pub mod pool;
@@ -178,9 +179,12 @@ impl<'a> Buffers<'a> {
         // SAFETY: `new` was promised a valid pointer for each operand, and the index is in range.
         let pointer = unsafe { *self.pointers.add(index) };
         let count = element_count::<T>(pointer, bytes);
-        if count == 0 {
-            return &[];
-        }
+        // An empty operand may have any pointer; an aligned one lets bytes become elements.
+        let pointer = if count == 0 {
+            aligned_dangling()
+        } else {
+            pointer
+        };
         // SAFETY: `new` was promised that the pointer is valid for that many bytes and that no
         // output overlaps it; `element_count` checked the alignment; any bit pattern is a `T: Pod`.
         unsafe { std::slice::from_raw_parts(pointer.cast::<T>(), count) }
@@ -201,12 +205,18 @@ impl<'a> Buffers<'a> {
         // SAFETY: as in `input`.
         let pointer = unsafe { *self.pointers.add(self.signature.inputs.len() + index) };
         let count = element_count::<T>(pointer, bytes);
-        if count == 0 {
-            return &mut [];
-        }
+        let pointer = if count == 0 {
+            aligned_dangling()
+        } else {
+            pointer
+        };
         // SAFETY: as in `input`; outputs overlap nothing and `taken` makes this the only reference.
         unsafe { std::slice::from_raw_parts_mut(pointer.cast::<T>(), count) }
     }
+}
+
+fn aligned_dangling() -> *mut u8 {
+    std::ptr::without_provenance_mut(buffers::ALIGNMENT)
 }
 
 fn element_count<T: Pod>(pointer: *mut u8, bytes: usize) -> usize {
