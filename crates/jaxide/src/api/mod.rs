@@ -3,6 +3,7 @@
 //! Each records its function as a jaxpr, transforms that, and writes the result into the trace around it, or runs it
 //! where there is none.
 
+mod custom;
 mod differentiate;
 pub(crate) mod flat;
 mod jacobian;
@@ -10,6 +11,7 @@ mod jit;
 mod make_jaxpr;
 mod vmap;
 
+pub use custom::{custom_jvp, custom_vjp};
 pub use differentiate::{
     Argnum, Argnums, Linearized, Pullback, checkpoint, grad, grad_with_aux, jvp, linearize,
     value_and_grad, value_and_grad_with_aux, vjp,

@@ -3,6 +3,8 @@
 mod convert;
 mod display;
 mod methods;
+#[cfg(feature = "ndarray")]
+mod ndarray;
 mod operators;
 mod promote;
 
