@@ -19,7 +19,7 @@ pub mod eval;
 pub mod jaxpr;
 pub mod prims;
 pub mod simplify;
-mod small_float;
+pub mod small_float;
 mod tensor;
 pub mod transform;
 

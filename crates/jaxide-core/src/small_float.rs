@@ -46,7 +46,7 @@ fn format(dtype: DType) -> Option<Format> {
 }
 
 /// The number a code stands for; `None` when `dtype` is not a small float.
-pub(crate) fn decode(dtype: DType, code: u8) -> Option<f64> {
+pub fn decode(dtype: DType, code: u8) -> Option<f64> {
     if dtype == DType::F8E8M0Fnu {
         return Some(if code == 0xff {
             f64::NAN
@@ -89,7 +89,7 @@ pub(crate) fn decode(dtype: DType, code: u8) -> Option<f64> {
 /// The code of the number nearest to `value`, ties to the even code; `None` when `dtype` is not a small float.
 ///
 /// Beyond the range the result is infinity where there is one, else NaN, else the largest number.
-pub(crate) fn encode(dtype: DType, value: f64) -> Option<u8> {
+pub fn encode(dtype: DType, value: f64) -> Option<u8> {
     if dtype == DType::F8E8M0Fnu {
         if value.is_nan() || value < 0.0 {
             return Some(0xff);

@@ -26,6 +26,8 @@ mod state;
 mod strides;
 mod window;
 
+pub use control::formatted;
+
 use elementwise::Comparison;
 use interpreter::{Interpreter, Value, Values, tensors, values};
 use numerics::{complex, elementary, special};

@@ -9,7 +9,7 @@ use crate::tensor::Tensor;
 /// Prints `format` with its placeholders replaced by arrays: positional ones first, then those with names, in
 /// alphabetical order, as the arguments are.
 pub(in crate::eval) fn debug_print(format: &Name, arrays: &[Tensor]) -> Result<Vec<Tensor>> {
-    println!("{}", filled(&format.0, arrays));
+    println!("{}", formatted(&format.0, arrays));
     Ok(Vec::new())
 }
 
@@ -21,7 +21,9 @@ enum Piece<'a> {
     Name(&'a str),
 }
 
-fn filled(format: &str, arrays: &[Tensor]) -> String {
+/// A format with its placeholders replaced by arrays: positional ones first, then those with names, in alphabetical
+/// order, as the arguments are. A placeholder without an array stays `{}`.
+pub fn formatted(format: &str, arrays: &[Tensor]) -> String {
     let pieces = pieces(format);
     let mut names: Vec<&str> = pieces
         .iter()
@@ -114,7 +116,7 @@ mod tests {
             Tensor::from_vec(&[2], vec![0.5f32, 2.0]).unwrap(),
             Tensor::scalar(true as u8),
         ];
-        assert_eq!(filled("{} {y:.2f} {{x}} {x}", &arrays), "1 1 {x} [0.5 2.0]");
-        assert_eq!(filled("{1}-{0}", &arrays[..2]), "[0.5 2.0]-1");
+        assert_eq!(formatted("{} {y:.2f} {{x}} {x}", &arrays), "1 1 {x} [0.5 2.0]");
+        assert_eq!(formatted("{1}-{0}", &arrays[..2]), "[0.5 2.0]-1");
     }
 }
