@@ -12,7 +12,10 @@ use crate::runtime::{KernelCall, PoolBuffer, View};
 use jaxide_core::prims::ConvGeneralDilated;
 use jaxide_core::{Error, Result, Shape, byte_size, check_allocatable};
 
-pub(super) fn convolution(operands: &Operands, params: &ConvGeneralDilated) -> Result<Box<KernelCall>> {
+pub(super) fn convolution(
+    operands: &Operands,
+    params: &ConvGeneralDilated,
+) -> Result<Box<KernelCall>> {
     let [lhs, rhs] = &operands.inputs[..] else {
         return Err(Error::shape("two operands are expected"));
     };
@@ -22,12 +25,18 @@ pub(super) fn convolution(operands: &Operands, params: &ConvGeneralDilated) -> R
     let (groups, batch_groups) = (params.feature_group_count, params.batch_group_count);
     let space = rank.checked_sub(2);
     let fits = space.is_some_and(|space| {
-        [&numbers.lhs_spec, &numbers.rhs_spec, &numbers.out_spec].iter().all(|spec| spec.len() == rank)
+        [&numbers.lhs_spec, &numbers.rhs_spec, &numbers.out_spec]
+            .iter()
+            .all(|spec| spec.len() == rank)
             && (rhs.shape.len(), out.shape.len()) == (rank, rank)
             && params.padding.len() == space
-            && [&params.window_strides, &params.lhs_dilation, &params.rhs_dilation]
-                .iter()
-                .all(|steps| steps.len() == space && !steps.contains(&0))
+            && [
+                &params.window_strides,
+                &params.lhs_dilation,
+                &params.rhs_dilation,
+            ]
+            .iter()
+            .all(|steps| steps.len() == space && !steps.contains(&0))
             && (groups == 1 || batch_groups == 1)
             && groups > 0
             && batch_groups > 0
@@ -60,8 +69,18 @@ pub(super) fn convolution(operands: &Operands, params: &ConvGeneralDilated) -> R
     } else {
         batch as isize * strides[lhs_spec[0]]
     };
-    let windows = (0..space).map(|k| (out.shape[out_spec[k + 2]], params.window_strides[k] as isize * strides[lhs_spec[k + 2]]));
-    let taps = (0..space).map(|k| (rhs.shape[rhs_spec[k + 2]], params.rhs_dilation[k] as isize * strides[lhs_spec[k + 2]]));
+    let windows = (0..space).map(|k| {
+        (
+            out.shape[out_spec[k + 2]],
+            params.window_strides[k] as isize * strides[lhs_spec[k + 2]],
+        )
+    });
+    let taps = (0..space).map(|k| {
+        (
+            rhs.shape[rhs_spec[k + 2]],
+            params.rhs_dilation[k] as isize * strides[lhs_spec[k + 2]],
+        )
+    });
     let left = view(
         &padded,
         [(split, per_group), (batch, strides[lhs_spec[0]])]
@@ -75,9 +94,12 @@ pub(super) fn convolution(operands: &Operands, params: &ConvGeneralDilated) -> R
     let axis = |axis: usize| (rhs.shape[axis], steps[axis]);
     let right = view(
         &rhs.shape,
-        [(split, of_group as isize * steps[rhs_spec[0]]), (of_group, steps[rhs_spec[0]])]
-            .into_iter()
-            .chain(rhs_spec[1..].iter().map(|&k| axis(k))),
+        [
+            (split, of_group as isize * steps[rhs_spec[0]]),
+            (of_group, steps[rhs_spec[0]]),
+        ]
+        .into_iter()
+        .chain(rhs_spec[1..].iter().map(|&k| axis(k))),
     );
     let dimensions = DotDimensions {
         lhs_contracting: (rank..2 * rank - 1).collect(),
@@ -85,7 +107,12 @@ pub(super) fn convolution(operands: &Operands, params: &ConvGeneralDilated) -> R
         lhs_batch: vec![0],
         rhs_batch: vec![0],
     };
-    let product = Product::new((element, &left), (rhs.dtype, &right), &dimensions, out.dtype)?;
+    let product = Product::new(
+        (element, &left),
+        (rhs.dtype, &right),
+        &dimensions,
+        out.dtype,
+    )?;
 
     // The product is (group, batch, windows, feature); where group and feature go together in the result is one axis.
     let mut shape = vec![split, batch];
@@ -97,11 +124,16 @@ pub(super) fn convolution(operands: &Operands, params: &ConvGeneralDilated) -> R
             Some(0) => order.push(1),
             Some(1) => order.extend([0, rank]),
             Some(k) => order.push(k),
-            None => return Err(Error::parameter(format!("{out_spec:?} are not the axes of the result"))),
+            None => {
+                return Err(Error::parameter(format!(
+                    "{out_spec:?} are not the axes of the result"
+                )));
+            }
         }
     }
     let arranged = View::dense(&shape).permuted(&order);
-    let arrange = (!arranged.is_dense()).then(|| KernelCall::new(CopyView::new(&arranged, out.dtype.size())));
+    let arrange =
+        (!arranged.is_dense()).then(|| KernelCall::new(CopyView::new(&arranged, out.dtype.size())));
 
     let lhs_dtype = lhs.dtype;
     Ok(routine(operands, move |buffers, context| {
@@ -151,13 +183,21 @@ impl Padding {
     fn new(shape: &[usize], axes: &[usize], params: &ConvGeneralDilated) -> Option<Self> {
         let mut padded = Shape::from_slice(shape);
         let mut places = vec![(0, 1); shape.len()];
-        for ((&axis, &(low, high)), &dilation) in axes.iter().zip(&params.padding).zip(&params.lhs_dilation) {
-            let dilated = shape[axis].checked_sub(1).map_or(0, |steps| steps as i128 * dilation as i128 + 1);
+        for ((&axis, &(low, high)), &dilation) in
+            axes.iter().zip(&params.padding).zip(&params.lhs_dilation)
+        {
+            let dilated = shape[axis]
+                .checked_sub(1)
+                .map_or(0, |steps| steps as i128 * dilation as i128 + 1);
             let length = dilated + i128::from(low) + i128::from(high);
             padded[axis] = usize::try_from(length.max(0)).unwrap_or(usize::MAX);
             places[axis] = (low, dilation);
         }
-        let same = padded[..] == *shape && places.iter().zip(shape).all(|(&place, &length)| place == (0, 1) || (place.0 == 0 && length <= 1));
+        let same = padded[..] == *shape
+            && places
+                .iter()
+                .zip(shape)
+                .all(|(&place, &length)| place == (0, 1) || (place.0 == 0 && length <= 1));
         (!same).then(|| Padding {
             shape: Shape::from_slice(shape),
             padded,
@@ -165,11 +205,17 @@ impl Padding {
         })
     }
 
-    fn spread(&self, bytes: &[u8], element: usize) -> Result<PoolBuffer, crate::runtime::OutOfMemory> {
+    fn spread(
+        &self,
+        bytes: &[u8],
+        element: usize,
+    ) -> Result<PoolBuffer, crate::runtime::OutOfMemory> {
         let mut out = PoolBuffer::zeroed(self.padded.iter().product::<usize>() * element)?;
         let strides = dense_strides(&self.padded);
         // Axes that stay as they are at the end go together.
-        let moved = (0..self.shape.len()).rev().find(|&axis| self.places[axis] != (0, 1) || self.shape[axis] != self.padded[axis]);
+        let moved = (0..self.shape.len())
+            .rev()
+            .find(|&axis| self.places[axis] != (0, 1) || self.shape[axis] != self.padded[axis]);
         let leading = moved.map_or(0, |axis| axis + 1);
         let run = self.shape[leading..].iter().product::<usize>() * element;
         if bytes.is_empty() || out.is_empty() {
@@ -185,7 +231,11 @@ impl Padding {
                 let (low, step) = self.places[axis];
                 let place = i128::from(low) + index as i128 * step as i128;
                 start = start
-                    .zip(usize::try_from(place).ok().filter(|&place| place < self.padded[axis]))
+                    .zip(
+                        usize::try_from(place)
+                            .ok()
+                            .filter(|&place| place < self.padded[axis]),
+                    )
                     .map(|(start, place)| start + place * strides[axis] as usize * element);
             }
             if let Some(start) = start {

@@ -32,21 +32,77 @@ macro_rules! by_dtype {
      other => $other:expr $(,)?) => {{
         use jaxide_core::DType;
         match $dtype {
-            DType::I2 | DType::I4 | DType::I8 => { type $T = i8; $int }
-            DType::I16 => { type $T = i16; $int }
-            DType::I32 => { type $T = i32; $int }
-            DType::I64 => { type $T = i64; $int }
-            DType::Bool | DType::U2 | DType::U4 | DType::U8 => { type $T = u8; $int }
-            DType::U16 => { type $T = u16; $int }
-            DType::U32 => { type $T = u32; $int }
-            DType::U64 => { type $T = u64; $int }
+            DType::I2 | DType::I4 | DType::I8 => {
+                #[allow(dead_code)]
+                type $T = i8;
+                $int
+            }
+            DType::I16 => {
+                #[allow(dead_code)]
+                type $T = i16;
+                $int
+            }
+            DType::I32 => {
+                #[allow(dead_code)]
+                type $T = i32;
+                $int
+            }
+            DType::I64 => {
+                #[allow(dead_code)]
+                type $T = i64;
+                $int
+            }
+            DType::Bool | DType::U2 | DType::U4 | DType::U8 => {
+                #[allow(dead_code)]
+                type $T = u8;
+                $int
+            }
+            DType::U16 => {
+                #[allow(dead_code)]
+                type $T = u16;
+                $int
+            }
+            DType::U32 => {
+                #[allow(dead_code)]
+                type $T = u32;
+                $int
+            }
+            DType::U64 => {
+                #[allow(dead_code)]
+                type $T = u64;
+                $int
+            }
             $crate::lower::library::elements::small_floats!() => $small,
-            DType::F16 => { type $T = half::f16; $real }
-            DType::BF16 => { type $T = half::bf16; $real }
-            DType::F32 => { type $T = f32; $real }
-            DType::F64 => { type $T = f64; $real }
-            DType::C64 => { type $T = f32; $complex }
-            DType::C128 => { type $T = f64; $complex }
+            DType::F16 => {
+                #[allow(dead_code)]
+                type $T = half::f16;
+                $real
+            }
+            DType::BF16 => {
+                #[allow(dead_code)]
+                type $T = half::bf16;
+                $real
+            }
+            DType::F32 => {
+                #[allow(dead_code)]
+                type $T = f32;
+                $real
+            }
+            DType::F64 => {
+                #[allow(dead_code)]
+                type $T = f64;
+                $real
+            }
+            DType::C64 => {
+                #[allow(dead_code)]
+                type $T = f32;
+                $complex
+            }
+            DType::C128 => {
+                #[allow(dead_code)]
+                type $T = f64;
+                $complex
+            }
             DType::KeyFry | DType::KeyRbg | DType::KeyUnsafeRbg | DType::Float0 => $other,
         }
     }};
@@ -93,12 +149,20 @@ pub(super) fn meaningless(dtype: DType) -> Error {
 
 /// Bytes as elements.
 pub(super) fn typed<T: Pod>(bytes: &[u8]) -> &[T] {
-    if bytes.is_empty() { &[] } else { bytemuck::cast_slice(bytes) }
+    if bytes.is_empty() {
+        &[]
+    } else {
+        bytemuck::cast_slice(bytes)
+    }
 }
 
 /// Bytes as elements, for writing.
 pub(super) fn typed_mut<T: Pod>(bytes: &mut [u8]) -> &mut [T] {
-    if bytes.is_empty() { &mut [] } else { bytemuck::cast_slice_mut(bytes) }
+    if bytes.is_empty() {
+        &mut []
+    } else {
+        bytemuck::cast_slice_mut(bytes)
+    }
 }
 
 /// A class of numbers that elements are read as and rounded from.
@@ -119,7 +183,9 @@ pub(super) trait Number: Copy + Default + Send + Sync + 'static {
 }
 
 fn put<A: Copy, B>(from: &[A], to: &mut [B], f: impl Fn(A) -> B) {
-    to.iter_mut().zip(from).for_each(|(to, &from)| *to = f(from));
+    to.iter_mut()
+        .zip(from)
+        .for_each(|(to, &from)| *to = f(from));
 }
 
 /// The value of a small float's code.
@@ -251,7 +317,9 @@ const BLOCK: usize = 512;
 pub(super) fn convert(from: DType, bytes: &[u8], to: DType, out: &mut [u8]) {
     fn through<N: Number>(from: DType, bytes: &[u8], to: DType, out: &mut [u8]) {
         let mut numbers = [N::default(); BLOCK];
-        let blocks = bytes.chunks(BLOCK * from.size()).zip(out.chunks_mut(BLOCK * to.size()));
+        let blocks = bytes
+            .chunks(BLOCK * from.size())
+            .zip(out.chunks_mut(BLOCK * to.size()));
         for (bytes, out) in blocks {
             let numbers = &mut numbers[..bytes.len() / from.size()];
             N::read(from, bytes, numbers);

@@ -62,13 +62,23 @@ fn bytes<T: Pod>(elements: &[T]) -> Vec<u8> {
 
 /// A kernel that treats operands as batches, along the same leading axes, of parts: those of the first operand have
 /// `rank` axes.
-fn batched(operands: &Operands, rank: usize, part: impl Fn(&[&[u8]]) -> Parts + Send + Sync + 'static) -> Call {
+fn batched(
+    operands: &Operands,
+    rank: usize,
+    part: impl Fn(&[&[u8]]) -> Parts + Send + Sync + 'static,
+) -> Call {
     let shape = &operands.inputs[0].shape;
     let Some(leading) = shape.len().checked_sub(rank) else {
-        return Err(Error::shape(format!("an operand of shape {shape:?} has fewer than {rank} axes")));
+        return Err(Error::shape(format!(
+            "an operand of shape {shape:?} has fewer than {rank} axes"
+        )));
     };
     let batch: usize = shape[..leading].iter().product();
-    if operands.inputs.iter().any(|input| input.shape.get(..leading) != Some(&shape[..leading])) {
+    if operands
+        .inputs
+        .iter()
+        .any(|input| input.shape.get(..leading) != Some(&shape[..leading]))
+    {
         return Err(Error::shape("operands have different leading axes"));
     }
     let (inputs, outputs) = (operands.inputs.len(), operands.outputs.len());
@@ -99,7 +109,9 @@ fn batched(operands: &Operands, rank: usize, part: impl Fn(&[&[u8]]) -> Parts + 
 fn matrix(operands: &Operands, index: usize) -> Result<(usize, usize)> {
     match operands.inputs.get(index).map(|input| &input.shape[..]) {
         Some([.., rows, columns]) => Ok((*rows, *columns)),
-        _ => Err(Error::shape(format!("operand {index} is no batch of matrices"))),
+        _ => Err(Error::shape(format!(
+            "operand {index} is no batch of matrices"
+        ))),
     }
 }
 
@@ -107,13 +119,19 @@ fn matrix(operands: &Operands, index: usize) -> Result<(usize, usize)> {
 fn order(operands: &Operands) -> Result<usize> {
     match matrix(operands, 0)? {
         (rows, columns) if rows == columns => Ok(rows),
-        (rows, columns) => Err(Error::shape(format!("matrices of {rows} by {columns} are not square"))),
+        (rows, columns) => Err(Error::shape(format!(
+            "matrices of {rows} by {columns} are not square"
+        ))),
     }
 }
 
 /// The last axis of the `index`-th operand.
 fn length(operands: &Operands, index: usize) -> usize {
-    operands.inputs.get(index).and_then(|input| input.shape.last().copied()).unwrap_or(0)
+    operands
+        .inputs
+        .get(index)
+        .and_then(|input| input.shape.last().copied())
+        .unwrap_or(0)
 }
 
 pub(super) fn cholesky(operands: &Operands) -> Call {
@@ -138,7 +156,9 @@ pub(super) fn lu(operands: &Operands) -> Call {
 
 pub(super) fn lu_pivots_to_permutation(operands: &Operands, size: usize) -> Call {
     match operands.inputs[0].dtype {
-        DType::I32 => batched(operands, 1, move |x| vec![bytes(&linalg::lu_pivots_to_permutation(typed(x[0]), size))]),
+        DType::I32 => batched(operands, 1, move |x| {
+            vec![bytes(&linalg::lu_pivots_to_permutation(typed(x[0]), size))]
+        }),
         other => Err(meaningless(other)),
     }
 }
@@ -173,7 +193,9 @@ pub(super) fn householder_product(operands: &Operands) -> Call {
     let (m, n) = matrix(operands, 0)?;
     let k = length(operands, 1);
     if k > n || n > m {
-        return Err(Error::shape(format!("{k} reflectors make no {m} by {n} matrix")));
+        return Err(Error::shape(format!(
+            "{k} reflectors make no {m} by {n} matrix"
+        )));
     }
     by_entry!(operands, E => batched(operands, 2, move |x| {
         vec![bytes(&linalg::householder_product::<E>(typed(x[0]), m, n, typed(x[1])))]
@@ -184,7 +206,9 @@ pub(super) fn ormqr(operands: &Operands, params: &Ormqr) -> Call {
     let ((m, n), (p, q)) = (matrix(operands, 0)?, matrix(operands, 2)?);
     let (left, transpose) = (params.left, params.transpose);
     if m != if left { p } else { q } || length(operands, 1) > n.min(m) {
-        return Err(Error::shape(format!("reflectors of length {m} cannot multiply a {p} by {q} matrix")));
+        return Err(Error::shape(format!(
+            "reflectors of length {m} cannot multiply a {p} by {q} matrix"
+        )));
     }
     by_entry!(operands, E => batched(operands, 2, move |x| {
         vec![bytes(&linalg::ormqr::<E>((typed(x[0]), m, n), typed(x[1]), (typed(x[2]), p, q), left, transpose))]
@@ -203,7 +227,10 @@ pub(super) fn eigh(operands: &Operands, params: &Eigh) -> Call {
 
 pub(super) fn eig(operands: &Operands, params: &Eig) -> Call {
     let n = order(operands)?;
-    let (left, right) = (params.compute_left_eigenvectors, params.compute_right_eigenvectors);
+    let (left, right) = (
+        params.compute_left_eigenvectors,
+        params.compute_right_eigenvectors,
+    );
     by_entry!(operands, E => batched(operands, 2, move |x| {
         let eig = linalg::eig::<E>(typed(x[0]), n);
         let vectors = [left.then(|| bytes(&eig.left)), right.then(|| bytes(&eig.right))];
@@ -282,7 +309,9 @@ pub(super) fn triangular_solve(operands: &Operands, params: &TriangularSolve) ->
 fn subset(range: Option<(usize, usize)>, count: usize) -> Result<(usize, usize)> {
     let (first, end) = range.unwrap_or((0, count));
     if first > end || end > count {
-        return Err(Error::parameter(format!("subset_by_index is ({first}, {end}), of {count}")));
+        return Err(Error::parameter(format!(
+            "subset_by_index is ({first}, {end}), of {count}"
+        )));
     }
     Ok((first, end))
 }

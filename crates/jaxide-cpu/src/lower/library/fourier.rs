@@ -16,12 +16,14 @@ pub(super) fn fft(operands: &Operands, params: &prims::Fft) -> Result<Box<Kernel
         FftType::Irfft => FftKind::RealInverse,
     };
     match (input.dtype, kind) {
-        (DType::F32, FftKind::RealForward) | (DType::C64, FftKind::Forward | FftKind::Inverse | FftKind::RealInverse) => {
-            Ok(KernelCall::new(Fft::<f32>::new(kind, &input.shape, &params.fft_lengths)))
-        }
-        (DType::F64, FftKind::RealForward) | (DType::C128, FftKind::Forward | FftKind::Inverse | FftKind::RealInverse) => {
-            Ok(KernelCall::new(Fft::<f64>::new(kind, &input.shape, &params.fft_lengths)))
-        }
+        (DType::F32, FftKind::RealForward)
+        | (DType::C64, FftKind::Forward | FftKind::Inverse | FftKind::RealInverse) => Ok(
+            KernelCall::new(Fft::<f32>::new(kind, &input.shape, &params.fft_lengths)),
+        ),
+        (DType::F64, FftKind::RealForward)
+        | (DType::C128, FftKind::Forward | FftKind::Inverse | FftKind::RealInverse) => Ok(
+            KernelCall::new(Fft::<f64>::new(kind, &input.shape, &params.fft_lengths)),
+        ),
         (other, _) => Err(meaningless(other)),
     }
 }

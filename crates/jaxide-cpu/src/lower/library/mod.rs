@@ -24,7 +24,8 @@ mod tests;
 use super::graph::{Call, Graph, ValueId};
 use super::program::LibraryCall;
 use crate::runtime::KernelCall;
-use cumulative::{Cumulation, cumulative};
+use crate::runtime::cumulative::CumulativeOp;
+use cumulative::cumulative;
 use jaxide_core::prims::Prim;
 use jaxide_core::{Error, ErrorKind, Result};
 use operands::Operands;
@@ -33,7 +34,12 @@ use operands::Operands;
 ///
 /// # Errors
 /// When the operation has no meaning for the operands' types, or needs its host.
-pub(crate) fn kernel(graph: &Graph, call: &Call, args: &[ValueId], results: &[ValueId]) -> Result<LibraryCall> {
+pub(crate) fn kernel(
+    graph: &Graph,
+    call: &Call,
+    args: &[ValueId],
+    results: &[ValueId],
+) -> Result<LibraryCall> {
     let operands = Operands::new(graph, args, results);
     let (name, made) = match call {
         Call::Map(op) => (format!("{op:?}"), map::map(*op, &operands)),
@@ -53,11 +59,24 @@ fn primitive(prim: &Prim, operands: &Operands) -> Result<Box<KernelCall>> {
         Prim::ConvGeneralDilated(params) => convolution::convolution(operands, params),
         Prim::Fft(params) => fourier::fft(operands, params),
 
-        Prim::Cumsum(params) => cumulative(operands, Cumulation::Sum, params.axis, params.reverse),
-        Prim::Cumprod(params) => cumulative(operands, Cumulation::Product, params.axis, params.reverse),
-        Prim::Cummax(params) => cumulative(operands, Cumulation::Max, params.axis, params.reverse),
-        Prim::Cummin(params) => cumulative(operands, Cumulation::Min, params.axis, params.reverse),
-        Prim::Cumlogsumexp(params) => cumulative(operands, Cumulation::LogSumExp, params.axis, params.reverse),
+        Prim::Cumsum(params) => {
+            cumulative(operands, CumulativeOp::Sum, params.axis, params.reverse)
+        }
+        Prim::Cumprod(params) => {
+            cumulative(operands, CumulativeOp::Prod, params.axis, params.reverse)
+        }
+        Prim::Cummax(params) => {
+            cumulative(operands, CumulativeOp::Max, params.axis, params.reverse)
+        }
+        Prim::Cummin(params) => {
+            cumulative(operands, CumulativeOp::Min, params.axis, params.reverse)
+        }
+        Prim::Cumlogsumexp(params) => cumulative(
+            operands,
+            CumulativeOp::LogSumExp,
+            params.axis,
+            params.reverse,
+        ),
         Prim::Sort(params) => sorting::sort(operands, params),
         Prim::TopK(params) => sorting::top_k(operands, params),
         Prim::ApproxTopK(params) => sorting::approx_top_k(operands, params),
@@ -67,7 +86,9 @@ fn primitive(prim: &Prim, operands: &Operands) -> Result<Box<KernelCall>> {
         Prim::Cholesky(_) => factor::cholesky(operands),
         Prim::CholeskyUpdate(_) => factor::cholesky_update(operands),
         Prim::Lu(_) => factor::lu(operands),
-        Prim::LuPivotsToPermutation(params) => factor::lu_pivots_to_permutation(operands, params.permutation_size),
+        Prim::LuPivotsToPermutation(params) => {
+            factor::lu_pivots_to_permutation(operands, params.permutation_size)
+        }
         Prim::Qr(params) => factor::qr(operands, params),
         Prim::Geqrf(_) => factor::geqrf(operands),
         Prim::Geqp3(_) => factor::geqp3(operands),

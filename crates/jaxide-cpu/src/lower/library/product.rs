@@ -41,7 +41,12 @@ fn dimensions(numbers: &DotDimensionNumbers) -> DotDimensions {
 }
 
 /// The product of arrays of one type, summed in that type; `None` where it is not computed in.
-fn native(dtype: DType, lhs: &View, rhs: &View, dimensions: &DotDimensions) -> Option<Box<KernelCall>> {
+fn native(
+    dtype: DType,
+    lhs: &View,
+    rhs: &View,
+    dimensions: &DotDimensions,
+) -> Option<Box<KernelCall>> {
     macro_rules! of {
         ($T:ty) => {
             KernelCall::new(DotGeneral::<$T>::new(lhs, rhs, dimensions))
@@ -61,8 +66,12 @@ fn native(dtype: DType, lhs: &View, rhs: &View, dimensions: &DotDimensions) -> O
         DType::F64 => of!(f64),
         DType::C64 => of!(Complex<f32>),
         DType::C128 => of!(Complex<f64>),
-        DType::F16 => KernelCall::new(DotGeneral::<half::f16, f32, half::f16>::new(lhs, rhs, dimensions)),
-        DType::BF16 => KernelCall::new(DotGeneral::<half::bf16, f32, half::bf16>::new(lhs, rhs, dimensions)),
+        DType::F16 => KernelCall::new(DotGeneral::<half::f16, f32, half::f16>::new(
+            lhs, rhs, dimensions,
+        )),
+        DType::BF16 => KernelCall::new(DotGeneral::<half::bf16, f32, half::bf16>::new(
+            lhs, rhs, dimensions,
+        )),
         _ => return None,
     })
 }
@@ -70,18 +79,32 @@ fn native(dtype: DType, lhs: &View, rhs: &View, dimensions: &DotDimensions) -> O
 /// The type that products of elements of two types are summed in, for a result of a third.
 pub(super) fn working_type(lhs: DType, rhs: DType, result: DType) -> Result<DType> {
     let types = [lhs, rhs, result];
-    let wide = |dtype: &DType| matches!(dtype, DType::F64 | DType::C128 | DType::I32 | DType::U32 | DType::I64 | DType::U64);
-    if let Some(&opaque) = types.iter().find(|&&dtype| Class::of(dtype) == Class::Opaque) {
+    let wide = |dtype: &DType| {
+        matches!(
+            dtype,
+            DType::F64 | DType::C128 | DType::I32 | DType::U32 | DType::I64 | DType::U64
+        )
+    };
+    if let Some(&opaque) = types
+        .iter()
+        .find(|&&dtype| Class::of(dtype) == Class::Opaque)
+    {
         return Err(meaningless(opaque));
     }
-    Ok(match (Class::of(lhs).with(Class::of(rhs)), types.iter().any(wide)) {
-        (Class::Complex, true) => DType::C128,
-        (Class::Complex, false) => DType::C64,
-        (Class::Real, true) => DType::F64,
-        (Class::Real, false) => DType::F32,
-        (Class::Integer | Class::Opaque, _) if Class::of(result) == Class::Integer && result.bits() <= 32 => DType::I32,
-        (Class::Integer | Class::Opaque, _) => DType::I64,
-    })
+    Ok(
+        match (Class::of(lhs).with(Class::of(rhs)), types.iter().any(wide)) {
+            (Class::Complex, true) => DType::C128,
+            (Class::Complex, false) => DType::C64,
+            (Class::Real, true) => DType::F64,
+            (Class::Real, false) => DType::F32,
+            (Class::Integer | Class::Opaque, _)
+                if Class::of(result) == Class::Integer && result.bits() <= 32 =>
+            {
+                DType::I32
+            }
+            (Class::Integer | Class::Opaque, _) => DType::I64,
+        },
+    )
 }
 
 /// A product with conversions around it.
@@ -112,7 +135,13 @@ impl Product {
         })
     }
 
-    pub(super) fn run(&self, lhs: &[u8], rhs: &[u8], out: &mut [u8], context: &Context<'_>) -> Outcome {
+    pub(super) fn run(
+        &self,
+        lhs: &[u8],
+        rhs: &[u8],
+        out: &mut [u8],
+        context: &Context<'_>,
+    ) -> Outcome {
         let lhs = Converted::new(self.lhs, lhs, self.working)?;
         let rhs = Converted::new(self.rhs, rhs, self.working)?;
         let inputs = [lhs.bytes(), rhs.bytes()];
@@ -133,7 +162,11 @@ enum Converted<'a> {
 }
 
 impl<'a> Converted<'a> {
-    fn new(from: DType, bytes: &'a [u8], to: DType) -> std::result::Result<Self, crate::runtime::KernelError> {
+    fn new(
+        from: DType,
+        bytes: &'a [u8],
+        to: DType,
+    ) -> std::result::Result<Self, crate::runtime::KernelError> {
         if from == to {
             return Ok(Converted::Own(bytes));
         }
@@ -160,7 +193,8 @@ pub(super) fn ragged_dot_general(operands: &Operands, params: &RaggedDotGeneral)
         return Err(Error::shape("three operands are expected"));
     };
     let numbers = &params.ragged_dot_dimension_numbers;
-    let ((lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch)) = &numbers.dot_dimension_numbers;
+    let ((lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch)) =
+        &numbers.dot_dimension_numbers;
     let &[ragged] = numbers.lhs_ragged_dimensions.as_slice() else {
         return Err(Error::parameter("one ragged axis is expected"));
     };
@@ -176,12 +210,23 @@ pub(super) fn ragged_dot_general(operands: &Operands, params: &RaggedDotGeneral)
             rhs_batch: rhs_batch.to_vec(),
         };
     } else if let Some(place) = lhs_contracting.iter().position(|&axis| axis == ragged) {
-        let prefix = |batch: &Dims, contracting: &Dims| [&batch[..], &contracting[..place]].concat();
+        let prefix =
+            |batch: &Dims, contracting: &Dims| [&batch[..], &contracting[..place]].concat();
         let &rhs_ragged = rhs_contracting
             .get(place)
             .ok_or_else(|| Error::parameter("the ragged axis has no partner"))?;
-        grouped_lhs = Some(Grouped::new(lhs, ragged, prefix(lhs_batch, lhs_contracting), sizes)?);
-        grouped_rhs = Some(Grouped::new(rhs, rhs_ragged, prefix(rhs_batch, rhs_contracting), sizes)?);
+        grouped_lhs = Some(Grouped::new(
+            lhs,
+            ragged,
+            prefix(lhs_batch, lhs_contracting),
+            sizes,
+        )?);
+        grouped_rhs = Some(Grouped::new(
+            rhs,
+            rhs_ragged,
+            prefix(rhs_batch, rhs_contracting),
+            sizes,
+        )?);
         dimensions = DotDimensions {
             lhs_contracting: behind(lhs_contracting),
             rhs_contracting: behind(rhs_contracting),
@@ -192,7 +237,8 @@ pub(super) fn ragged_dot_general(operands: &Operands, params: &RaggedDotGeneral)
         let &[group] = numbers.rhs_group_dimensions.as_slice() else {
             return Err(Error::parameter("one group axis is expected"));
         };
-        let before = (0..ragged).filter(|axis| !lhs_batch.contains(axis) && !lhs_contracting.contains(axis));
+        let before =
+            (0..ragged).filter(|axis| !lhs_batch.contains(axis) && !lhs_contracting.contains(axis));
         let prefix = lhs_batch.iter().copied().chain(before).collect();
         grouped_lhs = Some(Grouped::new(lhs, ragged, prefix, sizes)?);
         grouped_rhs = None;
@@ -203,13 +249,25 @@ pub(super) fn ragged_dot_general(operands: &Operands, params: &RaggedDotGeneral)
             rhs_batch: rhs_batch.to_vec(),
         };
     }
-    let view = |array: &Array, grouped: &Option<Grouped>| View::dense(grouped.as_ref().map_or(&array.shape[..], |it| &it.result));
+    let view = |array: &Array, grouped: &Option<Grouped>| {
+        View::dense(grouped.as_ref().map_or(&array.shape[..], |it| &it.result))
+    };
     let (left, right) = (view(lhs, &grouped_lhs), view(rhs, &grouped_rhs));
-    let product = Product::new((lhs.dtype, &left), (rhs.dtype, &right), &dimensions, operands.outputs[0].dtype)?;
+    let product = Product::new(
+        (lhs.dtype, &left),
+        (rhs.dtype, &right),
+        &dimensions,
+        operands.outputs[0].dtype,
+    )?;
     let count = sizes.dtype;
     Ok(routine(operands, move |buffers, context| {
         let sizes = <i128 as super::elements::Number>::read_all(count, buffers.input(2));
-        let apply = |grouped: &Option<Grouped>, bytes| grouped.as_ref().map(|it| it.apply(bytes, &sizes)).transpose();
+        let apply = |grouped: &Option<Grouped>, bytes| {
+            grouped
+                .as_ref()
+                .map(|it| it.apply(bytes, &sizes))
+                .transpose()
+        };
         let (lhs, rhs) = (buffers.input::<u8>(0), buffers.input::<u8>(1));
         let (left, right) = (apply(&grouped_lhs, lhs)?, apply(&grouped_rhs, rhs)?);
         let left = left.as_ref().map_or(lhs, PoolBuffer::bytes);
@@ -254,7 +312,11 @@ impl Grouped {
         })
     }
 
-    fn apply(&self, bytes: &[u8], sizes: &[i128]) -> std::result::Result<PoolBuffer, crate::runtime::KernelError> {
+    fn apply(
+        &self,
+        bytes: &[u8],
+        sizes: &[i128],
+    ) -> std::result::Result<PoolBuffer, crate::runtime::KernelError> {
         let mut grouped = PoolBuffer::zeroed(bytes.len() * self.groups)?;
         if bytes.is_empty() || self.groups == 0 {
             return Ok(grouped);
@@ -269,7 +331,13 @@ impl Grouped {
             })
             .collect();
         // Elements behind the ragged and all prefix axes go together.
-        let last = self.prefix.iter().copied().chain([self.ragged]).max().unwrap_or(0);
+        let last = self
+            .prefix
+            .iter()
+            .copied()
+            .chain([self.ragged])
+            .max()
+            .unwrap_or(0);
         let run: usize = self.shape[last + 1..].iter().product::<usize>() * self.element;
         let leading = &self.shape[..=last];
         let to = grouped.bytes_mut();
@@ -279,7 +347,10 @@ impl Grouped {
             for (place, &length) in index.iter_mut().zip(leading).rev() {
                 (*place, rest) = (rest % length, rest / length);
             }
-            let row = self.prefix.iter().fold(0, |row, &axis| row * self.shape[axis] + index[axis]);
+            let row = self
+                .prefix
+                .iter()
+                .fold(0, |row, &axis| row * self.shape[axis] + index[axis]);
             let ends = &ends[row * self.groups..(row + 1) * self.groups];
             let position = index[self.ragged] as i128;
             if let Some(group) = ends.iter().position(|&end| position < end) {

@@ -29,7 +29,9 @@ pub(super) fn bits(operands: &Operands, params: &RandomBits) -> Call {
     let width = params.bit_width as u32;
     let count: usize = params.shape.iter().product();
     if !matches!(width, 8 | 16 | 32 | 64) {
-        return Err(Error::parameter(format!("bit_width is {width}, not 8, 16, 32 or 64")));
+        return Err(Error::parameter(format!(
+            "bit_width is {width}, not 8, 16, 32 or 64"
+        )));
     }
     Ok(routine(operands, move |buffers, _| {
         let values = prng.bits(buffers.input(0), width, count);
@@ -67,7 +69,8 @@ pub(super) fn bit_generator(operands: &Operands, params: &RngBitGenerator) -> Ca
             let words = typed::<u64>(bytes);
             [words[0], words[1]]
         };
-        let (next, values) = random::rng_bit_generator(algorithm, state, dtype.bits() as u32, &shape);
+        let (next, values) =
+            random::rng_bit_generator(algorithm, state, dtype.bits() as u32, &shape);
         let out = buffers.output::<u8>(0);
         if narrow {
             typed_mut(out).copy_from_slice(&random::state_to_words(next));

@@ -54,7 +54,11 @@ pub(super) fn in_chunks<T: Pod + Send>(
 }
 
 /// `f(0)`, … `f(count - 1)`, computed on all threads of the context.
-pub(super) fn each<R: Send + Sync>(context: &Context<'_>, count: usize, f: impl Fn(usize) -> R + Sync) -> Vec<R> {
+pub(super) fn each<R: Send + Sync>(
+    context: &Context<'_>,
+    count: usize,
+    f: impl Fn(usize) -> R + Sync,
+) -> Vec<R> {
     let slots: Vec<OnceLock<R>> = (0..count).map(|_| OnceLock::new()).collect();
     context.parallel_for(count, |i| {
         slots[i].get_or_init(|| f(i));

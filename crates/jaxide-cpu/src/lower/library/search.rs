@@ -24,11 +24,20 @@ pub(super) fn nonzero(operands: &Operands, params: &Nonzero) -> Call {
     let mut axes = params.axes.to_vec();
     axes.sort_unstable();
     if !fill.is_empty() && fill.len() != axes.len() {
-        return Err(Error::parameter(format!("{} fill values are given for {} axes", fill.len(), axes.len())));
+        return Err(Error::parameter(format!(
+            "{} fill values are given for {} axes",
+            fill.len(),
+            axes.len()
+        )));
     }
-    let others: Vec<usize> = (0..x.shape.len()).filter(|axis| !axes.contains(axis)).collect();
+    let others: Vec<usize> = (0..x.shape.len())
+        .filter(|axis| !axes.contains(axis))
+        .collect();
     let batch_shape: Vec<usize> = others.iter().map(|&axis| x.shape[axis]).collect();
-    if fill.iter().any(|value| value.shape.len() > batch_shape.len()) {
+    if fill
+        .iter()
+        .any(|value| value.shape.len() > batch_shape.len())
+    {
         return Err(Error::shape("a fill value has too many axes"));
     }
     let strides = row_major(&x.shape);
@@ -38,14 +47,20 @@ pub(super) fn nonzero(operands: &Operands, params: &Nonzero) -> Call {
             let numbers = C128::read_all(x.dtype, bytes);
             numbers.iter().map(|z| z.re != 0.0 || z.im != 0.0).collect()
         } else {
-            f64::read_all(x.dtype, bytes).iter().map(|&v| v != 0.0).collect::<Vec<bool>>()
+            f64::read_all(x.dtype, bytes)
+                .iter()
+                .map(|&v| v != 0.0)
+                .collect::<Vec<bool>>()
         };
-        let values: Vec<Vec<i128>> = (0..fill.len()).map(|k| i128::read_all(fill[k].dtype, buffers.input(k + 1))).collect();
+        let values: Vec<Vec<i128>> = (0..fill.len())
+            .map(|k| i128::read_all(fill[k].dtype, buffers.input(k + 1)))
+            .collect();
         let batches: usize = batch_shape.iter().product();
         let group: usize = axes.iter().map(|&axis| x.shape[axis]).product();
         let found: Vec<Vec<usize>> = each(context, batches, |batch| {
             let start = position(batch, &others, &x.shape, &strides);
-            let positions = (0..group).filter(|&index| truth[start + position(index, &axes, &x.shape, &strides)]);
+            let positions = (0..group)
+                .filter(|&index| truth[start + position(index, &axes, &x.shape, &strides)]);
             positions.take(size).collect()
         });
         let mut inner = group;
@@ -55,7 +70,9 @@ pub(super) fn nonzero(operands: &Operands, params: &Nonzero) -> Call {
             let mut coordinates = Vec::with_capacity(batches * size);
             for (batch, found) in found.iter().enumerate() {
                 let filler = match values.get(number) {
-                    Some(values) if !truth.is_empty() => values[spread(batch, &batch_shape, &fill[number].shape)],
+                    Some(values) if !truth.is_empty() => {
+                        values[spread(batch, &batch_shape, &fill[number].shape)]
+                    }
                     _ => 0,
                 };
                 coordinates.extend(found.iter().map(|index| (index / inner % length) as i128));
@@ -101,17 +118,25 @@ fn spread(mut index: usize, shape: &[usize], own: &[usize]) -> usize {
 
 /// For each query, the index in the sorted axis before (or after) equal elements, as `i32`. NaN sorts last.
 pub(super) fn search_sorted(operands: &Operands, params: &SearchSorted) -> Call {
-    fn compare<N: Number>(operands: &Operands, params: &SearchSorted, order: fn(&N, &N) -> Ordering) -> Call {
+    fn compare<N: Number>(
+        operands: &Operands,
+        params: &SearchSorted,
+        order: fn(&N, &N) -> Ordering,
+    ) -> Call {
         let [sorted, query] = [&operands.inputs[0], &operands.inputs[1]];
         let (shape, dimension, batch) = (&sorted.shape, params.dimension, params.batch_dims);
-        if dimension >= shape.len() || batch > dimension || query.shape.get(..batch) != Some(&shape[..batch]) {
+        if dimension >= shape.len()
+            || batch > dimension
+            || query.shape.get(..batch) != Some(&shape[..batch])
+        {
             return Err(Error::shape(format!(
                 "shape {shape:?} cannot be searched for {:?} with {batch} leading axes in common",
                 query.shape
             )));
         }
         let middle: usize = shape[batch..dimension].iter().product();
-        let (length, inner): (usize, usize) = (shape[dimension], shape[dimension + 1..].iter().product());
+        let (length, inner): (usize, usize) =
+            (shape[dimension], shape[dimension + 1..].iter().product());
         let per_batch: usize = query.shape[batch..].iter().product();
         let (dtype, side) = (sorted.dtype, params.side);
         let rows = middle * inner;
@@ -148,12 +173,17 @@ pub(super) fn search_sorted(operands: &Operands, params: &SearchSorted) -> Call 
         return Err(Error::shape("two operands are expected"));
     };
     if sorted.dtype != query.dtype {
-        return Err(Error::dtype(format!("a sorted {} cannot be searched for {}", sorted.dtype, query.dtype)));
+        return Err(Error::dtype(format!(
+            "a sorted {} cannot be searched for {}",
+            sorted.dtype, query.dtype
+        )));
     }
     match Class::of(sorted.dtype) {
         Class::Integer => compare::<i128>(operands, params, Ord::cmp),
         Class::Real => compare::<f64>(operands, params, |&a, &b| order::sort_order(a, b)),
-        Class::Complex => compare::<C128>(operands, params, |&a, &b| order::sort_order_complex(a, b)),
+        Class::Complex => {
+            compare::<C128>(operands, params, |&a, &b| order::sort_order_complex(a, b))
+        }
         Class::Opaque => Err(meaningless(sorted.dtype)),
     }
 }

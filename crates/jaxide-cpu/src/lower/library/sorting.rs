@@ -47,7 +47,9 @@ impl Lines {
 
     /// The first position of each line.
     fn starts(self) -> impl Iterator<Item = usize> {
-        (0..self.outer).flat_map(move |outer| (0..self.inner).map(move |inner| outer * self.length * self.inner + inner))
+        (0..self.outer).flat_map(move |outer| {
+            (0..self.inner).map(move |inner| outer * self.length * self.inner + inner)
+        })
     }
 }
 
@@ -55,7 +57,10 @@ impl Lines {
 fn by_comparison(operands: &Operands, axis: usize, num_keys: usize) -> Call {
     let lines = Lines::new(&operands.inputs[0].shape, axis);
     let inputs = operands.inputs.clone();
-    if let Some(key) = inputs[..num_keys].iter().find(|key| matches!(Class::of(key.dtype), Class::Complex | Class::Opaque)) {
+    if let Some(key) = inputs[..num_keys]
+        .iter()
+        .find(|key| matches!(Class::of(key.dtype), Class::Complex | Class::Opaque))
+    {
         return Err(meaningless(key.dtype));
     }
     Ok(routine(operands, move |buffers, _| {
@@ -72,7 +77,9 @@ fn by_comparison(operands: &Operands, axis: usize, num_keys: usize) -> Call {
                     .find(|order| order.is_ne())
                     .unwrap_or(Ordering::Equal)
             });
-            places.zip(sorted).for_each(|(place, source)| sources[place] = source);
+            places
+                .zip(sorted)
+                .for_each(|(place, source)| sources[place] = source);
         }
         for (k, input) in inputs.iter().enumerate() {
             pick(input, buffers.input(k), &sources, buffers.output(k));
@@ -100,17 +107,24 @@ pub(super) fn approx_top_k(operands: &Operands, params: &ApproxTopK) -> Call {
     let axis = if axis < 0 { axis + rank } else { axis };
     match usize::try_from(axis) {
         Ok(axis) => greatest(operands, axis, params.k, params.is_max_k),
-        Err(_) => Err(Error::parameter(format!("reduction_dimension {axis} is none of {rank}"))),
+        Err(_) => Err(Error::parameter(format!(
+            "reduction_dimension {axis} is none of {rank}"
+        ))),
     }
 }
 
 fn greatest(operands: &Operands, axis: usize, k: usize, largest: bool) -> Call {
     let x = operands.inputs[0].clone();
     if axis >= x.shape.len() || k > x.shape[axis] {
-        return Err(Error::parameter(format!("there are no {k} elements along axis {axis} of shape {:?}", x.shape)));
+        return Err(Error::parameter(format!(
+            "there are no {k} elements along axis {axis} of shape {:?}",
+            x.shape
+        )));
     }
     if largest && !matches!(x.dtype, small_floats!()) {
-        return TopK::new(&x.shape, axis, x.dtype, k).map(KernelCall::new).map_err(unsupported);
+        return TopK::new(&x.shape, axis, x.dtype, k)
+            .map(KernelCall::new)
+            .map_err(unsupported);
     }
     // The order of small floats is that of `sort`, that of wider ones is total.
     let total = !matches!(x.dtype, small_floats!());
@@ -118,11 +132,20 @@ fn greatest(operands: &Operands, axis: usize, k: usize, largest: bool) -> Call {
         return Err(meaningless(x.dtype));
     }
     if Class::of(x.dtype) == Class::Integer {
-        return in_order::<i128>(operands, axis, k, move |a, b| if largest { a.cmp(b) } else { b.cmp(a) });
+        return in_order::<i128>(
+            operands,
+            axis,
+            k,
+            move |a, b| if largest { a.cmp(b) } else { b.cmp(a) },
+        );
     }
     in_order::<f64>(operands, axis, k, move |&a, &b| {
         let (a, b) = if largest { (a, b) } else { (b, a) };
-        if total { a.total_cmp(&b) } else { order::sort_order(a, b) }
+        if total {
+            a.total_cmp(&b)
+        } else {
+            order::sort_order(a, b)
+        }
     })
 }
 
@@ -143,7 +166,9 @@ fn in_order<N: Number>(
         let indices = buffers.output::<i32>(1);
         for (start, target) in lines.starts().zip(targets.starts()) {
             let at = |i: usize| start + i * lines.inner;
-            let best = order::top_k(lines.length, k, |i, j| order(&numbers[at(i)], &numbers[at(j)]));
+            let best = order::top_k(lines.length, k, |i, j| {
+                order(&numbers[at(i)], &numbers[at(j)])
+            });
             for (place, index) in (target..).step_by(lines.inner).zip(best) {
                 (sources[place], indices[place]) = (at(index), index as i32);
             }

@@ -41,11 +41,19 @@ fn order(x: C128, y: C128) -> Option<Ordering> {
 }
 
 fn larger(x: C128, y: C128) -> C128 {
-    if order(x, y) == Some(Ordering::Greater) { x } else { y }
+    if order(x, y) == Some(Ordering::Greater) {
+        x
+    } else {
+        y
+    }
 }
 
 fn smaller(x: C128, y: C128) -> C128 {
-    if order(x, y) == Some(Ordering::Less) { x } else { y }
+    if order(x, y) == Some(Ordering::Less) {
+        x
+    } else {
+        y
+    }
 }
 
 /// Functions computed in `f64` parts; `dtype` is the type that arguments and results have.

@@ -32,11 +32,21 @@ pub(super) fn map(op: MapOp, operands: &Operands) -> Call {
         }
         _ => {}
     }
-    let first = operands.inputs.first().ok_or_else(|| Error::shape("an operand is expected"))?.dtype;
+    let first = operands
+        .inputs
+        .first()
+        .ok_or_else(|| Error::shape("an operand is expected"))?
+        .dtype;
     // The exponent of a power may have another type.
-    let mixed = operands.inputs.iter().find(|input| input.dtype != first && op != MapOp::Pow);
+    let mixed = operands
+        .inputs
+        .iter()
+        .find(|input| input.dtype != first && op != MapOp::Pow);
     if let Some(other) = mixed {
-        return Err(Error::dtype(format!("operands have types {first} and {}, which differ", other.dtype)));
+        return Err(Error::dtype(format!(
+            "operands have types {first} and {}, which differ",
+            other.dtype
+        )));
     }
     let real_result = Class::of(operands.outputs[0].dtype) == Class::Real;
     match Class::of(first) {
@@ -44,7 +54,9 @@ pub(super) fn map(op: MapOp, operands: &Operands) -> Call {
         Class::Real => real::predicate(op)
             .map(|f| kernel::<f64, i128>(operands, f))
             .or_else(|| real::function(op, first).map(|f| kernel::<f64, f64>(operands, f))),
-        Class::Complex if real_result => complex::part(op).map(|f| kernel::<C128, f64>(operands, f)),
+        Class::Complex if real_result => {
+            complex::part(op).map(|f| kernel::<C128, f64>(operands, f))
+        }
         Class::Complex => complex::predicate(op)
             .map(|f| kernel::<C128, i128>(operands, f))
             .or_else(|| complex::function(op, first).map(|f| kernel::<C128, C128>(operands, f))),
@@ -54,14 +66,22 @@ pub(super) fn map(op: MapOp, operands: &Operands) -> Call {
 }
 
 /// A function of one argument.
-pub(super) fn unary<A: Copy + 'static, R: 'static>(f: impl Fn(A) -> R + Send + Sync + 'static) -> Option<Function<A, R>> {
-    Some(Box::new(move |x, y| y.iter_mut().zip(x[0]).for_each(|(y, &x)| *y = f(x))))
+pub(super) fn unary<A: Copy + 'static, R: 'static>(
+    f: impl Fn(A) -> R + Send + Sync + 'static,
+) -> Option<Function<A, R>> {
+    Some(Box::new(move |x, y| {
+        y.iter_mut().zip(x[0]).for_each(|(y, &x)| *y = f(x))
+    }))
 }
 
 /// A function of two arguments.
-pub(super) fn binary<A: Copy + 'static, R: 'static>(f: impl Fn(A, A) -> R + Send + Sync + 'static) -> Option<Function<A, R>> {
+pub(super) fn binary<A: Copy + 'static, R: 'static>(
+    f: impl Fn(A, A) -> R + Send + Sync + 'static,
+) -> Option<Function<A, R>> {
     Some(Box::new(move |x, y| {
-        y.iter_mut().zip(x[0].iter().zip(x[1])).for_each(|(y, (&a, &b))| *y = f(a, b));
+        y.iter_mut()
+            .zip(x[0].iter().zip(x[1]))
+            .for_each(|(y, (&a, &b))| *y = f(a, b));
     }))
 }
 
@@ -82,26 +102,43 @@ fn kernel<A: Number, R: Number>(operands: &Operands, f: Function<A, R>) -> Box<K
     routine(operands, move |buffers, context| {
         let inputs: Vec<&[u8]> = (0..types.len()).map(|k| buffers.input(k)).collect();
         let size = result.size();
-        in_chunks(context, buffers.output::<u8>(0), CHUNK * size, |start, out| {
-            let mut numbers = vec![A::default(); BLOCK * types.len()];
-            let mut results = [R::default(); BLOCK];
-            for (block, out) in out.chunks_mut(BLOCK * size).enumerate() {
-                let (first, count) = (start / size + block * BLOCK, out.len() / size);
-                for ((numbers, &dtype), input) in numbers.chunks_mut(BLOCK).zip(&types).zip(&inputs) {
-                    A::read(dtype, &input[first * dtype.size()..(first + count) * dtype.size()], &mut numbers[..count]);
+        in_chunks(
+            context,
+            buffers.output::<u8>(0),
+            CHUNK * size,
+            |start, out| {
+                let mut numbers = vec![A::default(); BLOCK * types.len()];
+                let mut results = [R::default(); BLOCK];
+                for (block, out) in out.chunks_mut(BLOCK * size).enumerate() {
+                    let (first, count) = (start / size + block * BLOCK, out.len() / size);
+                    for ((numbers, &dtype), input) in
+                        numbers.chunks_mut(BLOCK).zip(&types).zip(&inputs)
+                    {
+                        A::read(
+                            dtype,
+                            &input[first * dtype.size()..(first + count) * dtype.size()],
+                            &mut numbers[..count],
+                        );
+                    }
+                    let x: Vec<&[A]> = numbers
+                        .chunks(BLOCK)
+                        .map(|numbers| &numbers[..count])
+                        .collect();
+                    f(&x, &mut results[..count]);
+                    R::write(result, &results[..count], out);
                 }
-                let x: Vec<&[A]> = numbers.chunks(BLOCK).map(|numbers| &numbers[..count]).collect();
-                f(&x, &mut results[..count]);
-                R::write(result, &results[..count], out);
-            }
-        });
+            },
+        );
         Ok(())
     })
 }
 
 fn conversion(operands: &Operands) -> Call {
     let (from, to) = (operands.inputs[0].dtype, operands.outputs[0].dtype);
-    if let Some(key) = [from, to].into_iter().find(|dtype| dtype.is_key() && from != to) {
+    if let Some(key) = [from, to]
+        .into_iter()
+        .find(|dtype| dtype.is_key() && from != to)
+    {
         return Err(meaningless(key));
     }
     Ok(routine(operands, move |buffers, context| {
@@ -113,7 +150,12 @@ fn conversion(operands: &Operands) -> Call {
         }
         in_chunks(context, out, CHUNK * to.size(), |start, out| {
             let (first, count) = (start / to.size(), out.len() / to.size());
-            convert(from, &x[first * from.size()..(first + count) * from.size()], to, out);
+            convert(
+                from,
+                &x[first * from.size()..(first + count) * from.size()],
+                to,
+                out,
+            );
         });
         Ok(())
     }))
@@ -122,7 +164,9 @@ fn conversion(operands: &Operands) -> Call {
 fn same_bits(operands: &Operands) -> Call {
     let (from, to) = (operands.inputs[0].dtype, operands.outputs[0].dtype);
     if from.size() != to.size() {
-        return Err(Error::dtype(format!("elements of types {from} and {to} have different sizes")));
+        return Err(Error::dtype(format!(
+            "elements of types {from} and {to} have different sizes"
+        )));
     }
     Ok(routine(operands, |buffers, _| {
         let x = buffers.input::<u8>(0);

@@ -14,7 +14,9 @@ pub(super) fn predicate(op: MapOp) -> Option<Function<f64, i128>> {
         MapOp::Eq | MapOp::Ne | MapOp::Lt | MapOp::Le | MapOp::Gt | MapOp::Ge => {
             binary(move |x: f64, y: f64| holds(op, x.partial_cmp(&y)).into())
         }
-        MapOp::EqTotal | MapOp::LtTotal | MapOp::LeTotal => binary(move |x: f64, y| holds(op, Some(x.total_cmp(&y))).into()),
+        MapOp::EqTotal | MapOp::LtTotal | MapOp::LeTotal => {
+            binary(move |x: f64, y| holds(op, Some(x.total_cmp(&y))).into())
+        }
         _ => None,
     }
 }
@@ -62,9 +64,13 @@ pub(super) fn function(op: MapOp, dtype: DType) -> Option<Function<f64, f64>> {
         MapOp::BesselI1e => unary(special::bessel_i1e),
         MapOp::Conj | MapOp::Real => unary(|x: f64| x),
         MapOp::Imag => unary(|_: f64| 0.0),
-        MapOp::IntegerPow(y) => unary(move |x: f64| elementary::integer_pow(x, y, 1.0, |a, b| a * b, |a, b| a / b)),
+        MapOp::IntegerPow(y) => {
+            unary(move |x: f64| elementary::integer_pow(x, y, 1.0, |a, b| a * b, |a, b| a / b))
+        }
         MapOp::ReducePrecision { exponent: 0, .. } => None,
-        MapOp::ReducePrecision { exponent, mantissa } => reduce_precision(dtype, exponent, mantissa),
+        MapOp::ReducePrecision { exponent, mantissa } => {
+            reduce_precision(dtype, exponent, mantissa)
+        }
         MapOp::Add => binary(|x: f64, y| x + y),
         MapOp::Sub => binary(|x: f64, y| x - y),
         MapOp::Mul => binary(|x: f64, y| x * y),
