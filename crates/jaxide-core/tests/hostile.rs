@@ -67,7 +67,15 @@ fn depths_of_definitions_and_of_text_add_up() {
 
 #[test]
 fn definitions_used_twice_by_each_other_are_not_copied() {
-    assert_eq!(check(&chain(60, 2)), None);
+    let text = chain(60, 2);
+    assert_eq!(check(&text), None);
+    let jaxpr = parse(&text).unwrap();
+    assert_eq!(parse(&text).unwrap(), jaxpr);
+    assert_ne!(
+        parse(&text.replacen("in (a,)", "in ()", 60)).unwrap(),
+        jaxpr
+    );
+    assert_eq!(jaxide_core::check(&jaxpr), Ok(()));
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Equality of jaxprs up to the names of variables.
 
+use std::cell::RefCell;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::{Atom, ClosedJaxpr, Jaxpr, Var, VarMap};
@@ -54,7 +56,38 @@ impl Pairs<'_> {
 /// The same object, or equal jaxprs with equal constants.
 impl PartialEq for ClosedJaxpr {
     fn eq(&self, other: &Self) -> bool {
-        (Arc::ptr_eq(&self.jaxpr, &other.jaxpr) || self.jaxpr == other.jaxpr)
+        (Arc::ptr_eq(&self.jaxpr, &other.jaxpr) || equal_once(&self.jaxpr, &other.jaxpr))
             && self.consts == other.consts
     }
+}
+
+/// Pairs of jaxprs that the comparison under way has found equal, and how deep it is.
+#[derive(Default)]
+struct Compared {
+    equal: HashSet<(*const Jaxpr, *const Jaxpr)>,
+    depth: usize,
+}
+
+thread_local! {
+    static COMPARED: RefCell<Compared> = RefCell::default();
+}
+
+/// Compares two jaxprs unless the comparison that this is part of has done so: one that is used twice by another that
+/// is used twice, and so on, would otherwise be compared again along every path.
+fn equal_once(left: &Arc<Jaxpr>, right: &Arc<Jaxpr>) -> bool {
+    let pair = (Arc::as_ptr(left), Arc::as_ptr(right));
+    let known = COMPARED.with_borrow_mut(|compared| {
+        compared.depth += 1;
+        compared.equal.contains(&pair)
+    });
+    let equal = known || left == right;
+    COMPARED.with_borrow_mut(|compared| {
+        compared.depth -= 1;
+        if compared.depth == 0 {
+            compared.equal.clear();
+        } else if equal {
+            compared.equal.insert(pair);
+        }
+    });
+    equal
 }

@@ -60,6 +60,10 @@ impl<'a> Cursor<'a> {
             if self.at_jaxpr() {
                 return Ok(ValueNode::Jaxpr(Box::new(self.jaxpr()?)));
             }
+            if let Some(length) = self.empty_tuple() {
+                self.offset += length;
+                return Ok(ValueNode::Py(PyValue::Tuple(Vec::new())));
+            }
             if self.peek() == Some(b'(') && self.at_jaxpr_tuple() {
                 return Ok(ValueNode::Jaxprs(self.jaxpr_tuple()?));
             }
@@ -92,6 +96,13 @@ impl<'a> Cursor<'a> {
     /// `{ lambda`
     pub(super) fn at_jaxpr(&self) -> bool {
         self.peek() == Some(b'{') && self.rest()[1..].trim_start().starts_with("lambda")
+    }
+
+    /// The length of an empty tuple, which may be broken.
+    fn empty_tuple(&self) -> Option<usize> {
+        let rest = self.rest();
+        let after = rest.strip_prefix('(')?.trim_start().strip_prefix(')')?;
+        Some(rest.len() - after.len())
     }
 
     /// A tuple of jaxprs and names without commas: `({ lambda ... } f)`.

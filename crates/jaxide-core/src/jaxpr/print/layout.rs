@@ -164,7 +164,7 @@ impl Document {
                     page.text(&self.text[start..end], style);
                     start = end;
                 }
-                Item::Break(text) if flat => page.text(text, page.style),
+                Item::Break(text) if flat => page.text(text, Style::Plain),
                 Item::Break(_) => page.newline(indent),
                 Item::Indent(columns) => indents.push(indent + columns),
                 Item::Dedent => {

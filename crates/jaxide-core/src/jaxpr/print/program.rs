@@ -6,7 +6,7 @@ use super::layout::{Document, Style};
 use super::names::{FreshNames, VarName, name_alike, unused_results};
 use crate::error::Source;
 use crate::jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var, VarMap};
-use crate::prims::{ParamValue, Prim, RefIndex, RefIndices, indexed_shape};
+use crate::prims::{ParamValue, Prim, PyValue, RefIndex, RefIndices, indexed_shape};
 
 /// The text of a whole program, its hoisted sub-jaxprs first.
 pub(super) fn write(jaxpr: &Jaxpr, options: &PrintOptions) -> String {
@@ -206,6 +206,8 @@ impl Writer<'_> {
             self.document.text(key);
             self.document.text("=");
             match value {
+                // JAX takes an empty tuple for one of jaxprs, and breaks it where it does not fit.
+                ParamValue::Py(PyValue::Tuple(items)) if items.is_empty() => self.jaxpr_tuple(&[]),
                 ParamValue::Py(value) => self.document.text(&value.to_string()),
                 ParamValue::Jaxpr(jaxpr) => {
                     self.sub_jaxpr(jaxpr, body_names.take().unwrap_or_default());
