@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use jaxide_core::jaxpr::parse::parse_bytes;
 use jaxide_core::{ClosedJaxpr, Error, ErrorKind, Tensor};
 
+use jaxide_cpu::CompileOptions;
+
 use crate::failure::Failure;
 use crate::npz::Npz;
 
@@ -41,7 +43,10 @@ impl Backend {
     pub(crate) fn compile(self, jaxpr: &ClosedJaxpr) -> jaxide_core::Result<Executable<'_>> {
         match self {
             Backend::Eval => Ok(Executable::Eval(jaxpr)),
-            Backend::Native => Err(Error::unsupported("native code is not part of this program")),
+            Backend::Native => {
+                let program = jaxide_cpu::compile(jaxpr, &CompileOptions::default())?;
+                Ok(Executable::Native(Box::new(program)))
+            }
         }
     }
 
@@ -55,6 +60,8 @@ impl Backend {
 pub(crate) enum Executable<'a> {
     /// Interpreted.
     Eval(&'a ClosedJaxpr),
+    /// Compiled.
+    Native(Box<jaxide_cpu::Executable>),
 }
 
 impl Executable<'_> {
@@ -62,6 +69,7 @@ impl Executable<'_> {
     pub(crate) fn run(&self, args: &[Tensor]) -> jaxide_core::Result<Vec<Tensor>> {
         match self {
             Executable::Eval(jaxpr) => jaxide_core::eval::eval(jaxpr, args),
+            Executable::Native(program) => program.run(args),
         }
     }
 }

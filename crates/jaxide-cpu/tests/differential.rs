@@ -1,35 +1,533 @@
-//! Native code against the interpreter.
+//! Native code against the interpreter, on programs written as text.
 
-use jaxide_core::{Aval, Builder, ClosedJaxpr, DType, Tensor, eval};
+use jaxide_core::jaxpr::parse::parse;
+use jaxide_core::{Aval, DType, Scalar, Tensor, eval};
 use jaxide_cpu::{CompileOptions, compile};
 
-fn check(jaxpr: &ClosedJaxpr, args: &[Tensor]) {
-    let want = eval::eval(jaxpr, args).unwrap();
-    let program = compile(jaxpr, &CompileOptions::default()).unwrap();
-    let got = program
-        .run(args)
-        .unwrap_or_else(|error| panic!("{error}\n{}", program.loops_text()));
-    for (k, (got, want)) in got.iter().zip(&want).enumerate() {
-        assert_eq!(got.aval(), want.aval());
-        for i in 0..want.len() {
-            let (a, b) = (got.scalar_at(i), want.scalar_at(i));
-            assert_eq!(a, b, "result {k}, element {i}\n{}", program.loops_text());
+/// An array of varied numbers; integers stay small, so that indices are often in range.
+fn sample(aval: &Aval, seed: usize) -> Tensor {
+    let mut bytes = Vec::new();
+    let mut state = (seed as u64)
+        .wrapping_mul(0x9E37_79B9_7F4A_7C15)
+        .wrapping_add(12345);
+    for _ in 0..aval.size() {
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        let unit = (state >> 40) as f64 / (1u64 << 24) as f64;
+        let value = match aval.dtype {
+            DType::Bool => Scalar::Bool(unit < 0.5),
+            dtype if dtype.is_unsigned_integer() => Scalar::Int((unit * 9.0) as i64),
+            dtype if dtype.is_integer() => Scalar::Int((unit * 12.0) as i64 - 4),
+            dtype if dtype.is_complex() => Scalar::Complex(unit * 4.0 - 2.0, 1.0 - unit),
+            _ => Scalar::Float(unit * 4.0 - 2.0),
+        };
+        bytes.extend(value.to_bytes(aval.dtype).unwrap());
+    }
+    Tensor::from_bytes(&aval.shape, aval.dtype, &bytes).unwrap()
+}
+
+fn close(a: Scalar, b: Scalar, tolerance: f64) -> bool {
+    let near = |a: f64, b: f64| {
+        a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= tolerance * b.abs().max(1.0)
+    };
+    match (a, b) {
+        (Scalar::Float(a), Scalar::Float(b)) => near(a, b),
+        (Scalar::Complex(a, c), Scalar::Complex(b, d)) => near(a, b) && near(c, d),
+        (a, b) => a == b,
+    }
+}
+
+/// Runs a program with both back ends on the same inputs.
+fn check(text: &str) {
+    let jaxpr = parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    for seed in 0..3 {
+        let args: Vec<Tensor> = jaxpr
+            .in_avals()
+            .iter()
+            .enumerate()
+            .map(|(k, aval)| sample(aval, seed * 10 + k))
+            .collect();
+        let want = eval::eval(&jaxpr, &args).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let program = compile(&jaxpr, &CompileOptions::default())
+            .unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let got = program.run(&args).unwrap();
+        for (k, (got, want)) in got.iter().zip(&want).enumerate() {
+            assert_eq!(got.aval(), want.aval(), "{text}");
+            let tolerance = match want.dtype() {
+                DType::F64 | DType::C128 => 1e-12,
+                DType::F16 => 2e-3,
+                DType::BF16 => 1e-2,
+                _ => 1e-5,
+            };
+            for i in 0..want.len() {
+                let (a, b) = (got.scalar_at(i).unwrap(), want.scalar_at(i).unwrap());
+                assert!(
+                    close(a, b, tolerance),
+                    "result {k}, element {i}: {a} and not {b}\n{text}\n{}",
+                    program.loops_text()
+                );
+            }
         }
     }
 }
 
-fn ramp(shape: &[usize]) -> Tensor {
-    let count: usize = shape.iter().product();
-    Tensor::from_vec(shape, (0..count).map(|k| k as f32 * 0.5 - 3.0).collect()).unwrap()
+/// One operation on an array.
+fn unary(op: &str, from: &str, to: &str) {
+    check(&format!(
+        "{{ lambda ; a:{from}. let b:{to} = {op} a in (b,) }}"
+    ));
+}
+
+fn binary(op: &str, from: &str, to: &str) {
+    check(&format!(
+        "{{ lambda ; a:{from} b:{from}. let c:{to} = {op} a b in (c,) }}"
+    ));
 }
 
 #[test]
-fn elementwise_and_broadcast() {
-    let b = Builder::new();
-    let x = b.input(Aval::new(DType::F32, &[5, 7]));
-    let y = b.input(Aval::new(DType::F32, &[7]));
-    let z = b.add(x, b.broadcast_in_dim(y, &[5, 7], &[1]));
-    let s = b.reduce_sum(z, &[1]);
-    let jaxpr = b.finish(&[z, s]).unwrap();
-    check(&jaxpr, &[ramp(&[5, 7]), ramp(&[7])]);
+fn elementwise_functions_of_floats() {
+    for op in [
+        "neg",
+        "sign",
+        "abs",
+        "floor",
+        "ceil",
+        "exp",
+        "exp2",
+        "expm1",
+        "log",
+        "log2",
+        "log1p",
+        "sqrt",
+        "rsqrt",
+        "cbrt",
+        "sin",
+        "cos",
+        "tan",
+        "asin",
+        "acos",
+        "atan",
+        "sinh",
+        "cosh",
+        "tanh",
+        "asinh",
+        "acosh",
+        "atanh",
+        "logistic",
+        "square",
+        "erf",
+        "erfc",
+        "lgamma",
+        "digamma",
+        "integer_pow[y=3]",
+        "integer_pow[y=-2]",
+        "round[rounding_method=0]",
+        "round[rounding_method=1]",
+    ] {
+        for ty in ["f32[37]", "f64[5,3]", "f32[]", "bf16[9]", "f16[9]"] {
+            unary(op, ty, ty);
+        }
+    }
+    unary("erf_inv", "f32[19]", "f32[19]");
+    unary("is_finite", "f32[19]", "bool[19]");
+    unary(
+        "reduce_precision[exponent_bits=5 mantissa_bits=10]",
+        "f32[19]",
+        "f32[19]",
+    );
+    unary(
+        "reduce_precision[exponent_bits=8 mantissa_bits=7]",
+        "f64[19]",
+        "f64[19]",
+    );
+}
+
+#[test]
+fn elementwise_functions_of_two() {
+    for op in [
+        "add", "sub", "mul", "div", "rem", "max", "min", "pow", "atan2",
+    ] {
+        for ty in ["f32[37]", "f64[5,3]", "f32[]", "bf16[9]", "f16[9]"] {
+            binary(op, ty, ty);
+        }
+    }
+    binary("nextafter", "f32[9]", "f32[9]");
+    for op in ["eq", "ne", "lt", "le", "gt", "ge"] {
+        for ty in ["f32", "i32", "u8", "f64", "i64", "bool"] {
+            binary(op, &format!("{ty}[21]"), "bool[21]");
+        }
+    }
+}
+
+#[test]
+fn integers() {
+    for ty in ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"] {
+        let ty = format!("{ty}[33]");
+        for op in [
+            "add",
+            "sub",
+            "mul",
+            "div",
+            "rem",
+            "max",
+            "min",
+            "and",
+            "or",
+            "xor",
+            "shift_left",
+            "shift_right_logical",
+            "shift_right_arithmetic",
+        ] {
+            binary(op, &ty, &ty);
+        }
+        for op in [
+            "neg",
+            "sign",
+            "abs",
+            "not",
+            "population_count",
+            "clz",
+            "square",
+            "integer_pow[y=5]",
+        ] {
+            unary(op, &ty, &ty);
+        }
+    }
+}
+
+#[test]
+fn conversions() {
+    let types = [
+        "bool", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "bf16", "f32", "f64",
+    ];
+    let names = [
+        "bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64",
+        "float16", "bfloat16", "float32", "float64",
+    ];
+    for from in types {
+        for (to, name) in types.iter().zip(names) {
+            unary(
+                &format!("convert_element_type[new_dtype={name} weak_type=False]"),
+                &format!("{from}[19]"),
+                &format!("{to}[19]"),
+            );
+        }
+    }
+    unary(
+        "convert_element_type[new_dtype=complex64 weak_type=False]",
+        "f32[7]",
+        "c64[7]",
+    );
+}
+
+#[test]
+fn complex_numbers() {
+    for op in ["add", "sub", "mul"] {
+        binary(op, "c64[11]", "c64[11]");
+        binary(op, "c128[11]", "c128[11]");
+    }
+    for op in [
+        "neg",
+        "conj[input_dtype=complex64]",
+        "square",
+        "integer_pow[y=3]",
+    ] {
+        unary(op, "c64[11]", "c64[11]");
+    }
+    unary("real", "c64[11]", "f32[11]");
+    unary("imag", "c64[11]", "f32[11]");
+}
+
+#[test]
+fn index_maps() {
+    check("{ lambda ; a:f32[4,6]. let b:f32[6,4] = transpose[permutation=(1, 0)] a in (b,) }");
+    check(
+        "{ lambda ; a:f32[4,6]. let b:f32[8,3] = reshape[dimensions=None new_sizes=(8, 3) sharding=None] a in (b,) }",
+    );
+    check(
+        "{ lambda ; a:f32[4,6]. let b:f32[6,4] = transpose[permutation=(1, 0)] a; c:f32[3,8] = reshape[dimensions=None new_sizes=(3, 8) sharding=None] b in (c,) }",
+    );
+    check(
+        "{ lambda ; a:f32[7,6]. let b:f32[3,2] = slice[limit_indices=(7, 5) start_indices=(1, 1) strides=(2, 3)] a in (b,) }",
+    );
+    check(
+        "{ lambda ; a:f32[7,6]. let b:f32[7,6] = rev[dimensions=(0, 1)] a; c:f32[7,6] = add a b in (c,) }",
+    );
+    check(
+        "{ lambda ; a:f32[3,4] b:f32[]. let c:f32[8,6] = pad[padding_config=((1, 2, 1), (3, -1, 0))] a b in (c,) }",
+    );
+    check(
+        "{ lambda ; a:f32[3,4] b:f32[3,2]. let c:f32[3,6] = concatenate[dimension=1] a b; d:f32[3,6] = sin c in (d, c) }",
+    );
+    check(
+        "{ lambda ; . let a:i32[3,4] = iota[dimension=1 dtype=int32 shape=(3, 4) sharding=None]  in (a,) }",
+    );
+    check(
+        "{ lambda ; a:f32[4]. let b:f32[3,4] = broadcast_in_dim[broadcast_dimensions=(1,)] a; c:f32[12] = reshape[dimensions=None new_sizes=(12,) sharding=None] b in (c,) }",
+    );
+    check("{ lambda ; a:f32[2,3]. let b:f32[4,9] = tile[reps=(2, 3)] a in (b,) }");
+    check(
+        "{ lambda ; a:f32[2,3] b:f32[2,3]. let c:f32[2,2,3] = stack[axis=1] a b; d:f32[2,3] e:f32[2,3] = unstack[axis=1] c in (c, d, e) }",
+    );
+}
+
+#[test]
+fn reductions() {
+    for op in [
+        "reduce_sum[axes=AXES out_sharding=None]",
+        "reduce_max[axes=AXES out_sharding=None]",
+        "reduce_min[axes=AXES out_sharding=None]",
+        "reduce_prod[axes=AXES]",
+    ] {
+        for (axes, from, to) in [
+            ("(0,)", "f32[70]", "f32[]"),
+            ("(1,)", "f32[5,70]", "f32[5]"),
+            ("(0,)", "f32[70,5]", "f32[5]"),
+            ("(0, 1)", "f32[7,30]", "f32[]"),
+            ("(0, 2)", "f32[7,3,30]", "f32[3]"),
+            ("(1,)", "i32[50,3]", "i32[50]"),
+            ("(0,)", "f64[129]", "f64[]"),
+        ] {
+            unary(&op.replace("AXES", axes), from, to);
+        }
+    }
+    unary("reduce_and[axes=(0,)]", "bool[40]", "bool[]");
+    unary("reduce_or[axes=(1,)]", "bool[4,40]", "bool[4]");
+    for op in ["argmax", "argmin"] {
+        unary(
+            &format!("{op}[axes=(0,) index_dtype=int32]"),
+            "f32[70]",
+            "i32[]",
+        );
+        unary(
+            &format!("{op}[axes=(1,) index_dtype=int32]"),
+            "f32[70,9]",
+            "i32[70]",
+        );
+        unary(
+            &format!("{op}[axes=(0,) index_dtype=int64]"),
+            "i32[70,9]",
+            "i64[9]",
+        );
+    }
+}
+
+#[test]
+fn fused_rows() {
+    check(
+        "{ lambda ; a:f32[12,100]. let
+    b:f32[12] = reduce_max[axes=(1,) out_sharding=None] a
+    c:f32[12] = max -inf:f32[] b
+    d:f32[12,1] = broadcast_in_dim[broadcast_dimensions=(0,)] c
+    f:f32[12,100] = sub a d
+    g:f32[12,100] = exp f
+    h:f32[12] = reduce_sum[axes=(1,) out_sharding=None] g
+    i:f32[12,1] = broadcast_in_dim[broadcast_dimensions=(0,)] h
+    j:f32[12,100] = div g i
+  in (j,) }",
+    );
+}
+
+#[test]
+fn loops_in_registers() {
+    check(
+        "{ lambda ; a:f32[]. let
+    _:i32[] b:f32[] = scan[
+      ft_in=((), (None, None), ())
+      ft_out=((None, None), ())
+      jaxpr={ lambda ; c:i32[] d:f32[]. let
+          e:i32[] = add c 1:i32[]
+          f:f32[] = mul 0.7:f32[] d
+          g:f32[] = sub 1.0:f32[] d
+          h:f32[] = mul f g
+        in (e, h) }
+      length=50
+      reverse=False
+      unroll=1
+    ] 0:i32[] a
+  in (b,) }",
+    );
+    check(
+        "{ lambda ; a:f32[40]. let
+    b:i32[40] = broadcast_in_dim 0:i32[]
+    c:f32[40] d:i32[40] = while[
+      body_jaxpr={ lambda ; d:f32[40] e:f32[40] f:i32[40]. let
+          g:f32[40] = div d e
+          h:f32[40] = add e g
+          i:f32[40] = mul 0.5:f32[] h
+          j:i32[40] = add f 1:i32[]
+        in (i, j) }
+      body_nconsts=1
+      cond_jaxpr={ lambda ; k:f32[40] l:f32[40] m:i32[40]. let
+          n:f32[40] = mul l l
+          o:f32[40] = sub n k
+          p:f32[40] = abs o
+          r:bool[40] = gt p 0.001:f32[]
+          s:bool[40] = lt m 100:i32[]
+          u:bool[40] = and r s
+        in (u,) }
+      cond_nconsts=1
+    ] a a a b
+  in (c, d) }",
+    );
+    check(
+        "{ lambda ; a:f32[10,3] b:f32[3]. let
+    c:f32[3] d:f32[10,3] = scan[
+      ft_in=((), (None,), (None,))
+      ft_out=((None,), (None,))
+      jaxpr={ lambda ; c:f32[3] d:f32[3]. let
+          e:f32[3] = rev[dimensions=(0,)] c
+          f:f32[3] = mul 0.5:f32[] e
+          g:f32[3] = add f d
+        in (g, f) }
+      length=10
+      reverse=True
+      unroll=1
+    ] b a
+  in (c, d) }",
+    );
+}
+
+#[test]
+fn loops_in_memory() {
+    check(
+        "{ lambda ; a:f32[300] b:f32[5,300]. let
+    c:i32[] d:f32[300] e:f32[5,300] = scan[
+      ft_in=((), (None, None), (None,))
+      ft_out=((None, None), (None,))
+      jaxpr={ lambda ; c:i32[] d:f32[300] e:f32[300]. let
+          f:i32[] = add c 1:i32[]
+          g:f32[300] = rev[dimensions=(0,)] d
+          h:f32[300] = add g e
+          i:f32[] = reduce_sum[axes=(0,) out_sharding=None] h
+          j:f32[300] = div h i
+        in (f, j, h) }
+      length=5
+      reverse=False
+      unroll=1
+    ] 0:i32[] a b
+  in (c, d, e) }",
+    );
+    check(
+        "{ lambda ; a:f32[300]. let
+    b:i32[] c:f32[300] = while[
+      body_jaxpr={ lambda ; d:i32[] e:f32[300]. let
+          f:i32[] = add d 1:i32[]
+          g:f32[300] = rev[dimensions=(0,)] e
+          h:f32[300] = add g e
+        in (f, h) }
+      body_nconsts=0
+      cond_jaxpr={ lambda ; d:i32[] e:f32[300]. let
+          f:f32[] = reduce_max[axes=(0,) out_sharding=None] e
+          g:bool[] = lt f 1000.0:f32[]
+          h:bool[] = lt d 7:i32[]
+          i:bool[] = and g h
+        in (i,) }
+      cond_nconsts=0
+    ] 0:i32[] a
+  in (b, c) }",
+    );
+    check(
+        "{ lambda ; a:f32[300]. let
+    b:i32[] c:f32[300] = scan[
+      ft_in=((), (None, None), ())
+      ft_out=((None, None), ())
+      jaxpr={ lambda ; d:i32[] e:f32[300]. let
+          f:i32[] = add d 1:i32[]
+          g:f32[1] = dynamic_slice[slice_sizes=(1,)] e d
+          h:f32[1] = mul g 2.0:f32[]
+          i:f32[300] = dynamic_update_slice e h f
+        in (f, i) }
+      length=299
+      reverse=False
+      unroll=1
+    ] 0:i32[] a
+  in (b, c) }",
+    );
+}
+
+#[test]
+fn branches() {
+    check(
+        "{ lambda ; a:i32[] b:f32[4]. let
+    c:i32[] = clamp 0:i32[] a 2:i32[]
+    d:f32[4] = cond[
+      branches=(
+        { lambda ; e:f32[4]. let f:f32[4] = sin e in (f,) }
+        { lambda ; e:f32[4]. let  in (e,) }
+        { lambda ; e:f32[4]. let f:f32[4] = rev[dimensions=(0,)] e in (f,) }
+      )
+    ] c b
+  in (d,) }",
+    );
+    check(
+        "{ lambda ; a:bool[] b:f32[400]. let
+    c:i32[] = convert_element_type[new_dtype=int32 weak_type=False] a
+    d:f32[400] e:f32[400] = cond[
+      branches=(
+        { lambda ; e:f32[400]. let f:f32[400] = sin e in (f, e) }
+        { lambda ; e:f32[400]. let f:f32[400] = rev[dimensions=(0,)] e in (f, f) }
+      )
+    ] c b
+  in (d, e) }",
+    );
+}
+
+#[test]
+fn indexing() {
+    check(
+        "{ lambda ; a:f32[9,4] b:i32[] c:i32[]. let d:f32[3,4] = dynamic_slice[slice_sizes=(3, 4)] a b c in (d,) }",
+    );
+    check(
+        "{ lambda ; a:f32[9,4] b:i32[] c:i32[] d:f32[2,2]. let e:f32[9,4] = dynamic_update_slice a d b c in (e,) }",
+    );
+    for mode in ["CLIP", "FILL_OR_DROP", "PROMISE_IN_BOUNDS"] {
+        let indices = if mode == "PROMISE_IN_BOUNDS" {
+            "u8"
+        } else {
+            "i32"
+        };
+        check(&format!(
+            "{{ lambda ; a:f32[9,4] b:{indices}[5,1]. let c:f32[5,4] = gather[dimension_numbers=GatherDimensionNumbers(offset_dims=(1,), collapsed_slice_dims=(0,), start_index_map=(0,), operand_batching_dims=(), start_indices_batching_dims=()) fill_value=None indices_are_sorted=False mode=GatherScatterMode.{mode} slice_sizes=(1, 4) unique_indices=False] a b in (c,) }}"
+        ));
+    }
+    for (op, mode) in [
+        ("scatter-add", "CLIP"),
+        ("scatter-add", "FILL_OR_DROP"),
+        ("scatter-mul", "FILL_OR_DROP"),
+        ("scatter-max", "CLIP"),
+        ("scatter", "FILL_OR_DROP"),
+    ] {
+        check(&format!(
+            "{{ lambda ; a:f32[9,4] b:i32[5,1] c:f32[5,4]. let d:f32[9,4] = {op}[dimension_numbers=ScatterDimensionNumbers(update_window_dims=(1,), inserted_window_dims=(0,), scatter_dims_to_operand_dims=(0,), operand_batching_dims=(), scatter_indices_batching_dims=()) indices_are_sorted=False mode=GatherScatterMode.{mode} unique_indices=False update_consts=() update_jaxpr=None] a b c in (d,) }}"
+        ));
+    }
+}
+
+#[test]
+fn windows() {
+    for op in [
+        "reduce_window_sum",
+        "reduce_window_max",
+        "reduce_window_min",
+    ] {
+        unary(
+            &format!(
+                "{op}[base_dilation=(1, 1) padding=((0, 1), (1, 0)) window_dilation=(1, 2) window_dimensions=(2, 2) window_strides=(1, 2)]"
+            ),
+            "f32[5,7]",
+            "f32[5,3]",
+        );
+        unary(
+            &format!(
+                "{op}[base_dilation=(2,) padding=((1, 1),) window_dilation=(1,) window_dimensions=(3,) window_strides=(2,)]"
+            ),
+            "f32[8]",
+            "f32[8]",
+        );
+    }
+    check(
+        "{ lambda ; a:f32[4] b:f32[8]. let c:f32[8] = select_and_scatter_add[padding=((0, 0),) select_prim=ge window_dimensions=(2,) window_strides=(2,)] a b in (c,) }",
+    );
 }

@@ -14,16 +14,40 @@ use super::library;
 use super::program::{Base, Dynamic, Output, OutputSource, Place, Program, Stmt, arena};
 use jaxide_core::{Error, ErrorKind, Result, Shape};
 use liveness::LastUses;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+
+/// So often a program is planned again because a nest could not be made.
+const MOST_PLANS: usize = 40;
 
 /// Plans and assembles a program.
 pub(crate) fn assemble(graph: &Graph) -> Result<Program> {
-    let plan = fuse::plan(graph);
-    let mut assembler = Assembler {
-        graph,
-        plan: &plan,
-        places: HashMap::new(),
-        program: Program {
+    let mut wanted = HashSet::new();
+    for _ in 0..MOST_PLANS {
+        let plan = fuse::plan(graph, &wanted);
+        let mut assembler = Assembler::new(graph, &plan);
+        let outcome = assembler.root();
+        let before = wanted.len();
+        wanted.extend(std::mem::take(&mut assembler.wanted));
+        match outcome {
+            Err(_) if wanted.len() > before => {}
+            Err(error) => return Err(error),
+            Ok(body) => {
+                let mut program = assembler.program;
+                program.body = body;
+                arena::assign(&mut program);
+                return Ok(program);
+            }
+        }
+    }
+    Err(Error::new(
+        ErrorKind::Internal,
+        "no plan with small enough loop nests was found",
+    ))
+}
+
+impl<'a> Assembler<'a> {
+    fn new(graph: &'a Graph, plan: &'a Plan) -> Assembler<'a> {
+        let program = Program {
             inputs: graph
                 .root
                 .params
@@ -40,13 +64,15 @@ pub(crate) fn assemble(graph: &Graph) -> Result<Program> {
             kernels: Vec::new(),
             calls: Vec::new(),
             body: Vec::new(),
-        },
-    };
-    let body = assembler.root()?;
-    let mut program = assembler.program;
-    program.body = body;
-    arena::assign(&mut program);
-    Ok(program)
+        };
+        Assembler {
+            graph,
+            plan,
+            places: HashMap::new(),
+            program,
+            wanted: HashSet::new(),
+        }
+    }
 }
 
 struct Assembler<'a> {
@@ -55,6 +81,8 @@ struct Assembler<'a> {
     /// Places of values that own memory.
     places: HashMap<ValueId, Place>,
     program: Program,
+    /// Values that must be stored in another plan, because a nest could not be made.
+    wanted: HashSet<ValueId>,
 }
 
 /// Where results of a region should go, by position; `None` leaves it open.
@@ -199,7 +227,10 @@ impl Assembler<'_> {
             [Root::Scatter(id)] => emit::scatter(graph, &self.plan.stored, *id, &name),
             _ => emit::nest(graph, &self.plan.stored, nest, &name),
         };
-        let kernel = kernel.map_err(|refusal| self.refused(nest, &refusal))?;
+        let kernel = match kernel {
+            Ok(kernel) => kernel,
+            Err(refusal) => return Err(self.refused(nest, &refusal)),
+        };
         let mut operands = Vec::new();
         for &operand in &kernel.operands {
             operands.push(self.operand(nest, operand)?);
@@ -210,7 +241,24 @@ impl Assembler<'_> {
         Ok(())
     }
 
-    fn refused(&self, nest: &Nest, refusal: &Refusal) -> Error {
+    /// A nest could not be made: the next plan stores what it refused, or what its roots are computed from.
+    fn refused(&mut self, nest: &Nest, refusal: &Refusal) -> Error {
+        let graph = self.graph;
+        if let Refusal::NeedsMemory(id) = refusal {
+            self.wanted.extend(&graph.node(*id).results);
+        }
+        for root in &nest.roots {
+            let id = match root {
+                Root::Store(value) | Root::Fold { value, .. } => graph.def(*value),
+                Root::Control(id) | Root::Update(id) | Root::Scatter(id) => Some(*id),
+            };
+            let args = id.map_or(&[][..], |id| &graph.node(id).args);
+            let more = args
+                .iter()
+                .copied()
+                .filter(|&arg| self.plan.stored.get(arg).is_none() && graph.splat(arg).is_none());
+            self.wanted.extend(more.collect::<Vec<_>>());
+        }
         Error::new(
             ErrorKind::Internal,
             format!(

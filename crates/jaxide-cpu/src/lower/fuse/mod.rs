@@ -61,14 +61,13 @@ pub(crate) struct Steps {
 pub(crate) struct Plan {
     pub(crate) steps: Steps,
     pub(crate) stored: Stored,
-    /// Lane axes of loops and branches whose state is in registers.
-    pub(crate) lane_forms: HashMap<NodeId, Dims>,
 }
 
-/// Plans a graph.
-pub(crate) fn plan(graph: &Graph) -> Plan {
+/// Plans a graph. Values of `wanted` are stored whatever is cheaper.
+pub(crate) fn plan(graph: &Graph, wanted: &HashSet<ValueId>) -> Plan {
     let mut fuser = Fuser {
         graph,
+        wanted,
         stored: Stored::default(),
         lane_forms: HashMap::new(),
     };
@@ -79,12 +78,12 @@ pub(crate) fn plan(graph: &Graph) -> Plan {
     Plan {
         steps,
         stored: fuser.stored,
-        lane_forms: fuser.lane_forms,
     }
 }
 
 struct Fuser<'a> {
     graph: &'a Graph,
+    wanted: &'a HashSet<ValueId>,
     stored: Stored,
     lane_forms: HashMap<NodeId, Dims>,
 }

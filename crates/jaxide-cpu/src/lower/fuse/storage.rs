@@ -86,6 +86,13 @@ impl Fuser<'_> {
         }
         let costs = self.costs(&region.nodes);
         let mut forced = HashSet::new();
+        for &id in &region.nodes {
+            for &value in &graph.node(id).results {
+                if self.wanted.contains(&value) {
+                    self.force(value, &mut forced);
+                }
+            }
+        }
         for &result in &region.results {
             self.force(result, &mut forced);
         }
@@ -178,15 +185,29 @@ impl Fuser<'_> {
             }
             Op::DynamicUpdate => {
                 self.force(node.args[0], forced);
-                node.args[2..]
-                    .iter()
-                    .for_each(|&start| self.force_start(start, forced));
+                for &start in &node.args[2..] {
+                    self.force_start(start, forced);
+                }
+                // What is written must not read elements that were written already.
+                if self.reads_elsewhere(
+                    node.args[1],
+                    node.args[0],
+                    &node.args[2..],
+                    &mut HashSet::new(),
+                ) {
+                    self.force(node.args[1], forced);
+                }
             }
             Op::Scatter(_) => {
                 self.force(node.args[0], forced);
-                self.force_source(node.args[1], forced);
-                if costs.of(node.args[2]) > CHEAP {
-                    self.force(node.args[2], forced);
+                for &arg in &node.args[1..] {
+                    if costs.of(arg) > CHEAP
+                        || self.reads_elsewhere(arg, node.args[0], &[], &mut HashSet::new())
+                    {
+                        self.force(arg, forced);
+                    } else {
+                        self.force_source(arg, forced);
+                    }
                 }
             }
             Op::SelectAndScatter { .. } => node.args[..2]
@@ -235,6 +256,48 @@ impl Fuser<'_> {
             }
             _ => {}
         }
+    }
+
+    /// Whether computing `value` in place reads `x` other than at the box that starts at `starts`, index by index.
+    fn reads_elsewhere(
+        &self,
+        value: ValueId,
+        x: ValueId,
+        starts: &[ValueId],
+        seen: &mut HashSet<(ValueId, bool)>,
+    ) -> bool {
+        if value == x || self.stored.owner(value) == x {
+            return true;
+        }
+        if !seen.insert((value, starts.is_empty())) {
+            return false;
+        }
+        let Some(id) = self.graph.def(value) else {
+            return false;
+        };
+        if self.is_opaque(id) {
+            return false;
+        }
+        let node = self.graph.node(id);
+        let same_box = match &node.op {
+            Op::DynamicSlice => node.args[0] == x && node.args[1..] == *starts,
+            Op::Slice { start, stride } => {
+                node.args[0] == x
+                    && stride.iter().all(|&step| step == 1)
+                    && start.len() == starts.len()
+                    && start.iter().zip(starts).all(|(&own, &other)| {
+                        self.graph.int_elements(other) == Some(vec![own as i64])
+                    })
+            }
+            _ => false,
+        };
+        let elementwise = matches!(node.op, Op::Map(_));
+        !same_box
+            && node.args.iter().any(|&arg| {
+                // An index map moves what is read away from its own place.
+                let starts = if elementwise { starts } else { &[] };
+                self.reads_elsewhere(arg, x, starts, seen)
+            })
     }
 
     /// A start that is known stays where it is used.
