@@ -95,11 +95,6 @@ impl Ix {
         }
     }
 
-    pub(crate) fn plus(mut self, offset: i64) -> Ix {
-        self.offset += offset;
-        self
-    }
-
     /// `None` when both have a part known at run time only, or the factor would apply to one.
     pub(crate) fn add_scaled(&self, other: &Ix, factor: i64) -> Option<Ix> {
         let dynamic = match (self.dynamic, other.dynamic) {
@@ -177,13 +172,20 @@ mod tests {
         let (i, j) = (vars.add(3, bind), vars.add(4, bind));
         // 4 i + j, j < 4
         let linear = Ix::var(j).add_scaled(&Ix::var(i), 4).unwrap();
+        let shifted = |offset| Ix {
+            offset,
+            ..linear.clone()
+        };
         assert_eq!(linear.range(&vars), Some((0, 11)));
         assert_eq!(linear.div_rem(4, &vars), Some((Ix::var(i), Ix::var(j))));
         assert_eq!(linear.div_rem(3, &vars), None);
         assert_eq!(
-            linear.clone().plus(4).div_rem(4, &vars).unwrap().0,
-            Ix::var(i).plus(1)
+            shifted(4).div_rem(4, &vars).unwrap().0,
+            Ix {
+                offset: 1,
+                ..Ix::var(i)
+            }
         );
-        assert_eq!(linear.plus(1).div_rem(4, &vars), None);
+        assert_eq!(shifted(1).div_rem(4, &vars), None);
     }
 }

@@ -268,12 +268,6 @@ impl Scope {
         self.one(Op::Map(op), args, dtype, &shape)
     }
 
-    /// As [`Self::map`] with the element type of the last operand.
-    pub(crate) fn same(&mut self, op: MapOp, args: &[ValueId]) -> ValueId {
-        let dtype = self.dtype(*args.last().expect("an operand"));
-        self.map(op, args, dtype)
-    }
-
     /// The elements converted.
     pub(crate) fn convert(&mut self, x: ValueId, dtype: DType) -> ValueId {
         self.map(MapOp::Convert, &[x], dtype)

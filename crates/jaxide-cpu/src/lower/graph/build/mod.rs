@@ -79,8 +79,6 @@ enum Binding {
     Value(ValueId),
     /// A mutable reference, by its place in [`Build::cells`].
     Cell(usize),
-    /// An ordering token.
-    Token,
 }
 
 /// Results of a primitive.
@@ -241,7 +239,6 @@ impl Build {
         match binding {
             Binding::Value(value) => Ok(value),
             Binding::Cell(cell) => Ok(self.cells[cell]),
-            Binding::Token => Err(Error::new(ErrorKind::Internal, "a token has no value")),
         }
     }
 

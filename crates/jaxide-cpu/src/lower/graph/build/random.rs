@@ -160,7 +160,7 @@ impl Build {
     fn counters(&mut self, own: &[usize], shape: &[usize]) -> Result<(ValueId, ValueId)> {
         let count = element_count(own)?;
         let dims: Dims = (shape.len() - own.len()..shape.len()).collect();
-        let mut counter = |build: &mut Build, dtype| {
+        let counter = |build: &mut Build, dtype| {
             let counter = build.scope.iota(dtype, &[count], 0);
             let counter = build.scope.reshape(counter, own);
             build.scope.broadcast(counter, shape, &dims)

@@ -15,7 +15,7 @@ impl Build {
     fn cell(&self, binding: Binding) -> Result<usize> {
         match binding {
             Binding::Cell(cell) => Ok(cell),
-            Binding::Value(_) | Binding::Token => Err(Error::dtype("a reference is expected")),
+            Binding::Value(_) => Err(Error::dtype("a reference is expected")),
         }
     }
 
