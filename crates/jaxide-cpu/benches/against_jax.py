@@ -57,6 +57,14 @@ for n in (1000, 1024, 65536, 1 << 20):
     case(f"rfft_{n}", jnp.fft.rfft, lambda n=n: A(n))
 case("fft_rows_1024", jnp.fft.fft, lambda: A(1024, 1024, dtype=np.complex64))
 case("fft2_1024", jnp.fft.fft2, lambda: A(1024, 1024, dtype=np.complex64))
+for width in (8, 32, 64):
+    case(f"bits_{width}_1000000", lambda k, w=width: jax.random.bits(k, (1000000,), f"uint{w}"), lambda: jax.random.PRNGKey(0))
+case("bits_32_keys_10000x3", jax.vmap(lambda k: jax.random.bits(k, (3,))), lambda: jax.random.split(jax.random.PRNGKey(0), 10000))
+case("rng_bit_generator_1000000", lambda k: lax.rng_bit_generator(k, (1000000,)), lambda: jnp.arange(4, dtype=jnp.uint32))
+for n in (1000, 100000, 1000000): case(f"cumsum_{n}", jnp.cumsum, lambda n=n: A(n))
+case("cummax_1000000", lax.cummax, lambda: A(1000000))
+case("cumlogsumexp_100000", lax.cumlogsumexp, lambda: A(100000))
+for axis in (0, 1): case(f"cumsum_axis{axis}_1024", lambda x, a=axis: jnp.cumsum(x, a), lambda: A(1024, 1024))
 
 binaries = glob.glob("target/release/deps/runtime-*")
 binary = max((b for b in binaries if os.access(b, os.X_OK) and not b.endswith(".d")), key=os.path.getmtime)

@@ -8,8 +8,11 @@ use std::time::{Duration, Instant};
 
 use bytemuck::Pod;
 use jaxide_core::DType;
+use jaxide_core::eval::numerics::random::{BitGenerator, Prng};
+use jaxide_cpu::runtime::cumulative::{Cumulative, CumulativeOp};
 use jaxide_cpu::runtime::fft::{Fft, FftKind};
 use jaxide_cpu::runtime::matmul::{DotDimensions, DotGeneral};
+use jaxide_cpu::runtime::random::{RandomBits, RngBitGenerator};
 use jaxide_cpu::runtime::sort::{Sort, TopK};
 use jaxide_cpu::runtime::transpose::CopyView;
 use jaxide_cpu::runtime::{Context, Kernel, KernelCall, PoolBuffer, ThreadPool, View};
@@ -96,6 +99,8 @@ fn main() {
     transpose(&bench);
     sort(&bench);
     fft(&bench);
+    random_bits(&bench);
+    cumulative(&bench);
 }
 
 fn matmul(bench: &Bench) {
@@ -281,4 +286,49 @@ fn fft(bench: &Bench) {
         Fft::<f32>::new(FftKind::Forward, &[1024, 1024], &[1024, 1024]),
         &[complex(1 << 20)],
     );
+}
+
+fn random_bits(bench: &Bench) {
+    let words = |count| random(count, |x| (x * 1e9) as i32 as u32);
+    for width in [8, 32, 64] {
+        let kernel = RandomBits::new(Prng::Threefry, 1, 1_000_000, width);
+        bench.kernel(&format!("bits_{width}_1000000"), kernel, &[words(2)]);
+    }
+    bench.kernel(
+        "bits_32_keys_10000x3",
+        RandomBits::new(Prng::Threefry, 10_000, 3, 32),
+        &[words(20_000)],
+    );
+    let kernel = RngBitGenerator::new(BitGenerator::Philox, 32, &[1_000_000]);
+    bench.kernel("rng_bit_generator_1000000", kernel, &[words(4)]);
+}
+
+fn cumulative(bench: &Bench) {
+    let make = |op, shape: &[usize], axis| {
+        Cumulative::new(op, DType::F32, shape, axis, false).expect("defined")
+    };
+    for n in [1000, 100_000, 1_000_000] {
+        bench.kernel(
+            &format!("cumsum_{n}"),
+            make(CumulativeOp::Sum, &[n], 0),
+            &[f32s(n)],
+        );
+    }
+    bench.kernel(
+        "cummax_1000000",
+        make(CumulativeOp::Max, &[1_000_000], 0),
+        &[f32s(1_000_000)],
+    );
+    bench.kernel(
+        "cumlogsumexp_100000",
+        make(CumulativeOp::LogSumExp, &[100_000], 0),
+        &[f32s(100_000)],
+    );
+    for axis in [0, 1] {
+        bench.kernel(
+            &format!("cumsum_axis{axis}_1024"),
+            make(CumulativeOp::Sum, &[1024, 1024], axis),
+            &[f32s(1 << 20)],
+        );
+    }
 }

@@ -40,6 +40,7 @@ pub mod cumulative;
 pub mod fft;
 pub mod matmul;
 pub mod pool;
+pub mod random;
 mod simd;
 pub mod sort;
 pub mod transpose;

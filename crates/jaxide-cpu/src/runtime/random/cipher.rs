@@ -1,0 +1,259 @@
+//! The block ciphers Threefry-2x32 and Philox-4x32, sixteen blocks at a time.
+//!
+//! The functions compute what those of [`jaxide_core::eval::numerics::random`] compute for one
+//! block (Salmon et al., *Parallel random numbers: as easy as 1, 2, 3*, SC 2011), on arrays whose
+//! loops the compiler turns into vector instructions.
+
+use crate::runtime::simd::Isa;
+
+/// Blocks that are enciphered together.
+pub(super) const LANES: usize = 16;
+
+/// One word of each block.
+pub(super) type Words = [u32; LANES];
+
+/// Enciphers counters under keys, block by block.
+#[inline(always)]
+fn threefry(key: [Words; 2], [mut x0, mut x1]: [Words; 2]) -> [Words; 2] {
+    const ROTATIONS: [[u32; 4]; 2] = [[13, 15, 26, 6], [17, 29, 16, 24]];
+    let parity: Words = std::array::from_fn(|i| key[0][i] ^ key[1][i] ^ 0x1BD1_1BDA);
+    let schedule = [key[0], key[1], parity];
+    for i in 0..LANES {
+        x0[i] = x0[i].wrapping_add(schedule[0][i]);
+        x1[i] = x1[i].wrapping_add(schedule[1][i]);
+    }
+    for group in 0..5 {
+        for rotation in ROTATIONS[group % 2] {
+            for i in 0..LANES {
+                x0[i] = x0[i].wrapping_add(x1[i]);
+                x1[i] = x1[i].rotate_left(rotation) ^ x0[i];
+            }
+        }
+        for i in 0..LANES {
+            x0[i] = x0[i].wrapping_add(schedule[(group + 1) % 3][i]);
+            x1[i] = x1[i]
+                .wrapping_add(schedule[(group + 2) % 3][i])
+                .wrapping_add(group as u32 + 1);
+        }
+    }
+    [x0, x1]
+}
+
+/// Enciphers counters under one key.
+#[inline(always)]
+fn philox(key: [u32; 2], mut counter: [Words; 4]) -> [Words; 4] {
+    const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
+    const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
+    for round in 0..10 {
+        let key: [u32; 2] =
+            std::array::from_fn(|i| key[i].wrapping_add(WEYL[i].wrapping_mul(round)));
+        let [c0, c1, c2, c3] = counter;
+        for i in 0..LANES {
+            let product0 = u64::from(MULTIPLIERS[0]) * u64::from(c0[i]);
+            let product1 = u64::from(MULTIPLIERS[1]) * u64::from(c2[i]);
+            counter[0][i] = (product1 >> 32) as u32 ^ c1[i] ^ key[0];
+            counter[1][i] = product1 as u32;
+            counter[2][i] = (product0 >> 32) as u32 ^ c3[i] ^ key[1];
+            counter[3][i] = product0 as u32;
+        }
+    }
+    counter
+}
+
+macro_rules! for_each_isa {
+    ($(#[$doc:meta])* pub(super) fn $name:ident($($argument:ident: $t:ty),*) = $function:ident) => {
+        $(#[$doc])*
+        pub(super) fn $name($($argument: $t),*) {
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
+            fn avx512($($argument: $t),*) {
+                $function($($argument),*)
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2")]
+            fn avx2($($argument: $t),*) {
+                $function($($argument),*)
+            }
+            match Isa::detect() {
+                #[cfg(target_arch = "x86_64")]
+                // SAFETY: the machine has the instruction set.
+                Isa::Avx512 => unsafe { avx512($($argument),*) },
+                #[cfg(target_arch = "x86_64")]
+                // SAFETY: the machine has the instruction set.
+                Isa::Avx2 => unsafe { avx2($($argument),*) },
+                Isa::Portable => $function($($argument),*),
+            }
+        }
+    };
+}
+
+for_each_isa! {
+    /// `out[i] = a ^ b`, where (a, b) is the block of counter `first + i`.
+    pub(super) fn threefry_folded(key: [u32; 2], first: u64, out: &mut [u32]) = folded
+}
+for_each_isa! {
+    /// `out[i] = [a, b]`, the block of counter `first + i`.
+    pub(super) fn threefry_words(key: [u32; 2], first: u64, out: &mut [[u32; 2]]) = words
+}
+for_each_isa! {
+    /// `out[i] = a << 32 | b`, where (a, b) is the block of counter `first + i`.
+    pub(super) fn threefry_joined(key: [u32; 2], first: u64, out: &mut [u64]) = joined
+}
+for_each_isa! {
+    /// Enciphers `counter[..][i]` under `key[..][i]` for every `i`; all slices have one length.
+    pub(super) fn threefry_each(key: [&[u32]; 2], counter: [&[u32]; 2], out: [&mut [u32]; 2]) = each
+}
+for_each_isa! {
+    /// `out[i]` is the block of the 128-bit counter `first + i`, low words first.
+    pub(super) fn philox_words(key: [u32; 2], first: u128, out: &mut [[u32; 4]]) = philox_run
+}
+
+#[inline(always)]
+fn folded(key: [u32; 2], first: u64, out: &mut [u32]) {
+    consecutive(key, first, out, |a, b| a ^ b);
+}
+
+#[inline(always)]
+fn words(key: [u32; 2], first: u64, out: &mut [[u32; 2]]) {
+    consecutive(key, first, out, |a, b| [a, b]);
+}
+
+#[inline(always)]
+fn joined(key: [u32; 2], first: u64, out: &mut [u64]) {
+    consecutive(key, first, out, |a, b| u64::from(a) << 32 | u64::from(b));
+}
+
+/// Blocks of consecutive counters, each made into one element.
+#[inline(always)]
+fn consecutive<T: Copy>(key: [u32; 2], first: u64, out: &mut [T], element: impl Fn(u32, u32) -> T) {
+    let key = key.map(|word| [word; LANES]);
+    for (group, out) in (0..).zip(out.chunks_mut(LANES)) {
+        let start = first.wrapping_add(group * LANES as u64);
+        let counters: [u64; LANES] = std::array::from_fn(|i| start.wrapping_add(i as u64));
+        let [a, b] = threefry(
+            key,
+            [
+                counters.map(|c| (c >> 32) as u32),
+                counters.map(|c| c as u32),
+            ],
+        );
+        if let Ok(out) = <&mut [T; LANES]>::try_from(&mut *out) {
+            *out = std::array::from_fn(|i| element(a[i], b[i]));
+        } else {
+            for (i, out) in out.iter_mut().enumerate() {
+                *out = element(a[i], b[i]);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn each(key: [&[u32]; 2], counter: [&[u32]; 2], out: [&mut [u32]; 2]) {
+    let [out0, out1] = out;
+    for first in (0..out0.len()).step_by(LANES) {
+        let count = LANES.min(out0.len() - first);
+        let load = |from: &[u32]| -> Words {
+            let from = &from[first..first + count];
+            <Words>::try_from(from)
+                .unwrap_or_else(|_| std::array::from_fn(|i| from.get(i).copied().unwrap_or(0)))
+        };
+        let [a, b] = threefry(key.map(load), counter.map(load));
+        out0[first..first + count].copy_from_slice(&a[..count]);
+        out1[first..first + count].copy_from_slice(&b[..count]);
+    }
+}
+
+#[inline(always)]
+fn philox_run(key: [u32; 2], first: u128, out: &mut [[u32; 4]]) {
+    for (group, out) in (0..).zip(out.chunks_mut(LANES)) {
+        let start = first.wrapping_add(group * LANES as u128);
+        let low: [u64; LANES] = std::array::from_fn(|i| (start as u64).wrapping_add(i as u64));
+        // A carry out of the low half reaches the high one.
+        let high: [u64; LANES] = std::array::from_fn(|i| {
+            ((start >> 64) as u64).wrapping_add(u64::from(low[i] < start as u64))
+        });
+        let counter = [
+            low.map(|c| c as u32),
+            low.map(|c| (c >> 32) as u32),
+            high.map(|c| c as u32),
+            high.map(|c| (c >> 32) as u32),
+        ];
+        let blocks = philox(key, counter);
+        for (i, out) in out.iter_mut().enumerate() {
+            *out = std::array::from_fn(|word| blocks[word][i]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jaxide_core::eval::numerics::random::{BitGenerator, rng_bit_generator, threefry2x32};
+
+    #[test]
+    fn blocks_are_those_of_the_reference() {
+        for isa in Isa::available() {
+            isa.assumed_in(|| {
+                let key = [0x1234_5678, 0x9abc_def0];
+                for (first, count) in [
+                    (0, 0),
+                    (5, 1),
+                    (u32::MAX as u64 - 20, 50),
+                    (u64::MAX - 3, 16),
+                ] {
+                    let block = |i: usize| {
+                        let counter = first.wrapping_add(i as u64);
+                        threefry2x32(key, [(counter >> 32) as u32, counter as u32])
+                    };
+                    let (mut small, mut pairs, mut large) =
+                        (vec![0; count], vec![[0; 2]; count], vec![0; count]);
+                    threefry_folded(key, first, &mut small);
+                    threefry_words(key, first, &mut pairs);
+                    threefry_joined(key, first, &mut large);
+                    for i in 0..count {
+                        let [a, b] = block(i);
+                        assert_eq!(
+                            (small[i], pairs[i], large[i]),
+                            (a ^ b, [a, b], u64::from(a) << 32 | u64::from(b))
+                        );
+                    }
+                }
+                let arrays: Vec<Vec<u32>> = (1..5)
+                    .map(|seed| {
+                        (0..37u32)
+                            .map(|i| i.wrapping_mul(0x9E37_79B9u32.wrapping_mul(seed)))
+                            .collect()
+                    })
+                    .collect();
+                let (mut a, mut b) = (vec![0; 37], vec![0; 37]);
+                threefry_each(
+                    [&arrays[0], &arrays[1]],
+                    [&arrays[2], &arrays[3]],
+                    [&mut a, &mut b],
+                );
+                for i in 0..37 {
+                    let expected =
+                        threefry2x32([arrays[0][i], arrays[1][i]], [arrays[2][i], arrays[3][i]]);
+                    assert_eq!([a[i], b[i]], expected);
+                }
+                for state in [[7u64, 9], [u64::MAX, u64::MAX - 1]] {
+                    let mut blocks = vec![[0; 4]; 35];
+                    let key = [state[0] as u32, (state[0] >> 32) as u32];
+                    philox_words(
+                        key,
+                        u128::from(state[0]) << 64 | u128::from(state[1]),
+                        &mut blocks,
+                    );
+                    let (_, expected) = rng_bit_generator(BitGenerator::Philox, state, 32, &[140]);
+                    assert!(
+                        blocks
+                            .iter()
+                            .flatten()
+                            .map(|&word| u64::from(word))
+                            .eq(expected)
+                    );
+                }
+            });
+        }
+    }
+}
