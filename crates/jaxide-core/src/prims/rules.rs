@@ -6,7 +6,7 @@ use super::Prim;
 use super::params::Name;
 use crate::error::Result;
 use crate::jaxpr::{Atom, Atoms, Aval, Builder};
-use crate::transform::{Memo, Saving, SavingResult, Split};
+use crate::transform::{Memo, RefCotangent, Saving, SavingResult, Split};
 
 /// A derivative's results: the values, and a tangent each, `None` where it is zero whatever the inputs.
 pub struct JvpResult {
@@ -163,6 +163,21 @@ pub trait Primitive {
         ))
     }
 
+    /// As [`Primitive::transpose`] for an equation on a reference, whose cotangent is `reference`. `None`: it cannot be
+    /// transposed when a reference is passed to it.
+    ///
+    /// # Errors
+    /// As [`Primitive::transpose`].
+    fn transpose_reference(
+        &self,
+        _b: &Builder,
+        _reference: &mut RefCotangent,
+        _cotangents: &[Option<Atom>],
+        _operands: &[TransposeArg],
+    ) -> Result<Option<SmallVec<[Option<Atom>; 3]>>> {
+        Ok(None)
+    }
+
     /// Results on the known side of `split` and tangents on its unknown side, from known operands and unknown
     /// tangents; at least one tangent is not zero. `None`: by splitting what [`Primitive::jvp`] writes.
     ///
@@ -211,9 +226,9 @@ pub trait Primitive {
         false
     }
 
-    /// Whether [`Primitive::jvp`] and [`Primitive::linearize`] are asked even when every tangent is zero, because
-    /// tangents may come later: references.
-    fn differentiates_constants(&self) -> bool {
+    /// Whether it makes a reference. Its rules are asked even when no operand has a tangent or is mapped, because what
+    /// is written to the reference later may.
+    fn makes_reference(&self) -> bool {
         false
     }
 

@@ -1,5 +1,675 @@
 //! Mutable references.
+//!
+//! The tangent of a reference is a reference to the tangent, and its cotangent one to the cotangent: see
+//! [`RefCotangent`].
+
+use smallvec::{SmallVec, smallvec};
 
 use super::*;
+use crate::dtype::DType;
+use crate::error::{Error, ErrorKind, Result};
+use crate::jaxpr::{Atom, Aval, AvalKind, Builder, Shape};
+use crate::transform::{RefCotangent, Split, broadcast, move_axis};
 
-pending! { NewRef, RefGet, RefSwap, RefAddUpdate, FreezeRef, RunState }
+/// The array a reference refers to.
+fn contents(aval: &Aval) -> Result<Aval> {
+    if aval.kind != AvalKind::Ref {
+        return Err(Error::new(
+            ErrorKind::Invalid,
+            format!("a reference is expected, and {aval} is given"),
+        ));
+    }
+    Ok(Aval {
+        kind: AvalKind::Array,
+        ..aval.clone()
+    })
+}
+
+fn operand(operands: &[Aval], index: usize) -> Result<&Aval> {
+    operands.get(index).ok_or_else(|| {
+        Error::new(
+            ErrorKind::Arity,
+            format!("operand {index} is missing of {}", operands.len()),
+        )
+    })
+}
+
+/// The type of the part of a reference that indices name.
+fn part(reference: &Aval, indices: &RefIndices, operands: &[Aval]) -> Result<Aval> {
+    let array = contents(reference)?;
+    let mut shape = array.shape.clone();
+    let mut operands = operands;
+    for indexer in indices {
+        if indexer.len() > shape.len() {
+            return Err(Error::shape(format!(
+                "{} indices are given for shape {:?}",
+                indexer.len(),
+                shape.as_slice()
+            )));
+        }
+        let dynamic = |index: &&RefIndex| !matches!(index, RefIndex::Slice { .. });
+        let count = indexer.iter().filter(dynamic).count();
+        if operands.len() < count {
+            return Err(Error::new(ErrorKind::Arity, "an index operand is missing"));
+        }
+        let (own, rest) = operands.split_at(count);
+        shape = indexed_shape(&shape, &whole(indexer, &shape), own);
+        operands = rest;
+    }
+    Ok(array.with_shape(&shape))
+}
+
+/// The indexer with the axes that it leaves out taken whole.
+fn whole(indexer: &RefIndexer, shape: &[usize]) -> RefIndexer {
+    let all = |&size: &usize| RefIndex::Slice {
+        start: 0,
+        size,
+        stride: 1,
+    };
+    let rest = shape.get(indexer.len()..).unwrap_or_default();
+    indexer
+        .iter()
+        .copied()
+        .chain(rest.iter().map(all))
+        .collect()
+}
+
+fn check_value(value: &Aval, part: &Aval) -> Result<()> {
+    if value.dtype == part.dtype && value.shape == part.shape {
+        return Ok(());
+    }
+    Err(Error::shape(format!("{value} is written where {part} is")))
+}
+
+const PLAIN_REFERENCE: &str = "a value with a tangent is written to a reference without one: make the reference inside the differentiated function, or pass it as an argument";
+
+const SHARED_REFERENCE: &str = "a value that differs by lane is written to a reference that all lanes share: make the reference inside the mapped function, or map it too";
+
+impl Primitive for NewRef {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+        Ok(smallvec![operand(operands, 0)?.clone().reference()])
+    }
+
+    fn jvp(&self, b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<JvpResult> {
+        let reference = b.op(self.clone(), primals);
+        let tangent = tangents[0].unwrap_or_else(|| b.zeros(&b.aval(primals[0]).tangent()));
+        Ok(JvpResult::one(
+            reference,
+            Some(b.op(self.clone(), &[tangent])),
+        ))
+    }
+
+    /// Tangents may be written later, so that there is a tangent reference in any case.
+    fn linearize(
+        &self,
+        split: &Split<'_>,
+        primals: &[Atom],
+        tangents: &[Option<Atom>],
+    ) -> Result<Option<JvpResult>> {
+        let reference = split.known.op(self.clone(), primals);
+        let zeros = || split.unknown.zeros(&split.known.aval(primals[0]).tangent());
+        let tangent = tangents[0].unwrap_or_else(zeros);
+        let tangent = split.unknown.op(self.clone(), &[tangent]);
+        Ok(Some(JvpResult::one(reference, Some(tangent))))
+    }
+
+    fn batch(
+        &self,
+        b: &Builder,
+        operands: &[Batched],
+        axis: &BatchAxis,
+    ) -> Result<SmallVec<[Batched; 1]>> {
+        let x = operands[0];
+        let (value, dim) = match x.dim {
+            Some(dim) => (x.value, dim),
+            None => (broadcast(b, x.value, axis.size, 0), 0),
+        };
+        Ok(smallvec![Batched {
+            value: b.op(self.clone(), &[value]),
+            dim: Some(dim)
+        }])
+    }
+
+    fn transpose(
+        &self,
+        _b: &Builder,
+        _cotangents: &[Option<Atom>],
+        _operands: &[TransposeArg],
+    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+        Err(Error::new(
+            ErrorKind::Internal,
+            "a reference is transposed by its cotangent",
+        ))
+    }
+
+    fn transpose_reference(
+        &self,
+        b: &Builder,
+        reference: &mut RefCotangent,
+        _cotangents: &[Option<Atom>],
+        _operands: &[TransposeArg],
+    ) -> Result<Option<SmallVec<[Option<Atom>; 3]>>> {
+        Ok(Some(smallvec![reference.freeze(b)]))
+    }
+
+    fn makes_reference(&self) -> bool {
+        true
+    }
+}
+
+impl Primitive for FreezeRef {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+        Ok(smallvec![contents(operand(operands, 0)?)?])
+    }
+
+    fn jvp(&self, b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<JvpResult> {
+        let value = b.op(*self, primals);
+        let tangent = tangents[0].map(|tangent| b.op(*self, &[tangent]));
+        Ok(JvpResult::one(value, tangent))
+    }
+
+    fn batch(
+        &self,
+        b: &Builder,
+        operands: &[Batched],
+        _axis: &BatchAxis,
+    ) -> Result<SmallVec<[Batched; 1]>> {
+        Ok(smallvec![Batched {
+            value: b.op(*self, &[operands[0].value]),
+            dim: operands[0].dim
+        }])
+    }
+
+    fn transpose(
+        &self,
+        _b: &Builder,
+        _cotangents: &[Option<Atom>],
+        _operands: &[TransposeArg],
+    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+        Err(Error::new(
+            ErrorKind::Internal,
+            "a reference is transposed by its cotangent",
+        ))
+    }
+
+    fn transpose_reference(
+        &self,
+        b: &Builder,
+        reference: &mut RefCotangent,
+        cotangents: &[Option<Atom>],
+        _operands: &[TransposeArg],
+    ) -> Result<Option<SmallVec<[Option<Atom>; 3]>>> {
+        reference.accumulate(b, cotangents[0]);
+        Ok(Some(smallvec![None]))
+    }
+}
+
+impl Primitive for RefGet {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+        let reference = operand(operands, 0)?;
+        Ok(smallvec![part(reference, &self.indices, &operands[1..])?])
+    }
+
+    fn jvp(&self, b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<JvpResult> {
+        let value = b.op(self.clone(), primals);
+        let tangent = tangents[0].map(|tangent| {
+            let operands = [&[tangent], &primals[1..]].concat();
+            b.op(self.clone(), &operands)
+        });
+        Ok(JvpResult::one(value, tangent))
+    }
+
+    fn batch(
+        &self,
+        b: &Builder,
+        operands: &[Batched],
+        axis: &BatchAxis,
+    ) -> Result<SmallVec<[Batched; 1]>> {
+        let reference = operands[0];
+        let lanes = Lanes::new(b, reference, &self.indices, &operands[1..], axis)?;
+        let prim = RefGet {
+            indices: lanes.indices.clone(),
+        };
+        let value = b.op(prim, &lanes.operands(&[reference.value]));
+        Ok(smallvec![lanes.restore(b, value)])
+    }
+
+    fn transpose(
+        &self,
+        _b: &Builder,
+        _cotangents: &[Option<Atom>],
+        _operands: &[TransposeArg],
+    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+        Err(Error::new(
+            ErrorKind::Internal,
+            "a reference is transposed by its cotangent",
+        ))
+    }
+
+    fn transpose_reference(
+        &self,
+        b: &Builder,
+        reference: &mut RefCotangent,
+        cotangents: &[Option<Atom>],
+        operands: &[TransposeArg],
+    ) -> Result<Option<SmallVec<[Option<Atom>; 3]>>> {
+        match cotangents[0] {
+            Some(cotangent) if !self.indices.is_empty() => {
+                let prim = RefAddUpdate {
+                    indices: self.indices.clone(),
+                };
+                let target = [reference.instantiate(b), cotangent];
+                b.emit(prim, &with_indices(&target, &operands[1..]))?;
+            }
+            cotangent => reference.accumulate(b, cotangent),
+        }
+        Ok(Some(operands.iter().map(|_| None).collect()))
+    }
+}
+
+impl Primitive for RefSwap {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+        let (reference, value) = (operand(operands, 0)?, operand(operands, 1)?);
+        let part = part(reference, &self.indices, &operands[2..])?;
+        check_value(value, &part)?;
+        Ok(smallvec![part])
+    }
+
+    fn jvp(&self, b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<JvpResult> {
+        let Some(reference) = tangents[0] else {
+            return Err(Error::no_rule("swap", "jvp", PLAIN_REFERENCE));
+        };
+        let value = b.op(self.clone(), primals);
+        let written = tangents[1].unwrap_or_else(|| b.zeros(&b.aval(primals[1]).tangent()));
+        let operands = [&[reference, written], &primals[2..]].concat();
+        Ok(JvpResult::one(value, Some(b.op(self.clone(), &operands))))
+    }
+
+    fn batch(
+        &self,
+        b: &Builder,
+        operands: &[Batched],
+        axis: &BatchAxis,
+    ) -> Result<SmallVec<[Batched; 1]>> {
+        let (reference, value) = (operands[0], operands[1]);
+        if reference.dim.is_none() {
+            return Err(Error::no_rule("swap", "batching", SHARED_REFERENCE));
+        }
+        let lanes = Lanes::new(b, reference, &self.indices, &operands[2..], axis)?;
+        let prim = RefSwap {
+            indices: lanes.indices.clone(),
+        };
+        let written = lanes.place(b, value, axis.size);
+        let old = b.op(prim, &lanes.operands(&[reference.value, written]));
+        Ok(smallvec![lanes.restore(b, old)])
+    }
+
+    fn transpose(
+        &self,
+        _b: &Builder,
+        _cotangents: &[Option<Atom>],
+        _operands: &[TransposeArg],
+    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+        Err(Error::new(
+            ErrorKind::Internal,
+            "a reference is transposed by its cotangent",
+        ))
+    }
+
+    /// What was written gets the cotangent that is there, and the cotangent of the old value takes its place.
+    fn transpose_reference(
+        &self,
+        b: &Builder,
+        reference: &mut RefCotangent,
+        cotangents: &[Option<Atom>],
+        operands: &[TransposeArg],
+    ) -> Result<Option<SmallVec<[Option<Atom>; 3]>>> {
+        let mut out: SmallVec<[Option<Atom>; 3]> = operands.iter().map(|_| None).collect();
+        let was_empty = reference.is_zero();
+        if was_empty && cotangents[0].is_none() {
+            return Ok(Some(out));
+        }
+        let old = cotangents[0].unwrap_or_else(|| b.zeros(&operands[1].aval(b).tangent()));
+        let target = [reference.instantiate(b), old];
+        let written = b.op(self.clone(), &with_indices(&target, &operands[2..]));
+        out[1] = (!was_empty && operands[1].is_linear()).then_some(written);
+        Ok(Some(out))
+    }
+
+    fn has_effect(&self) -> bool {
+        true
+    }
+}
+
+impl Primitive for RefAddUpdate {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+        let (reference, value) = (operand(operands, 0)?, operand(operands, 1)?);
+        check_value(value, &part(reference, &self.indices, &operands[2..])?)?;
+        Ok(SmallVec::new())
+    }
+
+    fn jvp(&self, b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<JvpResult> {
+        let Some(reference) = tangents[0] else {
+            return Err(Error::no_rule("addupdate", "jvp", PLAIN_REFERENCE));
+        };
+        b.emit(self.clone(), primals)?;
+        let added = tangents[1].unwrap_or_else(|| b.zeros(&b.aval(primals[1]).tangent()));
+        b.emit(self.clone(), &[&[reference, added], &primals[2..]].concat())?;
+        Ok(JvpResult {
+            primals: SmallVec::new(),
+            tangents: SmallVec::new(),
+        })
+    }
+
+    fn batch(
+        &self,
+        b: &Builder,
+        operands: &[Batched],
+        axis: &BatchAxis,
+    ) -> Result<SmallVec<[Batched; 1]>> {
+        let (reference, value) = (operands[0], operands[1]);
+        if reference.dim.is_none() {
+            return Err(Error::no_rule("addupdate", "batching", SHARED_REFERENCE));
+        }
+        let lanes = Lanes::new(b, reference, &self.indices, &operands[2..], axis)?;
+        let prim = RefAddUpdate {
+            indices: lanes.indices.clone(),
+        };
+        let added = lanes.place(b, value, axis.size);
+        b.emit(prim, &lanes.operands(&[reference.value, added]))?;
+        Ok(SmallVec::new())
+    }
+
+    fn transpose(
+        &self,
+        _b: &Builder,
+        _cotangents: &[Option<Atom>],
+        _operands: &[TransposeArg],
+    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+        Err(Error::new(
+            ErrorKind::Internal,
+            "a reference is transposed by its cotangent",
+        ))
+    }
+
+    /// What was added gets the cotangent that is there.
+    fn transpose_reference(
+        &self,
+        b: &Builder,
+        reference: &mut RefCotangent,
+        _cotangents: &[Option<Atom>],
+        operands: &[TransposeArg],
+    ) -> Result<Option<SmallVec<[Option<Atom>; 3]>>> {
+        let mut out: SmallVec<[Option<Atom>; 3]> = operands.iter().map(|_| None).collect();
+        if !reference.is_zero() && operands[1].is_linear() {
+            let prim = RefGet {
+                indices: self.indices.clone(),
+            };
+            let target = [reference.instantiate(b)];
+            out[1] = Some(b.op(prim, &with_indices(&target, &operands[2..])));
+        }
+        Ok(Some(out))
+    }
+
+    fn has_effect(&self) -> bool {
+        true
+    }
+}
+
+/// Operands, then known indices.
+fn with_indices(operands: &[Atom], indices: &[TransposeArg]) -> Vec<Atom> {
+    let indices = indices.iter().filter_map(TransposeArg::known);
+    operands.iter().copied().chain(indices).collect()
+}
+
+/// A part of a reference in all lanes.
+struct Lanes {
+    indices: RefIndices,
+    index_operands: Vec<Atom>,
+    /// Axes of the part: `order[i]` is the axis that axis `i` of all lanes' parts, lanes in front, is read from.
+    order: Vec<usize>,
+    dim: Option<usize>,
+}
+
+impl Lanes {
+    fn new(
+        b: &Builder,
+        reference: Batched,
+        indices: &RefIndices,
+        operands: &[Batched],
+        axis: &BatchAxis,
+    ) -> Result<Self> {
+        let shape = b.shape(reference.value);
+        let indexer = match indices.as_slice() {
+            [] => {
+                return Ok(Lanes {
+                    indices: RefIndices::new(),
+                    index_operands: Vec::new(),
+                    order: Vec::new(),
+                    dim: reference.dim,
+                });
+            }
+            [indexer] => indexer,
+            _ => {
+                return Err(Error::no_rule(
+                    "get",
+                    "batching",
+                    "its reference is indexed more than once: index it once with the indices combined",
+                ));
+            }
+        };
+        let lane_shape: Shape = shape
+            .iter()
+            .enumerate()
+            .filter(|(axis, _)| Some(*axis) != reference.dim)
+            .map(|(_, &length)| length)
+            .collect();
+        let mut indexer = whole(indexer, &lane_shape);
+        let is_point = |index: &RefIndex| *index == RefIndex::Operand;
+        let dynamic = indexer
+            .iter()
+            .filter(|index| !matches!(index, RefIndex::Slice { .. }));
+        for (index, operand) in dynamic.zip(operands) {
+            if !is_point(index) && operand.dim.is_some() {
+                return Err(Error::no_rule(
+                    "get",
+                    "batching",
+                    "a slice of its reference starts elsewhere in each lane: index by an array instead",
+                ));
+            }
+        }
+        let points: Vec<Batched> = indexer
+            .iter()
+            .filter(|index| !matches!(index, RefIndex::Slice { .. }))
+            .zip(operands)
+            .filter(|(index, _)| is_point(index))
+            .map(|(_, &operand)| operand)
+            .collect();
+        let point_rank = points
+            .iter()
+            .map(|point| b.rank(point.value) - usize::from(point.dim.is_some()))
+            .max()
+            .unwrap_or(0);
+        let mapped_points = points.iter().any(|point| point.dim.is_some());
+        if !mapped_points && point_rank == 0 {
+            // The mapped axis is one more axis that is taken whole.
+            let dim = reference.dim.map(|dim| {
+                let before = indexer[..dim]
+                    .iter()
+                    .filter(|index| is_point(index))
+                    .count();
+                indexer.insert(
+                    dim,
+                    RefIndex::Slice {
+                        start: 0,
+                        size: axis.size,
+                        stride: 1,
+                    },
+                );
+                dim - before
+            });
+            return Ok(Lanes {
+                indices: smallvec![indexer],
+                index_operands: operands.iter().map(|operand| operand.value).collect(),
+                order: Vec::new(),
+                dim,
+            });
+        }
+        let (old_place, _) = place_of_points(&indexer);
+        let point_shape: Vec<usize> = points
+            .iter()
+            .find(|point| b.rank(point.value) > usize::from(point.dim.is_some()))
+            .map_or_else(Vec::new, |point| {
+                let mut shape = b.shape(point.value);
+                if let Some(dim) = point.dim {
+                    shape.remove(dim);
+                }
+                shape.to_vec()
+            });
+        let all_lanes = [&[axis.size], point_shape.as_slice()].concat();
+        let spread = |x: Atom, dims: &[usize]| b.broadcast_in_dim(x, &all_lanes, dims);
+        let behind: Vec<usize> = (1..all_lanes.len()).collect();
+        let mut of_points = points.iter().map(|point| match point.dim {
+            Some(dim) => move_axis(b, point.value, dim, 0),
+            None => spread(point.value, &behind),
+        });
+        let mut new_operands: Vec<Atom> = Vec::new();
+        let mut rest = operands.iter();
+        for index in &indexer {
+            match index {
+                RefIndex::Slice { .. } => {}
+                RefIndex::DynamicSlice { .. } => {
+                    new_operands.extend(rest.next().map(|operand| operand.value));
+                }
+                RefIndex::Operand => {
+                    rest.next();
+                    new_operands.extend(of_points.next());
+                }
+            }
+        }
+        if let Some(dim) = reference.dim {
+            let dtype = points
+                .first()
+                .map_or(DType::I32, |point| b.dtype(point.value));
+            let numbers = spread(b.iota(dtype, &[axis.size], 0), &[0]);
+            let dynamic = |index: &&RefIndex| !matches!(index, RefIndex::Slice { .. });
+            let place = indexer[..dim].iter().filter(dynamic).count();
+            new_operands.insert(place, numbers);
+            indexer.insert(dim, RefIndex::Operand);
+        }
+        // All lanes' parts have the lanes in front of the point axes, which may have moved to the front.
+        let (new_place, _) = place_of_points(&indexer);
+        let slices = indexer.iter().filter(|index| !is_point(index)).count();
+        let points: Vec<usize> = (new_place..new_place + all_lanes.len()).collect();
+        let others: Vec<usize> = (0..slices + all_lanes.len())
+            .filter(|axis| !points.contains(axis))
+            .collect();
+        let mut order = vec![points[0]];
+        order.extend(&others[..old_place]);
+        order.extend(&points[1..]);
+        order.extend(&others[old_place..]);
+        Ok(Lanes {
+            indices: smallvec![indexer],
+            index_operands: new_operands,
+            order,
+            dim: Some(0),
+        })
+    }
+
+    fn operands(&self, first: &[Atom]) -> Vec<Atom> {
+        [first, &self.index_operands].concat()
+    }
+
+    /// What was read, with the axes of each lane in order.
+    fn restore(&self, b: &Builder, x: Atom) -> Batched {
+        let value = if self.order.is_empty() {
+            x
+        } else {
+            b.transpose(x, &self.order)
+        };
+        Batched {
+            value,
+            dim: self.dim,
+        }
+    }
+
+    /// What is to be written, laid out as it is read.
+    fn place(&self, b: &Builder, x: Batched, size: usize) -> Atom {
+        let dim = self.dim.unwrap_or(0);
+        let x = match x.dim {
+            Some(from) => move_axis(b, x.value, from, dim),
+            None => broadcast(b, x.value, size, dim),
+        };
+        if self.order.is_empty() {
+            return x;
+        }
+        let mut inverse = vec![0; self.order.len()];
+        for (axis, &from) in self.order.iter().enumerate() {
+            inverse[from] = axis;
+        }
+        b.transpose(x, &inverse)
+    }
+}
+
+/// The first of the result's axes that point indices make, and whether they stand together.
+fn place_of_points(indexer: &RefIndexer) -> (usize, bool) {
+    let is_point = |index: &RefIndex| *index == RefIndex::Operand;
+    let (Some(first), Some(last)) = (
+        indexer.iter().position(is_point),
+        indexer.iter().rposition(is_point),
+    ) else {
+        return (0, true);
+    };
+    let together = indexer[first..=last].iter().all(is_point);
+    (if together { first } else { 0 }, together)
+}
+
+const RUN_STATE: &str =
+    "its body works on references that it shares with nobody: make them with new_ref instead";
+
+impl Primitive for RunState {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+        let references = self.jaxpr.in_avals();
+        if references.len() != self.is_initialized.len() {
+            return Err(Error::parameter("is_initialized does not fit the body"));
+        }
+        let initialized = self.is_initialized.iter().filter(|flag| **flag).count();
+        if operands.len() != initialized {
+            return Err(Error::new(
+                ErrorKind::Arity,
+                format!(
+                    "{initialized} references have an operand, and {} are given",
+                    operands.len()
+                ),
+            ));
+        }
+        references.iter().map(contents).collect()
+    }
+
+    fn jvp(
+        &self,
+        _b: &Builder,
+        _primals: &[Atom],
+        _tangents: &[Option<Atom>],
+    ) -> Result<JvpResult> {
+        Err(Error::no_rule("run_state", "jvp", RUN_STATE))
+    }
+
+    fn batch(
+        &self,
+        _b: &Builder,
+        _operands: &[Batched],
+        _axis: &BatchAxis,
+    ) -> Result<SmallVec<[Batched; 1]>> {
+        Err(Error::no_rule("run_state", "batching", RUN_STATE))
+    }
+
+    fn transpose(
+        &self,
+        _b: &Builder,
+        _cotangents: &[Option<Atom>],
+        _operands: &[TransposeArg],
+    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+        Err(Error::no_rule("run_state", "transpose", RUN_STATE))
+    }
+}

@@ -1297,6 +1297,8 @@ super::primitives! {
             split_axis: usize,
             /// Axes keep their place.
             tiled: bool,
+            /// Number of members; not printed.
+            axis_size: usize = hidden,
         };
         /// Sum over an axis, of which each member keeps a slice.
         ReduceScatter "reduce_scatter" (1 -> 1) {

@@ -74,7 +74,7 @@ fn sweep(
             .iter()
             .map(|&var| live.contains_key(var))
             .collect();
-        if !used.contains(&true) && !has_effect(&eqn.prim) {
+        if !used.contains(&true) && (!has_effect(&eqn.prim) || writes_unread(jaxpr, eqn, &live)) {
             changed = true;
             continue;
         }
@@ -112,6 +112,18 @@ fn sweep(
     new.outvars = keep::<Atom>(&jaxpr.outvars, used_outputs);
     new.eqns = eqns;
     Ok((Some(new), inputs))
+}
+
+/// Whether an equation writes to a reference of this jaxpr that nothing behind it reads.
+fn writes_unread(jaxpr: &Jaxpr, eqn: &Eqn, live: &VarMap<()>) -> bool {
+    let (Prim::RefSwap(_) | Prim::RefAddUpdate(_)) = &eqn.prim else {
+        return false;
+    };
+    let Some(reference) = eqn.inputs.first().and_then(|atom| atom.var()) else {
+        return false;
+    };
+    let outside = jaxpr.invars.contains(&reference) || jaxpr.constvars.contains(&reference);
+    !outside && !live.contains_key(reference)
 }
 
 /// The marked elements.

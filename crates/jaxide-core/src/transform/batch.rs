@@ -125,7 +125,10 @@ pub(crate) fn eval_batch(
     for eqn in &jaxpr.eqns {
         let before = b.set_source(eqn.source);
         let operands: Vec<Batched> = eqn.inputs.iter().map(|&atom| env.read(atom)).collect();
-        if operands.iter().any(|operand| operand.dim.is_some()) || uses_axis(&eqn.prim, axis) {
+        if operands.iter().any(|operand| operand.dim.is_some())
+            || eqn.prim.rules().makes_reference()
+            || uses_axis(&eqn.prim, axis)
+        {
             let results = eqn
                 .prim
                 .rules()

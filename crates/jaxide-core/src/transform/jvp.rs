@@ -73,7 +73,7 @@ pub(crate) fn eval_jvp(
         let before = b.set_source(eqn.source);
         let (primals, tangents): (Vec<Atom>, Vec<Option<Atom>>) =
             eqn.inputs.iter().map(|&atom| env.read(atom)).unzip();
-        if tangents.iter().all(Option::is_none) && !eqn.prim.rules().differentiates_constants() {
+        if tangents.iter().all(Option::is_none) && !eqn.prim.rules().makes_reference() {
             let results = b.push(eqn.prim.clone(), &primals, &env.result_avals(eqn));
             env.bind(&eqn.outputs, results.iter().map(|&atom| (atom, None)));
         } else {

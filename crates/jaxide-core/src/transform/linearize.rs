@@ -121,7 +121,7 @@ pub(crate) fn eval_linearize(
         let (primals, tangents): (Vec<Atom>, Vec<Option<Atom>>) =
             eqn.inputs.iter().map(|&atom| env.read(atom)).unzip();
         let rules = eqn.prim.rules();
-        if tangents.iter().all(Option::is_none) && !rules.differentiates_constants() {
+        if tangents.iter().all(Option::is_none) && !rules.makes_reference() {
             let results = b.push(eqn.prim.clone(), &primals, &env.result_avals(eqn));
             env.bind(&eqn.outputs, results.iter().map(|&atom| (atom, None)));
         } else {

@@ -31,7 +31,7 @@ pub use policy::Policy;
 pub(crate) use saving::{SavedSplit, SavingRequest, partial_eval_saving};
 pub use saving::{Saving, SavingResult};
 pub use step::{Step, apply};
-pub use transpose::{Transposed, transpose};
+pub use transpose::{RefCotangent, Transposed, transpose};
 
 pub(crate) use batch::{batch_front, broadcast, eval_batch, mapped, move_axis, place, unmapped};
 pub(crate) use environment::bind_constants;

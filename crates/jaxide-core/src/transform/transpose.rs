@@ -2,9 +2,9 @@
 
 use super::environment::{Environment, FromConstant, bind_constants};
 use super::memo::{MemoArgs, flags};
-use crate::error::Result;
-use crate::jaxpr::{Atom, Builder, ClosedJaxpr, Eqn, Jaxpr, Var, VarMap};
-use crate::prims::TransposeArg;
+use crate::error::{Error, Result};
+use crate::jaxpr::{Atom, Aval, AvalKind, Builder, ClosedJaxpr, Eqn, Jaxpr, Var, VarMap};
+use crate::prims::{FreezeRef, NewRef, Opaque, RefAddUpdate, RefIndices, TransposeArg};
 
 /// A transposed jaxpr.
 #[derive(Clone)]
@@ -98,10 +98,13 @@ pub(crate) fn backward_pass(
     );
     env.bind(&jaxpr.invars, args.iter().cloned());
     let mut linear: Vec<(&Eqn, Vec<TransposeArg>)> = Vec::new();
+    let mut references: VarMap<RefCotangent> = VarMap::new();
     for eqn in &jaxpr.eqns {
         let operands: Vec<TransposeArg> = eqn.inputs.iter().map(|&atom| env.read(atom)).collect();
         let known: Option<Vec<Atom>> = operands.iter().map(TransposeArg::known).collect();
         let avals = env.result_avals(eqn);
+        // A new reference collects cotangents whatever it starts with.
+        let known = known.filter(|_| !eqn.prim.rules().makes_reference());
         match known {
             Some(known) => {
                 let before = b.set_source(eqn.source);
@@ -110,6 +113,11 @@ pub(crate) fn backward_pass(
                 env.bind(&eqn.outputs, results.into_iter().map(TransposeArg::Known));
             }
             None => {
+                for (&var, aval) in eqn.outputs.iter().zip(&avals) {
+                    if aval.kind == AvalKind::Ref {
+                        references.insert(var, RefCotangent::new(aval));
+                    }
+                }
                 let results = avals
                     .iter()
                     .map(|aval| TransposeArg::Linear(aval.tangent()));
@@ -136,15 +144,23 @@ pub(crate) fn backward_pass(
             .iter()
             .map(|&var| sums.values.remove(var))
             .collect();
-        if cotangents.iter().all(Option::is_none) {
-            continue;
-        }
         let before = b.set_source(eqn.source);
-        let out = eqn
-            .prim
-            .rules()
-            .transpose(b, &cotangents, &operands)
-            .map_err(|error| error.in_operation(eqn.prim.name()))?;
+        let rules = eqn.prim.rules();
+        let of_eqn = eqn
+            .inputs
+            .iter()
+            .filter_map(|atom| atom.var())
+            .chain(eqn.outputs.iter().copied());
+        let reference = of_eqn.into_iter().find(|&var| references.contains_key(var));
+        let out = match reference.and_then(|var| references.get_mut(var)) {
+            Some(reference) => rules
+                .transpose_reference(b, reference, &cotangents, &operands)
+                .transpose()
+                .unwrap_or_else(|| Err(Error::no_rule(eqn.prim.name(), "transpose", SHARED))),
+            None if cotangents.iter().all(Option::is_none) => continue,
+            None => rules.transpose(b, &cotangents, &operands),
+        };
+        let out = out.map_err(|error| error.in_operation(eqn.prim.name()))?;
         for ((&atom, operand), cotangent) in eqn.inputs.iter().zip(&operands).zip(out) {
             if let (Atom::Var(var), TransposeArg::Linear(_)) = (atom, operand) {
                 sums.add(var, cotangent);
@@ -158,6 +174,70 @@ pub(crate) fn backward_pass(
         .iter()
         .map(|&var| sums.values.remove(var))
         .collect())
+}
+
+const SHARED: &str = "a reference to a tangent is passed to it: read and write references outside of calls, branches and loops";
+
+/// The cotangent of a reference: a reference of its own, made when the first cotangent comes.
+pub struct RefCotangent {
+    aval: Aval,
+    reference: Option<Atom>,
+}
+
+impl RefCotangent {
+    /// A zero for a reference of this type.
+    fn new(reference: &Aval) -> Self {
+        RefCotangent {
+            aval: Aval {
+                kind: AvalKind::Array,
+                ..reference.tangent()
+            },
+            reference: None,
+        }
+    }
+
+    /// Whether no cotangent has come.
+    pub fn is_zero(&self) -> bool {
+        self.reference.is_none()
+    }
+
+    /// Adds a cotangent of all that is referred to.
+    pub fn accumulate(&mut self, b: &Builder, cotangent: Option<Atom>) {
+        match (self.reference, cotangent) {
+            (_, None) => {}
+            (None, Some(cotangent)) => self.reference = Some(new_reference(b, cotangent)),
+            (Some(reference), Some(cotangent)) => {
+                let prim = RefAddUpdate {
+                    indices: RefIndices::new(),
+                };
+                if let Err(error) = b.emit(prim, &[reference, cotangent]) {
+                    b.fail(error);
+                }
+            }
+        }
+    }
+
+    /// The reference, made when there is none.
+    pub fn instantiate(&mut self, b: &Builder) -> Atom {
+        *self
+            .reference
+            .get_or_insert_with(|| new_reference(b, b.zeros(&self.aval)))
+    }
+
+    /// The cotangent as a value.
+    pub fn freeze(&self, b: &Builder) -> Option<Atom> {
+        self.reference
+            .map(|reference| b.op(FreezeRef, &[reference]))
+    }
+}
+
+fn new_reference(b: &Builder, value: Atom) -> Atom {
+    let prim = NewRef {
+        kind: Opaque::none(),
+        memory_space: Opaque::none(),
+        pin: false,
+    };
+    b.op(prim, &[value])
 }
 
 /// Cotangents by variable, summed as they come.

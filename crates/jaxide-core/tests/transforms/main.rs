@@ -4,6 +4,7 @@
 //! Runs over the corpus that `JAXIDE_CONFORMANCE` names, or the shared one where it is found. `TRANSFORMS=substring`
 //! selects cases and shows what differs.
 
+mod goldens;
 mod npz;
 
 use std::collections::{BTreeMap, HashMap};
@@ -71,7 +72,7 @@ fn step(value: &Value) -> Step {
                 .collect(),
             out_axes: value["out_axes"].as_i64().expect("an axis"),
             axis_size: value["axis_size"].as_u64().expect("a size") as usize,
-            axis_name: None,
+            axis_name: value["axis_name"].as_str().map(Name::new),
         },
         "jit" => Step::Jit {
             name: Name::new("g"),

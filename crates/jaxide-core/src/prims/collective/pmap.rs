@@ -1,0 +1,222 @@
+//! `xla_pmap`: a body once per member of an axis.
+
+use smallvec::SmallVec;
+
+use super::super::*;
+use crate::error::{Error, ErrorKind, Result};
+use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr};
+use crate::transform::{OutDim, Split, batch, jvp, linearize, mapped, transpose, unmapped};
+
+impl Pmap {
+    fn bind(
+        &self,
+        b: &Builder,
+        body: ClosedJaxpr,
+        in_axes: Vec<Option<usize>>,
+        out_axes: Vec<Option<usize>>,
+        operands: &[Atom],
+    ) -> Vec<Atom> {
+        let results: Vec<Aval> = body
+            .out_avals()
+            .iter()
+            .zip(&out_axes)
+            .map(|(aval, &axis)| unmapped(aval, axis, self.axis_size))
+            .collect();
+        let prim = Pmap {
+            call_jaxpr: body,
+            in_axes,
+            out_axes,
+            ..self.clone()
+        };
+        b.push(prim.into(), operands, &results).into_vec()
+    }
+}
+
+/// The axes of what is marked.
+fn marked(axes: &[Option<usize>], marks: &[bool]) -> Vec<Option<usize>> {
+    crate::simplify::keep(axes, marks)
+}
+
+impl Primitive for Pmap {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+        let want = self.call_jaxpr.in_avals();
+        if operands.len() != want.len() || self.in_axes.len() != want.len() {
+            return Err(Error::new(
+                ErrorKind::Arity,
+                format!(
+                    "the body takes {} arguments, and {} are given",
+                    want.len(),
+                    operands.len()
+                ),
+            ));
+        }
+        for (index, ((want, got), axis)) in want.iter().zip(operands).zip(&self.in_axes).enumerate()
+        {
+            let fits = match axis {
+                None => want.matches(got),
+                Some(axis) => {
+                    got.shape.get(*axis) == Some(&self.axis_size)
+                        && want.matches(&mapped(got, *axis))
+                }
+            };
+            if !fits {
+                return Err(Error::shape(format!(
+                    "argument {index} of a member is {want}, and {got} is given for {} members",
+                    self.axis_size
+                )));
+            }
+        }
+        let results = self.call_jaxpr.out_avals();
+        let stacked = results.iter().zip(&self.out_axes);
+        Ok(stacked
+            .map(|(aval, &axis)| unmapped(aval, axis, self.axis_size))
+            .collect())
+    }
+
+    fn jvp(&self, b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<JvpResult> {
+        let nonzero: Vec<bool> = tangents.iter().map(Option::is_some).collect();
+        let none = vec![false; self.out_axes.len()];
+        let body = jvp(b, &self.call_jaxpr, &nonzero, &none)?;
+        let in_axes = [self.in_axes.clone(), marked(&self.in_axes, &nonzero)].concat();
+        let out_axes = [self.out_axes.clone(), marked(&self.out_axes, &body.nonzero)].concat();
+        let operands: Vec<Atom> = primals
+            .iter()
+            .copied()
+            .chain(tangents.iter().flatten().copied())
+            .collect();
+        let results = self.bind(b, body.jaxpr, in_axes, out_axes, &operands);
+        let (values, new) = results.split_at(self.out_axes.len());
+        let mut new = new.iter().copied();
+        Ok(JvpResult {
+            primals: values.iter().copied().collect(),
+            tangents: body
+                .nonzero
+                .iter()
+                .map(|&nonzero| if nonzero { new.next() } else { None })
+                .collect(),
+        })
+    }
+
+    fn linearize(
+        &self,
+        split: &Split<'_>,
+        primals: &[Atom],
+        tangents: &[Option<Atom>],
+    ) -> Result<Option<JvpResult>> {
+        let nonzero: Vec<bool> = tangents.iter().map(Option::is_some).collect();
+        let count = self.out_axes.len();
+        let none = vec![false; count];
+        // Every member keeps its residuals: nothing is forwarded, all are stacked in front.
+        let lin = linearize(
+            split.known,
+            &self.call_jaxpr,
+            &nonzero,
+            &none,
+            &vec![false; primals.len()],
+        )?;
+        let residuals = lin.primal.jaxpr.outvars.len() - count;
+        let mut out_axes = self.out_axes.clone();
+        out_axes.resize(count + residuals, Some(0));
+        let results = self.bind(
+            split.known,
+            lin.primal,
+            self.in_axes.clone(),
+            out_axes,
+            primals,
+        );
+        let (values, saved) = results.split_at(count);
+        let mut in_axes = vec![Some(0); residuals];
+        in_axes.extend(marked(&self.in_axes, &nonzero));
+        let operands: Vec<Atom> = saved
+            .iter()
+            .map(|&atom| split.residual(atom))
+            .chain(tangents.iter().flatten().copied())
+            .collect();
+        let out_axes = marked(&self.out_axes, &lin.nonzero);
+        let new = self.bind(&split.unknown, lin.linear, in_axes, out_axes, &operands);
+        let mut new = new.into_iter();
+        Ok(Some(JvpResult {
+            primals: values.iter().copied().collect(),
+            tangents: lin
+                .nonzero
+                .iter()
+                .map(|&nonzero| if nonzero { new.next() } else { None })
+                .collect(),
+        }))
+    }
+
+    fn batch(
+        &self,
+        b: &Builder,
+        operands: &[Batched],
+        axis: &BatchAxis,
+    ) -> Result<SmallVec<[Batched; 1]>> {
+        let (mut dims, mut in_axes) = (Vec::new(), Vec::new());
+        for (operand, &member) in operands.iter().zip(&self.in_axes) {
+            dims.push(match (operand.dim, member) {
+                (Some(dim), Some(member)) => Some(dim - usize::from(dim > member)),
+                (dim, _) => dim,
+            });
+            in_axes.push(match (operand.dim, member) {
+                (Some(dim), Some(member)) => Some(member + usize::from(dim <= member)),
+                (_, member) => member,
+            });
+        }
+        let places = vec![OutDim::AsIs; self.out_axes.len()];
+        let body = batch(b, &self.call_jaxpr, axis, &dims, &places)?;
+        let (mut out_axes, mut out_dims) = (Vec::new(), Vec::new());
+        for (&dim, &member) in body.dims.iter().zip(&self.out_axes) {
+            out_axes.push(match (dim, member) {
+                (Some(dim), Some(member)) => Some(member + usize::from(dim < member)),
+                (_, member) => member,
+            });
+            out_dims.push(match (dim, member) {
+                (Some(dim), Some(member)) => Some(dim + usize::from(member <= dim)),
+                (dim, _) => dim,
+            });
+        }
+        let values: Vec<Atom> = operands.iter().map(|operand| operand.value).collect();
+        let results = self.bind(b, body.jaxpr, in_axes, out_axes, &values);
+        let batched = |(value, dim)| Batched { value, dim };
+        Ok(results.into_iter().zip(out_dims).map(batched).collect())
+    }
+
+    /// What all members share gets the sum of their cotangents.
+    fn transpose(
+        &self,
+        b: &Builder,
+        cotangents: &[Option<Atom>],
+        operands: &[TransposeArg],
+    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+        let linear: Vec<bool> = operands.iter().map(TransposeArg::is_linear).collect();
+        let nonzero: Vec<bool> = cotangents.iter().map(Option::is_some).collect();
+        let none = vec![false; operands.len()];
+        let body = transpose(b, &self.call_jaxpr, &linear, &nonzero, &none)?;
+        let known: Vec<bool> = linear.iter().map(|linear| !linear).collect();
+        let in_axes = [
+            marked(&self.in_axes, &known),
+            marked(&self.out_axes, &nonzero),
+        ]
+        .concat();
+        let given = marked(&self.in_axes, &body.nonzero);
+        let out_axes: Vec<Option<usize>> = given.iter().map(|axis| axis.or(Some(0))).collect();
+        let inputs: Vec<Atom> = operands
+            .iter()
+            .filter_map(TransposeArg::known)
+            .chain(cotangents.iter().flatten().copied())
+            .collect();
+        let results = self.bind(b, body.jaxpr, in_axes, out_axes, &inputs);
+        let mut results = results
+            .into_iter()
+            .zip(given)
+            .map(|(result, axis)| match axis {
+                Some(_) => result,
+                None => b.reduce_sum(result, &[0]),
+            });
+        Ok(body
+            .nonzero
+            .iter()
+            .map(|&nonzero| if nonzero { results.next() } else { None })
+            .collect())
+    }
+}
