@@ -18,6 +18,7 @@ mod control;
 mod elementwise;
 mod indexing;
 mod linalg;
+mod named_function;
 mod random;
 mod reduction;
 mod shape;

@@ -258,6 +258,15 @@ pub(crate) fn add_tangents(b: &Builder, x: Option<Atom>, y: Option<Atom>) -> Opt
     }
 }
 
+/// The element type of numbers that rules count with beside `dtype`: programs with 64-bit numbers count in `i64`.
+pub(crate) fn index_dtype(dtype: DType) -> DType {
+    if dtype.real().bits() == 64 {
+        DType::I64
+    } else {
+        DType::I32
+    }
+}
+
 /// The answer of primitives that are not linear in the operands transposition asks for.
 pub(crate) fn not_linear(prim: &str) -> Error {
     Error::no_rule(prim, "transpose", "it is not linear in these operands")

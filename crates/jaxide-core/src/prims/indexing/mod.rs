@@ -4,7 +4,7 @@ mod dynamic_slice;
 mod gather;
 mod scatter;
 
-pub(crate) use scatter::adopt_combiners;
+pub(crate) use scatter::{addition, adopt_combiners};
 
 use smallvec::{SmallVec, smallvec};
 

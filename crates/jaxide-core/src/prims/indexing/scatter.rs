@@ -7,7 +7,7 @@ use crate::error::ErrorKind;
 const ADDITION: &str = "the combiner of scatter-add";
 
 /// The combiner of `scatter-add` as a jaxpr of two scalars, the same object for the same element type.
-pub(super) fn addition(b: &Builder, dtype: DType) -> Result<ClosedJaxpr> {
+pub(crate) fn addition(b: &Builder, dtype: DType) -> Result<ClosedJaxpr> {
     let key = [dtype as i64].into_iter().collect();
     b.memo().function(ADDITION, key, || {
         let b = Builder::new();

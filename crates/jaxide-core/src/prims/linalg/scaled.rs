@@ -1,0 +1,92 @@
+//! Products of block-scaled operands.
+
+use super::super::*;
+use super::dot::{numbers, product_aval};
+use super::*;
+
+impl Primitive for ScaledDot {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+        let [lhs, rhs, lhs_scale, rhs_scale] = operands else {
+            return Err(arity(4, operands.len()));
+        };
+        for (operand, scale) in [(lhs, lhs_scale), (rhs, rhs_scale)] {
+            let fits = operand.rank() == scale.rank()
+                && operand
+                    .shape
+                    .iter()
+                    .zip(&scale.shape)
+                    .all(|(&length, &blocks)| blocks > 0 && length % blocks == 0);
+            if !fits {
+                return Err(Error::shape(format!(
+                    "the scales {scale} do not divide {operand} into blocks"
+                )));
+            }
+        }
+        let preferred = Some(self.preferred_element_type.unwrap_or(DType::BF16));
+        Ok(smallvec![product_aval(
+            &numbers(&self.dimension_numbers),
+            lhs,
+            rhs,
+            preferred
+        )?])
+    }
+
+    fn jvp(
+        &self,
+        _b: &Builder,
+        _primals: &[Atom],
+        _tangents: &[Option<Atom>],
+    ) -> Result<JvpResult> {
+        Err(Error::no_rule(
+            "scaled_dot",
+            "jvp",
+            "JAX defines none for block-scaled operands",
+        ))
+    }
+
+    fn batch(
+        &self,
+        b: &Builder,
+        operands: &[Batched],
+        axis: &BatchAxis,
+    ) -> Result<SmallVec<[Batched; 1]>> {
+        let atoms: Vec<Atom> = operands
+            .iter()
+            .map(|&operand| to_front(b, operand, axis.size))
+            .collect();
+        let ((lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch)) = &self.dimension_numbers;
+        let up = |axes: &Dims| -> Dims { axes.iter().map(|axis| axis + 1).collect() };
+        let front = |axes: &Dims| -> Dims {
+            std::iter::once(0)
+                .chain(axes.iter().map(|axis| axis + 1))
+                .collect()
+        };
+        let dimension_numbers = (
+            (up(lhs_contracting), up(rhs_contracting)),
+            (front(lhs_batch), front(rhs_batch)),
+        );
+        Ok(smallvec![Batched {
+            value: b.op(
+                ScaledDot {
+                    dimension_numbers,
+                    ..self.clone()
+                },
+                &atoms
+            ),
+            dim: Some(0)
+        }])
+    }
+
+    fn transpose(
+        &self,
+        _b: &Builder,
+        _cotangents: &[Option<Atom>],
+        _operands: &[TransposeArg],
+    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+        Err(Error::no_rule(
+            "scaled_dot",
+            "transpose",
+            "JAX defines none for block-scaled operands",
+        ))
+    }
+}
