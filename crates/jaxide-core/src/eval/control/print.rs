@@ -116,7 +116,10 @@ mod tests {
             Tensor::from_vec(&[2], vec![0.5f32, 2.0]).unwrap(),
             Tensor::scalar(true as u8),
         ];
-        assert_eq!(formatted("{} {y:.2f} {{x}} {x}", &arrays), "1 1 {x} [0.5 2.0]");
+        assert_eq!(
+            formatted("{} {y:.2f} {{x}} {x}", &arrays),
+            "1 1 {x} [0.5 2.0]"
+        );
         assert_eq!(formatted("{1}-{0}", &arrays[..2]), "[0.5 2.0]-1");
     }
 }

@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use crate::jaxpr::Scalar;
 use crate::prims::{ParamValue, Prim, PrimInfo, PyValue};
 
 /// Earlier names of primitives.
@@ -17,9 +18,6 @@ const RENAMED: &[(&str, &str)] = &[
     ("remat", "remat2"),
     ("remat_call", "remat2"),
     ("custom_vjp_call_jaxpr", "custom_vjp_call"),
-    ("broadcast_in_dim_p", "broadcast_in_dim"),
-    ("random_gamma_p", "random_gamma"),
-    ("convert_element_type_p", "convert_element_type"),
 ];
 
 /// Parameters that printed once, beside those of today. A string before one of them ends there.
@@ -62,6 +60,18 @@ const RENAMED_KEYS: &[(&str, &str, &str)] = &[
     ("custom_jvp_call", "jvp_jaxpr_thunk", "jvp"),
     ("custom_vjp_call", "fun_jaxpr", "call_jaxpr"),
     ("custom_vjp_call", "fwd_jaxpr_thunk", "fwd"),
+];
+
+/// Parameters that came later, false where they are missing.
+const FALSE_BY_DEFAULT: &[(&str, &str)] = &[
+    ("custom_jvp_call", "symbolic_zeros"),
+    ("custom_vjp_call", "symbolic_zeros"),
+    ("cumsum", "reverse"),
+    ("cumprod", "reverse"),
+    ("cummax", "reverse"),
+    ("cummin", "reverse"),
+    ("qr", "pivoting"),
+    ("remat2", "differentiated"),
 ];
 
 static PRIMITIVES: LazyLock<HashMap<&str, &PrimInfo>> =
@@ -146,16 +156,15 @@ pub(super) fn modernise(
     for (_, value) in params.iter_mut() {
         add_batching_dims(value);
     }
-    let no = || PyValue::Scalar(crate::jaxpr::Scalar::Bool(false));
-    for key in ["symbolic_zeros", "differentiated", "reverse", "pivoting"] {
-        if missing(params, key) {
-            add(params, key, no());
+    for (prim, key) in FALSE_BY_DEFAULT {
+        if *prim == info.name && missing(params, key) {
+            add(params, key, PyValue::Scalar(Scalar::Bool(false)));
         }
     }
-    if missing(params, "unroll") {
+    if info.name == "scan" && missing(params, "unroll") {
         add(params, "unroll", PyValue::int(1));
     }
-    if missing(params, "name") {
+    if info.name.starts_with("custom_") && missing(params, "name") {
         add(params, "name", PyValue::Str("f".to_owned()));
     }
     Ok(())

@@ -44,13 +44,31 @@ impl PyValue {
     /// The text inside a container (`repr`).
     fn write_repr(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            PyValue::Str(text) => {
-                write!(f, "'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
-            }
+            PyValue::Str(text) => write_quoted(f, text),
             PyValue::DType(dtype) => write!(f, "dtype('{}')", dtype.numpy_name()),
             other => write!(f, "{other}"),
         }
     }
+}
+
+/// A string in quotes as Python writes it: double ones only around single ones.
+fn write_quoted(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
+    let quote = if text.contains('\'') && !text.contains('"') {
+        '"'
+    } else {
+        '\''
+    };
+    write!(f, "{quote}")?;
+    for c in text.chars() {
+        match c {
+            '\n' => f.write_str("\\n")?,
+            '\t' => f.write_str("\\t")?,
+            '\r' => f.write_str("\\r")?,
+            c if c == '\\' || c == quote => write!(f, "\\{c}")?,
+            c => write!(f, "{c}")?,
+        }
+    }
+    write!(f, "{quote}")
 }
 
 /// Comma-separated `repr`s.
@@ -99,6 +117,24 @@ impl fmt::Display for PyValue {
                 }
                 f.write_str(")")
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_are_quoted_as_python_quotes_them() {
+        for (text, repr) in [
+            ("rows", "('rows',)"),
+            ("it's", "(\"it's\",)"),
+            ("'\"", r#"('\'"',)"#),
+            ("a\\b\nc", r"('a\\b\nc',)"),
+        ] {
+            let tuple = PyValue::Tuple(vec![PyValue::Str(text.to_owned())]);
+            assert_eq!(tuple.to_string(), repr);
         }
     }
 }
