@@ -34,6 +34,8 @@ pub type LaneFn = unsafe extern "C" fn(
 pub enum Isa {
     /// 128-bit vectors by Cranelift, on every machine.
     Portable,
+    /// 512-bit vectors: AVX-512 F, CD, BW, DQ and VL.
+    Avx512,
 }
 
 impl Isa {
@@ -50,13 +52,18 @@ impl Isa {
 
     /// Those that this machine has, the widest last.
     pub fn available() -> Vec<Isa> {
-        vec![Isa::Portable]
+        let mut available = vec![Isa::Portable];
+        if wide::has_avx512() {
+            available.push(Isa::Avx512);
+        }
+        available
     }
 
     /// The name, as `JAXIDE_ISA` has it.
     pub fn name(self) -> &'static str {
         match self {
             Isa::Portable => "portable",
+            Isa::Avx512 => "avx512",
         }
     }
 }
@@ -67,7 +74,8 @@ impl FromStr for Isa {
     fn from_str(name: &str) -> Result<Isa, String> {
         match name {
             "portable" => Ok(Isa::Portable),
-            _ => Err(format!("unknown instruction set {name}: portable")),
+            "avx512" => Ok(Isa::Avx512),
+            _ => Err(format!("unknown instruction set {name}: portable, avx512")),
         }
     }
 }
@@ -171,12 +179,14 @@ pub fn compile(body: &Body, isa: Isa) -> Result<CompiledBody, CompileError> {
     if !Isa::available().contains(&isa) {
         return Err(CompileError::Unavailable(isa));
     }
-    let code = match isa {
-        Isa::Portable => compile_portable(body)?,
+    let (code, entry) = match isa {
+        Isa::Portable => (compile_portable(body)?, 0),
+        Isa::Avx512 => wide::avx512(body)?,
     };
     let memory = ExecMemory::new(&code).map_err(CompileError::Memory)?;
-    // SAFETY: the code starts with a function of this signature, and `memory` keeps it in place.
-    let entry = unsafe { std::mem::transmute::<*const u8, LaneFn>(memory.start()) };
+    let entry = memory.start().wrapping_add(entry);
+    // SAFETY: at `entry` is a function of this signature, and `memory` keeps it in place.
+    let entry = unsafe { std::mem::transmute::<*const u8, LaneFn>(entry) };
     Ok(CompiledBody {
         entry,
         memory,
@@ -252,5 +262,42 @@ fn library_function(call: LibCall) -> Option<usize> {
         LibCall::FmaF32 => Some((fma_f32 as extern "C" fn(f32, f32, f32) -> f32) as usize),
         LibCall::FmaF64 => Some((fma_f64 as extern "C" fn(f64, f64, f64) -> f64) as usize),
         _ => None,
+    }
+}
+
+#[cfg(all(target_arch = "x86_64", unix))]
+mod wide {
+    use super::CompileError;
+    use crate::codegen::x86;
+    use crate::lanes::Body;
+    use std::arch::is_x86_feature_detected as has;
+
+    pub(super) fn has_avx512() -> bool {
+        has!("avx512f")
+            && has!("avx512cd")
+            && has!("avx512bw")
+            && has!("avx512dq")
+            && has!("avx512vl")
+            && has!("bmi2")
+    }
+
+    pub(super) fn avx512(body: &Body) -> Result<(Vec<u8>, usize), CompileError> {
+        let image = x86::avx512(body).map_err(|e| CompileError::Codegen(e.to_string()))?;
+        Ok((image.bytes, image.entry))
+    }
+}
+
+/// The wide emitters use the System V calling convention.
+#[cfg(not(all(target_arch = "x86_64", unix)))]
+mod wide {
+    use super::{CompileError, Isa};
+    use crate::lanes::Body;
+
+    pub(super) fn has_avx512() -> bool {
+        false
+    }
+
+    pub(super) fn avx512(_: &Body) -> Result<(Vec<u8>, usize), CompileError> {
+        Err(CompileError::Unavailable(Isa::Avx512))
     }
 }

@@ -4,5 +4,7 @@ pub mod clif_lanes;
 mod exec_memory;
 pub mod lanes;
 pub(crate) mod program;
+#[cfg(all(target_arch = "x86_64", unix))]
+mod x86;
 
 pub use exec_memory::ExecMemory;

@@ -21,6 +21,11 @@ pub struct LoopId(pub(crate) u32);
 pub struct Pointer(pub(crate) u32);
 
 impl Value {
+    /// The value at this position of [`Body::values`].
+    pub(crate) fn from_index(index: usize) -> Value {
+        Value(index as u32)
+    }
+
     /// Position in [`Body::values`].
     pub fn index(self) -> usize {
         self.0 as usize

@@ -1,0 +1,275 @@
+//! Linear scan register allocation (M. Poletto and V. Sarkar, "Linear scan register allocation", 1999).
+//!
+//! A register has one interval, from its first definition to its last use, drawn out over the loops that it lives
+//! through; within it, it is in one place. Where registers run out, the interval with the fewest expected uses for its length goes to memory,
+//! which instructions then mostly use as an operand; a constant is already there.
+
+use super::lir::*;
+
+/// Where a virtual register lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// A machine register of its class, by number.
+    Machine(u8),
+    /// Its home; for a slot, the offset in the frame.
+    Memory(i32),
+    /// Never used.
+    Nowhere,
+}
+
+/// The result of an allocation.
+pub(super) struct Allocation {
+    pub(super) places: Vec<Place>,
+    /// Bytes of the frame, slots included.
+    pub(super) frame: i32,
+    /// Machine registers that instructions may use for operands in memory; none if no register was short.
+    pub(super) vector_scratch: Option<[u8; 3]>,
+    /// Likewise; k0 may always be used, but not as a predicate.
+    pub(super) mask_scratch: u8,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Interval {
+    start: u32,
+    end: u32,
+    weight: f32,
+    hint: Option<Reg>,
+}
+
+/// Places all registers of a program on a machine with so many vector registers.
+pub(super) fn allocate(asm: &Asm, vectors: u8) -> Allocation {
+    let intervals = intervals(asm);
+    let full = scan(asm, &intervals, vectors, 7);
+    if let Some(places) = full.complete() {
+        return Allocation {
+            places,
+            frame: asm.frame,
+            vector_scratch: None,
+            mask_scratch: 7,
+        };
+    }
+    // Something does not fit, so instructions need registers to bring it in.
+    let scan = scan(asm, &intervals, vectors - 3, 6);
+    let mut frame = asm.frame;
+    let mut places = scan.places;
+    for (k, data) in asm.regs.iter().enumerate() {
+        if places[k] == Place::Memory(0) && data.home == Home::Slot {
+            let bytes = match data.class {
+                Class::Vector(w) => w.bytes(),
+                Class::Mask => 8,
+            };
+            frame = (frame + bytes - 1) & -bytes;
+            places[k] = Place::Memory(frame);
+            frame += bytes;
+        }
+    }
+    let scratch = [vectors - 3, vectors - 2, vectors - 1];
+    Allocation {
+        places,
+        frame,
+        vector_scratch: Some(scratch),
+        mask_scratch: 7,
+    }
+}
+
+/// Calls `f` with each register that an instruction touches: whether it writes it, and whether it reads it late, when results may have been
+/// written already.
+fn registers(lir: &Lir, mut f: impl FnMut(Reg, Touch)) {
+    match lir {
+        Lir::Op(op) => {
+            let read = if op.late {
+                Touch::LateRead
+            } else {
+                Touch::Read
+            };
+            for o in op.operands.iter().flatten() {
+                match o {
+                    Operand::Reg(r) | Operand::Part(r, _) => f(*r, read),
+                    Operand::Mem(Mem {
+                        index: Index::Vector(r),
+                        ..
+                    }) => f(*r, read),
+                    Operand::Mem(_) | Operand::Gpr(_) | Operand::Imm(_) => {}
+                }
+            }
+            if let Some((k, _)) = op.mask {
+                f(k, read);
+            }
+            if let Some(d) = op.dst {
+                if op.tied {
+                    f(d, Touch::Read);
+                }
+                f(d, Touch::Write);
+            }
+        }
+        Lir::Fma { dst, a, b, c, .. } => {
+            [a, b, c].into_iter().for_each(|r| f(*r, Touch::Read));
+            f(*dst, Touch::Write);
+        }
+        Lir::Move { dst, src } => {
+            f(*src, Touch::Read);
+            f(*dst, Touch::Write);
+        }
+        Lir::ParallelMove(pairs) => {
+            pairs.iter().for_each(|(_, src)| f(*src, Touch::Read));
+            pairs.iter().for_each(|(dst, _)| f(*dst, Touch::Write));
+        }
+        Lir::Int { .. } | Lir::Label(_) | Lir::Jump(_) | Lir::Branch(..) => {}
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Touch {
+    Read,
+    LateRead,
+    Write,
+}
+
+fn intervals(asm: &Asm) -> Vec<Option<Interval>> {
+    let mut intervals: Vec<Option<Interval>> = vec![None; asm.regs.len()];
+    // Loops by start, outer before inner.
+    let mut loops = asm.loops.clone();
+    loops.sort_by_key(|&(start, end)| (start, std::cmp::Reverse(end)));
+    let mut next_loop = 0;
+    let mut open: Vec<(usize, usize)> = Vec::new();
+    for (at, lir) in asm.code.iter().enumerate() {
+        open.retain(|l| l.1 >= at);
+        while next_loop < loops.len() && loops[next_loop].0 == at {
+            open.push(loops[next_loop]);
+            next_loop += 1;
+        }
+        let frequency = asm.frequency[at];
+        registers(lir, |r, touch| {
+            let constant = asm.regs[r.index()].home != Home::Slot;
+            let position = match touch {
+                Touch::Read => 2 * at as u32,
+                Touch::LateRead | Touch::Write => 2 * at as u32 + 1,
+            };
+            let first = if constant { 0 } else { position };
+            let i = intervals[r.index()].get_or_insert(Interval {
+                start: first,
+                end: position,
+                weight: 0.0,
+                hint: None,
+            });
+            i.end = i.end.max(position);
+            // A constant costs no store, and often no load either.
+            i.weight += if constant { 0.6 * frequency } else { frequency };
+            if let Some(&(_, end)) = open.iter().find(|l| 2 * l.0 as u32 > i.start) {
+                i.end = i.end.max(2 * end as u32 + 1);
+            }
+        });
+        let hint = match lir {
+            Lir::Move { dst, src } => Some((*dst, *src)),
+            Lir::Op(Op {
+                tied: false,
+                dst: Some(d),
+                operands: [Some(Operand::Reg(a)), ..],
+                ..
+            }) => Some((*d, *a)),
+            Lir::Fma { dst, c, .. } => Some((*dst, *c)),
+            _ => None,
+        };
+        if let Some((d, s)) = hint
+            && let Some(i) = &mut intervals[d.index()]
+        {
+            i.hint.get_or_insert(s);
+        }
+        if let Lir::ParallelMove(pairs) = lir {
+            for (d, s) in pairs {
+                if let Some(i) = &mut intervals[s.index()] {
+                    i.hint = Some(*d);
+                }
+            }
+        }
+    }
+    intervals
+}
+
+struct Scan {
+    places: Vec<Place>,
+    spilled: bool,
+}
+
+impl Scan {
+    fn complete(&self) -> Option<Vec<Place>> {
+        (!self.spilled).then(|| self.places.clone())
+    }
+}
+
+fn scan(asm: &Asm, intervals: &[Option<Interval>], vectors: u8, masks: u8) -> Scan {
+    let mut order: Vec<(Reg, Interval)> = intervals
+        .iter()
+        .enumerate()
+        .filter_map(|(k, i)| i.map(|i| (Reg(k as u32), i)))
+        .collect();
+    order.sort_by_key(|(r, i)| (i.start, r.0));
+    let mut places = vec![Place::Nowhere; asm.regs.len()];
+    let mut spilled = false;
+    // Vector registers from 0, mask registers from 1.
+    let mut files = [
+        File {
+            free: (0..vectors).rev().collect(),
+            active: Vec::new(),
+        },
+        File {
+            free: (1..=masks).rev().collect(),
+            active: Vec::new(),
+        },
+    ];
+    for (reg, interval) in order {
+        let file = &mut files[usize::from(asm.regs[reg.index()].class == Class::Mask)];
+        file.expire(interval.start);
+        let hinted = interval.hint.and_then(|h| match places[h.index()] {
+            Place::Machine(m) => file.free.iter().position(|&f| f == m),
+            _ => None,
+        });
+        let machine = match hinted {
+            Some(at) => Some(file.free.remove(at)),
+            None => file.free.pop(),
+        };
+        let density = |i: &Interval| i.weight / (i.end - i.start + 1) as f32;
+        if let Some(m) = machine {
+            places[reg.index()] = Place::Machine(m);
+            file.active.push((reg, interval, m));
+            continue;
+        }
+        spilled = true;
+        let (at, victim) = file
+            .active
+            .iter()
+            .enumerate()
+            .min_by(|a, b| density(&a.1.1).total_cmp(&density(&b.1.1)))
+            .map(|(k, v)| (k, v.1))
+            .expect("a full register file has active intervals");
+        if density(&victim) < density(&interval) {
+            let (old, _, m) = file.active.swap_remove(at);
+            places[old.index()] = Place::Memory(0);
+            places[reg.index()] = Place::Machine(m);
+            file.active.push((reg, interval, m));
+        } else {
+            places[reg.index()] = Place::Memory(0);
+        }
+    }
+    Scan { places, spilled }
+}
+
+struct File {
+    free: Vec<u8>,
+    active: Vec<(Reg, Interval, u8)>,
+}
+
+impl File {
+    fn expire(&mut self, start: u32) {
+        let free = &mut self.free;
+        self.active.retain(|(_, i, m)| {
+            let live = i.end >= start;
+            if !live {
+                free.push(*m);
+            }
+            live
+        });
+        // Low numbers first.
+        self.free.sort_unstable_by(|a, b| b.cmp(a));
+    }
+}

@@ -1,0 +1,357 @@
+//! Memory access and division, and what of them is done one lane at a time.
+
+use super::lir::*;
+use super::lower::Lower;
+use super::target::Target;
+use crate::lanes::{Addr, BinOp, LaneStep, MemTy, Table, Ty, Value};
+use iced_x86::{Code, Register};
+
+use Register::{DL, DX, EAX, EDX, RAX, RDX};
+
+impl<T: Target> Lower<'_, T> {
+    pub(super) fn load(&mut self, mem: MemTy, addr: &Addr, dst: Reg, part: usize) {
+        let exec = self.exec[part];
+        let ty = mem.lane();
+        match self.access(mem, addr, part) {
+            Access::Uniform(at) if mem.size() >= 4 => {
+                self.target.broadcast(&mut self.asm, ty, dst, at)
+            }
+            Access::Uniform(at) => {
+                self.load_gpr(mem, at);
+                let raw = self.new_reg(Ty::I32);
+                self.target.from_gpr(&mut self.asm, Ty::I32, raw);
+                self.target.raw_to_lane(&mut self.asm, mem, dst, raw);
+            }
+            Access::Contiguous(at) => self.target.load(&mut self.asm, mem, dst, at, exec),
+            Access::Indexed(at, index) => {
+                self.target.gather(&mut self.asm, ty, dst, at, index, exec)
+            }
+            Access::LaneByLane => {
+                let raw_ty = if mem.size() == 8 { Ty::I64 } else { Ty::I32 };
+                let (out, step) = (self.asm.buffer(64), raw_ty.bits() as i32 / 8);
+                let zero = self.zero(raw_ty);
+                self.target.store(
+                    &mut self.asm,
+                    memory(raw_ty),
+                    zero,
+                    Mem::frame(out),
+                    None,
+                    false,
+                );
+                self.each_lane(addr, part, |s, lane, at| {
+                    s.load_gpr(mem, at);
+                    let to = Mem::frame(out + step * lane as i32);
+                    let (code, from) = if step == 8 {
+                        (Code::Mov_rm64_r64, RAX)
+                    } else {
+                        (Code::Mov_rm32_r32, EAX)
+                    };
+                    s.asm.int(code, &[Int::Mem(to), Int::Gpr(from)]);
+                });
+                let raw = self.new_reg(raw_ty);
+                self.target
+                    .load(&mut self.asm, memory(raw_ty), raw, Mem::frame(out), None);
+                if mem.size() >= 4 {
+                    self.asm.push(Lir::Move { dst, src: raw });
+                } else {
+                    self.target.raw_to_lane(&mut self.asm, mem, dst, raw);
+                }
+            }
+        }
+    }
+
+    pub(super) fn store(&mut self, mem: MemTy, addr: &Addr, value: Value, nontemporal: bool) {
+        for part in self.parts.clone() {
+            let v = self.get(value, part);
+            let exec = self.exec[part];
+            let done = match self.access(mem, addr, part) {
+                Access::Contiguous(at) => {
+                    self.target
+                        .store(&mut self.asm, mem, v, at, exec, nontemporal);
+                    true
+                }
+                Access::Indexed(at, index) => {
+                    self.target
+                        .scatter(&mut self.asm, mem.lane(), v, at, index, exec)
+                }
+                Access::Uniform(_) | Access::LaneByLane => false,
+            };
+            if !done {
+                self.store_lanes(mem, addr, v, part);
+            }
+        }
+    }
+
+    fn store_lanes(&mut self, mem: MemTy, addr: &Addr, v: Reg, part: usize) {
+        let raw_ty = if mem.size() == 8 { Ty::I64 } else { Ty::I32 };
+        let (from, step) = (self.asm.buffer(64), raw_ty.bits() as i32 / 8);
+        let raw = self.target.lane_to_raw(&mut self.asm, mem, v);
+        self.target.store(
+            &mut self.asm,
+            memory(raw_ty),
+            raw,
+            Mem::frame(from),
+            None,
+            false,
+        );
+        self.each_lane(addr, part, |s, lane, at| {
+            let element = Mem::frame(from + step * lane as i32);
+            let load = if step == 8 {
+                (Code::Mov_r64_rm64, RDX)
+            } else {
+                (Code::Mov_r32_rm32, EDX)
+            };
+            s.asm.int(load.0, &[Int::Gpr(load.1), Int::Mem(element)]);
+            let (code, r) = match mem.size() {
+                1 => (Code::Mov_rm8_r8, DL),
+                2 => (Code::Mov_rm16_r16, DX),
+                4 => (Code::Mov_rm32_r32, EDX),
+                _ => (Code::Mov_rm64_r64, RDX),
+            };
+            s.asm.int(code, &[Int::Mem(at), Int::Gpr(r)]);
+        });
+    }
+
+    /// An element, extended, in rax.
+    fn load_gpr(&mut self, mem: MemTy, at: Mem) {
+        let (code, to) = match mem {
+            MemTy::Bool | MemTy::U8 => (Code::Movzx_r32_rm8, EAX),
+            MemTy::I8 => (Code::Movsx_r32_rm8, EAX),
+            MemTy::U16 | MemTy::F16 | MemTy::Bf16 => (Code::Movzx_r32_rm16, EAX),
+            MemTy::I16 => (Code::Movsx_r32_rm16, EAX),
+            MemTy::I32 | MemTy::F32 => (Code::Mov_r32_rm32, EAX),
+            MemTy::I64 | MemTy::F64 => (Code::Mov_r64_rm64, RAX),
+        };
+        self.asm.int(code, &[Int::Gpr(to), Int::Mem(at)]);
+    }
+
+    fn zero(&mut self, ty: Ty) -> Reg {
+        let Class::Vector(width) = self.target.class(ty) else {
+            unreachable!("an integer")
+        };
+        self.asm.splat(width, (ty.bits() / 8) as u8, 0)
+    }
+
+    /// How the lanes of a part reach their elements.
+    fn access(&mut self, mem: MemTy, addr: &Addr, part: usize) -> Access {
+        match addr.lane {
+            LaneStep::Uniform => Access::Uniform(self.mem(addr, part)),
+            LaneStep::Stride(_) if self.is_contiguous(mem, addr) => {
+                Access::Contiguous(self.mem(addr, part))
+            }
+            LaneStep::Stride(s) => {
+                let lanes = self.target.lanes();
+                let farthest = s.saturating_mul(lanes * 4).unsigned_abs();
+                if mem.size() < 4 || farthest > 1 << 30 {
+                    return Access::LaneByLane;
+                }
+                let offsets = self.counting(Ty::I32, part as i64 * lanes, s);
+                let (base, disp) = self.base(addr);
+                self.asm
+                    .int(Code::Mov_r64_rm64, &[Int::Gpr(RAX), Int::Var(LANE)]);
+                self.multiply_rax(s);
+                self.add_base_to_rax(base);
+                Access::Indexed(
+                    Mem::gpr(RAX, disp).indexed(Index::Vector(offsets), 1),
+                    Ty::I32,
+                )
+            }
+            LaneStep::Gather(index, scale) => {
+                if mem.size() < 4 || !matches!(scale, 1 | 2 | 4 | 8) {
+                    return Access::LaneByLane;
+                }
+                let ty = self.body.ty(index);
+                let index = self.get(index, part);
+                let (base, disp) = self.base(addr);
+                Access::Indexed(
+                    Mem::new(base, disp).indexed(Index::Vector(index), scale as u32),
+                    ty,
+                )
+            }
+        }
+    }
+
+    fn add_base_to_rax(&mut self, base: Base) {
+        let from = match base {
+            Base::Gpr(r) => Int::Gpr(r),
+            Base::Var(v) => Int::Var(v),
+            Base::Frame | Base::Pool => unreachable!("an access starts at a pointer"),
+        };
+        self.asm.int(Code::Add_r64_rm64, &[Int::Gpr(RAX), from]);
+    }
+
+    /// Calls `f` for each active lane with the address of its element, which starts in rax.
+    fn each_lane(&mut self, addr: &Addr, part: usize, mut f: impl FnMut(&mut Self, usize, Mem)) {
+        let lanes = self.target.lanes();
+        let (mask_at, base_at, index_at) =
+            (self.asm.buffer(8), self.asm.buffer(8), self.asm.buffer(64));
+        let (base, disp) = self.base(addr);
+        self.asm.int(
+            Code::Mov_r64_imm64,
+            &[Int::Gpr(RAX), Int::Imm(i64::from(disp))],
+        );
+        self.add_base_to_rax(base);
+        self.asm.int(
+            Code::Mov_rm64_r64,
+            &[Int::Mem(Mem::frame(base_at)), Int::Gpr(RAX)],
+        );
+        let exec = self.exec[part];
+        if let Some(exec) = exec {
+            self.target.mask_to_gpr(&mut self.asm, exec);
+            self.asm.int(
+                Code::Mov_rm32_r32,
+                &[Int::Mem(Mem::frame(mask_at)), Int::Gpr(EDX)],
+            );
+        }
+        let mut index_bits = 0;
+        if let LaneStep::Gather(index, _) = addr.lane {
+            let ty = self.body.ty(index);
+            index_bits = ty.bits();
+            let index = self.get(index, part);
+            self.target.store(
+                &mut self.asm,
+                memory(ty),
+                index,
+                Mem::frame(index_at),
+                None,
+                false,
+            );
+        }
+        for lane in 0..lanes as usize {
+            let next = self.asm.label();
+            if exec.is_some() {
+                let bit = Int::Imm(lane as i64);
+                self.asm
+                    .int(Code::Bt_rm32_imm8, &[Int::Mem(Mem::frame(mask_at)), bit]);
+                self.asm.push(Lir::Branch(Cond::AboveEqual, next));
+            }
+            match addr.lane {
+                LaneStep::Uniform => self
+                    .asm
+                    .int(Code::Mov_r64_imm64, &[Int::Gpr(RAX), Int::Imm(0)]),
+                LaneStep::Stride(s) => {
+                    let ahead =
+                        Mem::new(Base::Var(LANE), (part as i64 * lanes) as i32 + lane as i32);
+                    self.asm
+                        .int(Code::Lea_r64_m, &[Int::Gpr(RAX), Int::Mem(ahead)]);
+                    self.multiply_rax(s);
+                }
+                LaneStep::Gather(_, scale) => {
+                    let (code, step) = if index_bits == 32 {
+                        (Code::Movsxd_r64_rm32, 4)
+                    } else {
+                        (Code::Mov_r64_rm64, 8)
+                    };
+                    let from = Mem::frame(index_at + step * lane as i32);
+                    self.asm.int(code, &[Int::Gpr(RAX), Int::Mem(from)]);
+                    self.multiply_rax(scale);
+                }
+            }
+            self.asm.int(
+                Code::Add_r64_rm64,
+                &[Int::Gpr(RAX), Int::Mem(Mem::frame(base_at))],
+            );
+            f(self, lane, Mem::gpr(RAX, 0));
+            self.asm.push(Lir::Label(next));
+        }
+    }
+
+    /// Entries of a table, which goes among the constants.
+    pub(super) fn lookup(&mut self, table: Table, ty: Ty, dst: Reg, index: Value, part: usize) {
+        let bytes: Vec<u8> = match table {
+            Table::Bits32(t) => t.iter().flat_map(|x| x.to_le_bytes()).collect(),
+            Table::Bits64(t) => t.iter().flat_map(|x| x.to_le_bytes()).collect(),
+        };
+        let offset = self.asm.pool.add(&bytes, 8);
+        let int = ty.as_int();
+        let index = self.get(index, part);
+        let (Class::Vector(width), limited) = (self.target.class(int), self.new_reg(int)) else {
+            unreachable!("an integer")
+        };
+        let last = self
+            .asm
+            .splat(width, (ty.bits() / 8) as u8, table.len() as u64 - 1);
+        self.target
+            .bin(&mut self.asm, BinOp::MinU, int, limited, index, last);
+        self.asm.int(
+            Code::Lea_r64_m,
+            &[Int::Gpr(RAX), Int::Mem(Mem::new(Base::Pool, offset))],
+        );
+        let at = Mem::gpr(RAX, 0).indexed(Index::Vector(limited), ty.bits() / 8);
+        self.target.gather(&mut self.asm, ty, dst, at, int, None);
+    }
+
+    /// Division of 64-bit lanes with XLA's results where the machine traps.
+    pub(super) fn divide_64(&mut self, op: BinOp, dst: Reg, a: Reg, b: Reg) {
+        let (from, by) = (self.asm.buffer(64), self.asm.buffer(64));
+        self.target
+            .store(&mut self.asm, MemTy::I64, a, Mem::frame(from), None, false);
+        self.target
+            .store(&mut self.asm, MemTy::I64, b, Mem::frame(by), None, false);
+        let signed = matches!(op, BinOp::DivS | BinOp::RemS);
+        let remainder = matches!(op, BinOp::RemS | BinOp::RemU);
+        for lane in 0..self.target.lanes() as i32 {
+            let (dividend, divisor) = (Mem::frame(from + 8 * lane), Mem::frame(by + 8 * lane));
+            let (by_zero, by_minus_one, done) =
+                (self.asm.label(), self.asm.label(), self.asm.label());
+            self.asm
+                .int(Code::Mov_r64_rm64, &[Int::Gpr(RAX), Int::Mem(dividend)]);
+            self.asm
+                .int(Code::Cmp_rm64_imm32, &[Int::Mem(divisor), Int::Imm(0)]);
+            self.asm.push(Lir::Branch(Cond::Equal, by_zero));
+            if signed {
+                self.asm
+                    .int(Code::Cmp_rm64_imm32, &[Int::Mem(divisor), Int::Imm(-1)]);
+                self.asm.push(Lir::Branch(Cond::Equal, by_minus_one));
+                self.asm.int(Code::Cqo, &[]);
+                self.asm.int(Code::Idiv_rm64, &[Int::Mem(divisor)]);
+            } else {
+                self.asm
+                    .int(Code::Mov_r64_imm64, &[Int::Gpr(RDX), Int::Imm(0)]);
+                self.asm.int(Code::Div_rm64, &[Int::Mem(divisor)]);
+            }
+            if remainder {
+                self.asm
+                    .int(Code::Mov_r64_rm64, &[Int::Gpr(RAX), Int::Gpr(RDX)]);
+            }
+            self.asm.push(Lir::Jump(done));
+            self.asm.push(Lir::Label(by_zero));
+            if !remainder {
+                self.asm
+                    .int(Code::Mov_r64_imm64, &[Int::Gpr(RAX), Int::Imm(-1)]);
+            }
+            self.asm.push(Lir::Jump(done));
+            self.asm.push(Lir::Label(by_minus_one));
+            if remainder {
+                self.asm
+                    .int(Code::Mov_r64_imm64, &[Int::Gpr(RAX), Int::Imm(0)]);
+            } else {
+                self.asm.int(Code::Neg_rm64, &[Int::Gpr(RAX)]);
+            }
+            self.asm.push(Lir::Label(done));
+            self.asm
+                .int(Code::Mov_rm64_r64, &[Int::Mem(dividend), Int::Gpr(RAX)]);
+        }
+        self.target
+            .load(&mut self.asm, MemTy::I64, dst, Mem::frame(from), None);
+    }
+}
+
+enum Access {
+    /// One address for all lanes.
+    Uniform(Mem),
+    /// Consecutive elements.
+    Contiguous(Mem),
+    /// An index per lane, of this type.
+    Indexed(Mem, Ty),
+    LaneByLane,
+}
+
+/// The memory type of a lane integer.
+fn memory(ty: Ty) -> MemTy {
+    if ty == Ty::I64 {
+        MemTy::I64
+    } else {
+        MemTy::I32
+    }
+}

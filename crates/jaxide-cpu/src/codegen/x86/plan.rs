@@ -1,0 +1,308 @@
+//! Decisions about a body before any instruction is selected.
+
+use super::lower::MAX_PARTS;
+use crate::lanes::{Addr, BinOp, BlockId, Body, For, Inst, LaneStep, Stmt, TerOp, Ty, UnOp, Value};
+use std::collections::HashMap;
+
+/// How a body is emitted.
+pub(super) struct Plan {
+    /// Registers of lanes that are worked on together.
+    pub(super) parts: usize,
+    /// Whether the lanes run loops of their own.
+    pub(super) loops: bool,
+    /// Whether the parts advance operation by operation, or one after the other.
+    pub(super) interleave: bool,
+    /// Whether the main loop keeps the accumulators in registers: one for each part.
+    pub(super) accumulators_in_registers: bool,
+    pub(super) nontemporal: bool,
+    /// Negations that multiply-adds do on the way.
+    pub(super) folded: Vec<bool>,
+}
+
+/// The most operations that are still worth several copies in the main loop of a reduction.
+const REPEATED_OPERATIONS: usize = 64;
+/// The most operations of an arm that runs whether or not a lane takes it.
+const CHEAP_ARM: usize = 6;
+/// Registers that the values of all parts together may take inside a loop.
+const LOOP_REGISTERS: usize = 26;
+
+pub(super) fn plan(body: &Body, lanes: i64) -> Plan {
+    let folded = folded_negations(body);
+    let mut shape = Shape::default();
+    shape.add(body, BlockId::LANES);
+    let reduces = !body.reductions().is_empty();
+    let accumulators = (body.accumulators() as i64 / lanes) as usize;
+    let accumulators_in_registers = reduces
+        && !shape.loops
+        && shape.operations <= REPEATED_OPERATIONS
+        && accumulators <= MAX_PARTS;
+    let parts = if accumulators_in_registers {
+        accumulators
+    } else if shape.loops {
+        let live = pressure(body, BlockId::LANES, &folded).max(1);
+        let most = if live * 4 <= LOOP_REGISTERS { 4 } else { 2 };
+        if live * 2 <= LOOP_REGISTERS { most } else { 1 }
+    } else {
+        match shape.operations {
+            0..=6 => 4,
+            7..=16 => 2,
+            _ => 1,
+        }
+    };
+    let interleave = shape.loops;
+    Plan {
+        parts,
+        loops: shape.loops,
+        interleave,
+        accumulators_in_registers,
+        nontemporal: shape.nontemporal,
+        folded,
+    }
+}
+
+impl Plan {
+    /// Whether an arm is better executed in vain than jumped over.
+    pub(super) fn cheap(&self, body: &Body, arm: BlockId) -> bool {
+        let stmts = &body.blocks()[arm.index()].stmts;
+        stmts.len() <= CHEAP_ARM
+            && stmts.iter().all(|s| match s {
+                // An address that is the same for all lanes may be valid only if some lane needs it.
+                Stmt::Let(v) => match body.inst(*v) {
+                    Inst::Load(_, addr) => addr.lane != LaneStep::Uniform,
+                    _ => true,
+                },
+                Stmt::Store { .. } => true,
+                Stmt::For(_) | Stmt::While(_) | Stmt::If(_) => false,
+            })
+    }
+
+    /// Next values of a loop that may be computed right into the register of the carried value, and the latter: the carried
+    /// value is not used after the one instruction that computes them.
+    pub(super) fn in_place(&self, body: &Body, f: &For) -> HashMap<Value, Value> {
+        let stmts = &body.blocks()[f.body.index()].stmts;
+        let mut into = HashMap::new();
+        for c in &f.carries {
+            let Some(at) = stmts
+                .iter()
+                .position(|s| matches!(s, Stmt::Let(v) if *v == c.next))
+            else {
+                continue;
+            };
+            let used_later = stmts[at + 1..].iter().any(|s| {
+                let mut used = false;
+                self.uses(body, s, &mut |v| used |= v == c.param);
+                used
+            });
+            let shared = f
+                .carries
+                .iter()
+                .filter(|d| d.next == c.next || d.next == c.param)
+                .count()
+                > 1;
+            let kept = f.carries.iter().any(|d| d.next == c.param);
+            if !used_later && !shared && !kept && single_instruction(body, c.next) {
+                into.insert(c.next, c.param);
+            }
+        }
+        into
+    }
+
+    /// Calls `f` with every value that a statement reads, inner blocks and operands of folded negations included.
+    fn uses(&self, body: &Body, stmt: &Stmt, f: &mut impl FnMut(Value)) {
+        each_use(body, stmt, &mut |v| {
+            let mut v = v;
+            f(v);
+            while self.folded[v.index()] {
+                let Inst::Un(_, inner) = body.inst(v) else {
+                    unreachable!("negations are folded")
+                };
+                v = *inner;
+                f(v);
+            }
+        });
+    }
+}
+
+#[derive(Default)]
+struct Shape {
+    operations: usize,
+    loops: bool,
+    nontemporal: bool,
+}
+
+impl Shape {
+    fn add(&mut self, body: &Body, block: BlockId) {
+        for stmt in &body.blocks()[block.index()].stmts {
+            self.operations += 1;
+            match stmt {
+                Stmt::Let(_) => {}
+                Stmt::Store { nontemporal, .. } => self.nontemporal |= nontemporal,
+                Stmt::For(f) => {
+                    self.loops = true;
+                    self.add(body, f.body);
+                }
+                Stmt::While(w) => {
+                    self.loops = true;
+                    self.add(body, w.head);
+                    self.add(body, w.body);
+                }
+                // A rare arm does not count: it stands in the way once.
+                Stmt::If(i) => {
+                    let mut inner = Shape::default();
+                    inner.add(body, i.then);
+                    inner.add(body, i.otherwise);
+                    self.loops |= inner.loops;
+                    self.operations += inner.operations.min(CHEAP_ARM);
+                }
+            }
+        }
+    }
+}
+
+/// The most values that are alive at once inside the loops of a block.
+fn pressure(body: &Body, block: BlockId, folded: &[bool]) -> usize {
+    let stmts = &body.blocks()[block.index()].stmts;
+    let inside = |b: BlockId, carried: usize| {
+        pressure(body, b, folded).max(carried + live_in(body, b, folded))
+    };
+    stmts
+        .iter()
+        .map(|s| match s {
+            Stmt::Let(_) | Stmt::Store { .. } => 0,
+            Stmt::For(f) => inside(f.body, f.carries.len() / 2),
+            Stmt::While(w) => inside(w.body, w.carries.len()).max(inside(w.head, w.carries.len())),
+            Stmt::If(i) => pressure(body, i.then, folded).max(pressure(body, i.otherwise, folded)),
+        })
+        .max()
+        .unwrap_or(0)
+}
+
+/// The most values of a block's own that are alive at once, and those from outside that it uses.
+fn live_in(body: &Body, block: BlockId, folded: &[bool]) -> usize {
+    let stmts = &body.blocks()[block.index()].stmts;
+    let mut last: HashMap<Value, usize> = HashMap::new();
+    for (k, s) in stmts.iter().enumerate() {
+        each_use(body, s, &mut |v| {
+            if !matches!(body.inst(v), Inst::Const(_)) {
+                last.insert(v, k);
+            }
+        });
+    }
+    let defined = |s: &Stmt| match s {
+        Stmt::Let(v) if !folded[v.index()] => Some(*v),
+        _ => None,
+    };
+    let own: Vec<Option<Value>> = stmts.iter().map(defined).collect();
+    let outside = last.keys().filter(|v| !own.contains(&Some(**v))).count();
+    let mut alive = 0usize;
+    let mut most = 0;
+    for (k, v) in own.iter().enumerate() {
+        alive += usize::from(v.is_some_and(|v| last.contains_key(&v)));
+        most = most.max(alive);
+        alive -= own[..=k]
+            .iter()
+            .flatten()
+            .filter(|v| last.get(v) == Some(&k))
+            .count();
+    }
+    most + outside
+}
+
+fn each_use(body: &Body, stmt: &Stmt, f: &mut dyn FnMut(Value)) {
+    let block = |b: BlockId, f: &mut dyn FnMut(Value)| {
+        body.blocks()[b.index()]
+            .stmts
+            .iter()
+            .for_each(|s| each_use(body, s, f))
+    };
+    let address = |addr: &Addr, f: &mut dyn FnMut(Value)| {
+        if let LaneStep::Gather(v, _) = addr.lane {
+            f(v);
+        }
+    };
+    match stmt {
+        Stmt::Let(v) => body.inst(*v).operands(f),
+        Stmt::Store { addr, value, .. } => {
+            f(*value);
+            address(addr, f);
+        }
+        Stmt::For(l) => {
+            l.carries.iter().for_each(|c| f(c.init));
+            block(l.body, f);
+            l.carries.iter().for_each(|c| f(c.next));
+        }
+        Stmt::While(w) => {
+            w.carries.iter().for_each(|c| f(c.init));
+            block(w.head, f);
+            f(w.cond);
+            block(w.body, f);
+            w.carries.iter().for_each(|c| f(c.next));
+        }
+        Stmt::If(i) => {
+            f(i.cond);
+            block(i.then, f);
+            block(i.otherwise, f);
+            i.arms.iter().for_each(|a| {
+                f(a.then);
+                f(a.otherwise);
+            });
+        }
+    }
+}
+
+/// Float negations that only multiply-adds use.
+fn folded_negations(body: &Body) -> Vec<bool> {
+    let negation =
+        |v: Value| matches!(body.inst(v), Inst::Un(UnOp::Neg, _)) && body.ty(v).is_float();
+    let mut folded: Vec<bool> = (0..body.values().len())
+        .map(|k| negation(Value::from_index(k)))
+        .collect();
+    let mut keep = |v: Value| folded[v.index()] = false;
+    for block in body.blocks() {
+        for stmt in &block.stmts {
+            if let Stmt::Let(v) = stmt {
+                match body.inst(*v) {
+                    Inst::Ter(TerOp::Fma, ..) => {}
+                    inst => inst.operands(&mut keep),
+                }
+                continue;
+            }
+            // Inner blocks are walked by themselves.
+            match stmt {
+                Stmt::Let(_) => {}
+                Stmt::Store { value, .. } => keep(*value),
+                Stmt::For(l) => l.carries.iter().for_each(|c| {
+                    keep(c.init);
+                    keep(c.next);
+                }),
+                Stmt::While(w) => w.carries.iter().for_each(|c| {
+                    keep(c.init);
+                    keep(c.next);
+                }),
+                Stmt::If(i) => i.arms.iter().for_each(|a| {
+                    keep(a.then);
+                    keep(a.otherwise);
+                }),
+            }
+        }
+    }
+    for a in body.reductions().iter().flat_map(|r| &r.accumulators) {
+        [a.init, a.next, a.combined].into_iter().for_each(&mut keep);
+    }
+    folded
+}
+
+/// Whether the value takes one instruction, which reads its operands before it writes.
+fn single_instruction(body: &Body, v: Value) -> bool {
+    use BinOp::*;
+    let ty = body.ty(v);
+    if ty == Ty::Mask {
+        return false;
+    }
+    match body.inst(v) {
+        Inst::Ter(..) => true,
+        Inst::Bin(op, ..) if ty.is_float() => matches!(op, Add | Sub | Mul | Div | PickLt | PickGt),
+        Inst::Bin(op, ..) => matches!(op, Add | Sub | And | Or | Xor),
+        _ => false,
+    }
+}
