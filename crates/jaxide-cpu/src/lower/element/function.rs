@@ -31,7 +31,7 @@ pub(super) fn function(b: &mut Builder, op: MapOp, format: Format, x: &[Value]) 
         (MapOp::Erfc, &[x]) => math::erfc(b, x),
         (MapOp::ErfInv, &[x]) => math::erf_inv(b, x),
         (MapOp::Lgamma, &[x]) => math::lgamma(b, x),
-        (MapOp::Digamma, &[x]) => math::digamma(b, x),
+        (MapOp::Digamma, &[x]) => digamma(b, x),
         (MapOp::Pow, &[x, y]) => math::pow(b, x, y),
         (MapOp::Atan2, &[y, x]) => math::atan2(b, y, x),
         (MapOp::Rem, &[x, y]) => math::rem(b, x, y),
@@ -50,4 +50,13 @@ fn exp2(b: &mut Builder, format: Format, x: Value) -> Value {
     let product = b.mul(x, factor);
     let product = round(b, format, product);
     math::exp(b, product)
+}
+
+/// As the interpreter's: the pole at both zeros is -∞.
+fn digamma(b: &mut Builder, x: Value) -> Value {
+    let ty = b.ty(x);
+    let value = math::digamma(b, x);
+    let (zero, pole) = (b.float(ty, 0.0), b.float(ty, f64::NEG_INFINITY));
+    let at_zero = b.eq(x, zero);
+    b.select(at_zero, pole, value)
 }

@@ -163,7 +163,14 @@ impl Emitter<'_> {
                     }
                     let update = emitter.element(updates, &from)?;
                     let old = emitter.load(Operand::Result(result), result, &layout, &to);
-                    let new = element::combine(&mut emitter.b, spec.combine, dtype, &old, &update);
+                    let new = match &spec.apply {
+                        Some(apply) => emitter
+                            .scalar_call(apply, vec![old, update])?
+                            .swap_remove(0),
+                        None => {
+                            element::combine(&mut emitter.b, spec.combine, dtype, &old, &update)
+                        }
+                    };
                     emitter.store(pointer, dtype, &layout, &to, &new);
                     Ok(())
                 })

@@ -142,6 +142,19 @@ impl Fuser<'_> {
         used
     }
 
+    /// Values that steps of a region need in memory: operands of calls and loops, results.
+    fn demanded(&self, region: &Region, used: &mut Vec<ValueId>) {
+        for &id in &region.nodes {
+            let node = self.graph.node(id);
+            if self.is_opaque(id) {
+                used.extend(&node.args);
+            }
+            node.op
+                .visit_regions(&mut |inner| self.demanded(inner, used));
+        }
+        used.extend(&region.results);
+    }
+
     fn collect(&self, region: &Region, inside: &mut HashSet<ValueId>, used: &mut Vec<ValueId>) {
         inside.extend(&region.params);
         for &id in &region.nodes {

@@ -178,9 +178,16 @@ impl Fuser<'_> {
                     }
                 } else {
                     node.args.iter().for_each(|&arg| self.force(arg, forced));
-                    captured
-                        .iter()
-                        .for_each(|&value| self.force_source(value, forced));
+                    let mut demanded = Vec::new();
+                    node.op
+                        .visit_regions(&mut |region| self.demanded(region, &mut demanded));
+                    for &value in &captured {
+                        if demanded.contains(&value) {
+                            self.force(value, forced);
+                        } else {
+                            self.force_source(value, forced);
+                        }
+                    }
                 }
             }
             Op::DynamicUpdate => {

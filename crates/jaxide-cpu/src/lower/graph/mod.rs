@@ -10,6 +10,7 @@ mod display;
 mod fold;
 mod map_op;
 mod op;
+mod reduction;
 mod scope;
 
 use jaxide_core::{DType, Shape, Tensor};

@@ -57,6 +57,8 @@ pub(crate) struct ScatterSpec {
     pub(crate) indices_batching: Dims,
     pub(crate) mode: OobMode,
     pub(crate) combine: Combine,
+    /// A function of old element and update that takes the place of `combine`.
+    pub(crate) apply: Option<Region>,
 }
 
 /// A window that moves over an array.
@@ -171,6 +173,7 @@ impl Op {
                 visitor(body);
             }
             Op::Cond { branches } => branches.iter().for_each(visitor),
+            Op::Scatter(spec) => spec.apply.iter().for_each(visitor),
             Op::Const(_)
             | Op::Splat(_)
             | Op::Iota { .. }
@@ -186,7 +189,6 @@ impl Op {
             | Op::DynamicSlice
             | Op::DynamicUpdate
             | Op::Gather(_)
-            | Op::Scatter(_)
             | Op::Reduce { .. }
             | Op::ArgReduce { .. }
             | Op::ReduceWindow { .. }
@@ -212,6 +214,7 @@ impl Op {
                 visitor(body);
             }
             Op::Cond { branches } => branches.iter_mut().for_each(visitor),
+            Op::Scatter(spec) => spec.apply.iter_mut().for_each(visitor),
             _ => {}
         }
     }

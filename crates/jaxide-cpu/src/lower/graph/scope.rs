@@ -373,24 +373,8 @@ impl Scope {
         }
     }
 
-    /// Axes combined away.
-    pub(crate) fn reduce(&mut self, combine: Combine, x: ValueId, axes: &[usize]) -> ValueId {
-        let dtype = self.dtype(x);
-        let shape: Dims = (0..self.graph.shape(x).len())
-            .filter(|axis| !axes.contains(axis))
-            .map(|axis| self.graph.shape(x)[axis])
-            .collect();
-        if axes.iter().all(|&axis| self.graph.shape(x)[axis] == 1) {
-            return self.reshape(x, &shape);
-        }
-        let axes = Dims::from_slice(axes);
-        self.one(Op::Reduce { combine, axes }, &[x], dtype, &shape)
-    }
-
     /// The same bytes as another element type or shape.
     pub(crate) fn alias(&mut self, x: ValueId, dtype: DType, shape: &[usize]) -> ValueId {
         self.one(Op::Alias, &[x], dtype, shape)
     }
 }
-
-use super::Combine;

@@ -37,7 +37,7 @@ impl Build {
         for value in self.values(app.args)? {
             results.push(Binding::Value(match combine {
                 Some(combine) if !positional.is_empty() => {
-                    self.scope.reduce(combine, value, &positional)
+                    self.scope.reduce(combine, value, &positional)?
                 }
                 _ => value,
             }));

@@ -35,7 +35,7 @@ impl Build {
             DType::F16 | DType::BF16 => DType::F32,
             other => other,
         };
-        let (lhs, rhs) = (self.scope.convert(lhs, wide), self.scope.convert(rhs, wide));
+        let (lhs, rhs) = (self.converted(lhs, wide), self.converted(rhs, wide));
         let lhs_shape = self.scope.shape(lhs);
         let contracted: usize = numbers
             .lhs_contracting
@@ -43,7 +43,7 @@ impl Build {
             .map(|&axis| lhs_shape[axis])
             .product();
         let product = if contracted <= 1 || shape.contains(&0) {
-            self.dot_as_sum(lhs, rhs, numbers, wide, shape)
+            self.dot_as_sum(lhs, rhs, numbers, wide, shape)?
         } else {
             let call = Prim::DotGeneral(DotGeneral {
                 dimension_numbers: numbers.clone(),
@@ -54,7 +54,7 @@ impl Build {
             self.scope
                 .one(Op::Call(Call::Prim(call)), &[lhs, rhs], wide, shape)
         };
-        Ok(self.scope.convert(product, dtype))
+        Ok(self.converted(product, dtype))
     }
 
     /// The product as a sum over elementwise products: axes are batch, left, right, contracted.
@@ -65,7 +65,7 @@ impl Build {
         numbers: &DotDimensionNumbers,
         dtype: DType,
         shape: &[usize],
-    ) -> ValueId {
+    ) -> Result<ValueId> {
         let lhs_shape = self.scope.shape(lhs);
         let mut wide = Dims::from_slice(shape);
         wide.extend(numbers.lhs_contracting.iter().map(|&axis| lhs_shape[axis]));
@@ -104,7 +104,7 @@ impl Build {
         let product = self.map(MapOp::Mul, &[left, right], dtype);
         let axes: Dims = (shape.len()..wide.len()).collect();
         if axes.is_empty() {
-            return self.scope.reshape(product, shape);
+            return Ok(self.scope.reshape(product, shape));
         }
         self.scope.reduce(Combine::Add, product, &axes)
     }
@@ -162,13 +162,13 @@ impl Build {
         let lhs = self.scaled(args[0], args[2])?;
         let rhs = self.scaled(args[1], args[3])?;
         let product = self.dot(lhs, rhs, &numbers, DType::F32, app.shape())?;
-        Ok(self.scope.convert(product, app.dtype()))
+        Ok(self.converted(product, app.dtype()))
     }
 
     fn scaled(&mut self, x: ValueId, scale: ValueId) -> Result<ValueId> {
         let (shape, blocks) = (self.scope.shape(x), self.scope.shape(scale));
-        let x = self.scope.convert(x, DType::F32);
-        let scale = self.scope.convert(scale, DType::F32);
+        let x = self.converted(x, DType::F32);
+        let scale = self.converted(scale, DType::F32);
         // Each axis becomes (block, element in it).
         let mut wide = Dims::new();
         let mut dims = Dims::new();

@@ -169,16 +169,37 @@ impl Build {
         let x = self.value(app.args[0])?;
         let from = self.scope.dtype(x);
         let to = app.dtype();
-        if from == to {
-            return Ok(x);
-        }
         if from.bits() < 8 || to.bits() < 8 {
             return self.library_one(app);
         }
         if from.size() == to.size() && !from.is_complex() && !to.is_complex() {
-            return Ok(self.map(MapOp::Bitcast, &[x], to));
+            return Ok(self.bits_as(x, to));
         }
         Ok(self.scope.alias(x, to, app.shape()))
+    }
+
+    /// The same bits as another element type of the same size.
+    pub(super) fn bits_as(&mut self, x: ValueId, to: DType) -> ValueId {
+        let from = self.scope.dtype(x);
+        if from == to {
+            return x;
+        }
+        if element::has_lane_form(MapOp::Bitcast, &[from], to) {
+            return self.map(MapOp::Bitcast, &[x], to);
+        }
+        let shape = self.scope.shape(x);
+        self.scope.alias(x, to, &shape)
+    }
+
+    /// The elements converted, by the runtime where lanes cannot.
+    pub(super) fn converted(&mut self, x: ValueId, to: DType) -> ValueId {
+        let from = self.scope.dtype(x);
+        if from == to || element::has_lane_form(MapOp::Convert, &[from], to) {
+            return self.scope.convert(x, to);
+        }
+        let shape = self.scope.shape(x);
+        self.scope
+            .one(Op::Call(Call::Map(MapOp::Convert)), &[x], to, &shape)
     }
 
     pub(super) fn library_one(&mut self, app: &Application<'_>) -> Result<ValueId> {

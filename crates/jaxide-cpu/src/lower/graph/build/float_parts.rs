@@ -55,7 +55,7 @@ impl Build {
         let none = self.scope.int(0, DType::I32, &[])?;
         let without = self.map(MapOp::Or, &[parts.is_zero, parts.is_special], DType::Bool);
         let power = self.map(MapOp::Select, &[without, power, none], DType::I32);
-        let mantissa = self.map(MapOp::Bitcast, &[bits], dtype);
+        let mantissa = self.bits_as(bits, dtype);
         Ok([mantissa, power].into_iter().map(Binding::Value).collect())
     }
 
@@ -113,7 +113,7 @@ impl Build {
             &[parts.is_special, scaled, parts.all],
             parts.uint,
         );
-        Ok(self.map(MapOp::Bitcast, &[bits], dtype))
+        Ok(self.bits_as(bits, dtype))
     }
 
     fn uint(&mut self, parts: &Parts, value: u64) -> Result<ValueId> {
@@ -138,7 +138,7 @@ impl Build {
             .ok_or_else(|| Error::dtype(format!("{dtype} has no bits")))?;
         let constant =
             |build: &mut Build, value: u64| build.scope.splat(Scalar::UInt(value), uint, &[]);
-        let all = self.map(MapOp::Bitcast, &[x], uint);
+        let all = self.bits_as(x, uint);
         let sign_mask = constant(self, 1 << (exponent_bits + mantissa_bits))?;
         let exponent_mask = constant(self, (1 << exponent_bits) - 1)?;
         let mantissa_mask = constant(self, (1 << mantissa_bits) - 1)?;

@@ -3,7 +3,7 @@
 use super::super::{Bytes, Combine, GatherSpec, MapOp, OobMode, Op, ScatterSpec, ValueId};
 use super::{Application, Build};
 use jaxide_core::prims::{Gather, GatherScatterMode, ScatterDimensionNumbers};
-use jaxide_core::{DType, Dims, Error, Result, Scalar};
+use jaxide_core::{ClosedJaxpr, DType, Dims, Error, Result, Scalar};
 use smallvec::smallvec;
 
 fn oob_mode(mode: GatherScatterMode) -> Result<OobMode> {
@@ -198,10 +198,14 @@ impl Build {
         numbers: &ScatterDimensionNumbers,
         mode: GatherScatterMode,
         combine: Combine,
+        function: Option<&ClosedJaxpr>,
         app: &Application<'_>,
     ) -> Result<ValueId> {
         let args = self.values(app.args)?;
         let (x, indices, updates) = (args[0], args[1], args[2]);
+        let apply = function
+            .map(|function| self.scalar_region(function))
+            .transpose()?;
         let spec = ScatterSpec {
             update_window: numbers.update_window_dims.clone(),
             inserted: numbers.inserted_window_dims.clone(),
@@ -210,6 +214,7 @@ impl Build {
             indices_batching: numbers.scatter_indices_batching_dims.clone(),
             mode: oob_mode(mode)?,
             combine,
+            apply,
         };
         if self.scope.shape(updates).contains(&0) {
             return Ok(x);
@@ -236,7 +241,7 @@ impl Build {
         let (shape, index_shape) = (self.scope.shape(x), self.scope.shape(indices));
         let single = index_shape[..index_shape.len() - 1].iter().all(|&n| n == 1)
             && spec.operand_batching.is_empty();
-        if !single {
+        if !single || spec.apply.is_some() {
             return Ok(None);
         }
         let Some(known) = self.scope.graph.int_elements(indices) else {

@@ -14,7 +14,7 @@ mod state;
 mod window;
 
 use super::scope::FrameKind;
-use super::{Call, Graph, MapOp, Op, Scope, ValueId};
+use super::{Call, Combine, Graph, MapOp, Op, Scope, ValueId};
 use jaxide_core::prims::{Name, Prim};
 use jaxide_core::{
     Atom, Aval, AvalKind, ClosedJaxpr, DType, Eqn, Error, ErrorKind, Jaxpr, Result, Tensor, VarMap,
@@ -402,51 +402,60 @@ impl Build {
             Prim::DynamicSlice(_) => one(self.dynamic_slice(app)),
             Prim::DynamicUpdateSlice(_) => one(self.dynamic_update_slice(app)),
             Prim::Gather(params) => one(self.gather(params, app)),
-            Prim::Scatter(params) => one(self.scatter(
-                &params.dimension_numbers,
-                params.mode,
-                super::Combine::Replace,
-                app,
-            )),
+            Prim::Scatter(params) => {
+                let function = params.update_jaxpr.0.as_ref();
+                one(self.scatter(
+                    &params.dimension_numbers,
+                    params.mode,
+                    Combine::Replace,
+                    function,
+                    app,
+                ))
+            }
             Prim::ScatterAdd(params) => one(self.scatter(
                 &params.dimension_numbers,
                 params.mode,
-                super::Combine::Add,
+                Combine::Add,
+                None,
                 app,
             )),
             Prim::ScatterSub(params) => one(self.scatter(
                 &params.dimension_numbers,
                 params.mode,
-                super::Combine::Sub,
+                Combine::Sub,
+                None,
                 app,
             )),
             Prim::ScatterMul(params) => one(self.scatter(
                 &params.dimension_numbers,
                 params.mode,
-                super::Combine::Mul,
+                Combine::Mul,
+                None,
                 app,
             )),
             Prim::ScatterMin(params) => one(self.scatter(
                 &params.dimension_numbers,
                 params.mode,
-                super::Combine::Min,
+                Combine::Min,
+                None,
                 app,
             )),
             Prim::ScatterMax(params) => one(self.scatter(
                 &params.dimension_numbers,
                 params.mode,
-                super::Combine::Max,
+                Combine::Max,
+                None,
                 app,
             )),
 
             // Reductions.
-            Prim::ReduceSum(params) => one(self.reduce(super::Combine::Add, &params.axes, app)),
-            Prim::ReduceMax(params) => one(self.reduce(super::Combine::Max, &params.axes, app)),
-            Prim::ReduceMin(params) => one(self.reduce(super::Combine::Min, &params.axes, app)),
-            Prim::ReduceProd(params) => one(self.reduce(super::Combine::Mul, &params.axes, app)),
-            Prim::ReduceAnd(params) => one(self.reduce(super::Combine::And, &params.axes, app)),
-            Prim::ReduceOr(params) => one(self.reduce(super::Combine::Or, &params.axes, app)),
-            Prim::ReduceXor(params) => one(self.reduce(super::Combine::Xor, &params.axes, app)),
+            Prim::ReduceSum(params) => one(self.reduce(Combine::Add, &params.axes, app)),
+            Prim::ReduceMax(params) => one(self.reduce(Combine::Max, &params.axes, app)),
+            Prim::ReduceMin(params) => one(self.reduce(Combine::Min, &params.axes, app)),
+            Prim::ReduceProd(params) => one(self.reduce(Combine::Mul, &params.axes, app)),
+            Prim::ReduceAnd(params) => one(self.reduce(Combine::And, &params.axes, app)),
+            Prim::ReduceOr(params) => one(self.reduce(Combine::Or, &params.axes, app)),
+            Prim::ReduceXor(params) => one(self.reduce(Combine::Xor, &params.axes, app)),
             Prim::Argmax(params) => one(self.arg_reduce(true, &params.axes, app)),
             Prim::Argmin(params) => one(self.arg_reduce(false, &params.axes, app)),
             Prim::Reduce(params) => self.reduce_with(params, app),
@@ -541,12 +550,10 @@ impl Build {
             Prim::RunState(params) => self.run_state(params, app),
 
             // Named axes.
-            Prim::Psum(params) => self.collective(&params.axes, Some(super::Combine::Add), app),
-            Prim::PsumInvariant(params) => {
-                self.collective(&params.axes, Some(super::Combine::Add), app)
-            }
-            Prim::Pmax(params) => self.collective(&params.axes, Some(super::Combine::Max), app),
-            Prim::Pmin(params) => self.collective(&params.axes, Some(super::Combine::Min), app),
+            Prim::Psum(params) => self.collective(&params.axes, Some(Combine::Add), app),
+            Prim::PsumInvariant(params) => self.collective(&params.axes, Some(Combine::Add), app),
+            Prim::Pmax(params) => self.collective(&params.axes, Some(Combine::Max), app),
+            Prim::Pmin(params) => self.collective(&params.axes, Some(Combine::Min), app),
             Prim::AllGather(params) => one(self.all_gather(params, app)),
             Prim::AllToAll(params) => self.all_to_all(params, app),
             Prim::ReduceScatter(params) => one(self.reduce_scatter(params, app)),

@@ -21,7 +21,7 @@ impl Build {
             _ => dtype,
         };
         let x = self.scope.convert(x, wide);
-        let sum = self.scope.reduce(combine, x, axes);
+        let sum = self.scope.reduce(combine, x, axes)?;
         Ok(self.scope.convert(sum, dtype))
     }
 

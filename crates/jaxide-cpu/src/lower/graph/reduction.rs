@@ -1,0 +1,123 @@
+//! Reductions in the form that loop nests like: without axes of length 1, and in two steps where one result has many elements.
+//!
+//! The split depends on shapes alone, so that the order of summation does too.
+
+use super::{Bytes, Combine, MapOp, Op, Scope, ValueId};
+use jaxide_core::{DType, Dims, Result, Scalar};
+use smallvec::smallvec;
+
+/// Reductions of one axis to one result are cut into pieces of this many elements.
+const PIECE: usize = 1 << 14;
+/// From so many elements on.
+const CUT_FROM: usize = 1 << 16;
+/// Reductions of several axes take the first one last when it has at least this length.
+const FIRST_LAST: usize = 8;
+
+impl Scope {
+    /// Axes combined away.
+    ///
+    /// # Errors
+    /// When the element type has no neutral element for an empty reduction.
+    pub(crate) fn reduce(
+        &mut self,
+        combine: Combine,
+        x: ValueId,
+        axes: &[usize],
+    ) -> Result<ValueId> {
+        let dtype = self.dtype(x);
+        let own = self.shape(x);
+        let shape: Dims = (0..own.len())
+            .filter(|axis| !axes.contains(axis))
+            .map(|axis| own[axis])
+            .collect();
+        if axes.is_empty() {
+            return Ok(x);
+        }
+        if own.contains(&0) {
+            let neutral = neutral_bytes(combine, dtype)?;
+            return Ok(self.splat_bytes(neutral, dtype, &shape));
+        }
+        // Without axes of length 1.
+        let kept: Dims = (0..own.len()).filter(|&axis| own[axis] > 1).collect();
+        let squeezed: Dims = kept.iter().map(|&axis| own[axis]).collect();
+        let x = self.reshape(x, &squeezed);
+        let axes: Dims = (0..kept.len())
+            .filter(|&k| axes.contains(&kept[k]))
+            .collect();
+        let result = self.reduce_squeezed(combine, x, &axes)?;
+        Ok(self.reshape(result, &shape))
+    }
+
+    fn reduce_squeezed(&mut self, combine: Combine, x: ValueId, axes: &[usize]) -> Result<ValueId> {
+        let shape = self.shape(x);
+        let all = axes.len() == shape.len();
+        match axes {
+            [] => Ok(x),
+            [0, rest @ ..] if all && !rest.is_empty() && shape[0] >= FIRST_LAST => {
+                let rows = self.reduce_once(combine, x, rest);
+                self.reduce(combine, rows, &[0])
+            }
+            [0] if all && shape[0] >= CUT_FROM => self.reduce_in_pieces(combine, x),
+            _ => Ok(self.reduce_once(combine, x, axes)),
+        }
+    }
+
+    fn reduce_in_pieces(&mut self, combine: Combine, x: ValueId) -> Result<ValueId> {
+        let length = self.shape(x)[0];
+        let pieces = length / PIECE;
+        let dtype = self.dtype(x);
+        let whole = self.slice(x, &[0], &[pieces * PIECE], &[1]);
+        let rows = self.reshape(whole, &[pieces, PIECE]);
+        let rows = self.reduce_once(combine, rows, &[1]);
+        let sum = self.reduce(combine, rows, &[0])?;
+        let left = length - pieces * PIECE;
+        if left == 0 {
+            return Ok(sum);
+        }
+        let rest = self.slice(x, &[pieces * PIECE], &[left], &[1]);
+        let rest = self.reduce(combine, rest, &[0])?;
+        let op = match combine {
+            Combine::Add | Combine::Sub => MapOp::Add,
+            Combine::Mul => MapOp::Mul,
+            Combine::Min => MapOp::Min,
+            Combine::Max => MapOp::Max,
+            Combine::And => MapOp::And,
+            Combine::Or => MapOp::Or,
+            Combine::Xor => MapOp::Xor,
+            Combine::Replace => return Ok(rest),
+        };
+        Ok(self.map(op, &[sum, rest], dtype))
+    }
+
+    fn reduce_once(&mut self, combine: Combine, x: ValueId, axes: &[usize]) -> ValueId {
+        let (dtype, own) = (self.dtype(x), self.shape(x));
+        let shape: Dims = (0..own.len())
+            .filter(|axis| !axes.contains(axis))
+            .map(|axis| own[axis])
+            .collect();
+        let axes = Dims::from_slice(axes);
+        self.one(Op::Reduce { combine, axes }, &[x], dtype, &shape)
+    }
+}
+
+/// The element that leaves others unchanged, which is the result of an empty reduction.
+fn neutral_bytes(combine: Combine, dtype: DType) -> Result<Bytes> {
+    let bits = dtype.bits().clamp(1, 64);
+    let scalar = match combine {
+        Combine::Add | Combine::Sub | Combine::Or | Combine::Xor | Combine::Replace => {
+            Scalar::Int(0)
+        }
+        Combine::Mul => Scalar::Int(1),
+        Combine::And if dtype == DType::Bool => Scalar::Bool(true),
+        Combine::And => return Ok(smallvec![0xff; dtype.size()]),
+        Combine::Min if dtype == DType::Bool => Scalar::Bool(true),
+        Combine::Max if dtype == DType::Bool => Scalar::Bool(false),
+        Combine::Min if dtype.is_unsigned_integer() => Scalar::UInt(u64::MAX >> (64 - bits)),
+        Combine::Max if dtype.is_unsigned_integer() => Scalar::Int(0),
+        Combine::Min if dtype.is_signed_integer() => Scalar::Int(i64::MAX >> (64 - bits)),
+        Combine::Max if dtype.is_signed_integer() => Scalar::Int(i64::MIN >> (64 - bits)),
+        Combine::Min => Scalar::Float(f64::INFINITY),
+        Combine::Max => Scalar::Float(f64::NEG_INFINITY),
+    };
+    scalar.to_bytes(dtype)
+}
