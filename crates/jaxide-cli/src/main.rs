@@ -75,6 +75,7 @@ fn run(arguments: &mut lexopt::Parser) -> Result<(), Failure> {
             "check" => commands::check::run(arguments),
             "eval" => commands::eval::run(arguments),
             "transform" => commands::transform::run(arguments),
+            "lower" => commands::lower::run(arguments),
             "bench" => commands::bench::run(arguments),
             "conformance" => commands::conformance::run(arguments),
             "help" => help(),

@@ -39,21 +39,39 @@ impl std::str::FromStr for Backend {
 }
 
 impl Backend {
-    /// A jaxpr ready to run.
-    pub(crate) fn compile(self, jaxpr: &ClosedJaxpr) -> jaxide_core::Result<Executable<'_>> {
+    /// A jaxpr ready to run on at most `threads` threads; on all of the machine where no number is given.
+    pub(crate) fn compile(
+        self,
+        jaxpr: &ClosedJaxpr,
+        threads: Option<usize>,
+    ) -> jaxide_core::Result<Executable<'_>> {
         match self {
             Backend::Eval => Ok(Executable::Eval(jaxpr)),
-            Backend::Native => {
-                let program = jaxide_cpu::compile(jaxpr, &CompileOptions::default())?;
-                Ok(Executable::Native(Box::new(program)))
-            }
+            Backend::Native => Ok(Executable::Native(Box::new(native(jaxpr, threads)?))),
         }
     }
 
     /// The results of a jaxpr on arrays.
-    pub(crate) fn run(self, jaxpr: &ClosedJaxpr, args: &[Tensor]) -> jaxide_core::Result<Vec<Tensor>> {
-        self.compile(jaxpr)?.run(args)
+    pub(crate) fn run(
+        self,
+        jaxpr: &ClosedJaxpr,
+        args: &[Tensor],
+        threads: Option<usize>,
+    ) -> jaxide_core::Result<Vec<Tensor>> {
+        self.compile(jaxpr, threads)?.run(args)
     }
+}
+
+/// Native code of a jaxpr.
+pub(crate) fn native(
+    jaxpr: &ClosedJaxpr,
+    threads: Option<usize>,
+) -> jaxide_core::Result<jaxide_cpu::Executable> {
+    let options = CompileOptions {
+        threads,
+        ..CompileOptions::default()
+    };
+    jaxide_cpu::compile(jaxpr, &options)
 }
 
 /// A program ready to run.

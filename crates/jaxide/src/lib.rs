@@ -17,7 +17,6 @@
 mod api;
 mod array;
 mod control;
-mod execute;
 mod function;
 pub mod lax;
 pub mod numpy;

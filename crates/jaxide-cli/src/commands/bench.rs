@@ -19,12 +19,14 @@ pub(crate) fn run(arguments: &mut lexopt::Parser) -> std::result::Result<(), Fai
     let mut files: Vec<PathBuf> = Vec::new();
     let (mut inputs, mut output) = (None::<PathBuf>, None::<PathBuf>);
     let (mut backend, mut seconds, mut as_json) = (Backend::Native, 1.0f64, false);
+    let mut threads = None::<usize>;
     while let Some(argument) = arguments.next()? {
         match argument {
             Long("inputs") => inputs = Some(value(arguments)?),
             Long("output") => output = Some(value(arguments)?),
             Long("backend") => backend = value(arguments)?,
             Long("seconds") => seconds = value(arguments)?,
+            Long("threads") => threads = Some(value(arguments)?),
             Long("json") => as_json = true,
             Value(file) => files.push(file.into()),
             other => return Err(other.unexpected().into()),
@@ -36,10 +38,13 @@ pub(crate) fn run(arguments: &mut lexopt::Parser) -> std::result::Result<(), Fai
         Some(path) => program.inputs(&Npz::read(&path)?)?,
         None => random_inputs(&mut program)?,
     };
-    let measured = measure(&file, &program, backend, &args, seconds).map_err(|failure| match failure {
-        Failure::Error { error, .. } => program.failure(error),
-        other => other,
-    })?;
+    let measured =
+        measure(&file, &program, (backend, threads), &args, seconds).map_err(|failure| {
+            match failure {
+                Failure::Error { error, .. } => program.failure(error),
+                other => other,
+            }
+        })?;
     if let Some(path) = output {
         archive(&measured.results).write(&path)?;
     }
@@ -62,7 +67,7 @@ struct Measured {
 fn measure(
     file: &std::path::Path,
     program: &Program,
-    backend: Backend,
+    (backend, threads): (Backend, Option<usize>),
     args: &[Tensor],
     seconds: f64,
 ) -> std::result::Result<Measured, Failure> {
@@ -70,7 +75,7 @@ fn measure(
     Program::read(file)?;
     let parse = start.elapsed();
     let start = Instant::now();
-    let executable = backend.compile(&program.jaxpr)?;
+    let executable = backend.compile(&program.jaxpr, threads)?;
     let compile = start.elapsed();
     let start = Instant::now();
     let results = executable.run(args)?;
@@ -81,7 +86,8 @@ fn measure(
     black_box(executable.run(args)?);
     let once = start.elapsed().max(Duration::from_nanos(10));
     let batch = (Duration::from_micros(20).as_nanos() / once.as_nanos()).clamp(1, 1000) as usize;
-    let end = Instant::now() + Duration::try_from_secs_f64(seconds).unwrap_or(Duration::from_secs(1));
+    let end =
+        Instant::now() + Duration::try_from_secs_f64(seconds).unwrap_or(Duration::from_secs(1));
     let mut runs = Vec::new();
     while runs.len() < 3 || Instant::now() < end {
         let start = Instant::now();
@@ -165,7 +171,9 @@ impl Random {
             let number = match aval.dtype {
                 DType::Bool => Scalar::Bool(bits & 1 == 1),
                 dtype if dtype.is_integer() => Scalar::Int((bits % 8) as i64),
-                dtype if dtype.is_complex() => Scalar::Complex(unit, (bits % 1000) as f64 / 500.0 - 1.0),
+                dtype if dtype.is_complex() => {
+                    Scalar::Complex(unit, (bits % 1000) as f64 / 500.0 - 1.0)
+                }
                 DType::Float0 => continue,
                 _ => Scalar::Float(unit),
             };

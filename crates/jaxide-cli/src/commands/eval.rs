@@ -14,11 +14,13 @@ pub(crate) fn run(arguments: &mut lexopt::Parser) -> Result<(), Failure> {
     use lexopt::prelude::*;
     let mut files: Vec<PathBuf> = Vec::new();
     let (mut backend, mut inputs, mut output) = (Backend::Eval, None::<PathBuf>, None::<PathBuf>);
+    let mut threads = None::<usize>;
     while let Some(argument) = arguments.next()? {
         match argument {
             Long("backend") => backend = value(arguments)?,
             Long("inputs") => inputs = Some(value(arguments)?),
             Long("output") => output = Some(value(arguments)?),
+            Long("threads") => threads = Some(value(arguments)?),
             Value(file) => files.push(file.into()),
             other => return Err(other.unexpected().into()),
         }
@@ -27,7 +29,7 @@ pub(crate) fn run(arguments: &mut lexopt::Parser) -> Result<(), Failure> {
     let npz = inputs.map_or_else(|| Ok(Npz::default()), |path| Npz::read(&path))?;
     let args = program.inputs(&npz)?;
     let results = backend
-        .run(&program.jaxpr, &args)
+        .run(&program.jaxpr, &args, threads)
         .map_err(|error| program.failure(error))?;
     match output {
         Some(path) => archive(&results).write(&path)?,

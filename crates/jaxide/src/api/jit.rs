@@ -5,11 +5,11 @@ use std::sync::{Arc, RwLock};
 
 use jaxide_core::prims::{Jit, Name};
 use jaxide_core::{Aval, ClosedJaxpr, Tensor};
+use jaxide_cpu::{CompileOptions, Executable, compile};
 use jaxide_tree::{Pytree, TreeDef};
 
 use super::flat::{avals, flatten, trace_flat, unflatten};
 use crate::array::Array;
-use crate::execute::{CompileOptions, Executable, compile};
 use crate::function::{ArgList, Function, Transformed};
 use crate::trace::{Captures, Known, bind, raise, tracing, value_of};
 

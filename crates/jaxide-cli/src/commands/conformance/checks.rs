@@ -176,7 +176,7 @@ fn results_differ(
         .zip(&avals)
         .map(|(name, aval)| npz.get(name, aval))
         .collect::<Result<_>>()?;
-    let results = backend.run(jaxpr, &args)?;
+    let results = backend.run(jaxpr, &args, None)?;
     for (index, result) in results.iter().enumerate() {
         // Where factors are unique only up to signs and order, shape and dtype are compared: `get` does that.
         let want = npz.get(&format!("out{index}"), &result.aval())?;

@@ -1,0 +1,61 @@
+//! `jaxide lower`: prints what a program is compiled to.
+
+use std::path::PathBuf;
+
+use crate::arguments::value;
+use crate::failure::Failure;
+use crate::program::{Program, native, only_file};
+
+/// Which stage is printed.
+#[derive(Clone, Copy)]
+enum Stage {
+    Loops,
+    Clif,
+    Asm,
+}
+
+impl std::str::FromStr for Stage {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "loops" => Ok(Stage::Loops),
+            "clif" => Ok(Stage::Clif),
+            "asm" => Ok(Stage::Asm),
+            other => Err(format!(
+                "there is no stage `{other}`, only loops, clif and asm"
+            )),
+        }
+    }
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &mut lexopt::Parser) -> Result<(), Failure> {
+    use lexopt::prelude::*;
+    let mut files: Vec<PathBuf> = Vec::new();
+    let (mut stage, mut threads) = (Stage::Loops, None::<usize>);
+    while let Some(argument) = arguments.next()? {
+        match argument {
+            Long("emit") => stage = value(arguments)?,
+            Long("threads") => threads = Some(value(arguments)?),
+            Value(file) => files.push(file.into()),
+            other => return Err(other.unexpected().into()),
+        }
+    }
+    let mut program = Program::read(&only_file(files)?)?;
+    // Values of captured arrays do not matter for what is printed.
+    program.jaxpr.consts = program
+        .jaxpr
+        .jaxpr
+        .const_avals()
+        .iter()
+        .map(|aval| jaxide_core::Tensor::zeros(&aval.shape, aval.dtype))
+        .collect::<Result<_, _>>()?;
+    let compiled = native(&program.jaxpr, threads).map_err(|error| program.failure(error))?;
+    match stage {
+        Stage::Loops => print!("{}", compiled.loops_text()),
+        Stage::Clif => print!("{}", compiled.clif_text()),
+        Stage::Asm => print!("{}", compiled.asm_text()),
+    }
+    Ok(())
+}
