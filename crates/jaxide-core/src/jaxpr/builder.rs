@@ -13,6 +13,9 @@ use crate::prims::Prim;
 use crate::tensor::Tensor;
 use crate::transform::Memo;
 
+/// Gives the results of an equation on operands in the builder, `None` to write the equation as it is.
+pub(crate) type Replace<'a> = dyn Fn(&Builder, &Eqn, &[Atom]) -> Result<Option<Atoms>> + 'a;
+
 /// A jaxpr under construction.
 ///
 /// Methods take `&self`, so that calls nest: `b.mul(b.cos(x), t)`. Methods with a single result return it whatever
@@ -348,6 +351,21 @@ impl Builder {
     /// # Errors
     /// When the numbers of constants or arguments do not fit.
     pub fn inline(&self, jaxpr: &Jaxpr, consts: &[Atom], args: &[Atom]) -> Result<Atoms> {
+        self.inline_with(jaxpr, consts, args, &|_, _, _| Ok(None))
+    }
+
+    /// Like [`Builder::inline`], with some equations replaced: those for which `replace`, given the equation and its
+    /// operands here, returns the results.
+    ///
+    /// # Errors
+    /// When the numbers of constants or arguments do not fit, and those of `replace`.
+    pub(crate) fn inline_with(
+        &self,
+        jaxpr: &Jaxpr,
+        consts: &[Atom],
+        args: &[Atom],
+        replace: &Replace,
+    ) -> Result<Atoms> {
         if consts.len() != jaxpr.constvars.len() || args.len() != jaxpr.invars.len() {
             return Err(Error::new(
                 ErrorKind::Arity,
@@ -381,7 +399,10 @@ impl Builder {
                 .map(|&var| jaxpr.aval_of(var).clone())
                 .collect();
             let before = self.set_source(eqn.source);
-            let results = self.push(eqn.prim.clone(), &operands, &avals);
+            let results = match replace(self, eqn, &operands)? {
+                Some(results) => results,
+                None => self.push(eqn.prim.clone(), &operands, &avals),
+            };
             self.set_source(before);
             for (&var, &atom) in eqn.outputs.iter().zip(&results) {
                 env.insert(var, atom);

@@ -151,7 +151,9 @@ macro_rules! reductions {
             }
 
             fn with_axes(&self, axes: Vec<AxisName>) -> Self {
-                $prim { axes, ..self.clone() }
+                let mut reduction = self.clone();
+                reduction.axes = axes;
+                reduction
             }
 
             fn groups(&self) -> &PyValue {

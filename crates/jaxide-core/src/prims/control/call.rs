@@ -404,7 +404,9 @@ macro_rules! calls {
             }
 
             fn with_callee(&self, call_jaxpr: ClosedJaxpr) -> Self {
-                $prim { call_jaxpr, ..self.clone() }
+                let mut call = self.clone();
+                call.call_jaxpr = call_jaxpr;
+                call
             }
         }
 
