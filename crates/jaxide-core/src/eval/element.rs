@@ -210,7 +210,7 @@ pub(super) fn from_integers(
         bool => collect(shape, dtype, numbers.map(|v| u8::from(v != 0))),
         int => collect(shape, dtype, numbers.map(|v| v as T)),
         small => collect(shape, dtype, numbers.map(|v| encode(dtype, v as f64))),
-        real => collect(shape, dtype, numbers.map(|v| round_integer::<T>(v))),
+        real => collect(shape, dtype, numbers.map(round_integer::<T>)),
         complex => collect(shape, dtype, numbers.map(|v| Complex::new(round_integer::<T>(v), 0.0))),
         other => Err(meaningless(dtype)),
     )

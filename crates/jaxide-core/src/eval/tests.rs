@@ -81,7 +81,7 @@ fn conversions_saturate_round_and_keep_low_bits() {
     check(convert(DType::U8), &[array(&[300i32, -1])], &[44u8, 255]);
     check(
         convert(DType::BF16),
-        &[array(&[1.00390625f32, 1.01171875])],
+        &[array(&[1.003_906_3_f32, 1.011_718_8])],
         &[bf16::from_f32(1.0), bf16::from_f32(1.015625)],
     );
     check(

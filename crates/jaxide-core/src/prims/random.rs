@@ -141,7 +141,7 @@ random! {
             None if b.rank(operand.value) == 0 => operand.value,
             _ => to_front(b, *operand, axis.size),
         }).collect();
-        Ok(smallvec![Batched { value: b.op(p.clone(), &atoms), dim: Some(0) }])
+        Ok(smallvec![Batched { value: b.op(*p, &atoms), dim: Some(0) }])
     };
     RandomClone "random_clone" |_, o| Ok(smallvec![keys(o)?.clone()]), |p, b, o, axis| leading(p, b, o, axis);
     RandomGamma "random_gamma" |_, o| {

@@ -29,6 +29,8 @@ pub fn rewrite(jaxpr: &ClosedJaxpr) -> ClosedJaxpr {
 }
 
 /// What an equation with one result amounts to.
+// Short-lived: one at a time, on the stack.
+#[allow(clippy::large_enum_variant)]
 enum Simpler {
     /// Something there already.
     Atom(Atom),

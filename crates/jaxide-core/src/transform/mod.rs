@@ -2,12 +2,12 @@
 //!
 //! Every driver walks the equations of a jaxpr with a value per variable and asks each primitive's rule:
 //!
-//! * [`jvp`]: forward-mode differentiation;
-//! * [`batch`]: `vmap`;
-//! * [`partial_eval`]: known now, unknown later;
-//! * [`linearize`]: results now, a linear jaxpr of the tangents later;
-//! * [`transpose`]: the backward pass of a linear jaxpr;
-//! * [`apply`]: these on whole flat functions, as `jax.grad` and its relatives do.
+//! * [`fn@jvp`], forward-mode differentiation;
+//! * [`fn@batch`], `vmap`;
+//! * [`fn@partial_eval`], known now, unknown later;
+//! * [`fn@linearize`], results now, a linear jaxpr of the tangents later;
+//! * [`fn@transpose`], the backward pass of a linear jaxpr;
+//! * [`apply`], these on whole flat functions, as `jax.grad` and its relatives do.
 
 mod batch;
 mod environment;

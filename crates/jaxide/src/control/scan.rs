@@ -224,13 +224,12 @@ pub fn associative_scan<T: Pytree<Array>>(
     unflatten(&elements.treedef, scanned)
 }
 
+/// Combines two lists of arrays.
+type Combine<'c> = &'c dyn Fn(&[Array], &[Array]) -> Vec<Array>;
+
 /// Combines neighbours, scans the half as many results, which are the odd elements, and combines those with the even
 /// elements.
-fn prefix_scan(
-    combine: &dyn Fn(&[Array], &[Array]) -> Vec<Array>,
-    xs: &[Array],
-    axis: usize,
-) -> Vec<Array> {
+fn prefix_scan(combine: Combine<'_>, xs: &[Array], axis: usize) -> Vec<Array> {
     let length = xs.first().map_or(0, |x| x.shape()[axis]);
     if length < 2 {
         return xs.to_vec();
@@ -243,7 +242,7 @@ fn prefix_scan(
     let reduced = combine(&cut(xs, 0, length - 1, 2), &cut(xs, 1, length, 2));
     let odd = prefix_scan(combine, &reduced, axis);
     let count = odd[0].shape()[axis];
-    let before = if length % 2 == 0 {
+    let before = if length.is_multiple_of(2) {
         cut(&odd, 0, count - 1, 1)
     } else {
         odd.clone()

@@ -111,7 +111,7 @@ pub fn reshape(x: &Array, shape: &[i64]) -> Array {
         .map(|&length| length as usize)
         .product();
     let free = shape.iter().filter(|&&length| length < 0).count();
-    if free > 1 || (free == 1 && (known == 0 || x.size() % known != 0)) {
+    if free > 1 || (free == 1 && (known == 0 || !x.size().is_multiple_of(known))) {
         raise(
             Error::shape(format!("{} cannot take the shape {shape:?}", x.aval()))
                 .in_operation("reshape"),

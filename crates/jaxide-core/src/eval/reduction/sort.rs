@@ -101,7 +101,7 @@ pub(in crate::eval) fn sort(
 /// The `k` largest elements along an axis, in order, and their indices; ties go by index.
 pub(in crate::eval) fn top_k(x: &Tensor, axis: usize, k: usize) -> Result<Vec<Tensor>> {
     let order = total_order(x)?;
-    first_in_order(x, axis, k, |i, j| order(i, j))
+    first_in_order(x, axis, k, order)
 }
 
 /// As [`top_k`], exact; of the smallest when `is_max_k` is false.

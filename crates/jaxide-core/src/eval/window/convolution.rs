@@ -88,9 +88,9 @@ impl Geometry {
             && groups > 0
             && batch_groups > 0
             && rhs[1].checked_mul(groups) == Some(lhs[1])
-            && rhs[0] % groups == 0
-            && rhs[0] % batch_groups == 0
-            && lhs[0] % batch_groups == 0
+            && rhs[0].is_multiple_of(groups)
+            && rhs[0].is_multiple_of(batch_groups)
+            && lhs[0].is_multiple_of(batch_groups)
             && params.dimension_numbers.out_spec.len() == lhs.len()
             && [params.padding.len(), params.window_strides.len()] == [space; 2]
             && [params.lhs_dilation.len(), params.rhs_dilation.len()] == [space; 2];

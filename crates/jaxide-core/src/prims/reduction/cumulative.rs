@@ -143,7 +143,7 @@ fn prefix_scan(
         b.slice_in_dim(x, axis, 1, length, 2),
     );
     let odd = prefix_scan(b, combine(b, left, right), axis, combine);
-    let before = if length % 2 == 0 {
+    let before = if length.is_multiple_of(2) {
         let count = b.shape(odd)[axis];
         b.slice_in_dim(odd, axis, 0, count - 1, 1)
     } else {

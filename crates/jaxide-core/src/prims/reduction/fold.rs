@@ -52,7 +52,11 @@ macro_rules! reductions {
             }
 
             fn batch(&self, b: &Builder, operands: &[Batched], _axis: &BatchAxis) -> Result<SmallVec<[Batched; 1]>> {
-                Ok(batch_reduction(b, operands[0], &self.axes, |axes| $prim { axes, ..self.clone() }.into()))
+                Ok(batch_reduction(b, operands[0], &self.axes, |axes| {
+                    let mut reduction = self.clone();
+                    reduction.axes = axes;
+                    reduction.into()
+                }))
             }
 
             fn transpose(&self, b: &Builder, cotangents: &[Option<Atom>], operands: &[TransposeArg]) -> Result<SmallVec<[Option<Atom>; 3]>> {
@@ -246,7 +250,7 @@ impl Primitive for Reduce {
 
 /// Operands and initial values, of which there are as many.
 fn halves(operands: &[Aval]) -> Result<(&[Aval], &[Aval])> {
-    if operands.is_empty() || operands.len() % 2 != 0 {
+    if operands.is_empty() || !operands.len().is_multiple_of(2) {
         return Err(Error::new(
             crate::error::ErrorKind::Arity,
             format!(

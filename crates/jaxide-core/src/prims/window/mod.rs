@@ -143,7 +143,11 @@ macro_rules! dilated_windows {
 
             fn over(&self, windows: Windows) -> $prim {
                 let Windows { base_dilation, padding, window_dilation, window_dimensions, window_strides } = windows;
-                $prim { base_dilation, padding, window_dilation, window_dimensions, window_strides, ..self.clone() }
+                let mut over = self.clone();
+                (over.base_dilation, over.padding) = (base_dilation, padding);
+                (over.window_dilation, over.window_dimensions, over.window_strides) =
+                    (window_dilation, window_dimensions, window_strides);
+                over
             }
         }
     )* };

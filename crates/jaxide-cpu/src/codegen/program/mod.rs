@@ -37,7 +37,8 @@ pub(crate) struct Code {
     memory: ExecMemory,
     clif: String,
     bodies: Vec<Option<CompiledBody>>,
-    /// Referred to by address from the code.
+    /// Referred to by address from the code: each stays where it is.
+    #[allow(clippy::vec_box)]
     _launches: Vec<Box<Launch>>,
 }
 

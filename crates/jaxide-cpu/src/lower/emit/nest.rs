@@ -176,7 +176,7 @@ fn factor(mention: &Mention, var: Option<Var>) -> i64 {
 fn choose(nest: &Nest, reduced: &[usize], axes: &Axes, mentions: &[Mention]) -> LoopPlan {
     let lengths = nest.domain.to_vec();
     let mut groups: Vec<Group> = Vec::new();
-    for axis in 0..lengths.len() {
+    for (axis, &length) in lengths.iter().enumerate() {
         let is_reduced = reduced.contains(&axis);
         if let Some(last) = groups.last_mut() {
             let before = last.axes.end - 1;
@@ -184,20 +184,19 @@ fn choose(nest: &Nest, reduced: &[usize], axes: &Axes, mentions: &[Mention]) -> 
                 && axes.vars[axis].is_some()
                 && axes.vars[before].is_some()
                 && mentions.iter().all(|m| {
-                    factor(m, axes.vars[before])
-                        == factor(m, axes.vars[axis]) * lengths[axis] as i64
+                    factor(m, axes.vars[before]) == factor(m, axes.vars[axis]) * length as i64
                 });
             if mergeable {
                 last.axes.end = axis + 1;
-                last.size *= lengths[axis];
+                last.size *= length;
                 continue;
             }
         }
         groups.push(Group {
             axes: axis..axis + 1,
-            size: lengths[axis],
+            size: length,
             reduced: is_reduced,
-            role: if lengths[axis] == 1 && !has_control(nest) {
+            role: if length == 1 && !has_control(nest) {
                 Role::Single
             } else {
                 Role::Outer

@@ -12,6 +12,9 @@ const UNROLL: usize = 16;
 /// The same where the elements are in registers, which loops cannot index.
 const UNROLL_REGISTERS: usize = 256;
 
+/// One step of a fold: from the indices and the accumulators to the next accumulators.
+type Step<'s, E> = &'s mut dyn FnMut(&mut E, &[Ix], &[Value]) -> Emitted<Vec<Value>>;
+
 impl Emitter<'_> {
     /// Folds over all indices below `sizes`, the last one fastest: `step` gets the indices and the accumulators.
     pub(super) fn fold(
@@ -19,7 +22,7 @@ impl Emitter<'_> {
         sizes: &[usize],
         unroll: bool,
         init: Vec<Value>,
-        step: &mut dyn FnMut(&mut Self, &[Ix], &[Value]) -> Emitted<Vec<Value>>,
+        step: Step<'_, Self>,
     ) -> Emitted<Vec<Value>> {
         if !unroll {
             self.longest_fold = self.longest_fold.max(sizes.iter().product());
@@ -33,7 +36,7 @@ impl Emitter<'_> {
         unroll: bool,
         prefix: &mut Ixs,
         init: Vec<Value>,
-        step: &mut dyn FnMut(&mut Self, &[Ix], &[Value]) -> Emitted<Vec<Value>>,
+        step: Step<'_, Self>,
     ) -> Emitted<Vec<Value>> {
         let Some((&size, rest)) = sizes.split_first() else {
             return step(self, prefix, &init);

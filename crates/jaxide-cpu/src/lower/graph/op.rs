@@ -73,6 +73,8 @@ pub(crate) struct WindowSpec {
 }
 
 /// A call of the runtime.
+// Few exist, and boxing would hide the primitive from patterns.
+#[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Call {
     /// What a primitive computes.

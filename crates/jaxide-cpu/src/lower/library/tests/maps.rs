@@ -302,7 +302,7 @@ fn conversions() {
                 new_dtype,
                 weak_type: false,
             };
-            check_map(MapOp::Convert, convert, &[x.clone()]);
+            check_map(MapOp::Convert, convert, std::slice::from_ref(&x));
         }
     }
 }

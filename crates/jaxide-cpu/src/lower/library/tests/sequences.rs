@@ -145,7 +145,7 @@ fn places_of_elements() {
                     axes: Dims::from_slice(axes),
                     out_dtype: DType::I32,
                 };
-                check(nonzero.clone(), &[x.clone()]);
+                check(nonzero.clone(), std::slice::from_ref(&x));
                 let fill = (0..axes.len()).map(|k| Tensor::scalar(-(k as i32) - 1));
                 check(
                     nonzero,
