@@ -1,6 +1,6 @@
 //! Transcendental functions as expressions of lane operations.
 //!
-//! Each function adds the operations of its formula to a [`Builder`], for [`Ty::F32`](super::Ty::F32) or [`Ty::F64`](super::Ty::F64) operands, so that it
+//! Each function adds the operations of its formula to a [`Builder`](super::Builder), for [`Ty::F32`](super::Ty::F32) or [`Ty::F64`](super::Ty::F64) operands, so that it
 //! fuses with what is around it and runs at any width, in scalar code too. The results are the same bits on every machine.
 //!
 //! Laws, which the tests check against a correctly rounded library: the whole range of arguments, infinities and NaN as IEEE 754 and C99
