@@ -39,6 +39,8 @@ pub(crate) struct Mention {
     pub(crate) dynamic: bool,
     /// Whether it is a store.
     pub(crate) store: bool,
+    /// Whether it happens once for many points.
+    pub(crate) rare: bool,
     /// The indices, for loads.
     pub(crate) at: Ixs,
 }
@@ -102,6 +104,9 @@ impl Emitter<'_> {
     ) -> Addr {
         let linear = self.linear(at, layout);
         self.mention(None, &linear, true, at);
+        if let Some(mention) = self.mentions.last_mut() {
+            mention.rare = true;
+        }
         self.address(pointer, dtype, &linear)
     }
 
@@ -142,6 +147,7 @@ impl Emitter<'_> {
             terms: linear.terms.clone(),
             dynamic: linear.dynamic.is_some(),
             store,
+            rare: false,
             at: Ixs::from(at),
         });
     }

@@ -207,7 +207,7 @@ fn choose(nest: &Nest, reduced: &[usize], axes: &Axes, mentions: &[Mention]) -> 
         let var = axes.vars[group.axes.end - 1];
         let mut score: i64 = mentions
             .iter()
-            .filter(|m| m.value.is_some() || m.store)
+            .filter(|m| (m.value.is_some() || m.store) && !m.rare)
             .map(|m| match (factor(m, var), m.store) {
                 (1, false) => 3,
                 (1, true) => 5,

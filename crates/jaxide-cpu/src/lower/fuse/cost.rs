@@ -2,7 +2,7 @@
 
 use super::Fuser;
 use crate::lower::graph::{MapOp, NodeId, Op, ValueId};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Costs are not told apart beyond this.
 const MOST: usize = 400;
@@ -21,23 +21,20 @@ impl Costs {
 }
 
 impl Fuser<'_> {
-    pub(super) fn costs(&self, nodes: &[NodeId]) -> Costs {
-        let mut costs = Costs::default();
-        for &id in nodes {
-            if self.is_opaque(id) {
+    /// Adds the costs of a node's results; one that is in memory costs a load.
+    pub(super) fn cost_of_node(&self, id: NodeId, forced: &HashSet<ValueId>, costs: &mut Costs) {
+        if self.is_opaque(id) {
+            return;
+        }
+        let node = self.graph.node(id);
+        for &result in &node.results {
+            if self.stored.get(result).is_some() || forced.contains(&result) {
                 continue;
             }
-            let node = self.graph.node(id);
-            for &result in &node.results {
-                if self.stored.get(result).is_some() {
-                    continue;
-                }
-                let args: usize = node.args.iter().map(|&arg| costs.of(arg)).sum();
-                let cost = own_cost(&node.op, &|k| self.graph.shape(node.args[k]).to_vec(), args);
-                costs.of.insert(result, cost.min(MOST));
-            }
+            let args: usize = node.args.iter().map(|&arg| costs.of(arg)).sum();
+            let cost = own_cost(&node.op, &|k| self.graph.shape(node.args[k]).to_vec(), args);
+            costs.of.insert(result, cost.min(MOST));
         }
-        costs
     }
 }
 

@@ -147,7 +147,11 @@ impl Fuser<'_> {
         for &id in &region.nodes {
             let node = self.graph.node(id);
             if self.is_opaque(id) {
-                used.extend(&node.args);
+                // Starts of an update that are known are not read.
+                let known = |arg: &&ValueId| {
+                    node.op == Op::DynamicUpdate && self.graph.splat(**arg).is_some()
+                };
+                used.extend(node.args.iter().filter(|arg| !known(arg)));
             }
             node.op
                 .visit_regions(&mut |inner| self.demanded(inner, used));

@@ -84,7 +84,6 @@ impl Fuser<'_> {
                 }
             }
         }
-        let costs = self.costs(&region.nodes);
         let mut forced = HashSet::new();
         for &id in &region.nodes {
             for &value in &graph.node(id).results {
@@ -96,8 +95,14 @@ impl Fuser<'_> {
         for &result in &region.results {
             self.force(result, &mut forced);
         }
+        let mut costs = Costs::default();
         for &id in &region.nodes {
             self.force_operands(id, &costs, &mut forced);
+            let node = graph.node(id);
+            if self.is_long_fold(&node.op, node.args.first().copied()) {
+                self.force(node.results[0], &mut forced);
+            }
+            self.cost_of_node(id, &forced, &mut costs);
         }
         let mut uses: HashMap<ValueId, Uses> = HashMap::new();
         let mut roots = Vec::new();
@@ -380,9 +385,8 @@ impl Fuser<'_> {
             }
             let again = own.len().saturating_sub(1) * costs.of(value);
             let cost = costs.of(value);
-            let fold = self.is_long_fold(&node.op, node.args.first().copied());
             let cheap_only = matches!(node.op, Op::Splat(_) | Op::Iota { .. });
-            let store = must || fold || (!cheap_only && (again > CHEAP || cost > LARGE));
+            let store = must || (!cheap_only && (again > CHEAP || cost > LARGE));
             if !store {
                 self.pass_on(id, k, &own, uses);
                 continue;
