@@ -65,6 +65,15 @@ for n in (1000, 100000, 1000000): case(f"cumsum_{n}", jnp.cumsum, lambda n=n: A(
 case("cummax_1000000", lax.cummax, lambda: A(1000000))
 case("cumlogsumexp_100000", lax.cumlogsumexp, lambda: A(100000))
 for axis in (0, 1): case(f"cumsum_axis{axis}_1024", lambda x, a=axis: jnp.cumsum(x, a), lambda: A(1024, 1024))
+def dominant(n): return A(n, n) + n * jnp.eye(n, dtype=np.float32)
+for n in (64, 512, 1024):
+    case(f"cholesky_{n}", lambda a: lax.linalg.cholesky(a, symmetrize_input=False), lambda n=n: dominant(n))
+    case(f"lu_{n}", lax.linalg.lu, lambda n=n: dominant(n))
+    case(f"qr_{n}", lambda a: lax.linalg.qr(a, full_matrices=False), lambda n=n: dominant(n))
+for columns in (1, 512):
+    solve = lambda a, b: lax.linalg.triangular_solve(a, b, left_side=True, lower=True)
+    case(f"triangular_solve_512x{columns}", solve, lambda: dominant(512), lambda c=columns: A(512, c))
+case("cholesky_10000x3", lambda a: lax.linalg.cholesky(a, symmetrize_input=False), lambda: A(10000, 3, 3) + 3 * jnp.eye(3, dtype=np.float32))
 
 binaries = glob.glob("target/release/deps/runtime-*")
 binary = max((b for b in binaries if os.access(b, os.X_OK) and not b.endswith(".d")), key=os.path.getmtime)

@@ -8,9 +8,11 @@ use std::time::{Duration, Instant};
 
 use bytemuck::Pod;
 use jaxide_core::DType;
+use jaxide_core::eval::numerics::linalg::TriangularSolve as SolveOptions;
 use jaxide_core::eval::numerics::random::{BitGenerator, Prng};
 use jaxide_cpu::runtime::cumulative::{Cumulative, CumulativeOp};
 use jaxide_cpu::runtime::fft::{Fft, FftKind};
+use jaxide_cpu::runtime::linalg::{Cholesky, Lu, Qr, TriangularSolve};
 use jaxide_cpu::runtime::matmul::{DotDimensions, DotGeneral};
 use jaxide_cpu::runtime::random::{RandomBits, RngBitGenerator};
 use jaxide_cpu::runtime::sort::{Sort, TopK};
@@ -101,6 +103,7 @@ fn main() {
     fft(&bench);
     random_bits(&bench);
     cumulative(&bench);
+    linalg(&bench);
 }
 
 fn matmul(bench: &Bench) {
@@ -331,4 +334,43 @@ fn cumulative(bench: &Bench) {
             &[f32s(1 << 20)],
         );
     }
+}
+
+fn linalg(bench: &Bench) {
+    for n in [64, 512, 1024] {
+        // Diagonally dominant, so that every factorisation exists.
+        let mut a = f32s(n * n);
+        (0..n).for_each(|i| a.as_mut_slice::<f32>()[i * n + i] += n as f32);
+        let a = std::slice::from_ref(&a);
+        bench.kernel(&format!("cholesky_{n}"), Cholesky::<f32>::new(1, n), a);
+        bench.kernel(&format!("lu_{n}"), Lu::<f32>::new(1, n, n), a);
+        bench.kernel(&format!("qr_{n}"), Qr::<f32>::new(1, n, n, false, false), a);
+    }
+    let options = SolveOptions {
+        left_side: true,
+        lower: true,
+        ..Default::default()
+    };
+    for columns in [1, 512] {
+        let kernel = TriangularSolve::<f32>::new(1, 512, columns, options);
+        let mut a = f32s(512 * 512);
+        (0..512).for_each(|i| a.as_mut_slice::<f32>()[i * 513] += 512.0);
+        bench.kernel(
+            &format!("triangular_solve_512x{columns}"),
+            kernel,
+            &[a, f32s(512 * columns)],
+        );
+    }
+    let mut small = f32s(10_000 * 9);
+    small
+        .as_mut_slice::<f32>()
+        .as_chunks_mut::<9>()
+        .0
+        .iter_mut()
+        .for_each(|a| [0, 4, 8].into_iter().for_each(|i| a[i] += 3.0));
+    bench.kernel(
+        "cholesky_10000x3",
+        Cholesky::<f32>::new(10_000, 3),
+        &[small],
+    );
 }

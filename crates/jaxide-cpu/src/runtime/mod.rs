@@ -38,7 +38,9 @@
 pub mod buffers;
 pub mod cumulative;
 pub mod fft;
+pub mod linalg;
 pub mod matmul;
+mod parts;
 pub mod pool;
 pub mod random;
 mod simd;

@@ -79,6 +79,39 @@ impl Isa {
     }
 }
 
+/// Defines a function that runs another, `#[inline(always)]` and safe, compiled for the widest
+/// instruction set of this machine, so that the compiler turns its loops into vector instructions.
+macro_rules! for_each_isa {
+    (
+        $(#[$doc:meta])*
+        $visibility:vis fn $name:ident$(<$p:ident: $bound:path>)?($($argument:ident: $t:ty),* $(,)?) = $function:ident
+    ) => {
+        $(#[$doc])*
+        $visibility fn $name$(<$p: $bound>)?($($argument: $t),*) {
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
+            fn avx512$(<$p: $bound>)?($($argument: $t),*) {
+                $function($($argument),*)
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,fma")]
+            fn avx2$(<$p: $bound>)?($($argument: $t),*) {
+                $function($($argument),*)
+            }
+            match $crate::runtime::simd::Isa::detect() {
+                #[cfg(target_arch = "x86_64")]
+                // SAFETY: the machine has the instruction set.
+                $crate::runtime::simd::Isa::Avx512 => unsafe { avx512($($argument),*) },
+                #[cfg(target_arch = "x86_64")]
+                // SAFETY: the machine has the instruction set.
+                $crate::runtime::simd::Isa::Avx2 => unsafe { avx2($($argument),*) },
+                $crate::runtime::simd::Isa::Portable => $function($($argument),*),
+            }
+        }
+    };
+}
+pub(crate) use for_each_isa;
+
 /// A vector register's worth of numbers.
 ///
 /// # Safety
@@ -100,6 +133,7 @@ pub(crate) trait Simd: Copy {
     /// `c - self * b`.
     unsafe fn neg_mul_add(self, b: Self, c: Self) -> Self;
     unsafe fn add(self, b: Self) -> Self;
+    unsafe fn sub(self, b: Self) -> Self;
     /// Reads four rows of four elements, `from_row` apart, and writes their transpose, `to_row`
     /// apart.
     #[inline(always)]
@@ -131,7 +165,7 @@ mod x86 {
     macro_rules! x86_float_vector {
         (
             $name:ident, $elem:ty, $lanes:literal, $register:ty, $mask:expr, $splat:ident, $load:ident,
-            $store:ident, $masked_load:expr, $masked_store:expr, $fma:ident, $fnma:ident, $add:ident, $sum:expr, $transpose:ident
+            $store:ident, $masked_load:expr, $masked_store:expr, $fma:ident, $fnma:ident, $add:ident, $sub:ident, $sum:expr, $transpose:ident
         ) => {
             #[derive(Clone, Copy)]
             pub(crate) struct $name($register);
@@ -184,6 +218,11 @@ mod x86 {
                     Self(unsafe { $add(self.0, b.0) })
                 }
                 #[inline(always)]
+                unsafe fn sub(self, b: Self) -> Self {
+                    // SAFETY: the caller has the instruction set.
+                    Self(unsafe { $sub(self.0, b.0) })
+                }
+                #[inline(always)]
                 unsafe fn transpose4(
                     from: *const $elem,
                     from_row: isize,
@@ -217,6 +256,7 @@ mod x86 {
         _mm512_fmadd_ps,
         _mm512_fnmadd_ps,
         _mm512_add_ps,
+        _mm512_sub_ps,
         _mm512_reduce_add_ps,
         transpose4_ps
     );
@@ -234,6 +274,7 @@ mod x86 {
         _mm512_fmadd_pd,
         _mm512_fnmadd_pd,
         _mm512_add_pd,
+        _mm512_sub_pd,
         _mm512_reduce_add_pd,
         transpose4_pd
     );
@@ -251,6 +292,7 @@ mod x86 {
         _mm256_fmadd_ps,
         _mm256_fnmadd_ps,
         _mm256_add_ps,
+        _mm256_sub_ps,
         sum_ps,
         transpose4_ps
     );
@@ -268,6 +310,7 @@ mod x86 {
         _mm256_fmadd_pd,
         _mm256_fnmadd_pd,
         _mm256_add_pd,
+        _mm256_sub_pd,
         sum_pd,
         transpose4_pd
     );
@@ -470,6 +513,10 @@ impl<T: Arithmetic, const N: usize> Simd for Lanes<T, N> {
     #[inline(always)]
     unsafe fn add(self, b: Self) -> Self {
         Self(std::array::from_fn(|i| self.0[i].plus(b.0[i])))
+    }
+    #[inline(always)]
+    unsafe fn sub(self, b: Self) -> Self {
+        Self(std::array::from_fn(|i| self.0[i].minus(b.0[i])))
     }
     #[inline(always)]
     unsafe fn sum(self) -> T {

@@ -7,17 +7,18 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::pack::Panel;
-use super::tile::{HasKernels, Kernels, Tile};
+use super::tile::{HasKernels, Kernels, Tile, Update};
 use super::{Matrix, MatrixMut};
 use crate::runtime::simd::Arithmetic;
 use crate::runtime::{Context, KernelError, PoolBuffer};
 
-/// `c = a b`, with `c`'s columns adjacent.
+/// `c = a b`, or `c ± a b`, with `c`'s columns adjacent.
 ///
 /// # Safety
 /// The matrices are valid for `m × k`, `k × n` and `m × n` elements; `c` overlaps neither `a` nor
 /// `b`.
 pub(super) unsafe fn gemm<T: HasKernels + Arithmetic + bytemuck::Pod + Sync>(
+    update: Update,
     (m, n, k): (usize, usize, usize),
     a: Matrix<T>,
     b: Matrix<T>,
@@ -28,7 +29,7 @@ pub(super) unsafe fn gemm<T: HasKernels + Arithmetic + bytemuck::Pod + Sync>(
     let in_place = kernels.reads_in_place && b.column == 1;
     if in_place && m * n * k <= SMALL {
         // SAFETY: promised by the caller.
-        unsafe { small((m, n, k), kernels, &a, &b, &c) };
+        unsafe { small(update, (m, n, k), kernels, (&a, &b, &c)) };
         return Ok(());
     }
     let plan = Plan::new((m, n, k), kernels, &a, &b);
@@ -41,6 +42,7 @@ pub(super) unsafe fn gemm<T: HasKernels + Arithmetic + bytemuck::Pod + Sync>(
             c,
             kernels,
             plan,
+            update,
         }
         .run(context)
     }
@@ -54,11 +56,10 @@ const SMALL: usize = 1 << 13;
 /// # Safety
 /// As [`gemm`], with the columns of `b` adjacent.
 unsafe fn small<T>(
+    update: Update,
     (m, n, k): (usize, usize, usize),
     kernels: &Kernels<T>,
-    a: &Matrix<T>,
-    b: &Matrix<T>,
-    c: &MatrixMut<T>,
+    (a, b, c): (&Matrix<T>, &Matrix<T>, &MatrixMut<T>),
 ) {
     for column in (0..n).step_by(kernels.columns) {
         let columns = kernels.columns.min(n - column);
@@ -78,7 +79,7 @@ unsafe fn small<T>(
                     c_row: c.row,
                     columns,
                     b_packed: false,
-                    accumulate: false,
+                    update,
                 });
             }
             row += rows;
@@ -155,6 +156,7 @@ struct Product<'a, T: 'static> {
     c: MatrixMut<T>,
     kernels: &'a Kernels<T>,
     plan: Plan,
+    update: Update,
 }
 
 // SAFETY: chunks read `a` and `b` and write disjoint parts of `c`.
@@ -345,7 +347,11 @@ impl<T: HasKernels + Arithmetic + bytemuck::Pod + Sync> Product<'_, T> {
                         c_row: self.c.row,
                         columns: count,
                         b_packed: matches!(source, Columns::Packed(_)),
-                        accumulate: depth.start > 0,
+                        update: if depth.start > 0 && self.update == Update::Set {
+                            Update::Add
+                        } else {
+                            self.update
+                        },
                     };
                     self.kernels.tile(rows, count)(&tile);
                 }

@@ -75,15 +75,15 @@ impl MatMul {
 /// A matrix to read: element (i, j) is at `pointer + i * row + j * column`.
 #[derive(Clone, Copy, Debug)]
 pub struct Matrix<T> {
-    pointer: *const T,
-    row: isize,
-    column: isize,
+    pub(super) pointer: *const T,
+    pub(super) row: isize,
+    pub(super) column: isize,
 }
 
 impl<T> Matrix<T> {
     /// # Safety
     /// The element lies inside the matrix, or just behind its end.
-    unsafe fn at(&self, i: usize, j: usize) -> *const T {
+    pub(super) unsafe fn at(&self, i: usize, j: usize) -> *const T {
         // SAFETY: promised by the caller.
         unsafe {
             self.pointer
@@ -91,7 +91,7 @@ impl<T> Matrix<T> {
         }
     }
 
-    fn transposed(self) -> Self {
+    pub(super) fn transposed(self) -> Self {
         Self {
             pointer: self.pointer,
             row: self.column,
@@ -103,15 +103,15 @@ impl<T> Matrix<T> {
 /// A matrix to write.
 #[derive(Clone, Copy, Debug)]
 pub struct MatrixMut<T> {
-    pointer: *mut T,
-    row: isize,
-    column: isize,
+    pub(super) pointer: *mut T,
+    pub(super) row: isize,
+    pub(super) column: isize,
 }
 
 impl<T> MatrixMut<T> {
     /// # Safety
     /// The element lies inside the matrix.
-    unsafe fn at(&self, i: usize, j: usize) -> *mut T {
+    pub(super) unsafe fn at(&self, i: usize, j: usize) -> *mut T {
         // SAFETY: promised by the caller.
         unsafe {
             self.pointer
@@ -119,7 +119,7 @@ impl<T> MatrixMut<T> {
         }
     }
 
-    fn transposed(self) -> Self {
+    pub(super) fn transposed(self) -> Self {
         Self {
             pointer: self.pointer,
             row: self.column,
@@ -146,6 +146,22 @@ pub trait Element: Pod + Send + Sync {
         c: MatrixMut<Self>,
         context: &Context<'_>,
     ) -> Result<(), KernelError>;
+
+    /// One update `c -= a b` of shape (m, n, k).
+    ///
+    /// # Errors
+    /// As [`Self::multiply`].
+    ///
+    /// # Safety
+    /// As [`Self::multiply`].
+    #[doc(hidden)]
+    unsafe fn subtract(
+        shape: (usize, usize, usize),
+        a: Matrix<Self>,
+        b: Matrix<Self>,
+        c: MatrixMut<Self>,
+        context: &Context<'_>,
+    ) -> Result<(), KernelError>;
 }
 
 macro_rules! elements {
@@ -159,6 +175,17 @@ macro_rules! elements {
         ) -> Result<(), KernelError> {
             // SAFETY: promised by the caller.
             unsafe { product(shape, a, b, c, context) }
+        }
+
+        unsafe fn subtract(
+            shape: (usize, usize, usize),
+            a: Matrix<Self>,
+            b: Matrix<Self>,
+            c: MatrixMut<Self>,
+            context: &Context<'_>,
+        ) -> Result<(), KernelError> {
+            // SAFETY: promised by the caller.
+            unsafe { subtract(shape, a, b, c, context) }
         }
     })* };
 }
@@ -298,10 +325,11 @@ unsafe fn product<T: Element + tile::HasKernels + Arithmetic>(
             );
         }
         if c.column == 1 {
-            return gemm::gemm((m, n, k), a, b, c, context);
+            return gemm::gemm(tile::Update::Set, (m, n, k), a, b, c, context);
         }
         if c.row == 1 {
             return gemm::gemm(
+                tile::Update::Set,
                 (n, m, k),
                 b.transposed(),
                 a.transposed(),
@@ -315,10 +343,52 @@ unsafe fn product<T: Element + tile::HasKernels + Arithmetic>(
             row: n as isize,
             column: 1,
         };
-        gemm::gemm((m, n, k), a, b, dense, context)?;
+        gemm::gemm(tile::Update::Set, (m, n, k), a, b, dense, context)?;
         for (i, row) in buffer.as_slice::<T>().chunks_exact(n).enumerate() {
             for (j, &value) in row.iter().enumerate() {
                 *c.at(i, j) = value;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One update `c -= a b`.
+///
+/// # Safety
+/// As [`Element::multiply`].
+unsafe fn subtract<T: Element + tile::HasKernels + Arithmetic>(
+    (m, n, k): (usize, usize, usize),
+    a: Matrix<T>,
+    b: Matrix<T>,
+    c: MatrixMut<T>,
+    context: &Context<'_>,
+) -> Result<(), KernelError> {
+    if m == 0 || n == 0 || k == 0 {
+        return Ok(());
+    }
+    let update = tile::Update::Subtract;
+    // SAFETY: the caller's promise, for the same or for transposed matrices, or for a buffer made
+    // here with the stated shape.
+    unsafe {
+        if n > 1 && m > 1 && c.column == 1 {
+            return gemm::gemm(update, (m, n, k), a, b, c, context);
+        }
+        if n > 1 && m > 1 && c.row == 1 {
+            let (a, b, c) = (b.transposed(), a.transposed(), c.transposed());
+            return gemm::gemm(update, (n, m, k), a, b, c, context);
+        }
+        let mut buffer = PoolBuffer::for_elements::<T>(m * n)?;
+        let dense = MatrixMut {
+            pointer: buffer.as_mut_ptr().cast(),
+            row: n as isize,
+            column: 1,
+        };
+        product((m, n, k), a, b, dense, context)?;
+        for (i, row) in buffer.as_slice::<T>().chunks_exact(n).enumerate() {
+            for (j, &value) in row.iter().enumerate() {
+                let to = c.at(i, j);
+                *to = (*to).minus(value);
             }
         }
         Ok(())

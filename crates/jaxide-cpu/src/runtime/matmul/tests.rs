@@ -398,3 +398,49 @@ fn results_do_not_depend_on_the_number_of_threads() {
         );
     }
 }
+
+#[test]
+fn products_are_subtracted_in_place() {
+    for (m, n, k) in [(20, 33, 700), (1, 5, 3), (5, 1, 3), (3, 4, 0), (40, 50, 60)] {
+        let (a, b) = (samples::<f64>(m * k, 1), samples::<f64>(k * n, 2));
+        let product = contract(
+            &View::dense(&[m, k]),
+            &View::dense(&[k, n]),
+            &matrix_dimensions(),
+            &a,
+            &b,
+        );
+        for (row, column) in [(n, 1), (1, m), (2 * n, 2)] {
+            let old = samples::<f64>(2 * m * n, 3);
+            let mut c = old.clone();
+            let (row, column) = (row as isize, column as isize);
+            let to = MatrixMut {
+                pointer: c.as_mut_ptr(),
+                row,
+                column,
+            };
+            let a = Matrix {
+                pointer: a.as_ptr(),
+                row: k as isize,
+                column: 1,
+            };
+            let b = Matrix {
+                pointer: b.as_ptr(),
+                row: n as isize,
+                column: 1,
+            };
+            // SAFETY: matrices of these shapes; the result has twice as many elements as it needs.
+            unsafe { f64::subtract((m, n, k), a, b, to, &Context::default()).unwrap() };
+            for i in 0..m {
+                for j in 0..n {
+                    let place = i * row as usize + j * column as usize;
+                    assert_eq!(
+                        c[place],
+                        old[place] - product[i * n + j],
+                        "{m} {n} {k} {row}"
+                    );
+                }
+            }
+        }
+    }
+}

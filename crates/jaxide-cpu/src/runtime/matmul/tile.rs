@@ -13,7 +13,7 @@ use crate::runtime::simd::{Arithmetic, Isa, Lanes, Simd};
 #[cfg(target_arch = "x86_64")]
 use crate::runtime::simd::{F32x8, F32x16, F64x4, F64x8};
 
-/// One tile: `c[i][j] (+)= Σ_p a[i][p] * b[p][j]` for the rows of the function that is called.
+/// One tile: `Σ_p a[i][p] * b[p][j]` put into, added to or subtracted from `c[i][j]`, for the rows of the function that is called.
 pub(super) struct Tile<T> {
     /// The length of the inner dimension.
     pub(super) depth: usize,
@@ -32,8 +32,19 @@ pub(super) struct Tile<T> {
     pub(super) columns: usize,
     /// Whether `b` is a packed panel, which may be read up to the full width of the tile.
     pub(super) b_packed: bool,
-    /// Add to `c` instead of overwriting it.
-    pub(super) accumulate: bool,
+    /// What happens to `c`.
+    pub(super) update: Update,
+}
+
+/// What happens to the place of a product's result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Update {
+    /// It is overwritten.
+    Set,
+    /// The product is added.
+    Add,
+    /// The product is subtracted.
+    Subtract,
 }
 
 /// # Safety
@@ -112,20 +123,21 @@ unsafe fn real_tile<S: Simd, const MR: usize, const NV: usize>(t: &Tile<S::Elem>
             for (j, &value) in row.iter().enumerate() {
                 let to = c.add(j * S::LANES);
                 let count = if j == NV - 1 { last } else { S::LANES };
-                if count == S::LANES {
-                    let value = if t.accumulate {
-                        value.add(S::load(to))
-                    } else {
-                        value
-                    };
-                    value.store(to);
+                let full = count == S::LANES;
+                let old = match (t.update, full) {
+                    (Update::Set, _) => value,
+                    (_, true) => S::load(to),
+                    (_, false) => S::load_first(to, count),
+                };
+                let new = match t.update {
+                    Update::Set => value,
+                    Update::Add => old.add(value),
+                    Update::Subtract => old.sub(value),
+                };
+                if full {
+                    new.store(to);
                 } else {
-                    let value = if t.accumulate {
-                        value.add(S::load_first(to, count))
-                    } else {
-                        value
-                    };
-                    value.store_first(to, count);
+                    new.store_first(to, count);
                 }
             }
         }
@@ -163,17 +175,14 @@ unsafe fn complex_tile<S: Simd, const MR: usize>(t: &Tile<Complex<S::Elem>>) {
             let c = t.c.offset(i as isize * t.c_row);
             for j in 0..t.columns {
                 let to = &mut *c.add(j);
-                let old = if t.accumulate {
-                    *to
-                } else {
-                    Complex {
-                        re: S::Elem::ZERO,
-                        im: S::Elem::ZERO,
-                    }
+                let value = Complex {
+                    re: parts_re[j],
+                    im: parts_im[j],
                 };
-                *to = Complex {
-                    re: old.re.plus(parts_re[j]),
-                    im: old.im.plus(parts_im[j]),
+                *to = match t.update {
+                    Update::Set => value,
+                    Update::Add => to.plus(value),
+                    Update::Subtract => to.minus(value),
                 };
             }
         }

@@ -4,7 +4,9 @@
 //! block (Salmon et al., *Parallel random numbers: as easy as 1, 2, 3*, SC 2011), on arrays whose
 //! loops the compiler turns into vector instructions.
 
+#[cfg(test)]
 use crate::runtime::simd::Isa;
+use crate::runtime::simd::for_each_isa;
 
 /// Blocks that are enciphered together.
 pub(super) const LANES: usize = 16;
@@ -58,33 +60,6 @@ fn philox(key: [u32; 2], mut counter: [Words; 4]) -> [Words; 4] {
         }
     }
     counter
-}
-
-macro_rules! for_each_isa {
-    ($(#[$doc:meta])* pub(super) fn $name:ident($($argument:ident: $t:ty),*) = $function:ident) => {
-        $(#[$doc])*
-        pub(super) fn $name($($argument: $t),*) {
-            #[cfg(target_arch = "x86_64")]
-            #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
-            fn avx512($($argument: $t),*) {
-                $function($($argument),*)
-            }
-            #[cfg(target_arch = "x86_64")]
-            #[target_feature(enable = "avx2")]
-            fn avx2($($argument: $t),*) {
-                $function($($argument),*)
-            }
-            match Isa::detect() {
-                #[cfg(target_arch = "x86_64")]
-                // SAFETY: the machine has the instruction set.
-                Isa::Avx512 => unsafe { avx512($($argument),*) },
-                #[cfg(target_arch = "x86_64")]
-                // SAFETY: the machine has the instruction set.
-                Isa::Avx2 => unsafe { avx2($($argument),*) },
-                Isa::Portable => $function($($argument),*),
-            }
-        }
-    };
 }
 
 for_each_isa! {

@@ -1,0 +1,252 @@
+//! Householder reflectors `H = I - τ v vᴴ` with v₀ = 1, and blocks of them.
+//!
+//! A product of reflectors is `I - V T Vᴴ` with T upper triangular (R. Schreiber and C. Van Loan,
+//! *A storage-efficient WY representation for products of Householder transformations*, 1989), so
+//! that blocks of them are applied by matrix products. Conventions are LAPACK's: see
+//! [`jaxide_core::eval::numerics::linalg`].
+
+use super::scalar::Scalar;
+use crate::runtime::matmul::{Matrix, MatrixMut};
+use crate::runtime::simd::for_each_isa;
+use crate::runtime::{Context, KernelError, PoolBuffer};
+
+/// Reflectors that are applied together.
+pub(super) const BLOCK: usize = 32;
+
+/// A block of reflectors in the form `I - V T Vᴴ`.
+pub(super) struct Reflectors<T> {
+    /// The vectors one after another, with zeros before their leading ones.
+    vectors: PoolBuffer,
+    /// Their conjugates, for complex types.
+    conjugates: Option<PoolBuffer>,
+    /// T, dense and row-major.
+    factor: Vec<T>,
+    /// Length of a vector, and number of vectors.
+    len: usize,
+    count: usize,
+}
+
+/// Which operator made of a block `B = I - V T Vᴴ` is applied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operator {
+    /// B.
+    Plain,
+    /// Bᴴ.
+    Adjoint,
+    /// Bᵀ.
+    Transpose,
+    /// The conjugate of B.
+    Conjugate,
+}
+
+impl<T: Scalar> Reflectors<T> {
+    /// The block of vectors in these rows of `len` entries, whose parts before and at the leading
+    /// one hold other things.
+    pub(super) fn new(packed: &[T], len: usize, taus: &[T]) -> Result<Self, KernelError> {
+        let count = taus.len();
+        let mut vectors = PoolBuffer::for_elements::<T>(count * len)?;
+        let v = vectors.as_mut_slice::<T>();
+        v.copy_from_slice(&packed[..count * len]);
+        for (i, v) in v.chunks_exact_mut(len).enumerate() {
+            v[..i].fill(T::ZERO);
+            v[i] = T::ONE;
+        }
+        let conjugates = super::conjugated(v)?;
+        let mut factor = vec![T::ZERO; count * count];
+        // Column i: -τᵢ T (V₀ … Vᵢ₋₁)ᴴ vᵢ above the diagonal.
+        for i in 0..count {
+            let last = &v[i * len..(i + 1) * len];
+            let mut products = [T::ZERO; BLOCK];
+            for (product, other) in products[..i].iter_mut().zip(v.chunks_exact(len)) {
+                dot(&other[i..], &last[i..], product);
+            }
+            for row in 0..i {
+                let sum = (row..i).fold(T::ZERO, |sum, j| {
+                    sum + factor[row * count + j] * products[j]
+                });
+                factor[row * count + i] = -(taus[i] * sum);
+            }
+            factor[i * count + i] = taus[i];
+        }
+        Ok(Self {
+            vectors,
+            conjugates,
+            factor,
+            len,
+            count,
+        })
+    }
+
+    /// Multiplies `len × columns` entries by an operator from the left.
+    ///
+    /// # Safety
+    /// All entries of the view are valid.
+    pub(super) unsafe fn apply(
+        &self,
+        operator: Operator,
+        c: MatrixMut<T>,
+        columns: usize,
+        context: &Context<'_>,
+    ) -> Result<(), KernelError> {
+        if columns == 0 {
+            return Ok(());
+        }
+        let (len, count) = (self.len, self.count);
+        let plain = self.vectors.as_slice::<T>().as_ptr();
+        let conjugate = self
+            .conjugates
+            .as_ref()
+            .map_or(plain, |buffer| buffer.as_slice().as_ptr());
+        let factor = |i: usize, j: usize| {
+            let (i, j) = match operator {
+                Operator::Plain | Operator::Conjugate => (i, j),
+                Operator::Adjoint | Operator::Transpose => (j, i),
+            };
+            let entry = self.factor[i * count + j];
+            match operator {
+                Operator::Plain | Operator::Transpose => entry,
+                Operator::Adjoint | Operator::Conjugate => entry.conj(),
+            }
+        };
+        let middle: Vec<T> = (0..count * count)
+            .map(|i| factor(i / count, i % count))
+            .collect();
+        // B and Bᴴ are made of V, the other two of its conjugate.
+        let (left, right) = match operator {
+            Operator::Plain | Operator::Adjoint => (plain, conjugate),
+            Operator::Transpose | Operator::Conjugate => (conjugate, plain),
+        };
+        let mut buffer = PoolBuffer::for_elements::<T>(2 * count * columns)?;
+        let (first, second) = buffer.as_mut_slice::<T>().split_at_mut(count * columns);
+        let dense = |pointer: *const T, columns: usize| Matrix {
+            pointer,
+            row: columns as isize,
+            column: 1,
+        };
+        let to = |slice: &mut [T]| MatrixMut {
+            pointer: slice.as_mut_ptr(),
+            row: columns as isize,
+            column: 1,
+        };
+        let seen = Matrix {
+            pointer: c.pointer.cast_const(),
+            row: c.row,
+            column: c.column,
+        };
+        // SAFETY: dense matrices of the stated shapes, and the caller's view; results overlap no
+        // operands.
+        unsafe {
+            T::multiply(
+                (count, columns, len),
+                dense(right, len),
+                seen,
+                to(first),
+                context,
+            )?;
+            let (middle, first) = (
+                dense(middle.as_ptr(), count),
+                dense(first.as_ptr(), columns),
+            );
+            T::multiply((count, columns, count), middle, first, to(second), context)?;
+            let second = dense(second.as_ptr(), columns);
+            T::subtract(
+                (len, columns, count),
+                dense(left, len).transposed(),
+                second,
+                c,
+                context,
+            )
+        }
+    }
+}
+
+for_each_isa! {
+    /// `aᴴ b`.
+    fn dot<T: Scalar>(a: &[T], b: &[T], product: &mut T) = dot_any
+}
+
+#[inline(always)]
+fn dot_any<T: Scalar>(a: &[T], b: &[T], product: &mut T) {
+    const LANES: usize = 16;
+    let mut sums = [T::ZERO; LANES];
+    let (a_chunks, a_rest) = a.as_chunks::<LANES>();
+    let (b_chunks, b_rest) = b.as_chunks::<LANES>();
+    for (a, b) in a_chunks.iter().zip(b_chunks) {
+        for lane in 0..LANES {
+            sums[lane] = sums[lane] + a[lane].conj() * b[lane];
+        }
+    }
+    let rest = a_rest
+        .iter()
+        .zip(b_rest)
+        .fold(T::ZERO, |sum, (&a, &b)| sum + a.conj() * b);
+    *product = sums.into_iter().fold(rest, |sum, x| sum + x);
+}
+
+/// Makes the reflector that turns `x` into a multiple of the first unit vector. The multiple, which
+/// is real, and the vector's other entries replace `x`; τ is returned.
+pub(super) fn reflector<T: Scalar>(x: &mut [T]) -> T {
+    let alpha = x[0];
+    let rest = norm(&x[1..]);
+    if rest == 0.0 && alpha.im() == 0.0 {
+        return T::ZERO;
+    }
+    let beta = -alpha
+        .re()
+        .hypot(alpha.im())
+        .hypot(rest)
+        .copysign(alpha.re());
+    let tau = T::from_parts((beta - alpha.re()) / beta, -alpha.im() / beta);
+    T::divide(&mut x[1..], T::from_parts(alpha.re() - beta, alpha.im()));
+    x[0] = T::from_parts(beta, 0.0);
+    tau
+}
+
+/// The Euclidean norm, without overflow.
+fn norm<T: Scalar>(x: &[T]) -> f64 {
+    let square: f64 = x.iter().map(|x| x.abs_square()).sum();
+    if square.is_normal() && square < 1e300 {
+        return square.sqrt();
+    }
+    let largest = x.iter().map(|x| x.abs1()).fold(0.0, f64::max);
+    if largest == 0.0 || !largest.is_finite() || square.is_nan() {
+        return if square.is_nan() { square } else { largest };
+    }
+    let scaled = |part: f64| (part / largest).powi(2);
+    largest
+        * x.iter()
+            .map(|x| scaled(x.re()) + scaled(x.im()))
+            .sum::<f64>()
+            .sqrt()
+}
+
+/// Makes reflectors of columns one after another, each column being the `len` adjacent entries of a
+/// row of `columns`, and applies each to the columns after it. Column i is eliminated below entry
+/// i.
+pub(super) fn eliminate<T: Scalar>(columns: &mut [T], len: usize, taus: &mut [T]) {
+    for (i, tau) in taus.iter_mut().enumerate() {
+        let (done, rest) = columns.split_at_mut((i + 1) * len);
+        let v = &mut done[i * len + i..];
+        *tau = reflector(v);
+        let beta = std::mem::replace(&mut v[0], T::ONE);
+        for column in rest.chunks_exact_mut(len) {
+            apply_one(v, tau.conj(), &mut column[i..]);
+        }
+        v[0] = beta;
+    }
+}
+
+for_each_isa! {
+    /// `x -= τ v vᴴ x`.
+    fn apply_one<T: Scalar>(v: &[T], tau: T, x: &mut [T]) = apply_one_any
+}
+
+#[inline(always)]
+fn apply_one_any<T: Scalar>(v: &[T], tau: T, x: &mut [T]) {
+    let mut along = T::ZERO;
+    dot_any(v, x, &mut along);
+    let factor = tau * along;
+    for (x, &v) in x.iter_mut().zip(v) {
+        *x = *x - v * factor;
+    }
+}

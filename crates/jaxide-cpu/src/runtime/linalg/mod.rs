@@ -1,0 +1,72 @@
+//! Factorisations and solves of dense matrices, over batches.
+//!
+//! The meaning, the packed forms and the signs are those of
+//! [`jaxide_core::eval::numerics::linalg`], which follows LAPACK as JAX does on CPU. The
+//! factorisations that programs lean on ([`Cholesky`], [`Lu`], [`Qr`] and its parts,
+//! [`TriangularSolve`]) are blocked algorithms in the precision of their operands, on the matrix
+//! products of [`super::matmul`]; the others are computed one matrix at a time by the reference
+//! numerics ([`spectral`]).
+//!
+//! Matrices are row-major and the leading dimensions of every operand are one batch. Nothing here
+//! panics on any entries: a factorisation that fails gives NaN.
+
+mod cholesky;
+mod householder;
+mod lu;
+mod qr;
+mod scalar;
+mod spectral;
+mod triangular;
+
+use std::sync::OnceLock;
+
+use super::{Context, KernelError, PoolBuffer};
+
+pub use cholesky::Cholesky;
+pub use lu::Lu;
+pub use qr::{Geqrf, HouseholderProduct, Ormqr, Qr};
+pub use scalar::Scalar;
+pub use spectral::{
+    cholesky_update, eig, eigh, geqp3, hessenberg, lu_pivots_to_permutation, schur, svd,
+    tridiagonal, tridiagonal_solve,
+};
+pub use triangular::TriangularSolve;
+
+/// Multiply-adds that make a chunk worth a thread's attention.
+const CHUNK_WORK: usize = 1 << 17;
+
+/// Runs `body` for each matrix of a batch, each taking about `work` multiply-adds. Large matrices
+/// are left to split their own work.
+fn for_matrices(
+    batch: usize,
+    work: usize,
+    context: &Context<'_>,
+    body: impl Fn(usize) -> Result<(), KernelError> + Sync,
+) -> Result<(), KernelError> {
+    if batch <= 1 || work > 64 * CHUNK_WORK {
+        return (0..batch).try_for_each(body);
+    }
+    let group = CHUNK_WORK.div_ceil(work.max(1)).min(batch);
+    let error = OnceLock::new();
+    context.parallel_for(batch.div_ceil(group), |chunk| {
+        if let Err(e) = (chunk * group..batch.min((chunk + 1) * group)).try_for_each(&body) {
+            let _ = error.set(e);
+        }
+    });
+    error.into_inner().map_or(Ok(()), Err)
+}
+
+/// The conjugates of complex numbers; nothing for real ones.
+fn conjugated<T: Scalar>(numbers: &[T]) -> Result<Option<PoolBuffer>, KernelError> {
+    if !T::COMPLEX {
+        return Ok(None);
+    }
+    let mut buffer = PoolBuffer::for_elements::<T>(numbers.len())?;
+    for (to, from) in buffer.as_mut_slice::<T>().iter_mut().zip(numbers) {
+        *to = from.conj();
+    }
+    Ok(Some(buffer))
+}
+
+#[cfg(test)]
+mod tests;

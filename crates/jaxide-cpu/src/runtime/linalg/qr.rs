@@ -1,0 +1,414 @@
+//! The QR factorisation, and products with its orthogonal factor.
+
+use jaxide_core::eval::numerics::linalg as reference;
+
+use super::for_matrices;
+use super::householder::{BLOCK, Operator, Reflectors, eliminate};
+use super::scalar::Scalar;
+use crate::runtime::matmul::MatrixMut;
+use crate::runtime::parts::Parts;
+use crate::runtime::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature};
+
+/// The kernel of `geqrf` on a batch of `m × n` matrices: R on and above the diagonal with the
+/// reflectors below it, and their min(m, n) factors τ.
+pub struct Geqrf<T> {
+    batch: usize,
+    m: usize,
+    n: usize,
+    element: std::marker::PhantomData<fn() -> T>,
+}
+
+impl<T: Scalar> Geqrf<T> {
+    /// Factors of `m × n` matrices.
+    pub fn new(batch: usize, m: usize, n: usize) -> Self {
+        Self {
+            batch,
+            m,
+            n,
+            element: std::marker::PhantomData,
+        }
+    }
+}
+
+impl<T: Scalar> Kernel for Geqrf<T> {
+    fn signature(&self) -> Signature {
+        let (a, rank, size) = (
+            self.batch * self.m * self.n,
+            self.m.min(self.n),
+            size_of::<T>(),
+        );
+        Signature::of(&[(a, size)], &[(a, size), (self.batch * rank, size)])
+    }
+
+    fn run(&self, buffers: &mut Buffers<'_>, context: &Context<'_>) -> Result<(), KernelError> {
+        let (len, rank) = (self.m * self.n, self.m.min(self.n));
+        let out = buffers.output::<T>(0);
+        out.copy_from_slice(buffers.input(0));
+        let (out, taus) = (Parts::new(out), Parts::new(buffers.output::<T>(1)));
+        for_matrices(self.batch, len * rank, context, |index| {
+            // SAFETY: matrices of the batch are disjoint, and so are their factors.
+            let (a, taus) = unsafe {
+                (
+                    out.part(index * len..(index + 1) * len),
+                    taus.part(index * rank..(index + 1) * rank),
+                )
+            };
+            factor(a, (self.m, self.n), taus, context)
+        })
+    }
+}
+
+/// The kernel of `householder_product` on a batch: the first n columns of the product of the k
+/// reflectors below the diagonal of `m × n` matrices, given with their factors τ.
+pub struct HouseholderProduct<T> {
+    batch: usize,
+    m: usize,
+    n: usize,
+    k: usize,
+    element: std::marker::PhantomData<fn() -> T>,
+}
+
+impl<T: Scalar> HouseholderProduct<T> {
+    /// Products of k reflectors in `m × n` matrices.
+    ///
+    /// # Panics
+    /// Unless k ≤ n ≤ m.
+    pub fn new(batch: usize, m: usize, n: usize, k: usize) -> Self {
+        assert!(k <= n && n <= m, "{k} reflectors in a matrix of {m} × {n}");
+        Self {
+            batch,
+            m,
+            n,
+            k,
+            element: std::marker::PhantomData,
+        }
+    }
+}
+
+impl<T: Scalar> Kernel for HouseholderProduct<T> {
+    fn signature(&self) -> Signature {
+        let (a, size) = (self.batch * self.m * self.n, size_of::<T>());
+        Signature::of(&[(a, size), (self.batch * self.k, size)], &[(a, size)])
+    }
+
+    fn run(&self, buffers: &mut Buffers<'_>, context: &Context<'_>) -> Result<(), KernelError> {
+        let (a, taus) = (buffers.input::<T>(0), buffers.input::<T>(1));
+        let (len, k) = (self.m * self.n, self.k);
+        let out = Parts::new(buffers.output::<T>(0));
+        for_matrices(self.batch, len * k, context, |index| {
+            // SAFETY: matrices of the batch are disjoint.
+            let q = unsafe { out.part(index * len..(index + 1) * len) };
+            let taus = &taus[index * k..(index + 1) * k];
+            leading_columns(
+                &a[index * len..(index + 1) * len],
+                (self.m, self.n),
+                taus,
+                q,
+                self.n,
+                context,
+            )
+        })
+    }
+}
+
+/// The kernel of `ormqr` on a batch: products of matrices C (`rows × columns`) with the product Q
+/// of the k reflectors below the diagonal of `m × n` matrices. m is the size of C on Q's side.
+pub struct Ormqr<T> {
+    batch: usize,
+    n: usize,
+    k: usize,
+    rows: usize,
+    columns: usize,
+    left: bool,
+    transpose: bool,
+    element: std::marker::PhantomData<fn() -> T>,
+}
+
+impl<T: Scalar> Ormqr<T> {
+    /// `Q C` if `left`, `C Q` else, with the adjoint of Q if `transpose`; the matrices of
+    /// reflectors have n columns, of which the first k hold them.
+    ///
+    /// # Panics
+    /// If k exceeds the size of those matrices.
+    pub fn new(
+        batch: usize,
+        (n, k): (usize, usize),
+        (rows, columns): (usize, usize),
+        left: bool,
+        transpose: bool,
+    ) -> Self {
+        let m = if left { rows } else { columns };
+        assert!(k <= n && k <= m, "{k} reflectors in a matrix of {m} × {n}");
+        Self {
+            batch,
+            n,
+            k,
+            rows,
+            columns,
+            left,
+            transpose,
+            element: std::marker::PhantomData,
+        }
+    }
+
+    fn m(&self) -> usize {
+        if self.left { self.rows } else { self.columns }
+    }
+}
+
+impl<T: Scalar> Kernel for Ormqr<T> {
+    fn signature(&self) -> Signature {
+        let size = size_of::<T>();
+        let c = (self.batch * self.rows * self.columns, size);
+        Signature::of(
+            &[
+                (self.batch * self.m() * self.n, size),
+                (self.batch * self.k, size),
+                c,
+            ],
+            &[c],
+        )
+    }
+
+    fn run(&self, buffers: &mut Buffers<'_>, context: &Context<'_>) -> Result<(), KernelError> {
+        let (a, taus, out) = (
+            buffers.input::<T>(0),
+            buffers.input::<T>(1),
+            buffers.output::<T>(0),
+        );
+        out.copy_from_slice(buffers.input(2));
+        let (m, k, len) = (self.m(), self.k, self.rows * self.columns);
+        if len == 0 {
+            return Ok(());
+        }
+        // `C Q` is the transpose of `Qᵀ Cᵀ`. Q itself begins with the last block of reflectors, its
+        // transpose and its adjoint with the first one.
+        let (operator, backwards) = match (self.left, self.transpose) {
+            (true, false) => (Operator::Plain, true),
+            (true, true) => (Operator::Adjoint, false),
+            (false, false) => (Operator::Transpose, false),
+            (false, true) => (Operator::Conjugate, true),
+        };
+        let out = Parts::new(out);
+        for_matrices(self.batch, len * k, context, |index| {
+            let a = &a[index * m * self.n..(index + 1) * m * self.n];
+            let taus = &taus[index * k..(index + 1) * k];
+            // SAFETY: matrices of the batch are disjoint.
+            let c = unsafe { out.part(index * len..(index + 1) * len) };
+            let view = MatrixMut {
+                pointer: c.as_mut_ptr(),
+                row: self.columns as isize,
+                column: 1,
+            };
+            let (view, across) = if self.left {
+                (view, self.columns)
+            } else {
+                (view.transposed(), self.rows)
+            };
+            let blocks = k.div_ceil(BLOCK);
+            for step in 0..blocks {
+                let start = if backwards { blocks - 1 - step } else { step } * BLOCK;
+                let taus = &taus[start..k.min(start + BLOCK)];
+                let block = packed_block(a, (m, self.n), start, taus)?;
+                // SAFETY: the rows from `start` on, all columns.
+                unsafe {
+                    let rows = MatrixMut {
+                        pointer: view.at(start, 0),
+                        ..view
+                    };
+                    block.apply(operator, rows, across, context)?;
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+/// The kernel of `qr` on a batch of `m × n` matrices: Q and R, and with pivoting the columns of A
+/// in the order in which R has them, as `i32`. With full matrices Q is `m × m` and R `m × n`, else
+/// their common dimension is min(m, n).
+pub struct Qr<T> {
+    batch: usize,
+    m: usize,
+    n: usize,
+    full_matrices: bool,
+    pivoting: bool,
+    element: std::marker::PhantomData<fn() -> T>,
+}
+
+impl<T: Scalar> Qr<T> {
+    /// Factors of `m × n` matrices.
+    pub fn new(batch: usize, m: usize, n: usize, full_matrices: bool, pivoting: bool) -> Self {
+        Self {
+            batch,
+            m,
+            n,
+            full_matrices,
+            pivoting,
+            element: std::marker::PhantomData,
+        }
+    }
+
+    /// The common dimension of Q and R.
+    fn k(&self) -> usize {
+        if self.full_matrices {
+            self.m
+        } else {
+            self.m.min(self.n)
+        }
+    }
+}
+
+impl<T: Scalar> Kernel for Qr<T> {
+    fn signature(&self) -> Signature {
+        let (m, n, k, size) = (self.m, self.n, self.k(), size_of::<T>());
+        let mut signature = Signature::of(
+            &[(self.batch * m * n, size)],
+            &[(self.batch * m * k, size), (self.batch * k * n, size)],
+        );
+        if self.pivoting {
+            signature.outputs.push(self.batch * n * size_of::<i32>());
+        }
+        signature
+    }
+
+    fn run(&self, buffers: &mut Buffers<'_>, context: &Context<'_>) -> Result<(), KernelError> {
+        let (m, n, k, rank) = (self.m, self.n, self.k(), self.m.min(self.n));
+        let a = buffers.input::<T>(0);
+        let (q, r) = (
+            Parts::new(buffers.output::<T>(0)),
+            Parts::new(buffers.output::<T>(1)),
+        );
+        let pivots = self.pivoting.then(|| Parts::new(buffers.output::<i32>(2)));
+        for_matrices(self.batch, m * n * rank, context, |index| {
+            let a = &a[index * m * n..(index + 1) * m * n];
+            // SAFETY: matrices of the batch are disjoint.
+            let (q, r) = unsafe {
+                (
+                    q.part(index * m * k..(index + 1) * m * k),
+                    r.part(index * k * n..(index + 1) * k * n),
+                )
+            };
+            if let Some(pivots) = &pivots {
+                // SAFETY: as above.
+                let order = unsafe { pivots.part(index * n..(index + 1) * n) };
+                let factors = reference::qr(a, m, n, self.full_matrices, true);
+                q.copy_from_slice(&factors.q);
+                r.copy_from_slice(&factors.r);
+                order.copy_from_slice(&factors.pivots.unwrap_or_default());
+                return Ok(());
+            }
+            let mut buffer = PoolBuffer::for_elements::<T>(m * n + rank)?;
+            let (packed, taus) = buffer.as_mut_slice::<T>().split_at_mut(m * n);
+            packed.copy_from_slice(a);
+            factor(packed, (m, n), taus, context)?;
+            if n > 0 {
+                for (i, (to, from)) in r
+                    .chunks_exact_mut(n)
+                    .zip(packed.chunks_exact(n))
+                    .enumerate()
+                {
+                    let below = i.min(n);
+                    to[..below].fill(T::ZERO);
+                    to[below..].copy_from_slice(&from[below..]);
+                }
+            }
+            leading_columns(packed, (m, n), taus, q, k, context)
+        })
+    }
+}
+
+/// Factors `m × n` entries in place: blocks of columns, each applied to all columns after it.
+fn factor<T: Scalar>(
+    a: &mut [T],
+    (m, n): (usize, usize),
+    taus: &mut [T],
+    context: &Context<'_>,
+) -> Result<(), KernelError> {
+    let mut buffer = PoolBuffer::for_elements::<T>(m * BLOCK.min(n))?;
+    for start in (0..taus.len()).step_by(BLOCK) {
+        let taus_len = taus.len();
+        let taus = &mut taus[start..taus_len.min(start + BLOCK)];
+        let (rows, count) = (m - start, taus.len());
+        // A transposed copy, in which columns are adjacent.
+        let columns = &mut buffer.as_mut_slice::<T>()[..count * rows];
+        for i in 0..rows {
+            for (j, &x) in a[(start + i) * n + start..][..count].iter().enumerate() {
+                columns[j * rows + i] = x;
+            }
+        }
+        eliminate(columns, rows, taus);
+        for i in 0..rows {
+            for (j, x) in a[(start + i) * n + start..][..count].iter_mut().enumerate() {
+                *x = columns[j * rows + i];
+            }
+        }
+        let end = start + count;
+        if end < n {
+            let block = Reflectors::new(columns, rows, taus)?;
+            let rest = MatrixMut {
+                pointer: a[start * n + end..].as_mut_ptr(),
+                row: n as isize,
+                column: 1,
+            };
+            // SAFETY: the rows from `start` and the columns from `end` on.
+            unsafe { block.apply(Operator::Adjoint, rest, n - end, context)? };
+        }
+    }
+    Ok(())
+}
+
+/// The block of reflectors in the columns of a packed matrix from `start` on.
+fn packed_block<T: Scalar>(
+    packed: &[T],
+    (m, n): (usize, usize),
+    start: usize,
+    taus: &[T],
+) -> Result<Reflectors<T>, KernelError> {
+    let rows = m - start;
+    let mut buffer = PoolBuffer::for_elements::<T>(taus.len() * rows)?;
+    let columns = buffer.as_mut_slice::<T>();
+    for i in 0..rows {
+        for (j, &x) in packed[(start + i) * n + start..][..taus.len()]
+            .iter()
+            .enumerate()
+        {
+            columns[j * rows + i] = x;
+        }
+    }
+    Reflectors::new(columns, rows, taus)
+}
+
+/// The first `k` columns of the product of packed reflectors.
+fn leading_columns<T: Scalar>(
+    packed: &[T],
+    (m, n): (usize, usize),
+    taus: &[T],
+    q: &mut [T],
+    k: usize,
+    context: &Context<'_>,
+) -> Result<(), KernelError> {
+    q.fill(T::ZERO);
+    for i in 0..m.min(k) {
+        q[i * k + i] = T::ONE;
+    }
+    let blocks = taus.len().div_ceil(BLOCK);
+    for block in (0..blocks).rev() {
+        let start = block * BLOCK;
+        let reflectors = packed_block(
+            packed,
+            (m, n),
+            start,
+            &taus[start..taus.len().min(start + BLOCK)],
+        )?;
+        // Rows and columns before `start` are still those of the identity.
+        let rest = MatrixMut {
+            pointer: q[start * k + start..].as_mut_ptr(),
+            row: k as isize,
+            column: 1,
+        };
+        // SAFETY: the rows and columns from `start` on.
+        unsafe { reflectors.apply(Operator::Plain, rest, k - start, context)? };
+    }
+    Ok(())
+}

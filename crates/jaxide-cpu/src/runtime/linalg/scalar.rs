@@ -1,0 +1,121 @@
+//! The numbers that matrices are made of.
+
+use std::ops::{Add, Mul, Neg, Sub};
+
+use jaxide_core::eval::numerics::linalg::{Entry, Field};
+use num_complex::Complex;
+
+use crate::runtime::matmul::Element;
+
+/// `f32`, `f64`, and complex numbers over them.
+pub trait Scalar:
+    Element
+    + Entry
+    + PartialEq
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Neg<Output = Self>
+{
+    /// Zero.
+    const ZERO: Self;
+    /// One.
+    const ONE: Self;
+    /// Not a number, in both parts.
+    const NAN: Self;
+    /// Whether the type is a complex one.
+    const COMPLEX: bool;
+
+    /// The complex conjugate.
+    fn conj(self) -> Self;
+    /// The real part.
+    fn re(self) -> f64;
+    /// The imaginary part.
+    fn im(self) -> f64;
+    /// The nearest number with these parts; the second is ignored by real types.
+    fn from_parts(re: f64, im: f64) -> Self;
+    /// |re| + |im|, by which LAPACK chooses pivots.
+    fn abs1(self) -> f64;
+    /// Divides all numbers by one; complex ones by multiplication with its reciprocal.
+    fn divide(numbers: &mut [Self], divisor: Self);
+
+    /// Squared modulus, without overflow for single precision.
+    fn abs_square(self) -> f64 {
+        self.re() * self.re() + self.im() * self.im()
+    }
+}
+
+macro_rules! scalars {
+    ($($real:ty)*) => { $(
+        impl Scalar for $real {
+            const ZERO: Self = 0.0;
+            const ONE: Self = 1.0;
+            const NAN: Self = <$real>::NAN;
+            const COMPLEX: bool = false;
+
+            #[inline(always)]
+            fn conj(self) -> Self {
+                self
+            }
+            #[inline(always)]
+            fn re(self) -> f64 {
+                f64::from(self)
+            }
+            #[inline(always)]
+            fn im(self) -> f64 {
+                0.0
+            }
+            #[inline(always)]
+            fn from_parts(re: f64, _: f64) -> Self {
+                re as $real
+            }
+            #[inline(always)]
+            fn abs1(self) -> f64 {
+                f64::from(self.abs())
+            }
+            #[inline(always)]
+            fn divide(numbers: &mut [Self], divisor: Self) {
+                for x in numbers {
+                    *x /= divisor;
+                }
+            }
+        }
+
+        impl Scalar for Complex<$real> {
+            const ZERO: Self = Complex { re: 0.0, im: 0.0 };
+            const ONE: Self = Complex { re: 1.0, im: 0.0 };
+            const NAN: Self = Complex { re: <$real>::NAN, im: <$real>::NAN };
+            const COMPLEX: bool = true;
+
+            #[inline(always)]
+            fn conj(self) -> Self {
+                Complex { re: self.re, im: -self.im }
+            }
+            #[inline(always)]
+            fn re(self) -> f64 {
+                f64::from(self.re)
+            }
+            #[inline(always)]
+            fn im(self) -> f64 {
+                f64::from(self.im)
+            }
+            #[inline(always)]
+            fn from_parts(re: f64, im: f64) -> Self {
+                Complex { re: re as $real, im: im as $real }
+            }
+            #[inline(always)]
+            fn abs1(self) -> f64 {
+                f64::from(self.re.abs()) + f64::from(self.im.abs())
+            }
+            #[inline(always)]
+            fn divide(numbers: &mut [Self], divisor: Self) {
+                let one = <Self as Entry>::Wide::from(1.0);
+                let reciprocal = Self::round_from(one.over(divisor.widen()));
+                for x in numbers {
+                    *x = *x * reciprocal;
+                }
+            }
+        }
+    )* };
+}
+scalars!(f32 f64);

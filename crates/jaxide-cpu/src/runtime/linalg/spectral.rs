@@ -1,0 +1,281 @@
+//! Eigenvalues, singular values, reductions to condensed forms, and the smaller solves: batches of
+//! single matrices for the functions of [`jaxide_core::eval::numerics::linalg`], which say what
+//! each of them computes and in which form.
+
+use bytemuck::{Pod, cast_slice, cast_slice_mut};
+use jaxide_core::eval::numerics::linalg::{self as reference, Entry};
+use num_complex::Complex;
+
+use super::for_matrices;
+use super::scalar::Scalar;
+use crate::runtime::parts::Parts;
+use crate::runtime::{Buffers, Context, Kernel, KernelError, Signature};
+
+/// A function of single matrices, repeated over a batch.
+struct PerMatrix<F> {
+    batch: usize,
+    /// Bytes of one matrix's operands.
+    inputs: Vec<usize>,
+    outputs: Vec<usize>,
+    /// Multiply-adds for one matrix, roughly.
+    work: usize,
+    function: F,
+}
+
+impl<F: Fn(&[&[u8]], &mut [&mut [u8]]) + Send + Sync> Kernel for PerMatrix<F> {
+    fn signature(&self) -> Signature {
+        let all = |bytes: &[usize]| bytes.iter().map(|bytes| bytes * self.batch).collect();
+        Signature {
+            inputs: all(&self.inputs),
+            outputs: all(&self.outputs),
+        }
+    }
+
+    fn run(&self, buffers: &mut Buffers<'_>, context: &Context<'_>) -> Result<(), KernelError> {
+        let inputs: Vec<&[u8]> = (0..self.inputs.len()).map(|i| buffers.input(i)).collect();
+        let outputs: Vec<_> = (0..self.outputs.len())
+            .map(|i| Parts::new(buffers.output::<u8>(i)))
+            .collect();
+        for_matrices(self.batch, self.work, context, |index| {
+            let range = |bytes: usize| index * bytes..(index + 1) * bytes;
+            let matrices: Vec<&[u8]> = inputs
+                .iter()
+                .zip(&self.inputs)
+                .map(|(input, &bytes)| &input[range(bytes)])
+                .collect();
+            let mut results: Vec<&mut [u8]> = outputs
+                .iter()
+                .zip(&self.outputs)
+                // SAFETY: results of different matrices are disjoint.
+                .map(|(output, &bytes)| unsafe { output.part(range(bytes)) })
+                .collect();
+            (self.function)(&matrices, &mut results);
+            Ok(())
+        })
+    }
+}
+
+/// Bytes of this many elements.
+fn bytes<T>(count: usize) -> usize {
+    count * size_of::<T>()
+}
+
+fn store<T: Pod>(to: &mut [u8], from: &[T]) {
+    cast_slice_mut(to).copy_from_slice(from);
+}
+
+/// The kernel of `cholesky_update`: R with `Rᵀ R + w wᵀ` in place of `Rᵀ R`, from R (`n × n`) and
+/// w.
+pub fn cholesky_update<T: Scalar + Entry<Wide = f64>>(
+    batch: usize,
+    n: usize,
+) -> impl Kernel + use<T> {
+    PerMatrix {
+        batch,
+        inputs: vec![bytes::<T>(n * n), bytes::<T>(n)],
+        outputs: vec![bytes::<T>(n * n)],
+        work: n * n,
+        function: move |inputs: &[&[u8]], outputs: &mut [&mut [u8]]| {
+            store::<T>(
+                outputs[0],
+                &reference::cholesky_update(cast_slice(inputs[0]), n, cast_slice(inputs[1])),
+            );
+        },
+    }
+}
+
+/// The kernel of `lu_pivots_to_permutation`: from `pivots` exchanges the order of `size` rows,
+/// `i32`.
+pub fn lu_pivots_to_permutation(batch: usize, pivots: usize, size: usize) -> impl Kernel {
+    PerMatrix {
+        batch,
+        inputs: vec![bytes::<i32>(pivots)],
+        outputs: vec![bytes::<i32>(size)],
+        work: pivots + size,
+        function: move |inputs: &[&[u8]], outputs: &mut [&mut [u8]]| {
+            store(
+                outputs[0],
+                &reference::lu_pivots_to_permutation(cast_slice(inputs[0]), size),
+            );
+        },
+    }
+}
+
+/// The kernel of `geqp3`: packed factors, pivots and τ, from a matrix (`m × n`) and pivots (`i32`).
+pub fn geqp3<T: Scalar>(batch: usize, m: usize, n: usize) -> impl Kernel + use<T> {
+    PerMatrix {
+        batch,
+        inputs: vec![bytes::<T>(m * n), bytes::<i32>(n)],
+        outputs: vec![bytes::<T>(m * n), bytes::<i32>(n), bytes::<T>(m.min(n))],
+        work: m * n * m.min(n),
+        function: move |inputs: &[&[u8]], outputs: &mut [&mut [u8]]| {
+            let (packed, pivots, taus) =
+                reference::geqp3::<T>(cast_slice(inputs[0]), m, n, cast_slice(inputs[1]));
+            store(outputs[0], &packed);
+            store(outputs[1], &pivots);
+            store(outputs[2], &taus);
+        },
+    }
+}
+
+/// The kernel of `tridiagonal_solve`: from the three diagonals (n entries each) and B (`n × k`), X.
+pub fn tridiagonal_solve<T: Scalar>(batch: usize, n: usize, k: usize) -> impl Kernel + use<T> {
+    PerMatrix {
+        batch,
+        inputs: vec![
+            bytes::<T>(n),
+            bytes::<T>(n),
+            bytes::<T>(n),
+            bytes::<T>(n * k),
+        ],
+        outputs: vec![bytes::<T>(n * k)],
+        work: 8 * n * (k + 1),
+        function: move |inputs: &[&[u8]], outputs: &mut [&mut [u8]]| {
+            let [lower, diagonal, upper, b] = std::array::from_fn(|i| cast_slice(inputs[i]));
+            store(
+                outputs[0],
+                &reference::tridiagonal_solve::<T>(lower, diagonal, upper, b, k),
+            );
+        },
+    }
+}
+
+/// The kernel of `hessenberg`: the packed form and the n - 1 factors τ.
+pub fn hessenberg<T: Scalar>(batch: usize, n: usize) -> impl Kernel + use<T> {
+    PerMatrix {
+        batch,
+        inputs: vec![bytes::<T>(n * n)],
+        outputs: vec![bytes::<T>(n * n), bytes::<T>(n.saturating_sub(1))],
+        work: 4 * n * n * n,
+        function: move |inputs: &[&[u8]], outputs: &mut [&mut [u8]]| {
+            let (packed, taus) = reference::hessenberg::<T>(cast_slice(inputs[0]), n);
+            store(outputs[0], &packed);
+            store(outputs[1], &taus);
+        },
+    }
+}
+
+/// The kernel of `tridiagonal`: the packed form, diagonal, off-diagonal and factors τ.
+pub fn tridiagonal<T: Scalar>(batch: usize, n: usize, lower: bool) -> impl Kernel + use<T>
+where
+    T::Real: Pod,
+{
+    let off = n.saturating_sub(1);
+    PerMatrix {
+        batch,
+        inputs: vec![bytes::<T>(n * n)],
+        outputs: vec![
+            bytes::<T>(n * n),
+            bytes::<T::Real>(n),
+            bytes::<T::Real>(off),
+            bytes::<T>(off),
+        ],
+        work: 4 * n * n * n,
+        function: move |inputs: &[&[u8]], outputs: &mut [&mut [u8]]| {
+            let form = reference::tridiagonal::<T>(cast_slice(inputs[0]), n, lower);
+            store(outputs[0], &form.packed);
+            store(outputs[1], &form.diagonal);
+            store(outputs[2], &form.off_diagonal);
+            store(outputs[3], &form.taus);
+        },
+    }
+}
+
+/// The kernel of `eigh`: eigenvectors (`n × n`), then eigenvalues in ascending order.
+pub fn eigh<T: Scalar>(batch: usize, n: usize, lower: bool) -> impl Kernel + use<T>
+where
+    T::Real: Pod,
+{
+    PerMatrix {
+        batch,
+        inputs: vec![bytes::<T>(n * n)],
+        outputs: vec![bytes::<T>(n * n), bytes::<T::Real>(n)],
+        work: 20 * n * n * n,
+        function: move |inputs: &[&[u8]], outputs: &mut [&mut [u8]]| {
+            let found = reference::eigh::<T>(cast_slice(inputs[0]), n, lower);
+            store(outputs[0], &found.vectors);
+            store(outputs[1], &found.values);
+        },
+    }
+}
+
+/// The kernel of `svd` of `m × n` matrices: singular values, and with `compute_uv` the left vectors
+/// in columns and the conjugated right ones in rows.
+pub fn svd<T: Scalar>(
+    batch: usize,
+    m: usize,
+    n: usize,
+    full_matrices: bool,
+    compute_uv: bool,
+) -> impl Kernel + use<T>
+where
+    T::Real: Pod,
+{
+    let rank = m.min(n);
+    let (left, right) = if full_matrices { (m, n) } else { (rank, rank) };
+    let mut outputs = vec![bytes::<T::Real>(rank)];
+    if compute_uv {
+        outputs.extend([bytes::<T>(m * left), bytes::<T>(right * n)]);
+    }
+    PerMatrix {
+        batch,
+        inputs: vec![bytes::<T>(m * n)],
+        outputs,
+        work: 20 * m * n * rank,
+        function: move |inputs: &[&[u8]], outputs: &mut [&mut [u8]]| {
+            let a: &[T] = cast_slice(inputs[0]);
+            if compute_uv {
+                let found = reference::svd(a, m, n, full_matrices);
+                store(outputs[0], &found.s);
+                store(outputs[1], &found.u);
+                store(outputs[2], &found.vt);
+            } else {
+                store(outputs[0], &reference::singular_values(a, m, n));
+            }
+        },
+    }
+}
+
+/// The kernel of `eig`: eigenvalues, and the left and the right eigenvectors (`n × n`) as asked
+/// for; all complex.
+pub fn eig<T: Scalar>(batch: usize, n: usize, left: bool, right: bool) -> impl Kernel + use<T>
+where
+    Complex<T::Real>: Entry<Wide = Complex<f64>> + Pod,
+{
+    let vectors = usize::from(left) + usize::from(right);
+    let mut outputs = vec![bytes::<Complex<T::Real>>(n)];
+    outputs.extend(vec![bytes::<Complex<T::Real>>(n * n); vectors]);
+    PerMatrix {
+        batch,
+        inputs: vec![bytes::<T>(n * n)],
+        outputs,
+        work: 40 * n * n * n,
+        function: move |inputs: &[&[u8]], outputs: &mut [&mut [u8]]| {
+            let found = reference::eig::<T>(cast_slice(inputs[0]), n);
+            store(outputs[0], &found.values);
+            if left {
+                store(outputs[1], &found.left);
+            }
+            if right {
+                store(outputs[vectors], &found.right);
+            }
+        },
+    }
+}
+
+/// The kernel of `schur`: the Schur form, and with `vectors` the unitary factor.
+pub fn schur<T: Scalar>(batch: usize, n: usize, vectors: bool) -> impl Kernel + use<T> {
+    PerMatrix {
+        batch,
+        inputs: vec![bytes::<T>(n * n)],
+        outputs: vec![bytes::<T>(n * n); 1 + usize::from(vectors)],
+        work: 30 * n * n * n,
+        function: move |inputs: &[&[u8]], outputs: &mut [&mut [u8]]| {
+            let (form, unitary) = reference::schur::<T>(cast_slice(inputs[0]), n);
+            store(outputs[0], &form);
+            if vectors {
+                store(outputs[1], &unitary);
+            }
+        },
+    }
+}

@@ -1,0 +1,364 @@
+//! Kernels against the reference numerics, which compute in double precision.
+
+use jaxide_core::eval::numerics::linalg::{self as reference, Entry, TriangularSolve as Options};
+use num_complex::Complex;
+
+use super::*;
+use crate::runtime::{Kernel, KernelCall};
+
+/// A reproducible number with parts between -1 and 1.
+fn sample<T: Scalar>(i: usize) -> T {
+    let part = |i: u64| {
+        let mixed = (i + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mixed = (mixed ^ mixed >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        (mixed >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    };
+    T::from_parts(part(2 * i as u64), part(2 * i as u64 + 1))
+}
+
+fn samples<T: Scalar>(count: usize, seed: usize) -> Vec<T> {
+    (0..count).map(|i| sample(i + seed)).collect()
+}
+
+#[track_caller]
+fn run(kernel: impl Kernel + 'static, inputs: &[&[u8]]) -> Vec<Vec<u8>> {
+    let call = KernelCall::new(kernel);
+    let sizes = call.signature().outputs.clone();
+    let mut out: Vec<Vec<u128>> = sizes
+        .iter()
+        .map(|bytes| vec![0; bytes.div_ceil(16)])
+        .collect();
+    let mut slices: Vec<&mut [u8]> = out
+        .iter_mut()
+        .zip(&sizes)
+        .map(|(out, &bytes)| &mut bytemuck::cast_slice_mut(out)[..bytes])
+        .collect();
+    call.call(inputs, &mut slices, &Context::default()).unwrap();
+    slices.into_iter().map(|out| out.to_vec()).collect()
+}
+
+/// The numbers in bytes, which need not be aligned.
+fn numbers<T: bytemuck::Pod>(bytes: &[u8]) -> Vec<T> {
+    bytes
+        .chunks_exact(size_of::<T>())
+        .map(bytemuck::pod_read_unaligned)
+        .collect()
+}
+
+/// Checks that numbers agree to a multiple of the type's precision, relative to the largest one.
+#[track_caller]
+fn close<T: Scalar>(got: &[u8], want: &[T], factor: f64) {
+    let got: Vec<T> = numbers(got);
+    assert_eq!(got.len(), want.len());
+    let epsilon = if T::from_parts(1.0 + 1e-12, 0.0) == T::ONE {
+        1.2e-7
+    } else {
+        2.3e-16
+    };
+    let scale = want.iter().map(|x| x.abs1()).fold(1.0, f64::max);
+    for (i, (g, w)) in got.iter().zip(want).enumerate() {
+        let error = (*g + -*w).abs1();
+        assert!(
+            error <= factor * epsilon * scale,
+            "entry {i}: {g:?} for {w:?}"
+        );
+    }
+}
+
+/// Runs a generic check for all four types.
+macro_rules! all_types {
+    ($check:ident($($argument:expr),*)) => {
+        $check::<f32>($($argument),*);
+        $check::<f64>($($argument),*);
+        $check::<Complex<f32>>($($argument),*);
+        $check::<Complex<f64>>($($argument),*);
+    };
+}
+
+fn bytes<T: Scalar>(numbers: &[T]) -> &[u8] {
+    bytemuck::cast_slice(numbers)
+}
+
+/// A positive definite matrix, with other things above the diagonal.
+fn positive<T: Scalar>(n: usize, seed: usize) -> Vec<T> {
+    let b = samples::<T>(n * n, seed);
+    let mut a = vec![T::ZERO; n * n];
+    for i in 0..n {
+        for j in 0..n {
+            let product = (0..n).fold(T::ZERO, |sum, k| sum + b[i * n + k] * b[j * n + k].conj());
+            a[i * n + j] = if j > i { sample(i + j) } else { product };
+        }
+        a[i * n + i] = a[i * n + i] + T::from_parts(n as f64, 0.0);
+    }
+    a
+}
+
+fn check_cholesky<T: Scalar>() {
+    for n in [0, 1, 2, 7, 31, 64, 65, 150] {
+        let a = [positive::<T>(n, 1), positive::<T>(n, 2)].concat();
+        let want: Vec<T> = a
+            .chunks((n * n).max(1))
+            .flat_map(|a| reference::cholesky(a, n))
+            .collect();
+        close(
+            &run(Cholesky::<T>::new(2, n), &[bytes(&a)])[0],
+            &want,
+            200.0,
+        );
+    }
+    let mut a = positive::<T>(100, 3);
+    a[80 * 100 + 80] = T::from_parts(-1.0, 0.0);
+    let out: Vec<T> = numbers(&run(Cholesky::<T>::new(1, 100), &[bytes(&a)])[0]);
+    assert!(out.iter().all(|x| x.re().is_nan()));
+    a[80 * 100 + 80] = T::NAN;
+    let out: Vec<T> = numbers(&run(Cholesky::<T>::new(1, 100), &[bytes(&a)])[0]);
+    assert!(out.iter().all(|x| x.re().is_nan()));
+}
+
+#[test]
+fn cholesky_factors() {
+    all_types!(check_cholesky());
+}
+
+fn check_lu<T: Scalar>() {
+    for (m, n) in [
+        (0, 0),
+        (3, 0),
+        (0, 3),
+        (1, 1),
+        (5, 5),
+        (20, 33),
+        (33, 20),
+        (40, 40),
+        (100, 90),
+        (70, 130),
+    ] {
+        let a = samples::<T>(2 * m * n, m);
+        let out = run(Lu::<T>::new(2, m, n), &[bytes(&a)]);
+        let rank = m.min(n);
+        for index in 0..2 {
+            let want = reference::lu(&a[index * m * n..(index + 1) * m * n], m, n);
+            let size = m * n * size_of::<T>();
+            close(&out[0][index * size..(index + 1) * size], &want.lu, 3000.0);
+            assert_eq!(
+                numbers::<i32>(&out[1][4 * index * rank..4 * (index + 1) * rank]),
+                want.pivots
+            );
+            assert_eq!(
+                numbers::<i32>(&out[2][4 * index * m..4 * (index + 1) * m]),
+                want.permutation
+            );
+        }
+    }
+    // Zero columns have no pivot and are left alone.
+    let mut a = samples::<T>(36, 5);
+    (0..6).for_each(|i| a[6 * i + 2] = T::ZERO);
+    let want = reference::lu(&a, 6, 6);
+    let out = run(Lu::<T>::new(1, 6, 6), &[bytes(&a)]);
+    close(&out[0], &want.lu, 100.0);
+    assert_eq!(numbers::<i32>(&out[1]), want.pivots);
+}
+
+#[test]
+fn lu_factors() {
+    all_types!(check_lu());
+}
+
+fn check_triangular_solve<T: Scalar>() {
+    for (rows, columns) in [
+        (1, 1),
+        (3, 5),
+        (40, 3),
+        (3, 40),
+        (70, 1),
+        (1, 70),
+        (33, 50),
+        (0, 4),
+        (4, 0),
+    ] {
+        for flags in 0..32 {
+            let flag = |k: i32| flags >> k & 1 == 1;
+            let options = Options {
+                left_side: flag(0),
+                lower: flag(1),
+                transpose_a: flag(2),
+                conjugate_a: flag(3),
+                unit_diagonal: flag(4),
+            };
+            let n = if options.left_side { rows } else { columns };
+            // Small entries beside the diagonal keep solutions moderate.
+            let mut a: Vec<T> = samples::<T>(n * n, 7)
+                .iter()
+                .map(|&x| x * T::from_parts(0.1, 0.0))
+                .collect();
+            (0..n).for_each(|i| a[i * n + i] = sample::<T>(i) + T::from_parts(4.0, 0.0));
+            let b = samples::<T>(rows * columns, 3);
+            let want = reference::triangular_solve(&a, &b, rows, columns, options);
+            let out = run(
+                TriangularSolve::<T>::new(1, rows, columns, options),
+                &[bytes(&a), bytes(&b)],
+            );
+            close(&out[0], &want, 200.0);
+        }
+    }
+}
+
+#[test]
+fn triangular_solves() {
+    all_types!(check_triangular_solve());
+    let options = Options {
+        left_side: true,
+        lower: true,
+        ..Default::default()
+    };
+    let a = [[1.0f64, 9.0, 2.0, 2.0], [2.0, 9.0, 1.0, 4.0]].concat();
+    let b = [2.0f64, 8.0, 4.0, 6.0];
+    let out = run(
+        TriangularSolve::<f64>::new(2, 2, 1, options),
+        &[bytes(&a), bytes(&b)],
+    );
+    assert_eq!(numbers::<f64>(&out[0]), [2.0, 2.0, 2.0, 1.0]);
+}
+
+fn check_qr<T: Scalar>() {
+    for (m, n) in [
+        (1, 1),
+        (3, 3),
+        (5, 2),
+        (2, 5),
+        (40, 40),
+        (70, 33),
+        (33, 70),
+        (100, 64),
+        (0, 3),
+        (3, 0),
+    ] {
+        let rank = m.min(n);
+        let a = samples::<T>(m * n, n);
+        let (packed, taus) = reference::geqrf(&a, m, n);
+        let out = run(Geqrf::<T>::new(1, m, n), &[bytes(&a)]);
+        close(&out[0], &packed, 500.0);
+        close(&out[1], &taus, 500.0);
+        for (full, pivoting) in [(false, false), (true, false), (false, true), (true, true)] {
+            let want = reference::qr(&a, m, n, full, pivoting);
+            let out = run(Qr::<T>::new(1, m, n, full, pivoting), &[bytes(&a)]);
+            close(&out[0], &want.q, 500.0);
+            close(&out[1], &want.r, 500.0);
+            assert_eq!(out.get(2).map(|order| numbers::<i32>(order)), want.pivots);
+        }
+        if m >= n {
+            let k = rank.saturating_sub(1);
+            let want = reference::householder_product(&packed, m, n, &taus[..k]);
+            let out = run(
+                HouseholderProduct::<T>::new(1, m, n, k),
+                &[bytes(&packed), bytes(&taus[..k])],
+            );
+            close(&out[0], &want, 500.0);
+        }
+        for (left, transpose) in [(true, true), (true, false), (false, true), (false, false)] {
+            let (rows, columns) = if left { (m, 4) } else { (4, m) };
+            let c = samples::<T>(rows * columns, 9);
+            let want =
+                reference::ormqr((&packed, m, n), &taus, (&c, rows, columns), left, transpose);
+            let kernel = Ormqr::<T>::new(1, (n, rank), (rows, columns), left, transpose);
+            close(
+                &run(kernel, &[bytes(&packed), bytes(&taus), bytes(&c)])[0],
+                &want,
+                500.0,
+            );
+        }
+    }
+}
+
+#[test]
+fn qr_factors() {
+    all_types!(check_qr());
+    // Norms that overflow when squared, and columns without anything to eliminate.
+    let huge = [1e200f64, 2e200, -3e200, 5e200];
+    let out = run(Geqrf::<f64>::new(1, 2, 2), &[bytes(&huge)]);
+    assert!(
+        numbers::<f64>(&out[0])
+            .iter()
+            .all(|x| x.is_finite() && x.abs() < 1e201)
+    );
+    let out = run(Geqrf::<f64>::new(1, 2, 1), &[bytes(&[3.0f64, 0.0])]);
+    assert_eq!(
+        (numbers::<f64>(&out[0]), numbers::<f64>(&out[1])),
+        (vec![3.0, 0.0], vec![0.0])
+    );
+}
+
+fn check_spectral<T: Scalar>()
+where
+    T::Real: bytemuck::Pod,
+    Complex<T::Real>: Entry<Wide = Complex<f64>> + bytemuck::Pod,
+{
+    let n = 5;
+    let a = samples::<T>(2 * n * n, 4);
+    let second = &a[n * n..];
+    let part = |out: &[u8], per: usize| out[per..2 * per].to_vec();
+    let size = size_of::<T>();
+    let out = run(schur::<T>(2, n, true), &[bytes(&a)]);
+    let (form, unitary) = reference::schur(second, n);
+    close(&part(&out[0], n * n * size), &form, 10.0);
+    close(&part(&out[1], n * n * size), &unitary, 10.0);
+    let out = run(hessenberg::<T>(2, n), &[bytes(&a)]);
+    let (packed, taus) = reference::hessenberg(second, n);
+    close(&part(&out[0], n * n * size), &packed, 10.0);
+    close(&part(&out[1], (n - 1) * size), &taus, 10.0);
+    let out = run(tridiagonal::<T>(2, n, true), &[bytes(&a)]);
+    close(
+        &part(&out[3], (n - 1) * size),
+        &reference::tridiagonal(second, n, true).taus,
+        10.0,
+    );
+    let (found, real) = (reference::eigh(second, n, false), size_of::<T::Real>());
+    let out = run(eigh::<T>(2, n, false), &[bytes(&a)]);
+    close(&part(&out[0], n * n * size), &found.vectors, 50.0);
+    assert_eq!(numbers::<T::Real>(&part(&out[1], n * real)).len(), n);
+    let out = run(svd::<T>(2, n, n, true, true), &[bytes(&a)]);
+    close(
+        &part(&out[1], n * n * size),
+        &reference::svd(second, n, n, true).u,
+        50.0,
+    );
+    assert_eq!(out[0], run(svd::<T>(2, n, n, true, false), &[bytes(&a)])[0]);
+    let out = run(eig::<T>(2, n, true, true), &[bytes(&a)]);
+    assert_eq!(out[2], run(eig::<T>(2, n, false, true), &[bytes(&a)])[1]);
+    assert_eq!(out[1], run(eig::<T>(2, n, true, false), &[bytes(&a)])[1]);
+    let pivots = [0i32, 0, 3, 0, 0, 0, 0, 0, 0, 0];
+    let out = run(
+        geqp3::<T>(2, n, n),
+        &[bytes(&a), bytemuck::cast_slice(&pivots)],
+    );
+    let (packed, order, _) = reference::geqp3(second, n, n, &pivots[n..]);
+    close(&part(&out[0], n * n * size), &packed, 10.0);
+    assert_eq!(numbers::<i32>(&part(&out[1], n * 4)), order);
+    let out = run(
+        tridiagonal_solve::<T>(1, n, 2),
+        &[
+            bytes(&a[..5]),
+            bytes(&a[5..10]),
+            bytes(&a[10..15]),
+            bytes(&a[15..25]),
+        ],
+    );
+    close(
+        &out[0],
+        &reference::tridiagonal_solve(&a[..5], &a[5..10], &a[10..15], &a[15..25], 2),
+        10.0,
+    );
+}
+
+#[test]
+fn batches_of_the_reference() {
+    all_types!(check_spectral());
+    let out = run(
+        lu_pivots_to_permutation(2, 2, 3),
+        &[bytemuck::cast_slice(&[1i32, 2, 0, 1])],
+    );
+    assert_eq!(numbers::<i32>(&out[0]), [1, 2, 0, 0, 1, 2]);
+    let (r, w) = (samples::<f32>(9, 1), samples::<f32>(3, 2));
+    let out = run(cholesky_update::<f32>(1, 3), &[bytes(&r), bytes(&w)]);
+    close(&out[0], &reference::cholesky_update(&r, 3, &w), 10.0);
+}

@@ -1,0 +1,218 @@
+//! Triangular systems.
+//!
+//! Every variant is forward substitution with a lower triangle once rows are counted from the other
+//! end, or rows and columns exchanged, or the whole equation transposed; strides do all of that.
+//! Diagonal blocks are solved for several right-hand sides at a time, in the lanes of vectors; the
+//! rest is matrix products.
+
+use jaxide_core::eval::numerics::linalg::TriangularSolve as Options;
+
+use super::scalar::Scalar;
+use super::{conjugated, for_matrices};
+use crate::runtime::matmul::{Matrix, MatrixMut};
+use crate::runtime::parts::Parts;
+use crate::runtime::simd::for_each_isa;
+use crate::runtime::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature};
+
+/// The kernel of `triangular_solve` on batches of dense matrices: solves `op(A) X = B`, or
+/// `X op(A) = B`, reading one triangle of A only. A zero on the diagonal gives infinities and NaN.
+///
+/// Inputs are A (`n × n` each, where n is the size of B on A's side) and B (`rows × columns`).
+pub struct TriangularSolve<T> {
+    batch: usize,
+    rows: usize,
+    columns: usize,
+    options: Options,
+    element: std::marker::PhantomData<fn() -> T>,
+}
+
+impl<T: Scalar> TriangularSolve<T> {
+    /// Systems with right-hand sides of `rows × columns`.
+    pub fn new(batch: usize, rows: usize, columns: usize, options: Options) -> Self {
+        Self {
+            batch,
+            rows,
+            columns,
+            options,
+            element: std::marker::PhantomData,
+        }
+    }
+
+    fn size(&self) -> usize {
+        if self.options.left_side {
+            self.rows
+        } else {
+            self.columns
+        }
+    }
+}
+
+impl<T: Scalar> Kernel for TriangularSolve<T> {
+    fn signature(&self) -> Signature {
+        let (n, size) = (self.size(), size_of::<T>());
+        let b = (self.batch * self.rows * self.columns, size);
+        Signature::of(&[(self.batch * n * n, size), b], &[b])
+    }
+
+    fn run(&self, buffers: &mut Buffers<'_>, context: &Context<'_>) -> Result<(), KernelError> {
+        let (a, b, out) = (
+            buffers.input::<T>(0),
+            buffers.input::<T>(1),
+            buffers.output::<T>(0),
+        );
+        out.copy_from_slice(b);
+        let (n, len) = (self.size(), self.rows * self.columns);
+        if n == 0 || len == 0 {
+            return Ok(());
+        }
+        let Options {
+            left_side,
+            lower,
+            transpose_a,
+            conjugate_a,
+            unit_diagonal,
+        } = self.options;
+        let conjugate = if conjugate_a { conjugated(a)? } else { None };
+        let a = conjugate.as_ref().map_or(a, PoolBuffer::as_slice);
+        let out = Parts::new(out);
+        for_matrices(self.batch, n * len, context, |index| {
+            let a = &a[index * n * n..(index + 1) * n * n];
+            // SAFETY: matrices of the batch are disjoint.
+            let x = unsafe { out.part(index * len..(index + 1) * len) };
+            let columns = self.columns as isize;
+            let mut triangle = Matrix {
+                pointer: a.as_ptr(),
+                row: n as isize,
+                column: 1,
+            };
+            let mut unknown = MatrixMut {
+                pointer: x.as_mut_ptr(),
+                row: columns,
+                column: 1,
+            };
+            // `X op(A) = B` is `op(A)ᵀ Xᵀ = Bᵀ`.
+            if !left_side {
+                unknown = unknown.transposed();
+            }
+            let swapped = transpose_a == left_side;
+            if swapped {
+                triangle = triangle.transposed();
+            }
+            if lower == swapped {
+                // An upper triangle: from the last row to the first.
+                let last = (n - 1) as isize;
+                triangle.pointer = triangle
+                    .pointer
+                    .wrapping_offset(last * (triangle.row + triangle.column));
+                unknown.pointer = unknown.pointer.wrapping_offset(last * unknown.row);
+                (triangle.row, triangle.column, unknown.row) =
+                    (-triangle.row, -triangle.column, -unknown.row);
+            }
+            // SAFETY: both views reach the elements of their matrices, which are disjoint.
+            unsafe { solve_lower((n, len / n), triangle, unit_diagonal, unknown, context) }
+        })
+    }
+}
+
+/// Rows of a diagonal block, and right-hand sides solved at a time.
+const BLOCK: usize = 32;
+const LANES: usize = 16;
+
+/// Solves `L X = B` in place for `n × m` unknowns, by forward substitution.
+///
+/// # Safety
+/// The lower triangle of `l` and all of `x` are valid; they do not overlap.
+pub(super) unsafe fn solve_lower<T: Scalar>(
+    (n, m): (usize, usize),
+    l: Matrix<T>,
+    unit_diagonal: bool,
+    x: MatrixMut<T>,
+    context: &Context<'_>,
+) -> Result<(), KernelError> {
+    struct Shared<T>(MatrixMut<T>);
+    // SAFETY: chunks write disjoint columns.
+    unsafe impl<T> Sync for Shared<T> {}
+    let mut block = PoolBuffer::for_elements::<T>(BLOCK * BLOCK)?;
+    for start in (0..n).step_by(BLOCK) {
+        let size = BLOCK.min(n - start);
+        let block = &mut block.as_mut_slice::<T>()[..size * size];
+        for i in 0..size {
+            for j in 0..=i {
+                // SAFETY: row and column lie in the lower triangle.
+                block[i * size + j] = unsafe { *l.at(start + i, start + j) };
+            }
+        }
+        let block = &*block;
+        // Groups of columns worth a thread's attention.
+        let group = LANES * (1usize << 15).div_ceil(size * size * LANES);
+        let shared = &Shared(x);
+        context.parallel_for(m.div_ceil(group), |chunk| {
+            let x = shared.0;
+            for first in (chunk * group..m.min((chunk + 1) * group)).step_by(LANES) {
+                let count = LANES.min(m - first);
+                let mut lanes = [[T::ZERO; LANES]; BLOCK];
+                // SAFETY: rows of the block and these columns are inside `x`, and no other chunk
+                // has these columns.
+                unsafe {
+                    for (i, row) in lanes[..size].iter_mut().enumerate() {
+                        row[..count]
+                            .iter_mut()
+                            .enumerate()
+                            .for_each(|(j, to)| *to = *x.at(start + i, first + j));
+                    }
+                    substitute(block, size, unit_diagonal, &mut lanes[..size]);
+                    for (i, row) in lanes[..size].iter().enumerate() {
+                        row[..count]
+                            .iter()
+                            .enumerate()
+                            .for_each(|(j, &from)| *x.at(start + i, first + j) = from);
+                    }
+                }
+            }
+        });
+        let end = start + size;
+        if end < n {
+            // SAFETY: rows `start..end` of `x` are read and those from `end` on written.
+            unsafe {
+                let below = Matrix {
+                    pointer: l.at(end, start),
+                    ..l
+                };
+                let solved = Matrix {
+                    pointer: x.at(start, 0).cast_const(),
+                    row: x.row,
+                    column: x.column,
+                };
+                let rest = MatrixMut {
+                    pointer: x.at(end, 0),
+                    ..x
+                };
+                T::subtract((n - end, m, size), below, solved, rest, context)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+for_each_isa! {
+    /// Forward substitution with one small dense triangle, each lane a right-hand side.
+    fn substitute<T: Scalar>(l: &[T], size: usize, unit_diagonal: bool, x: &mut [[T; LANES]]) = substitute_any
+}
+
+#[inline(always)]
+fn substitute_any<T: Scalar>(l: &[T], size: usize, unit_diagonal: bool, x: &mut [[T; LANES]]) {
+    for j in 0..size {
+        let (solved, rest) = x.split_at_mut(j + 1);
+        let pivot = &mut solved[j];
+        if !unit_diagonal {
+            T::divide(pivot, l[j * size + j]);
+        }
+        let pivot = *pivot;
+        for (i, row) in rest.iter_mut().enumerate() {
+            let factor = l[(j + 1 + i) * size + j];
+            for lane in 0..LANES {
+                row[lane] = row[lane] - factor * pivot[lane];
+            }
+        }
+    }
+}
