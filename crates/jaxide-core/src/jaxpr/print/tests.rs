@@ -161,6 +161,6 @@ fn colours_are_those_of_jax() {
     };
     assert_eq!(
         b.finish(&[x]).unwrap().display(&options).to_string(),
-        "{ \x1b[34;1mlambda \x1b[39;22m; a\x1b[35m:f32[]\x1b[39m. \x1b[34;1mlet  in \x1b[39;22m(a,) }"
+        "{ \x1b[34;1mlambda \x1b[39;22m; a\x1b[35m:f32[]\x1b[39m. \x1b[34;1mlet\x1b[39;22m  \x1b[34;1min \x1b[39;22m(a,) }"
     );
 }
