@@ -14,6 +14,7 @@ mod map;
 mod operands;
 mod print;
 mod product;
+mod ragged;
 mod random;
 mod routine;
 mod search;
@@ -55,7 +56,7 @@ pub(crate) fn kernel(
 fn primitive(prim: &Prim, operands: &Operands) -> Result<Box<KernelCall>> {
     match prim {
         Prim::DotGeneral(params) => product::dot_general(operands, params),
-        Prim::RaggedDotGeneral(params) => product::ragged_dot_general(operands, params),
+        Prim::RaggedDotGeneral(params) => ragged::ragged_dot_general(operands, params),
         Prim::ConvGeneralDilated(params) => convolution::convolution(operands, params),
         Prim::Fft(params) => fourier::fft(operands, params),
 

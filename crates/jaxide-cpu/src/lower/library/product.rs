@@ -1,12 +1,12 @@
 //! Products of arrays over contracted axes.
 
 use super::elements::{Class, convert, meaningless};
-use super::operands::{Array, Operands};
+use super::operands::Operands;
 use super::routine::{Outcome, routine};
 use crate::runtime::matmul::{DotDimensions, DotGeneral, Truth};
 use crate::runtime::{Context, KernelCall, PoolBuffer, View};
-use jaxide_core::prims::{self, DotDimensionNumbers, RaggedDotGeneral};
-use jaxide_core::{DType, Dims, Error, Result, Shape, byte_size, check_allocatable};
+use jaxide_core::prims::{self, DotDimensionNumbers};
+use jaxide_core::{DType, Error, Result};
 use num_complex::Complex;
 
 type Call = Result<Box<KernelCall>>;
@@ -156,13 +156,13 @@ impl Product {
 }
 
 /// Elements in another type, borrowed where it is their own.
-enum Converted<'a> {
+pub(super) enum Converted<'a> {
     Own(&'a [u8]),
     Copy(PoolBuffer),
 }
 
 impl<'a> Converted<'a> {
-    fn new(
+    pub(super) fn new(
         from: DType,
         bytes: &'a [u8],
         to: DType,
@@ -176,188 +176,10 @@ impl<'a> Converted<'a> {
         Ok(Converted::Copy(buffer))
     }
 
-    fn bytes(&self) -> &[u8] {
+    pub(super) fn bytes(&self) -> &[u8] {
         match self {
             Converted::Own(bytes) => bytes,
             Converted::Copy(buffer) => buffer.bytes(),
         }
-    }
-}
-
-/// A product in which slices of a ragged axis of the left operand fall into groups.
-///
-/// Where the ragged axis is free, each group has its own right operand; where it is contracted, each group gives a
-/// result of its own along a new leading axis; where it is a batch axis, groups do not matter.
-pub(super) fn ragged_dot_general(operands: &Operands, params: &RaggedDotGeneral) -> Call {
-    let [lhs, rhs, sizes] = &operands.inputs[..] else {
-        return Err(Error::shape("three operands are expected"));
-    };
-    let numbers = &params.ragged_dot_dimension_numbers;
-    let ((lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch)) =
-        &numbers.dot_dimension_numbers;
-    let &[ragged] = numbers.lhs_ragged_dimensions.as_slice() else {
-        return Err(Error::parameter("one ragged axis is expected"));
-    };
-    let behind = |axes: &[usize]| axes.iter().map(|axis| axis + 1).collect::<Vec<usize>>();
-    let first = |axes: Vec<usize>| [vec![0], axes].concat();
-    let (grouped_lhs, grouped_rhs, dimensions);
-    if lhs_batch.contains(&ragged) {
-        (grouped_lhs, grouped_rhs) = (None, None);
-        dimensions = DotDimensions {
-            lhs_contracting: lhs_contracting.to_vec(),
-            rhs_contracting: rhs_contracting.to_vec(),
-            lhs_batch: lhs_batch.to_vec(),
-            rhs_batch: rhs_batch.to_vec(),
-        };
-    } else if let Some(place) = lhs_contracting.iter().position(|&axis| axis == ragged) {
-        let prefix =
-            |batch: &Dims, contracting: &Dims| [&batch[..], &contracting[..place]].concat();
-        let &rhs_ragged = rhs_contracting
-            .get(place)
-            .ok_or_else(|| Error::parameter("the ragged axis has no partner"))?;
-        grouped_lhs = Some(Grouped::new(
-            lhs,
-            ragged,
-            prefix(lhs_batch, lhs_contracting),
-            sizes,
-        )?);
-        grouped_rhs = Some(Grouped::new(
-            rhs,
-            rhs_ragged,
-            prefix(rhs_batch, rhs_contracting),
-            sizes,
-        )?);
-        dimensions = DotDimensions {
-            lhs_contracting: behind(lhs_contracting),
-            rhs_contracting: behind(rhs_contracting),
-            lhs_batch: first(behind(lhs_batch)),
-            rhs_batch: first(behind(rhs_batch)),
-        };
-    } else {
-        let &[group] = numbers.rhs_group_dimensions.as_slice() else {
-            return Err(Error::parameter("one group axis is expected"));
-        };
-        let before =
-            (0..ragged).filter(|axis| !lhs_batch.contains(axis) && !lhs_contracting.contains(axis));
-        let prefix = lhs_batch.iter().copied().chain(before).collect();
-        grouped_lhs = Some(Grouped::new(lhs, ragged, prefix, sizes)?);
-        grouped_rhs = None;
-        dimensions = DotDimensions {
-            lhs_contracting: [behind(lhs_contracting), vec![0]].concat(),
-            rhs_contracting: [&rhs_contracting[..], &[group]].concat(),
-            lhs_batch: behind(lhs_batch),
-            rhs_batch: rhs_batch.to_vec(),
-        };
-    }
-    let view = |array: &Array, grouped: &Option<Grouped>| {
-        View::dense(grouped.as_ref().map_or(&array.shape[..], |it| &it.result))
-    };
-    let (left, right) = (view(lhs, &grouped_lhs), view(rhs, &grouped_rhs));
-    let product = Product::new(
-        (lhs.dtype, &left),
-        (rhs.dtype, &right),
-        &dimensions,
-        operands.outputs[0].dtype,
-    )?;
-    let count = sizes.dtype;
-    Ok(routine(operands, move |buffers, context| {
-        let sizes = <i128 as super::elements::Number>::read_all(count, buffers.input(2));
-        let apply = |grouped: &Option<Grouped>, bytes| {
-            grouped
-                .as_ref()
-                .map(|it| it.apply(bytes, &sizes))
-                .transpose()
-        };
-        let (lhs, rhs) = (buffers.input::<u8>(0), buffers.input::<u8>(1));
-        let (left, right) = (apply(&grouped_lhs, lhs)?, apply(&grouped_rhs, rhs)?);
-        let left = left.as_ref().map_or(lhs, PoolBuffer::bytes);
-        let right = right.as_ref().map_or(rhs, PoolBuffer::bytes);
-        product.run(left, right, buffers.output(0), context)
-    }))
-}
-
-/// An operand with a new leading axis for groups: each slice of the ragged axis is in its group, the rest is zero.
-struct Grouped {
-    shape: Shape,
-    element: usize,
-    ragged: usize,
-    /// Axes that the group sizes have besides the last; empty when all share them.
-    prefix: Vec<usize>,
-    groups: usize,
-    result: Shape,
-}
-
-impl Grouped {
-    fn new(x: &Array, ragged: usize, prefix: Vec<usize>, sizes: &Array) -> Result<Self> {
-        let Some((&groups, batch)) = sizes.shape.split_last() else {
-            return Err(Error::shape("group sizes are missing"));
-        };
-        let lengths: Shape = prefix.iter().map(|&axis| x.shape[axis]).collect();
-        if !batch.is_empty() && batch != &lengths[..] {
-            return Err(Error::shape(format!(
-                "group sizes have shape {:?}, and their leading axes must be {lengths:?}",
-                sizes.shape
-            )));
-        }
-        let mut result = x.shape.clone();
-        result.insert(0, groups);
-        check_allocatable(byte_size(&result, x.dtype)?)?;
-        Ok(Grouped {
-            shape: x.shape.clone(),
-            element: x.dtype.size(),
-            ragged,
-            prefix: if batch.is_empty() { Vec::new() } else { prefix },
-            groups,
-            result,
-        })
-    }
-
-    fn apply(
-        &self,
-        bytes: &[u8],
-        sizes: &[i128],
-    ) -> std::result::Result<PoolBuffer, crate::runtime::KernelError> {
-        let mut grouped = PoolBuffer::zeroed(bytes.len() * self.groups)?;
-        if bytes.is_empty() || self.groups == 0 {
-            return Ok(grouped);
-        }
-        let ends: Vec<i128> = sizes
-            .chunks(self.groups)
-            .flat_map(|sizes| {
-                sizes.iter().scan(0, |end, &size| {
-                    *end += size;
-                    Some(*end)
-                })
-            })
-            .collect();
-        // Elements behind the ragged and all prefix axes go together.
-        let last = self
-            .prefix
-            .iter()
-            .copied()
-            .chain([self.ragged])
-            .max()
-            .unwrap_or(0);
-        let run: usize = self.shape[last + 1..].iter().product::<usize>() * self.element;
-        let leading = &self.shape[..=last];
-        let to = grouped.bytes_mut();
-        let mut index = vec![0; leading.len()];
-        for (number, from) in bytes.chunks_exact(run).enumerate() {
-            let mut rest = number;
-            for (place, &length) in index.iter_mut().zip(leading).rev() {
-                (*place, rest) = (rest % length, rest / length);
-            }
-            let row = self
-                .prefix
-                .iter()
-                .fold(0, |row, &axis| row * self.shape[axis] + index[axis]);
-            let ends = &ends[row * self.groups..(row + 1) * self.groups];
-            let position = index[self.ragged] as i128;
-            if let Some(group) = ends.iter().position(|&end| position < end) {
-                let start = group * bytes.len() + number * run;
-                to[start..start + run].copy_from_slice(from);
-            }
-        }
-        Ok(grouped)
     }
 }

@@ -1,9 +1,9 @@
 //! Random bits and samples that are no arithmetic on single elements.
 
-use super::elements::{Number, by_dtype, meaningless, typed, typed_mut};
+use super::elements::{by_dtype, meaningless};
 use super::operands::Operands;
 use super::routine::{in_chunks, routine};
-use crate::runtime::KernelCall;
+use crate::runtime::{KernelCall, random as runtime};
 use jaxide_core::eval::numerics::random::{self, BitGenerator, Prng};
 use jaxide_core::prims::{RandomBits, RngAlgorithm, RngBitGenerator};
 use jaxide_core::{DType, Error, Result};
@@ -25,7 +25,6 @@ fn prng(dtype: DType) -> Result<Prng> {
 /// Bits for each key and each element of a shape.
 pub(super) fn bits(operands: &Operands, params: &RandomBits) -> Call {
     let prng = prng(operands.inputs[0].dtype)?;
-    let dtype = operands.outputs[0].dtype;
     let width = params.bit_width as u32;
     let count: usize = params.shape.iter().product();
     if !matches!(width, 8 | 16 | 32 | 64) {
@@ -33,11 +32,10 @@ pub(super) fn bits(operands: &Operands, params: &RandomBits) -> Call {
             "bit_width is {width}, not 8, 16, 32 or 64"
         )));
     }
-    Ok(routine(operands, move |buffers, _| {
-        let values = prng.bits(buffers.input(0), width, count);
-        write_bits(dtype, &values, buffers.output(0));
-        Ok(())
-    }))
+    let keys = operands.inputs[0].len();
+    Ok(KernelCall::new(runtime::RandomBits::new(
+        prng, keys, count, width,
+    )))
 }
 
 /// The advanced state, and bits.
@@ -46,45 +44,26 @@ pub(super) fn bit_generator(operands: &Operands, params: &RngBitGenerator) -> Ca
         RngAlgorithm::Default | RngAlgorithm::Philox => BitGenerator::Philox,
         RngAlgorithm::ThreeFry => BitGenerator::Threefry,
     };
-    let (dtype, shape) = (params.dtype, params.shape.to_vec());
-    if !matches!(dtype, DType::U8 | DType::U16 | DType::U32 | DType::U64) {
-        return Err(meaningless(dtype));
+    if !matches!(
+        params.dtype,
+        DType::U8 | DType::U16 | DType::U32 | DType::U64
+    ) {
+        return Err(meaningless(params.dtype));
     }
     let state = &operands.inputs[0];
-    let narrow = match (state.dtype, &state.shape[..]) {
-        (DType::U32, [4]) => true,
-        (DType::U64, [2]) => false,
-        (other, shape) => {
-            return Err(Error::shape(format!(
-                "the state is {other}{shape:?}, and u32[4] or u64[2] is expected"
-            )));
+    match (state.dtype, &state.shape[..]) {
+        (DType::U32, [4]) | (DType::U64, [2]) => {
+            let bits = params.dtype.bits() as u32;
+            Ok(KernelCall::new(runtime::RngBitGenerator::new(
+                algorithm,
+                bits,
+                &params.shape,
+            )))
         }
-    };
-    Ok(routine(operands, move |buffers, _| {
-        let bytes = buffers.input::<u8>(0);
-        let state = if narrow {
-            let words = typed::<u32>(bytes);
-            random::state_from_words([words[0], words[1], words[2], words[3]])
-        } else {
-            let words = typed::<u64>(bytes);
-            [words[0], words[1]]
-        };
-        let (next, values) =
-            random::rng_bit_generator(algorithm, state, dtype.bits() as u32, &shape);
-        let out = buffers.output::<u8>(0);
-        if narrow {
-            typed_mut(out).copy_from_slice(&random::state_to_words(next));
-        } else {
-            typed_mut(out).copy_from_slice(&next);
-        }
-        write_bits(dtype, &values, buffers.output(1));
-        Ok(())
-    }))
-}
-
-fn write_bits(dtype: DType, values: &[u64], out: &mut [u8]) {
-    let wide: Vec<i128> = values.iter().map(|&value| value.into()).collect();
-    i128::write(dtype, &wide, out);
+        (other, shape) => Err(Error::shape(format!(
+            "the state is {other}{shape:?}, and u32[4] or u64[2] is expected"
+        ))),
+    }
 }
 
 /// A gamma sample for each element of alpha, whose leading axes are those of the keys.
