@@ -67,7 +67,7 @@ def main():
     arguments.add_argument("--jaxide", default="target/release/jaxide")
     arguments.add_argument("--rounds", type=int, default=3)
     arguments.add_argument("--seconds", type=float, default=0.5)
-    options = arguments.parse_args()
+    options = arguments.parse_intermixed_args()
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, options.programs, "export", folder, *options.prefixes], check=True)
         names = sorted(path.stem for path in pathlib.Path(folder).glob("*.jaxpr"))
