@@ -91,15 +91,11 @@ pub fn decode(dtype: DType, code: u8) -> Option<f64> {
 /// Beyond the range the result is infinity where there is one, else NaN, else the largest number.
 pub fn encode(dtype: DType, value: f64) -> Option<u8> {
     if dtype == DType::F8E8M0Fnu {
-        if value.is_nan() || value < 0.0 {
+        // There is neither zero nor sign, and ties go up.
+        if value.is_nan() || value <= 0.0 || value >= 2f64.powi(127) * 1.5 {
             return Some(0xff);
         }
-        let code = (0..=0xfeu8).min_by(|&a, &b| nearer(dtype, value, a, b))?;
-        return Some(if value > 2f64.powi(127) * 1.5 {
-            0xff
-        } else {
-            code
-        });
+        return (0..=0xfeu8).find(|&code| value < 2f64.powi(i32::from(code) - 127) * 1.5);
     }
     let Format {
         exponent,
