@@ -31,10 +31,6 @@ impl<'a, T> Parts<'a, T> {
     ///
     /// # Safety
     /// While the part lives, no other part with one of its elements does.
-    #[expect(
-        clippy::mut_from_ref,
-        reason = "the purpose of this type; the caller promises disjointness"
-    )]
     pub(crate) unsafe fn part(&self, range: Range<usize>) -> &'a mut [T] {
         assert!(
             range.start <= range.end && range.end <= self.len,

@@ -74,6 +74,7 @@ impl Avx512 {
         asm.op(op(code, Some(dst), &[Operand::Reg(a)]));
     }
 
+    #[allow(clippy::too_many_arguments)]
     fn compare(
         &self,
         asm: &mut Asm,
@@ -800,7 +801,7 @@ impl Target for Avx512 {
         asm.op(op(code, Some(dst), &[Operand::Gpr(source)]));
     }
 
-    fn from_gpr(&self, asm: &mut Asm, ty: Ty, dst: Reg) {
+    fn broadcast_gpr(&self, asm: &mut Asm, ty: Ty, dst: Reg) {
         let (code, from) = match (ty, self.width(ty)) {
             (Ty::I64, _) => (Code::EVEX_Vpbroadcastq_zmm_k1z_r64, Register::RAX),
             (_, Width::V512) => (Code::EVEX_Vpbroadcastd_zmm_k1z_r32, Register::EAX),

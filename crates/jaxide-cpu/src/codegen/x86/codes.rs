@@ -16,12 +16,6 @@ impl Codes {
         let row = if bits == 64 { &self.q } else { &self.d };
         checked(row[if width == Width::V512 { 0 } else { 1 }])
     }
-
-    /// The VEX form for lanes of so many bits.
-    pub(super) fn vex(&self, bits: u32, width: Width) -> Code {
-        let row = if bits == 64 { &self.q } else { &self.d };
-        checked(row[if width == Width::V256 { 2 } else { 3 }])
-    }
 }
 
 fn checked(code: Code) -> Code {
@@ -374,21 +368,6 @@ pub(super) const PXOR: Codes = Codes {
         Code::VEX_Vpxor_xmm_xmm_xmmm128,
     ],
 };
-/// `vpandnd`, `vpandnq`.
-pub(super) const PANDN: Codes = Codes {
-    d: [
-        Code::EVEX_Vpandnd_zmm_k1z_zmm_zmmm512b32,
-        Code::EVEX_Vpandnd_ymm_k1z_ymm_ymmm256b32,
-        Code::VEX_Vpandn_ymm_ymm_ymmm256,
-        Code::VEX_Vpandn_xmm_xmm_xmmm128,
-    ],
-    q: [
-        Code::EVEX_Vpandnq_zmm_k1z_zmm_zmmm512b64,
-        Code::EVEX_Vpandnq_ymm_k1z_ymm_ymmm256b64,
-        Code::VEX_Vpandn_ymm_ymm_ymmm256,
-        Code::VEX_Vpandn_xmm_xmm_xmmm128,
-    ],
-};
 /// `vpslld`, `vpsllq`.
 pub(super) const PSLL_IMM: Codes = Codes {
     d: [
@@ -509,36 +488,6 @@ pub(super) const PCMPU: Codes = Codes {
         Code::INVALID,
     ],
 };
-/// `vpcmpeqd`, `vpcmpeqq`.
-pub(super) const PCMPEQ: Codes = Codes {
-    d: [
-        Code::EVEX_Vpcmpeqd_kr_k1_zmm_zmmm512b32,
-        Code::EVEX_Vpcmpeqd_kr_k1_ymm_ymmm256b32,
-        Code::VEX_Vpcmpeqd_ymm_ymm_ymmm256,
-        Code::VEX_Vpcmpeqd_xmm_xmm_xmmm128,
-    ],
-    q: [
-        Code::EVEX_Vpcmpeqq_kr_k1_zmm_zmmm512b64,
-        Code::EVEX_Vpcmpeqq_kr_k1_ymm_ymmm256b64,
-        Code::VEX_Vpcmpeqq_ymm_ymm_ymmm256,
-        Code::VEX_Vpcmpeqq_xmm_xmm_xmmm128,
-    ],
-};
-/// `vpcmpgtd`, `vpcmpgtq`.
-pub(super) const PCMPGT: Codes = Codes {
-    d: [
-        Code::EVEX_Vpcmpgtd_kr_k1_zmm_zmmm512b32,
-        Code::EVEX_Vpcmpgtd_kr_k1_ymm_ymmm256b32,
-        Code::VEX_Vpcmpgtd_ymm_ymm_ymmm256,
-        Code::VEX_Vpcmpgtd_xmm_xmm_xmmm128,
-    ],
-    q: [
-        Code::EVEX_Vpcmpgtq_kr_k1_zmm_zmmm512b64,
-        Code::EVEX_Vpcmpgtq_kr_k1_ymm_ymmm256b64,
-        Code::VEX_Vpcmpgtq_ymm_ymm_ymmm256,
-        Code::VEX_Vpcmpgtq_xmm_xmm_xmmm128,
-    ],
-};
 /// `vpblendmd`, `vpblendmq`.
 pub(super) const PBLENDM: Codes = Codes {
     d: [
@@ -550,21 +499,6 @@ pub(super) const PBLENDM: Codes = Codes {
     q: [
         Code::EVEX_Vpblendmq_zmm_k1z_zmm_zmmm512b64,
         Code::EVEX_Vpblendmq_ymm_k1z_ymm_ymmm256b64,
-        Code::INVALID,
-        Code::INVALID,
-    ],
-};
-/// `vpternlogd`, `vpternlogq`.
-pub(super) const PTERNLOG: Codes = Codes {
-    d: [
-        Code::EVEX_Vpternlogd_zmm_k1z_zmm_zmmm512b32_imm8,
-        Code::EVEX_Vpternlogd_ymm_k1z_ymm_ymmm256b32_imm8,
-        Code::INVALID,
-        Code::INVALID,
-    ],
-    q: [
-        Code::EVEX_Vpternlogq_zmm_k1z_zmm_zmmm512b64_imm8,
-        Code::EVEX_Vpternlogq_ymm_k1z_ymm_ymmm256b64_imm8,
         Code::INVALID,
         Code::INVALID,
     ],

@@ -19,7 +19,7 @@ impl<T: Target> Lower<'_, T> {
             Access::Uniform(at) => {
                 self.load_gpr(mem, at);
                 let raw = self.new_reg(Ty::I32);
-                self.target.from_gpr(&mut self.asm, Ty::I32, raw);
+                self.target.broadcast_gpr(&mut self.asm, Ty::I32, raw);
                 self.target.raw_to_lane(&mut self.asm, mem, dst, raw);
             }
             Access::Contiguous(at) => self.target.load(&mut self.asm, mem, dst, at, exec),

@@ -269,13 +269,6 @@ impl Asm {
         Reg(self.regs.len() as u32 - 1)
     }
 
-    pub(super) fn width(&self, reg: Reg) -> Width {
-        match self.regs[reg.index()].class {
-            Class::Vector(w) => w,
-            Class::Mask => unreachable!("a mask register has no width"),
-        }
-    }
-
     pub(super) fn var(&mut self) -> Var {
         self.vars.push(0.0);
         Var(self.vars.len() as u32 - 1)

@@ -396,10 +396,10 @@ impl<T: Target> Lower<'_, T> {
             }
         }
         if index != LaneIndex::Lane {
-            return self.target.from_gpr(&mut self.asm, ty, dst);
+            return self.target.broadcast_gpr(&mut self.asm, ty, dst);
         }
         let first = self.new_reg(ty);
-        self.target.from_gpr(&mut self.asm, ty, first);
+        self.target.broadcast_gpr(&mut self.asm, ty, first);
         let offsets = self.counting(ty, part as i64 * lanes, 1);
         self.target
             .bin(&mut self.asm, BinOp::Add, ty, dst, first, offsets);

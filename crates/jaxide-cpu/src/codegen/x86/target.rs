@@ -50,7 +50,7 @@ pub(super) trait Target {
     fn tail_mask(&self, asm: &mut Asm, dst: Reg, part: i64);
 
     /// An integer in all lanes, from rax.
-    fn from_gpr(&self, asm: &mut Asm, ty: Ty, dst: Reg);
+    fn broadcast_gpr(&self, asm: &mut Asm, ty: Ty, dst: Reg);
 
     /// All lanes if eax is 1, none if it is 0.
     fn mask_from_gpr(&self, asm: &mut Asm, dst: Reg);

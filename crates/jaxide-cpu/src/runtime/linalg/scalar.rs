@@ -112,7 +112,7 @@ macro_rules! scalars {
                 let one = <Self as Entry>::Wide::from(1.0);
                 let reciprocal = Self::round_from(one.over(divisor.widen()));
                 for x in numbers {
-                    *x = *x * reciprocal;
+                    *x *= reciprocal;
                 }
             }
         }
