@@ -8,11 +8,6 @@ mod params;
 mod rules;
 mod table;
 
-/// Primitives whose rules are still to be written.
-macro_rules! pending {
-    ($($prim:ident),* $(,)?) => { $(impl Primitive for $prim {})* };
-}
-
 mod collective;
 mod control;
 mod elementwise;

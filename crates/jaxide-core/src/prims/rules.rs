@@ -111,11 +111,7 @@ pub trait Primitive {
     ///
     /// # Errors
     /// When the types or parameters do not fit; the message names them.
-    fn abstract_eval(&self, _operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
-        Err(crate::error::Error::unsupported(
-            "abstract evaluation is not written yet",
-        ))
-    }
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>>;
 
     /// Fills in hidden parameters when read from text.
     fn complete(&mut self, _operands: &[Aval], _results: &[Aval]) {}
@@ -124,14 +120,7 @@ pub trait Primitive {
     ///
     /// # Errors
     /// When there is no derivative; the message says why.
-    fn jvp(
-        &self,
-        _b: &Builder,
-        _primals: &[Atom],
-        _tangents: &[Option<Atom>],
-    ) -> Result<JvpResult> {
-        Err(crate::error::Error::unsupported("jvp is not written yet"))
-    }
+    fn jvp(&self, b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<JvpResult>;
 
     /// Results for all lanes. At least one operand is mapped.
     ///
@@ -139,14 +128,10 @@ pub trait Primitive {
     /// When it cannot be batched; the message says why.
     fn batch(
         &self,
-        _b: &Builder,
-        _operands: &[Batched],
-        _axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
-        Err(crate::error::Error::unsupported(
-            "batching is not written yet",
-        ))
-    }
+        b: &Builder,
+        operands: &[Batched],
+        axis: &BatchAxis,
+    ) -> Result<SmallVec<[Batched; 1]>>;
 
     /// Cotangents of the linear operands from those of the results (`None` is zero); `None` for known operands.
     ///
@@ -154,14 +139,10 @@ pub trait Primitive {
     /// When it is not linear in these operands; the message says why.
     fn transpose(
         &self,
-        _b: &Builder,
-        _cotangents: &[Option<Atom>],
-        _operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
-        Err(crate::error::Error::unsupported(
-            "transposition is not written yet",
-        ))
-    }
+        b: &Builder,
+        cotangents: &[Option<Atom>],
+        operands: &[TransposeArg],
+    ) -> Result<SmallVec<[Option<Atom>; 3]>>;
 
     /// As [`Primitive::transpose`] for an equation on a reference, whose cotangent is `reference`. `None`: it cannot be
     /// transposed when a reference is passed to it.

@@ -263,6 +263,18 @@ super::primitives! {
             /// The name policies see.
             name: Name,
         };
+        /// Mantissa in [0.5, 1) and exponent.
+        Frexp "Frexp" (1 -> 2) {
+            /// Type of the operand.
+            x_aval: Opaque,
+        };
+        /// `x1 * 2**x2`.
+        Ldexp "Ldexp" (2 -> 1) {
+            /// Type of the first operand.
+            x1_aval: Opaque,
+            /// Type of the second operand.
+            x2_aval: Opaque,
+        };
     }
     Shape {
         /// Numbers 0, 1, 2, ... along an axis.
@@ -1117,18 +1129,6 @@ super::primitives! {
         };
         /// The identity on several values.
         OptimizationBarrier "optimization_barrier" (n -> n);
-        /// Mantissa in [0.5, 1) and exponent.
-        Frexp "Frexp" (1 -> 2) {
-            /// Type of the operand.
-            x_aval: Opaque,
-        };
-        /// `x1 * 2**x2`.
-        Ldexp "Ldexp" (2 -> 1) {
-            /// Type of the first operand.
-            x1_aval: Opaque,
-            /// Type of the second operand.
-            x2_aval: Opaque,
-        };
         /// Index of the running platform among those named; of the default where it is not.
         PlatformIndex "platform_index" (0 -> 1) {
             /// Tuples of names, `None` for the default.

@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 
 use super::super::*;
 use super::call::*;
+use super::library;
 use crate::error::{Error, ErrorKind, Result};
 use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr};
 use crate::simplify::{dce_jaxpr, keep};
@@ -21,10 +22,11 @@ impl Primitive for CustomJvpCall {
         check_call(&self.call_jaxpr, operands)
     }
 
-    /// By the rule; without one (the text names it only) the function itself is differentiated.
+    /// By the rule; without one (text names it only, and it is none that JAX brings along) the function itself is
+    /// differentiated.
     fn jvp(&self, b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<JvpResult> {
-        if self.jvp.make.is_some() {
-            return self.apply_rule(b, primals, tangents);
+        if let Some(rule) = self.rule() {
+            return self.apply_rule(&rule, b, primals, tangents);
         }
         let consts = bind_constants(b, &self.call_jaxpr);
         let (results, tangents) = eval_jvp(b, &self.call_jaxpr.jaxpr, &consts, primals, tangents)?;
@@ -40,11 +42,11 @@ impl Primitive for CustomJvpCall {
         primals: &[Atom],
         tangents: &[Option<Atom>],
     ) -> Result<Option<JvpResult>> {
-        if self.jvp.make.is_some() {
-            let rule = |b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]| {
-                self.apply_rule(b, primals, tangents)
+        if let Some(rule) = self.rule() {
+            let jvp = |b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]| {
+                self.apply_rule(&rule, b, primals, tangents)
             };
-            return split_jvp(split, "custom_jvp_call", primals, tangents, rule).map(Some);
+            return split_jvp(split, "custom_jvp_call", primals, tangents, jvp).map(Some);
         }
         let consts = bind_constants(split.known, &self.call_jaxpr);
         let (results, tangents) =
@@ -102,7 +104,8 @@ impl Primitive for CustomJvpCall {
         let inputs = vec![true; self.call_jaxpr.jaxpr.invars.len()];
         let out = dce_jaxpr(memo, &self.call_jaxpr, used, &inputs)?;
         let used_results = used.to_vec();
-        let rule = self.jvp.map(move |jaxpr| {
+        let rule = self.rule().unwrap_or_else(|| self.jvp.clone());
+        let rule = rule.map(move |jaxpr| {
             let marks = [used_results.as_slice(), &used_results].concat();
             let mut new = (*jaxpr.jaxpr).clone();
             new.outvars = keep(&new.outvars, &marks);
@@ -122,8 +125,17 @@ impl Primitive for CustomJvpCall {
 }
 
 impl CustomJvpCall {
+    /// The rule that the call carries, or one that its name stands for.
+    fn rule(&self) -> Option<Rule> {
+        match self.jvp.make {
+            Some(_) => Some(self.jvp.clone()),
+            None => library::rule(self),
+        }
+    }
+
     fn apply_rule(
         &self,
+        rule: &Rule,
         b: &Builder,
         primals: &[Atom],
         tangents: &[Option<Atom>],
@@ -138,7 +150,7 @@ impl CustomJvpCall {
         }
         let primals = &primals[self.num_consts..];
         let count = self.call_jaxpr.jaxpr.outvars.len();
-        let rule = self.jvp.jaxpr(&nonzeros(tangents))?;
+        let rule = rule.jaxpr(&nonzeros(tangents))?;
         let mut args = primals.to_vec();
         for (&primal, &tangent) in primals.iter().zip(tangents) {
             if self.symbolic_zeros {
@@ -174,7 +186,7 @@ impl CustomJvpCall {
         dims: &[Option<usize>],
         out_dims: &[Option<usize>],
     ) -> Rule {
-        let Some(make) = self.jvp.make.clone() else {
+        let Some(make) = self.rule().and_then(|rule| rule.make) else {
             return self.jvp.clone();
         };
         let primal_dims = dims[self.num_consts..].to_vec();

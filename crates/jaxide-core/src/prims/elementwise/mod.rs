@@ -6,6 +6,7 @@
 mod arithmetic;
 mod bits;
 mod convert;
+mod exponent;
 mod functions;
 mod gamma;
 mod select;
@@ -16,6 +17,7 @@ use super::{Batched, Prim};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::jaxpr::{Atom, Aval, Builder, Shape};
+pub(crate) use crate::transform::move_axis;
 
 /// Which element types an operand may have.
 #[derive(Clone, Copy)]
@@ -215,17 +217,6 @@ pub(crate) fn to_front(b: &Builder, operand: Batched, size: usize) -> Atom {
             b.broadcast_in_dim(operand.value, &shape, &dims)
         }
     }
-}
-
-/// Moves axis `from` to position `to`, the others keeping their order.
-pub(crate) fn move_axis(b: &Builder, x: Atom, from: usize, to: usize) -> Atom {
-    if from == to {
-        return x;
-    }
-    let mut permutation: Vec<usize> = (0..b.rank(x)).collect();
-    let axis = permutation.remove(from);
-    permutation.insert(to, axis);
-    b.transpose(x, &permutation)
 }
 
 /// The cotangent of an operand of type `aval` that was repeated to the shape of `x`: sums over what was repeated.

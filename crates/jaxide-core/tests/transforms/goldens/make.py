@@ -278,3 +278,18 @@ case("solve_vjp", solved, [f32(2, 2), f32(2)], vjp(1))
 case("solve_vmap", solved, [f32(2, 2), f32(2)], vmap(None, 0))
 case("grad_of_grad", lambda x: jnp.sin(x) * x, [f32()], grad(0), grad(0), grad(0))
 case("complex_vjp", lambda x: jnp.abs(jnp.exp(1j * x)) * x, [f32(2)], vjp(0))
+
+
+# Functions that JAX brings along with a rule of their own.
+
+case("library_relu_vjp", lambda x: jax.nn.relu(x) * x, [f32(3)], vjp(0))
+case("library_relu_vmap_of_grad", lambda x: jax.nn.relu(x).sum(), [f32(3)], grad(0), vmap(0))
+case("library_relu_jvp_of_vmap", jax.nn.relu6, [f32(3)], vmap(1), jvp(0))
+case("library_logaddexp_jvp", jnp.logaddexp, [f32(3), f32(3)], jvp(0))
+case("library_logaddexp2_vmap", jnp.logaddexp2, [f32(3), f32(3)], vmap(0, None), jvp(0, 1))
+case("library_hypot_vjp", jnp.hypot, [f32(3), f32(3)], vjp(0, 1))
+case("library_erf_linearize", lambda x: jax.scipy.special.erfc(x), [f32(3)], linearize(0))
+case("frexp_jvp", lambda x: jnp.frexp(x)[0], [f32(3)], jvp(0))
+case("frexp_vmap", lambda x: jnp.frexp(x), [f32(3)], vmap(1))
+case("ldexp_jvp", jnp.ldexp, [f32(3), i32(3)], jvp(0))
+case("ldexp_vmap", jnp.ldexp, [f32(3), i32(3)], vmap(1, None))
