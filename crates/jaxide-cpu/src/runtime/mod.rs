@@ -43,6 +43,7 @@ pub mod matmul;
 mod parts;
 pub mod pool;
 pub mod random;
+pub mod rows;
 mod simd;
 pub mod sort;
 pub mod transpose;

@@ -332,7 +332,12 @@ impl Generator<'_, '_> {
         let (from, to) = (self.address(from), self.address(to));
         if bytes > SMALL_COPY {
             let bytes = self.fb.ins().iconst(types::I64, bytes as i64);
-            self.call_address(copy as *const () as usize, &[from, to, bytes], false);
+            let context = self.params.context;
+            self.call_address(
+                copy as *const () as usize,
+                &[from, to, bytes, context],
+                false,
+            );
             return;
         }
         let flags = MemFlagsData::new().with_trap_code(None);

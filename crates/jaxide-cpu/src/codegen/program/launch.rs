@@ -215,11 +215,34 @@ pub(crate) unsafe extern "C" fn launch(
     });
 }
 
+/// Copies of more bytes are split over threads, in pieces of so many.
+const COPY_PIECE: usize = 1 << 18;
+
 /// Copies bytes; called by generated code.
 ///
 /// # Safety
-/// Both are valid for `bytes` bytes and do not overlap.
-pub(crate) unsafe extern "C" fn copy(from: *const u8, to: *mut u8, bytes: usize) {
-    // SAFETY: promised by the caller.
-    unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) };
+/// Both are valid for `bytes` bytes and do not overlap; `context` points to a live value.
+pub(crate) unsafe extern "C" fn copy(
+    from: *const u8,
+    to: *mut u8,
+    bytes: usize,
+    context: *const Context<'_>,
+) {
+    struct Ends(*const u8, *mut u8);
+    // SAFETY: pieces read and write different bytes.
+    unsafe impl Sync for Ends {}
+    if bytes < 2 * COPY_PIECE {
+        // SAFETY: promised by the caller.
+        unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) };
+        return;
+    }
+    let ends = &Ends(from, to);
+    // SAFETY: the caller promises a live context.
+    let context = unsafe { &*context };
+    context.parallel_for(bytes.div_ceil(COPY_PIECE), |piece| {
+        let start = piece * COPY_PIECE;
+        let length = COPY_PIECE.min(bytes - start);
+        // SAFETY: the piece lies inside both, as the caller promises for all of it.
+        unsafe { std::ptr::copy_nonoverlapping(ends.0.add(start), ends.1.add(start), length) };
+    });
 }

@@ -222,22 +222,46 @@ impl Assembler<'_> {
         if nest.domain.contains(&0) {
             return Ok(());
         }
+        if let [Root::Scatter(id)] = nest.roots.as_slice()
+            && let Op::Scatter(spec) = &graph.node(*id).op
+            && let Some(call) = library::scatter_rows(graph, graph.node(*id), spec)
+        {
+            let node = graph.node(*id);
+            let stored = node.args[1..]
+                .iter()
+                .all(|&arg| self.plan.stored.get(arg).is_some());
+            if stored {
+                let operands = vec![
+                    self.place(node.args[1])?,
+                    self.place(node.args[2])?,
+                    self.place(node.results[0])?,
+                ];
+                self.program.calls.push(call);
+                let call = self.program.calls.len() as u32 - 1;
+                stmts.push(Stmt::Call { call, operands });
+                return Ok(());
+            }
+        }
         let name = format!("k{}", self.program.kernels.len());
-        let kernel = match nest.roots.as_slice() {
-            [Root::Scatter(id)] => emit::scatter(graph, &self.plan.stored, *id, &name),
-            _ => emit::nest(graph, &self.plan.stored, nest, &name),
+        let kernels = match nest.roots.as_slice() {
+            [Root::Scatter(id)] => {
+                emit::scatter(graph, &self.plan.stored, *id, &name).map(|kernel| vec![kernel])
+            }
+            _ => emit::nest_kernels(graph, &self.plan.stored, nest, &name),
         };
-        let kernel = match kernel {
-            Ok(kernel) => kernel,
+        let kernels = match kernels {
+            Ok(kernels) => kernels,
             Err(refusal) => return Err(self.refused(nest, &refusal)),
         };
-        let mut operands = Vec::new();
-        for &operand in &kernel.operands {
-            operands.push(self.operand(nest, operand)?);
+        for kernel in kernels {
+            let mut operands = Vec::new();
+            for &operand in &kernel.operands {
+                operands.push(self.operand(nest, operand)?);
+            }
+            self.program.kernels.push(kernel);
+            let kernel = self.program.kernels.len() as u32 - 1;
+            stmts.push(Stmt::Nest { kernel, operands });
         }
-        self.program.kernels.push(kernel);
-        let kernel = self.program.kernels.len() as u32 - 1;
-        stmts.push(Stmt::Nest { kernel, operands });
         Ok(())
     }
 
@@ -370,13 +394,11 @@ impl Assembler<'_> {
     fn call(&mut self, id: NodeId, stmts: &mut Vec<Stmt>) -> Result<()> {
         let graph = self.graph;
         let node = graph.node(id);
-        let Op::Call(call) = &node.op else {
-            return Err(Error::new(
-                ErrorKind::Internal,
-                format!("{} is no call", node.op),
-            ));
+        let call = match &node.op {
+            Op::Call(call) => library::kernel(graph, call, &node.args, &node.results)?,
+            other => library::row_kernel(graph, node)
+                .ok_or_else(|| Error::unsupported(format!("{other} has no kernel")))?,
         };
-        let call = library::kernel(graph, call, &node.args, &node.results)?;
         let mut operands = Vec::new();
         for &arg in &node.args {
             operands.push(self.place(arg)?);

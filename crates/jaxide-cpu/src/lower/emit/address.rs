@@ -254,6 +254,12 @@ impl Emitter<'_> {
 
     /// `low <= index <= high` at run time; what the ranges tell is not asked.
     pub(super) fn within(&mut self, ix: &Ix, low: i64, high: i64) -> Value {
+        // Where the answer changes along an axis, a nest can be cut in two.
+        if let ([(var, 1)], None) = (ix.terms.as_slice(), ix.dynamic) {
+            self.cuts.push((*var, low.saturating_sub(ix.offset)));
+            self.cuts
+                .push((*var, high.saturating_sub(ix.offset).saturating_add(1)));
+        }
         let range = ix.range(&self.vars);
         let mut result = self.b.mask(true);
         let mut value = None;

@@ -24,7 +24,7 @@ use std::collections::HashMap;
 
 pub(crate) use address::{Layout, Mention};
 pub(crate) use index::{Binding, Ix, Ixs, Var, Vars};
-pub(crate) use nest::{Kernel, Schedule, nest};
+pub(crate) use nest::{Kernel, Schedule, nest_kernels};
 pub(crate) use update::scatter;
 
 /// Why a value cannot be part of this lane program; the caller then gives it memory or a loop of its own.
@@ -104,6 +104,8 @@ pub(crate) struct Emitter<'a> {
     pointers: Vec<Pointer>,
     /// What memory and index data depend on, for the choice of loops.
     pub(crate) mentions: Vec<Mention>,
+    /// Values of variables at which a condition changes.
+    pub(crate) cuts: Vec<(Var, i64)>,
     /// Stacked results of loops that are stored as they are made.
     sinks: HashMap<ValueId, address::Sink>,
     /// The axes that loops with their state in registers have as lanes.
@@ -140,6 +142,7 @@ impl<'a> Emitter<'a> {
             operands: Vec::new(),
             pointers: Vec::new(),
             mentions: Vec::new(),
+            cuts: Vec::new(),
             sinks: HashMap::new(),
             lane_axes: SmallVec::new(),
             depth: 0,

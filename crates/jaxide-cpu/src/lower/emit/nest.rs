@@ -19,6 +19,12 @@ const UNROLL: usize = 4;
 const FEW_LANES: usize = 128;
 /// Elements computed for one nest.
 const BUDGET: usize = 200_000;
+/// Domains with fewer points are not cut into parts.
+const CUT_FROM: usize = 256;
+/// An axis is cut into at most this many parts.
+const MOST_PARTS: usize = 8;
+/// A domain is cut into at most this many parts.
+const MOST_BLOCKS: usize = 12;
 
 /// How a lane program is run over a domain.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,32 +45,107 @@ pub(crate) struct Kernel {
     pub(crate) schedule: Schedule,
 }
 
-/// Makes the lane program of a nest.
-pub(crate) fn nest(graph: &Graph, stored: &Stored, nest: &Nest, name: &str) -> Emitted<Kernel> {
+/// Makes the lane programs of a nest: one, or one for each part of the domain in which conditions on the indices do not change.
+pub(crate) fn nest_kernels(
+    graph: &Graph,
+    stored: &Stored,
+    nest: &Nest,
+    name: &str,
+) -> Emitted<Vec<Kernel>> {
     let memory = NestMemory {
         graph,
         stored,
         nest,
     };
-    let mut trial = Emitter::new(graph, &memory, name, BUDGET);
-    let mut axes = Axes::default();
-    for &length in &nest.domain {
-        let index = trial.b.outer();
-        axes.push(&mut trial, length, Binding::index(index), has_control(nest));
+    let whole = Block::whole(&nest.domain);
+    let trial = trial(graph, &memory, &whole, name)?;
+    let blocks = trial.blocks(nest, &whole);
+    if blocks.len() == 1 {
+        return Ok(vec![kernel(graph, &memory, &whole, trial, name)?]);
     }
-    let reduced = reduced_axes(nest);
+    let mut kernels = Vec::new();
+    for (k, block) in blocks.iter().enumerate() {
+        let name = format!("{name}_{k}");
+        let trial = self::trial(graph, &memory, block, &name)?;
+        kernels.push(kernel(graph, &memory, block, trial, &name)?);
+    }
+    Ok(kernels)
+}
+
+/// A part of a nest's domain.
+#[derive(Clone, Debug)]
+struct Block {
+    start: Vec<usize>,
+    lengths: Vec<usize>,
+}
+
+impl Block {
+    fn whole(domain: &[usize]) -> Block {
+        Block {
+            start: vec![0; domain.len()],
+            lengths: domain.to_vec(),
+        }
+    }
+}
+
+/// What a first emission tells.
+struct Trial {
+    axes: Axes,
+    mentions: Vec<Mention>,
+    cuts: Vec<(Var, i64)>,
+}
+
+fn trial(graph: &Graph, memory: &NestMemory<'_>, block: &Block, name: &str) -> Emitted<Trial> {
+    let nest = memory.nest;
+    let mut emitter = Emitter::new(graph, memory, name, BUDGET);
+    let mut axes = Axes::default();
+    for axis in 0..block.lengths.len() {
+        let index = emitter.b.outer();
+        axes.push(
+            &mut emitter,
+            block,
+            axis,
+            Binding::index(index),
+            has_control(nest),
+        );
+    }
     let mut maker = Maker {
         nest,
+        block,
         lane_reduced: false,
     };
-    maker.points(&mut trial, &axes, &reduced)?;
-    let plan = choose(nest, &reduced, &axes, &trial.mentions);
+    maker.points(&mut emitter, &axes, &reduced_axes(nest))?;
+    Ok(Trial {
+        axes,
+        mentions: emitter.mentions,
+        cuts: emitter.cuts,
+    })
+}
 
-    let mut emitter = Emitter::new(graph, &memory, name, BUDGET);
-    maker.lane_reduced = plan
-        .groups
-        .iter()
-        .any(|group| group.role == Role::Lane && group.reduced);
+fn kernel(
+    graph: &Graph,
+    memory: &NestMemory<'_>,
+    block: &Block,
+    trial: Trial,
+    name: &str,
+) -> Emitted<Kernel> {
+    let nest = memory.nest;
+    let plan = choose(
+        nest,
+        block,
+        &reduced_axes(nest),
+        &trial.axes,
+        &trial.mentions,
+    );
+    let mut emitter = Emitter::new(graph, memory, name, BUDGET);
+    let mut maker = Maker {
+        nest,
+        block,
+        lane_reduced: plan
+            .groups
+            .iter()
+            .any(|group| group.role == Role::Lane && group.reduced),
+    };
     let schedule = maker.run(&mut emitter, &plan)?;
     let operands = emitter.operands;
     let body = emitter.b.finish().map_err(|_| Refusal::TooLarge)?;
@@ -73,6 +154,55 @@ pub(crate) fn nest(graph: &Graph, stored: &Stored, nest: &Nest, name: &str) -> E
         operands,
         schedule,
     })
+}
+
+impl Trial {
+    /// The parts of the domain between cuts, where there are few and the domain is worth it.
+    fn blocks(&self, nest: &Nest, whole: &Block) -> Vec<Block> {
+        let plain = nest
+            .roots
+            .iter()
+            .all(|root| matches!(root, Root::Store(_) | Root::Update(_)));
+        if !plain || whole.lengths.iter().product::<usize>() < CUT_FROM {
+            return vec![whole.clone()];
+        }
+        let mut blocks = vec![whole.clone()];
+        for (axis, &length) in whole.lengths.iter().enumerate() {
+            let Some(var) = self.axes.vars[axis] else {
+                continue;
+            };
+            let mut points: Vec<usize> = self
+                .cuts
+                .iter()
+                .filter(|cut| cut.0 == var && cut.1 > 0 && cut.1 < length as i64)
+                .map(|cut| cut.1 as usize)
+                .collect();
+            points.sort_unstable();
+            points.dedup();
+            if points.is_empty() {
+                continue;
+            }
+            let parts = points.len() + 1;
+            if parts > MOST_PARTS || blocks.len() * parts > MOST_BLOCKS {
+                return vec![whole.clone()];
+            }
+            let ends = points.iter().copied().chain([length]);
+            let starts = std::iter::once(0).chain(points.iter().copied());
+            let ranges: Vec<(usize, usize)> = starts.zip(ends).collect();
+            blocks = blocks
+                .iter()
+                .flat_map(|block| {
+                    ranges.iter().map(move |&(start, end)| {
+                        let mut part = block.clone();
+                        part.start[axis] = start;
+                        part.lengths[axis] = end - start;
+                        part
+                    })
+                })
+                .collect();
+        }
+        blocks
+    }
 }
 
 /// What the roots make is computed, everything else that is stored is loaded.
@@ -109,16 +239,33 @@ struct Axes {
 }
 
 impl Axes {
-    /// Adds an axis; one of length 1 needs a variable only where lanes are told apart by it (`keep`).
-    fn push(&mut self, emitter: &mut Emitter<'_>, length: usize, binding: Binding, keep: bool) {
+    /// Adds an axis of a block; one of length 1 needs a variable only where lanes are told apart by it (`keep`).
+    fn push(
+        &mut self,
+        emitter: &mut Emitter<'_>,
+        block: &Block,
+        axis: usize,
+        binding: Binding,
+        keep: bool,
+    ) {
+        let (start, length) = (block.start[axis] as i64, block.lengths[axis]);
         if length == 1 && !keep {
-            self.at.push(Ix::constant(0));
+            self.at.push(Ix::constant(start));
             self.vars.push(None);
         } else {
             let var = emitter.vars.add(length, binding);
-            self.at.push(Ix::var(var));
+            self.at.push(Ix {
+                offset: start,
+                ..Ix::var(var)
+            });
             self.vars.push(Some(var));
         }
+    }
+
+    /// Adds an axis that stands at the block's start until it is unrolled.
+    fn push_fixed(&mut self, block: &Block, axis: usize) {
+        self.at.push(Ix::constant(block.start[axis] as i64));
+        self.vars.push(None);
     }
 }
 
@@ -173,8 +320,14 @@ fn factor(mention: &Mention, var: Option<Var>) -> i64 {
         .map_or(0, |term| term.1)
 }
 
-fn choose(nest: &Nest, reduced: &[usize], axes: &Axes, mentions: &[Mention]) -> LoopPlan {
-    let lengths = nest.domain.to_vec();
+fn choose(
+    nest: &Nest,
+    block: &Block,
+    reduced: &[usize],
+    axes: &Axes,
+    mentions: &[Mention],
+) -> LoopPlan {
+    let lengths = block.lengths.clone();
     let mut groups: Vec<Group> = Vec::new();
     for (axis, &length) in lengths.iter().enumerate() {
         let is_reduced = reduced.contains(&axis);
@@ -251,6 +404,7 @@ fn choose(nest: &Nest, reduced: &[usize], axes: &Axes, mentions: &[Mention]) -> 
 /// Emits the roots of a nest.
 struct Maker<'a> {
     nest: &'a Nest,
+    block: &'a Block,
     lane_reduced: bool,
 }
 
@@ -308,13 +462,12 @@ impl Maker<'_> {
         bindings: &[Option<Binding>],
     ) -> Emitted<()> {
         let mut axes = Axes::default();
-        for (axis, &length) in plan.lengths.iter().enumerate() {
-            match bindings[axis] {
-                Some(binding) => axes.push(emitter, length, binding, has_control(self.nest)),
-                None => {
-                    axes.at.push(Ix::constant(0));
-                    axes.vars.push(None);
+        for (axis, binding) in bindings.iter().enumerate() {
+            match *binding {
+                Some(binding) => {
+                    axes.push(emitter, self.block, axis, binding, has_control(self.nest))
                 }
+                None => axes.push_fixed(self.block, axis),
             }
         }
         let unrolled: Vec<usize> = plan
@@ -334,7 +487,7 @@ impl Maker<'_> {
         for inner in super::control::indices(&sizes) {
             let mut copy = axes.clone();
             for (&axis, ix) in unrolled.iter().zip(inner) {
-                copy.at[axis] = ix;
+                copy.at[axis].offset += ix.offset;
             }
             copies.push(copy);
         }

@@ -1,6 +1,7 @@
 //! Rough costs of computing one element, in simple operations.
 
 use super::Fuser;
+use super::storage::DEEP;
 use crate::lower::graph::{MapOp, NodeId, Op, ValueId};
 use std::collections::{HashMap, HashSet};
 
@@ -11,12 +12,29 @@ const MOST: usize = 400;
 #[derive(Default)]
 pub(super) struct Costs {
     of: HashMap<ValueId, usize>,
+    depth: HashMap<ValueId, u32>,
+    level: HashMap<ValueId, u32>,
 }
 
 impl Costs {
     /// The cost of computing an element; that of a load where the value is not of this region.
     pub(super) fn of(&self, value: ValueId) -> usize {
         self.of.get(&value).copied().unwrap_or(1)
+    }
+
+    /// The number of operations between a value and stored ones.
+    pub(super) fn depth(&self, value: ValueId) -> u32 {
+        self.depth.get(&value).copied().unwrap_or(0)
+    }
+
+    /// Whether a value is so far from stored ones that it is stored itself.
+    pub(super) fn is_deep(&self, value: ValueId) -> bool {
+        self.depth(value) == DEEP
+    }
+
+    /// How many steps a value waits for: reductions, calls, and stored values that are read at other places.
+    pub(super) fn level(&self, value: ValueId) -> u32 {
+        self.level.get(&value).copied().unwrap_or(0)
     }
 }
 
@@ -34,6 +52,35 @@ impl Fuser<'_> {
             let args: usize = node.args.iter().map(|&arg| costs.of(arg)).sum();
             let cost = own_cost(&node.op, &|k| self.graph.shape(node.args[k]).to_vec(), args);
             costs.of.insert(result, cost.min(MOST));
+        }
+    }
+
+    /// Adds depth and level of a node's results.
+    pub(super) fn place_in_order(&self, id: NodeId, forced: &HashSet<ValueId>, costs: &mut Costs) {
+        let node = self.graph.node(id);
+        let opaque = self.is_opaque(id);
+        let elementwise = matches!(node.op, Op::Map(_));
+        let depth = node
+            .args
+            .iter()
+            .map(|&arg| costs.depth(arg))
+            .max()
+            .unwrap_or(0)
+            + 1;
+        let mut level = 0;
+        for value in node.args.iter().copied().chain(self.captured(id)) {
+            let waits = !elementwise && forced.contains(&value);
+            level = level.max(costs.level(value) + u32::from(waits));
+        }
+        let long = self.is_long_fold(&node.op, node.args.first().copied());
+        for &result in &node.results {
+            let stored = opaque || forced.contains(&result) || self.stored.get(result).is_some();
+            costs
+                .depth
+                .insert(result, if stored { 0 } else { depth % (DEEP + 1) });
+            costs
+                .level
+                .insert(result, level + u32::from(opaque || long));
         }
     }
 }

@@ -10,6 +10,7 @@ mod lane_form;
 mod storage;
 
 use super::graph::{Graph, NodeId, Op, Region, ValueId};
+use super::library;
 use jaxide_core::Dims;
 use std::collections::{HashMap, HashSet};
 
@@ -70,6 +71,8 @@ pub(crate) fn plan(graph: &Graph, wanted: &HashSet<ValueId>) -> Plan {
         wanted,
         stored: Stored::default(),
         lane_forms: HashMap::new(),
+        whole_updates: HashSet::new(),
+        copies: HashSet::new(),
     };
     for &param in &graph.root.params {
         fuser.stored.own(param);
@@ -86,6 +89,10 @@ struct Fuser<'a> {
     wanted: &'a HashSet<ValueId>,
     stored: Stored,
     lane_forms: HashMap<NodeId, Dims>,
+    /// Updates that write their whole result, because most of it is new and is computed from what it replaces.
+    whole_updates: HashSet<NodeId>,
+    /// Gathers and transposes that the runtime copies.
+    copies: HashSet<NodeId>,
 }
 
 impl Fuser<'_> {
@@ -98,14 +105,45 @@ impl Fuser<'_> {
                 self.lane_forms.insert(id, axes);
             }
         }
+        self.find_copies(region);
+        for &id in &region.nodes {
+            if self.graph.node(id).op == Op::DynamicUpdate && self.writes_whole(id) {
+                self.whole_updates.insert(id);
+            }
+        }
         let roots = self.decide_storage(region);
         self.group(region, roots)
+    }
+
+    /// Finds the gathers and transposes that are better copied than read in place. A reduction chooses its lanes so that a transposed
+    /// operand costs nothing.
+    fn find_copies(&mut self, region: &Region) {
+        let mut other_use: HashSet<ValueId> = region.results.iter().copied().collect();
+        for &id in &region.nodes {
+            let node = self.graph.node(id);
+            if !matches!(node.op, Op::Reduce { .. } | Op::ArgReduce { .. }) {
+                other_use.extend(&node.args);
+            }
+            other_use.extend(self.captured(id));
+        }
+        for &id in &region.nodes {
+            let node = self.graph.node(id);
+            let used = node
+                .results
+                .first()
+                .is_some_and(|result| other_use.contains(result));
+            if used && library::has_kernel(self.graph, node) {
+                self.copies.insert(id);
+            }
+        }
     }
 
     /// Whether a node has loops, calls or updates of its own instead of being part of a nest.
     fn is_opaque(&self, id: NodeId) -> bool {
         match &self.graph.node(id).op {
-            Op::Call(_) | Op::Scatter(_) | Op::SelectAndScatter { .. } | Op::DynamicUpdate => true,
+            Op::Call(_) | Op::Scatter(_) | Op::SelectAndScatter { .. } => true,
+            Op::DynamicUpdate => !self.whole_updates.contains(&id),
+            Op::Gather(_) | Op::Transpose { .. } => self.copies.contains(&id),
             Op::Scan { .. } | Op::While { .. } | Op::Cond { .. } => true,
             Op::Const(_)
             | Op::Splat(_)
@@ -113,14 +151,12 @@ impl Fuser<'_> {
             | Op::Map(_)
             | Op::Broadcast { .. }
             | Op::Reshape
-            | Op::Transpose { .. }
             | Op::Slice { .. }
             | Op::Rev { .. }
             | Op::Pad { .. }
             | Op::Concat { .. }
             | Op::Alias
             | Op::DynamicSlice
-            | Op::Gather(_)
             | Op::Reduce { .. }
             | Op::ArgReduce { .. }
             | Op::ReduceWith { .. }

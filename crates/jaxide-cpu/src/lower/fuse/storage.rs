@@ -4,9 +4,11 @@ use super::cost::Costs;
 use super::{Fuser, Root};
 use crate::lower::emit::Layout;
 use crate::lower::graph::{Graph, NodeId, Op, Region, ValueId};
+use crate::lower::library;
 use jaxide_core::Dims;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// How a stored value has its memory.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,13 +64,22 @@ impl Stored {
     }
 }
 
-/// Consumers that would compute a value: the root, and the index maps on the way as a signature.
-type Uses = SmallVec<[(ValueId, u64); 2]>;
+/// A consumer that would compute a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Use {
+    /// The nest that does it, as far as it is known before nests are made: roots over one domain that wait for the same things are made
+    /// together.
+    nest: u64,
+    /// The index maps on the way, 0 for none.
+    moves: u64,
+}
+
+type Uses = SmallVec<[Use; 2]>;
 
 /// Computing an element again may cost this many operations for each further consumer.
 const CHEAP: usize = 6;
-/// An expression larger than this is cut by storing part of it.
-const LARGE: usize = 250;
+/// A value that is more operations than this away from stored ones is stored.
+pub(super) const DEEP: u32 = 150;
 /// Broadcasting to this many times the elements is worth storing the operand, unless computing it is cheap.
 const EXPANSION: usize = 8;
 
@@ -103,6 +114,7 @@ impl Fuser<'_> {
                 self.force(node.results[0], &mut forced);
             }
             self.cost_of_node(id, &forced, &mut costs);
+            self.place_in_order(id, &forced, &mut costs);
         }
         let mut uses: HashMap<ValueId, Uses> = HashMap::new();
         let mut roots = Vec::new();
@@ -170,6 +182,9 @@ impl Fuser<'_> {
         let node = graph.node(id);
         match &node.op {
             Op::Call(_) => node.args.iter().for_each(|&arg| self.force(arg, forced)),
+            Op::Gather(_) | Op::Transpose { .. } if self.is_opaque(id) => {
+                node.args.iter().for_each(|&arg| self.force(arg, forced));
+            }
             Op::Alias => self.force(node.args[0], forced),
             Op::Scan { .. } | Op::While { .. } | Op::Cond { .. } => {
                 let in_lanes = self.lane_forms.contains_key(&id);
@@ -195,7 +210,7 @@ impl Fuser<'_> {
                     }
                 }
             }
-            Op::DynamicUpdate => {
+            Op::DynamicUpdate if self.is_opaque(id) => {
                 self.force(node.args[0], forced);
                 for &start in &node.args[2..] {
                     self.force_start(start, forced);
@@ -210,8 +225,14 @@ impl Fuser<'_> {
                     self.force(node.args[1], forced);
                 }
             }
-            Op::Scatter(_) => {
+            Op::Scatter(spec) => {
                 self.force(node.args[0], forced);
+                if library::scatter_rows(graph, node, spec).is_some() {
+                    node.args[1..]
+                        .iter()
+                        .for_each(|&arg| self.force(arg, forced));
+                    return;
+                }
                 for &arg in &node.args[1..] {
                     if costs.of(arg) > CHEAP
                         || self.reads_elsewhere(arg, node.args[0], &[], &mut HashSet::new())
@@ -268,6 +289,18 @@ impl Fuser<'_> {
             }
             _ => {}
         }
+    }
+
+    /// Whether an update is better made as a new array: at a known place, of most of the array, and from elements that it would overwrite.
+    pub(super) fn writes_whole(&self, id: NodeId) -> bool {
+        let node = self.graph.node(id);
+        let (x, update) = (node.args[0], node.args[1]);
+        let known = node.args[2..]
+            .iter()
+            .all(|&start| self.graph.splat(start).is_some());
+        known
+            && 2 * self.graph.value(update).len() > self.graph.value(x).len()
+            && self.reads_elsewhere(update, x, &node.args[2..], &mut HashSet::new())
     }
 
     /// Whether computing `value` in place reads `x` other than at the box that starts at `starts`, index by index.
@@ -336,16 +369,19 @@ impl Fuser<'_> {
                     .for_each(|&value| self.stored.own(value));
                 if self.lane_forms.contains_key(&id) {
                     roots.push(Root::Control(id));
-                    let first = node.results.first().copied();
+                    let own = Use {
+                        nest: mix(1, u64::from(id.0)),
+                        moves: 1,
+                    };
                     for value in node.args.iter().copied().chain(self.captured(id)) {
-                        if let Some(first) = first {
-                            add_use(uses, value, (first, 0));
-                        }
+                        add_use(uses, value, own);
                     }
                 }
                 return;
             }
-            Op::DynamicUpdate | Op::Scatter(_) | Op::SelectAndScatter { .. } => {
+            Op::DynamicUpdate | Op::Scatter(_) | Op::SelectAndScatter { .. }
+                if self.is_opaque(id) =>
+            {
                 let result = node.results[0];
                 self.stored.own(result);
                 let update = matches!(node.op, Op::DynamicUpdate);
@@ -354,12 +390,14 @@ impl Fuser<'_> {
                 } else {
                     Root::Scatter(id)
                 });
-                node.args
-                    .iter()
-                    .for_each(|&arg| add_use(uses, arg, (result, 0)));
+                let own = Use {
+                    nest: mix(1, u64::from(id.0)),
+                    moves: 1,
+                };
+                node.args.iter().for_each(|&arg| add_use(uses, arg, own));
                 return;
             }
-            Op::Call(_) => {
+            Op::Call(_) | Op::Gather(_) | Op::Transpose { .. } if self.is_opaque(id) => {
                 node.results
                     .iter()
                     .for_each(|&value| self.stored.own(value));
@@ -384,57 +422,62 @@ impl Fuser<'_> {
                 continue;
             }
             let again = own.len().saturating_sub(1) * costs.of(value);
-            let cost = costs.of(value);
-            let cheap_only = matches!(node.op, Op::Splat(_) | Op::Iota { .. });
-            let store = must || (!cheap_only && (again > CHEAP || cost > LARGE));
+            let computed = !matches!(node.op, Op::Splat(_) | Op::Iota { .. });
+            let store = must || (computed && (again > CHEAP || costs.is_deep(value)));
             if !store {
                 self.pass_on(id, k, &own, uses);
                 continue;
             }
             self.stored.own(value);
-            roots.push(match &node.op {
-                Op::Reduce { axes, .. } => Root::Fold {
-                    value,
-                    axes: axes.clone(),
-                },
-                Op::ArgReduce { axis, .. } => Root::Fold {
-                    value,
-                    axes: std::iter::once(*axis).collect(),
-                },
-                _ => Root::Store(value),
-            });
-            let mut only = Uses::new();
-            only.push((value, 0));
-            self.pass_on(id, k, &only, uses);
+            let (root, domain) = match &node.op {
+                Op::Reduce { axes, .. } => (
+                    Root::Fold {
+                        value,
+                        axes: axes.clone(),
+                    },
+                    node.args[0],
+                ),
+                Op::ArgReduce { axis, .. } => {
+                    let axes = std::iter::once(*axis).collect();
+                    (Root::Fold { value, axes }, node.args[0])
+                }
+                _ => (Root::Store(value), value),
+            };
+            roots.push(root);
+            let mut key = DefaultHasher::new();
+            (graph.shape(domain), costs.level(domain)).hash(&mut key);
+            let own = Use {
+                nest: key.finish(),
+                moves: 0,
+            };
+            if domain == value {
+                self.pass_on(id, k, &smallvec![own], uses);
+            } else {
+                // A reduction reads each element of its operand once, at its own point of the domain.
+                add_use(uses, domain, own);
+            }
         }
     }
 
     /// The operands are computed for the same consumers.
     fn pass_on(&self, id: NodeId, result: usize, own: &Uses, uses: &mut HashMap<ValueId, Uses>) {
         let node = self.graph.node(id);
-        let moves = !matches!(node.op, Op::Map(_));
+        let elementwise = matches!(node.op, Op::Map(_));
         for (k, &arg) in node.args.iter().enumerate() {
-            for &(root, signature) in own {
-                let step = if moves {
-                    mix(signature, u64::from(id.0) * 64 + k as u64 + result as u64)
+            for &user in own {
+                let step = u64::from(id.0) * 64 + k as u64 + result as u64;
+                let moves = if elementwise {
+                    user.moves
                 } else {
-                    signature
+                    mix(user.moves, step)
                 };
-                // A reduction reads each element of its operand once.
-                let step = if matches!(node.op, Op::Reduce { .. } | Op::ArgReduce { .. })
-                    && signature == 0
-                {
-                    0
-                } else {
-                    step
-                };
-                add_use(uses, arg, (root, step));
+                add_use(uses, arg, Use { moves, ..user });
             }
         }
     }
 
     /// Whether a reduction is long enough to be a nest of its own.
-    fn is_long_fold(&self, op: &Op, arg: Option<ValueId>) -> bool {
+    pub(super) fn is_long_fold(&self, op: &Op, arg: Option<ValueId>) -> bool {
         let Some(arg) = arg else { return false };
         let shape = self.graph.shape(arg);
         match op {
@@ -466,7 +509,7 @@ impl Fuser<'_> {
     }
 }
 
-fn add_use(uses: &mut HashMap<ValueId, Uses>, value: ValueId, user: (ValueId, u64)) {
+fn add_use(uses: &mut HashMap<ValueId, Uses>, value: ValueId, user: Use) {
     let list = uses.entry(value).or_default();
     if list.len() < 8 && !list.contains(&user) {
         list.push(user);

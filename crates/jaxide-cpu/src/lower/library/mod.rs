@@ -17,6 +17,7 @@ mod product;
 mod ragged;
 mod random;
 mod routine;
+mod rows;
 mod search;
 mod sorting;
 #[cfg(test)]
@@ -30,6 +31,8 @@ use cumulative::cumulative;
 use jaxide_core::prims::Prim;
 use jaxide_core::{Error, ErrorKind, Result};
 use operands::Operands;
+
+pub(crate) use rows::{has_kernel, kernel as row_kernel, scatter_rows};
 
 /// The kernel that computes `call` on arrays of these types.
 ///

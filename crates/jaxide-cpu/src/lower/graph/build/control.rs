@@ -119,7 +119,7 @@ impl Build {
                 .skip(params.ft_in.consts + params.ft_in.carry)
                 .cloned(),
         );
-        let body = self.region(FrameKind::Loop, &avals, |build, params_| {
+        let mut body = self.region(FrameKind::Loop, &avals, |build, params_| {
             let (carry, slices) = params_.split_at(carries.len());
             build.enter(&cells, &carry[own..]);
             let args: Vec<Binding> = consts
@@ -141,6 +141,8 @@ impl Build {
             values.splice(own..own, cell_values);
             Ok(values)
         })?;
+        let mut stacked = stacked.into_vec();
+        self.hoist_products(&mut body, carries.len(), &mut stacked, params.length);
         let mut types: Vec<(DType, Dims)> = carries
             .iter()
             .map(|&value| (self.scope.dtype(value), self.scope.shape(value)))

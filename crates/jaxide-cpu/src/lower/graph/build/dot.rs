@@ -45,8 +45,11 @@ impl Build {
         let product = if contracted <= 1 || shape.contains(&0) {
             self.dot_as_sum(lhs, rhs, numbers, wide, shape)?
         } else {
+            let mut numbers = numbers.clone();
+            let lhs = self.untransposed(lhs, &mut numbers.lhs_contracting, &mut numbers.lhs_batch);
+            let rhs = self.untransposed(rhs, &mut numbers.rhs_contracting, &mut numbers.rhs_batch);
             let call = Prim::DotGeneral(DotGeneral {
-                dimension_numbers: numbers.clone(),
+                dimension_numbers: numbers,
                 out_sharding: None,
                 precision: None,
                 preferred_element_type: Some(wide),
@@ -55,6 +58,31 @@ impl Build {
                 .one(Op::Call(Call::Prim(call)), &[lhs, rhs], wide, shape)
         };
         Ok(self.converted(product, dtype))
+    }
+
+    /// The array that an operand is a transpose of, with its axes renamed, where that leaves the result as it is: the library reads operands
+    /// with any strides.
+    fn untransposed(&self, x: ValueId, contracting: &mut Dims, batch: &mut Dims) -> ValueId {
+        let graph = &self.scope.graph;
+        let Some(node) = graph.def(x).map(|id| graph.node(id)) else {
+            return x;
+        };
+        let Op::Transpose { permutation } = &node.op else {
+            return x;
+        };
+        let renamed =
+            |axes: &Dims| -> Dims { axes.iter().map(|&axis| permutation[axis]).collect() };
+        let (new_contracting, new_batch) = (renamed(contracting), renamed(batch));
+        let free: Dims = (0..permutation.len())
+            .filter(|axis| !contracting.contains(axis) && !batch.contains(axis))
+            .collect();
+        // Free axes come in the order of the operand.
+        let ordered = renamed(&free).windows(2).all(|pair| pair[0] < pair[1]);
+        if !ordered {
+            return x;
+        }
+        (*contracting, *batch) = (new_contracting, new_batch);
+        node.args[0]
     }
 
     /// The product as a sum over elementwise products: axes are batch, left, right, contracted.

@@ -5,6 +5,7 @@ mod control;
 mod dot;
 mod elementwise;
 mod float_parts;
+mod hoist;
 mod indexing;
 mod random;
 mod reduction;

@@ -1,0 +1,169 @@
+//! Gathers and scatters of whole rows: runs of adjacent elements at indices.
+
+use std::marker::PhantomData;
+
+use bytemuck::Pod;
+
+use super::{Buffers, Context, Kernel, KernelError, Signature};
+
+/// What an index outside the rows means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outside {
+    /// The nearest row.
+    Nearest,
+    /// The fill element (gather) or nothing (scatter).
+    Nothing,
+}
+
+/// A Rust type that indices have in memory.
+pub trait RowIndex: Pod + Send + Sync {
+    /// The index, saturated; negative ones are below every row.
+    fn row(self) -> i64;
+}
+
+macro_rules! row_index {
+    ($($ty:ty)*) => { $(impl RowIndex for $ty {
+        fn row(self) -> i64 {
+            i64::try_from(self).unwrap_or(i64::MAX)
+        }
+    })* };
+}
+row_index! { i8 i16 i32 i64 u8 u16 u32 u64 }
+
+/// Bytes that make a chunk worth a thread's attention.
+const CHUNK: usize = 1 << 15;
+
+/// The kernel that copies row `indices[k]` of a table to row `k` of the result.
+pub struct GatherRows<I> {
+    rows: usize,
+    /// Bytes of a row.
+    row: usize,
+    count: usize,
+    outside: Outside,
+    /// The bytes of one element, which fills rows outside.
+    fill: Vec<u8>,
+    index: PhantomData<fn(I)>,
+}
+
+impl<I: RowIndex> GatherRows<I> {
+    /// `count` rows of a table of `rows` rows of `row` bytes each; `fill` is one element.
+    pub fn new(rows: usize, row: usize, count: usize, outside: Outside, fill: &[u8]) -> Self {
+        Self {
+            rows,
+            row,
+            count,
+            outside,
+            fill: fill.to_vec(),
+            index: PhantomData,
+        }
+    }
+}
+
+impl<I: RowIndex> Kernel for GatherRows<I> {
+    fn signature(&self) -> Signature {
+        Signature::of(
+            &[(self.rows * self.row, 1), (self.count, size_of::<I>())],
+            &[(self.count * self.row, 1)],
+        )
+    }
+
+    fn run(&self, buffers: &mut Buffers<'_>, context: &Context<'_>) -> Result<(), KernelError> {
+        let (table, indices) = (buffers.input::<u8>(0), buffers.input::<I>(1));
+        let result = buffers.output::<u8>(0);
+        let per_chunk = (CHUNK / self.row.max(1)).max(1);
+        let chunks: Vec<std::sync::Mutex<&mut [u8]>> = result.chunks_mut(per_chunk * self.row).map(Into::into).collect();
+        context.parallel_for(chunks.len(), |chunk| {
+            let mut rows = chunks[chunk].lock().unwrap_or_else(|poison| poison.into_inner());
+            let indices = &indices[chunk * per_chunk..];
+            for (to, index) in rows.chunks_exact_mut(self.row).zip(indices) {
+                let index = index.row();
+                let inside = (0..self.rows as i64).contains(&index);
+                if inside || self.outside == Outside::Nearest {
+                    let at = index.clamp(0, self.rows as i64 - 1) as usize * self.row;
+                    to.copy_from_slice(&table[at..at + self.row]);
+                } else {
+                    to.chunks_exact_mut(self.fill.len()).for_each(|element| element.copy_from_slice(&self.fill));
+                }
+            }
+        });
+        Ok(())
+    }
+}
+
+/// The kernel that combines row `k` of the updates into row `indices[k]` of an array, in order. The array is the output, in which
+/// the caller has put the old values.
+pub struct ScatterRows<I, T, F> {
+    rows: usize,
+    /// Elements of a row.
+    row: usize,
+    count: usize,
+    outside: Outside,
+    combine: F,
+    types: PhantomData<fn(I, T)>,
+}
+
+impl<I: RowIndex, T: Pod, F: Fn(T, T) -> T> ScatterRows<I, T, F> {
+    /// `count` updates of an array of `rows` rows of `row` elements each; `combine` takes the old element and the update.
+    pub fn new(rows: usize, row: usize, count: usize, outside: Outside, combine: F) -> Self {
+        Self {
+            rows,
+            row,
+            count,
+            outside,
+            combine,
+            types: PhantomData,
+        }
+    }
+}
+
+impl<I: RowIndex, T: Pod + Send + Sync, F: Fn(T, T) -> T + Send + Sync> Kernel for ScatterRows<I, T, F> {
+    fn signature(&self) -> Signature {
+        Signature::of(
+            &[(self.count, size_of::<I>()), (self.count * self.row, size_of::<T>())],
+            &[(self.rows * self.row, size_of::<T>())],
+        )
+    }
+
+    fn run(&self, buffers: &mut Buffers<'_>, _: &Context<'_>) -> Result<(), KernelError> {
+        let (indices, updates) = (buffers.input::<I>(0), buffers.input::<T>(1));
+        let array = buffers.output::<T>(0);
+        for (index, update) in indices.iter().zip(updates.chunks_exact(self.row)) {
+            let index = index.row();
+            if self.outside == Outside::Nothing && !(0..self.rows as i64).contains(&index) {
+                continue;
+            }
+            let at = index.clamp(0, self.rows as i64 - 1) as usize * self.row;
+            for (old, new) in array[at..at + self.row].iter_mut().zip(update) {
+                *old = (self.combine)(*old, *new);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::KernelCall;
+
+    #[test]
+    fn rows_outside_are_filled_or_dropped() {
+        let table: Vec<u8> = bytemuck::cast_slice(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0]).to_vec();
+        let indices: Vec<u8> = bytemuck::cast_slice(&[2i32, -1, 0]).to_vec();
+        let fill = f32::NAN.to_le_bytes();
+        for (outside, second) in [(Outside::Nearest, 1.0), (Outside::Nothing, f32::NAN)] {
+            let call = KernelCall::new(GatherRows::<i32>::new(3, 8, 3, outside, &fill));
+            let mut result = vec![0u8; 24];
+            call.call(&[&table, &indices], &mut [&mut result], &Context::default()).unwrap();
+            let result: Vec<f32> = bytemuck::pod_collect_to_vec(&result);
+            assert_eq!(result[..2], [5.0, 6.0]);
+            assert!(result[2] == second || (result[2].is_nan() && second.is_nan()));
+            assert_eq!(result[4..], [1.0, 2.0]);
+        }
+        let mut array = table.clone();
+        let updates: Vec<u8> = bytemuck::cast_slice(&[10.0f32; 6]).to_vec();
+        let call = KernelCall::new(ScatterRows::<i32, f32, _>::new(3, 2, 3, Outside::Nothing, |a, b| a + b));
+        call.call(&[&indices, &updates], &mut [&mut array], &Context::default()).unwrap();
+        assert_eq!(bytemuck::pod_collect_to_vec::<u8, f32>(&array), [11.0, 12.0, 3.0, 4.0, 15.0, 16.0]);
+    }
+}
