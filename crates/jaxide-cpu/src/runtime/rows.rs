@@ -71,9 +71,14 @@ impl<I: RowIndex> Kernel for GatherRows<I> {
         let (table, indices) = (buffers.input::<u8>(0), buffers.input::<I>(1));
         let result = buffers.output::<u8>(0);
         let per_chunk = (CHUNK / self.row.max(1)).max(1);
-        let chunks: Vec<std::sync::Mutex<&mut [u8]>> = result.chunks_mut(per_chunk * self.row).map(Into::into).collect();
+        let chunks: Vec<std::sync::Mutex<&mut [u8]>> = result
+            .chunks_mut(per_chunk * self.row)
+            .map(Into::into)
+            .collect();
         context.parallel_for(chunks.len(), |chunk| {
-            let mut rows = chunks[chunk].lock().unwrap_or_else(|poison| poison.into_inner());
+            let mut rows = chunks[chunk]
+                .lock()
+                .unwrap_or_else(|poison| poison.into_inner());
             let indices = &indices[chunk * per_chunk..];
             for (to, index) in rows.chunks_exact_mut(self.row).zip(indices) {
                 let index = index.row();
@@ -82,7 +87,8 @@ impl<I: RowIndex> Kernel for GatherRows<I> {
                     let at = index.clamp(0, self.rows as i64 - 1) as usize * self.row;
                     to.copy_from_slice(&table[at..at + self.row]);
                 } else {
-                    to.chunks_exact_mut(self.fill.len()).for_each(|element| element.copy_from_slice(&self.fill));
+                    to.chunks_exact_mut(self.fill.len())
+                        .for_each(|element| element.copy_from_slice(&self.fill));
                 }
             }
         });
@@ -116,10 +122,15 @@ impl<I: RowIndex, T: Pod, F: Fn(T, T) -> T> ScatterRows<I, T, F> {
     }
 }
 
-impl<I: RowIndex, T: Pod + Send + Sync, F: Fn(T, T) -> T + Send + Sync> Kernel for ScatterRows<I, T, F> {
+impl<I: RowIndex, T: Pod + Send + Sync, F: Fn(T, T) -> T + Send + Sync> Kernel
+    for ScatterRows<I, T, F>
+{
     fn signature(&self) -> Signature {
         Signature::of(
-            &[(self.count, size_of::<I>()), (self.count * self.row, size_of::<T>())],
+            &[
+                (self.count, size_of::<I>()),
+                (self.count * self.row, size_of::<T>()),
+            ],
             &[(self.rows * self.row, size_of::<T>())],
         )
     }
@@ -154,7 +165,8 @@ mod tests {
         for (outside, second) in [(Outside::Nearest, 1.0), (Outside::Nothing, f32::NAN)] {
             let call = KernelCall::new(GatherRows::<i32>::new(3, 8, 3, outside, &fill));
             let mut result = vec![0u8; 24];
-            call.call(&[&table, &indices], &mut [&mut result], &Context::default()).unwrap();
+            call.call(&[&table, &indices], &mut [&mut result], &Context::default())
+                .unwrap();
             let result: Vec<f32> = bytemuck::pod_collect_to_vec(&result);
             assert_eq!(result[..2], [5.0, 6.0]);
             assert!(result[2] == second || (result[2].is_nan() && second.is_nan()));
@@ -162,8 +174,22 @@ mod tests {
         }
         let mut array = table.clone();
         let updates: Vec<u8> = bytemuck::cast_slice(&[10.0f32; 6]).to_vec();
-        let call = KernelCall::new(ScatterRows::<i32, f32, _>::new(3, 2, 3, Outside::Nothing, |a, b| a + b));
-        call.call(&[&indices, &updates], &mut [&mut array], &Context::default()).unwrap();
-        assert_eq!(bytemuck::pod_collect_to_vec::<u8, f32>(&array), [11.0, 12.0, 3.0, 4.0, 15.0, 16.0]);
+        let call = KernelCall::new(ScatterRows::<i32, f32, _>::new(
+            3,
+            2,
+            3,
+            Outside::Nothing,
+            |a, b| a + b,
+        ));
+        call.call(
+            &[&indices, &updates],
+            &mut [&mut array],
+            &Context::default(),
+        )
+        .unwrap();
+        assert_eq!(
+            bytemuck::pod_collect_to_vec::<u8, f32>(&array),
+            [11.0, 12.0, 3.0, 4.0, 15.0, 16.0]
+        );
     }
 }

@@ -21,7 +21,10 @@ pub(crate) fn has_kernel(graph: &Graph, node: &Node) -> bool {
             let last = permutation.len() - 1;
             let moved = permutation[last] != last;
             let lines = shape[last] >= SHORTEST && shape[permutation[last]] >= SHORTEST;
-            moved && lines && graph.value(node.args[0]).len() >= SMALLEST_TRANSPOSE && graph.dtype(node.results[0]).size() > 0
+            moved
+                && lines
+                && graph.value(node.args[0]).len() >= SMALLEST_TRANSPOSE
+                && graph.dtype(node.results[0]).size() > 0
         }
         _ => false,
     }
@@ -55,7 +58,9 @@ struct Rows {
 fn row_gather(graph: &Graph, node: &Node, spec: &GatherSpec) -> Option<Rows> {
     let (shape, result) = (graph.shape(node.args[0]), graph.shape(node.results[0]));
     let whole = spec.slice_sizes.first() == Some(&1) && spec.slice_sizes.get(1..) == shape.get(1..);
-    let single = spec.start_index_map.as_slice() == [0] && spec.collapsed.as_slice() == [0] && spec.operand_batching.is_empty();
+    let single = spec.start_index_map.as_slice() == [0]
+        && spec.collapsed.as_slice() == [0]
+        && spec.operand_batching.is_empty();
     let batch = result.len() - spec.offset_dims.len();
     let trailing = spec.offset_dims.iter().copied().eq(batch..result.len());
     let row: usize = shape.get(1..)?.iter().product();
@@ -71,14 +76,38 @@ fn row_gather(graph: &Graph, node: &Node, spec: &GatherSpec) -> Option<Rows> {
 macro_rules! by_index {
     ($dtype:expr, $I:ident => $make:expr) => {
         match $dtype {
-            DType::I8 => { type $I = i8; $make }
-            DType::I16 => { type $I = i16; $make }
-            DType::I32 => { type $I = i32; $make }
-            DType::I64 => { type $I = i64; $make }
-            DType::U8 => { type $I = u8; $make }
-            DType::U16 => { type $I = u16; $make }
-            DType::U32 => { type $I = u32; $make }
-            DType::U64 => { type $I = u64; $make }
+            DType::I8 => {
+                type $I = i8;
+                $make
+            }
+            DType::I16 => {
+                type $I = i16;
+                $make
+            }
+            DType::I32 => {
+                type $I = i32;
+                $make
+            }
+            DType::I64 => {
+                type $I = i64;
+                $make
+            }
+            DType::U8 => {
+                type $I = u8;
+                $make
+            }
+            DType::U16 => {
+                type $I = u16;
+                $make
+            }
+            DType::U32 => {
+                type $I = u32;
+                $make
+            }
+            DType::U64 => {
+                type $I = u64;
+                $make
+            }
             _ => return None,
         }
     };
@@ -86,7 +115,11 @@ macro_rules! by_index {
 
 fn gather_rows(graph: &Graph, node: &Node, spec: &GatherSpec) -> Option<LibraryCall> {
     let rows = row_gather(graph, node, spec)?;
-    let outside = if spec.mode == OobMode::Fill { Outside::Nothing } else { Outside::Nearest };
+    let outside = if spec.mode == OobMode::Fill {
+        Outside::Nothing
+    } else {
+        Outside::Nearest
+    };
     let bytes = rows.row * graph.dtype(node.args[0]).size();
     let call = by_index!(graph.dtype(node.args[1]), I => {
         KernelCall::new(GatherRows::<I>::new(rows.rows, bytes, rows.count, outside, &spec.fill))
@@ -100,7 +133,9 @@ fn gather_rows(graph: &Graph, node: &Node, spec: &GatherSpec) -> Option<LibraryC
 /// The kernel that scatters whole rows into an array in place: inputs are indices and updates.
 pub(crate) fn scatter_rows(graph: &Graph, node: &Node, spec: &ScatterSpec) -> Option<LibraryCall> {
     let (shape, updates) = (graph.shape(node.results[0]), graph.shape(node.args[2]));
-    let single = spec.scatter_dims.as_slice() == [0] && spec.inserted.as_slice() == [0] && spec.operand_batching.is_empty();
+    let single = spec.scatter_dims.as_slice() == [0]
+        && spec.inserted.as_slice() == [0]
+        && spec.operand_batching.is_empty();
     let batch = updates.len() - spec.update_window.len();
     let trailing = spec.update_window.iter().copied().eq(batch..updates.len());
     let row: usize = shape.get(1..)?.iter().product();
@@ -109,7 +144,11 @@ pub(crate) fn scatter_rows(graph: &Graph, node: &Node, spec: &ScatterSpec) -> Op
         return None;
     }
     let count: usize = updates[..batch].iter().product();
-    let outside = if spec.mode == OobMode::Clip { Outside::Nearest } else { Outside::Nothing };
+    let outside = if spec.mode == OobMode::Clip {
+        Outside::Nearest
+    } else {
+        Outside::Nothing
+    };
     macro_rules! call {
         ($T:ty, $combine:expr) => {
             by_index!(graph.dtype(node.args[1]), I => KernelCall::new(ScatterRows::<I, $T, _>::new(shape[0], row, count, outside, $combine)))
