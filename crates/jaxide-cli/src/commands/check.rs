@@ -1,6 +1,8 @@
-//! `jaxide check`: reads programs and reports their mistakes.
+//! `jaxide check`: reads programs and reports their mistakes, those of the text and those of types.
 
 use std::path::PathBuf;
+
+use jaxide_core::jaxpr::check;
 
 use crate::failure::Failure;
 use crate::program::Program;
@@ -20,9 +22,17 @@ pub(crate) fn run(arguments: &mut lexopt::Parser) -> Result<(), Failure> {
     }
     let mut failed = false;
     for file in &files {
-        if let Err(failure) = Program::read(file) {
-            failure.report();
-            failed = true;
+        match Program::read(file) {
+            Ok(program) => {
+                for error in check(&program.jaxpr).err().unwrap_or_default() {
+                    program.failure(error).report();
+                    failed = true;
+                }
+            }
+            Err(failure) => {
+                failure.report();
+                failed = true;
+            }
         }
     }
     if failed {

@@ -1,6 +1,7 @@
 //! Writes a jaxpr equation by equation, checking types as it goes.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use smallvec::SmallVec;
 
@@ -401,7 +402,7 @@ impl Builder {
             let before = self.set_source(eqn.source);
             let results = match replace(self, eqn, &operands)? {
                 Some(results) => results,
-                None => self.push(eqn.prim.clone(), &operands, &avals),
+                None => self.push(traced_anew(&eqn.prim), &operands, &avals),
             };
             self.set_source(before);
             for (&var, &atom) in eqn.outputs.iter().zip(&results) {
@@ -410,6 +411,16 @@ impl Builder {
         }
         Ok(jaxpr.outvars.iter().map(|&atom| read(&env, atom)).collect())
     }
+}
+
+/// The primitive as inlining gives it: JAX traces functions with custom rules anew wherever they are called, so that each
+/// call has a jaxpr of its own.
+fn traced_anew(prim: &Prim) -> Prim {
+    let mut prim = prim.clone();
+    if let Prim::CustomJvpCall(call) = &mut prim {
+        call.call_jaxpr.jaxpr = Arc::new((*call.call_jaxpr.jaxpr).clone());
+    }
+    prim
 }
 
 /// Types of the results of `prim` on atoms of `jaxpr`.

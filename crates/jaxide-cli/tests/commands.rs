@@ -1,0 +1,234 @@
+//! The program as users run it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// A folder of its own for each test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(test: &str) -> Self {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.0.join(name), text).unwrap();
+    }
+
+    fn read(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.0.join(name)).unwrap()
+    }
+
+    fn run(&self, arguments: &str) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_jaxide"))
+            .current_dir(&self.0)
+            .args(arguments.split_whitespace())
+            .env("NO_COLOR", "1")
+            .stdin(Stdio::null())
+            .output()
+            .unwrap()
+    }
+
+    /// A command that succeeds prints this.
+    #[track_caller]
+    fn prints(&self, arguments: &str, expected: &str) {
+        let output = self.run(arguments);
+        assert_eq!(text(&output.stderr), "");
+        assert_eq!(text(&output.stdout), expected);
+        assert_eq!(output.status.code(), Some(0));
+    }
+
+    /// A command fails with this message and exit status.
+    #[track_caller]
+    fn fails(&self, arguments: &str, status: i32, expected: &str) {
+        let output = self.run(arguments);
+        assert_eq!(text(&output.stderr), expected);
+        assert_eq!(output.status.code(), Some(status));
+    }
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+const SQUARES: &str = "{ lambda ; a:f32[2]. let b:f32[2] = mul a a; c:f32[] = reduce_sum[axes=(0,) out_sharding=None] b in (c,) }\n";
+
+#[test]
+fn fmt_prints_checks_and_writes() {
+    let folder = Folder::new("fmt");
+    folder.write(
+        "a.jaxpr",
+        "{ lambda ; x:f32[2]. let\n y:f32[2] = sin x in (y,) }",
+    );
+    let formatted = "{ lambda ; a:f32[2]. let b:f32[2] = sin a in (b,) }\n";
+    folder.prints("fmt a.jaxpr", formatted);
+    folder.prints(
+        "fmt --classic a.jaxpr",
+        "{ lambda ; a. let b = sin a in (b,) }\n",
+    );
+    let output = folder.run("fmt --check a.jaxpr");
+    assert_eq!(text(&output.stdout), "a.jaxpr is not formatted\n");
+    assert_eq!(output.status.code(), Some(1));
+    folder.prints("fmt --write a.jaxpr", "");
+    assert_eq!(text(&folder.read("a.jaxpr")), formatted);
+    folder.prints("fmt --check a.jaxpr", "");
+}
+
+#[test]
+fn check_reports_every_mistake_with_its_line() {
+    let folder = Folder::new("check");
+    folder.write("good.jaxpr", SQUARES);
+    folder.write(
+        "bad.jaxpr",
+        "{ lambda ; a:f32[2] b:f32[3]. let\n    c:f32[2] = add a b\n  in (c,) }\n",
+    );
+    folder.write(
+        "text.jaxpr",
+        "{ lambda ; a:f32[2]. let b:f32[2] = sni a in (b,) }\n",
+    );
+    folder.prints("check good.jaxpr", "");
+    let output = folder.run("check good.jaxpr bad.jaxpr text.jaxpr");
+    let message = text(&output.stderr);
+    assert!(message.contains("--> bad.jaxpr:2:5"), "{message}");
+    assert!(message.contains("did you mean `sin`?"), "{message}");
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn transform_applies_steps_in_order() {
+    let folder = Folder::new("transform");
+    folder.write(
+        "f.jaxpr",
+        "{ lambda ; a:f32[]. let b:f32[] = sin a in (b,) }\n",
+    );
+    folder.prints("transform f.jaxpr --grad", "{ lambda ; a:f32[]. let\n    _:f32[] = sin a\n    b:f32[] = cos a\n    c:f32[] = mul 1.0:f32[] b\n  in (c,) }\n");
+    let nested = folder.run("transform f.jaxpr --grad --vmap in_axes=0,axis_size=3 --jit name=f");
+    assert!(
+        text(&nested.stdout).contains("jit[\n      name=f"),
+        "{nested:?}"
+    );
+    folder.fails(
+        "transform f.jaxpr --grad argnums=1",
+        1,
+        "error: argument 1 is differentiated, and there are 1\n",
+    );
+    folder.fails(
+        "transform f.jaxpr --gard",
+        2,
+        "error: there is no step `--gard`\n\nTry `jaxide help`.\n",
+    );
+}
+
+#[test]
+fn eval_reads_and_writes_archives() {
+    let folder = Folder::new("eval");
+    folder.write(
+        "make.jaxpr",
+        "{ lambda ; . let a:f32[2] = iota[dimension=0 dtype=float32 shape=(2,) sharding=None] ; \
+         b:bf16[2] = convert_element_type[new_dtype=bfloat16 weak_type=False] a in (a, b) }\n",
+    );
+    folder.prints(
+        "eval make.jaxpr",
+        "out0: f32[2] = [0.0, 1.0]\nout1: bf16[2] = [0.0, 1.0]\n",
+    );
+    folder.prints("eval make.jaxpr --output made.npz", "");
+    assert!(folder.read("made.npz").starts_with(b"PK"));
+    folder.write("f.jaxpr", SQUARES);
+    folder.fails(
+        "eval f.jaxpr",
+        1,
+        "error: the program takes 1 arguments, and the archive has 0\n",
+    );
+    folder.fails(
+        "eval f.jaxpr --inputs none.npz",
+        1,
+        "error: none.npz: No such file or directory (os error 2)\n",
+    );
+    folder.fails(
+        "eval f.jaxpr --backend gpu",
+        2,
+        "error: cannot parse argument \"gpu\": there is no backend `gpu`, only eval and native\n\nTry `jaxide help`.\n",
+    );
+}
+
+#[test]
+fn bench_prints_its_numbers_as_json() {
+    let folder = Folder::new("bench");
+    folder.write("f.jaxpr", SQUARES);
+    let output = folder.run("bench f.jaxpr --backend eval --seconds 0.01 --json");
+    let numbers: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let keys: Vec<&String> = numbers.as_object().unwrap().keys().collect();
+    assert_eq!(
+        keys,
+        [
+            "compile_ms",
+            "first_us",
+            "median_us",
+            "min_us",
+            "parse_ms",
+            "runs"
+        ]
+    );
+    assert!(numbers["min_us"].as_f64() <= numbers["median_us"].as_f64());
+}
+
+/// A corpus of one case that passes, one whose result is wrong and one whose file is missing.
+#[test]
+fn conformance_counts_and_names_what_fails() {
+    let folder = Folder::new("conformance");
+    folder.write("good.jaxpr", "{ lambda ; . let  in (2.0:f32[],) }\n");
+    folder.write("bad.jaxpr", "{ lambda ; . let  in (3.0:f32[],) }\n");
+    folder.run("eval good.jaxpr --output good.npz");
+    std::fs::copy(folder.0.join("good.npz"), folder.0.join("bad.npz")).unwrap();
+    let row = |name: &str| {
+        format!("{{\"name\":\"{name}\",\"group\":\"g\",\"arg_order\":[],\"tol\":[[0,0]]}}\n")
+    };
+    folder.write("manifest.jsonl", &["good", "bad", "gone"].map(row).concat());
+    let output = folder.run("conformance . --json");
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["print"]["pass"], 2);
+    assert_eq!(report["eval"]["pass"], 1);
+    assert_eq!(report["eval"]["fail"], 2);
+    let bad = serde_json::json!({
+        "case": "g/bad",
+        "check": "eval",
+        "why": "result 0: element 0 of f32[]: got 3.0, expected 2.0",
+    });
+    assert!(
+        report["failures"].as_array().unwrap().contains(&bad),
+        "{report}"
+    );
+    assert_eq!(output.status.code(), Some(1));
+
+    folder.write(
+        "known.txt",
+        "# why\neval g/bad it is wrong on purpose\nprint g/gone lost\neval g/gone lost\n",
+    );
+    assert_eq!(
+        folder.run("conformance . --known known.txt").status.code(),
+        Some(0)
+    );
+    assert_eq!(
+        folder.run("conformance . --filter good").status.code(),
+        Some(0)
+    );
+}
+
+#[test]
+fn a_wrong_command_line_says_so() {
+    let folder = Folder::new("usage");
+    folder.fails(
+        "frobnicate",
+        2,
+        "error: there is no command `frobnicate`\n\nTry `jaxide help`.\n",
+    );
+    folder.fails(
+        "eval",
+        2,
+        "error: a FILE is missing\n\nTry `jaxide help`.\n",
+    );
+    assert!(text(&folder.run("help").stdout).contains("conformance DIR"));
+}
