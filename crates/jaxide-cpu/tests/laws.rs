@@ -1,0 +1,491 @@
+//! The laws that every primitive keeps: the text of a program reads back; native code gives what the interpreter gives; the
+//! derivative is the limit of differences; transposition keeps inner products; lanes of a batch are calls one by one.
+
+use jaxide_core::jaxpr::parse::parse;
+use jaxide_core::prims::Prim;
+use jaxide_core::transform::{Step, apply};
+use jaxide_core::{ClosedJaxpr, DType, Scalar, Tensor, eval};
+use jaxide_cpu::{CompileOptions, compile};
+
+/// A program of one primitive, in which `F` is a type of floats and `I` one of integers, and where its arguments lie.
+struct Sample {
+    primitive: &'static str,
+    text: String,
+    domain: [f64; 2],
+}
+
+const ANY: [f64; 2] = [-2.0, 2.0];
+const POSITIVE: [f64; 2] = [0.3, 2.5];
+
+/// Functions of one float.
+const UNARY: &[(&str, [f64; 2])] = &[
+    ("neg", ANY),
+    ("sin", ANY),
+    ("cos", ANY),
+    ("tan", [-1.2, 1.2]),
+    ("tanh", ANY),
+    ("exp", ANY),
+    ("log", POSITIVE),
+    ("log1p", POSITIVE),
+    ("expm1", ANY),
+    ("sqrt", POSITIVE),
+    ("rsqrt", POSITIVE),
+    ("square", ANY),
+    ("abs", POSITIVE),
+    ("sign", POSITIVE),
+    ("floor", [0.1, 0.9]),
+    ("ceil", [0.1, 0.9]),
+    ("erf", ANY),
+    ("logistic", ANY),
+    ("copy", ANY),
+    ("stop_gradient", ANY),
+    ("round[rounding_method=1]", [0.6, 0.9]),
+    ("integer_pow[y=3]", ANY),
+];
+
+/// Functions of two floats.
+const BINARY: &[(&str, [f64; 2])] = &[
+    ("add", ANY),
+    ("sub", ANY),
+    ("mul", ANY),
+    ("div", POSITIVE),
+    ("pow", POSITIVE),
+    ("max", ANY),
+    ("min", ANY),
+    ("atan2", POSITIVE),
+];
+
+/// Functions of two integers.
+const INTEGER: &[&str] = &[
+    "add", "sub", "mul", "max", "min", "and", "or", "xor", "div", "rem",
+];
+
+const COMPARISONS: &[&str] = &["eq", "ne", "lt", "le", "gt", "ge"];
+
+/// Programs with parameters and shapes of their own.
+const SHAPED: &[(&str, &str)] = &[
+    (
+        "rem",
+        "{ lambda ; a:F[3]. let b:F[3] = rem a 7.0:F[] in (b,) }",
+    ),
+    (
+        "is_finite",
+        "{ lambda ; a:F[3]. let b:bool[3] = is_finite a in (b,) }",
+    ),
+    (
+        "select_n",
+        "{ lambda ; a:bool[3] b:F[3] c:F[3]. let d:F[3] = select_n a b c in (d,) }",
+    ),
+    (
+        "clamp",
+        "{ lambda ; a:F[3]. let b:F[3] = clamp -9.0:F[] a 9.0:F[] in (b,) }",
+    ),
+    (
+        "not",
+        "{ lambda ; a:bool[3]. let b:bool[3] = not a in (b,) }",
+    ),
+    (
+        "convert_element_type",
+        "{ lambda ; a:F[3]. let b:F[3] = convert_element_type[new_dtype=F weak_type=False] a in (b,) }",
+    ),
+    (
+        "iota",
+        "{ lambda ; a:F[3]. let b:F[3] = iota[dimension=0 dtype=F shape=(3,) sharding=None]; c:F[3] = mul a b in (c,) }",
+    ),
+    (
+        "broadcast_in_dim",
+        "{ lambda ; a:F[3]. let b:F[2,3] = broadcast_in_dim[broadcast_dimensions=(1,) shape=(2, 3) sharding=None] a in (b,) }",
+    ),
+    (
+        "reshape",
+        "{ lambda ; a:F[2,3]. let b:F[6] = reshape[dimensions=None new_sizes=(6,) sharding=None] a in (b,) }",
+    ),
+    (
+        "transpose",
+        "{ lambda ; a:F[2,3]. let b:F[3,2] = transpose[permutation=(1, 0)] a in (b,) }",
+    ),
+    (
+        "squeeze",
+        "{ lambda ; a:F[1,3]. let b:F[3] = squeeze[dimensions=(0,)] a in (b,) }",
+    ),
+    (
+        "slice",
+        "{ lambda ; a:F[5]. let b:F[2] = slice[limit_indices=(5,) start_indices=(1,) strides=(2,)] a in (b,) }",
+    ),
+    (
+        "pad",
+        "{ lambda ; a:F[3] b:F[]. let c:F[7] = pad[padding_config=((1, 1, 1),)] a b in (c,) }",
+    ),
+    (
+        "rev",
+        "{ lambda ; a:F[2,3]. let b:F[2,3] = rev[dimensions=(1,)] a in (b,) }",
+    ),
+    (
+        "concatenate",
+        "{ lambda ; a:F[2] b:F[3]. let c:F[5] = concatenate[dimension=0] a b in (c,) }",
+    ),
+    (
+        "split",
+        "{ lambda ; a:F[5]. let b:F[2] c:F[3] = split[axis=0 sizes=(2, 3)] a in (b, c) }",
+    ),
+    (
+        "dynamic_slice",
+        "{ lambda ; a:F[5] i:I[]. let b:F[2] = dynamic_slice[slice_sizes=(2,)] a i in (b,) }",
+    ),
+    (
+        "dynamic_update_slice",
+        "{ lambda ; a:F[5] b:F[2] i:I[]. let c:F[5] = dynamic_update_slice a b i in (c,) }",
+    ),
+    (
+        "reduce_sum",
+        "{ lambda ; a:F[2,3]. let b:F[2] = reduce_sum[axes=(1,) out_sharding=None] a in (b,) }",
+    ),
+    (
+        "reduce_max",
+        "{ lambda ; a:F[2,3]. let b:F[3] = reduce_max[axes=(0,) out_sharding=None] a in (b,) }",
+    ),
+    (
+        "reduce_min",
+        "{ lambda ; a:F[2,3]. let b:F[3] = reduce_min[axes=(0,) out_sharding=None] a in (b,) }",
+    ),
+    (
+        "reduce_prod",
+        "{ lambda ; a:F[2,3]. let b:F[2] = reduce_prod[axes=(1,) out_sharding=None] a in (b,) }",
+    ),
+    (
+        "reduce_and",
+        "{ lambda ; a:bool[2,3]. let b:bool[2] = reduce_and[axes=(1,) out_sharding=None] a in (b,) }",
+    ),
+    (
+        "reduce_or",
+        "{ lambda ; a:bool[2,3]. let b:bool[2] = reduce_or[axes=(1,) out_sharding=None] a in (b,) }",
+    ),
+    (
+        "argmax",
+        "{ lambda ; a:F[2,3]. let b:I[2] = argmax[axes=(1,) index_dtype=I] a in (b,) }",
+    ),
+    (
+        "argmin",
+        "{ lambda ; a:F[2,3]. let b:I[2] = argmin[axes=(1,) index_dtype=I] a in (b,) }",
+    ),
+    (
+        "cumsum",
+        "{ lambda ; a:F[2,3]. let b:F[2,3] = cumsum[axis=1 reverse=False] a in (b,) }",
+    ),
+    (
+        "sort",
+        "{ lambda ; a:F[5]. let b:F[5] = sort[dimension=0 is_stable=True num_keys=1] a in (b,) }",
+    ),
+    (
+        "dot_general",
+        "{ lambda ; a:F[2,3] b:F[3,4]. let c:F[2,4] = dot_general[dimension_numbers=(([1], [0]), ([], [])) preferred_element_type=F] a b in (c,) }",
+    ),
+    (
+        "jit",
+        "{ lambda ; a:F[3]. let b:F[3] = jit[name=f jaxpr={ lambda ; a:F[3]. let b:F[3] = sin a in (b,) }] a in (b,) }",
+    ),
+    (
+        "cond",
+        "{ lambda ; i:i32[] a:F[3]. let b:F[3] = cond[branches=({ lambda ; a:F[3]. let b:F[3] = sin a in (b,) } { lambda ; a:F[3]. let b:F[3] = mul a a in (b,) })] i a in (b,) }",
+    ),
+    (
+        "scan",
+        "{ lambda ; a:F[] x:F[4]. let b:F[] y:F[4] = scan[_split_transpose=False jaxpr={ lambda ; a:F[] x:F[]. let b:F[] = mul a x; c:F[] = sin b in (b, c) } length=4 linear=(False, False) num_carry=1 num_consts=0 reverse=False unroll=1] a x in (b, y) }",
+    ),
+    (
+        "stack",
+        "{ lambda ; a:F[2,3] b:F[2,3]. let c:F[2,2,3] = stack[axis=1] a b in (c,) }",
+    ),
+    (
+        "gather",
+        "{ lambda ; a:F[9,5] i:I[2,3,1]. let c:F[2,3,5] = gather[dimension_numbers=GatherDimensionNumbers(offset_dims=(2,), collapsed_slice_dims=(0,), start_index_map=(0,), operand_batching_dims=(), start_indices_batching_dims=()) fill_value=None indices_are_sorted=False mode=GatherScatterMode.CLIP slice_sizes=(1, 5) unique_indices=False] a i in (c,) }",
+    ),
+    (
+        "scatter-add",
+        "{ lambda ; a:F[4,5] i:I[4,1] c:F[4]. let d:F[4,5] = scatter-add[dimension_numbers=ScatterDimensionNumbers(update_window_dims=(), inserted_window_dims=(1,), scatter_dims_to_operand_dims=(1,), operand_batching_dims=(0,), scatter_indices_batching_dims=(0,)) indices_are_sorted=False mode=GatherScatterMode.FILL_OR_DROP unique_indices=False update_consts=() update_jaxpr={ lambda ; e:F[] f:F[]. let g:F[] = add e f in (g,) }] a i c in (d,) }",
+    ),
+    (
+        "while",
+        "{ lambda ; a:F[4] b:F[4]. let c:i32[] d:F[4] = while[body_jaxpr={ lambda ; e:F[4] f:i32[] g:F[4]. let h:i32[] = add f 1:i32[]; i:F[4] = mul g e in (h, i) } body_nconsts=1 cond_jaxpr={ lambda ; j:i32[] k:F[4]. let l:bool[] = lt j 5:i32[] in (l,) } cond_nconsts=0] b 0:i32[] a in (c, d) }",
+    ),
+    (
+        "custom_jvp_call",
+        "{ lambda ; a:F[2,4]. let b:F[2,4] = custom_jvp_call[name=relu call_jaxpr={ lambda ; f:F[2,4]. let g:F[2,4] = max f 0.0:F[] in (g,) } jvp=jvp symbolic_zeros=False] a in (b,) }",
+    ),
+];
+
+fn samples() -> Vec<Sample> {
+    let mut samples = Vec::new();
+    let mut add = |call: &'static str, text: String, domain| {
+        let primitive = call.split('[').next().unwrap_or(call);
+        samples.push(Sample {
+            primitive,
+            text,
+            domain,
+        });
+    };
+    for shape in ["", "0", "7", "3,5"] {
+        for &(call, domain) in UNARY {
+            add(
+                call,
+                format!("{{ lambda ; a:F[{shape}]. let b:F[{shape}] = {call} a in (b,) }}"),
+                domain,
+            );
+        }
+        for &(call, domain) in BINARY {
+            add(
+                call,
+                format!(
+                    "{{ lambda ; a:F[{shape}] b:F[{shape}]. let c:F[{shape}] = {call} a b in (c,) }}"
+                ),
+                domain,
+            );
+        }
+        for &call in INTEGER {
+            add(
+                call,
+                format!(
+                    "{{ lambda ; a:I[{shape}] b:I[{shape}]. let c:I[{shape}] = {call} a b in (c,) }}"
+                ),
+                ANY,
+            );
+        }
+        for &call in COMPARISONS {
+            add(
+                call,
+                format!(
+                    "{{ lambda ; a:F[{shape}] b:F[{shape}]. let c:bool[{shape}] = {call} a b in (c,) }}"
+                ),
+                ANY,
+            );
+        }
+    }
+    for &(primitive, text) in SHAPED {
+        add(primitive, text.to_owned(), ANY);
+    }
+    samples
+}
+
+/// Distinct numbers in a domain: no two closer than the steps of the differences, so that extrema and orders stay.
+fn array(shape: &[usize], dtype: DType, [low, high]: [f64; 2], seed: usize) -> Tensor {
+    let size: usize = shape.iter().product();
+    let mut bytes = Vec::new();
+    for i in 0..size {
+        let unit = ((i * 37 + seed * 11 + 5) % 101) as f64 / 101.0;
+        let value = match dtype {
+            DType::Bool => Scalar::Bool(unit < 0.5),
+            dtype if dtype.is_integer() => Scalar::Int(1 + (unit * 8.0) as i64),
+            _ => Scalar::Float(low + (high - low) * unit),
+        };
+        bytes.extend(value.to_bytes(dtype).unwrap());
+    }
+    Tensor::from_bytes(shape, dtype, &bytes).unwrap()
+}
+
+fn arguments(jaxpr: &ClosedJaxpr, domain: [f64; 2], seed: usize) -> Vec<Tensor> {
+    let avals = jaxpr.in_avals();
+    (avals.iter().enumerate())
+        .map(|(k, aval)| array(&aval.shape, aval.dtype, domain, seed + 7 * k))
+        .collect()
+}
+
+fn numbers(array: &Tensor) -> Vec<f64> {
+    (0..array.len())
+        .map(|i| array.scalar_at(i).unwrap().as_complex().0)
+        .collect()
+}
+
+#[track_caller]
+fn near(what: &str, text: &str, got: &[f64], want: &[f64], tolerance: f64) {
+    assert_eq!(got.len(), want.len(), "{what}: {text}");
+    for (a, b) in got.iter().zip(want) {
+        let same = a == b || (a.is_nan() && b.is_nan());
+        assert!(
+            same || (a - b).abs() <= tolerance * b.abs().max(1.0),
+            "{what}: {a}, not {b}: {text}"
+        );
+    }
+}
+
+fn run(jaxpr: &ClosedJaxpr, args: &[Tensor], text: &str) -> Vec<Tensor> {
+    eval::eval(jaxpr, args).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn transformed(jaxpr: &ClosedJaxpr, step: &Step, text: &str) -> ClosedJaxpr {
+    apply(jaxpr, step).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// Native code gives what the interpreter gives.
+fn runs_natively(jaxpr: &ClosedJaxpr, args: &[Tensor], tolerance: f64, text: &str) {
+    let program = compile(jaxpr, &CompileOptions::default())
+        .unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let (got, want) = (program.run(args).unwrap(), run(jaxpr, args, text));
+    for (got, want) in got.iter().zip(&want) {
+        assert_eq!(got.aval(), want.aval(), "{text}");
+        near("native", text, &numbers(got), &numbers(want), tolerance);
+    }
+}
+
+fn floats(avals: &[jaxide_core::Aval]) -> Vec<usize> {
+    (0..avals.len())
+        .filter(|&k| avals[k].dtype.is_float())
+        .collect()
+}
+
+/// Derivatives against differences, and inner products against derivatives.
+fn derives(sample: &Sample, jaxpr: &ClosedJaxpr, args: &[Tensor], text: &str) {
+    let (argnums, outs) = (floats(&jaxpr.in_avals()), floats(&jaxpr.out_avals()));
+    if argnums.is_empty() || outs.is_empty() {
+        return;
+    }
+    let tangents: Vec<Tensor> = (argnums.iter())
+        .map(|&k| array(args[k].shape(), DType::F64, [-1.0, 1.0], 50 + k))
+        .collect();
+    let jvp = transformed(
+        jaxpr,
+        &Step::Jvp {
+            argnums: argnums.clone(),
+            tangent_outs: outs.clone(),
+        },
+        text,
+    );
+    let all: Vec<Tensor> = args.iter().chain(&tangents).cloned().collect();
+    runs_natively(&jvp, &all, 1e-11, text);
+    let pushed = run(&jvp, &all, text).split_off(jaxpr.out_avals().len());
+    let moved = |h: f64| {
+        let mut args = args.to_vec();
+        for (&k, tangent) in argnums.iter().zip(&tangents) {
+            let moved = numbers(&args[k])
+                .iter()
+                .zip(numbers(tangent))
+                .map(|(x, t)| x + h * t)
+                .collect();
+            args[k] = Tensor::from_vec::<f64>(args[k].shape(), moved).unwrap();
+        }
+        run(jaxpr, &args, text)
+    };
+    let h = 1e-5;
+    let (above, below) = (moved(h), moved(-h));
+    for (&k, pushed) in outs.iter().zip(&pushed) {
+        let differences: Vec<f64> = (numbers(&above[k]).iter().zip(numbers(&below[k])))
+            .map(|(a, b)| {
+                if sample.primitive == "stop_gradient" {
+                    0.0
+                } else {
+                    (a - b) / (2.0 * h)
+                }
+            })
+            .collect();
+        near("jvp", text, &numbers(pushed), &differences, 1e-6);
+    }
+    if sample.primitive == "while" {
+        // A loop of unknown length keeps no residuals: it has forward derivatives only.
+        return;
+    }
+    let vjp = transformed(
+        jaxpr,
+        &Step::Vjp {
+            argnums,
+            cotangent_outs: outs.clone(),
+        },
+        text,
+    );
+    let cotangents: Vec<Tensor> = (outs.iter())
+        .map(|&k| array(&jaxpr.out_avals()[k].shape, DType::F64, [-1.0, 1.0], 90 + k))
+        .collect();
+    let all: Vec<Tensor> = args.iter().chain(&cotangents).cloned().collect();
+    runs_natively(&vjp, &all, 1e-11, text);
+    let pulled = run(&vjp, &all, text).split_off(jaxpr.out_avals().len());
+    let product = |a: &[Tensor], b: &[Tensor]| -> f64 {
+        (a.iter().zip(b))
+            .flat_map(|(a, b)| numbers(a).into_iter().zip(numbers(b)))
+            .map(|(a, b)| a * b)
+            .sum()
+    };
+    near(
+        "transpose",
+        text,
+        &[product(&pulled, &tangents)],
+        &[product(&cotangents, &pushed)],
+        1e-10,
+    );
+}
+
+/// Lanes of a batch are calls one by one.
+fn batches(sample: &Sample, jaxpr: &ClosedJaxpr, tolerance: f64, text: &str) {
+    const LANES: usize = 3;
+    let step = Step::Vmap {
+        in_axes: vec![Some(0); jaxpr.in_avals().len()],
+        out_axes: 0,
+        axis_size: LANES,
+        axis_name: None,
+    };
+    let batched = transformed(jaxpr, &step, text);
+    let args = arguments(&batched, sample.domain, 3);
+    runs_natively(&batched, &args, tolerance, text);
+    let together = run(&batched, &args, text);
+    for lane in 0..LANES {
+        let own: Vec<Tensor> = (args.iter())
+            .map(|array| {
+                let size = array.bytes().len() / LANES;
+                let bytes = &array.bytes()[lane * size..(lane + 1) * size];
+                Tensor::from_bytes(&array.shape()[1..], array.dtype(), bytes).unwrap()
+            })
+            .collect();
+        for (all, one) in together.iter().zip(run(jaxpr, &own, text)) {
+            let all = numbers(all);
+            let size = all.len() / LANES;
+            near(
+                "batch",
+                text,
+                &all[lane * size..(lane + 1) * size],
+                &numbers(&one),
+                tolerance,
+            );
+        }
+    }
+}
+
+#[test]
+fn samples_are_of_known_primitives() {
+    for sample in samples() {
+        assert!(
+            Prim::ALL.iter().any(|info| info.name == sample.primitive),
+            "{}",
+            sample.primitive
+        );
+    }
+}
+
+#[test]
+fn primitives_keep_the_laws() {
+    for sample in samples() {
+        for (float, integer, tolerance) in [("f32", "i32", 1e-5), ("f64", "i64", 1e-11)] {
+            let mut text = (sample.text)
+                .replace(":F[", &format!(":{float}["))
+                .replace(":I[", &format!(":{integer}["));
+            for (short, name) in [("float", &float[1..]), ("int", &integer[1..])] {
+                let letter = short[..1].to_uppercase();
+                for end in [" ", "]"] {
+                    text = text.replace(
+                        &format!("dtype={letter}{end}"),
+                        &format!("dtype={short}{name}{end}"),
+                    );
+                    text = text.replace(
+                        &format!("type={letter}{end}"),
+                        &format!("type={short}{name}{end}"),
+                    );
+                }
+            }
+            let jaxpr = parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+            let printed = jaxpr.to_string();
+            assert_eq!(parse(&printed).unwrap().to_string(), printed);
+            let args = arguments(&jaxpr, sample.domain, 1);
+            runs_natively(&jaxpr, &args, tolerance, &text);
+            batches(&sample, &jaxpr, tolerance, &text);
+            if float == "f64" {
+                derives(&sample, &jaxpr, &args, &text);
+            }
+        }
+    }
+}
