@@ -2,8 +2,7 @@
 
 use super::{Emitted, Emitter, Ix, Ixs, Refusal};
 use crate::lower::element::{self, Element};
-use crate::lower::graph::{Call, Combine, MapOp, NodeId, ValueId};
-use jaxide_core::prims::Prim;
+use crate::lower::graph::{Call, Combine, MapOp, NodeId, Routine, ValueId};
 use smallvec::SmallVec;
 
 /// Contractions longer than this are the library's.
@@ -17,7 +16,7 @@ impl Emitter<'_> {
         args: &[ValueId],
         at: &[Ix],
     ) -> Emitted<Element> {
-        let Call::Prim(Prim::DotGeneral(params)) = call else {
+        let Call::Routine(Routine::DotGeneral(params)) = call else {
             return Err(Refusal::NeedsMemory(id));
         };
         let numbers = &params.dimension_numbers;

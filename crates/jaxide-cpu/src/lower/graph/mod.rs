@@ -11,6 +11,7 @@ mod fold;
 mod map_op;
 mod op;
 mod reduction;
+mod routine;
 mod scope;
 
 use jaxide_core::{DType, Shape, Tensor};
@@ -19,6 +20,7 @@ use smallvec::SmallVec;
 pub(crate) use build::build;
 pub(crate) use map_op::MapOp;
 pub(crate) use op::{Bytes, Call, Combine, GatherSpec, OobMode, Op, ScatterSpec, WindowSpec};
+pub(crate) use routine::Routine;
 pub(crate) use scope::Scope;
 
 /// A value: an array of known shape.

@@ -1,7 +1,7 @@
 //! The operations of the graph.
 
-use super::{MapOp, Region};
-use jaxide_core::{Dims, Prim};
+use super::{MapOp, Region, Routine};
+use jaxide_core::Dims;
 use smallvec::SmallVec;
 
 /// The bytes of one element.
@@ -78,7 +78,7 @@ pub(crate) struct WindowSpec {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Call {
     /// What a primitive computes.
-    Prim(Prim),
+    Routine(Routine),
     /// A function of elements that has no lane form, on operands of the result's shape.
     Map(MapOp),
 }
@@ -223,6 +223,6 @@ impl Op {
 
     /// Whether it does something besides giving its results; what its regions do is not asked.
     pub(crate) fn has_effect(&self) -> bool {
-        matches!(self, Op::Call(Call::Prim(Prim::DebugPrint(_))))
+        matches!(self, Op::Call(Call::Routine(Routine::DebugPrint(_))))
     }
 }

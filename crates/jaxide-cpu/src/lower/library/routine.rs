@@ -9,12 +9,12 @@ use std::sync::{Mutex, OnceLock};
 pub(super) type Outcome = Result<(), KernelError>;
 
 /// A kernel whose static arguments a closure holds.
-struct Routine<F> {
+struct ClosureKernel<F> {
     signature: Signature,
     run: F,
 }
 
-impl<F: Fn(&mut Buffers<'_>, &Context<'_>) -> Outcome + Send + Sync> Kernel for Routine<F> {
+impl<F: Fn(&mut Buffers<'_>, &Context<'_>) -> Outcome + Send + Sync> Kernel for ClosureKernel<F> {
     fn signature(&self) -> Signature {
         self.signature.clone()
     }
@@ -29,7 +29,7 @@ pub(super) fn routine(
     operands: &Operands,
     run: impl Fn(&mut Buffers<'_>, &Context<'_>) -> Outcome + Send + Sync + 'static,
 ) -> Box<KernelCall> {
-    KernelCall::new(Routine {
+    KernelCall::new(ClosureKernel {
         signature: operands.signature(),
         run,
     })

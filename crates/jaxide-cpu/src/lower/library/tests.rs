@@ -5,8 +5,8 @@ mod maps;
 mod sequences;
 
 use super::operands::{Array, Operands};
-use super::{map, primitive};
-use crate::lower::graph::MapOp;
+use super::{map, routine};
+use crate::lower::graph::{MapOp, Routine};
 use crate::runtime::{Context, KernelCall, PoolBuffer};
 use jaxide_core::prims::Prim;
 use jaxide_core::{DType, Scalar, Shape, Tensor, eval};
@@ -113,10 +113,13 @@ fn run(call: &KernelCall, inputs: &[Tensor], like: &[Tensor]) -> Vec<Tensor> {
 /// The kernel gives what the interpreter gives: floats up to `tolerance` times the unit roundoff of their type (relative
 /// to 1 for small ones), all else exactly.
 #[track_caller]
-fn check_within(prim: impl Into<Prim>, inputs: &[Tensor], tolerance: f64) {
-    let prim = prim.into();
+fn check_within<P>(params: P, inputs: &[Tensor], tolerance: f64)
+where
+    P: Clone + Into<Prim> + Into<Routine>,
+{
+    let prim: Prim = params.clone().into();
     let want = eval::eval_eqn(&prim, inputs).unwrap();
-    let call = primitive(&prim, &operands(inputs, &want)).unwrap();
+    let call = routine(&params.into(), &operands(inputs, &want)).unwrap();
     compare(
         &run(&call, inputs, &want),
         &want,
@@ -126,8 +129,8 @@ fn check_within(prim: impl Into<Prim>, inputs: &[Tensor], tolerance: f64) {
 }
 
 #[track_caller]
-fn check(prim: impl Into<Prim>, inputs: &[Tensor]) {
-    check_within(prim, inputs, 4.0);
+fn check(params: impl Clone + Into<Prim> + Into<Routine>, inputs: &[Tensor]) {
+    check_within(params, inputs, 4.0);
 }
 
 /// The kernel of a function of elements gives what the interpreter gives for its primitive.

@@ -1,8 +1,8 @@
 //! Products of arrays.
 
-use super::super::{Call, Combine, MapOp, Op, ValueId};
+use super::super::{Call, Combine, MapOp, Op, Routine, ValueId};
 use super::{Application, Build};
-use jaxide_core::prims::{DotDimensionNumbers, DotGeneral, Prim, ScaledDot, SymmetricProduct};
+use jaxide_core::prims::{DotDimensionNumbers, DotGeneral, ScaledDot, SymmetricProduct};
 use jaxide_core::{DType, Dims, Error, Result, Scalar};
 
 impl Build {
@@ -48,14 +48,14 @@ impl Build {
             let mut numbers = numbers.clone();
             let lhs = self.untransposed(lhs, &mut numbers.lhs_contracting, &mut numbers.lhs_batch);
             let rhs = self.untransposed(rhs, &mut numbers.rhs_contracting, &mut numbers.rhs_batch);
-            let call = Prim::DotGeneral(DotGeneral {
+            let call = Routine::DotGeneral(DotGeneral {
                 dimension_numbers: numbers,
                 out_sharding: None,
                 precision: None,
                 preferred_element_type: Some(wide),
             });
             self.scope
-                .one(Op::Call(Call::Prim(call)), &[lhs, rhs], wide, shape)
+                .one(Op::Call(Call::Routine(call)), &[lhs, rhs], wide, shape)
         };
         Ok(self.converted(product, dtype))
     }

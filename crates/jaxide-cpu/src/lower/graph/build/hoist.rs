@@ -1,9 +1,9 @@
 //! Products that a loop computes from its stacked inputs alone, computed for all steps at once before the loop: one large product instead
 //! of many small ones.
 
-use super::super::{Call, Def, Op, Region, ValueId};
+use super::super::{Call, Def, Op, Region, Routine, ValueId};
 use super::Build;
-use jaxide_core::prims::{DotDimensionNumbers, DotGeneral, Prim};
+use jaxide_core::prims::{DotDimensionNumbers, DotGeneral};
 use jaxide_core::{DType, Dims};
 use std::collections::HashSet;
 
@@ -24,7 +24,7 @@ impl Build {
         let inside = self.defined_in(body);
         for id in body.nodes.clone() {
             let node = self.scope.graph.node(id).clone();
-            let Op::Call(Call::Prim(Prim::DotGeneral(params))) = &node.op else {
+            let Op::Call(Call::Routine(Routine::DotGeneral(params))) = &node.op else {
                 continue;
             };
             let slice = |value: ValueId| {
@@ -98,7 +98,7 @@ impl Build {
             shape.insert(free, length);
             (other, stacked)
         };
-        let call = Prim::DotGeneral(DotGeneral {
+        let call = Routine::DotGeneral(DotGeneral {
             dimension_numbers: numbers.clone(),
             out_sharding: None,
             precision: None,
@@ -106,7 +106,7 @@ impl Build {
         });
         let product = self
             .scope
-            .one(Op::Call(Call::Prim(call)), &[lhs, rhs], dtype, &shape);
+            .one(Op::Call(Call::Routine(call)), &[lhs, rhs], dtype, &shape);
         if on_left {
             return product;
         }

@@ -7,6 +7,7 @@ mod elementwise;
 mod float_parts;
 mod hoist;
 mod indexing;
+mod primitive;
 mod random;
 mod reduction;
 mod select_scatter;
@@ -15,8 +16,8 @@ mod state;
 mod window;
 
 use super::scope::FrameKind;
-use super::{Call, Combine, Graph, MapOp, Op, Scope, ValueId};
-use jaxide_core::prims::{Name, Prim};
+use super::{Call, Graph, MapOp, Op, Routine, Scope, ValueId};
+use jaxide_core::prims::Name;
 use jaxide_core::{
     Atom, Aval, AvalKind, ClosedJaxpr, DType, Eqn, Error, ErrorKind, Jaxpr, Result, Tensor, VarMap,
     byte_size,
@@ -251,318 +252,24 @@ impl Build {
     }
 
     /// A call of the runtime.
-    fn library(&mut self, app: &Application<'_>) -> Result<Bindings> {
+    fn routine<P: Clone + Into<Routine>>(
+        &mut self,
+        params: &P,
+        app: &Application<'_>,
+    ) -> Result<Bindings> {
         let args = self.values(app.args)?;
         let results: Vec<(DType, &[usize])> = app
             .results
             .iter()
             .map(|aval| (aval.dtype, &aval.shape[..]))
             .collect();
-        let call = Op::Call(Call::Prim(app.eqn.prim.clone()));
+        let call = Op::Call(Call::Routine(params.clone().into()));
         Ok(self
             .scope
             .emit(call, &args, &results)
             .into_iter()
             .map(Binding::Value)
             .collect())
-    }
-
-    fn prim(&mut self, app: &Application<'_>) -> Result<Bindings> {
-        let one = |value: Result<ValueId>| {
-            value.map(|value| Bindings::from_slice(&[Binding::Value(value)]))
-        };
-        if let Some(op) = elementwise::map_op(&app.eqn.prim) {
-            return one(self.elementwise(op, app));
-        }
-        match &app.eqn.prim {
-            // Elements.
-            Prim::Neg(_)
-            | Prim::Sign(_)
-            | Prim::Abs(_)
-            | Prim::Floor(_)
-            | Prim::Ceil(_)
-            | Prim::IsFinite(_)
-            | Prim::Exp(_)
-            | Prim::Exp2(_)
-            | Prim::Expm1(_)
-            | Prim::Log(_)
-            | Prim::Log2(_)
-            | Prim::Log1p(_)
-            | Prim::Sqrt(_)
-            | Prim::Rsqrt(_)
-            | Prim::Cbrt(_)
-            | Prim::Sin(_)
-            | Prim::Cos(_)
-            | Prim::Tan(_)
-            | Prim::Asin(_)
-            | Prim::Acos(_)
-            | Prim::Atan(_)
-            | Prim::Sinh(_)
-            | Prim::Cosh(_)
-            | Prim::Tanh(_)
-            | Prim::Asinh(_)
-            | Prim::Acosh(_)
-            | Prim::Atanh(_)
-            | Prim::Logistic(_)
-            | Prim::Square(_)
-            | Prim::OneMinusSquare(_)
-            | Prim::Erf(_)
-            | Prim::Erfc(_)
-            | Prim::ErfInv(_)
-            | Prim::Lgamma(_)
-            | Prim::Digamma(_)
-            | Prim::BesselI0e(_)
-            | Prim::BesselI1e(_)
-            | Prim::Real(_)
-            | Prim::Imag(_)
-            | Prim::Not(_)
-            | Prim::PopulationCount(_)
-            | Prim::Clz(_)
-            | Prim::Conj(_)
-            | Prim::IntegerPow(_)
-            | Prim::Round(_)
-            | Prim::ReducePrecision(_)
-            | Prim::Add(_)
-            | Prim::AddAny(_)
-            | Prim::Sub(_)
-            | Prim::Mul(_)
-            | Prim::Mulhi(_)
-            | Prim::Div(_)
-            | Prim::Rem(_)
-            | Prim::Max(_)
-            | Prim::Min(_)
-            | Prim::Pow(_)
-            | Prim::Atan2(_)
-            | Prim::NextAfter(_)
-            | Prim::Complex(_)
-            | Prim::And(_)
-            | Prim::Or(_)
-            | Prim::Xor(_)
-            | Prim::ShiftLeft(_)
-            | Prim::ShiftRightArithmetic(_)
-            | Prim::ShiftRightLogical(_)
-            | Prim::Equal(_)
-            | Prim::NotEqual(_)
-            | Prim::Less(_)
-            | Prim::LessEqual(_)
-            | Prim::Greater(_)
-            | Prim::GreaterEqual(_)
-            | Prim::EqualTotal(_)
-            | Prim::LessTotal(_)
-            | Prim::LessEqualTotal(_)
-            | Prim::Igamma(_)
-            | Prim::Igammac(_)
-            | Prim::IgammaGradA(_)
-            | Prim::Polygamma(_)
-            | Prim::Zeta(_)
-            | Prim::RegularizedIncompleteBeta(_)
-            | Prim::Clamp(_)
-            | Prim::SelectN(_)
-            | Prim::ConvertElementType(_) => Err(Error::new(
-                ErrorKind::Internal,
-                "an elementwise primitive without an operation",
-            )),
-            Prim::StopGradient(_)
-            | Prim::CopyArray(_)
-            | Prim::CopyP(_)
-            | Prim::PlaceName(_)
-            | Prim::Reshard(_)
-            | Prim::ShardingConstraint(_)
-            | Prim::RandomClone(_)
-            | Prim::OptimizationBarrier(_)
-            | Prim::DevicePut(_)
-            | Prim::Pvary(_) => Ok(Bindings::from_slice(app.args)),
-            Prim::Polynomial(_) => one(self.polynomial(app)),
-            Prim::BitcastConvertType(_) => one(self.bitcast(app)),
-            Prim::Frexp(_) => self.frexp(app),
-            Prim::Ldexp(_) => one(self.ldexp(app)),
-
-            // Shapes.
-            Prim::Iota(params) => one(Ok(self.scope.iota(
-                params.dtype,
-                &params.shape,
-                params.dimension,
-            ))),
-            Prim::Empty(_) => one(self.zeros(&app.results[0])),
-            Prim::BroadcastInDim(params) => {
-                one(self.broadcast_in_dim(&params.broadcast_dimensions, app))
-            }
-            Prim::Reshape(params) => one(self.reshape(params, app)),
-            Prim::Transpose(params) => one(self.transpose(&params.permutation, app)),
-            Prim::Squeeze(_) => one(self.squeeze(app)),
-            Prim::Slice(params) => one(self.slice(params, app)),
-            Prim::Pad(params) => one(self.pad(&params.padding_config, app)),
-            Prim::Rev(params) => one(self.rev(&params.dimensions, app)),
-            Prim::Concatenate(params) => one(self.concatenate(params.dimension, app)),
-            Prim::Split(params) => self.split(params.axis, &params.sizes, app),
-            Prim::Stack(params) => one(self.stack(params.axis, app)),
-            Prim::Unstack(params) => self.unstack(params.axis, app),
-            Prim::Tile(params) => one(self.tile(&params.reps, app)),
-
-            // Indexing.
-            Prim::DynamicSlice(_) => one(self.dynamic_slice(app)),
-            Prim::DynamicUpdateSlice(_) => one(self.dynamic_update_slice(app)),
-            Prim::Gather(params) => one(self.gather(params, app)),
-            Prim::Scatter(params) => {
-                let function = params.update_jaxpr.0.as_ref();
-                one(self.scatter(
-                    &params.dimension_numbers,
-                    params.mode,
-                    Combine::Replace,
-                    function,
-                    app,
-                ))
-            }
-            Prim::ScatterAdd(params) => one(self.scatter(
-                &params.dimension_numbers,
-                params.mode,
-                Combine::Add,
-                None,
-                app,
-            )),
-            Prim::ScatterSub(params) => one(self.scatter(
-                &params.dimension_numbers,
-                params.mode,
-                Combine::Sub,
-                None,
-                app,
-            )),
-            Prim::ScatterMul(params) => one(self.scatter(
-                &params.dimension_numbers,
-                params.mode,
-                Combine::Mul,
-                None,
-                app,
-            )),
-            Prim::ScatterMin(params) => one(self.scatter(
-                &params.dimension_numbers,
-                params.mode,
-                Combine::Min,
-                None,
-                app,
-            )),
-            Prim::ScatterMax(params) => one(self.scatter(
-                &params.dimension_numbers,
-                params.mode,
-                Combine::Max,
-                None,
-                app,
-            )),
-
-            // Reductions.
-            Prim::ReduceSum(params) => one(self.reduce(Combine::Add, &params.axes, app)),
-            Prim::ReduceMax(params) => one(self.reduce(Combine::Max, &params.axes, app)),
-            Prim::ReduceMin(params) => one(self.reduce(Combine::Min, &params.axes, app)),
-            Prim::ReduceProd(params) => one(self.reduce(Combine::Mul, &params.axes, app)),
-            Prim::ReduceAnd(params) => one(self.reduce(Combine::And, &params.axes, app)),
-            Prim::ReduceOr(params) => one(self.reduce(Combine::Or, &params.axes, app)),
-            Prim::ReduceXor(params) => one(self.reduce(Combine::Xor, &params.axes, app)),
-            Prim::Argmax(params) => one(self.arg_reduce(true, &params.axes, app)),
-            Prim::Argmin(params) => one(self.arg_reduce(false, &params.axes, app)),
-            Prim::Reduce(params) => self.reduce_with(params, app),
-            Prim::Cumsum(_)
-            | Prim::Cumprod(_)
-            | Prim::Cummax(_)
-            | Prim::Cummin(_)
-            | Prim::Cumlogsumexp(_)
-            | Prim::Sort(_)
-            | Prim::TopK(_)
-            | Prim::ApproxTopK(_)
-            | Prim::Nonzero(_)
-            | Prim::SearchSorted(_) => self.library(app),
-
-            // Windows.
-            Prim::ReduceWindowSum(_) | Prim::ReduceWindowMax(_) | Prim::ReduceWindowMin(_) => {
-                one(self.reduce_window(app))
-            }
-            Prim::ReduceWindow(params) => self.reduce_window_with(params, app),
-            Prim::SelectAndScatter(params) => one(self.select_and_scatter(params, app)),
-            Prim::SelectAndScatterAdd(params) => one(self.select_and_scatter_add(params, app)),
-            Prim::SelectAndGatherAdd(params) => one(self.select_and_gather_add(params, app)),
-            Prim::ConvGeneralDilated(_) => self.library(app),
-
-            // Linear algebra.
-            Prim::DotGeneral(params) => one(self.dot_general(params, app)),
-            Prim::ScaledDot(params) => one(self.scaled_dot(params, app)),
-            Prim::SymmetricProduct(params) => one(self.symmetric_product(params, app)),
-            Prim::RaggedDotGeneral(_)
-            | Prim::Cholesky(_)
-            | Prim::CholeskyUpdate(_)
-            | Prim::Lu(_)
-            | Prim::LuPivotsToPermutation(_)
-            | Prim::Qr(_)
-            | Prim::Geqrf(_)
-            | Prim::Geqp3(_)
-            | Prim::HouseholderProduct(_)
-            | Prim::Ormqr(_)
-            | Prim::Eigh(_)
-            | Prim::Eig(_)
-            | Prim::Svd(_)
-            | Prim::Schur(_)
-            | Prim::Hessenberg(_)
-            | Prim::Tridiagonal(_)
-            | Prim::TridiagonalSolve(_)
-            | Prim::TriangularSolve(_)
-            | Prim::Fft(_) => self.library(app),
-
-            // Random numbers.
-            Prim::Threefry2x32(_) => self.threefry(app),
-            Prim::RandomBits(params) => self.random_bits(params, app),
-            Prim::RandomSeed(params) => one(self.random_seed(params, app)),
-            Prim::RandomWrap(_) | Prim::RandomUnwrap(_) => one(self.random_words(app)),
-            Prim::RandomSplit(params) => one(self.random_split(params, app)),
-            Prim::RandomFoldIn(_) => one(self.random_fold_in(app)),
-            Prim::RandomGamma(_) | Prim::RngBitGenerator(_) => self.library(app),
-
-            // Control flow and calls.
-            Prim::Cond(params) => self.cond(params, app),
-            Prim::While(params) => self.while_loop(params, app),
-            Prim::Scan(params) => self.scan(params, app),
-            Prim::Jit(params) => self.inline(&params.jaxpr, app.args),
-            Prim::EvalJaxpr(params) => self.inline(&params.call_jaxpr, app.args),
-            Prim::ClosedCall(params) => self.inline(&params.call_jaxpr, app.args),
-            Prim::CustomJvpCall(params) => self.inline(&params.call_jaxpr, app.args),
-            Prim::CustomVjpCall(params) => self.inline(&params.call_jaxpr, app.args),
-            Prim::CustomVmapCall(params) => self.inline(&params.call, app.args),
-            Prim::Remat(params) => self.inline(&params.jaxpr, app.args),
-            Prim::LinearCall(params) => self.inline(&params.callee, app.args),
-            Prim::Composite(params) => self.inline(&params.call_jaxpr, app.args),
-            Prim::CustomRoot(params) => self.custom_root(params, app),
-            Prim::CustomLinearSolve(params) => self.custom_linear_solve(params, app),
-            Prim::PlatformIndex(params) => one(self.platform_index(params)),
-            Prim::DceSink(_) => Ok(Bindings::new()),
-            Prim::DebugPrint(_) => self.library(app),
-            Prim::CustomLin(_) => Err(Error::unsupported(
-                "a custom derivative that was not transposed cannot run",
-            )),
-            Prim::RootLinearMap(_) => Err(Error::unsupported(
-                "the function of a root is not part of the text, so its linear map cannot run",
-            )),
-            Prim::PureCallback(_) | Prim::IoCallback(_) => Err(Error::unsupported(
-                "a callback into the host language cannot be compiled",
-            )),
-
-            // State.
-            Prim::NewRef(_) => self.new_ref(app),
-            Prim::RefGet(params) => one(self.ref_get(&params.indices, app)),
-            Prim::RefSwap(params) => one(self.ref_swap(&params.indices, app)),
-            Prim::RefAddUpdate(params) => self.ref_add(&params.indices, app),
-            Prim::FreezeRef(_) => one(self.value(app.args[0])),
-            Prim::RunState(params) => self.run_state(params, app),
-
-            // Named axes.
-            Prim::Psum(params) => self.collective(&params.axes, Some(Combine::Add), app),
-            Prim::PsumInvariant(params) => self.collective(&params.axes, Some(Combine::Add), app),
-            Prim::Pmax(params) => self.collective(&params.axes, Some(Combine::Max), app),
-            Prim::Pmin(params) => self.collective(&params.axes, Some(Combine::Min), app),
-            Prim::AllGather(params) => one(self.all_gather(params, app)),
-            Prim::AllToAll(params) => self.all_to_all(params, app),
-            Prim::ReduceScatter(params) => one(self.reduce_scatter(params, app)),
-            Prim::Ppermute(params) => one(self.ppermute(params, app)),
-            Prim::AxisIndex(params) => one(self.axis_index(params)),
-            Prim::ShardMap(params) => self.shard_map(params, app),
-            Prim::Pmap(params) => self.pmap(params, app),
-        }
     }
 
     fn inline(&mut self, closed: &ClosedJaxpr, args: &[Binding]) -> Result<Bindings> {

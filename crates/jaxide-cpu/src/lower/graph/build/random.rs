@@ -26,7 +26,7 @@ impl Build {
     ) -> Result<Bindings> {
         let keys = self.value(app.args[0])?;
         if self.scope.dtype(keys) != DType::KeyFry {
-            return self.library(app);
+            return self.routine(params, app);
         }
         let shape = app.shape();
         let keys = self.leading(keys, shape);

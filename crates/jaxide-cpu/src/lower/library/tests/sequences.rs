@@ -302,6 +302,6 @@ fn printing_needs_no_results() {
         static_args: Opaque::default(),
     };
     let inputs = [Tensor::scalar(1i32), Numbers(9).array(DType::F32, &[2])];
-    let call = super::primitive(&print.into(), &operands(&inputs, &[])).unwrap();
+    let call = super::routine(&print.into(), &operands(&inputs, &[])).unwrap();
     assert_eq!(run(&call, &inputs, &[]).len(), 0);
 }

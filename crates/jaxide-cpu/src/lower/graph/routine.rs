@@ -1,0 +1,67 @@
+//! The primitives that the runtime computes whole, by a kernel of its own.
+
+use jaxide_core::prims::{self, Prim};
+
+macro_rules! routines {
+    ($($variant:ident)*) => {
+        /// A primitive that is one call of the runtime, with its parameters.
+        #[derive(Clone, Debug, PartialEq)]
+        pub(crate) enum Routine {
+            $($variant(prims::$variant),)*
+        }
+
+        $(impl From<prims::$variant> for Routine {
+            fn from(params: prims::$variant) -> Routine {
+                Routine::$variant(params)
+            }
+        })*
+
+        impl Routine {
+            /// The primitive's printed name.
+            pub(crate) fn name(&self) -> &'static str {
+                match self {
+                    $(Routine::$variant(params) => Prim::from(params.clone()).name(),)*
+                }
+            }
+        }
+    };
+}
+
+routines! {
+    DotGeneral
+    RaggedDotGeneral
+    ConvGeneralDilated
+    Fft
+    Cumsum
+    Cumprod
+    Cummax
+    Cummin
+    Cumlogsumexp
+    Sort
+    TopK
+    ApproxTopK
+    Nonzero
+    SearchSorted
+    Cholesky
+    CholeskyUpdate
+    Lu
+    LuPivotsToPermutation
+    Qr
+    Geqrf
+    Geqp3
+    HouseholderProduct
+    Ormqr
+    Eigh
+    Eig
+    Svd
+    Schur
+    Hessenberg
+    Tridiagonal
+    TridiagonalSolve
+    TriangularSolve
+    RandomBits
+    RandomGamma
+    RngBitGenerator
+    BitcastConvertType
+    DebugPrint
+}
