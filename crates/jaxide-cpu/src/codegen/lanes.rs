@@ -34,6 +34,8 @@ pub type LaneFn = unsafe extern "C" fn(
 pub enum Isa {
     /// 128-bit vectors by Cranelift, on every machine.
     Portable,
+    /// 256-bit vectors: AVX2 with FMA, F16C, BMI2 and LZCNT.
+    Avx2,
     /// 512-bit vectors: AVX-512 F, CD, BW, DQ and VL.
     Avx512,
 }
@@ -53,6 +55,9 @@ impl Isa {
     /// Those that this machine has, the widest last.
     pub fn available() -> Vec<Isa> {
         let mut available = vec![Isa::Portable];
+        if wide::has_avx2() {
+            available.push(Isa::Avx2);
+        }
         if wide::has_avx512() {
             available.push(Isa::Avx512);
         }
@@ -63,6 +68,7 @@ impl Isa {
     pub fn name(self) -> &'static str {
         match self {
             Isa::Portable => "portable",
+            Isa::Avx2 => "avx2",
             Isa::Avx512 => "avx512",
         }
     }
@@ -74,8 +80,11 @@ impl FromStr for Isa {
     fn from_str(name: &str) -> Result<Isa, String> {
         match name {
             "portable" => Ok(Isa::Portable),
+            "avx2" => Ok(Isa::Avx2),
             "avx512" => Ok(Isa::Avx512),
-            _ => Err(format!("unknown instruction set {name}: portable, avx512")),
+            _ => Err(format!(
+                "unknown instruction set {name}: portable, avx2, avx512"
+            )),
         }
     }
 }
@@ -181,6 +190,7 @@ pub fn compile(body: &Body, isa: Isa) -> Result<CompiledBody, CompileError> {
     }
     let (code, entry) = match isa {
         Isa::Portable => (compile_portable(body)?, 0),
+        Isa::Avx2 => wide::avx2(body)?,
         Isa::Avx512 => wide::avx512(body)?,
     };
     let memory = ExecMemory::new(&code).map_err(CompileError::Memory)?;
@@ -268,9 +278,18 @@ fn library_function(call: LibCall) -> Option<usize> {
 #[cfg(all(target_arch = "x86_64", unix))]
 mod wide {
     use super::CompileError;
-    use crate::codegen::x86;
+    use crate::codegen::x86::{self, Image};
     use crate::lanes::Body;
     use std::arch::is_x86_feature_detected as has;
+
+    pub(super) fn has_avx2() -> bool {
+        has!("avx2")
+            && has!("fma")
+            && has!("f16c")
+            && has!("bmi2")
+            && has!("lzcnt")
+            && has!("popcnt")
+    }
 
     pub(super) fn has_avx512() -> bool {
         has!("avx512f")
@@ -281,8 +300,16 @@ mod wide {
             && has!("bmi2")
     }
 
+    pub(super) fn avx2(body: &Body) -> Result<(Vec<u8>, usize), CompileError> {
+        parts(x86::avx2(body))
+    }
+
     pub(super) fn avx512(body: &Body) -> Result<(Vec<u8>, usize), CompileError> {
-        let image = x86::avx512(body).map_err(|e| CompileError::Codegen(e.to_string()))?;
+        parts(x86::avx512(body))
+    }
+
+    fn parts<E: ToString>(image: Result<Image, E>) -> Result<(Vec<u8>, usize), CompileError> {
+        let image = image.map_err(|e| CompileError::Codegen(e.to_string()))?;
         Ok((image.bytes, image.entry))
     }
 }
@@ -293,8 +320,16 @@ mod wide {
     use super::{CompileError, Isa};
     use crate::lanes::Body;
 
+    pub(super) fn has_avx2() -> bool {
+        false
+    }
+
     pub(super) fn has_avx512() -> bool {
         false
+    }
+
+    pub(super) fn avx2(_: &Body) -> Result<(Vec<u8>, usize), CompileError> {
+        Err(CompileError::Unavailable(Isa::Avx2))
     }
 
     pub(super) fn avx512(_: &Body) -> Result<(Vec<u8>, usize), CompileError> {

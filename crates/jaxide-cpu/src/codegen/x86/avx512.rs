@@ -481,6 +481,10 @@ impl Target for Avx512 {
         }
     }
 
+    fn masks_small_elements(&self) -> bool {
+        true
+    }
+
     fn mask_constant(&self, asm: &mut Asm, dst: Reg, value: bool) {
         let codes = if value {
             (Code::VEX_Kxnorb_kr_kr_kr, Code::VEX_Kxnorw_kr_kr_kr)
@@ -688,16 +692,11 @@ impl Target for Avx512 {
     }
 
     fn fma(&self, ty: Ty, signs: FmaSigns) -> FmaCodes {
-        let (f132, f213, f231) = match (signs.minus_product, signs.minus_addend) {
-            (false, false) => (&codes::FMADD132, &codes::FMADD213, &codes::FMADD231),
-            (true, false) => (&codes::FNMADD132, &codes::FNMADD213, &codes::FNMADD231),
-            (false, true) => (&codes::FMSUB132, &codes::FMSUB213, &codes::FMSUB231),
-            (true, true) => (&codes::FNMSUB132, &codes::FNMSUB213, &codes::FNMSUB231),
-        };
+        let [f132, f213, f231] = signs.codes().map(|c| self.code(c, ty));
         FmaCodes {
-            f132: self.code(f132, ty),
-            f213: self.code(f213, ty),
-            f231: self.code(f231, ty),
+            f132,
+            f213,
+            f231,
             broadcast: true,
         }
     }
@@ -1085,10 +1084,6 @@ impl Target for Avx512 {
             rm: None,
             ..op(code, None, &[Operand::Mem(to), Operand::Reg(v)])
         });
-    }
-
-    fn first_lane(&self, asm: &mut Asm) -> Reg {
-        self.mask_bits(asm, 1)
     }
 
     fn nontemporal_alignment(&self, mem: MemTy) -> i32 {

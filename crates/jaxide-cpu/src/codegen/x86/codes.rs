@@ -16,6 +16,12 @@ impl Codes {
         let row = if bits == 64 { &self.q } else { &self.d };
         checked(row[if width == Width::V512 { 0 } else { 1 }])
     }
+
+    /// The VEX form for lanes of so many bits.
+    pub(super) fn vex(&self, bits: u32, width: Width) -> Code {
+        let row = if bits == 64 { &self.q } else { &self.d };
+        checked(row[if width == Width::V256 { 2 } else { 3 }])
+    }
 }
 
 fn checked(code: Code) -> Code {
@@ -486,6 +492,36 @@ pub(super) const PCMPU: Codes = Codes {
         Code::EVEX_Vpcmpuq_kr_k1_ymm_ymmm256b64_imm8,
         Code::INVALID,
         Code::INVALID,
+    ],
+};
+/// `vpcmpeqd`, `vpcmpeqq`.
+pub(super) const PCMPEQ: Codes = Codes {
+    d: [
+        Code::EVEX_Vpcmpeqd_kr_k1_zmm_zmmm512b32,
+        Code::EVEX_Vpcmpeqd_kr_k1_ymm_ymmm256b32,
+        Code::VEX_Vpcmpeqd_ymm_ymm_ymmm256,
+        Code::VEX_Vpcmpeqd_xmm_xmm_xmmm128,
+    ],
+    q: [
+        Code::EVEX_Vpcmpeqq_kr_k1_zmm_zmmm512b64,
+        Code::EVEX_Vpcmpeqq_kr_k1_ymm_ymmm256b64,
+        Code::VEX_Vpcmpeqq_ymm_ymm_ymmm256,
+        Code::VEX_Vpcmpeqq_xmm_xmm_xmmm128,
+    ],
+};
+/// `vpcmpgtd`, `vpcmpgtq`.
+pub(super) const PCMPGT: Codes = Codes {
+    d: [
+        Code::EVEX_Vpcmpgtd_kr_k1_zmm_zmmm512b32,
+        Code::EVEX_Vpcmpgtd_kr_k1_ymm_ymmm256b32,
+        Code::VEX_Vpcmpgtd_ymm_ymm_ymmm256,
+        Code::VEX_Vpcmpgtd_xmm_xmm_xmmm128,
+    ],
+    q: [
+        Code::EVEX_Vpcmpgtq_kr_k1_zmm_zmmm512b64,
+        Code::EVEX_Vpcmpgtq_kr_k1_ymm_ymmm256b64,
+        Code::VEX_Vpcmpgtq_ymm_ymm_ymmm256,
+        Code::VEX_Vpcmpgtq_xmm_xmm_xmmm128,
     ],
 };
 /// `vpblendmd`, `vpblendmq`.

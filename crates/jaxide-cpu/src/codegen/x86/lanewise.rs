@@ -83,33 +83,64 @@ impl<T: Target> Lower<'_, T> {
     }
 
     fn store_lanes(&mut self, mem: MemTy, addr: &Addr, v: Reg, part: usize) {
+        let elements = self.spread(mem, v);
+        self.each_lane(addr, part, |s, lane, at| {
+            s.store_element(mem, elements, lane, at)
+        });
+    }
+
+    /// Stores the first lane.
+    pub(super) fn store_first(&mut self, mem: MemTy, addr: &Addr, v: Reg) {
+        let elements = self.spread(mem, v);
+        let at = self.mem(addr, 0);
+        self.store_element(mem, elements, 0, at);
+    }
+
+    /// Puts the lanes into the frame, as integers of their width.
+    fn spread(&mut self, mem: MemTy, v: Reg) -> i32 {
         let raw_ty = if mem.size() == 8 { Ty::I64 } else { Ty::I32 };
-        let (from, step) = (self.asm.buffer(64), raw_ty.bits() as i32 / 8);
+        let at = self.asm.buffer(64);
         let raw = self.target.lane_to_raw(&mut self.asm, mem, v);
         self.target.store(
             &mut self.asm,
             memory(raw_ty),
             raw,
-            Mem::frame(from),
+            Mem::frame(at),
             None,
             false,
         );
-        self.each_lane(addr, part, |s, lane, at| {
-            let element = Mem::frame(from + step * lane as i32);
-            let load = if step == 8 {
-                (Code::Mov_r64_rm64, RDX)
-            } else {
-                (Code::Mov_r32_rm32, EDX)
-            };
-            s.asm.int(load.0, &[Int::Gpr(load.1), Int::Mem(element)]);
-            let (code, r) = match mem.size() {
-                1 => (Code::Mov_rm8_r8, DL),
-                2 => (Code::Mov_rm16_r16, DX),
-                4 => (Code::Mov_rm32_r32, EDX),
-                _ => (Code::Mov_rm64_r64, RDX),
-            };
-            s.asm.int(code, &[Int::Mem(at), Int::Gpr(r)]);
-        });
+        at
+    }
+
+    /// Moves a lane from the frame to its place.
+    fn store_element(&mut self, mem: MemTy, elements: i32, lane: usize, at: Mem) {
+        let step = if mem.size() == 8 { 8 } else { 4 };
+        let element = Mem::frame(elements + step * lane as i32);
+        let (code, to) = if step == 8 {
+            (Code::Mov_r64_rm64, RDX)
+        } else {
+            (Code::Mov_r32_rm32, EDX)
+        };
+        // The address may be in rdx.
+        let at = match at.base {
+            Base::Gpr(RDX) => {
+                self.asm
+                    .int(Code::Mov_r64_rm64, &[Int::Gpr(RAX), Int::Gpr(RDX)]);
+                Mem {
+                    base: Base::Gpr(RAX),
+                    ..at
+                }
+            }
+            _ => at,
+        };
+        self.asm.int(code, &[Int::Gpr(to), Int::Mem(element)]);
+        let (code, from) = match mem.size() {
+            1 => (Code::Mov_rm8_r8, DL),
+            2 => (Code::Mov_rm16_r16, DX),
+            4 => (Code::Mov_rm32_r32, EDX),
+            _ => (Code::Mov_rm64_r64, RDX),
+        };
+        self.asm.int(code, &[Int::Mem(at), Int::Gpr(from)]);
     }
 
     /// An element, extended, in rax.
@@ -134,6 +165,14 @@ impl<T: Target> Lower<'_, T> {
 
     /// How the lanes of a part reach their elements.
     fn access(&mut self, mem: MemTy, addr: &Addr, part: usize) -> Access {
+        let masked = self.exec[part].is_some();
+        if mem.size() < 4
+            && masked
+            && addr.lane != LaneStep::Uniform
+            && !self.target.masks_small_elements()
+        {
+            return Access::LaneByLane;
+        }
         match addr.lane {
             LaneStep::Uniform => Access::Uniform(self.mem(addr, part)),
             LaneStep::Stride(_) if self.is_contiguous(mem, addr) => {

@@ -239,10 +239,12 @@ pub(super) struct Asm {
     pub(super) pool: Pool,
     /// Bytes of the frame that the program uses itself.
     pub(super) frame: i32,
+    /// Whether constants must be whole vectors to be operands.
+    whole_constants: bool,
 }
 
 impl Asm {
-    pub(super) fn new() -> Asm {
+    pub(super) fn new(whole_constants: bool) -> Asm {
         Asm {
             code: Vec::new(),
             frequency: Vec::new(),
@@ -253,6 +255,7 @@ impl Asm {
             loops: Vec::new(),
             pool: Pool::default(),
             frame: 0,
+            whole_constants,
         }
     }
 
@@ -292,13 +295,21 @@ impl Asm {
         if let Some(&r) = self.pool.elements.get(&key) {
             return r;
         }
-        let offset = self.pool.add(
-            &bits.to_le_bytes()[..usize::from(bytes)],
-            usize::from(bytes),
-        );
+        let element = &bits.to_le_bytes()[..usize::from(bytes)];
+        let home = if self.whole_constants {
+            let whole = element.repeat(32 / element.len());
+            Home::Vector {
+                offset: self.pool.add(&whole, 32),
+            }
+        } else {
+            Home::Element {
+                offset: self.pool.add(element, element.len()),
+                bytes,
+            }
+        };
         self.regs.push(RegData {
             class: Class::Vector(width),
-            home: Home::Element { offset, bytes },
+            home,
         });
         let r = Reg(self.regs.len() as u32 - 1);
         self.pool.elements.insert(key, r);

@@ -19,8 +19,8 @@ pub(super) const MAX_PARTS: usize = 4;
 
 /// The program of a body.
 pub(super) fn lower<T: Target>(body: &Body, target: &T) -> Asm {
-    let plan = plan(body, target.lanes());
-    let mut asm = Asm::new();
+    let plan = plan(body, target.lanes(), T::VECTORS);
+    let mut asm = Asm::new(!T::EVEX);
     let tables = asm.buffer(64);
     let start = asm.var();
     let exit = asm.label();
@@ -938,11 +938,8 @@ impl<T: Target> Lower<'_, T> {
                 last = combine(self, &last, &turned);
                 half /= 2;
             }
-            let one = self.target.first_lane(&mut self.asm);
             for (a, &v) in r.accumulators.iter().zip(&last) {
-                let to = self.mem(&a.dest, 0);
-                self.target
-                    .store(&mut self.asm, a.ty, v, to, Some(one), false);
+                self.store_first(a.ty, &a.dest, v);
             }
             first += r.accumulators.len();
         }

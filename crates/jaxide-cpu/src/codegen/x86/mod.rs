@@ -5,6 +5,7 @@
 //! image.
 
 mod alloc;
+mod avx2;
 mod avx512;
 mod codes;
 mod encode;
@@ -28,6 +29,16 @@ pub(crate) fn avx512(body: &Body) -> Result<Image, IcedError> {
         &avx512::Avx512 {
             wide: body.is_wide(),
             popcnt,
+        },
+    )
+}
+
+/// Compiles a body for AVX2.
+pub(crate) fn avx2(body: &Body) -> Result<Image, IcedError> {
+    compile(
+        body,
+        &avx2::Avx2 {
+            wide: body.is_wide(),
         },
     )
 }

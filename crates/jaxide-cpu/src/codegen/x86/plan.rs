@@ -23,10 +23,11 @@ pub(super) struct Plan {
 const REPEATED_OPERATIONS: usize = 64;
 /// The most operations of an arm that runs whether or not a lane takes it.
 const CHEAP_ARM: usize = 6;
-/// Registers that the values of all parts together may take inside a loop.
-const LOOP_REGISTERS: usize = 26;
+/// Registers that are left to others than the values of a loop's turn.
+const OTHER_REGISTERS: usize = 6;
 
-pub(super) fn plan(body: &Body, lanes: i64) -> Plan {
+/// The plan for a machine with so many lanes in a register, and so many registers.
+pub(super) fn plan(body: &Body, lanes: i64, registers: u8) -> Plan {
     let folded = folded_negations(body);
     let mut shape = Shape::default();
     shape.add(body, BlockId::LANES);
@@ -40,8 +41,14 @@ pub(super) fn plan(body: &Body, lanes: i64) -> Plan {
         accumulators
     } else if shape.loops {
         let live = pressure(body, BlockId::LANES, &folded).max(1);
-        let most = if live * 4 <= LOOP_REGISTERS { 4 } else { 2 };
-        if live * 2 <= LOOP_REGISTERS { most } else { 1 }
+        let available = usize::from(registers) - OTHER_REGISTERS;
+        if live * 4 <= available {
+            4
+        } else if live * 2 <= available {
+            2
+        } else {
+            1
+        }
     } else {
         match shape.operations {
             0..=6 => 4,

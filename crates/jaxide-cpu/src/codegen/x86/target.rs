@@ -1,5 +1,6 @@
 //! What differs between vector instruction sets.
 
+use super::codes::{self, Codes};
 use super::lir::{Asm, Class, FmaCodes, Mem, Reg};
 use crate::lanes::{BinOp, MemTy, Ty, UnOp};
 
@@ -8,6 +9,18 @@ use crate::lanes::{BinOp, MemTy, Ty, UnOp};
 pub(super) struct FmaSigns {
     pub(super) minus_product: bool,
     pub(super) minus_addend: bool,
+}
+
+impl FmaSigns {
+    /// The instructions: orders 132, 213 and 231 of the operands.
+    pub(super) fn codes(self) -> [&'static Codes; 3] {
+        match (self.minus_product, self.minus_addend) {
+            (false, false) => [&codes::FMADD132, &codes::FMADD213, &codes::FMADD231],
+            (true, false) => [&codes::FNMADD132, &codes::FNMADD213, &codes::FNMADD231],
+            (false, true) => [&codes::FMSUB132, &codes::FMSUB213, &codes::FMSUB231],
+            (true, true) => [&codes::FNMSUB132, &codes::FNMSUB213, &codes::FNMSUB231],
+        }
+    }
 }
 
 /// Selection of instructions for one body. A register holds all lanes that are worked on together: [`lanes`](Self::lanes).
@@ -24,6 +37,9 @@ pub(super) trait Target {
 
     /// The register that a value needs.
     fn class(&self, ty: Ty) -> Class;
+
+    /// Whether loads and stores of elements below 32 bits take a mask.
+    fn masks_small_elements(&self) -> bool;
 
     /// All lanes or none.
     fn mask_constant(&self, asm: &mut Asm, dst: Reg, value: bool);
@@ -97,9 +113,6 @@ pub(super) trait Target {
     fn load_accumulator(&self, asm: &mut Asm, ty: Ty, dst: Reg, from: Mem);
 
     fn store_accumulator(&self, asm: &mut Asm, ty: Ty, v: Reg, to: Mem);
-
-    /// The mask of the first lane only.
-    fn first_lane(&self, asm: &mut Asm) -> Reg;
 
     /// What the address of a nontemporal store must be a multiple of.
     fn nontemporal_alignment(&self, mem: MemTy) -> i32;
