@@ -22,7 +22,7 @@ Commands:
         --check only says which would change. --classic omits types.
   check FILE ...
         Reads programs and reports their mistakes.
-  eval FILE [--backend eval|native] [--inputs X.npz] [--output Y.npz] [--threads N]
+  eval FILE [--backend eval|native[-ISA]] [--inputs X.npz] [--output Y.npz] [--threads N]
         Runs a program. Arrays of X.npz are const0, const1, ... and in0, in1, ...; results are out0, out1, ...
         Without --output they are printed.
   transform FILE STEP ...
@@ -34,7 +34,7 @@ Commands:
         Prints what a program is compiled to.
   bench FILE [--inputs X.npz] [--output Y.npz] [--seconds S] [--threads N] [--json]
         Measures reading, compiling and running; inputs are random where none are given.
-  conformance DIR [--backend eval|native] [--filter TEXT] [--known FILE] [--json]
+  conformance DIR [--backend eval|native[-ISA]] [--filter TEXT] [--known FILE] [--json]
         Runs every case of a folder with a manifest.jsonl, or of a tree of such folders.
 
 Exit status: 0 when all is well, 1 when something failed, 2 for a wrong command line.

@@ -6,6 +6,7 @@ use jaxide_core::jaxpr::parse::parse_bytes;
 use jaxide_core::{ClosedJaxpr, Error, ErrorKind, Tensor};
 
 use jaxide_cpu::CompileOptions;
+use jaxide_cpu::codegen::lanes::Isa;
 
 use crate::failure::Failure;
 use crate::npz::Npz;
@@ -20,8 +21,8 @@ pub(crate) enum Backend {
     /// The reference interpreter.
     #[default]
     Eval,
-    /// Native code.
-    Native,
+    /// Native code, with vectors of this instruction set or of the widest that the machine has.
+    Native(Option<Isa>),
 }
 
 impl std::str::FromStr for Backend {
@@ -30,10 +31,13 @@ impl std::str::FromStr for Backend {
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
             "eval" => Ok(Backend::Eval),
-            "native" => Ok(Backend::Native),
-            other => Err(format!(
-                "there is no backend `{other}`, only eval and native"
-            )),
+            "native" => Ok(Backend::Native(None)),
+            other => match other.strip_prefix("native-") {
+                Some(isa) => Ok(Backend::Native(Some(isa.parse()?))),
+                None => Err(format!(
+                    "there is no backend `{other}`, only eval, native, native-avx512, native-avx2 and native-portable"
+                )),
+            },
         }
     }
 }
@@ -47,7 +51,7 @@ impl Backend {
     ) -> jaxide_core::Result<Executable<'_>> {
         match self {
             Backend::Eval => Ok(Executable::Eval(jaxpr)),
-            Backend::Native => Ok(Executable::Native(Box::new(native(jaxpr, threads)?))),
+            Backend::Native(isa) => Ok(Executable::Native(Box::new(native(jaxpr, isa, threads)?))),
         }
     }
 
@@ -65,10 +69,12 @@ impl Backend {
 /// Native code of a jaxpr.
 pub(crate) fn native(
     jaxpr: &ClosedJaxpr,
+    isa: Option<Isa>,
     threads: Option<usize>,
 ) -> jaxide_core::Result<jaxide_cpu::Executable> {
     let options = CompileOptions {
         threads,
+        isa,
         ..CompileOptions::default()
     };
     jaxide_cpu::compile(jaxpr, &options)

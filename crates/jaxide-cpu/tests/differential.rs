@@ -2,6 +2,7 @@
 
 use jaxide_core::jaxpr::parse::parse;
 use jaxide_core::{Aval, DType, Scalar, Tensor, eval};
+use jaxide_cpu::codegen::lanes::Isa;
 use jaxide_cpu::{CompileOptions, compile};
 
 /// An array of varied numbers; integers stay small, so that indices are often in range.
@@ -38,8 +39,18 @@ fn close(a: Scalar, b: Scalar, tolerance: f64) -> bool {
     }
 }
 
-/// Runs a program with both back ends on the same inputs.
+/// Runs a program by the interpreter and as native code for each instruction set, on the same inputs.
 fn check(text: &str) {
+    for isa in Isa::available() {
+        check_on(isa, text);
+    }
+}
+
+fn check_on(isa: Isa, text: &str) {
+    let options = CompileOptions {
+        isa: Some(isa),
+        ..CompileOptions::default()
+    };
     let jaxpr = parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     for seed in 0..3 {
         let args: Vec<Tensor> = jaxpr
@@ -49,8 +60,7 @@ fn check(text: &str) {
             .map(|(k, aval)| sample(aval, seed * 10 + k))
             .collect();
         let want = eval::eval(&jaxpr, &args).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let program = compile(&jaxpr, &CompileOptions::default())
-            .unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let program = compile(&jaxpr, &options).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let got = program.run(&args).unwrap();
         for (k, (got, want)) in got.iter().zip(&want).enumerate() {
             assert_eq!(got.aval(), want.aval(), "{text}");
@@ -64,7 +74,7 @@ fn check(text: &str) {
                 let (a, b) = (got.scalar_at(i).unwrap(), want.scalar_at(i).unwrap());
                 assert!(
                     close(a, b, tolerance),
-                    "result {k}, element {i}: {a} and not {b}\n{text}\n{}",
+                    "{isa:?}, result {k}, element {i}: {a} and not {b}\n{text}\n{}",
                     program.loops_text()
                 );
             }

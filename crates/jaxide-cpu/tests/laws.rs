@@ -5,6 +5,7 @@ use jaxide_core::jaxpr::parse::parse;
 use jaxide_core::prims::Prim;
 use jaxide_core::transform::{Step, apply};
 use jaxide_core::{ClosedJaxpr, DType, Scalar, Tensor, eval};
+use jaxide_cpu::codegen::lanes::Isa;
 use jaxide_cpu::{CompileOptions, compile};
 
 /// A program of one primitive, in which `F` is a type of floats and `I` one of integers, and where its arguments lie.
@@ -315,14 +316,20 @@ fn transformed(jaxpr: &ClosedJaxpr, step: &Step, text: &str) -> ClosedJaxpr {
     apply(jaxpr, step).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// Native code gives what the interpreter gives.
+/// Native code for each instruction set gives what the interpreter gives.
 fn runs_natively(jaxpr: &ClosedJaxpr, args: &[Tensor], tolerance: f64, text: &str) {
-    let program = compile(jaxpr, &CompileOptions::default())
-        .unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let (got, want) = (program.run(args).unwrap(), run(jaxpr, args, text));
-    for (got, want) in got.iter().zip(&want) {
-        assert_eq!(got.aval(), want.aval(), "{text}");
-        near("native", text, &numbers(got), &numbers(want), tolerance);
+    let want = run(jaxpr, args, text);
+    for isa in Isa::available() {
+        let options = CompileOptions {
+            isa: Some(isa),
+            ..CompileOptions::default()
+        };
+        let program = compile(jaxpr, &options).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let got = program.run(args).unwrap();
+        for (got, want) in got.iter().zip(&want) {
+            assert_eq!(got.aval(), want.aval(), "{text}");
+            near(isa.name(), text, &numbers(got), &numbers(want), tolerance);
+        }
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) fn run(arguments: &mut lexopt::Parser) -> std::result::Result<(), Fai
     use lexopt::prelude::*;
     let mut files: Vec<PathBuf> = Vec::new();
     let (mut inputs, mut output) = (None::<PathBuf>, None::<PathBuf>);
-    let (mut backend, mut seconds, mut as_json) = (Backend::Native, 1.0f64, false);
+    let (mut backend, mut seconds, mut as_json) = (Backend::Native(None), 1.0f64, false);
     let mut threads = None::<usize>;
     while let Some(argument) = arguments.next()? {
         match argument {

@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &mut lexopt::Parser) -> Result<(), Failure> {
         .iter()
         .map(|aval| jaxide_core::Tensor::zeros(&aval.shape, aval.dtype))
         .collect::<Result<_, _>>()?;
-    let compiled = native(&program.jaxpr, threads).map_err(|error| program.failure(error))?;
+    let compiled = native(&program.jaxpr, None, threads).map_err(|error| program.failure(error))?;
     match stage {
         Stage::Loops => print!("{}", compiled.loops_text()),
         Stage::Clif => print!("{}", compiled.clif_text()),

@@ -41,15 +41,9 @@ pub enum Isa {
 }
 
 impl Isa {
-    /// The widest that this machine has, or the one that the environment variable `JAXIDE_ISA` names if the machine has it.
+    /// The widest that this machine has.
     pub fn detect() -> Isa {
-        let available = Isa::available();
-        let wanted = std::env::var("JAXIDE_ISA")
-            .ok()
-            .and_then(|name| name.parse().ok());
-        wanted
-            .filter(|isa| available.contains(isa))
-            .unwrap_or_else(|| *available.last().unwrap_or(&Isa::Portable))
+        *Isa::available().last().unwrap_or(&Isa::Portable)
     }
 
     /// Those that this machine has, the widest last.
@@ -64,7 +58,7 @@ impl Isa {
         available
     }
 
-    /// The name, as `JAXIDE_ISA` has it.
+    /// The name: `portable`, `avx2` or `avx512`.
     pub fn name(self) -> &'static str {
         match self {
             Isa::Portable => "portable",

@@ -174,9 +174,33 @@ fn body(ty: MemTy, arguments: usize, f: impl FnOnce(&mut Builder, &[Value]) -> V
     b.finish().unwrap()
 }
 
-/// The results of a body on the arguments, as bits.
+/// The results of a body on the arguments, as bits, the same for each instruction set.
 fn run(body: &Body, ty: MemTy, arguments: &[&[u64]]) -> Vec<u64> {
-    let compiled = compile(body, Isa::detect()).unwrap();
+    let results = Isa::available()
+        .into_iter()
+        .map(|isa| (isa, run_on(isa, body, ty, arguments)));
+    results
+        .reduce(|(first, want), (isa, got)| {
+            for (k, (&got, &want)) in got.iter().zip(&want).enumerate() {
+                let nan = |bits: u64| match ty {
+                    MemTy::F32 => f32::from_bits(bits as u32).is_nan(),
+                    _ => f64::from_bits(bits).is_nan(),
+                };
+                assert!(
+                    got == want || (nan(got) && nan(want)),
+                    "element {k}: {got:x} by {}, {want:x} by {}",
+                    isa.name(),
+                    first.name()
+                );
+            }
+            (isa, got)
+        })
+        .map(|(_, results)| results)
+        .unwrap_or_default()
+}
+
+fn run_on(isa: Isa, body: &Body, ty: MemTy, arguments: &[&[u64]]) -> Vec<u64> {
+    let compiled = compile(body, isa).unwrap();
     let n = arguments[0].len();
     let mut regions: Vec<Region> = arguments
         .iter()

@@ -59,7 +59,7 @@ impl Known {
     pub(super) fn reason(&self, check: Check, case: &str) -> Option<&str> {
         let backend = match self.backend {
             Backend::Eval => "eval",
-            Backend::Native => "native",
+            Backend::Native(_) => "native",
         };
         let with_backend = format!("{}:{backend}", check.name());
         let applies = |name: &str| name == check.name() || name == with_backend;

@@ -23,10 +23,9 @@ impl FmaSigns {
     }
 }
 
-/// Selection of instructions for one body. A register holds all lanes that are worked on together: [`lanes`](Self::lanes).
-///
-/// `exec`, where given, tells the lanes that may touch memory. Addresses may use rax and rdx; other methods may change those.
-pub(super) trait Target {
+/// Selection of instructions for one body. A register holds all lanes that are worked on together: [`lanes`](Self::lanes). The methods may
+/// change rax and rdx.
+pub(super) trait Target: Memory {
     /// Whether the EVEX forms exist.
     const EVEX: bool;
     /// Number of vector registers.
@@ -37,9 +36,6 @@ pub(super) trait Target {
 
     /// The register that a value needs.
     fn class(&self, ty: Ty) -> Class;
-
-    /// Whether loads and stores of elements below 32 bits take a mask.
-    fn masks_small_elements(&self) -> bool;
 
     /// All lanes or none.
     fn mask_constant(&self, asm: &mut Asm, dst: Reg, value: bool);
@@ -71,6 +67,18 @@ pub(super) trait Target {
     /// All lanes if eax is 1, none if it is 0.
     fn mask_from_gpr(&self, asm: &mut Asm, dst: Reg);
 
+    /// One bit for each lane of a mask, in edx.
+    fn mask_to_gpr(&self, asm: &mut Asm, mask: Reg);
+
+    /// Lane `i` gets lane `i + by`, for lanes below `by`; the others are unspecified.
+    fn rotate(&self, asm: &mut Asm, ty: Ty, dst: Reg, a: Reg, by: u8);
+}
+
+/// Access to memory in the form of lanes. `exec`, where given, tells the lanes that may touch memory; addresses may use rax and rdx.
+pub(super) trait Memory {
+    /// Whether loads and stores of elements below 32 bits take a mask.
+    fn masks_small_elements(&self) -> bool;
+
     /// An element of 32 or 64 bits in all lanes.
     fn broadcast(&self, asm: &mut Asm, ty: Ty, dst: Reg, from: Mem);
 
@@ -100,12 +108,6 @@ pub(super) trait Target {
     /// The reverse, if the machine has it.
     fn scatter(&self, asm: &mut Asm, ty: Ty, v: Reg, to: Mem, index: Ty, exec: Option<Reg>)
     -> bool;
-
-    /// One bit for each lane of a mask, in edx.
-    fn mask_to_gpr(&self, asm: &mut Asm, mask: Reg);
-
-    /// Lane `i` gets lane `i + by`, for lanes below `by`; the others are unspecified.
-    fn rotate(&self, asm: &mut Asm, ty: Ty, dst: Reg, a: Reg, by: u8);
 
     /// Bits that a lane takes in an accumulator in memory.
     fn accumulator_bits(&self, ty: Ty) -> i32;
