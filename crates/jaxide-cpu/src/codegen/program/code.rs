@@ -1,10 +1,9 @@
 //! Statements → CLIF.
 
-use super::Launch;
-use super::launch::{copy, launch};
+use super::launch::{Launch, TileLaunch, copy, launch, launch_tiles};
 use crate::codegen::clif_lanes::{self, LaneArgs};
 use crate::lower::emit::Kernel;
-use crate::lower::program::{Place, Program, Slot, Stmt};
+use crate::lower::program::{Place, Program, Slot, Stmt, TilePart};
 use crate::runtime::{KernelCall, call_kernel};
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{
@@ -35,11 +34,18 @@ pub(super) struct Params {
     context: ir::Value,
 }
 
+/// What the code calls with a domain of its own.
+#[derive(Clone, Copy)]
+pub(super) struct Callees<'a> {
+    pub(super) launches: &'a [Box<Launch>],
+    pub(super) tiles: &'a [Box<TileLaunch>],
+}
+
 pub(super) struct Generator<'a, 'f> {
     pub(super) fb: FunctionBuilder<'f>,
     isa: &'a dyn TargetIsa,
     pub(super) program: &'a Program,
-    launches: &'a [Box<Launch>],
+    callees: Callees<'a>,
     pub(super) params: Params,
     /// Present turns of the loops.
     pub(super) loops: Vec<ir::Value>,
@@ -55,7 +61,7 @@ pub(super) fn define(
     frontend: &mut FunctionBuilderContext,
     isa: &dyn TargetIsa,
     program: &Program,
-    launches: &[Box<Launch>],
+    callees: Callees<'_>,
 ) {
     let mut signature = ir::Signature::new(isa.default_call_conv());
     signature.params.extend([AbiParam::new(types::I64); 5]);
@@ -79,7 +85,7 @@ pub(super) fn define(
     let mut generator = Generator {
         isa,
         program,
-        launches,
+        callees,
         params: Params {
             inputs,
             outputs,
@@ -111,7 +117,11 @@ fn longest_table(program: &Program) -> usize {
         let signature = call.call.signature();
         signature.inputs.len() + signature.outputs.len()
     });
-    kernels.chain(calls).max().unwrap_or(0).max(1)
+    let tiles = program.tiles.iter().map(|group| {
+        let operands = |part: &TilePart| program.kernels[part.kernel as usize].operands.len();
+        group.parts.iter().map(operands).sum()
+    });
+    kernels.chain(calls).chain(tiles).max().unwrap_or(0).max(1)
 }
 
 impl Generator<'_, '_> {
@@ -122,6 +132,7 @@ impl Generator<'_, '_> {
     fn stmt(&mut self, stmt: &Stmt) {
         match stmt {
             Stmt::Nest { kernel, operands } => self.nest(*kernel as usize, operands),
+            Stmt::Tiles { group, operands } => self.tiles(*group as usize, operands),
             Stmt::Call { call, operands } => self.call(*call as usize, operands),
             Stmt::Copy { from, to, bytes } => self.copy(from, to, *bytes),
             Stmt::For {
@@ -249,7 +260,7 @@ impl Generator<'_, '_> {
         let own = &program.kernels[kernel];
         let pointers: Vec<ir::Value> = operands.iter().map(|place| self.address(place)).collect();
         let zero = self.fb.ins().iconst(types::I64, 0);
-        let launches = self.launches;
+        let launches = self.callees.launches;
         let Some(entry) = launches[kernel].entry() else {
             let end = self.fb.ins().iconst(types::I64, 1);
             let args = LaneArgs {
@@ -277,6 +288,19 @@ impl Generator<'_, '_> {
         );
         let context = self.params.context;
         self.call_address(launch as *const () as usize, &[own, table, context], false);
+    }
+
+    fn tiles(&mut self, group: usize, operands: &[Place]) {
+        let pointers: Vec<ir::Value> = operands.iter().map(|place| self.address(place)).collect();
+        let table = self.fill_table(&pointers);
+        let own = std::ptr::from_ref::<TileLaunch>(&self.callees.tiles[group]);
+        let own = self.fb.ins().iconst(types::I64, own as i64);
+        let context = self.params.context;
+        self.call_address(
+            launch_tiles as *const () as usize,
+            &[own, table, context],
+            false,
+        );
     }
 
     fn call(&mut self, call: usize, operands: &[Place]) {

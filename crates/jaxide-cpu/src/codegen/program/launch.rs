@@ -1,8 +1,10 @@
 //! Running a lane program over a domain: the loops around it, split over threads where that pays.
 
 use crate::codegen::lanes::LaneFn;
-use crate::lower::emit::Kernel;
+use crate::lower::emit::{Kernel, Parts};
+use crate::lower::program::{Program, RowsOf, TileGroup};
 use crate::runtime::Context;
+use std::ops::Range;
 
 /// Work is split into pieces of about this many nanoseconds at least.
 const PIECE: f64 = 5000.0;
@@ -18,9 +20,26 @@ pub(crate) struct Launch {
     entry: Option<LaneFn>,
     outer: Vec<usize>,
     rows: Option<usize>,
+    /// Rows are reduced so many at a time, in order.
+    chunk: Option<usize>,
+    /// A reduction is made in parts.
+    parts: Option<Parts>,
+    part_count: usize,
     lanes: usize,
     split: Split,
     pieces: usize,
+    /// Nanoseconds for all, roughly.
+    work: f64,
+}
+
+/// A part of a domain.
+#[derive(Clone, Debug)]
+struct Part {
+    /// Of all combinations of outer indices.
+    outer: Range<usize>,
+    rows: Range<usize>,
+    lanes: Range<usize>,
+    parts: Range<usize>,
 }
 
 /// What the pieces are.
@@ -29,6 +48,7 @@ enum Split {
     Outer,
     Rows,
     Lanes,
+    Parts,
 }
 
 impl Launch {
@@ -38,9 +58,12 @@ impl Launch {
         let points = outer as f64 * schedule.rows.unwrap_or(1) as f64 * schedule.lanes as f64;
         let work = points * operations(kernel) * OPERATION;
         let reduces = !kernel.body.reductions().is_empty();
-        let (split, most) = if outer > 1 {
+        let part_count = schedule.part_count();
+        let (split, most) = if part_count > 1 {
+            (Split::Parts, part_count)
+        } else if outer > 1 {
             (Split::Outer, outer)
-        } else if let Some(rows) = schedule.rows {
+        } else if let (Some(rows), None) = (schedule.rows, schedule.chunk) {
             (Split::Rows, rows)
         } else if reduces {
             (Split::Lanes, 1)
@@ -54,9 +77,13 @@ impl Launch {
             entry: Some(entry),
             outer: schedule.outer.clone(),
             rows: schedule.rows,
+            chunk: schedule.chunk,
+            parts: schedule.parts,
+            part_count: schedule.part_count(),
             lanes: schedule.lanes,
             split,
             pieces,
+            work,
         }
     }
 
@@ -66,9 +93,13 @@ impl Launch {
             entry: None,
             outer: Vec::new(),
             rows: None,
+            chunk: None,
+            parts: None,
+            part_count: 1,
             lanes: kernel.schedule.lanes,
             split: Split::Lanes,
             pieces: 1,
+            work: 0.0,
         }
     }
 
@@ -79,7 +110,7 @@ impl Launch {
 
     /// Whether one call of the lane program without outer loops does it all.
     pub(super) fn is_direct(&self) -> bool {
-        self.outer.is_empty() && self.rows.is_none() && self.pieces == 1
+        self.outer.is_empty() && self.rows.is_none() && self.part_count == 1 && self.pieces == 1
     }
 
     pub(super) fn lanes(&self) -> usize {
@@ -91,49 +122,52 @@ impl Launch {
     /// # Safety
     /// As for [`launch`].
     unsafe fn piece(&self, pointers: *const *mut u8, piece: usize) {
+        let part = |count: usize| count * piece / self.pieces..count * (piece + 1) / self.pieces;
+        let mut whole = self.whole();
+        match self.split {
+            Split::Outer => whole.outer = part(whole.outer.end),
+            Split::Rows => whole.rows = part(whole.rows.end),
+            Split::Lanes => whole.lanes = self.lane_part(piece),
+            Split::Parts => whole.parts = part(whole.parts.end),
+        }
+        // SAFETY: the caller promises memory for the whole domain, and this is a part of it.
+        unsafe { self.run(pointers, whole) }
+    }
+
+    fn whole(&self) -> Part {
+        Part {
+            outer: 0..self.outer.iter().product(),
+            rows: 0..self.rows.unwrap_or(0),
+            lanes: 0..self.lanes,
+            parts: 0..self.part_count,
+        }
+    }
+
+    /// Runs a part of the domain.
+    ///
+    /// # Safety
+    /// As for [`launch`], for this part.
+    unsafe fn run(&self, pointers: *const *mut u8, part: Part) {
         let Some(entry) = self.entry else { return };
-        let part = |count: usize| {
-            (
-                count * piece / self.pieces,
-                count * (piece + 1) / self.pieces,
-            )
-        };
-        let total: usize = self.outer.iter().product();
-        let (first, last) = if self.split == Split::Outer {
-            part(total)
-        } else {
-            (0, total)
-        };
-        let (start, end) = if self.split == Split::Lanes {
-            self.lane_part(piece)
-        } else {
-            (0, self.lanes)
-        };
-        let (row, row_end) = match self.rows {
-            Some(rows) if self.split == Split::Rows => part(rows),
-            Some(rows) => (0, rows),
-            None => (0, 0),
-        };
         let axes = self.outer.len();
         let mut outer = [0i64; MOST_OUTER];
-        outer[axes] = row as i64;
-        outer[axes + 1] = (row_end - row) as i64;
-        let mut rest = first;
+        let mut rest = part.outer.start;
         for axis in (0..axes).rev() {
             outer[axis] = (rest % self.outer[axis]) as i64;
             rest /= self.outer[axis];
         }
-        for _ in first..last {
-            // SAFETY: the caller promises memory for the whole domain, and this is a part of it.
+        for _ in part.outer {
+            // SAFETY: the caller's promise.
             unsafe {
-                entry(
-                    pointers,
-                    std::ptr::null(),
-                    outer.as_ptr(),
-                    start as i64,
-                    end as i64,
-                )
-            };
+                match self.parts {
+                    None => self.rows(entry, pointers, &mut outer, &part.rows, &part.lanes),
+                    Some(parts) => {
+                        for number in part.parts.clone() {
+                            self.reduced_part(entry, pointers, &mut outer, parts, number);
+                        }
+                    }
+                }
+            }
             for axis in (0..axes).rev() {
                 outer[axis] += 1;
                 if outer[axis] < self.outer[axis] as i64 {
@@ -144,18 +178,79 @@ impl Launch {
         }
     }
 
-    fn lane_part(&self, piece: usize) -> (usize, usize) {
+    /// Runs one part of a reduction.
+    ///
+    /// # Safety
+    /// As for [`launch`], for this part.
+    unsafe fn reduced_part(
+        &self,
+        entry: LaneFn,
+        pointers: *const *mut u8,
+        outer: &mut [i64; MOST_OUTER],
+        parts: Parts,
+        number: usize,
+    ) {
+        let (mut rows, mut lanes) = (0..self.rows.unwrap_or(0), 0..self.lanes);
+        let at = |size: usize, end: usize| number * size..end.min((number + 1) * size);
+        match (parts, self.chunk) {
+            (Parts::Chunks, Some(chunk)) => rows = at(chunk, rows.end),
+            (Parts::Chunks, None) => {}
+            (Parts::Lanes(size), _) => lanes = at(size, lanes.end),
+        }
+        outer[self.outer.len() + if self.rows.is_some() { 2 } else { 0 }] = number as i64;
+        // SAFETY: the caller's promise.
+        unsafe { self.rows(entry, pointers, outer, &rows, &lanes) }
+    }
+
+    /// Runs rows and lanes for the present outer indices.
+    ///
+    /// # Safety
+    /// As for [`launch`], for this part.
+    unsafe fn rows(
+        &self,
+        entry: LaneFn,
+        pointers: *const *mut u8,
+        outer: &mut [i64; MOST_OUTER],
+        rows: &Range<usize>,
+        lanes: &Range<usize>,
+    ) {
+        let (axes, chunk) = (self.outer.len(), self.chunk.unwrap_or(usize::MAX));
+        let mut row = rows.start;
+        loop {
+            let end = rows.end.min(row.saturating_add(chunk));
+            if self.rows.is_some() {
+                outer[axes] = row as i64;
+                outer[axes + 1] = (end - row) as i64;
+            }
+            // SAFETY: the caller's promise.
+            unsafe {
+                entry(
+                    pointers,
+                    std::ptr::null(),
+                    outer.as_ptr(),
+                    lanes.start as i64,
+                    lanes.end as i64,
+                )
+            };
+            row = end;
+            if row >= rows.end {
+                break;
+            }
+        }
+    }
+
+    fn lane_part(&self, piece: usize) -> Range<usize> {
         let units = self.lanes.div_ceil(LANE_UNIT);
         let at = |piece: usize| (units * piece / self.pieces * LANE_UNIT).min(self.lanes);
         if self.pieces == 1 {
-            (0, self.lanes)
+            0..self.lanes
         } else {
-            (at(piece), at(piece + 1))
+            at(piece)..at(piece + 1)
         }
     }
 }
 
-/// Outer indices at the most, rows included.
+/// Outer indices at the most, rows and parts included.
 pub(crate) const MOST_OUTER: usize = 16;
 
 /// Operations of a lane program for one lane.
@@ -188,6 +283,12 @@ fn operations(kernel: &Kernel) -> f64 {
     block(kernel, BlockId::LANES).max(1.0)
 }
 
+/// A pointer table that pieces share.
+struct Pointers(*const *mut u8);
+
+// SAFETY: the table is only read, and what it points to is shared between pieces as callers of `launch` promise.
+unsafe impl Sync for Pointers {}
+
 /// Runs a lane program over its domain; called by generated code.
 ///
 /// # Safety
@@ -198,9 +299,6 @@ pub(crate) unsafe extern "C" fn launch(
     pointers: *const *mut u8,
     context: *const Context<'_>,
 ) {
-    struct Pointers(*const *mut u8);
-    // SAFETY: the table is only read, and what it points to is shared between pieces as the caller promises.
-    unsafe impl Sync for Pointers {}
     // SAFETY: the caller promises live values.
     let (launch, context) = unsafe { (&*launch, &*context) };
     let pointers = &Pointers(pointers);
@@ -211,6 +309,105 @@ pub(crate) unsafe extern "C" fn launch(
     }
     context.parallel_for(launch.pieces, |piece| {
         // SAFETY: as above; pieces are disjoint parts of the domain.
+        unsafe { launch.piece(pointers.0, piece) };
+    });
+}
+
+/// Nests that run together, as generated code refers to them.
+pub(crate) struct TileLaunch {
+    rows: usize,
+    block: usize,
+    pieces: usize,
+    parts: Vec<TileRun>,
+}
+
+/// A nest of a group.
+struct TileRun {
+    launch: *const Launch,
+    rows: RowsOf,
+    /// Outer indices of a row, for [`RowsOf::Outer`].
+    outer: usize,
+    /// Where its pointers start in the group's table.
+    table: usize,
+}
+
+// SAFETY: launches are only read.
+unsafe impl Send for TileLaunch {}
+// SAFETY: as above.
+unsafe impl Sync for TileLaunch {}
+
+impl TileLaunch {
+    /// `launches`, by kernel, must outlive the result and stay where they are.
+    #[allow(clippy::vec_box)]
+    pub(super) fn new(program: &Program, group: &TileGroup, launches: &[Box<Launch>]) -> Self {
+        let (mut parts, mut table, mut work) = (Vec::new(), 0, 0.0);
+        for part in &group.parts {
+            let launch = &*launches[part.kernel as usize];
+            parts.push(TileRun {
+                launch: std::ptr::from_ref(launch),
+                rows: part.rows,
+                outer: launch.outer.iter().skip(1).product(),
+                table,
+            });
+            table += program.kernels[part.kernel as usize].operands.len();
+            work += launch.work;
+        }
+        let most = MOST_PIECES.min(group.rows);
+        TileLaunch {
+            rows: group.rows,
+            block: group.block,
+            pieces: ((work / PIECE) as usize).clamp(1, most),
+            parts,
+        }
+    }
+
+    /// Runs one piece.
+    ///
+    /// # Safety
+    /// As for [`launch_tiles`].
+    unsafe fn piece(&self, pointers: *const *mut u8, piece: usize) {
+        let end = self.rows * (piece + 1) / self.pieces;
+        let mut row = self.rows * piece / self.pieces;
+        while row < end {
+            let rows = row..end.min(row + self.block);
+            row = rows.end;
+            for run in &self.parts {
+                // SAFETY: launches live as long as this; the caller promises memory for all rows.
+                unsafe {
+                    let launch = &*run.launch;
+                    let mut part = launch.whole();
+                    let scaled = |by: usize| rows.start * by..rows.end * by;
+                    match run.rows {
+                        RowsOf::Outer => part.outer = scaled(run.outer),
+                        RowsOf::Inner => part.rows = rows.clone(),
+                        RowsOf::Lanes(lanes) => part.lanes = scaled(lanes),
+                    }
+                    launch.run(pointers.add(run.table), part);
+                }
+            }
+        }
+    }
+}
+
+/// Runs nests together over their rows; called by generated code.
+///
+/// # Safety
+/// As for [`launch`], for each nest with its part of the table; rows of one nest depend on no other rows of another.
+pub(crate) unsafe extern "C" fn launch_tiles(
+    launch: *const TileLaunch,
+    pointers: *const *mut u8,
+    context: *const Context<'_>,
+) {
+    // SAFETY: the caller promises live values.
+    let (launch, context) = unsafe { (&*launch, &*context) };
+    let pointers = &Pointers(pointers);
+    if launch.pieces == 1 {
+        // SAFETY: the caller's promises are those of `piece`.
+        unsafe { launch.piece(pointers.0, 0) };
+        return;
+    }
+    context.parallel_for(launch.pieces, |piece| {
+        // SAFETY: as above; pieces are disjoint rows.
         unsafe { launch.piece(pointers.0, piece) };
     });
 }

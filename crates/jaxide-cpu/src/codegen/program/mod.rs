@@ -11,11 +11,12 @@ use super::ExecMemory;
 use super::lanes::{self, CompileError, CompiledBody, Isa};
 use crate::lower::program::Program;
 use crate::runtime::Context as RunContext;
+use code::Callees;
 use cranelift_codegen::Context;
 use cranelift_codegen::control::ControlPlane;
 use cranelift_frontend::FunctionBuilderContext;
 use jaxide_core::{Error, ErrorKind, Result};
-use launch::Launch;
+use launch::{Launch, TileLaunch};
 
 /// The entry of a program: pointers to the arguments, to the results' buffers and to the constants, the arena, and the execution.
 /// Gives 0, or another number after the execution took an error.
@@ -40,6 +41,8 @@ pub(crate) struct Code {
     /// Referred to by address from the code: each stays where it is.
     #[allow(clippy::vec_box)]
     _launches: Vec<Box<Launch>>,
+    #[allow(clippy::vec_box)]
+    _tiles: Vec<Box<TileLaunch>>,
 }
 
 impl Code {
@@ -81,9 +84,18 @@ pub(crate) fn compile(program: &Program, isa: Isa, text: bool) -> Result<Code> {
         }
     }
     let launches: Vec<Box<Launch>> = launches.into_iter().map(Box::new).collect();
+    let tiles: Vec<Box<TileLaunch>> = program
+        .tiles
+        .iter()
+        .map(|group| Box::new(TileLaunch::new(program, group, &launches)))
+        .collect();
     let target = lanes::native_isa().map_err(failed)?;
     let (mut context, mut frontend) = (Context::new(), FunctionBuilderContext::new());
-    code::define(&mut context, &mut frontend, &*target, program, &launches);
+    let callees = Callees {
+        launches: &launches,
+        tiles: &tiles,
+    };
+    code::define(&mut context, &mut frontend, &*target, program, callees);
     let clif = if text {
         context.func.display().to_string()
     } else {
@@ -109,5 +121,6 @@ pub(crate) fn compile(program: &Program, isa: Isa, text: bool) -> Result<Code> {
         clif,
         bodies,
         _launches: launches,
+        _tiles: tiles,
     })
 }

@@ -11,7 +11,7 @@ use super::emit::{self, Operand, Refusal};
 use super::fuse::{self, Item, Nest, Plan, Root, Steps, Storage};
 use super::graph::{Def, Graph, NodeId, Op, Region, ValueId};
 use super::library;
-use super::program::{Base, Dynamic, Output, OutputSource, Place, Program, Stmt, arena};
+use super::program::{Base, Dynamic, Output, OutputSource, Place, Program, Stmt, arena, tiles};
 use jaxide_core::{Error, ErrorKind, Result, Shape};
 use liveness::LastUses;
 use std::collections::{HashMap, HashSet};
@@ -34,6 +34,7 @@ pub(crate) fn assemble(graph: &Graph) -> Result<Program> {
             Ok(body) => {
                 let mut program = assembler.program;
                 program.body = body;
+                tiles::assign(&mut program);
                 arena::assign(&mut program);
                 return Ok(program);
             }
@@ -63,12 +64,14 @@ impl<'a> Assembler<'a> {
             pointers: 0,
             kernels: Vec::new(),
             calls: Vec::new(),
+            tiles: Vec::new(),
             body: Vec::new(),
         };
         Assembler {
             graph,
             plan,
             places: HashMap::new(),
+            parts: HashMap::new(),
             program,
             wanted: HashSet::new(),
         }
@@ -80,6 +83,8 @@ struct Assembler<'a> {
     plan: &'a Plan,
     /// Places of values that own memory.
     places: HashMap<ValueId, Place>,
+    /// Parts of reductions.
+    parts: HashMap<ValueId, Place>,
     program: Program,
     /// Values that must be stored in another plan, because a nest could not be made.
     wanted: HashSet<ValueId>,
@@ -319,6 +324,17 @@ impl Assembler<'_> {
                 let node = self.defining_node(value)?;
                 let element = self.graph.dtype(self.graph.node(node).args[0]).size();
                 Ok(self.new_temp(self.graph.value(value).len() * element))
+            }
+            Operand::Parts(value, count) => {
+                if let Some(place) = self.parts.get(&value) {
+                    return Ok(place.clone());
+                }
+                let node = self.defining_node(value)?;
+                let operand = self.graph.node(node).args[0];
+                let element = self.graph.dtype(operand).size() + self.graph.dtype(value).size();
+                let place = self.new_temp(self.graph.value(value).len() * count as usize * element);
+                self.parts.insert(value, place.clone());
+                Ok(place)
             }
         }
     }

@@ -153,7 +153,7 @@ impl Emitter<'_> {
     }
 
     /// Terms in the lane program's indices; merged variables become their common index.
-    fn lane_terms(&self, terms: &[(Var, i64)]) -> SmallVec<[(Index, i64); 2]> {
+    pub(super) fn lane_terms(&self, terms: &[(Var, i64)]) -> SmallVec<[(Index, i64); 2]> {
         let mut result: SmallVec<[(Index, i64); 2]> = SmallVec::new();
         for &(var, factor) in terms {
             let binding = self.vars.get(var).binding;
@@ -261,6 +261,9 @@ impl Emitter<'_> {
                 .push((*var, high.saturating_sub(ix.offset).saturating_add(1)));
         }
         let range = ix.range(&self.vars);
+        if range.is_some_and(|(least, most)| most < low || least > high) {
+            return self.b.mask(false);
+        }
         let mut result = self.b.mask(true);
         let mut value = None;
         if range.is_none_or(|(least, _)| least < low) {

@@ -60,6 +60,8 @@ pub(crate) fn scatter(graph: &Graph, stored: &Stored, id: NodeId, name: &str) ->
     let schedule = Schedule {
         outer: Vec::new(),
         rows: None,
+        chunk: None,
+        parts: None,
         lanes,
     };
     Ok(Kernel {

@@ -94,7 +94,9 @@ impl Walk {
         for stmt in stmts {
             self.clock += 1;
             match stmt {
-                Stmt::Nest { operands, .. } | Stmt::Call { operands, .. } => {
+                Stmt::Nest { operands, .. }
+                | Stmt::Tiles { operands, .. }
+                | Stmt::Call { operands, .. } => {
                     operands.iter().for_each(|place| self.touch(place))
                 }
                 Stmt::Copy { from, to, .. } => {

@@ -102,6 +102,17 @@ impl Program {
                     let name = self.kernels[*kernel as usize].body.name();
                     writeln!(f, "{pad}nest {name}({})", list(operands))?;
                 }
+                Stmt::Tiles { group, operands } => {
+                    let tiles = &self.tiles[*group as usize];
+                    writeln!(f, "{pad}by {} of {} rows:", tiles.block, tiles.rows)?;
+                    let mut rest = &operands[..];
+                    for part in &tiles.parts {
+                        let kernel = &self.kernels[part.kernel as usize];
+                        let (own, others) = rest.split_at(kernel.operands.len());
+                        rest = others;
+                        writeln!(f, "{pad}  nest {}({})", kernel.body.name(), list(own))?;
+                    }
+                }
                 Stmt::Call { call, operands } => {
                     let name = &self.calls[*call as usize].name;
                     writeln!(f, "{pad}call {name}({})", list(operands))?;
@@ -148,6 +159,12 @@ impl Program {
         }
         if let Some(rows) = kernel.schedule.rows {
             write!(f, " rows {rows}")?;
+        }
+        if let Some(chunk) = kernel.schedule.chunk {
+            write!(f, " by {chunk}")?;
+        }
+        if kernel.schedule.part_count() > 1 {
+            write!(f, " in {} parts", kernel.schedule.part_count())?;
         }
         writeln!(f, " lanes {}", kernel.schedule.lanes)?;
         writeln!(f, "{}", kernel.body)

@@ -5,6 +5,7 @@
 
 pub(crate) mod arena;
 mod display;
+pub(crate) mod tiles;
 
 use super::emit::Kernel;
 use crate::runtime::KernelCall;
@@ -31,6 +32,8 @@ pub(crate) struct Program {
     pub(crate) pointers: u32,
     pub(crate) kernels: Vec<Kernel>,
     pub(crate) calls: Vec<LibraryCall>,
+    /// Nests that run together.
+    pub(crate) tiles: Vec<TileGroup>,
     pub(crate) body: Vec<Stmt>,
 }
 
@@ -132,11 +135,40 @@ pub(crate) struct Slot {
     pub(crate) buffers: [Place; 2],
 }
 
+/// Nests that run together: a block of rows in each of them, then the next block.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TileGroup {
+    pub(crate) rows: usize,
+    /// Rows of a block.
+    pub(crate) block: usize,
+    pub(crate) parts: Vec<TilePart>,
+}
+
+/// A nest that runs by rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TilePart {
+    pub(crate) kernel: u32,
+    pub(crate) rows: RowsOf,
+}
+
+/// What the rows of a nest are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RowsOf {
+    /// Its outermost loop.
+    Outer,
+    /// The loop over rows inside its lane program.
+    Inner,
+    /// So many of its lanes each.
+    Lanes(usize),
+}
+
 /// One step.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Stmt {
     /// A loop nest; operands in the order of its pointer table.
     Nest { kernel: u32, operands: Vec<Place> },
+    /// A group of [`Program::tiles`]; operands of all its nests in order.
+    Tiles { group: u32, operands: Vec<Place> },
     /// A call of the runtime: inputs, then outputs.
     Call { call: u32, operands: Vec<Place> },
     /// Copies bytes; the two do not overlap.

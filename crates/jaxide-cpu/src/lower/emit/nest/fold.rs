@@ -1,0 +1,301 @@
+//! Reductions as roots of a nest.
+
+use crate::lanes::{Addr, Index, MemTy, Ty, Value};
+use crate::lower::element::{self, Element};
+use crate::lower::emit::{Emitted, Emitter, Ix, Ixs, Layout, Operand};
+use crate::lower::fuse::Root;
+use crate::lower::graph::{Combine, Graph, Op, ValueId};
+use jaxide_core::DType;
+use smallvec::SmallVec;
+
+/// A reduction as a root.
+#[derive(Clone, Debug)]
+pub(super) struct FoldRoot {
+    pub(super) value: ValueId,
+    arg: ValueId,
+    axes: SmallVec<[usize; 4]>,
+    kind: FoldKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum FoldKind {
+    Combine(Combine),
+    Arg { largest: bool },
+}
+
+impl FoldRoot {
+    pub(super) fn of(graph: &Graph, root: &Root) -> Option<FoldRoot> {
+        let Root::Fold { value, axes } = root else {
+            return None;
+        };
+        let node = graph.node(graph.def(*value)?);
+        let kind = match node.op {
+            Op::Reduce { combine, .. } => FoldKind::Combine(combine),
+            Op::ArgReduce { largest, .. } => FoldKind::Arg { largest },
+            _ => return None,
+        };
+        Some(FoldRoot {
+            value: *value,
+            arg: node.args[0],
+            axes: axes.iter().copied().collect(),
+            kind,
+        })
+    }
+
+    fn dtype(&self, emitter: &Emitter<'_>) -> DType {
+        emitter.graph.dtype(self.arg)
+    }
+
+    /// The memory types of the accumulators.
+    pub(super) fn parts(&self, emitter: &Emitter<'_>) -> SmallVec<[MemTy; 4]> {
+        let mut parts = element::parts(self.dtype(emitter));
+        if let FoldKind::Arg { .. } = self.kind {
+            parts.extend(element::parts(emitter.graph.dtype(self.value)));
+        }
+        parts
+    }
+
+    pub(super) fn width(&self, emitter: &Emitter<'_>) -> usize {
+        self.parts(emitter).len()
+    }
+
+    pub(super) fn neutral(&self, emitter: &mut Emitter<'_>) -> Vec<Value> {
+        let dtype = self.dtype(emitter);
+        match self.kind {
+            FoldKind::Combine(combine) => {
+                element::neutral(&mut emitter.b, combine, dtype).into_vec()
+            }
+            FoldKind::Arg { largest } => {
+                let extreme = if largest { Combine::Max } else { Combine::Min };
+                let mut values = element::neutral(&mut emitter.b, extreme, dtype).into_vec();
+                let index = element::parts(emitter.graph.dtype(self.value))[0].lane();
+                // Behind every index, so that any element wins a tie against it.
+                values.push(emitter.b.int(index, i64::from(i32::MAX)));
+                values
+            }
+        }
+    }
+
+    /// The indices of the result.
+    fn kept(&self, at: &[Ix]) -> Ixs {
+        (0..at.len())
+            .filter(|axis| !self.axes.contains(axis))
+            .map(|axis| at[axis].clone())
+            .collect()
+    }
+
+    /// The accumulators at the start of a chunk: those that the chunk before has left in memory, neutral ones in the first.
+    pub(super) fn resume(&self, emitter: &mut Emitter<'_>, at: &[Ix], first: Index) -> Vec<Value> {
+        let graph = emitter.graph;
+        let layout = Layout::dense(graph.shape(self.value));
+        let kept = self.kept(at);
+        let mut held = Vec::new();
+        if let FoldKind::Arg { .. } = self.kind {
+            let scratch = Operand::Scratch(self.value);
+            held.extend(emitter.load(scratch, self.arg, &layout, &kept));
+        }
+        let result = Operand::Result(self.value);
+        held.extend(emitter.load(result, self.value, &layout, &kept));
+        let (turn, zero) = (emitter.b.index(Ty::I32, first), emitter.b.int(Ty::I32, 0));
+        let fresh = emitter.b.eq(turn, zero);
+        self.neutral(emitter)
+            .into_iter()
+            .zip(held)
+            .map(|(neutral, held)| emitter.b.select(fresh, neutral, held))
+            .collect()
+    }
+
+    /// Leaves in memory what [`Self::resume`] needs and [`Self::finish`] does not store.
+    pub(super) fn keep(&self, emitter: &mut Emitter<'_>, at: &[Ix], values: &[Value]) {
+        if let FoldKind::Arg { .. } = self.kind {
+            let graph = emitter.graph;
+            let pointer = emitter.pointer(Operand::Scratch(self.value));
+            let layout = Layout::dense(graph.shape(self.value));
+            let extreme: Element = values[..1].into();
+            emitter.store(
+                pointer,
+                graph.dtype(self.arg),
+                &layout,
+                &self.kept(at),
+                &extreme,
+            );
+        }
+    }
+
+    /// The accumulators with the element at a point.
+    pub(super) fn step(
+        &self,
+        emitter: &mut Emitter<'_>,
+        at: &[Ix],
+        values: &[Value],
+    ) -> Emitted<Vec<Value>> {
+        let right = self.element(emitter, at)?;
+        let dtype = self.dtype(emitter);
+        Ok(self.combine(emitter, dtype, values, &right))
+    }
+
+    /// The accumulators of a single point.
+    pub(super) fn element(&self, emitter: &mut Emitter<'_>, at: &[Ix]) -> Emitted<Vec<Value>> {
+        let next = emitter.element(self.arg, at)?;
+        let mut right = next.into_vec();
+        if let FoldKind::Arg { .. } = self.kind {
+            let index = emitter.index_value(&at[self.axes[0]]);
+            let lane = element::parts(emitter.graph.dtype(self.value))[0].lane();
+            right.push(emitter.resize_index(index, lane));
+        }
+        Ok(right)
+    }
+
+    fn combine(
+        &self,
+        emitter: &mut Emitter<'_>,
+        dtype: DType,
+        left: &[Value],
+        right: &[Value],
+    ) -> Vec<Value> {
+        match self.kind {
+            FoldKind::Combine(combine) => {
+                element::combine(&mut emitter.b, combine, dtype, &left.into(), &right.into())
+                    .into_vec()
+            }
+            FoldKind::Arg { largest } => {
+                let better = emitter.better(largest, dtype, right[0], left[0]);
+                // Equal, or both NaN: the lower index.
+                let worse = emitter.better(largest, dtype, left[0], right[0]);
+                let either = emitter.b.or(better, worse);
+                let tie = emitter.b.not(either);
+                let lower = emitter.b.lt(right[1], left[1]);
+                let tie = emitter.b.and(tie, lower);
+                let take = emitter.b.or(better, tie);
+                vec![
+                    emitter.b.select(take, right[0], left[0]),
+                    emitter.b.select(take, right[1], left[1]),
+                ]
+            }
+        }
+    }
+
+    /// Where the accumulators go: to the result, or to the part of this number among so many.
+    pub(super) fn address(
+        &self,
+        emitter: &mut Emitter<'_>,
+        kept: &[Ix],
+        part: Option<(Index, usize)>,
+    ) -> Vec<Addr> {
+        let graph = emitter.graph;
+        if let Some((number, count)) = part {
+            let layout = Layout::dense(graph.shape(self.value));
+            let results = graph.value(self.value).len();
+            let linear = emitter.linear(kept, &layout);
+            return self.part_addresses(emitter, results, count, &linear, number);
+        }
+        let layout = Layout::dense(graph.shape(self.value));
+        let mut addresses = Vec::new();
+        if let FoldKind::Arg { .. } = self.kind {
+            let pointer = emitter.pointer(Operand::Scratch(self.value));
+            addresses.push(emitter.uniform_address(pointer, graph.dtype(self.arg), &layout, kept));
+        }
+        let pointer = emitter.pointer(Operand::Result(self.value));
+        let dtype = graph.dtype(self.value);
+        let first = emitter.uniform_address(pointer, dtype, &layout, kept);
+        let mut offset = 0;
+        for mem in element::parts(dtype) {
+            addresses.push(first.clone().plus(offset));
+            offset += mem.size();
+        }
+        addresses
+    }
+
+    /// Addresses of the accumulators in parts: those of a kind are together, the parts of a result next to each other.
+    pub(super) fn part_addresses(
+        &self,
+        emitter: &mut Emitter<'_>,
+        results: usize,
+        parts: usize,
+        result: &Ix,
+        number: Index,
+    ) -> Vec<Addr> {
+        let pointer = emitter.pointer(Operand::Parts(self.value, parts as u32));
+        let terms = emitter.lane_terms(&result.terms);
+        let mut start = 0;
+        self.parts(emitter)
+            .into_iter()
+            .map(|mem| {
+                let step = mem.size() * parts as i64;
+                let addr = Addr::uniform(pointer)
+                    .plus(start + result.offset * step)
+                    .term(number, mem.size());
+                start += results as i64 * step;
+                terms.iter().fold(addr, |addr, &(index, factor)| {
+                    addr.term(index, factor * step)
+                })
+            })
+            .collect()
+    }
+
+    /// Stores the accumulators.
+    pub(super) fn finish(&self, emitter: &mut Emitter<'_>, at: &[Ix], values: &[Value]) {
+        let result: Element = match self.kind {
+            FoldKind::Combine(_) => values.into(),
+            FoldKind::Arg { .. } => values[1..].into(),
+        };
+        let graph = emitter.graph;
+        let pointer = emitter.pointer(Operand::Result(self.value));
+        let layout = Layout::dense(graph.shape(self.value));
+        let kept = self.kept(at);
+        emitter.store(pointer, graph.dtype(self.value), &layout, &kept, &result);
+    }
+
+    /// Combines the accumulators of all lanes, and stores them.
+    pub(super) fn reduce_lanes(
+        &self,
+        emitter: &mut Emitter<'_>,
+        at: &[Ix],
+        values: &[Value],
+        part: Option<(Index, usize)>,
+    ) {
+        let kept = self.kept(at);
+        let addresses = self.address(emitter, &kept, part);
+        self.combine_lanes(emitter, values, addresses);
+    }
+
+    /// Combines the accumulators of all lanes, and stores them at the addresses.
+    pub(super) fn combine_lanes(
+        &self,
+        emitter: &mut Emitter<'_>,
+        values: &[Value],
+        addresses: Vec<Addr>,
+    ) {
+        let (parts, neutral, dtype) = (
+            self.parts(emitter),
+            self.neutral(emitter),
+            self.dtype(emitter),
+        );
+        let dests = neutral
+            .into_iter()
+            .zip(parts)
+            .zip(addresses)
+            .map(|((init, mem), addr)| (init, mem, addr))
+            .collect();
+        let mut builder = emitter.take_builder();
+        let this = std::cell::RefCell::new(emitter);
+        builder.reduce(
+            dests,
+            |b, params| {
+                let emitter = &mut *this.borrow_mut();
+                std::mem::swap(&mut emitter.b, b);
+                let next = self.combine(emitter, dtype, params, values);
+                std::mem::swap(&mut emitter.b, b);
+                next
+            },
+            |b, left, right| {
+                let emitter = &mut *this.borrow_mut();
+                std::mem::swap(&mut emitter.b, b);
+                let next = self.combine(emitter, dtype, left, right);
+                std::mem::swap(&mut emitter.b, b);
+                next
+            },
+        );
+        this.into_inner().b = builder;
+    }
+}

@@ -1,0 +1,331 @@
+//! Loop nests → lane programs: which axis becomes the lanes, and what happens to the others.
+//!
+//! The nest is emitted twice. The first time every axis is an opaque variable, and what the program mentions tells how memory
+//! depends on each. Then neighbouring axes that memory treats as one are merged, the axis with the best access becomes the lanes, short ones are
+//! unrolled, and the rest are loops: inside the lane program where the lanes are few, else outside.
+
+mod fold;
+mod make;
+mod parts;
+mod plan;
+
+use super::{Binding, Emitted, Emitter, Ix, Ixs, Layout, Memory, Mention, Operand, Refusal, Var};
+use crate::lanes::Body;
+use crate::lower::fuse::{Nest, Root, Stored};
+use crate::lower::graph::{Graph, ValueId};
+use jaxide_core::DType;
+use make::Maker;
+use plan::{Role, choose};
+use smallvec::SmallVec;
+
+/// Elements computed for one nest.
+const BUDGET: usize = 200_000;
+/// Domains with fewer points are not cut into parts.
+const CUT_FROM: usize = 256;
+/// An axis is cut into at most this many parts.
+const MOST_PARTS: usize = 8;
+/// A domain is cut into at most this many parts.
+const MOST_BLOCKS: usize = 12;
+
+/// How a lane program is run over a domain.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Schedule {
+    /// Loops around the lane program, outermost first: the first entries of its outer indices.
+    pub(crate) outer: Vec<usize>,
+    /// A loop inside the lane program over a part of this many rows; first row and count are its last two outer indices.
+    pub(crate) rows: Option<usize>,
+    /// Where the rows are reduced: the parts of so many rows are run one after the other, and each goes on with the results of the one
+    /// before.
+    pub(crate) chunk: Option<usize>,
+    /// Where a reduction is made in parts that are combined by another lane program: the number of the part is one more outer index.
+    pub(crate) parts: Option<Parts>,
+    pub(crate) lanes: usize,
+}
+
+/// The parts of a reduction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Parts {
+    /// One for each chunk of rows.
+    Chunks,
+    /// One for so many lanes each.
+    Lanes(usize),
+}
+
+impl Schedule {
+    /// How many parts a reduction is made in.
+    pub(crate) fn part_count(&self) -> usize {
+        match (self.parts, self.rows, self.chunk) {
+            (Some(Parts::Chunks), Some(rows), Some(chunk)) => rows.div_ceil(chunk),
+            (Some(Parts::Lanes(lanes)), ..) => self.lanes.div_ceil(lanes),
+            _ => 1,
+        }
+    }
+}
+
+/// A nest as a lane program.
+#[derive(Clone, Debug)]
+pub(crate) struct Kernel {
+    pub(crate) body: Body,
+    /// What the pointer table holds.
+    pub(crate) operands: Vec<Operand>,
+    pub(crate) schedule: Schedule,
+}
+
+/// Makes the lane programs of a nest: one, or one for each part of the domain in which conditions on the indices do not change.
+pub(crate) fn nest_kernels(
+    graph: &Graph,
+    stored: &Stored,
+    nest: &Nest,
+    name: &str,
+) -> Emitted<Vec<Kernel>> {
+    let memory = NestMemory {
+        graph,
+        stored,
+        nest,
+    };
+    let whole = Block::whole(&nest.domain);
+    let trial = trial(graph, &memory, &whole, name)?;
+    let blocks = trial.blocks(nest, &whole);
+    if blocks.len() == 1 {
+        let kernel = kernel(graph, &memory, &whole, trial, name)?;
+        let parts = kernel.schedule.part_count();
+        if parts == 1 {
+            return Ok(vec![kernel]);
+        }
+        let last = parts::combination(graph, &memory, parts, &format!("{name}_all"))?;
+        return Ok(vec![kernel, last]);
+    }
+    let mut kernels = Vec::new();
+    for (k, block) in blocks.iter().enumerate() {
+        let name = format!("{name}_{k}");
+        let trial = self::trial(graph, &memory, block, &name)?;
+        kernels.push(kernel(graph, &memory, block, trial, &name)?);
+    }
+    Ok(kernels)
+}
+
+/// A part of a nest's domain.
+#[derive(Clone, Debug)]
+struct Block {
+    start: Vec<usize>,
+    lengths: Vec<usize>,
+}
+
+impl Block {
+    fn whole(domain: &[usize]) -> Block {
+        Block {
+            start: vec![0; domain.len()],
+            lengths: domain.to_vec(),
+        }
+    }
+}
+
+/// What a first emission tells.
+struct Trial {
+    axes: Axes,
+    mentions: Vec<Mention>,
+    cuts: Vec<(Var, i64)>,
+}
+
+fn trial(graph: &Graph, memory: &NestMemory<'_>, block: &Block, name: &str) -> Emitted<Trial> {
+    let nest = memory.nest;
+    let mut emitter = Emitter::new(graph, memory, name, BUDGET);
+    let mut axes = Axes::default();
+    for axis in 0..block.lengths.len() {
+        let index = emitter.b.outer();
+        axes.push(
+            &mut emitter,
+            block,
+            axis,
+            Binding::index(index),
+            has_control(nest),
+        );
+    }
+    let mut maker = Maker {
+        nest,
+        block,
+        lane_reduced: false,
+        chunk: None,
+        part: None,
+    };
+    maker.points(&mut emitter, &axes, &reduced_axes(nest))?;
+    Ok(Trial {
+        axes,
+        mentions: emitter.mentions,
+        cuts: emitter.cuts,
+    })
+}
+
+fn kernel(
+    graph: &Graph,
+    memory: &NestMemory<'_>,
+    block: &Block,
+    trial: Trial,
+    name: &str,
+) -> Emitted<Kernel> {
+    let nest = memory.nest;
+    let plan = choose(
+        nest,
+        block,
+        &reduced_axes(nest),
+        &trial.axes,
+        &trial.mentions,
+        memory_holds_accumulators(graph, nest),
+    );
+    let mut emitter = Emitter::new(graph, memory, name, BUDGET);
+    let mut maker = Maker {
+        nest,
+        block,
+        lane_reduced: plan
+            .groups
+            .iter()
+            .any(|group| group.role == Role::Lane && group.reduced),
+        chunk: None,
+        part: None,
+    };
+    let schedule = maker.run(&mut emitter, &plan)?;
+    let operands = emitter.operands;
+    let body = emitter.b.finish().map_err(|_| Refusal::TooLarge)?;
+    Ok(Kernel {
+        body,
+        operands,
+        schedule,
+    })
+}
+
+impl Trial {
+    /// The parts of the domain between cuts, where there are few and the domain is worth it.
+    fn blocks(&self, nest: &Nest, whole: &Block) -> Vec<Block> {
+        let plain = nest
+            .roots
+            .iter()
+            .all(|root| matches!(root, Root::Store(_) | Root::Update(_)));
+        if !plain || whole.lengths.iter().product::<usize>() < CUT_FROM {
+            return vec![whole.clone()];
+        }
+        let mut blocks = vec![whole.clone()];
+        for (axis, &length) in whole.lengths.iter().enumerate() {
+            let Some(var) = self.axes.vars[axis] else {
+                continue;
+            };
+            let mut points: Vec<usize> = self
+                .cuts
+                .iter()
+                .filter(|cut| cut.0 == var && cut.1 > 0 && cut.1 < length as i64)
+                .map(|cut| cut.1 as usize)
+                .collect();
+            points.sort_unstable();
+            points.dedup();
+            if points.is_empty() {
+                continue;
+            }
+            let parts = points.len() + 1;
+            if parts > MOST_PARTS || blocks.len() * parts > MOST_BLOCKS {
+                return vec![whole.clone()];
+            }
+            let ends = points.iter().copied().chain([length]);
+            let starts = std::iter::once(0).chain(points.iter().copied());
+            let ranges: Vec<(usize, usize)> = starts.zip(ends).collect();
+            blocks = blocks
+                .iter()
+                .flat_map(|block| {
+                    ranges.iter().map(move |&(start, end)| {
+                        let mut part = block.clone();
+                        part.start[axis] = start;
+                        part.lengths[axis] = end - start;
+                        part
+                    })
+                })
+                .collect();
+        }
+        blocks
+    }
+}
+
+/// What the roots make is computed, everything else that is stored is loaded.
+struct NestMemory<'a> {
+    graph: &'a Graph,
+    stored: &'a Stored,
+    nest: &'a Nest,
+}
+
+impl Memory for NestMemory<'_> {
+    fn layout(&self, value: ValueId) -> Option<Layout> {
+        let own = self.nest.roots.iter().any(|root| match root {
+            Root::Store(made) => *made == value,
+            Root::Control(id) => self.graph.node(*id).results.contains(&value),
+            Root::Fold { .. } | Root::Update(_) | Root::Scatter(_) => false,
+        });
+        if own {
+            None
+        } else {
+            self.stored.layout(self.graph, value)
+        }
+    }
+
+    fn is_window(&self, value: ValueId) -> bool {
+        self.stored.is_window(self.graph, value)
+    }
+}
+
+/// The domain's indices at a point: a variable, or 0 for axes of length 1.
+#[derive(Clone, Debug, Default)]
+struct Axes {
+    at: Ixs,
+    vars: Vec<Option<Var>>,
+}
+
+impl Axes {
+    /// Adds an axis of a block; one of length 1 needs a variable only where lanes are told apart by it (`keep`).
+    fn push(
+        &mut self,
+        emitter: &mut Emitter<'_>,
+        block: &Block,
+        axis: usize,
+        binding: Binding,
+        keep: bool,
+    ) {
+        let (start, length) = (block.start[axis] as i64, block.lengths[axis]);
+        if length == 1 && !keep {
+            self.at.push(Ix::constant(start));
+            self.vars.push(None);
+        } else {
+            let var = emitter.vars.add(length, binding);
+            self.at.push(Ix {
+                offset: start,
+                ..Ix::var(var)
+            });
+            self.vars.push(Some(var));
+        }
+    }
+
+    /// Adds an axis that stands at the block's start until it is unrolled.
+    fn push_fixed(&mut self, block: &Block, axis: usize) {
+        self.at.push(Ix::constant(block.start[axis] as i64));
+        self.vars.push(None);
+    }
+}
+
+fn has_control(nest: &Nest) -> bool {
+    nest.roots
+        .iter()
+        .any(|root| matches!(root, Root::Control(_)))
+}
+
+/// Whether results of reductions have the precision that they are computed in.
+fn memory_holds_accumulators(graph: &Graph, nest: &Nest) -> bool {
+    nest.roots.iter().all(|root| match root {
+        Root::Fold { value, .. } => !matches!(graph.dtype(*value), DType::F16 | DType::BF16),
+        _ => true,
+    })
+}
+
+fn reduced_axes(nest: &Nest) -> SmallVec<[usize; 4]> {
+    nest.roots
+        .iter()
+        .find_map(|root| match root {
+            Root::Fold { axes, .. } => Some(axes.iter().copied().collect()),
+            _ => None,
+        })
+        .unwrap_or_default()
+}
