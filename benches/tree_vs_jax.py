@@ -35,7 +35,9 @@ def cases():
         "tuples": [(leaf(), (leaf(), [leaf(), leaf()])) for _ in range(2_500)],
         "structs": [Layer(leaf(), leaf(), leaf(), leaf(), 8) for _ in range(2_500)],
         "literal_keys": [{name: leaf() for name in names} for _ in range(1_000)],
+        "shared_keys": dicts,
         "string_keys": dicts,
+        "hash_map": dicts,
         "dynamic": dicts,
     }
 

@@ -4,7 +4,7 @@
 //! name of a case it runs the case for a while and prints the shortest time of one round in nanoseconds, so that
 //! `benches/tree_vs_jax.py` can take turns with JAX.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hint::black_box;
 use std::io::{self, BufRead, Write};
 use std::sync::Arc;
@@ -58,16 +58,32 @@ fn main() {
         .map(|_| (leaf(), (leaf(), [leaf(), leaf()])))
         .collect();
     let dynamic: Tree<Leaf> = Tree::from_value(&dicts);
+    let hashed: HashMap<String, HashMap<String, Leaf>> = dicts
+        .iter()
+        .map(|(name, items)| (name.clone(), items.clone().into_iter().collect()))
+        .collect();
+    let shared: BTreeMap<Arc<str>, BTreeMap<Arc<str>, Leaf>> = dicts
+        .iter()
+        .map(|(name, items)| {
+            let items = items
+                .iter()
+                .map(|(name, leaf)| (name.as_str().into(), leaf.clone()));
+            (name.as_str().into(), items.collect())
+        })
+        .collect();
 
     let mut cases = [
         ("list", round_trip(list)),
         ("tuples", round_trip(tuples)),
         ("structs", round_trip(layers)),
         ("literal_keys", round_trip(literals)),
+        ("shared_keys", round_trip(shared)),
         ("string_keys", round_trip(dicts)),
+        ("hash_map", round_trip(hashed)),
         ("dynamic", round_trip(dynamic)),
         ("lookup_100", lookup(small)),
     ];
+    let _fence = black_box(heap_with_room());
     if std::env::args().any(|arg| arg == "--serve") {
         for line in io::stdin().lock().lines() {
             let line = line.expect("standard input can be read");
@@ -86,6 +102,15 @@ fn main() {
             shortest(round, Duration::from_millis(500)).as_secs_f64() * 1e6
         );
     }
+}
+
+/// Leaves free memory in the heap, below the value given. A program that has run for a while has some, as JAX's has
+/// here; a fresh one gives the memory of each round back to the system and gets it again for the next.
+fn heap_with_room() -> Box<u64> {
+    let room: Vec<Vec<u8>> = (0..256).map(|_| black_box(vec![1; 1 << 16])).collect();
+    let fence = Box::new(0);
+    drop(room);
+    fence
 }
 
 /// Flattens a tree and rebuilds it from what came out.

@@ -57,7 +57,7 @@ pub use fetch::FetchMap;
 #[doc(hidden)]
 pub use jaxide_derive::JaxidePytree;
 pub use jaxide_derive::Pytree;
-pub use key::{DictKey, Key};
+pub use key::{DictKey, Key, KeyText};
 pub use node::{ChildKeys, Head, NodeStyle, NodeType, StructHead, TypeRef};
 pub use ops::{
     all, broadcast, broadcast_prefix, flatten, flatten_with_path, fold, for_each, leaf_refs,

@@ -238,12 +238,19 @@ impl DictNode<'_> {
     /// # Errors
     ///
     /// If it is not one.
+    #[inline]
     pub fn key<K: DictKey>(&self, index: usize) -> Result<K, StructureError> {
         let key = &self.keys[index];
-        K::from_key(key).ok_or_else(|| {
-            let expected = format!("keys of type {}", short_type_name::<K>());
-            value_error(self.def, self.node, &expected, &format!("the key {key}"))
-        })
+        match K::from_key(key) {
+            Some(key) => Ok(key),
+            None => Err(self.no_key::<K>(key)),
+        }
+    }
+
+    #[cold]
+    fn no_key<K>(&self, key: &Key) -> StructureError {
+        let expected = format!("keys of type {}", short_type_name::<K>());
+        value_error(self.def, self.node, &expected, &format!("the key {key}"))
     }
 }
 

@@ -103,6 +103,7 @@ impl TreeDef {
     }
 
     /// The number of nodes, leaves included.
+    #[inline]
     pub fn num_nodes(&self) -> usize {
         self.0.nodes.len()
     }
@@ -195,6 +196,7 @@ impl TreeDef {
         StructureError::new(kind, KeyPath::root())
     }
 
+    #[inline]
     pub(crate) fn at(&self, index: usize) -> Size {
         match self.0.nodes[index] {
             LEAF => LEAF_SIZE,
@@ -202,11 +204,13 @@ impl TreeDef {
         }
     }
 
+    #[inline]
     pub(crate) fn is_leaf_at(&self, index: usize) -> bool {
         self.0.nodes.get(index) == Some(&LEAF)
     }
 
     /// The head of node `index`, or `None` if it is a leaf.
+    #[inline]
     pub(crate) fn head(&self, index: usize) -> Option<&Head> {
         match self.0.nodes[index] {
             LEAF => None,

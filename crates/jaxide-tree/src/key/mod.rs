@@ -1,11 +1,16 @@
 //! Keys of maps.
 
-use std::borrow::Cow;
+mod text;
+mod types;
+
 use std::cmp::Ordering;
 use std::fmt::{self, Debug, Display, Write};
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use crate::repr;
+
+pub use text::KeyText;
 
 /// A key of a map, as a treedef stores it.
 ///
@@ -19,7 +24,7 @@ pub enum Key {
     /// An integer.
     Int(i128),
     /// A string.
-    Str(Cow<'static, str>),
+    Str(KeyText),
     /// A tuple of keys.
     Tuple(Box<[Key]>),
 }
@@ -136,136 +141,6 @@ pub trait DictKey: Sized {
     }
 }
 
-impl DictKey for Key {
-    fn to_key(&self) -> Key {
-        self.clone()
-    }
-    fn from_key(key: &Key) -> Option<Self> {
-        Some(key.clone())
-    }
-    fn is_key(&self, key: &Key) -> bool {
-        self == key
-    }
-    fn hash_key<H: Hasher>(&self, state: &mut H) {
-        self.hash(state);
-    }
-}
-
-impl DictKey for bool {
-    fn to_key(&self) -> Key {
-        Key::Bool(*self)
-    }
-    fn from_key(key: &Key) -> Option<Self> {
-        match key {
-            Key::Bool(b) => Some(*b),
-            _ => None,
-        }
-    }
-    fn is_key(&self, key: &Key) -> bool {
-        matches!(key, Key::Bool(b) if b == self)
-    }
-    fn hash_key<H: Hasher>(&self, state: &mut H) {
-        state.write_u8(0);
-        state.write_u8(u8::from(*self));
-    }
-}
-
-macro_rules! integer_keys {
-    ($($t:ty)*) => {$(
-        impl DictKey for $t {
-            fn to_key(&self) -> Key {
-                Key::Int(*self as i128)
-            }
-            fn from_key(key: &Key) -> Option<Self> {
-                match key {
-                    Key::Int(i) => Self::try_from(*i).ok(),
-                    _ => None,
-                }
-            }
-            fn is_key(&self, key: &Key) -> bool {
-                matches!(key, Key::Int(i) if *i == *self as i128)
-            }
-            fn hash_key<H: Hasher>(&self, state: &mut H) {
-                state.write_u8(1);
-                state.write_i128(*self as i128);
-            }
-        }
-    )*};
-}
-
-integer_keys!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 usize);
-
-impl DictKey for String {
-    fn to_key(&self) -> Key {
-        Key::Str(Cow::Owned(self.clone()))
-    }
-    fn from_key(key: &Key) -> Option<Self> {
-        match key {
-            Key::Str(s) => Some(s.to_string()),
-            _ => None,
-        }
-    }
-    fn is_key(&self, key: &Key) -> bool {
-        matches!(key, Key::Str(s) if s == self)
-    }
-    fn hash_key<H: Hasher>(&self, state: &mut H) {
-        hash_text(self, state);
-    }
-}
-
-/// Rebuilding needs the string itself: a key that came from a `String` has none with a `'static` lifetime.
-impl DictKey for &'static str {
-    fn to_key(&self) -> Key {
-        Key::Str(Cow::Borrowed(self))
-    }
-    fn from_key(key: &Key) -> Option<Self> {
-        match key {
-            Key::Str(Cow::Borrowed(s)) => Some(s),
-            _ => None,
-        }
-    }
-    fn is_key(&self, key: &Key) -> bool {
-        matches!(key, Key::Str(s) if s == self)
-    }
-    fn hash_key<H: Hasher>(&self, state: &mut H) {
-        hash_text(self, state);
-    }
-}
-
-impl DictKey for char {
-    fn to_key(&self) -> Key {
-        Key::Str(Cow::Owned(self.to_string()))
-    }
-    fn from_key(key: &Key) -> Option<Self> {
-        let Key::Str(s) = key else { return None };
-        let mut chars = s.chars();
-        chars.next().filter(|_| chars.next().is_none())
-    }
-}
-
-macro_rules! tuple_keys {
-    ($($name:ident)+) => {
-        impl<$($name: DictKey),+> DictKey for ($($name,)+) {
-            fn to_key(&self) -> Key {
-                #[allow(non_snake_case)]
-                let ($($name,)+) = self;
-                Key::Tuple(Box::new([$($name.to_key()),+]))
-            }
-            fn from_key(key: &Key) -> Option<Self> {
-                let Key::Tuple(keys) = key else { return None };
-                let mut keys = keys.iter();
-                let tuple = ($($name::from_key(keys.next()?)?,)+);
-                keys.next().is_none().then_some(tuple)
-            }
-        }
-    };
-}
-
-tuple_keys!(A);
-tuple_keys!(A B);
-tuple_keys!(A B C);
-tuple_keys!(A B C D);
-
 impl From<&'static str> for Key {
     fn from(text: &'static str) -> Self {
         text.to_key()
@@ -274,7 +149,13 @@ impl From<&'static str> for Key {
 
 impl From<String> for Key {
     fn from(text: String) -> Self {
-        Key::Str(Cow::Owned(text))
+        Key::Str(text.into())
+    }
+}
+
+impl From<Arc<str>> for Key {
+    fn from(text: Arc<str>) -> Self {
+        Key::Str(text.into())
     }
 }
 
