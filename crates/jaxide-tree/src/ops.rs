@@ -67,6 +67,11 @@ pub fn flatten_with_path<L: Clone, T: Pytree<L>>(tree: &T) -> (Vec<(KeyPath, L)>
     )
 }
 
+/// The leaves of a tree with their paths.
+pub fn leaves_with_path<L: Clone, T: Pytree<L>>(tree: &T) -> Vec<(KeyPath, L)> {
+    flatten_with_path(tree).0
+}
+
 /// Calls `f` with every leaf.
 pub fn for_each<L, T: Pytree<L>>(f: impl FnMut(&L), tree: &T) {
     tree.visit(&mut ForEach(f));
@@ -187,8 +192,40 @@ pub fn reduce<L: Clone, T: Pytree<L>>(
     f: impl FnMut(L, L) -> L,
     tree: &T,
 ) -> Result<L, StructureError> {
-    let empty = || StructureError::new(StructureErrorKind::EmptyReduce, KeyPath::root());
-    leaves(tree).into_iter().reduce(f).ok_or_else(empty)
+    leaves(tree).into_iter().reduce(f).ok_or_else(no_leaves)
+}
+
+/// Combines the leaves in halves of halves, for an `f` that is associative: no leaf goes through more than
+/// `log2(n) + 1` calls, which keeps sums of many floats exact and jaxprs shallow.
+///
+/// ```
+/// # use jaxide_tree as tree;
+/// let joined = tree::reduce_associative(|a, b| format!("({a}{b})"), &["a", "b", "c"].map(String::from))?;
+/// assert_eq!(joined, "(a(bc))");
+/// # Ok::<(), tree::StructureError>(())
+/// ```
+///
+/// # Errors
+///
+/// As [`reduce`].
+pub fn reduce_associative<L: Clone, T: Pytree<L>>(
+    mut f: impl FnMut(L, L) -> L,
+    tree: &T,
+) -> Result<L, StructureError> {
+    fn halves<L>(
+        count: usize,
+        leaves: &mut impl Iterator<Item = L>,
+        f: &mut impl FnMut(L, L) -> L,
+    ) -> Option<L> {
+        if count <= 1 {
+            return leaves.next();
+        }
+        let left = halves(count / 2, leaves, f)?;
+        let right = halves(count - count / 2, leaves, f)?;
+        Some(f(left, right))
+    }
+    let leaves = leaves(tree);
+    halves(leaves.len(), &mut leaves.into_iter(), &mut f).ok_or_else(no_leaves)
 }
 
 /// Combines the leaves from left to right, beginning with `init`.
@@ -270,6 +307,10 @@ where
         .into_iter()
         .map(|error| error.name_leaf(|_| short_type_name::<L>()))
         .collect()
+}
+
+fn no_leaves() -> StructureError {
+    StructureError::new(StructureErrorKind::EmptyReduce, KeyPath::root())
 }
 
 /// Checks that `treedef` is that of an `outer` tree of `inner` trees.
