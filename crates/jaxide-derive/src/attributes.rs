@@ -1,5 +1,6 @@
 //! The `#[pytree(…)]` attributes.
 
+use proc_macro2::Span;
 use syn::meta::ParseNestedMeta;
 use syn::{Attribute, Error, Ident, LitStr, Path, Result, Type};
 
@@ -7,6 +8,8 @@ use syn::{Attribute, Error, Ident, LitStr, Path, Result, Type};
 #[derive(Default)]
 pub(crate) struct TypeAttributes {
     pub(crate) role: Role,
+    /// `named_tuple`, where it is.
+    pub(crate) named_tuple: Option<Span>,
     /// `leaves = "…"`: the one leaf type.
     pub(crate) leaves: Option<Type>,
     /// `crate = "…"`.
@@ -38,6 +41,7 @@ impl TypeAttributes {
                 parsed.role = Role::Leaf;
                 Ok(())
             }
+            "named_tuple" => set(&mut parsed.named_tuple, name, name.span()),
             "leaves" => set(
                 &mut parsed.leaves,
                 name,
@@ -51,8 +55,8 @@ impl TypeAttributes {
             other => Err(Error::new(
                 name.span(),
                 format!(
-                    "unknown attribute `{other}`: a type takes `static`, `leaf`, `leaves = \"Type\"` and \
-                     `crate = \"path\"`"
+                    "unknown attribute `{other}`: a type takes `static`, `leaf`, `named_tuple`, \
+                     `leaves = \"Type\"` and `crate = \"path\"`"
                 ),
             )),
         })?;
@@ -60,6 +64,12 @@ impl TypeAttributes {
             return Err(Error::new_spanned(
                 leaves,
                 "a `static` type or a `leaf` has no leaves of another type",
+            ));
+        }
+        if let (Some(span), Role::Static | Role::Leaf) = (parsed.named_tuple, parsed.role) {
+            return Err(Error::new(
+                span,
+                "a `static` type or a `leaf` is no tuple of fields",
             ));
         }
         Ok(parsed)

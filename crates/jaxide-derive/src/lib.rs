@@ -47,6 +47,7 @@ use syn::parse_quote;
 /// | field | `#[pytree(static)]` | part of the structure, not a child: `Eq + Hash + Debug + Clone + Send + Sync + 'static` |
 /// | type | `#[pytree(static)]` | the whole value is part of the structure and has no leaves |
 /// | type | `#[pytree(leaf)]` | values of the type are leaves |
+/// | type | `#[pytree(named_tuple)]` | a tuple with named fields: `CustomNode(namedtuple[Point], [*, *])` |
 /// | type | `#[pytree(leaves = "Array")]` | a tree of `Array` and of nothing else; needed for types that contain each other |
 /// | type | `#[pytree(crate = "path")]` | where the items of `jaxide_tree` are found |
 #[proc_macro_derive(Pytree, attributes(pytree))]

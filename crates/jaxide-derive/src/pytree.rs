@@ -51,6 +51,7 @@ impl Input {
         let mut attributes = TypeAttributes::parse(&input.attrs)?;
         let path = attributes.path.take().unwrap_or(default_path);
         let name = input.ident;
+        let is_enum = matches!(input.data, Data::Enum(_));
         let variants = match input.data {
             Data::Struct(data) => {
                 vec![Variant::parse(name.to_string(), quote!(Self), data.fields)?]
@@ -91,6 +92,15 @@ impl Input {
                 &field.ty,
                 "the whole type is `static` or a `leaf`: its fields are not looked at",
             ));
+        }
+        if let Some(span) = attributes.named_tuple {
+            let statics = variants.iter().any(|v| v.static_fields().next().is_some());
+            if statics || is_enum {
+                return Err(Error::new(
+                    span,
+                    "a `named_tuple` is a struct without static fields",
+                ));
+            }
         }
         Ok(Input {
             name,
@@ -218,6 +228,10 @@ impl Input {
 
     /// The `static`s that identify the variants.
     fn types(&self) -> TokenStream {
+        let style = match self.attributes.named_tuple {
+            Some(_) => quote!(NamedTuple),
+            None => quote!(Struct),
+        };
         let types = self.variants.iter().enumerate().map(|(i, variant)| {
             let (label, ty, fields) =
                 (&variant.label, type_ident(i), format_ident!("__FIELDS_{i}"));
@@ -230,7 +244,7 @@ impl Input {
                 static #ty: __tree::NodeType = __tree::NodeType::new(
                     #label,
                     ::core::module_path!(),
-                    __tree::NodeStyle::Struct,
+                    __tree::NodeStyle::#style,
                     __tree::ChildKeys::Attrs(::std::borrow::Cow::Borrowed(#fields)),
                 );
             }

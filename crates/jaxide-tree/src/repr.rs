@@ -29,6 +29,89 @@ pub(crate) fn write_str(out: &mut impl Write, text: &str) -> fmt::Result {
     out.write_char(quote)
 }
 
+/// Writes what a value prints as its `Debug` as Python prints its counterpart: strings in single quotes, `True` and
+/// `False`, what is in a `Some` by itself. The rest is the same in both languages, or has no counterpart.
+pub(crate) fn write_debug(out: &mut impl Write, text: &str) -> fmt::Result {
+    let mut rest = text;
+    // For each open parenthesis, whether it is that of a `Some` and not written.
+    let mut open = Vec::new();
+    let mut in_word = false;
+    while let Some(c) = rest.chars().next() {
+        let word = rest.find(|c: char| !is_word(c)).unwrap_or(rest.len());
+        let mut taken = c.len_utf8();
+        if !in_word && word > 0 {
+            taken = word;
+            match &rest[..word] {
+                "true" => out.write_str("True")?,
+                "false" => out.write_str("False")?,
+                "Some" if rest[word..].starts_with('(') => {
+                    open.push(true);
+                    taken += 1;
+                }
+                word => out.write_str(word)?,
+            }
+        } else if let Some((literal, length)) = string_literal(rest) {
+            write_str(out, &literal)?;
+            taken = length;
+        } else if let Some(length) = single_quoted(rest) {
+            out.write_str(&rest[..length])?;
+            taken = length;
+        } else if c == '(' {
+            open.push(false);
+            out.write_char(c)?;
+        } else if c != ')' || open.pop() != Some(true) {
+            out.write_char(c)?;
+        }
+        in_word = rest[..taken].ends_with(is_word);
+        rest = &rest[taken..];
+    }
+    Ok(())
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// The string that a text begins with in Rust's notation, and the length of that.
+fn string_literal(text: &str) -> Option<(String, usize)> {
+    let body = text.strip_prefix('"')?;
+    let mut literal = String::new();
+    let mut chars = body.char_indices();
+    while let Some((i, c)) = chars.next() {
+        match c {
+            '"' => return Some((literal, i + 2)),
+            '\\' => literal.push(match chars.next()?.1 {
+                'n' => '\n',
+                'r' => '\r',
+                't' => '\t',
+                '0' => '\0',
+                'u' => {
+                    let (digits, _) = body[i..].strip_prefix("\\u{")?.split_once('}')?;
+                    chars.by_ref().find(|(_, c)| *c == '}');
+                    char::from_u32(u32::from_str_radix(digits, 16).ok()?)?
+                }
+                same => same,
+            }),
+            c => literal.push(c),
+        }
+    }
+    None
+}
+
+/// The length of what a text begins with in single quotes: a character, or a string that is Python's already.
+fn single_quoted(text: &str) -> Option<usize> {
+    let body = text.strip_prefix('\'')?;
+    let mut chars = body.char_indices();
+    while let Some((i, c)) = chars.next() {
+        match c {
+            '\'' => return Some(i + 2),
+            '\\' => _ = chars.next()?,
+            _ => {}
+        }
+    }
+    None
+}
+
 /// Writes `items` as a Python tuple: `()`, `(1,)`, `(1, 2)`.
 pub(crate) fn write_tuple<W: Write, T>(
     out: &mut W,
@@ -66,6 +149,39 @@ mod tests {
         let mut out = String::new();
         super::write_str(&mut out, text).unwrap();
         assert_eq!(out, expected);
+    }
+
+    #[test]
+    fn values_print_as_in_python() {
+        #[track_caller]
+        fn check(value: &dyn std::fmt::Debug, expected: &str) {
+            let mut out = String::new();
+            super::write_debug(&mut out, &format!("{value:?}")).unwrap();
+            assert_eq!(out, expected);
+        }
+        check(&3, "3");
+        check(&(1, "it's", 'x'), "(1, \"it's\", 'x')");
+        check(&["a\n\"\\\0\u{200b}"], "['a\\n\"\\\\\\x00\\u200b']");
+        check(&(true, (false,), ()), "(True, (False,), ())");
+        check(&Some((1, Some("b"), None::<u8>)), "(1, 'b', None)");
+        check(&[Some(1), None], "[1, None]");
+        check(&('"', '\'', '\\', "\""), "('\"', '\\'', '\\\\', '\"')");
+        check(&[("k", Some(true))], "[('k', True)]");
+        let opaque = |text: &'static str, expected: &str| {
+            let mut out = String::new();
+            super::write_debug(&mut out, text).unwrap();
+            assert_eq!(out, expected);
+        };
+        opaque(
+            "Awesome(1) untrue is_true Some",
+            "Awesome(1) untrue is_true Some",
+        );
+        opaque("Some(1", "1");
+        opaque("1) \"open", "1) \"open");
+        opaque("it's true \\", "it's True \\");
+        opaque("('true', true)", "('true', True)");
+        opaque("'\\", "'\\");
+        opaque("\"\\u{110000}\"", "\"\\u{110000}\"");
     }
 
     #[test]

@@ -80,17 +80,10 @@ impl PartialEq for Statics {
     }
 }
 
-/// Writes a static value as Python would print its counterpart: strings in single quotes, `True` and
-/// `False`; anything else as its `Debug`.
+/// Writes a static value as Python would print its counterpart: strings in single quotes, `True` and `False`,
+/// what is in a `Some` by itself; anything else as its `Debug`.
 pub(crate) fn write_repr(out: &mut impl Write, value: &dyn StaticValue) -> fmt::Result {
-    let any = value.as_any();
-    if let Some(text) = text(any) {
-        repr::write_str(out, text)
-    } else if let Some(truth) = any.downcast_ref::<bool>() {
-        out.write_str(if *truth { "True" } else { "False" })
-    } else {
-        write!(out, "{value:?}")
-    }
+    repr::write_debug(out, &format!("{value:?}"))
 }
 
 /// Writes a static value as Python's `str`: as [`write_repr`], but a string without quotes.

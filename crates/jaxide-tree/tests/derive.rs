@@ -102,6 +102,54 @@ fn tuple_structs_and_unit_structs() {
 }
 
 #[test]
+fn named_tuples() {
+    #[derive(Clone, Debug, PartialEq, Pytree)]
+    #[pytree(named_tuple)]
+    struct Moments<T> {
+        mean: T,
+        square: (T, Option<T>),
+    }
+
+    let moments = Moments {
+        mean: 1.0f32,
+        square: (2.0, None),
+    };
+    check::<f32, _>(
+        &moments,
+        "CustomNode(namedtuple[Moments], [*, (*, None)])",
+        &[".mean", ".square[0]"],
+    );
+    assert_eq!(
+        tree::structure::<f32, _>(&moments).legacy(),
+        "PyTreeDef(namedtuple[<class 'derive.Moments'>], [*,PyTreeDef(tuple, [*,PyTreeDef(None, [])])])"
+    );
+}
+
+#[test]
+fn static_values_print_as_in_python() {
+    #[derive(Clone, Debug, PartialEq, Pytree)]
+    struct Norm {
+        scale: f32,
+        #[pytree(static)]
+        axes: Vec<String>,
+        #[pytree(static)]
+        group: Option<(bool, &'static str)>,
+        #[pytree(static)]
+        seed: Option<u64>,
+    }
+    check::<f32, _>(
+        &Norm {
+            scale: 1.0,
+            axes: vec!["batch".into(), "it's".into()],
+            group: Some((true, "g")),
+            seed: None,
+        },
+        "CustomNode(Norm[(['batch', \"it's\"], (True, 'g'), None)], [*])",
+        &[".scale"],
+    );
+}
+
+#[test]
 fn enums() {
     #[derive(Clone, Debug, PartialEq, Pytree)]
     enum Cell {

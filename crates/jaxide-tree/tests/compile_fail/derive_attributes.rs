@@ -39,4 +39,22 @@ enum OnVariant {
     A,
 }
 
+#[derive(Pytree)]
+#[pytree(named_tuple)]
+struct NamedTupleWithStatic {
+    x: f32,
+    #[pytree(static)]
+    width: usize,
+}
+
+#[derive(Pytree)]
+#[pytree(named_tuple)]
+enum NamedTupleEnum {
+    A(f32),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Pytree)]
+#[pytree(static, named_tuple)]
+struct StaticNamedTuple;
+
 fn main() {}
