@@ -1,6 +1,6 @@
 //! Axis trees: what can be written, and what is wrong with them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use jaxide_tree::{Axis, IntoAxes, KeyPath, Pytree, Tree, TreeDef, axes, structure};
 
@@ -74,6 +74,18 @@ fn axes_in_all_the_ways_to_write_them() {
         &map,
         &[None, Some(0)],
     );
+    check(
+        HashMap::from([("k2", Some(0)), ("k1", None)]),
+        &map,
+        &[None, Some(0)],
+    );
+    let numbered = structure::<f32, _>(&BTreeMap::from([(10, 1.0), (9, 2.0)]));
+    check(
+        BTreeMap::from([(9u8, 0), (10, 1)]),
+        &numbered,
+        &[Some(0), Some(1)],
+    );
+    check(axes!({10: 1, 9: None}), &numbered, &[None, Some(1)]);
 }
 
 #[test]
@@ -166,6 +178,12 @@ fn sizes_of_mapped_axes() {
     assert_eq!(
         size([Some(0), Some(0), Some(-3)], [&[5], &[5], &[4, 5]]).unwrap_err(),
         "axis -3 of the array[1][1] of shape [4, 5] does not exist: its rank must be at least 3, but is 2"
+    );
+    assert_eq!(
+        size([Some(1), Some(0), Some(2)], [&[5], &[5], &[4, 5]]).unwrap_err(),
+        "2 arrays do not fit their axes:\n  \
+         axis 1 of the array[0] of shape [5] does not exist: its rank must be at least 2, but is 1\n  \
+         axis 2 of the array[1][1] of shape [4, 5] does not exist: its rank must be at least 3, but is 2"
     );
     assert_eq!(
         size([Some(i32::MAX), None, None], [&[], &[], &[]]).unwrap_err(),

@@ -55,6 +55,23 @@ pub enum AxesError {
         /// The path of the output.
         place: KeyPath,
     },
+    /// Several arrays have something wrong each.
+    Several(Vec<AxesError>),
+}
+
+impl AxesError {
+    /// One error of all, or none if there are none.
+    ///
+    /// # Errors
+    ///
+    /// The error, if there is one; [`AxesError::Several`], if there are more.
+    pub fn all(mut errors: Vec<AxesError>) -> Result<(), AxesError> {
+        match errors.len() {
+            0 => Ok(()),
+            1 => Err(errors.remove(0)),
+            _ => Err(AxesError::Several(errors)),
+        }
+    }
 }
 
 impl Display for AxesError {
@@ -112,6 +129,10 @@ impl Display for AxesError {
                     )?;
                 }
                 Ok(())
+            }
+            AxesError::Several(errors) => {
+                write!(f, "{} arrays do not fit their axes:", errors.len())?;
+                errors.iter().try_for_each(|error| write!(f, "\n  {error}"))
             }
             AxesError::OutAxesNone { place } => write!(
                 f,

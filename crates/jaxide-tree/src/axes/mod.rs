@@ -2,14 +2,14 @@
 
 mod error;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::{self, Display};
 
 use indexmap::IndexMap;
 
 pub use error::AxesError;
 
-use crate::{Head, KeyPath, Pytree, Tree, TreeDef};
+use crate::{DictKey, Head, Key, KeyPath, Pytree, Tree, TreeDef};
 
 /// The axis of an array that is mapped, or `None` if the array is not. Negative axes count from the end.
 ///
@@ -125,17 +125,35 @@ impl<T: IntoAxes, const N: usize> IntoAxes for [T; N] {
     }
 }
 
-impl<T: IntoAxes> IntoAxes for BTreeMap<String, T> {
+impl<K: DictKey, T: IntoAxes> IntoAxes for BTreeMap<K, T> {
     fn into_axes(self) -> Tree<Axis> {
-        Tree::dict(self.into_iter().map(|(key, axes)| (key, axes.into_axes())))
-            .expect("strings have an order")
+        dict(self)
     }
 }
 
-impl<T: IntoAxes> IntoAxes for IndexMap<String, T> {
+impl<K: DictKey, T: IntoAxes, S> IntoAxes for HashMap<K, T, S> {
     fn into_axes(self) -> Tree<Axis> {
-        Tree::ordered_dict(self.into_iter().map(|(key, axes)| (key, axes.into_axes())))
+        dict(self)
     }
+}
+
+impl<K: DictKey, T: IntoAxes, S> IntoAxes for IndexMap<K, T, S> {
+    fn into_axes(self) -> Tree<Axis> {
+        Tree::ordered_dict(
+            self.into_iter()
+                .map(|(key, axes)| (key.to_key(), axes.into_axes())),
+        )
+    }
+}
+
+/// Axes by key, in the order of the keys.
+fn dict<K: DictKey, T: IntoAxes>(items: impl IntoIterator<Item = (K, T)>) -> Tree<Axis> {
+    let items: BTreeMap<Key, Tree<Axis>> = items
+        .into_iter()
+        .map(|(key, axes)| (key.to_key(), axes.into_axes()))
+        .collect();
+    let (keys, axes): (Vec<Key>, Vec<Tree<Axis>>) = items.into_iter().unzip();
+    Tree::node(Head::Dict(keys.into()), axes)
 }
 
 macro_rules! tuples {
@@ -170,7 +188,7 @@ tuples!(A B C D E F G H I J K L);
 /// static fields are. Expressions are anything that is [`IntoAxes`].
 ///
 /// ```
-/// use std::collections::BTreeMap;
+/// use std::collections::{BTreeMap, HashMap};
 /// use jaxide_tree::{Axis, axes};
 ///
 /// let args = (1.0, BTreeMap::from([("k1", vec![1.0, 2.0]), ("k2", vec![3.0])]));
@@ -261,17 +279,21 @@ pub fn flatten_in_axes(
 ///
 /// # Errors
 ///
-/// [`AxesError::Rank`] if an array has no such axis, [`AxesError::InconsistentSizes`] if the sizes differ,
+/// [`AxesError::Rank`] for every array that has no such axis, [`AxesError::InconsistentSizes`] if the sizes differ,
 /// [`AxesError::NothingMapped`] if no array is mapped.
 pub fn mapped_size<'s>(
     arrays: impl IntoIterator<Item = (Axis, &'s [usize], &'s KeyPath)>,
 ) -> Result<usize, AxesError> {
     let mut sizes: IndexMap<usize, Vec<KeyPath>> = IndexMap::new();
+    let mut errors = Vec::new();
     for (axis, shape, place) in arrays {
-        if let Some(axis) = axis.normalized(shape, place)? {
-            sizes.entry(shape[axis]).or_default().push(place.clone());
+        match axis.normalized(shape, place) {
+            Ok(Some(axis)) => sizes.entry(shape[axis]).or_default().push(place.clone()),
+            Ok(None) => {}
+            Err(error) => errors.push(error),
         }
     }
+    AxesError::all(errors)?;
     let mut distinct = sizes.keys();
     match (distinct.next(), distinct.next()) {
         (None, _) => Err(AxesError::NothingMapped),

@@ -389,7 +389,12 @@ fn axis_tree(json: &Json) -> Tree<Axis> {
 }
 
 fn failure(error: AxesError) -> Failure {
-    let (kind, path) = match &error {
+    // The goldens describe the first of several mistakes.
+    let first = match &error {
+        AxesError::Several(errors) => &errors[0],
+        one => one,
+    };
+    let (kind, path) = match first {
         AxesError::Structure { errors, .. } => {
             let first = Failure::from(errors[0].clone());
             (first.kind, first.path)

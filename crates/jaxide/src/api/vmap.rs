@@ -109,19 +109,17 @@ where
     let axes = axes::flatten("out_axes", &options.out_axes, &traced.aux)
         .unwrap_or_else(|error| raise(axes_error(&error)));
     let paths = traced.aux.key_paths();
-    let out_dims: Vec<OutDim> = axes
-        .iter()
-        .zip(traced.jaxpr.out_avals())
-        .zip(&paths)
-        .map(|((axis, aval), path)| {
-            let mut shape = aval.shape.to_vec();
-            shape.insert(0, size);
-            let dim = axis
-                .normalized(&shape, path)
-                .unwrap_or_else(|error| raise(axes_error(&error)));
-            dim.map_or(OutDim::AsIs, |dim| OutDim::At(Some(dim)))
-        })
-        .collect();
+    let (mut out_dims, mut errors) = (Vec::new(), Vec::new());
+    for ((axis, aval), path) in axes.iter().zip(traced.jaxpr.out_avals()).zip(&paths) {
+        let mut shape = aval.shape.to_vec();
+        shape.insert(0, size);
+        match axis.normalized(&shape, path) {
+            Ok(Some(dim)) => out_dims.push(OutDim::At(Some(dim))),
+            Ok(None) => out_dims.push(OutDim::AsIs),
+            Err(error) => errors.push(error),
+        }
+    }
+    AxesError::all(errors).unwrap_or_else(|error| raise(axes_error(&error)));
     let mut dims = vec![None; traced.captured.len()];
     dims.extend(in_dims);
     let axis = BatchAxis {
@@ -130,11 +128,11 @@ where
     };
     let batched = batch(&Builder::new(), &traced.jaxpr, &axis, &dims, &out_dims)
         .unwrap_or_else(|error| raise(error));
-    for ((axis, dim), path) in axes.iter().zip(&batched.dims).zip(paths) {
-        if axis.0.is_none() && dim.is_some() {
-            raise(axes_error(&AxesError::OutAxesNone { place: path }));
-        }
-    }
+    let unmapped = axes.iter().zip(&batched.dims).zip(paths);
+    let errors = unmapped
+        .filter(|((axis, dim), _)| axis.0.is_none() && dim.is_some())
+        .map(|(_, place)| AxesError::OutAxesNone { place });
+    AxesError::all(errors.collect()).unwrap_or_else(|error| raise(axes_error(&error)));
     unflatten(
         &traced.aux,
         call(&batched.jaxpr, &traced.captured, &args.leaves),
