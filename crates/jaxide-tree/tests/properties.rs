@@ -1,11 +1,11 @@
 //! Laws that hold for every tree.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use jaxide_tree::nest::{self, CheckTypes};
-use jaxide_tree::{self as tree, ChildKeys, Head, Key, NodeStyle, NodeType, Tree, TreeDef};
+use jaxide_tree::{self as tree, ChildKeys, Head, Key, NodeStyle, NodeType, Pytree, Tree, TreeDef};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
@@ -86,7 +86,59 @@ fn prefixes() -> impl Strategy<Value = (Tree<()>, Tree<u16>)> {
         })
 }
 
+/// A type with static fields that contains itself.
+#[derive(Clone, Debug, PartialEq, Pytree)]
+struct Block {
+    value: Option<u16>,
+    items: BTreeMap<String, Vec<u16>>,
+    blocks: Vec<Block>,
+    #[pytree(static)]
+    name: u8,
+}
+
+fn blocks() -> impl Strategy<Value = Block> {
+    let items =
+        || prop::collection::btree_map("[a-c]", prop::collection::vec(any::<u16>(), 0..3), 0..3);
+    let block = move |blocks: BoxedStrategy<Vec<Block>>| {
+        (any::<Option<u16>>(), items(), blocks, 0..2u8).prop_map(|(value, items, blocks, name)| {
+            Block {
+                value,
+                items,
+                blocks,
+                name,
+            }
+        })
+    };
+    block(Just(Vec::new()).boxed()).prop_recursive(3, 12, 3, move |inner| {
+        block(prop::collection::vec(inner, 0..3).boxed())
+    })
+}
+
+/// The value with every leaf the same: what is left is structure and static values.
+fn blank(block: &Block) -> Block {
+    tree::map(|_| 0, block).unwrap()
+}
+
 proptest! {
+    #[test]
+    fn typed_values_are_trees_too(a in blocks(), b in blocks(), offset in any::<u16>()) {
+        let (leaves, a_def) = tree::flatten::<u16, _>(&a);
+        let b_def = tree::structure::<u16, _>(&b);
+        prop_assert_eq!(&a_def.unflatten::<Block, u16>(leaves).unwrap(), &a);
+        let same = blank(&a) == blank(&b);
+        prop_assert_eq!(a_def == b_def, same);
+        prop_assert_eq!(a_def.matches::<u16, _>(&b), same);
+        let hash = |value| tree::structure_hash::<u16, Block>(value);
+        prop_assert_eq!(hash(&a) == hash(&b), same);
+        prop_assert_eq!(hash(&a), a_def.structural_hash());
+        let shifted = tree::map(|x| x.wrapping_add(offset), &a).unwrap();
+        prop_assert_eq!(&tree::structure::<u16, _>(&shifted), &a_def);
+        // The tree without a type has the same structure, and becomes the value again.
+        let dynamic: Tree<u16> = Tree::from_value(&a);
+        prop_assert_eq!(&dynamic.structure(), &a_def);
+        prop_assert_eq!(dynamic.to_value::<Block>().unwrap(), a);
+    }
+
     #[test]
     fn flattening_and_rebuilding_is_the_identity(value in trees()) {
         let (leaves, treedef) = tree::flatten::<u16, _>(&value);

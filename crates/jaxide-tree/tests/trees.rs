@@ -1,11 +1,13 @@
 //! Trees made at run time, keys, and what is said when trees differ.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 use jaxide_tree::{
-    self as tree, DictKey, Key, KeyEntry, KeyPath, Pytree, Schema, StructureErrorKind,
-    TracingAdapter, Tree, tree,
+    self as tree, ChildKeys, DictKey, FetchMap, Key, KeyEntry, KeyPath, NodeStyle, NodeType,
+    Pytree, Schema, StructureErrorKind, TracingAdapter, Tree, tree,
 };
 
 #[test]
@@ -112,13 +114,28 @@ fn keys_and_their_values() {
     check("it's".to_string(), "\"it's\"");
     check("static", "'static'");
     check('é', "'é'");
+    check(Arc::<str>::from("shared"), "'shared'");
+    check(Box::<str>::from("boxed"), "'boxed'");
+    check(Cow::Borrowed("borrowed"), "'borrowed'");
+    check(Cow::<str>::Owned("owned".into()), "'owned'");
     check((1u8, "x".to_string()), "(1, 'x')");
+    check((1u8, (true, 'x')), "(1, (True, 'x'))");
     check((1u8,), "(1,)");
     assert_eq!(u8::from_key(&Key::from(256)), None);
     assert_eq!(<(u8,)>::from_key(&(1u8, 2u8).to_key()), None);
     assert_eq!(char::from_key(&Key::from("ab")), None);
     // Only a key that was `'static` can be it again.
     assert_eq!(<&'static str>::from_key(&Key::from("a".to_string())), None);
+    assert!(!("x", 1u8).is_key(&("x", 1u8, 2u8).to_key()));
+}
+
+#[test]
+fn shared_keys_are_shared_with_the_treedef() {
+    let name: Arc<str> = "name".into();
+    let map = BTreeMap::from([(name.clone(), 1)]);
+    let (leaves, treedef) = tree::flatten(&map);
+    let rebuilt: BTreeMap<Arc<str>, i32> = treedef.unflatten(leaves).unwrap();
+    assert!(rebuilt.keys().all(|key| Arc::ptr_eq(key, &name)));
 }
 
 #[test]
@@ -221,6 +238,104 @@ fn an_implementation_that_miscounts() {
         }
     }
     tree::structure::<i32, _>(&Wrong);
+}
+
+/// A sparse tensor, fetched by the names of its parts.
+#[derive(Debug, PartialEq, Pytree)]
+struct Sparse<T> {
+    indices: T,
+    values: T,
+    #[pytree(static)]
+    rank: usize,
+}
+
+#[test]
+fn fetches_in_a_derived_container() {
+    let fetches = (
+        Sparse {
+            indices: "i",
+            values: "v",
+            rank: 2,
+        },
+        ["v", "loss", "v"],
+    );
+    let map = FetchMap::new(&fetches);
+    assert_eq!(map.unique(), ["i", "v", "loss"]);
+    assert_eq!(map.index(), [0, 1, 1, 2, 1]);
+    let computed = std::cell::Cell::new(0);
+    let results: (Sparse<usize>, [usize; 3]) = map
+        .fetch(|names| {
+            computed.set(computed.get() + names.len());
+            names.iter().map(|name| name.len()).collect()
+        })
+        .unwrap();
+    assert_eq!(computed.get(), 3);
+    let sparse = Sparse {
+        indices: 1,
+        values: 1,
+        rank: 2,
+    };
+    assert_eq!(results, (sparse, [1, 4, 1]));
+    assert_eq!(
+        map.rebuild::<(Sparse<u8>, [u8; 3]), u8>(&[1, 2])
+            .unwrap_err()
+            .to_string(),
+        "too few leaves for the fetches: expected 3, got 2"
+    );
+}
+
+#[test]
+fn fetches_in_a_container_whose_results_are_of_another_type() {
+    /// Asks for the lower and the upper end of what is known of a quantity.
+    struct Interval(String);
+    /// What has been found.
+    #[derive(Debug, PartialEq)]
+    struct Width(f64);
+
+    static INTERVAL: NodeType = NodeType::new(
+        "Interval",
+        module_path!(),
+        NodeStyle::Custom,
+        ChildKeys::Flat,
+    );
+
+    impl Pytree<String> for Interval {
+        fn visit<'a, V: tree::Visitor<'a, String>>(&'a self, visitor: &mut V) {
+            visitor.structure(&INTERVAL, &[], 2);
+            visitor.made_leaf(format!("min {}", self.0));
+            visitor.made_leaf(format!("max {}", self.0));
+        }
+        fn unflatten<I: Iterator<Item = String>>(
+            from: &mut tree::Unflatten<'_, I>,
+        ) -> Result<Self, tree::StructureError> {
+            from.structure(&INTERVAL)?;
+            let (min, _max) = (from.leaf()?, from.leaf()?);
+            match min.strip_prefix("min ") {
+                Some(name) => Ok(Interval(name.to_owned())),
+                None => Err(from.leaf_error("the lower end of an interval", &min)),
+            }
+        }
+    }
+    impl Pytree<f64> for Width {
+        fn visit<'a, V: tree::Visitor<'a, f64>>(&'a self, visitor: &mut V) {
+            visitor.structure(&INTERVAL, &[], 2);
+            visitor.made_leaf(0.0);
+            visitor.made_leaf(self.0);
+        }
+        fn unflatten<I: Iterator<Item = f64>>(
+            from: &mut tree::Unflatten<'_, I>,
+        ) -> Result<Self, tree::StructureError> {
+            from.structure(&INTERVAL)?;
+            let (min, max) = (from.leaf()?, from.leaf()?);
+            Ok(Width(max - min))
+        }
+    }
+
+    let fetches = (Interval("x".into()), vec!["max x".to_string()]);
+    let map = FetchMap::new(&fetches);
+    assert_eq!(map.unique(), ["min x", "max x"]);
+    let results: (Width, Vec<f64>) = map.rebuild(&[1.0, 3.5]).unwrap();
+    assert_eq!(results, (Width(2.5), vec![3.5]));
 }
 
 #[test]
