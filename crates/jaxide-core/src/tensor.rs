@@ -6,6 +6,7 @@ use std::sync::Arc;
 use bytemuck::{AnyBitPattern, NoUninit};
 use half::{bf16, f16};
 use num_complex::Complex;
+use smallvec::SmallVec;
 
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
@@ -159,6 +160,14 @@ impl Tensor {
         let element = value.to_bytes(dtype)?;
         let size = byte_size(shape, dtype)?;
         check_allocatable(size)?;
+        if size <= 16 {
+            let bytes: SmallVec<[u8; 16]> = element.iter().copied().cycle().take(size).collect();
+            return Ok(Tensor {
+                shape: Shape::from_slice(shape),
+                dtype,
+                data: Data::Inline(inline(&bytes)),
+            });
+        }
         let mut words = vec![0u64; size.div_ceil(8)];
         if element.iter().any(|&byte| byte != 0) {
             let bytes = &mut bytemuck::cast_slice_mut::<u64, u8>(&mut words)[..size];

@@ -130,7 +130,7 @@ impl Executable {
     pub fn run(&self, args: &[Tensor]) -> Result<Vec<Tensor>> {
         self.check(args)?;
         let program = &self.program;
-        let inputs: SmallVec<[*const u8; 16]> =
+        let inputs: SmallVec<[*const u8; 128]> =
             args.iter().map(|arg| arg.bytes().as_ptr()).collect();
         let consts: SmallVec<[*const u8; 8]> = program
             .consts

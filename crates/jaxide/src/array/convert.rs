@@ -1,5 +1,7 @@
 //! Arrays from Rust values.
 
+use std::io::Write;
+
 use jaxide_core::{Aval, DType, Error, Result, Scalar, Tensor};
 use num_complex::Complex;
 
@@ -98,7 +100,16 @@ impl From<Complex<f64>> for Array {
 
 /// The double with the same shortest digits: `0.1f32` stays `0.1` in the text.
 fn shortest(value: f32) -> f64 {
-    value.to_string().parse().unwrap_or_else(|_| value.into())
+    // In scientific notation every `f32` fits, and no string is allocated for a number in an expression.
+    let mut text = [0u8; 32];
+    let mut rest = &mut text[..];
+    let fits = write!(rest, "{value:e}").is_ok();
+    let length = 32 - rest.len();
+    str::from_utf8(&text[..length])
+        .ok()
+        .filter(|_| fits)
+        .and_then(|text| text.parse().ok())
+        .unwrap_or_else(|| value.into())
 }
 
 /// An element of a nested array.

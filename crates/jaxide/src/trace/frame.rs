@@ -313,6 +313,17 @@ pub(crate) fn value_of(array: &Array) -> Result<Tensor> {
     }
 }
 
+/// [`value_of`] an array that is not needed any more.
+///
+/// # Errors
+/// As [`value_of`].
+pub(crate) fn into_value(array: Array) -> Result<Tensor> {
+    match array.0 {
+        Repr::Concrete { tensor, .. } => Ok(tensor),
+        Repr::Number(_) | Repr::Tracer(_) | Repr::Spec(_) => value_of(&array),
+    }
+}
+
 /// Where a tracer comes from.
 fn made_at(tracer: &Tracer) -> String {
     match tracer.origin {

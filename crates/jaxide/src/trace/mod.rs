@@ -8,10 +8,11 @@ mod bind;
 mod frame;
 mod raise;
 
+use jaxide_core::jaxpr::AvalKind;
 use jaxide_core::{Atom, Aval, ClosedJaxpr, Source};
 
 pub(crate) use bind::{bind, bind_one, inline};
-pub(crate) use frame::{Known, tracing, value_of};
+pub(crate) use frame::{Known, into_value, tracing, value_of};
 pub(crate) use raise::{caller, catch, raise};
 
 use crate::array::{Array, Repr};
@@ -82,5 +83,20 @@ pub(crate) fn aval_of(array: &Array) -> Aval {
         Repr::Concrete { tensor, weak } => tensor.aval().weak(*weak),
         Repr::Tracer(tracer) => tracer.aval.clone(),
         Repr::Spec(aval) => aval.clone(),
+    }
+}
+
+/// Whether `aval` is the type of an array: `aval_of(array) == *aval`, without making a type.
+pub(crate) fn is_of(array: &Array, aval: &Aval) -> bool {
+    match &array.0 {
+        Repr::Tracer(tracer) => tracer.aval == *aval,
+        Repr::Spec(spec) => spec == aval,
+        Repr::Number(_) | Repr::Concrete { .. } => {
+            aval.kind == AvalKind::Array
+                && aval.annotations.is_none()
+                && aval.dtype == array.dtype()
+                && aval.weak_type == array.weak_type()
+                && aval.shape[..] == *array.shape()
+        }
     }
 }

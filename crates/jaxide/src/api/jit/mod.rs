@@ -1,17 +1,19 @@
 //! Compilation: a function traced once per structure and types of its arguments, and run natively.
 
-use std::collections::HashMap;
-use std::sync::{Arc, RwLock};
+mod cache;
+
+use std::sync::{Arc, OnceLock, RwLock};
 
 use jaxide_core::prims::{Jit, Name};
-use jaxide_core::{Aval, ClosedJaxpr, Tensor};
-use jaxide_cpu::{CompileOptions, Executable, compile};
-use jaxide_tree::{Pytree, TreeDef};
+use jaxide_core::{ClosedJaxpr, Tensor};
+use jaxide_cpu::{CompileOptions, compile};
+use jaxide_tree::Pytree;
 
-use super::flat::{avals, flatten, trace_flat, unflatten};
+use super::flat::{FlatArgs, avals, flatten, trace_flat, unflatten};
 use crate::array::Array;
 use crate::function::{ArgList, Function, Transformed};
-use crate::trace::{Captures, Known, bind, raise, tracing, value_of};
+use crate::trace::{Captures, Known, bind, into_value, raise, tracing};
+use cache::{Cache, Program};
 
 /// What `jit` can be told, and the programs it has compiled.
 #[derive(Clone, Default)]
@@ -19,21 +21,6 @@ pub struct JitOptions {
     name: Option<String>,
     compile: CompileOptions,
     cache: Arc<RwLock<Cache>>,
-}
-
-type Cache = HashMap<Key, Arc<Program>>;
-
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct Key {
-    treedef: TreeDef,
-    avals: Vec<Aval>,
-}
-
-/// A function traced for one structure and one list of types.
-struct Program {
-    jaxpr: ClosedJaxpr,
-    treedef: TreeDef,
-    executable: std::sync::OnceLock<Result<Executable, jaxide_core::Error>>,
 }
 
 /// Compiles `f` to native code, once for each structure and types of arguments.
@@ -78,12 +65,19 @@ impl<Args: ArgList, Out: 'static> Transformed<Args, Out, JitOptions> {
     /// How many threads the program may use; results do not depend on it.
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {
-        self.configured(|options| options.compile.threads = Some(threads))
+        self.configured(|options| {
+            options.compile.threads = Some(threads);
+            // What has been compiled for another number stays with the function it was compiled for.
+            options.cache = Arc::default();
+        })
     }
 
     /// How many programs are compiled.
     pub fn cache_size(&self) -> usize {
-        self.options().cache.read().map_or(0, |cache| cache.len())
+        self.options()
+            .cache
+            .read()
+            .map_or(0, |cache| cache.programs().len())
     }
 
     /// The jaxprs of the compiled programs, each with the types of its arguments.
@@ -92,7 +86,7 @@ impl<Args: ArgList, Out: 'static> Transformed<Args, Out, JitOptions> {
             |_| Vec::new(),
             |cache| {
                 cache
-                    .values()
+                    .programs()
                     .map(|program| program.jaxpr.clone())
                     .collect()
             },
@@ -107,8 +101,8 @@ impl<Args: ArgList, Out: 'static> Transformed<Args, Out, JitOptions> {
     }
 }
 
-/// The program for these arguments, traced and kept when there is none yet. `None` when it captures values of a
-/// surrounding trace, and so belongs to that trace alone.
+/// Runs the program for these arguments. Beside the results, a call whose program exists allocates as often for many
+/// leaves as for few.
 #[track_caller]
 fn run<F, Args, Out>(f: &F, options: &JitOptions, args: Args) -> Out
 where
@@ -116,55 +110,24 @@ where
     Args: ArgList,
     Out: Pytree<Array>,
 {
-    let args = flatten(&args);
-    let key = Key {
-        treedef: args.treedef,
-        avals: avals(&args.leaves),
-    };
-    let known = options
-        .cache
-        .read()
-        .ok()
-        .and_then(|cache| cache.get(&key).cloned());
-    let program = known.unwrap_or_else(|| {
-        let traced = trace_flat(
-            "jit",
-            f,
-            &key.treedef,
-            &key.avals,
-            Known::No,
-            Captures::Constants,
-        );
-        let program = Arc::new(Program {
-            jaxpr: traced.jaxpr,
-            treedef: traced.aux,
-            executable: std::sync::OnceLock::new(),
-        });
-        if let Ok(mut cache) = options.cache.write() {
-            return cache.entry(key).or_insert(program).clone();
-        }
-        program
-    });
+    let args = flatten_known(&options.cache, args);
+    let (program, _) = program(f, options, &args);
     let executable = program
         .executable
         .get_or_init(|| compile(&program.jaxpr, &options.compile));
     let executable = executable
         .as_ref()
         .unwrap_or_else(|error| raise(error.clone()));
-    let values: Result<Vec<Tensor>, _> = args.leaves.iter().map(value_of).collect();
-    let results = values
-        .and_then(|values| executable.run(&values))
-        .unwrap_or_else(|error| raise(error));
-    let weak = program
-        .jaxpr
-        .jaxpr
-        .outvars
-        .iter()
-        .map(|&atom| program.jaxpr.jaxpr.aval(atom).weak_type);
+    let mut values: Vec<Tensor> = Vec::with_capacity(args.leaves.len());
+    for leaf in args.leaves {
+        values.push(into_value(leaf).unwrap_or_else(|error| raise(error)));
+    }
+    let results = executable.run(&values).unwrap_or_else(|error| raise(error));
+    let jaxpr = &program.jaxpr.jaxpr;
     let leaves = results
         .into_iter()
-        .zip(weak)
-        .map(|(tensor, weak)| Array::concrete(tensor, weak))
+        .zip(&jaxpr.outvars)
+        .map(|(tensor, &atom)| Array::concrete(tensor, jaxpr.aval(atom).weak_type))
         .collect();
     unflatten(&program.treedef, leaves)
 }
@@ -177,39 +140,8 @@ where
     Args: ArgList,
     Out: Pytree<Array>,
 {
-    let args = flatten(&args);
-    let key = Key {
-        treedef: args.treedef,
-        avals: avals(&args.leaves),
-    };
-    let known = options
-        .cache
-        .read()
-        .ok()
-        .and_then(|cache| cache.get(&key).cloned());
-    let (program, captured) = known
-        .map(|program| (program, Vec::new()))
-        .unwrap_or_else(|| {
-            let traced = trace_flat(
-                "jit",
-                f,
-                &key.treedef,
-                &key.avals,
-                Known::No,
-                Captures::Constants,
-            );
-            let program = Arc::new(Program {
-                jaxpr: traced.jaxpr,
-                treedef: traced.aux,
-                executable: std::sync::OnceLock::new(),
-            });
-            if traced.captured.is_empty()
-                && let Ok(mut cache) = options.cache.write()
-            {
-                return (cache.entry(key).or_insert(program).clone(), Vec::new());
-            }
-            (program, traced.captured)
-        });
+    let args = flatten_known(&options.cache, args);
+    let (program, captured) = program(f, options, &args);
     let mut operands = captured;
     operands.extend(args.leaves);
     let prim = Jit {
@@ -221,4 +153,51 @@ where
     };
     let results = bind(prim, &operands);
     unflatten(&program.treedef, results.into_vec())
+}
+
+/// Takes arguments apart, with the treedef of an earlier call if one has their structure.
+fn flatten_known<T: Pytree<Array>>(cache: &RwLock<Cache>, args: T) -> FlatArgs {
+    let known = cache
+        .read()
+        .ok()
+        .and_then(|cache| cache.structure(&args).cloned());
+    let Some(treedef) = known else {
+        return flatten(&args);
+    };
+    let mut leaves = Vec::with_capacity(treedef.num_leaves());
+    args.into_leaves(&mut leaves);
+    FlatArgs { leaves, treedef }
+}
+
+/// The program for these arguments, traced when there is none yet, and the arrays of a surrounding trace that it takes
+/// before them. A program that takes such arrays belongs to that trace alone and is not kept.
+#[track_caller]
+fn program<F, Args, Out>(f: &F, options: &JitOptions, args: &FlatArgs) -> (Arc<Program>, Vec<Array>)
+where
+    F: Function<Args, Out>,
+    Args: ArgList,
+    Out: Pytree<Array>,
+{
+    let FlatArgs { leaves, treedef } = args;
+    let known = options
+        .cache
+        .read()
+        .ok()
+        .and_then(|cache| cache.program(treedef, leaves).cloned());
+    if let Some(program) = known {
+        return (program, Vec::new());
+    }
+    let avals = avals(leaves);
+    let traced = trace_flat("jit", f, treedef, &avals, Known::No, Captures::Constants);
+    let program = Arc::new(Program {
+        jaxpr: traced.jaxpr,
+        treedef: traced.aux,
+        executable: OnceLock::new(),
+    });
+    if traced.captured.is_empty()
+        && let Ok(mut cache) = options.cache.write()
+    {
+        return (cache.insert(treedef.clone(), avals, program), Vec::new());
+    }
+    (program, traced.captured)
 }

@@ -1,0 +1,122 @@
+//! The programs of a jitted function, found by the structure and the types of its arguments.
+//!
+//! A call whose program exists is found without an allocation: the structure of the arguments is compared with known
+//! treedefs while they are visited, and the types with those of known programs.
+
+use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, OnceLock};
+
+use indexmap::{Equivalent, IndexMap};
+use jaxide_core::{Aval, ClosedJaxpr, DType, Error};
+use jaxide_cpu::Executable;
+use jaxide_tree::{Pytree, TreeDef, structure_hash};
+
+use crate::array::Array;
+use crate::trace::is_of;
+
+/// A function traced for one structure and one list of types.
+pub(super) struct Program {
+    pub(super) jaxpr: ClosedJaxpr,
+    /// The structure of the results.
+    pub(super) treedef: TreeDef,
+    pub(super) executable: OnceLock<Result<Executable, Error>>,
+}
+
+/// The programs so far.
+#[derive(Default)]
+pub(super) struct Cache {
+    /// The structures of arguments, by their hash.
+    structures: HashMap<u64, Vec<TreeDef>>,
+    programs: IndexMap<Key, Arc<Program>>,
+}
+
+impl Cache {
+    /// The structure of `args`, if there has been a call with it.
+    pub(super) fn structure<T: Pytree<Array>>(&self, args: &T) -> Option<&TreeDef> {
+        let candidates = self.structures.get(&structure_hash::<Array, T>(args))?;
+        candidates
+            .iter()
+            .find(|treedef| treedef.matches::<Array, T>(args))
+    }
+
+    /// The program for arguments of this structure with these leaves.
+    pub(super) fn program(&self, treedef: &TreeDef, leaves: &[Array]) -> Option<&Arc<Program>> {
+        self.programs.get(&Call { treedef, leaves })
+    }
+
+    /// Keeps a program, unless another thread has been faster, and gives the one that is kept.
+    pub(super) fn insert(
+        &mut self,
+        treedef: TreeDef,
+        avals: Vec<Aval>,
+        program: Arc<Program>,
+    ) -> Arc<Program> {
+        let known = self
+            .structures
+            .entry(treedef.structural_hash())
+            .or_default();
+        if !known.contains(&treedef) {
+            known.push(treedef.clone());
+        }
+        let key = Key { treedef, avals };
+        self.programs.entry(key).or_insert(program).clone()
+    }
+
+    pub(super) fn programs(&self) -> impl ExactSizeIterator<Item = &Arc<Program>> {
+        self.programs.values()
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = Cache::default();
+    }
+}
+
+/// What a program is for.
+#[derive(PartialEq, Eq)]
+struct Key {
+    treedef: TreeDef,
+    avals: Vec<Aval>,
+}
+
+/// The arguments of a call, which hash as the key of their program does.
+struct Call<'a> {
+    treedef: &'a TreeDef,
+    leaves: &'a [Array],
+}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.treedef.hash(state);
+        for aval in &self.avals {
+            hash_type(aval.dtype, &aval.shape, aval.weak_type, state);
+        }
+    }
+}
+
+impl Hash for Call<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.treedef.hash(state);
+        for leaf in self.leaves {
+            hash_type(leaf.dtype(), leaf.shape(), leaf.weak_type(), state);
+        }
+    }
+}
+
+impl Equivalent<Key> for Call<'_> {
+    fn equivalent(&self, key: &Key) -> bool {
+        *self.treedef == key.treedef
+            && self.leaves.len() == key.avals.len()
+            && self
+                .leaves
+                .iter()
+                .zip(&key.avals)
+                .all(|(leaf, aval)| is_of(leaf, aval))
+    }
+}
+
+fn hash_type<H: Hasher>(dtype: DType, shape: &[usize], weak: bool, state: &mut H) {
+    dtype.hash(state);
+    shape.hash(state);
+    weak.hash(state);
+}
