@@ -1,7 +1,7 @@
 //! Composable function transformations and a native CPU JIT for array programs.
 //!
-//! A closure over arrays is traced into a jaxpr; [`grad`], [`vmap`], [`jvp`] and the like transform it; [`jit`] compiles
-//! it to native code.
+//! A closure over arrays is traced into a *jaxpr*, a small typed functional program. Transformations are functions from
+//! jaxpr to jaxpr, and [`jit`] compiles a jaxpr to native code. Names, meaning and printed text are those of JAX.
 //!
 //! ```
 //! use jaxide::prelude::*;
@@ -12,6 +12,45 @@
 //! assert_eq!(df(Array::from([0.0f32, 0.0, 0.0])).to_vec::<f32>(), [2.0, 2.0, 2.0]);
 //! # Ok::<(), Error>(())
 //! ```
+//!
+//! # What there is
+//!
+//! | | |
+//! |---|---|
+//! | [`Array`] | a shape, an element type and elements, or a stand-in for one inside a trace; operators, methods, indexing |
+//! | [`numpy`], [`lax`], [`nn`] | functions of arrays: with promotion and broadcasting as in NumPy; the primitives as they are; those of networks |
+//! | [`random`] | random numbers by keys |
+//! | [`grad`], [`value_and_grad`], [`vjp`], [`jacrev`] | reverse-mode derivatives |
+//! | [`jvp`](jvp()), [`linearize`], [`jacfwd`] | forward-mode derivatives; [`hessian`] is both |
+//! | [`vmap`] | a function of one example as a function of a batch |
+//! | [`jit`], [`make_jaxpr`] | compile it; look at it |
+//! | [`checkpoint`], [`custom_jvp`], [`custom_vjp`] | what derivatives keep, and what they are |
+//! | [`cond`], [`switch`], [`while_loop`], [`fori_loop`], [`scan`](scan()), [`map`](map()), [`associative_scan`] | control flow that becomes part of the program |
+//! | [`tree`] | trees of arrays, and `#[derive(Pytree)]` for your own structs |
+//!
+//! # Functions
+//!
+//! A transformation takes a function or closure of up to eight arguments and gives a [`Transformed`], which is called like
+//! a function and can be transformed again. Arguments and results are trees: arrays, tuples, vectors, maps, options and
+//! structs with `#[derive(Pytree)]`, whose fields that are no arrays are marked `#[pytree(static)]`.
+//!
+//! ```
+//! use jaxide::prelude::*;
+//!
+//! #[derive(Clone, Pytree)]
+//! struct Line { slope: Array, offset: Array }
+//!
+//! let loss = |line: Line, x: Array, y: Array| (line.slope * x + line.offset - y).square().mean();
+//! let per_example = jit(vmap(grad(loss)).in_axes((None, 0, 0)));
+//! let line = Line { slope: Array::from(2.0f32), offset: Array::from(0.0f32) };
+//! let gradients = per_example(line, Array::from([1.0f32, 2.0]), Array::from([1.0f32, 2.0]));
+//! assert_eq!(gradients.slope.to_vec::<f32>(), [2.0, 8.0]);
+//! ```
+//!
+//! # Mistakes
+//!
+//! Operations on arrays panic when shapes or types do not fit, as slices do, and the panic names the operation, the types
+//! and your line. [`Transformed::try_call`] and [`make_jaxpr`] give the same as an [`Error`].
 #![forbid(unsafe_code)]
 
 mod api;
@@ -19,7 +58,9 @@ mod array;
 mod control;
 mod function;
 pub mod lax;
+pub mod nn;
 pub mod numpy;
+pub mod random;
 mod trace;
 
 pub use api::*;

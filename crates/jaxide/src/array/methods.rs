@@ -1,10 +1,11 @@
 //! NumPy-like methods.
 
-use jaxide_core::DType;
+use jaxide_core::{DType, Error};
 
 use super::{Array, as_dtype};
 use crate::lax;
 use crate::numpy::{self, Axes};
+use crate::trace::raise;
 
 /// Methods that are functions of [`numpy`] under the same name.
 macro_rules! methods {
@@ -227,6 +228,30 @@ impl Array {
     #[track_caller]
     pub fn astype(&self, dtype: DType) -> Array {
         as_dtype(self, dtype, false)
+    }
+
+    /// The slices along the first axis, as many as are asked for: `let [x, y, z] = point.unpack();`.
+    ///
+    /// # Panics
+    /// When the first axis has another length.
+    ///
+    /// ```
+    /// use jaxide::Array;
+    /// let [x, y] = Array::from([3.0f32, 4.0]).unpack();
+    /// assert_eq!((x.square() + y.square()).sqrt().item::<f32>(), 5.0);
+    /// ```
+    #[track_caller]
+    pub fn unpack<const N: usize>(&self) -> [Array; N] {
+        if self.shape().first() != Some(&N) {
+            raise(
+                Error::shape(format!("{N} slices are asked for, of {}", self.aval()))
+                    .in_operation("unpack"),
+            );
+        }
+        match <[Array; N]>::try_from(lax::unstack(self, 0)) {
+            Ok(slices) => slices,
+            Err(_) => raise(Error::shape("slices are missing").in_operation("unpack")),
+        }
     }
 
     /// Repeated to a shape.

@@ -2,10 +2,12 @@
 
 mod arithmetic;
 mod create;
+mod indexing;
 mod reduce;
 mod shape;
 
 pub use arithmetic::*;
 pub use create::*;
+pub use indexing::*;
 pub use reduce::*;
 pub use shape::*;

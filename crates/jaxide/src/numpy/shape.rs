@@ -5,7 +5,7 @@ use jaxide_core::{DType, Dims, Error};
 
 use crate::array::{Array, promote_dtypes};
 use crate::lax;
-use crate::trace::raise;
+use crate::trace::{library, raise};
 
 /// The shape that all shapes broadcast to.
 ///
@@ -55,6 +55,26 @@ pub(crate) fn check_broadcast(operation: &str, operands: &[&Array]) {
                 length = own;
             }
         }
+    }
+}
+
+/// A shape must broadcast to another without making it larger.
+///
+/// # Panics
+/// When it does not.
+#[track_caller]
+pub(crate) fn check_broadcast_to(operation: &str, shape: &[usize], wanted: &[usize]) {
+    let fits = shape.len() <= wanted.len()
+        && shape
+            .iter()
+            .rev()
+            .zip(wanted.iter().rev())
+            .all(|(&own, &length)| own == 1 || own == length);
+    if !fits {
+        raise(
+            Error::shape(format!("{shape:?} does not broadcast to {wanted:?}"))
+                .in_operation(operation),
+        );
     }
 }
 
@@ -228,12 +248,12 @@ pub fn expand_dims(x: &Array, axis: i64) -> Array {
 /// When `x` is not an integer array.
 #[track_caller]
 pub fn one_hot(x: &Array, classes: usize, dtype: DType) -> Array {
-    let last = x.ndim();
-    let mut shape = vec![1; last];
-    shape.push(classes);
-    let columns = lax::iota(x.dtype(), &shape, last);
-    lax::convert_element_type(
-        &super::equal(&lax::expand_dims(x, &[last]), &columns),
-        dtype,
-    )
+    library("_one_hot", &format!("{classes} {dtype}"), [x], |[x]| {
+        let last = x.ndim();
+        let mut shape = vec![1; last];
+        shape.push(classes);
+        let x = lax::expand_dims(x, &[last]);
+        let columns = lax::iota(x.dtype(), &shape, last);
+        lax::convert_element_type(&super::equal(&x, &columns), dtype)
+    })
 }

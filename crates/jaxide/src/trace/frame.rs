@@ -32,6 +32,8 @@ pub(crate) struct Frame {
     captured: RefCell<Vec<Captured>>,
     by_identity: RefCell<HashMap<Identity, Atom>>,
     values: RefCell<Values>,
+    /// Functions of the library that are called in this trace or in traces inside, where it is the outermost.
+    pub(super) library: RefCell<HashMap<String, ClosedJaxpr>>,
 }
 
 /// What makes two uses of an outer array the same.
@@ -67,6 +69,11 @@ pub(crate) fn current_frame() -> Option<Rc<Frame>> {
         return None;
     }
     FRAMES.with_borrow(|frames| frames.last().cloned())
+}
+
+/// The trace of this thread that was begun first.
+pub(super) fn outermost_frame() -> Option<Rc<Frame>> {
+    FRAMES.with_borrow(|frames| frames.first().cloned())
 }
 
 /// Whether operations are recorded instead of run.
@@ -145,6 +152,7 @@ impl Frame {
             captured: RefCell::default(),
             by_identity: RefCell::default(),
             values: RefCell::default(),
+            library: RefCell::default(),
         });
         FRAMES.with_borrow_mut(|frames| {
             frames.push(frame.clone());

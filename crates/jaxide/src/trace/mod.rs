@@ -6,6 +6,7 @@
 
 mod bind;
 mod frame;
+mod library;
 mod raise;
 
 use jaxide_core::jaxpr::AvalKind;
@@ -13,6 +14,7 @@ use jaxide_core::{Atom, Aval, ClosedJaxpr, Source};
 
 pub(crate) use bind::{bind, bind_one, inline};
 pub(crate) use frame::{Known, into_value, tracing, value_of};
+pub(crate) use library::library;
 pub(crate) use raise::{caller, catch, raise};
 
 use crate::array::{Array, Repr};

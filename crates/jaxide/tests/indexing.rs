@@ -1,0 +1,116 @@
+//! Indexing and functions of networks print as JAX prints them, and do what they say.
+
+use jaxide::core::jaxpr::text_compare::normalise;
+use jaxide::prelude::*;
+use jaxide::{nn, numpy};
+
+#[track_caller]
+fn check(jaxpr: Result<ClosedJaxpr>, name: &str) {
+    let text = jaxpr.map_or_else(|error| panic!("{error}"), |jaxpr| jaxpr.to_string());
+    let path = format!("{}/tests/indexing/{name}.jaxpr", env!("CARGO_MANIFEST_DIR"));
+    let want = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(
+        normalise(text.trim_end()),
+        normalise(want.trim_end()),
+        "{name}"
+    );
+}
+
+fn x() -> Array {
+    Array::spec(DType::F32, &[5, 3])
+}
+
+fn indices(shape: &[usize]) -> Array {
+    Array::spec(DType::I32, shape)
+}
+
+#[test]
+fn reads_print_as_in_jax() {
+    let read = |x: Array, i: Array| x.index(i);
+    check(make_jaxpr(|x: Array| x.index(-1))(x()), "number");
+    check(make_jaxpr(read)(x(), indices(&[])), "scalar");
+    check(make_jaxpr(read)(x(), indices(&[2])), "array");
+    check(make_jaxpr(|x: Array| x.slice(1..3))(x()), "range");
+    let take = |x: Array, i: Array| numpy::take(&x, &i, 1);
+    check(make_jaxpr(take)(x(), indices(&[2])), "take");
+}
+
+#[test]
+fn writes_print_as_in_jax() {
+    check(make_jaxpr(|x: Array| x.at(1).set(1.0))(x()), "set_number");
+    let set = |x: Array, i: Array| x.at(i).set(1.0);
+    check(make_jaxpr(set)(x(), indices(&[])), "set");
+    type Write = fn(Array, Array) -> Array;
+    let writes: [(&str, Write); 4] = [
+        ("add", |x, i| x.at(i).add(1.0)),
+        ("multiply", |x, i| x.at(i).multiply(2.0)),
+        ("max", |x, i| x.at(i).max(1.0)),
+        ("min", |x, i| x.at(i).min(1.0)),
+    ];
+    for (name, write) in writes {
+        check(make_jaxpr(write)(x(), indices(&[2])), name);
+    }
+}
+
+#[test]
+fn functions_of_networks_print_as_in_jax() {
+    check(make_jaxpr(|x: Array| nn::softmax(&x, -1))(x()), "softmax");
+    check(
+        make_jaxpr(|x: Array| nn::log_softmax(&x, -1))(x()),
+        "log_softmax",
+    );
+    check(make_jaxpr(|x: Array| nn::relu(&x))(x()), "relu");
+    check(
+        make_jaxpr(grad(|x: Array| nn::relu(&x).sum()))(x()),
+        "relu_grad",
+    );
+    check(make_jaxpr(|x: Array| nn::silu(&x))(x()), "silu");
+    let one_hot = |x: Array| nn::one_hot(&x, 3, DType::F32);
+    check(make_jaxpr(one_hot)(indices(&[2])), "one_hot");
+}
+
+#[test]
+fn indices_count_from_either_end() {
+    let x = Array::from([1.0f32, 2.0, 3.0]);
+    let read = jit(|x: Array, i: Array| x.index(i));
+    for (index, want) in [(0, 1.0), (2, 3.0), (-1, 3.0), (-3, 1.0), (7, 3.0)] {
+        let index = Array::from_vec(&[], vec![index]);
+        assert_eq!(read(x.clone(), index).item::<f32>(), want);
+    }
+    let [first, last] = [0, -1].map(|index| x.index(index).item::<f32>());
+    assert_eq!((first, last), (1.0, 3.0));
+    assert_eq!(
+        numpy::take(&x, &Array::from([-1, 5]), 0).to_vec::<f32>()[0],
+        3.0
+    );
+    assert!(numpy::take(&x, &Array::from([-1, 5]), 0).to_vec::<f32>()[1].is_nan());
+}
+
+#[test]
+fn writes_outside_are_dropped() {
+    let x = Array::from([1.0f32, 2.0, 3.0]);
+    let write = jit(|x: Array, i: Array| x.at(i).add(10.0));
+    let written = write(x.clone(), Array::from([0, 0, -1, 9]));
+    assert_eq!(written.to_vec::<f32>(), [21.0, 2.0, 13.0]);
+}
+
+#[test]
+fn mistakes_are_named() {
+    let past = jit(|x: Array| x.index(5)).try_call((Array::zeros(&[5], DType::F32),));
+    assert_eq!(past.unwrap_err().operation(), Some("index"));
+    let no_axis = jit(|x: Array| x.slice(..)).try_call((Array::from_vec(&[], vec![1.0f32]),));
+    assert_eq!(no_axis.unwrap_err().operation(), Some("slice"));
+    let other =
+        jit(|x: Array| x.at(0).set([1.0f32, 2.0])).try_call((Array::zeros(&[5], DType::F32),));
+    assert_eq!(other.unwrap_err().operation(), Some("at"));
+    let float = jit(|x: Array| x.index(x.clone())).try_call((Array::zeros(&[5], DType::F32),));
+    assert_eq!(float.unwrap_err().operation(), Some("index"));
+    let parts = jit(|x: Array| {
+        let [a, b] = x.unpack();
+        a + b
+    });
+    let error = parts
+        .try_call((Array::zeros(&[5], DType::F32),))
+        .unwrap_err();
+    assert_eq!(error.operation(), Some("unpack"));
+}
