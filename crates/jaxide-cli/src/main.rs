@@ -69,6 +69,16 @@ fn main() -> ExitCode {
 
 fn run(arguments: &mut lexopt::Parser) -> Result<(), Failure> {
     use lexopt::prelude::*;
+    if std::env::args()
+        .skip(2)
+        .any(|word| word == "--help" || word == "-h")
+        && let Some(text) = std::env::args()
+            .nth(1)
+            .and_then(|command| help_of(&command))
+    {
+        print!("Usage: jaxide {text}");
+        return Ok(());
+    }
     match arguments.next()? {
         Some(Value(command)) => match command.to_string_lossy().as_ref() {
             "fmt" => commands::fmt::run(arguments),
@@ -91,7 +101,46 @@ fn run(arguments: &mut lexopt::Parser) -> Result<(), Failure> {
     }
 }
 
+/// What the help says of one command: its line, and those below that are further in.
+fn help_of(command: &str) -> Option<String> {
+    if command.is_empty() {
+        return None;
+    }
+    let mut lines = HELP
+        .lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip_while(|line| {
+            line.strip_prefix("  ")
+                .and_then(|line| line.split(' ').next())
+                != Some(command)
+        });
+    let first = lines.next()?.trim_start();
+    let rest = lines.take_while(|line| line.starts_with("    "));
+    let mut text = format!("{first}\n");
+    for line in rest {
+        text.push_str(line);
+        text.push('\n');
+    }
+    Some(text)
+}
+
 fn help() -> Result<(), Failure> {
     print!("{HELP}");
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_command_has_its_help() {
+        let text = help_of("check").expect("a command");
+        assert_eq!(
+            text,
+            "check FILE ...\n        Reads programs and reports their mistakes.\n"
+        );
+        assert!(help_of("fmt").is_some_and(|text| text.contains("--classic omits types")));
+        assert!(help_of("Exit").is_none() && help_of("").is_none());
+    }
 }
