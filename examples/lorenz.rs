@@ -6,8 +6,8 @@
 use std::fmt::Write as _;
 use std::time::Instant;
 
+use jaxide::numpy;
 use jaxide::prelude::*;
-use jaxide::{lax, numpy};
 
 /// Length of a step in time.
 const STEP: f64 = 0.01;
@@ -17,12 +17,11 @@ const STEPS: usize = 1000;
 
 /// The velocity at a point `[x, y, z]`.
 fn lorenz(state: &Array) -> Array {
-    let parts = lax::unstack(state, 0);
-    let (x, y, z) = (&parts[0], &parts[1], &parts[2]);
-    let dx = 10.0 * (y - x);
-    let dy = x * (28.0 - z) - y;
+    let [x, y, z] = state.unpack();
+    let dx = 10.0 * (&y - &x);
+    let dy = &x * (28.0 - &z) - &y;
     let dz = x * y - (8.0 / 3.0) * z;
-    lax::stack(&[dx, dy, dz], 0)
+    numpy::stack(&[dx, dy, dz], 0)
 }
 
 /// One step of the classical Runge-Kutta method of order four.
