@@ -409,9 +409,9 @@ fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
         P::CustomLin(_) => Err(Error::unsupported(
             "the linear part of a custom derivative has no value of its own, only a transpose",
         )),
-        P::RootLinearMap(_) => Err(Error::unsupported(
-            "the map is known by the name of a function only, which text cannot carry",
-        )),
+        P::RootLinearMap(p) => {
+            return Ok(Meaning::Control(control::Form::RootMap(p), inputs));
+        }
         P::OptimizationBarrier(_) | P::DevicePut(_) => tensors(inputs),
         P::Frexp(_) => operands(inputs).and_then(|[x]| elementwise::frexp(&x)),
         P::Ldexp(_) => binary(inputs, elementwise::ldexp),

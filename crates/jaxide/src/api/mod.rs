@@ -9,6 +9,7 @@ pub(crate) mod flat;
 mod jacobian;
 mod jit;
 mod make_jaxpr;
+mod solve;
 mod vmap;
 
 pub use custom::{custom_jvp, custom_vjp};
@@ -19,4 +20,5 @@ pub use differentiate::{
 pub use jacobian::{hessian, jacfwd, jacrev};
 pub use jit::{JitOptions, jit};
 pub use make_jaxpr::make_jaxpr;
+pub use solve::{Solver, TransposeSolve, custom_linear_solve, custom_root, custom_root_with_aux};
 pub use vmap::{VmapOptions, vmap};

@@ -15,7 +15,8 @@ use super::window;
 use crate::error::{Error, ErrorKind, Result};
 use crate::jaxpr::ClosedJaxpr;
 use crate::prims::{
-    CustomLinearSolve, Opaque, Reduce, ReduceWindow, Scan, Scatter, SelectAndScatter, While,
+    CustomLinearSolve, Opaque, Reduce, ReduceWindow, RootLinearMap, Scan, Scatter,
+    SelectAndScatter, While,
 };
 
 /// A primitive that runs other jaxprs.
@@ -32,6 +33,8 @@ pub(super) enum Form<'a> {
     LinearSolve(&'a CustomLinearSolve),
     /// Applies a solver to the leading operands.
     Root(&'a ClosedJaxpr),
+    /// Applies the derivative of a root's function.
+    RootMap(&'a RootLinearMap),
     /// Reduces by a function.
     Reduce(&'a Reduce),
     /// Reduces windows by a function.
@@ -54,6 +57,7 @@ pub(super) fn run(interpreter: &mut Interpreter, form: Form<'_>, inputs: Values)
             let leading = solver.jaxpr.invars.len();
             interpreter.call(solver, inputs.into_iter().take(leading).collect())
         }
+        Form::RootMap(params) => interpreter.call(&params.expand()?, inputs),
         Form::Reduce(params) => combine::reduce(interpreter, params, inputs),
         Form::ReduceWindow(p) => window::reduce_window_by(
             interpreter,

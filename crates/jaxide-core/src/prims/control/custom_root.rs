@@ -244,7 +244,10 @@ impl Primitive for RootLinearMap {
 
 impl RootLinearMap {
     /// The map as equations of the function's derivative.
-    fn expand(&self) -> Result<ClosedJaxpr> {
+    ///
+    /// # Errors
+    /// When the function is known by name only, or has no derivative.
+    pub fn expand(&self) -> Result<ClosedJaxpr> {
         use crate::transform::{Step, apply};
         let f = self.f.jaxpr(&[])?;
         let count = f.jaxpr.outvars.len();

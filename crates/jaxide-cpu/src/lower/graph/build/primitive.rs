@@ -288,9 +288,7 @@ impl Build {
             Prim::CustomLin(_) => Err(Error::unsupported(
                 "a custom derivative that was not transposed cannot run",
             )),
-            Prim::RootLinearMap(_) => Err(Error::unsupported(
-                "the function of a root is not part of the text, so its linear map cannot run",
-            )),
+            Prim::RootLinearMap(params) => self.inline(&params.expand()?, app.args),
             Prim::PureCallback(_) | Prim::IoCallback(_) => Err(Error::unsupported(
                 "a callback into the host language cannot be compiled",
             )),
