@@ -403,10 +403,14 @@ mod x86 {
 pub(crate) use x86::{F32x8, F32x16, F64x4, F64x8};
 
 /// Numbers that [`Lanes`] can compute with; integers wrap around.
-pub(crate) trait Arithmetic: Copy {
+pub trait Arithmetic: Copy {
+    /// The sum of nothing.
     const ZERO: Self;
+    /// `self + b`.
     fn plus(self, b: Self) -> Self;
+    /// `self - b`.
     fn minus(self, b: Self) -> Self;
+    /// `self * b`.
     fn times(self, b: Self) -> Self;
 }
 

@@ -3,7 +3,7 @@
 use super::scalar::Scalar;
 use super::triangular::solve_lower;
 use super::{conjugated, for_matrices};
-use crate::runtime::matmul::{Matrix, MatrixMut};
+use crate::runtime::matmul::{Matrix, MatrixMut, subtract};
 use crate::runtime::parts::Parts;
 use crate::runtime::simd::for_each_isa;
 use crate::runtime::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature};
@@ -98,7 +98,7 @@ fn factor<T: Scalar>(l: &mut [T], n: usize, context: &Context<'_>) -> Result<boo
             };
             // SAFETY: `rows` rows and `start` columns of `l`, as many of the first `size` of these
             // rows, and the separate buffer of `rows × size`.
-            unsafe { T::subtract((rows, size, start), a, b, c, context)? };
+            unsafe { subtract((rows, size, start), a, b, c, context)? };
         }
         let (diagonal, below) = columns.split_at_mut(size * size);
         let mut positive = false;

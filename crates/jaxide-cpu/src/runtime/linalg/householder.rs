@@ -6,7 +6,7 @@
 //! [`jaxide_core::eval::numerics::linalg`].
 
 use super::scalar::Scalar;
-use crate::runtime::matmul::{Matrix, MatrixMut};
+use crate::runtime::matmul::{Matrix, MatrixMut, product, subtract};
 use crate::runtime::simd::for_each_isa;
 use crate::runtime::{Context, KernelError, PoolBuffer};
 
@@ -136,7 +136,7 @@ impl<T: Scalar> Reflectors<T> {
         // SAFETY: dense matrices of the stated shapes, and the caller's view; results overlap no
         // operands.
         unsafe {
-            T::multiply(
+            product(
                 (count, columns, len),
                 dense(right, len),
                 seen,
@@ -147,9 +147,9 @@ impl<T: Scalar> Reflectors<T> {
                 dense(middle.as_ptr(), count),
                 dense(first.as_ptr(), columns),
             );
-            T::multiply((count, columns, count), middle, first, to(second), context)?;
+            product((count, columns, count), middle, first, to(second), context)?;
             let second = dense(second.as_ptr(), columns);
-            T::subtract(
+            subtract(
                 (len, columns, count),
                 dense(left, len).transposed(),
                 second,
@@ -196,6 +196,14 @@ pub(super) fn reflector<T: Scalar>(x: &mut [T]) -> T {
         .hypot(alpha.im())
         .hypot(rest)
         .copysign(alpha.re());
+    if beta.abs() < T::TINY {
+        // Of numbers with few digits left, scaled up.
+        let up = T::from_parts(1.0 / T::TINY, 0.0);
+        x.iter_mut().for_each(|x| *x = *x * up);
+        let tau = reflector(x);
+        x[0] = T::from_parts(x[0].re() * T::TINY, 0.0);
+        return tau;
+    }
     let tau = T::from_parts((beta - alpha.re()) / beta, -alpha.im() / beta);
     T::divide(&mut x[1..], T::from_parts(alpha.re() - beta, alpha.im()));
     x[0] = T::from_parts(beta, 0.0);

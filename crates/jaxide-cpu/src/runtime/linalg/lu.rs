@@ -3,7 +3,7 @@
 use super::for_matrices;
 use super::scalar::Scalar;
 use super::triangular::solve_lower;
-use crate::runtime::matmul::{Matrix, MatrixMut};
+use crate::runtime::matmul::{Matrix, MatrixMut, subtract};
 use crate::runtime::parts::Parts;
 use crate::runtime::simd::for_each_isa;
 use crate::runtime::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature};
@@ -146,7 +146,7 @@ unsafe fn update_right<T: Scalar>(
                 pointer: a.at(left, left),
                 ..a
             };
-            T::subtract(
+            subtract(
                 (m - left, n - left, left),
                 read(left, 0),
                 read(0, left),

@@ -17,14 +17,15 @@ pub trait Scalar:
     + Mul<Output = Self>
     + Neg<Output = Self>
 {
-    /// Zero.
-    const ZERO: Self;
     /// One.
     const ONE: Self;
     /// Not a number, in both parts.
     const NAN: Self;
     /// Whether the type is a complex one.
     const COMPLEX: bool;
+    /// The smallest normal number over the distance from 1 to the next: smaller ones, divided by each
+    /// other, may have lost digits.
+    const TINY: f64;
 
     /// The complex conjugate.
     fn conj(self) -> Self;
@@ -45,13 +46,19 @@ pub trait Scalar:
     }
 }
 
+/// `f32` and `f64`.
+pub trait RealScalar: Scalar<Real = Self> {}
+
+impl RealScalar for f32 {}
+impl RealScalar for f64 {}
+
 macro_rules! scalars {
     ($($real:ty)*) => { $(
         impl Scalar for $real {
-            const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
             const NAN: Self = <$real>::NAN;
             const COMPLEX: bool = false;
+            const TINY: f64 = (<$real>::MIN_POSITIVE / <$real>::EPSILON) as f64;
 
             #[inline(always)]
             fn conj(self) -> Self {
@@ -82,10 +89,10 @@ macro_rules! scalars {
         }
 
         impl Scalar for Complex<$real> {
-            const ZERO: Self = Complex { re: 0.0, im: 0.0 };
             const ONE: Self = Complex { re: 1.0, im: 0.0 };
             const NAN: Self = Complex { re: <$real>::NAN, im: <$real>::NAN };
             const COMPLEX: bool = true;
+            const TINY: f64 = (<$real>::MIN_POSITIVE / <$real>::EPSILON) as f64;
 
             #[inline(always)]
             fn conj(self) -> Self {

@@ -9,7 +9,7 @@ use jaxide_core::eval::numerics::linalg::TriangularSolve as Options;
 
 use super::scalar::Scalar;
 use super::{conjugated, for_matrices};
-use crate::runtime::matmul::{Matrix, MatrixMut};
+use crate::runtime::matmul::{Matrix, MatrixMut, subtract};
 use crate::runtime::parts::Parts;
 use crate::runtime::simd::for_each_isa;
 use crate::runtime::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature};
@@ -187,7 +187,7 @@ pub(super) unsafe fn solve_lower<T: Scalar>(
                     pointer: x.at(end, 0),
                     ..x
                 };
-                T::subtract((n - end, m, size), below, solved, rest, context)?;
+                subtract((n - end, m, size), below, solved, rest, context)?;
             }
         }
     }

@@ -70,6 +70,7 @@ unsafe fn small<T>(
             unsafe {
                 kernels.tile(rows, columns)(&Tile {
                     depth: k,
+                    segments: &[0],
                     a: a.at(row, 0),
                     a_row: a.row,
                     a_step: a.column,
@@ -338,6 +339,7 @@ impl<T: HasKernels + Arithmetic + bytemuck::Pod + Sync> Product<'_, T> {
                     };
                     let tile = Tile {
                         depth: depth.len(),
+                        segments: &[0],
                         a,
                         a_row,
                         a_step,

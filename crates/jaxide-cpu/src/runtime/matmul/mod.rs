@@ -11,12 +11,13 @@
 mod dot_general;
 mod gemm;
 mod gemv;
-mod pack;
-mod tile;
+pub(super) mod pack;
+pub(super) mod tile;
 
 use bytemuck::{Pod, Zeroable};
 use num_complex::Complex;
 
+use self::tile::HasKernels;
 use super::simd::Arithmetic;
 use super::{Context, KernelError, PoolBuffer};
 
@@ -74,7 +75,7 @@ impl MatMul {
 
 /// A matrix to read: element (i, j) is at `pointer + i * row + j * column`.
 #[derive(Clone, Copy, Debug)]
-pub struct Matrix<T> {
+pub(super) struct Matrix<T> {
     pub(super) pointer: *const T,
     pub(super) row: isize,
     pub(super) column: isize,
@@ -102,7 +103,7 @@ impl<T> Matrix<T> {
 
 /// A matrix to write.
 #[derive(Clone, Copy, Debug)]
-pub struct MatrixMut<T> {
+pub(super) struct MatrixMut<T> {
     pub(super) pointer: *mut T,
     pub(super) row: isize,
     pub(super) column: isize,
@@ -129,65 +130,10 @@ impl<T> MatrixMut<T> {
 }
 
 /// Element types of matrix products.
-pub trait Element: Pod + Send + Sync {
-    /// One product `c = a b` of shape (m, n, k).
-    ///
-    /// # Errors
-    /// When there is no memory for packed operands.
-    ///
-    /// # Safety
-    /// The matrices are valid for `m × k`, `k × n` and `m × n` elements; `c` overlaps neither `a`
-    /// nor `b`.
-    #[doc(hidden)]
-    unsafe fn multiply(
-        shape: (usize, usize, usize),
-        a: Matrix<Self>,
-        b: Matrix<Self>,
-        c: MatrixMut<Self>,
-        context: &Context<'_>,
-    ) -> Result<(), KernelError>;
-
-    /// One update `c -= a b` of shape (m, n, k).
-    ///
-    /// # Errors
-    /// As [`Self::multiply`].
-    ///
-    /// # Safety
-    /// As [`Self::multiply`].
-    #[doc(hidden)]
-    unsafe fn subtract(
-        shape: (usize, usize, usize),
-        a: Matrix<Self>,
-        b: Matrix<Self>,
-        c: MatrixMut<Self>,
-        context: &Context<'_>,
-    ) -> Result<(), KernelError>;
-}
+pub trait Element: HasKernels + Arithmetic + Pod + Send + Sync {}
 
 macro_rules! elements {
-    ($($t:ty)*) => { $(impl Element for $t {
-        unsafe fn multiply(
-            shape: (usize, usize, usize),
-            a: Matrix<Self>,
-            b: Matrix<Self>,
-            c: MatrixMut<Self>,
-            context: &Context<'_>,
-        ) -> Result<(), KernelError> {
-            // SAFETY: promised by the caller.
-            unsafe { product(shape, a, b, c, context) }
-        }
-
-        unsafe fn subtract(
-            shape: (usize, usize, usize),
-            a: Matrix<Self>,
-            b: Matrix<Self>,
-            c: MatrixMut<Self>,
-            context: &Context<'_>,
-        ) -> Result<(), KernelError> {
-            // SAFETY: promised by the caller.
-            unsafe { subtract(shape, a, b, c, context) }
-        }
-    })* };
+    ($($t:ty)*) => { $(impl Element for $t {})* };
 }
 elements!(f32 f64 Complex<f32> Complex<f64> i8 i16 i32 i64 u8 u16 u32 u64 Truth);
 
@@ -265,7 +211,7 @@ pub unsafe fn matmul<T: Element>(
                 row: layout.out.0,
                 column: layout.out.1,
             };
-            T::multiply(shape, a, b, c, context)
+            product(shape, a, b, c, context)
         }
     };
     // Large products are split themselves, small ones are handed out in groups.
@@ -288,11 +234,15 @@ const SPLIT_RESULT: usize = 1024;
 /// Elements of the contracted dimension in one part of a split.
 const SPLIT_DEPTH: usize = 2048;
 
-/// One product, by the kernel that suits its shape and strides.
+/// One product `c = a b` of shape (m, n, k), by the kernel that suits its shape and strides.
+///
+/// # Errors
+/// When there is no memory for packed operands.
 ///
 /// # Safety
-/// As [`Element::multiply`].
-unsafe fn product<T: Element + tile::HasKernels + Arithmetic>(
+/// The matrices are valid for `m × k`, `k × n` and `m × n` elements; `c` overlaps neither `a` nor
+/// `b`.
+pub(super) unsafe fn product<T: Element>(
     (m, n, k): (usize, usize, usize),
     a: Matrix<T>,
     b: Matrix<T>,
@@ -356,8 +306,8 @@ unsafe fn product<T: Element + tile::HasKernels + Arithmetic>(
 /// One update `c -= a b`.
 ///
 /// # Safety
-/// As [`Element::multiply`].
-unsafe fn subtract<T: Element + tile::HasKernels + Arithmetic>(
+/// As [`product`].
+pub(super) unsafe fn subtract<T: Element>(
     (m, n, k): (usize, usize, usize),
     a: Matrix<T>,
     b: Matrix<T>,
@@ -398,8 +348,8 @@ unsafe fn subtract<T: Element + tile::HasKernels + Arithmetic>(
 /// A long contraction into a small result: parts of the contracted dimension, added in order.
 ///
 /// # Safety
-/// As [`Element::multiply`].
-unsafe fn split_depth<T: Element + tile::HasKernels + Arithmetic>(
+/// As [`product`].
+unsafe fn split_depth<T: Element>(
     (m, n, k): (usize, usize, usize),
     parts: usize,
     (a, b, c): (Matrix<T>, Matrix<T>, MatrixMut<T>),

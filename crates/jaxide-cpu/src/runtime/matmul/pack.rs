@@ -11,21 +11,21 @@ use crate::runtime::simd::{Arithmetic, Simd};
 
 /// One panel to copy: `to[p * width + i] = from[i * across + p * along]`, zero for
 /// `count <= i < width`.
-pub(super) struct Panel<T> {
-    pub(super) from: *const T,
-    pub(super) across: isize,
-    pub(super) along: isize,
-    pub(super) count: usize,
-    pub(super) depth: usize,
-    pub(super) width: usize,
-    pub(super) to: *mut T,
+pub(in crate::runtime) struct Panel<T> {
+    pub(in crate::runtime) from: *const T,
+    pub(in crate::runtime) across: isize,
+    pub(in crate::runtime) along: isize,
+    pub(in crate::runtime) count: usize,
+    pub(in crate::runtime) depth: usize,
+    pub(in crate::runtime) width: usize,
+    pub(in crate::runtime) to: *mut T,
 }
 
 /// # Safety
 /// The machine has the instruction set of `S`; all elements that the panel names are valid and do
 /// not overlap.
 #[inline(always)]
-pub(super) unsafe fn pack_panel<S: Simd>(panel: &Panel<S::Elem>) {
+pub(in crate::runtime) unsafe fn pack_panel<S: Simd>(panel: &Panel<S::Elem>) {
     let &Panel {
         from,
         across,
@@ -83,7 +83,7 @@ pub(super) unsafe fn pack_panel<S: Simd>(panel: &Panel<S::Elem>) {
 /// # Safety
 /// All elements that the panel names are valid and do not overlap.
 #[inline(always)]
-pub(super) unsafe fn pack_split<T: Arithmetic>(panel: &Panel<Complex<T>>) {
+pub(in crate::runtime) unsafe fn pack_split<T: Arithmetic>(panel: &Panel<Complex<T>>) {
     let &Panel {
         from,
         across,

@@ -44,13 +44,7 @@ fn samples<T: Sample>(count: usize, seed: usize) -> Vec<T> {
 }
 
 /// The definition of a contraction: index by index, through the views.
-fn contract<T: Sample + Arithmetic>(
-    lhs: &View,
-    rhs: &View,
-    d: &DotDimensions,
-    a: &[T],
-    b: &[T],
-) -> Vec<T> {
+fn contract<T: Sample>(lhs: &View, rhs: &View, d: &DotDimensions, a: &[T], b: &[T]) -> Vec<T> {
     let free = |view: &View, batch: &[usize], contracting: &[usize]| -> Vec<usize> {
         (0..view.shape.len())
             .filter(|x| !batch.contains(x) && !contracting.contains(x))
@@ -110,7 +104,7 @@ fn contract<T: Sample + Arithmetic>(
 }
 
 #[track_caller]
-fn check_dot<T: Sample + Arithmetic>(lhs: &View, rhs: &View, d: &DotDimensions) {
+fn check_dot<T: Sample>(lhs: &View, rhs: &View, d: &DotDimensions) {
     let (a, b) = (
         samples::<T>(lhs.elements, 1),
         samples::<T>(rhs.elements, 1000),
@@ -137,7 +131,7 @@ fn matrix_dimensions() -> DotDimensions {
 }
 
 #[track_caller]
-fn check_shapes<T: Sample + Arithmetic>(shapes: &[(usize, usize, usize)]) {
+fn check_shapes<T: Sample>(shapes: &[(usize, usize, usize)]) {
     for &(m, n, k) in shapes {
         let (a, at) = (View::dense(&[m, k]), View::dense(&[k, m]).permuted(&[1, 0]));
         let (b, bt) = (View::dense(&[k, n]), View::dense(&[n, k]).permuted(&[1, 0]));
@@ -430,7 +424,7 @@ fn products_are_subtracted_in_place() {
                 column: 1,
             };
             // SAFETY: matrices of these shapes; the result has twice as many elements as it needs.
-            unsafe { f64::subtract((m, n, k), a, b, to, &Context::default()).unwrap() };
+            unsafe { subtract((m, n, k), a, b, to, &Context::default()).unwrap() };
             for i in 0..m {
                 for j in 0..n {
                     let place = i * row as usize + j * column as usize;

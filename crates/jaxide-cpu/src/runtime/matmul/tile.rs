@@ -13,32 +13,34 @@ use crate::runtime::simd::{Arithmetic, Isa, Lanes, Simd};
 #[cfg(target_arch = "x86_64")]
 use crate::runtime::simd::{F32x8, F32x16, F64x4, F64x8};
 
-/// One tile: `Σ_p a[i][p] * b[p][j]` put into, added to or subtracted from `c[i][j]`, for the rows of the function that is called.
-pub(super) struct Tile<T> {
-    /// The length of the inner dimension.
-    pub(super) depth: usize,
-    pub(super) a: *const T,
+/// One tile: `Σ_p a[i][p] * b[p][j]` over all segments of the inner dimension, put into, added to or subtracted from `c[i][j]`, for the rows of the function that is called.
+pub(in crate::runtime) struct Tile<'a, T> {
+    /// The length of one segment of the inner dimension.
+    pub(in crate::runtime) depth: usize,
+    /// Where each segment begins in `a`, relative to `a`; in `b` they follow one another.
+    pub(in crate::runtime) segments: &'a [isize],
+    pub(in crate::runtime) a: *const T,
     /// Distance between rows of `a`, in elements.
-    pub(super) a_row: isize,
+    pub(in crate::runtime) a_row: isize,
     /// Distance along the inner dimension of `a`.
-    pub(super) a_step: isize,
-    pub(super) b: *const T,
+    pub(in crate::runtime) a_step: isize,
+    pub(in crate::runtime) b: *const T,
     /// Distance between rows of `b`, whose columns are adjacent.
-    pub(super) b_step: isize,
-    pub(super) c: *mut T,
+    pub(in crate::runtime) b_step: isize,
+    pub(in crate::runtime) c: *mut T,
     /// Distance between rows of `c`, whose columns are adjacent.
-    pub(super) c_row: isize,
+    pub(in crate::runtime) c_row: isize,
     /// Number of columns, within the range of the function that is called.
-    pub(super) columns: usize,
+    pub(in crate::runtime) columns: usize,
     /// Whether `b` is a packed panel, which may be read up to the full width of the tile.
-    pub(super) b_packed: bool,
+    pub(in crate::runtime) b_packed: bool,
     /// What happens to `c`.
-    pub(super) update: Update,
+    pub(in crate::runtime) update: Update,
 }
 
 /// What happens to the place of a product's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Update {
+pub(in crate::runtime) enum Update {
     /// It is overwritten.
     Set,
     /// The product is added.
@@ -50,22 +52,22 @@ pub(super) enum Update {
 /// # Safety
 /// The machine has the instruction set of the kernel set, and all elements that the tile names are
 /// valid.
-pub(super) type TileFunction<T> = unsafe fn(&Tile<T>);
+pub(in crate::runtime) type TileFunction<T> = unsafe fn(&Tile<'_, T>);
 
 /// The innermost functions for one element type on one instruction set.
-pub(super) struct Kernels<T: 'static> {
+pub struct Kernels<T: 'static> {
     /// Columns of the widest tile, which is the width of packed panels of the right operand.
-    pub(super) columns: usize,
+    pub(in crate::runtime) columns: usize,
     /// Columns up to which the narrow function is to be used.
-    pub(super) narrow: usize,
+    pub(in crate::runtime) narrow: usize,
     /// Narrow and wide tile functions by number of rows minus one.
-    pub(super) tiles: &'static [[TileFunction<T>; 2]],
+    pub(in crate::runtime) tiles: &'static [[TileFunction<T>; 2]],
     /// Whether tiles can read the right operand in place.
-    pub(super) reads_in_place: bool,
+    pub(in crate::runtime) reads_in_place: bool,
     /// Copies a panel of the left operand.
-    pub(super) pack_left: unsafe fn(&Panel<T>),
+    pub(in crate::runtime) pack_left: unsafe fn(&Panel<T>),
     /// Copies a panel of the right operand.
-    pub(super) pack_right: unsafe fn(&Panel<T>),
+    pub(in crate::runtime) pack_right: unsafe fn(&Panel<T>),
     /// Products of a matrix and a vector.
     pub(super) dot_rows: unsafe fn(&gemv::DotRows<T>),
     pub(super) combine_rows: unsafe fn(&gemv::CombineRows<T>),
@@ -73,12 +75,12 @@ pub(super) struct Kernels<T: 'static> {
 
 impl<T> Kernels<T> {
     /// The most rows of a tile.
-    pub(super) fn rows(&self) -> usize {
+    pub(in crate::runtime) fn rows(&self) -> usize {
         self.tiles.len()
     }
 
     /// The function for a tile of this many rows and columns.
-    pub(super) fn tile(&self, rows: usize, columns: usize) -> TileFunction<T> {
+    pub(in crate::runtime) fn tile(&self, rows: usize, columns: usize) -> TileFunction<T> {
         self.tiles[rows - 1][usize::from(columns > self.narrow)]
     }
 }
@@ -86,29 +88,32 @@ impl<T> Kernels<T> {
 /// # Safety
 /// As [`TileFunction`].
 #[inline(always)]
-unsafe fn real_tile<S: Simd, const MR: usize, const NV: usize>(t: &Tile<S::Elem>) {
+unsafe fn real_tile<S: Simd, const MR: usize, const NV: usize>(t: &Tile<'_, S::Elem>) {
     // SAFETY: the caller promises the instruction set; all addresses are elements of the tile.
     unsafe {
         let last = t.columns - (NV - 1) * S::LANES;
         let mut acc = [[S::splat(S::Elem::ZERO); NV]; MR];
-        let (mut a, mut b) = (t.a, t.b);
+        let mut b = t.b;
         macro_rules! inner_loop {
             ($load_last:expr, $a_row:expr) => {
-                for _ in 0..t.depth {
-                    let mut row = [S::splat(S::Elem::ZERO); NV];
-                    for j in 0..NV - 1 {
-                        row[j] = S::load(b.add(j * S::LANES));
-                    }
-                    row[NV - 1] = $load_last(b.add((NV - 1) * S::LANES));
-                    for i in 0..MR {
-                        let x = S::splat(*a.offset(i as isize * $a_row));
-                        for j in 0..NV {
-                            acc[i][j] = x.mul_add(row[j], acc[i][j]);
+                for &segment in t.segments {
+                    let mut a = t.a.wrapping_offset(segment);
+                    for _ in 0..t.depth {
+                        let mut row = [S::splat(S::Elem::ZERO); NV];
+                        for j in 0..NV - 1 {
+                            row[j] = S::load(b.add(j * S::LANES));
                         }
+                        row[NV - 1] = $load_last(b.add((NV - 1) * S::LANES));
+                        for i in 0..MR {
+                            let x = S::splat(*a.offset(i as isize * $a_row));
+                            for j in 0..NV {
+                                acc[i][j] = x.mul_add(row[j], acc[i][j]);
+                            }
+                        }
+                        // The last step may lead past the operand; such an address is not read.
+                        a = a.wrapping_offset(t.a_step);
+                        b = b.wrapping_offset(t.b_step);
                     }
-                    // The last step may lead past the operand; such an address is not read.
-                    a = a.wrapping_offset(t.a_step);
-                    b = b.wrapping_offset(t.b_step);
                 }
             };
         }
@@ -149,23 +154,26 @@ unsafe fn real_tile<S: Simd, const MR: usize, const NV: usize>(t: &Tile<S::Elem>
 /// # Safety
 /// As [`TileFunction`].
 #[inline(always)]
-unsafe fn complex_tile<S: Simd, const MR: usize>(t: &Tile<Complex<S::Elem>>) {
+unsafe fn complex_tile<S: Simd, const MR: usize>(t: &Tile<'_, Complex<S::Elem>>) {
     const MAX_LANES: usize = 16;
     // SAFETY: the caller promises the instruction set; all addresses are elements of the tile.
     unsafe {
         let zero = S::splat(S::Elem::ZERO);
         let (mut re, mut im) = ([zero; MR], [zero; MR]);
-        let (mut a, mut b) = (t.a, t.b.cast::<S::Elem>());
-        for _ in 0..t.depth {
-            let (b_re, b_im) = (S::load(b), S::load(b.add(S::LANES)));
-            for i in 0..MR {
-                let x = a.offset(i as isize * t.a_row).cast::<S::Elem>();
-                let (x_re, x_im) = (S::splat(*x), S::splat(*x.add(1)));
-                re[i] = x_im.neg_mul_add(b_im, x_re.mul_add(b_re, re[i]));
-                im[i] = x_im.mul_add(b_re, x_re.mul_add(b_im, im[i]));
+        let mut b = t.b.cast::<S::Elem>();
+        for &segment in t.segments {
+            let mut a = t.a.wrapping_offset(segment);
+            for _ in 0..t.depth {
+                let (b_re, b_im) = (S::load(b), S::load(b.add(S::LANES)));
+                for i in 0..MR {
+                    let x = a.offset(i as isize * t.a_row).cast::<S::Elem>();
+                    let (x_re, x_im) = (S::splat(*x), S::splat(*x.add(1)));
+                    re[i] = x_im.neg_mul_add(b_im, x_re.mul_add(b_re, re[i]));
+                    im[i] = x_im.mul_add(b_re, x_re.mul_add(b_im, im[i]));
+                }
+                a = a.wrapping_offset(t.a_step);
+                b = b.wrapping_add(2 * S::LANES);
             }
-            a = a.wrapping_offset(t.a_step);
-            b = b.wrapping_add(2 * S::LANES);
         }
         for i in 0..MR {
             let (mut parts_re, mut parts_im) =
@@ -197,13 +205,13 @@ macro_rules! instantiate {
             use super::*;
 
             $(#[target_feature(enable = $features)])?
-            pub(super) unsafe fn real_tile<S: Simd, const MR: usize, const NV: usize>(t: &Tile<S::Elem>) {
+            pub(super) unsafe fn real_tile<S: Simd, const MR: usize, const NV: usize>(t: &Tile<'_, S::Elem>) {
                 // SAFETY: the caller's promise, passed on.
                 unsafe { super::real_tile::<S, MR, NV>(t) }
             }
 
             $(#[target_feature(enable = $features)])?
-            pub(super) unsafe fn complex_tile<S: Simd, const MR: usize>(t: &Tile<Complex<S::Elem>>) {
+            pub(super) unsafe fn complex_tile<S: Simd, const MR: usize>(t: &Tile<'_, Complex<S::Elem>>) {
                 // SAFETY: the caller's promise, passed on.
                 unsafe { super::complex_tile::<S, MR>(t) }
             }
@@ -243,7 +251,7 @@ instantiate!(avx2, target_arch = "x86_64", "avx2,fma");
 instantiate!(portable);
 
 /// Element types that can be multiplied.
-pub(super) trait HasKernels: Sized + 'static {
+pub trait HasKernels: Sized + 'static {
     /// The innermost functions for this machine.
     fn kernels() -> &'static Kernels<Self>;
 }
