@@ -11,6 +11,7 @@ use half::{bf16, f16};
 use jaxide_core::DType;
 use num_complex::Complex;
 
+use super::parts::Parts;
 use super::simd::Arithmetic;
 use super::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature};
 
@@ -255,14 +256,11 @@ fn accumulate<T: Stored, O: Combine<T::Acc>>(
         };
         line * len + start..line * len + end
     };
-    struct Target<T>(*mut T);
-    // SAFETY: chunks write disjoint blocks.
-    unsafe impl<T> Sync for Target<T> {}
-    let target = &Target(to.as_mut_ptr());
+    let to = Parts::new(to);
     let scan_block = |line: usize, block: usize, before: Option<T::Acc>| {
         let range = place(line, block);
-        // SAFETY: the range is inside the array, and no other call has this block.
-        let to = unsafe { std::slice::from_raw_parts_mut(target.0.add(range.start), range.len()) };
+        // SAFETY: blocks are disjoint, and no other call has this one.
+        let to = unsafe { to.part(range.clone()) };
         scan::<T, O>(&from[range], to, shape.reverse, before)
     };
     let append = |before: Option<T::Acc>, total: T::Acc| {
@@ -285,12 +283,12 @@ fn accumulate<T: Stored, O: Combine<T::Acc>>(
     let totals = totals.as_mut_slice::<T::Acc>();
     let group = CHUNK / BLOCK;
     let chunks = blocks.div_ceil(group);
-    let total = &Target(totals.as_mut_ptr());
+    let parts = Parts::new(totals);
     context.parallel_for(chunks, |chunk| {
         for block in chunk * group..blocks.min((chunk + 1) * group) {
             let value = block_total::<T, O>(&from[place(0, block)], shape.reverse);
-            // SAFETY: there is a total for each block, and no other chunk has this one.
-            unsafe { *total.0.add(block) = value };
+            // SAFETY: no other chunk has this block.
+            unsafe { parts.part(block..block + 1)[0] = value };
         }
     });
     let mut before = None;
@@ -402,10 +400,7 @@ fn rows<T: Stored, O: Combine<T::Acc>>(
     shape: Shape,
     context: &Context<'_>,
 ) {
-    struct Target<T>(*mut T);
-    // SAFETY: chunks write disjoint columns.
-    unsafe impl<T> Sync for Target<T> {}
-    let target = &Target(to.as_mut_ptr());
+    let to = Parts::new(to);
     // Columns whose results fit a small array; the same for every number of threads.
     const COLUMNS: usize = 512;
     let groups = shape.inner.div_ceil(COLUMNS);
@@ -422,7 +417,7 @@ fn rows<T: Stored, O: Combine<T::Acc>>(
                 let start = row * shape.inner + first;
                 // SAFETY: these columns of the row are inside the array, and no other unit has
                 // them.
-                let to = unsafe { std::slice::from_raw_parts_mut(target.0.add(start), columns) };
+                let to = unsafe { to.part(start..start + columns) };
                 for ((acc, &x), to) in acc.iter_mut().zip(&from[start..start + columns]).zip(to) {
                     *acc = if i == 0 {
                         x.load()

@@ -14,6 +14,7 @@ use bytemuck::Pod;
 use num_complex::Complex;
 use rustfft::{FftDirection, FftNum, FftPlanner};
 
+use super::parts::Parts;
 use super::transpose::CopyPlan;
 use super::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature, View};
 
@@ -387,19 +388,14 @@ fn for_lines<N: Pod + Send, S: Pod>(
     context: &Context<'_>,
     body: impl Fn(Range<usize>, &mut [N], &mut [S]) + Sync,
 ) -> Result<(), KernelError> {
-    struct Target<N>(*mut N);
-    // SAFETY: chunks write disjoint lines.
-    unsafe impl<N> Sync for Target<N> {}
     let count = data.len() / length;
     let group = CHUNK.div_ceil(length).min(count);
-    let target = &Target(data.as_mut_ptr());
+    let data = Parts::new(data);
     let error = OnceLock::new();
     context.parallel_for(count.div_ceil(group), |chunk| {
         let lines = chunk * group..count.min((chunk + 1) * group);
-        // SAFETY: the lines are inside the data, and no other chunk has them.
-        let part = unsafe {
-            std::slice::from_raw_parts_mut(target.0.add(lines.start * length), lines.len() * length)
-        };
+        // SAFETY: no other chunk has these lines.
+        let part = unsafe { data.part(lines.start * length..lines.end * length) };
         match PoolBuffer::for_elements::<S>(scratch_len) {
             Ok(mut scratch) => body(lines, part, scratch.as_mut_slice()),
             Err(e) => error.set(e.into()).unwrap_or(()),

@@ -14,6 +14,7 @@ use std::sync::OnceLock;
 use jaxide_core::DType;
 
 use self::keys::{Keyed, key_bits, with_real_type, write_keys};
+use super::parts::Parts;
 use super::transpose::CopyPlan;
 use super::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature, View};
 
@@ -359,14 +360,9 @@ impl Lines {
         context: &Context<'_>,
         body: LineBody<'_>,
     ) -> Result<(), KernelError> {
-        struct Target(usize, *mut u8);
-        // SAFETY: every line of a result is written by one chunk only.
-        unsafe impl Sync for Target {}
-        let targets: Vec<_> = outputs
-            .iter_mut()
-            .map(|(size, to)| Target(*size, to.as_mut_ptr()))
+        let targets: Vec<_> = (outputs.iter_mut())
+            .map(|(size, to)| (self.out_len * *size, Parts::new(to)))
             .collect();
-        let targets = &targets;
         let group = CHUNK.div_ceil(self.len.max(1)).min(self.count);
         let error = OnceLock::new();
         context.parallel_for(self.count.div_ceil(group), |chunk| {
@@ -381,12 +377,8 @@ impl Lines {
                     .collect();
                 let mut outputs: Vec<&mut [u8]> = targets
                     .iter()
-                    .map(|Target(size, start)| {
-                        let bytes = self.out_len * size;
-                        // SAFETY: result lines are `bytes` long, disjoint, and `line` is below
-                        // their count.
-                        unsafe { std::slice::from_raw_parts_mut(start.add(line * bytes), bytes) }
-                    })
+                    // SAFETY: every line of a result is written by one chunk only.
+                    .map(|(bytes, to)| unsafe { to.part(line * bytes..(line + 1) * bytes) })
                     .collect();
                 body(&inputs, &mut outputs, scratch.as_mut_slice());
             }
