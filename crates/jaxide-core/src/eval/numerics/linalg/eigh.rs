@@ -47,16 +47,22 @@ pub fn eigh<E: Entry>(a: &[E], n: usize, lower: bool) -> Eigh<E> {
 
 /// Turns a vector so that its (first) entry of largest modulus is real and positive.
 pub(super) fn fix_phase<F: Field>(v: &mut [F]) {
+    let turn = phase(v);
+    v.iter_mut().for_each(|x| *x = *x * turn);
+}
+
+/// The factor of modulus 1 that makes a vector's (first) entry of largest modulus real and positive.
+pub(super) fn phase<F: Field>(v: &[F]) -> F {
     let mut largest = F::default();
-    for &x in v.iter() {
+    for &x in v {
         if x.abs() > largest.abs() * (1.0 + 1e-12) {
             largest = x;
         }
     }
-    if largest != F::default() {
-        let turn = largest.conj().scale(1.0 / largest.abs());
-        v.iter_mut().for_each(|x| *x = *x * turn);
+    if largest == F::default() {
+        return 1.0.into();
     }
+    largest.conj().scale(1.0 / largest.abs())
 }
 
 /// The rotation that diagonalises the Hermitian [[α, γ], [γ̄, β]]: c and s such that the columns

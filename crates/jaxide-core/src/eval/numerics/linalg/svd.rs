@@ -1,7 +1,7 @@
 //! The singular value decomposition.
 
 use super::super::float::Real;
-use super::eigh::{MAX_SWEEPS, jacobi_rotation};
+use super::eigh::{MAX_SWEEPS, jacobi_rotation, phase};
 use super::householder::leading_columns;
 use super::matrix::{Entry, Field, Matrix, dot, norm};
 use super::qr::eliminate;
@@ -21,16 +21,25 @@ pub struct Svd<E: Entry> {
 ///
 /// One-sided Jacobi rotations (M. R. Hestenes, 1958) make the columns of the taller of A and Aᴴ
 /// orthogonal. Singular vectors of values that are zero to rounding are an arbitrary orthonormal
-/// completion.
+/// completion. The (first) entry of largest modulus of each of the first min(m, n) left vectors is
+/// real and positive.
 pub fn svd<E: Entry>(a: &[E], m: usize, n: usize, full_matrices: bool) -> Svd<E> {
     let a = Matrix::widen(a, m, n);
     let rank = m.min(n);
     let (left, right) = if full_matrices { (m, n) } else { (rank, rank) };
-    let Some((s, u, v)) = tall_or_wide(&a, left, right) else {
+    let Some((s, mut u, mut v)) = tall_or_wide(&a, left, right) else {
         let s = vec![E::Real::round_from(f64::NAN); rank];
         let (u, vt) = (Matrix::nan(m, left).round(), Matrix::nan(right, n).round());
         return Svd { s, u, vt };
     };
+    for j in 0..rank {
+        let mut column = u.column(j);
+        let turn = phase(&column);
+        column.iter_mut().for_each(|x| *x = *x * turn);
+        u.set_column(j, &column);
+        let other: Vec<_> = v.column(j).iter().map(|&x| x * turn).collect();
+        v.set_column(j, &other);
+    }
     Svd {
         s: round(&s),
         u: u.round(),
