@@ -103,10 +103,11 @@ fn triangularise(t: &mut Matrix<C128>, z: &mut Matrix<C128>, k: usize, value: C1
 fn right_vector(t: &Matrix<C128>, value: C128, k: usize) -> Vec<C128> {
     let mut x = vec![C128::default(); t.rows];
     x[k] = 1.0.into();
+    let smallest = smallest_pivot(t);
     for i in (0..k).rev() {
         let rest: C128 = (i + 1..=k).map(|j| t[(i, j)] * x[j]).sum();
-        x[i] = (-rest).over(pivot(t, t[(i, i)] - value));
-        keep_in_range(&mut x);
+        x[i] = (-rest).over(pivot(t[(i, i)] - value, smallest));
+        keep_in_range(&mut x, i);
     }
     x
 }
@@ -115,20 +116,25 @@ fn right_vector(t: &Matrix<C128>, value: C128, k: usize) -> Vec<C128> {
 fn left_vector(t: &Matrix<C128>, value: C128, k: usize) -> Vec<C128> {
     let mut x = vec![C128::default(); t.rows];
     x[k] = 1.0.into();
+    let smallest = smallest_pivot(t);
     for i in k + 1..t.rows {
         let rest: C128 = (k..i).map(|j| t[(j, i)].conj() * x[j]).sum();
-        x[i] = (-rest).over(pivot(t, (t[(i, i)] - value).conj()));
-        keep_in_range(&mut x);
+        x[i] = (-rest).over(pivot((t[(i, i)] - value).conj(), smallest));
+        keep_in_range(&mut x, i);
     }
     x
 }
 
-/// A difference of eigenvalues, kept away from zero for multiple ones.
-fn pivot(t: &Matrix<C128>, difference: C128) -> C128 {
+/// What two eigenvalues of a triangular matrix differ by at least, to rounding.
+fn smallest_pivot(t: &Matrix<C128>) -> f64 {
     let largest = (0..t.rows)
         .map(|i| t[(i, i)].l1_norm())
         .fold(f64::MIN_POSITIVE, f64::max);
-    let smallest = f64::EPSILON * largest;
+    f64::EPSILON * largest
+}
+
+/// A difference of eigenvalues, kept away from zero for multiple ones.
+fn pivot(difference: C128, smallest: f64) -> C128 {
     if difference.l1_norm() < smallest {
         smallest.into()
     } else {
@@ -136,11 +142,11 @@ fn pivot(t: &Matrix<C128>, difference: C128) -> C128 {
     }
 }
 
-/// Defective matrices make the entries grow by 1/ε at every step.
-fn keep_in_range(x: &mut [C128]) {
-    let largest = norm(x);
-    if largest > 1e100 {
-        x.iter_mut().for_each(|v| *v = v.scale(1.0 / largest));
+/// Defective matrices make the entries grow by 1/ε at every step; the last one is x_i.
+fn keep_in_range(x: &mut [C128], i: usize) {
+    if x[i].l1_norm() > 1e100 {
+        let factor = 1.0 / norm(x);
+        x.iter_mut().for_each(|v| *v = v.scale(factor));
     }
 }
 

@@ -38,14 +38,17 @@ pub(super) fn reflector<F: Field>(x: &mut [F]) -> Reflector<F> {
 
 /// C ← (I - τ v vᴴ) C on the rows from `row` and the columns from `col` on, v starting at `row`.
 pub(super) fn apply_left<F: Field>(c: &mut Matrix<F>, v: &[F], tau: F, row: usize, col: usize) {
-    for j in col..c.cols {
-        let along: F = v
-            .iter()
-            .enumerate()
-            .map(|(i, x)| x.conj() * c[(row + i, j)])
-            .sum();
-        for (i, &x) in v.iter().enumerate() {
-            c[(row + i, j)] -= tau * x * along;
+    // Row by row, as the entries lie in memory.
+    let mut along = vec![F::default(); c.cols - col];
+    for (i, &x) in v.iter().enumerate() {
+        for (sum, &y) in along.iter_mut().zip(&c.row(row + i)[col..]) {
+            *sum += x.conj() * y;
+        }
+    }
+    for (i, &x) in v.iter().enumerate() {
+        let factor = tau * x;
+        for (y, &sum) in c.row_mut(row + i)[col..].iter_mut().zip(&along) {
+            *y -= factor * sum;
         }
     }
 }

@@ -249,6 +249,14 @@ impl<F: Field> Matrix<F> {
         })
     }
 
+    pub(super) fn row(&self, i: usize) -> &[F] {
+        &self.data[i * self.cols..(i + 1) * self.cols]
+    }
+
+    pub(super) fn row_mut(&mut self, i: usize) -> &mut [F] {
+        &mut self.data[i * self.cols..(i + 1) * self.cols]
+    }
+
     pub(super) fn column(&self, j: usize) -> Vec<F> {
         (0..self.rows).map(|i| self[(i, j)]).collect()
     }
