@@ -107,7 +107,7 @@ pub(super) fn working_type(lhs: DType, rhs: DType, result: DType) -> Result<DTyp
     )
 }
 
-/// A product with conversions around it.
+/// A bilinear kernel with conversions around it.
 pub(super) struct Product {
     lhs: DType,
     rhs: DType,
@@ -124,8 +124,18 @@ impl Product {
         dimensions: &DotDimensions,
         result: DType,
     ) -> Result<Self> {
+        Self::around((lhs, rhs, result), |working| {
+            native(working, left, right, dimensions)
+        })
+    }
+
+    /// Around the kernel that is made for the working type of the three element types.
+    pub(super) fn around(
+        (lhs, rhs, result): (DType, DType, DType),
+        native: impl FnOnce(DType) -> Option<Box<KernelCall>>,
+    ) -> Result<Self> {
         let working = working_type(lhs, rhs, result)?;
-        let call = native(working, left, right, dimensions).ok_or_else(|| meaningless(working))?;
+        let call = native(working).ok_or_else(|| meaningless(working))?;
         Ok(Product {
             lhs,
             rhs,

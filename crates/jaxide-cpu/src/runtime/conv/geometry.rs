@@ -1,0 +1,125 @@
+//! The shapes of a convolution.
+
+use super::Window;
+use crate::runtime::View;
+
+/// Operands and result with their dimensions in the order batch (output feature), feature (input
+/// feature), spatial ones.
+pub(super) struct Geometry {
+    pub(super) lhs: View,
+    pub(super) rhs: View,
+    pub(super) out: View,
+    pub(super) window: Window,
+}
+
+impl Geometry {
+    /// # Panics
+    /// If shapes, window and groups do not fit together, or a view leaves its buffer.
+    pub(super) fn new(lhs: &View, rhs: &View, window: &Window, out_spec: &[usize]) -> Self {
+        lhs.check();
+        rhs.check();
+        let rank = window.strides.len();
+        let lengths = [
+            window.padding.len(),
+            window.lhs_dilation.len(),
+            window.rhs_dilation.len(),
+        ];
+        let fits = lengths == [rank; 3]
+            && [lhs.shape.len(), rhs.shape.len(), out_spec.len()] == [rank + 2; 3];
+        assert!(
+            fits,
+            "{window:?} over {:?} and {:?} into {out_spec:?}",
+            lhs.shape, rhs.shape
+        );
+        let (features, batches) = (window.feature_group_count, window.batch_group_count);
+        let positive = |list: &[usize]| list.iter().all(|&x| x > 0);
+        assert!(
+            features > 0
+                && batches > 0
+                && (features == 1 || batches == 1)
+                && lhs.shape[0].is_multiple_of(batches)
+                && rhs.shape[0].is_multiple_of(features * batches)
+                && lhs.shape[1] == rhs.shape[1] * features
+                && positive(&window.strides)
+                && positive(&window.lhs_dilation)
+                && positive(&window.rhs_dilation),
+            "{window:?} does not fit {:?} and {:?}",
+            lhs.shape,
+            rhs.shape
+        );
+        let mut sizes = vec![lhs.shape[0] / batches, rhs.shape[0]];
+        sizes.extend((0..rank).map(|a| output_size(window, a, lhs.shape[a + 2], rhs.shape[a + 2])));
+        let mut shape = vec![0; rank + 2];
+        out_spec
+            .iter()
+            .zip(&sizes)
+            .for_each(|(&place, &size)| shape[place] = size);
+        let out = View::dense(&shape).permuted(out_spec);
+        Self {
+            lhs: lhs.clone(),
+            rhs: rhs.clone(),
+            out,
+            window: window.clone(),
+        }
+    }
+
+    /// The number of spatial dimensions.
+    pub(super) fn rank(&self) -> usize {
+        self.window.strides.len()
+    }
+
+    /// Groups of either kind: each has its own part of the output features.
+    pub(super) fn groups(&self) -> usize {
+        self.window.feature_group_count * self.window.batch_group_count
+    }
+
+    /// Products that are summed for one element of the result.
+    pub(super) fn depth(&self) -> usize {
+        self.rhs.shape[1..].iter().product()
+    }
+
+    /// Whether each group has one input feature and few output features, so that matrix products
+    /// would be almost empty.
+    pub(super) fn is_channelwise(&self) -> bool {
+        let features = self.window.feature_group_count;
+        features > 1 && self.rhs.shape[1] == 1 && self.rhs.shape[0] / features < 8
+    }
+
+    /// A dense array for the result with the features last, in the order of dimensions used here.
+    pub(super) fn features_last(&self) -> View {
+        let mut order = vec![0];
+        order.extend(2..self.rank() + 2);
+        order.push(1);
+        let shape: Vec<usize> = order.iter().map(|&a| self.out.shape[a]).collect();
+        let mut back = vec![0, self.rank() + 1];
+        back.extend(1..=self.rank());
+        View::dense(&shape).permuted(&back)
+    }
+
+    /// The part of the padded, dilated left operand that windows touch along a spatial dimension.
+    pub(super) fn padded_size(&self, axis: usize) -> usize {
+        let window = (self.rhs.shape[axis + 2] - 1) * self.window.rhs_dilation[axis] + 1;
+        (self.out.shape[axis + 2] - 1) * self.window.strides[axis] + window
+    }
+}
+
+/// The size of the result along a spatial dimension.
+fn output_size(window: &Window, axis: usize, lhs: usize, rhs: usize) -> usize {
+    let dilated = |size: usize, dilation: usize| {
+        if size == 0 {
+            0
+        } else {
+            (size as i64 - 1) * dilation as i64 + 1
+        }
+    };
+    let (before, after) = window.padding[axis];
+    let padded = dilated(lhs, window.lhs_dilation[axis])
+        .saturating_add(before)
+        .saturating_add(after);
+    let free = padded - dilated(rhs, window.rhs_dilation[axis]);
+    if free < 0 {
+        0
+    } else {
+        free as usize / window.strides[axis] + 1
+    }
+}

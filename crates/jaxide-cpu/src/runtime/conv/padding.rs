@@ -1,0 +1,176 @@
+//! The left operand with zeros around and between its elements.
+
+use super::geometry::Geometry;
+use crate::runtime::parts::Parts;
+use crate::runtime::simd::Arithmetic;
+use crate::runtime::view::dense_strides;
+use crate::runtime::{Context, KernelError, PoolBuffer};
+
+/// How windows reach the left operand's elements.
+pub(super) struct Source {
+    /// Distances between neighbours, by dimension of the geometry.
+    pub(super) strides: Vec<isize>,
+    /// The place of the element that the first position of the first window touches.
+    pub(super) offset: isize,
+    /// The copy that has these strides, unless the operand itself has.
+    padding: Option<Padding>,
+}
+
+/// A copy into a larger, zeroed array, slab by slab along its outermost dimension.
+struct Padding {
+    slab: usize,
+    outermost: Axis,
+    axes: Vec<Axis>,
+    offset: isize,
+}
+
+/// A dimension of the copy: element i of the source goes to place `i * dilation + before`, if that
+/// is below `size`.
+#[derive(Clone, Copy)]
+struct Axis {
+    len: usize,
+    from: isize,
+    size: usize,
+    to: usize,
+    before: i64,
+    dilation: usize,
+}
+
+impl Axis {
+    /// The elements of the source that have a place.
+    fn placed(&self) -> std::ops::Range<usize> {
+        let dilation = self.dilation as i64;
+        let clamp = |x: i64| x.clamp(0, self.len as i64) as usize;
+        let first = clamp(
+            (-self.before).div_euclid(dilation)
+                + i64::from((-self.before).rem_euclid(dilation) > 0),
+        );
+        let end = clamp((self.size as i64 - self.before + dilation - 1).div_euclid(dilation));
+        first..end.max(first)
+    }
+
+    fn place(&self, i: usize) -> usize {
+        (i as i64 * self.dilation as i64 + self.before) as usize
+    }
+}
+
+impl Source {
+    /// For results and sums that are not empty. With `features_last` the copy (if one is made) has
+    /// the features as its innermost dimension, and no stride is negative; else it keeps the order
+    /// of the operand.
+    pub(super) fn new(geometry: &Geometry, features_last: bool) -> Self {
+        let (lhs, window) = (&geometry.lhs, &geometry.window);
+        let spatial = |a: usize| {
+            let (before, dilation) = (window.padding[a].0, window.lhs_dilation[a]);
+            (geometry.padded_size(a), before, dilation)
+        };
+        let inside = (0..geometry.rank()).all(|a| {
+            let (size, before, dilation) = spatial(a);
+            let len = lhs.shape[a + 2];
+            (dilation == 1 || len <= 1) && before <= 0 && size as i64 - before <= len as i64
+        });
+        let in_order = lhs.strides[1] == 1 && lhs.strides.iter().all(|&stride| stride >= 0);
+        if inside && (!features_last || in_order) {
+            let first =
+                (0..geometry.rank()).map(|a| -window.padding[a].0 as isize * lhs.strides[a + 2]);
+            let offset = lhs.offset as isize + first.sum::<isize>();
+            return Self {
+                strides: lhs.strides.clone(),
+                offset,
+                padding: None,
+            };
+        }
+        let mut order: Vec<usize> = (0..lhs.shape.len()).collect();
+        order.sort_by_key(|&a| std::cmp::Reverse(lhs.strides[a].unsigned_abs()));
+        if features_last {
+            order.retain(|&a| a != 1);
+            order.push(1);
+        }
+        let mut axes: Vec<Axis> = order
+            .iter()
+            .map(|&a| {
+                let (len, from) = (lhs.shape[a], lhs.strides[a]);
+                let (size, before, dilation) = if a < 2 { (len, 0, 1) } else { spatial(a - 2) };
+                Axis {
+                    len,
+                    from,
+                    size,
+                    to: 0,
+                    before,
+                    dilation,
+                }
+            })
+            .collect();
+        let sizes: Vec<usize> = axes.iter().map(|axis| axis.size).collect();
+        let mut strides = vec![0; order.len()];
+        for ((axis, &stride), &a) in axes.iter_mut().zip(&dense_strides(&sizes)).zip(&order) {
+            axis.to = stride as usize;
+            strides[a] = stride;
+        }
+        let outermost = axes.remove(0);
+        let padding = Padding {
+            slab: outermost.to,
+            outermost,
+            axes,
+            offset: lhs.offset as isize,
+        };
+        Self {
+            strides,
+            offset: 0,
+            padding: Some(padding),
+        }
+    }
+
+    /// The padded copy of the operand, if one is needed.
+    pub(super) fn copy<T: Arithmetic + bytemuck::Pod + Send + Sync>(
+        &self,
+        lhs: &[T],
+        context: &Context<'_>,
+    ) -> Result<Option<PoolBuffer>, KernelError> {
+        let Some(padding) = &self.padding else {
+            return Ok(None);
+        };
+        let slabs = padding.outermost.size;
+        let len = slabs
+            .checked_mul(padding.slab)
+            .ok_or_else(|| KernelError::new("a padded array is too large"))?;
+        let mut buffer = PoolBuffer::for_elements::<T>(len)?;
+        let to = Parts::new(buffer.as_mut_slice::<T>());
+        let placed = padding.outermost.placed();
+        let group = (1usize << 14).div_ceil(padding.slab).min(slabs);
+        context.parallel_for(slabs.div_ceil(group), |chunk| {
+            let range = chunk * group..slabs.min((chunk + 1) * group);
+            // SAFETY: slabs are disjoint.
+            let to = unsafe { to.part(range.start * padding.slab..range.end * padding.slab) };
+            to.fill(T::ZERO);
+            for i in placed.clone() {
+                let slab = padding.outermost.place(i);
+                if range.contains(&slab) {
+                    let from = padding.offset + i as isize * padding.outermost.from;
+                    let to = &mut to[(slab - range.start) * padding.slab..][..padding.slab];
+                    copy_axes(&padding.axes, lhs, from, to);
+                }
+            }
+        });
+        Ok(Some(buffer))
+    }
+}
+
+/// Copies the elements from place `from` on that have a place along all these dimensions.
+fn copy_axes<T: Copy>(axes: &[Axis], lhs: &[T], from: isize, to: &mut [T]) {
+    let Some((axis, inner)) = axes.split_first() else {
+        to[0] = lhs[from as usize];
+        return;
+    };
+    let placed = axis.placed();
+    if inner.is_empty() && axis.from == 1 && axis.dilation == 1 && !placed.is_empty() {
+        let start = (from + placed.start as isize) as usize;
+        to[axis.place(placed.start)..][..placed.len()]
+            .copy_from_slice(&lhs[start..start + placed.len()]);
+        return;
+    }
+    for i in placed {
+        let place = axis.place(i) * axis.to;
+        copy_axes(inner, lhs, from + i as isize * axis.from, &mut to[place..]);
+    }
+}
