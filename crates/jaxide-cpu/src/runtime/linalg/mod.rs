@@ -2,20 +2,24 @@
 //!
 //! The meaning, the packed forms and the signs are those of
 //! [`jaxide_core::eval::numerics::linalg`], which follows LAPACK as JAX does on CPU. The
-//! factorisations that programs lean on ([`Cholesky`], [`Lu`], [`Qr`] and its parts,
-//! [`TriangularSolve`]) are blocked algorithms in the precision of their operands, on the matrix
-//! products of [`super::matmul`]; the others are computed one matrix at a time by the reference
-//! numerics ([`spectral`]).
+//! factorisations that programs lean on ([`Cholesky`], [`Lu`], [`Qr`] and its parts, [`Eigh`],
+//! [`Svd`], [`TriangularSolve`]) are blocked algorithms in the precision of their operands, on the
+//! matrix products of [`super::matmul`]; the others are computed one matrix at a time by the
+//! reference numerics ([`spectral`]).
 //!
 //! Matrices are row-major and the leading dimensions of every operand are one batch. Nothing here
 //! panics on any entries: a factorisation that fails gives NaN.
 
 mod cholesky;
+mod eigh;
 mod householder;
 mod lu;
+mod phases;
 mod qr;
+mod rotations;
 mod scalar;
 mod spectral;
+mod svd;
 mod triangular;
 
 use std::sync::OnceLock;
@@ -23,13 +27,15 @@ use std::sync::OnceLock;
 use super::{Context, KernelError, PoolBuffer};
 
 pub use cholesky::Cholesky;
+pub use eigh::Eigh;
 pub use lu::Lu;
 pub use qr::{Geqrf, HouseholderProduct, Ormqr, Qr};
-pub use scalar::Scalar;
+pub use scalar::{RealScalar, Scalar};
 pub use spectral::{
-    cholesky_update, eig, eigh, geqp3, hessenberg, lu_pivots_to_permutation, schur, svd,
-    tridiagonal, tridiagonal_solve,
+    cholesky_update, eig, geqp3, hessenberg, lu_pivots_to_permutation, schur, tridiagonal,
+    tridiagonal_solve,
 };
+pub use svd::Svd;
 pub use triangular::TriangularSolve;
 
 /// Multiply-adds that make a chunk worth a thread's attention.

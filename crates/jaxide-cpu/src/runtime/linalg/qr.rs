@@ -319,7 +319,7 @@ impl<T: Scalar> Kernel for Qr<T> {
 }
 
 /// Factors `m × n` entries in place: blocks of columns, each applied to all columns after it.
-fn factor<T: Scalar>(
+pub(super) fn factor<T: Scalar>(
     a: &mut [T],
     (m, n): (usize, usize),
     taus: &mut [T],
@@ -359,7 +359,7 @@ fn factor<T: Scalar>(
 }
 
 /// The block of reflectors in the columns of a packed matrix from `start` on.
-fn packed_block<T: Scalar>(
+pub(super) fn packed_block<T: Scalar>(
     packed: &[T],
     (m, n): (usize, usize),
     start: usize,

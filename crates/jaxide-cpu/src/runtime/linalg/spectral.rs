@@ -1,5 +1,5 @@
-//! Eigenvalues, singular values, reductions to condensed forms, and the smaller solves: batches of
-//! single matrices for the functions of [`jaxide_core::eval::numerics::linalg`], which say what
+//! Eigenvalues of general matrices, reductions to condensed forms, and the smaller solves: batches
+//! of single matrices for the functions of [`jaxide_core::eval::numerics::linalg`], which say what
 //! each of them computes and in which form.
 
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
@@ -177,61 +177,6 @@ where
             store(outputs[1], &form.diagonal);
             store(outputs[2], &form.off_diagonal);
             store(outputs[3], &form.taus);
-        },
-    }
-}
-
-/// The kernel of `eigh`: eigenvectors (`n × n`), then eigenvalues in ascending order.
-pub fn eigh<T: Scalar>(batch: usize, n: usize, lower: bool) -> impl Kernel + use<T>
-where
-    T::Real: Pod,
-{
-    PerMatrix {
-        batch,
-        inputs: vec![bytes::<T>(n * n)],
-        outputs: vec![bytes::<T>(n * n), bytes::<T::Real>(n)],
-        work: 20 * n * n * n,
-        function: move |inputs: &[&[u8]], outputs: &mut [&mut [u8]]| {
-            let found = reference::eigh::<T>(cast_slice(inputs[0]), n, lower);
-            store(outputs[0], &found.vectors);
-            store(outputs[1], &found.values);
-        },
-    }
-}
-
-/// The kernel of `svd` of `m × n` matrices: singular values, and with `compute_uv` the left vectors
-/// in columns and the conjugated right ones in rows.
-pub fn svd<T: Scalar>(
-    batch: usize,
-    m: usize,
-    n: usize,
-    full_matrices: bool,
-    compute_uv: bool,
-) -> impl Kernel + use<T>
-where
-    T::Real: Pod,
-{
-    let rank = m.min(n);
-    let (left, right) = if full_matrices { (m, n) } else { (rank, rank) };
-    let mut outputs = vec![bytes::<T::Real>(rank)];
-    if compute_uv {
-        outputs.extend([bytes::<T>(m * left), bytes::<T>(right * n)]);
-    }
-    PerMatrix {
-        batch,
-        inputs: vec![bytes::<T>(m * n)],
-        outputs,
-        work: 20 * m * n * rank,
-        function: move |inputs: &[&[u8]], outputs: &mut [&mut [u8]]| {
-            let a: &[T] = cast_slice(inputs[0]);
-            if compute_uv {
-                let found = reference::svd(a, m, n, full_matrices);
-                store(outputs[0], &found.s);
-                store(outputs[1], &found.u);
-                store(outputs[2], &found.vt);
-            } else {
-                store(outputs[0], &reference::singular_values(a, m, n));
-            }
         },
     }
 }

@@ -288,9 +288,8 @@ fn qr_factors() {
     );
 }
 
-fn check_spectral<T: Scalar>()
+fn check_spectral<T: Scalar<Real: RealScalar>>()
 where
-    T::Real: bytemuck::Pod,
     Complex<T::Real>: Entry<Wide = Complex<f64>> + bytemuck::Pod,
 {
     let n = 5;
@@ -312,17 +311,6 @@ where
         &reference::tridiagonal(second, n, true).taus,
         10.0,
     );
-    let (found, real) = (reference::eigh(second, n, false), size_of::<T::Real>());
-    let out = run(eigh::<T>(2, n, false), &[bytes(&a)]);
-    close(&part(&out[0], n * n * size), &found.vectors, 50.0);
-    assert_eq!(numbers::<T::Real>(&part(&out[1], n * real)).len(), n);
-    let out = run(svd::<T>(2, n, n, true, true), &[bytes(&a)]);
-    close(
-        &part(&out[1], n * n * size),
-        &reference::svd(second, n, n, true).u,
-        50.0,
-    );
-    assert_eq!(out[0], run(svd::<T>(2, n, n, true, false), &[bytes(&a)])[0]);
     let out = run(eig::<T>(2, n, true, true), &[bytes(&a)]);
     assert_eq!(out[2], run(eig::<T>(2, n, false, true), &[bytes(&a)])[1]);
     assert_eq!(out[1], run(eig::<T>(2, n, true, false), &[bytes(&a)])[1]);
@@ -348,6 +336,209 @@ where
         &reference::tridiagonal_solve(&a[..5], &a[5..10], &a[10..15], &a[15..25], 2),
         10.0,
     );
+}
+
+/// `a b` of dense matrices with `k` columns and rows; of `aᴴ` with `adjoint`.
+fn product<T: Scalar>(a: &[T], b: &[T], k: usize, adjoint: bool) -> Vec<T> {
+    let (m, n) = (a.len() / k.max(1), b.len() / k.max(1));
+    let entry = |i: usize, p: usize| {
+        if adjoint {
+            a[p * m + i].conj()
+        } else {
+            a[i * k + p]
+        }
+    };
+    let element =
+        |i: usize, j: usize| (0..k).fold(T::ZERO, |sum, p| sum + entry(i, p) * b[p * n + j]);
+    (0..m * n)
+        .map(|index| element(index / n, index % n))
+        .collect()
+}
+
+fn unit_matrix<T: Scalar>(n: usize) -> Vec<T> {
+    (0..n * n)
+        .map(|i| if i % (n + 1) == 0 { T::ONE } else { T::ZERO })
+        .collect()
+}
+
+/// Columns multiplied by real numbers.
+fn scaled_columns<T: Scalar<Real: RealScalar>>(a: &[T], factors: &[T::Real]) -> Vec<T> {
+    let n = factors.len().max(1);
+    a.iter()
+        .enumerate()
+        .map(|(i, &x)| x * T::from_parts(factors[i % n].re(), 0.0))
+        .collect()
+}
+
+fn check_eigh<T: Scalar<Real: RealScalar>>() {
+    let diagonal = |n: usize, value: &dyn Fn(usize) -> f64| -> Vec<T> {
+        (0..n * n)
+            .map(|i| {
+                if i % (n + 1) == 0 {
+                    T::from_parts(value(i / n), 0.0)
+                } else {
+                    T::ZERO
+                }
+            })
+            .collect()
+    };
+    let mut matrices: Vec<(usize, Vec<T>)> = [1, 2, 3, 10, 33, 64, 100]
+        .iter()
+        .map(|&n| (n, samples::<T>(n * n, n)))
+        .collect();
+    matrices.push((5, diagonal(5, &|i| 3.0 - i as f64)));
+    matrices.push((40, diagonal(40, &|_| 2.0)));
+    matrices.push((6, vec![T::ZERO; 36]));
+    matrices.push((50, vec![T::ONE; 2500]));
+    matrices.push((
+        20,
+        samples::<T>(400, 8)
+            .iter()
+            .map(|&x| x * T::from_parts(1e30, 0.0))
+            .collect(),
+    ));
+    for (n, a) in &matrices {
+        let n = *n;
+        for lower in [true, false] {
+            let out = run(Eigh::<T>::new(1, n, lower), &[bytes(a)]);
+            let (v, w) = (numbers::<T>(&out[0]), numbers::<T::Real>(&out[1]));
+            let want = reference::eigh(a, n, lower);
+            close(&out[1], &want.values, 200.0);
+            let gram = product(&v, &v, n, true);
+            close(bytes(&gram), &unit_matrix::<T>(n), 500.0);
+            let whole: Vec<T> = (0..n * n)
+                .map(|index| {
+                    let (i, j) = (index / n, index % n);
+                    match (i == j, (i > j) == lower) {
+                        (true, _) => T::from_parts(a[index].re(), 0.0),
+                        (false, true) => a[index],
+                        (false, false) => a[j * n + i].conj(),
+                    }
+                })
+                .collect();
+            let back = product(&whole, &v, n, false);
+            close(bytes(&back), &scaled_columns(&v, &w), 500.0);
+        }
+    }
+    let a = samples::<T>(300, 2);
+    close(
+        &run(Eigh::<T>::new(3, 10, true), &[bytes(&a)])[0][200 * size_of::<T>()..],
+        &reference::eigh(&a[200..], 10, true).vectors,
+        2000.0,
+    );
+    let out = run(Eigh::<T>::new(1, 2, true), &[bytes(&[T::NAN; 4])]);
+    assert!(numbers::<T>(&out[0]).iter().all(|x| x.re().is_nan()));
+}
+
+#[test]
+fn eigenvalues_of_hermitian_matrices() {
+    all_types!(check_eigh());
+}
+
+fn check_svd<T: Scalar<Real: RealScalar>>() {
+    let mut matrices: Vec<(usize, usize, Vec<T>)> = [
+        (1, 1),
+        (2, 2),
+        (3, 2),
+        (2, 3),
+        (7, 7),
+        (40, 33),
+        (33, 40),
+        (90, 20),
+        (20, 90),
+        (70, 70),
+        (0, 3),
+        (3, 0),
+    ]
+    .iter()
+    .map(|&(m, n)| (m, n, samples::<T>(m * n, m)))
+    .collect();
+    matrices.push((5, 5, vec![T::ZERO; 25]));
+    matrices.push((30, 20, vec![T::ONE; 600]));
+    matrices.push((4, 4, unit_matrix(4)));
+    // A bidiagonal matrix with zeros on the diagonal.
+    matrices.push((
+        5,
+        5,
+        (0..25)
+            .map(|i| {
+                if i % 6 == 1 || i == 0 || i == 18 {
+                    T::ONE
+                } else {
+                    T::ZERO
+                }
+            })
+            .collect(),
+    ));
+    matrices.push((
+        6,
+        6,
+        samples::<T>(36, 8)
+            .iter()
+            .map(|&x| x * T::from_parts(1e-30, 0.0))
+            .collect(),
+    ));
+    for (m, n, a) in &matrices {
+        let (m, n, rank) = (*m, *n, *m.min(n));
+        let norm = a.iter().map(|x| x.abs1()).fold(0.0, f64::max).max(1e-300);
+        for full in [true, false] {
+            let (left, right) = if full { (m, n) } else { (rank, rank) };
+            let out = run(Svd::<T>::new(1, m, n, full, true), &[bytes(a)]);
+            let s = numbers::<T::Real>(&out[0]);
+            let want = reference::singular_values(a, m, n);
+            let relative = |s: &[T::Real]| -> Vec<T::Real> {
+                s.iter()
+                    .map(|x| T::Real::from_parts(x.re() / norm, 0.0))
+                    .collect()
+            };
+            close(bytes(&relative(&s)), &relative(&want), 300.0);
+            assert!(s.windows(2).all(|pair| pair[0].re() >= pair[1].re()));
+            let (u, vt) = (numbers::<T>(&out[1]), numbers::<T>(&out[2]));
+            close(
+                bytes(&product(&u, &u, m, true)),
+                &unit_matrix::<T>(left),
+                500.0,
+            );
+            let v: Vec<T> = (0..n * right)
+                .map(|i| vt[i % right * n + i / right].conj())
+                .collect();
+            close(
+                bytes(&product(&v, &v, n, true)),
+                &unit_matrix::<T>(right),
+                500.0,
+            );
+            let u_rank: Vec<T> = (0..m * rank)
+                .map(|i| u[i / rank * left + i % rank])
+                .collect();
+            let back = product(&scaled_columns(&u_rank, &s), &vt[..rank * n], rank, false);
+            let unit = |x: &[T]| -> Vec<T> {
+                x.iter()
+                    .map(|&x| T::from_parts(x.re() / norm, x.im() / norm))
+                    .collect()
+            };
+            close(bytes(&unit(&back)), &unit(a), 500.0);
+            let alone = run(Svd::<T>::new(1, m, n, full, false), &[bytes(a)]);
+            close(
+                bytes(&relative(&numbers::<T::Real>(&alone[0]))),
+                &relative(&s),
+                20.0,
+            );
+        }
+    }
+    let a = samples::<T>(24, 2);
+    let out = run(Svd::<T>::new(2, 4, 3, false, false), &[bytes(&a)]);
+    close(
+        &out[0][3 * size_of::<T::Real>()..],
+        &reference::singular_values(&a[12..], 4, 3),
+        100.0,
+    );
+    let out = run(Svd::<T>::new(1, 2, 2, false, true), &[bytes(&[T::NAN; 4])]);
+    assert!(numbers::<T>(&out[2]).iter().all(|x| x.re().is_nan()));
+}
+
+#[test]
+fn singular_values() {
+    all_types!(check_svd());
 }
 
 #[test]

@@ -1,0 +1,380 @@
+//! Eigenvalues and eigenvectors of Hermitian matrices.
+//!
+//! The matrix is reduced to a real tridiagonal one by reflectors, whose eigenvalues are found by
+//! implicit QL steps (G. H. Golub and C. F. Van Loan, *Matrix Computations*, §8.3; the recurrence is
+//! that of EISPACK's `tql2`) in double precision. The rotations of the steps and then the reflectors
+//! are applied to the eigenvectors in bulk.
+
+use super::for_matrices;
+use super::householder::{BLOCK, Operator, Reflectors, reflector};
+use super::phases::{column_phases, turn_columns};
+use super::rotations::Sweeps;
+use super::scalar::{RealScalar, Scalar};
+use crate::runtime::matmul::MatrixMut;
+use crate::runtime::parts::Parts;
+use crate::runtime::simd::{Arithmetic, for_each_isa};
+use crate::runtime::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature};
+
+/// The kernel of `eigh` on a batch of Hermitian `n × n` matrices, of which one triangle is read:
+/// orthonormal eigenvectors in columns, and the eigenvalues in ascending order, which are real.
+///
+/// The (first) entry of largest modulus of each eigenvector is real and positive. A matrix that is
+/// not finite gives NaN.
+pub struct Eigh<T> {
+    batch: usize,
+    n: usize,
+    lower: bool,
+    element: std::marker::PhantomData<fn() -> T>,
+}
+
+impl<T: Scalar<Real: RealScalar>> Eigh<T> {
+    /// Eigenvalues of `n × n` matrices, from the lower triangle or the upper one.
+    pub fn new(batch: usize, n: usize, lower: bool) -> Self {
+        Self {
+            batch,
+            n,
+            lower,
+            element: std::marker::PhantomData,
+        }
+    }
+}
+
+impl<T: Scalar<Real: RealScalar>> Kernel for Eigh<T> {
+    fn signature(&self) -> Signature {
+        let a = (self.batch * self.n * self.n, size_of::<T>());
+        Signature::of(&[a], &[a, (self.batch * self.n, size_of::<T::Real>())])
+    }
+
+    fn run(&self, buffers: &mut Buffers<'_>, context: &Context<'_>) -> Result<(), KernelError> {
+        let n = self.n;
+        if n == 0 {
+            return Ok(());
+        }
+        let a = buffers.input::<T>(0);
+        let (vectors, values) = (
+            Parts::new(buffers.output::<T>(0)),
+            Parts::new(buffers.output::<T::Real>(1)),
+        );
+        for_matrices(self.batch, 10 * n * n * n, context, |index| {
+            // SAFETY: matrices of the batch are disjoint, and so are their values.
+            let (v, w) = unsafe {
+                (
+                    vectors.part(index * n * n..(index + 1) * n * n),
+                    values.part(index * n..(index + 1) * n),
+                )
+            };
+            if !decompose(
+                &a[index * n * n..(index + 1) * n * n],
+                n,
+                self.lower,
+                v,
+                w,
+                context,
+            )? {
+                v.fill(T::NAN);
+                w.fill(T::Real::NAN);
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Computes both results; false if the matrix is not finite or the iteration does not converge.
+fn decompose<T: Scalar<Real: RealScalar>>(
+    a: &[T],
+    n: usize,
+    lower: bool,
+    vectors: &mut [T],
+    values: &mut [T::Real],
+    context: &Context<'_>,
+) -> Result<bool, KernelError> {
+    // The whole matrix, scaled so that nothing overflows.
+    let mut matrix = PoolBuffer::for_elements::<T>(n * n)?;
+    let h = matrix.as_mut_slice::<T>();
+    let mut largest: f64 = 0.0;
+    for i in 0..n {
+        for j in 0..=i {
+            let entry = if lower {
+                a[i * n + j]
+            } else {
+                a[j * n + i].conj()
+            };
+            let entry = if i == j {
+                T::from_parts(entry.re(), 0.0)
+            } else {
+                entry
+            };
+            if !entry.abs1().is_finite() {
+                return Ok(false);
+            }
+            largest = largest.max(entry.abs1());
+            (h[i * n + j], h[j * n + i]) = (entry, entry.conj());
+        }
+    }
+    let scale = scaling::<T>(largest);
+    if scale != 1.0 {
+        let factor = T::from_parts(1.0 / scale, 0.0);
+        h.iter_mut().for_each(|x| *x = *x * factor);
+    }
+    let mut reflectors = PoolBuffer::for_elements::<T>(n * n)?;
+    let reflectors = reflectors.as_mut_slice::<T>();
+    let mut taus = vec![T::ZERO; n];
+    let (mut d, mut e) = reduce(h, n, reflectors, &mut taus, context)?;
+    // Eigenvectors of the tridiagonal matrix, in rows.
+    let mut rows = PoolBuffer::for_elements::<T::Real>(n * n)?;
+    let rows = rows.as_mut_slice::<T::Real>();
+    rows.fill(T::Real::ZERO);
+    (0..n).for_each(|i| rows[i * n + i] = T::Real::ONE);
+    if !iterate(&mut d, &mut e, rows, context)? {
+        return Ok(false);
+    }
+    let mut order: Vec<usize> = (0..n).collect();
+    order.sort_by(|&i, &j| d[i].total_cmp(&d[j]));
+    for (j, &from) in order.iter().enumerate() {
+        values[j] = T::Real::from_parts(d[from] * scale, 0.0);
+        for i in 0..n {
+            vectors[i * n + j] = T::from_parts(rows[from * n + i].re(), 0.0);
+        }
+    }
+    for start in (0..n - 1).step_by(BLOCK).rev() {
+        // Reflector k begins at entry k + 1.
+        let (len, count) = (n - 1 - start, BLOCK.min(n - 1 - start));
+        let mut packed = PoolBuffer::for_elements::<T>(count * len)?;
+        for (k, to) in packed.as_mut_slice::<T>().chunks_exact_mut(len).enumerate() {
+            to.copy_from_slice(&reflectors[(start + k) * n + start + 1..(start + k + 1) * n]);
+        }
+        let block = Reflectors::new(packed.as_slice(), len, &taus[start..start + count])?;
+        let rest = MatrixMut {
+            pointer: vectors[(start + 1) * n..].as_mut_ptr(),
+            row: n as isize,
+            column: 1,
+        };
+        // SAFETY: the rows from `start + 1` on, all columns.
+        unsafe { block.apply(Operator::Plain, rest, n, context)? };
+    }
+    let phases = column_phases(vectors, n, n);
+    turn_columns(vectors, n, &phases);
+    Ok(true)
+}
+
+/// What a matrix is to be divided by, so that squares of its entries neither overflow nor vanish.
+pub(super) fn scaling<T: Scalar<Real: RealScalar>>(largest: f64) -> f64 {
+    let (low, high, least) = if is_single::<T>() {
+        (1e-8, 1e8, 1e-30)
+    } else {
+        (1e-70, 1e70, 1e-300)
+    };
+    if largest == 0.0 || (low..high).contains(&largest) {
+        1.0
+    } else {
+        largest.max(least)
+    }
+}
+
+/// Whether the type has single precision.
+pub(super) fn is_single<T: Scalar<Real: RealScalar>>() -> bool {
+    size_of::<T::Real>() == size_of::<f32>()
+}
+
+/// Rows that one chunk updates.
+const ROWS: usize = 64;
+
+/// Reduces a full Hermitian matrix, which is overwritten; the reflectors go into rows of `n` entries,
+/// of which the k-th begins at entry k + 1. Returns the diagonal and the off-diagonal.
+///
+/// One pass over the trailing matrix for each reflector: the two-sided update with the last one, and
+/// at the same time the product with the next.
+fn reduce<T: Scalar>(
+    h: &mut [T],
+    n: usize,
+    reflectors: &mut [T],
+    taus: &mut [T],
+    context: &Context<'_>,
+) -> Result<(Vec<f64>, Vec<f64>), KernelError> {
+    let (mut d, mut e) = (vec![0.0; n], vec![0.0; n]);
+    // The last update is H -= v wᴴ + w vᴴ; these are the conjugates of v and w, and themselves.
+    let mut work = PoolBuffer::for_elements::<T>(5 * n)?;
+    let (v, rest) = work.as_mut_slice::<T>().split_at_mut(n);
+    let (w, rest) = rest.split_at_mut(n);
+    let (v_conj, rest) = rest.split_at_mut(n);
+    let (w_conj, product) = rest.split_at_mut(n);
+    for list in [&mut *v, &mut *w, &mut *v_conj, &mut *w_conj] {
+        list.fill(T::ZERO);
+    }
+    for k in 0..n {
+        // Row k with the last update.
+        let row = &mut h[k * n + k..(k + 1) * n];
+        subtract_outer(row, v[k], w[k], &w_conj[k..], &v_conj[k..]);
+        d[k] = row[0].re();
+        if k + 1 == n {
+            break;
+        }
+        // Column k below the diagonal.
+        let next = &mut reflectors[k * n..(k + 1) * n];
+        for (to, from) in next[k + 1..].iter_mut().zip(&row[1..]) {
+            *to = from.conj();
+        }
+        let tau = reflector(&mut next[k + 1..]);
+        e[k] = next[k + 1].re();
+        next[k + 1] = T::ONE;
+        taus[k] = tau;
+        let next = &next[k + 1..];
+        let first = k + 1;
+        let count = n - first;
+        let trailing = Parts::new(&mut h[first * n..]);
+        let products = Parts::new(&mut product[..count]);
+        let (v_now, w_now): (&[T], &[T]) = (v, w);
+        let (v_row, w_row): (&[T], &[T]) = (&v_conj[first..], &w_conj[first..]);
+        let chunks = if count >= 4 * ROWS {
+            count.div_ceil(ROWS)
+        } else {
+            1
+        };
+        context.parallel_for(chunks, |chunk| {
+            let rows = if chunks == 1 {
+                0..count
+            } else {
+                chunk * ROWS..count.min((chunk + 1) * ROWS)
+            };
+            // SAFETY: rows and their products belong to one chunk.
+            let products = unsafe { products.part(rows.clone()) };
+            for (i, product) in rows.zip(products) {
+                // SAFETY: as above.
+                let row = unsafe { trailing.part(i * n + first..(i + 1) * n) };
+                let factors = (v_now[first + i], w_now[first + i]);
+                update_and_multiply(row, factors, (w_row, v_row), next, product);
+            }
+        });
+        // w = τ H v - ½ τ (xᴴ v) v with x = τ H v.
+        let x = &mut product[..count];
+        x.iter_mut().for_each(|x| *x = *x * tau);
+        let overlap = x
+            .iter()
+            .zip(next)
+            .fold(T::ZERO, |sum, (&x, &v)| sum + x.conj() * v);
+        let alpha = -(T::from_parts(0.5, 0.0) * tau * overlap);
+        for (i, (&x, &y)) in x.iter().zip(next).enumerate() {
+            let z = x + alpha * y;
+            (v[first + i], w[first + i]) = (y, z);
+            (v_conj[first + i], w_conj[first + i]) = (y.conj(), z.conj());
+        }
+    }
+    Ok((d, e))
+}
+
+for_each_isa! {
+    /// `x -= a b + c d` with vectors b and d.
+    fn subtract_outer<T: Scalar>(x: &mut [T], a: T, c: T, b: &[T], d: &[T]) = subtract_outer_any
+}
+
+#[inline(always)]
+fn subtract_outer_any<T: Scalar>(x: &mut [T], a: T, c: T, b: &[T], d: &[T]) {
+    for ((x, &b), &d) in x.iter_mut().zip(b).zip(d) {
+        *x = *x - (a * b + c * d);
+    }
+}
+
+for_each_isa! {
+    /// `x -= a b + c d`, and the product of the new x with y.
+    fn update_and_multiply<T: Scalar>(x: &mut [T], factors: (T, T), vectors: (&[T], &[T]), y: &[T], product: &mut T) =
+        update_and_multiply_any
+}
+
+#[inline(always)]
+fn update_and_multiply_any<T: Scalar>(
+    x: &mut [T],
+    (a, c): (T, T),
+    (b, d): (&[T], &[T]),
+    y: &[T],
+    product: &mut T,
+) {
+    const LANES: usize = 16;
+    let mut sums = [T::ZERO; LANES];
+    let full = x.len() / LANES * LANES;
+    for start in (0..full).step_by(LANES) {
+        let x = &mut x[start..start + LANES];
+        let (b, d, y) = (
+            &b[start..start + LANES],
+            &d[start..start + LANES],
+            &y[start..start + LANES],
+        );
+        for lane in 0..LANES {
+            let new = x[lane] - (a * b[lane] + c * d[lane]);
+            x[lane] = new;
+            sums[lane] = sums[lane] + new * y[lane];
+        }
+    }
+    let mut sum = sums.into_iter().fold(T::ZERO, |sum, x| sum + x);
+    for i in full..x.len() {
+        x[i] = x[i] - (a * b[i] + c * d[i]);
+        sum = sum + x[i] * y[i];
+    }
+    *product = sum;
+}
+
+/// QL steps for each eigenvalue before the matrix is given up.
+const MAX_STEPS: usize = 80;
+
+/// Turns a symmetric tridiagonal matrix into its eigenvalues, in `d`, and the unit matrix in `rows`
+/// into its eigenvectors; false if an eigenvalue does not converge.
+fn iterate<R: RealScalar>(
+    d: &mut [f64],
+    e: &mut [f64],
+    rows: &mut [R],
+    context: &Context<'_>,
+) -> Result<bool, KernelError> {
+    let n = d.len();
+    // Beyond the precision of the vectors there is nothing to gain.
+    let precision = if is_single::<R>() { 1e-9 } else { f64::EPSILON };
+    let mut sweeps = Sweeps::new();
+    for l in 0..n {
+        let mut steps = 0;
+        loop {
+            let small = |m: usize| e[m].abs() <= precision * (d[m].abs() + d[m + 1].abs());
+            let m = (l..n - 1).find(|&m| small(m)).unwrap_or(n - 1);
+            if m == l {
+                break;
+            }
+            steps += 1;
+            if steps > MAX_STEPS {
+                return Ok(false);
+            }
+            // The eigenvalue of the leading 2 × 2 block that is nearer to d[l].
+            let ratio = (d[l + 1] - d[l]) / (2.0 * e[l]);
+            let root = ratio.hypot(1.0).copysign(ratio);
+            let mut g = d[m] - d[l] + e[l] / (ratio + root);
+            let (mut s, mut c, mut p) = (1.0, 1.0, 0.0);
+            sweeps.begin(m - 1, false);
+            let mut split = false;
+            for i in (l..m).rev() {
+                let (f, b) = (s * e[i], c * e[i]);
+                let r = (f * f + g * g).sqrt();
+                e[i + 1] = r;
+                if r == 0.0 {
+                    // The matrix falls apart; the rest of the step is void.
+                    d[i + 1] -= p;
+                    e[m] = 0.0;
+                    split = true;
+                    break;
+                }
+                (s, c) = (f / r, g / r);
+                g = d[i + 1] - p;
+                let t = (d[i] - g) * s + 2.0 * c * b;
+                p = s * t;
+                d[i + 1] = g + p;
+                g = c * t - b;
+                sweeps.push(c, -s);
+            }
+            if !split {
+                d[l] -= p;
+                e[l] = g;
+                e[m] = 0.0;
+            }
+            if sweeps.is_full(n) {
+                sweeps.apply(rows, n, context)?;
+            }
+        }
+    }
+    sweeps.apply(rows, n, context)?;
+    Ok(true)
+}

@@ -1,0 +1,191 @@
+//! Plane rotations of neighbouring rows, collected and applied many at a time.
+//!
+//! Eigenvalue iterations produce long sequences of rotations that do not depend on the vectors they
+//! are applied to. Applied together, group of columns by group of columns, they find those columns in
+//! the first-level cache; and along a sweep one of the two rows of each rotation stays in registers.
+
+use std::sync::OnceLock;
+
+use super::scalar::Scalar;
+use crate::runtime::parts::Parts;
+use crate::runtime::simd::for_each_isa;
+use crate::runtime::{Context, KernelError, PoolBuffer};
+
+/// Sweeps of rotations to be applied to the rows of a real matrix.
+pub(super) struct Sweeps<R> {
+    sweeps: Vec<Sweep>,
+    /// Cosine and sine of each rotation.
+    rotations: Vec<[R; 2]>,
+}
+
+/// Rotations of the rows (r, r + 1), where r runs through neighbouring numbers.
+#[derive(Clone, Copy)]
+struct Sweep {
+    /// The first row of the first rotation.
+    row: usize,
+    /// Whether r grows from one rotation to the next.
+    upwards: bool,
+    start: usize,
+    end: usize,
+}
+
+/// Columns that are rotated together: two of the widest vectors.
+const COLUMNS: usize = 32;
+
+impl<R: Scalar> Sweeps<R> {
+    pub(super) fn new() -> Self {
+        Self {
+            sweeps: Vec::new(),
+            rotations: Vec::new(),
+        }
+    }
+
+    /// Begins a sweep whose first rotation is of rows `row` and `row + 1`.
+    pub(super) fn begin(&mut self, row: usize, upwards: bool) {
+        let start = self.rotations.len();
+        self.sweeps.push(Sweep {
+            row,
+            upwards,
+            start,
+            end: start,
+        });
+    }
+
+    /// Adds a rotation to the last sweep: row r becomes `c xᵣ + s xᵣ₊₁`, row r + 1 becomes
+    /// `c xᵣ₊₁ - s xᵣ`.
+    pub(super) fn push(&mut self, c: f64, s: f64) {
+        self.rotations
+            .push([R::from_parts(c, 0.0), R::from_parts(s, 0.0)]);
+        if let Some(sweep) = self.sweeps.last_mut() {
+            sweep.end += 1;
+        }
+    }
+
+    /// Whether so many rotations wait that moving the columns into the cache is paid for.
+    pub(super) fn is_full(&self, rows: usize) -> bool {
+        self.rotations.len() >= 32 * rows
+    }
+
+    /// Applies all rotations to the rows of a dense matrix of this width, and forgets them.
+    pub(super) fn apply(
+        &mut self,
+        matrix: &mut [R],
+        width: usize,
+        context: &Context<'_>,
+    ) -> Result<(), KernelError> {
+        let (sweeps, rotations) = (&self.sweeps, &self.rotations);
+        if rotations.is_empty() {
+            self.sweeps.clear();
+            return Ok(());
+        }
+        let rows = matrix.len() / width;
+        let matrix = Parts::new(matrix);
+        let groups = width.div_ceil(COLUMNS);
+        let per_chunk = (1usize << 15).div_ceil(rotations.len() * COLUMNS);
+        let error = OnceLock::new();
+        context.parallel_for(groups.div_ceil(per_chunk), |chunk| {
+            let mut buffer = match PoolBuffer::for_elements::<[R; COLUMNS]>(rows) {
+                Ok(buffer) => buffer,
+                Err(e) => return error.set(e.into()).unwrap_or(()),
+            };
+            let tile = buffer.as_mut_slice::<[R; COLUMNS]>();
+            for group in chunk * per_chunk..groups.min((chunk + 1) * per_chunk) {
+                let first = group * COLUMNS;
+                let count = COLUMNS.min(width - first);
+                // SAFETY: no other chunk has these columns.
+                let row =
+                    |i: usize| unsafe { matrix.part(i * width + first..i * width + first + count) };
+                tile.iter_mut()
+                    .enumerate()
+                    .for_each(|(i, to)| to[..count].copy_from_slice(row(i)));
+                rotate(tile, sweeps, rotations);
+                tile.iter()
+                    .enumerate()
+                    .for_each(|(i, from)| row(i).copy_from_slice(&from[..count]));
+            }
+        });
+        self.sweeps.clear();
+        self.rotations.clear();
+        error.into_inner().map_or(Ok(()), Err)
+    }
+}
+
+for_each_isa! {
+    /// Rotates the rows of a tile.
+    fn rotate<R: Scalar>(tile: &mut [[R; COLUMNS]], sweeps: &[Sweep], rotations: &[[R; 2]]) = rotate_any
+}
+
+#[inline(always)]
+fn rotate_any<R: Scalar>(tile: &mut [[R; COLUMNS]], sweeps: &[Sweep], rotations: &[[R; 2]]) {
+    for sweep in sweeps {
+        let rotations = &rotations[sweep.start..sweep.end];
+        if rotations.is_empty() {
+            continue;
+        }
+        if sweep.upwards {
+            // Row r is complete after its rotation with r + 1, which goes on to the next.
+            let mut carry = tile[sweep.row];
+            for (r, &[c, s]) in (sweep.row..).zip(rotations) {
+                let next = tile[r + 1];
+                for lane in 0..COLUMNS {
+                    tile[r][lane] = c * carry[lane] + s * next[lane];
+                    carry[lane] = c * next[lane] - s * carry[lane];
+                }
+            }
+            tile[sweep.row + rotations.len()] = carry;
+        } else {
+            let mut carry = tile[sweep.row + 1];
+            for (step, &[c, s]) in rotations.iter().enumerate() {
+                let r = sweep.row - step;
+                let next = tile[r];
+                for lane in 0..COLUMNS {
+                    tile[r + 1][lane] = c * carry[lane] - s * next[lane];
+                    carry[lane] = c * next[lane] + s * carry[lane];
+                }
+            }
+            tile[sweep.row + 1 - rotations.len()] = carry;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sweeps_rotate_rows_one_after_another() {
+        let (rows, width) = (7, 40);
+        let mut matrix: Vec<f64> = (0..rows * width).map(|i| (i as f64 * 0.7).sin()).collect();
+        let mut want = matrix.clone();
+        let mut sweeps = Sweeps::new();
+        for (first, upwards, count) in [
+            (2, true, 4),
+            (5, false, 6),
+            (3, true, 0),
+            (0, true, 6),
+            (1, false, 2),
+        ] {
+            sweeps.begin(first, upwards);
+            for step in 0..count {
+                let (s, c) = (first as f64 + step as f64).sin_cos();
+                sweeps.push(c, s);
+                let r = if upwards { first + step } else { first - step };
+                for column in 0..width {
+                    let (x, y) = (want[r * width + column], want[(r + 1) * width + column]);
+                    want[r * width + column] = c * x + s * y;
+                    want[(r + 1) * width + column] = c * y - s * x;
+                }
+            }
+        }
+        sweeps
+            .apply(&mut matrix, width, &Context::default())
+            .unwrap();
+        assert!(matrix.iter().zip(&want).all(|(x, y)| (x - y).abs() < 1e-14));
+        assert!(
+            sweeps
+                .apply(&mut matrix, width, &Context::default())
+                .is_ok()
+                && matrix.len() == rows * width
+        );
+    }
+}

@@ -1,0 +1,651 @@
+//! The singular value decomposition.
+//!
+//! The matrix is reduced to a real bidiagonal one by reflectors from both sides, whose singular
+//! values are found by implicit QR steps (J. Demmel and W. Kahan, *Accurate singular values of
+//! bidiagonal matrices*, 1990, as in LAPACK's `bdsqr`) in double precision. The rotations of the steps
+//! and then the reflectors are applied to the singular vectors in bulk. A much taller matrix is first
+//! reduced to its triangular factor.
+
+use std::marker::PhantomData;
+
+use super::eigh::{is_single, scaling};
+use super::for_matrices;
+use super::householder::{BLOCK, Operator, Reflectors, reflector};
+use super::phases::{column_phases, turn_columns};
+use super::qr;
+use super::rotations::Sweeps;
+use super::scalar::{RealScalar, Scalar};
+use crate::runtime::matmul::MatrixMut;
+use crate::runtime::parts::Parts;
+use crate::runtime::simd::for_each_isa;
+use crate::runtime::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature};
+
+/// The kernel of `svd` on a batch of `m × n` matrices: the singular values in descending order, which
+/// are real, and if asked for the left singular vectors in columns (`m × m` with full matrices, else
+/// `m × min(m, n)`) and the conjugated right ones in rows (`n × n` or `min(m, n) × n`).
+///
+/// The (first) entry of largest modulus of each of the first min(m, n) left vectors is real and
+/// positive. A matrix that is not finite gives NaN.
+pub struct Svd<T> {
+    batch: usize,
+    m: usize,
+    n: usize,
+    full_matrices: bool,
+    compute_uv: bool,
+    element: PhantomData<fn() -> T>,
+}
+
+impl<T: Scalar<Real: RealScalar>> Svd<T> {
+    /// Singular values of `m × n` matrices.
+    pub fn new(batch: usize, m: usize, n: usize, full_matrices: bool, compute_uv: bool) -> Self {
+        Self {
+            batch,
+            m,
+            n,
+            full_matrices,
+            compute_uv,
+            element: PhantomData,
+        }
+    }
+
+    /// The number of left and of right singular vectors.
+    fn counts(&self) -> (usize, usize) {
+        let rank = self.m.min(self.n);
+        if self.full_matrices {
+            (self.m, self.n)
+        } else {
+            (rank, rank)
+        }
+    }
+}
+
+impl<T: Scalar<Real: RealScalar>> Kernel for Svd<T> {
+    fn signature(&self) -> Signature {
+        let (m, n, size) = (self.m, self.n, size_of::<T>());
+        let (left, right) = self.counts();
+        let mut outputs = vec![(self.batch * m.min(n), size_of::<T::Real>())];
+        if self.compute_uv {
+            outputs.extend([
+                (self.batch * m * left, size),
+                (self.batch * right * n, size),
+            ]);
+        }
+        Signature::of(&[(self.batch * m * n, size)], &outputs)
+    }
+
+    fn run(&self, buffers: &mut Buffers<'_>, context: &Context<'_>) -> Result<(), KernelError> {
+        let (m, n, rank) = (self.m, self.n, self.m.min(self.n));
+        let (left, right) = self.counts();
+        let a = buffers.input::<T>(0);
+        let values = Parts::new(buffers.output::<T::Real>(0));
+        let vectors = self.compute_uv.then(|| {
+            (
+                Parts::new(buffers.output::<T>(1)),
+                Parts::new(buffers.output::<T>(2)),
+            )
+        });
+        for_matrices(self.batch, 20 * m * n * rank.max(1), context, |index| {
+            let a = &a[index * m * n..(index + 1) * m * n];
+            // SAFETY: matrices of the batch are disjoint, and so are their values and vectors.
+            let s = unsafe { values.part(index * rank..(index + 1) * rank) };
+            // SAFETY: as above.
+            let vectors = vectors.as_ref().map(|(u, vt)| unsafe {
+                (
+                    u.part(index * m * left..(index + 1) * m * left),
+                    vt.part(index * right * n..(index + 1) * right * n),
+                )
+            });
+            decompose(a, (m, n), (left, right), s, vectors, context)
+        })
+    }
+}
+
+/// The decomposition of one matrix, of any shape.
+fn decompose<T: Scalar<Real: RealScalar>>(
+    a: &[T],
+    (m, n): (usize, usize),
+    (left, right): (usize, usize),
+    values: &mut [T::Real],
+    vectors: Option<(&mut [T], &mut [T])>,
+    context: &Context<'_>,
+) -> Result<(), KernelError> {
+    let wide = m < n;
+    let (rows, columns) = if wide { (n, m) } else { (m, n) };
+    let (tall_left, _) = if wide { (right, left) } else { (left, right) };
+    let mut buffer = PoolBuffer::for_elements::<T>(m * n)?;
+    let matrix = buffer.as_mut_slice::<T>();
+    if wide {
+        // The adjoint is tall, and has the same values and exchanged vectors.
+        for (i, row) in a.chunks_exact(n).enumerate() {
+            row.iter()
+                .enumerate()
+                .for_each(|(j, x)| matrix[j * m + i] = x.conj());
+        }
+    } else {
+        matrix.copy_from_slice(a);
+    }
+    let Some((u, vt)) = vectors else {
+        if !tall(matrix, (rows, columns), values, None, context)? {
+            values.fill(T::Real::NAN);
+        }
+        return Ok(());
+    };
+    // Left vectors of the tall matrix in columns, and its right ones in columns.
+    let mut found = PoolBuffer::for_elements::<T>(rows * tall_left + columns * columns)?;
+    let (tall_u, tall_v) = found.as_mut_slice::<T>().split_at_mut(rows * tall_left);
+    let vectors = Vectors {
+        u: &mut *tall_u,
+        left: tall_left,
+        v: &mut *tall_v,
+    };
+    if !tall(matrix, (rows, columns), values, Some(vectors), context)? {
+        values.fill(T::Real::NAN);
+        u.fill(T::NAN);
+        vt.fill(T::NAN);
+        return Ok(());
+    }
+    let adjoint = |from: &[T], width: usize, to: &mut [T]| {
+        let height = from.len().checked_div(width).unwrap_or(0);
+        for i in 0..height {
+            (0..width).for_each(|j| to[j * height + i] = from[i * width + j].conj());
+        }
+    };
+    if wide {
+        u.copy_from_slice(tall_v);
+        adjoint(tall_u, tall_left, vt);
+    } else {
+        u.copy_from_slice(tall_u);
+        adjoint(tall_v, columns, vt);
+    }
+    let phases = column_phases(u, left, values.len());
+    turn_columns(u, left, &phases);
+    for (row, phase) in vt.chunks_exact_mut(n.max(1)).zip(&phases) {
+        row.iter_mut().for_each(|x| *x = *x * phase.conj());
+    }
+    Ok(())
+}
+
+/// Where the singular vectors of a tall matrix go: `left` left ones, and the right ones, in columns.
+struct Vectors<'a, T> {
+    u: &'a mut [T],
+    left: usize,
+    v: &'a mut [T],
+}
+
+/// The decomposition of a matrix with m ≥ n, which is overwritten; false if it is not finite or the
+/// iteration does not converge.
+fn tall<T: Scalar<Real: RealScalar>>(
+    a: &mut [T],
+    (m, n): (usize, usize),
+    values: &mut [T::Real],
+    mut vectors: Option<Vectors<'_, T>>,
+    context: &Context<'_>,
+) -> Result<bool, KernelError> {
+    let largest = a
+        .iter()
+        .map(|x| x.abs1())
+        .fold(0.0, |x: f64, y| if y.is_nan() { y } else { x.max(y) });
+    if !a.iter().all(|x| x.abs1().is_finite()) {
+        return Ok(false);
+    }
+    if n == 0 {
+        if let Some(Vectors { u, left, .. }) = vectors {
+            identity(u, left);
+        }
+        return Ok(true);
+    }
+    let scale = scaling::<T>(largest);
+    if scale != 1.0 {
+        let factor = T::from_parts(1.0 / scale, 0.0);
+        a.iter_mut().for_each(|x| *x = *x * factor);
+    }
+    if m >= 2 * n {
+        // A = Q R: the left vectors of R, continued by the unit matrix, times Q.
+        let mut taus = vec![T::ZERO; n];
+        qr::factor(a, (m, n), &mut taus, context)?;
+        let mut buffer = PoolBuffer::for_elements::<T>(2 * n * n)?;
+        let (r, small_u) = buffer.as_mut_slice::<T>().split_at_mut(n * n);
+        for (i, (to, from)) in r.chunks_exact_mut(n).zip(a.chunks_exact(n)).enumerate() {
+            to[..i].fill(T::ZERO);
+            to[i..].copy_from_slice(&from[i..]);
+        }
+        let inner = vectors.as_mut().map(|vectors| Vectors {
+            u: &mut *small_u,
+            left: n,
+            v: &mut *vectors.v,
+        });
+        if !square(r, (n, n), values, inner, scale, context)? {
+            return Ok(false);
+        }
+        if let Some(Vectors { u, left, .. }) = vectors {
+            identity(u, left);
+            for (to, from) in u.chunks_exact_mut(left).zip(small_u.chunks_exact(n)) {
+                to[..n].copy_from_slice(from);
+            }
+            apply_packed(a, (m, n), &taus, u, left, context)?;
+        }
+        return Ok(true);
+    }
+    square(a, (m, n), values, vectors, scale, context)
+}
+
+/// Fills a matrix of this width with ones on the diagonal and zeros.
+fn identity<T: Scalar>(a: &mut [T], width: usize) {
+    a.fill(T::ZERO);
+    a.iter_mut()
+        .step_by(width + 1)
+        .take(width)
+        .for_each(|x| *x = T::ONE);
+}
+
+/// Multiplies `width` columns by the reflectors below the diagonal of a packed matrix.
+fn apply_packed<T: Scalar>(
+    packed: &[T],
+    (m, n): (usize, usize),
+    taus: &[T],
+    c: &mut [T],
+    width: usize,
+    context: &Context<'_>,
+) -> Result<(), KernelError> {
+    for start in (0..taus.len()).step_by(BLOCK).rev() {
+        let block = qr::packed_block(
+            packed,
+            (m, n),
+            start,
+            &taus[start..taus.len().min(start + BLOCK)],
+        )?;
+        let rows = MatrixMut {
+            pointer: c[start * width..].as_mut_ptr(),
+            row: width as isize,
+            column: 1,
+        };
+        // SAFETY: the rows from `start` on, all columns.
+        unsafe { block.apply(Operator::Plain, rows, width, context)? };
+    }
+    Ok(())
+}
+
+/// The decomposition of a matrix with m ≥ n ≥ 1 that has been divided by `scale`.
+fn square<T: Scalar<Real: RealScalar>>(
+    a: &mut [T],
+    (m, n): (usize, usize),
+    values: &mut [T::Real],
+    vectors: Option<Vectors<'_, T>>,
+    scale: f64,
+    context: &Context<'_>,
+) -> Result<bool, KernelError> {
+    let mut bidiagonal = reduce(a, (m, n), context)?;
+    let wanted = if vectors.is_some() { n } else { 0 };
+    // Singular vectors of the bidiagonal matrix, in rows.
+    let mut rows = PoolBuffer::for_elements::<T::Real>(2 * wanted * n)?;
+    let (left_rows, right_rows) = rows.as_mut_slice::<T::Real>().split_at_mut(wanted * n);
+    if wanted > 0 {
+        identity(left_rows, n);
+        identity(right_rows, n);
+    }
+    if !iterate(
+        &mut bidiagonal.d,
+        &mut bidiagonal.e,
+        left_rows,
+        right_rows,
+        context,
+    )? {
+        return Ok(false);
+    }
+    let d = &bidiagonal.d;
+    let mut order: Vec<usize> = (0..n).collect();
+    order.sort_by(|&i, &j| d[j].abs().total_cmp(&d[i].abs()));
+    for (value, &from) in values.iter_mut().zip(&order) {
+        *value = T::Real::from_parts(d[from].abs() * scale, 0.0);
+    }
+    let Some(Vectors { u, left, v }) = vectors else {
+        return Ok(true);
+    };
+    identity(u, left);
+    for (j, &from) in order.iter().enumerate() {
+        for i in 0..n {
+            u[i * left + j] = T::from_parts(left_rows[from * n + i].re(), 0.0);
+            let sign = if d[from] < 0.0 { -1.0 } else { 1.0 };
+            v[i * n + j] = T::from_parts(sign * right_rows[from * n + i].re(), 0.0);
+        }
+    }
+    apply_packed(a, (m, n), &bidiagonal.left_taus, u, left, context)?;
+    // The right reflectors, in rows, k beginning at entry k + 1.
+    let taus = &bidiagonal.right_taus;
+    for start in (0..taus.len()).step_by(BLOCK).rev() {
+        let (len, count) = (n - 1 - start, BLOCK.min(taus.len() - start));
+        let mut packed = PoolBuffer::for_elements::<T>(count * len)?;
+        for (k, to) in packed.as_mut_slice::<T>().chunks_exact_mut(len).enumerate() {
+            to.copy_from_slice(
+                &bidiagonal.right.as_slice()[(start + k) * n + start + 1..(start + k + 1) * n],
+            );
+        }
+        let block = Reflectors::new(packed.as_slice(), len, &taus[start..start + count])?;
+        let rest = MatrixMut {
+            pointer: v[(start + 1) * n..].as_mut_ptr(),
+            row: n as isize,
+            column: 1,
+        };
+        // SAFETY: the rows from `start + 1` on, all columns.
+        unsafe { block.apply(Operator::Plain, rest, n, context)? };
+    }
+    Ok(true)
+}
+
+/// A reduction `A = Q B Pᴴ` to real upper bidiagonal form. The reflectors of Q stay below the diagonal
+/// of A.
+struct Bidiagonal<T> {
+    d: Vec<f64>,
+    e: Vec<f64>,
+    left_taus: Vec<T>,
+    /// The reflectors of P in rows of n entries, of which the k-th begins at entry k + 1.
+    right: PoolBuffer,
+    right_taus: Vec<T>,
+}
+
+/// Rows that one chunk updates.
+const ROWS: usize = 64;
+
+/// Two passes over the trailing matrix for each column: one applies the last reflector from the right
+/// and multiplies the next left one with the matrix; the other the other way round.
+fn reduce<T: Scalar>(
+    a: &mut [T],
+    (m, n): (usize, usize),
+    context: &Context<'_>,
+) -> Result<Bidiagonal<T>, KernelError> {
+    let mut right = PoolBuffer::for_elements::<T>(n * n)?;
+    let reflectors = right.as_mut_slice::<T>();
+    let (mut d, mut e) = (vec![0.0; n], vec![0.0; n]);
+    let (mut left_taus, mut right_taus) = (vec![T::ZERO; n], vec![T::ZERO; n.saturating_sub(1)]);
+    let chunks_of = |rows: usize| {
+        if rows >= 4 * ROWS {
+            rows.div_ceil(ROWS)
+        } else {
+            1
+        }
+    };
+    let rows_of = |chunk: usize, chunks: usize, rows: usize| {
+        if chunks == 1 {
+            0..rows
+        } else {
+            chunk * ROWS..rows.min((chunk + 1) * ROWS)
+        }
+    };
+    let mut work = PoolBuffer::for_elements::<T>(2 * m + n + m.div_ceil(ROWS).max(1) * n)?;
+    let (v, rest) = work.as_mut_slice::<T>().split_at_mut(m);
+    // τ A u of the last right reflector u, and the conjugate of u.
+    let (product, rest) = rest.split_at_mut(m);
+    let (u_conj, sums) = rest.split_at_mut(n);
+    product.fill(T::ZERO);
+    u_conj.fill(T::ZERO);
+    for k in 0..n {
+        // Column k with the last right reflector.
+        let count = m - k;
+        for (i, to) in v[..count].iter_mut().enumerate() {
+            let entry = &mut a[(k + i) * n + k];
+            *entry = *entry - product[k + i] * u_conj[k];
+            *to = *entry;
+        }
+        let tau = reflector(&mut v[..count]);
+        left_taus[k] = tau;
+        d[k] = v[0].re();
+        for (i, &x) in v[..count].iter().enumerate() {
+            a[(k + i) * n + k] = x;
+        }
+        v[0] = T::ONE;
+        if k + 1 == n {
+            break;
+        }
+        let (first, width) = (k + 1, n - k - 1);
+        // The columns after it with the last right reflector, and their products with v.
+        let chunks = chunks_of(count);
+        {
+            let trailing = Parts::new(&mut a[k * n..]);
+            let parts = Parts::new(&mut sums[..chunks * width]);
+            let (v, product, u_conj) = (&*v, &product[k..], &u_conj[first..]);
+            context.parallel_for(chunks, |chunk| {
+                // SAFETY: rows and sums belong to one chunk.
+                let sums = unsafe { parts.part(chunk * width..(chunk + 1) * width) };
+                sums.fill(T::ZERO);
+                for i in rows_of(chunk, chunks, count) {
+                    // SAFETY: as above.
+                    let row = unsafe { trailing.part(i * n + first..(i + 1) * n) };
+                    update_and_add(row, product[i], u_conj, v[i].conj(), sums);
+                }
+            });
+        }
+        let (total, others) = sums.split_at_mut(width);
+        for other in others[..(chunks - 1) * width].chunks_exact(width) {
+            total.iter_mut().zip(other).for_each(|(x, &y)| *x = *x + y);
+        }
+        total.iter_mut().for_each(|x| *x = tau.conj() * *x);
+        // Row k with the left reflector, and the right one that eliminates it.
+        let next = &mut reflectors[k * n + first..(k + 1) * n];
+        for (to, (entry, &sum)) in next
+            .iter_mut()
+            .zip(a[k * n + first..(k + 1) * n].iter_mut().zip(&*total))
+        {
+            *entry = *entry - sum;
+            *to = entry.conj();
+        }
+        let right_tau = reflector(next);
+        right_taus[k] = right_tau;
+        e[k] = next[0].re();
+        next[0] = T::ONE;
+        let next = &*next;
+        // The other rows with the left reflector, and their products with it.
+        {
+            let rows = count - 1;
+            let chunks = chunks_of(rows);
+            let trailing = Parts::new(&mut a[first * n..]);
+            let products = Parts::new(&mut product[first..]);
+            let (v, total) = (&v[1..], &*total);
+            context.parallel_for(chunks, |chunk| {
+                for i in rows_of(chunk, chunks, rows) {
+                    // SAFETY: rows and their products belong to one chunk.
+                    let (row, product) = unsafe {
+                        (
+                            trailing.part(i * n + first..(i + 1) * n),
+                            products.part(i..i + 1),
+                        )
+                    };
+                    update_and_multiply(row, v[i], total, next, &mut product[0]);
+                    product[0] = right_tau * product[0];
+                }
+            });
+        }
+        u_conj[first..]
+            .iter_mut()
+            .zip(next)
+            .for_each(|(to, x)| *to = x.conj());
+    }
+    Ok(Bidiagonal {
+        d,
+        e,
+        left_taus,
+        right,
+        right_taus,
+    })
+}
+
+for_each_isa! {
+    /// `x -= a b`, then `sums += c x`.
+    fn update_and_add<T: Scalar>(x: &mut [T], a: T, b: &[T], c: T, sums: &mut [T]) = update_and_add_any
+}
+
+#[inline(always)]
+fn update_and_add_any<T: Scalar>(x: &mut [T], a: T, b: &[T], c: T, sums: &mut [T]) {
+    for ((x, &b), sum) in x.iter_mut().zip(b).zip(sums) {
+        *x = *x - a * b;
+        *sum = *sum + c * *x;
+    }
+}
+
+for_each_isa! {
+    /// `x -= a b`, and the product of the new x with y.
+    fn update_and_multiply<T: Scalar>(x: &mut [T], a: T, b: &[T], y: &[T], product: &mut T) = update_and_multiply_any
+}
+
+#[inline(always)]
+fn update_and_multiply_any<T: Scalar>(x: &mut [T], a: T, b: &[T], y: &[T], product: &mut T) {
+    const LANES: usize = 16;
+    let mut sums = [T::ZERO; LANES];
+    let full = x.len() / LANES * LANES;
+    for start in (0..full).step_by(LANES) {
+        let x = &mut x[start..start + LANES];
+        let (b, y) = (&b[start..start + LANES], &y[start..start + LANES]);
+        for lane in 0..LANES {
+            x[lane] = x[lane] - a * b[lane];
+            sums[lane] = sums[lane] + x[lane] * y[lane];
+        }
+    }
+    let mut sum = sums.into_iter().fold(T::ZERO, |sum, x| sum + x);
+    for i in full..x.len() {
+        x[i] = x[i] - a * b[i];
+        sum = sum + x[i] * y[i];
+    }
+    *product = sum;
+}
+
+/// Makes a real upper bidiagonal matrix diagonal, entries of either sign, and applies the rotations
+/// from the left and from the right to these rows (which may be empty); false if that does not
+/// converge.
+fn iterate<R: RealScalar>(
+    d: &mut [f64],
+    e: &mut [f64],
+    left: &mut [R],
+    right: &mut [R],
+    context: &Context<'_>,
+) -> Result<bool, KernelError> {
+    let n = d.len();
+    let precision = if is_single::<R>() { 1e-9 } else { f64::EPSILON };
+    let (mut left_sweeps, mut right_sweeps) = (Sweeps::new(), Sweeps::new());
+    let norm = d
+        .iter()
+        .chain(&*e)
+        .fold(0.0, |norm: f64, x| norm.max(x.abs()));
+    let negligible = norm * precision * 1e-3;
+    let mut steps = 0;
+    let mut m = n - 1;
+    while m > 0 {
+        let small = |i: usize| {
+            e[i].abs() <= precision * (d[i].abs() + d[i + 1].abs()) || e[i].abs() <= negligible
+        };
+        if small(m - 1) {
+            e[m - 1] = 0.0;
+            m -= 1;
+            continue;
+        }
+        let l = (0..m - 1).rev().find(|&i| small(i)).map_or(0, |i| i + 1);
+        steps += 1;
+        if steps > 40 * n {
+            return Ok(false);
+        }
+        left_sweeps.begin(l, true);
+        right_sweeps.begin(l, true);
+        let shift = shift(d, e, (l, m), precision);
+        if shift == 0.0 {
+            // Without a shift the step can be arranged so that small values keep their accuracy,
+            // and a zero on the diagonal ends as one in the off-diagonal.
+            let (mut cs, mut old_cs, mut old_sn) = (1.0, 1.0, 0.0);
+            let mut sn;
+            for i in l..m {
+                let r;
+                (cs, sn, r) = rotation(d[i] * cs, e[i]);
+                if i > l {
+                    e[i - 1] = old_sn * r;
+                }
+                (old_cs, old_sn, d[i]) = rotation(old_cs * r, d[i + 1] * sn);
+                right_sweeps.push(cs, sn);
+                left_sweeps.push(old_cs, old_sn);
+            }
+            let h = d[m] * cs;
+            d[m] = h * old_cs;
+            e[m - 1] = h * old_sn;
+        } else {
+            let mut f = (d[l].abs() - shift) * (1f64.copysign(d[l]) + shift / d[l]);
+            let mut g = e[l];
+            for i in l..m {
+                let (cr, sr, r) = rotation(f, g);
+                if i > l {
+                    e[i - 1] = r;
+                }
+                f = cr * d[i] + sr * e[i];
+                e[i] = cr * e[i] - sr * d[i];
+                g = sr * d[i + 1];
+                d[i + 1] *= cr;
+                let (cl, sl, r) = rotation(f, g);
+                d[i] = r;
+                f = cl * e[i] + sl * d[i + 1];
+                d[i + 1] = cl * d[i + 1] - sl * e[i];
+                if i + 1 < m {
+                    g = sl * e[i + 1];
+                    e[i + 1] *= cl;
+                }
+                right_sweeps.push(cr, sr);
+                left_sweeps.push(cl, sl);
+            }
+            e[m - 1] = f;
+        }
+        if right_sweeps.is_full(n) {
+            apply(&mut left_sweeps, left, n, context)?;
+            apply(&mut right_sweeps, right, n, context)?;
+        }
+    }
+    apply(&mut left_sweeps, left, n, context)?;
+    apply(&mut right_sweeps, right, n, context)?;
+    Ok(true)
+}
+
+/// Applies sweeps to rows, unless nobody wants them.
+fn apply<R: RealScalar>(
+    sweeps: &mut Sweeps<R>,
+    rows: &mut [R],
+    width: usize,
+    context: &Context<'_>,
+) -> Result<(), KernelError> {
+    if rows.is_empty() {
+        *sweeps = Sweeps::new();
+        return Ok(());
+    }
+    sweeps.apply(rows, width, context)
+}
+
+/// The rotation that turns (f, g) into (r, 0): c, s, r.
+fn rotation(f: f64, g: f64) -> (f64, f64, f64) {
+    if g == 0.0 {
+        return (1.0, 0.0, f);
+    }
+    let r = (f * f + g * g).sqrt();
+    if r == 0.0 {
+        return (1.0, 0.0, 0.0);
+    }
+    (f / r, g / r, r)
+}
+
+/// The smaller singular value of the last 2 × 2 block, or zero where it would make no difference or a
+/// zero on the diagonal asks for it.
+fn shift(d: &[f64], e: &[f64], (l, m): (usize, usize), precision: f64) -> f64 {
+    let block = &d[l..=m];
+    let largest = block.iter().fold(0.0, |x: f64, y| x.max(y.abs()));
+    if block.iter().any(|x| x.abs() <= precision * largest) {
+        return 0.0;
+    }
+    let (f, g, h) = (d[m - 1].abs(), e[m - 1].abs(), d[m].abs());
+    let (low, high) = (f.min(h), f.max(h));
+    // J. Demmel and W. Kahan's formula, as in LAPACK's `las2`.
+    let (above, below) = (1.0 + low / high, (high - low) / high);
+    let value = if g < high {
+        let square = (g / high).powi(2);
+        low * 2.0 / ((above * above + square).sqrt() + (below * below + square).sqrt())
+    } else {
+        let ratio = high / g;
+        let root = |x: f64| (1.0 + (x * ratio).powi(2)).sqrt();
+        2.0 * (low * (1.0 / (root(above) + root(below)))) * ratio
+    };
+    if (value / d[l].abs()).powi(2) < precision {
+        0.0
+    } else {
+        value
+    }
+}
