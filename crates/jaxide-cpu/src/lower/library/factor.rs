@@ -1,10 +1,11 @@
-//! Factorisations and solves, matrix by matrix, on several threads where there are several matrices.
+//! Factorisations and solves: batches of matrices for the runtime's linear algebra.
 
-use super::elements::{Pod, meaningless, typed};
+use super::elements::{Pod, meaningless, typed, typed_mut};
 use super::operands::Operands;
-use super::routine::{each, routine};
-use crate::runtime::KernelCall;
-use jaxide_core::eval::numerics::linalg::{self, Entry};
+use super::routine::routine;
+use crate::runtime::linalg::{self, Scalar};
+use crate::runtime::{KernelCall, PoolBuffer};
+use jaxide_core::eval::numerics::linalg as numerics;
 use jaxide_core::prims::{Eig, Eigh, Ormqr, Qr, Schur, Svd, TriangularSolve};
 use jaxide_core::{DType, Error, Result};
 use num_complex::Complex;
@@ -53,73 +54,44 @@ macro_rules! by_real {
     };
 }
 
-/// One part of each result, as bytes.
-type Parts = Vec<Vec<u8>>;
-
-fn bytes<T: Pod>(elements: &[T]) -> Vec<u8> {
-    bytemuck::cast_slice(elements).to_vec()
-}
-
-/// A kernel that treats operands as batches, along the same leading axes, of parts: those of the first operand have
-/// `rank` axes.
-fn batched(
-    operands: &Operands,
-    rank: usize,
-    part: impl Fn(&[&[u8]]) -> Parts + Send + Sync + 'static,
-) -> Call {
-    let shape = &operands.inputs[0].shape;
-    let Some(leading) = shape.len().checked_sub(rank) else {
-        return Err(Error::shape(format!(
-            "an operand of shape {shape:?} has fewer than {rank} axes"
-        )));
-    };
-    let batch: usize = shape[..leading].iter().product();
-    if operands
+/// The batch of matrices (or, with `rank` 1, vectors) that the `index`-th operand is: the number of them.
+fn batch(operands: &Operands, index: usize, rank: usize) -> Result<usize> {
+    let shapes: Vec<&[usize]> = operands
         .inputs
         .iter()
-        .any(|input| input.shape.get(..leading) != Some(&shape[..leading]))
+        .map(|input| &input.shape[..])
+        .collect();
+    let own = shapes[index];
+    let Some(leading) = own.len().checked_sub(rank) else {
+        return Err(Error::shape(format!(
+            "an operand of shape {own:?} has fewer than {rank} axes"
+        )));
+    };
+    if shapes
+        .iter()
+        .any(|shape| shape.get(..leading) != Some(&own[..leading]))
     {
         return Err(Error::shape("operands have different leading axes"));
     }
-    let (inputs, outputs) = (operands.inputs.len(), operands.outputs.len());
-    Ok(routine(operands, move |buffers, context| {
-        let inputs: Vec<&[u8]> = (0..inputs).map(|k| buffers.input::<u8>(k)).collect();
-        let results = each(context, batch, |i| {
-            let parts: Vec<&[u8]> = inputs
-                .iter()
-                .map(|input| {
-                    let size = input.len() / batch;
-                    &input[i * size..(i + 1) * size]
-                })
-                .collect();
-            part(&parts)
-        });
-        for k in 0..outputs {
-            let out = buffers.output::<u8>(k);
-            let size = out.len().checked_div(batch).unwrap_or(0);
-            for (i, parts) in results.iter().enumerate() {
-                out[i * size..(i + 1) * size].copy_from_slice(&parts[k]);
-            }
-        }
-        Ok(())
-    }))
+    Ok(own[..leading].iter().product())
 }
 
-/// Rows and columns of the `index`-th operand's matrices.
-fn matrix(operands: &Operands, index: usize) -> Result<(usize, usize)> {
-    match operands.inputs.get(index).map(|input| &input.shape[..]) {
-        Some([.., rows, columns]) => Ok((*rows, *columns)),
+/// Number, rows and columns of the `index`-th operand's matrices.
+fn matrices(operands: &Operands, index: usize) -> Result<(usize, usize, usize)> {
+    let count = batch(operands, index, 2)?;
+    match &operands.inputs[index].shape[..] {
+        [.., rows, columns] => Ok((count, *rows, *columns)),
         _ => Err(Error::shape(format!(
             "operand {index} is no batch of matrices"
         ))),
     }
 }
 
-/// The order of the first operand's square matrices.
-fn order(operands: &Operands) -> Result<usize> {
-    match matrix(operands, 0)? {
-        (rows, columns) if rows == columns => Ok(rows),
-        (rows, columns) => Err(Error::shape(format!(
+/// Number and order of the first operand's square matrices.
+fn square(operands: &Operands) -> Result<(usize, usize)> {
+    match matrices(operands, 0)? {
+        (count, rows, columns) if rows == columns => Ok((count, rows)),
+        (_, rows, columns) => Err(Error::shape(format!(
             "matrices of {rows} by {columns} are not square"
         ))),
     }
@@ -127,182 +99,151 @@ fn order(operands: &Operands) -> Result<usize> {
 
 /// The last axis of the `index`-th operand.
 fn length(operands: &Operands, index: usize) -> usize {
-    operands
-        .inputs
-        .get(index)
-        .and_then(|input| input.shape.last().copied())
-        .unwrap_or(0)
+    operands.inputs[index].shape.last().copied().unwrap_or(0)
 }
 
 pub(super) fn cholesky(operands: &Operands) -> Call {
-    let n = order(operands)?;
-    by_entry!(operands, E => batched(operands, 2, move |x| vec![bytes(&linalg::cholesky::<E>(typed(x[0]), n))]))
+    let (count, n) = square(operands)?;
+    by_entry!(operands, E => Ok(KernelCall::new(linalg::Cholesky::<E>::new(count, n))))
 }
 
 pub(super) fn cholesky_update(operands: &Operands) -> Call {
-    let n = order(operands)?;
-    by_real!(operands, E => batched(operands, 2, move |x| {
-        vec![bytes(&linalg::cholesky_update::<E>(typed(x[0]), n, typed(x[1])))]
-    }))
+    let (count, n) = square(operands)?;
+    by_real!(operands, E => Ok(KernelCall::new(linalg::cholesky_update::<E>(count, n))))
 }
 
 pub(super) fn lu(operands: &Operands) -> Call {
-    let (m, n) = matrix(operands, 0)?;
-    by_entry!(operands, E => batched(operands, 2, move |x| {
-        let lu = linalg::lu::<E>(typed(x[0]), m, n);
-        vec![bytes(&lu.lu), bytes(&lu.pivots), bytes(&lu.permutation)]
-    }))
+    let (count, m, n) = matrices(operands, 0)?;
+    by_entry!(operands, E => Ok(KernelCall::new(linalg::Lu::<E>::new(count, m, n))))
 }
 
 pub(super) fn lu_pivots_to_permutation(operands: &Operands, size: usize) -> Call {
+    let count = batch(operands, 0, 1)?;
     match operands.inputs[0].dtype {
-        DType::I32 => batched(operands, 1, move |x| {
-            vec![bytes(&linalg::lu_pivots_to_permutation(typed(x[0]), size))]
-        }),
+        DType::I32 => Ok(KernelCall::new(linalg::lu_pivots_to_permutation(
+            count,
+            length(operands, 0),
+            size,
+        ))),
         other => Err(meaningless(other)),
     }
 }
 
 pub(super) fn qr(operands: &Operands, params: &Qr) -> Call {
-    let (m, n) = matrix(operands, 0)?;
+    let (count, m, n) = matrices(operands, 0)?;
     let (full, pivoting) = (params.full_matrices, params.pivoting);
-    by_entry!(operands, E => batched(operands, 2, move |x| {
-        let qr = linalg::qr::<E>(typed(x[0]), m, n, full, pivoting);
-        let pivots = qr.pivots.iter().map(|pivots| bytes(pivots));
-        [bytes(&qr.q), bytes(&qr.r)].into_iter().chain(pivots).collect()
-    }))
+    by_entry!(operands, E => Ok(KernelCall::new(linalg::Qr::<E>::new(count, m, n, full, pivoting))))
 }
 
 pub(super) fn geqrf(operands: &Operands) -> Call {
-    let (m, n) = matrix(operands, 0)?;
-    by_entry!(operands, E => batched(operands, 2, move |x| {
-        let (packed, taus) = linalg::geqrf::<E>(typed(x[0]), m, n);
-        vec![bytes(&packed), bytes(&taus)]
-    }))
+    let (count, m, n) = matrices(operands, 0)?;
+    by_entry!(operands, E => Ok(KernelCall::new(linalg::Geqrf::<E>::new(count, m, n))))
 }
 
 pub(super) fn geqp3(operands: &Operands) -> Call {
-    let (m, n) = matrix(operands, 0)?;
-    by_entry!(operands, E => batched(operands, 2, move |x| {
-        let (packed, pivots, taus) = linalg::geqp3::<E>(typed(x[0]), m, n, typed(x[1]));
-        vec![bytes(&packed), bytes(&pivots), bytes(&taus)]
-    }))
+    let (count, m, n) = matrices(operands, 0)?;
+    by_entry!(operands, E => Ok(KernelCall::new(linalg::geqp3::<E>(count, m, n))))
 }
 
 pub(super) fn householder_product(operands: &Operands) -> Call {
-    let (m, n) = matrix(operands, 0)?;
+    let (count, m, n) = matrices(operands, 0)?;
     let k = length(operands, 1);
     if k > n || n > m {
         return Err(Error::shape(format!(
             "{k} reflectors make no {m} by {n} matrix"
         )));
     }
-    by_entry!(operands, E => batched(operands, 2, move |x| {
-        vec![bytes(&linalg::householder_product::<E>(typed(x[0]), m, n, typed(x[1])))]
-    }))
+    by_entry!(operands, E => Ok(KernelCall::new(linalg::HouseholderProduct::<E>::new(count, m, n, k))))
 }
 
 pub(super) fn ormqr(operands: &Operands, params: &Ormqr) -> Call {
-    let ((m, n), (p, q)) = (matrix(operands, 0)?, matrix(operands, 2)?);
-    let (left, transpose) = (params.left, params.transpose);
-    if m != if left { p } else { q } || length(operands, 1) > n.min(m) {
+    let ((count, m, n), (_, p, q)) = (matrices(operands, 0)?, matrices(operands, 2)?);
+    let (left, transpose, k) = (params.left, params.transpose, length(operands, 1));
+    if m != if left { p } else { q } || k > n.min(m) {
         return Err(Error::shape(format!(
             "reflectors of length {m} cannot multiply a {p} by {q} matrix"
         )));
     }
-    by_entry!(operands, E => batched(operands, 2, move |x| {
-        vec![bytes(&linalg::ormqr::<E>((typed(x[0]), m, n), typed(x[1]), (typed(x[2]), p, q), left, transpose))]
-    }))
+    by_entry!(operands, E => Ok(KernelCall::new(linalg::Ormqr::<E>::new(count, (n, k), (p, q), left, transpose))))
 }
 
 pub(super) fn eigh(operands: &Operands, params: &Eigh) -> Call {
-    let n = order(operands)?;
+    let (count, n) = square(operands)?;
     let (first, end) = subset(params.subset_by_index, n)?;
-    let lower = params.lower;
-    by_entry!(operands, E => batched(operands, 2, move |x| {
-        let eigh = linalg::eigh::<E>(typed(x[0]), n, lower);
-        vec![bytes(&columns(&eigh.vectors, n, first, end)), bytes(&eigh.values[first..end])]
-    }))
+    by_entry!(operands, E => {
+        let all = KernelCall::new(linalg::Eigh::<E>::new(count, n, params.lower));
+        if (first, end) == (0, n) {
+            return Ok(all);
+        }
+        Ok(parts_of::<E>(operands, all, [Part::columns(n, first, end), Part::values(n, first, end)]))
+    })
 }
 
 pub(super) fn eig(operands: &Operands, params: &Eig) -> Call {
-    let n = order(operands)?;
+    let (count, n) = square(operands)?;
     let (left, right) = (
         params.compute_left_eigenvectors,
         params.compute_right_eigenvectors,
     );
-    by_entry!(operands, E => batched(operands, 2, move |x| {
-        let eig = linalg::eig::<E>(typed(x[0]), n);
-        let vectors = [left.then(|| bytes(&eig.left)), right.then(|| bytes(&eig.right))];
-        std::iter::once(bytes(&eig.values)).chain(vectors.into_iter().flatten()).collect()
-    }))
+    by_entry!(operands, E => Ok(KernelCall::new(linalg::eig::<E>(count, n, left, right))))
 }
 
 pub(super) fn svd(operands: &Operands, params: &Svd) -> Call {
-    let (m, n) = matrix(operands, 0)?;
-    let (first, end) = subset(params.subset_by_index, m.min(n))?;
-    let (vectors, full) = (params.compute_uv, params.full_matrices);
-    by_entry!(operands, E => batched(operands, 2, move |x| {
-        if !vectors {
-            return vec![bytes(&linalg::singular_values::<E>(typed(x[0]), m, n)[first..end])];
+    let (count, m, n) = matrices(operands, 0)?;
+    let k = m.min(n);
+    let (first, end) = subset(params.subset_by_index, k)?;
+    let (full, vectors) = (params.full_matrices, params.compute_uv);
+    by_entry!(operands, E => {
+        let all = KernelCall::new(linalg::Svd::<E>::new(count, m, n, full, vectors));
+        if (first, end) == (0, k) {
+            return Ok(all);
         }
-        let svd = linalg::svd::<E>(typed(x[0]), m, n, full);
-        let (left, right) = if full { ((0, m), (0, n)) } else { ((first, end), (first, end)) };
-        vec![
-            bytes(&svd.s[first..end]),
-            bytes(&columns(&svd.u, m, left.0, left.1)),
-            bytes(&svd.vt[right.0 * n..right.1 * n]),
-        ]
-    }))
+        let values = Part::values(k, first, end);
+        if !vectors {
+            return Ok(parts_of::<E>(operands, all, [values]));
+        }
+        let (left, right) = if full {
+            (Part::columns(m, 0, m), Part::rows(n, n, 0, n))
+        } else {
+            (Part::columns(k, first, end), Part::rows(k, n, first, end))
+        };
+        Ok(parts_of::<E>(operands, all, [values, left, right]))
+    })
 }
 
 pub(super) fn schur(operands: &Operands, params: &Schur) -> Call {
     if params.sort_eig_vals {
         return Err(Error::unsupported("a Schur form with sorted eigenvalues"));
     }
-    let n = order(operands)?;
-    let vectors = params.compute_schur_vectors;
-    by_entry!(operands, E => batched(operands, 2, move |x| {
-        let (form, factor) = linalg::schur::<E>(typed(x[0]), n);
-        std::iter::once(bytes(&form)).chain(vectors.then(|| bytes(&factor))).collect()
-    }))
+    let (count, n) = square(operands)?;
+    by_entry!(operands, E => Ok(KernelCall::new(linalg::schur::<E>(count, n, params.compute_schur_vectors))))
 }
 
 pub(super) fn hessenberg(operands: &Operands) -> Call {
-    let n = order(operands)?;
-    by_entry!(operands, E => batched(operands, 2, move |x| {
-        let (packed, taus) = linalg::hessenberg::<E>(typed(x[0]), n);
-        vec![bytes(&packed), bytes(&taus)]
-    }))
+    let (count, n) = square(operands)?;
+    by_entry!(operands, E => Ok(KernelCall::new(linalg::hessenberg::<E>(count, n))))
 }
 
 pub(super) fn tridiagonal(operands: &Operands, lower: bool) -> Call {
-    let n = order(operands)?;
-    by_entry!(operands, E => batched(operands, 2, move |x| {
-        let form = linalg::tridiagonal::<E>(typed(x[0]), n, lower);
-        vec![bytes(&form.packed), bytes(&form.diagonal), bytes(&form.off_diagonal), bytes(&form.taus)]
-    }))
+    let (count, n) = square(operands)?;
+    by_entry!(operands, E => Ok(KernelCall::new(linalg::tridiagonal::<E>(count, n, lower))))
 }
 
 pub(super) fn tridiagonal_solve(operands: &Operands) -> Call {
-    let (_, k) = matrix(operands, 3)?;
-    by_entry!(operands, E => batched(operands, 1, move |x| {
-        vec![bytes(&linalg::tridiagonal_solve::<E>(typed(x[0]), typed(x[1]), typed(x[2]), typed(x[3]), k))]
-    }))
+    let (count, n, k) = matrices(operands, 3)?;
+    by_entry!(operands, E => Ok(KernelCall::new(linalg::tridiagonal_solve::<E>(count, n, k))))
 }
 
 pub(super) fn triangular_solve(operands: &Operands, params: &TriangularSolve) -> Call {
-    let (m, n) = matrix(operands, 1)?;
-    let options = linalg::TriangularSolve {
+    let (count, m, n) = matrices(operands, 1)?;
+    let options = numerics::TriangularSolve {
         left_side: params.left_side,
         lower: params.lower,
         transpose_a: params.transpose_a,
         conjugate_a: params.conjugate_a,
         unit_diagonal: params.unit_diagonal,
     };
-    by_entry!(operands, E => batched(operands, 2, move |x| {
-        vec![bytes(&linalg::triangular_solve::<E>(typed(x[0]), typed(x[1]), m, n, options))]
-    }))
+    by_entry!(operands, E => Ok(KernelCall::new(linalg::TriangularSolve::<E>::new(count, m, n, options))))
 }
 
 /// The range of values asked for, all of them when nothing is said.
@@ -316,11 +257,80 @@ fn subset(range: Option<(usize, usize)>, count: usize) -> Result<(usize, usize)>
     Ok((first, end))
 }
 
-/// Some columns of a row-major matrix.
-fn columns<E: Entry>(matrix: &[E], rows: usize, first: usize, end: usize) -> Vec<E> {
-    let width = matrix.len().checked_div(rows).unwrap_or(0);
-    (0..rows)
-        .flat_map(|row| &matrix[row * width + first..row * width + end])
-        .copied()
-        .collect()
+/// What is kept of a result: of each run of `width` elements those from `first` to `end`.
+#[derive(Clone, Copy)]
+struct Part {
+    width: usize,
+    first: usize,
+    end: usize,
+    /// Whether elements are real where those of the matrix may be complex.
+    real: bool,
+}
+
+impl Part {
+    /// Some columns of matrices with `width` columns.
+    fn columns(width: usize, first: usize, end: usize) -> Self {
+        Part {
+            width,
+            first,
+            end,
+            real: false,
+        }
+    }
+
+    /// Some rows of matrices of `rows` by `columns`.
+    fn rows(rows: usize, columns: usize, first: usize, end: usize) -> Self {
+        Part {
+            width: rows * columns,
+            first: first * columns,
+            end: end * columns,
+            real: false,
+        }
+    }
+
+    /// Some of `count` real values.
+    fn values(count: usize, first: usize, end: usize) -> Self {
+        Part {
+            width: count,
+            first,
+            end,
+            real: true,
+        }
+    }
+
+    fn copy<T: Pod>(self, from: &[u8], to: &mut [u8]) {
+        let kept = self.end - self.first;
+        let runs = typed::<T>(from).chunks_exact(self.width.max(1));
+        for (from, to) in runs.zip(typed_mut::<T>(to).chunks_exact_mut(kept.max(1))) {
+            to.copy_from_slice(&from[self.first..self.end]);
+        }
+    }
+}
+
+/// A kernel that keeps a part of each result of another.
+fn parts_of<E: Scalar>(
+    operands: &Operands,
+    all: Box<KernelCall>,
+    parts: impl IntoIterator<Item = Part>,
+) -> Box<KernelCall>
+where
+    E::Real: Pod,
+{
+    let parts: Vec<Part> = parts.into_iter().collect();
+    routine(operands, move |buffers, context| {
+        let mut whole = Vec::new();
+        for &bytes in &all.signature().outputs {
+            whole.push(PoolBuffer::new(bytes)?);
+        }
+        let mut results: Vec<&mut [u8]> = whole.iter_mut().map(PoolBuffer::bytes_mut).collect();
+        all.call(&[buffers.input(0)], &mut results, context)?;
+        for (k, (part, from)) in parts.iter().zip(&whole).enumerate() {
+            if part.real {
+                part.copy::<E::Real>(from.bytes(), buffers.output(k));
+            } else {
+                part.copy::<E>(from.bytes(), buffers.output(k));
+            }
+        }
+        Ok(())
+    })
 }
