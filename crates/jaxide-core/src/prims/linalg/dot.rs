@@ -4,7 +4,7 @@ use super::super::*;
 use super::*;
 
 /// Axes of `0..rank` in neither list.
-fn remaining(rank: usize, first: &[usize], second: &[usize]) -> Vec<usize> {
+pub(super) fn remaining(rank: usize, first: &[usize], second: &[usize]) -> Vec<usize> {
     (0..rank)
         .filter(|axis| !first.contains(axis) && !second.contains(axis))
         .collect()
@@ -149,7 +149,7 @@ fn batched_numbers(
 }
 
 /// The positions that sort a list.
-fn argsort(values: &[usize]) -> Vec<usize> {
+pub(super) fn argsort(values: &[usize]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by_key(|&index| values[index]);
     order
