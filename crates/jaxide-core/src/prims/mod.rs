@@ -13,7 +13,9 @@ mod control;
 mod elementwise;
 mod indexing;
 mod linalg;
+mod machine;
 mod named_function;
+mod numpy;
 mod random;
 mod reduction;
 mod shape;
@@ -22,6 +24,7 @@ mod window;
 
 use std::fmt;
 
+pub(crate) use elementwise::index_dtype;
 pub(crate) use indexing::adopt_combiners;
 pub use params::*;
 pub use rules::{BatchAxis, Batched, JvpResult, Partial, Primitive, TransposeArg, Trimmed};

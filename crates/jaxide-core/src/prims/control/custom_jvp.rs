@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::super::elementwise::to_front;
 use super::super::*;
 use super::call::*;
 use super::library;
@@ -17,6 +18,9 @@ use crate::transform::{
     Memo, OutDim, Split, backward_pass, batch, bind_constants, eval_jvp, eval_linearize, split_jvp,
 };
 
+/// Results and tangents from primals and tangents.
+type Derivative<'a> = Box<dyn Fn(&Builder, &[Atom], &[Option<Atom>]) -> Result<JvpResult> + 'a>;
+
 impl Primitive for CustomJvpCall {
     fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
         check_call(&self.call_jaxpr, operands)
@@ -25,8 +29,8 @@ impl Primitive for CustomJvpCall {
     /// By the rule; without one (text names it only, and it is none that JAX brings along) the function itself is
     /// differentiated.
     fn jvp(&self, b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<JvpResult> {
-        if let Some(rule) = self.rule() {
-            return self.apply_rule(&rule, b, primals, tangents);
+        if let Some(derivative) = self.derivative() {
+            return derivative(b, primals, tangents);
         }
         let consts = bind_constants(b, &self.call_jaxpr);
         let (results, tangents) = eval_jvp(b, &self.call_jaxpr.jaxpr, &consts, primals, tangents)?;
@@ -42,11 +46,8 @@ impl Primitive for CustomJvpCall {
         primals: &[Atom],
         tangents: &[Option<Atom>],
     ) -> Result<Option<JvpResult>> {
-        if let Some(rule) = self.rule() {
-            let jvp = |b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]| {
-                self.apply_rule(&rule, b, primals, tangents)
-            };
-            return split_jvp(split, "custom_jvp_call", primals, tangents, jvp).map(Some);
+        if let Some(derivative) = self.derivative() {
+            return split_jvp(split, "custom_jvp_call", primals, tangents, derivative).map(Some);
         }
         let consts = bind_constants(split.known, &self.call_jaxpr);
         let (results, tangents) =
@@ -63,6 +64,18 @@ impl Primitive for CustomJvpCall {
         operands: &[Batched],
         axis: &BatchAxis,
     ) -> Result<SmallVec<[Batched; 1]>> {
+        let mut operands = operands.to_vec();
+        let (_, own) = operands.split_at_mut(self.num_consts);
+        let mapped = own.iter().filter(|operand| operand.dim.is_some()).count();
+        if library::captured(self).is_some() && mapped > 0 && mapped < own.len() {
+            // The rule is found by name again: its arguments must go together as they did.
+            for operand in own {
+                *operand = Batched {
+                    value: to_front(b, *operand, axis.size),
+                    dim: Some(0),
+                };
+            }
+        }
         let dims: Vec<Option<usize>> = operands.iter().map(|operand| operand.dim).collect();
         let out = vec![OutDim::AsIs; self.call_jaxpr.jaxpr.outvars.len()];
         let call = batch(b, &self.call_jaxpr, axis, &dims, &out)?;
@@ -98,11 +111,19 @@ impl Primitive for CustomJvpCall {
 
     /// All arguments stay: the rule may need them.
     fn dce(&self, memo: &Memo, used: &[bool]) -> Result<Option<Trimmed>> {
-        if !used.contains(&false) {
-            return Ok(None);
-        }
         let inputs = vec![true; self.call_jaxpr.jaxpr.invars.len()];
         let out = dce_jaxpr(memo, &self.call_jaxpr, used, &inputs)?;
+        if !used.contains(&false) {
+            let prim = CustomJvpCall {
+                call_jaxpr: out.jaxpr,
+                ..self.clone()
+            };
+            return Ok(Some(Trimmed {
+                prim: prim.into(),
+                inputs,
+                outputs: used.to_vec(),
+            }));
+        }
         let used_results = used.to_vec();
         let rule = self.rule().unwrap_or_else(|| self.jvp.clone());
         let rule = rule.map(move |jaxpr| {
@@ -131,6 +152,29 @@ impl CustomJvpCall {
             Some(_) => Some(self.jvp.clone()),
             None => library::rule(self),
         }
+    }
+
+    /// How its results and tangents are computed, if there is more to it than the function itself.
+    fn derivative(&self) -> Option<Derivative<'_>> {
+        if let Some(rule) = self.rule() {
+            return Some(Box::new(move |b, primals, tangents| {
+                self.apply_rule(&rule, b, primals, tangents)
+            }));
+        }
+        let tangents_of = library::captured(self)?;
+        Some(Box::new(move |b, primals, tangents| {
+            let results = b.emit(self.clone(), primals)?;
+            let x = &primals[self.num_consts..];
+            let tangents = tangents[self.num_consts..].iter().zip(x);
+            let t: Vec<Atom> = tangents
+                .map(|(tangent, &x)| tangent.unwrap_or_else(|| b.zeros(&b.aval(x).tangent())))
+                .collect();
+            let tangents = tangents_of(b, &results, x, &t)?;
+            Ok(JvpResult {
+                primals: results,
+                tangents: tangents.into_iter().map(Some).collect(),
+            })
+        }))
     }
 
     fn apply_rule(

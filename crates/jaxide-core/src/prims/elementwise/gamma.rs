@@ -65,12 +65,7 @@ fn beta_density(b: &Builder, operands: &[Atom]) -> Atom {
 
 /// `i0e(x) - i1e(x) (sign(x) + 1/x)`, and one half near zero.
 fn bessel_i1e_derivative(b: &Builder, y: Atom, x: Atom) -> Atom {
-    let epsilon = match b.dtype(x) {
-        DType::F64 => f64::EPSILON,
-        DType::F16 => 2f64.powi(-10),
-        DType::BF16 => 2f64.powi(-7),
-        _ => f64::from(f32::EPSILON),
-    };
+    let epsilon = super::super::machine::epsilon(b.dtype(x));
     let not_tiny = b.gt(b.abs(x), constant(b, x, epsilon));
     let safe = b.select(not_tiny, x, full_like(b, x, epsilon, None));
     let i0e = b.op(BesselI0e, &[safe]);

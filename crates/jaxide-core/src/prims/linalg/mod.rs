@@ -3,12 +3,14 @@
 //! For factorisations and solvers the last two axes are the matrix, all others are batch axes.
 
 mod cholesky;
+mod determinant;
 mod dot;
 mod eigen;
 mod fft;
 mod lu;
 mod matrices;
 mod packed;
+mod pseudo_inverse;
 mod qr;
 mod ragged;
 mod scaled;
@@ -16,6 +18,11 @@ mod solve;
 mod svd;
 mod triangular;
 mod tridiagonal;
+
+pub(super) use determinant::{
+    determinant_jvp, log_determinant_tangents, small_log_determinant_tangents,
+};
+pub(super) use pseudo_inverse::pseudo_inverse_tangent;
 
 use smallvec::{SmallVec, smallvec};
 
