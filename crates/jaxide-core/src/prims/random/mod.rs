@@ -1,4 +1,6 @@
-//! Random bits and keys: the Threefry and bit-generator keys of JAX. None of it has a derivative.
+//! Random bits and keys: the Threefry and bit-generator keys of JAX. Only gamma samples have a derivative.
+
+mod gamma;
 
 use smallvec::{SmallVec, smallvec};
 
@@ -7,7 +9,7 @@ use super::shape::one;
 use super::*;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::jaxpr::{Atom, Aval, Builder, Shape};
+use crate::jaxpr::{Atom, Aval, Builder, Dims, Shape};
 
 type Avals = SmallVec<[Aval; 1]>;
 
@@ -144,15 +146,6 @@ random! {
         Ok(smallvec![Batched { value: b.op(*p, &atoms), dim: Some(0) }])
     };
     RandomClone "random_clone" |_, o| Ok(smallvec![keys(o)?.clone()]), |p, b, o, axis| leading(p, b, o, axis);
-    RandomGamma "random_gamma" |_, o| {
-        let [key, shape] = o else { return Err(arity(2, o.len())) };
-        keys(o)?;
-        let fits = key.rank() == 0 || shape.shape.starts_with(&key.shape);
-        if !shape.dtype.is_float() || !fits {
-            return Err(Error::shape(format!("{shape} must be floats whose first axes are those of {key}")));
-        }
-        Ok(smallvec![shape.clone()])
-    }, |p, b, o, axis| leading(p, b, o, axis);
     RngBitGenerator "rng_bit_generator" |p, o| {
         let state = one(o)?;
         let fits = matches!((state.dtype, &state.shape[..]), (DType::U32, [4]) | (DType::U64, [2]));
