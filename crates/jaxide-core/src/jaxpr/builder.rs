@@ -127,7 +127,7 @@ impl Builder {
 
     /// The scalar literal `value` of a numeric `dtype`, rounded to it.
     pub fn number(&self, value: f64, dtype: DType) -> Atom {
-        let scalar = if dtype == DType::Bool {
+        let scalar = if matches!(dtype, DType::Bool | DType::Float0) {
             Scalar::Bool(value != 0.0)
         } else {
             Scalar::Float(value)

@@ -38,7 +38,7 @@ impl Scalar {
             .ok()
     }
 
-    /// The element `bytes` of type `dtype`; `None` for keys and `float0`.
+    /// The element `bytes` of type `dtype`; `None` for keys. The element of `float0` is `False`.
     ///
     /// # Panics
     /// Never: the wrong number of bytes gives `None`.
@@ -79,7 +79,8 @@ impl Scalar {
                 let value = read!(Complex<f64>);
                 Scalar::Complex(value.re, value.im)
             }
-            DType::Float0 | DType::KeyFry | DType::KeyRbg | DType::KeyUnsafeRbg => return None,
+            DType::Float0 => Scalar::Bool(false),
+            DType::KeyFry | DType::KeyRbg | DType::KeyUnsafeRbg => return None,
         })
     }
 
@@ -137,9 +138,8 @@ impl Scalar {
                 let (re, im) = self.as_complex();
                 bytes!(Complex::new(re, im))
             }
-            DType::Float0 | DType::KeyFry | DType::KeyRbg | DType::KeyUnsafeRbg => {
-                return Err(refuse());
-            }
+            DType::Float0 => SmallVec::new(),
+            DType::KeyFry | DType::KeyRbg | DType::KeyUnsafeRbg => return Err(refuse()),
         })
     }
 
@@ -295,8 +295,14 @@ impl Literal {
 }
 
 /// Value and type, as the text has it: `1.0:f32[]`.
+/// The one value of `float0`, as NumPy prints an element without bytes.
+pub(crate) const FLOAT0: &str = "(b'',)";
+
 impl fmt::Display for Literal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.dtype == DType::Float0 {
+            return write!(f, "{FLOAT0}:float0[]");
+        }
         write!(f, "{}:{}[]", self.value, self.dtype)
     }
 }

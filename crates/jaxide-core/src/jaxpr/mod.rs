@@ -21,6 +21,7 @@ use smallvec::SmallVec;
 pub use aval::{Annotations, Aval, AvalKind, Dims, Shape};
 pub use builder::Builder;
 pub use check::{check, debug_check};
+pub(crate) use literal::FLOAT0;
 pub use literal::{Literal, Scalar};
 pub use parse::{Diagnostic, ParseError, parse};
 pub use print::PrintOptions;

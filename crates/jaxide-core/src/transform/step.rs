@@ -178,10 +178,7 @@ impl FlatFunction<'_> {
         let tangents = self.tangent_inputs(&b, argnums);
         let (mut results, tangents) =
             eval_jvp(&b, &self.jaxpr.jaxpr, &consts, &primals, &tangents)?;
-        for &out in tangent_outs {
-            let tangent = tangents[out].unwrap_or_else(|| self.zero_result(&b, out));
-            results.push(tangent);
-        }
+        results.extend(self.given_tangents(&b, &tangents, tangent_outs));
         b.finish(&results)
     }
 
@@ -204,9 +201,7 @@ impl FlatFunction<'_> {
             .iter()
             .map(|&nonzero| if nonzero { linear.next() } else { None })
             .collect();
-        for &out in tangent_outs {
-            results.push(tangents[out].unwrap_or_else(|| self.zero_result(&b, out)));
-        }
+        results.extend(self.given_tangents(&b, &tangents, tangent_outs));
         b.finish(&results)
     }
 
@@ -468,6 +463,21 @@ impl FlatFunction<'_> {
             tangents[arg] = Some(b.input(avals[arg].tangent()));
         }
         tangents
+    }
+
+    /// The tangents of the listed results. As in JAX, tangents of all results are written, those that are zero and those
+    /// of integers included.
+    fn given_tangents(
+        &self,
+        b: &Builder,
+        tangents: &[Option<Atom>],
+        listed: &[usize],
+    ) -> Vec<Atom> {
+        let all = tangents.iter().enumerate();
+        let all: Vec<Atom> = all
+            .map(|(out, tangent)| tangent.unwrap_or_else(|| self.zero_result(b, out)))
+            .collect();
+        listed.iter().map(|&out| all[out]).collect()
     }
 
     fn zero_result(&self, b: &Builder, out: usize) -> Atom {

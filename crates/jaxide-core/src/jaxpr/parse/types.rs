@@ -6,7 +6,7 @@ use super::cursor::{Cursor, Parsed, is_word};
 use super::diagnostic::Mistake;
 use super::spelling::nearest;
 use crate::dtype::DType;
-use crate::jaxpr::{Annotations, Aval, AvalKind, Literal, Scalar, Shape};
+use crate::jaxpr::{Annotations, Aval, AvalKind, FLOAT0, Literal, Scalar, Shape};
 use crate::tensor::element_count;
 
 impl<'a> Cursor<'a> {
@@ -151,7 +151,12 @@ impl<'a> Cursor<'a> {
         }
         self.offset += 1;
         let aval = self.aval()?;
-        let Some(value) = scalar(number) else {
+        let value = if aval.dtype == DType::Float0 {
+            (number == FLOAT0).then_some(Scalar::Bool(false))
+        } else {
+            scalar(number)
+        };
+        let Some(value) = value else {
             return Err(Mistake::new(
                 start..end,
                 format!("`{number}` is not a number"),
