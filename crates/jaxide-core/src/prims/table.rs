@@ -241,7 +241,10 @@ super::primitives! {
         /// The case that the first operand (bool or i32, scalar or of the cases' shape) selects.
         SelectN "select_n" (n -> 1);
         /// Polynomial of the first operand with the other operands as coefficients, lowest degree first.
-        Polynomial "polynomial" (n -> 1);
+        Polynomial "polynomial" (n -> 1) {
+            /// How many terms JAX writes out before it loops; the result is the same.
+            unroll: Option<usize> = elided,
+        };
         /// Conversion of the element type.
         ConvertElementType "convert_element_type" (1 -> 1) {
             /// Element type of the result.

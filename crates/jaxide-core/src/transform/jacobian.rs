@@ -3,7 +3,7 @@
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::jaxpr::{Atom, Aval, Builder, Dims};
-use crate::prims::{Prim, Split as SplitPrim};
+use crate::prims::{Prim, Split as SplitPrim, index_dtype};
 
 /// All unit vectors of the space of `leaves`, one array per leaf with the number of the vector as leading axis.
 ///
@@ -16,9 +16,10 @@ pub(super) fn standard_basis(b: &Builder, leaves: &[Aval]) -> Result<Vec<Atom>> 
         .map(|leaf| leaf.dtype)
         .reduce(widest)
         .unwrap_or(DType::F32);
-    let rows = b.iota(DType::I32, &[size, size], 0);
-    let columns = b.iota(DType::I32, &[size, size], 1);
-    let diagonal = b.add(rows, b.integer(0, DType::I32));
+    let index = index_dtype(dtype);
+    let rows = b.iota(index, &[size, size], 0);
+    let columns = b.iota(index, &[size, size], 1);
+    let diagonal = b.add(rows, b.integer(0, index));
     let eye = b.convert(b.eq(diagonal, columns), dtype);
     b.check()?;
     let parts = split(b, eye, 1, leaves)?;

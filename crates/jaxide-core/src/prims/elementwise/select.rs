@@ -30,7 +30,7 @@ impl Primitive for Clamp {
             let (mask, g) = (mask, maybe_broadcast(b, g, &b.shape(x)));
             b.select(mask, g, zeros)
         };
-        let mut sum = tangents[0].map(|g| {
+        let lower = tangents[0].map(|g| {
             let (above, ordered) = (b.gt(min, x), b.lt(min, max));
             masked(b.and(above, ordered), g)
         });
@@ -38,8 +38,8 @@ impl Primitive for Clamp {
             let (above, below) = (b.gt(x, min), b.lt(x, max));
             masked(b.and(above, below), g)
         });
-        sum = add_tangents(b, sum, middle);
         let upper = tangents[2].map(|g| masked(b.lt(max, x), g));
+        let sum = add_tangents(b, lower, middle);
         Ok(JvpResult::one(answer, add_tangents(b, sum, upper)))
     }
 
@@ -83,11 +83,14 @@ impl Primitive for Clamp {
             .max_by_key(|&atom| b.rank(atom))
             .map(|atom| b.shape(atom))
             .unwrap_or_default();
-        for atom in [&mut min, &mut max, &mut x] {
-            let own = b.rank(*atom);
-            if own < widest.len() {
-                let dims: Vec<usize> = (0..own).collect();
-                *atom = b.broadcast_in_dim(*atom, &widest, &dims);
+        // Scalars first, in the order in which JAX writes them.
+        for scalars in [true, false] {
+            for atom in [&mut min, &mut max, &mut x] {
+                let own = b.rank(*atom);
+                if own < widest.len() && (own == 0) == scalars {
+                    let dims: Vec<usize> = (0..own).collect();
+                    *atom = b.broadcast_in_dim(*atom, &widest, &dims);
+                }
             }
         }
         call(min, x, max, Some(0))
@@ -256,6 +259,20 @@ impl Primitive for SelectN {
     }
 }
 
+impl Polynomial {
+    /// The polynomial with other coefficients, behind `x` in `operands`. One of degree 0 is its coefficient.
+    fn with_coefficients(&self, b: &Builder, operands: &[Atom]) -> Atom {
+        match *operands {
+            [x] => full_like(b, x, 0.0, None),
+            [x, only] => {
+                let shape = broadcast_shape(&[b.aval(x), b.aval(only)]);
+                maybe_broadcast(b, only, &shape.unwrap_or_else(|_| b.shape(only)))
+            }
+            _ => b.op(self.clone(), operands),
+        }
+    }
+}
+
 impl Primitive for Polynomial {
     fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
         if operands.len() < 2 {
@@ -267,7 +284,7 @@ impl Primitive for Polynomial {
     }
 
     fn jvp(&self, b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<JvpResult> {
-        let answer = b.op(*self, primals);
+        let answer = b.op(self.clone(), primals);
         let (x, coefficients) = (primals[0], &primals[1..]);
         let mut sum = None;
         if let Some(g) = tangents[0] {
@@ -275,11 +292,7 @@ impl Primitive for Polynomial {
             for (degree, &coefficient) in coefficients.iter().enumerate().skip(1) {
                 operands.push(b.mul(constant(b, coefficient, degree as f64), coefficient));
             }
-            let slope = if operands.len() > 1 {
-                b.op(*self, &operands)
-            } else {
-                full_like(b, x, 0.0, None)
-            };
+            let slope = self.with_coefficients(b, &operands);
             sum = Some(b.mul(g, slope));
         }
         if tangents[1..].iter().any(Option::is_some) {
@@ -287,7 +300,8 @@ impl Primitive for Polynomial {
             for (&coefficient, tangent) in coefficients.iter().zip(&tangents[1..]) {
                 operands.push(tangent.unwrap_or_else(|| full_like(b, coefficient, 0.0, None)));
             }
-            sum = add_tangents(b, sum, Some(b.op(*self, &operands)));
+            let own = self.with_coefficients(b, &operands);
+            sum = add_tangents(b, sum, Some(own));
         }
         Ok(JvpResult::one(answer, sum))
     }
@@ -298,7 +312,7 @@ impl Primitive for Polynomial {
         operands: &[Batched],
         _axis: &BatchAxis,
     ) -> Result<SmallVec<[Batched; 1]>> {
-        batch_elementwise((*self).into(), b, operands)
+        batch_elementwise(self.clone().into(), b, operands)
     }
 
     fn transpose(

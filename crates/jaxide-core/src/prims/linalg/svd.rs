@@ -68,7 +68,11 @@ impl Svd {
         let s_inverse = b.div(b.number(1.0, real), b.add(s, s_zeros));
         let s_inverse = diagonal_matrix(b, b.sub(s_inverse, s_zeros));
         let skew = b.sub(ds_matrix, adjoint(b, ds_matrix));
-        let skew = b.mul(b.number(0.5, dtype), skew);
+        let half = match b.number(0.5, dtype) {
+            Atom::Lit(half) => b.computed(half),
+            half @ Atom::Var(_) => half,
+        };
+        let skew = b.mul(half, skew);
         let on_diagonal = b.mul(skew, scaled(s_inverse));
         let hermitian = |x: Atom| {
             let factor = scaled(inverse);

@@ -1,8 +1,9 @@
 //! Sums, products, extrema and logical reductions along axes.
 
 use super::super::*;
+use super::eval_jvp;
 use super::*;
-use super::{eval_batch, eval_jvp};
+use crate::transform::{OutDim, batch, bind_constants};
 
 fn number(aval: &Aval) -> Result<()> {
     if aval.dtype.is_integer() || aval.dtype.is_inexact() {
@@ -322,31 +323,23 @@ fn reduction_tree(combiner: &ClosedJaxpr, avals: &[Aval]) -> Result<ClosedJaxpr>
     let inputs: Vec<Atom> = avals.iter().map(|aval| b.input(aval.clone())).collect();
     let (arrays, initial) = inputs.split_at(avals.len() / 2);
     let mut arrays = arrays.to_vec();
-    let consts: Vec<Atom> = combiner
-        .consts
-        .iter()
-        .map(|value| b.constant(value.clone()))
-        .collect();
     while b.shape(arrays[0])[0] > 1 {
         let shape = b.shape(arrays[0]);
         let (length, half) = (shape[0], shape[0].div_ceil(2));
-        let mut operands = Vec::new();
-        for second in [false, true] {
-            for (&x, &initial) in arrays.iter().zip(initial) {
-                let (start, limit) = if second { (half, length) } else { (0, half) };
-                let mut part = b.slice_in_dim(x, 0, start, limit, 1);
-                if second && length - half != half {
-                    let mut config = vec![(0, 0, 0); shape.len()];
-                    config[0] = (0, 1, 0);
-                    part = b.pad(part, initial, &config);
-                }
-                operands.push(Batched {
-                    value: part,
-                    dim: (!shape.is_empty()).then_some(0),
-                });
+        let parts = |start, limit| {
+            let cut = |&x: &Atom| b.slice_in_dim(x, 0, start, limit, 1);
+            arrays.iter().map(cut).collect::<Vec<Atom>>()
+        };
+        let (mut operands, mut second) = (parts(0, half), parts(half, length));
+        if length - half != half {
+            let mut config = vec![(0, 0, 0); shape.len()];
+            config[0] = (0, 1, 0);
+            for (part, &initial) in second.iter_mut().zip(initial) {
+                *part = b.pad(*part, initial, &config);
             }
         }
-        arrays = map_combiner(&b, combiner, &consts, operands)?;
+        operands.append(&mut second);
+        arrays = map_combiner(&b, combiner, &operands)?;
     }
     let results: Vec<Atom> = arrays
         .iter()
@@ -363,31 +356,18 @@ fn reduction_tree(combiner: &ClosedJaxpr, avals: &[Aval]) -> Result<ClosedJaxpr>
     b.finish(&results)
 }
 
-/// Applies a combiner of scalars to all elements of arrays of one shape, by flattening them to one mapped axis.
-fn map_combiner(
-    b: &Builder,
-    combiner: &ClosedJaxpr,
-    consts: &[Atom],
-    operands: Vec<Batched>,
-) -> Result<Vec<Atom>> {
-    let shape = b.shape(operands[0].value);
-    let size: usize = shape.iter().product();
-    let axis = BatchAxis { size, name: None };
-    let lanes: Vec<Batched> = operands
-        .iter()
-        .map(|operand| Batched {
-            value: b.reshape(operand.value, &[size]),
-            dim: Some(0),
-        })
-        .collect();
-    let results = eval_batch(b, &combiner.jaxpr, consts, &lanes, &axis)?;
-    Ok(results
-        .into_iter()
-        .map(|result| {
-            let flat = super::super::elementwise::to_front(b, result, size);
-            b.reshape(flat, &shape)
-        })
-        .collect())
+/// Applies a combiner of scalars to all elements of arrays of one shape, mapping it over one axis after the other.
+fn map_combiner(b: &Builder, combiner: &ClosedJaxpr, operands: &[Atom]) -> Result<Vec<Atom>> {
+    let shape = b.shape(operands[0]);
+    let mut combiner = combiner.clone();
+    for &size in shape.iter().rev() {
+        let axis = BatchAxis { size, name: None };
+        let front = vec![Some(0); operands.len()];
+        let out = vec![OutDim::Front; combiner.jaxpr.outvars.len()];
+        combiner = batch(b, &combiner, &axis, &front, &out)?.jaxpr;
+    }
+    let consts = bind_constants(b, &combiner);
+    Ok(b.inline(&combiner.jaxpr, &consts, operands)?.into_vec())
 }
 
 /// `x` with its axes read in another order, as another shape; itself when neither differs.

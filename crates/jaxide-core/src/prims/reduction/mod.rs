@@ -13,7 +13,7 @@ use super::{Batched, Prim};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::jaxpr::{Atom, Aval, Builder, Dims};
-use crate::transform::{eval_batch, eval_jvp};
+use crate::transform::eval_jvp;
 
 /// `aval` without `axes`, after checking them.
 fn without_axes(aval: &Aval, axes: &[usize]) -> Result<Aval> {

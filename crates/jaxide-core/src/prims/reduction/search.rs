@@ -1,6 +1,6 @@
 //! Positions of extrema, of non-zero elements and in sorted arrays.
 
-use super::super::elementwise::to_front;
+use super::super::elementwise::{move_axis, to_front};
 use super::super::*;
 use super::*;
 
@@ -155,20 +155,32 @@ impl Primitive for SearchSorted {
         &self,
         b: &Builder,
         operands: &[Batched],
-        axis: &BatchAxis,
+        _axis: &BatchAxis,
     ) -> Result<SmallVec<[Batched; 1]>> {
-        let atoms: Vec<Atom> = operands
-            .iter()
-            .map(|&operand| to_front(b, operand, axis.size))
-            .collect();
+        let [sorted, query] = [operands[0], operands[1]];
+        let own = self.batch_dims;
+        let in_common = sorted.dim.is_some() && query.dim.is_some();
+        // What only one of them has is an axis of its own, behind those in common.
+        let place = if in_common { 0 } else { own };
+        let moved = |operand: Batched| match operand.dim {
+            Some(dim) => move_axis(b, operand.value, dim, place),
+            None => operand.value,
+        };
+        let atoms = [moved(sorted), moved(query)];
         let prim = SearchSorted {
-            dimension: self.dimension + 1,
-            batch_dims: self.batch_dims + 1,
+            dimension: self.dimension + usize::from(sorted.dim.is_some()),
+            batch_dims: own + usize::from(in_common),
             ..self.clone()
+        };
+        let dim = match (sorted.dim, query.dim) {
+            (Some(_), Some(_)) => Some(0),
+            (Some(_), None) => Some(own),
+            (None, Some(_)) => Some(b.rank(sorted.value) - 1),
+            (None, None) => None,
         };
         Ok(smallvec![Batched {
             value: b.op(prim, &atoms),
-            dim: Some(0)
+            dim
         }])
     }
 

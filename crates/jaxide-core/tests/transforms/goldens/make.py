@@ -293,3 +293,39 @@ case("frexp_jvp", lambda x: jnp.frexp(x)[0], [f32(3)], jvp(0))
 case("frexp_vmap", lambda x: jnp.frexp(x), [f32(3)], vmap(1))
 case("ldexp_jvp", jnp.ldexp, [f32(3), i32(3)], jvp(0))
 case("ldexp_vmap", jnp.ldexp, [f32(3), i32(3)], vmap(1, None))
+case("library_slogdet_jvp", jnp.linalg.slogdet, [f32(2, 2)], jvp(0, outs=(0, 1)))
+case("library_slogdet_lu_vjp", lambda x: jnp.linalg.slogdet(x)[1], [f32(3, 3)], vjp(0))
+case("library_pinv_tall_jvp", jnp.linalg.pinv, [f32(3, 2)], jvp(0))
+case("library_pinv_wide_vjp", jnp.linalg.pinv, [f32(2, 3)], vjp(0))
+case("library_i0_jvp", jnp.i0, [f32(3)], jvp(0))
+case("library_i1_jvp_of_jvp", jax.scipy.special.i1, [f32(3)], jvp(0), jvp(0))
+case("library_xlogy_vjp", jax.scipy.special.xlogy, [f32(3), f32(3)], vjp(0, 1))
+case("library_xlog1py_vmap", jax.scipy.special.xlog1py, [f32(3), f32(3)], vmap(0, None), jvp(0, 1))
+case("library_entr_jvp", jax.scipy.special.entr, [f32(3)], jvp(0))
+case("library_logit_jvp", jax.scipy.special.logit, [f32(3)], jvp(0))
+case("library_log_ndtr_jvp", jax.scipy.special.log_ndtr, [f32(3)], jvp(0))
+
+
+# Tangents of integers, and of results that do not depend on the arguments.
+
+case("float0_top_k_jvp", lambda x: lax.top_k(x, 2), [f32(4)], jvp(0))
+case("float0_sort_linearize", lambda x, i: lax.sort((x, i), num_keys=1), [f32(4), i32(4)], linearize(0))
+case("zero_tangents_jvp", lambda x, y: [x * 2.0, jnp.ones(2), y], [f32(2), f32(3)], jvp(0))
+
+
+# Operands mapped alone.
+
+def groups(x, y, n):
+    return lax.ragged_dot(x, y, n)
+
+
+case("clamp_vmap_bound", lambda a, x: lax.clamp(a, x, jnp.float32(1.0)), [f32(), f32(4)], vmap(0, None))
+case("searchsorted_vmap_sorted", jnp.searchsorted, [f32(5), f32(3)], vmap(0, None))
+case("searchsorted_vmap_values", jnp.searchsorted, [f32(5), f32(3)], vmap(None, 1))
+case("searchsorted_vmap_both", jnp.searchsorted, [f32(5), f32(3)], vmap(0, 1))
+case("reduce_jvp", lambda x: lax.reduce(x, jnp.float32(1), lambda a, b: a * b + a, (0,)), [f32(3, 2)], jvp(0))
+case("polynomial_jvp", lambda x, a, b: lax.polynomial(x, [a, b]), [f32(3), f32(), f32()], jvp(0, 1, 2))
+case("polynomial_unroll_vmap", lambda x: lax.polynomial(x, [1.0] * 12, unroll=20), [f32(3)], vmap(0))
+case("ragged_dot_jvp", groups, [f32(6, 4), f32(3, 4, 5), i32(3)], jvp(0, 1))
+case("ragged_dot_vjp", groups, [f32(6, 4), f32(3, 4, 5), i32(3)], vjp(0, 1))
+case("ragged_dot_vmap", groups, [f32(6, 4), f32(3, 4, 5), i32(3)], vmap(0, 0, 0))

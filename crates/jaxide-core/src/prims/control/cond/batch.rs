@@ -124,9 +124,9 @@ fn broadcast_to(b: &Builder, x: Atom, like: Atom) -> Atom {
 }
 
 fn stop_gradient(b: &Builder, x: Atom) -> Atom {
-    if b.dtype(x).is_inexact() {
-        b.op(StopGradient, &[x])
-    } else {
+    if b.dtype(x).is_key() {
         x
+    } else {
+        b.op(StopGradient, &[x])
     }
 }
