@@ -1,7 +1,8 @@
 //! `linear_call`: a call with its own transpose.
 //!
 //! Operands are captured constants, residuals, then linear operands. The rule's jaxpr takes residuals and cotangents
-//! of the results and gives cotangents of the linear operands.
+//! of the results and gives cotangents of the linear operands. Where text gives it by name only, the function itself is
+//! transposed.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use super::super::*;
 use super::call::*;
 use crate::error::{Error, Result};
 use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr};
-use crate::transform::{bind_constants, constants_as_arguments};
+use crate::transform::{backward_pass, bind_constants, constants_as_arguments};
 
 impl Primitive for LinearCall {
     fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
@@ -58,6 +59,14 @@ impl Primitive for LinearCall {
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
     ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+        if self.transpose_thunk.make.is_none() {
+            // Text names the rule only: what it is the transpose of is there.
+            let consts = bind_constants(b, &self.callee);
+            let start = vec![None; operands.len()];
+            let callee = &self.callee.jaxpr;
+            let out = backward_pass(b, callee, &consts, operands, start, cotangents)?;
+            return Ok(out.into());
+        }
         let rule = self.transpose_thunk.jaxpr(&[])?;
         let consts = bind_constants(b, &rule);
         let (captured, rest) = operands.split_at(self.num_callee_consts);
