@@ -7,7 +7,7 @@
 mod goldens;
 mod npz;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use jaxide_core::eval::eval;
@@ -18,11 +18,36 @@ use jaxide_core::transform::{Step, apply};
 use jaxide_core::{ClosedJaxpr, DType, Scalar, Tensor};
 use serde_json::Value;
 
-/// Cases whose text must be JAX's, of all with steps: the others need rules that text gives by name only.
-const TEXT_SHARE: f64 = 0.9;
+/// Cases whose text differs, by base: JAX's text has functions of the program that the base's text gives by name only.
+/// Their numbers agree all the same.
+const OTHER_TEXTS: [(&str, &str); 4] = [
+    (
+        "custom_jvp",
+        "jvp vjp linearize vmap_of_jvp grad value_and_grad vmap_of_grad grad_of_jit jit_of_grad grad_of_checkpoint \
+         hessian jvp_of_grad vjp_of_grad",
+    ),
+    (
+        "custom_vjp",
+        "vjp vjp_last grad value_and_grad vmap_of_grad grad_of_jit jit_of_grad grad_of_checkpoint vjp_of_grad \
+         vjp_of_vmap",
+    ),
+    (
+        "custom_root",
+        "jvp vjp linearize vmap_of_jvp grad value_and_grad vmap_of_grad grad_of_jit jit_of_grad grad_of_checkpoint \
+         hessian jvp_of_grad vjp_of_grad jacfwd vjp_of_vmap",
+    ),
+    // Of two equal jaxprs JAX shares one less, which its caches decide.
+    ("linear_solve_cg", "jacrev"),
+];
 
-/// Cases whose numbers must be JAX's, of all with steps: in the others an inner jaxpr needs constants of the base.
-const NUMBERS_SHARE: f64 = 0.98;
+/// Whether the text of a case is known to differ.
+fn text_differs(name: &str) -> bool {
+    let Some((base, kind)) = name.split_once("__") else {
+        return false;
+    };
+    let mut listed = OTHER_TEXTS.iter();
+    listed.any(|(known, kinds)| *known == base && kinds.split_whitespace().any(|k| k == kind))
+}
 
 /// A folder with a manifest: `transforms` of a corpus, or the folder named itself; else the selection kept here.
 fn corpus() -> PathBuf {
@@ -101,21 +126,38 @@ fn arrays(folder: &Path, row: &Value) -> HashMap<String, Tensor> {
     npz::read(&std::fs::read(path).expect("the arrays"), &storage)
 }
 
+/// The values of a jaxpr's constvars.
+fn constants(jaxpr: &ClosedJaxpr, arrays: &HashMap<String, Tensor>) -> Vec<Tensor> {
+    let members = 0..jaxpr.jaxpr.constvars.len();
+    members
+        .map(|index| arrays[&format!("const{index}")].clone())
+        .collect()
+}
+
+/// The base of a case with its constants.
+fn base(folder: &Path, row: &Value) -> Result<ClosedJaxpr, String> {
+    let name = row["base"].as_str().expect("a base");
+    let text = std::fs::read_to_string(folder.join(format!("{name}.jaxpr"))).expect("a base");
+    let mut jaxpr = parse(&text).map_err(|error| format!("parse: {error}"))?;
+    if !jaxpr.jaxpr.constvars.is_empty() {
+        let own = serde_json::json!({ "name": name });
+        jaxpr.consts = constants(&jaxpr, &arrays(folder, &own));
+    }
+    Ok(jaxpr)
+}
+
 fn run(folder: &Path, row: &Value, verbose: bool) -> Outcome {
     let name = row["name"].as_str().expect("a name");
     let file = |name: &str| std::fs::read_to_string(folder.join(name));
-    let base = file(&format!("{}.jaxpr", row["base"].as_str().expect("a base"))).expect("a base");
     let want = file(&format!("{name}.frombase.jaxpr"))
         .or_else(|_| file(&format!("{name}.jaxpr")))
         .expect("the text");
-    let transformed = parse(&base)
-        .map_err(|error| format!("parse: {error}"))
-        .and_then(|base| {
-            let steps = row["transforms"].as_array().expect("steps");
-            steps.iter().try_fold(base, |jaxpr, value| {
-                apply(&jaxpr, &step(value)).map_err(|error| error.to_string().replace('\n', " "))
-            })
-        });
+    let transformed = base(folder, row).and_then(|base| {
+        let steps = row["transforms"].as_array().expect("steps");
+        steps.iter().try_fold(base, |jaxpr, value| {
+            apply(&jaxpr, &step(value)).map_err(|error| error.to_string().replace('\n', " "))
+        })
+    });
     let jaxpr = match transformed {
         Ok(jaxpr) => jaxpr,
         Err(error) => {
@@ -130,7 +172,7 @@ fn run(folder: &Path, row: &Value, verbose: bool) -> Outcome {
         Ok(())
     } else {
         if verbose {
-            println!("--- {name}: base\n{base}--- got\n{got}\n--- want\n{want}");
+            println!("--- {name}: got\n{got}\n--- want\n{want}");
         }
         Err("differs".to_owned())
     };
@@ -140,11 +182,8 @@ fn run(folder: &Path, row: &Value, verbose: bool) -> Outcome {
     }
 }
 
-fn numbers(folder: &Path, row: &Value, mut jaxpr: ClosedJaxpr) -> Result<(), String> {
+fn numbers(folder: &Path, row: &Value, jaxpr: ClosedJaxpr) -> Result<(), String> {
     let arrays = arrays(folder, row);
-    jaxpr.consts = (0..jaxpr.jaxpr.constvars.len())
-        .map_while(|index| arrays.get(&format!("const{index}")).cloned())
-        .collect();
     let args: Vec<Tensor> = row["arg_order"]
         .as_array()
         .expect("arguments")
@@ -238,6 +277,15 @@ fn transformed_texts_and_numbers_are_those_of_jax() {
         println!("{:4} {cause}\n       {}", names.len(), names.join(" "));
     }
     println!("{} cases: numbers {numbers}, text {texts}", rows.len());
-    assert!(texts as f64 >= TEXT_SHARE * rows.len() as f64);
-    assert!(numbers as f64 >= NUMBERS_SHARE * rows.len() as f64);
+    let (other_texts, mistakes): (Vec<_>, Vec<_>) = failures
+        .iter()
+        .partition(|(cause, _)| cause.as_str() == "text: differs");
+    assert!(mistakes.is_empty(), "{mistakes:?}");
+    let got: BTreeSet<&str> = other_texts
+        .iter()
+        .flat_map(|(_, names)| names.iter().map(String::as_str))
+        .collect();
+    let names = rows.iter().filter_map(|row| row["name"].as_str());
+    let want: BTreeSet<&str> = names.filter(|name| text_differs(name)).collect();
+    assert_eq!(got, want);
 }
