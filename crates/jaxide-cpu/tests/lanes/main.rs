@@ -5,3 +5,4 @@ mod machine;
 mod math;
 mod memory;
 mod ops;
+mod random;

@@ -113,15 +113,16 @@ impl Emitter<'_, '_> {
         self.fb.switch_to_block(turn);
         self.exec = active.is_some().then(|| cond.clone());
         self.block(w.body);
-        if active.is_some() {
-            for (c, p) in w.carries.iter().zip(&params) {
-                let next = self.get(c.next);
-                let kept = self.select(&cond, &next, p);
-                self.set(c.next, kept);
-            }
+        // The next values themselves stay what they are: one may be carried twice, or come from outside.
+        let mut args = Vec::new();
+        for (c, p) in w.carries.iter().zip(&params) {
+            let next = self.get(c.next);
+            let next = match active {
+                Some(_) => self.select(&cond, &next, p),
+                None => next,
+            };
+            args.extend(self.passed(self.body.ty(c.next), &next));
         }
-        let nexts: Vec<Value> = w.carries.iter().map(|c| c.next).collect();
-        let mut args = self.carried(&nexts);
         if active.is_some() {
             args.push(cond.one());
         }
@@ -246,14 +247,19 @@ impl Emitter<'_, '_> {
     fn carried(&mut self, values: &[Value]) -> Vec<ir::Value> {
         let mut parts = Vec::new();
         for &v in values {
-            let mut rep = self.get(v);
-            if self.body.ty(v) == Ty::Mask && self.width == Width::Four {
-                let like = Rep::X4(rep.parts()[0]);
-                rep = self.mask_like(&rep, &like);
-            }
-            parts.extend_from_slice(rep.parts());
+            let rep = self.get(v);
+            parts.extend(self.passed(self.body.ty(v), &rep));
         }
         parts
+    }
+
+    /// A value in the form in which blocks take it.
+    fn passed(&mut self, ty: Ty, rep: &Rep) -> Vec<ir::Value> {
+        if ty == Ty::Mask && self.width == Width::Four {
+            let like = Rep::X4(rep.parts()[0]);
+            return self.mask_like(rep, &like).parts().to_vec();
+        }
+        rep.parts().to_vec()
     }
 
     fn jump(&mut self, block: ir::Block, args: &[ir::Value]) {
