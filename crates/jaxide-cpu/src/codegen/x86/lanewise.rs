@@ -23,6 +23,11 @@ impl<T: Target> Lower<'_, T> {
                 self.target.raw_to_lane(&mut self.asm, mem, dst, raw);
             }
             Access::Contiguous(at) => self.target.load(&mut self.asm, mem, dst, at, exec),
+            Access::Reversed(at) => {
+                let backward = self.new_reg(ty);
+                self.target.load(&mut self.asm, mem, backward, at, None);
+                self.target.reverse(&mut self.asm, ty, dst, backward);
+            }
             Access::Indexed(at, index) => {
                 self.target.gather(&mut self.asm, ty, dst, at, index, exec)
             }
@@ -68,6 +73,13 @@ impl<T: Target> Lower<'_, T> {
                 Access::Contiguous(at) => {
                     self.target
                         .store(&mut self.asm, mem, v, at, exec, nontemporal);
+                    true
+                }
+                Access::Reversed(at) => {
+                    let backward = self.new_reg(mem.lane());
+                    self.target.reverse(&mut self.asm, mem.lane(), backward, v);
+                    self.target
+                        .store(&mut self.asm, mem, backward, at, None, false);
                     true
                 }
                 Access::Indexed(at, index) => {
@@ -177,6 +189,16 @@ impl<T: Target> Lower<'_, T> {
             LaneStep::Uniform => Access::Uniform(self.mem(addr, part)),
             LaneStep::Stride(_) if self.is_contiguous(mem, addr) => {
                 Access::Contiguous(self.mem(addr, part))
+            }
+            LaneStep::Stride(s) if s == -mem.size() && mem.size() >= 4 && !masked => {
+                let lanes = self.target.lanes();
+                let last = s * (part as i64 * lanes + lanes - 1);
+                let (base, disp) = self.base(addr);
+                self.asm
+                    .int(Code::Mov_r64_rm64, &[Int::Gpr(RAX), Int::Var(LANE)]);
+                self.multiply_rax(s);
+                self.add_base_to_rax(base);
+                Access::Reversed(Mem::gpr(RAX, disp + last as i32))
             }
             LaneStep::Stride(s) => {
                 let lanes = self.target.lanes();
@@ -381,6 +403,8 @@ enum Access {
     Uniform(Mem),
     /// Consecutive elements.
     Contiguous(Mem),
+    /// Consecutive elements, the last lane's first.
+    Reversed(Mem),
     /// An index per lane, of this type.
     Indexed(Mem, Ty),
     LaneByLane,

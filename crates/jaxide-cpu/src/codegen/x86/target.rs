@@ -96,6 +96,9 @@ pub(super) trait Memory {
         nontemporal: bool,
     );
 
+    /// Elements of 32 or 64 bits in the opposite order.
+    fn reverse(&self, asm: &mut Asm, ty: Ty, dst: Reg, a: Reg);
+
     /// A lane value from an element that was extended to the integer of a lane's width.
     fn raw_to_lane(&self, asm: &mut Asm, mem: MemTy, dst: Reg, raw: Reg);
 

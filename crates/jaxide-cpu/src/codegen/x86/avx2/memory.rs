@@ -117,6 +117,28 @@ impl Memory for Avx2 {
         }
     }
 
+    fn reverse(&self, asm: &mut Asm, ty: Ty, dst: Reg, a: Reg) {
+        let o = match (ty.bits(), self.width(ty)) {
+            (64, _) => op(
+                Code::VEX_Vpermq_ymm_ymmm256_imm8,
+                Some(dst),
+                &[Operand::Reg(a), Imm(0x1b)],
+            ),
+            (_, Width::V256) => {
+                let order: Vec<u8> = (0..8u32).rev().flat_map(u32::to_le_bytes).collect();
+                let order = asm.vector(Width::V256, &order);
+                let operands = [Operand::Reg(order), Operand::Reg(a)];
+                op(Code::VEX_Vpermd_ymm_ymm_ymmm256, Some(dst), &operands)
+            }
+            _ => op(
+                Code::VEX_Vpshufd_xmm_xmmm128_imm8,
+                Some(dst),
+                &[Operand::Reg(a), Imm(0x1b)],
+            ),
+        };
+        asm.op(o);
+    }
+
     fn raw_to_lane(&self, asm: &mut Asm, mem: MemTy, dst: Reg, raw: Reg) {
         match mem {
             MemTy::Bool => {

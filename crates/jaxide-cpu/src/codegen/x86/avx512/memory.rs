@@ -119,6 +119,21 @@ impl Memory for Avx512 {
         }
     }
 
+    fn reverse(&self, asm: &mut Asm, ty: Ty, dst: Reg, a: Reg) {
+        let size = ty.bits() as usize / 8;
+        let order: Vec<u8> = (0..self.lanes())
+            .rev()
+            .flat_map(|lane| lane.to_le_bytes()[..size].to_vec())
+            .collect();
+        let order = asm.vector(self.width(ty), &order);
+        let code = match (ty.bits(), self.width(ty)) {
+            (64, _) => Code::EVEX_Vpermq_zmm_k1z_zmm_zmmm512b64,
+            (_, Width::V512) => Code::EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32,
+            _ => Code::EVEX_Vpermd_ymm_k1z_ymm_ymmm256b32,
+        };
+        asm.op(op(code, Some(dst), &[Operand::Reg(order), Operand::Reg(a)]));
+    }
+
     fn raw_to_lane(&self, asm: &mut Asm, mem: MemTy, dst: Reg, raw: Reg) {
         match mem {
             MemTy::Bool => {
