@@ -2,6 +2,7 @@
 
 use super::launch::{Launch, TileLaunch, copy, launch, launch_tiles};
 use crate::codegen::clif_lanes::{self, LaneArgs};
+use crate::lanes::{self, BlockId};
 use crate::lower::emit::Kernel;
 use crate::lower::program::{Place, Program, Slot, Stmt, TilePart};
 use crate::runtime::{KernelCall, call_kernel};
@@ -16,10 +17,19 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 /// Copies up to this many bytes are loads and stores.
 const SMALL_COPY: usize = 64;
 
+/// Straight-line nests with more values than this are functions of their own: time to compile grows faster than the function.
+const MOST_INLINE: usize = 1000;
+
 /// Whether a nest is scalar code inside the function.
 pub(super) fn is_inline(kernel: &Kernel) -> bool {
     let schedule = &kernel.schedule;
-    schedule.lanes == 1
+    let straight = kernel.body.blocks()[BlockId::LANES.index()]
+        .stmts
+        .iter()
+        .all(|stmt| matches!(stmt, lanes::Stmt::Let(_) | lanes::Stmt::Store { .. }));
+    let long = straight && kernel.body.values().len() > MOST_INLINE;
+    !long
+        && schedule.lanes == 1
         && schedule.outer.iter().all(|&n| n == 1)
         && schedule.rows.is_none()
         && kernel.body.reductions().is_empty()
