@@ -17,6 +17,9 @@ pub struct CompileOptions {
     pub threads: Option<usize>,
     /// The instruction set of vector code; the widest of the machine if `None`.
     pub isa: Option<Isa>,
+    /// Arguments, by position, that the program may overwrite, so that results are made in their memory: updates of an array, say.
+    /// [`Executable::run_owned`] then copies nothing.
+    pub donate: Vec<usize>,
     /// Whether [`Executable::clif_text`] is kept.
     pub keep_text: bool,
 }
@@ -54,7 +57,7 @@ pub struct Executable {
 /// an array is too large to be addressed.
 pub fn compile(closed: &ClosedJaxpr, options: &CompileOptions) -> Result<Executable> {
     let start = Instant::now();
-    let program = lower::lower(closed)?;
+    let program = lower::lower(closed, &options.donate)?;
     let lowered = Instant::now();
     let isa = options.isa.unwrap_or_else(Isa::detect);
     let code = code::compile(&program, isa, options.keep_text)?;
@@ -129,14 +132,95 @@ impl Executable {
     /// runs out.
     pub fn run(&self, args: &[Tensor]) -> Result<Vec<Tensor>> {
         self.check(args)?;
-        let program = &self.program;
+        if !self.program.overwritten.is_empty() {
+            return self.run_owned(args.to_vec());
+        }
         let inputs: SmallVec<[*const u8; 128]> =
             args.iter().map(|arg| arg.bytes().as_ptr()).collect();
-        let consts: SmallVec<[*const u8; 8]> = program
-            .consts
-            .iter()
-            .map(|tensor| tensor.bytes().as_ptr())
-            .collect();
+        // SAFETY: the arguments have the program's types, and the program writes to none.
+        unsafe { self.run_checked(args, &inputs) }
+    }
+
+    /// Runs the program; arguments that it overwrites are taken over if nothing else shares them, and copied otherwise. Those are among
+    /// the ones at the positions that [`CompileOptions::donate`] names.
+    ///
+    /// ```
+    /// use jaxide_core::{Tensor, jaxpr::parse::parse};
+    /// use jaxide_cpu::{CompileOptions, compile};
+    ///
+    /// let text = "{ lambda ; a:f32[1000] b:f32[10] c:i32[]. let d:f32[1000] = dynamic_update_slice a b c in (d,) }";
+    /// let options = CompileOptions { donate: vec![0], ..CompileOptions::default() };
+    /// let program = compile(&parse(text)?, &options)?;
+    /// let a = Tensor::from_vec(&[1000], vec![0.0f32; 1000])?;
+    /// let address = a.bytes().as_ptr();
+    /// let b = Tensor::from_vec(&[10], vec![1.0f32; 10])?;
+    /// let results = program.run_owned(vec![a, b, Tensor::scalar(7i32)])?;
+    /// assert_eq!(results[0].bytes().as_ptr(), address);
+    /// assert_eq!(results[0].as_slice::<f32>()?[6..8], [0.0, 1.0]);
+    /// # Ok::<(), jaxide_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_owned(&self, mut args: Vec<Tensor>) -> Result<Vec<Tensor>> {
+        self.check(&args)?;
+        for &k in &self.program.overwritten {
+            let arg = &mut args[k as usize];
+            if arg.bytes_mut().is_none() {
+                let mut buffer = PoolBuffer::new(arg.bytes().len()).map_err(out_of_memory)?;
+                buffer.bytes_mut().copy_from_slice(arg.bytes());
+                *arg = Tensor::from_storage(arg.shape(), arg.dtype(), Pooled(buffer))?;
+            }
+        }
+        let mut inputs: SmallVec<[*const u8; 128]> =
+            args.iter().map(|arg| arg.bytes().as_ptr()).collect();
+        for &k in &self.program.overwritten {
+            if let Some(bytes) = args[k as usize].bytes_mut() {
+                inputs[k as usize] = bytes.as_mut_ptr();
+            }
+        }
+        // SAFETY: the arguments have the program's types, and nothing else has a share in those that it writes to.
+        unsafe { self.run_checked(&args, &inputs) }
+    }
+
+    /// Runs the program on memory of the caller's: arguments are read from `inputs`, results written to `outputs`.
+    ///
+    /// # Errors
+    /// When memory runs out.
+    ///
+    /// # Safety
+    /// There is a pointer for each argument and result, to memory of the size of its type and aligned for its elements. Outputs overlap nothing
+    /// else, but an output may be an input that the program was compiled to overwrite ([`CompileOptions::donate`]); what was donated
+    /// may be written to.
+    pub unsafe fn run_pointers(&self, inputs: &[*const u8], outputs: &[*mut u8]) -> Result<()> {
+        let consts = self.constants();
+        // SAFETY: the caller's promise; constants have their types.
+        unsafe { self.enter(inputs, outputs, &consts)? };
+        for (k, output) in self.program.outputs.iter().enumerate() {
+            let from = match output.source {
+                OutputSource::Computed => continue,
+                OutputSource::Input(input) | OutputSource::Donated(input) => inputs[input as usize],
+                OutputSource::Const(index) => consts[index as usize],
+                OutputSource::Same(other) => outputs[other as usize].cast_const(),
+            };
+            let bytes = byte_size(&output.shape, output.dtype)?;
+            // SAFETY: both have the size of the result's type.
+            unsafe { std::ptr::copy(from, outputs[k], bytes) };
+        }
+        Ok(())
+    }
+
+    fn constants(&self) -> SmallVec<[*const u8; 8]> {
+        let consts = self.program.consts.iter();
+        consts.map(|tensor| tensor.bytes().as_ptr()).collect()
+    }
+
+    /// Runs the program on arguments whose memory is at `inputs`.
+    ///
+    /// # Safety
+    /// The arguments have the program's types, and those that it writes to are the caller's alone.
+    unsafe fn run_checked(&self, args: &[Tensor], inputs: &[*const u8]) -> Result<Vec<Tensor>> {
+        let program = &self.program;
         let mut pending: SmallVec<[Pending; 8]> = SmallVec::new();
         for output in &program.outputs {
             let bytes = byte_size(&output.shape, output.dtype)?;
@@ -148,9 +232,10 @@ impl Executable {
                 OutputSource::Computed => {
                     Pending::Pooled(PoolBuffer::new(bytes).map_err(out_of_memory)?)
                 }
-                OutputSource::Input(_) | OutputSource::Const(_) | OutputSource::Same(_) => {
-                    Pending::None
-                }
+                OutputSource::Input(_)
+                | OutputSource::Donated(_)
+                | OutputSource::Const(_)
+                | OutputSource::Same(_) => Pending::None,
             });
         }
         let outputs: SmallVec<[*mut u8; 16]> = pending
@@ -161,9 +246,9 @@ impl Executable {
                 Pending::None => std::ptr::null_mut(),
             })
             .collect();
-        // SAFETY: the arguments have the program's types, results and constants the sizes that it states, and each result has
+        // SAFETY: the caller promises the arguments; results and constants have the sizes that the program states, and each result has
         // memory of its own.
-        unsafe { self.enter(&inputs, &outputs, &consts)? };
+        unsafe { self.enter(inputs, &outputs, &self.constants())? };
         let mut results: Vec<Tensor> = Vec::with_capacity(pending.len());
         for (output, result) in program.outputs.iter().zip(pending) {
             let tensor = match (output.source, result) {
@@ -173,7 +258,9 @@ impl Executable {
                 (_, Pending::Pooled(buffer)) => {
                     Tensor::from_storage(&output.shape, output.dtype, Pooled(buffer))?
                 }
-                (OutputSource::Input(k), Pending::None) => same(&args[k as usize], output)?,
+                (OutputSource::Input(k) | OutputSource::Donated(k), Pending::None) => {
+                    same(&args[k as usize], output)?
+                }
                 (OutputSource::Const(k), Pending::None) => {
                     same(&program.consts[k as usize], output)?
                 }

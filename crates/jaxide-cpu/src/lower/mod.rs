@@ -22,11 +22,11 @@ pub(crate) mod program;
 
 use jaxide_core::{ClosedJaxpr, Result};
 
-/// Lowers a closed jaxpr to the loop IR.
+/// Lowers a closed jaxpr to the loop IR, which may overwrite the arguments at the positions `donated`.
 ///
 /// # Errors
 /// When a primitive has no native form, values of constants are not known, or an array is too large.
-pub(crate) fn lower(closed: &ClosedJaxpr) -> Result<program::Program> {
+pub(crate) fn lower(closed: &ClosedJaxpr, donated: &[usize]) -> Result<program::Program> {
     let graph = graph::build(closed)?;
-    assemble::assemble(&graph)
+    assemble::assemble(&graph, donated)
 }

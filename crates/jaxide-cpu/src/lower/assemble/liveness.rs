@@ -24,8 +24,10 @@ impl LastUses {
             owned: HashSet::new(),
             in_place: HashSet::new(),
         };
-        // Parameters of a loop's body are buffers of the loop's own; those of the program are the caller's.
-        if !std::ptr::eq(region, &graph.root) {
+        // Parameters of a loop's body are buffers of the loop's own; those of the program are the caller's, but for donated ones.
+        if std::ptr::eq(region, &graph.root) {
+            uses.owned.extend(&assembler.donated);
+        } else {
             uses.owned.extend(&region.params);
         }
         for (k, item) in steps.items.iter().enumerate() {
@@ -60,6 +62,11 @@ impl LastUses {
             }
         }
         uses
+    }
+
+    /// The last step that reads an array; `None` where none does.
+    pub(super) fn last_reader(&self, value: ValueId) -> Option<usize> {
+        self.last.get(&value).copied()
     }
 
     /// Whether a step of the region makes a value.

@@ -4,6 +4,7 @@
 //! updated are updated in place when nothing else reads them any more.
 
 mod control;
+mod inherit;
 mod liveness;
 mod place;
 
@@ -20,11 +21,15 @@ use std::collections::{HashMap, HashSet};
 const MOST_PLANS: usize = 40;
 
 /// Plans and assembles a program.
-pub(crate) fn assemble(graph: &Graph) -> Result<Program> {
+pub(crate) fn assemble(graph: &Graph, donated: &[usize]) -> Result<Program> {
     let mut wanted = HashSet::new();
     for _ in 0..MOST_PLANS {
         let plan = fuse::plan(graph, &wanted);
         let mut assembler = Assembler::new(graph, &plan);
+        assembler.donated = donated
+            .iter()
+            .filter_map(|&k| graph.root.params.get(k).copied())
+            .collect();
         let outcome = assembler.root();
         let before = wanted.len();
         wanted.extend(std::mem::take(&mut assembler.wanted));
@@ -56,6 +61,7 @@ impl<'a> Assembler<'a> {
                 .map(|&param| (graph.dtype(param), Shape::from_slice(graph.shape(param))))
                 .collect(),
             outputs: Vec::new(),
+            overwritten: Vec::new(),
             consts: graph.consts.clone(),
             temps: Vec::new(),
             offsets: Vec::new(),
@@ -72,8 +78,11 @@ impl<'a> Assembler<'a> {
             plan,
             places: HashMap::new(),
             parts: HashMap::new(),
+            packed: HashMap::new(),
             program,
             wanted: HashSet::new(),
+            donated: HashSet::new(),
+            lent: HashSet::new(),
         }
     }
 }
@@ -85,9 +94,15 @@ struct Assembler<'a> {
     places: HashMap<ValueId, Place>,
     /// Parts of reductions.
     parts: HashMap<ValueId, Place>,
+    /// Copies that the present nest reads.
+    packed: HashMap<ValueId, Place>,
     program: Program,
     /// Values that must be stored in another plan, because a nest could not be made.
     wanted: HashSet<ValueId>,
+    /// Arguments that may be overwritten.
+    donated: HashSet<ValueId>,
+    /// Values whose place a temporary has before them.
+    lent: HashSet<ValueId>,
 }
 
 /// Where results of a region should go, by position; `None` leaves it open.
@@ -100,9 +115,10 @@ impl Assembler<'_> {
         for (k, &param) in region.params.iter().enumerate() {
             self.places.insert(param, Place::at(Base::Input(k as u32)));
         }
+        let uses = LastUses::of(self, region, &self.plan.steps);
         let mut targets: Targets = Vec::new();
         for (k, &result) in region.results.iter().enumerate() {
-            let source = self.output_source(k, result);
+            let source = self.output_source(k, result, &uses);
             let computed = source == OutputSource::Computed;
             targets.push(computed.then(|| Place::at(Base::Output(k as u32))));
             self.program.outputs.push(Output {
@@ -114,7 +130,7 @@ impl Assembler<'_> {
         self.region(region, &self.plan.steps, &targets)
     }
 
-    fn output_source(&self, k: usize, result: ValueId) -> OutputSource {
+    fn output_source(&self, k: usize, result: ValueId, uses: &LastUses) -> OutputSource {
         let graph = self.graph;
         let whole = |value: ValueId| graph.value(value).bytes() == graph.value(result).bytes();
         let owner = self.plan.stored.owner(result);
@@ -128,12 +144,22 @@ impl Assembler<'_> {
         {
             return OutputSource::Const(*index);
         }
-        match graph.root.results[..k]
+        if let Some(other) = graph.root.results[..k]
             .iter()
             .position(|&other| other == result)
         {
-            Some(other) => OutputSource::Same(other as u32),
-            None => OutputSource::Computed,
+            return OutputSource::Same(other as u32);
+        }
+        // The last of the updates that were made in an argument's memory.
+        let mut first = owner;
+        while uses.is_updated_in_place(first)
+            && let Some(id) = graph.def(first)
+        {
+            first = graph.node(id).args[0];
+        }
+        match graph.root.params.iter().position(|&param| param == first) {
+            Some(input) if first != owner && whole(owner) => OutputSource::Donated(input as u32),
+            _ => OutputSource::Computed,
         }
     }
 
@@ -170,7 +196,7 @@ impl Assembler<'_> {
         }
         let mut stmts = Vec::new();
         for (k, item) in steps.items.iter().enumerate() {
-            self.item(k, item, &uses, &mut stmts)?;
+            self.item(k, item, (region, steps), &uses, &mut stmts)?;
         }
         for (&result, target) in region.results.iter().zip(targets) {
             let Some(target) = target else { continue };
@@ -191,11 +217,12 @@ impl Assembler<'_> {
         &mut self,
         k: usize,
         item: &Item,
+        of: (&Region, &Steps),
         uses: &LastUses,
         stmts: &mut Vec<Stmt>,
     ) -> Result<()> {
         match item {
-            Item::Nest(nest) => self.nest(k, nest, uses, stmts),
+            Item::Nest(nest) => self.nest(k, nest, of, uses, stmts),
             Item::Call(id) => self.call(*id, stmts),
             Item::Loop(id, regions) => match &self.graph.node(*id).op {
                 Op::Scan { .. } => self.scan(*id, &regions[0], stmts),
@@ -209,12 +236,19 @@ impl Assembler<'_> {
         &mut self,
         k: usize,
         nest: &Nest,
+        of: (&Region, &Steps),
         uses: &LastUses,
         stmts: &mut Vec<Stmt>,
     ) -> Result<()> {
         let graph = self.graph;
         for root in &nest.roots {
             match root {
+                Root::Store(value)
+                    if !self.places.contains_key(value)
+                        && let Some(place) = self.inherited(k, *value, of, uses) =>
+                {
+                    self.places.insert(*value, place);
+                }
                 Root::Store(value) | Root::Fold { value, .. } => {
                     self.place_or_new(*value);
                 }
@@ -258,6 +292,7 @@ impl Assembler<'_> {
             Ok(kernels) => kernels,
             Err(refusal) => return Err(self.refused(nest, &refusal)),
         };
+        self.packed.clear();
         for kernel in kernels {
             let mut operands = Vec::new();
             for &operand in &kernel.operands {
@@ -324,6 +359,14 @@ impl Assembler<'_> {
                 let node = self.defining_node(value)?;
                 let element = self.graph.dtype(self.graph.node(node).args[0]).size();
                 Ok(self.new_temp(self.graph.value(value).len() * element))
+            }
+            Operand::Packed(value) => {
+                if let Some(place) = self.packed.get(&value) {
+                    return Ok(place.clone());
+                }
+                let place = self.new_temp(self.graph.value(value).bytes());
+                self.packed.insert(value, place.clone());
+                Ok(place)
             }
             Operand::Parts(value, count) => {
                 if let Some(place) = self.parts.get(&value) {
@@ -392,6 +435,11 @@ impl Assembler<'_> {
         }
         if uses.can_update(k, x) && !self.places.contains_key(&result) {
             let place = self.place(x)?;
+            if let Base::Input(input) = place.base
+                && !self.program.overwritten.contains(&input)
+            {
+                self.program.overwritten.push(input);
+            }
             self.places.insert(result, place);
             return Ok(());
         }

@@ -73,6 +73,7 @@ impl fmt::Display for Program {
             match output.source {
                 OutputSource::Computed => writeln!(f)?,
                 OutputSource::Input(k) => writeln!(f, " = in{k}")?,
+                OutputSource::Donated(k) => writeln!(f, " in in{k}")?,
                 OutputSource::Const(k) => writeln!(f, " = const{k}")?,
                 OutputSource::Same(k) => writeln!(f, " = out{k}")?,
             }

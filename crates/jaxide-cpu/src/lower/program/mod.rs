@@ -18,6 +18,8 @@ pub(crate) struct Program {
     pub(crate) inputs: Vec<(DType, Shape)>,
     /// Where each result comes from.
     pub(crate) outputs: Vec<Output>,
+    /// Arguments that the program writes to.
+    pub(crate) overwritten: Vec<u32>,
     /// Captured arrays.
     pub(crate) consts: Vec<Tensor>,
     /// Bytes of each temporary.
@@ -59,6 +61,8 @@ pub(crate) enum OutputSource {
     Computed,
     /// An argument, as it is.
     Input(u32),
+    /// An argument's memory, overwritten.
+    Donated(u32),
     /// A captured array, as it is.
     Const(u32),
     /// An earlier result.

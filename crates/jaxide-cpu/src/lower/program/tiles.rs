@@ -10,7 +10,7 @@ use crate::lower::emit::Kernel;
 use std::collections::{HashMap, HashSet};
 
 /// A block of rows takes about this many bytes of all arrays.
-const BLOCK_BYTES: usize = 128 << 10;
+const BLOCK_BYTES: usize = 384 << 10;
 /// Nests whose arrays are smaller than this together run one after the other.
 const SMALL: usize = 64 << 10;
 /// A step has at most this many nests.
