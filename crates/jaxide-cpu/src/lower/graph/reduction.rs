@@ -1,15 +1,9 @@
-//! Reductions in the form that loop nests like: without axes of length 1, and in two steps where one result has many elements.
-//!
-//! The split depends on shapes alone, so that the order of summation does too.
+//! Reductions in the form that loop nests like: without axes of length 1, and in two steps where one result has several axes of elements.
 
-use super::{Bytes, Combine, MapOp, Op, Scope, ValueId};
+use super::{Bytes, Combine, Op, Scope, ValueId};
 use jaxide_core::{DType, Dims, Result, Scalar};
 use smallvec::smallvec;
 
-/// Reductions of one axis to one result are cut into pieces of this many elements.
-const PIECE: usize = 1 << 14;
-/// From so many elements on.
-const CUT_FROM: usize = 1 << 16;
 /// Reductions of several axes take the first one last when it has at least this length.
 const FIRST_LAST: usize = 8;
 
@@ -57,36 +51,8 @@ impl Scope {
                 let rows = self.reduce_once(combine, x, rest);
                 self.reduce(combine, rows, &[0])
             }
-            [0] if all && shape[0] >= CUT_FROM => self.reduce_in_pieces(combine, x),
             _ => Ok(self.reduce_once(combine, x, axes)),
         }
-    }
-
-    fn reduce_in_pieces(&mut self, combine: Combine, x: ValueId) -> Result<ValueId> {
-        let length = self.shape(x)[0];
-        let pieces = length / PIECE;
-        let dtype = self.dtype(x);
-        let whole = self.slice(x, &[0], &[pieces * PIECE], &[1]);
-        let rows = self.reshape(whole, &[pieces, PIECE]);
-        let rows = self.reduce_once(combine, rows, &[1]);
-        let sum = self.reduce(combine, rows, &[0])?;
-        let left = length - pieces * PIECE;
-        if left == 0 {
-            return Ok(sum);
-        }
-        let rest = self.slice(x, &[pieces * PIECE], &[left], &[1]);
-        let rest = self.reduce(combine, rest, &[0])?;
-        let op = match combine {
-            Combine::Add | Combine::Sub => MapOp::Add,
-            Combine::Mul => MapOp::Mul,
-            Combine::Min => MapOp::Min,
-            Combine::Max => MapOp::Max,
-            Combine::And => MapOp::And,
-            Combine::Or => MapOp::Or,
-            Combine::Xor => MapOp::Xor,
-            Combine::Replace => return Ok(rest),
-        };
-        Ok(self.map(op, &[sum, rest], dtype))
     }
 
     fn reduce_once(&mut self, combine: Combine, x: ValueId, axes: &[usize]) -> ValueId {

@@ -1,6 +1,6 @@
 //! Reductions as roots of a nest.
 
-use crate::lanes::{Addr, Index, MemTy, Ty, Value};
+use crate::lanes::{Addr, Index, MemTy, Trip, Ty, Value};
 use crate::lower::element::{self, Element};
 use crate::lower::emit::{Emitted, Emitter, Ix, Ixs, Layout, Operand};
 use crate::lower::fuse::Root;
@@ -86,6 +86,18 @@ impl FoldRoot {
 
     /// The accumulators at the start of a chunk: those that the chunk before has left in memory, neutral ones in the first.
     pub(super) fn resume(&self, emitter: &mut Emitter<'_>, at: &[Ix], first: Index) -> Vec<Value> {
+        let held = self.held(emitter, at);
+        let (turn, zero) = (emitter.b.index(Ty::I32, first), emitter.b.int(Ty::I32, 0));
+        let fresh = emitter.b.eq(turn, zero);
+        self.neutral(emitter)
+            .into_iter()
+            .zip(held)
+            .map(|(neutral, held)| emitter.b.select(fresh, neutral, held))
+            .collect()
+    }
+
+    /// The accumulators that are in memory.
+    pub(super) fn held(&self, emitter: &mut Emitter<'_>, at: &[Ix]) -> Vec<Value> {
         let graph = emitter.graph;
         let layout = Layout::dense(graph.shape(self.value));
         let kept = self.kept(at);
@@ -96,13 +108,7 @@ impl FoldRoot {
         }
         let result = Operand::Result(self.value);
         held.extend(emitter.load(result, self.value, &layout, &kept));
-        let (turn, zero) = (emitter.b.index(Ty::I32, first), emitter.b.int(Ty::I32, 0));
-        let fresh = emitter.b.eq(turn, zero);
-        self.neutral(emitter)
-            .into_iter()
-            .zip(held)
-            .map(|(neutral, held)| emitter.b.select(fresh, neutral, held))
-            .collect()
+        held
     }
 
     /// Leaves in memory what [`Self::resume`] needs and [`Self::finish`] does not store.
@@ -187,7 +193,7 @@ impl FoldRoot {
             let layout = Layout::dense(graph.shape(self.value));
             let results = graph.value(self.value).len();
             let linear = emitter.linear(kept, &layout);
-            return self.part_addresses(emitter, results, count, &linear, number);
+            return self.part_addresses(emitter, (count, number), (results, &linear), false);
         }
         let layout = Layout::dense(graph.shape(self.value));
         let mut addresses = Vec::new();
@@ -206,35 +212,86 @@ impl FoldRoot {
         addresses
     }
 
-    /// Addresses of the accumulators in parts: those of a kind are together, the parts of a result next to each other.
+    /// Addresses of the accumulators of a part: those of a kind are together, in rows of a result's parts, or in rows of a part's results
+    /// where the results are the lanes.
     pub(super) fn part_addresses(
         &self,
         emitter: &mut Emitter<'_>,
-        results: usize,
-        parts: usize,
-        result: &Ix,
-        number: Index,
+        (parts, number): (usize, Index),
+        (results, result): (usize, &Ix),
+        results_are_lanes: bool,
     ) -> Vec<Addr> {
         let pointer = emitter.pointer(Operand::Parts(self.value, parts as u32));
         let terms = emitter.lane_terms(&result.terms);
+        let (per_result, per_part) = if results_are_lanes {
+            (1, results as i64)
+        } else {
+            (parts as i64, 1)
+        };
         let mut start = 0;
         self.parts(emitter)
             .into_iter()
             .map(|mem| {
-                let step = mem.size() * parts as i64;
+                let size = mem.size();
                 let addr = Addr::uniform(pointer)
-                    .plus(start + result.offset * step)
-                    .term(number, mem.size());
-                start += results as i64 * step;
+                    .plus(start + result.offset * per_result * size)
+                    .term(number, per_part * size);
+                start += (results * parts) as i64 * size;
                 terms.iter().fold(addr, |addr, &(index, factor)| {
-                    addr.term(index, factor * step)
+                    addr.term(index, factor * per_result * size)
                 })
             })
             .collect()
     }
 
+    /// Stores the accumulators of a part.
+    pub(super) fn finish_part(
+        &self,
+        emitter: &mut Emitter<'_>,
+        at: &[Ix],
+        values: &[Value],
+        (number, count): (Index, usize),
+    ) {
+        let graph = emitter.graph;
+        let kept = self.kept(at);
+        let result = emitter.linear(&kept, &Layout::dense(graph.shape(self.value)));
+        let results = graph.value(self.value).len();
+        let to = self.part_addresses(emitter, (count, number), (results, &result), true);
+        for ((mem, addr), &value) in self.parts(emitter).into_iter().zip(to).zip(values) {
+            emitter.b.store(mem, addr, value);
+        }
+    }
+
+    /// Combines the accumulators of so many parts, in order, for the result of a lane.
+    pub(super) fn combine_parts(
+        &self,
+        emitter: &mut Emitter<'_>,
+        parts: usize,
+        (results, result): (usize, &Ix),
+    ) -> Emitted<Vec<Value>> {
+        let init = self.neutral(emitter);
+        let dtype = self.dtype(emitter);
+        emitter.repeated(
+            Trip::Const(parts as u64),
+            &init,
+            |emitter, number, params| {
+                let from = self.part_addresses(emitter, (parts, number), (results, result), true);
+                let values: Vec<Value> = (self.parts(emitter).into_iter().zip(from))
+                    .map(|(mem, addr)| emitter.b.load(mem, addr))
+                    .collect();
+                Ok(self.combine(emitter, dtype, params, &values))
+            },
+        )
+    }
+
     /// Stores the accumulators.
     pub(super) fn finish(&self, emitter: &mut Emitter<'_>, at: &[Ix], values: &[Value]) {
+        let kept = self.kept(at);
+        self.store(emitter, &kept, values);
+    }
+
+    /// Stores the accumulators of the result at `kept`.
+    pub(super) fn store(&self, emitter: &mut Emitter<'_>, kept: &[Ix], values: &[Value]) {
         let result: Element = match self.kind {
             FoldKind::Combine(_) => values.into(),
             FoldKind::Arg { .. } => values[1..].into(),
@@ -242,8 +299,7 @@ impl FoldRoot {
         let graph = emitter.graph;
         let pointer = emitter.pointer(Operand::Result(self.value));
         let layout = Layout::dense(graph.shape(self.value));
-        let kept = self.kept(at);
-        emitter.store(pointer, graph.dtype(self.value), &layout, &kept, &result);
+        emitter.store(pointer, graph.dtype(self.value), &layout, kept, &result);
     }
 
     /// Combines the accumulators of all lanes, and stores them.

@@ -15,6 +15,8 @@ pub(super) struct Maker<'a> {
     pub(super) nest: &'a Nest,
     pub(super) block: &'a Block,
     pub(super) lane_reduced: bool,
+    /// Whether reductions go on with what an earlier block has left.
+    pub(super) goes_on: bool,
     /// First turn and number of turns of a chunk of a reduction.
     pub(super) chunk: Option<(Index, Index)>,
     /// Number of the part of a reduction, and how many there are.
@@ -141,6 +143,7 @@ impl Maker<'_> {
         for copy in copies {
             for fold in &folds {
                 init.extend(match self.resumed() {
+                    None if self.goes_on => fold.held(emitter, &copy.at),
                     None => fold.neutral(emitter),
                     Some(first) => fold.resume(emitter, &copy.at, first),
                 });
@@ -166,6 +169,10 @@ impl Maker<'_> {
                 rest = others;
                 if self.lane_reduced {
                     fold.reduce_lanes(emitter, &copy.at, own, self.part);
+                    continue;
+                }
+                if let Some(part) = self.part {
+                    fold.finish_part(emitter, &copy.at, own, part);
                     continue;
                 }
                 fold.finish(emitter, &copy.at, own);
@@ -212,8 +219,30 @@ impl Maker<'_> {
             let mut values = init;
             for k in 0..group.size {
                 let mut here = copies.clone();
+                let axis = group.axes.start;
+                let index = Ix::constant((self.block.start[axis] + k) as i64);
                 here.iter_mut()
-                    .for_each(|copy| copy.at[group.axes.start] = Ix::constant(k as i64));
+                    .for_each(|copy| copy.at[axis] = index.clone());
+                values = self.fold_loops(emitter, plan, rest, here, values, width, folds)?;
+            }
+            return Ok(values);
+        }
+        if let (Role::Chunks(turns), true, Some((first, _))) =
+            (group.role, plan.unrolled, self.chunk)
+        {
+            let axis = group.axes.start;
+            let var = emitter
+                .vars
+                .add(group.size + 1 - turns, Binding::index(first));
+            let mut values = init;
+            for k in 0..turns {
+                let mut here = copies.clone();
+                let index = Ix {
+                    offset: k as i64,
+                    ..Ix::var(var)
+                };
+                here.iter_mut()
+                    .for_each(|copy| copy.at[axis] = index.clone());
                 values = self.fold_loops(emitter, plan, rest, here, values, width, folds)?;
             }
             return Ok(values);
@@ -234,9 +263,12 @@ impl Maker<'_> {
             let mut here = copies.clone();
             for axis in group.axes.clone() {
                 if let Some(binding) = bindings[axis] {
-                    let var = emitter.vars.add(plan.lengths[axis], binding);
+                    let index = Ix {
+                        offset: self.block.start[axis] as i64,
+                        ..Ix::var(emitter.vars.add(plan.lengths[axis], binding))
+                    };
                     here.iter_mut()
-                        .for_each(|copy| copy.at[axis] = Ix::var(var));
+                        .for_each(|copy| copy.at[axis] = index.clone());
                 }
             }
             self.fold_loops(emitter, plan, rest, here, params.to_vec(), width, folds)

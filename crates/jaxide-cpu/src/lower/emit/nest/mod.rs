@@ -6,17 +6,19 @@
 
 mod fold;
 mod make;
+mod pack;
 mod parts;
 mod plan;
 
 use super::{Binding, Emitted, Emitter, Ix, Ixs, Layout, Memory, Mention, Operand, Refusal, Var};
 use crate::lanes::Body;
 use crate::lower::fuse::{Nest, Root, Stored};
-use crate::lower::graph::{Graph, ValueId};
+use crate::lower::graph::{Combine, Graph, Op, ValueId};
 use jaxide_core::DType;
 use make::Maker;
-use plan::{Role, choose};
+use plan::{LoopPlan, choose};
 use smallvec::SmallVec;
+use std::collections::HashMap;
 
 /// Elements computed for one nest.
 const BUDGET: usize = 200_000;
@@ -78,28 +80,59 @@ pub(crate) fn nest_kernels(
     nest: &Nest,
     name: &str,
 ) -> Emitted<Vec<Kernel>> {
-    let memory = NestMemory {
+    let mut memory = NestMemory {
         graph,
         stored,
         nest,
+        packed: HashMap::new(),
     };
     let whole = Block::whole(&nest.domain);
     let trial = trial(graph, &memory, &whole, name)?;
     let blocks = trial.blocks(nest, &whole);
     if blocks.len() == 1 {
-        let kernel = kernel(graph, &memory, &whole, trial, name)?;
-        let parts = kernel.schedule.part_count();
-        if parts == 1 {
-            return Ok(vec![kernel]);
+        if let Some((axis, length)) = trial.plan(graph, nest, &whole).cut() {
+            let (mut first, mut rest) = (whole.clone(), whole);
+            first.lengths[axis] = length;
+            rest.start[axis] = length;
+            rest.lengths[axis] -= length;
+            let mut kernels = Vec::new();
+            for (block, goes_on) in [(first, false), (rest, true)] {
+                let name = format!("{name}_{}", kernels.len());
+                let trial = self::trial(graph, &memory, &block, &name)?;
+                kernels.push(kernel(graph, &memory, &block, trial, goes_on, &name)?);
+            }
+            return Ok(kernels);
         }
-        let last = parts::combination(graph, &memory, parts, &format!("{name}_all"))?;
-        return Ok(vec![kernel, last]);
+        let mut kernels = Vec::new();
+        let plan = trial.plan(graph, nest, &whole);
+        let results_are_lanes = !plan.reduces_lanes();
+        let packed = pack::packings(graph, &memory, &plan, &trial, &whole);
+        let mut order: Vec<(ValueId, usize)> = packed.iter().map(|(&v, &axis)| (v, axis)).collect();
+        order.sort_unstable();
+        for (value, axis) in order {
+            let name = format!("{name}_pack{}", kernels.len());
+            kernels.push(pack::kernel(graph, &memory, value, axis, &name)?);
+        }
+        memory.packed = packed;
+        let kernel = kernel(graph, &memory, &whole, trial, false, name)?;
+        let parts = kernel.schedule.part_count();
+        kernels.push(kernel);
+        if parts > 1 {
+            let name = format!("{name}_all");
+            kernels.push(parts::combination(
+                &memory,
+                parts,
+                results_are_lanes,
+                &name,
+            )?);
+        }
+        return Ok(kernels);
     }
     let mut kernels = Vec::new();
     for (k, block) in blocks.iter().enumerate() {
         let name = format!("{name}_{k}");
         let trial = self::trial(graph, &memory, block, &name)?;
-        kernels.push(kernel(graph, &memory, block, trial, &name)?);
+        kernels.push(kernel(graph, &memory, block, trial, false, &name)?);
     }
     Ok(kernels)
 }
@@ -145,6 +178,7 @@ fn trial(graph: &Graph, memory: &NestMemory<'_>, block: &Block, name: &str) -> E
         nest,
         block,
         lane_reduced: false,
+        goes_on: false,
         chunk: None,
         part: None,
     };
@@ -161,25 +195,20 @@ fn kernel(
     memory: &NestMemory<'_>,
     block: &Block,
     trial: Trial,
+    goes_on: bool,
     name: &str,
 ) -> Emitted<Kernel> {
     let nest = memory.nest;
-    let plan = choose(
-        nest,
-        block,
-        &reduced_axes(nest),
-        &trial.axes,
-        &trial.mentions,
-        memory_holds_accumulators(graph, nest),
-    );
+    let plan = trial.plan(graph, nest, block);
+    if goes_on && plan.reduces_lanes() {
+        return Err(Refusal::TooLarge);
+    }
     let mut emitter = Emitter::new(graph, memory, name, BUDGET);
     let mut maker = Maker {
         nest,
         block,
-        lane_reduced: plan
-            .groups
-            .iter()
-            .any(|group| group.role == Role::Lane && group.reduced),
+        lane_reduced: plan.reduces_lanes(),
+        goes_on,
         chunk: None,
         part: None,
     };
@@ -194,6 +223,17 @@ fn kernel(
 }
 
 impl Trial {
+    fn plan(&self, graph: &Graph, nest: &Nest, block: &Block) -> LoopPlan {
+        choose(
+            nest,
+            block,
+            &reduced_axes(nest),
+            &self.axes,
+            &self.mentions,
+            memory_holds_accumulators(graph, nest),
+        )
+    }
+
     /// The parts of the domain between cuts, where there are few and the domain is worth it.
     fn blocks(&self, nest: &Nest, whole: &Block) -> Vec<Block> {
         let plain = nest
@@ -247,6 +287,8 @@ struct NestMemory<'a> {
     graph: &'a Graph,
     stored: &'a Stored,
     nest: &'a Nest,
+    /// Operands that are read from a copy with this axis last.
+    packed: HashMap<ValueId, usize>,
 }
 
 impl Memory for NestMemory<'_> {
@@ -257,9 +299,19 @@ impl Memory for NestMemory<'_> {
             Root::Fold { .. } | Root::Update(_) | Root::Scatter(_) => false,
         });
         if own {
-            None
+            return None;
+        }
+        match self.packed.get(&value) {
+            Some(&axis) => Some(pack::layout(self.graph.shape(value), axis)),
+            None => self.stored.layout(self.graph, value),
+        }
+    }
+
+    fn operand(&self, value: ValueId) -> Operand {
+        if self.packed.contains_key(&value) {
+            Operand::Packed(value)
         } else {
-            self.stored.layout(self.graph, value)
+            Operand::Value(value)
         }
     }
 
@@ -315,8 +367,18 @@ fn has_control(nest: &Nest) -> bool {
 /// Whether results of reductions have the precision that they are computed in.
 fn memory_holds_accumulators(graph: &Graph, nest: &Nest) -> bool {
     nest.roots.iter().all(|root| match root {
-        Root::Fold { value, .. } => !matches!(graph.dtype(*value), DType::F16 | DType::BF16),
-        _ => true,
+        Root::Fold { value, .. } => {
+            let half = matches!(graph.dtype(*value), DType::F16 | DType::BF16);
+            let rounds = matches!(
+                graph.op(*value),
+                Some(Op::Reduce {
+                    combine: Combine::Add | Combine::Sub | Combine::Mul,
+                    ..
+                })
+            );
+            !(half && rounds)
+        }
+        Root::Store(_) | Root::Control(_) | Root::Update(_) | Root::Scatter(_) => true,
     })
 }
 

@@ -5,14 +5,14 @@ use super::{Kernel, NestMemory, Schedule};
 use crate::lanes::Index;
 use crate::lower::emit::{Binding, Emitted, Emitter, Ix, Ixs, Refusal};
 
-/// Combines the parts of all reductions of a nest; the lanes are the parts.
+/// Combines the parts of all reductions of a nest. The lanes are the parts, or the results where those were the lanes of the parts.
 pub(super) fn combination(
-    graph: &crate::lower::graph::Graph,
     memory: &NestMemory<'_>,
     parts: usize,
+    results_are_lanes: bool,
     name: &str,
 ) -> Emitted<Kernel> {
-    let roots = &memory.nest.roots;
+    let (graph, roots) = (memory.graph, &memory.nest.roots);
     let folds: Vec<FoldRoot> = roots
         .iter()
         .filter_map(|root| FoldRoot::of(graph, root))
@@ -24,24 +24,34 @@ pub(super) fn combination(
     let mut outer = Vec::new();
     let mut result = Ix::constant(0);
     if results > 1 {
-        outer.push(results);
-        let index = emitter.b.outer();
+        let index = if results_are_lanes {
+            Index::Lane
+        } else {
+            outer.push(results);
+            emitter.b.outer()
+        };
         result = Ix::var(emitter.vars.add(results, Binding::index(index)));
     }
     for fold in &folds {
-        let from = fold.part_addresses(&mut emitter, results, parts, &result, Index::Lane);
-        let values: Vec<_> = fold
-            .parts(&emitter)
-            .into_iter()
-            .zip(from)
-            .map(|(mem, addr)| emitter.b.load(mem, addr))
-            .collect();
         // The result as one axis: rows of all its axes lie one after the other.
         let shape = graph.shape(fold.value);
         let mut kept: Ixs = shape.iter().map(|_| Ix::constant(0)).collect();
         if let Some(last) = kept.last_mut() {
             *last = result.clone();
         }
+        if results_are_lanes {
+            let values = fold.combine_parts(&mut emitter, parts, (results, &result))?;
+            fold.store(&mut emitter, &kept, &values);
+            continue;
+        }
+        let at = (parts, Index::Lane);
+        let from = fold.part_addresses(&mut emitter, at, (results, &result), false);
+        let values: Vec<_> = fold
+            .parts(&emitter)
+            .into_iter()
+            .zip(from)
+            .map(|(mem, addr)| emitter.b.load(mem, addr))
+            .collect();
         let addresses = fold.address(&mut emitter, &kept, None);
         fold.combine_lanes(&mut emitter, &values, addresses);
     }
@@ -50,7 +60,7 @@ pub(super) fn combination(
         rows: None,
         chunk: None,
         parts: None,
-        lanes: parts,
+        lanes: if results_are_lanes { results } else { parts },
     };
     let operands = emitter.operands;
     let body = emitter.b.finish().map_err(|_| Refusal::TooLarge)?;

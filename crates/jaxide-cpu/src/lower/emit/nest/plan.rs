@@ -14,8 +14,14 @@ const FEW_LANES: usize = 128;
 const SHORT_ROW: usize = 1024;
 /// With fewer outer loops than this, a reduction over the lanes is made in parts.
 const FEW_LOOPS: usize = 16;
-/// Lanes of a part.
+/// With fewer results than this, and a long reduction for each, it is made in parts.
+const FEW_RESULTS: usize = 512;
+/// A reduction is made in at most so many chunks of rows at once.
+const MOST_CHUNKS: usize = 64;
+/// Lanes, or elements, of a part.
 const PART: usize = 1 << 15;
+/// Rows of a chunk that is unrolled.
+const UNROLLED_ROWS: usize = 8;
 /// Bytes of a chunk of rows.
 const CHUNK: usize = 1 << 17;
 
@@ -48,6 +54,24 @@ pub(super) struct LoopPlan {
     pub(super) groups: Vec<Group>,
     /// How the lanes are reduced, if not at once.
     pub(super) parts: Option<Parts>,
+    /// Whether the turns of a chunk are unrolled: each row is read from its start to its end, several rows at once.
+    pub(super) unrolled: bool,
+}
+
+impl LoopPlan {
+    /// The axis and length where a reduction in unrolled chunks must be cut, so that all chunks are whole.
+    pub(super) fn cut(&self) -> Option<(usize, usize)> {
+        self.groups.iter().find_map(|group| match group.role {
+            Role::Chunks(turns) if self.unrolled && !group.size.is_multiple_of(turns) => {
+                Some((group.axes.start, group.size / turns * turns))
+            }
+            _ => None,
+        })
+    }
+
+    pub(super) fn reduces_lanes(&self) -> bool {
+        (self.groups.iter()).any(|group| group.role == Role::Lane && group.reduced)
+    }
 }
 
 fn factor(mention: &Mention, var: Option<Var>) -> i64 {
@@ -58,6 +82,7 @@ fn factor(mention: &Mention, var: Option<Var>) -> i64 {
         .map_or(0, |term| term.1)
 }
 
+/// Decides what becomes of each axis of a block.
 pub(super) fn choose(
     nest: &Nest,
     block: &Block,
@@ -143,23 +168,41 @@ pub(super) fn choose(
         .filter(|group| group.role == Role::Outer)
         .map(|group| group.size)
         .product();
-    let in_parts = lane_reduced && outer < FEW_LOOPS;
-    let mut parts = None;
-    if may_chunk
-        && (!lane_reduced || in_parts)
-        && let Some(fold) = groups.iter().position(|group| group.role == Role::Fold)
-        && let Some(turns) = chunk(&groups[fold], lanes, axes, mentions)
-    {
-        groups[fold].role = Role::Chunks(turns);
-        parts = in_parts.then_some(Parts::Chunks);
-    } else if may_chunk && in_parts && lanes >= 2 * PART {
+    let few = outer < FEW_LOOPS;
+    let fold = groups.iter().position(|group| group.role == Role::Fold);
+    let (mut parts, mut unrolled) = (None, false);
+    if may_chunk && let Some(fold) = fold {
+        let size = groups[fold].size;
+        let short = !lane_reduced && outer * lanes < FEW_RESULTS && !has_rows(&groups);
+        if short && size * outer * lanes >= 4 * PART {
+            let turns = (PART / (outer * lanes)).max(size.div_ceil(MOST_CHUNKS));
+            groups[fold].role = Role::Chunks(turns);
+            parts = Some(Parts::Chunks);
+        } else if (!lane_reduced || few)
+            && let Some(turns) = chunk(&groups[fold], lanes, axes, mentions)
+        {
+            let folds = groups
+                .iter()
+                .filter(|group| group.role == Role::Fold)
+                .count();
+            unrolled = !lane_reduced && folds == 1 && groups[fold].axes.len() == 1;
+            groups[fold].role = Role::Chunks(if unrolled { UNROLLED_ROWS } else { turns });
+            parts = lane_reduced.then_some(Parts::Chunks);
+        }
+    }
+    if may_chunk && lane_reduced && few && parts.is_none() && lanes >= 2 * PART {
         parts = Some(Parts::Lanes(PART));
     }
     LoopPlan {
         lengths,
         groups,
         parts,
+        unrolled,
     }
+}
+
+fn has_rows(groups: &[Group]) -> bool {
+    groups.iter().any(|group| group.role == Role::Rows)
 }
 
 /// How many turns of a reduction are made at a time, if not all: rows are long and far apart when a chunk of them is a good part of a cache.
