@@ -1,0 +1,27 @@
+//! What programs become: the loop IR and the lane programs of each text in `tests/loops`, beside the text.
+
+use jaxide_core::jaxpr::parse::parse;
+use jaxide_cpu::{CompileOptions, compile};
+use std::path::Path;
+
+#[test]
+fn programs_become_loops() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(here.join("../../snapshots/loops"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    let mut count = 0;
+    for file in std::fs::read_dir(here.join("tests/loops")).unwrap() {
+        let path = file.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let jaxpr = parse(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let program = compile(&jaxpr, &CompileOptions::default())
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let shown = format!("{text}\n{}", program.loops_text());
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        settings.bind(|| insta::assert_snapshot!(name, shown));
+        count += 1;
+    }
+    assert!(count > 5, "programs are missing");
+}
