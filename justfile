@@ -2,7 +2,8 @@ test:
     cargo test --workspace
 
 bench:
-    python3 benches/compare.py
+    cargo build --release -p jaxide-cli
+    python3 benches/compare.py benches/programs.py
 
 docs:
     cargo doc --workspace --no-deps --open

@@ -2,7 +2,7 @@
 
     python benches/compare.py PROGRAMS.py [--jaxide target/release/jaxide] [--rounds 3] [--seconds 0.5] [PREFIX ...]
 
-PROGRAMS.py is a file that knows `export DIR PREFIX ...` (writes NAME.jaxpr and NAME.npz) and `time PREFIX ...` (prints a
+PROGRAMS.py, `benches/programs.py` for one, is a file that knows `export DIR PREFIX ...` (writes NAME.jaxpr and NAME.npz) and `time PREFIX ...` (prints a
 JSON object per program with `min_us` and `med_us`). The python that runs this script must have JAX.
 
 For each program: outputs are compared first; then both are timed in turns, and the ratios of the minima and of the medians
