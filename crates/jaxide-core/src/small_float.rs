@@ -6,8 +6,8 @@
 use crate::dtype::DType;
 
 /// What the codes at the top of the range mean.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Specials {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Specials {
     /// The highest exponent holds infinity and NaN.
     Ieee,
     /// All ones is NaN, there is no infinity.
@@ -18,14 +18,22 @@ enum Specials {
     None,
 }
 
-struct Format {
-    exponent: u32,
-    mantissa: u32,
-    bias: i32,
-    specials: Specials,
+/// The fields of a code from the top: a sign bit, the exponent, the mantissa.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Format {
+    /// Bits of the exponent.
+    pub exponent: u32,
+    /// Bits of the mantissa.
+    pub mantissa: u32,
+    /// What is taken from the exponent.
+    pub bias: i32,
+    /// What is no number.
+    pub specials: Specials,
 }
 
-fn format(dtype: DType) -> Option<Format> {
+/// The fields of a small float; `None` for other types, and for the powers of two (`e8m0fnu`), which are an exponent
+/// without sign and mantissa.
+pub fn format(dtype: DType) -> Option<Format> {
     let (exponent, mantissa, bias, specials) = match dtype {
         DType::F4E2M1Fn => (2, 1, 1, Specials::None),
         DType::F8E3M4 => (3, 4, 3, Specials::Ieee),
@@ -43,6 +51,18 @@ fn format(dtype: DType) -> Option<Format> {
         bias,
         specials,
     })
+}
+
+/// A number of the 4-bit format as conversion to integers takes it: the largest ones, 6 and -6, saturate.
+///
+/// XLA finds what is out of range by comparing with the integers' bounds in the float's own format. This format has no
+/// infinity, so that the bounds become 6 and -6 there.
+pub fn for_integers(value: f64) -> f64 {
+    if value.abs() < 6.0 {
+        value
+    } else {
+        value * f64::INFINITY
+    }
 }
 
 /// The number a code stands for; `None` when `dtype` is not a small float.

@@ -275,6 +275,7 @@ fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
 
         P::Iota(p) => one(shape::iota(p.dtype, &p.shape, p.dimension)),
         P::Empty(p) => one(shape::empty(&p.shape, p.dtype)),
+        P::EmptyArray(p) => one(shape::empty(&p.shape, p.dtype)),
         P::BroadcastInDim(p) => unary(inputs, |x| {
             shape::broadcast_in_dim(x, &p.shape, &p.broadcast_dimensions)
         }),
@@ -478,8 +479,7 @@ fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
             return Ok(Meaning::Control(control::Form::SelectAndScatter(p), inputs));
         }
         P::SelectAndScatterAdd(p) => binary(inputs, |source, operand| {
-            let slides = window::undilated(&p.window_dimensions, &p.window_strides, &p.padding)?;
-            window::select_and_scatter_add(source, operand, p.select_prim, &slides)
+            window::select_and_scatter_add(source, operand, p)
         }),
         P::SelectAndGatherAdd(p) => binary(inputs, |tangents, operand| {
             window::select_and_gather_add(tangents, operand, p.select_prim, &slides!(p))
@@ -496,7 +496,7 @@ fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
                 &rhs,
                 &sizes,
                 numbers,
-                p.preferred_element_type,
+                p.result_type(),
             ))
         }),
         P::ScaledDot(p) => operands(inputs).and_then(|inputs| {

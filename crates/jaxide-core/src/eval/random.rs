@@ -1,8 +1,9 @@
 //! Random keys and bits.
 
 use super::element::{by_dtype, collect, elements, from_integers, integers, meaningless};
-use super::elementwise::common_shape;
+use super::elementwise::{common_shape, spread};
 use super::numerics::random::{self as numerics, BitGenerator, Prng};
+use super::strides::Layout;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::jaxpr::Shape;
@@ -13,6 +14,8 @@ use crate::tensor::{Tensor, byte_size, check_allocatable, element_count};
 pub(super) fn threefry2x32(words: &[Tensor; 4]) -> Result<Vec<Tensor>> {
     let shape = common_shape(&words.each_ref())?;
     let count = element_count(&shape)?;
+    let words = words.each_ref().map(|word| spread(word, &shape));
+    let words: Vec<Tensor> = words.into_iter().collect::<Result<_>>()?;
     let words: Vec<&[u32]> = words.iter().map(elements::<u32>).collect::<Result<_>>()?;
     let word =
         |which: usize, index: usize| words[which][if words[which].len() == 1 { 0 } else { index }];
@@ -83,11 +86,10 @@ pub(super) fn split(parents: &Tensor, shape: &[usize]) -> Result<Tensor> {
     let full = joined(parents.shape(), shape);
     check_allocatable(byte_size(&full, parents.dtype())?)?;
     let count = element_count(shape)?;
-    let words = elements::<u32>(parents)?.chunks_exact(prng.key_words());
     keys(
         &full,
         parents.dtype(),
-        words.flat_map(|key| prng.split(key, count)).collect(),
+        prng.split(elements(parents)?, count),
     )
 }
 
@@ -98,11 +100,20 @@ pub(super) fn fold_in(parents: &Tensor, data: &Tensor) -> Result<Tensor> {
     let words: Vec<&[u32]> = elements::<u32>(parents)?
         .chunks_exact(prng.key_words())
         .collect();
-    let data: Vec<u32> = integers(data)?.map(|value| value as u32).collect();
-    let pick = |length: usize, index: usize| if length == 1 { 0 } else { index };
-    let folded = (0..element_count(&shape)?)
-        .flat_map(|i| prng.fold_in(words[pick(words.len(), i)], data[pick(data.len(), i)]));
-    keys(&shape, parents.dtype(), folded.collect())
+    let integers: Vec<u32> = integers(data)?.map(|value| value as u32).collect();
+    let positions = |x: &Tensor| Layout::repeating(x.shape(), &shape).positions(&shape);
+    let pairs = positions(parents).zip(positions(data));
+    let folded: Vec<u32> = if prng == Prng::UnsafeRbg {
+        let masks = Prng::fold_in_masks(&integers);
+        let masks: Vec<&[u32]> = masks.chunks_exact(prng.key_words()).collect();
+        let mixed = pairs.flat_map(|(key, mask)| words[key].iter().zip(masks[mask]));
+        mixed.map(|(word, mask)| word ^ mask).collect()
+    } else {
+        pairs
+            .flat_map(|(key, integer)| prng.fold_in(words[key], integers[integer]))
+            .collect()
+    };
+    keys(&shape, parents.dtype(), folded)
 }
 
 /// A gamma sample for each element of `alpha`, whose leading axes are those of the keys.
@@ -118,8 +129,7 @@ pub(super) fn gamma(parents: &Tensor, alpha: &Tensor, log_space: bool) -> Result
             )));
         }
     };
-    let words = elements::<u32>(parents)?.chunks_exact(prng.key_words());
-    let split: Vec<u32> = words.flat_map(|key| prng.split(key, per_key)).collect();
+    let split = prng.split(elements(parents)?, per_key);
     let dtype = alpha.dtype();
     by_dtype!(dtype, T,
         real => {
@@ -175,7 +185,7 @@ fn prng(dtype: DType) -> Result<Prng> {
     match dtype {
         DType::KeyFry => Ok(Prng::Threefry),
         DType::KeyRbg => Ok(Prng::Rbg),
-        DType::KeyUnsafeRbg => Err(Error::unsupported("keys of kind unsafe_rbg")),
+        DType::KeyUnsafeRbg => Ok(Prng::UnsafeRbg),
         other => Err(meaningless(other)),
     }
 }

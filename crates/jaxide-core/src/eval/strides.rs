@@ -38,6 +38,20 @@ impl Layout {
         }
     }
 
+    /// An array of `shape` repeated to fill `full`: axes of length 1, and leading axes that it has not, stand still.
+    pub(super) fn repeating(shape: &[usize], full: &[usize]) -> Self {
+        let mut layout = Self::whole(shape);
+        for (stride, &length) in layout.strides.iter_mut().zip(shape) {
+            if length == 1 {
+                *stride = 0;
+            }
+        }
+        for _ in shape.len()..full.len() {
+            layout.strides.insert(0, 0);
+        }
+        layout
+    }
+
     /// The part of an array of `shape` that starts at `first` and takes every `steps`-th element.
     pub(super) fn part(shape: &[usize], first: &[usize], steps: &[usize]) -> Self {
         let mut layout = Self::whole(shape);

@@ -300,6 +300,15 @@ super::primitives! {
             /// Shape; not printed.
             shape: Dims = hidden,
         };
+        /// Uninitialised memory that may be read; zeros here, as XLA gives on CPU.
+        EmptyArray "empty" (0 -> 1) {
+            /// Element type.
+            dtype: DType,
+            /// Placement; `None`.
+            out_sharding: Opaque,
+            /// Shape.
+            shape: Dims,
+        };
         /// Places the operand's axes among those of a larger shape and repeats along the others.
         BroadcastInDim "broadcast_in_dim" (n -> 1) {
             /// The axis of the result for each axis of the operand.
@@ -786,7 +795,7 @@ super::primitives! {
             /// Requested precision.
             precision: Option<DotPrecision>,
             /// Element type of the result.
-            preferred_element_type: Option<DType>,
+            preferred_element_type: Option<SpelledDType>,
             /// Which axes mean what.
             ragged_dot_dimension_numbers: RaggedDotDimensionNumbers,
         };

@@ -83,7 +83,11 @@ fn foldable(prim: &Prim) -> bool {
     prim.visit(&mut |_| calls = true);
     let kept = matches!(
         prim,
-        Prim::OptimizationBarrier(_) | Prim::PlaceName(_) | Prim::StopGradient(_) | Prim::Empty(_)
+        Prim::OptimizationBarrier(_)
+            | Prim::PlaceName(_)
+            | Prim::StopGradient(_)
+            | Prim::Empty(_)
+            | Prim::EmptyArray(_)
     );
     !calls && !kept && !has_effect(prim)
 }

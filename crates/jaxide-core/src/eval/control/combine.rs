@@ -71,6 +71,9 @@ pub(in crate::eval) fn combined(
 }
 
 /// Combines the elements along axes by a function, beginning with the initial values.
+///
+/// The initial values are promised to be neutral, and XLA relies on it: where there is one element to combine, the
+/// result is that element, whatever the initial values are.
 pub(super) fn reduce(
     interpreter: &mut Interpreter,
     params: &Reduce,
@@ -78,6 +81,10 @@ pub(super) fn reduce(
 ) -> Result<Values> {
     let (operands, starts) = operands_and_starts(inputs)?;
     let reduction = Reduction::new(operands[0].shape(), &params.dimensions)?;
+    if reduction.is_reshape() {
+        let results = operands.iter().map(|x| x.reshaped(&reduction.shape));
+        return results.map(|x| x.map(Value::Tensor)).collect();
+    }
     let mut results: Vec<Vec<Tensor>> = vec![Vec::new(); operands.len()];
     for group in reduction.groups() {
         let mut sums = starts.clone();

@@ -6,6 +6,7 @@ use crate::eval::element::{
     build, complexes, from_complexes, from_integers, from_reals, integers, reals,
 };
 use crate::jaxpr::Shape;
+use crate::small_float;
 use crate::tensor::Tensor;
 
 /// The elements as numbers of another type.
@@ -20,6 +21,8 @@ pub(in crate::eval) fn convert_element_type(x: &Tensor, dtype: DType) -> Result<
         Tensor::zeros(shape, dtype)
     } else if x.dtype().is_complex() {
         from_complexes(shape, dtype, complexes(x)?)
+    } else if x.dtype() == DType::F4E2M1Fn && dtype.is_integer() {
+        from_reals(shape, dtype, reals(x)?.map(small_float::for_integers))
     } else if x.dtype().is_float() {
         from_reals(shape, dtype, reals(x)?)
     } else if x.dtype() == DType::Float0 {

@@ -16,7 +16,7 @@ pub(super) use bits::{
 pub(super) use compare::{Comparison, clamp, compare, compare_total, max, min};
 pub(super) use convert::{bitcast_convert_type, convert_element_type};
 pub(super) use exponent::{frexp, ldexp};
-pub(super) use map::common_shape;
+pub(super) use map::{common_shape, spread};
 pub(super) use select::select_n;
 
 use super::element::{by_dtype, decode, elements, encode, meaningless};
@@ -157,7 +157,9 @@ pub(super) fn integer_pow(x: &Tensor, y: i64) -> Result<Tensor> {
         real => map::<T, T>(x, dtype, |a| Real::round_from(real_power(a.to_f64()))),
         complex => map::<Complex<T>, Complex<T>>(x, dtype, |z| {
             let one = Complex::new(1.0, 0.0);
-            let power = elementary::integer_pow(complex::widen(z), y, one, complex::mul, complex::div);
+            // Every product is rounded: where one overflows, its parts are infinite or NaN in that type.
+            let mul = |a, b| complex::widen(complex::round_from::<T>(complex::mul(a, b)));
+            let power = elementary::integer_pow(complex::widen(z), y, one, mul, complex::div);
             complex::round_from(power)
         }),
         other => Err(meaningless(dtype)),

@@ -179,7 +179,8 @@ pub(in crate::eval) fn scatter_pairs(
         sizes[window_axis] = updates.shape()[axis];
         window_strides[window_axis] = strides[axis];
     }
-    if updates.is_empty() {
+    // A window may be longer than an axis of length 0, which no window fits.
+    if updates.is_empty() || x.is_empty() {
         return Ok(Vec::new());
     }
     let windows = Windows::new(

@@ -18,6 +18,8 @@ use crate::tensor::{Tensor, byte_size, check_allocatable};
 
 /// The product of two arrays: axes of the result are the batch axes, the left operand's others, the right operand's
 /// others. Floats are summed in `f64` and rounded once, integers wrap.
+///
+/// Where the result's type cannot hold the operands' numbers, the product is one of the operands' type, converted.
 pub(in crate::eval) fn dot_general(
     lhs: &Tensor,
     rhs: &Tensor,
@@ -42,6 +44,12 @@ pub(in crate::eval) fn dot_general(
         .copied()
         .collect();
     check_allocatable(byte_size(&shape, dtype)?)?;
+    let own = [lhs.dtype(), rhs.dtype()];
+    let own = own.into_iter().max_by_key(|&own| (kind(own), own.bits()));
+    if let Some(own) = own.filter(|&own| kind(own) > kind(dtype)) {
+        let product = dot_general(lhs, rhs, numbers, Some(own))?;
+        return convert_element_type(&product, dtype);
+    }
     if lhs.dtype().is_complex() || rhs.dtype().is_complex() {
         let (a, b) = (
             left.arrange(any_complexes(lhs)?),
@@ -52,7 +60,7 @@ pub(in crate::eval) fn dot_general(
             dtype,
             multiply(&left, &right, &a, &b, Complex::new(0.0, 0.0)),
         )
-    } else if lhs.dtype().is_float() || rhs.dtype().is_float() {
+    } else if kind(lhs.dtype()).max(kind(rhs.dtype())).max(kind(dtype)) > 0 {
         let real = |x: &Tensor| -> Result<Vec<f64>> {
             Ok(reals(&if x.dtype().is_float() {
                 x.clone()
@@ -72,6 +80,11 @@ pub(in crate::eval) fn dot_general(
         let products = multiply(&left, &right, &a, &b, std::num::Wrapping(0));
         from_integers(&shape, dtype, products.map(|sum| sum.0.into()))
     }
+}
+
+/// Integers, floats, complex numbers: each kind holds the numbers of those before.
+fn kind(dtype: DType) -> u8 {
+    u8::from(dtype.is_float()) + 2 * u8::from(dtype.is_complex())
 }
 
 /// An operand's axes in groups.

@@ -63,6 +63,11 @@ impl Reduction {
         })
     }
 
+    /// Whether every element of the result comes from one element.
+    pub(super) fn is_reshape(&self) -> bool {
+        self.reduced_shape.iter().all(|&length| length == 1)
+    }
+
     /// For each element of the result, positions of the elements that are combined into it, in row-major order.
     pub(super) fn groups(&self) -> impl Iterator<Item = impl Iterator<Item = usize>> {
         let inner = self.reduced.positions(&self.reduced_shape);
@@ -108,10 +113,13 @@ macro_rules! reduce {
 
 /// The sum along axes.
 pub(super) fn sum(x: &Tensor, axes: &[usize]) -> Result<Tensor> {
+    // A single element keeps the sign of its zero; sums begin with a positive one.
+    let single = Reduction::new(x.shape(), axes)?.is_reshape();
+    let zero = if single { -0.0 } else { 0.0 };
     reduce!(x, axes,
         int: 0, Int::add;
-        real: -0.0, |a, b| a + b;
-        complex: (-0.0, -0.0), |a, b| a + b;
+        real: zero, |a, b| a + b;
+        complex: (zero, zero), |a, b| a + b;
     )
 }
 

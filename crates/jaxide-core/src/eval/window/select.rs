@@ -6,8 +6,10 @@ use crate::eval::control::{combined, element};
 use crate::eval::element::{elements, reals, update};
 use crate::eval::indexing::{Combine, combine_pairs};
 use crate::eval::interpreter::{Interpreter, Values, values};
+use crate::eval::reduction::{maximum, minimum};
+use crate::eval::shape::pad;
 use crate::jaxpr::Dims;
-use crate::prims::{SelectAndScatter, SelectPrim};
+use crate::prims::{SelectAndScatter, SelectAndScatterAdd, SelectPrim};
 use crate::tensor::Tensor;
 
 /// Whether an element stays selected when the next one of its window is met.
@@ -19,13 +21,37 @@ fn stays(select: SelectPrim) -> fn(f64, f64) -> bool {
 }
 
 /// Adds each element of `source` to zeros of the shape of `operand`, where its window's selected element is.
+///
+/// Padding takes part with the number that is never selected beside another; where it is (beside NaN, or its equals),
+/// the element of `source` is lost.
 pub(in crate::eval) fn select_and_scatter_add(
     source: &Tensor,
     operand: &Tensor,
-    select: SelectPrim,
-    slides: &[Slide],
+    params: &SelectAndScatterAdd,
 ) -> Result<Tensor> {
-    let sliding = fitting(operand, source, slides)?;
+    let padding = &params.padding;
+    if padding.iter().any(|&edges| edges != (0, 0)) {
+        let nothing = Tensor::zeros(&[0], operand.dtype())?;
+        let least = match params.select_prim {
+            SelectPrim::Ge => maximum(&nothing, &[0])?,
+            SelectPrim::Le => minimum(&nothing, &[0])?,
+        };
+        let edges = |sign: i64| -> Vec<(i64, i64, i64)> {
+            padding
+                .iter()
+                .map(|&(low, high)| (sign * low, sign * high, 0))
+                .collect()
+        };
+        let padded = SelectAndScatterAdd {
+            padding: vec![(0, 0); padding.len()].into(),
+            ..params.clone()
+        };
+        let scattered = select_and_scatter_add(source, &pad(operand, &least, &edges(1))?, &padded)?;
+        return pad(&scattered, &Tensor::zeros(&[], source.dtype())?, &edges(-1));
+    }
+    let slides = super::undilated(&params.window_dimensions, &params.window_strides, padding)?;
+    let sliding = fitting(operand, source, &slides)?;
+    let select = params.select_prim;
     let (numbers, stays) = (numbers(operand)?, stays(select));
     let mut pairs = Vec::new();
     for (number, window) in sliding.windows().enumerate() {

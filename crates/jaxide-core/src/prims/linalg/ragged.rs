@@ -21,6 +21,13 @@ impl RaggedDotGeneral {
         numbers(&self.ragged_dot_dimension_numbers.dot_dimension_numbers)
     }
 
+    /// The element type asked for.
+    pub fn result_type(&self) -> Option<DType> {
+        self.preferred_element_type
+            .as_ref()
+            .map(SpelledDType::dtype)
+    }
+
     /// What the ragged axis is.
     ///
     /// # Errors
@@ -219,21 +226,16 @@ impl Primitive for RaggedDotGeneral {
                     &inner,
                     lhs,
                     &rhs.with_shape(&shape),
-                    self.preferred_element_type
+                    self.result_type()
                 )?])
             }
             RaggedMode::Contracted => {
-                let product = product_aval(&dot, lhs, rhs, self.preferred_element_type)?;
+                let product = product_aval(&dot, lhs, rhs, self.result_type())?;
                 let mut shape = product.shape.clone();
                 shape.insert(0, groups);
                 Ok(smallvec![product.with_shape(&shape)])
             }
-            RaggedMode::Batch => Ok(smallvec![product_aval(
-                &dot,
-                lhs,
-                rhs,
-                self.preferred_element_type
-            )?]),
+            RaggedMode::Batch => Ok(smallvec![product_aval(&dot, lhs, rhs, self.result_type())?]),
         }
     }
 

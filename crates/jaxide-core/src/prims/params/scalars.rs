@@ -94,6 +94,63 @@ impl PyType for DType {
     }
 }
 
+/// A dtype as it was given: where JAX does not look at it, a scalar type prints as Python's `repr` of it.
+#[derive(Clone, Debug)]
+pub struct SpelledDType {
+    dtype: DType,
+    /// The whole `repr`, as in `<class 'jax.numpy.float32'>`; `None` for the name alone.
+    repr: Option<String>,
+}
+
+impl SpelledDType {
+    /// The element type.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+}
+
+impl From<DType> for SpelledDType {
+    fn from(dtype: DType) -> Self {
+        SpelledDType { dtype, repr: None }
+    }
+}
+
+/// How a type was written does not matter.
+impl PartialEq for SpelledDType {
+    fn eq(&self, other: &Self) -> bool {
+        self.dtype == other.dtype
+    }
+}
+
+impl PyType for SpelledDType {
+    const KIND: &'static str = "dtype";
+
+    fn to_py(&self) -> PyValue {
+        match &self.repr {
+            Some(repr) => PyValue::Opaque(repr.clone()),
+            None => PyValue::DType(self.dtype),
+        }
+    }
+
+    fn from_py(value: &PyValue) -> Result<Self, String> {
+        let PyValue::Opaque(repr) = value else {
+            return DType::from_py(value).map(Self::from);
+        };
+        let path = repr
+            .strip_prefix("<class '")
+            .and_then(|rest| rest.strip_suffix("'>"));
+        let name = path.and_then(|path| path.rsplit('.').next());
+        let dtype = name.and_then(DType::from_numpy_name);
+        let Some(dtype) = dtype else {
+            return expected("a dtype", value);
+        };
+        Ok(SpelledDType {
+            dtype,
+            repr: Some(repr.clone()),
+        })
+    }
+}
+
 impl<T: PyType> PyType for Option<T> {
     const KIND: &'static str = T::KIND;
 

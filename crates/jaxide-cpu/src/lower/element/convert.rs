@@ -1,7 +1,7 @@
 //! Between element types: floats round to nearest even, float to integer truncates and saturates (NaN is 0), integers keep
 //! their low bits, anything to bool is `!= 0`.
 
-use super::{Class, Element, Format, class, int_less, round, wrap};
+use super::{Class, Element, Format, class, int_less, round, small, wrap};
 use crate::lanes::{BinOp, Builder, Ty, UnOp, Value};
 use jaxide_core::DType;
 use smallvec::smallvec;
@@ -12,6 +12,18 @@ pub(super) fn convert(b: &mut Builder, from: DType, to: DType, x: &Element) -> O
         return Some(x.clone());
     }
     Some(match (class(from), class(to)) {
+        (Class::Key(_) | Class::Empty, _) | (_, Class::Key(_) | Class::Empty) => return None,
+        (Class::Small, to_class) => {
+            let mut number = small::decode(b, from, x[0]);
+            if from == DType::F4E2M1Fn && matches!(to_class, Class::Int { .. }) {
+                number = saturated(b, number);
+            }
+            convert(b, DType::F32, to, &smallvec![number])?
+        }
+        (_, Class::Small) => {
+            let number = convert(b, from, DType::F32, x)?;
+            smallvec![small::encode(b, to, number[0])]
+        }
         (Class::Complex(_), Class::Complex(ty)) => x
             .iter()
             .map(|&part| to_float(b, Class::Float(Format::F32), ty, part))
@@ -54,8 +66,6 @@ pub(super) fn convert(b: &mut Builder, from: DType, to: DType, x: &Element) -> O
         (Class::Float(_), Class::Int { bits, signed }) => {
             smallvec![float_to_int(b, bits, signed, x[0])]
         }
-        (Class::Key(_) | Class::Opaque | Class::Empty, _)
-        | (_, Class::Key(_) | Class::Opaque | Class::Empty) => return None,
     })
 }
 
@@ -76,6 +86,15 @@ fn to_float(b: &mut Builder, own: Class, ty: Ty, x: Value) -> Value {
         own if own == ty => x,
         Ty::F32 | Ty::F64 => b.un(UnOp::FToF, ty, x),
     }
+}
+
+/// See [`jaxide_core::small_float::for_integers`].
+fn saturated(b: &mut Builder, number: Value) -> Value {
+    let (magnitude, largest) = (b.abs(number), b.f32(6.0));
+    let is_largest = b.ge(magnitude, largest);
+    let infinity = b.f32(f32::INFINITY);
+    let infinity = b.copysign(infinity, number);
+    b.select(is_largest, infinity, number)
 }
 
 fn truth(b: &mut Builder, x: Value) -> Value {

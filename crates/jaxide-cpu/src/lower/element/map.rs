@@ -1,7 +1,9 @@
 //! [`MapOp`]s on elements of any type, and which of them need library code.
 
 use super::super::graph::MapOp;
-use super::{Class, Element, Format, class, complex, convert, float, integer, random, select};
+use super::{
+    Class, Element, Format, class, complex, convert, float, integer, random, select, small,
+};
 use crate::lanes::{BinOp, Builder, Ty, Value};
 use jaxide_core::DType;
 use smallvec::smallvec;
@@ -65,6 +67,9 @@ fn try_map(
         MapOp::KeyWord(word) => return Some(smallvec![x[0][word as usize]]),
         _ => {}
     }
+    if args.iter().chain([&result]).any(|&dtype| is_small(dtype)) {
+        return small_map(b, op, args, result, x);
+    }
     let flat = || x.iter().map(|element| element[0]).collect::<Vec<Value>>();
     match class(args[0]) {
         Class::Bool => integer::boolean(b, op, &flat()).map(|v| smallvec![v]),
@@ -87,8 +92,41 @@ fn try_map(
         }
         Class::Complex(_) => complex::complex(b, op, x),
         Class::Key(_) => keys(b, op, x),
-        Class::Opaque | Class::Empty => None,
+        Class::Small | Class::Empty => None,
     }
+}
+
+fn is_small(dtype: DType) -> bool {
+    class(dtype) == Class::Small
+}
+
+/// An operation with small floats among operands and result: computed in 32 bits.
+fn small_map(
+    b: &mut Builder,
+    op: MapOp,
+    args: &[DType],
+    result: DType,
+    x: &[Element],
+) -> Option<Element> {
+    // The neighbour of a number depends on its own format.
+    if matches!(op, MapOp::NextAfter | MapOp::Bitcast) {
+        return None;
+    }
+    let wide = |dtype: DType| if is_small(dtype) { DType::F32 } else { dtype };
+    let wide_args: Vec<DType> = args.iter().map(|&dtype| wide(dtype)).collect();
+    let numbers: Vec<Element> = args
+        .iter()
+        .zip(x)
+        .map(|(&dtype, x)| match class(dtype) {
+            Class::Small => smallvec![small::decode(b, dtype, x[0])],
+            _ => x.clone(),
+        })
+        .collect();
+    let number = try_map(b, op, &wide_args, wide(result), &numbers)?;
+    Some(match class(result) {
+        Class::Small => smallvec![small::encode(b, result, number[0])],
+        _ => number,
+    })
 }
 
 /// The case at the index; an index outside gives the nearest case.
@@ -102,7 +140,7 @@ fn select_n(b: &mut Builder, which: DType, x: &[Element]) -> Element {
                 let next = b.int(if bits == 64 { Ty::I64 } else { Ty::I32 }, k as i64 + 1);
                 b.bin(if signed { BinOp::Lt } else { BinOp::LtU }, index[0], next)
             }
-            Class::Float(_) | Class::Complex(_) | Class::Key(_) | Class::Opaque | Class::Empty => {
+            Class::Float(_) | Class::Complex(_) | Class::Key(_) | Class::Small | Class::Empty => {
                 b.mask(true)
             }
         };

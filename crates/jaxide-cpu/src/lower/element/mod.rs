@@ -12,10 +12,11 @@ mod function;
 mod integer;
 mod map;
 mod random;
+mod small;
 
 use super::graph::Combine;
 use crate::lanes::{BinOp, Builder, MemTy, Ty, Value};
-use jaxide_core::DType;
+use jaxide_core::{DType, small_float};
 use smallvec::{SmallVec, smallvec};
 
 pub(crate) use map::{has_lane_form, map};
@@ -35,8 +36,8 @@ pub(crate) enum Class {
     Complex(Ty),
     /// Random keys: that many words.
     Key(u32),
-    /// Only moved and converted by library code.
-    Opaque,
+    /// The code of a small float: moved as it is, and a number of 32 bits in arithmetic.
+    Small,
     /// No bytes at all.
     Empty,
 }
@@ -88,7 +89,7 @@ pub(crate) fn class(dtype: DType) -> Class {
         | DType::F8E4M3Fnuz
         | DType::F8E5M2
         | DType::F8E5M2Fnuz
-        | DType::F8E8M0Fnu => Class::Opaque,
+        | DType::F8E8M0Fnu => Class::Small,
         DType::Float0 => Class::Empty,
     }
 }
@@ -186,9 +187,32 @@ pub(crate) fn neutral(b: &mut Builder, combine: Combine, dtype: DType) -> Elemen
         | Class::Float(_)
         | Class::Complex(_)
         | Class::Key(_)
-        | Class::Opaque
+        | Class::Small
         | Class::Empty => i64::from(largest),
     };
+    if class(dtype) == Class::Small {
+        // The lowest and highest numbers rather than infinities, which not every format has.
+        let codes = (0..=u8::MAX >> (8 - dtype.bits())).filter_map(|code| {
+            let number = small_float::decode(dtype, code)?;
+            (!number.is_nan()).then_some((code, number))
+        });
+        let code = match combine {
+            Combine::Min => codes
+                .max_by(|a, b| a.1.total_cmp(&b.1))
+                .map(|(code, _)| code),
+            Combine::Max => codes
+                .min_by(|a, b| a.1.total_cmp(&b.1))
+                .map(|(code, _)| code),
+            Combine::Mul => small_float::encode(dtype, 1.0),
+            Combine::Add
+            | Combine::Sub
+            | Combine::And
+            | Combine::Or
+            | Combine::Xor
+            | Combine::Replace => small_float::encode(dtype, 0.0),
+        };
+        return smallvec![b.i32(code.unwrap_or(0).into())];
+    }
     match combine {
         Combine::Add | Combine::Sub | Combine::Or | Combine::Xor | Combine::Replace => {
             number(b, 0.0, 0)

@@ -96,8 +96,9 @@ impl Emitter<'_> {
         let start = init.iter().flatten().copied().collect();
         let values = self.fold(&window.size, unroll, start, &mut |emitter, inner, sum| {
             let mut elements = emitter.split_elements(inits, sum);
+            // Operands have one shape, so that the window covers the same places of all.
+            let (place, inside) = emitter.covered(operands[0], window, at, inner);
             for (k, &operand) in operands.iter().enumerate() {
-                let (place, inside) = emitter.covered(operand, window, at, inner);
                 let outside = init[k].clone();
                 elements.push(emitter.if_inside(
                     inside,
@@ -105,8 +106,12 @@ impl Emitter<'_> {
                     |_| Ok(outside),
                 )?);
             }
+            // Padding is passed over: the initial value need not be neutral.
             let next = emitter.scalar_call(body, elements)?;
-            Ok(next.into_iter().flatten().collect())
+            let next = next.into_iter().flatten().zip(sum);
+            Ok(next
+                .map(|(next, &sum)| emitter.b.select(inside, next, sum))
+                .collect())
         })?;
         Ok(self.split_elements(inits, &values)[result].clone())
     }

@@ -60,6 +60,8 @@ routines! {
     TridiagonalSolve
     TriangularSolve
     RandomBits
+    RandomSplit
+    RandomFoldIn
     RandomGamma
     RngBitGenerator
     BitcastConvertType

@@ -334,6 +334,13 @@ pub(super) fn convert(from: DType, bytes: &[u8], to: DType, out: &mut [u8]) {
         out.fill(0);
         return;
     }
+    if from == DType::F4E2M1Fn && to.is_integer() {
+        let mut numbers = f64::read_all(from, bytes);
+        for number in &mut numbers {
+            *number = small_float::for_integers(*number);
+        }
+        return f64::write(to, &numbers, out);
+    }
     match Class::of(from) {
         Class::Integer => through::<i128>(from, bytes, to, out),
         Class::Real => through::<f64>(from, bytes, to, out),

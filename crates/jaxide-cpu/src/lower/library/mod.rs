@@ -107,6 +107,8 @@ fn routine(routine: &Routine, operands: &Operands) -> Result<Box<KernelCall>> {
         Routine::TriangularSolve(params) => factor::triangular_solve(operands, params),
 
         Routine::RandomBits(params) => random::bits(operands, params),
+        Routine::RandomSplit(params) => random::split(operands, params),
+        Routine::RandomFoldIn(_) => random::fold_in_masks(operands),
         Routine::RandomGamma(params) => random::gamma(operands, params.log_space),
         Routine::RngBitGenerator(params) => random::bit_generator(operands, params),
         Routine::BitcastConvertType(_) => bits::bitcast(operands),

@@ -5,7 +5,7 @@ use super::operands::Operands;
 use super::routine::{in_chunks, routine};
 use crate::runtime::{KernelCall, random as runtime};
 use jaxide_core::eval::numerics::random::{self, BitGenerator, Prng};
-use jaxide_core::prims::{RandomBits, RngAlgorithm, RngBitGenerator};
+use jaxide_core::prims::{RandomBits, RandomSplit, RngAlgorithm, RngBitGenerator};
 use jaxide_core::{DType, Error, Result};
 
 type Call = Result<Box<KernelCall>>;
@@ -17,7 +17,7 @@ fn prng(dtype: DType) -> Result<Prng> {
     match dtype {
         DType::KeyFry => Ok(Prng::Threefry),
         DType::KeyRbg => Ok(Prng::Rbg),
-        DType::KeyUnsafeRbg => Err(Error::unsupported("keys of kind unsafe_rbg")),
+        DType::KeyUnsafeRbg => Ok(Prng::UnsafeRbg),
         other => Err(meaningless(other)),
     }
 }
@@ -36,6 +36,25 @@ pub(super) fn bits(operands: &Operands, params: &RandomBits) -> Call {
     Ok(KernelCall::new(runtime::RandomBits::new(
         prng, keys, count, width,
     )))
+}
+
+/// New keys for each key.
+pub(super) fn split(operands: &Operands, params: &RandomSplit) -> Call {
+    let keys = &operands.inputs[0];
+    Ok(KernelCall::new(runtime::KeySplit {
+        prng: prng(keys.dtype)?,
+        keys: keys.len(),
+        count: params.shape.iter().product(),
+    }))
+}
+
+/// What keys of kind unsafe_rbg are mixed with for an array of integers, as keys.
+pub(super) fn fold_in_masks(operands: &Operands) -> Call {
+    Ok(routine(operands, |buffers, _| {
+        let masks = Prng::fold_in_masks(buffers.input::<u32>(0));
+        buffers.output::<u32>(0).copy_from_slice(&masks);
+        Ok(())
+    }))
 }
 
 /// The advanced state, and bits.
@@ -85,7 +104,7 @@ pub(super) fn gamma(operands: &Operands, log_space: bool) -> Call {
         small => Err(meaningless(dtype)),
         real => Ok(routine(operands, move |buffers, context| {
             let (keys, alpha) = (buffers.input::<u32>(0), buffers.input::<T>(1));
-            let split: Vec<u32> = keys.chunks_exact(words).flat_map(|key| prng.split(key, per_key)).collect();
+            let split = prng.split(keys, per_key);
             in_chunks(context, buffers.output::<T>(0), CHUNK, |start, samples| {
                 for (i, sample) in (start..).zip(samples) {
                     let key = &split[i * words..(i + 1) * words];

@@ -58,7 +58,7 @@ impl Kernel for RandomBits {
     fn run(&self, buffers: &mut Buffers<'_>, context: &Context<'_>) -> Result<(), KernelError> {
         let keys = buffers.input::<u32>(0);
         let count = self.keys * self.count;
-        if self.prng == Prng::Rbg {
+        if self.prng != Prng::Threefry {
             // All values come from the first key, as in JAX under batching.
             let Some(words) = keys.first_chunk::<4>() else {
                 return Ok(());
@@ -241,12 +241,7 @@ impl Kernel for KeySplit {
                 Ok(())
             });
         }
-        let (words, per_key) = (self.prng.key_words(), self.prng.key_words() * self.count);
-        if per_key > 0 {
-            for (key, out) in keys.chunks_exact(words).zip(out.chunks_exact_mut(per_key)) {
-                out.copy_from_slice(&self.prng.split(key, self.count));
-            }
-        }
+        out.copy_from_slice(&self.prng.split(keys, self.count));
         Ok(())
     }
 }
@@ -280,6 +275,10 @@ impl Kernel for KeyFoldIn {
         let (keys, integers) = (buffers.input::<u32>(0), buffers.input::<u32>(1));
         let words = self.prng.key_words();
         let out = buffers.output::<u32>(0);
+        let masks = match self.prng {
+            Prng::Threefry | Prng::Rbg => Vec::new(),
+            Prng::UnsafeRbg => Prng::fold_in_masks(integers),
+        };
         for_parts(out, CHUNK.next_multiple_of(words), context, |first, out| {
             for (i, out) in (first / words..).zip(out.chunks_exact_mut(words)) {
                 let key = if self.keys == 1 {
@@ -287,8 +286,15 @@ impl Kernel for KeyFoldIn {
                 } else {
                     &keys[i * words..(i + 1) * words]
                 };
-                let integer = integers[if self.integers == 1 { 0 } else { i }];
-                out.copy_from_slice(&self.prng.fold_in(key, integer));
+                let integer = if self.integers == 1 { 0 } else { i };
+                if masks.is_empty() {
+                    out.copy_from_slice(&self.prng.fold_in(key, integers[integer]));
+                    continue;
+                }
+                let mask = &masks[integer * words..(integer + 1) * words];
+                for (word, (key, mask)) in out.iter_mut().zip(key.iter().zip(mask)) {
+                    *word = key ^ mask;
+                }
             }
             Ok(())
         })
@@ -659,26 +665,32 @@ mod tests {
         }
     }
 
+    fn folded(prng: Prng, words: &[u32], integers: &[u32]) -> Vec<u32> {
+        if prng == Prng::UnsafeRbg {
+            let masks = Prng::fold_in_masks(integers);
+            return words
+                .iter()
+                .zip(masks)
+                .map(|(word, mask)| word ^ mask)
+                .collect();
+        }
+        let keys = words.chunks(prng.key_words()).zip(integers);
+        keys.flat_map(|(key, &integer)| prng.fold_in(key, integer))
+            .collect()
+    }
+
     #[test]
     fn keys_from_keys() {
         for prng in Prng::ALL {
             for (keys, count) in [(1, 2), (3, 100), (2, 0), (1, 10_000)] {
                 let words = key_words(prng, keys);
                 let bytes = bytemuck::cast_slice(&words);
-                let expected: Vec<u32> = words
-                    .chunks(prng.key_words())
-                    .flat_map(|key| prng.split(key, count))
-                    .collect();
                 assert_eq!(
                     run::<u32>(KeySplit { prng, keys, count }, &[bytes])[0],
-                    expected
+                    prng.split(&words, count)
                 );
                 let integers: Vec<u32> = (0..keys as u32).map(|i| i * 1000).collect();
-                let expected: Vec<u32> = words
-                    .chunks(prng.key_words())
-                    .zip(&integers)
-                    .flat_map(|(key, &i)| prng.fold_in(key, i))
-                    .collect();
+                let expected = folded(prng, &words, &integers);
                 let kernel = KeyFoldIn {
                     prng,
                     keys,
@@ -702,7 +714,7 @@ mod tests {
                     bytemuck::cast_slice(&integers),
                 ],
             );
-            assert_eq!(got[0], integers.map(|i| prng.fold_in(&words, i)).concat());
+            assert_eq!(got[0], folded(prng, &words.repeat(3), &integers));
             let got = run::<u32>(
                 KeySeed::new(prng, DType::I32, 2).unwrap(),
                 &[bytemuck::cast_slice(&[5i32, -5])],

@@ -22,17 +22,20 @@ pub enum Prng {
     Threefry,
     /// `rbg`, tag `rbg`: four words, two Threefry keys for derivation; bits from Philox.
     Rbg,
+    /// `unsafe_rbg`, tag `urbg`: four words; seeds as `rbg`, everything else from Philox.
+    UnsafeRbg,
 }
 
 impl Prng {
     /// Every implementation.
-    pub const ALL: [Prng; 2] = [Prng::Threefry, Prng::Rbg];
+    pub const ALL: [Prng; 3] = [Prng::Threefry, Prng::Rbg, Prng::UnsafeRbg];
 
     /// The tag that names the implementation in the text of a jaxpr, as in `key<fry>`.
     pub fn tag(self) -> &'static str {
         match self {
             Prng::Threefry => "fry",
             Prng::Rbg => "rbg",
+            Prng::UnsafeRbg => "urbg",
         }
     }
 
@@ -45,7 +48,7 @@ impl Prng {
     pub fn key_words(self) -> usize {
         match self {
             Prng::Threefry => 2,
-            Prng::Rbg => 4,
+            Prng::Rbg | Prng::UnsafeRbg => 4,
         }
     }
 
@@ -62,18 +65,25 @@ impl Prng {
         [high, seed as u32].repeat(self.key_words() / 2)
     }
 
-    /// `count` new keys (`random_split`): key i enciphers the 64-bit counter i.
+    /// `count` new keys for each of the keys (`random_split`), row-major.
+    ///
+    /// Key i of Threefry and rbg enciphers the 64-bit counter i. Unsafe rbg takes every tenth block of four words from
+    /// one run of the Philox generator on the *first* key, as JAX does under batching.
     ///
     /// # Panics
     ///
-    /// When `key` is not one key.
-    pub fn split(self, key: &[u32], count: usize) -> Vec<u32> {
-        let halves = self.halves(key);
-        (0..count as u64)
-            .flat_map(|i| {
-                halves
-                    .iter()
-                    .flat_map(move |&half| threefry2x32(half, words(i)))
+    /// When `keys` is not a whole number of keys.
+    pub fn split(self, keys: &[u32], count: usize) -> Vec<u32> {
+        let halves = self.halves(keys);
+        if self == Prng::UnsafeRbg {
+            return every_tenth(keys, 0, halves.len() / 2 * count);
+        }
+        halves
+            .chunks_exact(self.key_words() / 2)
+            .flat_map(|key| (0..count as u64).map(move |i| (key, words(i))))
+            .flat_map(|(key, counter)| {
+                key.iter()
+                    .flat_map(move |&half| threefry2x32(half, counter))
             })
             .collect()
     }
@@ -85,16 +95,32 @@ impl Prng {
     /// When `key` is not one key.
     pub fn fold_in(self, key: &[u32], data: u32) -> Vec<u32> {
         let halves = self.halves(key);
+        if self == Prng::UnsafeRbg {
+            let mask = Prng::fold_in_masks(&[data]);
+            return key
+                .iter()
+                .zip(mask)
+                .map(|(word, mask)| word ^ mask)
+                .collect();
+        }
         halves
             .iter()
             .flat_map(|&half| threefry2x32(half, [0, data]))
             .collect()
     }
 
+    /// What unsafe rbg folds into the words of a key, by exclusive or, for each of an array of integers: every tenth
+    /// block of four words from one run of the Philox generator on the key seeded by the *first* integer, as JAX does
+    /// under batching.
+    pub fn fold_in_masks(data: &[u32]) -> Vec<u32> {
+        let first = data.first().copied().unwrap_or_default();
+        every_tenth(&Prng::UnsafeRbg.seed(first.into(), 32), 9, data.len())
+    }
+
     /// `count` random values of `bit_width` bits for each of the keys (`random_bits`), row-major.
     ///
     /// Threefry: value i of a key is made of the block `(a, b)` of the 64-bit counter i: `a ‖ b`
-    /// for 64 bits, the low bits of `a ⊕ b` otherwise. Rbg takes all values, for all keys, from one
+    /// for 64 bits, the low bits of `a ⊕ b` otherwise. Both rbg take all values, for all keys, from one
     /// run of the Philox generator on the *first* key, as JAX does under batching.
     ///
     /// # Panics
@@ -124,7 +150,7 @@ impl Prng {
                     .flat_map(|&key| (0..count as u64).map(move |i| one(key, i)))
                     .collect()
             }
-            Prng::Rbg => {
+            Prng::Rbg | Prng::UnsafeRbg => {
                 let (keys, _) = keys.as_chunks::<4>();
                 keys.first().map_or_else(Vec::new, |&key| {
                     let shape = [keys.len(), count];
@@ -135,11 +161,22 @@ impl Prng {
         }
     }
 
-    /// The Threefry keys that a key consists of.
-    fn halves(self, key: &[u32]) -> &[[u32; 2]] {
-        assert_eq!(key.len(), self.key_words(), "words of a {self:?} key");
-        key.as_chunks::<2>().0
+    /// The Threefry keys that keys consist of.
+    fn halves(self, keys: &[u32]) -> &[[u32; 2]] {
+        assert_eq!(keys.len() % self.key_words(), 0, "words of {self:?} keys");
+        keys.as_chunks::<2>().0
     }
+}
+
+/// `count` blocks of four words, from block `first` on every tenth that Philox makes of the first of `keys`.
+fn every_tenth(keys: &[u32], first: usize, count: usize) -> Vec<u32> {
+    let (keys, _) = keys.as_chunks::<4>();
+    keys.first().map_or_else(Vec::new, |&key| {
+        let shape = [10 * count, 4];
+        let (_, words) = rng_bit_generator(BitGenerator::Philox, state_from_words(key), 32, &shape);
+        let blocks = words.chunks_exact(4).skip(first).step_by(10);
+        blocks.flatten().map(|&word| word as u32).collect()
+    })
 }
 
 /// High and low word of a 64-bit counter.

@@ -5,6 +5,11 @@ use super::{Application, Build};
 use jaxide_core::prims::{DotDimensionNumbers, DotGeneral, ScaledDot, SymmetricProduct};
 use jaxide_core::{DType, Dims, Error, Result, Scalar};
 
+/// Integers, floats, complex numbers: each kind holds the numbers of those before.
+fn kind(dtype: DType) -> u8 {
+    u8::from(dtype.is_float()) + 2 * u8::from(dtype.is_complex())
+}
+
 impl Build {
     pub(super) fn dot_general(
         &mut self,
@@ -22,7 +27,9 @@ impl Build {
         )
     }
 
-    /// The product with elements of type `dtype`; 16-bit floats are summed in `f32` and rounded once.
+    /// The product with elements of type `dtype`; floats of 16 and fewer bits are summed in `f32` and rounded once.
+    ///
+    /// Where the result's type cannot hold the operands' numbers, the product is one of the operands' type, converted.
     fn dot(
         &mut self,
         lhs: ValueId,
@@ -31,8 +38,14 @@ impl Build {
         dtype: DType,
         shape: &[usize],
     ) -> Result<ValueId> {
+        let own = [lhs, rhs].map(|x| self.scope.dtype(x));
+        let own = own.into_iter().max_by_key(|&own| (kind(own), own.bits()));
+        if let Some(own) = own.filter(|&own| kind(own) > kind(dtype)) {
+            let product = self.dot(lhs, rhs, numbers, own, shape)?;
+            return Ok(self.converted(product, dtype));
+        }
         let wide = match dtype {
-            DType::F16 | DType::BF16 => DType::F32,
+            small if small.is_float() && small.bits() <= 16 => DType::F32,
             other => other,
         };
         let (lhs, rhs) = (self.converted(lhs, wide), self.converted(rhs, wide));
@@ -172,7 +185,8 @@ impl Build {
         Ok(self.map(MapOp::Add, &[product, rest], dtype))
     }
 
-    /// Operands times their scales, each of which holds for a block of elements, multiplied.
+    /// Operands times their scales, each of which holds for a block of elements, multiplied. The scaled operands are
+    /// rounded to `bf16`, whatever they were.
     pub(super) fn scaled_dot(
         &mut self,
         params: &ScaledDot,
@@ -189,14 +203,13 @@ impl Build {
         };
         let lhs = self.scaled(args[0], args[2])?;
         let rhs = self.scaled(args[1], args[3])?;
-        let product = self.dot(lhs, rhs, &numbers, DType::F32, app.shape())?;
-        Ok(self.converted(product, app.dtype()))
+        self.dot(lhs, rhs, &numbers, app.dtype(), app.shape())
     }
 
     fn scaled(&mut self, x: ValueId, scale: ValueId) -> Result<ValueId> {
         let (shape, blocks) = (self.scope.shape(x), self.scope.shape(scale));
-        let x = self.converted(x, DType::F32);
-        let scale = self.converted(scale, DType::F32);
+        let x = self.converted(x, DType::BF16);
+        let scale = self.converted(scale, DType::BF16);
         // Each axis becomes (block, element in it).
         let mut wide = Dims::new();
         let mut dims = Dims::new();
@@ -212,6 +225,6 @@ impl Build {
         }
         let scale = self.scope.broadcast(scale, &wide, &dims);
         let scale = self.scope.reshape(scale, &shape);
-        Ok(self.map(MapOp::Mul, &[x, scale], DType::F32))
+        Ok(self.map(MapOp::Mul, &[x, scale], DType::BF16))
     }
 }

@@ -216,7 +216,7 @@ impl Build {
             combine,
             apply,
         };
-        if self.scope.shape(updates).contains(&0) {
+        if self.scope.shape(updates).contains(&0) || self.scope.shape(x).contains(&0) {
             return Ok(x);
         }
         if let Some(result) = self.static_scatter(&spec, x, indices, updates)? {

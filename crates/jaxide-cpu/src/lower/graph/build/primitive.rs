@@ -135,7 +135,7 @@ impl Build {
                 &params.shape,
                 params.dimension,
             ))),
-            Prim::Empty(_) => one(self.zeros(&app.results[0])),
+            Prim::Empty(_) | Prim::EmptyArray(_) => one(self.zeros(&app.results[0])),
             Prim::BroadcastInDim(params) => {
                 one(self.broadcast_in_dim(&params.broadcast_dimensions, app))
             }

@@ -1,8 +1,8 @@
 //! Random keys and bits: Threefry is arithmetic on elements, so that draws fuse with what uses them.
 
-use super::super::{MapOp, ValueId};
+use super::super::{Call, MapOp, Op, ValueId};
 use super::{Application, Binding, Bindings, Build};
-use jaxide_core::prims::{RandomBits, RandomSeed, RandomSplit};
+use jaxide_core::prims::{RandomBits, RandomFoldIn, RandomSeed, RandomSplit};
 use jaxide_core::{DType, Dims, Result, Scalar, element_count};
 
 impl Build {
@@ -113,6 +113,10 @@ impl Build {
     ) -> Result<ValueId> {
         let keys = self.value(app.args[0])?;
         let shape = app.shape();
+        if self.scope.dtype(keys) == DType::KeyUnsafeRbg {
+            let call = Op::Call(Call::Routine(params.clone().into()));
+            return Ok(self.scope.one(call, &[keys], app.dtype(), shape));
+        }
         let keys = self.leading(keys, shape);
         let (high, low) = self.counters(&params.shape, shape)?;
         let key = self.derive(keys, high, low);
@@ -123,8 +127,22 @@ impl Build {
         let args = self.values(app.args)?;
         let shape = app.shape();
         let keys = self.fit(args[0], shape);
-        let data = self.fit(args[1], shape);
-        let low = self.scope.convert(data, DType::U32);
+        let data = self.scope.convert(args[1], DType::U32);
+        if self.scope.dtype(keys) == DType::KeyUnsafeRbg {
+            let call = Op::Call(Call::Routine(RandomFoldIn.into()));
+            let data_shape = self.scope.shape(data);
+            let masks = self.scope.one(call, &[data], app.dtype(), &data_shape);
+            let masks = self.fit(masks, shape);
+            let words: Vec<ValueId> = (0..4)
+                .map(|word| {
+                    let (key, mask) = (self.key_word(keys, word), self.key_word(masks, word));
+                    self.map(MapOp::Xor, &[key, mask], DType::U32)
+                })
+                .collect();
+            let key = self.map(MapOp::KeyFromWords, &words, app.dtype());
+            return Ok(self.scope.broadcast_scalar(key, shape));
+        }
+        let low = self.fit(data, shape);
         let high = self.scope.splat(Scalar::Int(0), DType::U32, &[])?;
         let key = self.derive(keys, high, low);
         Ok(self.scope.broadcast_scalar(key, shape))

@@ -15,9 +15,9 @@ impl Build {
     ) -> Result<ValueId> {
         let x = self.value(app.args[0])?;
         let dtype = app.dtype();
-        // Sums of 16-bit floats are rounded once, at the end.
-        let wide = match (combine, dtype) {
-            (Combine::Add | Combine::Mul, DType::F16 | DType::BF16) => DType::F32,
+        // Sums of floats of 16 bits and less are rounded once, at the end.
+        let wide = match combine {
+            Combine::Add | Combine::Mul if dtype.is_float() && dtype.bits() <= 16 => DType::F32,
             _ => dtype,
         };
         let x = self.scope.convert(x, wide);
@@ -43,6 +43,14 @@ impl Build {
         app: &Application<'_>,
     ) -> Result<Bindings> {
         let args = self.values(app.args)?;
+        let shape = self.scope.graph.shape(args[0]);
+        if params.dimensions.iter().all(|&axis| shape[axis] == 1) {
+            // With one element to combine the initial values, which are neutral by promise, are not looked at.
+            let operands = args.iter().zip(&app.results);
+            return Ok(operands
+                .map(|(&x, aval)| Binding::Value(self.scope.reshape(x, &aval.shape)))
+                .collect());
+        }
         let body = self.scalar_region(&params.jaxpr)?;
         let axes = params.dimensions.clone();
         let results: Vec<(DType, &[usize])> = app

@@ -5,8 +5,31 @@ use super::super::{MapOp, Op, Region, ValueId};
 use super::window::window_spec;
 use super::{Application, Build};
 use jaxide_core::prims::{SelectAndGatherAdd, SelectAndScatter, SelectAndScatterAdd, SelectPrim};
-use jaxide_core::{Aval, DType, Dims, Result};
+use jaxide_core::{Aval, DType, Dims, Result, Scalar};
 use smallvec::smallvec;
+
+/// The number that `select` never prefers to another.
+fn least(select: SelectPrim, dtype: DType) -> Scalar {
+    let high = select == SelectPrim::Le;
+    if dtype == DType::Bool {
+        Scalar::Bool(high)
+    } else if dtype.is_signed_integer() {
+        let bound = i64::MAX >> (64 - dtype.bits());
+        Scalar::Int(if high { bound } else { -bound - 1 })
+    } else if dtype.is_unsigned_integer() {
+        Scalar::UInt(if high {
+            u64::MAX >> (64 - dtype.bits())
+        } else {
+            0
+        })
+    } else {
+        Scalar::Float(if high {
+            f64::INFINITY
+        } else {
+            f64::NEG_INFINITY
+        })
+    }
+}
 
 impl Build {
     pub(super) fn select_and_scatter(
@@ -49,21 +72,49 @@ impl Build {
         let combine = self.binary_region(MapOp::Add, dtype, dtype)?;
         let zero = self.zeros(&Aval::scalar(dtype))?;
         let ones: Dims = smallvec![1; params.window_dimensions.len()];
+        // Padding takes part with the number that is never selected beside another. Where it is (beside NaN, or its
+        // equals) the source's element is lost.
+        let padding = &params.padding;
+        let shape: Dims = app
+            .shape()
+            .iter()
+            .zip(padding)
+            .map(|(&length, (low, high))| (length as i64 + low + high).max(0) as usize)
+            .collect();
+        let unpadded = padding.iter().all(|&edges| edges == (0, 0));
+        let operand = if unpadded {
+            operand
+        } else {
+            let least = self
+                .scope
+                .splat(least(params.select_prim, dtype), dtype, &[])?;
+            let op = Op::Pad {
+                low: padding.iter().map(|edges| edges.0).collect(),
+                interior: smallvec![0; padding.len()],
+            };
+            self.scope.one(op, &[operand, least], dtype, &shape)
+        };
         let window = window_spec(
             &params.window_dimensions,
             &params.window_strides,
             &ones,
             &ones,
-            &params.padding,
+            &vec![(0, 0); padding.len()],
         );
         let op = Op::SelectAndScatter {
             window,
             select,
             combine,
         };
-        Ok(self
-            .scope
-            .one(op, &[operand, source, zero], dtype, app.shape()))
+        let scattered = self.scope.one(op, &[operand, source, zero], dtype, &shape);
+        if unpadded {
+            return Ok(scattered);
+        }
+        let op = Op::Pad {
+            low: padding.iter().map(|edges| -edges.0).collect(),
+            interior: smallvec![0; padding.len()],
+        };
+        Ok(self.scope.one(op, &[scattered, zero], dtype, app.shape()))
     }
 
     pub(super) fn select_and_gather_add(

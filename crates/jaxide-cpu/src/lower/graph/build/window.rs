@@ -47,8 +47,8 @@ impl Build {
         };
         let x = self.value(app.args[0])?;
         let dtype = app.dtype();
-        let wide = match (combine, dtype) {
-            (Combine::Add, DType::F16 | DType::BF16) => DType::F32,
+        let wide = match combine {
+            Combine::Add if dtype.is_float() && dtype.bits() <= 16 => DType::F32,
             _ => dtype,
         };
         let x = self.scope.convert(x, wide);
