@@ -279,6 +279,10 @@ fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
         P::BroadcastInDim(p) => unary(inputs, |x| {
             shape::broadcast_in_dim(x, &p.shape, &p.broadcast_dimensions)
         }),
+        P::BroadcastTo(p) => unary(inputs, |x| {
+            let p = p.in_dim(x.shape().len())?;
+            shape::broadcast_in_dim(x, &p.shape, &p.broadcast_dimensions)
+        }),
         P::Reshape(p) => unary(inputs, |x| {
             shape::reshape(x, &p.new_sizes, p.dimensions.as_ref())
         }),

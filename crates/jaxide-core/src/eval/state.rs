@@ -44,14 +44,18 @@ pub(super) fn run(interpreter: &mut Interpreter, form: Form<'_>, inputs: Values)
             let cell = cell(next()?)?;
             let operands = inputs.map(Value::tensor).collect::<Result<Vec<_>>>()?;
             let contents = &interpreter.cells[cell];
-            let part = Part::new(contents, indices, &operands)?;
+            let part = Part::new(contents, indices, &operands, Bounds::Clamp)?;
             Ok(values([read_part(contents, &part)?]))
         }
         Form::Swap(indices) => {
             let (cell, value) = (cell(next()?)?, next()?.tensor()?);
             let operands = inputs.map(Value::tensor).collect::<Result<Vec<_>>>()?;
-            let part = Part::new(&interpreter.cells[cell], indices, &operands)?;
-            let old = read_part(&interpreter.cells[cell], &part)?;
+            let contents = &interpreter.cells[cell];
+            let old = read_part(
+                contents,
+                &Part::new(contents, indices, &operands, Bounds::Clamp)?,
+            )?;
+            let part = Part::new(contents, indices, &operands, Bounds::Drop)?;
             write_part(
                 &mut interpreter.cells[cell],
                 &part,
@@ -63,7 +67,8 @@ pub(super) fn run(interpreter: &mut Interpreter, form: Form<'_>, inputs: Values)
         Form::Add(indices) => {
             let (cell, value) = (cell(next()?)?, next()?.tensor()?);
             let operands = inputs.map(Value::tensor).collect::<Result<Vec<_>>>()?;
-            let part = Part::new(&interpreter.cells[cell], indices, &operands)?;
+            let contents = &interpreter.cells[cell];
+            let part = Part::new(contents, indices, &operands, Bounds::Drop)?;
             write_part(&mut interpreter.cells[cell], &part, &value, Combine::Add)?;
             Ok(Values::new())
         }
@@ -118,22 +123,44 @@ fn cell(value: Value) -> Result<usize> {
 /// The part of a cell's contents that indices name.
 struct Part {
     shape: Shape,
-    /// Where its elements are in the cell, in row-major order.
-    positions: Vec<usize>,
+    /// Where its elements are in the cell, in row-major order; `None` outside.
+    positions: Vec<Option<usize>>,
+}
+
+/// What an array of indices names where it is out of range. Negative indices count from the end first; scalars are
+/// always moved into range.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bounds {
+    /// The nearest element: reads.
+    Clamp,
+    /// Nothing: writes.
+    Drop,
+}
+
+/// Counts a negative index from the end of an axis.
+fn from_end(index: i128, length: usize) -> i128 {
+    if index < 0 {
+        index + length as i128
+    } else {
+        index
+    }
 }
 
 impl Part {
     /// The part of `contents` that indexers name, one after another, with `operands` as their computed indices.
-    ///
-    /// Computed indices are moved into range.
-    fn new(contents: &Tensor, indices: &RefIndices, operands: &[Tensor]) -> Result<Self> {
+    fn new(
+        contents: &Tensor,
+        indices: &RefIndices,
+        operands: &[Tensor],
+        bounds: Bounds,
+    ) -> Result<Self> {
         let mut part = Part {
             shape: Shape::from_slice(contents.shape()),
-            positions: (0..contents.len()).collect(),
+            positions: (0..contents.len()).map(Some).collect(),
         };
         let mut operands = operands.iter();
         for indexer in indices {
-            part = part.indexed(indexer, &mut operands)?;
+            part = part.indexed(indexer, &mut operands, bounds)?;
         }
         Ok(part)
     }
@@ -143,6 +170,7 @@ impl Part {
         &self,
         indexer: &RefIndexer,
         operands: &mut impl Iterator<Item = &'a Tensor>,
+        bounds: Bounds,
     ) -> Result<Self> {
         let missing = || Error::new(ErrorKind::Arity, "an index is missing");
         if indexer.len() > self.shape.len() {
@@ -176,7 +204,7 @@ impl Part {
             start: 0,
             strides: Strides::new(),
         };
-        let mut offsets: Option<(Shape, Vec<usize>)> = None;
+        let mut offsets: Option<(Shape, Vec<Option<usize>>)> = None;
         let mut operands = operands.into_iter();
         let axes = indexer.iter().zip(&self.shape).zip(row_major(&self.shape));
         for ((index, &length), step) in axes {
@@ -191,7 +219,8 @@ impl Part {
                         .next()
                         .ok_or_else(missing)?;
                     let last = length.saturating_sub(span(size, stride));
-                    (start.clamp(0, last as i128) as usize, size, stride)
+                    let start = from_end(start, length).clamp(0, last as i128);
+                    (start as usize, size, stride)
                 }
                 RefIndex::Operand => {
                     let operand = operands.next().ok_or_else(missing)?;
@@ -201,13 +230,19 @@ impl Part {
                             self.shape.as_slice()
                         )));
                     }
-                    let (axes, sums) = offsets
-                        .get_or_insert_with(|| (operand.shape().into(), vec![0; operand.len()]));
+                    let (axes, sums) = offsets.get_or_insert_with(|| {
+                        (operand.shape().into(), vec![Some(0); operand.len()])
+                    });
                     if axes.as_slice() != operand.shape() {
                         return Err(Error::shape("index operands have different shapes"));
                     }
+                    let drop = bounds == Bounds::Drop && !operand.shape().is_empty();
                     for (sum, index) in sums.iter_mut().zip(integers(operand)?) {
-                        *sum += index.clamp(0, length as i128 - 1) as usize * step as usize;
+                        let index = from_end(index, length);
+                        let inside = index.clamp(0, length as i128 - 1);
+                        *sum = sum
+                            .filter(|_| !drop || index == inside)
+                            .map(|sum| sum + inside as usize * step as usize);
                     }
                     continue;
                 }
@@ -225,14 +260,14 @@ impl Part {
             start: 0,
             strides: SmallVec::from_elem(0, runs.strides.len()),
         };
-        let (axes, offsets) = offsets.unwrap_or_else(|| (Shape::new(), vec![0]));
+        let (axes, offsets) = offsets.unwrap_or_else(|| (Shape::new(), vec![Some(0)]));
         let place = place_of_operands(&indexer);
         runs.strides.insert_many(place, axes.iter().map(|_| 0));
         among.strides.insert_many(place, row_major(&axes));
         let positions = runs.positions(&shape).zip(among.positions(&shape));
         Ok(Part {
             positions: positions
-                .map(|(run, which)| self.positions[run + offsets[which]])
+                .map(|(run, which)| offsets[which].and_then(|offset| self.positions[run + offset]))
                 .collect(),
             shape,
         })
@@ -262,7 +297,10 @@ fn span(size: usize, stride: usize) -> usize {
 fn read_part(cell: &Tensor, part: &Part) -> Result<Tensor> {
     let size = cell.dtype().size();
     build(&part.shape, cell.dtype(), |bytes| {
-        for (element, position) in bytes.chunks_exact_mut(size.max(1)).zip(&part.positions) {
+        let elements = bytes.chunks_exact_mut(size.max(1)).zip(&part.positions);
+        for (element, position) in
+            elements.filter_map(|(element, position)| Some((element, (*position)?)))
+        {
             element.copy_from_slice(&cell.bytes()[position * size..(position + 1) * size]);
         }
         Ok(())
@@ -279,7 +317,10 @@ fn write_part(cell: &mut Tensor, part: &Part, value: &Tensor, combine: Combine) 
             cell.aval()
         )));
     }
-    let pairs: Vec<(usize, usize)> = part.positions.iter().copied().zip(0..).collect();
+    let pairs = part.positions.iter().zip(0..);
+    let pairs: Vec<(usize, usize)> = pairs
+        .filter_map(|(position, source)| Some(((*position)?, source)))
+        .collect();
     // Taken out meanwhile, so that nothing else holds it and it changes in place.
     let contents = std::mem::replace(cell, Tensor::bool(false));
     *cell = combine_pairs(contents, value, &pairs, combine)?;

@@ -316,6 +316,11 @@ super::primitives! {
             /// Shape of the result; not printed.
             shape: Dims = hidden,
         };
+        /// Repeats axes of length 1, and new leading axes, until the shape is reached (NumPy's rule).
+        BroadcastTo "broadcast_to" (1 -> 1) {
+            /// Shape of the result.
+            shape: Dims,
+        };
         /// The same elements in row-major order under another shape.
         Reshape "reshape" (1 -> 1) {
             /// Order in which the operand's axes are read first.

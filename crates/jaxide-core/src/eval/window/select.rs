@@ -43,7 +43,7 @@ pub(in crate::eval) fn select_and_scatter_add(
                 .collect()
         };
         let padded = SelectAndScatterAdd {
-            padding: vec![(0, 0); padding.len()].into(),
+            padding: vec![(0, 0); padding.len()],
             ..params.clone()
         };
         let scattered = select_and_scatter_add(source, &pad(operand, &least, &edges(1))?, &padded)?;

@@ -5,6 +5,58 @@ use super::super::*;
 use super::*;
 use crate::jaxpr::Dims;
 
+impl BroadcastTo {
+    /// The same for an operand with `rank` axes, the last ones of the result's.
+    ///
+    /// # Errors
+    /// When the operand has more axes than the result.
+    pub fn in_dim(&self, rank: usize) -> Result<BroadcastInDim> {
+        let Some(new) = self.shape.len().checked_sub(rank) else {
+            return Err(Error::shape(format!(
+                "an operand with {rank} axes cannot be broadcast to shape {:?}",
+                self.shape.as_slice()
+            )));
+        };
+        Ok(BroadcastInDim {
+            broadcast_dimensions: (new..self.shape.len()).collect(),
+            shape: self.shape.clone(),
+        })
+    }
+}
+
+impl Primitive for BroadcastTo {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+        self.in_dim(one(operands)?.rank())?.abstract_eval(operands)
+    }
+
+    fn jvp(&self, b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<JvpResult> {
+        linear_jvp(&self.clone().into(), b, &primals[..1], &tangents[..1])
+    }
+
+    fn batch(
+        &self,
+        b: &Builder,
+        operands: &[Batched],
+        axis: &BatchAxis,
+    ) -> Result<SmallVec<[Batched; 1]>> {
+        let mapped = usize::from(operands[0].dim.is_some());
+        let rank = b.aval(operands[0].value).rank() - mapped;
+        self.in_dim(rank)?.batch(b, operands, axis)
+    }
+
+    fn transpose(
+        &self,
+        b: &Builder,
+        cotangents: &[Option<Atom>],
+        operands: &[TransposeArg],
+    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+        let TransposeArg::Linear(aval) = &operands[0] else {
+            return Ok(smallvec![None]);
+        };
+        self.in_dim(aval.rank())?.transpose(b, cotangents, operands)
+    }
+}
+
 impl Primitive for BroadcastInDim {
     fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
         let aval = one(operands)?;

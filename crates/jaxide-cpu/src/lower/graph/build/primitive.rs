@@ -136,6 +136,10 @@ impl Build {
                 params.dimension,
             ))),
             Prim::Empty(_) | Prim::EmptyArray(_) => one(self.zeros(&app.results[0])),
+            Prim::BroadcastTo(params) => {
+                let rank = self.scope.shape(self.value(app.args[0])?).len();
+                one(self.broadcast_in_dim(&params.in_dim(rank)?.broadcast_dimensions, app))
+            }
             Prim::BroadcastInDim(params) => {
                 one(self.broadcast_in_dim(&params.broadcast_dimensions, app))
             }

@@ -1,9 +1,9 @@
 //! Mutable references: while the graph is built, each stands for its current contents.
 
-use super::super::{MapOp, Op, ValueId};
+use super::super::{Combine, GatherSpec, MapOp, OobMode, Op, ScatterSpec, ValueId};
 use super::{Application, Binding, Bindings, Build};
-use jaxide_core::prims::{RefIndex, RefIndices, RunState};
-use jaxide_core::{Aval, DType, Dims, Error, ErrorKind, Result};
+use jaxide_core::prims::{RefIndex, RefIndexer, RefIndices, RunState};
+use jaxide_core::{Aval, DType, Dims, Error, ErrorKind, Result, Scalar, element_count};
 use smallvec::smallvec;
 
 impl Build {
@@ -30,6 +30,11 @@ impl Build {
         app: &Application<'_>,
     ) -> Result<ValueId> {
         let cell = self.cell(app.args[0])?;
+        if self.names_elements(&app.args[1..])? {
+            let contents = self.cells[cell];
+            let places = self.places(indices, contents, &app.args[1..], OobMode::Clip)?;
+            return self.read_at(contents, places);
+        }
         let (_, window) = self.read_chain(indices, self.cells[cell], &app.args[1..])?;
         Ok(self.scope.reshape(window, app.shape()))
     }
@@ -42,6 +47,14 @@ impl Build {
     ) -> Result<ValueId> {
         let cell = self.cell(app.args[0])?;
         let new = self.value(app.args[1])?;
+        if self.names_elements(&app.args[2..])? {
+            let contents = self.cells[cell];
+            let places = self.places(indices, contents, &app.args[2..], OobMode::Clip)?;
+            let old = self.read_at(contents, places)?;
+            let places = self.places(indices, contents, &app.args[2..], OobMode::Fill)?;
+            self.cells[cell] = self.write_at(contents, places, new, Combine::Replace)?;
+            return Ok(old);
+        }
         let (chain, old) = self.read_chain(indices, self.cells[cell], &app.args[2..])?;
         self.cells[cell] = self.write_chain(&chain, new)?;
         Ok(self.scope.reshape(old, app.shape()))
@@ -54,6 +67,12 @@ impl Build {
     ) -> Result<Bindings> {
         let cell = self.cell(app.args[0])?;
         let addend = self.value(app.args[1])?;
+        if self.names_elements(&app.args[2..])? {
+            let contents = self.cells[cell];
+            let places = self.places(indices, contents, &app.args[2..], OobMode::Fill)?;
+            self.cells[cell] = self.write_at(contents, places, addend, Combine::Add)?;
+            return Ok(Bindings::new());
+        }
         let (chain, old) = self.read_chain(indices, self.cells[cell], &app.args[2..])?;
         let (dtype, shape) = (self.scope.dtype(old), self.scope.shape(old));
         let addend = self.scope.reshape(addend, &shape);
@@ -86,6 +105,209 @@ impl Build {
             current = self.scope.reshape(x, &shape);
         }
         Ok((chain, current))
+    }
+
+    /// Whether an index operand is an array: it names elements one by one rather than a box.
+    fn names_elements(&self, operands: &[Binding]) -> Result<bool> {
+        let operands = self.values(operands)?;
+        Ok(operands
+            .iter()
+            .any(|&operand| !self.scope.shape(operand).is_empty()))
+    }
+
+    /// Where in `x`, as a row, the elements lie that indexers name.
+    ///
+    /// Indices of arrays that are out of range name the nearest element ([`OobMode::Clip`]) or the place behind the last.
+    fn places(
+        &mut self,
+        indices: &RefIndices,
+        x: ValueId,
+        operands: &[Binding],
+        mode: OobMode,
+    ) -> Result<ValueId> {
+        let shape = self.scope.shape(x);
+        let count = element_count(&shape)?;
+        let places = self.scope.iota(DType::I64, &[count], 0);
+        let mut places = self.scope.reshape(places, &shape);
+        let mut operands = operands.iter();
+        for indexer in indices {
+            places = self.places_in(indexer, places, count, &mut operands, mode)?;
+        }
+        Ok(places)
+    }
+
+    /// One indexer applied to an array of places among `count`.
+    fn places_in<'a>(
+        &mut self,
+        indexer: &[RefIndex],
+        places: ValueId,
+        count: usize,
+        operands: &mut impl Iterator<Item = &'a Binding>,
+        mode: OobMode,
+    ) -> Result<ValueId> {
+        let shape = self.scope.shape(places);
+        // The runs first, with the axes that operands index taken whole; then those.
+        let (mut runs, mut run_operands) = (RefIndexer::new(), Vec::new());
+        let (mut named, mut components) = (Dims::new(), Vec::new());
+        for (axis, &length) in shape.iter().enumerate() {
+            let whole = RefIndex::Slice {
+                start: 0,
+                size: length,
+                stride: 1,
+            };
+            let index = indexer.get(axis).copied().unwrap_or(whole);
+            match index {
+                RefIndex::Slice { .. } => runs.push(index),
+                RefIndex::DynamicSlice { .. } => {
+                    runs.push(index);
+                    run_operands.extend(operands.next().copied());
+                }
+                RefIndex::Operand => {
+                    runs.push(whole);
+                    let operand = operands.next().ok_or_else(missing_index)?;
+                    let operand = self.value(*operand)?;
+                    if let Some(&other) = components.first()
+                        && self.scope.shape(other) != self.scope.shape(operand)
+                    {
+                        return Err(Error::shape("index operands have different shapes"));
+                    }
+                    named.push(axis);
+                    components.push(self.counted_from_end(operand, length)?);
+                }
+            }
+        }
+        let place = self.place(&runs, places, &mut run_operands.iter())?;
+        let places = self.read(places, &place)?;
+        let Some(&first) = components.first() else {
+            return Ok(places);
+        };
+        let sizes = self.scope.shape(places);
+        let axes = self.scope.shape(first);
+        let mut column = axes.clone();
+        column.push(1);
+        let columns: Vec<ValueId> = components
+            .into_iter()
+            .map(|component| {
+                let component = self.scope.convert(component, DType::I64);
+                self.scope.reshape(component, &column)
+            })
+            .collect();
+        let index = self.scope.concat(&columns, axes.len());
+        // The operands' axes stand where the first of them is, or in front where a run is between them.
+        let together = named.windows(2).all(|pair| pair[1] == pair[0] + 1);
+        let front = if together { named[0] } else { 0 };
+        let kept = sizes.len() - named.len();
+        let offset_dims = (0..front)
+            .chain(front + axes.len()..kept + axes.len())
+            .collect();
+        let mut slice_sizes = sizes.clone();
+        let mut result: Dims = Dims::new();
+        for (axis, &size) in sizes.iter().enumerate() {
+            if named.contains(&axis) {
+                slice_sizes[axis] = 1;
+            } else {
+                result.push(size);
+            }
+        }
+        result.insert_many(front, axes.iter().copied());
+        // Scalars are moved into range.
+        let mode = if axes.is_empty() { OobMode::Clip } else { mode };
+        let spec = GatherSpec {
+            offset_dims,
+            collapsed: named.clone(),
+            start_index_map: named,
+            operand_batching: Dims::new(),
+            indices_batching: Dims::new(),
+            slice_sizes,
+            mode,
+            fill: Scalar::Int(count as i64).to_bytes(DType::I64)?,
+        };
+        if result.contains(&0) {
+            return self.zeros(&Aval::new(DType::I64, &result));
+        }
+        Ok(self
+            .scope
+            .one(Op::Gather(spec), &[places, index], DType::I64, &result))
+    }
+
+    /// The elements of `x` at places.
+    fn read_at(&mut self, x: ValueId, places: ValueId) -> Result<ValueId> {
+        let (shape, dtype) = (self.scope.shape(places), self.scope.dtype(x));
+        if shape.contains(&0) {
+            return self.zeros(&Aval::new(dtype, &shape));
+        }
+        let (row, index) = self.row_and_index(x, places)?;
+        let spec = GatherSpec {
+            offset_dims: Dims::new(),
+            collapsed: smallvec![0],
+            start_index_map: smallvec![0],
+            operand_batching: Dims::new(),
+            indices_batching: Dims::new(),
+            slice_sizes: smallvec![1],
+            mode: OobMode::Clip,
+            fill: smallvec![0; dtype.size()],
+        };
+        Ok(self
+            .scope
+            .one(Op::Gather(spec), &[row, index], dtype, &shape))
+    }
+
+    /// `x` with `updates` combined into the elements at places; those behind the last are left out.
+    fn write_at(
+        &mut self,
+        x: ValueId,
+        places: ValueId,
+        updates: ValueId,
+        combine: Combine,
+    ) -> Result<ValueId> {
+        let (shape, dtype) = (self.scope.shape(x), self.scope.dtype(x));
+        if self.scope.shape(places).contains(&0) || shape.contains(&0) {
+            return Ok(x);
+        }
+        let (row, index) = self.row_and_index(x, places)?;
+        let spec = ScatterSpec {
+            update_window: Dims::new(),
+            inserted: smallvec![0],
+            scatter_dims: smallvec![0],
+            operand_batching: Dims::new(),
+            indices_batching: Dims::new(),
+            mode: OobMode::Fill,
+            combine,
+            apply: None,
+        };
+        let row_shape = self.scope.shape(row);
+        let row = self
+            .scope
+            .one(Op::Scatter(spec), &[row, index, updates], dtype, &row_shape);
+        Ok(self.scope.reshape(row, &shape))
+    }
+
+    /// All elements in a row, and places as index vectors of length 1.
+    fn row_and_index(&mut self, x: ValueId, places: ValueId) -> Result<(ValueId, ValueId)> {
+        let count = element_count(&self.scope.shape(x))?;
+        let mut shape = self.scope.shape(places);
+        shape.push(1);
+        let row = self.scope.reshape(x, &[count]);
+        Ok((row, self.scope.reshape(places, &shape)))
+    }
+
+    /// An index with negative numbers counted from the end of an axis.
+    fn counted_from_end(&mut self, index: ValueId, length: usize) -> Result<ValueId> {
+        let (dtype, shape) = (self.scope.dtype(index), self.scope.shape(index));
+        let known = self.scope.graph.int_elements(index);
+        let positive = |known: Vec<i64>| known.iter().all(|&known| known >= 0);
+        if !dtype.is_signed_integer() || known.is_some_and(positive) {
+            return Ok(index);
+        }
+        let wide = self.scope.convert(index, DType::I64);
+        let (zero, length) = (
+            self.scope.int(0, DType::I64, &[])?,
+            self.scope.int(length as i64, DType::I64, &[])?,
+        );
+        let negative = self.map(MapOp::Lt, &[wide, zero], DType::Bool);
+        let shifted = self.map(MapOp::Add, &[wide, length], DType::I64);
+        let counted = self.map(MapOp::Select, &[negative, wide, shifted], DType::I64);
+        Ok(self.scope.broadcast_scalar(counted, &shape))
     }
 
     /// The outermost array with the innermost window replaced.
@@ -149,12 +371,14 @@ impl Build {
                 RefIndex::DynamicSlice { size, stride } => {
                     place.sizes[axis] = size;
                     place.strides[axis] = stride;
-                    self.index_operand(operands)?
+                    let start = self.index_operand(operands)?;
+                    self.counted_from_end(start, shape[axis])?
                 }
                 RefIndex::Operand => {
                     place.sizes[axis] = 1;
                     place.kept.retain(|kept| *kept != axis);
-                    self.index_operand(operands)?
+                    let start = self.index_operand(operands)?;
+                    self.counted_from_end(start, shape[axis])?
                 }
             };
             place.starts.push(start);
@@ -166,14 +390,8 @@ impl Build {
         &mut self,
         operands: &mut impl Iterator<Item = &'a Binding>,
     ) -> Result<ValueId> {
-        let operand = operands
-            .next()
-            .ok_or_else(|| Error::new(ErrorKind::Arity, "an index is missing"))?;
-        let operand = self.value(*operand)?;
-        if !self.scope.shape(operand).is_empty() {
-            return Err(Error::unsupported("a reference indexed by an array"));
-        }
-        Ok(operand)
+        let operand = operands.next().ok_or_else(missing_index)?;
+        self.value(*operand)
     }
 
     fn read(&mut self, x: ValueId, place: &Place) -> Result<ValueId> {
@@ -211,6 +429,10 @@ impl Build {
         let mask = self.scope.one(op, &[yes, no], DType::Bool, &shape);
         Ok(self.map(MapOp::Select, &[mask, x, spread], dtype))
     }
+}
+
+fn missing_index() -> Error {
+    Error::new(ErrorKind::Arity, "an index is missing")
 }
 
 /// A box of a reference's array.
