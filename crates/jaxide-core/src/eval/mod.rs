@@ -427,6 +427,7 @@ fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
         }
         P::PureCallback(p) => Err(control::host_function(&p.callback)),
         P::IoCallback(p) => Err(control::host_function(&p.callback)),
+        P::DebugCallback(p) => Err(control::host_function(&p.callback)),
 
         P::NewRef(_) => return Ok(Meaning::State(state::Form::New, inputs)),
         P::RefGet(p) => return Ok(Meaning::State(state::Form::Get(&p.indices), inputs)),

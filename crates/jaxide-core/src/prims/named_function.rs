@@ -30,12 +30,6 @@ pub(crate) fn call_named(
         let results = body(&inner, &inputs)?;
         inner.finish(&results)
     })?;
-    let prim = Jit {
-        name: Name::new(name),
-        donated_invars: Vec::new(),
-        jaxpr,
-        keep_unused: false,
-        inline: false,
-    };
+    let prim = Jit::new(Name::new(name), jaxpr);
     b.emit(prim, args)
 }

@@ -1015,12 +1015,24 @@ super::primitives! {
         Jit "jit" (n -> n) {
             /// The function.
             name: Name,
+            /// Options of XLA.
+            compiler_options_kvs: Option<Opaque> = elided,
+            /// The mesh in whose context it was called.
+            ctx_mesh: Option<Opaque> = elided,
             /// Arguments whose memory may be reused.
             donated_invars: Vec<bool> = elided,
+            /// Layouts of the arguments.
+            in_layouts: Option<Opaque> = elided,
+            /// Placements of the arguments.
+            in_shardings: Option<Opaque> = elided,
             /// The function.
             jaxpr: ClosedJaxpr,
             /// A hint.
             keep_unused: bool = elided,
+            /// Layouts of the results.
+            out_layouts: Option<Opaque> = elided,
+            /// Placements of the results.
+            out_shardings: Option<Opaque> = elided,
             /// Whether tracing inlines it; not printed.
             inline: bool = hidden,
         };
@@ -1207,6 +1219,15 @@ super::primitives! {
             sharding: Opaque,
             /// How it is batched.
             vmap_method: Opaque,
+        };
+        /// A call of a host function for its effect; text cannot carry it.
+        DebugCallback "debug_callback" (n -> 0) {
+            /// The function.
+            callback: Opaque,
+            /// What it does besides.
+            effect: Opaque,
+            /// Unused.
+            partitioned: bool,
         };
         /// A call of a host function with effects; text cannot carry it.
         IoCallback "io_callback" (n -> n) {

@@ -382,13 +382,7 @@ impl FlatFunction<'_> {
     fn jit(&self, name: &Name) -> Result<ClosedJaxpr> {
         let b = self.builder();
         let args = self.inputs(&b);
-        let prim = Jit {
-            name: name.clone(),
-            donated_invars: Vec::new(),
-            jaxpr: self.jaxpr.clone(),
-            keep_unused: false,
-            inline: false,
-        };
+        let prim = Jit::new(name.clone(), self.jaxpr.clone());
         let results = b.push(prim.into(), &args, &self.jaxpr.out_avals());
         b.finish(&results)
     }

@@ -5,13 +5,7 @@ use crate::prims::{CustomJvpCall, Jit, Name, Rule};
 use crate::{ClosedJaxpr, DType};
 
 fn call(name: &str, jaxpr: &ClosedJaxpr) -> Jit {
-    Jit {
-        name: Name::new(name),
-        donated_invars: Vec::new(),
-        jaxpr: jaxpr.clone(),
-        keep_unused: false,
-        inline: false,
-    }
+    Jit::new(Name::new(name), jaxpr.clone())
 }
 
 fn sine() -> ClosedJaxpr {

@@ -16,7 +16,7 @@ impl Call for Jit {
         &self.jaxpr
     }
 
-    /// Donated arguments are a hint about the old arguments only.
+    /// Donated arguments, placements and layouts are about the old arguments and results only.
     fn with_callee(&self, jaxpr: ClosedJaxpr) -> Self {
         let same_arguments = jaxpr.jaxpr.invars.len() == self.jaxpr.jaxpr.invars.len();
         let donated_invars = if same_arguments {
@@ -25,9 +25,12 @@ impl Call for Jit {
             Vec::new()
         };
         Jit {
-            jaxpr,
             donated_invars,
-            ..self.clone()
+            compiler_options_kvs: self.compiler_options_kvs.clone(),
+            ctx_mesh: self.ctx_mesh.clone(),
+            keep_unused: self.keep_unused,
+            inline: self.inline,
+            ..Jit::new(self.name.clone(), jaxpr)
         }
     }
 }
@@ -149,6 +152,23 @@ impl Primitive for Jit {
 }
 
 impl Jit {
+    /// A call without options.
+    pub fn new(name: Name, jaxpr: ClosedJaxpr) -> Self {
+        Jit {
+            name,
+            compiler_options_kvs: None,
+            ctx_mesh: None,
+            donated_invars: Vec::new(),
+            in_layouts: None,
+            in_shardings: None,
+            jaxpr,
+            keep_unused: false,
+            out_layouts: None,
+            out_shardings: None,
+            inline: false,
+        }
+    }
+
     /// Calls `callee` for its first `count` results and residuals behind them, without results that are arguments
     /// and residuals that repeat a result; gives all of them.
     fn bind_without_repeats(

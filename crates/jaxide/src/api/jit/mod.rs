@@ -144,13 +144,7 @@ where
     let (program, captured) = program(f, options, &args);
     let mut operands = captured;
     operands.extend(args.leaves);
-    let prim = Jit {
-        name: Name::new(name),
-        donated_invars: Vec::new(),
-        jaxpr: program.jaxpr.clone(),
-        keep_unused: false,
-        inline: false,
-    };
+    let prim = Jit::new(Name::new(name), program.jaxpr.clone());
     let results = bind(prim, &operands);
     unflatten(&program.treedef, results.into_vec())
 }

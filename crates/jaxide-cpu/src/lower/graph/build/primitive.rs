@@ -293,9 +293,9 @@ impl Build {
                 "a custom derivative that was not transposed cannot run",
             )),
             Prim::RootLinearMap(params) => self.inline(&params.expand()?, app.args),
-            Prim::PureCallback(_) | Prim::IoCallback(_) => Err(Error::unsupported(
-                "a callback into the host language cannot be compiled",
-            )),
+            Prim::PureCallback(_) | Prim::IoCallback(_) | Prim::DebugCallback(_) => Err(
+                Error::unsupported("a callback into the host language cannot be compiled"),
+            ),
 
             // State.
             Prim::NewRef(_) => self.new_ref(app),
