@@ -541,3 +541,92 @@ fn windows() {
         "{ lambda ; a:f32[4] b:f32[8]. let c:f32[8] = select_and_scatter_add[padding=((0, 0),) select_prim=ge window_dimensions=(2,) window_strides=(2,)] a b in (c,) }",
     );
 }
+
+#[test]
+fn windows_with_padding_that_is_not_neutral() {
+    check(
+        "{ lambda ; a:f32[5]. let b:f32[5] = reduce_window[base_dilation=(1,) consts=() jaxpr={ lambda ; c:f32[] d:f32[]. let e:f32[] = mul c d in (e,) } padding=((1, 1),) window_dilation=(1,) window_dimensions=(3,) window_strides=(1,)] a 3.0:f32[] in (b,) }",
+    );
+    check(
+        "{ lambda ; a:f32[4] b:f32[5]. let c:f32[5] = select_and_scatter_add[padding=((1, 1),) select_prim=le window_dimensions=(2,) window_strides=(2,)] a b in (c,) }"
+            .replace("f32[4]", "f32[3]")
+            .as_str(),
+    );
+}
+
+#[test]
+fn floats_of_eight_bits_and_less() {
+    for dtype in [
+        "f4_e2m1fn",
+        "f8_e4m3fn",
+        "f8_e5m2",
+        "f8_e3m4",
+        "f8_e4m3b11fnuz",
+    ] {
+        let (matrix, row, scalar) = (
+            format!("{dtype}[3,5]"),
+            format!("{dtype}[5]"),
+            format!("{dtype}[]"),
+        );
+        for op in ["add", "mul", "max", "sub"] {
+            binary(op, &matrix, &matrix);
+        }
+        unary("reduce_sum[axes=(0,) out_sharding=None]", &matrix, &row);
+        unary(
+            "reduce_max[axes=(0, 1) out_sharding=None]",
+            &matrix,
+            &scalar,
+        );
+        unary("reduce_min[axes=(0,) out_sharding=None]", &matrix, &row);
+        unary("argmax[axes=(0,) index_dtype=int32]", &matrix, "i32[5]");
+        unary(
+            "convert_element_type[new_dtype=int8 weak_type=False]",
+            &row,
+            "i8[5]",
+        );
+        unary(
+            "convert_element_type[new_dtype=complex64 weak_type=False]",
+            &row,
+            "c64[5]",
+        );
+        unary(
+            "reduce_window_max[base_dilation=(1, 1) padding=((0, 1), (1, 0)) window_dilation=(1, 1) window_dimensions=(2, 2) window_strides=(1, 1)]",
+            &matrix,
+            &matrix,
+        );
+        check(&format!(
+            "{{ lambda ; a:{matrix} b:{scalar}. let c:{row} = reduce[computation=<f> dimensions=(0,) jaxpr={{ lambda ; d:{scalar} e:{scalar}. let f:{scalar} = max d e in (f,) }}] a b in (c,) }}"
+        ));
+        check(&format!(
+            "{{ lambda ; a:{row} b:i32[4,1] c:{dtype}[4]. let d:{row} = scatter-add[dimension_numbers=ScatterDimensionNumbers(update_window_dims=(), inserted_window_dims=(0,), scatter_dims_to_operand_dims=(0,), operand_batching_dims=(), scatter_indices_batching_dims=()) indices_are_sorted=False mode=GatherScatterMode.FILL_OR_DROP unique_indices=False update_consts=() update_jaxpr=None] a b c in (d,) }}"
+        ));
+    }
+}
+
+/// Indices are negative, repeated and out of range.
+#[test]
+fn references_indexed_by_arrays() {
+    for index in ["b,:,:", "b,:,b", "b,0:2,b", ":,b,:", "b,b,b", ":,b,1:3"] {
+        let shape: Vec<String> = match index {
+            "b,:,:" => vec!["6".into(), "2".into(), "4".into()],
+            "b,:,b" | "b,0:2,b" => vec!["6".into(), "2".into()],
+            ":,b,:" => vec!["3".into(), "6".into(), "4".into()],
+            "b,b,b" => vec!["6".into()],
+            _ => vec!["3".into(), "6".into(), "2".into()],
+        };
+        let part = format!("f32[{}]", shape.join(","));
+        let reference = "c:Ref{f32[3,2,4]} = new_ref[kind=None memory_space=None pin=False] a";
+        check(&format!(
+            "{{ lambda ; a:f32[3,2,4] b:i32[6]. let\n    {reference}\n    d:{part} <- c[{index}]\n  in (d,) }}"
+        ));
+        check(&format!(
+            "{{ lambda ; a:f32[3,2,4] b:i32[6] d:{part}. let\n    {reference}\n    c[{index}] += d\n    e:f32[3,2,4] <- c[...]\n  in (e,) }}"
+        ));
+        check(&format!(
+            "{{ lambda ; a:f32[3,2,4] b:i32[6] d:{part}. let\n    {reference}\n    e:{part}, c[{index}] <- c[{index}], d\n    f:f32[3,2,4] <- c[...]\n  in (e, f) }}"
+        ));
+    }
+    check(
+        "{ lambda ; a:f32[5,4] b:i32[] d:f32[2,4]. let\n    c:Ref{f32[5,4]} = new_ref[kind=None memory_space=None pin=False] a\n    c[b:b+2,:] <- d\n    e:f32[4] <- c[b,:]\n    f:f32[5,4] <- c[...]\n  in (e, f) }",
+    );
+}

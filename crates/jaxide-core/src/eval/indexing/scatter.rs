@@ -172,6 +172,11 @@ pub(in crate::eval) fn scatter_pairs(
             x.aval()
         )));
     }
+    // Index vectors without components put every window at the origin. XLA takes them to say that there is one window,
+    // and combines operand and updates element by element when they have one shape.
+    if indices.is_empty() && updates.shape() == x.shape() {
+        return Ok((0..x.len()).map(|position| (position, position)).collect());
+    }
     let mut sizes = ones(rank);
     let strides = row_major(updates.shape());
     let mut window_strides: Strides = SmallVec::from_elem(0, rank);

@@ -3,7 +3,7 @@
 use super::super::{Bytes, Combine, GatherSpec, MapOp, OobMode, Op, ScatterSpec, ValueId};
 use super::{Application, Build};
 use jaxide_core::prims::{Gather, GatherScatterMode, ScatterDimensionNumbers};
-use jaxide_core::{ClosedJaxpr, DType, Dims, Error, Result, Scalar};
+use jaxide_core::{ClosedJaxpr, DType, Dims, Error, Result, Scalar, element_count};
 use smallvec::smallvec;
 
 fn oob_mode(mode: GatherScatterMode) -> Result<OobMode> {
@@ -219,6 +219,11 @@ impl Build {
         if self.scope.shape(updates).contains(&0) || self.scope.shape(x).contains(&0) {
             return Ok(x);
         }
+        if self.scope.shape(indices).contains(&0)
+            && self.scope.shape(updates) == self.scope.shape(x)
+        {
+            return self.elementwise_scatter(spec, x, updates);
+        }
         if let Some(result) = self.static_scatter(&spec, x, indices, updates)? {
             return Ok(result);
         }
@@ -228,6 +233,34 @@ impl Build {
             app.dtype(),
             app.shape(),
         ))
+    }
+
+    /// Index vectors without components, of which XLA takes there to be one: operand and updates of one shape are
+    /// combined element by element.
+    fn elementwise_scatter(
+        &mut self,
+        spec: ScatterSpec,
+        x: ValueId,
+        updates: ValueId,
+    ) -> Result<ValueId> {
+        let (shape, dtype) = (self.scope.shape(x), self.scope.dtype(x));
+        let count = element_count(&shape)?;
+        let places = self.scope.iota(DType::I64, &[count], 0);
+        let places = self.scope.reshape(places, &[count, 1]);
+        let row = self.scope.reshape(x, &[count]);
+        let updates = self.scope.reshape(updates, &[count]);
+        let spec = ScatterSpec {
+            update_window: Dims::new(),
+            inserted: smallvec![0],
+            scatter_dims: smallvec![0],
+            operand_batching: Dims::new(),
+            indices_batching: Dims::new(),
+            mode: OobMode::InBounds,
+            ..spec
+        };
+        let op = Op::Scatter(spec);
+        let row = self.scope.one(op, &[row, places, updates], dtype, &[count]);
+        Ok(self.scope.reshape(row, &shape))
     }
 
     /// One window at a place that is known: an update of a box.
