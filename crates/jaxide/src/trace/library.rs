@@ -37,13 +37,7 @@ pub(crate) fn library<const N: usize>(
         outermost.library.borrow_mut().insert(key, jaxpr.clone());
         jaxpr
     });
-    let prim = Jit {
-        name: Name::new(name),
-        donated_invars: Vec::new(),
-        jaxpr,
-        keep_unused: false,
-        inline: false,
-    };
+    let prim = Jit::new(Name::new(name), jaxpr);
     bind_one(prim, &operands.map(Array::clone))
 }
 
