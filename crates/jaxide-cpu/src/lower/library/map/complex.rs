@@ -93,7 +93,16 @@ pub(super) fn function(op: MapOp, dtype: DType) -> Option<Function<C128, C128>> 
         MapOp::OneMinusSquare => unary(|z: C128| (1.0 - z) * (1.0 + z)),
         MapOp::Conj => unary(|z: C128| z.conj()),
         MapOp::IntegerPow(y) => unary(move |z: C128| {
-            elementary::integer_pow(z, y, Complex::new(1.0, 0.0), complex::mul, complex::div)
+            // Every product is rounded: where one overflows, its parts are infinite or NaN in that type.
+            let mul = |a, b| {
+                let product = complex::mul(a, b);
+                if dtype == DType::C64 {
+                    complex::widen(complex::round_from::<f32>(product))
+                } else {
+                    product
+                }
+            };
+            elementary::integer_pow(z, y, Complex::new(1.0, 0.0), mul, complex::div)
         }),
         MapOp::Add => binary(|x: C128, y| x + y),
         MapOp::Sub => binary(|x: C128, y| x - y),
