@@ -1,0 +1,36 @@
+//! What the tests of several crates share: random well-typed programs, arrays for their arguments, and comparison.
+//!
+//! A [`program::Program`] is written by [`programs`] through the [`Builder`](jaxide_core::Builder) from a list of genes,
+//! so that proptest makes a failing one smaller by leaving genes out. [`Profile`] says which promises it keeps:
+//! differentiable, the same bits however it is computed, or none.
+#![forbid(unsafe_code)]
+
+pub mod arrays;
+pub mod compare;
+mod draw;
+pub mod laws;
+pub mod program;
+pub mod samples;
+
+pub use program::{Profile, Program, programs};
+
+use proptest::test_runner::{Config, RngSeed};
+
+/// Runs this many cases, the same ones each time. `PROPTEST_CASES` asks for another number, `PROPTEST_RNG_SEED` for
+/// other ones.
+pub fn config(cases: u32) -> Config {
+    let asked = std::env::var_os("PROPTEST_CASES").is_some();
+    let seeded = std::env::var_os("PROPTEST_RNG_SEED").is_some();
+    let default = Config::default();
+    Config {
+        cases: if asked { default.cases } else { cases },
+        rng_seed: if seeded {
+            default.rng_seed
+        } else {
+            RngSeed::Fixed(0x6a61_7869_6465)
+        },
+        failure_persistence: None,
+        max_shrink_iters: 4000,
+        ..default
+    }
+}
