@@ -131,9 +131,11 @@ impl<'a> Windows<'a> {
             ));
         };
         let rank = shape.len();
+        // Where there are no windows their lengths do not matter.
+        let none = batch_shape.contains(&0);
         let legal = components == index_axes.len()
             && sizes.len() == rank
-            && sizes.iter().zip(shape).all(|(size, length)| size <= length)
+            && (none || sizes.iter().zip(shape).all(|(size, length)| size <= length))
             && index_axes
                 .iter()
                 .chain(operand_batching)

@@ -2,7 +2,7 @@
 
 use super::super::*;
 use super::*;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::transform::{broadcast, move_axis};
 
 linear! {
@@ -151,6 +151,12 @@ additive! {
 impl Primitive for AddAny {
     fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
         let dtype = two_numbers(operands)?;
+        if operands[0].shape != operands[1].shape {
+            return Err(Error::shape(format!(
+                "operands of different shapes: {} and {}",
+                operands[0], operands[1]
+            )));
+        }
         result(operands, dtype)
     }
 

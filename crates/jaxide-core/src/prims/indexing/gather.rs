@@ -162,7 +162,7 @@ impl Primitive for Gather {
                 self.slice_sizes.as_slice()
             )));
         }
-        let empty = indices.shape.contains(&0);
+        let empty = indices.shape[..index_axis].contains(&0);
         for (axis, (&size, &length)) in self.slice_sizes.iter().zip(&operand.shape).enumerate() {
             if size > length && !empty {
                 return Err(Error::parameter(format!(
