@@ -25,9 +25,21 @@ pub use rewrite::rewrite;
 pub(crate) use dce::{has_effect, keep};
 
 use crate::error::Result;
-use crate::jaxpr::ClosedJaxpr;
+use crate::jaxpr::{ClosedJaxpr, debug_check};
 
-/// Runs all passes until nothing changes, at most eight times.
+/// A pass: a jaxpr that computes the same.
+type Pass = fn(&ClosedJaxpr) -> Result<ClosedJaxpr>;
+
+/// The passes in their order.
+const PASSES: [(&str, Pass); 5] = [
+    ("inline_calls", inline_calls),
+    ("fold_constants", |jaxpr| Ok(fold_constants(jaxpr))),
+    ("rewrite", |jaxpr| Ok(rewrite(jaxpr))),
+    ("cse", |jaxpr| Ok(cse(jaxpr))),
+    ("dce", dce),
+];
+
+/// Runs all passes until nothing changes, at most eight times. Builds with debug assertions check what each gives.
 ///
 /// ```
 /// use jaxide_core::{jaxpr::parse, simplify::simplify};
@@ -42,7 +54,11 @@ use crate::jaxpr::ClosedJaxpr;
 pub fn simplify(jaxpr: &ClosedJaxpr) -> Result<ClosedJaxpr> {
     let mut jaxpr = jaxpr.clone();
     for _ in 0..8 {
-        let next = dce(&cse(&rewrite(&fold_constants(&inline_calls(&jaxpr)?))))?;
+        let mut next = jaxpr.clone();
+        for (name, pass) in PASSES {
+            next = pass(&next)?;
+            debug_check(name, &next)?;
+        }
         if next == jaxpr {
             break;
         }

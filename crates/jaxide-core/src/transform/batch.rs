@@ -3,7 +3,7 @@
 use super::environment::{Environment, FromConstant, bind_constants};
 use super::memo::{MemoArgs, options};
 use crate::error::{Error, Result};
-use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr, Jaxpr};
+use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr, Jaxpr, debug_check};
 use crate::prims::{BatchAxis, Batched, Prim};
 
 /// Where a result of a batched jaxpr has its mapped axis.
@@ -79,8 +79,10 @@ pub fn batch(
             .map(|(result, &out)| place(&b, result, out, axis.size))
             .collect::<Result<_>>()?;
         let values: Vec<Atom> = results.iter().map(|result| result.value).collect();
+        let jaxpr = b.finish(&values)?;
+        debug_check("batch", &jaxpr)?;
         Ok(BatchedJaxpr {
-            jaxpr: b.finish(&values)?,
+            jaxpr,
             dims: results.iter().map(|result| result.dim).collect(),
         })
     })

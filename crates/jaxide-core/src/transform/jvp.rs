@@ -3,7 +3,7 @@
 use super::environment::{Environment, bind_constants};
 use super::memo::{MemoArgs, flags};
 use crate::error::Result;
-use crate::jaxpr::{Atom, Builder, ClosedJaxpr, Jaxpr};
+use crate::jaxpr::{Atom, Builder, ClosedJaxpr, Jaxpr, debug_check};
 use crate::prims::{JvpResult, Prim};
 
 /// A jaxpr from primals and non-zero tangents to results and non-zero tangents.
@@ -51,6 +51,7 @@ pub fn jvp(
         let nonzero = tangents.iter().map(Option::is_some).collect();
         results.extend(tangents.into_iter().flatten());
         let jaxpr = b.finish(&results)?;
+        debug_check("jvp", &jaxpr)?;
         Ok(Jvp { jaxpr, nonzero })
     })
 }

@@ -10,7 +10,7 @@ use super::memo::{MemoArgs, flags};
 use super::partial_eval::{Split, close_unknown, eval_partial};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::jaxpr::{Atom, Builder, ClosedJaxpr, Jaxpr};
+use crate::jaxpr::{Atom, Builder, ClosedJaxpr, Jaxpr, debug_check};
 use crate::prims::{JvpResult, Partial, Prim};
 use crate::simplify::dce_jaxpr;
 
@@ -91,6 +91,8 @@ pub fn linearize(
                 .map(|(&residual, _)| residual),
         );
         let primal = crate::simplify::dce(&b.finish(&results)?)?;
+        debug_check("linearize", &primal)?;
+        debug_check("linearize", &linear)?;
         Ok(Linearized {
             primal,
             linear,

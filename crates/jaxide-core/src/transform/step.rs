@@ -11,7 +11,7 @@ use super::partial_eval::Split;
 use super::transpose::backward_pass;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
-use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr, Jaxpr, Literal, Scalar};
+use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr, Jaxpr, Literal, Scalar, debug_check};
 use crate::prims::{BatchAxis, Batched, Jit, Name, Opaque, Remat, TransposeArg, adopt_combiners};
 
 /// One transformation of a flat function `g` with results `y0`, `y1`, ...
@@ -86,7 +86,26 @@ pub enum Step {
     Checkpoint,
 }
 
-/// Applies one transformation to a flat function.
+impl Step {
+    /// What it is called in messages.
+    fn name(&self) -> &'static str {
+        match self {
+            Step::Jvp { .. } => "jvp",
+            Step::Linearize { .. } => "linearize",
+            Step::Vjp { .. } => "vjp",
+            Step::Grad { .. } => "grad",
+            Step::ValueAndGrad { .. } => "value_and_grad",
+            Step::Jacfwd { .. } => "jacfwd",
+            Step::Jacrev { .. } => "jacrev",
+            Step::Hessian { .. } => "hessian",
+            Step::Vmap { .. } => "vmap",
+            Step::Jit { .. } => "jit",
+            Step::Checkpoint => "checkpoint",
+        }
+    }
+}
+
+/// Applies one transformation to a flat function. Builds with debug assertions check what it gives.
 ///
 /// ```
 /// use jaxide_core::transform::{Step, apply};
@@ -104,7 +123,7 @@ pub enum Step {
 /// rule; the message names it.
 pub fn apply(jaxpr: &ClosedJaxpr, step: &Step) -> Result<ClosedJaxpr> {
     let f = FlatFunction { jaxpr };
-    match step {
+    let result = match step {
         Step::Jvp {
             argnums,
             tangent_outs,
@@ -139,7 +158,9 @@ pub fn apply(jaxpr: &ClosedJaxpr, step: &Step) -> Result<ClosedJaxpr> {
         }
         Step::Jit { name } => f.jit(name),
         Step::Checkpoint => f.checkpoint(),
-    }
+    }?;
+    debug_check(step.name(), &result)?;
+    Ok(result)
 }
 
 /// A flat function being transformed.

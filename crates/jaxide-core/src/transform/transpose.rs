@@ -3,7 +3,9 @@
 use super::environment::{Environment, FromConstant, bind_constants};
 use super::memo::{MemoArgs, flags};
 use crate::error::{Error, Result};
-use crate::jaxpr::{Atom, Aval, AvalKind, Builder, ClosedJaxpr, Eqn, Jaxpr, Var, VarMap};
+use crate::jaxpr::{
+    Atom, Aval, AvalKind, Builder, ClosedJaxpr, Eqn, Jaxpr, Var, VarMap, debug_check,
+};
 use crate::prims::{FreezeRef, NewRef, Opaque, RefAddUpdate, RefIndices, TransposeArg};
 
 /// A transposed jaxpr.
@@ -68,6 +70,7 @@ pub fn transpose(
         let nonzero = out.iter().map(Option::is_some).collect();
         let results: Vec<Atom> = out.into_iter().flatten().collect();
         let jaxpr = b.finish(&results)?;
+        debug_check("transpose", &jaxpr)?;
         Ok(Transposed { jaxpr, nonzero })
     })
 }
