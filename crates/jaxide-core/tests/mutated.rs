@@ -1,6 +1,7 @@
 //! Real texts with random damage: reading never panics and takes little time, and what can still be read is printed and
 //! read again as the same jaxpr.
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -94,6 +95,24 @@ enum Damage {
     Byte(usize, u8),
     Splice(usize, usize, usize, usize),
     Cut(usize),
+    /// A token becomes one of another text.
+    Token(usize, usize, usize),
+    /// Two tokens change places.
+    Exchange(usize, usize),
+}
+
+/// The tokens of a text: words and numbers, and single signs.
+fn tokens(text: &[u8]) -> Vec<Range<usize>> {
+    let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
+    let mut tokens: Vec<Range<usize>> = Vec::new();
+    for (at, &byte) in text.iter().enumerate() {
+        match tokens.last_mut() {
+            Some(last) if last.end == at && word(byte) && word(text[at - 1]) => last.end += 1,
+            _ if byte.is_ascii_whitespace() => {}
+            _ => tokens.push(at..at + 1),
+        }
+    }
+    tokens
 }
 
 fn damage() -> impl Strategy<Value = Damage> {
@@ -107,6 +126,8 @@ fn damage() -> impl Strategy<Value = Damage> {
         (place(), place(), place(), 0..200usize)
             .prop_map(|(at, text, from, length)| Damage::Splice(at, text, from, length)),
         place().prop_map(Damage::Cut),
+        (place(), place(), place()).prop_map(|(at, text, from)| Damage::Token(at, text, from)),
+        (place(), place()).prop_map(|(one, other)| Damage::Exchange(one, other)),
     ]
 }
 
@@ -143,6 +164,26 @@ impl Damage {
                 text.splice(start..start, piece);
             }
             Damage::Cut(at) => text.truncate(place(at, text)),
+            Damage::Token(at, other, from) => {
+                let other = TEXTS[other % TEXTS.len()].as_bytes();
+                let (own, others) = (tokens(text), tokens(other));
+                if !own.is_empty() {
+                    let new = others[from % others.len()].clone();
+                    text.splice(own[at % own.len()].clone(), other[new].iter().copied());
+                }
+            }
+            Damage::Exchange(one, other) => {
+                let all = tokens(text);
+                if !all.is_empty() {
+                    let (one, other) = (one % all.len(), other % all.len());
+                    let (first, last) = (all[one.min(other)].clone(), all[one.max(other)].clone());
+                    if first.end <= last.start {
+                        let (a, b) = (text[first.clone()].to_vec(), text[last.clone()].to_vec());
+                        text.splice(last, a);
+                        text.splice(first, b);
+                    }
+                }
+            }
         }
     }
 }
