@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use jaxide_core::jaxpr::parse::parse_bytes;
-use jaxide_core::{ClosedJaxpr, Error, ErrorKind, Tensor};
+use jaxide_core::{ClosedJaxpr, Error, ErrorKind, Tensor, check};
 
 use jaxide_cpu::CompileOptions;
 use jaxide_cpu::codegen::lanes::Isa;
@@ -117,6 +117,18 @@ impl Program {
                 jaxpr,
             }),
             Err(error) => Err(Failure::Parse { file, error }),
+        }
+    }
+
+    /// As [`Program::read`], for programs that are transformed or run: they must be legal.
+    pub(crate) fn read_legal(path: &Path) -> Result<Self, Failure> {
+        let program = Self::read(path)?;
+        match check(&program.jaxpr) {
+            Ok(()) => Ok(program),
+            Err(errors) => Err(match errors.into_iter().next() {
+                Some(first) => program.failure(first),
+                None => Failure::Reported,
+            }),
         }
     }
 

@@ -5,7 +5,7 @@ use crate::codegen::program::{self as code, Code};
 use crate::lower;
 use crate::lower::program::{OutputSource, Program};
 use crate::runtime::{Context, PoolBuffer, ThreadPool};
-use jaxide_core::{Aval, ClosedJaxpr, Error, ErrorKind, Result, Storage, Tensor, byte_size};
+use jaxide_core::{Aval, ClosedJaxpr, Error, ErrorKind, Result, Storage, Tensor, byte_size, check};
 use smallvec::SmallVec;
 use std::mem::MaybeUninit;
 use std::time::{Duration, Instant};
@@ -53,10 +53,16 @@ pub struct Executable {
 /// Compiles a closed jaxpr to native code.
 ///
 /// # Errors
-/// When a primitive has no native form ([`ErrorKind::Unsupported`], naming it), values of constants are not known, or
+/// When the jaxpr is illegal (what an equation reads and writes would not be what its types say), a primitive has no native form ([`ErrorKind::Unsupported`], naming it), values of constants are not known, or
 /// an array is too large to be addressed.
 pub fn compile(closed: &ClosedJaxpr, options: &CompileOptions) -> Result<Executable> {
     let start = Instant::now();
+    if let Err(errors) = check(closed) {
+        return Err(errors
+            .into_iter()
+            .next()
+            .unwrap_or_else(|| Error::new(ErrorKind::Invalid, "the jaxpr is illegal")));
+    }
     let program = lower::lower(closed, &options.donate)?;
     let lowered = Instant::now();
     let isa = options.isa.unwrap_or_else(Isa::detect);

@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &mut lexopt::Parser) -> std::result::Result<(), Fai
         }
     }
     let file = only_file(files)?;
-    let mut program = Program::read(&file)?;
+    let mut program = Program::read_legal(&file)?;
     let args = match inputs {
         Some(path) => program.inputs(&Npz::read(&path)?)?,
         None => random_inputs(&mut program)?,

@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &mut lexopt::Parser) -> Result<(), Failure> {
             other => return Err(other.unexpected().into()),
         }
     }
-    let mut program = Program::read(&only_file(files)?)?;
+    let mut program = Program::read_legal(&only_file(files)?)?;
     let npz = inputs.map_or_else(|| Ok(Npz::default()), |path| Npz::read(&path))?;
     let args = program.inputs(&npz)?;
     let results = backend

@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &mut lexopt::Parser) -> Result<(), Failure> {
             other => return Err(other.unexpected().into()),
         }
     }
-    let mut program = Program::read(&only_file(files)?)?;
+    let mut program = Program::read_legal(&only_file(files)?)?;
     // Values of captured arrays do not matter for what is printed.
     program.jaxpr.consts = program
         .jaxpr

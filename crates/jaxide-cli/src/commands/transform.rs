@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: &mut lexopt::Parser) -> Result<(), Failure> {
             other => return Err(other.unexpected().into()),
         }
     }
-    let program = Program::read(&only_file(files)?)?;
+    let program = Program::read_legal(&only_file(files)?)?;
     let mut jaxpr = program.jaxpr.clone();
     for (name, settings) in &steps {
         let step = settings.step(name, &jaxpr)?;
