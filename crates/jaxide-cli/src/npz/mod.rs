@@ -29,7 +29,10 @@ impl Npz {
     }
 
     /// Reads an archive from its bytes.
-    fn parse(bytes: &[u8]) -> Result<Self> {
+    ///
+    /// # Errors
+    /// When they are no archive of arrays.
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Self> {
         let mut members = Vec::new();
         for member in zip::read(bytes)? {
             let name = member
@@ -56,12 +59,20 @@ impl Npz {
     /// # Errors
     /// When the file cannot be written, or an array has no form in it.
     pub(crate) fn write(&self, path: &Path) -> Result<()> {
+        std::fs::write(path, self.to_bytes()?).map_err(|error| io(path, &error))
+    }
+
+    /// The bytes of the archive.
+    ///
+    /// # Errors
+    /// When an array has no form in it.
+    pub(crate) fn to_bytes(&self) -> Result<Vec<u8>> {
         let members: Vec<(String, Vec<u8>)> = self
             .members
             .iter()
             .map(|(name, array)| Ok((format!("{name}.npy"), npy::write(array)?)))
             .collect::<Result<_>>()?;
-        std::fs::write(path, zip::write(&members)?).map_err(|error| io(path, &error))
+        zip::write(&members)
     }
 
     /// Adds an array.
