@@ -9,7 +9,9 @@ use proptest::prelude::*;
 use super::holds;
 use jaxide_testing::laws::{jvp, legal, run, transformed, vjp};
 
-const PASSES: [(&str, fn(&ClosedJaxpr) -> Result<ClosedJaxpr>); 6] = [
+type Pass = fn(&ClosedJaxpr) -> Result<ClosedJaxpr>;
+
+const PASSES: [(&str, Pass); 6] = [
     ("dce", simplify::dce),
     ("cse", |jaxpr| Ok(simplify::cse(jaxpr))),
     ("rewrite", |jaxpr| Ok(simplify::rewrite(jaxpr))),
