@@ -70,14 +70,7 @@ impl Scope {
         let operands = self.picks(draw, 1, 3);
         let jaxpr = self.function(draw, &self.avals(&operands), genes, None);
         let prim: Prim = match draw.below(4) {
-            0 | 1 => Jit {
-                name: Name("f".into()),
-                donated_invars: Vec::new(),
-                jaxpr,
-                keep_unused: false,
-                inline: false,
-            }
-            .into(),
+            0 | 1 => Jit::new(Name("f".into()), jaxpr).into(),
             2 => Remat {
                 differentiated: false,
                 jaxpr,
