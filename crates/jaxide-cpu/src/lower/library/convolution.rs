@@ -1,7 +1,7 @@
 //! Convolution: the operands as views in the runtime's order of dimensions.
 
 use super::operands::Operands;
-use super::product::Product;
+use super::product::{Product, working_type};
 use super::routine::routine;
 use crate::runtime::conv::{Conv, Window};
 use crate::runtime::{KernelCall, View};
@@ -29,7 +29,8 @@ pub(super) fn convolution(
     for (k, &axis) in numbers.lhs_spec[2..].iter().enumerate() {
         spread[axis] = usize::try_from(padded(left[axis], params, k)).unwrap_or(usize::MAX);
     }
-    check_allocatable(byte_size(&spread, DType::C128)?)?;
+    let working = working_type(lhs.dtype, rhs.dtype, out.dtype)?;
+    check_allocatable(byte_size(&spread, working)?)?;
     let window = Window {
         strides: params.window_strides.to_vec(),
         padding: params.padding.to_vec(),
