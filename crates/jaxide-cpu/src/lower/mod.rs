@@ -6,7 +6,7 @@
 //!                                        └──────emit──▶ lane programs ┘
 //! ```
 //!
-//! * [`graph`]: calls inlined, primitives as few operations, loops as regions;
+//! * [`graph`]: calls inlined, primitives as few operations, loops as regions that add to sums in place;
 //! * [`fuse`]: which values get memory, and which are computed by the same loops;
 //! * [`emit`]: elements of fused values as lane programs, [`element`]: what operations are on each element type;
 //! * [`assemble`]: places, in-place updates, loops and branches; [`library`]: the runtime's kernels;
@@ -27,6 +27,7 @@ use jaxide_core::{ClosedJaxpr, Result};
 /// # Errors
 /// When a primitive has no native form, values of constants are not known, or an array is too large.
 pub(crate) fn lower(closed: &ClosedJaxpr, donated: &[usize]) -> Result<program::Program> {
-    let graph = graph::build(closed)?;
+    let mut graph = graph::build(closed)?;
+    graph.accumulate_in_place();
     assemble::assemble(&graph, donated)
 }

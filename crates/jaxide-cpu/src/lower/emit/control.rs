@@ -216,8 +216,17 @@ impl Emitter<'_> {
         let node = graph.node(id);
         let (init, stacked) = node.args.split_at(carries);
         let stacks = &node.results[carries..];
-        let held = stacks.iter().any(|value| !self.sinks.contains_key(value))
-            || stacked.iter().any(|&value| self.holds(value));
+        let in_registers = stacks
+            .iter()
+            .filter(|value| !self.sinks.contains_key(value));
+        let elements: usize = in_registers
+            .clone()
+            .map(|&value| graph.value(value).len())
+            .sum();
+        if self.lane_axes.is_empty() && elements > MOST_CARRIED {
+            return Err(Refusal::TooLarge);
+        }
+        let held = in_registers.count() > 0 || stacked.iter().any(|&value| self.holds(value));
         if held && length <= UNROLL_STEPS {
             return self.unrolled_scan(id, body, carries, length, reverse);
         }

@@ -5,6 +5,7 @@
 //! parameters and what does not change in a loop is visible as such. The operations are fewer than the primitives and come in
 //! three sorts: [`MapOp`]s on elements, index maps, and operations with a plan of their own (loops, reductions, updates, calls of the runtime).
 
+mod accumulate;
 mod build;
 mod display;
 mod fold;
