@@ -5,6 +5,7 @@ mod arguments;
 mod commands;
 mod failure;
 mod npz;
+mod output;
 mod program;
 
 use std::process::ExitCode;
@@ -76,8 +77,7 @@ fn run(arguments: &mut lexopt::Parser) -> Result<(), Failure> {
             .nth(1)
             .and_then(|command| help_of(&command))
     {
-        print!("Usage: jaxide {text}");
-        return Ok(());
+        return output::print(format_args!("Usage: jaxide {text}"));
     }
     match arguments.next()? {
         Some(Value(command)) => match command.to_string_lossy().as_ref() {
@@ -93,8 +93,7 @@ fn run(arguments: &mut lexopt::Parser) -> Result<(), Failure> {
         },
         Some(Long("help") | Short('h')) => help(),
         Some(Long("version") | Short('V')) => {
-            println!("jaxide {}", env!("CARGO_PKG_VERSION"));
-            Ok(())
+            output::print(concat!("jaxide ", env!("CARGO_PKG_VERSION"), "\n"))
         }
         Some(other) => Err(other.unexpected().into()),
         None => Err(Failure::usage("a command is missing")),
@@ -125,8 +124,7 @@ fn help_of(command: &str) -> Option<String> {
 }
 
 fn help() -> Result<(), Failure> {
-    print!("{HELP}");
-    Ok(())
+    output::print(HELP)
 }
 
 #[cfg(test)]

@@ -158,7 +158,8 @@ impl Program {
                     avals.len(),
                     names.len()
                 ),
-            ));
+            )
+            .note("give them as members in0, in1, ... of an archive: `--inputs X.npz`"));
         }
         names
             .iter()

@@ -7,6 +7,7 @@ use jaxide_core::Tensor;
 use crate::arguments::value;
 use crate::failure::Failure;
 use crate::npz::Npz;
+use crate::output;
 use crate::program::{Backend, Program, only_file};
 
 /// Runs the command.
@@ -35,7 +36,8 @@ pub(crate) fn run(arguments: &mut lexopt::Parser) -> Result<(), Failure> {
         Some(path) => archive(&results).write(&path)?,
         None => {
             for (index, result) in results.iter().enumerate() {
-                println!("out{index}: {} = {}", result.aval(), brackets(result, 0, 0));
+                let elements = brackets(result, 0, 0);
+                output::print(format_args!("out{index}: {} = {elements}\n", result.aval()))?;
             }
         }
     }

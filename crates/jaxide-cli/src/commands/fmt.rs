@@ -7,6 +7,7 @@ use jaxide_core::jaxpr::PrintOptions;
 use jaxide_core::{Error, ErrorKind};
 
 use crate::failure::Failure;
+use crate::output;
 use crate::program::Program;
 
 /// What becomes of the formatted text.
@@ -42,9 +43,9 @@ pub(crate) fn run(arguments: &mut lexopt::Parser) -> Result<(), Failure> {
             && std::env::var_os("NO_COLOR").is_none();
         let formatted = format!("{}\n", program.jaxpr.display(&options));
         match mode {
-            Mode::Print => print!("{formatted}"),
+            Mode::Print => output::print(formatted)?,
             Mode::Check if formatted != program.text() => {
-                println!("{} is not formatted", file.display());
+                output::print(format_args!("{} is not formatted\n", file.display()))?;
                 different = true;
             }
             Mode::Write if formatted != program.text() && file != Path::new("-") => {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::arguments::value;
 use crate::failure::Failure;
+use crate::output;
 use crate::program::{Program, native, only_file};
 
 /// Which stage is printed.
@@ -53,9 +54,8 @@ pub(crate) fn run(arguments: &mut lexopt::Parser) -> Result<(), Failure> {
         .collect::<Result<_, _>>()?;
     let compiled = native(&program.jaxpr, None, threads).map_err(|error| program.failure(error))?;
     match stage {
-        Stage::Loops => print!("{}", compiled.loops_text()),
-        Stage::Clif => print!("{}", compiled.clif_text()),
-        Stage::Asm => print!("{}", compiled.asm_text()),
+        Stage::Loops => output::print(compiled.loops_text()),
+        Stage::Clif => output::print(compiled.clif_text()),
+        Stage::Asm => output::print(compiled.asm_text()),
     }
-    Ok(())
 }

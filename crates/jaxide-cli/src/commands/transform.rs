@@ -7,6 +7,7 @@ use jaxide_core::prims::Name;
 use jaxide_core::transform::{Step, apply};
 
 use crate::failure::Failure;
+use crate::output;
 use crate::program::{Program, only_file};
 
 /// Runs the command.
@@ -34,8 +35,7 @@ pub(crate) fn run(arguments: &mut lexopt::Parser) -> Result<(), Failure> {
         let step = settings.step(name, &jaxpr)?;
         jaxpr = apply(&jaxpr, &step).map_err(|error| program.failure(error))?;
     }
-    println!("{jaxpr}");
-    Ok(())
+    output::print(format_args!("{jaxpr}\n"))
 }
 
 /// The settings of a step in the next argument, if it is one: it has a `=`.
