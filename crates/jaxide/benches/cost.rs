@@ -208,7 +208,7 @@ fn main() -> Result<()> {
 fn serve() -> Result<()> {
     for line in io::stdin().lock().lines() {
         let Ok(line) = line else { break };
-        let Some((name, n)) = line.split_once(',') else {
+        let Some((name, n)) = line.rsplit_once(',') else {
             break;
         };
         let case = CASES.iter().find(|case| case.name == name);

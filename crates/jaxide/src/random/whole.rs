@@ -3,8 +3,8 @@
 use jaxide_core::{DType, Error, prims};
 
 use super::keys::words;
-use super::{gumbel, integer, split, uniform};
-use crate::array::{Array, as_dtype};
+use super::{gumbel, integer, number, split, uniform};
+use crate::array::{Array, Repr, as_dtype};
 use crate::trace::{bind_one, library, raise};
 use crate::{lax, numpy};
 
@@ -27,7 +27,10 @@ pub fn bernoulli(key: &Array, p: impl Into<Array>, shape: &[usize]) -> Array {
     } else {
         DType::F32
     };
-    let p = as_dtype(&p, dtype, false);
+    let p = match p.0 {
+        Repr::Number(literal) => number(literal.value.as_f64().unwrap_or(0.0), dtype),
+        _ => as_dtype(&p, dtype, false),
+    };
     numpy::check_broadcast_to("bernoulli", p.shape(), shape);
     library(
         "_bernoulli",
