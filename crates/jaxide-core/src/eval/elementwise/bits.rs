@@ -44,10 +44,9 @@ pub(in crate::eval) fn not(x: &Tensor) -> Result<Tensor> {
     )
 }
 
-/// The number of one bits.
+/// The number of one bits; as XLA counts, of the eight in which integers of 2 and 4 bits lie.
 pub(in crate::eval) fn population_count(x: &Tensor) -> Result<Tensor> {
-    integer!(&unsigned(x)?, Int::population_count)
-        .and_then(|count| count.reinterpreted(x.shape(), x.dtype()))
+    integer!(x, Int::population_count)
 }
 
 /// The number of leading zero bits.
@@ -74,7 +73,15 @@ pub(in crate::eval) fn shift_right_logical(x: &Tensor, count: &Tensor) -> Result
 
 /// Bits moved down, the sign from above.
 pub(in crate::eval) fn shift_right_arithmetic(x: &Tensor, count: &Tensor) -> Result<Tensor> {
-    integer2!(x, count, Int::shift_right_arithmetic)
+    let dtype = x.dtype();
+    if !matches!(dtype, DType::U2 | DType::U4) {
+        return integer2!(x, count, Int::shift_right_arithmetic);
+    }
+    // The highest of the type's own bits is the sign.
+    let (bits, unused) = (dtype.bits() as u8, 8 - dtype.bits());
+    map2::<u8, u8, u8>(x, count, same_dtype(x, count)?, |a, n| {
+        ((a << unused) as i8 >> unused >> n.min(bits - 1)) as u8
+    })
 }
 
 /// The same bits as unsigned integers: those of 2 and 4 bits lose the copies of the sign above them.

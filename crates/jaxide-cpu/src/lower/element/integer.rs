@@ -44,8 +44,10 @@ pub(super) fn integer(
         }
         (MapOp::IntegerPow(n), &[x]) => Some(power(b, bits, signed, x, n)),
         (MapOp::Popcount, &[x]) => {
-            let v = unsigned(b, bits, x);
-            Some(b.un(UnOp::Popcount, ty(bits), v))
+            // As XLA counts: of the eight bits in which narrower integers lie.
+            let v = unsigned(b, bits.max(8), x);
+            let count = b.un(UnOp::Popcount, ty(bits), v);
+            Some(wrap(b, bits, signed, count))
         }
         (MapOp::Clz, &[x]) => {
             let v = unsigned(b, bits, x);
