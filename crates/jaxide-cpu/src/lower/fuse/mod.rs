@@ -183,11 +183,12 @@ impl Fuser<'_> {
         for &id in &region.nodes {
             let node = self.graph.node(id);
             if self.is_opaque(id) {
-                // Starts of an update that are known are not read.
-                let known = |arg: &&ValueId| {
-                    node.op == Op::DynamicUpdate && self.graph.splat(**arg).is_some()
+                // Of an update, what is known needs no memory: but it is written into the first operand.
+                let known = |(k, arg): &(usize, &ValueId)| {
+                    *k > 0 && node.op == Op::DynamicUpdate && self.graph.splat(**arg).is_some()
                 };
-                used.extend(node.args.iter().filter(|arg| !known(arg)));
+                let read = node.args.iter().enumerate().filter(|arg| !known(arg));
+                used.extend(read.map(|(_, &arg)| arg));
             }
             node.op
                 .visit_regions(&mut |inner| self.demanded(inner, used));
