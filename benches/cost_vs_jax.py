@@ -62,10 +62,6 @@ def read_two(n):
     return lambda x: lax.fori_loop(0, n, lambda i, s: jnp.sin(s + x[jnp.stack([i, n - 1 - i])].sum()), 0.0)
 
 
-def write(n):
-    return lambda x: lax.fori_loop(1, n, lambda i, x: x.at[i].set(jnp.sin(x[i] + x[i - 1])), x).sum()
-
-
 CASES = {
     "scan": (scan, lambda n: line(WIDTH)),
     "checkpointed steps": (checkpointed_steps, lambda n: line(WIDTH)),
@@ -73,7 +69,6 @@ CASES = {
     "read x[i]": (read, line),
     "read rows[i]": (read_rows, lambda n: line(n * WIDTH).reshape(n, WIDTH)),
     "read x[[i, j]]": (read_two, line),
-    "write x[i]": (write, line),
 }
 
 

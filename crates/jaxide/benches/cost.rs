@@ -29,7 +29,7 @@ struct Case {
 /// Elements of the states that loops carry.
 const WIDTH: usize = 32;
 
-const CASES: [Case; 7] = [
+const CASES: [Case; 6] = [
     Case {
         name: "scan",
         memory: "n",
@@ -88,20 +88,6 @@ const CASES: [Case; 7] = [
                     (s + x.index(ends).sum()).sin()
                 };
                 fori_loop(0, n as i64, body, start)
-            })
-        },
-        argument: line,
-    },
-    Case {
-        name: "write x[i]",
-        memory: "n",
-        program: |n| {
-            Box::new(move |x| {
-                let body = |i: Array, x: Array| {
-                    let next = (x.index(i.clone()) + x.index(&i - 1)).sin();
-                    x.at(i).set(next)
-                };
-                fori_loop(1, n as i64, body, x).sum()
             })
         },
         argument: line,
