@@ -628,3 +628,20 @@ fn references_indexed_by_arrays() {
         "{ lambda ; a:f32[5,4] b:i32[] d:f32[2,4]. let\n    c:Ref{f32[5,4]} = new_ref[kind=None memory_space=None pin=False] a\n    c[b:b+2,:] <- d\n    e:f32[4] <- c[b,:]\n    f:f32[5,4] <- c[...]\n  in (e, f) }",
     );
 }
+
+/// A view of a view of an array that only a later use puts into memory.
+#[test]
+fn views_of_what_is_stored_later() {
+    let gather = "gather[dimension_numbers=GatherDimensionNumbers(offset_dims=(), collapsed_slice_dims=(0,), start_index_map=(0,), operand_batching_dims=(), start_indices_batching_dims=()) fill_value=None indices_are_sorted=False mode=GatherScatterMode.CLIP slice_sizes=(1,) unique_indices=False]";
+    check(&format!(
+        "{{ lambda ; a:f32[18] b:i32[18,1] c:i32[6,1]. let
+    d:f32[18] = {gather} a b
+    e:f32[1] = slice[limit_indices=(1,) start_indices=(0,) strides=None] d
+    f:f32[] = squeeze[dimensions=(0,)] e
+    g:bool[18] = eq d f
+    h:i32[18] = convert_element_type[new_dtype=int32 weak_type=False] g
+    i:i32[] = reduce_sum[axes=(0,) out_sharding=None] h
+    j:f32[6] = {gather} d c
+  in (j, i) }}"
+    ));
+}

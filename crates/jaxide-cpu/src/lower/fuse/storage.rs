@@ -133,9 +133,7 @@ impl Fuser<'_> {
         let Some(id) = self.graph.def(value) else {
             return;
         };
-        if let Some((of, _)) = self.alias_of(value)
-            && self.has_memory(of, forced)
-        {
+        if let Some((of, _)) = self.shared_memory(value, forced) {
             self.force(of, forced);
         }
         if let Op::Alias = self.graph.node(id).op {
@@ -143,19 +141,22 @@ impl Fuser<'_> {
         }
     }
 
-    /// Whether a value will be in memory whatever is decided for its users.
-    fn has_memory(&self, value: ValueId, forced: &HashSet<ValueId>) -> bool {
+    /// Whether a value will be in memory of its own whatever is decided for its users.
+    fn has_place(&self, value: ValueId, forced: &HashSet<ValueId>) -> bool {
         self.stored.get(value).is_some()
             || forced.contains(&value)
-            || match self.graph.def(value) {
-                None => true,
-                Some(id) => {
-                    self.is_opaque(id)
-                        || self
-                            .alias_of(value)
-                            .is_some_and(|(of, _)| self.has_memory(of, forced))
-                }
-            }
+            || self.graph.def(value).is_none_or(|id| self.is_opaque(id))
+    }
+
+    /// The value in memory that this one can look at, and from which byte on. Values between the two, which look at that
+    /// memory too, need not have a place themselves.
+    fn shared_memory(&self, value: ValueId, forced: &HashSet<ValueId>) -> Option<(ValueId, usize)> {
+        let (mut of, mut offset) = self.alias_of(value)?;
+        while !self.has_place(of, forced) {
+            let (next, more) = self.alias_of(of)?;
+            (of, offset) = (next, offset + more);
+        }
+        Some((of, offset))
     }
 
     /// A value without computation at hand: what it is computed from is needed instead.
@@ -414,10 +415,7 @@ impl Fuser<'_> {
             if own.is_empty() && !must {
                 continue;
             }
-            if must
-                && let Some((of, offset)) = self.alias_of(value)
-                && self.has_memory(of, forced)
-            {
+            if must && let Some((of, offset)) = self.shared_memory(value, forced) {
                 self.stored.insert(value, Storage::Alias { of, offset });
                 continue;
             }
