@@ -1,6 +1,7 @@
 //! Communication along named axes.
 //!
-//! One device is simulated: a mesh has one member along every axis, and so does what collectives name.
+//! One member runs at a time, so that axes that collectives name have one member here. A map over more members is the same
+//! function of whole arrays, in which no axis has a name any more.
 
 use super::element::build;
 use super::interpreter::{Interpreter, NamedAxis, Value, Values, tensors, values};
@@ -91,7 +92,7 @@ pub(super) fn run(interpreter: &mut Interpreter, form: Form<'_>, inputs: Values)
             Ok(values([Tensor::scalar(index as i32)]))
         }
         Form::ShardMap(params) => shard_map(interpreter, params, inputs),
-        Form::Pmap(params) => pmap(interpreter, params, inputs),
+        Form::Pmap(params) => interpreter.call(&params.expand()?, inputs),
     }
 }
 
@@ -116,7 +117,7 @@ impl Interpreter {
             return Ok(());
         }
         Err(Error::unsupported(format!(
-            "axis `{name}` has {} members, which run one after another here and cannot communicate",
+            "axis `{name}` has {} members, and one runs here",
             axis.size
         )))
     }
@@ -126,13 +127,11 @@ impl Interpreter {
     }
 }
 
-/// The body on whole arrays: with one member along every mesh axis each shard is the array.
+/// The body on whole arrays: with one member along every mesh axis each shard is the array; else batched over the mesh.
 fn shard_map(interpreter: &mut Interpreter, params: &ShardMap, inputs: Values) -> Result<Values> {
-    let axes = mesh_axes(&params.mesh.0.to_string());
-    if let Some((name, size)) = axes.iter().find(|(_, size)| *size != 1) {
-        return Err(Error::unsupported(format!(
-            "mesh axis `{name}` has {size} devices, and one is simulated"
-        )));
+    let axes = params.mesh_axes();
+    if axes.iter().any(|(_, size)| *size != 1) {
+        return interpreter.call(&params.expand()?, inputs);
     }
     let outer = interpreter.axes.len();
     interpreter
@@ -145,69 +144,6 @@ fn shard_map(interpreter: &mut Interpreter, params: &ShardMap, inputs: Values) -
     let results = interpreter.call(&params.jaxpr, inputs);
     interpreter.axes.truncate(outer);
     results
-}
-
-/// Names and sizes in `Mesh('x': 2, 'y': 4, axis_types=(Auto, Auto))`.
-fn mesh_axes(mesh: &str) -> Vec<(Name, usize)> {
-    let mut axes = Vec::new();
-    let mut rest = mesh;
-    while let Some((_, tail)) = rest.split_once('\'') {
-        let Some((name, after)) = tail.split_once('\'') else {
-            break;
-        };
-        rest = after;
-        let number = after.trim_start_matches([':', ' ']);
-        let digits = number
-            .split(|c: char| !c.is_ascii_digit())
-            .next()
-            .unwrap_or("");
-        if let Ok(size) = digits.parse() {
-            axes.push((Name::new(name), size));
-        }
-    }
-    axes
-}
-
-/// The body on each member's slices, one member after another.
-fn pmap(interpreter: &mut Interpreter, params: &Pmap, inputs: Values) -> Result<Values> {
-    let inputs = tensors(inputs)?;
-    let mut members: Vec<Vec<Tensor>> = Vec::new();
-    for index in 0..params.axis_size {
-        let args: Values = inputs
-            .iter()
-            .zip(&params.in_axes)
-            .map(|(x, axis)| match axis {
-                None => Ok(Value::Tensor(x.clone())),
-                Some(axis) => element_along(x, *axis, index).map(Value::Tensor),
-            })
-            .collect::<Result<_>>()?;
-        let outer = interpreter.axes.len();
-        let names = params.axis_name.names().iter().cloned();
-        interpreter.axes.extend(names.map(|name| NamedAxis {
-            name,
-            size: params.axis_size,
-            index,
-        }));
-        let results = interpreter.call(&params.call_jaxpr, args);
-        interpreter.axes.truncate(outer);
-        members.push(tensors(results?)?);
-    }
-    let first = members
-        .first()
-        .ok_or_else(|| Error::parameter("the axis has no members"))?;
-    (0..first.len())
-        .zip(&params.out_axes)
-        .map(|(number, axis)| match axis {
-            None => Ok(Value::Tensor(first[number].clone())),
-            Some(axis) => {
-                let parts: Vec<Tensor> = members
-                    .iter()
-                    .map(|results| results[number].clone())
-                    .collect();
-                stack(&parts, *axis).map(Value::Tensor)
-            }
-        })
-        .collect()
 }
 
 /// With a new axis of length 1.

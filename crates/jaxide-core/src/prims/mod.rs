@@ -24,6 +24,7 @@ mod window;
 
 use std::fmt;
 
+pub use collective::{PartitionSpec, write_specs};
 pub(crate) use elementwise::index_dtype;
 pub(crate) use indexing::adopt_combiners;
 pub use params::*;

@@ -18,15 +18,39 @@ pub enum Policy {
     SaveOnlyTheseNames(Vec<Name>),
     /// Values with a name, except these.
     SaveAnyNamesButThese(Vec<Name>),
+    /// Everything, except values with one of these names.
+    SaveAnythingExceptTheseNames(Vec<Name>),
     /// What either of two policies keeps.
     SaveFromBothPolicies(Box<Policy>, Box<Policy>),
 }
 
 const ONLY: &str = "save_only_these_names";
 const ALL_BUT: &str = "save_any_names_but_these";
+const EXCEPT: &str = "save_anything_except_these_names";
 const BOTH: &str = "save_from_both_policies";
 
 impl Policy {
+    /// Keeps values that `checkpoint_name` gave one of these names.
+    pub fn save_only_these_names<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
+        Policy::SaveOnlyTheseNames(names.into_iter().map(Name::new).collect())
+    }
+
+    /// Keeps values with a name, except these.
+    pub fn save_any_names_but_these<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
+        Policy::SaveAnyNamesButThese(names.into_iter().map(Name::new).collect())
+    }
+
+    /// Keeps everything, except values with one of these names.
+    pub fn save_anything_except_these_names<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
+        Policy::SaveAnythingExceptTheseNames(names.into_iter().map(Name::new).collect())
+    }
+
+    /// Keeps what either of two policies keeps.
+    #[must_use]
+    pub fn or(self, other: Policy) -> Self {
+        Policy::SaveFromBothPolicies(Box::new(self), Box::new(other))
+    }
+
     /// Whether the results of `prim` may be kept.
     pub fn saves(&self, prim: &Prim) -> bool {
         let name = if let Prim::PlaceName(named) = prim {
@@ -49,6 +73,9 @@ impl Policy {
             }
             Policy::SaveOnlyTheseNames(names) => name.is_some_and(|name| names.contains(name)),
             Policy::SaveAnyNamesButThese(names) => name.is_some_and(|name| !names.contains(name)),
+            Policy::SaveAnythingExceptTheseNames(names) => {
+                name.is_none_or(|name| !names.contains(name))
+            }
             Policy::SaveFromBothPolicies(a, b) => a.saves(prim) || b.saves(prim),
         }
     }
@@ -62,6 +89,9 @@ impl Policy {
                 ALL_BUT => {
                     Policy::SaveAnyNamesButThese(args.iter().filter_map(read_name).collect())
                 }
+                EXCEPT => Policy::SaveAnythingExceptTheseNames(
+                    args.iter().filter_map(read_name).collect(),
+                ),
                 BOTH if args.len() == 2 => {
                     let read = |arg: &PyValue| Box::new(Policy::read(&Opaque(arg.clone())));
                     Policy::SaveFromBothPolicies(read(&args[0]), read(&args[1]))
@@ -102,6 +132,7 @@ impl Policy {
             }
             Policy::SaveOnlyTheseNames(only) => call(ONLY, names(only)),
             Policy::SaveAnyNamesButThese(not) => call(ALL_BUT, names(not)),
+            Policy::SaveAnythingExceptTheseNames(not) => call(EXCEPT, names(not)),
             Policy::SaveFromBothPolicies(a, b) => call(BOTH, vec![a.write().0, b.write().0]),
         })
     }
@@ -131,6 +162,7 @@ mod tests {
     fn policies_are_read_as_they_are_written() {
         check(Policy::NothingSaveable);
         check(Policy::DotsWithNoBatchDimsSaveable);
+        check(Policy::save_anything_except_these_names(["a"]));
         check(Policy::SaveFromBothPolicies(
             Box::new(Policy::DotsSaveable),
             Box::new(Policy::SaveOnlyTheseNames(vec![

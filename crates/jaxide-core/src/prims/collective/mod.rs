@@ -4,12 +4,15 @@
 
 mod exchange;
 mod pmap;
+mod shard_map;
+
+pub use shard_map::{PartitionSpec, write_specs};
 
 use smallvec::{SmallVec, smallvec};
 
 use super::*;
 use crate::dtype::DType;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::jaxpr::{Atom, Aval, Builder, Shape};
 use crate::transform::move_axis;
 
@@ -322,56 +325,5 @@ impl Primitive for AxisIndex {
 
     fn axis_names(&self) -> Vec<Name> {
         self.axis_name.names().to_vec()
-    }
-}
-
-const SHARDS: &str =
-    "placement of its values is known by text only: transform the function before it is sharded";
-
-impl Primitive for ShardMap {
-    /// Those of the body: one device is simulated, so that a shard is the whole.
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
-        let count = self.jaxpr.jaxpr.invars.len();
-        if operands.len() != count {
-            return Err(Error::new(
-                ErrorKind::Arity,
-                format!(
-                    "the body takes {count} arguments, and {} are given",
-                    operands.len()
-                ),
-            ));
-        }
-        let plain = |aval: Aval| Aval {
-            annotations: None,
-            ..aval
-        };
-        Ok(self.jaxpr.out_avals().into_iter().map(plain).collect())
-    }
-
-    fn jvp(
-        &self,
-        _b: &Builder,
-        _primals: &[Atom],
-        _tangents: &[Option<Atom>],
-    ) -> Result<JvpResult> {
-        Err(Error::no_rule("shard_map", "jvp", SHARDS))
-    }
-
-    fn batch(
-        &self,
-        _b: &Builder,
-        _operands: &[Batched],
-        _axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
-        Err(Error::no_rule("shard_map", "batching", SHARDS))
-    }
-
-    fn transpose(
-        &self,
-        _b: &Builder,
-        _cotangents: &[Option<Atom>],
-        _operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
-        Err(Error::no_rule("shard_map", "transpose", SHARDS))
     }
 }

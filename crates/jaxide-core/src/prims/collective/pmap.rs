@@ -3,11 +3,59 @@
 use smallvec::SmallVec;
 
 use super::super::*;
+use super::shard_map::first_along_front;
 use crate::error::{Error, ErrorKind, Result};
 use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr};
-use crate::transform::{OutDim, Split, batch, jvp, linearize, mapped, transpose, unmapped};
+use crate::transform::{
+    OutDim, Split, batch, bind_constants, jvp, linearize, mapped, transpose, unmapped,
+};
 
 impl Pmap {
+    /// The same function of whole arrays, without the named axis: the body is batched over it.
+    ///
+    /// # Errors
+    /// When the axis has several names, or the body cannot be batched.
+    pub fn expand(&self) -> Result<ClosedJaxpr> {
+        let [name] = self.axis_name.names() else {
+            return Err(Error::unsupported(format!(
+                "a map over {} axes at once",
+                self.axis_name.names().len()
+            )));
+        };
+        let axis = BatchAxis {
+            size: self.axis_size,
+            name: Some(name.clone()),
+        };
+        let places: Vec<OutDim> = self
+            .out_axes
+            .iter()
+            .map(|axis| axis.map_or(OutDim::FrontIfMapped, |axis| OutDim::At(Some(axis))))
+            .collect();
+        let batched = batch(
+            &Builder::new(),
+            &self.call_jaxpr,
+            &axis,
+            &self.in_axes,
+            &places,
+        )?;
+        let b = Builder::new();
+        let avals = batched.jaxpr.in_avals();
+        let args: Vec<Atom> = avals.into_iter().map(|aval| b.input(aval)).collect();
+        let consts = bind_constants(&b, &batched.jaxpr);
+        let results = b.inline(&batched.jaxpr.jaxpr, &consts, &args)?;
+        // What all members have in common is the value of the first.
+        let results: Vec<Atom> = results
+            .iter()
+            .zip(&self.out_axes)
+            .zip(&batched.dims)
+            .map(|((&result, axis), dim)| match (axis, dim) {
+                (None, Some(_)) => first_along_front(&b, result),
+                _ => result,
+            })
+            .collect();
+        b.finish(&results)
+    }
+
     fn bind(
         &self,
         b: &Builder,

@@ -1,10 +1,10 @@
-//! Named axes. A program is compiled for one device, so every named axis has one member, and collectives are identities.
+//! Named axes. A map over several members is compiled as the same function of whole arrays, in which no axis has a name; what
+//! is left are axes of one member, along which collectives are identities.
 
 use super::super::{Combine, ValueId};
 use super::{Application, Binding, Bindings, Build};
 use jaxide_core::prims::{
-    AllGather, AllToAll, AxisIndex, AxisName, Name, Opaque, Pmap, Ppermute, PyValue, ReduceScatter,
-    ShardMap,
+    AllGather, AllToAll, AxisIndex, AxisName, Name, Pmap, Ppermute, ReduceScatter, ShardMap,
 };
 use jaxide_core::{DType, Dims, Error, Result, Scalar};
 
@@ -14,7 +14,7 @@ impl Build {
         match self.axes.get(name) {
             Some(1) => Ok(()),
             Some(size) => Err(Error::unsupported(format!(
-                "the axis {name} has {size} members, and a compiled program runs on one device"
+                "the axis {name} has {size} members, and one runs here"
             ))),
             None => Err(Error::unsupported(format!("the axis {name} is not bound"))),
         }
@@ -114,39 +114,15 @@ impl Build {
         params: &ShardMap,
         app: &Application<'_>,
     ) -> Result<Bindings> {
-        let Opaque(mesh) = &params.mesh;
-        let axes = mesh_axes(mesh).ok_or_else(|| Error::unsupported(format!("the mesh {mesh}")))?;
+        let axes = params.mesh_axes();
+        if axes.iter().any(|(_, size)| *size != 1) {
+            return self.inline(&params.expand()?, app.args);
+        }
         self.with_axes(&axes, |build| build.inline(&params.jaxpr, app.args))
     }
 
     pub(super) fn pmap(&mut self, params: &Pmap, app: &Application<'_>) -> Result<Bindings> {
-        let axes: Vec<(Name, usize)> = params
-            .axis_name
-            .names()
-            .iter()
-            .map(|name| (name.clone(), params.axis_size))
-            .collect();
-        if params.axis_size != 1 {
-            return Err(Error::unsupported(format!(
-                "a map over {} devices, and a compiled program runs on one",
-                params.axis_size
-            )));
-        }
-        let mut args = Vec::new();
-        for (value, axis) in self.values(app.args)?.into_iter().zip(&params.in_axes) {
-            let mut shape = self.scope.shape(value);
-            if let Some(axis) = *axis {
-                shape.remove(axis);
-            }
-            args.push(Binding::Value(self.scope.reshape(value, &shape)));
-        }
-        let results = self.with_axes(&axes, |build| build.inline(&params.call_jaxpr, &args))?;
-        let mut bound = Bindings::new();
-        for (binding, aval) in results.into_iter().zip(&app.results) {
-            let value = self.value(binding)?;
-            bound.push(Binding::Value(self.scope.reshape(value, &aval.shape)));
-        }
-        Ok(bound)
+        self.inline(&params.expand()?, app.args)
     }
 
     fn with_axes<R>(
@@ -160,21 +136,4 @@ impl Build {
         self.axes = before;
         result
     }
-}
-
-/// Names and sizes in `Mesh('rows': 1, axis_types=(Auto,))`.
-fn mesh_axes(mesh: &PyValue) -> Option<Vec<(Name, usize)>> {
-    let text = mesh.to_string();
-    let inside = text.strip_prefix("Mesh(")?;
-    let inside = inside.split("axis_types").next()?;
-    inside
-        .split(',')
-        .map(str::trim)
-        .filter(|part| part.contains(':'))
-        .map(|part| {
-            let (name, size) = part.split_once(':')?;
-            let size = size.trim().trim_end_matches(')').parse().ok()?;
-            Some((Name::new(name.trim().trim_matches('\'')), size))
-        })
-        .collect()
 }
