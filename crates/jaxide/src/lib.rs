@@ -22,10 +22,12 @@
 //! | [`random`] | random numbers by keys |
 //! | [`grad`], [`value_and_grad`], [`vjp`], [`jacrev`] | reverse-mode derivatives |
 //! | [`jvp`](jvp()), [`linearize`], [`jacfwd`] | forward-mode derivatives; [`hessian`] is both |
-//! | [`vmap`] | a function of one example as a function of a batch |
+//! | [`vmap`], [`pmap`] | a function of one example as a function of a batch; its members may communicate along a named axis |
 //! | [`jit`], [`make_jaxpr`] | compile it; look at it |
 //! | [`checkpoint`], [`custom_jvp`], [`custom_vjp`] | what derivatives keep, and what they are |
+//! | [`custom_root`], [`custom_linear_solve`], [`linear_transpose`], [`linear_call`] | derivatives of solutions; linear maps |
 //! | [`cond`], [`switch`], [`while_loop`], [`fori_loop`], [`scan`](scan()), [`map`](map()), [`associative_scan`] | control flow that becomes part of the program |
+//! | [`Ref`] | references that a traced function writes to |
 //! | [`tree`] | trees of arrays, and `#[derive(Pytree)]` for your own structs |
 //!
 //! # Functions
@@ -61,6 +63,7 @@ pub mod lax;
 pub mod nn;
 pub mod numpy;
 pub mod random;
+mod state;
 mod trace;
 
 pub use api::*;
@@ -69,6 +72,7 @@ pub use control::*;
 pub use function::{ArgList, Function, Transformed};
 pub use jaxide_core::{self as core, Aval, ClosedJaxpr, DType, Error, ErrorKind, Result, Tensor};
 pub use jaxide_tree::axes;
+pub use state::{Ref, RefAt};
 
 /// Pytrees: [`jaxide_tree`] under this crate's name.
 pub mod tree {
@@ -81,8 +85,8 @@ pub mod prelude {
     pub use crate::tree::Pytree;
     pub use crate::{
         Array, Aval, ClosedJaxpr, DType, Error, Result, checkpoint, cond, fori_loop, grad, hessian,
-        jacfwd, jacrev, jit, jvp, linearize, make_jaxpr, scan, switch, value_and_grad, vjp, vmap,
-        while_loop,
+        jacfwd, jacrev, jit, jvp, linearize, make_jaxpr, pmap, scan, switch, value_and_grad, vjp,
+        vmap, while_loop,
     };
     pub use jaxide_tree::axes;
 }

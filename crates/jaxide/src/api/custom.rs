@@ -1,15 +1,19 @@
 //! Functions with derivatives of their own.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
-use jaxide_core::prims::{CustomJvpCall, CustomVjpCall, Name, Rule};
-use jaxide_core::{Aval, ClosedJaxpr, Error, ErrorKind, Result};
+use jaxide_core::prims::{CustomJvpCall, CustomVjpCall, Name, Rule, RuleFn};
+use jaxide_core::{Atom, Aval, Builder, ClosedJaxpr, Error, ErrorKind, Jaxpr, Result, Var};
 use jaxide_tree::{Pytree, TreeDef};
 
 use super::flat::{avals, flatten, trace_flat, unflatten};
 use crate::array::Array;
-use crate::function::{ArgList, Function, Transformed};
-use crate::trace::{Captures, Known, Traced, bind, catch, trace, tracing};
+use crate::function::{ArgList, Function, OfTuple, Transformed, short_name};
+use crate::trace::{
+    AxisEnv, Captures, Known, Traced, axes_in_scope, bind, catch, raise, trace, tracing,
+    within_axes,
+};
 
 /// `f` with the forward derivative `rule`, which takes the arguments and their tangents and gives the results and theirs.
 ///
@@ -40,81 +44,145 @@ where
     let name = f.name();
     let rule = Arc::new(rule);
     Transformed::new(name.clone(), (), move |(), args: Args| {
-        if !tracing() {
-            return f.apply(args);
-        }
-        let args = flatten(&args);
-        let types = avals(&args.leaves);
-        let traced = trace_flat(
-            "custom_jvp",
-            &f,
-            &args.treedef,
-            &types,
-            Known::No,
-            Captures::Inputs,
-        );
-        let make = jvp_rule(
-            rule.clone(),
-            args.treedef.clone(),
-            types,
-            traced.aux.clone(),
-        );
-        let prim = CustomJvpCall {
-            name: Name::new(&name),
-            call_jaxpr: traced.jaxpr,
-            jvp: Rule {
-                name: Name::new("jvp"),
-                make: Some(Arc::new(make)),
-            },
-            num_consts: traced.captured.len(),
-            symbolic_zeros: false,
-        };
-        let mut operands = traced.captured;
-        operands.extend(args.leaves);
-        unflatten(&traced.aux, bind(prim, &operands).into_vec())
+        jvp_call(&name, &f, &rule, &args)
     })
 }
 
-/// Arguments and tangents to results and their tangents.
-fn jvp_rule<R, Args, Out>(
-    rule: Arc<R>,
-    treedef: TreeDef,
-    types: Vec<Aval>,
-    out: TreeDef,
-) -> impl Fn(&[bool]) -> Result<ClosedJaxpr> + Send + Sync
+/// As [`custom_jvp`], of a function whose first argument has no derivative: `f(n, args)` and `rule(n, args, tangents)`.
+///
+/// # Panics
+/// As [`custom_jvp`], and where the first argument is differentiated.
+///
+/// ```
+/// use jaxide::{Array, custom_jvp_nondiff, grad};
+/// let power = custom_jvp_nondiff(
+///     |n: Array, (x,): (Array,)| x.pow(&n),
+///     |n: Array, (x,): (Array,), (t,): (Array,)| (x.pow(&n), &n * x.pow(&n - 1.0) * t),
+/// );
+/// let slope = grad(move |x: Array| power(Array::from([3.0f32]).sum(), (x,)));
+/// assert_eq!(slope(Array::from([2.0f32]).sum()).item::<f32>(), 12.0);
+/// ```
+pub fn custom_jvp_nondiff<N, F, R, Args, Out>(f: F, rule: R) -> Transformed<(N, Args), Out>
 where
+    N: Pytree<Array> + Clone + Send + Sync + 'static,
+    F: Fn(N, Args) -> Out + Send + Sync + 'static,
+    R: Fn(N, Args, Args) -> (Out, Out) + Send + Sync + 'static,
+    Args: ArgList,
+    Out: Pytree<Array> + 'static,
+{
+    let name = short_name(std::any::type_name::<F>());
+    let parts = Arc::new((f, rule));
+    Transformed::new(name.clone(), (), move |(), (fixed, args): (N, Args)| {
+        let f = {
+            let (parts, fixed) = (parts.clone(), fixed.clone());
+            OfTuple(move |args: Args| parts.0(fixed.clone(), args))
+        };
+        let rule = {
+            let parts = parts.clone();
+            move |args: Args, tangents: Args| parts.1(fixed.clone(), args, tangents)
+        };
+        jvp_call(&name, &f, &Arc::new(rule), &args)
+    })
+}
+
+#[track_caller]
+fn jvp_call<F, R, Args, Out>(name: &str, f: &F, rule: &Arc<R>, args: &Args) -> Out
+where
+    F: Function<Args, Out>,
     R: Fn(Args, Args) -> (Out, Out) + Send + Sync + 'static,
     Args: ArgList,
     Out: Pytree<Array> + 'static,
 {
-    move |_: &[bool]| {
-        let mut inputs = types.clone();
-        inputs.extend(types.iter().map(Aval::tangent));
-        let traced = catch(|| {
-            trace(
-                "custom_jvp",
-                &inputs,
-                Known::No,
-                Captures::Constants,
-                |leaves| {
-                    let (primals, tangents) = leaves.split_at(types.len());
-                    let (results, tangents) = rule(
-                        unflatten(&treedef, primals.to_vec()),
-                        unflatten(&treedef, tangents.to_vec()),
-                    );
-                    let (results, tangents) = (flatten(&results), flatten(&tangents));
-                    let mut leaves = results.leaves;
-                    leaves.extend(tangents.leaves);
-                    (leaves, [results.treedef, tangents.treedef])
-                },
-            )
-        })?;
-        check_captures("custom_jvp", &traced)?;
-        for given in &traced.aux {
-            check_structure("custom_jvp", "results", &out, given)?;
-        }
-        Ok(traced.jaxpr)
+    let args = flatten(args);
+    if !tracing() {
+        return f.apply(unflatten(&args.treedef, args.leaves));
     }
+    let types = avals(&args.leaves);
+    let traced = trace_flat(
+        "custom_jvp",
+        f,
+        &args.treedef,
+        &types,
+        Known::No,
+        Captures::Inputs,
+    );
+    let site = Arc::new(Site {
+        treedef: args.treedef,
+        types,
+        out: traced.aux.clone(),
+        axes: axes_in_scope(),
+    });
+    let probe = probe(|| record_jvp(rule.as_ref(), &site));
+    let (extra, call_jaxpr, make): (Vec<Array>, ClosedJaxpr, Arc<RuleFn>) = match probe {
+        Some(recorded) if !recorded.captured.is_empty() => {
+            let types = avals(&recorded.captured);
+            let call_jaxpr = with_arguments(traced.jaxpr, traced.captured.len(), &types);
+            // The rule takes the tangents of what it captures between those of the arguments and ignores them.
+            let at = types.len() + site.types.len();
+            let dots: Vec<Aval> = types.iter().map(Aval::tangent).collect();
+            let rule = with_arguments(recorded.jaxpr, at, &dots);
+            let count = types.len();
+            let make = move |perturbed: &[bool]| {
+                refuse_perturbed("custom_jvp", &perturbed[..count])?;
+                Ok(rule.clone())
+            };
+            (recorded.captured, call_jaxpr, Arc::new(make))
+        }
+        _ => {
+            let (rule, site) = (rule.clone(), site.clone());
+            let make = move |_: &[bool]| Ok(catch(|| record_jvp(rule.as_ref(), &site))??.jaxpr);
+            (Vec::new(), traced.jaxpr, Arc::new(make))
+        }
+    };
+    let prim = CustomJvpCall {
+        name: Name::new(name),
+        call_jaxpr,
+        jvp: Rule {
+            name: Name::new("jvp"),
+            make: Some(make),
+        },
+        num_consts: traced.captured.len(),
+        symbolic_zeros: false,
+    };
+    let operands = [traced.captured, extra, args.leaves].concat();
+    unflatten(&traced.aux, bind(prim, &operands).into_vec())
+}
+
+/// The rule as a jaxpr: what it captures of surrounding traces, arguments and tangents to results and their tangents.
+fn record_jvp<R, Args, Out>(rule: &R, site: &Site) -> Result<Traced<()>>
+where
+    R: Fn(Args, Args) -> (Out, Out),
+    Args: ArgList,
+    Out: Pytree<Array>,
+{
+    let mut inputs = site.types.clone();
+    inputs.extend(site.types.iter().map(Aval::tangent));
+    let traced = within_axes(&site.axes, || {
+        trace(
+            "custom_jvp",
+            &inputs,
+            Known::No,
+            Captures::Constants,
+            |leaves| {
+                let (primals, tangents) = leaves.split_at(site.types.len());
+                let (results, tangents) = rule(
+                    unflatten(&site.treedef, primals.to_vec()),
+                    unflatten(&site.treedef, tangents.to_vec()),
+                );
+                let (results, tangents) = (flatten(&results), flatten(&tangents));
+                let leaves = [results.leaves, tangents.leaves].concat();
+                (leaves, [results.treedef, tangents.treedef])
+            },
+        )
+    });
+    for given in &traced.aux {
+        check_structure("custom_jvp", "results", &site.out, given)?;
+    }
+    Ok(Traced {
+        jaxpr: traced.jaxpr,
+        captured: traced.captured,
+        aux: (),
+    })
 }
 
 /// `f` with its own reverse derivative: `fwd` gives the results and residuals, `bwd` takes residuals and cotangents of the
@@ -147,55 +215,148 @@ where
     let name = f.name();
     let rules = Arc::new((fwd, bwd));
     Transformed::new(name.clone(), (), move |(), args: Args| {
-        if !tracing() {
-            return f.apply(args);
-        }
-        let args = flatten(&args);
-        let types = avals(&args.leaves);
-        let traced = trace_flat(
-            "custom_vjp",
-            &f,
-            &args.treedef,
-            &types,
-            Known::No,
-            Captures::Inputs,
-        );
-        let site = Arc::new(Site {
-            treedef: args.treedef,
-            types,
-            out: traced.aux.clone(),
-        });
-        let forward = {
-            let (rules, site) = (rules.clone(), site.clone());
-            move |_: &[bool]| {
-                forward_rule::<Fwd, Args, Out, Res>(&rules.0, &site).map(|traced| traced.jaxpr)
-            }
-        };
-        let backward = {
-            let rules = rules.clone();
-            move |_: &[bool]| {
-                let forward = forward_rule::<Fwd, Args, Out, Res>(&rules.0, &site)?;
-                backward_rule(&rules.1, &site, &forward)
-            }
-        };
-        let prim = CustomVjpCall {
-            name: Name::new(&name),
-            bwd: Rule {
-                name: Name::new("bwd"),
-                make: Some(Arc::new(backward)),
-            },
-            call_jaxpr: traced.jaxpr,
-            fwd: Rule {
-                name: Name::new("fwd"),
-                make: Some(Arc::new(forward)),
-            },
-            num_consts: traced.captured.len(),
-            symbolic_zeros: false,
-        };
-        let mut operands = traced.captured;
-        operands.extend(args.leaves);
-        unflatten(&traced.aux, bind(prim, &operands).into_vec())
+        vjp_call(&name, &f, &rules, &args)
     })
+}
+
+/// As [`custom_vjp`], of a function whose first argument has no derivative: `f(n, args)`, `fwd(n, args)`, and
+/// `bwd(n, residuals, cotangents)`.
+///
+/// # Panics
+/// As [`custom_vjp`], and where the first argument is differentiated.
+///
+/// ```
+/// use jaxide::{Array, custom_vjp_nondiff, grad, numpy};
+/// // The identity, whose gradient is clipped to a limit.
+/// let clipped = custom_vjp_nondiff(
+///     |_limit: Array, (x,): (Array,)| x,
+///     |_limit: Array, (x,): (Array,)| (x, ()),
+///     |limit: Array, (), g: Array| (numpy::clip(&g, -&limit, limit.clone()),),
+/// );
+/// let slope = grad(move |x: Array| clipped(Array::from([2.0f32]).sum(), (x,)) * 5.0);
+/// assert_eq!(slope(Array::from([1.0f32]).sum()).item::<f32>(), 2.0);
+/// ```
+pub fn custom_vjp_nondiff<N, F, Fwd, Bwd, Args, Out, Res>(
+    f: F,
+    fwd: Fwd,
+    bwd: Bwd,
+) -> Transformed<(N, Args), Out>
+where
+    N: Pytree<Array> + Clone + Send + Sync + 'static,
+    F: Fn(N, Args) -> Out + Send + Sync + 'static,
+    Fwd: Fn(N, Args) -> (Out, Res) + Send + Sync + 'static,
+    Bwd: Fn(N, Res, Out) -> Args + Send + Sync + 'static,
+    Args: ArgList,
+    Out: Pytree<Array> + 'static,
+    Res: Pytree<Array> + 'static,
+{
+    let name = short_name(std::any::type_name::<F>());
+    let parts = Arc::new((f, fwd, bwd));
+    Transformed::new(name.clone(), (), move |(), (fixed, args): (N, Args)| {
+        let bound = || (parts.clone(), fixed.clone());
+        let f = {
+            let (parts, fixed) = bound();
+            OfTuple(move |args: Args| parts.0(fixed.clone(), args))
+        };
+        let fwd = {
+            let (parts, fixed) = bound();
+            OfTuple(move |args: Args| parts.1(fixed.clone(), args))
+        };
+        let bwd = {
+            let (parts, fixed) = bound();
+            move |residuals: Res, cotangents: Out| parts.2(fixed.clone(), residuals, cotangents)
+        };
+        vjp_call(&name, &f, &Arc::new((fwd, bwd)), &args)
+    })
+}
+
+#[track_caller]
+fn vjp_call<F, Fwd, Bwd, Args, Out, Res>(
+    name: &str,
+    f: &F,
+    rules: &Arc<(Fwd, Bwd)>,
+    args: &Args,
+) -> Out
+where
+    F: Function<Args, Out>,
+    Fwd: Function<Args, (Out, Res)>,
+    Bwd: Fn(Res, Out) -> Args + Send + Sync + 'static,
+    Args: ArgList,
+    Out: Pytree<Array> + 'static,
+    Res: Pytree<Array> + 'static,
+{
+    let args = flatten(args);
+    if !tracing() {
+        return f.apply(unflatten(&args.treedef, args.leaves));
+    }
+    let types = avals(&args.leaves);
+    let traced = trace_flat(
+        "custom_vjp",
+        f,
+        &args.treedef,
+        &types,
+        Known::No,
+        Captures::Inputs,
+    );
+    let site = Arc::new(Site {
+        treedef: args.treedef,
+        types,
+        out: traced.aux.clone(),
+        axes: axes_in_scope(),
+    });
+    let probe = probe(|| {
+        let forward = record_forward::<Fwd, Args, Out, Res>(&rules.0, &site)?;
+        let backward = record_backward::<Bwd, Args, Out, Res>(&rules.1, &site, &forward)?;
+        Ok((forward, backward))
+    });
+    let (extra, call_jaxpr, forward, backward): (_, _, Arc<RuleFn>, Arc<RuleFn>) = match probe {
+        Some((forward, backward))
+            if !(forward.captured.is_empty() && backward.captured.is_empty()) =>
+        {
+            let extra = [forward.captured.clone(), backward.captured.clone()].concat();
+            let types = avals(&extra);
+            let call_jaxpr = with_arguments(traced.jaxpr, traced.captured.len(), &types);
+            let count = types.len();
+            let (forward, backward) =
+                taking_captures(forward, backward, &site).unwrap_or_else(|error| raise(error));
+            let fwd = move |perturbed: &[bool]| {
+                refuse_perturbed("custom_vjp", &perturbed[..count])?;
+                Ok(forward.clone())
+            };
+            let bwd = move |_: &[bool]| Ok(backward.clone());
+            (extra, call_jaxpr, Arc::new(fwd), Arc::new(bwd))
+        }
+        _ => {
+            let (own, place) = (rules.clone(), site.clone());
+            let fwd = move |_: &[bool]| {
+                let recorded = catch(|| record_forward::<Fwd, Args, Out, Res>(&own.0, &place))??;
+                Ok(recorded.jaxpr)
+            };
+            let (own, place) = (rules.clone(), site);
+            let bwd = move |_: &[bool]| {
+                let recorded = catch(|| {
+                    let forward = record_forward::<Fwd, Args, Out, Res>(&own.0, &place)?;
+                    record_backward::<Bwd, Args, Out, Res>(&own.1, &place, &forward)
+                })??;
+                Ok(recorded.jaxpr)
+            };
+            (Vec::new(), traced.jaxpr, Arc::new(fwd), Arc::new(bwd))
+        }
+    };
+    let rule = |name: &str, make| Rule {
+        name: Name::new(name),
+        make: Some(make),
+    };
+    let prim = CustomVjpCall {
+        name: Name::new(name),
+        bwd: rule("bwd", backward),
+        call_jaxpr,
+        fwd: rule("fwd", forward),
+        num_consts: traced.captured.len(),
+        symbolic_zeros: false,
+    };
+    let operands = [traced.captured, extra, args.leaves].concat();
+    unflatten(&traced.aux, bind(prim, &operands).into_vec())
 }
 
 /// What the rules of one call know of it.
@@ -203,17 +364,18 @@ struct Site {
     treedef: TreeDef,
     types: Vec<Aval>,
     out: TreeDef,
+    axes: AxisEnv,
 }
 
 /// Arguments to results and residuals; beside the jaxpr, the structure of the residuals.
-fn forward_rule<Fwd, Args, Out, Res>(fwd: &Fwd, site: &Site) -> Result<Traced<TreeDef>>
+fn record_forward<Fwd, Args, Out, Res>(fwd: &Fwd, site: &Site) -> Result<Traced<TreeDef>>
 where
     Fwd: Function<Args, (Out, Res)>,
     Args: ArgList,
-    Out: Pytree<Array> + 'static,
-    Res: Pytree<Array> + 'static,
+    Out: Pytree<Array>,
+    Res: Pytree<Array>,
 {
-    let traced = catch(|| {
+    let traced = within_axes(&site.axes, || {
         trace(
             "custom_vjp",
             &site.types,
@@ -222,18 +384,12 @@ where
             |leaves| {
                 let (results, residuals) = fwd.apply(unflatten(&site.treedef, leaves.to_vec()));
                 let (results, residuals) = (flatten(&results), flatten(&residuals));
-                let mut leaves = results.leaves;
-                leaves.extend(residuals.leaves);
+                let leaves = [results.leaves, residuals.leaves].concat();
                 (leaves, [results.treedef, residuals.treedef])
             },
         )
-    })?;
-    check_captures("custom_vjp", &traced)?;
-    let Traced {
-        jaxpr,
-        captured,
-        aux: [results, residuals],
-    } = traced;
+    });
+    let [results, residuals] = traced.aux;
     check_structure(
         "custom_vjp",
         "results of the forward rule",
@@ -241,18 +397,18 @@ where
         &results,
     )?;
     Ok(Traced {
-        jaxpr,
-        captured,
+        jaxpr: traced.jaxpr,
+        captured: traced.captured,
         aux: residuals,
     })
 }
 
 /// Residuals and cotangents of the results to cotangents of the arguments.
-fn backward_rule<Bwd, Args, Out, Res>(
+fn record_backward<Bwd, Args, Out, Res>(
     bwd: &Bwd,
     site: &Site,
     forward: &Traced<TreeDef>,
-) -> Result<ClosedJaxpr>
+) -> Result<Traced<()>>
 where
     Bwd: Fn(Res, Out) -> Args,
     Args: ArgList,
@@ -262,11 +418,9 @@ where
     let mut outs = forward.jaxpr.out_avals();
     let residuals = outs.split_off(site.out.num_leaves());
     let count = residuals.len();
-    let inputs: Vec<Aval> = residuals
-        .into_iter()
-        .chain(outs.iter().map(Aval::tangent))
-        .collect();
-    let traced = catch(|| {
+    let cotangents = outs.iter().map(Aval::tangent);
+    let inputs: Vec<Aval> = residuals.into_iter().chain(cotangents).collect();
+    let traced = within_axes(&site.axes, || {
         trace(
             "custom_vjp",
             &inputs,
@@ -279,28 +433,110 @@ where
                 (gradients.leaves, gradients.treedef)
             },
         )
-    })?;
-    check_captures("custom_vjp", &traced)?;
+    });
     check_structure(
         "custom_vjp",
         "cotangents of the backward rule",
         &site.treedef,
         &traced.aux,
     )?;
-    Ok(traced.jaxpr)
+    Ok(Traced {
+        jaxpr: traced.jaxpr,
+        captured: traced.captured,
+        aux: (),
+    })
 }
 
-/// A rule belongs to no trace: it may use concrete arrays, but no values of a trace around it.
-fn check_captures<T>(operation: &str, traced: &Traced<T>) -> Result<()> {
-    match traced.captured.first() {
-        None => Ok(()),
-        Some(array) => Err(Error::new(
-            ErrorKind::LeakedTracer,
-            format!("a rule captures a traced array {}", array.aval()),
-        )
-        .in_operation(operation)
-        .note("pass it as an argument, and return a zero cotangent for it if it is not differentiated")),
+/// The rules as functions that take what they capture in front of the arguments: the backward rule has its own among the
+/// residuals, and gives zeros for all.
+fn taking_captures(
+    forward: Traced<TreeDef>,
+    backward: Traced<()>,
+    site: &Site,
+) -> Result<(ClosedJaxpr, ClosedJaxpr)> {
+    let (own, behind) = (avals(&forward.captured), avals(&backward.captured));
+    let all = with_arguments(forward.jaxpr, own.len(), &behind);
+    let consts = all.consts.clone();
+    let mut fwd: Jaxpr = Arc::unwrap_or_clone(all.jaxpr);
+    let passed = fwd.invars[own.len()..own.len() + behind.len()].to_vec();
+    fwd.outvars.extend(passed.into_iter().map(Atom::Var));
+    let fwd = ClosedJaxpr::new(fwd, consts);
+
+    let b = Builder::new();
+    let inputs = backward.jaxpr.in_avals();
+    let (captured, rest) = inputs.split_at(behind.len());
+    let (residuals, cotangents) = rest.split_at(rest.len() - site.out.num_leaves());
+    let input =
+        |avals: &[Aval]| -> Vec<Atom> { avals.iter().map(|aval| b.input(aval.clone())).collect() };
+    let residuals = input(residuals);
+    let captured = input(captured);
+    let cotangents = input(cotangents);
+    let constants: Vec<Atom> = backward
+        .jaxpr
+        .consts
+        .iter()
+        .map(|value| b.constant(value.clone()))
+        .collect();
+    let gradients = b.inline(
+        &backward.jaxpr.jaxpr,
+        &constants,
+        &[captured, residuals, cotangents].concat(),
+    )?;
+    let zeros = own
+        .iter()
+        .chain(&behind)
+        .map(|aval| b.zeros(&aval.tangent()));
+    let results: Vec<Atom> = zeros.chain(gradients).collect();
+    Ok((fwd, b.finish(&results)?))
+}
+
+thread_local! {
+    static PROBING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Records a rule to see what it captures of the traces around a call, which are gone when the rule is needed. `None`
+/// when that fails, and inside another rule, which may call the same function again.
+fn probe<T>(record: impl FnOnce() -> Result<T>) -> Option<T> {
+    if PROBING.replace(true) {
+        return None;
     }
+    let _ended = Probing;
+    catch(record).ok()?.ok()
+}
+
+/// Ends a probe when dropped, by a panic too.
+struct Probing;
+
+impl Drop for Probing {
+    fn drop(&mut self) {
+        PROBING.set(false);
+    }
+}
+
+/// The jaxpr with arguments of these types, which it does not use, inserted at a place.
+fn with_arguments(jaxpr: ClosedJaxpr, at: usize, types: &[Aval]) -> ClosedJaxpr {
+    let mut inner: Jaxpr = Arc::unwrap_or_clone(jaxpr.jaxpr);
+    let new: Vec<Var> = types
+        .iter()
+        .map(|aval| inner.new_var(aval.clone()))
+        .collect();
+    inner.invars.splice(at..at, new);
+    ClosedJaxpr::new(inner, jaxpr.consts)
+}
+
+/// What a rule captures is no argument, so that the function has no derivative by it.
+fn refuse_perturbed(operation: &str, perturbed: &[bool]) -> Result<()> {
+    if !perturbed.contains(&true) {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::NoRule,
+        "a rule captures a value that is differentiated",
+    )
+    .in_operation(operation)
+    .note(
+        "pass the value as an argument, and return a zero cotangent for it if it has no derivative",
+    ))
 }
 
 /// A rule must give the structure that the function has.

@@ -9,7 +9,7 @@ use jaxide_tree::{Pytree, Tree};
 use super::flat::{FlatArgs, call, flatten, trace_flat, unflatten};
 use crate::array::Array;
 use crate::function::{ArgList, Function, Transformed};
-use crate::trace::{Captures, Known, aval_of, raise};
+use crate::trace::{Captures, Known, aval_of, raise, with_axes};
 
 /// What `vmap` can be told.
 #[derive(Clone, Debug)]
@@ -79,8 +79,8 @@ impl<Args: ArgList, Out: 'static> Transformed<Args, Out, VmapOptions> {
 }
 
 /// A mistake in axes as an error of this crate.
-fn axes_error(error: &AxesError) -> Error {
-    Error::new(ErrorKind::Structure, error.to_string()).in_operation("vmap")
+pub(super) fn axes_error(error: &AxesError) -> Error {
+    Error::new(ErrorKind::Structure, error.to_string())
 }
 
 #[track_caller]
@@ -91,23 +91,28 @@ where
     Out: Pytree<Array>,
 {
     let args = flatten(&args);
-    let (in_dims, size) = in_dims(options, &args).unwrap_or_else(|error| raise(axes_error(&error)));
-    let lanes: Vec<Aval> = args
+    let (in_dims, size) = lanes(&options.in_axes, options.axis_size, &args)
+        .unwrap_or_else(|error| raise(axes_error(&error).in_operation("vmap")));
+    let types: Vec<Aval> = args
         .leaves
         .iter()
         .zip(&in_dims)
         .map(|(leaf, dim)| lane(leaf, *dim))
         .collect();
-    let traced = trace_flat(
-        "vmap",
-        f,
-        &args.treedef,
-        &lanes,
-        Known::No,
-        Captures::Constants,
-    );
+    let name = options.axis_name.as_deref().map(Name::new);
+    let named: Vec<(Name, usize)> = name.iter().map(|name| (name.clone(), size)).collect();
+    let traced = with_axes(&named, || {
+        trace_flat(
+            "vmap",
+            f,
+            &args.treedef,
+            &types,
+            Known::No,
+            Captures::Constants,
+        )
+    });
     let axes = axes::flatten("out_axes", &options.out_axes, &traced.aux)
-        .unwrap_or_else(|error| raise(axes_error(&error)));
+        .unwrap_or_else(|error| raise(axes_error(&error).in_operation("vmap")));
     let paths = traced.aux.key_paths();
     let (mut out_dims, mut errors) = (Vec::new(), Vec::new());
     for ((axis, aval), path) in axes.iter().zip(traced.jaxpr.out_avals()).zip(&paths) {
@@ -119,20 +124,18 @@ where
             Err(error) => errors.push(error),
         }
     }
-    AxesError::all(errors).unwrap_or_else(|error| raise(axes_error(&error)));
+    AxesError::all(errors).unwrap_or_else(|error| raise(axes_error(&error).in_operation("vmap")));
     let mut dims = vec![None; traced.captured.len()];
     dims.extend(in_dims);
-    let axis = BatchAxis {
-        size,
-        name: options.axis_name.as_deref().map(Name::new),
-    };
+    let axis = BatchAxis { size, name };
     let batched = batch(&Builder::new(), &traced.jaxpr, &axis, &dims, &out_dims)
         .unwrap_or_else(|error| raise(error));
     let unmapped = axes.iter().zip(&batched.dims).zip(paths);
     let errors = unmapped
         .filter(|((axis, dim), _)| axis.0.is_none() && dim.is_some())
         .map(|(_, place)| AxesError::OutAxesNone { place });
-    AxesError::all(errors.collect()).unwrap_or_else(|error| raise(axes_error(&error)));
+    AxesError::all(errors.collect())
+        .unwrap_or_else(|error| raise(axes_error(&error).in_operation("vmap")));
     unflatten(
         &traced.aux,
         call(&batched.jaxpr, &traced.captured, &args.leaves),
@@ -140,11 +143,12 @@ where
 }
 
 /// The mapped axis of each leaf, counted from the front, and the number of lanes.
-fn in_dims(
-    options: &VmapOptions,
+pub(super) fn lanes(
+    in_axes: &Tree<Axis>,
+    axis_size: Option<usize>,
     args: &FlatArgs,
 ) -> Result<(Vec<Option<usize>>, usize), AxesError> {
-    let axes = axes::flatten_in_axes("in_axes", &options.in_axes, &args.treedef)?;
+    let axes = axes::flatten_in_axes("in_axes", in_axes, &args.treedef)?;
     let paths = args.treedef.key_paths();
     let shapes = args.leaves.iter().map(Array::shape);
     let leaves = axes
@@ -153,7 +157,7 @@ fn in_dims(
         .zip(shapes)
         .zip(&paths)
         .map(|((axis, shape), path)| (axis, shape, path));
-    let size = match (axes::mapped_size(leaves.clone()), options.axis_size) {
+    let size = match (axes::mapped_size(leaves.clone()), axis_size) {
         (Err(AxesError::NothingMapped), Some(size)) => size,
         (size, _) => size?,
     };

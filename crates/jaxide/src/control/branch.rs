@@ -120,7 +120,7 @@ fn run<Out: Pytree<Array>>(
     branches: Vec<FlatTrace>,
     operands: &[Array],
 ) -> Out {
-    check_branches(operation, &branches);
+    check_branches(operation, &branches.iter().collect::<Vec<_>>());
     let treedef = branches[0].aux.clone();
     let (branches, captured) = with_common_captures(branches);
     let mut all = vec![index.clone()];
@@ -135,13 +135,13 @@ fn run<Out: Pytree<Array>>(
 
 /// All branches must give the structure and the types of the first.
 #[track_caller]
-fn check_branches(operation: &str, branches: &[FlatTrace]) {
+pub(crate) fn check_branches(operation: &str, branches: &[&FlatTrace]) {
     let label = |number: usize| match (operation, number) {
         ("cond", 0) => "on_false".to_owned(),
         ("cond", _) => "on_true".to_owned(),
         (_, number) => format!("branch {number}"),
     };
-    let first = &branches[0];
+    let first = branches[0];
     let wanted = first.jaxpr.out_avals();
     for (number, branch) in branches.iter().enumerate().skip(1) {
         if branch.aux != first.aux {
@@ -187,7 +187,7 @@ fn check_branches(operation: &str, branches: &[FlatTrace]) {
 }
 
 /// Branches that all take the captured arrays of all, each ignoring those of the others.
-fn with_common_captures(branches: Vec<FlatTrace>) -> (Vec<ClosedJaxpr>, Vec<Array>) {
+pub(crate) fn with_common_captures(branches: Vec<FlatTrace>) -> (Vec<ClosedJaxpr>, Vec<Array>) {
     let counts: Vec<usize> = branches
         .iter()
         .map(|branch| branch.captured.len())

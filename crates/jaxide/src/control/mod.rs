@@ -5,6 +5,7 @@ mod carry;
 mod scan;
 mod while_loop;
 
+pub(crate) use branch::{check_branches, with_common_captures};
 pub use branch::{cond, switch};
 pub use scan::{associative_scan, map, scan, scan_reverse};
 pub use while_loop::{fori_loop, while_loop};

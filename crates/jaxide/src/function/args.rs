@@ -34,7 +34,7 @@ pub trait Function<Args, Out>: Send + Sync + 'static {
 }
 
 /// The last part of a type's path, closures as `<lambda>`.
-fn short_name(path: &str) -> String {
+pub(crate) fn short_name(path: &str) -> String {
     if path.contains("{{closure}}") {
         return "<lambda>".to_owned();
     }
@@ -75,4 +75,16 @@ arities! {
     (A B C D E F)
     (A B C D E F G)
     (A B C D E F G H)
+}
+
+/// A function of the tuple of its arguments.
+pub(crate) struct OfTuple<G>(pub(crate) G);
+
+impl<G, Args, Out> Function<Args, Out> for OfTuple<G>
+where
+    G: Fn(Args) -> Out + Send + Sync + 'static,
+{
+    fn apply(&self, args: Args) -> Out {
+        (self.0)(args)
+    }
 }

@@ -7,4 +7,5 @@ mod args;
 mod transformed;
 
 pub use args::{ArgList, Function};
+pub(crate) use args::{OfTuple, short_name};
 pub use transformed::Transformed;

@@ -4,7 +4,7 @@ use jaxide_core::DType;
 use jaxide_core::prims;
 
 use crate::array::{Array, as_dtype, promote_dtypes};
-use crate::trace::bind_one;
+use crate::trace::{bind, bind_one};
 
 /// Functions of one operand.
 macro_rules! unary {
@@ -179,6 +179,12 @@ binary! {
     shift_right_logical prims::ShiftRightLogical;
     /// Upper half of the product of integers.
     mulhi prims::Mulhi;
+    /// Whether equal in the total order of floats, in which NaN equals itself and -0.0 is less than 0.0.
+    eq_to prims::EqualTotal;
+    /// Whether less in the total order of floats.
+    lt_to prims::LessTotal;
+    /// Whether less or equal in the total order of floats.
+    le_to prims::LessEqualTotal;
     /// Whether equal.
     eq prims::Equal;
     /// Whether different.
@@ -318,4 +324,24 @@ pub fn bitcast_convert_type(x: &Array, dtype: DType) -> Array {
         prims::BitcastConvertType { new_dtype: dtype },
         std::slice::from_ref(x),
     )
+}
+
+/// Mantissa in [0.5, 1) and exponent, an `i32`: `x = mantissa * 2^exponent`.
+///
+/// # Panics
+/// When `x` is not float.
+#[track_caller]
+pub fn frexp(x: &Array) -> (Array, Array) {
+    let results = bind(prims::Frexp::of(&x.aval()), std::slice::from_ref(x));
+    (results[0].clone(), results[1].clone())
+}
+
+/// `x * 2^exponent`.
+///
+/// # Panics
+/// When `x` is not float, `exponent` no integer, or shapes differ.
+#[track_caller]
+pub fn ldexp(x: &Array, exponent: &Array) -> Array {
+    let prim = prims::Ldexp::of(&x.aval(), &exponent.aval());
+    bind_one(prim, &[x.clone(), exponent.clone()])
 }

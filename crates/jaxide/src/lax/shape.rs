@@ -1,13 +1,12 @@
-//! Moving elements: broadcasting, reshaping, joining, cutting, padding; reductions and products.
+//! Moving elements: broadcasting, reshaping, joining, cutting, padding.
 
-use jaxide_core::prims::{self, DotDimensionNumbers, DotPrecision, Opaque};
-use jaxide_core::{DType, Dims, Scalar};
-use smallvec::SmallVec;
+use jaxide_core::prims::{self, Opaque};
+use jaxide_core::{DType, Dims};
 
 use crate::array::{Array, as_dtype};
 use crate::trace::{bind, bind_one};
 
-fn dims(values: &[usize]) -> Dims {
+pub(super) fn dims(values: &[usize]) -> Dims {
     Dims::from_slice(values)
 }
 
@@ -234,203 +233,25 @@ pub fn split(x: &Array, sizes: &[usize], axis: usize) -> Vec<Array> {
     .into_vec()
 }
 
-/// A box of lengths `sizes` whose start, a scalar per axis, is moved so that it fits.
+/// An array whose contents never matter; zeros here.
 ///
 /// # Panics
-/// When starts are not integer scalars of one type, or a length is too large.
+/// When it is too large to hold.
 #[track_caller]
-pub fn dynamic_slice(x: &Array, starts: &[Array], sizes: &[usize]) -> Array {
-    let mut operands = vec![x.clone()];
-    operands.extend(starts.iter().map(strong));
-    bind_one(
-        prims::DynamicSlice {
-            slice_sizes: dims(sizes),
-        },
-        &operands,
-    )
-}
-
-/// `x` with a box overwritten by `update`; the start, a scalar per axis, is moved so that it fits.
-///
-/// # Panics
-/// When starts are not integer scalars of one type, or the update does not fit.
-#[track_caller]
-pub fn dynamic_update_slice(x: &Array, update: &Array, starts: &[Array]) -> Array {
-    let mut operands = vec![x.clone(), update.clone()];
-    operands.extend(starts.iter().map(strong));
-    bind_one(prims::DynamicUpdateSlice, &operands)
-}
-
-/// A number of the program with its own element type.
-#[track_caller]
-fn strong(x: &Array) -> Array {
-    as_dtype(x, x.dtype(), false)
-}
-
-/// Reductions along axes.
-macro_rules! reductions {
-    ($($(#[$doc:meta])* $name:ident |$axes:ident| $prim:expr;)*) => { $(
-        $(#[$doc])*
-        ///
-        /// # Panics
-        /// When an axis is out of range or named twice, or the element type is not one it is defined for.
-        #[track_caller]
-        pub fn $name(x: &Array, axes: &[usize]) -> Array {
-            let $axes = dims(axes);
-            bind_one($prim, std::slice::from_ref(x))
-        }
-    )* };
-}
-
-reductions! {
-    /// Sum along axes.
-    reduce_sum |axes| prims::ReduceSum { axes, out_sharding: Opaque::none() };
-    /// Product along axes.
-    reduce_prod |axes| prims::ReduceProd { axes };
-    /// Largest along axes; NaN if any is.
-    reduce_max |axes| prims::ReduceMax { axes, out_sharding: Opaque::none() };
-    /// Smallest along axes; NaN if any is.
-    reduce_min |axes| prims::ReduceMin { axes, out_sharding: Opaque::none() };
-    /// And along axes.
-    reduce_and |axes| prims::ReduceAnd { axes };
-    /// Or along axes.
-    reduce_or |axes| prims::ReduceOr { axes };
-    /// Exclusive or along axes.
-    reduce_xor |axes| prims::ReduceXor { axes };
-}
-
-/// Index of the first largest element along an axis.
-///
-/// # Panics
-/// When the axis is empty or out of range.
-#[track_caller]
-pub fn argmax(x: &Array, axis: usize, index_dtype: DType) -> Array {
-    bind_one(
-        prims::Argmax {
-            axes: dims(&[axis]),
-            index_dtype,
-        },
-        std::slice::from_ref(x),
-    )
-}
-
-/// Index of the first smallest element along an axis.
-///
-/// # Panics
-/// When the axis is empty or out of range.
-#[track_caller]
-pub fn argmin(x: &Array, axis: usize, index_dtype: DType) -> Array {
-    bind_one(
-        prims::Argmin {
-            axes: dims(&[axis]),
-            index_dtype,
-        },
-        std::slice::from_ref(x),
-    )
-}
-
-/// Running combinations along an axis, from the end when `reverse`.
-macro_rules! cumulative {
-    ($($(#[$doc:meta])* $name:ident $prim:ident;)*) => { $(
-        $(#[$doc])*
-        ///
-        /// # Panics
-        /// When the axis is out of range.
-        #[track_caller]
-        pub fn $name(x: &Array, axis: usize, reverse: bool) -> Array {
-            bind_one(prims::$prim { axis, reverse }, std::slice::from_ref(x))
-        }
-    )* };
-}
-
-cumulative! {
-    /// Running sum.
-    cumsum Cumsum;
-    /// Running product.
-    cumprod Cumprod;
-    /// Running maximum.
-    cummax Cummax;
-    /// Running minimum.
-    cummin Cummin;
-    /// Running logarithm of the sum of exponentials.
-    cumlogsumexp Cumlogsumexp;
-}
-
-/// Arrays sorted along an axis by the first `num_keys` of them, elements at equal keys in their order.
-///
-/// # Panics
-/// When shapes differ or the axis is out of range.
-#[track_caller]
-pub fn sort(operands: &[Array], dimension: usize, num_keys: usize) -> SmallVec<[Array; 1]> {
-    bind(
-        prims::Sort {
-            dimension,
-            is_stable: true,
-            num_keys,
-        },
-        operands,
-    )
-}
-
-/// The `k` largest elements along the last axis, and their indices.
-///
-/// # Panics
-/// When there are fewer.
-#[track_caller]
-pub fn top_k(x: &Array, k: usize) -> (Array, Array) {
-    let axis = x.ndim().saturating_sub(1);
-    let results = bind(
-        prims::TopK {
-            axis,
-            is_stable: true,
-            k,
-        },
-        std::slice::from_ref(x),
-    );
-    (results[0].clone(), results[1].clone())
-}
-
-/// The product of arrays over contracted axes, batch axes in step: batch axes, then the others of `lhs`, then of `rhs`.
-///
-/// # Panics
-/// When lengths do not fit.
-#[track_caller]
-pub fn dot_general(
-    lhs: &Array,
-    rhs: &Array,
-    dimension_numbers: DotDimensionNumbers,
-    precision: Option<DotPrecision>,
-    preferred_element_type: Option<DType>,
-) -> Array {
-    let prim = prims::DotGeneral {
-        dimension_numbers,
-        out_sharding: None,
-        precision,
-        preferred_element_type,
+pub fn empty(shape: &[usize], dtype: DType) -> Array {
+    let prim = prims::Empty {
+        dtype,
+        memory_space: Opaque(prims::PyValue::Word("MemorySpace.Device".to_owned())),
+        shape: dims(shape),
     };
-    bind_one(prim, &[lhs.clone(), rhs.clone()])
+    bind_one(prim, &[])
 }
 
-/// Windows of `x` at indices; see [`prims::GatherDimensionNumbers`].
+/// `x` repeated along its axes.
 ///
 /// # Panics
-/// When the dimension numbers do not fit.
+/// When there are not as many repetitions as axes.
 #[track_caller]
-pub fn gather(
-    x: &Array,
-    indices: &Array,
-    dimension_numbers: prims::GatherDimensionNumbers,
-    slice_sizes: &[usize],
-    mode: prims::GatherScatterMode,
-    fill_value: Option<Scalar>,
-) -> Array {
-    let prim = prims::Gather {
-        dimension_numbers,
-        fill_value,
-        indices_are_sorted: false,
-        mode,
-        slice_sizes: dims(slice_sizes),
-        unique_indices: false,
-    };
-    bind_one(prim, &[x.clone(), indices.clone()])
+pub fn tile(x: &Array, reps: &[usize]) -> Array {
+    bind_one(prims::Tile { reps: dims(reps) }, std::slice::from_ref(x))
 }

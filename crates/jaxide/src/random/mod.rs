@@ -15,11 +15,13 @@
 //! assert_eq!(draw(random::split(&random::key(1), 3)).shape(), [3, 2]);
 //! ```
 
+mod generator;
 mod keys;
 mod order;
 mod reals;
 mod whole;
 
+pub use generator::*;
 pub use keys::*;
 pub use order::*;
 pub use reals::*;

@@ -4,6 +4,7 @@
 //! operations run at once. Arrays of outer frames and concrete arrays used inside become captured inputs, in the order
 //! in which they are first used.
 
+mod axes;
 mod bind;
 mod frame;
 mod library;
@@ -12,6 +13,9 @@ mod raise;
 use jaxide_core::jaxpr::AvalKind;
 use jaxide_core::{Atom, Aval, ClosedJaxpr, Source};
 
+pub(crate) use axes::{
+    AxisEnv, are_in_scope, axes_in_scope, named_axis_size, with_axes, within_axes,
+};
 pub(crate) use bind::{bind, bind_one, inline};
 pub(crate) use frame::{Known, into_value, tracing, value_of};
 pub(crate) use library::library;

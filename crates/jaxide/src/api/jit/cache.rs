@@ -13,7 +13,7 @@ use jaxide_cpu::Executable;
 use jaxide_tree::{Pytree, TreeDef, structure_hash};
 
 use crate::array::Array;
-use crate::trace::is_of;
+use crate::trace::{AxisEnv, are_in_scope, axes_in_scope, is_of};
 
 /// A function traced for one structure and one list of types.
 pub(super) struct Program {
@@ -59,7 +59,11 @@ impl Cache {
         if !known.contains(&treedef) {
             known.push(treedef.clone());
         }
-        let key = Key { treedef, avals };
+        let key = Key {
+            treedef,
+            avals,
+            axes: axes_in_scope(),
+        };
         self.programs.entry(key).or_insert(program).clone()
     }
 
@@ -77,6 +81,8 @@ impl Cache {
 struct Key {
     treedef: TreeDef,
     avals: Vec<Aval>,
+    /// The named axes that were in scope: their sizes are part of what a function is traced for.
+    axes: AxisEnv,
 }
 
 /// The arguments of a call, which hash as the key of their program does.
@@ -107,6 +113,7 @@ impl Equivalent<Key> for Call<'_> {
     fn equivalent(&self, key: &Key) -> bool {
         *self.treedef == key.treedef
             && self.leaves.len() == key.avals.len()
+            && are_in_scope(&key.axes)
             && self
                 .leaves
                 .iter()

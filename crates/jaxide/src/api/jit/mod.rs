@@ -11,7 +11,7 @@ use jaxide_tree::Pytree;
 
 use super::flat::{FlatArgs, avals, flatten, trace_flat, unflatten};
 use crate::array::Array;
-use crate::function::{ArgList, Function, Transformed};
+use crate::function::{ArgList, Function, OfTuple, Transformed};
 use crate::trace::{Captures, Known, bind, into_value, raise, tracing};
 use cache::{Cache, Program};
 
@@ -47,12 +47,53 @@ where
     let name = f.name();
     Transformed::new(name.clone(), JitOptions::default(), move |options, args| {
         let name = options.name.as_deref().unwrap_or(&name);
-        if tracing() {
-            stage(&f, name, options, args)
-        } else {
-            run(&f, options, args)
-        }
+        compiled(&f, name, options, args)
     })
+}
+
+/// Calls a function of a tuple as `jit` does: as one equation inside a trace, compiled outside.
+#[track_caller]
+pub(super) fn call_named<Args, Out>(
+    name: &str,
+    options: &JitOptions,
+    f: impl Fn(Args) -> Out + Send + Sync + 'static,
+    args: Args,
+) -> Out
+where
+    Args: ArgList,
+    Out: Pytree<Array>,
+{
+    compiled(&OfTuple(f), name, options, args)
+}
+
+#[track_caller]
+fn compiled<F, Args, Out>(f: &F, name: &str, options: &JitOptions, args: Args) -> Out
+where
+    F: Function<Args, Out>,
+    Args: ArgList,
+    Out: Pytree<Array>,
+{
+    if tracing() {
+        stage(f, name, options, args)
+    } else {
+        run(f, options, args)
+    }
+}
+
+impl JitOptions {
+    /// The same, for a program on this many threads.
+    pub(super) fn with_threads(mut self, threads: usize) -> Self {
+        self.compile.threads = Some(threads);
+        self
+    }
+
+    /// The same, with nothing compiled yet.
+    pub(super) fn without_programs(&self) -> Self {
+        JitOptions {
+            cache: Arc::default(),
+            ..self.clone()
+        }
+    }
 }
 
 impl<Args: ArgList, Out: 'static> Transformed<Args, Out, JitOptions> {

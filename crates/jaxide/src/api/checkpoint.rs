@@ -1,0 +1,105 @@
+//! `checkpoint`: computing again instead of keeping.
+
+use jaxide_core::prims::{Name, Opaque, PlaceName, Remat};
+use jaxide_core::transform::Policy;
+use jaxide_tree::Pytree;
+
+use super::flat::{avals, flatten, trace_flat, unflatten};
+use crate::array::Array;
+use crate::function::{ArgList, Function, Transformed};
+use crate::trace::{Captures, Known, bind, bind_one, tracing};
+
+/// What `checkpoint` can be told.
+#[derive(Clone, Debug)]
+pub struct CheckpointOptions {
+    policy: Option<Policy>,
+    prevent_cse: bool,
+}
+
+/// `f`, whose intermediate values are not kept for the derivative but computed again: less memory for more time. A
+/// [`policy`](Transformed::policy) says which values are kept nevertheless.
+///
+/// # Panics
+/// The function given panics where `f` does.
+///
+/// ```
+/// use jaxide::{Array, checkpoint, grad};
+/// let f = checkpoint(|x: Array| x.sin().sin());
+/// let slope = grad(move |x: Array| f(x).sum())(Array::from([0.0f32]));
+/// assert_eq!(slope.to_vec::<f32>(), [1.0]);
+/// ```
+pub fn checkpoint<F, Args, Out>(f: F) -> Transformed<Args, Out, CheckpointOptions>
+where
+    F: Function<Args, Out>,
+    Args: ArgList,
+    Out: Pytree<Array> + 'static,
+{
+    let options = CheckpointOptions {
+        policy: None,
+        prevent_cse: true,
+    };
+    Transformed::new(f.name(), options, move |options, args| {
+        if !tracing() {
+            return f.apply(args);
+        }
+        let args = flatten(&args);
+        let traced = trace_flat(
+            "checkpoint",
+            &f,
+            &args.treedef,
+            &avals(&args.leaves),
+            Known::No,
+            Captures::Inputs,
+        );
+        let prim = Remat {
+            differentiated: false,
+            jaxpr: traced.jaxpr,
+            policy: options
+                .policy
+                .as_ref()
+                .map_or_else(Opaque::none, Policy::write),
+            prevent_cse: options.prevent_cse,
+        };
+        let operands = [traced.captured, args.leaves].concat();
+        unflatten(&traced.aux, bind(prim, &operands).into_vec())
+    })
+}
+
+impl<Args: ArgList, Out: 'static> Transformed<Args, Out, CheckpointOptions> {
+    /// Which values are kept for the derivative; without a policy none.
+    ///
+    /// ```
+    /// use jaxide::{Array, Policy, checkpoint, checkpoint_name, grad};
+    /// let f = checkpoint(|x: Array| checkpoint_name(&x.sin(), "kept").exp())
+    ///     .policy(Policy::save_only_these_names(["kept"]));
+    /// let slope = grad(move |x: Array| f(x).sum())(Array::from([0.0f32]));
+    /// assert_eq!(slope.to_vec::<f32>(), [1.0]);
+    /// ```
+    #[must_use]
+    pub fn policy(self, policy: Policy) -> Self {
+        self.configured(|options| options.policy = Some(policy))
+    }
+
+    /// Whether simplification must not merge what is computed again with what was computed before; it must not by
+    /// default, which is needed except inside a `scan`.
+    #[must_use]
+    pub fn prevent_cse(self, prevent: bool) -> Self {
+        self.configured(|options| options.prevent_cse = prevent)
+    }
+}
+
+/// `x`, an array or a tree of arrays, under a name that policies of [`checkpoint`] speak of.
+///
+/// # Panics
+/// When `x` is used outside its trace.
+#[track_caller]
+pub fn checkpoint_name<T: Pytree<Array>>(x: &T, name: &str) -> T {
+    let x = flatten(x);
+    let named = x.leaves.iter().map(|leaf| {
+        let prim = PlaceName {
+            name: Name::new(name),
+        };
+        bind_one(prim, std::slice::from_ref(leaf))
+    });
+    unflatten(&x.treedef, named.collect())
+}

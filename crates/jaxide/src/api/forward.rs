@@ -1,0 +1,129 @@
+//! Forward mode.
+
+use jaxide_core::transform::Step;
+use jaxide_core::{Aval, Error, ErrorKind};
+use jaxide_tree::{Pytree, TreeDef};
+
+use super::argnums::{behind, known};
+use super::flat::{avals, call, flatten, structure, trace_flat, transformed, unflatten};
+use crate::array::Array;
+use crate::function::{ArgList, Function};
+use crate::trace::{Captures, raise};
+
+/// The value of `f` at `primals` and its derivative in the direction `tangents`: forward mode.
+///
+/// Integer leaves have no tangent: what `tangents` holds there does not matter, and the tangent of an integer result is
+/// a zero of its type.
+///
+/// # Panics
+/// When a tangent has another type than its primal.
+///
+/// ```
+/// use jaxide::{Array, jvp};
+/// let (y, dy) = jvp(|x: Array| x.sin(), (Array::from([0.0f32]),), (Array::from([2.0f32]),));
+/// assert_eq!((y.to_vec::<f32>()[0], dy.to_vec::<f32>()[0]), (0.0, 2.0));
+/// ```
+#[track_caller]
+pub fn jvp<F, Args, Out>(f: F, primals: Args, tangents: Args) -> (Out, Out)
+where
+    F: Function<Args, Out>,
+    Args: ArgList,
+    Out: Pytree<Array>,
+{
+    let (primals, tangents) = (flatten(&primals), flatten(&tangents));
+    check_tangents(
+        "jvp",
+        &primals.leaves,
+        &tangents.leaves,
+        &primals.treedef,
+        &tangents.treedef,
+    );
+    let traced = trace_flat(
+        "jvp",
+        &f,
+        &primals.treedef,
+        &avals(&primals.leaves),
+        known(&primals.leaves),
+        Captures::Constants,
+    );
+    let argnums = inexact(&primals.leaves);
+    let outs = traced.jaxpr.out_avals();
+    let tangent_outs: Vec<usize> = (0..outs.len())
+        .filter(|&out| outs[out].dtype.is_inexact())
+        .collect();
+    let step = Step::Jvp {
+        argnums: behind(traced.captured.len(), &argnums),
+        tangent_outs: tangent_outs.clone(),
+    };
+    let transformed = transformed(&traced.jaxpr, &step);
+    let mut operands = primals.leaves;
+    operands.extend(argnums.iter().map(|&leaf| tangents.leaves[leaf].clone()));
+    let mut results = call(&transformed, &traced.captured, &operands);
+    let given = results.split_off(outs.len());
+    let tangents = with_zeros(given, &tangent_outs, &outs);
+    (
+        unflatten(&traced.aux, results),
+        unflatten(&traced.aux, tangents),
+    )
+}
+
+/// Positions of floats and complex numbers.
+pub(super) fn inexact(leaves: &[Array]) -> Vec<usize> {
+    (0..leaves.len())
+        .filter(|&leaf| leaves[leaf].dtype().is_inexact())
+        .collect()
+}
+
+/// The given tangents at their positions, zeros elsewhere.
+pub(super) fn with_zeros(given: Vec<Array>, positions: &[usize], avals: &[Aval]) -> Vec<Array> {
+    let mut given = given.into_iter();
+    avals
+        .iter()
+        .enumerate()
+        .map(|(position, aval)| {
+            let zero = || crate::lax::full(&aval.shape, 0, aval.dtype);
+            if positions.contains(&position) {
+                given.next().unwrap_or_else(zero)
+            } else {
+                zero()
+            }
+        })
+        .collect()
+}
+
+/// Tangents must have the structure and the types of the primals.
+#[track_caller]
+fn check_tangents(
+    operation: &str,
+    primals: &[Array],
+    tangents: &[Array],
+    want: &TreeDef,
+    got: &TreeDef,
+) {
+    if want != got {
+        let errors = want.prefix_errors(got);
+        let error = errors.into_iter().next().map_or_else(
+            || {
+                Error::new(
+                    ErrorKind::Structure,
+                    format!("{want} is expected, and {got} is given"),
+                )
+            },
+            structure,
+        );
+        raise(error.in_operation(operation));
+    }
+    for ((primal, tangent), path) in primals.iter().zip(tangents).zip(want.key_paths()) {
+        if primal.dtype().is_inexact() && !primal.aval().matches(&tangent.aval()) {
+            raise(
+                Error::shape(format!(
+                    "the primal is {} and its tangent {}",
+                    primal.aval(),
+                    tangent.aval()
+                ))
+                .in_operation(operation)
+                .at_path(path.to_string()),
+            );
+        }
+    }
+}

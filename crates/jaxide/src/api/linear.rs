@@ -1,0 +1,272 @@
+//! Derivatives at a point as linear maps: computed once, applied many times.
+
+use jaxide_core::transform::{linearize as linearize_jaxpr, transpose as transpose_jaxpr};
+use jaxide_core::{Aval, Builder, ClosedJaxpr, Error, ErrorKind, Result};
+use jaxide_tree::{Pytree, TreeDef};
+
+use super::argnums::{behind, known};
+use super::flat::{avals, call, flatten, trace_flat, unflatten};
+use super::forward::{inexact, with_zeros};
+use crate::array::Array;
+use crate::function::{ArgList, Function};
+use crate::trace::{Captures, raise};
+
+/// The derivative of a function at a point, as a linear function from tangents to tangents.
+pub struct Linearized<Args, Out> {
+    map: LinearMap,
+    marker: std::marker::PhantomData<fn(Args) -> Out>,
+}
+
+/// The derivative of a function at a point, as a linear function from cotangents to cotangents.
+pub struct Pullback<Args, Out> {
+    map: LinearMap,
+    marker: std::marker::PhantomData<fn(Out) -> Args>,
+}
+
+/// A linear jaxpr with its residuals.
+pub(super) struct LinearMap {
+    pub(super) jaxpr: ClosedJaxpr,
+    pub(super) residuals: Vec<Array>,
+    pub(super) inputs: Positions,
+    pub(super) outputs: Positions,
+}
+
+/// Which leaves of a tree carry tangents.
+pub(super) struct Positions {
+    treedef: TreeDef,
+    avals: Vec<Aval>,
+    leaves: Vec<usize>,
+}
+
+impl Positions {
+    /// All leaves of a tree.
+    pub(super) fn all(treedef: TreeDef, avals: Vec<Aval>) -> Self {
+        let leaves = (0..avals.len()).collect();
+        Positions {
+            treedef,
+            avals,
+            leaves,
+        }
+    }
+}
+
+impl<Args, Out> Pullback<Args, Out> {
+    pub(super) fn new(map: LinearMap) -> Self {
+        Pullback {
+            map,
+            marker: std::marker::PhantomData,
+        }
+    }
+}
+
+impl LinearMap {
+    #[track_caller]
+    fn apply<In: Pytree<Array>, Out: Pytree<Array>>(&self, operation: &str, input: &In) -> Out {
+        let input = flatten(input);
+        if input.treedef != self.inputs.treedef {
+            let error = Error::new(
+                ErrorKind::Structure,
+                format!(
+                    "{} is expected, and {} is given",
+                    self.inputs.treedef, input.treedef
+                ),
+            );
+            raise(error.in_operation(operation));
+        }
+        let mut operands = self.residuals.clone();
+        for &leaf in &self.inputs.leaves {
+            let (want, got) = (&self.inputs.avals[leaf], input.leaves[leaf].aval());
+            if !want.matches(&got) {
+                raise(
+                    Error::shape(format!("{want} is expected, and {got} is given"))
+                        .in_operation(operation),
+                );
+            }
+            operands.push(input.leaves[leaf].clone());
+        }
+        let results = call(&self.jaxpr, &[], &operands);
+        unflatten(
+            &self.outputs.treedef,
+            with_zeros(results, &self.outputs.leaves, &self.outputs.avals),
+        )
+    }
+}
+
+impl<Args: Pytree<Array>, Out: Pytree<Array>> Linearized<Args, Out> {
+    /// The tangents of the results in the direction `tangents`.
+    ///
+    /// # Panics
+    /// When `tangents` do not have the structure and types of the arguments.
+    #[track_caller]
+    pub fn apply(&self, tangents: &Args) -> Out {
+        self.map.apply("linearize", tangents)
+    }
+
+    /// The linear map as a jaxpr, residuals before tangents.
+    pub fn jaxpr(&self) -> &ClosedJaxpr {
+        &self.map.jaxpr
+    }
+}
+
+impl<Args: Pytree<Array>, Out: Pytree<Array>> Pullback<Args, Out> {
+    /// The cotangents of the arguments from those of the results.
+    ///
+    /// # Panics
+    /// When `cotangents` do not have the structure and types of the results.
+    #[track_caller]
+    pub fn apply(&self, cotangents: &Out) -> Args {
+        self.map.apply("vjp", cotangents)
+    }
+
+    /// The linear map as a jaxpr, residuals before cotangents.
+    pub fn jaxpr(&self) -> &ClosedJaxpr {
+        &self.map.jaxpr
+    }
+}
+
+/// The value of `f` at a point, and its derivative there as a linear function: computed once, applied many times.
+///
+/// # Panics
+/// Where `f` does.
+///
+/// ```
+/// use jaxide::{Array, linearize};
+/// let (y, df) = linearize(|x: Array| &x * &x, (Array::from([3.0f32]),));
+/// assert_eq!(y.to_vec::<f32>(), [9.0]);
+/// assert_eq!(df.apply(&(Array::from([1.0f32]),)).to_vec::<f32>(), [6.0]);
+/// ```
+#[track_caller]
+pub fn linearize<F, Args, Out>(f: F, primals: Args) -> (Out, Linearized<Args, Out>)
+where
+    F: Function<Args, Out>,
+    Args: ArgList,
+    Out: Pytree<Array>,
+{
+    let (value, map) = linear_map("linearize", &f, primals, false);
+    (
+        value,
+        Linearized {
+            map,
+            marker: std::marker::PhantomData,
+        },
+    )
+}
+
+/// The value of `f` at a point, and the function from cotangents of its results to cotangents of its arguments: reverse
+/// mode.
+///
+/// # Panics
+/// Where `f` does.
+///
+/// ```
+/// use jaxide::{Array, vjp};
+/// let (y, pullback) = vjp(|x: Array| x.sin(), (Array::from([0.0f32]),));
+/// let (dx,) = pullback.apply(&Array::from([5.0f32]));
+/// assert_eq!(dx.to_vec::<f32>(), [5.0]);
+/// ```
+#[track_caller]
+pub fn vjp<F, Args, Out>(f: F, primals: Args) -> (Out, Pullback<Args, Out>)
+where
+    F: Function<Args, Out>,
+    Args: ArgList,
+    Out: Pytree<Array>,
+{
+    let (value, map) = linear_map("vjp", &f, primals, true);
+    (value, Pullback::new(map))
+}
+
+#[track_caller]
+fn linear_map<F, Args, Out>(
+    operation: &'static str,
+    f: &F,
+    primals: Args,
+    transpose: bool,
+) -> (Out, LinearMap)
+where
+    F: Function<Args, Out>,
+    Args: ArgList,
+    Out: Pytree<Array>,
+{
+    let primals = flatten(&primals);
+    let types = avals(&primals.leaves);
+    let traced = trace_flat(
+        operation,
+        f,
+        &primals.treedef,
+        &types,
+        known(&primals.leaves),
+        Captures::Constants,
+    );
+    let argnums = inexact(&primals.leaves);
+    let outs = traced.jaxpr.out_avals();
+    let tangent_outs: Vec<usize> = (0..outs.len())
+        .filter(|&out| outs[out].dtype.is_inexact())
+        .collect();
+    let numbers = behind(traced.captured.len(), &argnums);
+    let parts = linear_parts(&traced.jaxpr, &numbers, &tangent_outs, transpose)
+        .unwrap_or_else(|error| raise(error));
+    let mut results = call(&parts.primal, &traced.captured, &primals.leaves);
+    let residuals = results.split_off(outs.len());
+    let arguments = Positions {
+        treedef: primals.treedef,
+        avals: types,
+        leaves: argnums,
+    };
+    let values = Positions {
+        treedef: traced.aux.clone(),
+        avals: outs,
+        leaves: tangent_outs,
+    };
+    let (inputs, outputs) = if transpose {
+        (values, arguments)
+    } else {
+        (arguments, values)
+    };
+    (
+        unflatten(&traced.aux, results),
+        LinearMap {
+            jaxpr: parts.linear,
+            residuals,
+            inputs,
+            outputs,
+        },
+    )
+}
+
+/// A function split at a point: its results with residuals, and the linear map of residuals and tangents (or cotangents).
+struct LinearParts {
+    primal: ClosedJaxpr,
+    linear: ClosedJaxpr,
+}
+
+/// Linearizes a flat function in the listed arguments, and transposes the linear part where asked for.
+fn linear_parts(
+    jaxpr: &ClosedJaxpr,
+    argnums: &[usize],
+    tangent_outs: &[usize],
+    reverse: bool,
+) -> Result<LinearParts> {
+    let b = Builder::new();
+    let arity = jaxpr.jaxpr.invars.len();
+    let mask = |count: usize, set: &[usize]| -> Vec<bool> {
+        (0..count).map(|index| set.contains(&index)).collect()
+    };
+    let outs = mask(jaxpr.jaxpr.outvars.len(), tangent_outs);
+    let parts = linearize_jaxpr(&b, jaxpr, &mask(arity, argnums), &outs, &vec![false; arity])?;
+    if !reverse {
+        return Ok(LinearParts {
+            primal: parts.primal,
+            linear: parts.linear,
+        });
+    }
+    let inputs = parts.linear.jaxpr.invars.len();
+    let linear: Vec<bool> = (0..inputs)
+        .map(|index| index >= inputs - argnums.len())
+        .collect();
+    let cotangents = vec![true; parts.linear.jaxpr.outvars.len()];
+    let transposed = transpose_jaxpr(&b, &parts.linear, &linear, &cotangents, &linear)?;
+    Ok(LinearParts {
+        primal: parts.primal,
+        linear: transposed.jaxpr,
+    })
+}
