@@ -5,6 +5,7 @@
 //! selects cases and shows what differs.
 
 mod goldens;
+mod laws;
 mod npz;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};

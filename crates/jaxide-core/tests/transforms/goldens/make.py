@@ -1,6 +1,7 @@
 """Writes the texts that JAX gives for transformations of the functions below: python make.py (with JAX 0.12.0.1).
 
-Each file holds the steps, the base text, and the text of the transformed function.
+Each file holds the steps, the base text, and the text of the transformed function. Programs whose derivatives are written
+differently go to `../laws`, with the numbers to run them on.
 """
 
 import json
@@ -329,3 +330,27 @@ case("polynomial_unroll_vmap", lambda x: lax.polynomial(x, [1.0] * 12, unroll=20
 case("ragged_dot_jvp", groups, [f32(6, 4), f32(3, 4, 5), i32(3)], jvp(0, 1))
 case("ragged_dot_vjp", groups, [f32(6, 4), f32(3, 4, 5), i32(3)], vjp(0, 1))
 case("ragged_dot_vmap", groups, [f32(6, 4), f32(3, 4, 5), i32(3)], vmap(0, 0, 0))
+
+
+# Functions with a rule of their own whose derivatives are written differently here: `laws` checks their numbers.
+
+def program(name, f, *args, argnums):
+    with jax.enable_x64(True):
+        args = [np.asarray(arg, np.float64) for arg in args]
+        base = jax.make_jaxpr(f)(*args)
+    header = {"argnums": argnums, "inputs": [arg.tolist() for arg in args],
+              "consts": [np.asarray(const).tolist() for const in base.consts]}
+    with open(os.path.join(HERE, "..", "laws", name + ".jaxpr"), "w") as file:
+        file.write(f"# {json.dumps(header)}\n{normalise(str(base))}\n")
+
+
+special = jax.scipy.special
+program("zeta", special.zeta, [2.5, 3.0, 1.5], [1.0, 0.7, 2.0], argnums=[0, 1])
+program("expn", special.expn, [0.0, 1.0, 2.0, 5.0], [0.5, 0.2, 1.5, 3.0], argnums=[1])
+program("poch", special.poch, [1.5, 0.3, 2.0], [0.5, 1.2, 3.0], argnums=[0, 1])
+program("hyp1f1", special.hyp1f1, [1.5, 0.3, 2.0], [0.5, 1.2, 3.0], [0.4, -0.5, 2.0], argnums=[0, 1, 2])
+program("ndtri", special.ndtri, [0.3, 0.5, 0.97, 0.05], argnums=[0])
+program("erfcx", special.erfcx, [-1.5, 0.0, 1.0, 3.0, 11.5, 30.0], argnums=[0])
+program("owens_t", special.owens_t, [0.5, -1.0, 2.0], [0.3, 2.0, -0.7], argnums=[0, 1])
+program("dawsn", special.dawsn, [-2.0, 0.0, 0.5, 4.0], argnums=[0])
+program("fresnel", special.fresnel, [-2.0, 0.0, 0.5, 4.0], argnums=[0])

@@ -3,7 +3,7 @@
 use super::*;
 use std::f64::consts::PI;
 
-pub(super) const RULES: [LibraryRule; 5] = [
+pub(super) const RULES: [LibraryRule; 4] = [
     LibraryRule {
         names: ("expi", "expi_jvp"),
         arity: (1, 1),
@@ -47,18 +47,6 @@ pub(super) const RULES: [LibraryRule; 5] = [
         derivative: Derivative::Tangents(|b, _, x, t| {
             let (sine, cosine) = of_half_square(b, x[0])?;
             Ok(vec![b.mul(sine, t[0]), b.mul(cosine, t[0])])
-        }),
-    },
-    LibraryRule {
-        names: ("_dawsn", "jvp"),
-        arity: (1, 1),
-        // Its rational approximations come from captured tables.
-        equations: Some(&["abs"]),
-        // 1 - 2 x y
-        derivative: Derivative::Tangents(|b, y, x, t| {
-            let product = b.mul(b.mul(like(b, x[0], 2.0), x[0]), y[0]);
-            let slope = b.sub(like(b, x[0], 1.0), product);
-            Ok(vec![b.mul(t[0], slope)])
         }),
     },
 ];

@@ -7,6 +7,7 @@
 mod activation;
 mod bessel;
 mod entropy;
+mod error_function;
 mod hypergeometric;
 mod integral;
 mod matrix;
@@ -56,10 +57,11 @@ const NAMED: Option<&[&str]> = Some(&[]);
 const COMPILED: Option<&[&str]> = None;
 
 fn library() -> impl Iterator<Item = &'static LibraryRule> {
-    let families: [&[LibraryRule]; 8] = [
+    let families: [&[LibraryRule]; 9] = [
         &activation::RULES,
         &bessel::RULES,
         &entropy::RULES,
+        &error_function::RULES,
         &hypergeometric::RULES,
         &integral::RULES,
         &matrix::RULES,
