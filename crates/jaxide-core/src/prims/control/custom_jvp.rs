@@ -156,9 +156,17 @@ impl CustomJvpCall {
 
     /// How its results and tangents are computed, if there is more to it than the function itself.
     fn derivative(&self) -> Option<Derivative<'_>> {
-        if let Some(rule) = self.rule() {
+        if self.jvp.make.is_some() {
             return Some(Box::new(move |b, primals, tangents| {
-                self.apply_rule(&rule, b, primals, tangents)
+                let rule = self.jvp.jaxpr(&nonzeros(&tangents[self.num_consts..]))?;
+                self.apply(&rule, b, primals, tangents)
+            }));
+        }
+        if let Some(known) = library::find(self) {
+            // Written as part of this transformation, so that the functions it calls are the same each time.
+            return Some(Box::new(move |b, primals, tangents| {
+                let rule = known.jaxpr(self, b.nested())?;
+                self.apply(&rule, b, primals, tangents)
             }));
         }
         let tangents_of = library::captured(self)?;
@@ -177,9 +185,9 @@ impl CustomJvpCall {
         }))
     }
 
-    fn apply_rule(
+    fn apply(
         &self,
-        rule: &Rule,
+        rule: &ClosedJaxpr,
         b: &Builder,
         primals: &[Atom],
         tangents: &[Option<Atom>],
@@ -194,7 +202,6 @@ impl CustomJvpCall {
         }
         let primals = &primals[self.num_consts..];
         let count = self.call_jaxpr.jaxpr.outvars.len();
-        let rule = rule.jaxpr(&nonzeros(tangents))?;
         let mut args = primals.to_vec();
         for (&primal, &tangent) in primals.iter().zip(tangents) {
             if self.symbolic_zeros {
@@ -204,7 +211,7 @@ impl CustomJvpCall {
                 args.push(tangent.unwrap_or_else(zero));
             }
         }
-        let consts = bind_constants(b, &rule);
+        let consts = bind_constants(b, rule);
         let results = b.inline(&rule.jaxpr, &consts, &args)?;
         if results.len() != 2 * count {
             return Err(Error::new(

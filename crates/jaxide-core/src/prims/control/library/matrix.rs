@@ -37,7 +37,8 @@ const fn log_determinant(name: &'static str) -> LibraryRule {
         arity: (1, 2),
         equations: NAMED,
         derivative: Derivative::Whole(|b, call, x, t| {
-            let y = call_named(b, "slogdet", &[], x, |b, x| again(b, call, x))?;
+            let by_reflections = i64::from(&*call.name.0 == "_slogdet_qr");
+            let y = call_named(b, "slogdet", &[by_reflections], x, |b, x| again(b, call, x))?;
             let tangents = linalg::log_determinant_tangents(b, y[0], x[0], t[0])?;
             Ok([y.to_vec(), tangents].concat())
         }),

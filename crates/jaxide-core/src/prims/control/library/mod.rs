@@ -39,7 +39,7 @@ enum Derivative {
     Whole(Whole),
 }
 
-struct LibraryRule {
+pub(super) struct LibraryRule {
     /// The function's name, and the rule's.
     names: (&'static str, &'static str),
     /// Numbers of arguments and results.
@@ -73,41 +73,19 @@ fn library() -> impl Iterator<Item = &'static LibraryRule> {
 
 /// The rule of a call that is known by its names. Calls that capture arrays have none: see [`captured`].
 pub(super) fn rule(call: &CustomJvpCall) -> Option<Rule> {
-    if call.num_consts > 0 {
-        return None;
-    }
-    let found = library().find(|known| known.fits(call))?;
-    let (derivative, call) = (&found.derivative, call.clone());
+    let known = find(call)?;
     let name = call.jvp.name.clone();
-    let rule_name = found.names.1;
-    let make = move |_: &[bool]| -> Result<ClosedJaxpr> {
-        let b = Builder::new();
-        let avals = call.call_jaxpr.in_avals();
-        let x: Vec<Atom> = avals.iter().map(|aval| b.input(aval.clone())).collect();
-        let t: Vec<Atom> = avals.iter().map(|aval| b.input(aval.tangent())).collect();
-        let with_tangents = |b: &Builder, x: &[Atom], t: &[Atom], tangents: &Tangents| {
-            let y = again(b, &call, x)?;
-            let tangents = tangents(b, &y, x, t)?;
-            Ok([y, tangents].concat())
-        };
-        let results = match derivative {
-            Derivative::Tangents(tangents) => with_tangents(&b, &x, &t, tangents)?,
-            Derivative::Compiled(tangents) => {
-                let args = [x.as_slice(), &t].concat();
-                let body = |b: &Builder, args: &[Atom]| {
-                    let (x, t) = args.split_at(args.len() / 2);
-                    with_tangents(b, x, t, tangents)
-                };
-                call_named(&b, rule_name, &[], &args, body)?.into_vec()
-            }
-            Derivative::Whole(whole) => whole(&b, &call, &x, &t)?,
-        };
-        b.finish(&results)
-    };
+    let call = call.clone();
+    let make = move |_: &[bool]| known.jaxpr(&call, Builder::new());
     Some(Rule {
         name,
         make: Some(Arc::new(make)),
     })
+}
+
+/// What is known of such a call.
+pub(super) fn find(call: &CustomJvpCall) -> Option<&'static LibraryRule> {
+    library().find(|known| call.num_consts == 0 && known.fits(call))
 }
 
 /// The tangents of a call that captures arrays, which text names only.
@@ -156,6 +134,31 @@ fn like(b: &Builder, x: Atom, value: f64) -> Atom {
 }
 
 impl LibraryRule {
+    /// Arguments and their tangents to results and their tangents, written into an empty builder.
+    pub(super) fn jaxpr(&self, call: &CustomJvpCall, b: Builder) -> Result<ClosedJaxpr> {
+        let avals = call.call_jaxpr.in_avals();
+        let x: Vec<Atom> = avals.iter().map(|aval| b.input(aval.clone())).collect();
+        let t: Vec<Atom> = avals.iter().map(|aval| b.input(aval.tangent())).collect();
+        let with_tangents = |b: &Builder, x: &[Atom], t: &[Atom], tangents: &Tangents| {
+            let y = again(b, call, x)?;
+            let tangents = tangents(b, &y, x, t)?;
+            Ok([y, tangents].concat())
+        };
+        let results = match &self.derivative {
+            Derivative::Tangents(tangents) => with_tangents(&b, &x, &t, tangents)?,
+            Derivative::Compiled(tangents) => {
+                let args = [x.as_slice(), &t].concat();
+                let body = |b: &Builder, args: &[Atom]| {
+                    let (x, t) = args.split_at(args.len() / 2);
+                    with_tangents(b, x, t, tangents)
+                };
+                call_named(&b, self.names.1, &[], &args, body)?.into_vec()
+            }
+            Derivative::Whole(whole) => whole(&b, call, &x, &t)?,
+        };
+        b.finish(&results)
+    }
+
     fn fits(&self, call: &CustomJvpCall) -> bool {
         let callee = &call.call_jaxpr.jaxpr;
         let names = (&*call.name.0, &*call.jvp.name.0);
