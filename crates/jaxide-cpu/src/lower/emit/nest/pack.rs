@@ -2,7 +2,7 @@
 
 use super::plan::{LoopPlan, Role};
 use super::{Block, Kernel, Schedule, Trial};
-use crate::lanes::Index;
+use crate::lanes::{Access, Index};
 use crate::lower::emit::{Binding, Emitted, Emitter, Ix, Ixs, Layout, Memory, Operand, Refusal};
 use crate::lower::graph::{Graph, ValueId};
 use std::collections::HashMap;
@@ -105,7 +105,10 @@ pub(super) fn kernel(
         .collect();
     let dense = Layout::dense(shape);
     let element = emitter.load(Operand::Value(value), value, &dense, &at);
-    let pointer = emitter.pointer(Operand::Packed(value));
+    // Elsewhere the copy is only read.
+    let pointer = emitter.b.pointer(Access::ReadWrite);
+    emitter.operands.push(Operand::Packed(value));
+    emitter.pointers.push(pointer);
     emitter.store(
         pointer,
         graph.dtype(value),
