@@ -78,7 +78,6 @@ impl<'a> Assembler<'a> {
             plan,
             places: HashMap::new(),
             parts: HashMap::new(),
-            packed: HashMap::new(),
             program,
             wanted: HashSet::new(),
             donated: HashSet::new(),
@@ -94,8 +93,6 @@ struct Assembler<'a> {
     places: HashMap<ValueId, Place>,
     /// Parts of reductions.
     parts: HashMap<ValueId, Place>,
-    /// Copies that the present nest reads.
-    packed: HashMap<ValueId, Place>,
     program: Program,
     /// Values that must be stored in another plan, because a nest could not be made.
     wanted: HashSet<ValueId>,
@@ -292,7 +289,6 @@ impl Assembler<'_> {
             Ok(kernels) => kernels,
             Err(refusal) => return Err(self.refused(nest, &refusal)),
         };
-        self.packed.clear();
         for kernel in kernels {
             let mut operands = Vec::new();
             for &operand in &kernel.operands {
@@ -359,14 +355,6 @@ impl Assembler<'_> {
                 let node = self.defining_node(value)?;
                 let element = self.graph.dtype(self.graph.node(node).args[0]).size();
                 Ok(self.new_temp(self.graph.value(value).len() * element))
-            }
-            Operand::Packed(value) => {
-                if let Some(place) = self.packed.get(&value) {
-                    return Ok(place.clone());
-                }
-                let place = self.new_temp(self.graph.value(value).bytes());
-                self.packed.insert(value, place.clone());
-                Ok(place)
             }
             Operand::Parts(value, count) => {
                 if let Some(place) = self.parts.get(&value) {

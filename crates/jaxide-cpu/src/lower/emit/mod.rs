@@ -65,11 +65,6 @@ pub(crate) trait Memory {
     /// The layout of a value that is in memory; `None` computes it in place.
     fn layout(&self, value: ValueId) -> Option<Layout>;
 
-    /// Where the elements of a value that is in memory are read.
-    fn operand(&self, value: ValueId) -> Operand {
-        Operand::Value(value)
-    }
-
     /// Whether a dynamic slice is read through a pointer to its start, which the caller provides.
     fn is_window(&self, value: ValueId) -> bool;
 }
@@ -85,8 +80,6 @@ pub(crate) enum Operand {
     Result(ValueId),
     /// Memory for what is found on the way to a result: one element of its operand's type for each of its own.
     Scratch(ValueId),
-    /// A copy of a value with its axes in another order.
-    Packed(ValueId),
     /// Results of the parts of a reduction, so many for each element of the value.
     Parts(ValueId, u32),
 }
@@ -189,7 +182,7 @@ impl<'a> Emitter<'a> {
             };
         }
         if let Some(layout) = self.memory.layout(value) {
-            return Ok(self.load(self.memory.operand(value), value, &layout, at));
+            return Ok(self.load(Operand::Value(value), value, &layout, at));
         }
         let Def::Node(id, result) = self.graph.value(value).def else {
             return Err(Refusal::TooLarge);
@@ -359,7 +352,7 @@ impl<'a> Emitter<'a> {
             return self.pointers[at];
         }
         let access = match operand {
-            Operand::Value(_) | Operand::Window(_) | Operand::Packed(_) => Access::ReadOnly,
+            Operand::Value(_) | Operand::Window(_) => Access::ReadOnly,
             Operand::Result(_) | Operand::Scratch(_) | Operand::Parts(..) => Access::ReadWrite,
         };
         let pointer = self.b.pointer(access);

@@ -6,7 +6,6 @@
 
 mod fold;
 mod make;
-mod pack;
 mod parts;
 mod plan;
 
@@ -18,7 +17,6 @@ use jaxide_core::DType;
 use make::Maker;
 use plan::{LoopPlan, choose};
 use smallvec::SmallVec;
-use std::collections::HashMap;
 
 /// Elements computed for one nest.
 const BUDGET: usize = 200_000;
@@ -80,11 +78,10 @@ pub(crate) fn nest_kernels(
     nest: &Nest,
     name: &str,
 ) -> Emitted<Vec<Kernel>> {
-    let mut memory = NestMemory {
+    let memory = NestMemory {
         graph,
         stored,
         nest,
-        packed: HashMap::new(),
     };
     let whole = Block::whole(&nest.domain);
     let trial = trial(graph, &memory, &whole, name)?;
@@ -103,20 +100,11 @@ pub(crate) fn nest_kernels(
             }
             return Ok(kernels);
         }
-        let mut kernels = Vec::new();
         let plan = trial.plan(graph, nest, &whole);
         let results_are_lanes = !plan.reduces_lanes();
-        let packed = pack::packings(graph, &memory, &plan, &trial, &whole);
-        let mut order: Vec<(ValueId, usize)> = packed.iter().map(|(&v, &axis)| (v, axis)).collect();
-        order.sort_unstable();
-        for (value, axis) in order {
-            let name = format!("{name}_pack{}", kernels.len());
-            kernels.push(pack::kernel(graph, &memory, value, axis, &name)?);
-        }
-        memory.packed = packed;
         let kernel = kernel(graph, &memory, &whole, trial, false, name)?;
         let parts = kernel.schedule.part_count();
-        kernels.push(kernel);
+        let mut kernels = vec![kernel];
         if parts > 1 {
             let name = format!("{name}_all");
             kernels.push(parts::combination(
@@ -287,8 +275,6 @@ struct NestMemory<'a> {
     graph: &'a Graph,
     stored: &'a Stored,
     nest: &'a Nest,
-    /// Operands that are read from a copy with this axis last.
-    packed: HashMap<ValueId, usize>,
 }
 
 impl Memory for NestMemory<'_> {
@@ -301,18 +287,7 @@ impl Memory for NestMemory<'_> {
         if own {
             return None;
         }
-        match self.packed.get(&value) {
-            Some(&axis) => Some(pack::layout(self.graph.shape(value), axis)),
-            None => self.stored.layout(self.graph, value),
-        }
-    }
-
-    fn operand(&self, value: ValueId) -> Operand {
-        if self.packed.contains_key(&value) {
-            Operand::Packed(value)
-        } else {
-            Operand::Value(value)
-        }
+        self.stored.layout(self.graph, value)
     }
 
     fn is_window(&self, value: ValueId) -> bool {
