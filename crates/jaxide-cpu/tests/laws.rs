@@ -1,12 +1,17 @@
 //! The laws that every primitive keeps: the text of a program reads back; native code gives what the interpreter gives; the
 //! derivative is the limit of differences; transposition keeps inner products; lanes of a batch are calls one by one.
 
+use std::collections::BTreeSet;
+
 use jaxide_core::jaxpr::parse::parse;
 use jaxide_core::prims::Prim;
 use jaxide_core::transform::{Step, apply};
-use jaxide_core::{ClosedJaxpr, DType, Scalar, Tensor, eval};
+use jaxide_core::{ClosedJaxpr, DType, ErrorKind, Scalar, Tensor, check, eval};
 use jaxide_cpu::codegen::lanes::Isa;
 use jaxide_cpu::{CompileOptions, compile};
+use jaxide_testing::arrays::{self, Numbers};
+use jaxide_testing::compare::{Nearness, compare};
+use jaxide_testing::{laws, samples};
 
 /// A program of one primitive, in which `F` is a type of floats and `I` one of integers, and where its arguments lie.
 struct Sample {
@@ -212,6 +217,30 @@ const SHAPED: &[(&str, &str)] = &[
     (
         "custom_jvp_call",
         "{ lambda ; a:F[2,4]. let b:F[2,4] = custom_jvp_call[name=relu call_jaxpr={ lambda ; f:F[2,4]. let g:F[2,4] = max f 0.0:F[] in (g,) } jvp=jvp symbolic_zeros=False] a in (b,) }",
+    ),
+];
+
+/// Programs that JAX's texts do not show, with primitives that have no derivative.
+const OTHERS: &[(&str, &str)] = &[
+    (
+        "copy_p",
+        "{ lambda ; a:f64[3]. let b:f64[3] = copy_p a in (b,) }",
+    ),
+    (
+        "geqrf",
+        "{ lambda ; a:f64[4,3]. let b:f64[4,3] c:f64[3] = geqrf a in (b, c) }",
+    ),
+    (
+        "geqp3",
+        "{ lambda ; a:f64[4,3] b:i32[3]. let c:i32[3] = mul b 0:i32[]; d:f64[4,3] e:i32[3] f:f64[3] = geqp3[use_magma=None] a c in (d, e, f) }",
+    ),
+    (
+        "closed_call",
+        "{ lambda ; a:f64[3]. let b:f64[3] = closed_call[call_jaxpr={ lambda ; a:f64[3]. let b:f64[3] = sin a in (b,) }] a in (b,) }",
+    ),
+    (
+        "xla_pmap",
+        "{ lambda ; a:f64[2,3]. let b:f64[2,3] = xla_pmap[axis_name=i axis_size=2 call_jaxpr={ lambda ; a:f64[3]. let b:f64[3] = psum[axes=('i',) axis_index_groups=None] a in (b,) } in_axes=(0,) name=f out_axes=(0,)] a in (b,) }",
     ),
 ];
 
@@ -453,15 +482,157 @@ fn batches(sample: &Sample, jaxpr: &ClosedJaxpr, tolerance: f64, text: &str) {
     }
 }
 
+/// Primitives without a sample, and why.
+const WITHOUT_SAMPLE: &[(&str, &str)] = &[
+    (
+        "custom_lin",
+        "stands in programs that are being linearized only",
+    ),
+    (
+        "freeze",
+        "JAX prints it inside `run_state` only, which has samples",
+    ),
+    (
+        "get",
+        "references print as indexing; `new_ref` samples read them",
+    ),
+    (
+        "swap",
+        "references print as indexing; `new_ref` samples write them",
+    ),
+    (
+        "addupdate",
+        "references print as indexing; `new_ref` samples add to them",
+    ),
+];
+
 #[test]
-fn samples_are_of_known_primitives() {
-    for sample in samples() {
-        assert!(
-            Prim::ALL.iter().any(|info| info.name == sample.primitive),
-            "{}",
-            sample.primitive
+fn every_primitive_has_a_sample() {
+    let mut known: BTreeSet<&str> = samples().iter().map(|sample| sample.primitive).collect();
+    known.extend(OTHERS.iter().map(|(name, _)| name));
+    for sample in samples::samples() {
+        known.extend(sample.primitives.keys());
+    }
+    for info in Prim::ALL {
+        let reason = WITHOUT_SAMPLE.iter().find(|(name, _)| *name == info.name);
+        assert_eq!(
+            reason.is_none(),
+            known.remove(info.name),
+            "{}: a sample, or a reason why there is none",
+            info.name
         );
     }
+    assert!(known.is_empty(), "unknown primitives: {known:?}");
+}
+
+/// The programs of JAX that show a primitive: those of no other, and the smallest with others.
+fn programs_of_jax() -> Vec<samples::Sample> {
+    let mut shown = BTreeSet::new();
+    let mut programs = samples::samples();
+    programs.retain(|sample| {
+        let fresh = sample.primitives.keys().any(|name| !shown.contains(name));
+        let alone = sample.primitives.len() == 1;
+        if fresh || alone {
+            shown.extend(sample.primitives.keys().copied());
+        }
+        fresh || alone
+    });
+    programs
+}
+
+/// The same program with 64-bit floats, where it has a meaning.
+fn in_double(text: &str) -> Option<ClosedJaxpr> {
+    let text = (text.replace("f32[", "f64[").replace("float32", "float64"))
+        .replace("c64[", "c128[")
+        .replace("complex64", "complex128");
+    parse(&text).ok().filter(|jaxpr| check(jaxpr).is_ok())
+}
+
+/// Whether a transformation is refused for a reason, not by mistake.
+fn refused(error: &jaxide_core::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NoRule | ErrorKind::Unsupported)
+}
+
+#[test]
+fn programs_of_jax_keep_the_laws() {
+    let mut programs = programs_of_jax();
+    // Values of constants are not in the text, and inner texts of callbacks mean nothing here.
+    programs.retain(|sample| sample.jaxpr.jaxpr.constvars.is_empty());
+    let mut broken = Vec::new();
+    for sample in &programs {
+        if let Some(jaxpr) = in_double(&sample.text)
+            && let Err(message) = keeps_the_laws(&jaxpr)
+        {
+            broken.push(format!("{}: {message}", sample.name));
+        }
+    }
+    for (name, text) in OTHERS {
+        if let Err(message) = keeps_the_laws(&parse(text).unwrap()) {
+            broken.push(format!("{name}: {message}"));
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n\n"));
+}
+
+fn keeps_the_laws(jaxpr: &ClosedJaxpr) -> Result<(), String> {
+    if eval::eval(jaxpr, &tame(jaxpr)).is_err() {
+        return Ok(());
+    }
+    match apply(jaxpr, &laws::jvp(jaxpr)) {
+        Err(error) if refused(&error) => {}
+        _ => laws::derivative_is_a_limit(jaxpr, 1)?,
+    }
+    match apply(jaxpr, &laws::vjp(jaxpr)) {
+        Err(error) if refused(&error) => {}
+        _ => laws::transposed_keeps_products(jaxpr, 1)?,
+    }
+    lanes_are_calls(jaxpr)
+}
+
+/// Arguments between -2 and 2.
+fn tame(jaxpr: &ClosedJaxpr) -> Vec<Tensor> {
+    arrays::arguments(jaxpr, Numbers::Tame, 1)
+}
+
+/// Lanes of a batch are calls one by one, in the interpreter and in native code.
+fn lanes_are_calls(jaxpr: &ClosedJaxpr) -> Result<(), String> {
+    const LANES: usize = 2;
+    let step = Step::Vmap {
+        in_axes: vec![Some(0); jaxpr.in_avals().len()],
+        out_axes: 0,
+        axis_size: LANES,
+        axis_name: None,
+    };
+    let batched = match apply(jaxpr, &step) {
+        Err(error) if refused(&error) => return Ok(()),
+        batched => batched.map_err(|error| error.to_string())?,
+    };
+    let args = tame(&batched);
+    let together = laws::run(&batched, &args)?;
+    let native =
+        compile(&batched, &CompileOptions::default()).and_then(|program| program.run(&args));
+    let nearness = Nearness::Relative(1e-9);
+    match native {
+        Err(error) if refused(&error) => {}
+        native => compare(
+            &native.map_err(|error| error.to_string())?,
+            &together,
+            nearness,
+        )
+        .map_err(|message| format!("native: {message}\n{batched}"))?,
+    }
+    for index in 0..LANES {
+        let own: Vec<Tensor> = args
+            .iter()
+            .map(|array| arrays::lane(array, 0, index))
+            .collect();
+        let got: Vec<Tensor> = (together.iter())
+            .map(|array| arrays::lane(array, 0, index))
+            .collect();
+        compare(&got, &laws::run(jaxpr, &own)?, nearness)
+            .map_err(|message| format!("lane {index}: {message}\n{jaxpr}\n{batched}"))?;
+    }
+    Ok(())
 }
 
 #[test]
