@@ -574,17 +574,49 @@ fn programs_of_jax_keep_the_laws() {
     assert!(broken.is_empty(), "{}", broken.join("\n\n"));
 }
 
+/// Primitives whose derivative is not the limit of differences, and why.
+const WITHOUT_DIFFERENCES: &[(&str, &str)] = &[
+    ("stop_gradient", "its derivative is zero by definition"),
+    ("reduce_precision", "its derivative is that of the identity"),
+    (
+        "eigh",
+        "one triangle is read, and the derivative takes the matrix as Hermitian",
+    ),
+];
+
+fn has(jaxpr: &ClosedJaxpr, name: &str) -> bool {
+    jaxpr.jaxpr.eqns.iter().any(|eqn| {
+        let mut found = eqn.prim.name() == name;
+        eqn.prim.visit(&mut |sub| found |= has(sub, name));
+        found
+    })
+}
+
+/// How near native code is to the interpreter: as near as the coarsest floats of arguments and results.
+fn nearness(jaxpr: &ClosedJaxpr) -> Nearness {
+    let avals = (jaxpr.in_avals().into_iter()).chain(jaxpr.out_avals());
+    let inexact = avals.filter(|aval| aval.dtype.is_inexact());
+    Nearness::Relative(match inexact.map(|aval| aval.dtype.real().bits()).min() {
+        Some(..=16) => 4e-2,
+        Some(17..=32) => 1e-4,
+        _ => 1e-8,
+    })
+}
+
 fn keeps_the_laws(jaxpr: &ClosedJaxpr) -> Result<(), String> {
     if eval::eval(jaxpr, &tame(jaxpr)).is_err() {
         return Ok(());
     }
-    match apply(jaxpr, &laws::jvp(jaxpr)) {
-        Err(error) if refused(&error) => {}
-        _ => laws::derivative_is_a_limit(jaxpr, 1)?,
-    }
-    match apply(jaxpr, &laws::vjp(jaxpr)) {
-        Err(error) if refused(&error) => {}
-        _ => laws::transposed_keeps_products(jaxpr, 1)?,
+    if laws::is_double(jaxpr) {
+        match apply(jaxpr, &laws::jvp(jaxpr)) {
+            Err(error) if refused(&error) => {}
+            _ if WITHOUT_DIFFERENCES.iter().any(|(name, _)| has(jaxpr, name)) => {}
+            _ => laws::derivative_is_a_limit(jaxpr, 1)?,
+        }
+        match apply(jaxpr, &laws::vjp(jaxpr)) {
+            Err(error) if refused(&error) => {}
+            _ => laws::transposed_keeps_products(jaxpr, 1)?,
+        }
     }
     lanes_are_calls(jaxpr)
 }
@@ -611,7 +643,7 @@ fn lanes_are_calls(jaxpr: &ClosedJaxpr) -> Result<(), String> {
     let together = laws::run(&batched, &args)?;
     let native =
         compile(&batched, &CompileOptions::default()).and_then(|program| program.run(&args));
-    let nearness = Nearness::Relative(1e-9);
+    let nearness = nearness(jaxpr);
     match native {
         Err(error) if refused(&error) => {}
         native => compare(

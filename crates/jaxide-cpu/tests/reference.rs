@@ -166,7 +166,7 @@ fn find_out(samples: &[Sample], info: &PrimInfo) -> Found {
     let smallest = of_it().map(Sample::size).min();
     for sample in of_it()
         .filter(|sample| Some(sample.size()) == smallest)
-        .take(8)
+        .take(3)
     {
         found
             .derivative

@@ -113,8 +113,8 @@ fn magnitude(arrays: &[Tensor]) -> f64 {
     inner(arrays, arrays).sqrt()
 }
 
-/// Whether all floats are `f64`, so that differences mean something.
-fn is_double(jaxpr: &ClosedJaxpr) -> bool {
+/// Whether the floats of arguments and results are `f64`, so that differences mean something.
+pub fn is_double(jaxpr: &ClosedJaxpr) -> bool {
     let double = |avals: &[Aval]| {
         let floats = floats(avals);
         floats.iter().all(|&index| avals[index].dtype == DType::F64)
