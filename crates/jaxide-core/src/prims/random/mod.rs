@@ -84,6 +84,32 @@ fn extended(aval: &Aval, dtype: DType, tail: &[usize]) -> Result<Avals> {
     Ok(smallvec![Aval::new(dtype, &shape)])
 }
 
+/// The operands with lanes in front, for primitives whose operands are of rank 0 or of one shape: what is of rank 0 in
+/// each lane is repeated where others are not.
+fn aligned(b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Vec<Atom> {
+    let rank_of = |operand: &Batched| b.rank(operand.value) - usize::from(operand.dim.is_some());
+    let widest = operands.iter().max_by_key(|operand| rank_of(operand));
+    let shape = widest.map(|operand| {
+        let mut shape = b.shape(operand.value);
+        if let Some(dim) = operand.dim {
+            shape.remove(dim);
+        }
+        shape.insert(0, axis.size);
+        shape
+    });
+    let repeated = |operand: &Batched| {
+        if operand.dim.is_none() && rank_of(operand) == 0 {
+            return operand.value;
+        }
+        let front = to_front(b, *operand, axis.size);
+        match &shape {
+            Some(shape) if b.rank(front) < shape.len() => b.broadcast_in_dim(front, shape, &[0]),
+            _ => front,
+        }
+    };
+    operands.iter().map(repeated).collect()
+}
+
 random! {
     Threefry2x32 "threefry2x32" |_, o| {
         let [_, _, x, y] = o else { return Err(arity(4, o.len())) };
@@ -95,7 +121,10 @@ random! {
             return Err(Error::shape(format!("key and counter words have different shapes: {x} and {y}")));
         }
         Ok(smallvec![widest.clone(), widest.clone()])
-    }, |p, b, o, axis| leading(p, b, o, axis);
+    }, |p, b, o, axis| {
+        let results = b.emit(*p, &aligned(b, o, axis))?;
+        Ok(results.into_iter().map(|value| Batched { value, dim: Some(0) }).collect())
+    };
     RandomBits "random_bits" |p, o| {
         let dtype = match p.bit_width {
             8 => DType::U8,
@@ -139,11 +168,7 @@ random! {
         }
         Ok(smallvec![key.with_shape(if key.rank() > 0 { &key.shape } else { &data.shape })])
     }, |p, b, o, axis| {
-        let atoms: Vec<Atom> = o.iter().map(|operand| match operand.dim {
-            None if b.rank(operand.value) == 0 => operand.value,
-            _ => to_front(b, *operand, axis.size),
-        }).collect();
-        Ok(smallvec![Batched { value: b.op(*p, &atoms), dim: Some(0) }])
+        Ok(smallvec![Batched { value: b.op(*p, &aligned(b, o, axis)), dim: Some(0) }])
     };
     RandomClone "random_clone" |_, o| Ok(smallvec![keys(o)?.clone()]), |p, b, o, axis| leading(p, b, o, axis);
     RngBitGenerator "rng_bit_generator" |p, o| {
