@@ -235,6 +235,10 @@ const OTHERS: &[(&str, &str)] = &[
         "{ lambda ; a:f64[4,3] b:i32[3]. let c:i32[3] = mul b 0:i32[]; d:f64[4,3] e:i32[3] f:f64[3] = geqp3[use_magma=None] a c in (d, e, f) }",
     ),
     (
+        "broadcast_to",
+        "{ lambda ; a:f64[1,3]. let b:f64[2,4,3] = broadcast_to[shape=(2, 4, 3)] a in (b,) }",
+    ),
+    (
         "closed_call",
         "{ lambda ; a:f64[3]. let b:f64[3] = closed_call[call_jaxpr={ lambda ; a:f64[3]. let b:f64[3] = sin a in (b,) }] a in (b,) }",
     ),
@@ -557,7 +561,10 @@ fn refused(error: &jaxide_core::Error) -> bool {
 fn programs_of_jax_keep_the_laws() {
     let mut programs = programs_of_jax();
     // Values of constants are not in the text, and inner texts of callbacks mean nothing here.
-    programs.retain(|sample| sample.jaxpr.jaxpr.constvars.is_empty());
+    // The bit generator makes other numbers for all lanes at once than for each alone, in JAX too.
+    programs.retain(|sample| {
+        sample.jaxpr.jaxpr.constvars.is_empty() && !sample.text.contains("key<urbg>")
+    });
     let mut broken = Vec::new();
     for sample in &programs {
         if let Some(jaxpr) = in_double(&sample.text)
@@ -577,12 +584,24 @@ fn programs_of_jax_keep_the_laws() {
 /// Primitives whose derivative is not the limit of differences, and why.
 const WITHOUT_DIFFERENCES: &[(&str, &str)] = &[
     ("stop_gradient", "its derivative is zero by definition"),
-    ("reduce_precision", "its derivative is that of the identity"),
     (
         "eigh",
         "one triangle is read, and the derivative takes the matrix as Hermitian",
     ),
 ];
+
+/// Whether numbers are rounded to fewer digits on the way: derivatives do not see that.
+fn has_narrow_floats(jaxpr: &ClosedJaxpr) -> bool {
+    jaxpr.jaxpr.eqns.iter().any(|eqn| {
+        let mut outputs = eqn.outputs.iter();
+        let mut found = outputs.any(|&var| {
+            let dtype = jaxpr.jaxpr.aval_of(var).dtype;
+            dtype.is_inexact() && dtype.real() != DType::F64
+        });
+        eqn.prim.visit(&mut |sub| found |= has_narrow_floats(sub));
+        found
+    })
+}
 
 fn has(jaxpr: &ClosedJaxpr, name: &str) -> bool {
     jaxpr.jaxpr.eqns.iter().any(|eqn| {
@@ -607,7 +626,8 @@ fn keeps_the_laws(jaxpr: &ClosedJaxpr) -> Result<(), String> {
     if eval::eval(jaxpr, &tame(jaxpr)).is_err() {
         return Ok(());
     }
-    if laws::is_double(jaxpr) {
+    let rounds = has_narrow_floats(jaxpr) || has(jaxpr, "reduce_precision");
+    if laws::is_double(jaxpr) && !rounds {
         match apply(jaxpr, &laws::jvp(jaxpr)) {
             Err(error) if refused(&error) => {}
             _ if WITHOUT_DIFFERENCES.iter().any(|(name, _)| has(jaxpr, name)) => {}

@@ -164,10 +164,12 @@ fn find_out(samples: &[Sample], info: &PrimInfo) -> Found {
             .filter(|sample| sample.primitives.contains_key(info.name))
     };
     let smallest = of_it().map(Sample::size).min();
-    for sample in of_it()
+    let mut shown: Vec<&Sample> = of_it()
         .filter(|sample| Some(sample.size()) == smallest)
-        .take(3)
-    {
+        .collect();
+    // Those with floats say most.
+    shown.sort_by_key(|sample| inexact(&sample.jaxpr.in_avals()).is_empty());
+    for sample in shown.into_iter().take(3) {
         found
             .derivative
             .extend(derivative(&sample.jaxpr, info.name));
