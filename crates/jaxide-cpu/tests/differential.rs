@@ -645,3 +645,89 @@ fn views_of_what_is_stored_later() {
   in (j, i) }}"
     ));
 }
+
+/// A reduction of an array to a result of this type.
+fn reduction(op: &str, axes: &str, from: &str, to: &str) {
+    let sharding = if op.starts_with("arg") {
+        "index_dtype=int32"
+    } else {
+        "out_sharding=None"
+    };
+    check(&format!(
+        "{{ lambda ; a:{from}. let b:{to} = {op}[axes=({axes}) {sharding}] a in (b,) }}"
+    ));
+}
+
+#[test]
+fn reductions_over_long_rows_go_on_chunk_by_chunk() {
+    for rows in [16, 37] {
+        for (op, dtype) in [
+            ("reduce_sum", "f64"),
+            ("reduce_sum", "i32"),
+            ("reduce_max", "f32"),
+            ("reduce_min", "f16"),
+            ("reduce_sum", "c128"),
+            ("reduce_or", "bool"),
+        ] {
+            reduction(
+                op,
+                "0,",
+                &format!("{dtype}[{rows},700]"),
+                &format!("{dtype}[700]"),
+            );
+        }
+        reduction("argmax", "0,", &format!("f32[{rows},700]"), "i32[700]");
+        reduction("argmin", "0,", &format!("f64[{rows},700]"), "i32[700]");
+        reduction(
+            "reduce_sum",
+            "1,",
+            &format!("f64[3,{rows},700]"),
+            "f64[3,700]",
+        );
+    }
+}
+
+#[test]
+fn reductions_of_many_elements_are_made_in_parts() {
+    for (op, dtype) in [
+        ("reduce_sum", "f64"),
+        ("reduce_sum", "i32"),
+        ("reduce_max", "f32"),
+        ("reduce_and", "bool"),
+        ("reduce_sum", "c128"),
+    ] {
+        reduction(op, "0,", &format!("{dtype}[70001]"), &format!("{dtype}[]"));
+        reduction(
+            op,
+            "1,",
+            &format!("{dtype}[2,66000]"),
+            &format!("{dtype}[2]"),
+        );
+        reduction(
+            op,
+            "0,",
+            &format!("{dtype}[9001,17]"),
+            &format!("{dtype}[17]"),
+        );
+    }
+    reduction("argmax", "0,", "f32[70001]", "i32[]");
+    reduction("argmin", "0,", "f32[9001,17]", "i32[17]");
+}
+
+#[test]
+fn nests_over_the_same_rows_run_together() {
+    check(
+        "{ lambda ; a:f64[90,300] b:f64[300]. let
+            c:f64[90] = reduce_max[axes=(1,) out_sharding=None] a
+            d:f64[90,1] = broadcast_in_dim[broadcast_dimensions=(0,) shape=(90, 1) sharding=None] c
+            e:f64[90,300] = sub a d
+            f:f64[90,300] = exp e
+            g:f64[90] = reduce_sum[axes=(1,) out_sharding=None] f
+            h:f64[90,1] = broadcast_in_dim[broadcast_dimensions=(0,) shape=(90, 1) sharding=None] g
+            i:f64[90,300] = div f h
+            j:f64[1,300] = broadcast_in_dim[broadcast_dimensions=(1,) shape=(1, 300) sharding=None] b
+            k:f64[90,300] = mul i j
+            l:f64[300] = reduce_sum[axes=(0,) out_sharding=None] k
+          in (k, l, g) }",
+    );
+}
