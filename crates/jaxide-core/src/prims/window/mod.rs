@@ -40,7 +40,9 @@ fn window_count(
     }
     let count = (|| {
         let base = i64::try_from(dilated(length, base_dilation)?).ok()?;
-        let padded = usize::try_from(base.checked_add(low)?.checked_add(high)?).ok()?;
+        // Negative padding may take more than there is: no window fits what is left.
+        let padded = base.checked_add(low)?.checked_add(high)?.max(0);
+        let padded = usize::try_from(padded).ok()?;
         let window = dilated(window, window_dilation)?;
         Some(if padded < window {
             0
@@ -50,7 +52,7 @@ fn window_count(
     })();
     count.ok_or_else(|| {
         Error::parameter(format!(
-            "padding ({low}, {high}) of an axis of length {length} gives no length"
+            "padding ({low}, {high}) of an axis of length {length} is too large"
         ))
     })
 }
