@@ -124,7 +124,8 @@ impl Scope {
         let indices = self.to_dtype(indices, index_dtype);
         let indices = self.to_shape(indices, &index_shape);
         let mode = draw.choose(&[GatherScatterMode::Clip, GatherScatterMode::FillOrDrop]);
-        if draw.flag() {
+        // What XLA does with updates that no index places has no derivative of its own.
+        if draw.flag() && !windows.map.is_empty() {
             let updates = self.pick_like(draw, &aval.with_shape(&shape));
             return self.scatter(draw, &windows, window_axes, mode, [x, indices, updates]);
         }
