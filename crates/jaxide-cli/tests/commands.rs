@@ -140,7 +140,8 @@ fn eval_reads_and_writes_archives() {
     folder.fails(
         "eval f.jaxpr",
         1,
-        "error: the program takes 1 arguments, and the archive has 0\n",
+        "error: the program takes 1 arguments, and the archive has 0\n |\n = help: give them as members in0, in1, ... of an \
+         archive: `--inputs X.npz`\n",
     );
     folder.fails(
         "eval f.jaxpr --inputs none.npz",

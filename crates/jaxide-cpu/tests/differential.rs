@@ -731,3 +731,48 @@ fn nests_over_the_same_rows_run_together() {
           in (k, l, g) }",
     );
 }
+
+#[test]
+fn updates_may_read_their_indices_from_their_operand() {
+    check(
+        "{ lambda ; a:i32[3]. let
+            b:i32[3] = mul a a
+            c:i32[3] = rem b 3:i32[]
+            d:i32[3,1] = reshape[dimensions=None new_sizes=(3, 1) sharding=None] c
+            e:i32[3,1] = reshape[dimensions=None new_sizes=(3, 1) sharding=None] c
+            f:i32[3] = scatter-add[
+              dimension_numbers=ScatterDimensionNumbers(update_window_dims=(1,), inserted_window_dims=(), scatter_dims_to_operand_dims=(0,), operand_batching_dims=(), scatter_indices_batching_dims=())
+              indices_are_sorted=False
+              mode=GatherScatterMode.CLIP
+              unique_indices=False
+              update_consts=()
+              update_jaxpr=None
+            ] c d e
+          in (f,) }",
+    );
+}
+
+#[test]
+fn stacks_made_by_a_loop_outlive_what_its_turns_need() {
+    // Each turn multiplies, so that temporaries of the turn stand beside the stack, which is read after the loop only.
+    check(
+        "{ lambda ; a:f64[32,64] b:f64[1,32] c:f64[5,1,32]. let
+            _:f64[1,32] d:f64[5,1,32] = scan[
+              jaxpr={ lambda ; a:f64[32,64] b:f64[1,32] c:f64[1,32]. let
+                  d:f64[1,64] = dot_general[dimension_numbers=(([1], [0]), ([], [])) preferred_element_type=float64] b a
+                  e:f64[1,64] = tanh d
+                  f:f64[1,32] g:f64[1,32] = split[axis=1 sizes=(32, 32)] e
+                  h:f64[1,32] = mul f c
+                  i:f64[1,32] = add h g
+                in (i, h) }
+              length=5
+              linear=(False, False, False)
+              num_carry=1
+              num_consts=1
+              reverse=False
+              unroll=1
+            ] a b c
+            e:f64[] = reduce_sum[axes=(0, 1, 2) out_sharding=None] d
+          in (e,) }",
+    );
+}

@@ -13,6 +13,8 @@ pub(super) struct LastUses {
     owned: HashSet<ValueId>,
     /// Results of updates whose operand's memory they can take over.
     in_place: HashSet<ValueId>,
+    /// Updates, by step and operand, that read their indices or new values in the memory of their operand.
+    reread: HashSet<(usize, ValueId)>,
 }
 
 impl LastUses {
@@ -23,6 +25,7 @@ impl LastUses {
             made: HashSet::new(),
             owned: HashSet::new(),
             in_place: HashSet::new(),
+            reread: HashSet::new(),
         };
         // Parameters of a loop's body are buffers of the loop's own; those of the program are the caller's, but for donated ones.
         if std::ptr::eq(region, &graph.root) {
@@ -46,13 +49,14 @@ impl LastUses {
                     continue;
                 };
                 let node = graph.node(*id);
+                let owner = assembler.plan.stored.owner(node.args[0]);
+                let views_it = |&value: &ValueId| assembler.plan.stored.owner(value) == owner;
                 // Results of the region are read at its end.
-                let wanted = region.results.iter().any(|&result| {
-                    assembler.plan.stored.owner(result) == assembler.plan.stored.owner(node.args[0])
-                });
-                if wanted {
-                    let owner = assembler.plan.stored.owner(node.args[0]);
+                if region.results.iter().any(views_it) {
                     uses.last.insert(owner, usize::MAX);
+                }
+                if node.args[1..].iter().any(views_it) {
+                    uses.reread.insert((k, node.args[0]));
                 }
                 if uses.can_update(k, node.args[0])
                     && !matches!(node.op, Op::SelectAndScatter { .. })
@@ -74,9 +78,12 @@ impl LastUses {
         self.made.contains(&value)
     }
 
-    /// Whether step `k` may overwrite an array: it is not the caller's, has memory of its own, and no later step reads it.
+    /// Whether step `k` may update an array in its memory: it is not the caller's, has memory of its own, no later step reads it, and
+    /// this one reads nothing else there.
     pub(super) fn can_update(&self, k: usize, value: ValueId) -> bool {
-        self.owned.contains(&value) && self.last.get(&value).is_none_or(|&last| last <= k)
+        self.owned.contains(&value)
+            && !self.reread.contains(&(k, value))
+            && self.last.get(&value).is_none_or(|&last| last <= k)
     }
 
     /// Whether a value is an update that takes over its operand's memory.

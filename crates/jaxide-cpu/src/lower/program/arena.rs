@@ -18,9 +18,11 @@ pub(crate) fn assign(program: &mut Program) {
     let mut walk = Walk {
         lives: vec![None; program.temps.len()],
         pointees: HashMap::new(),
+        loops: Vec::new(),
         clock: 0,
     };
     walk.block(&program.body);
+    walk.keep_through_loops();
     let mut order: Vec<usize> = (0..program.temps.len())
         .filter(|&k| walk.lives[k].is_some())
         .collect();
@@ -63,6 +65,8 @@ struct Walk {
     lives: Vec<Option<Life>>,
     /// The places that changing pointers point to.
     pointees: HashMap<PointerVar, Vec<Place>>,
+    /// Loops by their first and last step, inner ones before outer ones.
+    loops: Vec<Life>,
     clock: usize,
 }
 
@@ -140,8 +144,23 @@ impl Walk {
                 life.last = end;
             }
         }
+        self.loops.push(Life {
+            first: start,
+            last: end,
+        });
         for slot in slots {
             slot.buffers.iter().for_each(|place| self.touch(place));
+        }
+    }
+
+    /// What turns of a loop leave for after it, each a part, is needed from the loop's beginning.
+    fn keep_through_loops(&mut self) {
+        for turns in &self.loops {
+            for life in self.lives.iter_mut().flatten() {
+                if (turns.first..=turns.last).contains(&life.first) && life.last > turns.last {
+                    life.first = turns.first;
+                }
+            }
         }
     }
 }
