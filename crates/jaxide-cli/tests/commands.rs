@@ -151,7 +151,8 @@ fn eval_reads_and_writes_archives() {
     folder.fails(
         "eval f.jaxpr --backend gpu",
         2,
-        "error: cannot parse argument \"gpu\": there is no backend `gpu`, only eval and native\n\nTry `jaxide help`.\n",
+        "error: cannot parse argument \"gpu\": there is no backend `gpu`, only eval, native, native-avx512, native-avx2 and \
+         native-portable\n\nTry `jaxide help`.\n",
     );
 }
 
