@@ -48,7 +48,7 @@ impl From<std::ops::RangeFull> for RefAt {
 /// Transformations see through it: a function that uses references inside is as pure as any other.
 ///
 /// ```
-/// use jaxide::{Array, Ref, jit};
+/// use jaxide::{Array, Ref, grad, jit};
 /// let square_sum = |x: Array| {
 ///     let total = Ref::new(&x);
 ///     total.set(&(total.get() * &x));
@@ -56,7 +56,8 @@ impl From<std::ops::RangeFull> for RefAt {
 ///     total.freeze().sum()
 /// };
 /// let x = Array::from([1.0f32, 2.0, 3.0]);
-/// assert_eq!(jit(square_sum)(x).item::<f32>(), 15.0);
+/// assert_eq!(jit(square_sum)(x.clone()).item::<f32>(), 15.0);
+/// assert_eq!(grad(square_sum)(x).to_vec::<f32>(), [2.0, 4.0, 6.0]);
 /// ```
 #[derive(Clone, Debug)]
 pub struct Ref(Array);

@@ -248,7 +248,7 @@ pub(crate) fn close_unknown(
 /// Keeps the equations and residuals that the results need. Residuals become leading arguments in the order in
 /// which a walk from the results meets them (that of JAX, which shows in printed sub-jaxprs).
 fn prune_residuals(jaxpr: &Jaxpr, residuals: &[Atom]) -> (ClosedJaxpr, Vec<Atom>) {
-    let order = constant_order(jaxpr);
+    let mut order = constant_order(jaxpr);
     let mut new = jaxpr.clone();
     let mut needed: VarMap<()> = VarMap::new();
     for atom in &jaxpr.outvars {
@@ -267,6 +267,11 @@ fn prune_residuals(jaxpr: &Jaxpr, residuals: &[Atom]) -> (ClosedJaxpr, Vec<Atom>
         }
     }
     new.eqns.reverse();
+    // No result leads to what only a write to a reference takes.
+    let of_effects: Vec<Var> = (jaxpr.constvars.iter().copied())
+        .filter(|&var| needed.contains_key(var) && !order.contains(&var))
+        .collect();
+    order.extend(of_effects);
     let index: HashMap<_, _> = jaxpr.constvars.iter().zip(residuals).collect();
     let residuals = order.iter().map(|var| *index[var]).collect();
     new.constvars = Vec::new();
