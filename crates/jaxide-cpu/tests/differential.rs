@@ -776,3 +776,19 @@ fn stacks_made_by_a_loop_outlive_what_its_turns_need() {
           in (e,) }",
     );
 }
+
+#[test]
+fn batched_scatters_need_no_index_components() {
+    check(
+        "{ lambda ; a:i32[2,0] b:f64[2,2] c:f64[2,2]. let
+            d:f64[2,2] = scatter-add[
+              dimension_numbers=ScatterDimensionNumbers(update_window_dims=(1,), inserted_window_dims=(), scatter_dims_to_operand_dims=(), operand_batching_dims=(1,), scatter_indices_batching_dims=(0,))
+              indices_are_sorted=False
+              mode=GatherScatterMode.CLIP
+              unique_indices=False
+              update_consts=()
+              update_jaxpr={ lambda ; a:f64[] b:f64[]. let c:f64[] = add a b in (c,) }
+            ] b a c
+          in (d,) }",
+    );
+}

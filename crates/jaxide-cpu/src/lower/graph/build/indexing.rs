@@ -220,6 +220,7 @@ impl Build {
             return Ok(x);
         }
         if self.scope.shape(indices).contains(&0)
+            && spec.operand_batching.is_empty()
             && self.scope.shape(updates) == self.scope.shape(x)
         {
             return self.elementwise_scatter(spec, x, updates);
@@ -235,8 +236,8 @@ impl Build {
         ))
     }
 
-    /// Index vectors without components, of which XLA takes there to be one: operand and updates of one shape are
-    /// combined element by element.
+    /// Index vectors without components, of which XLA takes there to be one where no axis is batched: operand and updates of
+    /// one shape are combined element by element.
     fn elementwise_scatter(
         &mut self,
         spec: ScatterSpec,
