@@ -172,12 +172,12 @@ pub(in crate::eval) fn scatter_pairs(
             x.aval()
         )));
     }
-    // Index vectors without components put every window at the origin. Where no axis is batched XLA takes them to say that
-    // there is one window, and combines operand and updates element by element when they have one shape.
-    if indices.is_empty()
-        && numbers.operand_batching_dims.is_empty()
-        && updates.shape() == x.shape()
-    {
+    // Index vectors without components put every window at the origin. XLA takes them to say that there is one window, and
+    // combines operand and updates element by element when they have one shape and the same batched axes.
+    let same_batching = (numbers.operand_batching_dims.iter())
+        .zip(&numbers.scatter_indices_batching_dims)
+        .all(|(&axis, &of_indices)| batch_axes.get(of_indices) == Some(&axis));
+    if indices.is_empty() && same_batching && updates.shape() == x.shape() {
         return Ok((0..x.len()).map(|position| (position, position)).collect());
     }
     let mut sizes = ones(rank);

@@ -219,8 +219,14 @@ impl Build {
         if self.scope.shape(updates).contains(&0) || self.scope.shape(x).contains(&0) {
             return Ok(x);
         }
+        let batch_axes: Dims = (0..self.scope.shape(updates).len())
+            .filter(|axis| !spec.update_window.contains(axis))
+            .collect();
+        let same_batching = (spec.operand_batching.iter())
+            .zip(&spec.indices_batching)
+            .all(|(&axis, &of_indices)| batch_axes.get(of_indices) == Some(&axis));
         if self.scope.shape(indices).contains(&0)
-            && spec.operand_batching.is_empty()
+            && same_batching
             && self.scope.shape(updates) == self.scope.shape(x)
         {
             return self.elementwise_scatter(spec, x, updates);
@@ -236,8 +242,8 @@ impl Build {
         ))
     }
 
-    /// Index vectors without components, of which XLA takes there to be one where no axis is batched: operand and updates of
-    /// one shape are combined element by element.
+    /// Index vectors without components, of which XLA takes there to be one: operand and updates of one shape and with the
+    /// same batched axes are combined element by element.
     fn elementwise_scatter(
         &mut self,
         spec: ScatterSpec,
