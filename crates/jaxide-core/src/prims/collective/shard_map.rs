@@ -403,11 +403,18 @@ impl Primitive for ShardMap {
             ..aval
         };
         let shards = self.jaxpr.out_avals();
+        let wanted = self.jaxpr.in_avals();
         if self.mesh_axes().iter().all(|(_, size)| *size == 1) {
+            for (index, (want, got)) in wanted.iter().zip(operands).enumerate() {
+                if want.shape != got.shape || want.dtype != got.dtype {
+                    return Err(Error::shape(format!(
+                        "operand {index} is {got}, and {want} is expected"
+                    )));
+                }
+            }
             return Ok(shards.into_iter().map(plain).collect());
         }
         let (in_specs, out_specs) = self.specs()?;
-        let wanted = self.jaxpr.in_avals();
         for (index, ((shard, spec), got)) in wanted.iter().zip(&in_specs).zip(operands).enumerate()
         {
             let want = self.whole(shard, spec)?;
