@@ -31,4 +31,4 @@ pub use jaxpr::{
     debug_check, parse,
 };
 pub use prims::Prim;
-pub use tensor::{Element, Storage, Tensor, byte_size, check_allocatable, element_count};
+pub use tensor::{Element, Identity, Storage, Tensor, byte_size, check_allocatable, element_count};

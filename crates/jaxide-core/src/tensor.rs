@@ -54,6 +54,35 @@ enum Data {
     Shared(Arc<dyn Storage>),
 }
 
+/// What an array is: two handles with equal identities are the same array.
+///
+/// Arrays in shared memory are the same while they share it; those that a handle holds itself (at most 16 bytes) have
+/// nothing to share and are the same when their bits are. An identity of shared memory is good for as long as some handle
+/// keeps that memory.
+///
+/// ```
+/// use jaxide_core::Tensor;
+/// let small = |x: f32| Tensor::from_vec(&[2], vec![x, 2.0]);
+/// assert_eq!(small(1.0)?.identity(), small(1.0)?.identity());
+/// assert_ne!(small(1.0)?.identity(), small(3.0)?.identity());
+/// let large = Tensor::from_vec(&[8], vec![0.0f32; 8])?;
+/// assert_eq!(large.identity(), large.clone().identity());
+/// assert_ne!(large.identity(), Tensor::from_vec(&[8], vec![0.0f32; 8])?.identity());
+/// # Ok::<(), jaxide_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Identity {
+    shape: Shape,
+    dtype: DType,
+    data: Contents,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Contents {
+    Bits([u64; 2]),
+    Memory(usize),
+}
+
 /// An immutable, cheaply cloned array in row-major order.
 ///
 /// `bool` elements are bytes 0 or 1; types of 2 or 4 bits take a byte each, sign-extended; 8-bit floats
@@ -282,6 +311,19 @@ impl Tensor {
                 "one element was asked for, and there are {}",
                 other.len()
             ))),
+        }
+    }
+
+    /// What this array is, beside others.
+    pub fn identity(&self) -> Identity {
+        let data = match &self.data {
+            Data::Inline(words) => Contents::Bits(*words),
+            Data::Shared(storage) => Contents::Memory(Arc::as_ptr(storage).cast::<()>() as usize),
+        };
+        Identity {
+            shape: self.shape.clone(),
+            dtype: self.dtype,
+            data,
         }
     }
 

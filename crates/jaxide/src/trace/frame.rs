@@ -39,7 +39,9 @@ pub(crate) struct Frame {
 /// What makes two uses of an outer array the same.
 #[derive(PartialEq, Eq, Hash)]
 enum Identity {
-    Buffer(usize, Vec<usize>, jaxide_core::DType),
+    /// An array with elements, and whether it is weakly typed.
+    Concrete(jaxide_core::Identity, bool),
+    /// A value of an outer trace.
     Tracer(u64, Var),
 }
 
@@ -207,12 +209,7 @@ impl Frame {
                         dtype: tensor.dtype(),
                         weak_type: *weak,
                     }),
-                    None => {
-                        let address = tensor.bytes().as_ptr() as usize;
-                        let identity =
-                            Identity::Buffer(address, tensor.shape().to_vec(), tensor.dtype());
-                        self.capture(identity, array)
-                    }
+                    None => self.capture(Identity::Concrete(tensor.identity(), *weak), array),
                 }
             }
             Repr::Spec(aval) => raise(no_value(aval)),
