@@ -512,7 +512,7 @@ fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
             ))
         }),
         P::SymmetricProduct(p) => binary(inputs, |a, c| {
-            linalg::symmetric_product(a, c, p.alpha, p.beta)
+            linalg::symmetric_product(a, c, p.alpha.0, p.beta.0)
         }),
 
         P::Fft(p) => unary(inputs, |x| linalg::fourier(x, p.fft_type, &p.fft_lengths)),

@@ -237,7 +237,7 @@ macro_rules! param_kind {
 macro_rules! prim_struct {
     ($(#[doc = $doc:literal])* $variant:ident) => {
         $(#[doc = $doc])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Hash)]
         pub struct $variant;
 
         impl PrimText for $variant {
@@ -256,7 +256,7 @@ macro_rules! prim_struct {
     };
     ($(#[doc = $doc:literal])* $variant:ident { $($(#[doc = $fdoc:literal])* $field:ident: $ty:ty $(= $mode:ident)?,)* }) => {
         $(#[doc = $doc])*
-        #[derive(Clone, Debug, PartialEq)]
+        #[derive(Clone, Debug, PartialEq, Hash)]
         pub struct $variant { $($(#[doc = $fdoc])* pub $field: $ty,)* }
 
         impl PrimText for $variant {
@@ -309,7 +309,7 @@ macro_rules! primitives {
         )*)*
 
         /// A primitive with its parameters.
-        #[derive(Clone, Debug, PartialEq)]
+        #[derive(Clone, Debug, PartialEq, Hash)]
         pub enum Prim { $($( $(#[doc = $doc])* $variant($variant), )*)* }
 
         impl Prim {

@@ -628,7 +628,7 @@ super::primitives! {
             /// How many.
             k: usize,
             /// Required share of true results.
-            recall_target: f64,
+            recall_target: RealNumber,
             /// The axis, negative from the end.
             reduction_dimension: i64,
             /// A hint.
@@ -917,9 +917,9 @@ super::primitives! {
         /// `alpha * A * A^T + beta * C`.
         SymmetricProduct "symmetric_product" (2 -> 1) {
             /// Factor of the product.
-            alpha: f64,
+            alpha: RealNumber,
             /// Factor of the second operand.
-            beta: f64,
+            beta: RealNumber,
         };
         /// Discrete Fourier transform over the last axes.
         Fft "fft" (1 -> 1) {

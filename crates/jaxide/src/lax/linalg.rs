@@ -352,7 +352,10 @@ pub fn triangular_solve(a: &Array, b: &Array, how: Triangular) -> Array {
 #[track_caller]
 pub fn symmetric_product(a: &Array, c: &Array, alpha: f64, beta: f64) -> Array {
     bind_one(
-        prims::SymmetricProduct { alpha, beta },
+        prims::SymmetricProduct {
+            alpha: prims::RealNumber(alpha),
+            beta: prims::RealNumber(beta),
+        },
         &[a.clone(), c.clone()],
     )
 }

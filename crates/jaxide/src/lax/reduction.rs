@@ -155,7 +155,7 @@ fn approx_top_k(x: &Array, k: usize, is_max_k: bool) -> (Array, Array) {
         aggregate_to_topk: true,
         is_max_k,
         k,
-        recall_target: 0.95,
+        recall_target: prims::RealNumber(0.95),
         reduction_dimension: -1,
         reduction_input_size_override: -1,
     };

@@ -30,7 +30,7 @@ impl ParamType for ClosedJaxpr {
 }
 
 /// A jaxpr or `None`: the combiner of a scatter.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Hash)]
 pub struct OptionalJaxpr(pub Option<ClosedJaxpr>);
 
 impl ParamType for OptionalJaxpr {
@@ -59,7 +59,7 @@ impl ParamType for OptionalJaxpr {
 }
 
 /// The branches of a `cond`, by index.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Branches(pub Vec<ClosedJaxpr>);
 
 impl ParamType for Branches {
@@ -90,7 +90,7 @@ impl ParamType for Branches {
 }
 
 /// The four functions of a `custom_linear_solve`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct LinearSolveJaxprs {
     /// The linear map.
     pub matvec: ClosedJaxpr,

@@ -17,7 +17,7 @@ pub use jaxprs::*;
 pub use names::*;
 pub use python::PyValue;
 pub use reference::*;
-pub use scalars::SpelledDType;
+pub use scalars::{RealNumber, SpelledDType};
 pub use words::*;
 
 use crate::jaxpr::ClosedJaxpr;

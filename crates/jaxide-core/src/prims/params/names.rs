@@ -1,6 +1,7 @@
 //! Names, values without meaning here, and rules known by name.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use super::{PyType, PyValue, expected, items};
@@ -103,7 +104,7 @@ impl PyType for AxisNames {
 }
 
 /// A value without meaning here, kept as it was written: shardings, policies, function reprs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Opaque(pub PyValue);
 
 impl Default for Opaque {
@@ -182,6 +183,12 @@ impl PartialEq for Rule {
                 (Some(a), Some(b)) => Arc::ptr_eq(a, b),
                 (Some(_), None) | (None, Some(_)) => false,
             }
+    }
+}
+
+impl Hash for Rule {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
     }
 }
 

@@ -6,7 +6,7 @@ use crate::dtype::DType;
 use crate::jaxpr::Scalar;
 
 /// The Python values that occur in parameters.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub enum PyValue {
     /// `None`.
     None,

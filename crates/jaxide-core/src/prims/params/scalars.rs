@@ -1,5 +1,7 @@
 //! Numbers, dtypes and containers of them as parameters.
 
+use std::hash::{Hash, Hasher};
+
 use super::{PyType, PyValue, expected, items};
 use crate::dtype::DType;
 use crate::jaxpr::{Dims, Scalar};
@@ -42,11 +44,27 @@ macro_rules! integers {
 }
 integers! { usize, "non-negative int"; i64, "int"; i32, "int"; u32, "non-negative int"; }
 
-impl PyType for f64 {
+/// A real parameter. Two are the same when their bits are, so that it can be part of a key.
+#[derive(Clone, Copy, Debug)]
+pub struct RealNumber(pub f64);
+
+impl PartialEq for RealNumber {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.to_bits() == other.0.to_bits()
+    }
+}
+
+impl Hash for RealNumber {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.to_bits().hash(state);
+    }
+}
+
+impl PyType for RealNumber {
     const KIND: &'static str = "float";
 
     fn to_py(&self) -> PyValue {
-        PyValue::Scalar(Scalar::Float(*self))
+        PyValue::Scalar(Scalar::Float(self.0))
     }
 
     fn from_py(value: &PyValue) -> Result<Self, String> {
@@ -54,7 +72,7 @@ impl PyType for f64 {
             PyValue::Scalar(scalar @ (Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_))) => {
                 scalar
                     .as_f64()
-                    .map_or_else(|| expected("a float", value), Ok)
+                    .map_or_else(|| expected("a float", value), |value| Ok(RealNumber(value)))
             }
             other => expected("a float", other),
         }
@@ -119,6 +137,12 @@ impl From<DType> for SpelledDType {
 impl PartialEq for SpelledDType {
     fn eq(&self, other: &Self) -> bool {
         self.dtype == other.dtype
+    }
+}
+
+impl Hash for SpelledDType {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.dtype.hash(state);
     }
 }
 

@@ -178,8 +178,10 @@ impl Build {
             rhs_batch: batch,
         };
         let product = self.dot(a, a, &numbers, dtype, app.shape())?;
-        let alpha = self.scope.splat(Scalar::Float(params.alpha), dtype, &[])?;
-        let beta = self.scope.splat(Scalar::Float(params.beta), dtype, &[])?;
+        let alpha = self
+            .scope
+            .splat(Scalar::Float(params.alpha.0), dtype, &[])?;
+        let beta = self.scope.splat(Scalar::Float(params.beta.0), dtype, &[])?;
         let product = self.map(MapOp::Mul, &[alpha, product], dtype);
         let rest = self.map(MapOp::Mul, &[beta, c], dtype);
         Ok(self.map(MapOp::Add, &[product, rest], dtype))

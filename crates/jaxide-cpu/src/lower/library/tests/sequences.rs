@@ -3,8 +3,8 @@
 use super::{Numbers, check, check_within, operands, run};
 use jaxide_core::prims::{
     ApproxTopK, BitcastConvertType, Cumlogsumexp, Cummax, Cummin, Cumprod, Cumsum, DebugPrint, Fft,
-    FftType, Name, Nonzero, Opaque, RandomBits, RandomGamma, RngAlgorithm, RngBitGenerator,
-    SearchSide, SearchSorted, Sort, TopK,
+    FftType, Name, Nonzero, Opaque, RandomBits, RandomGamma, RealNumber, RngAlgorithm,
+    RngBitGenerator, SearchSide, SearchSorted, Sort, TopK,
 };
 use jaxide_core::{DType, Dims, Tensor};
 
@@ -106,7 +106,7 @@ fn largest_elements() {
                         aggregate_to_topk: true,
                         is_max_k,
                         k,
-                        recall_target: 0.9,
+                        recall_target: RealNumber(0.9),
                         reduction_dimension: axis as i64 - shape.len() as i64,
                         reduction_input_size_override: -1,
                     };
