@@ -11,7 +11,7 @@ use std::mem::MaybeUninit;
 use std::time::{Duration, Instant};
 
 /// How a program is compiled.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct CompileOptions {
     /// At most this many threads work on one run; all of the pool if `None`.
     pub threads: Option<usize>,

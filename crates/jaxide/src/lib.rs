@@ -58,6 +58,7 @@
 mod api;
 mod array;
 mod control;
+mod execute;
 mod function;
 pub mod lax;
 pub mod nn;
@@ -69,6 +70,7 @@ mod trace;
 pub use api::*;
 pub use array::{Array, Leaf, Nested};
 pub use control::*;
+pub use execute::{Cache, CachedProgram, cache, with_interpreter};
 pub use function::{ArgList, Function, Transformed};
 pub use jaxide_core::{self as core, Aval, ClosedJaxpr, DType, Error, ErrorKind, Result, Tensor};
 pub use jaxide_tree::axes;

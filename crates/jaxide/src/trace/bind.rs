@@ -1,12 +1,13 @@
 //! Applying a primitive: recorded inside a trace, run outside.
 
 use jaxide_core::prims::Prim;
-use jaxide_core::{Atom, Aval, ClosedJaxpr, Error, ErrorKind, Result, Tensor, eval};
+use jaxide_core::{Atom, ClosedJaxpr, Error, ErrorKind, Result, Tensor};
 use smallvec::SmallVec;
 
 use super::frame::{Frame, current_frame, value_of};
-use super::{aval_of, caller, raise};
+use super::{caller, raise};
 use crate::array::Array;
+use crate::execute;
 
 /// Applies a primitive to arrays.
 ///
@@ -17,7 +18,7 @@ pub(crate) fn bind(prim: impl Into<Prim>, operands: &[Array]) -> SmallVec<[Array
     let prim = prim.into();
     match current_frame() {
         Some(frame) => record(&frame, prim, operands),
-        None => match run(&prim, operands) {
+        None => match execute::operation(&prim, operands) {
             Ok(results) => results,
             Err(error) => raise(error.in_operation(prim.name())),
         },
@@ -56,21 +57,6 @@ fn record(frame: &Frame, prim: Prim, operands: &[Array]) -> SmallVec<[Array; 1]>
     }
 }
 
-fn run(prim: &Prim, operands: &[Array]) -> Result<SmallVec<[Array; 1]>> {
-    let avals: SmallVec<[Aval; 3]> = operands.iter().map(aval_of).collect();
-    let results = prim.rules().abstract_eval(&avals)?;
-    let values = operands
-        .iter()
-        .map(value_of)
-        .collect::<Result<Vec<Tensor>>>()?;
-    let tensors = eval::eval_eqn(prim, &values)?;
-    Ok(tensors
-        .into_iter()
-        .zip(results)
-        .map(|(tensor, aval)| Array::concrete(tensor, aval.weak_type))
-        .collect())
-}
-
 /// Applies a whole jaxpr to arrays: written into the current trace equation by equation, or run.
 ///
 /// # Panics
@@ -80,7 +66,7 @@ pub(crate) fn inline(jaxpr: &ClosedJaxpr, args: &[Array]) -> Vec<Array> {
     let Some(frame) = current_frame() else {
         let values = args.iter().map(value_of).collect::<Result<Vec<Tensor>>>();
         let results = values
-            .and_then(|values| eval::eval(jaxpr, &values))
+            .and_then(|values| execute::run(jaxpr, values))
             .unwrap_or_else(|error| raise(error));
         let avals = jaxpr.out_avals();
         return results

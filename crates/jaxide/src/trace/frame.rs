@@ -8,11 +8,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use jaxide_core::{
     Atom, Aval, Builder, ClosedJaxpr, Error, ErrorKind, Jaxpr, Literal, Result, Source, Tensor,
-    Var, VarMap, eval,
+    Var, VarMap,
 };
 
 use super::{Captures, Tracer, aval_of, raise};
 use crate::array::{Array, Repr};
+use crate::execute;
 
 /// Whether the arguments of a trace have values.
 pub(crate) enum Known {
@@ -262,7 +263,8 @@ impl Frame {
                         .cloned()
                         .ok_or_else(|| self.not_concrete(tracer)),
                 });
-                let results = eval::eval_eqn(&eqn.prim, &operands.collect::<Result<Vec<_>>>()?)?;
+                let operands = operands.collect::<Result<Vec<_>>>()?;
+                let results = execute::equation(&eqn.prim, &operands)?;
                 for (&var, value) in eqn.outputs.iter().zip(results) {
                     values.map.insert(var, value);
                 }

@@ -8,11 +8,11 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
 use indexmap::{Equivalent, IndexMap};
-use jaxide_core::{Aval, ClosedJaxpr, DType, Error};
-use jaxide_cpu::Executable;
+use jaxide_core::{Aval, ClosedJaxpr, DType};
 use jaxide_tree::{Pytree, TreeDef, structure_hash};
 
 use crate::array::Array;
+use crate::execute::Native;
 use crate::trace::{AxisEnv, are_in_scope, axes_in_scope, is_of};
 
 /// A function traced for one structure and one list of types.
@@ -20,7 +20,7 @@ pub(super) struct Program {
     pub(super) jaxpr: ClosedJaxpr,
     /// The structure of the results.
     pub(super) treedef: TreeDef,
-    pub(super) executable: OnceLock<Result<Executable, Error>>,
+    pub(super) native: OnceLock<Native>,
 }
 
 /// The programs so far.

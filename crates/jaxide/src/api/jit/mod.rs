@@ -6,11 +6,12 @@ use std::sync::{Arc, OnceLock, RwLock};
 
 use jaxide_core::prims::{Jit, Name};
 use jaxide_core::{ClosedJaxpr, Tensor};
-use jaxide_cpu::{CompileOptions, compile};
+use jaxide_cpu::CompileOptions;
 use jaxide_tree::Pytree;
 
 use super::flat::{FlatArgs, avals, flatten, trace_flat, unflatten};
 use crate::array::Array;
+use crate::execute::Native;
 use crate::function::{ArgList, Function, OfTuple, Transformed};
 use crate::trace::{Captures, Known, bind, into_value, raise, tracing};
 use cache::{Cache, Program};
@@ -153,22 +154,18 @@ where
 {
     let args = flatten_known(&options.cache, args);
     let (program, _) = program(f, options, &args);
-    let executable = program
-        .executable
-        .get_or_init(|| compile(&program.jaxpr, &options.compile));
-    let executable = executable
-        .as_ref()
-        .unwrap_or_else(|error| raise(error.clone()));
+    let native = program
+        .native
+        .get_or_init(|| Native::new(&program.jaxpr, &options.compile));
     let mut values: Vec<Tensor> = Vec::with_capacity(args.leaves.len());
     for leaf in args.leaves {
         values.push(into_value(leaf).unwrap_or_else(|error| raise(error)));
     }
-    let results = executable.run(&values).unwrap_or_else(|error| raise(error));
-    let jaxpr = &program.jaxpr.jaxpr;
+    let results = native.run(values).unwrap_or_else(|error| raise(error));
     let leaves = results
         .into_iter()
-        .zip(&jaxpr.outvars)
-        .map(|(tensor, &atom)| Array::concrete(tensor, jaxpr.aval(atom).weak_type))
+        .zip(native.weak())
+        .map(|(tensor, &weak)| Array::concrete(tensor, weak))
         .collect();
     unflatten(&program.treedef, leaves)
 }
@@ -227,7 +224,7 @@ where
     let program = Arc::new(Program {
         jaxpr: traced.jaxpr,
         treedef: traced.aux,
-        executable: OnceLock::new(),
+        native: OnceLock::new(),
     });
     if traced.captured.is_empty()
         && let Ok(mut cache) = options.cache.write()

@@ -1,0 +1,17 @@
+//! Running: single operations, recorded programs and jitted functions, as native code that is compiled once.
+//!
+//! Everything that computes comes through here. What is to run is looked up in one [`cache`] of the process, by what it
+//! says: an operation by its primitive, parameters and types, a program by its equations. So it does not matter who
+//! asks, or how often the same closure is made again.
+
+mod cache;
+mod interpreter;
+mod key;
+mod log;
+mod operation;
+mod program;
+
+pub use cache::{Cache, CachedProgram, cache};
+pub use interpreter::with_interpreter;
+pub(crate) use operation::{equation, operation};
+pub(crate) use program::{Native, run};
