@@ -1,7 +1,7 @@
 //! Arguments that a program may overwrite, and memory of the caller's.
 
 use jaxide_core::jaxpr::parse::parse;
-use jaxide_core::{Result, Tensor};
+use jaxide_core::{Result, Tensor, eval};
 use jaxide_cpu::{CompileOptions, Executable, compile};
 
 const UPDATE: &str = "{ lambda ; a:f32[1000] b:f32[10] c:i32[]. let
@@ -96,6 +96,76 @@ fn results_go_to_the_callers_memory() -> Result<()> {
         for (output, want) in outputs.iter().zip(&want) {
             assert_eq!(output, &want.to_vec::<f32>()?);
         }
+    }
+    Ok(())
+}
+
+/// Lengths around those of vectors, of blocks, and of what threads share.
+const LENGTHS: [usize; 14] = [
+    5,
+    7,
+    8,
+    15,
+    17,
+    31,
+    33,
+    63,
+    65,
+    1000,
+    1023,
+    4097,
+    70_001,
+    1 << 20,
+];
+
+#[test]
+fn results_are_made_in_the_memory_of_arguments_that_are_read_where_they_write() -> Result<()> {
+    for n in LENGTHS {
+        let text = format!(
+            "{{ lambda ; a:f32[{n}] b:f32[{n}]. let
+                c:f32[{n}] = mul a b
+                d:f32[{n}] = add c a
+                e:f32[{n}] = sub d b
+                f:f32[{n}] = mul e a
+              in (d, f) }}"
+        );
+        let options = CompileOptions {
+            donate: vec![0, 1],
+            ..CompileOptions::default()
+        };
+        let program = compile(&parse(&text)?, &options)?;
+        let args: Vec<Tensor> = [2.0, 3.0]
+            .into_iter()
+            .map(|scale| (0..n).map(|k| scale * (k % 5) as f32).collect())
+            .map(|elements: Vec<f32>| Tensor::from_vec(&[n], elements))
+            .collect::<Result<_>>()?;
+        let mut addresses: Vec<_> = args.iter().map(|arg| arg.bytes().as_ptr()).collect();
+        let want = eval::eval(&parse(&text)?, &args)?;
+        let results = program.run_owned(args)?;
+        let mut given: Vec<_> = results.iter().map(|own| own.bytes().as_ptr()).collect();
+        addresses.sort_unstable();
+        given.sort_unstable();
+        assert_eq!(addresses, given, "length {n}");
+        assert_eq!(results, want, "length {n}");
+    }
+    Ok(())
+}
+
+#[test]
+fn an_argument_that_is_read_elsewhere_than_it_would_be_written_is_left_alone() -> Result<()> {
+    for n in LENGTHS {
+        let text = format!(
+            "{{ lambda ; a:f32[{n}]. let
+                b:f32[{n}] = rev[dimensions=(0,)] a
+                c:f32[{n}] = sub a b
+              in (c,) }}"
+        );
+        let args = vec![Tensor::from_vec(
+            &[n],
+            (0..n).map(|k| (k % 11) as f32).collect::<Vec<f32>>(),
+        )?];
+        let want = eval::eval(&parse(&text)?, &args)?;
+        assert_eq!(program(&text).run_owned(args)?, want, "length {n}");
     }
     Ok(())
 }

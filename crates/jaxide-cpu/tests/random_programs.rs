@@ -1,7 +1,7 @@
 //! Native code gives what the interpreter gives, on random programs.
 
 use jaxide_core::transform::{Step, apply};
-use jaxide_core::{ClosedJaxpr, DType, eval};
+use jaxide_core::{ClosedJaxpr, DType, Tensor, eval};
 use jaxide_cpu::{CompileOptions, compile};
 use jaxide_testing::arrays::{Numbers, arguments};
 use jaxide_testing::compare::{Nearness, compare};
@@ -26,7 +26,22 @@ fn agree(jaxpr: &ClosedJaxpr, seed: u64, nearness: Nearness) -> Result<(), TestC
         compare(&got, &want, nearness)
             .map_err(|message| fail(format!("{message}\n{}", program.loops_text())))?;
     }
-    Ok(())
+    // The same bits where the program may write over its arguments.
+    let undisturbed = (program.run(&args)).map_err(|error| fail(format!("run: {error}")))?;
+    let donating = CompileOptions {
+        donate: (0..args.len()).collect(),
+        ..CompileOptions::default()
+    };
+    let program = compile(jaxpr, &donating).map_err(|error| fail(format!("compile: {error}")))?;
+    let own = args.iter().map(unshared).collect();
+    let got = (program.run_owned(own)).map_err(|error| fail(format!("run: {error}")))?;
+    compare(&got, &undisturbed, Nearness::Bits)
+        .map_err(|message| fail(format!("donated: {message}\n{}", program.loops_text())))
+}
+
+/// A copy that shares nothing.
+fn unshared(tensor: &Tensor) -> Tensor {
+    Tensor::from_bytes(tensor.shape(), tensor.dtype(), tensor.bytes()).unwrap()
 }
 
 proptest! {

@@ -13,6 +13,8 @@ pub(super) struct LastUses {
     owned: HashSet<ValueId>,
     /// Results of updates whose operand's memory they can take over.
     in_place: HashSet<ValueId>,
+    /// Arrays whose memory some update takes over.
+    taken: HashSet<ValueId>,
     /// Updates, by step and operand, that read their indices or new values in the memory of their operand.
     reread: HashSet<(usize, ValueId)>,
 }
@@ -25,6 +27,7 @@ impl LastUses {
             made: HashSet::new(),
             owned: HashSet::new(),
             in_place: HashSet::new(),
+            taken: HashSet::new(),
             reread: HashSet::new(),
         };
         // Parameters of a loop's body are buffers of the loop's own; those of the program are the caller's, but for donated ones.
@@ -62,6 +65,7 @@ impl LastUses {
                     && !matches!(node.op, Op::SelectAndScatter { .. })
                 {
                     uses.in_place.insert(node.results[0]);
+                    uses.taken.insert(owner);
                 }
             }
         }
@@ -84,6 +88,11 @@ impl LastUses {
         self.owned.contains(&value)
             && !self.reread.contains(&(k, value))
             && self.last.get(&value).is_none_or(|&last| last <= k)
+    }
+
+    /// Whether an update takes over the memory of an array.
+    pub(super) fn is_taken_over(&self, value: ValueId) -> bool {
+        self.taken.contains(&value)
     }
 
     /// Whether a value is an update that takes over its operand's memory.
@@ -155,7 +164,7 @@ impl Assembler<'_> {
     }
 
     /// Values that a step makes.
-    fn made_by(&self, item: &Item) -> Vec<ValueId> {
+    pub(super) fn made_by(&self, item: &Item) -> Vec<ValueId> {
         match item {
             Item::Nest(nest) => nest
                 .roots

@@ -115,7 +115,10 @@ impl Assembler<'_> {
         let uses = LastUses::of(self, region, &self.plan.steps);
         let mut targets: Targets = Vec::new();
         for (k, &result) in region.results.iter().enumerate() {
-            let source = self.output_source(k, result, &uses);
+            let source = match self.output_source(k, result, &uses) {
+                OutputSource::Computed => self.source_in_argument(result, &uses),
+                other => other,
+            };
             let computed = source == OutputSource::Computed;
             targets.push(computed.then(|| Place::at(Base::Output(k as u32))));
             self.program.outputs.push(Output {
@@ -158,6 +161,25 @@ impl Assembler<'_> {
             Some(input) if first != owner && whole(owner) => OutputSource::Donated(input as u32),
             _ => OutputSource::Computed,
         }
+    }
+
+    /// A computed result, made in the memory of a donated argument if one is free for it.
+    fn source_in_argument(&mut self, result: ValueId, uses: &LastUses) -> OutputSource {
+        let owner = self.plan.stored.owner(result);
+        let whole = self.graph.value(owner).bytes() == self.graph.value(result).bytes();
+        if !whole || self.places.contains_key(&owner) {
+            return OutputSource::Computed;
+        }
+        let Some((input, param)) = self.heir_of_argument(owner, &self.plan.steps, uses) else {
+            return OutputSource::Computed;
+        };
+        self.donated.remove(&param);
+        self.places
+            .insert(owner, Place::at(Base::Input(input as u32)));
+        // Until the argument is read no more, its memory is not the result's.
+        self.lent.insert(owner);
+        self.program.overwritten.push(input as u32);
+        OutputSource::Donated(input as u32)
     }
 
     /// The statements of a region whose results go to `targets`.
