@@ -59,6 +59,8 @@ pub enum ErrorKind {
     LeakedTracer,
     /// A concrete value asked of a tracer.
     Concretization,
+    /// An array used after a program was given its memory.
+    Donated,
     /// A derivative, batching or transposition rule that does not exist, with the reason.
     NoRule,
     /// Malformed `.jaxpr` text.

@@ -13,6 +13,7 @@
 //! * [`Tensor`]: concrete arrays, [`DType`]: their element types, [`Error`]: what can go wrong.
 #![forbid(unsafe_code)]
 
+mod cost;
 mod dtype;
 mod error;
 pub mod eval;
@@ -23,6 +24,7 @@ pub mod small_float;
 mod tensor;
 pub mod transform;
 
+pub use cost::{Cost, cost};
 pub use dtype::DType;
 pub use error::{Error, ErrorKind, Result, Source};
 pub use jaxpr::{

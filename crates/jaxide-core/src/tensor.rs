@@ -455,7 +455,13 @@ fn inline(bytes: &[u8]) -> [u64; 2] {
 /// Equal shape, dtype and bytes: NaN equals the same NaN, and -0.0 differs from 0.0.
 impl PartialEq for Tensor {
     fn eq(&self, other: &Self) -> bool {
-        self.dtype == other.dtype && self.shape == other.shape && self.bytes() == other.bytes()
+        let shared = match (&self.data, &other.data) {
+            (Data::Shared(own), Data::Shared(other)) => Arc::ptr_eq(own, other),
+            (Data::Inline(_), _) | (_, Data::Inline(_)) => false,
+        };
+        self.dtype == other.dtype
+            && self.shape == other.shape
+            && (shared || self.bytes() == other.bytes())
     }
 }
 

@@ -46,6 +46,8 @@ pub struct Executable {
     program: Program,
     code: Code,
     isa: Isa,
+    /// Whether this machine has that instruction set.
+    runs_here: bool,
     threads: Option<usize>,
     stats: CompileStats,
 }
@@ -79,6 +81,7 @@ pub fn compile(closed: &ClosedJaxpr, options: &CompileOptions) -> Result<Executa
         program,
         code,
         isa,
+        runs_here: Isa::available().contains(&isa),
         threads: options.threads,
         stats,
     })
@@ -290,6 +293,15 @@ impl Executable {
         outputs: &[*mut u8],
         consts: &[*const u8],
     ) -> Result<()> {
+        if !self.runs_here {
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                format!(
+                    "the code is for {:?}, which this machine does not have",
+                    self.isa
+                ),
+            ));
+        }
         let pool = ThreadPool::global();
         let context = Context::new(pool, self.threads.unwrap_or_else(|| pool.threads()));
         let entry = self.code.entry();
@@ -386,6 +398,21 @@ impl Executable {
             .outputs
             .iter()
             .map(|output| Aval::new(output.dtype, &output.shape))
+            .collect()
+    }
+
+    /// Types of the constants.
+    pub fn constant_avals(&self) -> Vec<Aval> {
+        self.program.consts.iter().map(Tensor::aval).collect()
+    }
+
+    /// Numbers of the results that take no memory of their own: they are an argument, a constant, an earlier result, or made in
+    /// the memory of a donated argument.
+    pub fn results_without_memory(&self) -> Vec<usize> {
+        let outputs = self.program.outputs.iter().enumerate();
+        outputs
+            .filter(|(_, output)| output.source != OutputSource::Computed)
+            .map(|(k, _)| k)
             .collect()
     }
 

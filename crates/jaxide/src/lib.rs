@@ -72,7 +72,11 @@ pub use array::{Array, Leaf, Nested};
 pub use control::*;
 pub use execute::{Cache, CachedProgram, cache, with_interpreter};
 pub use function::{ArgList, Function, Transformed};
-pub use jaxide_core::{self as core, Aval, ClosedJaxpr, DType, Error, ErrorKind, Result, Tensor};
+pub use jaxide_core::{
+    self as core, Aval, ClosedJaxpr, Cost, DType, Error, ErrorKind, Result, Tensor,
+};
+pub use jaxide_cpu::CompileStats;
+pub use jaxide_cpu::codegen::lanes::Isa;
 pub use jaxide_tree::axes;
 pub use state::{Ref, RefAt};
 

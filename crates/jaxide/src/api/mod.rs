@@ -29,7 +29,7 @@ pub use gradient::{
 };
 pub use jacobian::{JacobianOptions, hessian, jacfwd, jacrev};
 pub use jaxide_core::transform::Policy;
-pub use jit::{JitOptions, jit};
+pub use jit::{JitOptions, Lowered, jit};
 pub use linear::{Linearized, Pullback, linearize, vjp};
 pub use make_jaxpr::{MakeJaxprOptions, make_jaxpr};
 pub use pmap::{PmapOptions, local_device_count, pmap};

@@ -16,7 +16,10 @@ impl fmt::Display for Array {
             Repr::Tracer(tracer) => write!(f, "Traced<{}>", tracer.aval),
             Repr::Spec(aval) => write!(f, "Spec<{aval}>"),
             Repr::Number(literal) => write!(f, "{}", literal.value),
-            Repr::Concrete { tensor, .. } => rows(f, tensor, 0, 0, 0),
+            Repr::Concrete { elements, .. } => match elements.tensor() {
+                Ok(tensor) => rows(f, &tensor, 0, 0, 0),
+                Err(_) => f.write_str("<donated>"),
+            },
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod convert;
 mod display;
+mod elements;
 mod methods;
 #[cfg(feature = "ndarray")]
 mod ndarray;
@@ -11,6 +12,7 @@ mod promote;
 use jaxide_core::{Aval, DType, Element, Error, Literal, Result, Scalar, Tensor};
 
 pub use convert::{Leaf, Nested};
+pub(crate) use elements::{Donation, Elements};
 pub(crate) use promote::{as_dtype, promote, promote_dtypes, result_dtype};
 
 use crate::trace::{Tracer, aval_of, raise, value_of};
@@ -34,7 +36,7 @@ pub(crate) enum Repr {
     /// A number of the program, not rounded to its element type yet.
     Number(Literal),
     /// Elements.
-    Concrete { tensor: Tensor, weak: bool },
+    Concrete { elements: Elements, weak: bool },
     /// A value inside a trace.
     Tracer(Box<Tracer>),
     /// A type without elements, for `make_jaxpr`.
@@ -46,7 +48,8 @@ jaxide_tree::leaf!(Array);
 impl Array {
     /// An array of elements.
     pub(crate) fn concrete(tensor: Tensor, weak: bool) -> Self {
-        Array(Repr::Concrete { tensor, weak })
+        let elements = Elements::new(tensor);
+        Array(Repr::Concrete { elements, weak })
     }
 
     /// A rank-0 array of a number that yields to the element types it meets, as a bare number in Python does.
@@ -85,11 +88,16 @@ impl Array {
         Array(Repr::Spec(Aval::new(dtype, shape)))
     }
 
+    /// A specification of this type.
+    pub(crate) fn of_type(aval: Aval) -> Self {
+        Array(Repr::Spec(aval))
+    }
+
     /// Lengths of the axes.
     pub fn shape(&self) -> &[usize] {
         match &self.0 {
             Repr::Number(_) => &[],
-            Repr::Concrete { tensor, .. } => tensor.shape(),
+            Repr::Concrete { elements, .. } => elements.shape(),
             Repr::Tracer(tracer) => &tracer.aval.shape,
             Repr::Spec(aval) => &aval.shape,
         }
@@ -99,7 +107,7 @@ impl Array {
     pub fn dtype(&self) -> DType {
         match &self.0 {
             Repr::Number(literal) => literal.dtype,
-            Repr::Concrete { tensor, .. } => tensor.dtype(),
+            Repr::Concrete { elements, .. } => elements.dtype(),
             Repr::Tracer(tracer) => tracer.aval.dtype,
             Repr::Spec(aval) => aval.dtype,
         }

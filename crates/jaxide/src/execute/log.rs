@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 /// Whether the environment variable `JAXIDE_LOG` lists `compile`.
-pub(super) fn logs_compilation() -> bool {
+pub(crate) fn logs_compilation() -> bool {
     static ASKED: OnceLock<bool> = OnceLock::new();
     *ASKED.get_or_init(|| {
         std::env::var("JAXIDE_LOG")
@@ -12,7 +12,7 @@ pub(super) fn logs_compilation() -> bool {
 }
 
 /// Writes a line about compilation. A reader who has gone away is no reason to fail.
-pub(super) fn report(line: &str) {
+pub(crate) fn report(line: &str) {
     use std::io::Write as _;
     let _ = writeln!(std::io::stderr().lock(), "jaxide: {line}");
 }

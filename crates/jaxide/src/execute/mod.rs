@@ -13,5 +13,6 @@ mod program;
 
 pub use cache::{Cache, CachedProgram, cache};
 pub use interpreter::with_interpreter;
+pub(crate) use log::{logs_compilation, report};
 pub(crate) use operation::{equation, operation};
 pub(crate) use program::{Native, run};

@@ -52,15 +52,31 @@ impl Native {
     pub(crate) fn executable(&self) -> Result<&Executable> {
         let what = || describe_program(&self.jaxpr.jaxpr);
         let code = self.entry.code(what, || {
-            let (jaxpr, moved) = with_arguments(&self.jaxpr, &self.constants);
-            let mut options = self.options.clone();
-            options
-                .donate
-                .iter_mut()
-                .for_each(|position| *position += moved);
+            let (jaxpr, options) = self.parts();
             compile(&jaxpr, &options)
         });
         code.as_ref().map_err(Clone::clone)
+    }
+
+    /// The same code with its text, compiled anew.
+    ///
+    /// # Errors
+    /// When the program cannot be compiled.
+    pub(crate) fn with_text(&self) -> Result<Executable> {
+        let (jaxpr, mut options) = self.parts();
+        options.keep_text = true;
+        compile(&jaxpr, &options)
+    }
+
+    /// What is compiled: constants that the code does not know are arguments in front.
+    fn parts(&self) -> (ClosedJaxpr, CompileOptions) {
+        let (jaxpr, moved) = with_arguments(&self.jaxpr, &self.constants);
+        let mut options = self.options.clone();
+        options
+            .donate
+            .iter_mut()
+            .for_each(|position| *position += moved);
+        (jaxpr, options)
     }
 
     /// Which results are weakly typed.

@@ -83,6 +83,11 @@ impl<Args: ArgList, Out: 'static, Options: Send + Sync + 'static> Transformed<Ar
         &self.core.options
     }
 
+    /// Calls the function with other options.
+    pub(crate) fn apply_with(&self, options: &Options, args: Args) -> Out {
+        (self.core.call)(options, args)
+    }
+
     /// The name that `jit` equations show.
     pub fn name(&self) -> &str {
         &self.core.name

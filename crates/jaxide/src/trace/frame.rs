@@ -12,7 +12,7 @@ use jaxide_core::{
 };
 
 use super::{Captures, Tracer, aval_of, raise};
-use crate::array::{Array, Repr};
+use crate::array::{Array, Donation, Repr};
 use crate::execute;
 
 /// Whether the arguments of a trace have values.
@@ -126,9 +126,9 @@ impl FrameGuard {
         let (mut invars, mut captured) = (Vec::new(), Vec::new());
         for Captured { array, var } in frame.captured.into_inner() {
             match &array.0 {
-                Repr::Concrete { tensor, .. } if captures == Captures::Constants => {
+                Repr::Concrete { elements, .. } if captures == Captures::Constants => {
                     constvars.push(var);
-                    consts.push(tensor.clone());
+                    consts.push(elements.tensor().unwrap_or_else(|error| raise(error)));
                 }
                 _ => {
                     invars.push(var);
@@ -198,7 +198,8 @@ impl Frame {
                     Atom::Var(var) => self.capture(Identity::Tracer(tracer.frame, var), array),
                 }
             }
-            Repr::Concrete { tensor, weak } => {
+            Repr::Concrete { elements, weak } => {
+                let tensor = elements.tensor().unwrap_or_else(|error| raise(error));
                 let scalar = if tensor.shape().is_empty() {
                     tensor.scalar_at(0)
                 } else {
@@ -312,7 +313,7 @@ pub(crate) fn literal_tensor(literal: Literal) -> Result<Tensor> {
 pub(crate) fn value_of(array: &Array) -> Result<Tensor> {
     match &array.0 {
         Repr::Number(literal) => literal_tensor(*literal),
-        Repr::Concrete { tensor, .. } => Ok(tensor.clone()),
+        Repr::Concrete { elements, .. } => elements.tensor(),
         Repr::Tracer(tracer) => find(tracer.frame)
             .ok_or_else(|| leaked(tracer))?
             .value(tracer),
@@ -326,7 +327,18 @@ pub(crate) fn value_of(array: &Array) -> Result<Tensor> {
 /// As [`value_of`].
 pub(crate) fn into_value(array: Array) -> Result<Tensor> {
     match array.0 {
-        Repr::Concrete { tensor, .. } => Ok(tensor),
+        Repr::Concrete { elements, .. } => elements.into_tensor(),
+        Repr::Number(_) | Repr::Tracer(_) | Repr::Spec(_) => value_of(&array),
+    }
+}
+
+/// [`value_of`] an array whose elements a program may overwrite: no handle has them any more.
+///
+/// # Errors
+/// As [`value_of`].
+pub(crate) fn donated(array: Array, donation: Donation) -> Result<Tensor> {
+    match array.0 {
+        Repr::Concrete { elements, .. } => elements.donate(donation),
         Repr::Number(_) | Repr::Tracer(_) | Repr::Spec(_) => value_of(&array),
     }
 }

@@ -17,7 +17,7 @@ pub(crate) use axes::{
     AxisEnv, are_in_scope, axes_in_scope, named_axis_size, with_axes, within_axes,
 };
 pub(crate) use bind::{bind, bind_one, inline};
-pub(crate) use frame::{Known, into_value, tracing, value_of};
+pub(crate) use frame::{Known, donated, into_value, tracing, value_of};
 pub(crate) use library::library;
 pub(crate) use raise::{caller, catch, raise};
 
@@ -86,7 +86,9 @@ pub(crate) fn trace<T>(
 pub(crate) fn aval_of(array: &Array) -> Aval {
     match &array.0 {
         Repr::Number(literal) => literal.aval(),
-        Repr::Concrete { tensor, weak } => tensor.aval().weak(*weak),
+        Repr::Concrete { elements, weak } => {
+            Aval::new(elements.dtype(), elements.shape()).weak(*weak)
+        }
         Repr::Tracer(tracer) => tracer.aval.clone(),
         Repr::Spec(aval) => aval.clone(),
     }

@@ -9,8 +9,10 @@ use std::sync::{Arc, OnceLock};
 
 use indexmap::{Equivalent, IndexMap};
 use jaxide_core::{Aval, ClosedJaxpr, DType};
+use jaxide_cpu::CompileOptions;
 use jaxide_tree::{Pytree, TreeDef, structure_hash};
 
+use super::JitOptions;
 use crate::array::Array;
 use crate::execute::Native;
 use crate::trace::{AxisEnv, are_in_scope, axes_in_scope, is_of};
@@ -20,7 +22,31 @@ pub(super) struct Program {
     pub(super) jaxpr: ClosedJaxpr,
     /// The structure of the results.
     pub(super) treedef: TreeDef,
-    pub(super) native: OnceLock<Native>,
+    /// Leaves of the arguments that the program may overwrite, in rising order.
+    pub(super) donated: Vec<usize>,
+    native: OnceLock<Native>,
+}
+
+impl Program {
+    pub(super) fn new(jaxpr: ClosedJaxpr, treedef: TreeDef, donated: Vec<usize>) -> Self {
+        Program {
+            jaxpr,
+            treedef,
+            donated,
+            native: OnceLock::new(),
+        }
+    }
+
+    /// The code, which is compiled when it is needed first.
+    pub(super) fn native(&self, options: &JitOptions) -> &Native {
+        self.native.get_or_init(|| {
+            let options = CompileOptions {
+                donate: self.donated.clone(),
+                ..options.compile.clone()
+            };
+            Native::new(&self.jaxpr, &options)
+        })
+    }
 }
 
 /// The programs so far.
@@ -69,6 +95,13 @@ impl Cache {
 
     pub(super) fn programs(&self) -> impl ExactSizeIterator<Item = &Arc<Program>> {
         self.programs.values()
+    }
+
+    /// The structures and types of the arguments that there are programs for.
+    pub(super) fn keys(&self) -> impl Iterator<Item = (&TreeDef, &[Aval])> {
+        self.programs
+            .keys()
+            .map(|key| (&key.treedef, &key.avals[..]))
     }
 
     pub(super) fn clear(&mut self) {

@@ -1,28 +1,24 @@
 //! Compilation: a function traced once per structure and types of its arguments, and run natively.
 
 mod cache;
+mod lowered;
+mod miss;
+mod options;
 
-use std::sync::{Arc, OnceLock, RwLock};
+use std::sync::{Arc, RwLock};
 
+use jaxide_core::Tensor;
 use jaxide_core::prims::{Jit, Name};
-use jaxide_core::{ClosedJaxpr, Tensor};
-use jaxide_cpu::CompileOptions;
 use jaxide_tree::Pytree;
 
 use super::flat::{FlatArgs, avals, flatten, trace_flat, unflatten};
-use crate::array::Array;
-use crate::execute::Native;
+use crate::array::{Array, Donation};
+use crate::execute::{logs_compilation, report};
 use crate::function::{ArgList, Function, OfTuple, Transformed};
-use crate::trace::{Captures, Known, bind, into_value, raise, tracing};
+use crate::trace::{Captures, Known, bind, donated, into_value, raise, tracing, value_of};
 use cache::{Cache, Program};
-
-/// What `jit` can be told, and the programs it has compiled.
-#[derive(Clone, Default)]
-pub struct JitOptions {
-    name: Option<String>,
-    compile: CompileOptions,
-    cache: Arc<RwLock<Cache>>,
-}
+pub use lowered::Lowered;
+pub use options::JitOptions;
 
 /// Compiles `f` to native code, once for each structure and types of arguments.
 ///
@@ -74,93 +70,36 @@ where
     Args: ArgList,
     Out: Pytree<Array>,
 {
-    if tracing() {
+    if options.ahead {
+        prepare(f, name, options, args)
+    } else if tracing() {
         stage(f, name, options, args)
     } else {
-        run(f, options, args)
-    }
-}
-
-impl JitOptions {
-    /// The same, for a program on this many threads.
-    pub(super) fn with_threads(mut self, threads: usize) -> Self {
-        self.compile.threads = Some(threads);
-        self
-    }
-
-    /// The same, with nothing compiled yet.
-    pub(super) fn without_programs(&self) -> Self {
-        JitOptions {
-            cache: Arc::default(),
-            ..self.clone()
-        }
-    }
-}
-
-impl<Args: ArgList, Out: 'static> Transformed<Args, Out, JitOptions> {
-    /// The name that `jit` equations show.
-    #[must_use]
-    pub fn named(self, name: &str) -> Self {
-        self.configured(|options| options.name = Some(name.to_owned()))
-    }
-
-    /// How many threads the program may use; results do not depend on it.
-    #[must_use]
-    pub fn threads(self, threads: usize) -> Self {
-        self.configured(|options| {
-            options.compile.threads = Some(threads);
-            // What has been compiled for another number stays with the function it was compiled for.
-            options.cache = Arc::default();
-        })
-    }
-
-    /// How many programs are compiled.
-    pub fn cache_size(&self) -> usize {
-        self.options()
-            .cache
-            .read()
-            .map_or(0, |cache| cache.programs().len())
-    }
-
-    /// The jaxprs of the compiled programs, each with the types of its arguments.
-    pub fn jaxprs(&self) -> Vec<ClosedJaxpr> {
-        self.options().cache.read().map_or_else(
-            |_| Vec::new(),
-            |cache| {
-                cache
-                    .programs()
-                    .map(|program| program.jaxpr.clone())
-                    .collect()
-            },
-        )
-    }
-
-    /// Forgets the compiled programs.
-    pub fn clear_cache(&self) {
-        if let Ok(mut cache) = self.options().cache.write() {
-            cache.clear();
-        }
+        run(f, name, options, args)
     }
 }
 
 /// Runs the program for these arguments. Beside the results, a call whose program exists allocates as often for many
 /// leaves as for few.
 #[track_caller]
-fn run<F, Args, Out>(f: &F, options: &JitOptions, args: Args) -> Out
+fn run<F, Args, Out>(f: &F, name: &str, options: &JitOptions, args: Args) -> Out
 where
     F: Function<Args, Out>,
     Args: ArgList,
     Out: Pytree<Array>,
 {
     let args = flatten_known(&options.cache, args);
-    let (program, _) = program(f, options, &args);
-    let native = program
-        .native
-        .get_or_init(|| Native::new(&program.jaxpr, &options.compile));
-    let mut values: Vec<Tensor> = Vec::with_capacity(args.leaves.len());
-    for leaf in args.leaves {
-        values.push(into_value(leaf).unwrap_or_else(|error| raise(error)));
-    }
+    let (program, _) = program(f, name, options, &args);
+    let native = program.native(options);
+    let values = if program.donated.is_empty() {
+        let mut values: Vec<Tensor> = Vec::with_capacity(args.leaves.len());
+        for leaf in args.leaves {
+            values.push(into_value(leaf).unwrap_or_else(|error| raise(error)));
+        }
+        values
+    } else {
+        values_and_donated(name, &program, args)
+    };
     let results = native.run(values).unwrap_or_else(|error| raise(error));
     let leaves = results
         .into_iter()
@@ -168,6 +107,44 @@ where
         .map(|(tensor, &weak)| Array::concrete(tensor, weak))
         .collect();
     unflatten(&program.treedef, leaves)
+}
+
+/// The values of arguments of which some are donated. Those that stay are read first, so that an array may be both.
+#[track_caller]
+fn values_and_donated(name: &str, program: &Program, args: FlatArgs) -> Vec<Tensor> {
+    let donates = |k: usize| program.donated.binary_search(&k).is_ok();
+    let leaves = args.leaves.iter().enumerate();
+    let kept: Vec<Option<Tensor>> = leaves
+        .map(|(k, leaf)| (!donates(k)).then(|| value_of(leaf).unwrap_or_else(|error| raise(error))))
+        .collect();
+    let paths = args.treedef.key_paths();
+    let leaves = args.leaves.into_iter().zip(kept).zip(paths);
+    leaves
+        .map(|((leaf, value), path)| {
+            let donation = || Donation {
+                function: name.to_owned(),
+                argument: format!("argument {path}"),
+            };
+            match value {
+                Some(value) => value,
+                None => donated(leaf, donation()).unwrap_or_else(|error| raise(error)),
+            }
+        })
+        .collect()
+}
+
+/// Compiles the program, and gives results that are types alone.
+#[track_caller]
+fn prepare<F, Args, Out>(f: &F, name: &str, options: &JitOptions, args: Args) -> Out
+where
+    F: Function<Args, Out>,
+    Args: ArgList,
+    Out: Pytree<Array>,
+{
+    let args = flatten_known(&options.cache, args);
+    let (program, _) = program(f, name, options, &args);
+    let results = program.jaxpr.out_avals().into_iter().map(Array::of_type);
+    unflatten(&program.treedef, results.collect())
 }
 
 /// One `jit` equation in the trace around the call.
@@ -179,10 +156,15 @@ where
     Out: Pytree<Array>,
 {
     let args = flatten_known(&options.cache, args);
-    let (program, captured) = program(f, options, &args);
+    let (program, captured) = program(f, name, options, &args);
+    let mut prim = Jit::new(Name::new(name), program.jaxpr.clone());
+    if !program.donated.is_empty() {
+        let behind = program.donated.iter().map(|&k| k + captured.len());
+        prim.donated_invars = vec![false; captured.len() + args.leaves.len()];
+        behind.for_each(|k| prim.donated_invars[k] = true);
+    }
     let mut operands = captured;
     operands.extend(args.leaves);
-    let prim = Jit::new(Name::new(name), program.jaxpr.clone());
     let results = bind(prim, &operands);
     unflatten(&program.treedef, results.into_vec())
 }
@@ -204,7 +186,12 @@ fn flatten_known<T: Pytree<Array>>(cache: &RwLock<Cache>, args: T) -> FlatArgs {
 /// The program for these arguments, traced when there is none yet, and the arrays of a surrounding trace that it takes
 /// before them. A program that takes such arrays belongs to that trace alone and is not kept.
 #[track_caller]
-fn program<F, Args, Out>(f: &F, options: &JitOptions, args: &FlatArgs) -> (Arc<Program>, Vec<Array>)
+fn program<F, Args, Out>(
+    f: &F,
+    name: &str,
+    options: &JitOptions,
+    args: &FlatArgs,
+) -> (Arc<Program>, Vec<Array>)
 where
     F: Function<Args, Out>,
     Args: ArgList,
@@ -219,13 +206,18 @@ where
     if let Some(program) = known {
         return (program, Vec::new());
     }
+    if logs_compilation()
+        && let Ok(cache) = options.cache.read()
+    {
+        let reason = miss::reason(&cache, treedef, leaves);
+        report(&format!("tracing `{name}`: {reason}"));
+    }
+    let donated = options
+        .donated_leaves(treedef)
+        .unwrap_or_else(|error| raise(error));
     let avals = avals(leaves);
     let traced = trace_flat("jit", f, treedef, &avals, Known::No, Captures::Constants);
-    let program = Arc::new(Program {
-        jaxpr: traced.jaxpr,
-        treedef: traced.aux,
-        native: OnceLock::new(),
-    });
+    let program = Arc::new(Program::new(traced.jaxpr, traced.aux, donated));
     if traced.captured.is_empty()
         && let Ok(mut cache) = options.cache.write()
     {
