@@ -1,17 +1,23 @@
 //! The elements of an array outside of traces.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use jaxide_core::{Aval, DType, Error, ErrorKind, Result, Shape, Tensor};
 
 /// Elements that all clones of an array share, until they are given away.
-#[derive(Clone)]
-pub(crate) struct Elements(Arc<Shared>);
-
-struct Shared {
+///
+/// While there is one handle it holds the elements itself; they move to a cell when it is cloned.
+pub(crate) struct Elements {
     shape: Shape,
     dtype: DType,
-    state: RwLock<State>,
+    place: RwLock<Place>,
+}
+
+enum Place {
+    /// In the only handle.
+    Own(Tensor),
+    /// Where all handles look.
+    Shared(Arc<RwLock<State>>),
 }
 
 enum State {
@@ -31,23 +37,23 @@ pub(crate) struct Donation {
 
 impl Elements {
     pub(crate) fn new(tensor: Tensor) -> Self {
-        Elements(Arc::new(Shared {
+        Elements {
             shape: Shape::from_slice(tensor.shape()),
             dtype: tensor.dtype(),
-            state: RwLock::new(State::Here(tensor)),
-        }))
+            place: RwLock::new(Place::Own(tensor)),
+        }
     }
 
     pub(crate) fn shape(&self) -> &[usize] {
-        &self.0.shape
+        &self.shape
     }
 
     pub(crate) fn dtype(&self) -> DType {
-        self.0.dtype
+        self.dtype
     }
 
     fn aval(&self) -> Aval {
-        Aval::new(self.0.dtype, &self.0.shape)
+        Aval::new(self.dtype, &self.shape)
     }
 
     /// The elements.
@@ -55,9 +61,12 @@ impl Elements {
     /// # Errors
     /// When they were donated.
     pub(crate) fn tensor(&self) -> Result<Tensor> {
-        match &*self.0.state.read().unwrap_or_else(PoisonError::into_inner) {
-            State::Here(tensor) => Ok(tensor.clone()),
-            State::Donated(donation) => Err(self.gone(donation)),
+        match &*read(&self.place) {
+            Place::Own(tensor) => Ok(tensor.clone()),
+            Place::Shared(state) => match &*read(state) {
+                State::Here(tensor) => Ok(tensor.clone()),
+                State::Donated(donation) => Err(gone(&self.aval(), donation)),
+            },
         }
     }
 
@@ -66,18 +75,19 @@ impl Elements {
     /// # Errors
     /// As [`tensor`](Self::tensor).
     pub(crate) fn into_tensor(self) -> Result<Tensor> {
-        match Arc::try_unwrap(self.0) {
-            Ok(shared) => match shared
-                .state
-                .into_inner()
-                .unwrap_or_else(PoisonError::into_inner)
-            {
-                State::Here(tensor) => Ok(tensor),
-                State::Donated(donation) => {
-                    Err(gone(&Aval::new(shared.dtype, &shared.shape), &donation))
-                }
+        let aval = self.aval();
+        match unlocked(self.place) {
+            Place::Own(tensor) => Ok(tensor),
+            Place::Shared(state) => match Arc::try_unwrap(state) {
+                Ok(state) => match unlocked(state) {
+                    State::Here(tensor) => Ok(tensor),
+                    State::Donated(donation) => Err(gone(&aval, &donation)),
+                },
+                Err(state) => match &*read(&state) {
+                    State::Here(tensor) => Ok(tensor.clone()),
+                    State::Donated(donation) => Err(gone(&aval, donation)),
+                },
             },
-            Err(shared) => Elements(shared).tensor(),
         }
     }
 
@@ -86,20 +96,55 @@ impl Elements {
     /// # Errors
     /// When they were donated before.
     pub(crate) fn donate(self, donation: Donation) -> Result<Tensor> {
-        let mut state = self.0.state.write().unwrap_or_else(PoisonError::into_inner);
+        let aval = self.aval();
+        let state = match unlocked(self.place) {
+            Place::Own(tensor) => return Ok(tensor),
+            Place::Shared(state) => state,
+        };
+        let mut state = state.write().unwrap_or_else(PoisonError::into_inner);
         match std::mem::replace(&mut *state, State::Donated(donation)) {
             State::Here(tensor) => Ok(tensor),
             State::Donated(earlier) => {
-                let error = self.gone(&earlier);
+                let error = gone(&aval, &earlier);
                 *state = State::Donated(earlier);
                 Err(error)
             }
         }
     }
 
-    fn gone(&self, donation: &Donation) -> Error {
-        gone(&self.aval(), donation)
+    /// The cell that all handles look at, made if there is none yet.
+    fn shared(&self) -> Arc<RwLock<State>> {
+        if let Place::Shared(state) = &*read(&self.place) {
+            return state.clone();
+        }
+        let place = &mut *self.place.write().unwrap_or_else(PoisonError::into_inner);
+        let state = match place {
+            // Another thread was faster.
+            Place::Shared(state) => return state.clone(),
+            Place::Own(tensor) => Arc::new(RwLock::new(State::Here(tensor.clone()))),
+        };
+        *place = Place::Shared(state.clone());
+        state
     }
+}
+
+impl Clone for Elements {
+    fn clone(&self) -> Self {
+        Elements {
+            shape: self.shape.clone(),
+            dtype: self.dtype,
+            place: RwLock::new(Place::Shared(self.shared())),
+        }
+    }
+}
+
+/// What a lock guards: nothing that panics runs while one is held.
+fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+    lock.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn unlocked<T>(lock: RwLock<T>) -> T {
+    lock.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn gone(aval: &Aval, Donation { function, argument }: &Donation) -> Error {
