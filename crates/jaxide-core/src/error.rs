@@ -136,10 +136,13 @@ impl Error {
         self
     }
 
-    /// Names the tree path, unless one is named already.
+    /// Names the tree path, unless one is named already; the path of a whole tree, which is empty, names nothing.
     #[must_use]
     pub fn at_path(mut self, path: impl Into<String>) -> Self {
-        self.0.path.get_or_insert_with(|| path.into());
+        let path = path.into();
+        if self.0.path.is_none() && !path.is_empty() {
+            self.0.path = Some(path);
+        }
         self
     }
 

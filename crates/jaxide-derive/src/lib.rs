@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 mod attributes;
+mod compose;
 mod pytree;
 
 use proc_macro::TokenStream;

@@ -22,28 +22,28 @@ pub(crate) fn expand(input: TokenStream, default_path: Path) -> TokenStream {
 }
 
 /// A type as the macro sees it.
-struct Input {
-    name: Ident,
-    generics: Generics,
-    attributes: TypeAttributes,
+pub(crate) struct Input {
+    pub(crate) name: Ident,
+    pub(crate) generics: Generics,
+    pub(crate) attributes: TypeAttributes,
     path: Path,
-    variants: Vec<Variant>,
+    pub(crate) variants: Vec<Variant>,
 }
 
 /// A variant of an enum, or a struct.
-struct Variant {
+pub(crate) struct Variant {
     /// The name in the treedef.
     label: String,
     /// How a pattern or an expression begins: `Self` or `Self::Variant`.
     constructor: TokenStream,
-    fields: Vec<Field>,
+    pub(crate) fields: Vec<Field>,
 }
 
-struct Field {
+pub(crate) struct Field {
     member: Member,
     binding: Ident,
-    ty: Type,
-    is_static: bool,
+    pub(crate) ty: Type,
+    pub(crate) is_static: bool,
 }
 
 impl Input {
@@ -129,6 +129,7 @@ impl Input {
         let (impl_generics, _, where_clause) = generics.split_for_impl();
         let (_, ty_generics, _) = self.generics.split_for_impl();
         let name = &self.name;
+        let composition = self.composition(&leaf);
         let (types, [visit, unflatten, into_leaves]) = match self.attributes.role {
             Role::Container => (self.types(), self.container(&leaf)),
             Role::Static => (self.static_type(), self.static_value()),
@@ -165,12 +166,14 @@ impl Input {
                         #into_leaves
                     }
                 }
+
+                #composition
             };
         }
     }
 
     /// The leaf type of the implementation.
-    fn leaf(&self) -> TokenStream {
+    pub(crate) fn leaf(&self) -> TokenStream {
         match (&self.attributes.leaves, self.attributes.role) {
             (Some(leaf), _) => leaf.to_token_stream(),
             (None, Role::Leaf) => {
@@ -182,7 +185,7 @@ impl Input {
         }
     }
 
-    fn leaf_is_parameter(&self) -> bool {
+    pub(crate) fn leaf_is_parameter(&self) -> bool {
         self.attributes.leaves.is_none() && self.attributes.role != Role::Leaf
     }
 
@@ -428,7 +431,7 @@ fn member_name(member: &Member) -> String {
 }
 
 /// Whether `ty` contains the type or parameter `name`, or `Self`, which is as good as its own name.
-fn mentions(ty: &Type, name: &Ident) -> bool {
+pub(crate) fn mentions(ty: &Type, name: &Ident) -> bool {
     struct Search<'n> {
         name: &'n Ident,
         found: bool,

@@ -25,6 +25,7 @@
 
 mod adapter;
 pub mod axes;
+mod compose;
 mod containers;
 mod error;
 mod fetch;
@@ -51,6 +52,7 @@ mod documents {
 
 pub use adapter::{Schema, TracingAdapter};
 pub use axes::{AxesError, Axis, IntoAxes};
+pub use compose::{Compose, Fill};
 pub use error::{StructureError, StructureErrorKind};
 // `jaxide` offers the second one under the name of the first.
 pub use fetch::FetchMap;

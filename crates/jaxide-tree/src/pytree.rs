@@ -190,6 +190,22 @@ macro_rules! leaf {
                 leaves.push(self);
             }
         }
+
+        $crate::leaf!(@compose [$($param)*] $leaf);
+
+        impl<$($param)*> $crate::Fill<$leaf> for $leaf {
+            type Within<__Outer> = __Outer;
+        }
+    };
+    (@compose [] $leaf:ty) => {
+        impl<__Inner> $crate::Compose<$leaf, __Inner> for $leaf {
+            type Composed = __Inner;
+        }
+    };
+    (@compose [$($param:tt)+] $leaf:ty) => {
+        impl<$($param)+, __Inner> $crate::Compose<$leaf, __Inner> for $leaf {
+            type Composed = __Inner;
+        }
     };
     ($($leaf:ty),+ $(,)?) => {
         $($crate::leaf!([] $leaf);)+

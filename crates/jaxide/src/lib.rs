@@ -71,7 +71,7 @@ pub use api::*;
 pub use array::{Array, Leaf, Nested};
 pub use control::*;
 pub use execute::{Cache, CachedProgram, cache, with_interpreter};
-pub use function::{ArgList, Function, Transformed};
+pub use function::{ArgList, Arguments, Function, Transformed};
 pub use jaxide_core::{
     self as core, Aval, ClosedJaxpr, Cost, DType, Error, ErrorKind, Result, Tensor,
 };

@@ -1,9 +1,10 @@
 //! Which arguments a derivative is taken by.
 
+use jaxide_core::{DType, Error};
 use jaxide_tree::{Pytree, TreeDef};
 
 use crate::array::Array;
-use crate::trace::Known;
+use crate::trace::{Known, raise};
 
 /// Argument number `N`, as a type: `grad(f).argnums(Argnum::<1>)`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -98,6 +99,38 @@ pick_tuples! { (P) (P Q) (P Q R) (P Q R S) (P Q R S T) (P Q R S T U) }
 pub(super) struct Selection {
     pub(super) leaves: Vec<usize>,
     pub(super) treedef: TreeDef,
+    /// The number of the argument that each leaf is of, and its path there.
+    places: Vec<(usize, String)>,
+}
+
+impl Selection {
+    /// The leaves must be differentiable: floats or, where asked for, complex numbers.
+    #[track_caller]
+    pub(super) fn check(&self, operation: &str, args: &[Array], holomorphic: bool) {
+        for (&leaf, (number, path)) in self.leaves.iter().zip(&self.places) {
+            let dtype = args[leaf].dtype();
+            let (fits, want) = if holomorphic {
+                (dtype.is_complex(), "complex")
+            } else {
+                (dtype.is_float(), "floating-point")
+            };
+            if fits {
+                continue;
+            }
+            let mut error = Error::dtype(format!(
+                "argument {number} is {}, and {want} elements are expected",
+                args[leaf].aval()
+            ))
+            .in_operation(operation)
+            .at_path(path);
+            if dtype == DType::Bool || dtype.is_integer() {
+                error = error.note(
+                    "differentiate by other arguments with `.argnums(...)`, or convert it with `astype`",
+                );
+            }
+            raise(error);
+        }
+    }
 }
 
 /// Which leaves of the arguments a derivative is taken by.
@@ -112,6 +145,11 @@ pub(super) fn select<Args, N: Argnums<Args>>(args: &TreeDef) -> Selection {
         .iter()
         .flat_map(|&number| starts[number]..starts[number + 1])
         .collect();
+    let places = numbers.iter().flat_map(|&number| {
+        let paths = children[number].key_paths();
+        paths.into_iter().map(move |path| (number, path.to_string()))
+    });
+    let places = places.collect();
     let picked: Vec<TreeDef> = numbers
         .iter()
         .map(|&number| children[number].clone())
@@ -121,7 +159,11 @@ pub(super) fn select<Args, N: Argnums<Args>>(args: &TreeDef) -> Selection {
     } else {
         picked[0].clone()
     };
-    Selection { leaves, treedef }
+    Selection {
+        leaves,
+        treedef,
+        places,
+    }
 }
 
 /// Values for value-dependent control flow, when the call is not part of a trace without them.

@@ -6,7 +6,7 @@ use jaxide_tree::Pytree;
 
 use super::flat::{avals, flatten, trace_flat, unflatten};
 use crate::array::Array;
-use crate::function::{ArgList, Function, Transformed};
+use crate::function::{ArgList, Arguments, Function, Transformed};
 use crate::trace::{Captures, Known, bind, bind_one, tracing};
 
 /// What `checkpoint` can be told.
@@ -28,41 +28,85 @@ pub struct CheckpointOptions {
 /// let slope = grad(move |x: Array| f(x).sum())(Array::from([0.0f32]));
 /// assert_eq!(slope.to_vec::<f32>(), [1.0]);
 /// ```
-pub fn checkpoint<F, Args, Out>(f: F) -> Transformed<Args, Out, CheckpointOptions>
+#[track_caller]
+pub fn checkpoint<F, Args, Out>(f: F) -> Checkpointed<Args, Out>
 where
-    F: Function<Args, Out>,
+    F: Function<Args, Out> + Send + Sync + 'static,
     Args: ArgList,
     Out: Pytree<Array> + 'static,
 {
-    let options = CheckpointOptions {
-        policy: None,
-        prevent_cse: true,
-    };
-    Transformed::new(f.name(), options, move |options, args| {
-        if !tracing() {
-            return f.apply(args);
-        }
-        let args = flatten(&args);
-        let traced = trace_flat(
-            "checkpoint",
-            &f,
-            &args.treedef,
-            &avals(&args.leaves),
-            Known::No,
-            Captures::Inputs,
-        );
-        let prim = Remat {
-            differentiated: false,
-            jaxpr: traced.jaxpr,
-            policy: options
-                .policy
-                .as_ref()
-                .map_or_else(Opaque::none, Policy::write),
-            prevent_cse: options.prevent_cse,
-        };
-        let operands = [traced.captured, args.leaves].concat();
-        unflatten(&traced.aux, bind(prim, &operands).into_vec())
+    Transformed::new(f.name(), CheckpointOptions::default(), move |options, args| {
+        remat(&f, options, args)
     })
+}
+
+/// The type of [`checkpoint`]s.
+pub type Checkpointed<Args, Out> = Transformed<Args, Out, CheckpointOptions>;
+
+/// [`checkpoint`] of a borrowed function, applied at once: `f` may capture references and need not be `Send`.
+///
+/// # Panics
+/// Where `f` does.
+///
+/// ```
+/// use jaxide::{Array, checkpoint_of, grad};
+/// let slope = grad(|x: Array| {
+///     let scale = &x.cos();
+///     checkpoint_of(&|y: Array| (y * scale).sin(), x.clone())
+/// });
+/// let x = 0.5f32;
+/// let want = (x * x.cos()).cos() * (x.cos() - x * x.sin());
+/// assert!((slope(Array::from(x)).item::<f32>() - want).abs() < 1e-6);
+/// ```
+#[track_caller]
+pub fn checkpoint_of<F, Args, Out>(f: &F, args: impl Arguments<Args>) -> Out
+where
+    F: Function<Args, Out> + ?Sized,
+    Args: ArgList,
+    Out: Pytree<Array>,
+{
+    remat(f, &CheckpointOptions::default(), args.into_tuple())
+}
+
+impl Default for CheckpointOptions {
+    fn default() -> Self {
+        CheckpointOptions {
+            policy: None,
+            prevent_cse: true,
+        }
+    }
+}
+
+#[track_caller]
+fn remat<F, Args, Out>(f: &F, options: &CheckpointOptions, args: Args) -> Out
+where
+    F: Function<Args, Out> + ?Sized,
+    Args: ArgList,
+    Out: Pytree<Array>,
+{
+    if !tracing() {
+        return f.apply(args);
+    }
+    let args = flatten(&args);
+    let traced = trace_flat(
+        "checkpoint",
+        f,
+        &args.treedef,
+        &avals(&args.leaves),
+        Known::No,
+        Captures::Inputs,
+    );
+    let prim = Remat {
+        differentiated: false,
+        jaxpr: traced.jaxpr,
+        policy: options
+            .policy
+            .as_ref()
+            .map_or_else(Opaque::none, Policy::write),
+        prevent_cse: options.prevent_cse,
+    };
+    let operands = [traced.captured, args.leaves].concat();
+    unflatten(&traced.aux, bind(prim, &operands).into_vec())
 }
 
 impl<Args: ArgList, Out: 'static> Transformed<Args, Out, CheckpointOptions> {

@@ -34,9 +34,10 @@ use crate::trace::{
 /// let slope = grad(softplus)(Array::from([100.0f32]).sum());
 /// assert_eq!(slope.item::<f32>(), 1.0);
 /// ```
+#[track_caller]
 pub fn custom_jvp<F, R, Args, Out>(f: F, rule: R) -> Transformed<Args, Out>
 where
-    F: Function<Args, Out>,
+    F: Function<Args, Out> + Send + Sync + 'static,
     R: Fn(Args, Args) -> (Out, Out) + Send + Sync + 'static,
     Args: ArgList,
     Out: Pytree<Array> + 'static,
@@ -62,6 +63,7 @@ where
 /// let slope = grad(move |x: Array| power(Array::from([3.0f32]).sum(), (x,)));
 /// assert_eq!(slope(Array::from([2.0f32]).sum()).item::<f32>(), 12.0);
 /// ```
+#[track_caller]
 pub fn custom_jvp_nondiff<N, F, R, Args, Out>(f: F, rule: R) -> Transformed<(N, Args), Out>
 where
     N: Pytree<Array> + Clone + Send + Sync + 'static,
@@ -203,10 +205,11 @@ where
 /// let slope = grad(move |x: Array| clipped(x) * 5.0)(Array::from([2.0f32]).sum());
 /// assert_eq!(slope.item::<f32>(), 1.0);
 /// ```
+#[track_caller]
 pub fn custom_vjp<F, Fwd, Bwd, Args, Out, Res>(f: F, fwd: Fwd, bwd: Bwd) -> Transformed<Args, Out>
 where
-    F: Function<Args, Out>,
-    Fwd: Function<Args, (Out, Res)>,
+    F: Function<Args, Out> + Send + Sync + 'static,
+    Fwd: Function<Args, (Out, Res)> + Send + Sync + 'static,
     Bwd: Fn(Res, Out) -> Args + Send + Sync + 'static,
     Args: ArgList,
     Out: Pytree<Array> + 'static,
@@ -236,6 +239,7 @@ where
 /// let slope = grad(move |x: Array| clipped(Array::from([2.0f32]).sum(), (x,)) * 5.0);
 /// assert_eq!(slope(Array::from([1.0f32]).sum()).item::<f32>(), 2.0);
 /// ```
+#[track_caller]
 pub fn custom_vjp_nondiff<N, F, Fwd, Bwd, Args, Out, Res>(
     f: F,
     fwd: Fwd,
@@ -279,7 +283,7 @@ fn vjp_call<F, Fwd, Bwd, Args, Out, Res>(
 ) -> Out
 where
     F: Function<Args, Out>,
-    Fwd: Function<Args, (Out, Res)>,
+    Fwd: Function<Args, (Out, Res)> + Send + Sync + 'static,
     Bwd: Fn(Res, Out) -> Args + Send + Sync + 'static,
     Args: ArgList,
     Out: Pytree<Array> + 'static,

@@ -1,7 +1,7 @@
 //! Functions of pytrees as functions of lists of arrays.
 
 use jaxide_core::transform::{Step, apply};
-use jaxide_core::{Aval, ClosedJaxpr, DType, Error, ErrorKind};
+use jaxide_core::{Aval, ClosedJaxpr, Error, ErrorKind};
 use jaxide_tree::{Pytree, StructureError, TreeDef};
 
 use crate::array::Array;
@@ -31,11 +31,14 @@ pub(crate) fn unflatten<T: Pytree<Array>>(treedef: &TreeDef, leaves: Vec<Array>)
 /// A mismatch of trees as an error of this crate.
 pub(crate) fn structure(error: StructureError) -> Error {
     let path = error.path().to_string();
-    let error = Error::new(ErrorKind::Structure, error.to_string());
-    if path.is_empty() {
-        error
-    } else {
-        error.at_path(path)
+    Error::new(ErrorKind::Structure, error.to_string()).at_path(path)
+}
+
+/// The structure of what is differentiated and that of further results: of a pair, or of what has none.
+pub(crate) fn results_and_aux(treedef: &TreeDef, has_aux: bool) -> [TreeDef; 2] {
+    match &treedef.children()[..] {
+        [results, aux] if has_aux => [results.clone(), aux.clone()],
+        _ => [treedef.clone(), TreeDef::tuple(&[])],
     }
 }
 
@@ -81,40 +84,4 @@ pub(crate) fn call(jaxpr: &ClosedJaxpr, captured: &[Array], args: &[Array]) -> V
     let mut all = captured.to_vec();
     all.extend_from_slice(args);
     inline(jaxpr, &all)
-}
-
-/// Leaves that must be differentiable: floats or, where allowed, complex numbers.
-#[track_caller]
-pub(crate) fn check_differentiable(
-    operation: &str,
-    leaves: &[Array],
-    treedef: &TreeDef,
-    holomorphic: bool,
-) {
-    for (leaf, path) in leaves.iter().zip(treedef.key_paths()) {
-        let dtype = leaf.dtype();
-        let fits = if holomorphic {
-            dtype.is_complex()
-        } else {
-            dtype.is_float()
-        };
-        if fits {
-            continue;
-        }
-        let want = if holomorphic {
-            "complex"
-        } else {
-            "floating-point"
-        };
-        let mut error = Error::dtype(format!(
-            "an argument is {}, and {want} elements are expected",
-            leaf.aval()
-        ))
-        .in_operation(operation)
-        .at_path(path.to_string());
-        if dtype == DType::Bool || dtype.is_integer() {
-            error = error.note("differentiate by other arguments with `.argnums(...)`, or convert it with `astype`");
-        }
-        raise(error);
-    }
 }

@@ -5,42 +5,100 @@ use jaxide_core::{Aval, Error, ErrorKind};
 use jaxide_tree::{Pytree, TreeDef};
 
 use super::argnums::{behind, known};
-use super::flat::{avals, call, flatten, structure, trace_flat, transformed, unflatten};
+use super::flat::{
+    avals, call, flatten, results_and_aux, structure, trace_flat, transformed, unflatten,
+};
 use crate::array::Array;
-use crate::function::{ArgList, Function};
+use crate::function::{ArgList, Arguments, Function};
 use crate::trace::{Captures, raise};
 
 /// The value of `f` at `primals` and its derivative in the direction `tangents`: forward mode.
 ///
-/// Integer leaves have no tangent: what `tangents` holds there does not matter, and the tangent of an integer result is
-/// a zero of its type.
+/// Both are tuples of arguments, or single arguments as they are. Integer leaves have no tangent: what `tangents` holds
+/// there does not matter, and the tangent of an integer result is a zero of its type. `f` is called at once, so that it
+/// may capture references and need not be `Send`.
 ///
 /// # Panics
 /// When a tangent has another type than its primal.
 ///
 /// ```
 /// use jaxide::{Array, jvp};
-/// let (y, dy) = jvp(|x: Array| x.sin(), (Array::from([0.0f32]),), (Array::from([2.0f32]),));
+/// let (y, dy) = jvp(|x: Array| x.sin(), Array::from([0.0f32]), Array::from([2.0f32]));
 /// assert_eq!((y.to_vec::<f32>()[0], dy.to_vec::<f32>()[0]), (0.0, 2.0));
 /// ```
 #[track_caller]
-pub fn jvp<F, Args, Out>(f: F, primals: Args, tangents: Args) -> (Out, Out)
+pub fn jvp<F, Args, Out>(
+    f: F,
+    primals: impl Arguments<Args>,
+    tangents: impl Arguments<Args>,
+) -> (Out, Out)
 where
     F: Function<Args, Out>,
     Args: ArgList,
     Out: Pytree<Array>,
 {
+    let args = [primals.into_tuple(), tangents.into_tuple()];
+    let (results, tangents, [out, _]) = forward("jvp", &f, args, false);
+    (unflatten(&out, results), unflatten(&out, tangents))
+}
+
+/// As [`jvp`], of a function that gives the results to differentiate and further ones, which come back last.
+///
+/// # Panics
+/// As [`jvp`].
+///
+/// ```
+/// use jaxide::{Array, jvp_with_aux};
+/// let f = |x: Array| (x.square(), &x * 2.0);
+/// let (y, dy, twice) = jvp_with_aux(f, Array::from(3.0f32), Array::from(1.0f32));
+/// assert_eq!([y, dy, twice].map(|v| v.item::<f32>()), [9.0, 6.0, 6.0]);
+/// ```
+#[track_caller]
+pub fn jvp_with_aux<F, Args, Out, Aux>(
+    f: F,
+    primals: impl Arguments<Args>,
+    tangents: impl Arguments<Args>,
+) -> (Out, Out, Aux)
+where
+    F: Function<Args, (Out, Aux)>,
+    Args: ArgList,
+    Out: Pytree<Array>,
+    Aux: Pytree<Array>,
+{
+    let args = [primals.into_tuple(), tangents.into_tuple()];
+    let (mut results, tangents, [out, aux]) = forward("jvp_with_aux", &f, args, true);
+    let further = results.split_off(out.num_leaves());
+    (
+        unflatten(&out, results),
+        unflatten(&out, tangents),
+        unflatten(&aux, further),
+    )
+}
+
+/// All results, the tangents of those that are differentiated, and the structures of these and of further results.
+#[track_caller]
+fn forward<F, Args, Value>(
+    operation: &'static str,
+    f: &F,
+    [primals, tangents]: [Args; 2],
+    has_aux: bool,
+) -> (Vec<Array>, Vec<Array>, [TreeDef; 2])
+where
+    F: Function<Args, Value>,
+    Args: ArgList,
+    Value: Pytree<Array>,
+{
     let (primals, tangents) = (flatten(&primals), flatten(&tangents));
     check_tangents(
-        "jvp",
+        operation,
         &primals.leaves,
         &tangents.leaves,
         &primals.treedef,
         &tangents.treedef,
     );
     let traced = trace_flat(
-        "jvp",
-        &f,
+        operation,
+        f,
         &primals.treedef,
         &avals(&primals.leaves),
         known(&primals.leaves),
@@ -48,7 +106,9 @@ where
     );
     let argnums = inexact(&primals.leaves);
     let outs = traced.jaxpr.out_avals();
-    let tangent_outs: Vec<usize> = (0..outs.len())
+    let trees = results_and_aux(&traced.aux, has_aux);
+    let differentiated = &outs[..trees[0].num_leaves()];
+    let tangent_outs: Vec<usize> = (0..differentiated.len())
         .filter(|&out| outs[out].dtype.is_inexact())
         .collect();
     let step = Step::Jvp {
@@ -60,11 +120,8 @@ where
     operands.extend(argnums.iter().map(|&leaf| tangents.leaves[leaf].clone()));
     let mut results = call(&transformed, &traced.captured, &operands);
     let given = results.split_off(outs.len());
-    let tangents = with_zeros(given, &tangent_outs, &outs);
-    (
-        unflatten(&traced.aux, results),
-        unflatten(&traced.aux, tangents),
-    )
+    let tangents = with_zeros(given, &tangent_outs, differentiated);
+    (results, tangents, trees)
 }
 
 /// Positions of floats and complex numbers.

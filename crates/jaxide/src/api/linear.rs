@@ -5,10 +5,10 @@ use jaxide_core::{Aval, Builder, ClosedJaxpr, Error, ErrorKind, Result};
 use jaxide_tree::{Pytree, TreeDef};
 
 use super::argnums::{behind, known};
-use super::flat::{avals, call, flatten, trace_flat, unflatten};
+use super::flat::{avals, call, flatten, results_and_aux, trace_flat, unflatten};
 use super::forward::{inexact, with_zeros};
 use crate::array::Array;
-use crate::function::{ArgList, Function};
+use crate::function::{ArgList, Arguments, Function};
 use crate::trace::{Captures, raise};
 
 /// The derivative of a function at a point, as a linear function from tangents to tangents.
@@ -46,6 +46,15 @@ impl Positions {
             treedef,
             avals,
             leaves,
+        }
+    }
+}
+
+impl<Args, Out> Linearized<Args, Out> {
+    fn new(map: LinearMap) -> Self {
+        Linearized {
+            map,
+            marker: std::marker::PhantomData,
         }
     }
 }
@@ -126,66 +135,144 @@ impl<Args: Pytree<Array>, Out: Pytree<Array>> Pullback<Args, Out> {
 
 /// The value of `f` at a point, and its derivative there as a linear function: computed once, applied many times.
 ///
+/// The point is the tuple of the arguments, or a single argument as it is. `f` is called at once, so that it may capture
+/// references and need not be `Send`.
+///
 /// # Panics
 /// Where `f` does.
 ///
 /// ```
 /// use jaxide::{Array, linearize};
-/// let (y, df) = linearize(|x: Array| &x * &x, (Array::from([3.0f32]),));
+/// let (y, df) = linearize(|x: Array| &x * &x, Array::from([3.0f32]));
 /// assert_eq!(y.to_vec::<f32>(), [9.0]);
 /// assert_eq!(df.apply(&(Array::from([1.0f32]),)).to_vec::<f32>(), [6.0]);
 /// ```
 #[track_caller]
-pub fn linearize<F, Args, Out>(f: F, primals: Args) -> (Out, Linearized<Args, Out>)
+pub fn linearize<F, Args, Out>(
+    f: F,
+    primals: impl Arguments<Args>,
+) -> (Out, Linearized<Args, Out>)
 where
     F: Function<Args, Out>,
     Args: ArgList,
     Out: Pytree<Array>,
 {
-    let (value, map) = linear_map("linearize", &f, primals, false);
+    let parts = linear_map("linearize", &f, primals.into_tuple(), false, false);
+    let value = unflatten(&parts.out, parts.results);
+    (value, Linearized::new(parts.map))
+}
+
+/// As [`linearize`], of a function that gives the results to differentiate and further ones, which come back last.
+///
+/// # Panics
+/// As [`linearize`].
+///
+/// ```
+/// use jaxide::{Array, linearize_with_aux};
+/// let (y, df, twice) = linearize_with_aux(|x: Array| (x.square(), &x * 2.0), Array::from(3.0f32));
+/// assert_eq!([y, twice].map(|v| v.item::<f32>()), [9.0, 6.0]);
+/// assert_eq!(df.apply(&(Array::from(1.0f32),)).item::<f32>(), 6.0);
+/// ```
+#[track_caller]
+pub fn linearize_with_aux<F, Args, Out, Aux>(
+    f: F,
+    primals: impl Arguments<Args>,
+) -> (Out, Linearized<Args, Out>, Aux)
+where
+    F: Function<Args, (Out, Aux)>,
+    Args: ArgList,
+    Out: Pytree<Array>,
+    Aux: Pytree<Array>,
+{
+    const OPERATION: &str = "linearize_with_aux";
+    let mut parts = linear_map(OPERATION, &f, primals.into_tuple(), true, false);
+    let further = parts.results.split_off(parts.out.num_leaves());
     (
-        value,
-        Linearized {
-            map,
-            marker: std::marker::PhantomData,
-        },
+        unflatten(&parts.out, parts.results),
+        Linearized::new(parts.map),
+        unflatten(&parts.aux, further),
     )
 }
 
 /// The value of `f` at a point, and the function from cotangents of its results to cotangents of its arguments: reverse
 /// mode.
 ///
+/// The point is the tuple of the arguments, or a single argument as it is. `f` is called at once, so that it may capture
+/// references and need not be `Send`.
+///
 /// # Panics
 /// Where `f` does.
 ///
 /// ```
 /// use jaxide::{Array, vjp};
-/// let (y, pullback) = vjp(|x: Array| x.sin(), (Array::from([0.0f32]),));
+/// let (y, pullback) = vjp(|x: Array| x.sin(), Array::from([0.0f32]));
 /// let (dx,) = pullback.apply(&Array::from([5.0f32]));
-/// assert_eq!(dx.to_vec::<f32>(), [5.0]);
+/// assert_eq!((y.to_vec::<f32>(), dx.to_vec::<f32>()), (vec![0.0], vec![5.0]));
 /// ```
 #[track_caller]
-pub fn vjp<F, Args, Out>(f: F, primals: Args) -> (Out, Pullback<Args, Out>)
+pub fn vjp<F, Args, Out>(f: F, primals: impl Arguments<Args>) -> (Out, Pullback<Args, Out>)
 where
     F: Function<Args, Out>,
     Args: ArgList,
     Out: Pytree<Array>,
 {
-    let (value, map) = linear_map("vjp", &f, primals, true);
-    (value, Pullback::new(map))
+    let parts = linear_map("vjp", &f, primals.into_tuple(), false, true);
+    let value = unflatten(&parts.out, parts.results);
+    (value, Pullback::new(parts.map))
+}
+
+/// As [`vjp`], of a function that gives the results to differentiate and further ones, which come back last.
+///
+/// # Panics
+/// As [`vjp`].
+///
+/// ```
+/// use jaxide::{Array, vjp_with_aux};
+/// let (y, pullback, twice) = vjp_with_aux(|x: Array| (x.square(), &x * 2.0), Array::from(3.0f32));
+/// assert_eq!([y, twice].map(|v| v.item::<f32>()), [9.0, 6.0]);
+/// assert_eq!(pullback.apply(&Array::from(1.0f32)).0.item::<f32>(), 6.0);
+/// ```
+#[track_caller]
+pub fn vjp_with_aux<F, Args, Out, Aux>(
+    f: F,
+    primals: impl Arguments<Args>,
+) -> (Out, Pullback<Args, Out>, Aux)
+where
+    F: Function<Args, (Out, Aux)>,
+    Args: ArgList,
+    Out: Pytree<Array>,
+    Aux: Pytree<Array>,
+{
+    let mut parts = linear_map("vjp_with_aux", &f, primals.into_tuple(), true, true);
+    let further = parts.results.split_off(parts.out.num_leaves());
+    (
+        unflatten(&parts.out, parts.results),
+        Pullback::new(parts.map),
+        unflatten(&parts.aux, further),
+    )
+}
+
+/// The results at a point, the linear map of those that are differentiated, and the structures of these and of further
+/// results.
+struct AtPoint {
+    results: Vec<Array>,
+    map: LinearMap,
+    out: TreeDef,
+    aux: TreeDef,
 }
 
 #[track_caller]
-fn linear_map<F, Args, Out>(
+fn linear_map<F, Args, Value>(
     operation: &'static str,
     f: &F,
     primals: Args,
+    has_aux: bool,
     transpose: bool,
-) -> (Out, LinearMap)
+) -> AtPoint
 where
-    F: Function<Args, Out>,
+    F: Function<Args, Value>,
     Args: ArgList,
-    Out: Pytree<Array>,
+    Value: Pytree<Array>,
 {
     let primals = flatten(&primals);
     let types = avals(&primals.leaves);
@@ -198,22 +285,24 @@ where
         Captures::Constants,
     );
     let argnums = inexact(&primals.leaves);
-    let outs = traced.jaxpr.out_avals();
-    let tangent_outs: Vec<usize> = (0..outs.len())
-        .filter(|&out| outs[out].dtype.is_inexact())
+    let mut outs = traced.jaxpr.out_avals();
+    let [out, aux] = results_and_aux(&traced.aux, has_aux);
+    let tangent_outs: Vec<usize> = (0..out.num_leaves())
+        .filter(|&position| outs[position].dtype.is_inexact())
         .collect();
     let numbers = behind(traced.captured.len(), &argnums);
     let parts = linear_parts(&traced.jaxpr, &numbers, &tangent_outs, transpose)
         .unwrap_or_else(|error| raise(error));
     let mut results = call(&parts.primal, &traced.captured, &primals.leaves);
     let residuals = results.split_off(outs.len());
+    outs.truncate(out.num_leaves());
     let arguments = Positions {
         treedef: primals.treedef,
         avals: types,
         leaves: argnums,
     };
     let values = Positions {
-        treedef: traced.aux.clone(),
+        treedef: out.clone(),
         avals: outs,
         leaves: tangent_outs,
     };
@@ -222,15 +311,18 @@ where
     } else {
         (arguments, values)
     };
-    (
-        unflatten(&traced.aux, results),
-        LinearMap {
-            jaxpr: parts.linear,
-            residuals,
-            inputs,
-            outputs,
-        },
-    )
+    let map = LinearMap {
+        jaxpr: parts.linear,
+        residuals,
+        inputs,
+        outputs,
+    };
+    AtPoint {
+        results,
+        map,
+        out,
+        aux,
+    }
 }
 
 /// A function split at a point: its results with residuals, and the linear map of residuals and tangents (or cotangents).

@@ -1,12 +1,12 @@
-//! The jaxpr of a function.
+//! The jaxpr of a function, and the types of its results.
 
 use jaxide_core::prims::Name;
 use jaxide_core::{ClosedJaxpr, Result};
 use jaxide_tree::Pytree;
 
-use super::flat::{avals, flatten, trace_flat};
-use crate::array::Array;
-use crate::function::{ArgList, Function, Transformed};
+use super::flat::{FlatTrace, avals, flatten, trace_flat, unflatten};
+use crate::array::{Array, Repr};
+use crate::function::{ArgList, Arguments, Function, Transformed};
 use crate::trace::{AxisEnv, Captures, Known, catch, with_axes};
 
 /// A function that gives the jaxpr of `f` for arguments of the given types.
@@ -24,9 +24,10 @@ use crate::trace::{AxisEnv, Captures, Known, catch, with_axes};
 /// println!("{}", make_jaxpr(f)(x.clone(), x)?);
 /// # Ok::<(), jaxide::Error>(())
 /// ```
+#[track_caller]
 pub fn make_jaxpr<F, Args, Out>(f: F) -> Transformed<Args, Result<ClosedJaxpr>, MakeJaxprOptions>
 where
-    F: Function<Args, Out>,
+    F: Function<Args, Out> + Send + Sync + 'static,
     Args: ArgList,
     Out: Pytree<Array> + 'static,
 {
@@ -34,23 +35,85 @@ where
         f.name(),
         MakeJaxprOptions::default(),
         move |options, args: Args| {
-            catch(|| {
-                let args = flatten(&args);
-                let types = avals(&args.leaves);
-                with_axes(&options.axis_env, || {
-                    trace_flat(
-                        "make_jaxpr",
-                        &f,
-                        &args.treedef,
-                        &types,
-                        Known::No,
-                        Captures::Constants,
-                    )
-                })
-                .jaxpr
-            })
+            let traced = recorded("make_jaxpr", &f, &options.axis_env, &args);
+            traced.map(|traced| traced.jaxpr)
         },
     )
+}
+
+/// [`make_jaxpr`] of a borrowed function: `f` may capture references and need not be `Send`.
+///
+/// # Errors
+/// As the function that [`make_jaxpr`] gives.
+///
+/// ```
+/// use jaxide::{Array, make_jaxpr_of};
+/// let scale = &Array::from([2.0f32, 3.0]);
+/// let jaxpr = make_jaxpr_of(&|x: Array| x * scale, Array::from([0.0f32, 0.0]))?;
+/// assert!(jaxpr.to_string().contains("mul b a"));
+/// # Ok::<(), jaxide::Error>(())
+/// ```
+pub fn make_jaxpr_of<F, Args, Out>(f: &F, args: impl Arguments<Args>) -> Result<ClosedJaxpr>
+where
+    F: Function<Args, Out> + ?Sized,
+    Args: ArgList,
+    Out: Pytree<Array>,
+{
+    let traced = recorded("make_jaxpr", f, &AxisEnv::default(), &args.into_tuple());
+    traced.map(|traced| traced.jaxpr)
+}
+
+/// The structure, shapes and element types of what `f` gives, without computing it: a tree of
+/// [specifications](Array::spec). Arguments may be specifications too.
+///
+/// # Errors
+/// When `f` makes a mistake with arrays, or asks for the value of one.
+///
+/// ```
+/// use jaxide::{Array, DType, eval_shape};
+/// let f = |x: Array, y: Array| (x.matmul(&y), x.sum());
+/// let (x, y) = (Array::spec(DType::F32, &[2, 3]), Array::spec(DType::F32, &[3, 5]));
+/// let (product, sum) = eval_shape(f, (x, y))?;
+/// assert_eq!((product.shape(), sum.shape()), (&[2, 5][..], &[][..]));
+/// # Ok::<(), jaxide::Error>(())
+/// ```
+pub fn eval_shape<F, Args, Out>(f: F, args: impl Arguments<Args>) -> Result<Out>
+where
+    F: Function<Args, Out>,
+    Args: ArgList,
+    Out: Pytree<Array>,
+{
+    let traced = recorded("eval_shape", &f, &AxisEnv::default(), &args.into_tuple())?;
+    let specs = traced.jaxpr.out_avals().into_iter();
+    catch(|| unflatten(&traced.aux, specs.map(|aval| Array(Repr::Spec(aval))).collect()))
+}
+
+fn recorded<F, Args, Out>(
+    operation: &'static str,
+    f: &F,
+    axes: &AxisEnv,
+    args: &Args,
+) -> Result<FlatTrace>
+where
+    F: Function<Args, Out> + ?Sized,
+    Args: ArgList,
+    Out: Pytree<Array>,
+{
+    catch(|| {
+        let args = flatten(args);
+        let types = avals(&args.leaves);
+        let record = || {
+            trace_flat(
+                operation,
+                f,
+                &args.treedef,
+                &types,
+                Known::No,
+                Captures::Constants,
+            )
+        };
+        with_axes(axes, record)
+    })
 }
 
 /// What `make_jaxpr` can be told.

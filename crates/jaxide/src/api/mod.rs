@@ -19,19 +19,28 @@ mod solve;
 mod vmap;
 
 pub use argnums::{Argnum, Argnums};
-pub use checkpoint::{CheckpointOptions, checkpoint, checkpoint_name};
+pub use checkpoint::{
+    CheckpointOptions, Checkpointed, checkpoint, checkpoint_name, checkpoint_of,
+};
 pub use convert::{Converted, closure_convert, linear_call, linear_transpose};
 pub use custom::{custom_jvp, custom_jvp_nondiff, custom_vjp, custom_vjp_nondiff};
-pub use forward::jvp;
+pub use forward::{jvp, jvp_with_aux};
 pub use gradient::{
-    Differentiated, GradOptions, Gradient, GradientAndAux, GradientForm, ValueAndGradient,
-    ValueAuxAndGradient, grad, grad_with_aux, value_and_grad, value_and_grad_with_aux,
+    Differentiated, Grad, GradOptions, GradWithAux, Gradient, GradientAndAux, GradientForm,
+    ValueAndGrad, ValueAndGradWithAux, ValueAndGradient, ValueAuxAndGradient, grad, grad_of,
+    grad_with_aux, grad_with_aux_of, value_and_grad, value_and_grad_of, value_and_grad_with_aux,
+    value_and_grad_with_aux_of,
 };
-pub use jacobian::{JacobianOptions, hessian, jacfwd, jacrev};
+pub use jacobian::{
+    DerivativeForm, DerivativeMode, Forward, ForwardOverReverse, Hessian, Jacfwd, Jacrev,
+    JacobianOptions, Reverse, Whole, WholeAndAux, WholeDerivative, hessian, hessian_of,
+    hessian_with_aux, hessian_with_aux_of, jacfwd, jacfwd_of, jacfwd_with_aux, jacfwd_with_aux_of,
+    jacrev, jacrev_of, jacrev_with_aux, jacrev_with_aux_of,
+};
 pub use jaxide_core::transform::Policy;
-pub use jit::{JitOptions, Lowered, jit};
-pub use linear::{Linearized, Pullback, linearize, vjp};
-pub use make_jaxpr::{MakeJaxprOptions, make_jaxpr};
-pub use pmap::{PmapOptions, local_device_count, pmap};
+pub use jit::{JitOptions, Jitted, Lowered, jit, jit_of};
+pub use linear::{Linearized, Pullback, linearize, linearize_with_aux, vjp, vjp_with_aux};
+pub use make_jaxpr::{MakeJaxprOptions, eval_shape, make_jaxpr, make_jaxpr_of};
+pub use pmap::{PmapOptions, Pmapped, local_device_count, pmap, pmap_of};
 pub use solve::{Solver, TransposeSolve, custom_linear_solve, custom_root, custom_root_with_aux};
-pub use vmap::{VmapOptions, vmap};
+pub use vmap::{VmapOptions, Vmapped, vmap, vmap_of};

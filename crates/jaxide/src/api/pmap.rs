@@ -9,7 +9,7 @@ use super::flat::{avals, flatten, trace_flat, unflatten};
 use super::jit::{JitOptions, call_named};
 use super::vmap::{axes_error, lanes};
 use crate::array::Array;
-use crate::function::{ArgList, Function, Transformed};
+use crate::function::{ArgList, Arguments, Function, Transformed};
 use crate::trace::{Captures, Known, bind, raise, with_axes};
 
 /// The number of devices of this machine: one for each thread that can run at once.
@@ -44,31 +44,63 @@ pub struct PmapOptions {
 /// let f = pmap(|x: Array| &x / lax::psum(&x, "i")).axis_name("i");
 /// assert_eq!(f(Array::from([1.0f32, 3.0])).to_vec::<f32>(), [0.25, 0.75]);
 /// ```
-pub fn pmap<F, Args, Out>(f: F) -> Transformed<Args, Out, PmapOptions>
+#[track_caller]
+pub fn pmap<F, Args, Out>(f: F) -> Pmapped<Args, Out>
 where
-    F: Function<Args, Out>,
+    F: Function<Args, Out> + Send + Sync + 'static,
     Args: ArgList,
     Out: Pytree<Array> + 'static,
 {
-    let options = PmapOptions {
-        in_axes: 0.into_axes(),
-        out_axes: 0.into_axes(),
-        axis_size: None,
-        axis_name: Name::new("_internal_pmap_axis_name"),
-        devices: None,
-        jit: JitOptions::default(),
-    };
-    let f = std::sync::Arc::new(f);
-    Transformed::new(f.name(), options, move |options, args| {
-        let f = f.clone();
-        let own = options.clone();
-        call_named(
-            "_fun",
-            &options.jit,
-            move |args: Args| shards(&*f, &own, &args),
-            args,
-        )
+    Transformed::new(f.name(), PmapOptions::default(), move |options, args| {
+        mapped(&f, options, args)
     })
+}
+
+/// The type of [`pmap`]s.
+pub type Pmapped<Args, Out> = Transformed<Args, Out, PmapOptions>;
+
+/// [`pmap`] of a borrowed function, applied at once: `f` may capture references and need not be `Send`.
+///
+/// # Panics
+/// As the function that [`pmap`] gives.
+///
+/// ```
+/// use jaxide::{Array, pmap_of};
+/// let scale = &Array::from(2.0f32);
+/// assert_eq!(pmap_of(&|x: Array| x * scale, Array::from([1.0f32, 3.0])).to_vec::<f32>(), [2.0, 6.0]);
+/// ```
+#[track_caller]
+pub fn pmap_of<F, Args, Out>(f: &F, args: impl Arguments<Args>) -> Out
+where
+    F: Function<Args, Out> + ?Sized,
+    Args: ArgList,
+    Out: Pytree<Array>,
+{
+    mapped(f, &PmapOptions::default(), args.into_tuple())
+}
+
+impl Default for PmapOptions {
+    fn default() -> Self {
+        PmapOptions {
+            in_axes: 0.into_axes(),
+            out_axes: 0.into_axes(),
+            axis_size: None,
+            axis_name: Name::new("_internal_pmap_axis_name"),
+            devices: None,
+            jit: JitOptions::default(),
+        }
+    }
+}
+
+#[track_caller]
+fn mapped<F, Args, Out>(f: &F, options: &PmapOptions, args: Args) -> Out
+where
+    F: Function<Args, Out> + ?Sized,
+    Args: ArgList,
+    Out: Pytree<Array>,
+{
+    let of_shards = |args: Args| shards(f, options, &args);
+    call_named("_fun", &options.jit, of_shards, args)
 }
 
 impl<Args: ArgList, Out: 'static> Transformed<Args, Out, PmapOptions> {
@@ -122,7 +154,7 @@ impl<Args: ArgList, Out: 'static> Transformed<Args, Out, PmapOptions> {
 #[track_caller]
 fn shards<F, Args, Out>(f: &F, options: &PmapOptions, args: &Args) -> Out
 where
-    F: Function<Args, Out>,
+    F: Function<Args, Out> + ?Sized,
     Args: ArgList,
     Out: Pytree<Array>,
 {

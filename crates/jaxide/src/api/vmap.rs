@@ -8,7 +8,7 @@ use jaxide_tree::{Pytree, Tree};
 
 use super::flat::{FlatArgs, call, flatten, trace_flat, unflatten};
 use crate::array::Array;
-use crate::function::{ArgList, Function, Transformed};
+use crate::function::{ArgList, Arguments, Function, Transformed};
 use crate::trace::{Captures, Known, aval_of, raise, with_axes};
 
 /// What `vmap` can be told.
@@ -34,21 +34,54 @@ pub struct VmapOptions {
 /// let v = Array::from([10.0f32, 1.0]);
 /// assert_eq!(matvec(m, v).to_vec::<f32>(), [12.0, 34.0]);
 /// ```
-pub fn vmap<F, Args, Out>(f: F) -> Transformed<Args, Out, VmapOptions>
+#[track_caller]
+pub fn vmap<F, Args, Out>(f: F) -> Vmapped<Args, Out>
 where
-    F: Function<Args, Out>,
+    F: Function<Args, Out> + Send + Sync + 'static,
     Args: ArgList,
     Out: Pytree<Array> + 'static,
 {
-    let options = VmapOptions {
-        in_axes: 0.into_axes(),
-        out_axes: 0.into_axes(),
-        axis_size: None,
-        axis_name: None,
-    };
-    Transformed::new(f.name(), options, move |options, args| {
+    Transformed::new(f.name(), VmapOptions::default(), move |options, args| {
         map(&f, options, args)
     })
+}
+
+/// The type of [`vmap`]s.
+pub type Vmapped<Args, Out> = Transformed<Args, Out, VmapOptions>;
+
+/// [`vmap`] of a borrowed function, applied at once: `f` may capture references and need not be `Send`.
+///
+/// The arguments are a tuple, or a single one as it is, and mapped along their first axes; what `f` captures, all lanes
+/// share.
+///
+/// # Panics
+/// As the function that [`vmap`] gives.
+///
+/// ```
+/// use jaxide::{Array, vmap_of};
+/// let matrix = &Array::from([[1.0f32, 2.0], [3.0, 4.0]]);
+/// let v = Array::from([10.0f32, 1.0]);
+/// assert_eq!(vmap_of(&|row: Array| (row * &v).sum(), matrix.clone()).to_vec::<f32>(), [12.0, 34.0]);
+/// ```
+#[track_caller]
+pub fn vmap_of<F, Args, Out>(f: &F, args: impl Arguments<Args>) -> Out
+where
+    F: Function<Args, Out> + ?Sized,
+    Args: ArgList,
+    Out: Pytree<Array>,
+{
+    map(f, &VmapOptions::default(), args.into_tuple())
+}
+
+impl Default for VmapOptions {
+    fn default() -> Self {
+        VmapOptions {
+            in_axes: 0.into_axes(),
+            out_axes: 0.into_axes(),
+            axis_size: None,
+            axis_name: None,
+        }
+    }
 }
 
 impl<Args: ArgList, Out: 'static> Transformed<Args, Out, VmapOptions> {
@@ -86,7 +119,7 @@ pub(super) fn axes_error(error: &AxesError) -> Error {
 #[track_caller]
 fn map<F, Args, Out>(f: &F, options: &VmapOptions, args: Args) -> Out
 where
-    F: Function<Args, Out>,
+    F: Function<Args, Out> + ?Sized,
     Args: ArgList,
     Out: Pytree<Array>,
 {

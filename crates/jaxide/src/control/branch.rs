@@ -174,13 +174,9 @@ pub(crate) fn check_branches(operation: &str, branches: &[&FlatTrace]) {
                     label(number)
                 ))
                 .in_operation(operation)
+                .at_path(path.to_string())
                 .note("branches must give the same shapes and element types");
-                let path = path.to_string();
-                raise(if path.is_empty() {
-                    error
-                } else {
-                    error.at_path(path)
-                });
+                raise(error);
             }
         }
     }

@@ -1,5 +1,7 @@
 //! Argument lists by arity.
 
+use std::sync::Arc;
+
 use jaxide_tree::Pytree;
 
 use crate::array::Array;
@@ -9,37 +11,38 @@ pub trait ArgList: Pytree<Array> + 'static {
     /// The type of functions of these arguments.
     type Callable<Out: 'static>: ?Sized;
 
-    /// A boxed function of these arguments from one of their tuple.
+    /// A shared function of these arguments from one of their tuple.
     fn callable<Out: 'static>(
         f: impl Fn(Self) -> Out + Send + Sync + 'static,
-    ) -> Box<Self::Callable<Out>>;
+    ) -> Arc<Self::Callable<Out>>;
 }
 
-/// What transformations take: a function from an argument list to a result.
+/// What a function of the arguments `Args` may be called with: their tuple, or a single argument without a tuple around
+/// it.
 ///
-/// Implemented for `Fn(A, B, ...) -> Out` and for [`Transformed`](super::Transformed).
+/// ```
+/// use jaxide::{Array, grad_of};
+/// let x = Array::from(3.0f32);
+/// assert_eq!(grad_of(&|x: Array| x.square(), x.clone()).item::<f32>(), 6.0);
+/// assert_eq!(grad_of(&|x: Array| x.square(), (x,)).item::<f32>(), 6.0);
+/// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a function of `{Args}`",
-    note = "a closure needs the types of its arguments: `|x: Array| ...`",
-    note = "arguments must be pytrees of arrays: `Array`, tuples, `Vec`, maps, `#[derive(Pytree)]`"
+    message = "a function of `{Args}` cannot be called with `{Self}`",
+    note = "several arguments stand in a tuple: `(x, y)`"
 )]
-pub trait Function<Args, Out>: Send + Sync + 'static {
-    /// Calls the function.
-    fn apply(&self, args: Args) -> Out;
+pub trait Arguments<Args> {
+    /// The tuple of the arguments.
+    fn into_tuple(self) -> Args;
+}
 
-    /// The name that `jit` equations show: of a function its own, of a closure `<lambda>`.
-    fn name(&self) -> String {
-        short_name(std::any::type_name::<Self>())
+impl<A> Arguments<(A,)> for A {
+    fn into_tuple(self) -> (A,) {
+        (self,)
     }
 }
 
-/// The last part of a type's path, closures as `<lambda>`.
-pub(crate) fn short_name(path: &str) -> String {
-    if path.contains("{{closure}}") {
-        return "<lambda>".to_owned();
-    }
-    let base = path.split('<').next().unwrap_or(path);
-    base.rsplit("::").next().unwrap_or(base).to_owned()
+impl Arguments<()> for () {
+    fn into_tuple(self) {}
 }
 
 macro_rules! arities {
@@ -48,18 +51,18 @@ macro_rules! arities {
             type Callable<Out: 'static> = dyn Fn($($arg),*) -> Out + Send + Sync;
 
             #[allow(non_snake_case)]
-            fn callable<Out: 'static>(f: impl Fn(Self) -> Out + Send + Sync + 'static) -> Box<Self::Callable<Out>> {
-                Box::new(move |$($arg),*| f(($($arg,)*)))
+            fn callable<Out: 'static>(f: impl Fn(Self) -> Out + Send + Sync + 'static) -> Arc<Self::Callable<Out>> {
+                Arc::new(move |$($arg),*| f(($($arg,)*)))
             }
         }
+    )* };
+}
 
-        impl<Func, Out, $($arg),*> Function<($($arg,)*), Out> for Func
-        where
-            Func: Fn($($arg),*) -> Out + Send + Sync + 'static,
-        {
-            #[allow(non_snake_case)]
-            fn apply(&self, ($($arg,)*): ($($arg,)*)) -> Out {
-                self($($arg),*)
+macro_rules! tuples {
+    ($(($($arg:ident)+))*) => { $(
+        impl<$($arg),+> Arguments<($($arg,)+)> for ($($arg,)+) {
+            fn into_tuple(self) -> Self {
+                self
             }
         }
     )* };
@@ -77,14 +80,13 @@ arities! {
     (A B C D E F G H)
 }
 
-/// A function of the tuple of its arguments.
-pub(crate) struct OfTuple<G>(pub(crate) G);
-
-impl<G, Args, Out> Function<Args, Out> for OfTuple<G>
-where
-    G: Fn(Args) -> Out + Send + Sync + 'static,
-{
-    fn apply(&self, args: Args) -> Out {
-        (self.0)(args)
-    }
+tuples! {
+    (A)
+    (A B)
+    (A B C)
+    (A B C D)
+    (A B C D E)
+    (A B C D E F)
+    (A B C D E F G)
+    (A B C D E F G H)
 }

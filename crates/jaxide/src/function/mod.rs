@@ -4,8 +4,10 @@
 //! take a function and give a [`Transformed`], which is called like one.
 
 mod args;
+mod functions;
 mod transformed;
 
-pub use args::{ArgList, Function};
-pub(crate) use args::{OfTuple, short_name};
+pub use args::{ArgList, Arguments};
+pub use functions::Function;
+pub(crate) use functions::{Erased, OfTuple, short_name};
 pub use transformed::Transformed;

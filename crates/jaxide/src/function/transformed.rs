@@ -3,15 +3,19 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use jaxide_core::Result;
+use jaxide_core::{Result, Source};
 
 use super::{ArgList, Function};
-use crate::trace::catch;
+use crate::trace::{called_by, caller, catch};
 
 /// A function made by a transformation from another.
 ///
 /// It is called like a function, `f(x, y)`; [`Transformed::try_call`] gives mistakes as errors. `Options` holds what
-/// the transformation can be told: `vmap(f).in_axes(...)`.
+/// the transformation can be told: `vmap(f).in_axes(...)`. A clone is the same function: what one has compiled, the
+/// other runs.
+///
+/// The type has a short name for each transformation, for fields of structs: [`Jitted`](crate::Jitted),
+/// [`Grad`](crate::Grad), [`Vmapped`](crate::Vmapped), …; [`erased`](Transformed::erased) forgets which it was.
 ///
 /// ```
 /// use jaxide::{Array, grad, jit, vmap};
@@ -22,20 +26,38 @@ use crate::trace::catch;
 /// ```
 pub struct Transformed<Args: ArgList, Out: 'static, Options = ()> {
     core: Arc<Core<Args, Out, Options>>,
-    callable: Box<Args::Callable<Out>>,
+    callable: Arc<Args::Callable<Out>>,
 }
 
 /// The parts that all clones share.
 pub(crate) struct Core<Args, Out, Options> {
     pub(crate) name: String,
     pub(crate) options: Options,
+    /// Where the transformation was applied.
+    place: Source,
     call: Box<Call<Args, Out, Options>>,
+}
+
+impl<Args, Out, Options> Core<Args, Out, Options> {
+    fn call(&self, args: Args) -> Out {
+        called_by(self.place, || (self.call)(&self.options, args))
+    }
 }
 
 type Call<Args, Out, Options> = dyn Fn(&Options, Args) -> Out + Send + Sync;
 
+impl<Args: ArgList, Out: 'static, Options> Clone for Transformed<Args, Out, Options> {
+    fn clone(&self) -> Self {
+        Transformed {
+            core: self.core.clone(),
+            callable: self.callable.clone(),
+        }
+    }
+}
+
 impl<Args: ArgList, Out: 'static, Options: Send + Sync + 'static> Transformed<Args, Out, Options> {
     /// A function called `name` that applies `call`.
+    #[track_caller]
     pub(crate) fn new(
         name: String,
         options: Options,
@@ -44,6 +66,7 @@ impl<Args: ArgList, Out: 'static, Options: Send + Sync + 'static> Transformed<Ar
         Self::from_core(Core {
             name,
             options,
+            place: caller(),
             call: Box::new(call),
         })
     }
@@ -51,7 +74,7 @@ impl<Args: ArgList, Out: 'static, Options: Send + Sync + 'static> Transformed<Ar
     fn from_core(core: Core<Args, Out, Options>) -> Self {
         let core = Arc::new(core);
         let shared = core.clone();
-        let callable = Args::callable(move |args| (shared.call)(&shared.options, args));
+        let callable = Args::callable(move |args| shared.call(args));
         Transformed { core, callable }
     }
 
@@ -70,9 +93,11 @@ impl<Args: ArgList, Out: 'static, Options: Send + Sync + 'static> Transformed<Ar
             Err(shared) => {
                 let mut options = shared.options.clone();
                 change(&mut options);
-                let name = shared.name.clone();
-                Self::new(name, options, move |options, args| {
-                    (shared.call)(options, args)
+                Self::from_core(Core {
+                    name: shared.name.clone(),
+                    options,
+                    place: shared.place,
+                    call: Box::new(move |options, args| (shared.call)(options, args)),
                 })
             }
         }
@@ -93,6 +118,29 @@ impl<Args: ArgList, Out: 'static, Options: Send + Sync + 'static> Transformed<Ar
         &self.core.name
     }
 
+    /// The same function without its options, whatever transformation made it: for a field that may hold any.
+    ///
+    /// ```
+    /// use jaxide::{Array, Transformed, grad, jit, vmap};
+    /// let all: Vec<Transformed<(Array,), Array>> = vec![
+    ///     jit(|x: Array| x.sin()).erased(),
+    ///     vmap(grad(|x: Array| x.sin())).erased(),
+    /// ];
+    /// let x = Array::from([0.0f32]);
+    /// let values: Vec<f32> = all.iter().map(|f| f(x.clone()).to_vec::<f32>()[0]).collect();
+    /// assert_eq!(values, [0.0, 1.0]);
+    /// ```
+    #[must_use]
+    pub fn erased(&self) -> Transformed<Args, Out> {
+        let core = self.core.clone();
+        Transformed::from_core(Core {
+            name: core.name.clone(),
+            options: (),
+            place: core.place,
+            call: Box::new(move |(), args| core.call(args)),
+        })
+    }
+
     /// Calls the function and gives mistakes as errors.
     ///
     /// # Errors
@@ -106,7 +154,7 @@ impl<Args: ArgList, Out: 'static, Options: Send + Sync + 'static> Transformed<Ar
     /// assert_eq!(error.operation(), Some("add"));
     /// ```
     pub fn try_call(&self, args: Args) -> Result<Out> {
-        catch(|| (self.core.call)(&self.core.options, args))
+        catch(|| self.core.call(args))
     }
 }
 
@@ -121,10 +169,9 @@ impl<Args: ArgList, Out: 'static, Options> Deref for Transformed<Args, Out, Opti
 impl<Args: ArgList, Out: 'static, Options> Function<Args, Out> for Transformed<Args, Out, Options>
 where
     Options: Send + Sync + 'static,
-    Args::Callable<Out>: Send + Sync,
 {
     fn apply(&self, args: Args) -> Out {
-        (self.core.call)(&self.core.options, args)
+        self.core.call(args)
     }
 
     fn name(&self) -> String {

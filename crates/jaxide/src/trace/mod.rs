@@ -19,7 +19,7 @@ pub(crate) use axes::{
 pub(crate) use bind::{bind, bind_one, inline};
 pub(crate) use frame::{Known, donated, into_value, tracing, value_of};
 pub(crate) use library::library;
-pub(crate) use raise::{caller, catch, raise};
+pub(crate) use raise::{called_by, caller, catch, raise};
 
 use crate::array::{Array, Repr};
 use frame::Frame;

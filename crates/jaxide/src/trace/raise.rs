@@ -8,6 +8,26 @@ use jaxide_core::{Error, Result, Source};
 thread_local! {
     /// How many callers on this thread wait for a result instead of a panic.
     static CATCHING: Cell<usize> = const { Cell::new(0) };
+    /// Where the transformation that this thread runs was applied.
+    static TRANSFORMATION: Cell<Source> = const { Cell::new(Source::Unknown) };
+}
+
+/// Gives the thread its transformation back when dropped, by a panic too.
+struct Restore(Source);
+
+impl Drop for Restore {
+    fn drop(&mut self) {
+        TRANSFORMATION.set(self.0);
+    }
+}
+
+/// Runs a transformed function: mistakes in it that have no better place are reported where the transformation was
+/// applied.
+pub(crate) fn called_by<T>(place: Source, f: impl FnOnce() -> T) -> T {
+    let before = TRANSFORMATION.get();
+    let _restore = Restore(before);
+    TRANSFORMATION.set(if place == Source::Unknown { before } else { place });
+    f()
 }
 
 /// The line of the user's program that called: unknown when the call came through this crate's own closures.
@@ -22,12 +42,12 @@ pub(crate) fn caller() -> Source {
     }
 }
 
-/// Panics with `error`, at the caller's place when it names none.
+/// Panics with `error`, at the caller's place when it names none, or where the transformation was applied.
 ///
 /// Under [`catch`] the panic carries the error itself and prints nothing.
 #[track_caller]
 pub(crate) fn raise(error: Error) -> ! {
-    let error = error.at(caller());
+    let error = error.at(caller()).at(TRANSFORMATION.get());
     if CATCHING.get() > 0 {
         resume_unwind(Box::new(error));
     }

@@ -14,7 +14,7 @@ use jaxide_tree::Pytree;
 use super::flat::{FlatArgs, avals, flatten, trace_flat, unflatten};
 use crate::array::{Array, Donation};
 use crate::execute::{logs_compilation, report};
-use crate::function::{ArgList, Function, OfTuple, Transformed};
+use crate::function::{ArgList, Arguments, Function, OfTuple, Transformed};
 use crate::trace::{Captures, Known, bind, donated, into_value, raise, tracing, value_of};
 use cache::{Cache, Program};
 pub use lowered::Lowered;
@@ -35,9 +35,10 @@ pub use options::JitOptions;
 /// assert_eq!(f.cache_size(), 1);
 /// assert_eq!(y.to_vec::<f32>()[0], 1.0);
 /// ```
-pub fn jit<F, Args, Out>(f: F) -> Transformed<Args, Out, JitOptions>
+#[track_caller]
+pub fn jit<F, Args, Out>(f: F) -> Jitted<Args, Out>
 where
-    F: Function<Args, Out>,
+    F: Function<Args, Out> + Send + Sync + 'static,
     Args: ArgList,
     Out: Pytree<Array> + 'static,
 {
@@ -48,12 +49,46 @@ where
     })
 }
 
+/// The type of [`jit`]ted functions.
+///
+/// ```
+/// use jaxide::{Array, Jitted, jit};
+/// struct Layer {
+///     forward: Jitted<(Array, Array), Array>,
+/// }
+/// let layer = Layer { forward: jit(|w: Array, x: Array| w * x) };
+/// assert_eq!((layer.forward)(Array::from(2.0f32), Array::from(3.0f32)).item::<f32>(), 6.0);
+/// ```
+pub type Jitted<Args, Out> = Transformed<Args, Out, JitOptions>;
+
+/// [`jit`] of a borrowed function, called at once: `f` may capture references and need not be `Send`.
+///
+/// It is traced in every call; the code of equal programs is compiled once.
+///
+/// # Panics
+/// As the function that [`jit`] gives.
+///
+/// ```
+/// use jaxide::{Array, jit_of};
+/// let scale = &Array::from([2.0f32, 3.0]);
+/// assert_eq!(jit_of(&|x: Array| x * scale, Array::from([1.0f32, 1.0])).to_vec::<f32>(), [2.0, 3.0]);
+/// ```
+#[track_caller]
+pub fn jit_of<F, Args, Out>(f: &F, args: impl Arguments<Args>) -> Out
+where
+    F: Function<Args, Out> + ?Sized,
+    Args: ArgList,
+    Out: Pytree<Array>,
+{
+    compiled(f, &f.name(), &JitOptions::default(), args.into_tuple())
+}
+
 /// Calls a function of a tuple as `jit` does: as one equation inside a trace, compiled outside.
 #[track_caller]
 pub(super) fn call_named<Args, Out>(
     name: &str,
     options: &JitOptions,
-    f: impl Fn(Args) -> Out + Send + Sync + 'static,
+    f: impl Fn(Args) -> Out,
     args: Args,
 ) -> Out
 where
@@ -66,7 +101,7 @@ where
 #[track_caller]
 fn compiled<F, Args, Out>(f: &F, name: &str, options: &JitOptions, args: Args) -> Out
 where
-    F: Function<Args, Out>,
+    F: Function<Args, Out> + ?Sized,
     Args: ArgList,
     Out: Pytree<Array>,
 {
@@ -84,7 +119,7 @@ where
 #[track_caller]
 fn run<F, Args, Out>(f: &F, name: &str, options: &JitOptions, args: Args) -> Out
 where
-    F: Function<Args, Out>,
+    F: Function<Args, Out> + ?Sized,
     Args: ArgList,
     Out: Pytree<Array>,
 {
@@ -137,7 +172,7 @@ fn values_and_donated(name: &str, program: &Program, args: FlatArgs) -> Vec<Tens
 #[track_caller]
 fn prepare<F, Args, Out>(f: &F, name: &str, options: &JitOptions, args: Args) -> Out
 where
-    F: Function<Args, Out>,
+    F: Function<Args, Out> + ?Sized,
     Args: ArgList,
     Out: Pytree<Array>,
 {
@@ -151,7 +186,7 @@ where
 #[track_caller]
 fn stage<F, Args, Out>(f: &F, name: &str, options: &JitOptions, args: Args) -> Out
 where
-    F: Function<Args, Out>,
+    F: Function<Args, Out> + ?Sized,
     Args: ArgList,
     Out: Pytree<Array>,
 {
@@ -193,7 +228,7 @@ fn program<F, Args, Out>(
     args: &FlatArgs,
 ) -> (Arc<Program>, Vec<Array>)
 where
-    F: Function<Args, Out>,
+    F: Function<Args, Out> + ?Sized,
     Args: ArgList,
     Out: Pytree<Array>,
 {

@@ -1,6 +1,8 @@
 //! Gradients: reverse mode of functions that give a scalar.
 
-use std::marker::PhantomData;
+mod form;
+mod scoped;
+
 use std::sync::Arc;
 
 use jaxide_core::transform::Step;
@@ -8,115 +10,57 @@ use jaxide_core::{DType, Error};
 use jaxide_tree::Pytree;
 
 use super::argnums::{Argnum, Argnums, behind, known, select};
-use super::flat::{
-    FlatTrace, avals, call, check_differentiable, flatten, trace_flat, transformed, unflatten,
-};
+use super::flat::{FlatTrace, avals, call, flatten, trace_flat, transformed, unflatten};
 use crate::array::Array;
-use crate::function::{ArgList, Function, Transformed};
+use crate::function::{ArgList, Erased, Function, Transformed};
 use crate::trace::{Captures, raise};
 
-/// What a transformation that takes gradients gives, from the value of its function and the gradient.
-pub trait GradientForm: 'static {
-    /// What the function gives.
-    type Value: Pytree<Array> + 'static;
-
-    /// What the transformed function gives, for a gradient of this type.
-    type Result<Gradient: 'static>: 'static;
-
-    /// The name of the transformation.
-    const OPERATION: &'static str;
-
-    /// Whether the function gives more than the scalar.
-    const AUX: bool;
-
-    /// The results put together.
-    fn result<Gradient: 'static>(value: Self::Value, gradient: Gradient) -> Self::Result<Gradient>;
-}
-
-/// The gradient alone: [`grad`].
-pub struct Gradient<Out>(PhantomData<fn() -> Out>);
-
-/// The value and the gradient: [`value_and_grad`].
-pub struct ValueAndGradient<Out>(PhantomData<fn() -> Out>);
-
-/// The gradient and further results: [`grad_with_aux`].
-pub struct GradientAndAux<Value, Aux>(PhantomData<fn() -> (Value, Aux)>);
-
-/// The value, further results and the gradient: [`value_and_grad_with_aux`].
-pub struct ValueAuxAndGradient<Value, Aux>(PhantomData<fn() -> (Value, Aux)>);
-
-impl<Out: Pytree<Array> + 'static> GradientForm for Gradient<Out> {
-    type Value = Out;
-    type Result<G: 'static> = G;
-    const OPERATION: &'static str = "grad";
-    const AUX: bool = false;
-
-    fn result<G: 'static>(_value: Out, gradient: G) -> G {
-        gradient
-    }
-}
-
-impl<Out: Pytree<Array> + 'static> GradientForm for ValueAndGradient<Out> {
-    type Value = Out;
-    type Result<G: 'static> = (Out, G);
-    const OPERATION: &'static str = "value_and_grad";
-    const AUX: bool = false;
-
-    fn result<G: 'static>(value: Out, gradient: G) -> (Out, G) {
-        (value, gradient)
-    }
-}
-
-impl<Value, Aux> GradientForm for GradientAndAux<Value, Aux>
-where
-    Value: Pytree<Array> + 'static,
-    Aux: Pytree<Array> + 'static,
-{
-    type Value = (Value, Aux);
-    type Result<G: 'static> = (G, Aux);
-    const OPERATION: &'static str = "grad_with_aux";
-    const AUX: bool = true;
-
-    fn result<G: 'static>((_, aux): (Value, Aux), gradient: G) -> (G, Aux) {
-        (gradient, aux)
-    }
-}
-
-impl<Value, Aux> GradientForm for ValueAuxAndGradient<Value, Aux>
-where
-    Value: Pytree<Array> + 'static,
-    Aux: Pytree<Array> + 'static,
-{
-    type Value = (Value, Aux);
-    type Result<G: 'static> = ((Value, Aux), G);
-    const OPERATION: &'static str = "value_and_grad_with_aux";
-    const AUX: bool = true;
-
-    fn result<G: 'static>(value: (Value, Aux), gradient: G) -> ((Value, Aux), G) {
-        (value, gradient)
-    }
-}
+pub use form::{
+    Gradient, GradientAndAux, GradientForm, ValueAndGradient, ValueAuxAndGradient,
+};
+pub use scoped::{grad_of, grad_with_aux_of, value_and_grad_of, value_and_grad_with_aux_of};
 
 /// What taking gradients can be told: it keeps its function, so that other arguments can be asked for.
-pub struct GradOptions<F, Form> {
-    f: Arc<F>,
+pub struct GradOptions<Args, Form: GradientForm> {
+    f: Erased<Args, Form::Value>,
     holomorphic: bool,
-    form: PhantomData<fn() -> Form>,
 }
 
-impl<F, Form> Clone for GradOptions<F, Form> {
+impl<Args, Form: GradientForm> Clone for GradOptions<Args, Form> {
     fn clone(&self) -> Self {
         GradOptions {
             f: self.f.clone(),
             holomorphic: self.holomorphic,
-            form: PhantomData,
         }
     }
 }
 
-/// A function that gives gradients of the type `G` of a function `F`, and what else its form says.
-pub type Differentiated<F, Args, Form, G> =
-    Transformed<Args, <Form as GradientForm>::Result<G>, GradOptions<F, Form>>;
+/// A function of `Args` that gives gradients of the type `G`, and what else its form says.
+pub type Differentiated<Args, Form, G> =
+    Transformed<Args, <Form as GradientForm>::Result<G>, GradOptions<Args, Form>>;
+
+/// The type of [`grad`]s: of functions from `Args` to `Out`, with gradients of the type `G`, which is that of the first
+/// argument unless other arguments are asked for.
+///
+/// ```
+/// use jaxide::{Array, Grad, grad};
+/// struct Descent {
+///     slope: Grad<(Array,), Array>,
+/// }
+/// let descent = Descent { slope: grad(|x: Array| x.square().sum()) };
+/// assert_eq!((descent.slope)(Array::from([1.0f32, 2.0])).to_vec::<f32>(), [2.0, 4.0]);
+/// ```
+pub type Grad<Args, G, Out = Array> = Differentiated<Args, Gradient<Out>, G>;
+
+/// The type of [`value_and_grad`]s.
+pub type ValueAndGrad<Args, G, Out = Array> = Differentiated<Args, ValueAndGradient<Out>, G>;
+
+/// The type of [`grad_with_aux`]s.
+pub type GradWithAux<Args, G, Aux, Out = Array> = Differentiated<Args, GradientAndAux<Out, Aux>, G>;
+
+/// The type of [`value_and_grad_with_aux`]s.
+pub type ValueAndGradWithAux<Args, G, Aux, Out = Array> =
+    Differentiated<Args, ValueAuxAndGradient<Out, Aux>, G>;
 
 /// The gradient of a function of the first argument, which gives a real scalar.
 ///
@@ -135,15 +79,16 @@ pub type Differentiated<F, Args, Form, G> =
 /// let (dx, dy) = grad(product).argnums((Argnum::<0>, Argnum::<1>))(Array::from([2.0f32]), Array::from([3.0f32]));
 /// assert_eq!((dx.to_vec::<f32>(), dy.to_vec::<f32>()), (vec![3.0], vec![2.0]));
 /// ```
-pub fn grad<F, Args, Out, First>(f: F) -> Differentiated<F, Args, Gradient<Out>, First>
+#[track_caller]
+pub fn grad<F, Args, Out, First>(f: F) -> Differentiated<Args, Gradient<Out>, First>
 where
-    F: Function<Args, Out>,
+    F: Function<Args, Out> + Send + Sync + 'static,
     Args: ArgList,
     Out: Pytree<Array> + 'static,
     First: Pytree<Array> + 'static,
     Argnum<0>: Argnums<Args, Picked = First>,
 {
-    gradient_of::<F, Args, Gradient<Out>, Argnum<0>>(Arc::new(f), false)
+    differentiated::<Args, Gradient<Out>, Argnum<0>>(Arc::new(f), false)
 }
 
 /// The value of a function that gives a real scalar, and its gradient by the first argument.
@@ -158,35 +103,37 @@ where
 /// assert_eq!(value.item::<f32>(), 5.0);
 /// assert_eq!(gradient.to_vec::<f32>(), [2.0, 4.0]);
 /// ```
+#[track_caller]
 pub fn value_and_grad<F, Args, Out, First>(
     f: F,
-) -> Differentiated<F, Args, ValueAndGradient<Out>, First>
+) -> Differentiated<Args, ValueAndGradient<Out>, First>
 where
-    F: Function<Args, Out>,
+    F: Function<Args, Out> + Send + Sync + 'static,
     Args: ArgList,
     Out: Pytree<Array> + 'static,
     First: Pytree<Array> + 'static,
     Argnum<0>: Argnums<Args, Picked = First>,
 {
-    gradient_of::<F, Args, ValueAndGradient<Out>, Argnum<0>>(Arc::new(f), false)
+    differentiated::<Args, ValueAndGradient<Out>, Argnum<0>>(Arc::new(f), false)
 }
 
 /// As [`grad`], of a function that gives the scalar and further results, which come back beside the gradient.
 ///
 /// # Panics
 /// As [`grad`].
+#[track_caller]
 pub fn grad_with_aux<F, Args, Value, Aux, First>(
     f: F,
-) -> Differentiated<F, Args, GradientAndAux<Value, Aux>, First>
+) -> Differentiated<Args, GradientAndAux<Value, Aux>, First>
 where
-    F: Function<Args, (Value, Aux)>,
+    F: Function<Args, (Value, Aux)> + Send + Sync + 'static,
     Args: ArgList,
     Value: Pytree<Array> + 'static,
     Aux: Pytree<Array> + 'static,
     First: Pytree<Array> + 'static,
     Argnum<0>: Argnums<Args, Picked = First>,
 {
-    gradient_of::<F, Args, GradientAndAux<Value, Aux>, Argnum<0>>(Arc::new(f), false)
+    differentiated::<Args, GradientAndAux<Value, Aux>, Argnum<0>>(Arc::new(f), false)
 }
 
 /// As [`value_and_grad`], of a function that gives the scalar and further results.
@@ -201,57 +148,51 @@ where
 /// assert_eq!((value.item::<f32>(), twice.to_vec::<f32>()), (5.0, vec![2.0, 4.0]));
 /// assert_eq!(gradient.to_vec::<f32>(), [2.0, 4.0]);
 /// ```
+#[track_caller]
 pub fn value_and_grad_with_aux<F, Args, Value, Aux, First>(
     f: F,
-) -> Differentiated<F, Args, ValueAuxAndGradient<Value, Aux>, First>
+) -> Differentiated<Args, ValueAuxAndGradient<Value, Aux>, First>
 where
-    F: Function<Args, (Value, Aux)>,
+    F: Function<Args, (Value, Aux)> + Send + Sync + 'static,
     Args: ArgList,
     Value: Pytree<Array> + 'static,
     Aux: Pytree<Array> + 'static,
     First: Pytree<Array> + 'static,
     Argnum<0>: Argnums<Args, Picked = First>,
 {
-    gradient_of::<F, Args, ValueAuxAndGradient<Value, Aux>, Argnum<0>>(Arc::new(f), false)
+    differentiated::<Args, ValueAuxAndGradient<Value, Aux>, Argnum<0>>(Arc::new(f), false)
 }
 
-fn gradient_of<F, Args, Form, N>(
-    f: Arc<F>,
+#[track_caller]
+fn differentiated<Args, Form, N>(
+    f: Erased<Args, Form::Value>,
     holomorphic: bool,
-) -> Differentiated<F, Args, Form, N::Picked>
+) -> Differentiated<Args, Form, N::Picked>
 where
-    F: Function<Args, Form::Value>,
     Args: ArgList,
     Form: GradientForm,
     N: Argnums<Args>,
 {
     let name = f.name();
-    let options = GradOptions {
-        f,
-        holomorphic,
-        form: PhantomData,
-    };
-    Transformed::new(name, options, |options: &GradOptions<F, Form>, args| {
+    let options = GradOptions { f, holomorphic };
+    Transformed::new(name, options, |options: &GradOptions<Args, Form>, args| {
         let (value, gradient) =
-            value_and_gradient::<F, Args, Form, N>(&options.f, args, options.holomorphic);
+            value_and_gradient::<_, Args, Form, N>(&options.f, args, options.holomorphic);
         Form::result(value, gradient)
     })
 }
 
-impl<F, Args, Form, Out> Transformed<Args, Out, GradOptions<F, Form>>
+impl<Args, Form, Out> Transformed<Args, Out, GradOptions<Args, Form>>
 where
-    F: Function<Args, Form::Value>,
     Args: ArgList,
     Form: GradientForm,
     Out: 'static,
 {
     /// The gradient by other arguments: `argnums(Argnum::<1>)`, or a tuple of them.
-    pub fn argnums<N: Argnums<Args>>(
-        &self,
-        _numbers: N,
-    ) -> Differentiated<F, Args, Form, N::Picked> {
+    #[track_caller]
+    pub fn argnums<N: Argnums<Args>>(&self, _numbers: N) -> Differentiated<Args, Form, N::Picked> {
         let options = self.options();
-        gradient_of::<F, Args, Form, N>(options.f.clone(), options.holomorphic)
+        differentiated::<Args, Form, N>(options.f.clone(), options.holomorphic)
     }
 
     /// The complex derivative of a holomorphic function: arguments and result must be complex.
@@ -308,19 +249,14 @@ fn value_and_gradient<F, Args, Form, N>(
     holomorphic: bool,
 ) -> (Form::Value, N::Picked)
 where
-    F: Function<Args, Form::Value>,
+    F: Function<Args, Form::Value> + ?Sized,
     Args: ArgList,
     Form: GradientForm,
     N: Argnums<Args>,
 {
     let args = flatten(&args);
     let picked = select::<Args, N>(&args.treedef);
-    let leaves: Vec<Array> = picked
-        .leaves
-        .iter()
-        .map(|&leaf| args.leaves[leaf].clone())
-        .collect();
-    check_differentiable(Form::OPERATION, &leaves, &picked.treedef, holomorphic);
+    picked.check(Form::OPERATION, &args.leaves, holomorphic);
     let traced = trace_flat(
         "grad",
         f,
