@@ -1,7 +1,9 @@
 //! The one error type of the project: what went wrong, in which operation, and where.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::panic::Location;
+use std::sync::{Mutex, PoisonError};
 
 /// A result whose error is [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -21,6 +23,42 @@ pub enum Source {
         /// Column in the line, in characters.
         column: u32,
     },
+    /// A line of Rust, where it is known, inside named scopes.
+    Scoped {
+        /// The line of Rust that recorded the equation.
+        place: Option<&'static Location<'static>>,
+        /// The scopes around it.
+        scope: Scope,
+    },
+}
+
+/// Names of nested scopes, `outer/inner`, kept once for the whole process.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Scope(&'static str);
+
+impl Scope {
+    /// The scope of these names, outermost first, separated by slashes.
+    pub fn new(names: &str) -> Self {
+        static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = known.get(names).copied().unwrap_or_else(|| {
+            let kept: &'static str = String::from(names).leak();
+            known.insert(kept);
+            kept
+        });
+        Scope(kept)
+    }
+
+    /// The names, separated by slashes.
+    pub fn names(self) -> &'static str {
+        self.0
+    }
+}
+
+impl fmt::Debug for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.0, f)
+    }
 }
 
 impl Source {
@@ -28,6 +66,26 @@ impl Source {
     #[track_caller]
     pub fn caller() -> Self {
         Source::Rust(Location::caller())
+    }
+
+    /// The same place inside a scope; a place in text has none.
+    #[must_use]
+    pub fn within(self, scope: Scope) -> Self {
+        let place = match self {
+            Source::Unknown => None,
+            Source::Rust(place) => Some(place),
+            Source::Scoped { place, .. } => place,
+            Source::Text { .. } => return self,
+        };
+        Source::Scoped { place, scope }
+    }
+
+    /// The scopes that the equation was recorded in.
+    pub fn scope(self) -> Option<Scope> {
+        match self {
+            Source::Scoped { scope, .. } => Some(scope),
+            Source::Unknown | Source::Rust(_) | Source::Text { .. } => None,
+        }
     }
 }
 
@@ -37,6 +95,12 @@ impl fmt::Display for Source {
             Source::Unknown => f.write_str("<unknown>"),
             Source::Rust(place) => write!(f, "{place}"),
             Source::Text { line, column } => write!(f, "{line}:{column}"),
+            Source::Scoped { place, scope } => {
+                if let Some(place) = place {
+                    write!(f, "{place} ")?;
+                }
+                write!(f, "({})", scope.names())
+            }
         }
     }
 }
@@ -71,6 +135,8 @@ pub enum ErrorKind {
     TooLarge,
     /// Something that exists in JAX and cannot be done here, with the reason.
     Unsupported,
+    /// A result that is not a number, where that was asked to be a mistake.
+    NotANumber,
     /// A file or archive that cannot be read or written.
     Io,
     /// A broken promise of this library; please report it.
@@ -149,7 +215,11 @@ impl Error {
     /// Names the place, unless one is known already.
     #[must_use]
     pub fn at(mut self, source: Source) -> Self {
-        if self.0.source == Source::Unknown {
+        if matches!(
+            self.0.source,
+            Source::Unknown | Source::Scoped { place: None, .. }
+        ) && source != Source::Unknown
+        {
             self.0.source = source;
         }
         self

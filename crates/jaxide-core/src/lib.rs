@@ -26,7 +26,7 @@ pub mod transform;
 
 pub use cost::{Cost, cost};
 pub use dtype::DType;
-pub use error::{Error, ErrorKind, Result, Source};
+pub use error::{Error, ErrorKind, Result, Scope, Source};
 pub use jaxpr::{
     Annotations, Atom, Atoms, Aval, AvalKind, Builder, ClosedJaxpr, Diagnostic, Dims, Eqn, Jaxpr,
     Literal, ParseError, PrintOptions, Scalar, Shape, Var, VarInfo, VarMap, Vars, check,

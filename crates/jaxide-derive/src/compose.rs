@@ -40,15 +40,20 @@ impl Input {
             Role::Leaf => quote!(__Inner),
             Role::Static => quote!(Self),
             Role::Container if open => {
-                let bounds = self.generics.type_params().flat_map(|parameter| {
-                    composed_bounds(parameter, leaf)
-                });
+                let bounds = self
+                    .generics
+                    .type_params()
+                    .flat_map(|parameter| composed_bounds(parameter, leaf));
                 generics.make_where_clause().predicates.extend(bounds);
-                let arguments = self.generics.params.iter().map(|parameter| match parameter {
-                    GenericParam::Lifetime(lifetime) => lifetime.lifetime.to_token_stream(),
-                    GenericParam::Const(constant) => constant.ident.to_token_stream(),
-                    GenericParam::Type(parameter) => composed(parameter, leaf),
-                });
+                let arguments = self
+                    .generics
+                    .params
+                    .iter()
+                    .map(|parameter| match parameter {
+                        GenericParam::Lifetime(lifetime) => lifetime.lifetime.to_token_stream(),
+                        GenericParam::Const(constant) => constant.ident.to_token_stream(),
+                        GenericParam::Type(parameter) => composed(parameter, leaf),
+                    });
                 quote!(#name<#(#arguments),*>)
             }
             Role::Container => quote!(__Inner::Within<Self>),
@@ -68,9 +73,14 @@ impl Input {
     /// and nothing else has.
     fn holds_any_leaf(&self) -> bool {
         let parameters: Vec<_> = self.generics.type_params().collect();
-        let of_parameter = |ty| parameters.iter().any(|parameter| mentions(ty, &parameter.ident));
+        let of_parameter = |ty| {
+            parameters
+                .iter()
+                .any(|parameter| mentions(ty, &parameter.ident))
+        };
         let sized = parameters.iter().all(|parameter| {
-            let relaxed = |bound: &TypeParamBound| bound.to_token_stream().to_string().starts_with('?');
+            let relaxed =
+                |bound: &TypeParamBound| bound.to_token_stream().to_string().starts_with('?');
             !parameter.bounds.iter().any(relaxed)
         });
         let mut fields = self.variants.iter().flat_map(|variant| &variant.fields);

@@ -70,7 +70,7 @@ mod trace;
 pub use api::*;
 pub use array::{Array, Leaf, Nested};
 pub use control::*;
-pub use execute::{Cache, CachedProgram, cache, with_interpreter};
+pub use execute::{Cache, CachedProgram, cache, debug_nans, with_interpreter};
 pub use function::{ArgList, Arguments, Function, Transformed};
 pub use jaxide_core::{
     self as core, Aval, ClosedJaxpr, Cost, DType, Error, ErrorKind, Result, Tensor,
@@ -79,6 +79,7 @@ pub use jaxide_cpu::CompileStats;
 pub use jaxide_cpu::codegen::lanes::Isa;
 pub use jaxide_tree::axes;
 pub use state::{Ref, RefAt};
+pub use trace::named_scope;
 
 /// Pytrees: [`jaxide_tree`] under this crate's name.
 pub mod tree {

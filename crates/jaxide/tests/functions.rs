@@ -23,7 +23,10 @@ fn cube(x: Array) -> Array {
 #[track_caller]
 fn near(got: &Array, want: f32) {
     let got = got.item::<f32>();
-    assert!((got - want).abs() <= 1e-5 * (1.0 + want.abs()), "{got} and {want}");
+    assert!(
+        (got - want).abs() <= 1e-5 * (1.0 + want.abs()),
+        "{got} and {want}"
+    );
 }
 
 /// The slope of anything that is a function of one array, by a transformation that keeps it.
@@ -57,7 +60,9 @@ fn every_kind_of_function_can_be_transformed() {
     assert_eq!(kept(leaked), 12.0);
     assert_eq!(jvp(&jitted, scalar(2.0), scalar(1.0)).1.item::<f32>(), 12.0);
     assert_eq!(
-        jvp(&Arc::new(jitted), scalar(2.0), scalar(1.0)).1.item::<f32>(),
+        jvp(&Arc::new(jitted), scalar(2.0), scalar(1.0))
+            .1
+            .item::<f32>(),
         12.0
     );
 }
@@ -263,7 +268,10 @@ fn arguments_may_stand_alone_or_in_a_tuple() {
     let (x, y) = (scalar(5.0), scalar(3.0));
     near(&call(&cube, x.clone()), 125.0);
     near(&call(&cube, (x.clone(),)), 125.0);
-    near(&call(&|x: Array, y: Array| x - y, (x.clone(), y.clone())), 2.0);
+    near(
+        &call(&|x: Array, y: Array| x - y, (x.clone(), y.clone())),
+        2.0,
+    );
     near(&call(&pair, (x.clone(), y.clone())), 2.0);
     near(&call(&pair, ((x, y),)), 2.0);
     near(&call(&|| scalar(7.0), ()), 7.0);

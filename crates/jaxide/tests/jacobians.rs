@@ -73,7 +73,10 @@ fn arrays_by_structs_are_structs() {
     let treedef = tree::structure::<Array, _>(&line());
     assert_eq!(second.structure(), treedef.compose(&treedef));
     let values: Vec<Vec<f32>> = second.leaves().iter().map(|leaf| leaf.to_vec()).collect();
-    assert_eq!(values, [vec![0.0; 4], vec![0.0; 2], vec![0.0; 2], vec![2.0]]);
+    assert_eq!(
+        values,
+        [vec![0.0; 4], vec![0.0; 2], vec![0.0; 2], vec![2.0]]
+    );
 }
 
 #[test]
@@ -91,7 +94,10 @@ fn structs_by_arrays_are_structs() {
         offset: &x * 5.0,
     })(Array::from([1.0f32]).sum());
     is::<Line, _>(&second);
-    assert_eq!((second.slope.item::<f32>(), second.offset.item::<f32>()), (2.0, 0.0));
+    assert_eq!(
+        (second.slope.item::<f32>(), second.offset.item::<f32>()),
+        (2.0, 0.0)
+    );
 }
 
 #[test]
@@ -112,7 +118,10 @@ fn structs_that_hold_any_leaf_hold_structs() {
     assert_eq!(leaf(&j.first.first), (vec![], vec![3.0]));
     assert_eq!(leaf(&j.first.rest[0]), (vec![2], vec![3.0, 3.0]));
     assert_eq!(leaf(&j.rest[0].first), (vec![2], vec![1.0, 2.0]));
-    assert_eq!(leaf(&j.rest[0].rest[0]), (vec![2, 2], vec![3.0, 0.0, 0.0, 3.0]));
+    assert_eq!(
+        leaf(&j.rest[0].rest[0]),
+        (vec![2, 2], vec![3.0, 0.0, 0.0, 3.0])
+    );
     assert_eq!(leaf(&j.rest[1].first), (vec![2], vec![0.0, 0.0]));
     let second = hessian(|p: Pair<Array>| &p.first * p.rest[0].sum())(at);
     is::<Pair<Pair<Array>>, _>(&second);
@@ -135,18 +144,24 @@ fn tuples_of_arguments_give_tuples() {
     assert_eq!(first_y.item::<f32>(), 5.0);
     assert_eq!(leaf(&first_line.slope), (vec![2], vec![0.0, 0.0]));
     assert_eq!(leaf(&rest[0].0), (vec![2], vec![2.0, 3.0]));
-    assert_eq!(leaf(&rest[0].1.slope), (vec![2, 2], vec![7.0, 0.0, 0.0, 7.0]));
-    let second = hessian(|x: Array, y: Array| x.square() * y).argnums((Argnum::<0>, Argnum::<1>))(x, y);
+    assert_eq!(
+        leaf(&rest[0].1.slope),
+        (vec![2, 2], vec![7.0, 0.0, 0.0, 7.0])
+    );
+    let second =
+        hessian(|x: Array, y: Array| x.square() * y).argnums((Argnum::<0>, Argnum::<1>))(x, y);
     is::<((Array, Array), (Array, Array)), _>(&second);
     let ((xx, xy), (yx, yy)) = second;
-    assert_eq!([xx, xy, yx, yy].map(|d| d.item::<f32>()), [14.0, 10.0, 10.0, 0.0]);
+    assert_eq!(
+        [xx, xy, yx, yy].map(|d| d.item::<f32>()),
+        [14.0, 10.0, 10.0, 0.0]
+    );
 }
 
 #[test]
 fn maps_give_maps() {
-    let f = |x: BTreeMap<String, Array>| {
-        BTreeMap::from([("sum".to_owned(), &x["a"] * 2.0 + &x["b"])])
-    };
+    let f =
+        |x: BTreeMap<String, Array>| BTreeMap::from([("sum".to_owned(), &x["a"] * 2.0 + &x["b"])]);
     let of = |value: f32| Array::from([value]).sum();
     let x = BTreeMap::from([("a".to_owned(), of(1.0)), ("b".to_owned(), of(2.0))]);
     let j = jacfwd(f)(x);
@@ -168,9 +183,15 @@ fn further_results_come_back_beside_derivatives() {
         assert_eq!(tens.to_vec::<f32>(), [10.0, 20.0]);
     }
     let ((square, sum), (next, tens)) = hessian_with_aux(f)(x, n);
-    assert_eq!(leaf(&square), (vec![2, 2, 2], vec![2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0]));
+    assert_eq!(
+        leaf(&square),
+        (vec![2, 2, 2], vec![2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0])
+    );
     assert_eq!(leaf(&sum), (vec![2, 2], vec![0.0; 4]));
-    assert_eq!((next.item::<i32>(), tens.to_vec::<f32>()), (5, vec![10.0, 20.0]));
+    assert_eq!(
+        (next.item::<i32>(), tens.to_vec::<f32>()),
+        (5, vec![10.0, 20.0])
+    );
 }
 
 #[test]
@@ -183,14 +204,23 @@ fn further_results_come_back_beside_linear_maps() {
         assert_eq!(seven.to_vec::<i32>(), [7]);
     };
     let (y, dy, aux) = jvp_with_aux(f, x.clone(), Array::from([1.0f32, 0.5]));
-    assert_eq!((y.to_vec::<f32>(), dy.to_vec::<f32>()), (vec![1.0, 4.0], vec![2.0, 2.0]));
+    assert_eq!(
+        (y.to_vec::<f32>(), dy.to_vec::<f32>()),
+        (vec![1.0, 4.0], vec![2.0, 2.0])
+    );
     check(aux);
     let (y, df, aux) = linearize_with_aux(f, x.clone());
     let dy = df.apply(&(Array::from([1.0f32, 0.5]),));
-    assert_eq!((y.to_vec::<f32>(), dy.to_vec::<f32>()), (vec![1.0, 4.0], vec![2.0, 2.0]));
+    assert_eq!(
+        (y.to_vec::<f32>(), dy.to_vec::<f32>()),
+        (vec![1.0, 4.0], vec![2.0, 2.0])
+    );
     check(aux);
     let (y, pullback, aux) = vjp_with_aux(f, x);
     let (dx,) = pullback.apply(&Array::from([1.0f32, 0.5]));
-    assert_eq!((y.to_vec::<f32>(), dx.to_vec::<f32>()), (vec![1.0, 4.0], vec![2.0, 2.0]));
+    assert_eq!(
+        (y.to_vec::<f32>(), dx.to_vec::<f32>()),
+        (vec![1.0, 4.0], vec![2.0, 2.0])
+    );
     check(aux);
 }

@@ -60,6 +60,8 @@ pub(super) struct Interpreter {
     pub(super) cells: Vec<Tensor>,
     pub(super) axes: Vec<NamedAxis>,
     plans: HashMap<*const Jaxpr, Arc<Plan>>,
+    /// What every array must pass that an equation gives.
+    check: Option<fn(&Tensor) -> Result<()>>,
 }
 
 /// A jaxpr with its variables numbered and their last uses known.
@@ -88,6 +90,25 @@ enum Operand {
 }
 
 impl Interpreter {
+    /// An interpreter that ends where an equation gives an array that `check` refuses.
+    pub(super) fn checking(check: fn(&Tensor) -> Result<()>) -> Self {
+        Interpreter {
+            check: Some(check),
+            ..Interpreter::default()
+        }
+    }
+
+    fn checked(&self, results: Values) -> Result<Values> {
+        if let Some(check) = self.check {
+            for value in &results {
+                if let Value::Tensor(tensor) = value {
+                    check(tensor)?;
+                }
+            }
+        }
+        Ok(results)
+    }
+
     /// Results of a jaxpr with its own constants.
     pub(super) fn call(&mut self, closed: &ClosedJaxpr, args: Values) -> Result<Values> {
         closed.check_consts()?;
@@ -120,6 +141,7 @@ impl Interpreter {
                 .collect::<Result<_>>()?;
             let results = self
                 .apply(&eqn.prim, inputs)
+                .and_then(|results| self.checked(results))
                 .map_err(|error| error.in_operation(eqn.prim.name()).at(eqn.source))?;
             if results.len() != step.outputs.len() {
                 return Err(Error::new(

@@ -48,6 +48,32 @@ pub fn eval(jaxpr: &ClosedJaxpr, args: &[Tensor]) -> Result<Vec<Tensor>> {
     tensors(results)
 }
 
+/// As [`eval`], ending with an error at the first equation, in a jaxpr inside of another too, that gives an array which
+/// `check` refuses.
+///
+/// # Errors
+/// As [`eval`], and the first error of `check`, which then names the primitive and the place of its equation.
+///
+/// ```
+/// use jaxide_core::{ClosedJaxpr, Error, Tensor, eval};
+/// let jaxpr: ClosedJaxpr = "{ lambda ; a:i32[]. let b:i32[] = neg a; c:i32[] = neg b in (c,) }".parse()?;
+/// let positive = |x: &Tensor| match x.item::<i32>()? {
+///     x if x < 0 => Err(Error::parameter(format!("{x} is negative"))),
+///     _ => Ok(()),
+/// };
+/// let error = eval::eval_checked(&jaxpr, &[Tensor::scalar(3)], positive).unwrap_err();
+/// assert!(error.to_string().starts_with("neg: -3 is negative"));
+/// # Ok::<(), Error>(())
+/// ```
+pub fn eval_checked(
+    jaxpr: &ClosedJaxpr,
+    args: &[Tensor],
+    check: fn(&Tensor) -> Result<()>,
+) -> Result<Vec<Tensor>> {
+    let results = Interpreter::checking(check).call(jaxpr, values(args.iter().cloned()))?;
+    tensors(results)
+}
+
 /// The results of one primitive on concrete operands.
 ///
 /// # Errors

@@ -135,7 +135,7 @@ pub(crate) fn eval_batch(
                 .prim
                 .rules()
                 .batch(b, &operands, axis)
-                .map_err(|error| error.in_operation(eqn.prim.name()))?;
+                .map_err(|error| error.in_operation(eqn.prim.name()).at(eqn.source))?;
             env.bind(&eqn.outputs, results);
         } else {
             let values: Vec<Atom> = operands.iter().map(|operand| operand.value).collect();

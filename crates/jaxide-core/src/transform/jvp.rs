@@ -78,7 +78,8 @@ pub(crate) fn eval_jvp(
             let results = b.push(eqn.prim.clone(), &primals, &env.result_avals(eqn));
             env.bind(&eqn.outputs, results.iter().map(|&atom| (atom, None)));
         } else {
-            let out = differentiate(b, &eqn.prim, &primals, &tangents)?;
+            let out = differentiate(b, &eqn.prim, &primals, &tangents)
+                .map_err(|error| error.at(eqn.source))?;
             env.bind(&eqn.outputs, out.primals.into_iter().zip(out.tangents));
         }
         b.set_source(before);

@@ -129,10 +129,11 @@ pub(crate) fn eval_linearize(
         } else {
             let own = rules
                 .linearize(split, &primals, &tangents)
-                .map_err(|error| error.in_operation(eqn.prim.name()))?;
+                .map_err(|error| error.in_operation(eqn.prim.name()).at(eqn.source))?;
             let out = match own {
                 Some(out) => out,
-                None => linearize_by_jvp(split, &eqn.prim, &primals, &tangents)?,
+                None => linearize_by_jvp(split, &eqn.prim, &primals, &tangents)
+                    .map_err(|error| error.at(eqn.source))?,
             };
             env.bind(&eqn.outputs, out.primals.into_iter().zip(out.tangents));
         }

@@ -101,7 +101,8 @@ pub(crate) fn eval_partial(
         split.unknown.set_source(eqn.source);
         let operands: Vec<Partial> = eqn.inputs.iter().map(|&atom| env.read(atom)).collect();
         let avals = env.result_avals(eqn);
-        let results = partial_eval_eqn(split, &eqn.prim, &operands, &avals)?;
+        let results = partial_eval_eqn(split, &eqn.prim, &operands, &avals)
+            .map_err(|error| error.at(eqn.source))?;
         env.bind(&eqn.outputs, results);
         split.known.set_source(before);
     }

@@ -147,7 +147,6 @@ pub(crate) fn backward_pass(
             .iter()
             .map(|&var| sums.values.remove(var))
             .collect();
-        let before = b.set_source(eqn.source);
         let rules = eqn.prim.rules();
         let of_eqn = eqn
             .inputs
@@ -155,15 +154,18 @@ pub(crate) fn backward_pass(
             .filter_map(|atom| atom.var())
             .chain(eqn.outputs.iter().copied());
         let reference = of_eqn.into_iter().find(|&var| references.contains_key(var));
+        if reference.is_none() && cotangents.iter().all(Option::is_none) {
+            continue;
+        }
+        let before = b.set_source(eqn.source);
         let out = match reference.and_then(|var| references.get_mut(var)) {
             Some(reference) => rules
                 .transpose_reference(b, reference, &cotangents, &operands)
                 .transpose()
                 .unwrap_or_else(|| Err(Error::no_rule(eqn.prim.name(), "transpose", SHARED))),
-            None if cotangents.iter().all(Option::is_none) => continue,
             None => rules.transpose(b, &cotangents, &operands),
         };
-        let out = out.map_err(|error| error.in_operation(eqn.prim.name()))?;
+        let out = out.map_err(|error| error.in_operation(eqn.prim.name()).at(eqn.source))?;
         for ((&atom, operand), cotangent) in eqn.inputs.iter().zip(&operands).zip(out) {
             if let (Atom::Var(var), TransposeArg::Linear(_)) = (atom, operand) {
                 sums.add(var, cotangent);

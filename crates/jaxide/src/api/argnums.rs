@@ -147,7 +147,9 @@ pub(super) fn select<Args, N: Argnums<Args>>(args: &TreeDef) -> Selection {
         .collect();
     let places = numbers.iter().flat_map(|&number| {
         let paths = children[number].key_paths();
-        paths.into_iter().map(move |path| (number, path.to_string()))
+        paths
+            .into_iter()
+            .map(move |path| (number, path.to_string()))
     });
     let places = places.collect();
     let picked: Vec<TreeDef> = numbers

@@ -35,9 +35,11 @@ where
     Args: ArgList,
     Out: Pytree<Array> + 'static,
 {
-    Transformed::new(f.name(), CheckpointOptions::default(), move |options, args| {
-        remat(&f, options, args)
-    })
+    Transformed::new(
+        f.name(),
+        CheckpointOptions::default(),
+        move |options, args| remat(&f, options, args),
+    )
 }
 
 /// The type of [`checkpoint`]s.

@@ -11,7 +11,7 @@ use super::flat::{avals, call, flatten, trace_flat, unflatten};
 use super::linear::{LinearMap, Positions, Pullback};
 use crate::array::Array;
 use crate::function::{ArgList, Function};
-use crate::trace::{Captures, Known, bind, raise, trace};
+use crate::trace::{Captures, Known, OrRaise, bind, raise, trace};
 
 /// The transpose of a linear function: from cotangents of its results to cotangents of its arguments.
 ///
@@ -68,7 +68,8 @@ where
         &vec![true; outs.len()],
         &linear,
     )
-    .unwrap_or_else(|error| raise(error.in_operation(OPERATION)));
+    .map_err(|error| error.in_operation(OPERATION))
+    .or_raise();
     let arguments = Positions::all(primals.treedef, types);
     let results = Positions::all(traced.aux, outs);
     Pullback::new(LinearMap {

@@ -11,7 +11,7 @@ use super::flat::{avals, flatten, trace_flat, unflatten};
 use crate::array::Array;
 use crate::function::{ArgList, Function, OfTuple, Transformed, short_name};
 use crate::trace::{
-    AxisEnv, Captures, Known, Traced, axes_in_scope, bind, catch, raise, trace, tracing,
+    AxisEnv, Captures, Known, OrRaise, Traced, axes_in_scope, bind, catch, trace, tracing,
     within_axes,
 };
 
@@ -321,8 +321,7 @@ where
             let types = avals(&extra);
             let call_jaxpr = with_arguments(traced.jaxpr, traced.captured.len(), &types);
             let count = types.len();
-            let (forward, backward) =
-                taking_captures(forward, backward, &site).unwrap_or_else(|error| raise(error));
+            let (forward, backward) = taking_captures(forward, backward, &site).or_raise();
             let fwd = move |perturbed: &[bool]| {
                 refuse_perturbed("custom_vjp", &perturbed[..count])?;
                 Ok(forward.clone())

@@ -6,7 +6,7 @@ use jaxide_tree::{Pytree, StructureError, TreeDef};
 
 use crate::array::Array;
 use crate::function::{ArgList, Function};
-use crate::trace::{Captures, Known, Traced, aval_of, inline, raise, trace};
+use crate::trace::{Captures, Known, OrRaise, Traced, aval_of, inline, trace};
 
 /// The arguments of a call as leaves and structure.
 pub(crate) struct FlatArgs {
@@ -23,9 +23,7 @@ pub(crate) fn flatten<T: Pytree<Array>>(tree: &T) -> FlatArgs {
 /// Puts a tree together.
 #[track_caller]
 pub(crate) fn unflatten<T: Pytree<Array>>(treedef: &TreeDef, leaves: Vec<Array>) -> T {
-    treedef
-        .unflatten(leaves)
-        .unwrap_or_else(|error| raise(structure(error)))
+    treedef.unflatten(leaves).map_err(structure).or_raise()
 }
 
 /// A mismatch of trees as an error of this crate.
@@ -75,7 +73,7 @@ where
 /// Applies a step to a traced function: argument numbers in the step count the function's own arguments.
 #[track_caller]
 pub(crate) fn transformed(traced: &ClosedJaxpr, step: &Step) -> ClosedJaxpr {
-    apply(traced, step).unwrap_or_else(|error| raise(error))
+    apply(traced, step).or_raise()
 }
 
 /// Calls a jaxpr with captured arrays before its arguments.

@@ -1,7 +1,10 @@
 //! Derivatives at a point as linear maps: computed once, applied many times.
 
+use std::sync::Arc;
+
+use jaxide_core::simplify::dce;
 use jaxide_core::transform::{linearize as linearize_jaxpr, transpose as transpose_jaxpr};
-use jaxide_core::{Aval, Builder, ClosedJaxpr, Error, ErrorKind, Result};
+use jaxide_core::{Aval, Builder, ClosedJaxpr, Error, ErrorKind, Jaxpr, Result};
 use jaxide_tree::{Pytree, TreeDef};
 
 use super::argnums::{behind, known};
@@ -9,7 +12,7 @@ use super::flat::{avals, call, flatten, results_and_aux, trace_flat, unflatten};
 use super::forward::{inexact, with_zeros};
 use crate::array::Array;
 use crate::function::{ArgList, Arguments, Function};
-use crate::trace::{Captures, raise};
+use crate::trace::{Captures, OrRaise, raise};
 
 /// The derivative of a function at a point, as a linear function from tangents to tangents.
 pub struct Linearized<Args, Out> {
@@ -148,10 +151,7 @@ impl<Args: Pytree<Array>, Out: Pytree<Array>> Pullback<Args, Out> {
 /// assert_eq!(df.apply(&(Array::from([1.0f32]),)).to_vec::<f32>(), [6.0]);
 /// ```
 #[track_caller]
-pub fn linearize<F, Args, Out>(
-    f: F,
-    primals: impl Arguments<Args>,
-) -> (Out, Linearized<Args, Out>)
+pub fn linearize<F, Args, Out>(f: F, primals: impl Arguments<Args>) -> (Out, Linearized<Args, Out>)
 where
     F: Function<Args, Out>,
     Args: ArgList,
@@ -291,8 +291,7 @@ where
         .filter(|&position| outs[position].dtype.is_inexact())
         .collect();
     let numbers = behind(traced.captured.len(), &argnums);
-    let parts = linear_parts(&traced.jaxpr, &numbers, &tangent_outs, transpose)
-        .unwrap_or_else(|error| raise(error));
+    let parts = linear_parts(&traced.jaxpr, &numbers, &tangent_outs, transpose).or_raise();
     let mut results = call(&parts.primal, &traced.captured, &primals.leaves);
     let residuals = results.split_off(outs.len());
     outs.truncate(out.num_leaves());
@@ -345,20 +344,37 @@ fn linear_parts(
     };
     let outs = mask(jaxpr.jaxpr.outvars.len(), tangent_outs);
     let parts = linearize_jaxpr(&b, jaxpr, &mask(arity, argnums), &outs, &vec![false; arity])?;
+    let has_tangent = outs
+        .iter()
+        .zip(&parts.nonzero)
+        .filter(|(_, nonzero)| **nonzero);
+    let wanted: Vec<bool> = has_tangent.map(|(wanted, _)| *wanted).collect();
+    let linear = with_wanted_results(parts.linear, &wanted)?;
     if !reverse {
         return Ok(LinearParts {
             primal: parts.primal,
-            linear: parts.linear,
+            linear,
         });
     }
-    let inputs = parts.linear.jaxpr.invars.len();
-    let linear: Vec<bool> = (0..inputs)
+    let inputs = linear.jaxpr.invars.len();
+    let tangents: Vec<bool> = (0..inputs)
         .map(|index| index >= inputs - argnums.len())
         .collect();
-    let cotangents = vec![true; parts.linear.jaxpr.outvars.len()];
-    let transposed = transpose_jaxpr(&b, &parts.linear, &linear, &cotangents, &linear)?;
+    let cotangents = vec![true; linear.jaxpr.outvars.len()];
+    let transposed = transpose_jaxpr(&b, &linear, &tangents, &cotangents, &tangents)?;
     Ok(LinearParts {
         primal: parts.primal,
         linear: transposed.jaxpr,
     })
+}
+
+/// A linear jaxpr without the tangents of results that are not differentiated.
+fn with_wanted_results(closed: ClosedJaxpr, wanted: &[bool]) -> Result<ClosedJaxpr> {
+    if !wanted.contains(&false) {
+        return Ok(closed);
+    }
+    let mut jaxpr: Jaxpr = Arc::unwrap_or_clone(closed.jaxpr);
+    let mut kept = wanted.iter();
+    jaxpr.outvars.retain(|_| kept.next() != Some(&false));
+    dce(&ClosedJaxpr::new(jaxpr, closed.consts))
 }

@@ -85,7 +85,12 @@ where
 {
     let traced = recorded("eval_shape", &f, &AxisEnv::default(), &args.into_tuple())?;
     let specs = traced.jaxpr.out_avals().into_iter();
-    catch(|| unflatten(&traced.aux, specs.map(|aval| Array(Repr::Spec(aval))).collect()))
+    catch(|| {
+        unflatten(
+            &traced.aux,
+            specs.map(|aval| Array(Repr::Spec(aval))).collect(),
+        )
+    })
 }
 
 fn recorded<F, Args, Out>(

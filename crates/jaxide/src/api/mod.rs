@@ -19,9 +19,7 @@ mod solve;
 mod vmap;
 
 pub use argnums::{Argnum, Argnums};
-pub use checkpoint::{
-    CheckpointOptions, Checkpointed, checkpoint, checkpoint_name, checkpoint_of,
-};
+pub use checkpoint::{CheckpointOptions, Checkpointed, checkpoint, checkpoint_name, checkpoint_of};
 pub use convert::{Converted, closure_convert, linear_call, linear_transpose};
 pub use custom::{custom_jvp, custom_jvp_nondiff, custom_vjp, custom_vjp_nondiff};
 pub use forward::{jvp, jvp_with_aux};
@@ -32,13 +30,14 @@ pub use gradient::{
     value_and_grad_with_aux_of,
 };
 pub use jacobian::{
-    DerivativeForm, DerivativeMode, Forward, ForwardOverReverse, Hessian, Jacfwd, Jacrev,
-    JacobianOptions, Reverse, Whole, WholeAndAux, WholeDerivative, hessian, hessian_of,
-    hessian_with_aux, hessian_with_aux_of, jacfwd, jacfwd_of, jacfwd_with_aux, jacfwd_with_aux_of,
-    jacrev, jacrev_of, jacrev_with_aux, jacrev_with_aux_of,
+    DerivativeForm, DerivativeMode, Forward, ForwardOverReverse, Hessian, Jacfwd, JacobianOptions,
+    Jacrev, Reverse, Whole, WholeAndAux, WholeDerivative, hessian, hessian_of, hessian_with_aux,
+    hessian_with_aux_of, jacfwd, jacfwd_of, jacfwd_with_aux, jacfwd_with_aux_of, jacrev, jacrev_of,
+    jacrev_with_aux, jacrev_with_aux_of,
 };
 pub use jaxide_core::transform::Policy;
-pub use jit::{JitOptions, Jitted, Lowered, jit, jit_of};
+pub(crate) use jit::jit_is_disabled;
+pub use jit::{JitOptions, Jitted, Lowered, disable_jit, jit, jit_of};
 pub use linear::{Linearized, Pullback, linearize, linearize_with_aux, vjp, vjp_with_aux};
 pub use make_jaxpr::{MakeJaxprOptions, eval_shape, make_jaxpr, make_jaxpr_of};
 pub use pmap::{PmapOptions, Pmapped, local_device_count, pmap, pmap_of};

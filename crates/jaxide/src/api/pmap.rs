@@ -10,7 +10,7 @@ use super::jit::{JitOptions, call_named};
 use super::vmap::{axes_error, lanes};
 use crate::array::Array;
 use crate::function::{ArgList, Arguments, Function, Transformed};
-use crate::trace::{Captures, Known, bind, raise, with_axes};
+use crate::trace::{Captures, Known, OrRaise, bind, raise, with_axes};
 
 /// The number of devices of this machine: one for each thread that can run at once.
 pub fn local_device_count() -> usize {
@@ -159,11 +159,11 @@ where
     Out: Pytree<Array>,
 {
     const OPERATION: &str = "pmap";
-    let refuse =
-        |error: axes::AxesError| -> ! { raise(axes_error(&error).in_operation(OPERATION)) };
+    let mistake = |error: axes::AxesError| axes_error(&error).in_operation(OPERATION);
     let args = flatten(args);
-    let (in_dims, size) =
-        lanes(&options.in_axes, options.axis_size, &args).unwrap_or_else(|error| refuse(error));
+    let (in_dims, size) = lanes(&options.in_axes, options.axis_size, &args)
+        .map_err(mistake)
+        .or_raise();
     if let Some(devices) = options.devices.filter(|&devices| devices < size) {
         raise(
             Error::parameter(format!(
@@ -190,7 +190,8 @@ where
         )
     });
     let outs = axes::flatten("out_axes", &options.out_axes, &traced.aux)
-        .unwrap_or_else(|error| refuse(error));
+        .map_err(mistake)
+        .or_raise();
     let out_dims: Vec<Option<usize>> = outs
         .iter()
         .zip(traced.jaxpr.out_avals())
@@ -199,14 +200,15 @@ where
             let mut shape = aval.shape.to_vec();
             shape.insert(0, size);
             axis.normalized(&shape, path)
-                .unwrap_or_else(|error| refuse(error))
         })
-        .collect();
+        .collect::<Result<_, _>>()
+        .map_err(mistake)
+        .or_raise();
     let mut dims = vec![None; traced.captured.len()];
     dims.extend(in_dims);
     let mut types = avals(&traced.captured);
     types.extend(slices);
-    let body = body(&traced.jaxpr, &types, &dims, &out_dims).unwrap_or_else(|error| raise(error));
+    let body = body(&traced.jaxpr, &types, &dims, &out_dims).or_raise();
     let spec = |dim: &Option<usize>| {
         dim.map_or_else(PartitionSpec::default, |dim| {
             PartitionSpec::over(&name, dim)

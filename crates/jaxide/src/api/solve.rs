@@ -12,7 +12,7 @@ use jaxide_tree::{Pytree, TreeDef};
 
 use super::flat::{FlatArgs, FlatTrace, avals, flatten, unflatten};
 use crate::array::{Array, as_dtype};
-use crate::trace::{Captures, Known, Traced, bind, raise, trace};
+use crate::trace::{Captures, Known, OrRaise, Traced, bind, raise, trace};
 
 /// A root of `f`: what `solve(f, initial_guess)` finds, differentiated by the implicit function theorem.
 ///
@@ -321,7 +321,8 @@ fn transposed_map(operation: &str, map: &FlatTrace, types: &[Aval]) -> ClosedJax
         .collect();
     let nonzero = vec![true; types.len()];
     transpose(&Builder::new(), &map.jaxpr, &linear, &nonzero, &linear)
-        .unwrap_or_else(|error| raise(error.in_operation(operation)))
+        .map_err(|error| error.in_operation(operation))
+        .or_raise()
         .jaxpr
 }
 

@@ -9,7 +9,7 @@ use jaxide_tree::{Pytree, Tree};
 use super::flat::{FlatArgs, call, flatten, trace_flat, unflatten};
 use crate::array::Array;
 use crate::function::{ArgList, Arguments, Function, Transformed};
-use crate::trace::{Captures, Known, aval_of, raise, with_axes};
+use crate::trace::{Captures, Known, OrRaise, aval_of, with_axes};
 
 /// What `vmap` can be told.
 #[derive(Clone, Debug)]
@@ -123,9 +123,11 @@ where
     Args: ArgList,
     Out: Pytree<Array>,
 {
+    let mistake = |error: AxesError| axes_error(&error).in_operation("vmap");
     let args = flatten(&args);
     let (in_dims, size) = lanes(&options.in_axes, options.axis_size, &args)
-        .unwrap_or_else(|error| raise(axes_error(&error).in_operation("vmap")));
+        .map_err(mistake)
+        .or_raise();
     let types: Vec<Aval> = args
         .leaves
         .iter()
@@ -145,7 +147,8 @@ where
         )
     });
     let axes = axes::flatten("out_axes", &options.out_axes, &traced.aux)
-        .unwrap_or_else(|error| raise(axes_error(&error).in_operation("vmap")));
+        .map_err(mistake)
+        .or_raise();
     let paths = traced.aux.key_paths();
     let (mut out_dims, mut errors) = (Vec::new(), Vec::new());
     for ((axis, aval), path) in axes.iter().zip(traced.jaxpr.out_avals()).zip(&paths) {
@@ -157,18 +160,16 @@ where
             Err(error) => errors.push(error),
         }
     }
-    AxesError::all(errors).unwrap_or_else(|error| raise(axes_error(&error).in_operation("vmap")));
+    AxesError::all(errors).map_err(mistake).or_raise();
     let mut dims = vec![None; traced.captured.len()];
     dims.extend(in_dims);
     let axis = BatchAxis { size, name };
-    let batched = batch(&Builder::new(), &traced.jaxpr, &axis, &dims, &out_dims)
-        .unwrap_or_else(|error| raise(error));
+    let batched = batch(&Builder::new(), &traced.jaxpr, &axis, &dims, &out_dims).or_raise();
     let unmapped = axes.iter().zip(&batched.dims).zip(paths);
     let errors = unmapped
         .filter(|((axis, dim), _)| axis.0.is_none() && dim.is_some())
         .map(|(_, place)| AxesError::OutAxesNone { place });
-    AxesError::all(errors.collect())
-        .unwrap_or_else(|error| raise(axes_error(&error).in_operation("vmap")));
+    AxesError::all(errors.collect()).map_err(mistake).or_raise();
     unflatten(
         &traced.aux,
         call(&batched.jaxpr, &traced.captured, &args.leaves),

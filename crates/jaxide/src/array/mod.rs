@@ -15,7 +15,7 @@ pub use convert::{Leaf, Nested};
 pub(crate) use elements::{Donation, Elements};
 pub(crate) use promote::{as_dtype, promote, promote_dtypes, result_dtype};
 
-use crate::trace::{Tracer, aval_of, raise, value_of};
+use crate::trace::{OrRaise, Tracer, aval_of, raise, value_of};
 
 /// An array: a shape, an element type and elements, or a stand-in for one while a function is traced.
 ///
@@ -73,7 +73,7 @@ impl Array {
     /// ```
     #[track_caller]
     pub fn from_vec<T: Element>(shape: &[usize], elements: Vec<T>) -> Self {
-        Tensor::from_vec(shape, elements).map_or_else(|error| raise(error), Array::from)
+        Array::from(Tensor::from_vec(shape, elements).or_raise())
     }
 
     /// A specification: an element type and a shape without elements, for [`make_jaxpr`](crate::make_jaxpr).

@@ -4,7 +4,7 @@ use jaxide_core::{Element, Result, Tensor};
 use ndarray::{ArrayBase, ArrayD, Data, Dimension, IxDyn};
 
 use super::Array;
-use crate::trace::raise;
+use crate::trace::OrRaise;
 
 /// The elements are copied in row-major order, whatever the layout.
 impl<T, S, D> From<ArrayBase<S, D>> for Array
@@ -16,7 +16,7 @@ where
     fn from(array: ArrayBase<S, D>) -> Self {
         let shape = array.shape().to_vec();
         let elements: Vec<T> = array.iter().copied().collect();
-        Tensor::from_vec(&shape, elements).map_or_else(|error| raise(error), Array::from)
+        Array::from(Tensor::from_vec(&shape, elements).or_raise())
     }
 }
 

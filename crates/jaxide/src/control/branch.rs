@@ -6,6 +6,7 @@ use jaxide_tree::Pytree;
 
 use super::staged;
 use crate::api::flat::{FlatTrace, avals, flatten, unflatten};
+use crate::api::jit_is_disabled;
 use crate::array::Array;
 use crate::lax;
 use crate::trace::{bind, raise};
@@ -50,6 +51,13 @@ where
     } else {
         crate::numpy::not_equal(&pred, &Array::from(0))
     };
+    if let Some(taken) = decided(&pred) {
+        return if taken == 0 {
+            on_false(operand)
+        } else {
+            on_true(operand)
+        };
+    }
     let index = lax::convert_element_type(&pred, DType::I32);
     let operand = flatten(&operand);
     let when_true = staged("cond", on_true, &operand);
@@ -89,6 +97,15 @@ where
             .in_operation("switch"),
         );
     }
+    if let Some(value) = decided(&index) {
+        let mut branches: Vec<F> = branches.into_iter().collect();
+        if branches.is_empty() {
+            raise(no_branches());
+        }
+        let last = branches.len() - 1;
+        let taken = usize::try_from(value.max(0)).map_or(last, |taken| taken.min(last));
+        return branches.swap_remove(taken)(operand);
+    }
     let operand = flatten(&operand);
     let index = lax::convert_element_type(&index, DType::I32);
     let traced: Vec<FlatTrace> = branches
@@ -96,7 +113,7 @@ where
         .map(|f| staged("switch", f, &operand))
         .collect();
     let Some(last) = traced.len().checked_sub(1) else {
-        raise(Error::new(ErrorKind::Arity, "there are no branches").in_operation("switch"));
+        raise(no_branches());
     };
     let limit = |value: usize| {
         Array(crate::array::Repr::Number(Literal::new(
@@ -110,6 +127,19 @@ where
         lax::clamp(&limit(0), &index, &limit(last))
     };
     run("switch", &index, traced, &operand.leaves)
+}
+
+fn no_branches() -> Error {
+    Error::new(ErrorKind::Arity, "there are no branches").in_operation("switch")
+}
+
+/// What decides, where branches are called and not recorded.
+fn decided(index: &Array) -> Option<i64> {
+    if !jit_is_disabled() {
+        return None;
+    }
+    let value = index.try_value().ok()?.scalar_at(0)?.as_integer()?;
+    i64::try_from(value).ok()
 }
 
 /// One `cond` equation of branches that take the same captured arrays.

@@ -1,14 +1,14 @@
 //! Loops over the slices of arrays.
 
 use jaxide_core::prims::{Scan, ScanInputs, ScanOutputs};
-use jaxide_core::{Aval, Error, ErrorKind};
+use jaxide_core::{Aval, Error};
 use jaxide_tree::Pytree;
 
 use super::carry;
 use crate::api::flat::{flatten, unflatten};
 use crate::array::Array;
 use crate::lax;
-use crate::trace::{Captures, Known, bind, raise, trace};
+use crate::trace::{Captures, Known, OrRaise, bind, raise, trace};
 
 /// Applies `f` to a carry and each slice of `xs` along the first axis, from first to last; gives the last carry and the
 /// stacked second results.
@@ -148,31 +148,31 @@ where
 /// The number of slices that all arrays have.
 #[track_caller]
 fn common_length(operation: &str, leaves: &[Array], given: Option<usize>) -> usize {
-    let refuse = |message: String| raise(Error::shape(message).in_operation(operation));
     let mut length = given;
     for leaf in leaves {
         let Some(&own) = leaf.shape().first() else {
-            refuse(format!(
-                "an array to scan over must have a first axis, and one is {}",
-                leaf.aval()
-            ))
+            raise(
+                Error::shape(format!(
+                    "an array to scan over must have a first axis, and one is {}",
+                    leaf.aval()
+                ))
+                .in_operation(operation),
+            )
         };
         match length {
-            Some(length) if length != own => refuse(format!(
-                "arrays to scan over have different lengths: {length} and {own}"
-            )),
+            Some(length) if length != own => raise(
+                Error::shape(format!(
+                    "arrays to scan over have different lengths: {length} and {own}"
+                ))
+                .in_operation(operation),
+            ),
             _ => length = Some(own),
         }
     }
-    length.unwrap_or_else(|| {
-        raise(
-            Error::new(
-                ErrorKind::Parameter,
-                "there are no arrays to scan over and no length",
-            )
-            .in_operation(operation),
-        )
-    })
+    let nothing = || {
+        Error::parameter("there are no arrays to scan over and no length").in_operation(operation)
+    };
+    length.ok_or_else(nothing).or_raise()
 }
 
 /// Running combinations of all slices along an axis by an associative function, in parallel: the function is applied to

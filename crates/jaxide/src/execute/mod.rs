@@ -8,11 +8,13 @@ mod cache;
 mod interpreter;
 mod key;
 mod log;
+mod nans;
 mod operation;
 mod program;
 
 pub use cache::{Cache, CachedProgram, cache};
 pub use interpreter::with_interpreter;
 pub(crate) use log::{logs_compilation, report};
+pub use nans::debug_nans;
 pub(crate) use operation::{equation, operation};
 pub(crate) use program::{Native, run};

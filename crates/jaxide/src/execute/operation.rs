@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 use super::cache::{Entry, TABLE, describe_operation};
 use super::interpreter::interpreting;
 use super::key::{Key, OperationKey, Type, Types};
+use super::nans::check_results;
 use crate::array::Array;
 use crate::trace::value_of;
 
@@ -104,6 +105,12 @@ fn entry(prim: &Prim, types: Types) -> Result<std::sync::Arc<Entry>> {
 }
 
 fn apply(prim: &Prim, entry: &Entry, values: &[Tensor]) -> Result<Vec<Tensor>> {
+    let results = run(prim, entry, values)?;
+    check_results(&results).map_err(|error| error.in_operation(prim.name()))?;
+    Ok(results)
+}
+
+fn run(prim: &Prim, entry: &Entry, values: &[Tensor]) -> Result<Vec<Tensor>> {
     if interpreting() {
         return eval::eval_eqn(prim, values);
     }

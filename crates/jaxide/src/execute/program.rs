@@ -8,6 +8,7 @@ use jaxide_cpu::{CompileOptions, Executable, compile};
 use super::cache::{Entry, TABLE, describe_program};
 use super::interpreter::interpreting;
 use super::key::{Constant, Key, ProgramKey};
+use super::nans::{check_program, checking};
 
 /// A program with its place in the cache and the constants that are arguments of its code.
 #[derive(Clone)]
@@ -89,6 +90,17 @@ impl Native {
     /// # Errors
     /// When the program cannot be compiled, the arguments do not fit, or memory runs out.
     pub(crate) fn run(&self, args: Vec<Tensor>) -> Result<Vec<Tensor>> {
+        if checking() {
+            // Donated arguments are overwritten, and may be needed again.
+            let kept = args.clone();
+            let results = self.compute(args)?;
+            check_program(&self.jaxpr, || kept, &results)?;
+            return Ok(results);
+        }
+        self.compute(args)
+    }
+
+    fn compute(&self, args: Vec<Tensor>) -> Result<Vec<Tensor>> {
         if interpreting() {
             return eval::eval(&self.jaxpr, &args);
         }
@@ -144,7 +156,11 @@ pub(crate) fn run(jaxpr: &ClosedJaxpr, args: Vec<Tensor>) -> Result<Vec<Tensor>>
     }
     let native = Native::new(jaxpr, &CompileOptions::default());
     match native.executable() {
-        Err(error) if error.kind() == ErrorKind::Unsupported => eval::eval(jaxpr, &args),
+        Err(error) if error.kind() == ErrorKind::Unsupported => {
+            let results = eval::eval(jaxpr, &args)?;
+            check_program(jaxpr, || args, &results)?;
+            Ok(results)
+        }
         Err(error) => Err(error),
         Ok(_) => native.run(args),
     }

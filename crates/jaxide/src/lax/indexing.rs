@@ -6,7 +6,7 @@ use jaxide_core::{Atom, Aval, Builder, ClosedJaxpr, DType, Scalar};
 use super::reduction::combiner;
 use super::shape::dims;
 use crate::array::{Array, as_dtype};
-use crate::trace::{bind_one, raise};
+use crate::trace::{OrRaise, bind_one};
 
 /// A box of lengths `sizes` whose start, a scalar per axis, is moved so that it fits.
 ///
@@ -150,5 +150,5 @@ fn scalar_combiner(dtype: DType, combine: fn(&Builder, Atom, Atom) -> Atom) -> C
     let scalar = || b.input(Aval::scalar(dtype));
     let (old, update) = (scalar(), scalar());
     let result = combine(&b, old, update);
-    b.finish(&[result]).unwrap_or_else(|error| raise(error))
+    b.finish(&[result]).or_raise()
 }

@@ -10,7 +10,7 @@ use jaxide_core::{Aval, Builder, ClosedJaxpr, DType, Dims, Error, Literal, Scala
 use super::{broadcast_to, check_broadcast_to, normalize_axis, where_};
 use crate::array::{Array, Repr, as_dtype};
 use crate::lax;
-use crate::trace::{bind_one, library, raise};
+use crate::trace::{OrRaise, bind_one, library, raise};
 
 impl Array {
     /// The slice at an index of the first axis, or for an array of indices the slices: `x[i]` of NumPy.
@@ -233,7 +233,7 @@ fn combiner(prim: prims::Prim, dtype: DType) -> ClosedJaxpr {
     let scalars = [b.input(Aval::scalar(dtype)), b.input(Aval::scalar(dtype))];
     b.emit(prim, &scalars)
         .and_then(|results| b.finish(&results))
-        .unwrap_or_else(|error| raise(error))
+        .or_raise()
 }
 
 /// The slices of `x` at indices along an axis, whose place the axes of `indices` take. Slices outside are NaN, or the

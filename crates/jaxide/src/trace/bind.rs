@@ -5,7 +5,7 @@ use jaxide_core::{Atom, ClosedJaxpr, Error, ErrorKind, Result, Tensor};
 use smallvec::SmallVec;
 
 use super::frame::{Frame, current_frame, value_of};
-use super::{caller, raise};
+use super::{OrRaise, caller, raise};
 use crate::array::Array;
 use crate::execute;
 
@@ -67,7 +67,7 @@ pub(crate) fn inline(jaxpr: &ClosedJaxpr, args: &[Array]) -> Vec<Array> {
         let values = args.iter().map(value_of).collect::<Result<Vec<Tensor>>>();
         let results = values
             .and_then(|values| execute::run(jaxpr, values))
-            .unwrap_or_else(|error| raise(error));
+            .or_raise();
         let avals = jaxpr.out_avals();
         return results
             .into_iter()

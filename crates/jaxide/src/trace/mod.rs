@@ -9,6 +9,7 @@ mod bind;
 mod frame;
 mod library;
 mod raise;
+mod scope;
 
 use jaxide_core::jaxpr::AvalKind;
 use jaxide_core::{Atom, Aval, ClosedJaxpr, Source};
@@ -19,7 +20,9 @@ pub(crate) use axes::{
 pub(crate) use bind::{bind, bind_one, inline};
 pub(crate) use frame::{Known, donated, into_value, tracing, value_of};
 pub(crate) use library::library;
-pub(crate) use raise::{called_by, caller, catch, raise};
+pub use scope::named_scope;
+
+pub(crate) use raise::{OrRaise, called_by, caller, catch, raise};
 
 use crate::array::{Array, Repr};
 use frame::Frame;

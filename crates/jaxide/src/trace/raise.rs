@@ -5,6 +5,8 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 
 use jaxide_core::{Error, Result, Source};
 
+use super::scope::current_scope;
+
 thread_local! {
     /// How many callers on this thread wait for a result instead of a panic.
     static CATCHING: Cell<usize> = const { Cell::new(0) };
@@ -26,19 +28,28 @@ impl Drop for Restore {
 pub(crate) fn called_by<T>(place: Source, f: impl FnOnce() -> T) -> T {
     let before = TRANSFORMATION.get();
     let _restore = Restore(before);
-    TRANSFORMATION.set(if place == Source::Unknown { before } else { place });
+    TRANSFORMATION.set(if place == Source::Unknown {
+        before
+    } else {
+        place
+    });
     f()
 }
 
-/// The line of the user's program that called: unknown when the call came through this crate's own closures.
+/// The line of the user's program that called, and the named scope: no line when the call came through this crate's own
+/// closures.
 #[track_caller]
 pub(crate) fn caller() -> Source {
     let place = Location::caller();
     let own = file!().trim_end_matches("trace/raise.rs");
-    if place.file().starts_with(own) {
+    let source = if place.file().starts_with(own) {
         Source::Unknown
     } else {
         Source::Rust(place)
+    };
+    match current_scope() {
+        Some(scope) => source.within(scope),
+        None => source,
     }
 }
 
@@ -52,6 +63,28 @@ pub(crate) fn raise(error: Error) -> ! {
         resume_unwind(Box::new(error));
     }
     panic!("{error}")
+}
+
+/// A result whose error is the caller's mistake.
+pub(crate) trait OrRaise {
+    /// What there is without a mistake.
+    type Value;
+
+    /// The value. [`raise`] in a closure would not know the caller's place; this does.
+    #[track_caller]
+    fn or_raise(self) -> Self::Value;
+}
+
+impl<T> OrRaise for Result<T> {
+    type Value = T;
+
+    #[track_caller]
+    fn or_raise(self) -> T {
+        match self {
+            Ok(value) => value,
+            Err(error) => raise(error),
+        }
+    }
 }
 
 /// Runs `f` and gives mistakes as errors; other panics go on.

@@ -15,9 +15,7 @@ use crate::array::Array;
 use crate::function::{ArgList, Erased, Function, Transformed};
 use crate::trace::{Captures, raise};
 
-pub use form::{
-    Gradient, GradientAndAux, GradientForm, ValueAndGradient, ValueAuxAndGradient,
-};
+pub use form::{Gradient, GradientAndAux, GradientForm, ValueAndGradient, ValueAuxAndGradient};
 pub use scoped::{grad_of, grad_with_aux_of, value_and_grad_of, value_and_grad_with_aux_of};
 
 /// What taking gradients can be told: it keeps its function, so that other arguments can be asked for.

@@ -10,9 +10,7 @@ use jaxide_core::{ClosedJaxpr, Jaxpr};
 use jaxide_tree::Pytree;
 
 use super::argnums::{Argnum, Argnums, behind, known, select};
-use super::flat::{
-    avals, call, flatten, results_and_aux, trace_flat, transformed, unflatten,
-};
+use super::flat::{avals, call, flatten, results_and_aux, trace_flat, transformed, unflatten};
 use crate::array::Array;
 use crate::function::{ArgList, Erased, Function, Transformed};
 use crate::trace::Captures;
@@ -66,8 +64,7 @@ pub type Jacfwd<Args, In, Out = Array> = WholeDerivative<Args, Forward, Whole<Ou
 pub type Jacrev<Args, In, Out = Array> = WholeDerivative<Args, Reverse, Whole<Out>, In>;
 
 /// The type of [`hessian`]s.
-pub type Hessian<Args, In, Out = Array> =
-    WholeDerivative<Args, ForwardOverReverse, Whole<Out>, In>;
+pub type Hessian<Args, In, Out = Array> = WholeDerivative<Args, ForwardOverReverse, Whole<Out>, In>;
 
 /// Jacobians of a function by its first argument, by forward mode: good where there are fewer arguments than results.
 ///
@@ -275,9 +272,13 @@ where
         holomorphic,
         mode: PhantomData,
     };
-    Transformed::new(name, options, |options: &JacobianOptions<Args, Mode, Form>, args| {
-        whole::<_, Args, Mode, Form, N>(&options.f, args, options.holomorphic)
-    })
+    Transformed::new(
+        name,
+        options,
+        |options: &JacobianOptions<Args, Mode, Form>, args| {
+            whole::<_, Args, Mode, Form, N>(&options.f, args, options.holomorphic)
+        },
+    )
 }
 
 /// The derivative at a point, and further results.

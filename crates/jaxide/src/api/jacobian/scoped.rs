@@ -3,9 +3,7 @@
 use jaxide_tree::Pytree;
 
 use super::super::argnums::{Argnum, Argnums};
-use super::{
-    DerivativeMode, Forward, ForwardOverReverse, Reverse, Whole, WholeAndAux, whole,
-};
+use super::{DerivativeMode, Forward, ForwardOverReverse, Reverse, Whole, WholeAndAux, whole};
 use crate::array::Array;
 use crate::function::{ArgList, Arguments, Function};
 
@@ -126,7 +124,10 @@ where
 pub fn hessian_with_aux_of<F, Args, Out, Aux, In>(
     f: &F,
     args: impl Arguments<Args>,
-) -> (<ForwardOverReverse as DerivativeMode<Out, In>>::Derivative, Aux)
+) -> (
+    <ForwardOverReverse as DerivativeMode<Out, In>>::Derivative,
+    Aux,
+)
 where
     F: Function<Args, (Out, Aux)> + ?Sized,
     Args: ArgList,
@@ -136,5 +137,9 @@ where
     Argnum<0>: Argnums<Args, Picked = In>,
     ForwardOverReverse: DerivativeMode<Out, In>,
 {
-    whole::<F, Args, ForwardOverReverse, WholeAndAux<Out, Aux>, Argnum<0>>(f, args.into_tuple(), false)
+    whole::<F, Args, ForwardOverReverse, WholeAndAux<Out, Aux>, Argnum<0>>(
+        f,
+        args.into_tuple(),
+        false,
+    )
 }

@@ -1,6 +1,7 @@
 //! Compilation: a function traced once per structure and types of its arguments, and run natively.
 
 mod cache;
+mod disabled;
 mod lowered;
 mod miss;
 mod options;
@@ -15,8 +16,12 @@ use super::flat::{FlatArgs, avals, flatten, trace_flat, unflatten};
 use crate::array::{Array, Donation};
 use crate::execute::{logs_compilation, report};
 use crate::function::{ArgList, Arguments, Function, OfTuple, Transformed};
-use crate::trace::{Captures, Known, bind, donated, into_value, raise, tracing, value_of};
+use crate::trace::{
+    Captures, Known, OrRaise, bind, donated, into_value, tracing, value_of,
+};
 use cache::{Cache, Program};
+pub use disabled::disable_jit;
+pub(crate) use disabled::jit_is_disabled;
 pub use lowered::Lowered;
 pub use options::JitOptions;
 
@@ -107,6 +112,8 @@ where
 {
     if options.ahead {
         prepare(f, name, options, args)
+    } else if jit_is_disabled() {
+        f.apply(args)
     } else if tracing() {
         stage(f, name, options, args)
     } else {
@@ -129,13 +136,13 @@ where
     let values = if program.donated.is_empty() {
         let mut values: Vec<Tensor> = Vec::with_capacity(args.leaves.len());
         for leaf in args.leaves {
-            values.push(into_value(leaf).unwrap_or_else(|error| raise(error)));
+            values.push(into_value(leaf).or_raise());
         }
         values
     } else {
         values_and_donated(name, &program, args)
     };
-    let results = native.run(values).unwrap_or_else(|error| raise(error));
+    let results = native.run(values).or_raise();
     let leaves = results
         .into_iter()
         .zip(native.weak())
@@ -150,7 +157,7 @@ fn values_and_donated(name: &str, program: &Program, args: FlatArgs) -> Vec<Tens
     let donates = |k: usize| program.donated.binary_search(&k).is_ok();
     let leaves = args.leaves.iter().enumerate();
     let kept: Vec<Option<Tensor>> = leaves
-        .map(|(k, leaf)| (!donates(k)).then(|| value_of(leaf).unwrap_or_else(|error| raise(error))))
+        .map(|(k, leaf)| (!donates(k)).then(|| value_of(leaf).or_raise()))
         .collect();
     let paths = args.treedef.key_paths();
     let leaves = args.leaves.into_iter().zip(kept).zip(paths);
@@ -162,7 +169,7 @@ fn values_and_donated(name: &str, program: &Program, args: FlatArgs) -> Vec<Tens
             };
             match value {
                 Some(value) => value,
-                None => donated(leaf, donation()).unwrap_or_else(|error| raise(error)),
+                None => donated(leaf, donation()).or_raise(),
             }
         })
         .collect()
@@ -249,7 +256,7 @@ where
     }
     let donated = options
         .donated_leaves(treedef)
-        .unwrap_or_else(|error| raise(error));
+        .or_raise();
     let avals = avals(leaves);
     let traced = trace_flat("jit", f, treedef, &avals, Known::No, Captures::Constants);
     let program = Arc::new(Program::new(traced.jaxpr, traced.aux, donated));
