@@ -10,7 +10,7 @@ use jaxide_tree::{Pytree, TreeDef};
 use super::flat::{avals, call, flatten, trace_flat, unflatten};
 use super::linear::{LinearMap, Positions, Pullback};
 use crate::array::Array;
-use crate::function::{ArgList, Function};
+use crate::function::{ArgList, Arguments, Function};
 use crate::trace::{Captures, Known, OrRaise, bind, raise, trace};
 
 /// The transpose of a linear function: from cotangents of its results to cotangents of its arguments.
@@ -29,14 +29,14 @@ use crate::trace::{Captures, Known, OrRaise, bind, raise, trace};
 /// assert_eq!((x.to_vec::<f32>(), y.to_vec::<f32>()), (vec![2.0, 6.0], vec![-2.0, -6.0]));
 /// ```
 #[track_caller]
-pub fn linear_transpose<F, Args, Out>(f: F, primals: Args) -> Pullback<Args, Out>
+pub fn linear_transpose<F, Args, Out>(f: F, primals: impl Arguments<Args>) -> Pullback<Args, Out>
 where
     F: Function<Args, Out>,
     Args: ArgList,
     Out: Pytree<Array>,
 {
     const OPERATION: &str = "linear_transpose";
-    let primals = flatten(&primals);
+    let primals = flatten(&primals.into_tuple());
     let types = avals(&primals.leaves);
     let traced = trace_flat(
         OPERATION,
@@ -196,6 +196,19 @@ impl<Args: Pytree<Array>, Out: Pytree<Array>> Converted<Args, Out> {
                 Error::new(
                     ErrorKind::Structure,
                     format!("{} is expected, and {} is given", self.args, args.treedef),
+                )
+                .in_operation("closure_convert"),
+            );
+        }
+        let free = self.fixed.iter().filter(|fixed| fixed.is_none()).count();
+        if captured.len() != free {
+            raise(
+                Error::new(
+                    ErrorKind::Arity,
+                    format!(
+                        "{free} captured arrays are expected, and {} are given",
+                        captured.len()
+                    ),
                 )
                 .in_operation("closure_convert"),
             );

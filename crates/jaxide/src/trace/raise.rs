@@ -36,14 +36,14 @@ pub(crate) fn called_by<T>(place: Source, f: impl FnOnce() -> T) -> T {
     f()
 }
 
-/// The line of the user's program that called, and the named scope: no line when the call came through this crate's own
-/// closures.
+/// The line of the user's program that called, or, when the call came through this crate's own closures, where the
+/// transformation was applied that runs; and the named scope.
 #[track_caller]
 pub(crate) fn caller() -> Source {
     let place = Location::caller();
     let own = file!().trim_end_matches("trace/raise.rs");
     let source = if place.file().starts_with(own) {
-        Source::Unknown
+        TRANSFORMATION.get()
     } else {
         Source::Rust(place)
     };
@@ -58,7 +58,7 @@ pub(crate) fn caller() -> Source {
 /// Under [`catch`] the panic carries the error itself and prints nothing.
 #[track_caller]
 pub(crate) fn raise(error: Error) -> ! {
-    let error = error.at(caller()).at(TRANSFORMATION.get());
+    let error = error.at(caller());
     if CATCHING.get() > 0 {
         resume_unwind(Box::new(error));
     }

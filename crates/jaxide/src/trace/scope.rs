@@ -25,7 +25,6 @@ impl Drop for Restore {
 /// that they were made of.
 ///
 /// ```
-/// use jaxide::core::jaxpr::PrintOptions;
 /// use jaxide::{Array, DType, make_jaxpr, named_scope};
 /// let f = |x: Array| named_scope("encoder", || named_scope("norm", || x.sin()));
 /// let jaxpr = make_jaxpr(f)(Array::spec(DType::F32, &[3]))?;
