@@ -135,8 +135,9 @@ fn nans_are_found_where_they_are_made() {
     let here = line!() - 1;
     assert_eq!(nan_of(&slope.erased(), 1.0), ("mul".to_owned(), here));
     assert_eq!(nan_of(&jit(slope).erased(), 1.0), ("mul".to_owned(), here));
-    let looped = jit(|x: Array| scan(|c: Array, (): ()| (c.sqrt() - 1.0, ()), x, (), 3).0);
-    let here = line!() - 2;
+    let body = |c: Array, (): ()| (c.sqrt() - 1.0, ());
+    let here = line!() - 1;
+    let looped = jit(move |x: Array| scan(body, x, (), 3).0);
     assert_eq!(nan_of(&looped.erased(), 1.5), ("sqrt".to_owned(), here));
     let branched = jit(|x: Array| cond(x.lt(0.0), |x: Array| x.log(), |x: Array| x, x));
     let here = line!() - 1;

@@ -165,7 +165,7 @@ fn functions_must_keep_the_structure_of_the_unknown() {
         |a: Array| custom_root(|_: Array| Array::from([1.0f32, 2.0]), a, |_, x| x, |_, y| y);
     let error = make_jaxpr(wrong)(scalar(1.0)).unwrap_err().to_string();
     assert!(
-        error.starts_with("custom_root: f gives f32[2], and f32[] is needed"),
+        error.starts_with("custom_root: the result of f is f32[2], and f32[] is needed"),
         "{error}"
     );
     let wrong =

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use jaxide_core::prims::{CustomJvpCall, CustomVjpCall, Name, Rule, RuleFn};
-use jaxide_core::{Atom, Aval, Builder, ClosedJaxpr, Error, ErrorKind, Jaxpr, Result, Var};
+use jaxide_core::{Atom, Aval, Builder, ClosedJaxpr, DType, Error, ErrorKind, Jaxpr, Result, Var};
 use jaxide_tree::{Pytree, TreeDef};
 
 use super::flat::{avals, flatten, trace_flat, unflatten};
@@ -112,6 +112,7 @@ where
         treedef: args.treedef,
         types,
         out: traced.aux.clone(),
+        out_types: traced.jaxpr.out_avals(),
         axes: axes_in_scope(),
     });
     let probe = probe(|| record_jvp(rule.as_ref(), &site));
@@ -177,9 +178,27 @@ where
             },
         )
     });
-    for given in &traced.aux {
-        check_structure("custom_jvp", "results", &site.out, given)?;
-    }
+    const OPERATION: &str = "custom_jvp";
+    let [results, tangents] = &traced.aux;
+    check_structure(OPERATION, "results of the rule", &site.out, results)?;
+    check_structure(OPERATION, "tangents of the rule", &site.out, tangents)?;
+    let given = traced.jaxpr.out_avals();
+    let (results, tangents) = given.split_at(site.out_types.len());
+    let wanted: Vec<Aval> = site.out_types.iter().map(Aval::tangent).collect();
+    check_types(
+        OPERATION,
+        "a result of the rule",
+        &site.out,
+        &site.out_types,
+        results,
+    )?;
+    check_types(
+        OPERATION,
+        "a tangent of the rule",
+        &site.out,
+        &wanted,
+        tangents,
+    )?;
     Ok(Traced {
         jaxpr: traced.jaxpr,
         captured: traced.captured,
@@ -306,6 +325,7 @@ where
         treedef: args.treedef,
         types,
         out: traced.aux.clone(),
+        out_types: traced.jaxpr.out_avals(),
         axes: axes_in_scope(),
     });
     let probe = probe(|| {
@@ -367,6 +387,7 @@ struct Site {
     treedef: TreeDef,
     types: Vec<Aval>,
     out: TreeDef,
+    out_types: Vec<Aval>,
     axes: AxisEnv,
 }
 
@@ -398,6 +419,13 @@ where
         "results of the forward rule",
         &site.out,
         &results,
+    )?;
+    check_types(
+        "custom_vjp",
+        "a result of the forward rule",
+        &site.out,
+        &site.out_types,
+        &traced.jaxpr.out_avals(),
     )?;
     Ok(Traced {
         jaxpr: traced.jaxpr,
@@ -442,6 +470,14 @@ where
         "cotangents of the backward rule",
         &site.treedef,
         &traced.aux,
+    )?;
+    let wanted: Vec<Aval> = site.types.iter().map(Aval::tangent).collect();
+    check_types(
+        "custom_vjp",
+        "a cotangent of the backward rule",
+        &site.treedef,
+        &wanted,
+        &traced.jaxpr.out_avals(),
     )?;
     Ok(Traced {
         jaxpr: traced.jaxpr,
@@ -552,4 +588,23 @@ fn check_structure(operation: &str, what: &str, want: &TreeDef, got: &TreeDef) -
         format!("{what} have the structure {got}, and {want} is needed"),
     )
     .in_operation(operation))
+}
+
+/// A rule must give the types that the function has, or their tangents; of integers, which have no tangents, it may give
+/// anything. What `given` has beyond the wanted ones is looked at elsewhere.
+fn check_types(
+    operation: &str,
+    what: &str,
+    tree: &TreeDef,
+    wanted: &[Aval],
+    given: &[Aval],
+) -> Result<()> {
+    for ((want, given), path) in wanted.iter().zip(given).zip(tree.key_paths()) {
+        if want.dtype != DType::Float0 && !want.matches(given) {
+            let message = format!("{what} is {given}, and {want} is needed");
+            let error = Error::shape(message).in_operation(operation);
+            return Err(error.at_path(path.to_string()));
+        }
+    }
+    Ok(())
 }

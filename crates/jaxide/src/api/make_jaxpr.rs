@@ -7,7 +7,7 @@ use jaxide_tree::Pytree;
 use super::flat::{FlatTrace, avals, flatten, trace_flat, unflatten};
 use crate::array::{Array, Repr};
 use crate::function::{ArgList, Arguments, Function, Transformed};
-use crate::trace::{AxisEnv, Captures, Known, catch, with_axes};
+use crate::trace::{AxisEnv, Captures, Known, called_by, caller, catch, with_axes};
 
 /// A function that gives the jaxpr of `f` for arguments of the given types.
 ///
@@ -53,6 +53,7 @@ where
 /// assert!(jaxpr.to_string().contains("mul b a"));
 /// # Ok::<(), jaxide::Error>(())
 /// ```
+#[track_caller]
 pub fn make_jaxpr_of<F, Args, Out>(f: &F, args: impl Arguments<Args>) -> Result<ClosedJaxpr>
 where
     F: Function<Args, Out> + ?Sized,
@@ -77,6 +78,7 @@ where
 /// assert_eq!((product.shape(), sum.shape()), (&[2, 5][..], &[][..]));
 /// # Ok::<(), jaxide::Error>(())
 /// ```
+#[track_caller]
 pub fn eval_shape<F, Args, Out>(f: F, args: impl Arguments<Args>) -> Result<Out>
 where
     F: Function<Args, Out>,
@@ -93,6 +95,7 @@ where
     })
 }
 
+#[track_caller]
 fn recorded<F, Args, Out>(
     operation: &'static str,
     f: &F,
@@ -104,6 +107,7 @@ where
     Args: ArgList,
     Out: Pytree<Array>,
 {
+    let place = caller();
     catch(|| {
         let args = flatten(args);
         let types = avals(&args.leaves);
@@ -117,7 +121,7 @@ where
                 Captures::Constants,
             )
         };
-        with_axes(axes, record)
+        called_by(place, || with_axes(axes, record))
     })
 }
 

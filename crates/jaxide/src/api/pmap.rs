@@ -162,7 +162,7 @@ where
     let mistake = |error: axes::AxesError| axes_error(&error).in_operation(OPERATION);
     let args = flatten(args);
     let (in_dims, size) = lanes(&options.in_axes, options.axis_size, &args)
-        .map_err(mistake)
+        .map_err(|error| error.in_operation(OPERATION))
         .or_raise();
     if let Some(devices) = options.devices.filter(|&devices| devices < size) {
         raise(

@@ -12,7 +12,7 @@ use jaxide_tree::{Pytree, TreeDef};
 
 use super::flat::{FlatArgs, FlatTrace, avals, flatten, unflatten};
 use crate::array::{Array, as_dtype};
-use crate::trace::{Captures, Known, OrRaise, Traced, bind, raise, trace};
+use crate::trace::{Captures, Known, OrRaise, Traced, bind, called_by, caller, raise, trace};
 
 /// A root of `f`: what `solve(f, initial_guess)` finds, differentiated by the implicit function theorem.
 ///
@@ -46,14 +46,10 @@ pub fn custom_root<T: Pytree<Array>>(
     solve: impl FnOnce(&dyn Fn(T) -> T, T) -> T,
     tangent_solve: impl FnOnce(&dyn Fn(T) -> T, T) -> T,
 ) -> T {
-    root(
-        f,
-        &initial_guess,
-        |f, x| (solve(f, x), ()),
-        tangent_solve,
-        false,
-    )
-    .0
+    called_by(caller(), || {
+        let solve = |f: &dyn Fn(T) -> T, x| (solve(f, x), ());
+        root(f, &initial_guess, solve, tangent_solve, false).0
+    })
 }
 
 /// As [`custom_root`], with a solver that gives further results, such as the number of its steps. These have no
@@ -68,7 +64,9 @@ pub fn custom_root_with_aux<T: Pytree<Array>, Aux: Pytree<Array>>(
     solve: impl FnOnce(&dyn Fn(T) -> T, T) -> (T, Aux),
     tangent_solve: impl FnOnce(&dyn Fn(T) -> T, T) -> T,
 ) -> (T, Aux) {
-    root(f, &initial_guess, solve, tangent_solve, true)
+    called_by(caller(), || {
+        root(f, &initial_guess, solve, tangent_solve, true)
+    })
 }
 
 #[track_caller]
@@ -85,7 +83,7 @@ fn root<T: Pytree<Array>, Aux: Pytree<Array>>(
     let function = record(OPERATION, &f, &guess);
     check_like(
         OPERATION,
-        "f",
+        "the result of f",
         &guess.treedef,
         &types,
         &function.aux,
@@ -93,8 +91,10 @@ fn root<T: Pytree<Array>, Aux: Pytree<Array>>(
     );
 
     let apply = |x: T| -> T {
+        let x = flatten(&x);
+        check_argument(OPERATION, "the argument of f", &guess, &types, &x);
         let mut operands = function.captured.clone();
-        operands.extend(flatten(&x).leaves);
+        operands.extend(x.leaves);
         let call = EvalJaxpr {
             call_jaxpr: function.jaxpr.clone(),
         };
@@ -110,7 +110,7 @@ fn root<T: Pytree<Array>, Aux: Pytree<Array>>(
     let [root_tree, aux_tree] = solver.aux;
     check_like(
         OPERATION,
-        "solve",
+        "the result of solve",
         &guess.treedef,
         &types,
         &root_tree,
@@ -125,11 +125,12 @@ fn root<T: Pytree<Array>, Aux: Pytree<Array>>(
         let (x, rhs) = leaves.split_at(count);
         let linear = |v: T| -> T {
             let v = flatten(&v);
-            check_structure(
+            check_argument(
                 OPERATION,
                 "the argument of the linear map",
-                &guess.treedef,
-                &v.treedef,
+                &guess,
+                &tangents,
+                &v,
             );
             let mut operands = [&function.captured[..], x].concat();
             operands.extend(
@@ -153,7 +154,7 @@ fn root<T: Pytree<Array>, Aux: Pytree<Array>>(
     let solutions = tangent_solver.jaxpr.out_avals();
     check_like(
         OPERATION,
-        "tangent_solve",
+        "the result of tangent_solve",
         &guess.treedef,
         &tangents,
         &tangent_solver.aux,
@@ -219,8 +220,19 @@ pub fn custom_linear_solve<T: Pytree<Array>>(
     solve: impl Fn(&dyn Fn(T) -> T, T) -> T,
     transpose_solve: TransposeSolve<'_, T>,
 ) -> T {
+    called_by(caller(), || {
+        linear_solve(matvec, &b, solve, transpose_solve)
+    })
+}
+
+fn linear_solve<T: Pytree<Array>>(
+    matvec: impl Fn(T) -> T,
+    b: &T,
+    solve: impl Fn(&dyn Fn(T) -> T, T) -> T,
+    transpose_solve: TransposeSolve<'_, T>,
+) -> T {
     const OPERATION: &str = "custom_linear_solve";
-    let b = flatten(&b);
+    let b = flatten(b);
     let types = avals(&b.leaves);
     let shaped = |what: &str, traced: &FlatTrace| {
         check_structure(OPERATION, what, &b.treedef, &traced.aux);
@@ -233,9 +245,9 @@ pub fn custom_linear_solve<T: Pytree<Array>>(
         );
     };
     let map = record(OPERATION, &matvec, &b);
-    shaped("matvec", &map);
+    shaped("the result of matvec", &map);
     let solver = record(OPERATION, |b| solve(&matvec, b), &b);
-    shaped("solve", &solver);
+    shaped("the result of solve", &solver);
     let backward = match transpose_solve {
         TransposeSolve::Absent => None,
         TransposeSolve::Symmetric => {
@@ -259,7 +271,7 @@ pub fn custom_linear_solve<T: Pytree<Array>>(
         }
     };
     if let Some((_, solver)) = &backward {
-        shaped("transpose_solve", solver);
+        shaped("the result of transpose_solve", solver);
     }
     let count = |trace: &FlatTrace| trace.captured.len();
     let const_lengths = LinearSolveLengths {
@@ -350,10 +362,29 @@ fn check_like(
     check_shapes(operation, what, want, got, tree);
     for ((want, got), path) in want.iter().zip(got).zip(tree.key_paths()) {
         if want.dtype != got.dtype {
-            let error = Error::dtype(format!("{what} gives {got}, and {want} is needed"));
+            let error = Error::dtype(format!("{what} is {got}, and {want} is needed"));
             raise(error.in_operation(operation).at_path(path.to_string()));
         }
     }
+}
+
+/// An argument must have the structure and the shapes of the unknown; a bare number takes its type.
+#[track_caller]
+fn check_argument(
+    operation: &str,
+    what: &str,
+    unknown: &FlatArgs,
+    want: &[Aval],
+    argument: &FlatArgs,
+) {
+    check_structure(operation, what, &unknown.treedef, &argument.treedef);
+    check_shapes(
+        operation,
+        what,
+        want,
+        &avals(&argument.leaves),
+        &unknown.treedef,
+    );
 }
 
 #[track_caller]
@@ -373,7 +404,7 @@ fn check_structure(operation: &str, what: &str, want: &TreeDef, got: &TreeDef) {
 fn check_shapes(operation: &str, what: &str, want: &[Aval], got: &[Aval], tree: &TreeDef) {
     for ((want, got), path) in want.iter().zip(got).zip(tree.key_paths()) {
         if want.shape != got.shape {
-            let error = Error::shape(format!("{what} gives {got}, and {want} is needed"));
+            let error = Error::shape(format!("{what} is {got}, and {want} is needed"));
             raise(error.in_operation(operation).at_path(path.to_string()));
         }
     }

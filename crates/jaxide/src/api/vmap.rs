@@ -2,7 +2,7 @@
 
 use jaxide_core::prims::{BatchAxis, Name};
 use jaxide_core::transform::{OutDim, batch};
-use jaxide_core::{Aval, Builder, Error, ErrorKind};
+use jaxide_core::{Aval, Builder, Error, ErrorKind, Result};
 use jaxide_tree::axes::{self, AxesError, Axis, IntoAxes};
 use jaxide_tree::{Pytree, Tree};
 
@@ -126,7 +126,7 @@ where
     let mistake = |error: AxesError| axes_error(&error).in_operation("vmap");
     let args = flatten(&args);
     let (in_dims, size) = lanes(&options.in_axes, options.axis_size, &args)
-        .map_err(mistake)
+        .map_err(|error| error.in_operation("vmap"))
         .or_raise();
     let types: Vec<Aval> = args
         .leaves
@@ -181,8 +181,9 @@ pub(super) fn lanes(
     in_axes: &Tree<Axis>,
     axis_size: Option<usize>,
     args: &FlatArgs,
-) -> Result<(Vec<Option<usize>>, usize), AxesError> {
-    let axes = axes::flatten_in_axes("in_axes", in_axes, &args.treedef)?;
+) -> Result<(Vec<Option<usize>>, usize)> {
+    let mistake = |error: AxesError| axes_error(&error);
+    let axes = axes::flatten_in_axes("in_axes", in_axes, &args.treedef).map_err(mistake)?;
     let paths = args.treedef.key_paths();
     let shapes = args.leaves.iter().map(Array::shape);
     let leaves = axes
@@ -193,11 +194,17 @@ pub(super) fn lanes(
         .map(|((axis, shape), path)| (axis, shape, path));
     let size = match (axes::mapped_size(leaves.clone()), axis_size) {
         (Err(AxesError::NothingMapped), Some(size)) => size,
-        (size, _) => size?,
+        (Ok(size), Some(said)) if size != said => {
+            return Err(Error::shape(format!(
+                "the mapped axes have length {size}, and `axis_size` says {said}"
+            )));
+        }
+        (size, _) => size.map_err(mistake)?,
     };
     let dims = leaves
         .map(|(axis, shape, path)| axis.normalized(shape, path))
-        .collect::<Result<_, _>>()?;
+        .collect::<Result<_, _>>()
+        .map_err(mistake)?;
     Ok((dims, size))
 }
 
