@@ -12,7 +12,7 @@ const STATE: usize = WIDTH * 4;
 
 /// Bytes of temporary memory of the compiled gradient.
 #[track_caller]
-fn planned(f: impl Function<(Array,), Array>, argument: Array) -> usize {
+fn planned(f: impl Function<(Array,), Array> + Send + Sync + 'static, argument: Array) -> usize {
     let jaxpr = make_jaxpr(grad(f))(argument).expect("a gradient");
     let program = compile(&jaxpr, &CompileOptions::default()).expect("a program");
     program.stats().arena
@@ -90,7 +90,7 @@ fn memory_of_checkpointed_blocks_grows_with_the_root() {
 }
 
 /// `turns` reads from an array at places that are computed.
-fn reads(turns: usize) -> impl Function<(Array,), Array> {
+fn reads(turns: usize) -> impl Function<(Array,), Array> + Send + Sync + 'static {
     move |x: Array| {
         let start = Array::zeros(&[], DType::F32);
         let body = |i: Array, sum: Array| (sum + x.index(i * 3)).sin();

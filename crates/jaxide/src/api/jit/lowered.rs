@@ -7,7 +7,7 @@ use jaxide_cpu::{CompileStats, Executable};
 
 use super::cache::Program;
 use super::{JitOptions, flatten_known};
-use crate::function::{ArgList, Transformed};
+use crate::function::{ArgList, Arguments, Transformed};
 use crate::trace::catch;
 
 /// A function of [`jit`](crate::jit()) for arguments of certain types, as it is compiled: see
@@ -19,7 +19,7 @@ pub struct Lowered {
 
 impl<Args: ArgList, Out: 'static> Transformed<Args, Out, JitOptions> {
     /// Traces and compiles the function for arguments of these types, and gives what came of it to look at. Arguments are
-    /// arrays or [specifications](crate::Array::spec).
+    /// arrays or [specifications](crate::Array::spec); several stand in a tuple.
     ///
     /// # Errors
     /// When the function makes a mistake with arrays, asks for the value of one, uses arrays of a trace around it, or cannot
@@ -37,8 +37,8 @@ impl<Args: ArgList, Out: 'static> Transformed<Args, Out, JitOptions> {
     /// assert_eq!(lowered.peak_memory() % 64, 0);
     /// # Ok::<(), jaxide::Error>(())
     /// ```
-    pub fn lower(&self, args: Args) -> Result<Lowered> {
-        let program = self.prepared(args)?;
+    pub fn lower(&self, args: impl Arguments<Args>) -> Result<Lowered> {
+        let program = self.prepared(args.into_tuple())?;
         let native = program.native(self.options());
         Ok(Lowered {
             jaxpr: program.jaxpr.clone(),
@@ -55,12 +55,12 @@ impl<Args: ArgList, Out: 'static> Transformed<Args, Out, JitOptions> {
     /// ```
     /// use jaxide::{Array, DType, jit};
     /// let f = jit(|x: Array| x.sin().sum());
-    /// f.compile_ahead((Array::spec(DType::F32, &[1000]),))?;
+    /// f.compile_ahead(Array::spec(DType::F32, &[1000]))?;
     /// assert_eq!(f.cache_size(), 1);
     /// # Ok::<(), jaxide::Error>(())
     /// ```
-    pub fn compile_ahead(&self, args: Args) -> Result<()> {
-        let program = self.prepared(args)?;
+    pub fn compile_ahead(&self, args: impl Arguments<Args>) -> Result<()> {
+        let program = self.prepared(args.into_tuple())?;
         program.native(self.options()).executable().map(|_| ())
     }
 

@@ -16,9 +16,7 @@ use super::flat::{FlatArgs, avals, flatten, trace_flat, unflatten};
 use crate::array::{Array, Donation};
 use crate::execute::{logs_compilation, report};
 use crate::function::{ArgList, Arguments, Function, OfTuple, Transformed};
-use crate::trace::{
-    Captures, Known, OrRaise, bind, donated, into_value, tracing, value_of,
-};
+use crate::trace::{Captures, Known, OrRaise, bind, donated, into_value, tracing, value_of};
 use cache::{Cache, Program};
 pub use disabled::disable_jit;
 pub(crate) use disabled::jit_is_disabled;
@@ -254,9 +252,7 @@ where
         let reason = miss::reason(&cache, treedef, leaves);
         report(&format!("tracing `{name}`: {reason}"));
     }
-    let donated = options
-        .donated_leaves(treedef)
-        .or_raise();
+    let donated = options.donated_leaves(treedef).or_raise();
     let avals = avals(leaves);
     let traced = trace_flat("jit", f, treedef, &avals, Known::No, Captures::Constants);
     let program = Arc::new(Program::new(traced.jaxpr, traced.aux, donated));
