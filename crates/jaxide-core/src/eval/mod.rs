@@ -26,7 +26,7 @@ mod state;
 mod strides;
 mod window;
 
-pub use control::formatted;
+pub use control::{formatted, print};
 
 use elementwise::Comparison;
 use interpreter::{Interpreter, Value, Values, tensors, values};
@@ -428,6 +428,8 @@ fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
         P::PureCallback(p) => Err(control::host_function(&p.callback)),
         P::IoCallback(p) => Err(control::host_function(&p.callback)),
         P::DebugCallback(p) => Err(control::host_function(&p.callback)),
+
+        P::Foreign(p) => Err(p.refused("run")),
 
         P::NewRef(_) => return Ok(Meaning::State(state::Form::New, inputs)),
         P::RefGet(p) => return Ok(Meaning::State(state::Form::Get(&p.indices), inputs)),

@@ -297,6 +297,8 @@ impl Build {
                 Error::unsupported("a callback into the host language cannot be compiled"),
             ),
 
+            Prim::Foreign(params) => Err(params.refused("compiled")),
+
             // State.
             Prim::NewRef(_) => self.new_ref(app),
             Prim::RefGet(params) => one(self.ref_get(&params.indices, app)),

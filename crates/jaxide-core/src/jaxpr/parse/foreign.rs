@@ -1,0 +1,133 @@
+//! Parameters of primitives that are not JAX's own: jaxprs, and text that is kept as it is.
+
+use super::cursor::{Cursor, Parsed, is_word};
+use super::syntax::ValueNode;
+use super::value::string_length;
+use crate::prims::PyValue;
+
+/// How far behind a place where a value may end a better one is looked for.
+const FAR: usize = 1 << 16;
+
+/// How the parameters of an equation are laid out.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Layout {
+    /// All in one line.
+    Flat,
+    /// Each in a line of its own that starts at this column.
+    Lines(usize),
+}
+
+impl<'a> Cursor<'a> {
+    /// The layout of the parameters whose bracket was just read.
+    pub(super) fn layout(&mut self) -> Layout {
+        let line = self.lines.start(self.offset);
+        self.skip_blanks();
+        if self.lines.start(self.offset) == line {
+            Layout::Flat
+        } else {
+            Layout::Lines(self.column(self.offset))
+        }
+    }
+
+    /// The value of a parameter whose meaning is not known.
+    pub(super) fn foreign_value(&mut self, layout: Layout) -> Parsed<ValueNode<'a>> {
+        if self.at_jaxpr() {
+            return Ok(ValueNode::Jaxpr(Box::new(self.jaxpr()?)));
+        }
+        if let Some(length) = self.empty_tuple() {
+            self.offset += length;
+            return Ok(ValueNode::Jaxprs(Vec::new()));
+        }
+        let start = self.offset;
+        if self.peek() == Some(b'(') && self.at_jaxpr_tuple() {
+            let holds_jaxpr = self.rest()[1..].trim_start().starts_with('{');
+            match self.jaxpr_tuple() {
+                Ok(jaxprs) => return Ok(ValueNode::Jaxprs(jaxprs)),
+                Err(mistake) if holds_jaxpr => return Err(mistake),
+                // Words in parentheses that are no names of jaxprs.
+                Err(_) => self.offset = start,
+            }
+        }
+        let end = self.foreign_end(layout);
+        let text = &self.text[start..end];
+        self.offset = end;
+        Ok(ValueNode::Py(PyValue::Opaque(text.to_owned())))
+    }
+
+    /// Where a value that may be any text ends: at the `]` that closes the parameters, or before the next `KEY=`.
+    ///
+    /// Brackets and strings are skipped. Text need not balance them; where they turn out not to, the value ends at the
+    /// first place that looks like an end.
+    fn foreign_end(&self, layout: Layout) -> usize {
+        let bytes = self.text.as_bytes();
+        let mut open: Vec<u8> = Vec::new();
+        let mut first: Option<usize> = None;
+        // From here on quotes are just characters: one was found that nothing closes.
+        let mut quotes_end = usize::MAX;
+        let mut at = self.offset;
+        while at < bytes.len() {
+            if let Some(end) = first.filter(|&end| at - end > FAR) {
+                return end;
+            }
+            match bytes[at] {
+                b'(' => open.push(b')'),
+                b'[' => open.push(b']'),
+                b'{' => open.push(b'}'),
+                close @ (b')' | b']' | b'}') => match open.pop() {
+                    Some(expected) if expected == close => {}
+                    None if close == b']' => return at,
+                    None => {}
+                    Some(_) => {
+                        if let Some(end) = first.or((close == b']').then_some(at)) {
+                            return end;
+                        }
+                    }
+                },
+                quote @ (b'\'' | b'"') if !open.is_empty() && at < quotes_end => {
+                    match string_length(&bytes[at..], quote) {
+                        Some(length) => {
+                            at += length;
+                            continue;
+                        }
+                        None => quotes_end = at,
+                    }
+                }
+                b' ' | b'\n' => {
+                    let next = at + blanks(&bytes[at..]);
+                    if self.ends_value(at, next, layout) {
+                        if open.is_empty() {
+                            return at;
+                        }
+                        first.get_or_insert(at);
+                    }
+                    at = next;
+                    continue;
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        first.unwrap_or(at)
+    }
+
+    /// Whether what stands at `next`, behind the blanks from `at` on, is not part of the value before.
+    fn ends_value(&self, at: usize, next: usize, layout: Layout) -> bool {
+        let rest = &self.text.as_bytes()[next..];
+        let word = rest.iter().take_while(|&&byte| is_word(byte)).count();
+        let is_key = word > 0 && rest.get(word) == Some(&b'=');
+        let closes = rest.first() == Some(&b']');
+        match layout {
+            Layout::Flat => is_key || closes,
+            Layout::Lines(column) => {
+                let starts_line = self.lines.start(next) > at;
+                starts_line && (closes || (is_key && self.column(next) == column))
+            }
+        }
+    }
+}
+
+/// The number of blanks at the start.
+fn blanks(bytes: &[u8]) -> usize {
+    let is_blank = |byte: &&u8| byte.is_ascii_whitespace();
+    bytes.iter().take_while(is_blank).count()
+}
