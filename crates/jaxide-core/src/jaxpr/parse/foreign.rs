@@ -1,8 +1,8 @@
 //! Parameters of primitives that are not JAX's own: jaxprs, and text that is kept as it is.
 
 use super::cursor::{Cursor, Parsed, is_word};
-use super::syntax::ValueNode;
-use super::value::string_length;
+use super::syntax::{JaxprRef, ValueNode};
+use super::value::{is_name, string_length};
 use crate::prims::PyValue;
 
 /// How far behind a place where a value may end a better one is looked for.
@@ -39,19 +39,38 @@ impl<'a> Cursor<'a> {
             return Ok(ValueNode::Jaxprs(Vec::new()));
         }
         let start = self.offset;
-        if self.peek() == Some(b'(') && self.at_jaxpr_tuple() {
-            let holds_jaxpr = self.rest()[1..].trim_start().starts_with('{');
-            match self.jaxpr_tuple() {
-                Ok(jaxprs) => return Ok(ValueNode::Jaxprs(jaxprs)),
-                Err(mistake) if holds_jaxpr => return Err(mistake),
-                // Words in parentheses that are no names of jaxprs.
-                Err(_) => self.offset = start,
-            }
+        if self.peek() == Some(b'(')
+            && self.at_jaxpr_tuple()
+            && let Some(jaxprs) = self.only_jaxprs()?
+        {
+            return Ok(ValueNode::Jaxprs(jaxprs));
         }
+        self.offset = start;
         let end = self.foreign_end(layout);
         let text = &self.text[start..end];
         self.offset = end;
         Ok(ValueNode::Py(PyValue::Opaque(text.to_owned())))
+    }
+
+    /// A tuple of jaxprs and names without commas; `None` when something else stands in the parentheses too.
+    fn only_jaxprs(&mut self) -> Parsed<Option<Vec<JaxprRef<'a>>>> {
+        self.expect("(", "before jaxprs")?;
+        let mut jaxprs = Vec::new();
+        loop {
+            self.skip_blanks();
+            if self.eat(")") {
+                return Ok(Some(jaxprs));
+            }
+            if self.at_jaxpr() {
+                jaxprs.push(JaxprRef::Inline(self.jaxpr()?));
+                continue;
+            }
+            let name = self.word(is_name);
+            if name.text.is_empty() {
+                return Ok(None);
+            }
+            jaxprs.push(JaxprRef::Name(name));
+        }
     }
 
     /// Where a value that may be any text ends: at the `]` that closes the parameters, or before the next `KEY=`.

@@ -121,7 +121,7 @@ impl<'a> Cursor<'a> {
                 .starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '{' || c == ')')
     }
 
-    pub(super) fn jaxpr_tuple(&mut self) -> Parsed<Vec<JaxprRef<'a>>> {
+    fn jaxpr_tuple(&mut self) -> Parsed<Vec<JaxprRef<'a>>> {
         self.expect("(", "before branches")?;
         let mut jaxprs = Vec::new();
         loop {
