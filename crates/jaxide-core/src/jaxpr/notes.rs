@@ -78,7 +78,7 @@ impl Finder {
         if self.seen.insert(foreign.name.clone()) {
             self.notes.push(Note {
                 message: format!(
-                    "`{}` is none of JAX's primitives: it is kept as text, and cannot be run or transformed",
+                    "`{}` is no primitive that is known here: it is kept as text, and cannot be run or transformed",
                     foreign.name
                 ),
                 help: foreign.meant().map(|near| format!("did you mean `{near}`?")),
@@ -97,7 +97,7 @@ impl Finder {
             let near = numpy.or_else(|| nearest(name, known));
             self.notes.push(Note {
                 message: format!(
-                    "`{name}` is none of JAX's element types: it is kept as text, and its values cannot be computed with"
+                    "`{name}` is no element type that is known here: it is kept as text, and its values cannot be computed with"
                 ),
                 help: near.map(|near| format!("did you mean `{near}`?")),
                 source,

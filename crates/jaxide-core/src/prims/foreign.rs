@@ -70,7 +70,8 @@ impl Foreign {
     }
 
     fn refusal(&self, kind: ErrorKind, what: &str) -> Error {
-        let message = format!("{what}: it is none of JAX's primitives, and only its text is known");
+        let message =
+            format!("{what}: it is no primitive that is known here, only its text is kept");
         let error = Error::new(kind, message).in_operation(&format!("primitive `{}`", self.name));
         match self.meant() {
             Some(near) => error.note(format!("did you mean `{near}`?")),
