@@ -37,6 +37,8 @@ pub enum AvalKind {
 pub struct Annotations {
     /// A memory other than the device's: `host`.
     pub memory: Option<String>,
+    /// The memory of a reference: `Ref<smem>{f32[4]}`.
+    pub reference_memory: Option<String>,
     /// Mesh axes an axis is split over, by axis: `f32[8@x]`. Empty when none is.
     pub sharding: Vec<Vec<String>>,
     /// The text in braces after the shape: `V:i`.
@@ -170,7 +172,11 @@ impl fmt::Display for Aval {
             return f.write_str("Tok");
         }
         if self.kind == AvalKind::Ref {
-            f.write_str("Ref{")?;
+            let memory = self.annotations.as_deref();
+            match memory.and_then(|annotations| annotations.reference_memory.as_deref()) {
+                Some(memory) => write!(f, "Ref<{memory}>{{")?,
+                None => f.write_str("Ref{")?,
+            }
         }
         match &self.kind {
             AvalKind::Array | AvalKind::Ref | AvalKind::Token => {

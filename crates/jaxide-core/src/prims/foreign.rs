@@ -28,6 +28,8 @@ pub struct Foreign {
     pub name: String,
     /// Its parameters in the order in which they were written.
     pub params: Vec<(String, ForeignValue)>,
+    /// The parameters in the order in which JAX found their jaxprs: by number.
+    pub order: Vec<usize>,
     /// Types of the results, as they were written.
     pub results: Vec<Aval>,
     /// Whether it is there for what it does and not for its results: it has none, or references or tokens are among its
@@ -38,8 +40,13 @@ pub struct Foreign {
 /// The value of a parameter whose meaning is not known.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub enum ForeignValue {
-    /// The text, as it was written.
-    Text(String),
+    /// The text, as it was written. The jaxprs in it are those that are hoisted all the same.
+    Text {
+        /// The text.
+        text: String,
+        /// Jaxprs in it.
+        jaxprs: Vec<ClosedJaxpr>,
+    },
     /// A jaxpr, written in place or hoisted.
     Jaxpr(ClosedJaxpr),
     /// A tuple of jaxprs.
@@ -55,8 +62,10 @@ impl Foreign {
     /// The parameter `name`, with which JAX names hoisted jaxprs.
     pub(crate) fn function_name(&self) -> Option<&str> {
         self.params.iter().find_map(|(key, value)| match value {
-            ForeignValue::Text(text) if key == "name" && text != "None" => Some(text.as_str()),
-            ForeignValue::Text(_) | ForeignValue::Jaxpr(_) | ForeignValue::Jaxprs(_) => None,
+            ForeignValue::Text { text, .. } if key == "name" && text != "None" => {
+                Some(text.as_str())
+            }
+            ForeignValue::Text { .. } | ForeignValue::Jaxpr(_) | ForeignValue::Jaxprs(_) => None,
         })
     }
 
@@ -84,7 +93,7 @@ impl Foreign {
 impl Foreign {
     pub(super) fn write(&self) -> Vec<(&str, ParamValue)> {
         let value = |value: &ForeignValue| match value {
-            ForeignValue::Text(text) => ParamValue::Py(PyValue::Opaque(text.clone())),
+            ForeignValue::Text { text, .. } => ParamValue::Py(PyValue::Opaque(text.clone())),
             ForeignValue::Jaxpr(jaxpr) => ParamValue::Jaxpr(jaxpr.clone()),
             ForeignValue::Jaxprs(jaxprs) => ParamValue::Jaxprs(jaxprs.clone()),
         };
@@ -95,21 +104,30 @@ impl Foreign {
     }
 
     pub(super) fn visit<'a>(&'a self, visitor: &mut dyn FnMut(&'a ClosedJaxpr)) {
-        for (_, value) in &self.params {
+        for (_, value) in self
+            .order
+            .iter()
+            .filter_map(|&index| self.params.get(index))
+        {
             match value {
-                ForeignValue::Text(_) => {}
                 ForeignValue::Jaxpr(jaxpr) => visitor(jaxpr),
-                ForeignValue::Jaxprs(jaxprs) => jaxprs.iter().for_each(&mut *visitor),
+                ForeignValue::Text { jaxprs, .. } | ForeignValue::Jaxprs(jaxprs) => {
+                    jaxprs.iter().for_each(&mut *visitor);
+                }
             }
         }
     }
 
     pub(super) fn visit_mut(&mut self, visitor: &mut dyn FnMut(&mut ClosedJaxpr)) {
-        for (_, value) in &mut self.params {
+        for &index in &self.order {
+            let Some((_, value)) = self.params.get_mut(index) else {
+                continue;
+            };
             match value {
-                ForeignValue::Text(_) => {}
                 ForeignValue::Jaxpr(jaxpr) => visitor(jaxpr),
-                ForeignValue::Jaxprs(jaxprs) => jaxprs.iter_mut().for_each(&mut *visitor),
+                ForeignValue::Text { jaxprs, .. } | ForeignValue::Jaxprs(jaxprs) => {
+                    jaxprs.iter_mut().for_each(&mut *visitor);
+                }
             }
         }
     }
@@ -173,7 +191,7 @@ impl Primitive for Foreign {
     /// Every word of its parameters: it may communicate along an axis of that name.
     fn axis_names(&self) -> Vec<Name> {
         let texts = self.params.iter().filter_map(|(_, value)| match value {
-            ForeignValue::Text(text) => Some(text),
+            ForeignValue::Text { text, .. } => Some(text),
             ForeignValue::Jaxpr(_) | ForeignValue::Jaxprs(_) => None,
         });
         texts

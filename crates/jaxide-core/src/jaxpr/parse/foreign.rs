@@ -1,7 +1,7 @@
 //! Parameters of primitives that are not JAX's own: jaxprs, and text that is kept as it is.
 
-use super::cursor::{Cursor, Parsed, is_word};
-use super::syntax::{JaxprRef, ValueNode};
+use super::cursor::{Cursor, DEEPEST_REPR, Parsed, is_word};
+use super::syntax::{JaxprRef, Program, ValueNode};
 use super::value::{is_name, string_length};
 use crate::prims::PyValue;
 
@@ -15,6 +15,14 @@ pub(super) enum Layout {
     Flat,
     /// Each in a line of its own that starts at this column.
     Lines(usize),
+}
+
+/// A tuple among the parameters.
+enum Tuple<'a> {
+    /// Of jaxprs and names of some.
+    Jaxprs(Vec<JaxprRef<'a>>),
+    /// Of other things, and these programs among them.
+    Other(Vec<Program<'a>>),
 }
 
 impl<'a> Cursor<'a> {
@@ -39,38 +47,104 @@ impl<'a> Cursor<'a> {
             return Ok(ValueNode::Jaxprs(Vec::new()));
         }
         let start = self.offset;
-        if self.peek() == Some(b'(')
-            && self.at_jaxpr_tuple()
-            && let Some(jaxprs) = self.only_jaxprs()?
-        {
-            return Ok(ValueNode::Jaxprs(jaxprs));
-        }
+        let programs = match self.tuple()? {
+            Tuple::Jaxprs(jaxprs) => return Ok(ValueNode::Jaxprs(jaxprs)),
+            Tuple::Other(programs) => programs,
+        };
         self.offset = start;
         let end = self.foreign_end(layout);
         let text = &self.text[start..end];
         self.offset = end;
-        Ok(ValueNode::Py(PyValue::Opaque(text.to_owned())))
+        Ok(if programs.is_empty() {
+            ValueNode::Py(PyValue::Opaque(text.to_owned()))
+        } else {
+            ValueNode::Text(programs)
+        })
     }
 
-    /// A tuple of jaxprs and names without commas; `None` when something else stands in the parentheses too.
-    fn only_jaxprs(&mut self) -> Parsed<Option<Vec<JaxprRef<'a>>>> {
-        self.expect("(", "before jaxprs")?;
+    /// The jaxprs in the tuple that may stand here. One of nothing else has no commas; one of other things too prints
+    /// its items through `repr`.
+    fn tuple(&mut self) -> Parsed<Tuple<'a>> {
+        if !self.eat("(") {
+            return Ok(Tuple::Other(Vec::new()));
+        }
+        let start = self.offset;
         let mut jaxprs = Vec::new();
         loop {
             self.skip_blanks();
-            if self.eat(")") {
-                return Ok(Some(jaxprs));
-            }
             if self.at_jaxpr() {
-                jaxprs.push(JaxprRef::Inline(self.jaxpr()?));
+                let main = self.jaxpr()?;
+                self.skip_blanks();
+                if jaxprs.is_empty() && self.peek() == Some(b',') {
+                    let definitions = Vec::new();
+                    let mut programs = vec![Program { definitions, main }];
+                    self.programs_in_tuple(&mut programs);
+                    return Ok(Tuple::Other(programs));
+                }
+                jaxprs.push(JaxprRef::Inline(main));
                 continue;
+            }
+            if !jaxprs.is_empty() && self.eat(")") {
+                return Ok(Tuple::Jaxprs(jaxprs));
             }
             let name = self.word(is_name);
             if name.text.is_empty() {
-                return Ok(None);
+                let mut programs = Vec::new();
+                if !jaxprs
+                    .iter()
+                    .any(|jaxpr| matches!(jaxpr, JaxprRef::Inline(_)))
+                {
+                    self.offset = start;
+                    self.offset = self.item_end();
+                    self.programs_in_tuple(&mut programs);
+                }
+                return Ok(Tuple::Other(programs));
             }
             jaxprs.push(JaxprRef::Name(name));
         }
+    }
+
+    /// Adds the programs among the items of a tuple behind the one that ends here. JAX hoists them all the same.
+    fn programs_in_tuple(&mut self, programs: &mut Vec<Program<'a>>) {
+        while self.repr_depth < DEEPEST_REPR && self.eat(",") {
+            self.skip_blanks();
+            if !self.at_jaxpr() && !self.at("let ") {
+                self.offset = self.item_end();
+                continue;
+            }
+            self.repr_depth += 1;
+            // A mistake in it is none of the text around it.
+            let mistakes = self.mistakes.len();
+            let program = self.program();
+            self.mistakes.truncate(mistakes);
+            self.repr_depth -= 1;
+            match program {
+                Ok(program) => programs.push(program),
+                Err(_) => break,
+            }
+        }
+    }
+
+    /// Where an item of a tuple ends: before the comma or bracket behind it.
+    fn item_end(&self) -> usize {
+        let bytes = self.text.as_bytes();
+        let mut depth = 0usize;
+        let mut at = self.offset;
+        while let Some(&byte) = bytes.get(at) {
+            match byte {
+                b'(' | b'[' | b'{' => depth += 1,
+                b')' | b']' | b'}' if depth == 0 => break,
+                b')' | b']' | b'}' => depth -= 1,
+                b',' if depth == 0 => break,
+                b'\'' | b'"' => {
+                    at += string_length(&bytes[at..], byte).unwrap_or(1);
+                    continue;
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        at
     }
 
     /// Where a value that may be any text ends: at the `]` that closes the parameters, or before the next `KEY=`.

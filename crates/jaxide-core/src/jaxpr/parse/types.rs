@@ -22,13 +22,10 @@ impl<'a> Cursor<'a> {
         }
         let start = self.offset;
         self.offset += "Ref".len();
-        if self.peek() == Some(b'<') {
-            let space = self.angle_brackets()?;
-            return Err(Mistake::new(
-                start..self.offset,
-                format!("references in the memory `{space}` are not supported"),
-            ));
-        }
+        let memory = match self.peek() {
+            Some(b'<') => Some(self.angle_brackets()?.to_owned()),
+            _ => None,
+        };
         self.expect("{", "after `Ref`")?;
         let inner = self.array_type()?;
         self.expect("}", "after the type of the reference")?;
@@ -38,7 +35,17 @@ impl<'a> Cursor<'a> {
                 ..Aval::scalar(DType::Float0)
             });
         }
-        Ok(inner.reference())
+        let mut reference = inner.reference();
+        if memory.is_some() {
+            let mut annotations = reference
+                .annotations
+                .as_deref()
+                .cloned()
+                .unwrap_or_default();
+            annotations.reference_memory = memory;
+            reference.annotations = Some(Arc::new(annotations));
+        }
+        Ok(reference)
     }
 
     fn array_type(&mut self) -> Parsed<Aval> {

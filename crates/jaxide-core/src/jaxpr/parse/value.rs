@@ -108,7 +108,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A tuple of jaxprs and names without commas: `({ lambda ... } f)`.
-    pub(super) fn at_jaxpr_tuple(&self) -> bool {
+    fn at_jaxpr_tuple(&self) -> bool {
         let inside = self.rest()[1..].trim_start();
         if let Some(jaxpr) = inside.strip_prefix('{') {
             return jaxpr.trim_start().starts_with("lambda");

@@ -186,7 +186,7 @@ impl<'p> Lower<'_, '_, '_, 'p> {
                     {
                         self.definition(name, param.span.clone(), depth + 1);
                     }
-                    ValueNode::Py(_) | ValueNode::Programs { .. } => {}
+                    ValueNode::Py(_) | ValueNode::Text(_) | ValueNode::Programs { .. } => {}
                 }
             }
         }

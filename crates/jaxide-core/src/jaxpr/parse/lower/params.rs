@@ -96,6 +96,7 @@ impl<'p> Lower<'_, '_, '_, 'p> {
                 self.named(name, param.span.clone()).map(ParamValue::Jaxpr)
             }
             ValueNode::Py(value) => Some(ParamValue::Py(value.clone())),
+            ValueNode::Text(_) => Some(ParamValue::Py(PyValue::Opaque(param.text.to_owned()))),
             ValueNode::Jaxpr(node) => self.inline(node).map(ParamValue::Jaxpr),
             ValueNode::Jaxprs(refs) => {
                 let jaxprs: Vec<Option<ClosedJaxpr>> = refs
