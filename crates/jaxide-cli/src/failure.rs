@@ -5,6 +5,7 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use jaxide_core::jaxpr::Note;
 use jaxide_core::{Error, ParseError, Source};
 
 /// Why a command ends without success.
@@ -38,13 +39,24 @@ impl Failure {
 
     /// Prints to standard error what went wrong.
     pub(crate) fn report(&self) {
-        let color = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+        let color = in_color();
         let text = match self {
             Failure::Usage(message) => {
                 format!("error: {message}\n\nTry `jaxide help`.")
             }
             Failure::Parse { file, error } => error.render(Some(file), color),
-            Failure::Error { error, program } => render(error, program.as_ref(), color),
+            Failure::Error { error, program } => {
+                let title = match error.operation() {
+                    Some(operation) => format!("{operation}: {}", error.message()),
+                    None => error.message().to_owned(),
+                };
+                let title = match error.path() {
+                    Some(path) => format!("{title} (at {path})"),
+                    None => title,
+                };
+                let place = (error.place(), program.as_ref());
+                render(&Level::ERROR, &title, place, error.notes(), color)
+            }
             Failure::Reported => return,
         };
         eprintln!("{text}");
@@ -85,25 +97,41 @@ impl fmt::Display for Failure {
     }
 }
 
-/// An error with the line it belongs to, as a compiler shows it.
-fn render(error: &Error, program: Option<&(String, String)>, color: bool) -> String {
+/// Prints to standard error what is worth knowing of a program that is no mistake.
+pub(crate) fn report_note(note: &Note, program: &(String, String)) {
+    let place = (note.source, Some(program));
+    let text = render(
+        &Level::NOTE,
+        &note.message,
+        place,
+        note.help.as_slice(),
+        in_color(),
+    );
+    eprintln!("{text}");
+}
+
+fn in_color() -> bool {
+    std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+}
+
+/// A message with the line it belongs to, of a program with its file and text, as a compiler shows it.
+fn render(
+    level: &Level<'_>,
+    title: &str,
+    (source, program): (Source, Option<&(String, String)>),
+    notes: &[String],
+    color: bool,
+) -> String {
     let renderer = if color {
         Renderer::styled()
     } else {
         Renderer::plain()
     };
-    let title = match error.operation() {
-        Some(operation) => format!("{operation}: {}", error.message()),
-        None => error.message().to_owned(),
-    };
-    let title = match error.path() {
-        Some(path) => format!("{title} (at {path})"),
-        None => title,
-    };
-    let mut group = Level::ERROR
-        .primary_title(title.as_str())
+    let mut group = level
+        .clone()
+        .primary_title(title)
         .elements(Vec::<annotate_snippets::Element<'_>>::new());
-    if let (Source::Text { line, column }, Some((file, text))) = (error.place(), program)
+    if let (Source::Text { line, column }, Some((file, text))) = (source, program)
         && let Some(shown) = text.lines().nth(line as usize - 1)
     {
         let start = shown
@@ -117,7 +145,7 @@ fn render(error: &Error, program: Option<&(String, String)>, color: bool) -> Str
                 .annotation(AnnotationKind::Primary.span(start..shown.len())),
         );
     }
-    for note in error.notes() {
+    for note in notes {
         group = group.element(Level::HELP.message(note.as_str()));
     }
     renderer.render(&[group])

@@ -22,10 +22,10 @@ Commands:
         Prints programs laid out as JAX does (standard input without FILE). --write changes the files,
         --check only says which would change. --classic omits types.
   check FILE ...
-        Reads programs and reports their mistakes.
+        Reads programs and reports their mistakes. Notes primitives and element types that are not known.
   eval FILE [--backend eval|native[-ISA]] [--inputs X.npz] [--output Y.npz] [--threads N]
         Runs a program. Arrays of X.npz are const0, const1, ... and in0, in1, ...; results are out0, out1, ...
-        Without --output they are printed.
+        Without --output they are printed. What the program itself prints goes to standard error.
   transform FILE STEP ...
         Prints the transformed program. Steps are applied in order, the innermost first:
         --jvp, --linearize [argnums=0,1] [,tangent_outs=0]    --vjp [argnums=0] [,cotangent_outs=0]
@@ -136,7 +136,7 @@ mod tests {
         let text = help_of("check").expect("a command");
         assert_eq!(
             text,
-            "check FILE ...\n        Reads programs and reports their mistakes.\n"
+            "check FILE ...\n        Reads programs and reports their mistakes. Notes primitives and element types that are not known.\n"
         );
         assert!(help_of("fmt").is_some_and(|text| text.contains("--classic omits types")));
         assert!(help_of("Exit").is_none() && help_of("").is_none());

@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use jaxide_core::jaxpr::notes;
 use jaxide_core::jaxpr::parse::parse_bytes;
 use jaxide_core::{ClosedJaxpr, Error, ErrorKind, Tensor, check};
 
 use jaxide_cpu::CompileOptions;
 use jaxide_cpu::codegen::lanes::Isa;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, report_note};
 use crate::npz::Npz;
 
 /// Bytes of stack for threads that read, transform or run programs: enough for the deepest nesting that the parser
@@ -135,6 +136,14 @@ impl Program {
     /// The text as it was read.
     pub(crate) fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Prints what it holds that has no meaning here.
+    pub(crate) fn report_notes(&self) {
+        let place = (self.file.clone(), self.text.clone());
+        for note in notes(&self.jaxpr) {
+            report_note(&note, &place);
+        }
     }
 
     /// An error about this program.

@@ -1,4 +1,5 @@
-//! `jaxide check`: reads programs and reports their mistakes, those of the text and those of types.
+//! `jaxide check`: reads programs and reports their mistakes, those of the text and those of types; and notes what is
+//! kept as text, since it is none of JAX's.
 
 use std::path::PathBuf;
 
@@ -24,6 +25,7 @@ pub(crate) fn run(arguments: &mut lexopt::Parser) -> Result<(), Failure> {
     for file in &files {
         match Program::read(file) {
             Ok(program) => {
+                program.report_notes();
                 for error in check(&program.jaxpr).err().unwrap_or_default() {
                     program.failure(error).report();
                     failed = true;

@@ -261,6 +261,11 @@ fn check_args(jaxpr: &Jaxpr, args: &[Value]) -> Result<()> {
     }
     for (index, (&var, arg)) in jaxpr.invars.iter().zip(args).enumerate() {
         let want = jaxpr.aval_of(var);
+        if want.is_opaque() {
+            return Err(Error::unsupported(format!(
+                "argument {index} has the type {want}, of which only its text is known"
+            )));
+        }
         let fits = match arg {
             Value::Tensor(tensor) => {
                 want.kind == AvalKind::Token

@@ -26,7 +26,7 @@ mod state;
 mod strides;
 mod window;
 
-pub use control::formatted;
+pub use control::{formatted, print};
 
 use elementwise::Comparison;
 use interpreter::{Interpreter, Value, Values, tensors, values};
@@ -296,6 +296,7 @@ fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
         | P::CopyP(_)
         | P::PlaceName(_)
         | P::Reshard(_)
+        | P::XlaMetadataValue(_)
         | P::ShardingConstraint(_)
         | P::RandomClone(_) => operands(inputs).map(|[x]| vec![x]),
 
@@ -396,7 +397,21 @@ fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
             reduction::search_sorted(sorted, query, p.side, p.dimension, p.batch_dims)
         }),
 
-        P::Threefry2x32(_) => operands(inputs).and_then(|words| random::threefry2x32(&words)),
+        P::Threefry2x32(_) => operands(inputs).and_then(|[k0, k1, x0, x1]| {
+            random::cipher([k0, k1], [x0, x1], numerics::random::threefry2x32)
+        }),
+        P::Threefry4x32(_) => operands(inputs).and_then(|[k0, k1, k2, k3, x0, x1, x2, x3]| {
+            let (key, block) = ([k0, k1, k2, k3], [x0, x1, x2, x3]);
+            random::cipher(key, block, numerics::random::threefry4x32)
+        }),
+        P::Philox4x32(_) => operands(inputs).and_then(|[k0, k1, x0, x1, x2, x3]| {
+            let (key, block) = ([k0, k1], [x0, x1, x2, x3]);
+            random::cipher(key, block, numerics::random::philox4x32)
+        }),
+        P::Philox2x32(_) => operands(inputs).and_then(|[key, x0, x1]| {
+            random::cipher([key], [x0, x1], numerics::random::philox2x32)
+        }),
+        P::Iota2x32Shape(p) => random::counters(&p.shape),
         P::RandomBits(p) => unary(inputs, |keys| random::bits(keys, p.bit_width, &p.shape)),
         P::RandomSeed(p) => unary(inputs, |seeds| random::seed(seeds, p.impl_)),
         P::RandomWrap(p) => unary(inputs, |words| random::wrap(words, p.impl_)),
@@ -432,6 +447,11 @@ fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
                 inputs,
             ));
         }
+        P::RematOpt(p) => return Ok(Meaning::Control(control::Form::Call(&p.fwd_jaxpr), inputs)),
+        P::XlaMetadataCall(p) => {
+            return Ok(Meaning::Control(control::Form::Call(&p.jaxpr), inputs));
+        }
+        P::CallExported(p) => Err(p.refused()),
         P::Composite(p) => return Ok(Meaning::Control(control::Form::Call(&p.call_jaxpr), inputs)),
         P::CustomLinearSolve(p) => {
             return Ok(Meaning::Control(control::Form::LinearSolve(p), inputs));
@@ -454,6 +474,8 @@ fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
         P::PureCallback(p) => Err(control::host_function(&p.callback)),
         P::IoCallback(p) => Err(control::host_function(&p.callback)),
         P::DebugCallback(p) => Err(control::host_function(&p.callback)),
+
+        P::Foreign(p) => Err(p.refused("run")),
 
         P::NewRef(_) => return Ok(Meaning::State(state::Form::New, inputs)),
         P::RefGet(p) => return Ok(Meaning::State(state::Form::Get(&p.indices), inputs)),

@@ -10,20 +10,36 @@ use crate::jaxpr::Shape;
 use crate::prims::{KeyImpl, RngAlgorithm};
 use crate::tensor::{Tensor, byte_size, check_allocatable, element_count};
 
-/// The block cipher of two key words and two counter words, element by element.
-pub(super) fn threefry2x32(words: &[Tensor; 4]) -> Result<Vec<Tensor>> {
-    let shape = common_shape(&words.each_ref())?;
-    let count = element_count(&shape)?;
-    let words = words.each_ref().map(|word| spread(word, &shape));
-    let words: Vec<Tensor> = words.into_iter().collect::<Result<_>>()?;
+/// A block cipher, element by element.
+pub(super) fn cipher<const K: usize, const N: usize>(
+    key: [Tensor; K],
+    block: [Tensor; N],
+    encipher: fn([u32; K], [u32; N]) -> [u32; N],
+) -> Result<Vec<Tensor>> {
+    let words: Vec<&Tensor> = key.iter().chain(&block).collect();
+    let shape = common_shape(&words)?;
+    let words = words.into_iter().map(|word| spread(word, &shape));
+    let words: Vec<Tensor> = words.collect::<Result<_>>()?;
     let words: Vec<&[u32]> = words.iter().map(elements::<u32>).collect::<Result<_>>()?;
     let word =
         |which: usize, index: usize| words[which][if words[which].len() == 1 { 0 } else { index }];
-    let blocks: Vec<[u32; 2]> = (0..count)
-        .map(|i| numerics::threefry2x32([word(0, i), word(1, i)], [word(2, i), word(3, i)]))
+    let blocks: Vec<[u32; N]> = (0..element_count(&shape)?)
+        .map(|i| {
+            let key = std::array::from_fn(|k| word(k, i));
+            encipher(key, std::array::from_fn(|n| word(K + n, i)))
+        })
         .collect();
-    [0, 1]
-        .map(|half| collect(&shape, DType::U32, blocks.iter().map(|block| block[half])))
+    (0..N)
+        .map(|n| collect(&shape, DType::U32, blocks.iter().map(|block| block[n])))
+        .collect()
+}
+
+/// High and low words of the numbers 0, 1, ... in a shape.
+pub(super) fn counters(shape: &[usize]) -> Result<Vec<Tensor>> {
+    check_allocatable(byte_size(shape, DType::U64)?)?;
+    let count = element_count(shape)? as u64;
+    [32, 0]
+        .map(|shift| collect(shape, DType::U32, (0..count).map(|i| (i >> shift) as u32)))
         .into_iter()
         .collect()
 }

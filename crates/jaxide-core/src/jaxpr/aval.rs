@@ -14,7 +14,7 @@ pub type Shape = SmallVec<[usize; 4]>;
 pub type Dims = SmallVec<[usize; 4]>;
 
 /// What kind of thing a variable stands for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum AvalKind {
     /// An array.
     #[default]
@@ -23,6 +23,13 @@ pub enum AvalKind {
     Ref,
     /// An ordering token, printed `Tok`.
     Token,
+    /// Something whose type is not JAX's own, such as `foo[3]`: only its text is known.
+    Opaque {
+        /// The element type, or the whole type where it has no shape.
+        name: Arc<str>,
+        /// Whether a shape follows.
+        shaped: bool,
+    },
 }
 
 /// Where an array lives, printed with its type and without meaning for the values.
@@ -30,6 +37,8 @@ pub enum AvalKind {
 pub struct Annotations {
     /// A memory other than the device's: `host`.
     pub memory: Option<String>,
+    /// The memory of a reference: `Ref<smem>{f32[4]}`.
+    pub reference_memory: Option<String>,
     /// Mesh axes an axis is split over, by axis: `f32[8@x]`. Empty when none is.
     pub sharding: Vec<Vec<String>>,
     /// The text in braces after the shape: `V:i`.
@@ -44,7 +53,7 @@ pub struct Annotations {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Aval {
-    /// Element type.
+    /// Element type; `float0` for those that are not JAX's own.
     pub dtype: DType,
     /// Lengths of the axes.
     pub shape: Shape,
@@ -79,6 +88,11 @@ impl Aval {
             kind: AvalKind::Token,
             ..Self::scalar(DType::Bool)
         }
+    }
+
+    /// Whether only the text of the type is known.
+    pub fn is_opaque(&self) -> bool {
+        matches!(self.kind, AvalKind::Opaque { .. })
     }
 
     /// The same with this weakness.
@@ -158,9 +172,22 @@ impl fmt::Display for Aval {
             return f.write_str("Tok");
         }
         if self.kind == AvalKind::Ref {
-            f.write_str("Ref{")?;
+            let memory = self.annotations.as_deref();
+            match memory.and_then(|annotations| annotations.reference_memory.as_deref()) {
+                Some(memory) => write!(f, "Ref<{memory}>{{")?,
+                None => f.write_str("Ref{")?,
+            }
         }
-        f.write_str(self.dtype.short_name())?;
+        match &self.kind {
+            AvalKind::Array | AvalKind::Ref | AvalKind::Token => {
+                f.write_str(self.dtype.short_name())?;
+            }
+            AvalKind::Opaque { name, shaped: true } => f.write_str(name)?,
+            AvalKind::Opaque {
+                name,
+                shaped: false,
+            } => return f.write_str(name),
+        }
         let annotations = self.annotations.as_deref();
         if let Some(memory) = annotations.and_then(|a| a.memory.as_deref()) {
             write!(f, "<{memory}>")?;

@@ -429,5 +429,19 @@ fn traced_anew(prim: &Prim) -> Prim {
 /// When the operands do not fit.
 pub(crate) fn infer(prim: &Prim, jaxpr: &Jaxpr, operands: &[Atom]) -> Result<SmallVec<[Aval; 1]>> {
     let avals: SmallVec<[Aval; 3]> = operands.iter().map(|&atom| jaxpr.aval(atom)).collect();
+    if let Some(opaque) = avals.iter().find(|aval| aval.is_opaque())
+        && needs_types(prim)
+    {
+        return Err(Error::unsupported(format!(
+            "an operand has the type {opaque}, of which only its text is known"
+        )));
+    }
     prim.rules().abstract_eval(&avals)
+}
+
+/// Whether the types of the results follow from those of the operands, and not from a sub-jaxpr or what was written.
+fn needs_types(prim: &Prim) -> bool {
+    let mut calls = false;
+    prim.visit(&mut |_| calls = true);
+    !calls && !matches!(prim, Prim::Foreign(_))
 }

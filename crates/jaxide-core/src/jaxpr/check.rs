@@ -10,7 +10,8 @@
 //! 5. all this holds for every sub-jaxpr, which sees nothing of what is around it;
 //! 6. references are not given as results.
 //!
-//! Primitives whose types are not known here (those that text cannot carry) are taken at their word.
+//! Primitives whose types are not known here (those that text cannot carry, and those that are not JAX's own) are taken at
+//! their word, and so is what is applied to values of element types that are not JAX's.
 
 use std::collections::HashSet;
 

@@ -8,6 +8,7 @@ mod builder;
 pub mod check;
 mod equality;
 mod literal;
+mod notes;
 pub mod parse;
 pub mod print;
 pub mod text_compare;
@@ -23,6 +24,7 @@ pub use builder::Builder;
 pub use check::{check, debug_check};
 pub(crate) use literal::FLOAT0;
 pub use literal::{Literal, Scalar};
+pub use notes::{Note, notes};
 pub use parse::{Diagnostic, ParseError, parse};
 pub use print::PrintOptions;
 

@@ -324,7 +324,7 @@ impl Walk {
                     self.program(program);
                 }
             }
-            ValueNode::Py(_) => {}
+            ValueNode::Py(_) | ValueNode::Text(_) => {}
         }
     }
 }

@@ -11,6 +11,7 @@ mod table;
 mod collective;
 mod control;
 mod elementwise;
+mod foreign;
 mod indexing;
 mod linalg;
 mod machine;
@@ -26,6 +27,7 @@ use std::fmt;
 
 pub use collective::{PartitionSpec, write_specs};
 pub(crate) use elementwise::index_dtype;
+pub use foreign::{Foreign, ForeignValue};
 pub(crate) use indexing::adopt_combiners;
 pub use params::*;
 pub use rules::{BatchAxis, Batched, JvpResult, Partial, Primitive, TransposeArg, Trimmed};
@@ -54,6 +56,8 @@ pub enum Family {
     State,
     /// Communication along named axes.
     Collective,
+    /// Of another library: only its text is known.
+    Foreign,
 }
 
 /// What the table says of a primitive.
@@ -241,7 +245,7 @@ macro_rules! prim_struct {
         pub struct $variant;
 
         impl PrimText for $variant {
-            fn write(&self) -> Vec<(&'static str, ParamValue)> {
+            fn write(&self) -> Vec<(&str, ParamValue)> {
                 Vec::new()
             }
 
@@ -260,7 +264,7 @@ macro_rules! prim_struct {
         pub struct $variant { $($(#[doc = $fdoc])* pub $field: $ty,)* }
 
         impl PrimText for $variant {
-            fn write(&self) -> Vec<(&'static str, ParamValue)> {
+            fn write(&self) -> Vec<(&str, ParamValue)> {
                 [$(param_write!(self, $field $($mode)?)),*].into_iter().flatten().collect()
             }
 
@@ -283,7 +287,7 @@ macro_rules! prim_struct {
 
 /// What the table generates for each parameter struct.
 trait PrimText: Sized {
-    fn write(&self) -> Vec<(&'static str, ParamValue)>;
+    fn write(&self) -> Vec<(&str, ParamValue)>;
     fn read(reader: &ParamReader<'_>) -> Result<Self, ParamError>;
     fn visit<'a>(&'a self, visitor: &mut dyn FnMut(&'a ClosedJaxpr));
     fn visit_mut(&mut self, visitor: &mut dyn FnMut(&mut ClosedJaxpr));
@@ -301,6 +305,11 @@ macro_rules! primitives {
                 $variant $({ $($(#[doc = $fdoc])* $field: $ty $(= $mode)?,)* })?
             }
 
+            impl $variant {
+                /// The name in the text.
+                pub const NAME: &'static str = $name;
+            }
+
             impl From<$variant> for Prim {
                 fn from(params: $variant) -> Prim {
                     Prim::$variant(params)
@@ -310,10 +319,14 @@ macro_rules! primitives {
 
         /// A primitive with its parameters.
         #[derive(Clone, Debug, PartialEq, Hash)]
-        pub enum Prim { $($( $(#[doc = $doc])* $variant($variant), )*)* }
+        pub enum Prim {
+            $($( $(#[doc = $doc])* $variant($variant), )*)*
+            /// A primitive that is none of the table's: only its text is known.
+            Foreign(Foreign),
+        }
 
         impl Prim {
-            /// Every primitive.
+            /// Every primitive that has a meaning: all but [`Prim::Foreign`].
             pub const ALL: &'static [PrimInfo] = &[$($(PrimInfo {
                 variant: stringify!($variant),
                 name: $name,
@@ -329,18 +342,27 @@ macro_rules! primitives {
             },)*)*];
 
             /// The name in the text.
-            pub const fn name(&self) -> &'static str {
-                match self { $($(Prim::$variant(_) => $name,)*)* }
+            pub fn name(&self) -> &str {
+                match self {
+                    $($(Prim::$variant(_) => $name,)*)*
+                    Prim::Foreign(foreign) => &foreign.name,
+                }
             }
 
             /// The group.
             pub const fn family(&self) -> Family {
-                match self { $($(Prim::$variant(_) => Family::$family,)*)* }
+                match self {
+                    $($(Prim::$variant(_) => Family::$family,)*)*
+                    Prim::Foreign(_) => Family::Foreign,
+                }
             }
 
             /// The printed parameters in order.
-            pub fn params(&self) -> Vec<(&'static str, ParamValue)> {
-                match self { $($(Prim::$variant(params) => PrimText::write(params),)*)* }
+            pub fn params(&self) -> Vec<(&str, ParamValue)> {
+                match self {
+                    $($(Prim::$variant(params) => PrimText::write(params),)*)*
+                    Prim::Foreign(foreign) => foreign.write(),
+                }
             }
 
             /// The primitive `name` with parameters read from text; `None` when no primitive has this name.
@@ -356,22 +378,34 @@ macro_rules! primitives {
 
             /// Calls `visitor` with every sub-jaxpr of the parameters.
             pub fn visit<'a>(&'a self, visitor: &mut dyn FnMut(&'a ClosedJaxpr)) {
-                match self { $($(Prim::$variant(params) => PrimText::visit(params, visitor),)*)* }
+                match self {
+                    $($(Prim::$variant(params) => PrimText::visit(params, visitor),)*)*
+                    Prim::Foreign(foreign) => foreign.visit(visitor),
+                }
             }
 
             /// Calls `visitor` with every sub-jaxpr of the parameters, replaceable.
             pub fn visit_mut(&mut self, visitor: &mut dyn FnMut(&mut ClosedJaxpr)) {
-                match self { $($(Prim::$variant(params) => PrimText::visit_mut(params, visitor),)*)* }
+                match self {
+                    $($(Prim::$variant(params) => PrimText::visit_mut(params, visitor),)*)*
+                    Prim::Foreign(foreign) => foreign.visit_mut(visitor),
+                }
             }
 
             /// The rules.
             pub fn rules(&self) -> &dyn Primitive {
-                match self { $($(Prim::$variant(params) => params,)*)* }
+                match self {
+                    $($(Prim::$variant(params) => params,)*)*
+                    Prim::Foreign(foreign) => foreign,
+                }
             }
 
             /// The rules, for completing parameters.
             pub(crate) fn rules_mut(&mut self) -> &mut dyn Primitive {
-                match self { $($(Prim::$variant(params) => params,)*)* }
+                match self {
+                    $($(Prim::$variant(params) => params,)*)*
+                    Prim::Foreign(foreign) => foreign,
+                }
             }
         }
     };

@@ -932,6 +932,17 @@ super::primitives! {
     Random {
         /// The Threefry block cipher: two key words, two counter words.
         Threefry2x32 "threefry2x32" (4 -> 2);
+        /// The Threefry block cipher: four key words, four counter words.
+        Threefry4x32 "threefry4x32" (8 -> 4);
+        /// The Philox block cipher: two key words, four counter words.
+        Philox4x32 "philox4x32" (6 -> 4);
+        /// The Philox block cipher: one key word, two counter words.
+        Philox2x32 "philox2x32" (3 -> 2);
+        /// High and low words of the 64-bit numbers 0, 1, ... in a shape.
+        Iota2x32Shape "iota_2x32_shape" (0 -> 2) {
+            /// Shape of both results.
+            shape: Dims,
+        };
         /// Random bits from keys.
         RandomBits "random_bits" (1 -> 1) {
             /// 8, 16, 32 or 64.
@@ -1113,6 +1124,39 @@ super::primitives! {
             const_lengths: LinearSolveLengths,
             /// The functions.
             jaxprs: LinearSolveJaxprs,
+        };
+        /// The forward function of a custom derivative, whose residuals are left out where nothing uses them: residuals,
+        /// then results.
+        RematOpt "remat_opt" (n -> n) {
+            /// The function whose derivative it is; known by name only.
+            fun_jaxpr_thunk: Opaque,
+            /// Inputs to residuals and results.
+            fwd_jaxpr: ClosedJaxpr,
+            /// Leading operands that are captured.
+            num_consts: usize,
+            /// Leading results that are residuals.
+            num_res: usize,
+        };
+        /// A call whose operations carry metadata for XLA, without meaning here.
+        XlaMetadataCall "xla_metadata_call" (n -> n) {
+            /// Metadata of the derivative's calls: pairs of names and values, or `same`.
+            ad_metadata: Opaque,
+            /// The function.
+            jaxpr: ClosedJaxpr,
+            /// Pairs of names and values.
+            xla_metadata: Opaque,
+        };
+        /// The identity, giving the operation before it metadata for XLA.
+        XlaMetadataValue "xla_metadata_value" (1 -> 1) {
+            /// Pairs of names and values.
+            xla_metadata_kvs: Opaque,
+        };
+        /// A call of a serialized program; text cannot carry it.
+        CallExported "call_exported" (n -> n) {
+            /// The program.
+            exported: Opaque,
+            /// Types of the results; not printed.
+            out_avals: Vec<Aval> = hidden,
         };
         /// A call with its own transpose: residuals, then linear operands.
         LinearCall "linear_call" (n -> n) {

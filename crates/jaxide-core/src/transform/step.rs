@@ -384,7 +384,13 @@ impl FlatFunction<'_> {
         let b = self.builder();
         let consts = bind_constants(&b, self.jaxpr);
         let mut args = Vec::with_capacity(avals.len());
-        for (aval, in_axis) in avals.iter().zip(in_axes) {
+        for (index, (aval, in_axis)) in avals.iter().zip(in_axes).enumerate() {
+            if in_axis.is_some() && aval.is_opaque() {
+                return Err(Error::unsupported(format!(
+                    "argument {index} has the type {aval}, of which only its text is known"
+                ))
+                .in_operation("vmap"));
+            }
             let dim = in_axis
                 .map(|in_axis| normalize_axis(in_axis, aval.rank() + 1))
                 .transpose()?;
@@ -528,6 +534,11 @@ fn check_differentiable(what: &str, avals: &[Aval], listed: &[usize]) -> Result<
                 avals.len()
             )));
         };
+        if aval.is_opaque() {
+            return Err(Error::unsupported(format!(
+                "{what} {index} has the type {aval}, of which only its text is known"
+            )));
+        }
         if aval.dtype.tangent() == DType::Float0 {
             return Err(Error::dtype(format!(
                 "{what} {index} is {aval}, and only floats and complex numbers have derivatives"

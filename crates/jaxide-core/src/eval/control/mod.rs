@@ -8,7 +8,7 @@ mod print;
 pub(super) use branch::platform_index;
 pub(super) use combine::{combined, element, gathered, operands_and_starts};
 pub(super) use print::debug_print;
-pub use print::formatted;
+pub use print::{formatted, print};
 
 use super::interpreter::{Interpreter, Values};
 use super::window;

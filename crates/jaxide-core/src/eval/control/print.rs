@@ -1,15 +1,21 @@
 //! Printing while running.
 
 use std::fmt::Write;
+use std::io::Write as _;
 
 use crate::error::Result;
 use crate::prims::Name;
 use crate::tensor::Tensor;
 
-/// Prints `format` with its placeholders replaced by arrays: positional ones first, then those with names, in
-/// alphabetical order, as the arguments are.
+/// Prints what [`formatted`] gives to standard error, so that it never stands among results.
+pub fn print(format: &str, arrays: &[Tensor]) {
+    // That nobody reads it any more is no failure of the program.
+    let _ = writeln!(std::io::stderr(), "{}", formatted(format, arrays));
+}
+
+/// What `debug_print` does: it prints and has no results.
 pub(in crate::eval) fn debug_print(format: &Name, arrays: &[Tensor]) -> Result<Vec<Tensor>> {
-    println!("{}", formatted(&format.0, arrays));
+    print(&format.0, arrays);
     Ok(Vec::new())
 }
 

@@ -87,7 +87,7 @@ fn collect_names<'a>(jaxpr: &JaxprNode<'a>, names: &mut HashSet<&'a str>) {
                         }
                     }
                 }
-                ValueNode::Programs { .. } => {}
+                ValueNode::Text(_) | ValueNode::Programs { .. } => {}
             }
         }
     }

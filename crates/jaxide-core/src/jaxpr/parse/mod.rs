@@ -5,22 +5,26 @@
 //! let jaxpr = jaxide_core::parse(text)?;
 //! assert_eq!(jaxpr.to_string(), text);
 //!
-//! let error = jaxide_core::parse("{ lambda ; a:f32[8]. let b:f32[8] = sni a in (b,) }").unwrap_err();
-//! assert_eq!(error.diagnostics()[0].label, "did you mean `sin`?");
+//! let error = jaxide_core::parse("{ lambda ; a:f32[8]. let b:f32[8] = sin c in (b,) }").unwrap_err();
+//! assert_eq!(error.diagnostics()[0].message, "the variable `c` is not bound");
 //! # Ok::<(), jaxide_core::ParseError>(())
 //! ```
 //!
 //! Reading has two steps. [`grammar`] turns text into a [`syntax`] tree that knows no primitives, with [`types`] and
 //! [`value`]s; [`lower`] gives names their meaning and makes jaxprs. Both go on after a mistake, so that one reading
 //! reports several. [`legacy`] is what older text needs.
+//!
+//! Primitives and element types that JAX does not have are kept as text: [`Prim::Foreign`](crate::Prim::Foreign),
+//! [`AvalKind::Opaque`](super::AvalKind::Opaque); [`notes`](super::notes()) lists them.
 
 mod cursor;
 mod diagnostic;
+mod foreign;
 mod grammar;
 mod identity;
 mod legacy;
 mod lower;
-mod spelling;
+pub(crate) mod spelling;
 pub(super) mod syntax;
 mod types;
 mod value;

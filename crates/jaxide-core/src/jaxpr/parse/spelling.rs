@@ -1,7 +1,7 @@
 //! The nearest known word to a misspelt one.
 
 /// The word of `known` that differs from `word` least, when it is near enough to be meant.
-pub(super) fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+pub(crate) fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     let word: Vec<char> = word.chars().take(40).collect();
     let far = word.len().div_ceil(3).max(1);
     known

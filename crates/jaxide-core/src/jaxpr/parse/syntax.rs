@@ -120,6 +120,8 @@ pub(in crate::jaxpr) enum ValueNode<'a> {
     Jaxpr(Box<JaxprNode<'a>>),
     /// `({ lambda ... } f)`
     Jaxprs(Vec<JaxprRef<'a>>),
+    /// Text in which programs stand: `({ lambda ... }, 3)`.
+    Text(Vec<Program<'a>>),
     /// `Name(field={ lambda ... }, field=None)`: each a program of its own.
     Programs {
         name: &'a str,

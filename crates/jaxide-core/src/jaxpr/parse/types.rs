@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::cursor::{Cursor, Parsed, is_word};
 use super::diagnostic::Mistake;
 use super::spelling::nearest;
+use super::syntax::Span;
 use crate::dtype::DType;
 use crate::jaxpr::{Annotations, Aval, AvalKind, FLOAT0, Literal, Scalar, Shape};
 use crate::tensor::element_count;
@@ -12,7 +13,8 @@ use crate::tensor::element_count;
 impl<'a> Cursor<'a> {
     /// `f32[2,3]`, `Ref{f32[]}`, `Tok`, `key<fry>[]`, `f32<host>[8@x]{V:x}`
     pub(super) fn aval(&mut self) -> Parsed<Aval> {
-        if self.eat("Tok") {
+        if self.word_here(is_word).text == "Tok" {
+            self.offset += "Tok".len();
             return Ok(Aval::token());
         }
         if !self.at("Ref{") && !self.at("Ref<") {
@@ -20,17 +22,30 @@ impl<'a> Cursor<'a> {
         }
         let start = self.offset;
         self.offset += "Ref".len();
-        if self.peek() == Some(b'<') {
-            let space = self.angle_brackets()?;
-            return Err(Mistake::new(
-                start..self.offset,
-                format!("references in the memory `{space}` are not supported"),
-            ));
-        }
+        let memory = match self.peek() {
+            Some(b'<') => Some(self.angle_brackets()?.to_owned()),
+            _ => None,
+        };
         self.expect("{", "after `Ref`")?;
         let inner = self.array_type()?;
         self.expect("}", "after the type of the reference")?;
-        Ok(inner.reference())
+        if inner.is_opaque() {
+            return Ok(Aval {
+                kind: opaque(&self.text[start..self.offset], false),
+                ..Aval::scalar(DType::Float0)
+            });
+        }
+        let mut reference = inner.reference();
+        if memory.is_some() {
+            let mut annotations = reference
+                .annotations
+                .as_deref()
+                .cloned()
+                .unwrap_or_default();
+            annotations.reference_memory = memory;
+            reference.annotations = Some(Arc::new(annotations));
+        }
+        Ok(reference)
     }
 
     fn array_type(&mut self) -> Parsed<Aval> {
@@ -43,15 +58,10 @@ impl<'a> Cursor<'a> {
         if name.text.is_empty() {
             return Err(self.unexpected("a type, such as `f32[3]`"));
         }
-        let Some(dtype) = DType::from_short_name(name.text) else {
-            let known = DType::ALL.iter().map(|dtype| dtype.short_name());
-            let numpy = DType::from_numpy_name(name.text).map(DType::short_name);
-            let mistake =
-                Mistake::new(name.span(), format!("unknown element type `{}`", name.text));
-            return Err(match numpy.or_else(|| nearest(name.text, known)) {
-                Some(near) => mistake.label(format!("did you mean `{near}`?")),
-                None => mistake.label("not an element type"),
-            });
+        let (dtype, kind) = match DType::from_short_name(name.text) {
+            Some(dtype) => (dtype, AvalKind::Array),
+            None if self.at_shape() => (DType::Float0, opaque(name.text, true)),
+            None => return self.opaque_type(start),
         };
         let mut annotations = Annotations::default();
         if self.peek() == Some(b'<') {
@@ -87,8 +97,54 @@ impl<'a> Cursor<'a> {
             dtype,
             shape,
             weak_type: false,
-            kind: AvalKind::Array,
+            kind,
             annotations: (annotations != Annotations::default()).then(|| Arc::new(annotations)),
+        })
+    }
+
+    /// Whether a shape stands here, behind the name of an element type and its memory.
+    fn at_shape(&self) -> bool {
+        let rest = self.rest();
+        let memory = rest.strip_prefix('<').and_then(|memory| {
+            let length = memory.bytes().take_while(|&byte| is_word(byte)).count();
+            memory[length..].strip_prefix('>')
+        });
+        let Some(shape) = memory.unwrap_or(rest).strip_prefix('[') else {
+            return false;
+        };
+        let is_dim = |byte: &u8| byte.is_ascii_alphanumeric() || b"_,@()".contains(byte);
+        let length = shape.bytes().take_while(is_dim).count();
+        let starts_dim = shape.starts_with(|c: char| c.is_ascii_digit() || c == ']');
+        starts_dim && shape[length..].starts_with(']')
+    }
+
+    /// A type of another form, which starts at `start`: kept as text up to the blank or mark that ends it.
+    fn opaque_type(&mut self, start: usize) -> Parsed<Aval> {
+        let bytes = self.text.as_bytes();
+        let mut depth = 0usize;
+        let mut end = start;
+        while let Some(&byte) = bytes.get(end) {
+            match byte {
+                b'(' | b'[' | b'{' | b'<' => depth += 1,
+                b')' | b']' | b'}' | b'>' if depth > 0 => depth -= 1,
+                b')' | b']' | b'}' | b'>' | b';' | b',' | b'=' if depth == 0 => break,
+                b'.' if depth == 0 && bytes.get(end + 1).is_none_or(u8::is_ascii_whitespace) => {
+                    break;
+                }
+                b'\n' => break,
+                byte if depth == 0 && byte.is_ascii_whitespace() => break,
+                _ => {}
+            }
+            end += 1;
+        }
+        if depth > 0 {
+            self.offset = start;
+            return Err(self.unexpected("a type whose brackets are closed, such as `f32[3]`"));
+        }
+        self.offset = end;
+        Ok(Aval {
+            kind: opaque(&self.text[start..end], false),
+            ..Aval::scalar(DType::Float0)
         })
     }
 
@@ -150,7 +206,11 @@ impl<'a> Cursor<'a> {
             );
         }
         self.offset += 1;
+        let type_start = self.offset;
         let aval = self.aval()?;
+        if let AvalKind::Opaque { name, .. } = &aval.kind {
+            return Err(unknown_dtype(type_start..self.offset, name));
+        }
         let value = if aval.dtype == DType::Float0 {
             (number == FLOAT0).then_some(Scalar::Bool(false))
         } else {
@@ -172,6 +232,24 @@ impl<'a> Cursor<'a> {
             return Err(Mistake::new(start..self.offset, error.message()));
         }
         Ok(Literal::new(value, aval.dtype))
+    }
+}
+
+fn opaque(name: &str, shaped: bool) -> AvalKind {
+    AvalKind::Opaque {
+        name: name.into(),
+        shaped,
+    }
+}
+
+/// A literal cannot have the element type `name`.
+fn unknown_dtype(span: Span, name: &str) -> Mistake {
+    let known = DType::ALL.iter().map(|dtype| dtype.short_name());
+    let numpy = DType::from_numpy_name(name).map(DType::short_name);
+    let mistake = Mistake::new(span, format!("unknown element type `{name}` of a literal"));
+    match numpy.or_else(|| nearest(name, known)) {
+        Some(near) => mistake.label(format!("did you mean `{near}`?")),
+        None => mistake.label("not an element type"),
     }
 }
 

@@ -14,6 +14,7 @@ impl<'a> Cursor<'a> {
     pub(super) fn params(&mut self, prim: Word<'a>) -> Parsed<Vec<ParamNode<'a>>> {
         self.expect("[", "before parameters")?;
         let info = legacy::info(prim.text);
+        let layout = self.layout();
         let mut params = Vec::new();
         loop {
             self.skip_blanks();
@@ -33,7 +34,10 @@ impl<'a> Cursor<'a> {
             }
             self.offset += 1;
             let start = self.offset;
-            let value = self.value(info, key.text)?;
+            let value = match info {
+                Some(info) => self.value(info, key.text)?,
+                None => self.foreign_value(layout)?,
+            };
             params.push(ParamNode {
                 key,
                 span: start..self.offset,
@@ -49,11 +53,9 @@ impl<'a> Cursor<'a> {
         format!("{line}:{column}")
     }
 
-    fn value(&mut self, info: Option<&PrimInfo>, key: &str) -> Parsed<ValueNode<'a>> {
-        let param = info.and_then(|info| {
-            let key = legacy::current_key(info, key);
-            info.params.iter().find(|param| param.name == key)
-        });
+    fn value(&mut self, info: &PrimInfo, key: &str) -> Parsed<ValueNode<'a>> {
+        let key = legacy::current_key(info, key);
+        let param = info.params.iter().find(|param| param.name == key);
         let kind = param.map_or("", |param| param.kind);
         let is_string = kind == "name" || kind == "rule name";
         if !is_string {
@@ -83,7 +85,7 @@ impl<'a> Cursor<'a> {
                 return Ok(ValueNode::Py(value));
             }
         }
-        let end = self.raw_end(if is_string { info } else { None });
+        let end = self.raw_end(is_string.then_some(info));
         let raw = &self.text[start..end];
         self.offset = end;
         Ok(ValueNode::Py(if is_string {
@@ -99,7 +101,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The length of an empty tuple, which may be broken.
-    fn empty_tuple(&self) -> Option<usize> {
+    pub(super) fn empty_tuple(&self) -> Option<usize> {
         let rest = self.rest();
         let after = rest.strip_prefix('(')?.trim_start().strip_prefix(')')?;
         Some(rest.len() - after.len())
@@ -242,7 +244,7 @@ pub(super) fn is_name(byte: u8) -> bool {
 }
 
 /// Length of the quoted string at the start, quotes included, when it ends on its line.
-fn string_length(bytes: &[u8], quote: u8) -> Option<usize> {
+pub(super) fn string_length(bytes: &[u8], quote: u8) -> Option<usize> {
     let mut at = 1;
     loop {
         match *bytes.get(at)? {

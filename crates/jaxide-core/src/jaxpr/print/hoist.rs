@@ -97,15 +97,18 @@ fn function_name(prim: &Prim) -> Option<String> {
         &composite.name
     } else if let Prim::Pmap(pmap) = prim {
         &pmap.name
+    } else if let Prim::Foreign(foreign) = prim {
+        return foreign.function_name().map(readable);
     } else {
         return None;
     };
-    Some(readable(name.0.trim_matches(['<', '>'])))
+    Some(readable(&name.0))
 }
 
 /// A function's name such that it can be read back as the name of a definition. Names of Python functions stay as they
 /// are.
 fn readable(name: &str) -> String {
+    let name = name.trim_matches(['<', '>']);
     let ends_name = |c: char| c.is_whitespace() || c.is_control() || "()[]{};,='\"#".contains(c);
     let mut name = name.replace(ends_name, "_");
     if !name.starts_with(|c: char| c.is_alphabetic() || c == '_') {

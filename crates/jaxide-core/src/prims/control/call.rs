@@ -145,8 +145,10 @@ pub(super) fn batched(results: Vec<Atom>, dims: &[Option<usize>]) -> SmallVec<[B
         .collect()
 }
 
-fn call_linearize(
-    call: &impl Call,
+/// The linear half is called as `derived`.
+pub(super) fn call_linearize<C: Call>(
+    call: &C,
+    derived: &C,
     split: &Split<'_>,
     primals: &[Atom],
     tangents: &[Option<Atom>],
@@ -171,7 +173,7 @@ fn call_linearize(
     let residuals = restore_residuals(split.known, callee, &lin.forwarded, primals, residuals);
     let tangents = linear_call(
         split,
-        call.with_callee(lin.linear.clone()),
+        derived.with_callee(lin.linear.clone()),
         &lin.linear,
         &residuals,
         tangents,
@@ -223,7 +225,7 @@ pub(super) fn linear_call(
     bind(&split.unknown, call, callee, &operands)
 }
 
-fn call_partial_eval(
+pub(super) fn call_partial_eval(
     call: &impl Call,
     split: &Split<'_>,
     operands: &[Partial],
@@ -438,7 +440,7 @@ macro_rules! calls {
                 primals: &[Atom],
                 tangents: &[Option<Atom>],
             ) -> Result<Option<JvpResult>> {
-                call_linearize(self, split, primals, tangents).map(Some)
+                call_linearize(self, self, split, primals, tangents).map(Some)
             }
 
             fn partial_eval(

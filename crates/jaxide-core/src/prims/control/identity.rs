@@ -153,3 +153,35 @@ macro_rules! linear_identities {
     )* };
 }
 linear_identities! { Reshard; ShardingConstraint; }
+
+/// JAX tags the tangent, and leaves the cotangent as it is.
+impl Primitive for XlaMetadataValue {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+        Ok(operands.into())
+    }
+
+    fn jvp(&self, b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<JvpResult> {
+        Ok(JvpResult {
+            primals: b.emit(self.clone(), primals)?,
+            tangents: of_nonzero(b, self.clone(), tangents)?,
+        })
+    }
+
+    fn batch(
+        &self,
+        b: &Builder,
+        operands: &[Batched],
+        _axis: &BatchAxis,
+    ) -> Result<SmallVec<[Batched; 1]>> {
+        in_place(b, self.clone(), operands)
+    }
+
+    fn transpose(
+        &self,
+        _b: &Builder,
+        cotangents: &[Option<Atom>],
+        _operands: &[TransposeArg],
+    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+        Ok(cotangents.iter().copied().collect())
+    }
+}

@@ -299,3 +299,51 @@ impl Primitive for CustomVmapCall {
         call_transpose(self, b, cotangents, operands)
     }
 }
+
+const EXPORTED: &str =
+    "it calls a serialized program, which the text does not carry: export its jaxpr as text";
+
+impl CallExported {
+    /// That it cannot be run.
+    pub fn refused(&self) -> Error {
+        Error::unsupported(format!("{EXPORTED} ({})", self.exported.0))
+    }
+}
+
+impl Primitive for CallExported {
+    /// The types that were written are believed.
+    fn abstract_eval(&self, _operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+        Ok(self.out_avals.iter().cloned().collect())
+    }
+
+    fn complete(&mut self, _operands: &[Aval], results: &[Aval]) {
+        self.out_avals = results.to_vec();
+    }
+
+    fn jvp(
+        &self,
+        _b: &Builder,
+        _primals: &[Atom],
+        _tangents: &[Option<Atom>],
+    ) -> Result<JvpResult> {
+        Err(Error::no_rule("call_exported", "jvp", EXPORTED))
+    }
+
+    fn batch(
+        &self,
+        _b: &Builder,
+        _operands: &[Batched],
+        _axis: &BatchAxis,
+    ) -> Result<SmallVec<[Batched; 1]>> {
+        Err(Error::no_rule("call_exported", "batching", EXPORTED))
+    }
+
+    fn transpose(
+        &self,
+        _b: &Builder,
+        _cotangents: &[Option<Atom>],
+        _operands: &[TransposeArg],
+    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+        Err(Error::no_rule("call_exported", "transpose", EXPORTED))
+    }
+}

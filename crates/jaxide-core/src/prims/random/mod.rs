@@ -1,5 +1,6 @@
 //! Random bits and keys: the Threefry and bit-generator keys of JAX. Only gamma samples have a derivative.
 
+mod ciphers;
 mod gamma;
 
 use smallvec::{SmallVec, smallvec};
@@ -110,21 +111,54 @@ fn aligned(b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Vec<Atom> {
     operands.iter().map(repeated).collect()
 }
 
-random! {
-    Threefry2x32 "threefry2x32" |_, o| {
-        let [_, _, x, y] = o else { return Err(arity(4, o.len())) };
-        if let Some(other) = o.iter().find(|aval| aval.dtype != DType::U32) {
-            return Err(Error::dtype(format!("u32 words are expected, and {other} is given")));
-        }
-        let widest = o.iter().max_by_key(|aval| aval.rank()).unwrap_or(x);
-        if o.iter().any(|aval| aval.rank() > 0 && aval.shape != widest.shape) {
-            return Err(Error::shape(format!("key and counter words have different shapes: {x} and {y}")));
-        }
-        Ok(smallvec![widest.clone(), widest.clone()])
-    }, |p, b, o, axis| {
-        let results = b.emit(*p, &aligned(b, o, axis))?;
-        Ok(results.into_iter().map(|value| Batched { value, dim: Some(0) }).collect())
+/// Types of a block cipher's words: operands are of rank 0 or of one shape.
+fn cipher(operands: &[Aval], takes: usize, gives: usize) -> Result<Avals> {
+    let widest = operands.iter().max_by_key(|aval| aval.rank());
+    let Some(widest) = widest.filter(|_| operands.len() == takes) else {
+        return Err(arity(takes, operands.len()));
     };
+    if let Some(other) = operands.iter().find(|aval| aval.dtype != DType::U32) {
+        return Err(Error::dtype(format!(
+            "u32 words are expected, and {other} is given"
+        )));
+    }
+    let differs = |aval: &&Aval| aval.rank() > 0 && aval.shape != widest.shape;
+    if let Some(other) = operands.iter().find(differs) {
+        return Err(Error::shape(format!(
+            "key and counter words have different shapes: {widest} and {other}"
+        )));
+    }
+    let words = Aval::new(DType::U32, &widest.shape);
+    Ok(SmallVec::from_elem(words, gives))
+}
+
+fn cipher_batch(
+    prim: impl Into<Prim>,
+    b: &Builder,
+    operands: &[Batched],
+    axis: &BatchAxis,
+) -> Result<SmallVec<[Batched; 1]>> {
+    let results = b.emit(prim, &aligned(b, operands, axis))?;
+    let mapped = |value| Batched {
+        value,
+        dim: Some(0),
+    };
+    Ok(results.into_iter().map(mapped).collect())
+}
+
+random! {
+    Threefry2x32 "threefry2x32" |_, o| cipher(o, 4, 2), |p, b, o, axis| cipher_batch(*p, b, o, axis);
+    Threefry4x32 "threefry4x32" |_, o| cipher(o, 8, 4), |p, b, o, axis| cipher_batch(*p, b, o, axis);
+    Philox4x32 "philox4x32" |_, o| cipher(o, 6, 4), |p, b, o, axis| cipher_batch(*p, b, o, axis);
+    Philox2x32 "philox2x32" |_, o| cipher(o, 3, 2), |p, b, o, axis| cipher_batch(*p, b, o, axis);
+    Iota2x32Shape "iota_2x32_shape" |p, o| {
+        if !o.is_empty() {
+            return Err(arity(0, o.len()));
+        }
+        crate::tensor::byte_size(&p.shape, DType::U64)?;
+        let words = Aval::new(DType::U32, &p.shape);
+        Ok(smallvec![words.clone(), words])
+    }, |p, b, o, axis| leading(p, b, o, axis);
     RandomBits "random_bits" |p, o| {
         let dtype = match p.bit_width {
             8 => DType::U8,

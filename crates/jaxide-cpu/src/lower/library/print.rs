@@ -15,7 +15,7 @@ pub(super) fn debug_print(operands: &Operands, params: &DebugPrint) -> Box<Kerne
             .map(|(k, input)| Tensor::from_bytes(&input.shape, input.dtype, buffers.input(k)))
             .collect::<Result<Vec<_>, _>>()
             .map_err(|error| KernelError::new(error.to_string()))?;
-        println!("{}", eval::formatted(&format.0, &arrays));
+        eval::print(&format.0, &arrays);
         Ok(())
     })
 }

@@ -1,6 +1,6 @@
 //! XLA's `RngBitGenerator`: a state goes in, the advanced state and an array of bits come out.
 
-use super::threefry2x32;
+use super::{philox4x32, threefry2x32};
 
 /// The algorithm of `rng_bit_generator`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -82,24 +82,6 @@ fn philox_values([key, counter]: [u64; 2], size: usize, per_block: usize) -> (us
     }
     values.truncate(size);
     (blocks, values)
-}
-
-/// Philox-4x32 with 10 rounds: enciphers a counter block (Salmon et al., SC 2011).
-fn philox4x32(mut key: [u32; 2], mut counter: [u32; 4]) -> [u32; 4] {
-    const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
-    const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
-    for _ in 0..10 {
-        let [low0, high0] = split(u64::from(MULTIPLIERS[0]) * u64::from(counter[0]));
-        let [low1, high1] = split(u64::from(MULTIPLIERS[1]) * u64::from(counter[2]));
-        counter = [
-            high1 ^ counter[1] ^ key[0],
-            low1,
-            high0 ^ counter[3] ^ key[1],
-            low0,
-        ];
-        key = [key[0].wrapping_add(WEYL[0]), key[1].wrapping_add(WEYL[1])];
-    }
-    counter
 }
 
 /// 32-bit values in pairs along the split axis of `shape`, and the number of blocks.

@@ -5,12 +5,14 @@
 
 mod bit_generator;
 mod gamma;
+mod philox;
 mod threefry;
 mod uniform;
 
 pub use bit_generator::{BitGenerator, rng_bit_generator, state_from_words, state_to_words};
 pub use gamma::random_gamma;
-pub use threefry::threefry2x32;
+pub use philox::{philox2x32, philox4x32};
+pub use threefry::{threefry2x32, threefry4x32};
 pub use uniform::{normal, uniform};
 
 /// The implementation behind a typed key: what its words mean and how bits come out of it.

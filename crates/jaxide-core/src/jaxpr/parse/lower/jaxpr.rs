@@ -43,6 +43,9 @@ impl<'p> Lower<'_, '_, '_, 'p> {
                 scope.jaxpr.eqns.push(eqn);
             }
         }
+        if self.context.is_hopeless() {
+            return scope.jaxpr;
+        }
         scope.jaxpr.outvars = self.results(&mut scope, &node.results, results);
         if !outermost {
             for (var, read) in &scope.unnamed {

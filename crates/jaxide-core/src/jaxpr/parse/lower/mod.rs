@@ -2,8 +2,9 @@
 //!
 //! Inner jaxprs are made before those that use them, in an order found beforehand, so that making one never recurses
 //! and deep nesting costs little stack. [`jaxpr`] makes one from its equations, [`params`] reads primitives,
-//! [`reference`] indexed references.
+//! [`foreign`] those that are not JAX's own, [`reference`] indexed references.
 
+mod foreign;
 mod jaxpr;
 mod params;
 mod reference;
@@ -185,7 +186,7 @@ impl<'p> Lower<'_, '_, '_, 'p> {
                     {
                         self.definition(name, param.span.clone(), depth + 1);
                     }
-                    ValueNode::Py(_) | ValueNode::Programs { .. } => {}
+                    ValueNode::Py(_) | ValueNode::Text(_) | ValueNode::Programs { .. } => {}
                 }
             }
         }

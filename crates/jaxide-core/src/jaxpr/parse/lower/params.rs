@@ -1,5 +1,6 @@
 //! Primitives and their parameters.
 
+use super::foreign::FUNCTION_NAME;
 use super::{Lower, State, program_at};
 use crate::jaxpr::parse::cursor::DEEPEST_JAXPR;
 use crate::jaxpr::parse::diagnostic::Mistake;
@@ -8,14 +9,16 @@ use crate::jaxpr::parse::syntax::{JaxprNode, JaxprRef, ParamNode, Span, ValueNod
 use crate::jaxpr::{Aval, ClosedJaxpr};
 use crate::prims::{ParamValue, Prim, PyValue};
 
-/// Whether the values of a parameter are jaxprs, so that a word there is the name of one.
+/// Whether the values of a parameter are jaxprs, so that a word there is the name of one; or may be, where nothing is known
+/// of its primitive.
 pub(super) fn is_jaxpr(prim: &str, key: &str) -> bool {
-    legacy::info(prim).is_some_and(|info| {
-        let key = legacy::current_key(info, key);
-        info.params
-            .iter()
-            .any(|param| param.name == key && is_jaxpr_kind(param.kind))
-    })
+    let Some(info) = legacy::info(prim) else {
+        return key != FUNCTION_NAME;
+    };
+    let key = legacy::current_key(info, key);
+    info.params
+        .iter()
+        .any(|param| param.name == key && is_jaxpr_kind(param.kind))
 }
 
 fn is_jaxpr_kind(kind: &str) -> bool {
@@ -32,13 +35,7 @@ impl<'p> Lower<'_, '_, '_, 'p> {
         results: &[Aval],
     ) -> Option<Prim> {
         let Some(info) = legacy::info(word.text) else {
-            let mistake = Mistake::new(word.span(), format!("unknown primitive `{}`", word.text));
-            let known = Prim::ALL.iter().map(|info| info.name);
-            self.report(match self.context.suggest(word.text, known) {
-                Some(near) => mistake.label(format!("did you mean `{near}`?")),
-                None => mistake.label("not a primitive"),
-            });
-            return None;
+            return self.foreign(word, params);
         };
         let mut values = Vec::new();
         let mut failed = false;
@@ -99,6 +96,7 @@ impl<'p> Lower<'_, '_, '_, 'p> {
                 self.named(name, param.span.clone()).map(ParamValue::Jaxpr)
             }
             ValueNode::Py(value) => Some(ParamValue::Py(value.clone())),
+            ValueNode::Text(_) => Some(ParamValue::Py(PyValue::Opaque(param.text.to_owned()))),
             ValueNode::Jaxpr(node) => self.inline(node).map(ParamValue::Jaxpr),
             ValueNode::Jaxprs(refs) => {
                 let jaxprs: Vec<Option<ClosedJaxpr>> = refs
@@ -141,12 +139,12 @@ impl<'p> Lower<'_, '_, '_, 'p> {
     }
 
     /// A jaxpr that is written in place.
-    fn inline(&self, node: &JaxprNode<'p>) -> Option<ClosedJaxpr> {
+    pub(super) fn inline(&self, node: &JaxprNode<'p>) -> Option<ClosedJaxpr> {
         self.inner.get(&std::ptr::from_ref(node)).cloned()
     }
 
     /// The jaxpr that a definition gives a name.
-    fn named(&mut self, name: &str, span: Span) -> Option<ClosedJaxpr> {
+    pub(super) fn named(&mut self, name: &str, span: Span) -> Option<ClosedJaxpr> {
         if let Some(&index) = self.names.get(name) {
             // What is missing has been reported.
             return match &self.definitions[index] {

@@ -66,12 +66,15 @@ pub(crate) fn build(closed: &ClosedJaxpr) -> Result<Graph> {
 
 fn check_array(aval: &Aval) -> Result<()> {
     byte_size(&aval.shape, aval.dtype)?;
-    if aval.kind == AvalKind::Ref {
-        return Err(Error::unsupported(
+    match aval.kind {
+        AvalKind::Array | AvalKind::Token => Ok(()),
+        AvalKind::Ref => Err(Error::unsupported(
             "a reference cannot be an argument of a compiled program",
-        ));
+        )),
+        AvalKind::Opaque { .. } => Err(Error::unsupported(format!(
+            "an argument has the type {aval}, of which only its text is known"
+        ))),
     }
-    Ok(())
 }
 
 /// What a variable stands for.

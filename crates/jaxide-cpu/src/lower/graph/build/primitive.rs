@@ -119,6 +119,7 @@ impl Build {
             | Prim::CopyP(_)
             | Prim::PlaceName(_)
             | Prim::Reshard(_)
+            | Prim::XlaMetadataValue(_)
             | Prim::ShardingConstraint(_)
             | Prim::RandomClone(_)
             | Prim::OptimizationBarrier(_)
@@ -263,6 +264,19 @@ impl Build {
 
             // Random numbers.
             Prim::Threefry2x32(_) => self.threefry(app),
+            Prim::Threefry4x32(params) => {
+                let cipher = params.expand(&self.avals(app.args)?)?;
+                self.inline(&cipher, app.args)
+            }
+            Prim::Philox4x32(params) => {
+                let cipher = params.expand(&self.avals(app.args)?)?;
+                self.inline(&cipher, app.args)
+            }
+            Prim::Philox2x32(params) => {
+                let cipher = params.expand(&self.avals(app.args)?)?;
+                self.inline(&cipher, app.args)
+            }
+            Prim::Iota2x32Shape(params) => self.inline(&params.expand()?, app.args),
             Prim::RandomBits(params) => self.random_bits(params, app),
             Prim::RandomSeed(params) => one(self.random_seed(params, app)),
             Prim::RandomWrap(_) | Prim::RandomUnwrap(_) => one(self.random_words(app)),
@@ -283,6 +297,9 @@ impl Build {
             Prim::CustomVmapCall(params) => self.inline(&params.call, app.args),
             Prim::Remat(params) => self.inline(&params.jaxpr, app.args),
             Prim::LinearCall(params) => self.inline(&params.callee, app.args),
+            Prim::RematOpt(params) => self.inline(&params.fwd_jaxpr, app.args),
+            Prim::XlaMetadataCall(params) => self.inline(&params.jaxpr, app.args),
+            Prim::CallExported(params) => Err(params.refused()),
             Prim::Composite(params) => self.inline(&params.call_jaxpr, app.args),
             Prim::CustomRoot(params) => self.custom_root(params, app),
             Prim::CustomLinearSolve(params) => self.custom_linear_solve(params, app),
@@ -296,6 +313,8 @@ impl Build {
             Prim::PureCallback(_) | Prim::IoCallback(_) | Prim::DebugCallback(_) => Err(
                 Error::unsupported("a callback into the host language cannot be compiled"),
             ),
+
+            Prim::Foreign(params) => Err(params.refused("compiled")),
 
             // State.
             Prim::NewRef(_) => self.new_ref(app),

@@ -3,7 +3,7 @@
 use super::super::{Call, MapOp, Op, ValueId};
 use super::{Application, Binding, Bindings, Build};
 use jaxide_core::prims::{RandomBits, RandomFoldIn, RandomSeed, RandomSplit};
-use jaxide_core::{DType, Dims, Result, Scalar, element_count};
+use jaxide_core::{Aval, DType, Dims, Result, Scalar, element_count};
 
 impl Build {
     pub(super) fn threefry(&mut self, app: &Application<'_>) -> Result<Bindings> {
@@ -17,6 +17,13 @@ impl Build {
             Binding::Value(self.scope.broadcast_scalar(bits, shape))
         });
         Ok(words.collect())
+    }
+
+    /// Types of operands that are arrays.
+    pub(super) fn avals(&self, args: &[Binding]) -> Result<Vec<Aval>> {
+        let values = self.values(args)?.into_iter();
+        let aval = |value| Aval::new(self.scope.dtype(value), &self.scope.shape(value));
+        Ok(values.map(aval).collect())
     }
 
     pub(super) fn random_bits(
