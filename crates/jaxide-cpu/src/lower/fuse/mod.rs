@@ -168,13 +168,11 @@ impl Fuser<'_> {
 
     /// Values from outside that the regions of a node use.
     fn captured(&self, id: NodeId) -> Vec<ValueId> {
-        let mut inside = HashSet::new();
         let mut used = Vec::new();
         self.graph
             .node(id)
             .op
-            .visit_regions(&mut |region| self.collect(region, &mut inside, &mut used));
-        used.retain(|value| !inside.contains(value));
+            .visit_regions(&mut |region| self.graph.captures(region, &mut used));
         used
     }
 
@@ -192,18 +190,6 @@ impl Fuser<'_> {
             }
             node.op
                 .visit_regions(&mut |inner| self.demanded(inner, used));
-        }
-        used.extend(&region.results);
-    }
-
-    fn collect(&self, region: &Region, inside: &mut HashSet<ValueId>, used: &mut Vec<ValueId>) {
-        inside.extend(&region.params);
-        for &id in &region.nodes {
-            let node = self.graph.node(id);
-            inside.extend(&node.results);
-            used.extend(&node.args);
-            node.op
-                .visit_regions(&mut |inner| self.collect(inner, inside, used));
         }
         used.extend(&region.results);
     }

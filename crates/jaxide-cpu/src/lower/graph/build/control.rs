@@ -3,7 +3,7 @@
 //! Mutable references that a body uses become further carries (or results of a branch): the graph knows values only.
 
 use super::super::scope::FrameKind;
-use super::super::{Op, ValueId};
+use super::super::{Combine, Op, Region, ValueId};
 use super::{Application, Binding, Bindings, Build};
 use jaxide_core::prims::{
     Cond, CustomLinearSolve, CustomRoot, Opaque, PlatformIndex, PyValue, Scan, While,
@@ -77,6 +77,8 @@ impl Build {
                 .map(|binding| build.value(binding))
                 .collect()
         })?;
+        // Without a turn, what the body alone does is not done, and that may be a loop without end.
+        self.scope.open_region(FrameKind::Guard, &[]);
         let body = self.region(FrameKind::Loop, &avals, |build, params_| {
             build.enter(&cells, &params_[own..]);
             let args: Vec<Binding> = body_consts
@@ -96,8 +98,41 @@ impl Build {
             .iter()
             .map(|aval| (aval.dtype, &aval.shape[..]))
             .collect();
-        let results = self.scope.emit(Op::While { cond, body }, &carries, &types);
+        let results = if self.scope.has_nodes() {
+            let results = self
+                .scope
+                .emit(Op::While { cond, body }, &carries, &types)
+                .to_vec();
+            let guarded = self.scope.close_region(Vec::new(), results);
+            self.enter(&cells, &carries[own..]);
+            let args: Vec<Binding> = cond_consts
+                .iter()
+                .copied()
+                .chain(carries[..own].iter().map(|&value| Binding::Value(value)))
+                .collect();
+            let first = self.call(&params.cond_jaxpr, &args)?;
+            let first = self.any_of(first[0])?;
+            let nothing = Region {
+                results: carries.clone(),
+                ..Region::default()
+            };
+            let branches = vec![nothing, guarded];
+            self.scope.emit(Op::Cond { branches }, &[first], &types)
+        } else {
+            self.scope.close_region(Vec::new(), Vec::new());
+            self.scope.emit(Op::While { cond, body }, &carries, &types)
+        };
         Ok(self.finish_control(&cells, &results, app.results.len()))
+    }
+
+    /// Whether any of some conditions holds, as an index.
+    fn any_of(&mut self, conditions: Binding) -> Result<ValueId> {
+        let mut any = self.value(conditions)?;
+        let axes: Dims = (0..self.scope.shape(any).len()).collect();
+        if !axes.is_empty() {
+            any = self.scope.reduce(Combine::Or, any, &axes)?;
+        }
+        Ok(self.scope.convert(any, DType::I32))
     }
 
     pub(super) fn scan(&mut self, params: &Scan, app: &Application<'_>) -> Result<Bindings> {
@@ -108,6 +143,9 @@ impl Build {
         let mut carries: Vec<ValueId> = self.values(init)?.into_vec();
         let own = carries.len();
         carries.extend(cells.iter().map(|&cell| self.cells[cell]));
+        if params.length == 0 {
+            return self.scan_nothing(&carries[..own], app);
+        }
         if params.length == 1 {
             return self.scan_once(params, consts, &carries[..own], &stacked, app);
         }
@@ -170,6 +208,15 @@ impl Build {
         }
         results.drain(own..own + cells.len());
         Ok(results.into_iter().map(Binding::Value).collect())
+    }
+
+    /// Without a step the carries stay, and what is stacked is empty.
+    fn scan_nothing(&mut self, init: &[ValueId], app: &Application<'_>) -> Result<Bindings> {
+        let mut results: Bindings = init.iter().map(|&value| Binding::Value(value)).collect();
+        for stacked in &app.results[init.len()..] {
+            results.push(Binding::Value(self.zeros(stacked)?));
+        }
+        Ok(results)
     }
 
     /// A single step needs no loop.
