@@ -13,7 +13,7 @@ const UNROLL: usize = 16;
 const UNROLL_REGISTERS: usize = 256;
 
 /// One step of a fold: from the indices and the accumulators to the next accumulators.
-type Step<'s, E> = &'s mut dyn FnMut(&mut E, &[Ix], &[Value]) -> Emitted<Vec<Value>>;
+pub(super) type Step<'s, E> = &'s mut dyn FnMut(&mut E, &[Ix], &[Value]) -> Emitted<Vec<Value>>;
 
 impl Emitter<'_> {
     /// Folds over all indices below `sizes`, the last one fastest: `step` gets the indices and the accumulators.

@@ -11,6 +11,7 @@ mod display;
 mod fold;
 mod map_op;
 mod op;
+mod product;
 mod reduction;
 mod routine;
 mod scope;

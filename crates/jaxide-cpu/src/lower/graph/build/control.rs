@@ -77,6 +77,7 @@ impl Build {
                 .map(|binding| build.value(binding))
                 .collect()
         })?;
+        self.lay_out_products(&cond);
         // Without a turn, what the body alone does is not done, and that may be a loop without end.
         self.scope.open_region(FrameKind::Guard, &[]);
         let body = self.region(FrameKind::Loop, &avals, |build, params_| {
@@ -94,6 +95,7 @@ impl Build {
             values.extend(cells.iter().map(|&cell| build.cells[cell]));
             Ok(values)
         })?;
+        self.lay_out_products(&body);
         let types: Vec<(DType, &[usize])> = avals
             .iter()
             .map(|aval| (aval.dtype, &aval.shape[..]))
@@ -181,6 +183,7 @@ impl Build {
         })?;
         let mut stacked = stacked.into_vec();
         self.hoist_products(&mut body, carries.len(), &mut stacked, params.length);
+        self.lay_out_products(&body);
         let mut types: Vec<(DType, Dims)> = carries
             .iter()
             .map(|&value| (self.scope.dtype(value), self.scope.shape(value)))

@@ -7,6 +7,7 @@ mod elementwise;
 mod float_parts;
 mod hoist;
 mod indexing;
+mod lay_out;
 mod primitive;
 mod random;
 mod reduction;
