@@ -18,7 +18,7 @@ mod scope;
 
 use jaxide_core::{DType, Shape, Tensor};
 use smallvec::SmallVec;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 pub(crate) use build::build;
 pub(crate) use map_op::MapOp;
@@ -170,6 +170,17 @@ impl Graph {
         let mut outside = found.split_off(from);
         outside.retain(|value| !inside.contains(value));
         found.append(&mut outside);
+    }
+
+    /// How often a region uses each value, its inner regions included.
+    pub(crate) fn uses(&self, region: &Region) -> HashMap<ValueId, usize> {
+        let mut used = Vec::new();
+        self.mentions(region, &mut HashSet::new(), &mut used);
+        let mut uses = HashMap::new();
+        for value in used {
+            *uses.entry(value).or_default() += 1;
+        }
+        uses
     }
 
     fn mentions(&self, region: &Region, inside: &mut HashSet<ValueId>, used: &mut Vec<ValueId>) {

@@ -1,5 +1,6 @@
 //! jaxpr → [`Graph`]: calls are inlined, every primitive becomes operations of the graph.
 
+mod carried;
 mod collective;
 mod control;
 mod dot;
@@ -11,9 +12,11 @@ mod lay_out;
 mod primitive;
 mod random;
 mod reduction;
+mod scan;
 mod select_scatter;
 mod shape;
 mod state;
+mod sums;
 mod window;
 
 use super::scope::FrameKind;
