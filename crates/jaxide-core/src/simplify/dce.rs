@@ -136,7 +136,7 @@ pub(crate) fn keep<T: Copy>(items: &[T], marks: &[bool]) -> Vec<T> {
 }
 
 /// Whether a primitive, or one in its sub-jaxprs, does more than compute its results.
-pub(crate) fn has_effect(prim: &Prim) -> bool {
+pub fn has_effect(prim: &Prim) -> bool {
     let mut found = prim.rules().has_effect();
     prim.visit(&mut |jaxpr| {
         found = found || jaxpr.jaxpr.eqns.iter().any(|eqn| has_effect(&eqn.prim));

@@ -17,12 +17,12 @@ mod nested;
 pub mod rewrite;
 
 pub use cse::cse;
-pub use dce::{Dce, dce, dce_jaxpr};
+pub use dce::{Dce, dce, dce_jaxpr, has_effect};
 pub use fold::fold_constants;
 pub use inline::inline_calls;
 pub use rewrite::rewrite;
 
-pub(crate) use dce::{has_effect, keep};
+pub(crate) use dce::keep;
 
 use crate::error::Result;
 use crate::jaxpr::{ClosedJaxpr, debug_check};

@@ -1,7 +1,7 @@
 //! Construction of a [`Body`].
 //!
 //! The builder keeps the program small while it grows: equal pure operations are one value, constants fold, and an operation
-//! lands in the outermost block where its operands exist, so that loop-invariant work
+//! lands in the outermost block where its operands exist, so that loop-invariant work, whole loops too,
 //! leaves loops by itself. It never leaves an arm of an [`If`](super::If), which may be there because the work is rare.
 
 use super::body::*;
@@ -39,15 +39,15 @@ use std::collections::HashMap;
 pub struct Builder {
     pub(super) body: Body,
     kinds: Vec<BlockKind>,
-    loop_bodies: Vec<BlockId>,
-    current: BlockId,
+    pub(super) loop_bodies: Vec<BlockId>,
+    pub(super) current: BlockId,
     seen: HashMap<(Inst, Ty), Vec<Value>>,
     contract: bool,
 }
 
 /// What lets operations leave a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum BlockKind {
+pub(super) enum BlockKind {
     /// Prologue, or the combination of a reduction.
     Root,
     Lanes,
@@ -57,6 +57,26 @@ enum BlockKind {
     WhileHead,
     WhileBody,
     Arm,
+}
+
+/// What must be sure before an operation is done outside of a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Care {
+    /// It can always be done.
+    Nothing,
+    /// It reads elements at places that are inside of their array whenever that has any.
+    Elements,
+    /// It reads at places that are computed, or may not end: it is done only if there is a turn.
+    Turn,
+}
+
+impl Care {
+    pub(super) fn of(addr: &Addr) -> Care {
+        match addr.lane {
+            LaneStep::Gather(..) => Care::Turn,
+            LaneStep::Uniform | LaneStep::Stride(_) => Care::Elements,
+        }
+    }
 }
 
 /// A conditional loop under construction.
@@ -317,7 +337,7 @@ impl Builder {
         let params = self.carried(init, body);
         let next = self.within(body, |b| turn(b, Index::Loop(id), &params));
         let (carries, results) = self.carries(init, &params, &next);
-        self.push(Stmt::For(For {
+        self.settle(Stmt::For(For {
             id,
             trip,
             carries,
@@ -375,7 +395,7 @@ impl Builder {
         let body = std::mem::replace(&mut self.current, outside);
         let (carries, results) = self.carries(&init, &params, next);
         let cond = cond.expect("a loop has a condition before it has a turn");
-        self.push(Stmt::While(While {
+        self.settle(Stmt::While(While {
             carries,
             head,
             cond,
@@ -439,7 +459,7 @@ impl Builder {
             });
         }
         let results = arms.iter().map(|a| a.result).collect();
-        self.push(Stmt::If(If {
+        self.settle(Stmt::If(If {
             cond,
             then: then_block,
             otherwise: else_block,
@@ -567,27 +587,34 @@ impl Builder {
             Index::Loop(id) => needs.push(self.loop_bodies[id.index()]),
             Index::Outer(_) => {}
         };
-        let load = match inst {
+        let care = match inst {
             Inst::Index(i) => {
                 index(&mut needs, *i);
-                false
+                Care::Nothing
             }
             Inst::Load(_, addr) => {
                 addr.terms.iter().for_each(|t| index(&mut needs, t.0));
                 if addr.lane != LaneStep::Uniform {
                     needs.push(BlockId::LANES);
                 }
-                true
+                Care::of(addr)
             }
-            _ => false,
+            _ => Care::Nothing,
         };
+        self.outermost(&needs, care)
+    }
+
+    /// The outermost block around the current one in which everything defined in `needs` exists, for an operation that needs such care.
+    pub(super) fn outermost(&self, needs: &[BlockId], care: Care) -> BlockId {
         let mut at = self.current;
         let mut best = at;
         while !needs.contains(&at) {
             let leaves = match self.kinds[at.index()] {
                 BlockKind::Root | BlockKind::Arm => false,
-                BlockKind::For { runs } => runs || !load,
-                BlockKind::WhileHead | BlockKind::WhileBody => !load,
+                BlockKind::For { runs } => runs || care == Care::Nothing,
+                // The condition is computed at least once.
+                BlockKind::WhileHead => true,
+                BlockKind::WhileBody => care != Care::Turn,
                 BlockKind::Lanes => true,
             };
             let Some(parent) = self.body.blocks[at.index()].parent else {
@@ -605,9 +632,29 @@ impl Builder {
         best
     }
 
+    /// What lets operations leave a block.
+    pub(super) fn kind(&self, block: BlockId) -> BlockKind {
+        self.kinds[block.index()]
+    }
+
+    /// The block that operations are added to.
+    pub(crate) fn block(&self) -> BlockId {
+        self.current
+    }
+
+    /// Whether code in `block` may use a value.
+    pub(crate) fn is_known_in(&self, value: Value, block: BlockId) -> bool {
+        self.is_within(block, self.body.values[value.index()].block)
+    }
+
     /// Whether `block` is the current one or one around it.
     fn encloses(&self, block: BlockId) -> bool {
-        let mut at = Some(self.current);
+        self.is_within(self.current, block)
+    }
+
+    /// Whether `inner` is `block` or inside of it.
+    pub(super) fn is_within(&self, inner: BlockId, block: BlockId) -> bool {
+        let mut at = Some(inner);
         while let Some(b) = at {
             if b == block {
                 return true;
@@ -636,10 +683,6 @@ impl Builder {
         let result = f(self);
         self.current = outside;
         result
-    }
-
-    fn push(&mut self, stmt: Stmt) {
-        self.body.blocks[self.current.index()].stmts.push(stmt);
     }
 
     fn carried(&mut self, init: &[Value], block: BlockId) -> Vec<Value> {

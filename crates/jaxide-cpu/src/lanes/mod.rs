@@ -19,6 +19,7 @@ mod eval;
 mod fold;
 pub mod math;
 mod op;
+mod settle;
 mod sweep;
 mod types;
 mod verify;

@@ -10,6 +10,7 @@ use crate::lower::element::{self, Element};
 use crate::lower::graph::{NodeId, Op, Region, ValueId};
 use smallvec::SmallVec;
 use std::cell::RefCell;
+use std::collections::HashSet;
 
 /// At most this many lane values are carried by one loop.
 const MOST_CARRIED: usize = 160;
@@ -21,29 +22,74 @@ const LONG_REGION: usize = 60;
 impl Emitter<'_> {
     /// The results of a loop or branch, in registers; `None` for stacked results that are stored, or cannot be held.
     pub(super) fn control(&mut self, id: NodeId) -> Emitted<Vec<Option<Registers>>> {
-        if let Some(known) = self
-            .frames
-            .iter()
-            .rev()
-            .find_map(|frame| frame.results.get(&id))
-        {
-            return Ok(known.clone());
+        for (depth, frame) in self.frames.iter().enumerate().rev() {
+            if let Some(known) = frame.results.get(&id) {
+                self.reach = self.reach.max(depth);
+                return Ok(known.clone());
+            }
         }
+        let around = std::mem::take(&mut self.reach);
+        let results = self.compute_control(id);
+        let reach = self.reach;
+        self.reach = around.max(reach);
+        let results = results?;
+        let values = results.iter().flatten();
+        let home = self.home(
+            reach,
+            values.flat_map(|registers| registers.elements.iter().flatten()),
+        );
+        self.frames[home].results.insert(id, results.clone());
+        Ok(results)
+    }
+
+    fn compute_control(&mut self, id: NodeId) -> Emitted<Vec<Option<Registers>>> {
         let graph = self.graph;
         let node = graph.node(id);
-        let results = match &node.op {
+        match &node.op {
             Op::Scan {
                 body,
                 carries,
                 length,
                 reverse,
-            } => self.scan(id, body, *carries, *length, *reverse)?,
-            Op::While { cond, body } => self.while_loop(id, cond, body)?,
-            Op::Cond { branches } => self.cond(id, branches)?,
-            _ => return Err(Refusal::NeedsMemory(id)),
-        };
-        self.frame().results.insert(id, results.clone());
-        Ok(results)
+            } => {
+                self.prepare(id);
+                self.scan(id, body, *carries, *length, *reverse)
+            }
+            Op::While { cond, body } => {
+                self.prepare(id);
+                self.while_loop(id, cond, body)
+            }
+            Op::Cond { branches } => self.cond(id, branches),
+            _ => Err(Refusal::NeedsMemory(id)),
+        }
+    }
+
+    /// Computes the loops and branches around a loop whose results the loop uses, so that no turn does.
+    fn prepare(&mut self, id: NodeId) {
+        let graph = self.graph;
+        let node = graph.node(id);
+        let mut todo = node.args.to_vec();
+        node.op
+            .visit_regions(&mut |region| graph.captures(region, &mut todo));
+        let mut seen: HashSet<ValueId> = HashSet::new();
+        while let Some(value) = todo.pop() {
+            if !seen.insert(value)
+                || self.bound.contains_key(&value)
+                || self.memory.layout(value).is_some()
+            {
+                continue;
+            }
+            let Some(source) = graph.def(value) else {
+                continue;
+            };
+            let node = graph.node(source);
+            if let Op::Scan { .. } | Op::While { .. } | Op::Cond { .. } = node.op {
+                // What is refused here may not be needed; else it is refused again.
+                let _ = self.control(source);
+            } else {
+                todo.extend(&node.args);
+            }
+        }
     }
 
     /// Emits a loop or branch whose results are not used further; its stacked results are stored.
@@ -160,7 +206,7 @@ impl Emitter<'_> {
         let mut rest = values;
         for &param in params {
             let registers = self.registers_from(param, &mut rest);
-            self.bound.insert(param, Bound::Registers(registers));
+            self.bind_to(param, Bound::Registers(registers));
         }
     }
 
@@ -239,10 +285,8 @@ impl Emitter<'_> {
             };
             emitter.bind(&body.params[..carries], params);
             for (&param, &whole) in body.params[carries..].iter().zip(stacked) {
-                emitter.bound.insert(
-                    param,
-                    Bound::Slice(whole, SmallVec::from_elem(step.clone(), 1)),
-                );
+                let leading = SmallVec::from_elem(step.clone(), 1);
+                emitter.bind_to(param, Bound::Slice(whole, leading));
             }
             let next = emitter.region_values(body, &body.results[..carries])?;
             for (&stack, &slice) in stacks.iter().zip(&body.results[carries..]) {
@@ -265,8 +309,8 @@ impl Emitter<'_> {
     /// Whether a value is in registers itself.
     fn holds(&self, value: ValueId) -> bool {
         match self.bound.get(&value) {
-            Some(Bound::Registers(_)) => true,
-            Some(Bound::Slice(whole, _)) => self.holds(*whole),
+            Some((Bound::Registers(_), _)) => true,
+            Some((Bound::Slice(whole, _), _)) => self.holds(*whole),
             None => {
                 self.memory.layout(value).is_none()
                     && self.graph.def(value).is_some_and(|id| {
@@ -308,11 +352,11 @@ impl Emitter<'_> {
             vec![vec![Vec::new(); length]; node.results.len() - carries];
         for turn in 0..length {
             let step = if reverse { length - 1 - turn } else { turn };
-            self.frames.push(Frame::default());
+            self.frames.push(Frame::new(self.b.block()));
             self.bind(&body.params[..carries], &values);
             for (&param, &whole) in body.params[carries..].iter().zip(stacked) {
                 let leading = SmallVec::from_elem(Ix::constant(step as i64), 1);
-                self.bound.insert(param, Bound::Slice(whole, leading));
+                self.bind_to(param, Bound::Slice(whole, leading));
             }
             let next = self.region_values(body, &body.results[..carries])?;
             for (k, &slice) in body.results[carries..].iter().enumerate() {

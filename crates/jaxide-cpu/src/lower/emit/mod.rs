@@ -18,7 +18,7 @@ mod window;
 
 use super::element::{self, Element};
 use super::graph::{Def, Graph, NodeId, Op, ValueId};
-use crate::lanes::{self, Access, Builder, Pointer, Ty, Value};
+use crate::lanes::{self, Access, BlockId, Builder, Pointer, Ty, Value};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
@@ -85,10 +85,20 @@ pub(crate) enum Operand {
 }
 
 /// Results known inside a block of the lane program.
-#[derive(Default)]
 struct Frame {
+    block: BlockId,
     elements: HashMap<(ValueId, Ixs), Element>,
     results: HashMap<NodeId, Vec<Option<Registers>>>,
+}
+
+impl Frame {
+    fn new(block: BlockId) -> Frame {
+        Frame {
+            block,
+            elements: HashMap::new(),
+            results: HashMap::new(),
+        }
+    }
 }
 
 /// Builds one lane program.
@@ -100,7 +110,10 @@ pub(crate) struct Emitter<'a> {
     /// The integer type of indices that are computed.
     index_type: Ty,
     frames: Vec<Frame>,
-    bound: HashMap<ValueId, Bound>,
+    /// What parameters stand for, and the frame from which on.
+    bound: HashMap<ValueId, (Bound, usize)>,
+    /// The innermost frame whose parameters what is being computed uses.
+    reach: usize,
     /// The pointer table.
     pub(crate) operands: Vec<Operand>,
     pointers: Vec<Pointer>,
@@ -139,8 +152,9 @@ impl<'a> Emitter<'a> {
             b,
             vars: Vars::default(),
             index_type: if wide { Ty::I64 } else { Ty::I32 },
-            frames: vec![Frame::default()],
+            frames: vec![Frame::new(BlockId::LANES)],
             bound: HashMap::new(),
+            reach: 0,
             operands: Vec::new(),
             pointers: Vec::new(),
             mentions: Vec::new(),
@@ -156,22 +170,50 @@ impl<'a> Emitter<'a> {
     /// The element of `value` at `at`.
     pub(crate) fn element(&mut self, value: ValueId, at: &[Ix]) -> Emitted<Element> {
         let key = (value, Ixs::from(at));
-        if let Some(found) = self
-            .frames
-            .iter()
-            .rev()
-            .find_map(|frame| frame.elements.get(&key))
-        {
-            return Ok(found.clone());
+        for (depth, frame) in self.frames.iter().enumerate().rev() {
+            if let Some(found) = frame.elements.get(&key) {
+                self.reach = self.reach.max(depth);
+                return Ok(found.clone());
+            }
         }
         self.budget = self.budget.checked_sub(1).ok_or(Refusal::TooLarge)?;
-        let element = self.compute(value, at)?;
-        self.frame().elements.insert(key, element.clone());
+        let around = std::mem::take(&mut self.reach);
+        let element = self.compute(value, at);
+        let reach = self.reach;
+        self.reach = around.max(reach);
+        let element = element?;
+        let home = self.home(reach, element.iter());
+        self.frames[home].elements.insert(key, element.clone());
         Ok(element)
     }
 
+    /// The outermost frame, from `reach` on, in whose block these values are known.
+    fn home<'v>(&self, reach: usize, values: impl Iterator<Item = &'v Value> + Clone) -> usize {
+        let last = self.frames.len() - 1;
+        (reach..last)
+            .find(|&depth| {
+                let block = self.frames[depth].block;
+                values
+                    .clone()
+                    .all(|&value| self.b.is_known_in(value, block))
+            })
+            .unwrap_or(last)
+    }
+
+    /// What a parameter stands for.
+    fn bound(&mut self, value: ValueId) -> Option<Bound> {
+        let (bound, depth) = self.bound.get(&value)?;
+        self.reach = self.reach.max(*depth);
+        Some(bound.clone())
+    }
+
+    /// From here on a parameter stands for this.
+    fn bind_to(&mut self, param: ValueId, bound: Bound) {
+        self.bound.insert(param, (bound, self.frames.len() - 1));
+    }
+
     fn compute(&mut self, value: ValueId, at: &[Ix]) -> Emitted<Element> {
-        if let Some(bound) = self.bound.get(&value).cloned() {
+        if let Some(bound) = self.bound(value) {
             return match bound {
                 Bound::Registers(registers) => self.register(value, &registers, at),
                 Bound::Slice(whole, leading) => {
@@ -368,14 +410,10 @@ impl<'a> Emitter<'a> {
         var
     }
 
-    fn frame(&mut self) -> &mut Frame {
-        self.frames.last_mut().expect("the outermost frame stays")
-    }
-
     /// Runs `f` in an inner block of the lane program, whose values are not known outside.
     fn inside<R>(&mut self, builder: &mut Builder, f: impl FnOnce(&mut Self) -> R) -> R {
         std::mem::swap(&mut self.b, builder);
-        self.frames.push(Frame::default());
+        self.frames.push(Frame::new(self.b.block()));
         let result = f(self);
         self.frames.pop();
         std::mem::swap(&mut self.b, builder);

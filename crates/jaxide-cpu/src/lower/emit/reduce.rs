@@ -13,7 +13,7 @@ const UNROLL: usize = 16;
 const UNROLL_REGISTERS: usize = 256;
 
 /// One step of a fold: from the indices and the accumulators to the next accumulators.
-type Step<'s, E> = &'s mut dyn FnMut(&mut E, &[Ix], &[Value]) -> Emitted<Vec<Value>>;
+pub(super) type Step<'s, E> = &'s mut dyn FnMut(&mut E, &[Ix], &[Value]) -> Emitted<Vec<Value>>;
 
 impl Emitter<'_> {
     /// Folds over all indices below `sizes`, the last one fastest: `step` gets the indices and the accumulators.
@@ -68,7 +68,7 @@ impl Emitter<'_> {
 
     /// Whether a value is computed from registers, looking `depth` operations back.
     fn in_registers(&self, value: ValueId, depth: usize) -> bool {
-        if let Some(bound) = self.bound.get(&value) {
+        if let Some((bound, _)) = self.bound.get(&value) {
             return match bound {
                 Bound::Registers(registers) => registers.elements.len() > 1,
                 Bound::Slice(whole, _) => self.in_registers(*whole, depth),
@@ -251,15 +251,15 @@ impl Emitter<'_> {
         body: &Region,
         args: Vec<Element>,
     ) -> Emitted<Vec<Element>> {
+        self.frames.push(super::Frame::new(self.b.block()));
         for (&param, element) in body.params.iter().zip(args) {
             let registers = Registers {
                 lanes: SmallVec::new(),
                 shape: SmallVec::new(),
                 elements: vec![element],
             };
-            self.bound.insert(param, Bound::Registers(registers));
+            self.bind_to(param, Bound::Registers(registers));
         }
-        self.frames.push(super::Frame::default());
         let results = body
             .results
             .iter()

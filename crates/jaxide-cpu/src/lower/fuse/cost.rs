@@ -2,7 +2,7 @@
 
 use super::Fuser;
 use super::storage::DEEP;
-use crate::lower::graph::{MapOp, NodeId, Op, ValueId};
+use crate::lower::graph::{Call, Graph, MapOp, Node, NodeId, Op, Routine, ValueId};
 use std::collections::{HashMap, HashSet};
 
 /// Costs are not told apart beyond this.
@@ -50,7 +50,7 @@ impl Fuser<'_> {
                 continue;
             }
             let args: usize = node.args.iter().map(|&arg| costs.of(arg)).sum();
-            let cost = own_cost(&node.op, &|k| self.graph.shape(node.args[k]).to_vec(), args);
+            let cost = own_cost(self.graph, node, args);
             costs.of.insert(result, cost.min(MOST));
         }
     }
@@ -85,10 +85,12 @@ impl Fuser<'_> {
     }
 }
 
-fn own_cost(op: &Op, shape: &dyn Fn(usize) -> Vec<usize>, args: usize) -> usize {
+/// The cost of one element of a node's result, where those of its operands cost `args` together.
+pub(super) fn own_cost(graph: &Graph, node: &Node, args: usize) -> usize {
     let product =
         |axes: &[usize], shape: &[usize]| axes.iter().map(|&axis| shape[axis]).product::<usize>();
-    match op {
+    let shape = |k: usize| graph.shape(node.args[k]);
+    match &node.op {
         Op::Splat(_) | Op::Iota { .. } => 0,
         Op::Map(op) => map_cost(*op) + args,
         Op::Const(_)
@@ -103,10 +105,10 @@ fn own_cost(op: &Op, shape: &dyn Fn(usize) -> Vec<usize>, args: usize) -> usize 
         Op::DynamicSlice => args + 3,
         Op::DynamicUpdate => args + 8,
         Op::Gather(_) => args + 8,
-        Op::Reduce { axes, .. } => product(axes, &shape(0)).saturating_mul(args + 1),
+        Op::Reduce { axes, .. } => product(axes, shape(0)).saturating_mul(args + 1),
         Op::ArgReduce { axis, .. } => shape(0)[*axis].saturating_mul(args + 4),
         Op::ReduceWith { axes, body } => {
-            product(axes, &shape(0)).saturating_mul(args + body.nodes.len())
+            product(axes, shape(0)).saturating_mul(args + body.nodes.len())
         }
         Op::ReduceWindow { window, .. } | Op::SelectAndGather { window, .. } => window
             .size
@@ -118,6 +120,9 @@ fn own_cost(op: &Op, shape: &dyn Fn(usize) -> Vec<usize>, args: usize) -> usize 
             .iter()
             .product::<usize>()
             .saturating_mul(args + body.nodes.len()),
+        Op::Call(Call::Routine(Routine::DotGeneral(params))) => graph
+            .contracted(node, &params.dimension_numbers)
+            .saturating_mul(args + 1),
         Op::Scatter(_)
         | Op::SelectAndScatter { .. }
         | Op::Scan { .. }

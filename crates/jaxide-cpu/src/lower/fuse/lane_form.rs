@@ -1,5 +1,6 @@
 //! Which loops and branches run inside a lane program, with their state in registers.
 
+use super::cost;
 use crate::lower::emit::{Binding, Emitter, Layout, Memory};
 use crate::lower::graph::{Graph, NodeId, Op, Region, ValueId};
 use jaxide_core::Dims;
@@ -13,6 +14,12 @@ const BUDGET: usize = 60_000;
 const LONGEST_FOLD: usize = 64;
 /// So many lanes make up for loops inside them.
 const MANY_LANES: usize = 8;
+/// Simple operations that starting a nest costs.
+const NEST: usize = 50;
+/// Elements of a vector.
+const VECTOR: usize = 16;
+/// Turns that a loop of unknown length is taken to have.
+const TURNS: usize = 8;
 
 /// The axes that a loop or branch has as lanes when its state is in registers; `None` when it cannot be.
 pub(crate) fn lane_form(graph: &Graph, id: NodeId) -> Option<Dims> {
@@ -46,7 +53,8 @@ fn candidates(graph: &Graph, id: NodeId) -> Vec<Dims> {
 }
 
 fn fits(graph: &Graph, id: NodeId, axes: &[usize]) -> bool {
-    if axes.contains(&0) {
+    let lanes: usize = axes.iter().product();
+    if lanes == 0 || !worth_it(graph, id, lanes) {
         return false;
     }
     let mut inside = HashSet::new();
@@ -62,7 +70,6 @@ fn fits(graph: &Graph, id: NodeId, axes: &[usize]) -> bool {
         let index = emitter.b.outer();
         emitter.add_lane_axis(length, Binding::index(index));
     }
-    let lanes: usize = axes.iter().product();
     if emitter.emit_control(id).is_err()
         || (lanes < MANY_LANES && emitter.longest_fold > LONGEST_FOLD)
     {
@@ -72,6 +79,78 @@ fn fits(graph: &Graph, id: NodeId, axes: &[usize]) -> bool {
         .b
         .finish()
         .is_ok_and(|body| body.values().len() <= MOST_VALUES)
+}
+
+/// Whether a loop with its state in registers is better than one that keeps it in memory and works on whole vectors.
+fn worth_it(graph: &Graph, id: NodeId, lanes: usize) -> bool {
+    let mut cost = Cost::default();
+    graph
+        .node(id)
+        .op
+        .visit_regions(&mut |region| cost.add(graph, region, lanes));
+    // The more terms are unrolled, the more of them live in memory all the same.
+    let products = match cost.terms {
+        0..=500 => cost.products,
+        501..=2000 => cost.products + cost.products / 2,
+        2001..=4000 => cost.products * 2,
+        _ => return false,
+    };
+    cost.in_registers + products <= cost.in_memory
+}
+
+/// What a turn costs, in simple operations.
+#[derive(Default)]
+struct Cost {
+    /// With all elements of a lane in registers: all but products.
+    in_registers: usize,
+    /// Products, where each element is a sum of its own.
+    products: usize,
+    /// Terms of products, which are unrolled.
+    terms: usize,
+    /// With arrays in memory.
+    in_memory: usize,
+}
+
+impl Cost {
+    fn add(&mut self, graph: &Graph, region: &Region, lanes: usize) {
+        self.in_memory += NEST;
+        let registers = lanes.div_ceil(VECTOR);
+        for &id in &region.nodes {
+            let node = graph.node(id);
+            let mut inner = Cost::default();
+            node.op
+                .visit_regions(&mut |region| inner.add(graph, region, lanes));
+            let turns = match &node.op {
+                Op::Scan { length, .. } => *length,
+                Op::While { .. } => TURNS,
+                _ => 1,
+            };
+            self.in_registers += inner.in_registers.saturating_mul(turns);
+            self.products += inner.products.saturating_mul(turns);
+            self.in_memory += inner.in_memory.saturating_mul(turns);
+            self.terms += inner.terms;
+            let each = cost::own_cost(graph, node, 0);
+            let nest = match node.op {
+                Op::Call(_)
+                | Op::Reduce { .. }
+                | Op::ArgReduce { .. }
+                | Op::DynamicUpdate
+                | Op::Scatter(_) => NEST,
+                _ => 0,
+            };
+            for &result in &node.results {
+                let len = graph.value(result).len();
+                let terms = (len / lanes).max(1).saturating_mul(each);
+                if let Op::Call(_) = node.op {
+                    self.products += terms.saturating_mul(registers);
+                    self.terms += terms;
+                } else {
+                    self.in_registers += terms.saturating_mul(registers);
+                }
+                self.in_memory += len.div_ceil(VECTOR).saturating_mul(each) + nest;
+            }
+        }
+    }
 }
 
 /// All values that a region defines.

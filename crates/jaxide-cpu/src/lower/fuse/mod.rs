@@ -73,6 +73,7 @@ pub(crate) fn plan(graph: &Graph, wanted: &HashSet<ValueId>) -> Plan {
         lane_forms: HashMap::new(),
         whole_updates: HashSet::new(),
         copies: HashSet::new(),
+        products: HashSet::new(),
     };
     for &param in &graph.root.params {
         fuser.stored.own(param);
@@ -93,6 +94,8 @@ struct Fuser<'a> {
     whole_updates: HashSet<NodeId>,
     /// Gathers and transposes that the runtime copies.
     copies: HashSet<NodeId>,
+    /// Products that nests make.
+    products: HashSet<NodeId>,
 }
 
 impl Fuser<'_> {
@@ -106,6 +109,7 @@ impl Fuser<'_> {
             }
         }
         self.find_copies(region);
+        self.find_products(region);
         for &id in &region.nodes {
             if self.graph.node(id).op == Op::DynamicUpdate && self.writes_whole(id) {
                 self.whole_updates.insert(id);
@@ -138,10 +142,24 @@ impl Fuser<'_> {
         }
     }
 
+    /// Finds the products in the body of a loop or branch that nests make.
+    fn find_products(&mut self, region: &Region) {
+        if std::ptr::eq(region, &self.graph.root) {
+            return;
+        }
+        let graph = self.graph;
+        let products = region
+            .nodes
+            .iter()
+            .filter(|id| graph.is_nest_product(graph.node(**id)));
+        self.products.extend(products);
+    }
+
     /// Whether a node has loops, calls or updates of its own instead of being part of a nest.
     fn is_opaque(&self, id: NodeId) -> bool {
         match &self.graph.node(id).op {
-            Op::Call(_) | Op::Scatter(_) | Op::SelectAndScatter { .. } => true,
+            Op::Call(_) => !self.products.contains(&id),
+            Op::Scatter(_) | Op::SelectAndScatter { .. } => true,
             Op::DynamicUpdate => !self.whole_updates.contains(&id),
             Op::Gather(_) | Op::Transpose { .. } => self.copies.contains(&id),
             Op::Scan { .. } | Op::While { .. } | Op::Cond { .. } => true,
@@ -168,13 +186,11 @@ impl Fuser<'_> {
 
     /// Values from outside that the regions of a node use.
     fn captured(&self, id: NodeId) -> Vec<ValueId> {
-        let mut inside = HashSet::new();
         let mut used = Vec::new();
         self.graph
             .node(id)
             .op
-            .visit_regions(&mut |region| self.collect(region, &mut inside, &mut used));
-        used.retain(|value| !inside.contains(value));
+            .visit_regions(&mut |region| self.graph.captures(region, &mut used));
         used
     }
 
@@ -192,18 +208,6 @@ impl Fuser<'_> {
             }
             node.op
                 .visit_regions(&mut |inner| self.demanded(inner, used));
-        }
-        used.extend(&region.results);
-    }
-
-    fn collect(&self, region: &Region, inside: &mut HashSet<ValueId>, used: &mut Vec<ValueId>) {
-        inside.extend(&region.params);
-        for &id in &region.nodes {
-            let node = self.graph.node(id);
-            inside.extend(&node.results);
-            used.extend(&node.args);
-            node.op
-                .visit_regions(&mut |inner| self.collect(inner, inside, used));
         }
         used.extend(&region.results);
     }

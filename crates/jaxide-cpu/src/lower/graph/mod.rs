@@ -11,12 +11,14 @@ mod display;
 mod fold;
 mod map_op;
 mod op;
+mod product;
 mod reduction;
 mod routine;
 mod scope;
 
 use jaxide_core::{DType, Shape, Tensor};
 use smallvec::SmallVec;
+use std::collections::{HashMap, HashSet};
 
 pub(crate) use build::build;
 pub(crate) use map_op::MapOp;
@@ -158,6 +160,39 @@ impl Graph {
             def,
         });
         ValueId(self.values.len() as u32 - 1)
+    }
+
+    /// Adds the values from outside that a region uses, its inner regions included.
+    pub(crate) fn captures(&self, region: &Region, found: &mut Vec<ValueId>) {
+        let mut inside = HashSet::new();
+        let from = found.len();
+        self.mentions(region, &mut inside, found);
+        let mut outside = found.split_off(from);
+        outside.retain(|value| !inside.contains(value));
+        found.append(&mut outside);
+    }
+
+    /// How often a region uses each value, its inner regions included.
+    pub(crate) fn uses(&self, region: &Region) -> HashMap<ValueId, usize> {
+        let mut used = Vec::new();
+        self.mentions(region, &mut HashSet::new(), &mut used);
+        let mut uses = HashMap::new();
+        for value in used {
+            *uses.entry(value).or_default() += 1;
+        }
+        uses
+    }
+
+    fn mentions(&self, region: &Region, inside: &mut HashSet<ValueId>, used: &mut Vec<ValueId>) {
+        inside.extend(&region.params);
+        for &id in &region.nodes {
+            let node = self.node(id);
+            inside.extend(&node.results);
+            used.extend(&node.args);
+            node.op
+                .visit_regions(&mut |inner| self.mentions(inner, inside, used));
+        }
+        used.extend(&region.results);
     }
 
     /// Removes nodes whose results nothing uses, in all regions.

@@ -1,10 +1,11 @@
 //! Construction of a [`Graph`].
 //!
-//! Equal pure nodes are one, what does nothing is left out, and a node lands in the outermost loop body where its operands exist,
-//! so that loop-invariant work leaves loops by itself. It never leaves a branch, which may be there because the work is rare.
+//! Equal pure nodes are one, and so are equal loops, branches and calls; what does nothing is left out, and a node lands in the
+//! outermost loop body where its operands exist, so that loop-invariant work leaves loops by itself. It never leaves a branch, which
+//! may be there because the work is rare; and what may not end does not leave the body of a loop that may make no turn.
 
 use super::{Args, Bytes, Def, Graph, MapOp, NodeId, Op, Region, ValueId};
-use jaxide_core::{DType, Dims, Result, Scalar};
+use jaxide_core::{DType, Dims, Prim, Result, Scalar};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -18,12 +19,22 @@ pub(crate) enum FrameKind {
     Loop,
     /// Runs perhaps: nodes stay.
     Branch,
+    /// Around a loop that may make no turn: what may not end stays.
+    Guard,
 }
 
 struct Frame {
     kind: FrameKind,
     nodes: Vec<NodeId>,
     seen: HashMap<u64, Vec<NodeId>>,
+    calls: HashMap<u64, Vec<Known>>,
+}
+
+/// An application of a primitive with jaxprs inside.
+struct Known {
+    prim: Prim,
+    args: Vec<ValueId>,
+    results: Vec<ValueId>,
 }
 
 /// A graph under construction, with the regions that are open.
@@ -88,6 +99,7 @@ impl Scope {
             kind,
             nodes: Vec::new(),
             seen: HashMap::new(),
+            calls: HashMap::new(),
         });
     }
 
@@ -182,10 +194,57 @@ impl Scope {
         op.visit_regions(&mut |region| needs = needs.max(self.region_depth(region)));
         let free = matches!(op, Op::Splat(_) | Op::Const(_) | Op::Iota { .. });
         let mut home = self.frames.len() - 1;
-        while home > needs && (free || self.frames[home].kind == FrameKind::Loop) {
+        while home > needs && (free || self.leaves(self.frames[home].kind, op)) {
             home -= 1;
         }
         home
+    }
+
+    fn leaves(&self, kind: FrameKind, op: &Op) -> bool {
+        match kind {
+            FrameKind::Root | FrameKind::Branch => false,
+            FrameKind::Loop => true,
+            FrameKind::Guard => !self.may_not_end(op),
+        }
+    }
+
+    fn may_not_end(&self, op: &Op) -> bool {
+        let mut found = matches!(op, Op::While { .. });
+        op.visit_regions(&mut |region| {
+            let mut ops = region.nodes.iter().map(|&id| &self.graph.node(id).op);
+            found = found || ops.any(|op| self.may_not_end(op));
+        });
+        found
+    }
+
+    /// Whether the region that was opened last has nodes.
+    pub(crate) fn has_nodes(&self) -> bool {
+        self.frames
+            .last()
+            .is_some_and(|frame| !frame.nodes.is_empty())
+    }
+
+    /// The results of the same primitive, with jaxprs inside, on the same operands.
+    pub(crate) fn known_call(&self, prim: &Prim, args: &[ValueId]) -> Option<&[ValueId]> {
+        let key = call_key(prim, args);
+        let known = self.frames.iter().rev();
+        known
+            .filter_map(|frame| frame.calls.get(&key))
+            .flatten()
+            .find(|known| known.args == args && known.prim == *prim)
+            .map(|known| &known.results[..])
+    }
+
+    /// Remembers the results of a primitive for [`Self::known_call`], as long as they exist.
+    pub(crate) fn remember_call(&mut self, prim: &Prim, args: &[ValueId], results: Vec<ValueId>) {
+        let values = args.iter().chain(&results);
+        let home = values.map(|value| self.depth[value.index()] as usize).max();
+        let calls = &mut self.frames[home.unwrap_or(0)].calls;
+        calls.entry(call_key(prim, args)).or_default().push(Known {
+            prim: prim.clone(),
+            args: args.to_vec(),
+            results,
+        });
     }
 
     /// The deepest frame that a finished region refers to.
@@ -218,6 +277,13 @@ impl Scope {
     pub(crate) fn dtype(&self, value: ValueId) -> DType {
         self.graph.dtype(value)
     }
+}
+
+fn call_key(prim: &Prim, args: &[ValueId]) -> u64 {
+    let mut key = DefaultHasher::new();
+    prim.hash(&mut key);
+    args.hash(&mut key);
+    key.finish()
 }
 
 /// Equal operations hash alike; parameters of operations that hardly ever repeat do not count.

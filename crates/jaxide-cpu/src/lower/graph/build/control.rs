@@ -3,10 +3,11 @@
 //! Mutable references that a body uses become further carries (or results of a branch): the graph knows values only.
 
 use super::super::scope::FrameKind;
-use super::super::{Op, ValueId};
+use super::super::{Combine, Op, Region, ValueId};
+use super::carried::{find_passed_on, moving, operands, passed_on};
 use super::{Application, Binding, Bindings, Build};
 use jaxide_core::prims::{
-    Cond, CustomLinearSolve, CustomRoot, Opaque, PlatformIndex, PyValue, Scan, While,
+    Cond, CustomLinearSolve, CustomRoot, Opaque, PlatformIndex, PyValue, While,
 };
 use jaxide_core::{Aval, DType, Dims, Error, ErrorKind, Result, Scalar};
 use smallvec::smallvec;
@@ -56,153 +57,107 @@ impl Build {
         Ok(self.finish_control(&cells, &results, app.results.len()))
     }
 
+    /// A carry that the body passes on is a constant of the loop.
     pub(super) fn while_loop(&mut self, params: &While, app: &Application<'_>) -> Result<Bindings> {
+        let (_, rest) = split_at(app.args, params.cond_nconsts)?;
+        let (_, init) = split_at(rest, params.body_nconsts)?;
+        let init = self.values(init)?.into_vec();
+        let mut fixed = passed_on(&params.body_jaxpr, params.body_nconsts, init.len());
+        loop {
+            let cells_before = self.cells.clone();
+            match self.while_of(params, app, &init, &mut fixed)? {
+                Some(results) => return Ok(results),
+                None => self.cells = cells_before,
+            }
+        }
+    }
+
+    /// A loop with some carries taken for constants; `None` if more are found to be passed on.
+    fn while_of(
+        &mut self,
+        params: &While,
+        app: &Application<'_>,
+        init: &[ValueId],
+        fixed: &mut [bool],
+    ) -> Result<Option<Bindings>> {
         let (cond_consts, rest) = split_at(app.args, params.cond_nconsts)?;
-        let (body_consts, init) = split_at(rest, params.body_nconsts)?;
+        let (body_consts, _) = split_at(rest, params.body_nconsts)?;
         let cells = cells_of(app.args);
-        let mut carries: Vec<ValueId> = self.values(init)?.into_vec();
+        let mut carries: Vec<ValueId> = moving(init, fixed);
+        let own = carries.len();
         carries.extend(cells.iter().map(|&cell| self.cells[cell]));
         let avals = self.avals_of(&carries);
-        let own = init.len();
         let cond = self.region(FrameKind::Loop, &avals, |build, params_| {
             build.enter(&cells, &params_[own..]);
-            let args: Vec<Binding> = cond_consts
-                .iter()
-                .copied()
-                .chain(params_[..own].iter().map(|&p| Binding::Value(p)))
-                .collect();
+            let args = operands(cond_consts, init, fixed, &params_[..own]);
             let results = build.call(&params.cond_jaxpr, &args)?;
             results
                 .into_iter()
                 .map(|binding| build.value(binding))
                 .collect()
         })?;
+        self.lay_out_products(&cond);
+        // Without a turn, what the body alone does is not done, and that may be a loop without end.
+        self.scope.open_region(FrameKind::Guard, &[]);
         let body = self.region(FrameKind::Loop, &avals, |build, params_| {
             build.enter(&cells, &params_[own..]);
-            let args: Vec<Binding> = body_consts
-                .iter()
-                .copied()
-                .chain(params_[..own].iter().map(|&p| Binding::Value(p)))
-                .collect();
+            let args = operands(body_consts, init, fixed, &params_[..own]);
             let results = build.call(&params.body_jaxpr, &args)?;
-            let mut values = results
+            let values = results
                 .into_iter()
                 .map(|binding| build.value(binding))
                 .collect::<Result<Vec<_>>>()?;
+            let mut values = moving(&values, fixed);
             values.extend(cells.iter().map(|&cell| build.cells[cell]));
             Ok(values)
         })?;
+        if find_passed_on(&body, fixed) {
+            self.scope.close_region(Vec::new(), Vec::new());
+            return Ok(None);
+        }
+        self.lay_out_products(&body);
         let types: Vec<(DType, &[usize])> = avals
             .iter()
             .map(|aval| (aval.dtype, &aval.shape[..]))
             .collect();
-        let results = self.scope.emit(Op::While { cond, body }, &carries, &types);
-        Ok(self.finish_control(&cells, &results, app.results.len()))
-    }
-
-    pub(super) fn scan(&mut self, params: &Scan, app: &Application<'_>) -> Result<Bindings> {
-        let (consts, rest) = split_at(app.args, params.ft_in.consts)?;
-        let (init, stacked) = split_at(rest, params.ft_in.carry)?;
-        let stacked = self.values(stacked)?;
-        let cells = cells_of(consts);
-        let mut carries: Vec<ValueId> = self.values(init)?.into_vec();
-        let own = carries.len();
-        carries.extend(cells.iter().map(|&cell| self.cells[cell]));
-        if params.length == 1 {
-            return self.scan_once(params, consts, &carries[..own], &stacked, app);
-        }
-        let mut avals = self.avals_of(&carries);
-        let in_avals = params.jaxpr.in_avals();
-        avals.extend(
-            in_avals
-                .iter()
-                .skip(params.ft_in.consts + params.ft_in.carry)
-                .cloned(),
-        );
-        let mut body = self.region(FrameKind::Loop, &avals, |build, params_| {
-            let (carry, slices) = params_.split_at(carries.len());
-            build.enter(&cells, &carry[own..]);
-            let args: Vec<Binding> = consts
-                .iter()
-                .copied()
-                .chain(
-                    carry[..own]
-                        .iter()
-                        .chain(slices)
-                        .map(|&p| Binding::Value(p)),
-                )
-                .collect();
-            let results = build.call(&params.jaxpr, &args)?;
-            let mut values = results
-                .into_iter()
-                .map(|binding| build.value(binding))
-                .collect::<Result<Vec<_>>>()?;
-            let cell_values: Vec<ValueId> = cells.iter().map(|&cell| build.cells[cell]).collect();
-            values.splice(own..own, cell_values);
-            Ok(values)
-        })?;
-        let mut stacked = stacked.into_vec();
-        self.hoist_products(&mut body, carries.len(), &mut stacked, params.length);
-        let mut types: Vec<(DType, Dims)> = carries
-            .iter()
-            .map(|&value| (self.scope.dtype(value), self.scope.shape(value)))
-            .collect();
-        types.extend(
-            app.results[own..]
-                .iter()
-                .map(|aval| (aval.dtype, Dims::from_slice(&aval.shape))),
-        );
-        let types: Vec<(DType, &[usize])> = types
-            .iter()
-            .map(|(dtype, shape)| (*dtype, &shape[..]))
-            .collect();
-        let op = Op::Scan {
-            body,
-            carries: carries.len(),
-            length: params.length,
-            reverse: params.reverse,
+        let results = if self.scope.has_nodes() {
+            let results = self
+                .scope
+                .emit(Op::While { cond, body }, &carries, &types)
+                .to_vec();
+            let guarded = self.scope.close_region(Vec::new(), results);
+            self.enter(&cells, &carries[own..]);
+            let args = operands(cond_consts, init, fixed, &carries[..own]);
+            let first = self.call(&params.cond_jaxpr, &args)?;
+            let first = self.any_of(first[0])?;
+            let nothing = Region {
+                results: carries.clone(),
+                ..Region::default()
+            };
+            let branches = vec![nothing, guarded];
+            self.scope.emit(Op::Cond { branches }, &[first], &types)
+        } else {
+            self.scope.close_region(Vec::new(), Vec::new());
+            self.scope.emit(Op::While { cond, body }, &carries, &types)
         };
-        let args: Vec<ValueId> = carries.iter().chain(&stacked).copied().collect();
-        let mut results = self.scope.emit(op, &args, &types);
-        // Cells stand between carries and stacked results.
-        for (k, &cell) in cells.iter().enumerate() {
-            self.cells[cell] = results[own + k];
-        }
-        results.drain(own..own + cells.len());
-        Ok(results.into_iter().map(Binding::Value).collect())
+        let results = self.finish_control(&cells, &results, own);
+        Ok(Some(
+            operands(&[], init, fixed, &self.values(&results)?).into(),
+        ))
     }
 
-    /// A single step needs no loop.
-    fn scan_once(
-        &mut self,
-        params: &Scan,
-        consts: &[Binding],
-        init: &[ValueId],
-        stacked: &[ValueId],
-        app: &Application<'_>,
-    ) -> Result<Bindings> {
-        let mut args: Vec<Binding> = consts.to_vec();
-        args.extend(init.iter().map(|&value| Binding::Value(value)));
-        for &xs in stacked {
-            let shape = self.scope.shape(xs);
-            args.push(Binding::Value(self.scope.reshape(xs, &shape[1..])));
+    /// Whether any of some conditions holds, as an index.
+    fn any_of(&mut self, conditions: Binding) -> Result<ValueId> {
+        let mut any = self.value(conditions)?;
+        let axes: Dims = (0..self.scope.shape(any).len()).collect();
+        if !axes.is_empty() {
+            any = self.scope.reduce(Combine::Or, any, &axes)?;
         }
-        let results = self.inline(&params.jaxpr, &args)?;
-        let carries = params.ft_in.carry;
-        let mut bound = Bindings::new();
-        for (k, binding) in results.into_iter().enumerate() {
-            let value = self.value(binding)?;
-            bound.push(Binding::Value(if k < carries {
-                value
-            } else {
-                self.scope.reshape(value, &app.results[k].shape)
-            }));
-        }
-        Ok(bound)
+        Ok(self.scope.convert(any, DType::I32))
     }
 
     /// Inside a body the cells hold its parameters.
-    fn enter(&mut self, cells: &[usize], params: &[ValueId]) {
+    pub(super) fn enter(&mut self, cells: &[usize], params: &[ValueId]) {
         for (&cell, &param) in cells.iter().zip(params) {
             self.cells[cell] = param;
         }
@@ -219,7 +174,7 @@ impl Build {
             .collect()
     }
 
-    fn avals_of(&self, values: &[ValueId]) -> Vec<Aval> {
+    pub(super) fn avals_of(&self, values: &[ValueId]) -> Vec<Aval> {
         values
             .iter()
             .map(|&value| Aval::new(self.scope.dtype(value), &self.scope.shape(value)))
@@ -272,7 +227,7 @@ fn platform(platforms: &PyValue) -> Option<usize> {
     named.or_else(|| groups.iter().position(|group| *group == PyValue::None))
 }
 
-fn split_at<T>(items: &[T], at: usize) -> Result<(&[T], &[T])> {
+pub(super) fn split_at<T>(items: &[T], at: usize) -> Result<(&[T], &[T])> {
     items.split_at_checked(at).ok_or_else(|| {
         Error::new(
             ErrorKind::Arity,
@@ -285,7 +240,7 @@ fn split_at<T>(items: &[T], at: usize) -> Result<(&[T], &[T])> {
 }
 
 /// The references among operands, each once.
-fn cells_of(args: &[Binding]) -> smallvec::SmallVec<[usize; 2]> {
+pub(super) fn cells_of(args: &[Binding]) -> smallvec::SmallVec<[usize; 2]> {
     let mut cells = smallvec![];
     for arg in args {
         if let Binding::Cell(cell) = *arg

@@ -30,7 +30,7 @@ impl Build {
     /// The product with elements of type `dtype`; floats of 16 and fewer bits are summed in `f32` and rounded once.
     ///
     /// Where the result's type cannot hold the operands' numbers, the product is one of the operands' type, converted.
-    fn dot(
+    pub(super) fn dot(
         &mut self,
         lhs: ValueId,
         rhs: ValueId,

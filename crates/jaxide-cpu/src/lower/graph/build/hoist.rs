@@ -7,8 +7,10 @@ use jaxide_core::prims::{DotDimensionNumbers, DotGeneral};
 use jaxide_core::{DType, Dims};
 use std::collections::HashSet;
 
-/// Products of fewer multiplications a step stay: their loop may have its state in registers.
+/// Products of fewer multiplications in all steps stay.
 const SMALLEST: usize = 4096;
+/// In loops of fewer steps they stay too.
+const FEWEST_STEPS: usize = 4;
 /// Stacked products of more bytes stay.
 const LARGEST: usize = 256 << 20;
 
@@ -53,7 +55,12 @@ impl Build {
                 .bytes()
                 .saturating_mul(length);
             // With batch axes the steps would have to come behind them.
-            if !numbers.lhs_batch.is_empty() || size * contracted < SMALLEST || bytes > LARGEST {
+            let work = (size * contracted).saturating_mul(length);
+            if !numbers.lhs_batch.is_empty()
+                || length < FEWEST_STEPS
+                || work < SMALLEST
+                || bytes > LARGEST
+            {
                 continue;
             }
             let dtype = self.scope.dtype(result);
@@ -119,7 +126,7 @@ impl Build {
     }
 
     /// All values that a region defines.
-    fn defined_in(&self, region: &Region) -> HashSet<ValueId> {
+    pub(super) fn defined_in(&self, region: &Region) -> HashSet<ValueId> {
         let mut inside: HashSet<ValueId> = region.params.iter().copied().collect();
         for &id in &region.nodes {
             inside.extend(&self.scope.graph.node(id).results);

@@ -1,5 +1,6 @@
 //! jaxpr → [`Graph`]: calls are inlined, every primitive becomes operations of the graph.
 
+mod carried;
 mod collective;
 mod control;
 mod dot;
@@ -7,17 +8,21 @@ mod elementwise;
 mod float_parts;
 mod hoist;
 mod indexing;
+mod lay_out;
 mod primitive;
 mod random;
 mod reduction;
+mod scan;
 mod select_scatter;
 mod shape;
 mod state;
+mod sums;
 mod window;
 
 use super::scope::FrameKind;
 use super::{Call, Graph, MapOp, Op, Routine, Scope, ValueId};
 use jaxide_core::prims::Name;
+use jaxide_core::simplify::has_effect;
 use jaxide_core::{
     Atom, Aval, AvalKind, ClosedJaxpr, DType, Eqn, Error, ErrorKind, Jaxpr, Result, Tensor, VarMap,
     byte_size,
@@ -178,7 +183,7 @@ impl Build {
                 args: &args,
                 results,
             };
-            let results = self.prim(&application).map_err(place)?;
+            let results = self.apply(&application).map_err(place)?;
             debug_assert_eq!(results.len(), eqn.outputs.len(), "{}", eqn.prim.name());
             for (&var, &binding) in eqn.outputs.iter().zip(&results) {
                 if let Binding::Value(value) = binding {
@@ -197,6 +202,42 @@ impl Build {
             .iter()
             .map(|&atom| self.atom(env, atom))
             .collect()
+    }
+
+    /// The results of an equation. Equal loops, branches and calls are built once.
+    fn apply(&mut self, app: &Application<'_>) -> Result<Bindings> {
+        let prim = &app.eqn.prim;
+        let Some(args) = self.mergeable(app) else {
+            return self.prim(app);
+        };
+        if let Some(known) = self.scope.known_call(prim, &args) {
+            return Ok(known.iter().map(|&value| Binding::Value(value)).collect());
+        }
+        let results = self.prim(app)?;
+        let values = results.iter().map(|binding| match *binding {
+            Binding::Value(value) => Some(value),
+            Binding::Cell(_) => None,
+        });
+        if let Some(values) = values.collect() {
+            self.scope.remember_call(prim, &args, values);
+        }
+        Ok(results)
+    }
+
+    /// The operands of a pure equation with jaxprs inside; nodes of other equations are merged one by one.
+    fn mergeable(&self, app: &Application<'_>) -> Option<Vec<ValueId>> {
+        let prim = &app.eqn.prim;
+        let mut calls = false;
+        prim.visit(&mut |_| calls = true);
+        // Named axes are of the place, not of the equation.
+        if !calls || !self.axes.is_empty() || has_effect(prim) {
+            return None;
+        }
+        let args = app.args.iter().map(|binding| match *binding {
+            Binding::Value(value) => Some(value),
+            Binding::Cell(_) => None,
+        });
+        args.collect()
     }
 
     fn atom(&mut self, env: &VarMap<Binding>, atom: Atom) -> Result<Binding> {

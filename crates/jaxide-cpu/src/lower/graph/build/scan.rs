@@ -1,0 +1,164 @@
+//! Scans.
+
+use super::super::scope::FrameKind;
+use super::super::{Op, ValueId};
+use super::carried::{find_passed_on, moving, operands, passed_on};
+use super::control::{cells_of, split_at};
+use super::{Application, Binding, Bindings, Build};
+use jaxide_core::prims::Scan;
+use jaxide_core::{DType, Dims, Result};
+
+impl Build {
+    /// A carry that the body passes on is a constant of the loop.
+    pub(super) fn scan(&mut self, params: &Scan, app: &Application<'_>) -> Result<Bindings> {
+        let (consts, rest) = split_at(app.args, params.ft_in.consts)?;
+        let (init, stacked) = split_at(rest, params.ft_in.carry)?;
+        let stacked = self.values(stacked)?;
+        let init = self.values(init)?.into_vec();
+        if params.length == 0 {
+            return self.scan_nothing(&init, app);
+        }
+        if params.length == 1 {
+            return self.scan_once(params, consts, &init, &stacked, app);
+        }
+        let mut fixed = passed_on(&params.jaxpr, params.ft_in.consts, init.len());
+        loop {
+            let cells_before = self.cells.clone();
+            match self.scan_of(params, app, &init, &mut fixed, &stacked)? {
+                Some(results) => return Ok(results),
+                None => self.cells = cells_before,
+            }
+        }
+    }
+
+    /// A loop with some carries taken for constants; `None` if more are found to be passed on.
+    fn scan_of(
+        &mut self,
+        params: &Scan,
+        app: &Application<'_>,
+        init: &[ValueId],
+        fixed: &mut [bool],
+        stacked: &[ValueId],
+    ) -> Result<Option<Bindings>> {
+        let (consts, _) = split_at(app.args, params.ft_in.consts)?;
+        let cells = cells_of(consts);
+        let mut carries = moving(init, fixed);
+        let own = carries.len();
+        carries.extend(cells.iter().map(|&cell| self.cells[cell]));
+        let mut avals = self.avals_of(&carries);
+        let in_avals = params.jaxpr.in_avals();
+        let slices = in_avals
+            .iter()
+            .skip(params.ft_in.consts + params.ft_in.carry);
+        avals.extend(slices.cloned());
+        let mut body = self.region(FrameKind::Loop, &avals, |build, params_| {
+            let (carry, slices) = params_.split_at(carries.len());
+            build.enter(&cells, &carry[own..]);
+            let mut args = operands(consts, init, fixed, &carry[..own]);
+            args.extend(slices.iter().map(|&slice| Binding::Value(slice)));
+            let results = build.call(&params.jaxpr, &args)?;
+            let results = results
+                .into_iter()
+                .map(|binding| build.value(binding))
+                .collect::<Result<Vec<_>>>()?;
+            let (next, slices) = results.split_at(init.len());
+            let mut values = moving(next, fixed);
+            values.extend(cells.iter().map(|&cell| build.cells[cell]));
+            values.extend(slices);
+            Ok(values)
+        })?;
+        if find_passed_on(&body, fixed) {
+            return Ok(None);
+        }
+        let mut stacked = stacked.to_vec();
+        self.hoist_products(&mut body, carries.len(), &mut stacked, params.length);
+        let sums = self.sums_of_products(&mut body, &mut carries, own, params.length);
+        let own = own - sums.len();
+        let (in_slices, out_slices) = (
+            body.params[carries.len()..].to_vec(),
+            body.results[carries.len()..].to_vec(),
+        );
+        self.lay_out_products(&body);
+        let mut types: Vec<(DType, Dims)> = carries
+            .iter()
+            .map(|&value| (self.scope.dtype(value), self.scope.shape(value)))
+            .collect();
+        for &slice in &out_slices {
+            let mut shape = self.scope.shape(slice);
+            shape.insert(0, params.length);
+            types.push((self.scope.dtype(slice), shape));
+        }
+        let types: Vec<(DType, &[usize])> = types
+            .iter()
+            .map(|(dtype, shape)| (*dtype, &shape[..]))
+            .collect();
+        let op = Op::Scan {
+            body,
+            carries: carries.len(),
+            length: params.length,
+            reverse: params.reverse,
+        };
+        let args: Vec<ValueId> = carries.iter().chain(&stacked).copied().collect();
+        let mut results = self.scope.emit(op, &args, &types).to_vec();
+        // Cells stand between carries and stacked results.
+        for (k, &cell) in cells.iter().enumerate() {
+            self.cells[cell] = results[own + k];
+        }
+        results.drain(own..own + cells.len());
+        let slices = results.split_off(own);
+        let ins = in_slices.into_iter().zip(stacked);
+        let stacks = ins
+            .chain(out_slices.into_iter().zip(slices.iter().copied()))
+            .collect();
+        for sum in sums {
+            let value = self.sum_after(&sum, &stacks)?;
+            results.insert(sum.carry, value);
+        }
+        let mut bound: Bindings = operands(&[], init, fixed, &results).into();
+        let own_slices = app.results.len() - init.len();
+        bound.extend(
+            slices[..own_slices]
+                .iter()
+                .map(|&value| Binding::Value(value)),
+        );
+        Ok(Some(bound))
+    }
+
+    /// Without a step the carries stay, and what is stacked is empty.
+    fn scan_nothing(&mut self, init: &[ValueId], app: &Application<'_>) -> Result<Bindings> {
+        let mut results: Bindings = init.iter().map(|&value| Binding::Value(value)).collect();
+        for stacked in &app.results[init.len()..] {
+            results.push(Binding::Value(self.zeros(stacked)?));
+        }
+        Ok(results)
+    }
+
+    /// A single step needs no loop.
+    fn scan_once(
+        &mut self,
+        params: &Scan,
+        consts: &[Binding],
+        init: &[ValueId],
+        stacked: &[ValueId],
+        app: &Application<'_>,
+    ) -> Result<Bindings> {
+        let mut args: Vec<Binding> = consts.to_vec();
+        args.extend(init.iter().map(|&value| Binding::Value(value)));
+        for &xs in stacked {
+            let shape = self.scope.shape(xs);
+            args.push(Binding::Value(self.scope.reshape(xs, &shape[1..])));
+        }
+        let results = self.inline(&params.jaxpr, &args)?;
+        let carries = params.ft_in.carry;
+        let mut bound = Bindings::new();
+        for (k, binding) in results.into_iter().enumerate() {
+            let value = self.value(binding)?;
+            bound.push(Binding::Value(if k < carries {
+                value
+            } else {
+                self.scope.reshape(value, &app.results[k].shape)
+            }));
+        }
+        Ok(bound)
+    }
+}

@@ -1,0 +1,90 @@
+//! Products that a loop nest makes as fast as the library would, or faster, since nothing is called.
+
+use super::{Call, Graph, Node, Op, Routine};
+use jaxide_core::DType;
+use jaxide_core::prims::DotDimensionNumbers;
+
+/// Bytes of a vector register.
+const REGISTER: usize = 64;
+/// Steps of one vector each that a product in a nest may take; beyond, the library's kernels, which keep more in registers, gain more
+/// than a call costs.
+const MOST_STEPS: usize = 2048;
+
+/// A product as a nest: the lanes run along an axis of the result, each element is a sum of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LaneProduct {
+    /// The operand, 0 or 1, that has the axis of the lanes.
+    pub(crate) operand: usize,
+    /// That axis of it.
+    pub(crate) axis: usize,
+    /// Products and sums of whole vectors.
+    pub(crate) steps: usize,
+}
+
+impl LaneProduct {
+    /// Whether a nest is better than the library, if the lanes are adjacent in memory.
+    pub(crate) fn is_small(&self) -> bool {
+        self.steps <= MOST_STEPS
+    }
+}
+
+impl Graph {
+    /// How a nest would make a product, if it can.
+    pub(crate) fn lane_product(&self, node: &Node) -> Option<LaneProduct> {
+        let Op::Call(Call::Routine(Routine::DotGeneral(params))) = &node.op else {
+            return None;
+        };
+        let dtype = self.dtype(node.results[0]);
+        if !matches!(dtype, DType::F32 | DType::F64)
+            || node.args.iter().any(|&arg| self.dtype(arg) != dtype)
+        {
+            return None;
+        }
+        let numbers = &params.dimension_numbers;
+        let (operand, axis) = [1, 0]
+            .into_iter()
+            .find_map(|operand| Some((operand, self.last_free_axis(node, numbers, operand)?)))?;
+        let lanes = self.shape(node.args[operand])[axis];
+        let len = self.value(node.results[0]).len();
+        let vectors = lanes.div_ceil(REGISTER / dtype.size()) * (len / lanes);
+        let steps = vectors * self.contracted(node, numbers);
+        Some(LaneProduct {
+            operand,
+            axis,
+            steps,
+        })
+    }
+
+    /// Whether a nest makes a product: it is small, and the lanes are adjacent in memory.
+    pub(crate) fn is_nest_product(&self, node: &Node) -> bool {
+        self.lane_product(node).is_some_and(|product| {
+            let shape = self.shape(node.args[product.operand]);
+            product.is_small() && shape[product.axis + 1..].iter().all(|&length| length == 1)
+        })
+    }
+
+    /// The number of terms of each element.
+    pub(crate) fn contracted(&self, node: &Node, numbers: &DotDimensionNumbers) -> usize {
+        let shape = self.shape(node.args[0]);
+        let axes = numbers.lhs_contracting.iter();
+        axes.map(|&axis| shape[axis]).product()
+    }
+
+    /// The last axis of an operand that is an axis of the result of its own, and longer than 1.
+    fn last_free_axis(
+        &self,
+        node: &Node,
+        numbers: &DotDimensionNumbers,
+        operand: usize,
+    ) -> Option<usize> {
+        let (contracting, batch) = if operand == 0 {
+            (&numbers.lhs_contracting, &numbers.lhs_batch)
+        } else {
+            (&numbers.rhs_contracting, &numbers.rhs_batch)
+        };
+        let shape = self.shape(node.args[operand]);
+        (0..shape.len())
+            .rev()
+            .find(|axis| shape[*axis] > 1 && !contracting.contains(axis) && !batch.contains(axis))
+    }
+}

@@ -1,0 +1,278 @@
+//! Products with small matrices in loops, their derivatives and batches, at sizes around the thresholds: as the interpreter, the same
+//! bits on every instruction set and for any number of threads.
+
+use jaxide_core::jaxpr::parse::parse;
+use jaxide_core::transform::{Step, apply};
+use jaxide_core::{ClosedJaxpr, eval};
+use jaxide_cpu::codegen::lanes::Isa;
+use jaxide_cpu::{CompileOptions, compile};
+use jaxide_testing::arrays::{Numbers, arguments};
+use jaxide_testing::compare::{Nearness, compare};
+use jaxide_testing::laws::vjp;
+use proptest::prelude::*;
+
+/// `c = tanh(c @ w * s + a)`, or with the matrix's axes the other way round, from a first state that may be a batch.
+#[derive(Clone, Debug)]
+struct Recurrence {
+    width: usize,
+    batch: Option<usize>,
+    steps: usize,
+    /// Which axis of the matrix is contracted.
+    axis: usize,
+    matrix_first: bool,
+    reverse: bool,
+    /// The matrix is carried along instead of captured.
+    carried: bool,
+    /// A second product with the same matrix in each step.
+    twice: bool,
+    dtype: &'static str,
+}
+
+impl Recurrence {
+    fn text(&self) -> String {
+        let (n, t) = (self.width, self.dtype);
+        let steps = self.steps;
+        let state = match self.batch {
+            Some(batch) => format!("{t}[{batch},{n}]"),
+            None => format!("{t}[{n}]"),
+        };
+        let inputs = state.replace('[', &format!("[{steps},"));
+        let own = usize::from(self.batch.is_some());
+        // The result's axes are those of the first operand, then those of the second.
+        let product = |result: &str, state_: &str| {
+            if self.matrix_first && self.batch.is_none() {
+                format!(
+                    "{result}:{state} = dot_general[dimension_numbers=(([{}], [0]), ([], [])) preferred_element_type={}] w {state_}",
+                    self.axis,
+                    long(t)
+                )
+            } else {
+                format!(
+                    "{result}:{state} = dot_general[dimension_numbers=(([{own}], [{}]), ([], [])) preferred_element_type={}] {state_} w",
+                    self.axis,
+                    long(t)
+                )
+            }
+        };
+        let again = if self.twice {
+            format!("{}\n k:{state} = sub j g", product("j", "i"))
+        } else {
+            format!("k:{state} = sub g i")
+        };
+        let body = format!(
+            "{}\n h:{state} = mul g 0.25:{t}[]\n e:{state} = add h a\n i:{state} = tanh e\n {again}\n l:{state} = mul k 0.5:{t}[]",
+            product("g", "c")
+        );
+        let w = format!("{t}[{n},{n}]");
+        let (consts, carries, first, more) = if self.carried {
+            ("", "None, None", format!("w:{w} c:{state}"), "w, ")
+        } else {
+            ("None, ", "None,", format!("w:{w} c:{state}"), "")
+        };
+        let (outs, results) = if self.carried {
+            ("None, None", format!("m:{w} y:{state} z:{inputs}"))
+        } else {
+            ("None,", format!("y:{state} z:{inputs}"))
+        };
+        format!(
+            "{{ lambda ; w:{w} c:{state} x:{inputs}. let
+              {results} = scan[
+                ft_in=(({consts}), ({carries}), (None,))
+                ft_out=(({outs}), (None,))
+                jaxpr={{ lambda ; {first} a:{state}. let
+                  {body}
+                in ({more}l, i) }}
+                length={steps}
+                reverse={}
+                unroll=1
+              ] w c x
+            in (y, z) }}",
+            if self.reverse { "True" } else { "False" }
+        )
+    }
+}
+
+fn long(dtype: &str) -> &'static str {
+    if dtype == "f32" { "float32" } else { "float64" }
+}
+
+fn recurrences() -> impl Strategy<Value = Recurrence> {
+    let width = prop::sample::select(vec![
+        1, 2, 7, 8, 9, 12, 15, 16, 17, 24, 31, 32, 33, 48, 64, 65, 96, 100,
+    ]);
+    let batch = prop::sample::select(vec![None, None, Some(1), Some(3), Some(8), Some(17)]);
+    (
+        width,
+        batch,
+        2usize..6,
+        0usize..2,
+        any::<[bool; 4]>(),
+        any::<bool>(),
+    )
+        .prop_map(
+            |(width, batch, steps, axis, [matrix_first, reverse, carried, twice], wide)| {
+                Recurrence {
+                    width,
+                    batch,
+                    steps,
+                    axis,
+                    matrix_first,
+                    reverse,
+                    carried,
+                    twice,
+                    dtype: if wide { "f64" } else { "f32" },
+                }
+            },
+        )
+}
+
+fn agree(jaxpr: &ClosedJaxpr, seed: u64, nearness: Nearness) -> Result<(), TestCaseError> {
+    let fail = |message: String| TestCaseError::fail(format!("{message}\n{jaxpr}"));
+    let args = arguments(jaxpr, Numbers::Tame, seed);
+    let want = eval::eval(jaxpr, &args).map_err(|error| fail(error.to_string()))?;
+    let mut first: Option<Vec<_>> = None;
+    for isa in Isa::available() {
+        for threads in [1, 3] {
+            let options = CompileOptions {
+                threads: Some(threads),
+                isa: Some(isa),
+                ..CompileOptions::default()
+            };
+            let program = compile(jaxpr, &options).map_err(|error| fail(error.to_string()))?;
+            let got = program
+                .run(&args)
+                .map_err(|error| fail(error.to_string()))?;
+            compare(&got, &want, nearness).map_err(|message| {
+                fail(format!(
+                    "{} {message}\n{}",
+                    isa.name(),
+                    program.loops_text()
+                ))
+            })?;
+            match &first {
+                None => first = Some(got),
+                Some(first) if threads == 1 => {
+                    // Library products are summed in the machine's own order.
+                    compare(&got, first, nearness)
+                        .map_err(|message| fail(format!("{} {message}", isa.name())))?;
+                }
+                Some(_) => {}
+            }
+            if threads == 3 {
+                let alone = compile(
+                    jaxpr,
+                    &CompileOptions {
+                        threads: Some(1),
+                        ..options
+                    },
+                )
+                .map_err(|error| fail(error.to_string()))?;
+                let alone = alone.run(&args).map_err(|error| fail(error.to_string()))?;
+                let again = program
+                    .run(&args)
+                    .map_err(|error| fail(error.to_string()))?;
+                compare(&again, &alone, Nearness::Bits)
+                    .map_err(|message| fail(format!("threads: {message}")))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn nearness(recurrence: &Recurrence) -> Nearness {
+    Nearness::Relative(if recurrence.dtype == "f32" {
+        1e-3
+    } else {
+        1e-10
+    })
+}
+
+proptest! {
+    #![proptest_config(jaxide_testing::config(24))]
+
+    #[test]
+    fn steps_agree(recurrence in recurrences(), seed: u64) {
+        let jaxpr = parse(&recurrence.text()).map_err(|error| TestCaseError::fail(format!("{error}\n{}", recurrence.text())))?;
+        agree(&jaxpr, seed, nearness(&recurrence))?;
+    }
+
+    #[test]
+    fn gradients_agree(recurrence in recurrences(), seed: u64) {
+        let jaxpr = parse(&recurrence.text()).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        let gradient = apply(&jaxpr, &vjp(&jaxpr)).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        agree(&gradient, seed, nearness(&recurrence))?;
+    }
+
+    #[test]
+    fn gradients_of_examples_agree(recurrence in recurrences(), seed: u64, count in 2usize..20) {
+        let recurrence = Recurrence { batch: None, ..recurrence };
+        let jaxpr = parse(&recurrence.text()).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        let gradient = apply(&jaxpr, &vjp(&jaxpr)).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        let mut in_axes = vec![Some(0); gradient.in_avals().len()];
+        in_axes[0] = None;
+        let step = Step::Vmap { in_axes, out_axes: 0, axis_size: count, axis_name: None };
+        let each = apply(&gradient, &step).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        agree(&each, seed, nearness(&recurrence))?;
+    }
+}
+
+/// The gradient of a matrix is one product after the loop: no step adds to an array of its size.
+#[test]
+fn gradients_of_weights_are_summed_after_the_loop() {
+    let recurrence = Recurrence {
+        width: 24,
+        batch: None,
+        steps: 40,
+        axis: 0,
+        matrix_first: false,
+        reverse: false,
+        carried: false,
+        twice: true,
+        dtype: "f32",
+    };
+    let jaxpr = parse(&recurrence.text()).unwrap();
+    let gradient = apply(&jaxpr, &vjp(&jaxpr)).unwrap();
+    let program = compile(&gradient, &CompileOptions::default()).unwrap();
+    let loops = program.loops_text();
+    let in_loops = loops
+        .lines()
+        .filter(|line| line.starts_with("  ") && line.contains("dot_general"))
+        .count();
+    assert_eq!(in_loops, 0, "{loops}");
+    // Both uses of the matrix.
+    assert_eq!(
+        loops
+            .lines()
+            .filter(|line| line.starts_with("call dot_general"))
+            .count(),
+        2,
+        "{loops}"
+    );
+}
+
+/// A carry that every turn passes on is known to the loop as what it is.
+#[test]
+fn carried_matrices_are_constants_of_the_loop() {
+    let mut recurrence = Recurrence {
+        width: 32,
+        batch: None,
+        steps: 9,
+        axis: 1,
+        matrix_first: false,
+        reverse: false,
+        carried: true,
+        twice: false,
+        dtype: "f32",
+    };
+    let loops = |recurrence: &Recurrence| {
+        compile(
+            &parse(&recurrence.text()).unwrap(),
+            &CompileOptions::default(),
+        )
+        .unwrap()
+        .loops_text()
+    };
+    let carried = loops(&recurrence);
+    recurrence.carried = false;
+    assert_eq!(carried, loops(&recurrence));
+}
