@@ -1,6 +1,5 @@
 //! A program run in many ways, and its results beside those of the evaluator.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
 use jaxide::prelude::*;
@@ -101,11 +100,9 @@ pub(crate) fn check(program: &Program, checks: &[Check]) -> Verdict {
     };
     let mut made = 0;
     for &check in checks {
-        let outcome = catch_unwind(AssertUnwindSafe(|| case.run(check)));
-        match outcome {
-            Ok(Ok(applies)) => made += usize::from(applies),
-            Ok(Err(message)) => return Verdict::Failed(check, message),
-            Err(payload) => return Verdict::Failed(check, super::panicked(&payload)),
+        match super::caught(|| case.run(check)).flatten() {
+            Ok(applies) => made += usize::from(applies),
+            Err(message) => return Verdict::Failed(check, message),
         }
     }
     Verdict::Fine(made)
@@ -117,7 +114,6 @@ struct Case<'p> {
     lanes: Vec<Lane>,
     /// Whether all lanes have the same integers.
     shared: bool,
-    smooth: bool,
     /// Whether a derivative is taken inside.
     derives: bool,
     forward: bool,
@@ -144,7 +140,7 @@ impl<'p> Case<'p> {
                     draw.numbers(ty.kind, ty.size()),
                     draw.numbers(ty.kind, ty.size()),
                 );
-                if index >= program.floats && shared && !first.is_empty() {
+                if index >= program.floats && shared && !lanes.is_empty() {
                     x.clone_from(&first[index]);
                 }
                 let value = Value::of(ty, &x).map(|at, number| Num {
@@ -192,7 +188,6 @@ impl<'p> Case<'p> {
             closure: Closure::new(program),
             lanes,
             shared,
-            smooth: differentiable,
             derives,
             forward: differentiable && !custom,
             reverse: differentiable && !while_loops,

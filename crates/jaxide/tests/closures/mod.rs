@@ -13,6 +13,7 @@ mod source;
 
 use std::any::Any;
 use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
 
 use check::Verdict;
@@ -32,22 +33,25 @@ thread_local! {
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Keeps panics of this thread silent: they are reports.
-fn quiet() {
+/// Calls `f` and gives what it says when it panics, which is printed nowhere: it is a report.
+fn caught<T>(f: impl FnOnce() -> T) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
-        let before = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |info| {
+        let before = take_hook();
+        set_hook(Box::new(move |info| {
             if !QUIET.get() {
                 before(info);
             }
         }));
     });
     QUIET.set(true);
+    let outcome = catch_unwind(AssertUnwindSafe(f));
+    QUIET.set(false);
+    outcome.map_err(|payload| panicked(&payload))
 }
 
 /// What a panic said.
-fn panicked(payload: &(dyn Any + Send)) -> String {
+fn panicked(payload: &Box<dyn Any + Send>) -> String {
     let said = payload
         .downcast_ref::<String>()
         .map(String::as_str)
@@ -58,7 +62,6 @@ fn panicked(payload: &(dyn Any + Send)) -> String {
 impl Tally {
     /// Makes and checks the program of a seed.
     pub(crate) fn run(&mut self, seed: u64) {
-        quiet();
         let program = generate::program(seed);
         match check::check(&program, &check::drawn(&program)) {
             Verdict::Fine(checks) => {

@@ -21,10 +21,6 @@ impl Kind {
     pub(crate) fn is_float(self) -> bool {
         matches!(self, Kind::F32 | Kind::F64)
     }
-
-    pub(crate) fn is_integer(self) -> bool {
-        matches!(self, Kind::U8 | Kind::I32 | Kind::I64)
-    }
 }
 
 /// An element type and lengths of axes.
