@@ -438,7 +438,12 @@ impl<'p> Case<'p> {
         }
         let filled = ClosedJaxpr::new((*parsed.jaxpr).clone(), closed.consts.clone());
         let args: Vec<Tensor> = lane.inputs.iter().map(Array::value).collect();
-        for (what, jaxpr) in [("Text", &filled), ("Jaxpr", &closed)] {
+        // The text has no values of constants, which inner functions may have too.
+        let inner = self.program.block.stages(|how| matches!(how, How::Jit));
+        for (what, jaxpr) in [("Jaxpr", &closed), ("Text", &filled)] {
+            if inner && what == "Text" {
+                continue;
+            }
             let got = jaxide::core::eval::eval(jaxpr, &args).map_err(|error| error.to_string())?;
             let got: Vec<Array> = got.into_iter().map(Array::from).collect();
             all_same(what, &got, &lane.results, 0)?;

@@ -80,7 +80,10 @@ impl Generator {
         if self.draw.one_in(3) && x.ty.kind != Kind::Bool {
             return Some(self.with_number(&x));
         }
-        let y = self.pick(|y| broadcast(&x.ty.shape, &y.ty.shape).is_some())?;
+        let y = match self.draw.below(4) {
+            0 => self.beside(&x),
+            _ => self.pick(|y| broadcast(&x.ty.shape, &y.ty.shape).is_some())?,
+        };
         let kind = crate::closures::reference::common(x.ty.kind, y.ty.kind);
         let shape = broadcast(&x.ty.shape, &y.ty.shape)?;
         if shape.iter().product::<usize>() > 2000 {
@@ -111,6 +114,16 @@ impl Generator {
         }
         let operands = (Operand::Var(x.id), Operand::Var(y.id));
         Some(self.finished(op, operands, kind, &shape, bound))
+    }
+
+    /// An array of the program that goes with a value: of its shape or of its last axis, mostly a small one.
+    fn beside(&mut self, x: &Known) -> Known {
+        let mut shape = x.ty.shape.clone();
+        if shape.len() > 1 && (x.ty.size() > 32 || self.draw.one_in(2)) {
+            shape.drain(..shape.len() - 1);
+        }
+        let id = self.constant(&Ty::new(x.ty.kind, &shape), f64::INFINITY);
+        self.get(id)
     }
 
     /// `y² + 1`.
