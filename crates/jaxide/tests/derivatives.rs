@@ -459,3 +459,20 @@ fn reverse_mode_needs_a_known_number_of_steps() {
     assert_eq!(grad(fixed)(x.clone()).item::<f32>(), 16.0);
     assert_eq!(jit(grad(fixed))(x).item::<f32>(), 16.0);
 }
+
+#[test]
+fn linear_maps_keep_the_arrays_that_their_function_captures() {
+    for length in [2usize, 32] {
+        let weight = Array::from(vec![3f32; length]);
+        let x = Array::from(vec![1f32; length]);
+        let captured = weight.clone();
+        let f = move |x: Array| (&x * &captured, x.dot(&captured));
+        let cotangents = (x.clone(), Array::from(vec![2f32]).sum());
+        let (_, pull) = vjp(f.clone(), (x.clone(),));
+        close(&pull.apply(&cotangents).0, &vec![9.0; length]);
+        let (_, push) = linearize(f, (x.clone(),));
+        let (elementwise, dot) = push.apply(&(x,));
+        close(&elementwise, &vec![3.0; length]);
+        close(&dot, &[3.0 * length as f32]);
+    }
+}

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jaxide_core::simplify::dce;
 use jaxide_core::transform::{linearize as linearize_jaxpr, transpose as transpose_jaxpr};
-use jaxide_core::{Aval, Builder, ClosedJaxpr, Error, ErrorKind, Jaxpr, Result};
+use jaxide_core::{Aval, Builder, ClosedJaxpr, Error, ErrorKind, Jaxpr, Result, Tensor};
 use jaxide_tree::{Pytree, TreeDef};
 
 use super::argnums::{behind, known};
@@ -293,7 +293,8 @@ where
     let numbers = behind(traced.captured.len(), &argnums);
     let parts = linear_parts(&traced.jaxpr, &numbers, &tangent_outs, transpose).or_raise();
     let mut results = call(&parts.primal, &traced.captured, &primals.leaves);
-    let residuals = results.split_off(outs.len());
+    let computed = results.split_off(outs.len());
+    let residuals = parts.residuals(computed, &traced.jaxpr.consts);
     outs.truncate(out.num_leaves());
     let arguments = Positions {
         treedef: primals.treedef,
@@ -328,6 +329,20 @@ where
 struct LinearParts {
     primal: ClosedJaxpr,
     linear: ClosedJaxpr,
+    /// For each residual the constant that it is; the primal computes the others.
+    constants: Vec<Option<usize>>,
+}
+
+impl LinearParts {
+    /// All residuals, from those that were computed and the constants of the function.
+    fn residuals(&self, computed: Vec<Array>, constants: &[Tensor]) -> Vec<Array> {
+        let mut computed = computed.into_iter();
+        let constant = |index: usize| constants.get(index).cloned().map(Array::from);
+        self.constants
+            .iter()
+            .filter_map(|place| place.map_or_else(|| computed.next(), constant))
+            .collect()
+    }
 }
 
 /// Linearizes a flat function in the listed arguments, and transposes the linear part where asked for.
@@ -354,6 +369,7 @@ fn linear_parts(
         return Ok(LinearParts {
             primal: parts.primal,
             linear,
+            constants: parts.forwarded,
         });
     }
     let inputs = linear.jaxpr.invars.len();
@@ -365,6 +381,7 @@ fn linear_parts(
     Ok(LinearParts {
         primal: parts.primal,
         linear: transposed.jaxpr,
+        constants: parts.forwarded,
     })
 }
 
