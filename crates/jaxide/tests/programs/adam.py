@@ -1,4 +1,4 @@
-"""`adam.rs` in JAX."""
+"""The optimiser of the example `language_model` in JAX."""
 
 from typing import Any, NamedTuple
 

@@ -4,7 +4,7 @@ use jaxide::lax::linalg;
 use jaxide::prelude::*;
 use jaxide::{lax, numpy, random, scan_reverse};
 
-use super::linear_algebra::{cho_solve, solve_lower};
+use super::gaussian_regression::{cho_solve, solve_lower};
 use super::{Prepared, Size};
 
 const TIME_STEP: f32 = 0.1;

@@ -4,9 +4,14 @@
 //! that `record.py` recorded from JAX, and a real one, which `benches/programs_vs_jax.py` times beside JAX. Random
 //! numbers are drawn from keys, so that both sides have the same.
 
+#[path = "../../../../examples/language_model/adam.rs"]
 mod adam;
+mod conjugate_gradients;
 mod dense;
-mod linear_algebra;
+#[path = "../../../../examples/gaussian_process/regression.rs"]
+mod gaussian_regression;
+#[path = "../../../../examples/language_model/transformer.rs"]
+mod language_model;
 
 mod batch_norm;
 mod gaussian_process;

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax, random
 
-from linear_algebra import conjugate_gradients
+from conjugate_gradients import conjugate_gradients
 
 TOLERANCE, RATE = 1e-9, 2.0
 X64 = True

@@ -4,7 +4,7 @@
 use jaxide::prelude::*;
 use jaxide::{custom_root, lax, random, value_and_grad_with_aux};
 
-use super::linear_algebra::conjugate_gradients;
+use super::conjugate_gradients::conjugate_gradients;
 use super::{Prepared, Size};
 
 const TOLERANCE: f64 = 1e-9;

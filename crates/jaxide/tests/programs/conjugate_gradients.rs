@@ -1,29 +1,7 @@
-//! Solvers that the programs share.
+//! Linear systems that are known by their map alone.
 
-use jaxide::lax::linalg::{self, Triangular};
 use jaxide::prelude::*;
 use jaxide::{TransposeSolve, custom_linear_solve};
-
-/// The solution of `L y = b` for a lower triangle.
-pub(crate) fn solve_lower(lower: &Array, b: &Array) -> Array {
-    let how = Triangular {
-        left_side: true,
-        lower: true,
-        ..Triangular::default()
-    };
-    linalg::triangular_solve(lower, b, how)
-}
-
-/// The solution of `L Lᵀ x = b`.
-pub(crate) fn cho_solve(lower: &Array, b: &Array) -> Array {
-    let how = Triangular {
-        left_side: true,
-        lower: true,
-        transpose_a: true,
-        ..Triangular::default()
-    };
-    linalg::triangular_solve(lower, &solve_lower(lower, b), how)
-}
 
 /// The solution of `A x = b` for a symmetric positive definite map, by conjugate gradients until the residual is below
 /// `tolerance` times that of zero; its derivatives are those of the equation.

@@ -1,4 +1,4 @@
-"""`linear_algebra.rs` in JAX; triangular solvers are in `jax.scipy.linalg`."""
+"""`conjugate_gradients.rs` in JAX."""
 
 import jax.numpy as jnp
 from jax import lax
