@@ -1,5 +1,7 @@
 //! Functions of neural networks, as in `jax.nn`.
 
+use jaxide_core::Scalar;
+
 use crate::array::Array;
 use crate::numpy::{self, normalize_axis};
 use crate::trace::library;
@@ -47,6 +49,28 @@ pub fn sigmoid(x: &Array) -> Array {
 #[track_caller]
 pub fn silu(x: &Array) -> Array {
     library("silu", "", [x], |[x]| lax::mul(x, &sigmoid(x)))
+}
+
+/// `x` times the distribution function of the normal distribution at `x`, by the approximation with `tanh`.
+///
+/// # Panics
+/// When `x` is not floating-point.
+///
+/// ```
+/// use jaxide::{Array, nn};
+/// assert_eq!(nn::gelu(&Array::from([-20.0f32, 0.0, 20.0])).to_vec::<f32>(), [0.0, 0.0, 20.0]);
+/// ```
+#[track_caller]
+pub fn gelu(x: &Array) -> Array {
+    // JAX rounds these numbers to the element type before it writes them down.
+    let rounded = |value: f64| {
+        let bytes = Scalar::Float(value).to_bytes(x.dtype()).ok();
+        let exact = bytes.and_then(|bytes| Scalar::from_bytes(x.dtype(), &bytes)?.as_f64());
+        Array::from(exact.unwrap_or(value))
+    };
+    let cubic = x + rounded(0.044715) * lax::integer_pow(x, 3);
+    let inner = rounded((2.0 / std::f64::consts::PI).sqrt()) * cubic;
+    x * (0.5 * (1.0 + inner.tanh()))
 }
 
 /// Exponentials along an axis, divided by their sum.

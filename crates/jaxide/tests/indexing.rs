@@ -65,6 +65,7 @@ fn functions_of_networks_print_as_in_jax() {
         "relu_grad",
     );
     check(make_jaxpr(|x: Array| nn::silu(&x))(x()), "silu");
+    check(make_jaxpr(|x: Array| nn::gelu(&x))(x()), "gelu");
     let one_hot = |x: Array| nn::one_hot(&x, 3, DType::F32);
     check(make_jaxpr(one_hot)(indices(&[2])), "one_hot");
 }
