@@ -267,6 +267,8 @@ impl Work<'_> {
             | Prim::CopyP(_)
             | Prim::PlaceName(_)
             | Prim::Iota(_)
+            | Prim::Iota2x32Shape(_)
+            | Prim::XlaMetadataValue(_)
             | Prim::Empty(_)
             | Prim::EmptyArray(_)
             | Prim::BroadcastInDim(_)
@@ -428,6 +430,10 @@ impl Work<'_> {
             }
             // Twenty rounds of an addition, a rotation and an exclusive or, for two words.
             Prim::Threefry2x32(_) => self.own(100, results) + moved,
+            Prim::Threefry4x32(_) => self.own(200, results) + moved,
+            // Ten rounds of wide products and exclusive ors, for two words each.
+            Prim::Philox2x32(_) => self.own(40, results) + moved,
+            Prim::Philox4x32(_) => self.own(80, results) + moved,
             Prim::RandomBits(_)
             | Prim::RandomSeed(_)
             | Prim::RandomSplit(_)
@@ -454,11 +460,15 @@ impl Work<'_> {
             Prim::LinearCall(call) => self.called(&call.callee),
             Prim::CustomRoot(root) => self.called(&root.solve_jaxpr),
             Prim::Composite(call) => self.called(&call.call_jaxpr),
+            Prim::RematOpt(call) => self.called(&call.fwd_jaxpr),
+            Prim::XlaMetadataCall(call) => self.called(&call.jaxpr),
             Prim::RunState(state) => self.called(&state.jaxpr),
             Prim::ShardMap(map) => self.called(&map.jaxpr),
             Prim::Pmap(map) => self.called(&map.call_jaxpr).times(map.axis_size as u64),
             // Placeholders whose programs are rules, which have not been written out yet.
             Prim::CustomLin(_) | Prim::RootLinearMap(_) => moved,
+            // What it does is not known.
+            Prim::CallExported(_) | Prim::Foreign(_) => moved,
         }
     }
 

@@ -518,8 +518,9 @@ const WITHOUT_SAMPLE: &[(&str, &str)] = &[
 fn every_primitive_has_a_sample() {
     let mut known: BTreeSet<&str> = samples().iter().map(|sample| sample.primitive).collect();
     known.extend(OTHERS.iter().map(|(name, _)| name));
-    for sample in samples::samples() {
-        known.extend(sample.primitives.keys());
+    let programs = samples::samples();
+    for sample in &programs {
+        known.extend(sample.primitives.keys().map(String::as_str));
     }
     for info in Prim::ALL {
         let excused = WITHOUT_SAMPLE.iter().any(|(name, _)| *name == info.name);
@@ -535,13 +536,13 @@ fn every_primitive_has_a_sample() {
 
 /// The programs of JAX that show a primitive: those of no other, and the smallest with others.
 fn programs_of_jax() -> Vec<samples::Sample> {
-    let mut shown = BTreeSet::new();
+    let mut shown: BTreeSet<String> = BTreeSet::new();
     let mut programs = samples::samples();
     programs.retain(|sample| {
         let fresh = sample.primitives.keys().any(|name| !shown.contains(name));
         let alone = sample.primitives.len() == 1;
         if fresh || alone {
-            shown.extend(sample.primitives.keys().copied());
+            shown.extend(sample.primitives.keys().cloned());
         }
         fresh || alone
     });

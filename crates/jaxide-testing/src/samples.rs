@@ -15,7 +15,7 @@ pub struct Sample {
     /// What the text says.
     pub jaxpr: ClosedJaxpr,
     /// The primitives in it, sub-jaxprs included, with the number of their equations.
-    pub primitives: BTreeMap<&'static str, usize>,
+    pub primitives: BTreeMap<String, usize>,
 }
 
 impl Sample {
@@ -59,9 +59,9 @@ pub fn samples() -> Vec<Sample> {
     samples
 }
 
-fn count(jaxpr: &Jaxpr, primitives: &mut BTreeMap<&'static str, usize>) {
+fn count(jaxpr: &Jaxpr, primitives: &mut BTreeMap<String, usize>) {
     for eqn in &jaxpr.eqns {
-        *primitives.entry(eqn.prim.name()).or_default() += 1;
+        *primitives.entry(eqn.prim.name().to_owned()).or_default() += 1;
         eqn.prim.visit(&mut |sub| count(&sub.jaxpr, primitives));
     }
 }

@@ -19,7 +19,10 @@ use closures::Tally;
 
 fn asked(name: &str) -> Option<u64> {
     let text = std::env::var(name).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("{name} is no number: {text}")))
+    Some(
+        text.parse()
+            .unwrap_or_else(|_| panic!("{name} is no number: {text}")),
+    )
 }
 
 #[test]
@@ -66,6 +69,13 @@ fn random_programs_are_right_in_every_way_to_run_them() {
         tally.undecided,
         tally.failed.len()
     );
-    assert!(tally.failed.is_empty(), "{} programs fail", tally.failed.len());
-    assert!(tally.undecided * 4 < count as usize, "most programs are compared");
+    assert!(
+        tally.failed.is_empty(),
+        "{} programs fail",
+        tally.failed.len()
+    );
+    assert!(
+        tally.undecided * 4 < count as usize,
+        "most programs are compared"
+    );
 }

@@ -144,7 +144,12 @@ impl<'p> Case<'p> {
                     x.clone_from(&first[index]);
                 }
                 let value = Value::of(ty, &x).map(|at, number| Num {
-                    c: [number.value(), v[at], if derives { 0.0 } else { w[at] }, 0.0],
+                    c: [
+                        number.value(),
+                        v[at],
+                        if derives { 0.0 } else { w[at] },
+                        0.0,
+                    ],
                     ..number
                 });
                 values.push(Rc::new(value));
@@ -178,9 +183,9 @@ impl<'p> Case<'p> {
             is_float.then(|| (ty.clone(), draw.numbers(ty.kind, ty.size())))
         });
         let weights: Vec<_> = weights.collect();
-        let while_loops = program.block.stages(|how| {
-            matches!(how, How::While(_) | How::Fori(_, Operand::Var(_)))
-        });
+        let while_loops = program
+            .block
+            .stages(|how| matches!(how, How::While(_) | How::Fori(_, Operand::Var(_))));
         let differentiable = smooth && weights.iter().any(Option::is_some);
         let custom = program.block.stages(|how| matches!(how, How::CustomVjp));
         Some(Case {
@@ -273,7 +278,12 @@ impl<'p> Case<'p> {
                 Array::from(Tensor::from_bytes(&shape[1..], x.dtype(), bytes).expect("a slice"))
             });
             let slices: Vec<Array> = slices.collect();
-            all_same(&format!("{what}, lane {lane}"), &slices, &want.results, part)?;
+            all_same(
+                &format!("{what}, lane {lane}"),
+                &slices,
+                &want.results,
+                part,
+            )?;
         }
         Ok(())
     }
@@ -315,15 +325,13 @@ impl<'p> Case<'p> {
             }
             Check::Jvp => both(jvp(f, (floats, others), tangents())),
             Check::JitOfJvp => {
-                let pushed = jit(move |x: P, y: Vec<Array>, t: P| {
-                    jvp(f.clone(), (x, y.clone()), (t, y))
-                });
+                let pushed =
+                    jit(move |x: P, y: Vec<Array>, t: P| jvp(f.clone(), (x, y.clone()), (t, y)));
                 both(pushed(floats, others, tangents().0))
             }
             Check::VmapOfJvp => {
-                let pushed = vmap(move |x: P, y: Vec<Array>, t: P| {
-                    jvp(f.clone(), (x, y.clone()), (t, y))
-                });
+                let pushed =
+                    vmap(move |x: P, y: Vec<Array>, t: P| jvp(f.clone(), (x, y.clone()), (t, y)));
                 let (floats, others) = self.batch::<P>(|lane| &lane.inputs);
                 let (tangents, _) = self.batch::<P>(|lane| &lane.tangents);
                 let (shared, axis) = self.axes();
@@ -432,7 +440,8 @@ impl<'p> Case<'p> {
         let lane = &self.lanes[0];
         let closed = make_jaxpr(f.clone())(floats, others).map_err(|error| error.to_string())?;
         let text = closed.to_string();
-        let parsed = jaxide::core::jaxpr::parse(&text).map_err(|error| format!("{error}\n{text}"))?;
+        let parsed =
+            jaxide::core::jaxpr::parse(&text).map_err(|error| format!("{error}\n{text}"))?;
         if parsed.to_string() != text {
             return Err(format!("printed anew:\n{parsed}\nfirst:\n{text}"));
         }
@@ -485,7 +494,12 @@ impl<'p> Case<'p> {
         let (want, magnitude, error) = self.expected(lane, 0);
         let got = numbers(&value.value())[0];
         let count: usize = lane.results.iter().map(|result| result.ty.size()).sum();
-        near(what, got, want, 8.0 * error + self.unit() * magnitude * (8.0 + count as f64))
+        near(
+            what,
+            got,
+            want,
+            8.0 * error + self.unit() * magnitude * (8.0 + count as f64),
+        )
     }
 
     /// The gradient in the direction of the first derivative.
@@ -516,14 +530,23 @@ impl<'p> Case<'p> {
             }
         }
         let units = 256.0 + count as f64;
-        near(what, got, want, 16.0 * error + units * self.unit() * magnitude)
+        near(
+            what,
+            got,
+            want,
+            16.0 * error + units * self.unit() * magnitude,
+        )
     }
 
     /// One rounding of the widest error among all floats.
     fn unit(&self) -> f64 {
         let mut single = false;
         let mut look = |ty: &Ty| single |= ty.kind == Kind::F32;
-        self.program.block.inputs.iter().for_each(|(_, ty)| look(ty));
+        self.program
+            .block
+            .inputs
+            .iter()
+            .for_each(|(_, ty)| look(ty));
         self.program
             .block
             .each_line(&mut |line| line.outs.iter().for_each(|(_, ty)| look(ty)));

@@ -279,7 +279,9 @@ pub(crate) enum How {
     /// The mapped axis of each operand.
     Vmap(Vec<Option<usize>>, usize),
     /// Gradients by all operands, and the value behind them where asked for.
-    Grad { value: bool },
+    Grad {
+        value: bool,
+    },
     /// Primals and then tangents; results and then tangents.
     Jvp,
     Linearize,
@@ -401,10 +403,7 @@ impl Op {
                     | How::Linearize
                     | How::Vjp => {}
                 }
-                staged
-                    .blocks
-                    .iter_mut()
-                    .for_each(|block| block.each_use(f));
+                staged.blocks.iter_mut().for_each(|block| block.each_use(f));
             }
         }
     }

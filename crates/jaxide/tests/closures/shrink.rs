@@ -142,7 +142,9 @@ fn merged(program: &Program, line: usize) -> Vec<Program> {
         op.each_use(&mut |id| operands.push(*id));
     }
     operands.extend(inputs.iter().map(|(id, _)| *id));
-    let same = operands.into_iter().filter(|&id| type_of(program, id).as_ref() == Some(ty));
+    let same = operands
+        .into_iter()
+        .filter(|&id| type_of(program, id).as_ref() == Some(ty));
     same.filter_map(|id| {
         let mut smaller = program.clone();
         let mut changed = false;

@@ -2,7 +2,9 @@
 
 use std::fmt::{self, Write};
 
-use super::program::{Block, How, Id, Index, Key, Line, Make, Op, Operand, Place, Program, Staged, Ty};
+use super::program::{
+    Block, How, Id, Index, Key, Line, Make, Op, Operand, Place, Program, Staged, Ty,
+};
 use super::run::dtype;
 
 impl fmt::Display for Program {
@@ -28,7 +30,11 @@ impl fmt::Display for Program {
 }
 
 fn array(ty: &Ty, values: &[f64]) -> String {
-    format!("Array::from_vec(&{:?}, vec!{values:?} /* {} */)", ty.shape, dtype(ty.kind))
+    format!(
+        "Array::from_vec(&{:?}, vec!{values:?} /* {} */)",
+        ty.shape,
+        dtype(ty.kind)
+    )
 }
 
 fn closure(out: &mut String, block: &Block, depth: usize) -> fmt::Result {
@@ -50,7 +56,12 @@ fn closure(out: &mut String, block: &Block, depth: usize) -> fmt::Result {
         writeln!(out, "; // {}{:?}", dtype(ty.kind), ty.shape)?;
     }
     let results: Vec<String> = block.results.iter().map(|id| format!("x{id}")).collect();
-    write!(out, "{indent}{}\n{}}}", list(&results), "    ".repeat(depth))
+    write!(
+        out,
+        "{indent}{}\n{}}}",
+        list(&results),
+        "    ".repeat(depth)
+    )
 }
 
 fn list(names: &[String]) -> String {
@@ -93,12 +104,22 @@ fn key(of: &Key) -> String {
 fn write_line(out: &mut String, line: &Line, depth: usize) -> fmt::Result {
     let ty = &line.outs[0].1;
     let kind = dtype(ty.kind);
-    let names = |ids: &[Id]| ids.iter().map(|&id| name(id)).collect::<Vec<_>>().join(", ");
+    let names = |ids: &[Id]| {
+        ids.iter()
+            .map(|&id| name(id))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     match &line.op {
         Op::Constant(values, _) => write!(out, "{}", array(ty, values)),
         Op::Make(Make::Iota(axis)) => write!(out, "lax::iota({kind}, &{:?}, {axis})", ty.shape),
         Op::Make(make) => write!(out, "{make:?} of {kind}{:?}", ty.shape),
-        Op::Uniform(of) => write!(out, "random::uniform(&{}, &{:?}, F32, 0.0, 1.0)", key(of), ty.shape),
+        Op::Uniform(of) => write!(
+            out,
+            "random::uniform(&{}, &{:?}, F32, 0.0, 1.0)",
+            key(of),
+            ty.shape
+        ),
         Op::Unary(op, x) => write!(out, "x{x}.{}()", format!("{op:?}").to_lowercase()),
         Op::Binary(op, x, y) => write!(out, "{} {} {}", operand(*x), symbol(*op), operand(*y)),
         Op::Where(condition, x, y) => write!(
@@ -110,7 +131,11 @@ fn write_line(out: &mut String, line: &Line, depth: usize) -> fmt::Result {
         Op::Clip(x, low, high) => write!(out, "numpy::clip(&x{x}, {low:?}, {high:?})"),
         Op::Convert(x) => write!(out, "x{x}.astype({kind})"),
         Op::Reduce(op, x, axes) => {
-            write!(out, "numpy::{}(&x{x}, {axes:?})", format!("{op:?}").to_lowercase())
+            write!(
+                out,
+                "numpy::{}(&x{x}, {axes:?})",
+                format!("{op:?}").to_lowercase()
+            )
         }
         Op::Along(op, x, axis) => {
             write!(out, "{}(&x{x}, {axis})", format!("{op:?}").to_lowercase())

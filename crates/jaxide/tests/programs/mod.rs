@@ -110,7 +110,7 @@ pub(crate) struct Prepared {
 impl Prepared {
     fn new<F, Args, Out>(f: F, args: Args) -> Self
     where
-        F: Function<Args, Out> + Clone,
+        F: Function<Args, Out> + Clone + Send + Sync + 'static,
         Args: ArgList + Clone,
         Out: Pytree<Array> + 'static,
     {

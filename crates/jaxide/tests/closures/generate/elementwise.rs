@@ -96,9 +96,9 @@ impl Generator {
             Kind::F32 | Kind::F64 => self.draw.choose(&[
                 Add, Add, Sub, Sub, Mul, Mul, Mul, Div, Max, Min, Lt, Le, Gt, Ge,
             ]),
-            _ => self
-                .draw
-                .choose(&[Add, Sub, Mul, Max, Min, And, Or, Xor, Lt, Le, Gt, Ge, Eq, Ne]),
+            _ => self.draw.choose(&[
+                Add, Sub, Mul, Max, Min, And, Or, Xor, Lt, Le, Gt, Ge, Eq, Ne,
+            ]),
         };
         let bound = match op {
             Add | Sub => a + b,
@@ -174,17 +174,30 @@ impl Generator {
             self.draw
                 .choose(&[Add, Sub, Mul, Mul, Div, Max, Min, Lt, Gt, Le, Ge])
         } else {
-            self.draw
-                .choose(&[Add, Sub, Mul, Max, Min, Rem, FloorDiv, And, Shl, Shr, Lt, Ge])
+            self.draw.choose(&[
+                Add, Sub, Mul, Max, Min, Rem, FloorDiv, And, Shl, Shr, Lt, Ge,
+            ])
         };
         let (bound, pair) = match op {
-            Div => (b, (x_operand, Operand::Float(self.draw.choose(&[2.0, 3.0, 1.5])))),
-            Rem | FloorDiv => (b.max(7.0), (x_operand, Operand::Int(self.draw.between(2, 7)))),
+            Div => (
+                b,
+                (
+                    x_operand,
+                    Operand::Float(self.draw.choose(&[2.0, 3.0, 1.5])),
+                ),
+            ),
+            Rem | FloorDiv => (
+                b.max(7.0),
+                (x_operand, Operand::Int(self.draw.between(2, 7))),
+            ),
             Shl | Shr => {
                 let count = self.draw.between(0, 3);
                 (b * 8.0, (x_operand, Operand::Int(count)))
             }
-            And => (b.max(16.0), (x_operand, Operand::Int(self.draw.between(0, 15)))),
+            And => (
+                b.max(16.0),
+                (x_operand, Operand::Int(self.draw.between(0, 15))),
+            ),
             Mul => (b * size, self.in_some_order(x_operand, number)),
             Add | Sub => (b + size, self.in_some_order(x_operand, number)),
             _ => (b.max(size), (x_operand, number)),
@@ -248,7 +261,14 @@ impl Generator {
         let x = self.pick(|_| true)?;
         let kinds: &[Kind] = match x.ty.kind {
             Kind::F32 | Kind::F64 => &[Kind::F32, Kind::F64, Kind::I32, Kind::I64],
-            _ => &[Kind::F32, Kind::F64, Kind::I32, Kind::I64, Kind::U8, Kind::Bool],
+            _ => &[
+                Kind::F32,
+                Kind::F64,
+                Kind::I32,
+                Kind::I64,
+                Kind::U8,
+                Kind::Bool,
+            ],
         };
         let kind = self.draw.choose(kinds);
         if kind == x.ty.kind {

@@ -96,7 +96,9 @@ impl Generator {
             inputs.push((Ty::new(kind, &self.shape()), 2.0));
         }
         for _ in 0..others {
-            let kind = self.draw.choose(&[Kind::I32, Kind::I32, Kind::Bool, Kind::U8, Kind::I64]);
+            let kind = self
+                .draw
+                .choose(&[Kind::I32, Kind::I32, Kind::Bool, Kind::U8, Kind::I64]);
             inputs.push((Ty::new(kind, &self.shape()), 10.0));
         }
         let count = 3 + self.draw.below(9);
@@ -265,7 +267,13 @@ impl Generator {
         let largest = if ty.kind.is_float() { 2.0 } else { 10.0 };
         let mut values = self.draw.numbers(ty.kind, ty.size());
         if bound < largest {
-            let kept = |x: &mut f64| *x = if ty.kind.is_float() { *x * bound / 2.0 } else { x.abs() % bound.max(1.0) };
+            let kept = |x: &mut f64| {
+                *x = if ty.kind.is_float() {
+                    *x * bound / 2.0
+                } else {
+                    x.abs() % bound.max(1.0)
+                }
+            };
             values.iter_mut().for_each(kept);
         }
         let place = self.draw.choose(&[Place::Captured, Place::Temporary]);

@@ -152,7 +152,9 @@ impl Generator {
                 (Op::Slice(x.id, start, limit), of(&part))
             }
             6 if kind != Kind::Bool && x.ty.size() <= 200 => {
-                let config = self.draw.choose(&[[1, 0, 0], [0, 2, 0], [1, 1, 1], [0, 0, 1]]);
+                let config = self
+                    .draw
+                    .choose(&[[1, 0, 0], [0, 2, 0], [1, 1, 1], [0, 0, 1]]);
                 let interior = shape[0].saturating_sub(1) as i64 * config[2];
                 let mut wide = shape.clone();
                 wide[0] = (shape[0] as i64 + config[0] + config[1] + interior) as usize;
@@ -191,16 +193,18 @@ impl Generator {
     /// An index, and the number of slices where it is a vector.
     fn index(&mut self, length: usize, different: bool) -> (Index, Option<usize>) {
         if self.draw.one_in(3) {
-            let index = self.pick(|x| {
-                x.is_scalar() && matches!(x.ty.kind, Kind::I32 | Kind::I64)
-            });
+            let index = self.pick(|x| x.is_scalar() && matches!(x.ty.kind, Kind::I32 | Kind::I64));
             if let Some(index) = index {
                 return (Index::Var(index.id), None);
             }
         }
         if self.draw.one_in(2) {
             let position = self.draw.below(length) as i64;
-            let shift = if self.draw.one_in(3) { length as i64 } else { 0 };
+            let shift = if self.draw.one_in(3) {
+                length as i64
+            } else {
+                0
+            };
             return (Index::Number(position - shift), None);
         }
         let positions = self.positions(length, different);
@@ -237,9 +241,8 @@ impl Generator {
     }
 
     pub(super) fn update(&mut self) -> Option<Id> {
-        let x = self.pick(|x| {
-            !x.ty.shape.is_empty() && x.ty.size() > 0 && x.ty.kind != Kind::Bool
-        })?;
+        let x =
+            self.pick(|x| !x.ty.shape.is_empty() && x.ty.size() > 0 && x.ty.kind != Kind::Bool)?;
         let float = x.ty.kind.is_float();
         let (index, count) = self.index(x.ty.shape[0], true);
         // Extrema of equal elements, and products with several, have no derivative.

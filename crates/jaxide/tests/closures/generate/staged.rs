@@ -86,9 +86,7 @@ impl Generator {
     fn branches(&mut self) -> Option<Id> {
         let operands = self.some(1, 2, |_| true);
         let inputs = Self::types(&operands);
-        let index = self.pick(|x| {
-            x.is_scalar() && matches!(x.ty.kind, Kind::I32 | Kind::I64)
-        });
+        let index = self.pick(|x| x.is_scalar() && matches!(x.ty.kind, Kind::I32 | Kind::I64));
         let (how, count) = match index {
             Some(index) => (How::Switch(index.id), 1 + self.draw.below(3)),
             None => (How::Cond(self.predicate()), 2),
@@ -249,7 +247,11 @@ impl Generator {
         if operands.is_empty() {
             return None;
         }
-        let how = if forward { How::CustomJvp } else { How::CustomVjp };
+        let how = if forward {
+            How::CustomJvp
+        } else {
+            How::CustomVjp
+        };
         let (block, types) = self.derived(how.clone(), &operands, true, |generator| {
             let count = 1 + generator.draw.below(2);
             (0..count)

@@ -137,7 +137,10 @@ fn positions(x: &Elements) -> Outcome<Vec<i64>> {
     if !decided {
         return Err(Undecided);
     }
-    Ok(positions.into_iter().map(|position| position as i64).collect())
+    Ok(positions
+        .into_iter()
+        .map(|position| position as i64)
+        .collect())
 }
 
 /// The position of the first element that none comes before in an order.

@@ -87,7 +87,11 @@ impl Evaluator {
                     if !x.is_constant() {
                         self.kink()?;
                     }
-                    let value = if op == Unary::Abs { v.abs() } else { v.max(0.0) };
+                    let value = if op == Unary::Abs {
+                        v.abs()
+                    } else {
+                        v.max(0.0)
+                    };
                     with_value(x, value)
                 }
             },
@@ -103,13 +107,7 @@ impl Evaluator {
         })
     }
 
-    pub(super) fn binary(
-        &mut self,
-        op: Binary,
-        x: &Value,
-        y: &Value,
-        ty: &Ty,
-    ) -> Outcome<Value> {
+    pub(super) fn binary(&mut self, op: Binary, x: &Value, y: &Value, ty: &Ty) -> Outcome<Value> {
         let kind = common(x.ty.kind, y.ty.kind);
         let (x, y) = (converted(x, kind)?, converted(y, kind)?);
         let (xs, ys) = (x.spread(&ty.shape), y.spread(&ty.shape));

@@ -20,9 +20,7 @@ fn threefry(key: Words, counter: Words) -> Words {
         }
         let at = round as usize + 1;
         a = a.wrapping_add(keys[at % 3]);
-        b = b
-            .wrapping_add(keys[(at + 1) % 3])
-            .wrapping_add(round + 1);
+        b = b.wrapping_add(keys[(at + 1) % 3]).wrapping_add(round + 1);
     }
     [a, b]
 }

@@ -71,9 +71,9 @@ impl Evaluator {
             floats.push(match op {
                 Reduce::Sum => total(&numbers, unit),
                 Reduce::Mean => total(&numbers, unit).times(Num::exact(count).inverse(unit), unit),
-                Reduce::Prod => numbers
-                    .iter()
-                    .fold(Num::exact(1.0), |product, &number| product.times(number, unit)),
+                Reduce::Prod => numbers.iter().fold(Num::exact(1.0), |product, &number| {
+                    product.times(number, unit)
+                }),
                 Reduce::Max => fold(Ordering::Greater)?,
                 Reduce::Min => fold(Ordering::Less)?,
                 Reduce::All | Reduce::Any => unreachable!("{op:?} of floats"),
@@ -91,8 +91,7 @@ pub(super) fn product(x: &Value, y: &Value, ty: &Ty) -> Value {
     let (mut floats, mut ints) = (Vec::new(), Vec::new());
     for place in 0..ty.size() {
         let (row, column) = (place / columns.max(1), place % columns.max(1));
-        let pairs =
-            (0..contracted).map(|k| (row * contracted + k, k * columns + column));
+        let pairs = (0..contracted).map(|k| (row * contracted + k, k * columns + column));
         if x.is_float() {
             let terms: Vec<Num> = pairs
                 .map(|(a, b)| x.floats[a].times(y.floats[b], unit))

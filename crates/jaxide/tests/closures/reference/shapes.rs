@@ -9,7 +9,9 @@ use crate::closures::program::{Binary, Ty, Update};
 
 pub(super) fn unpacked(x: &Value) -> Vec<Rc<Value>> {
     let length = x.ty.shape[0];
-    (0..length).map(|index| Rc::new(x.slice(0, index))).collect()
+    (0..length)
+        .map(|index| Rc::new(x.slice(0, index)))
+        .collect()
 }
 
 pub(super) fn chosen(condition: &Value, x: &Value, y: &Value, ty: &Ty) -> Value {
@@ -35,7 +37,9 @@ pub(super) fn transposed(x: &Value, axes: &[usize]) -> Value {
         .map(|position| {
             let to = unravel(position, &shape);
             let mut from = vec![0; axes.len()];
-            axes.iter().zip(&to).for_each(|(&axis, &at)| from[axis] = at);
+            axes.iter()
+                .zip(&to)
+                .for_each(|(&axis, &at)| from[axis] = at);
             ravel(&from, &x.ty.shape)
         })
         .collect();

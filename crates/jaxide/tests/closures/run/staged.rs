@@ -13,7 +13,10 @@ impl Env {
     }
 
     /// A closure of the block that captures this environment.
-    fn closure<P: Packed>(&self, block: &Block) -> impl Fn(P) -> Vec<Array> + Clone + Send + Sync + use<P> {
+    fn closure<P: Packed>(
+        &self,
+        block: &Block,
+    ) -> impl Fn(P) -> Vec<Array> + Clone + Send + Sync + use<P> {
         let (env, block) = (self.clone(), block.clone());
         move |packed: P| env.call(&block, packed.unpack())
     }
@@ -32,7 +35,10 @@ impl Env {
                 )
             }
             How::Switch(index) => {
-                let branches: Vec<_> = blocks.iter().map(|block| self.closure::<P>(block)).collect();
+                let branches: Vec<_> = blocks
+                    .iter()
+                    .map(|block| self.closure::<P>(block))
+                    .collect();
                 switch(self.get(*index), branches, P::pack(operands))
             }
             How::While(limit) => {
@@ -79,10 +85,7 @@ impl Env {
                 state.extend(ys);
                 state
             }
-            How::Map => map(
-                |x: P| self.call(&blocks[0], x.unpack()),
-                P::pack(operands),
-            ),
+            How::Map => map(|x: P| self.call(&blocks[0], x.unpack()), P::pack(operands)),
             How::Jit => jit(self.closure::<P>(&blocks[0]))(P::pack(operands)),
             How::Checkpoint => checkpoint(self.closure::<P>(&blocks[0]))(P::pack(operands)),
             How::CustomJvp => {
