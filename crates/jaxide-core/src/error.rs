@@ -49,6 +49,15 @@ impl Scope {
         Scope(kept)
     }
 
+    /// A scope inside of this one.
+    #[must_use]
+    pub fn join(self, inner: Option<Scope>) -> Self {
+        match inner {
+            Some(inner) => Scope::new(&format!("{}/{}", self.0, inner.0)),
+            None => self,
+        }
+    }
+
     /// The names, separated by slashes.
     pub fn names(self) -> &'static str {
         self.0

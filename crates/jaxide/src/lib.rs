@@ -23,7 +23,9 @@
 //! | [`grad`], [`value_and_grad`], [`vjp`], [`jacrev`] | reverse-mode derivatives |
 //! | [`jvp`](jvp()), [`linearize`], [`jacfwd`] | forward-mode derivatives; [`hessian`] is both |
 //! | [`vmap`], [`pmap`] | a function of one example as a function of a batch; its members may communicate along a named axis |
-//! | [`jit`], [`make_jaxpr`] | compile it; look at it |
+//! | [`jit`], [`make_jaxpr`], [`eval_shape`] | compile it; look at it; at its types |
+//! | [`grad_of`], [`vmap_of`], [`jit_of`], … | the same of borrowed functions, at once |
+//! | [`named_scope`], [`debug_nans`], [`disable_jit`] | names for parts; what made a NaN; step by step |
 //! | [`checkpoint`], [`custom_jvp`], [`custom_vjp`] | what derivatives keep, and what they are |
 //! | [`custom_root`], [`custom_linear_solve`], [`linear_transpose`], [`linear_call`] | derivatives of solutions; linear maps |
 //! | [`cond`], [`switch`], [`while_loop`], [`fori_loop`], [`scan`](scan()), [`map`](map()), [`associative_scan`] | control flow that becomes part of the program |
@@ -35,6 +37,10 @@
 //! A transformation takes a function or closure of up to eight arguments and gives a [`Transformed`], which is called like
 //! a function and can be transformed again. Arguments and results are trees: arrays, tuples, vectors, maps, options and
 //! structs with `#[derive(Pytree)]`, whose fields that are no arrays are marked `#[pytree(static)]`.
+//!
+//! A [`Transformed`] is `Clone`, and its type has a name for fields of structs ([`Jitted`], [`Grad`], [`Vmapped`], …). The function
+//! it keeps must be `Send + Sync + 'static`. Functions that are only borrowed have transformations whose names end with
+//! `_of`: `grad_of(&f, x)` is `grad(f)(x)` for a closure that may capture references.
 //!
 //! ```
 //! use jaxide::prelude::*;

@@ -3,7 +3,7 @@
 //! Times are not asserted; `cargo bench -p jaxide --bench cost` shows them.
 
 use jaxide::prelude::*;
-use jaxide::{Function, numpy};
+use jaxide::{Function, grad_of, make_jaxpr_of, numpy};
 use jaxide_cpu::{CompileOptions, compile};
 
 /// Elements of the states that loops carry, and their bytes.
@@ -12,8 +12,8 @@ const STATE: usize = WIDTH * 4;
 
 /// Bytes of temporary memory of the compiled gradient.
 #[track_caller]
-fn planned(f: impl Function<(Array,), Array> + Send + Sync + 'static, argument: Array) -> usize {
-    let jaxpr = make_jaxpr(grad(f))(argument).expect("a gradient");
+fn planned(f: impl Function<(Array,), Array>, argument: Array) -> usize {
+    let jaxpr = make_jaxpr_of(&|x: Array| grad_of(&f, x), argument).expect("a gradient");
     let program = compile(&jaxpr, &CompileOptions::default()).expect("a program");
     program.stats().arena
 }

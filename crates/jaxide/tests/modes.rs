@@ -233,3 +233,34 @@ fn mistakes_name_the_part_that_they_are_in() {
     let error = g.try_call((Array::from([1.0f32]),)).unwrap_err();
     assert!(!error.to_string().contains("(head)"), "{error}");
 }
+
+#[test]
+fn names_of_parts_stand_with_loops() {
+    let part = |name: &'static str, x: Array, f: fn(Array) -> Array| named_scope(name, || f(x));
+    // What is jitted and called twice belongs to the part of each call.
+    let inner = jit(|x: Array| named_scope("norm", || x.sin()));
+    let f = jit(move |x: Array, w: Array| {
+        let y = part("encoder", x, |x| &x * 2.0 + 1.0);
+        let y = named_scope("mix", || y.matmul(&w));
+        let y = named_scope("first", || inner(y).sum());
+        let z = named_scope("second", || inner(w).sum());
+        y + z
+    });
+    let spec = || Array::spec(DType::F32, &[64, 64]);
+    let loops = f.lower((spec(), spec())).unwrap().loops();
+    let named: Vec<&str> = loops
+        .lines()
+        .filter_map(|line| line.split("  # ").nth(1))
+        .collect();
+    for name in ["encoder", "mix", "first/norm", "second/norm"] {
+        assert!(
+            named
+                .iter()
+                .any(|names| names.split(", ").any(|own| own == name)),
+            "{name}: {loops}"
+        );
+    }
+    // Programs without names print as they did, and names make no other program.
+    let plain = jit(|x: Array| x.sin() * 2.0);
+    assert!(!plain.lower((spec(),)).unwrap().loops().contains("  # "));
+}

@@ -1,8 +1,8 @@
 //! Inlining: calls are replaced by the equations of what they call.
 
 use super::nested::{Done, everywhere};
-use crate::error::Result;
-use crate::jaxpr::{Builder, ClosedJaxpr, Eqn};
+use crate::error::{Result, Scope};
+use crate::jaxpr::{Builder, ClosedJaxpr, Eqn, Jaxpr};
 use crate::prims::Prim;
 use crate::transform::bind_constants;
 
@@ -55,6 +55,15 @@ fn callee(eqn: &Eqn) -> Option<(&ClosedJaxpr, usize)> {
     Some((callee, 0))
 }
 
+/// The body of a `jit`, which is recorded once for all calls and knows its own scopes alone, in the scope of a call.
+fn in_scope(jaxpr: &Jaxpr, scope: Scope) -> Jaxpr {
+    let mut jaxpr = jaxpr.clone();
+    for eqn in &mut jaxpr.eqns {
+        eqn.source = eqn.source.within(scope.join(eqn.source.scope()));
+    }
+    jaxpr
+}
+
 /// The jaxpr with its calls, whose callees have none left, replaced.
 fn inlined(closed: &ClosedJaxpr) -> Result<ClosedJaxpr> {
     let jaxpr = &closed.jaxpr;
@@ -73,8 +82,11 @@ fn inlined(closed: &ClosedJaxpr) -> Result<ClosedJaxpr> {
             return Ok(None);
         };
         let consts = bind_constants(b, callee);
-        b.inline(&callee.jaxpr, &consts, &operands[skipped..])
-            .map(Some)
+        let body = match eqn.source.scope() {
+            Some(scope) if matches!(eqn.prim, Prim::Jit(_)) => &in_scope(&callee.jaxpr, scope),
+            _ => &*callee.jaxpr,
+        };
+        b.inline(body, &consts, &operands[skipped..]).map(Some)
     })?;
     b.finish(&results)
 }

@@ -6,7 +6,7 @@ use jaxide_core::ClosedJaxpr;
 use jaxide_core::prims::{Jit, Name};
 
 use super::frame::outermost_frame;
-use super::{Captures, Known, aval_of, bind_one, trace};
+use super::{Captures, Known, aval_of, bind_one, trace, without_scope};
 use crate::array::Array;
 
 /// Applies a function of the library: a `jit` equation called `name` inside a trace, its operations at once outside.
@@ -47,8 +47,10 @@ fn staged<const N: usize>(
     f: impl FnOnce([&Array; N]) -> Array,
 ) -> ClosedJaxpr {
     let avals = operands.map(aval_of);
-    let traced = trace("jit", &avals, Known::No, Captures::Constants, |args| {
-        (vec![f(std::array::from_fn(|index| &args[index]))], ())
-    });
-    traced.jaxpr
+    let record = || {
+        trace("jit", &avals, Known::No, Captures::Constants, |args| {
+            (vec![f(std::array::from_fn(|index| &args[index]))], ())
+        })
+    };
+    without_scope(record).jaxpr
 }

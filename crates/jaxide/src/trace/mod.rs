@@ -21,6 +21,7 @@ pub(crate) use bind::{bind, bind_one, inline};
 pub(crate) use frame::{Known, donated, into_value, tracing, value_of};
 pub(crate) use library::library;
 pub use scope::named_scope;
+pub(crate) use scope::without_scope;
 
 pub(crate) use raise::{OrRaise, called_by, caller, catch, raise};
 

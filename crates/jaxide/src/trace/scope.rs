@@ -43,6 +43,12 @@ pub fn named_scope<T>(name: &str, f: impl FnOnce() -> T) -> T {
     f()
 }
 
+/// Calls `f` outside of all scopes: for a body that is recorded once and belongs to the scope of each of its calls.
+pub(crate) fn without_scope<T>(f: impl FnOnce() -> T) -> T {
+    let _restore = Restore(SCOPE.take());
+    f()
+}
+
 /// The scope that this thread is in.
 pub(super) fn current_scope() -> Option<Scope> {
     SCOPE.get()

@@ -12,10 +12,12 @@ use super::emit::{self, Operand, Refusal};
 use super::fuse::{self, Item, Nest, Plan, Root, Steps, Storage};
 use super::graph::{Def, Graph, NodeId, Op, Region, ValueId};
 use super::library;
-use super::program::{Base, Dynamic, Output, OutputSource, Place, Program, Stmt, arena, tiles};
+use super::program::{
+    Base, Dynamic, Output, OutputSource, Place, Program, Step, Stmt, arena, tiles,
+};
 use jaxide_core::{Error, ErrorKind, Result, Shape};
 use liveness::LastUses;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// So often a program is planned again because a nest could not be made.
 const MOST_PLANS: usize = 40;
@@ -69,6 +71,7 @@ impl<'a> Assembler<'a> {
             loops: 0,
             pointers: 0,
             kernels: Vec::new(),
+            parts: HashMap::new(),
             calls: Vec::new(),
             tiles: Vec::new(),
             body: Vec::new(),
@@ -83,6 +86,14 @@ impl<'a> Assembler<'a> {
             donated: HashSet::new(),
             lent: HashSet::new(),
         }
+    }
+}
+
+/// The node that makes a root.
+fn made_by(graph: &Graph, root: &Root) -> Option<NodeId> {
+    match root {
+        Root::Store(value) | Root::Fold { value, .. } => graph.def(*value),
+        Root::Control(id) | Root::Update(id) | Root::Scatter(id) => Some(*id),
     }
 }
 
@@ -318,6 +329,8 @@ impl Assembler<'_> {
             }
             self.program.kernels.push(kernel);
             let kernel = self.program.kernels.len() as u32 - 1;
+            let nodes = nest.roots.iter().filter_map(|root| made_by(graph, root));
+            self.name_parts(Step::Kernel(kernel), nodes);
             stmts.push(Stmt::Nest { kernel, operands });
         }
         Ok(())
@@ -330,10 +343,7 @@ impl Assembler<'_> {
             self.wanted.extend(&graph.node(*id).results);
         }
         for root in &nest.roots {
-            let id = match root {
-                Root::Store(value) | Root::Fold { value, .. } => graph.def(*value),
-                Root::Control(id) | Root::Update(id) | Root::Scatter(id) => Some(*id),
-            };
+            let id = made_by(graph, root);
             let args = id.map_or(&[][..], |id| &graph.node(id).args);
             let more = args
                 .iter()
@@ -482,8 +492,31 @@ impl Assembler<'_> {
         }
         self.program.calls.push(call);
         let call = self.program.calls.len() as u32 - 1;
+        self.name_parts(Step::Call(call), [id]);
         stmts.push(Stmt::Call { call, operands });
         Ok(())
+    }
+
+    /// Notes the named parts of the program that a step computes: those of its nodes, and of what is computed on the way to
+    /// them without being stored.
+    fn name_parts(&mut self, step: Step, nodes: impl IntoIterator<Item = NodeId>) {
+        if self.graph.parts.is_empty() {
+            return;
+        }
+        let (mut seen, mut parts) = (HashSet::new(), BTreeSet::new());
+        let mut open: Vec<NodeId> = nodes.into_iter().collect();
+        while let Some(id) = open.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
+            parts.extend(self.graph.parts.get(&id).map(|part| part.names()));
+            let args = self.graph.node(id).args.iter();
+            let fused = args.filter(|&&arg| self.plan.stored.get(arg).is_none());
+            open.extend(fused.filter_map(|&arg| self.graph.def(arg)));
+        }
+        if !parts.is_empty() {
+            self.program.parts.insert(step, parts.into_iter().collect());
+        }
     }
 
     fn storage(&self, value: ValueId) -> Option<&Storage> {

@@ -113,6 +113,8 @@ pub(crate) struct Graph {
     /// Arrays that [`Op::Const`] refers to.
     pub(crate) consts: Vec<Tensor>,
     pub(crate) root: Region,
+    /// The named parts of the program that nodes belong to.
+    pub(crate) parts: HashMap<NodeId, jaxide_core::Scope>,
 }
 
 impl Graph {

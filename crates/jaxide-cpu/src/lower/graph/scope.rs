@@ -43,6 +43,8 @@ pub(crate) struct Scope {
     frames: Vec<Frame>,
     /// Which frame holds the definition, by value.
     depth: Vec<u32>,
+    /// The named part of the program that new nodes belong to.
+    pub(super) part: Option<jaxide_core::Scope>,
 }
 
 impl Scope {
@@ -52,6 +54,7 @@ impl Scope {
             graph: Graph::default(),
             frames: Vec::new(),
             depth: Vec::new(),
+            part: None,
         };
         scope.open(FrameKind::Root);
         for &(dtype, shape) in params {
@@ -141,6 +144,9 @@ impl Scope {
             args: Args::from_slice(args),
             results: results.clone(),
         });
+        if let Some(part) = self.part {
+            self.graph.parts.insert(id, part);
+        }
         self.frames[home].nodes.push(id);
         self.frames[home].seen.entry(key).or_default().push(id);
         results

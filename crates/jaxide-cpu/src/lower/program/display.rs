@@ -1,6 +1,6 @@
 //! The loop IR as text.
 
-use super::{Base, LoopVar, OutputSource, Place, PointerVar, Program, Slot, Stmt};
+use super::{Base, LoopVar, OutputSource, Place, PointerVar, Program, Slot, Step, Stmt};
 use crate::lower::emit::Kernel;
 use std::fmt;
 
@@ -88,6 +88,12 @@ impl fmt::Display for Program {
 }
 
 impl Program {
+    /// `  # encoder, loss`: the named parts that a step computes.
+    fn parts_of(&self, step: Step) -> String {
+        let parts = self.parts.get(&step);
+        parts.map_or_else(String::new, |parts| format!("  # {}", parts.join(", ")))
+    }
+
     fn block(&self, f: &mut fmt::Formatter<'_>, stmts: &[Stmt], indent: usize) -> fmt::Result {
         let pad = "  ".repeat(indent);
         let list = |places: &[Place]| {
@@ -101,7 +107,8 @@ impl Program {
             match stmt {
                 Stmt::Nest { kernel, operands } => {
                     let name = self.kernels[*kernel as usize].body.name();
-                    writeln!(f, "{pad}nest {name}({})", list(operands))?;
+                    let parts = self.parts_of(Step::Kernel(*kernel));
+                    writeln!(f, "{pad}nest {name}({}){parts}", list(operands))?;
                 }
                 Stmt::Tiles { group, operands } => {
                     let tiles = &self.tiles[*group as usize];
@@ -111,12 +118,19 @@ impl Program {
                         let kernel = &self.kernels[part.kernel as usize];
                         let (own, others) = rest.split_at(kernel.operands.len());
                         rest = others;
-                        writeln!(f, "{pad}  nest {}({})", kernel.body.name(), list(own))?;
+                        let parts = self.parts_of(Step::Kernel(part.kernel));
+                        writeln!(
+                            f,
+                            "{pad}  nest {}({}){parts}",
+                            kernel.body.name(),
+                            list(own)
+                        )?;
                     }
                 }
                 Stmt::Call { call, operands } => {
                     let name = &self.calls[*call as usize].name;
-                    writeln!(f, "{pad}call {name}({})", list(operands))?;
+                    let parts = self.parts_of(Step::Call(*call));
+                    writeln!(f, "{pad}call {name}({}){parts}", list(operands))?;
                 }
                 Stmt::Copy { from, to, bytes } => {
                     writeln!(f, "{pad}copy {bytes} bytes {from} -> {to}")?

@@ -11,6 +11,7 @@ use super::emit::Kernel;
 use crate::runtime::KernelCall;
 use jaxide_core::{DType, Shape, Tensor};
 use smallvec::SmallVec;
+use std::collections::HashMap;
 
 /// A whole program.
 pub(crate) struct Program {
@@ -33,10 +34,19 @@ pub(crate) struct Program {
     /// Pointers that change, by [`PointerVar`].
     pub(crate) pointers: u32,
     pub(crate) kernels: Vec<Kernel>,
+    /// The named parts of the program that nests and calls compute, for the printed form.
+    pub(crate) parts: HashMap<Step, Vec<&'static str>>,
     pub(crate) calls: Vec<LibraryCall>,
     /// Nests that run together.
     pub(crate) tiles: Vec<TileGroup>,
     pub(crate) body: Vec<Stmt>,
+}
+
+/// What computes: a nest by its kernel, or a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Step {
+    Kernel(u32),
+    Call(u32),
 }
 
 /// A call of the runtime with its static arguments.

@@ -16,7 +16,9 @@ use super::flat::{FlatArgs, avals, flatten, trace_flat, unflatten};
 use crate::array::{Array, Donation};
 use crate::execute::{logs_compilation, report};
 use crate::function::{ArgList, Arguments, Function, OfTuple, Transformed};
-use crate::trace::{Captures, Known, OrRaise, bind, donated, into_value, tracing, value_of};
+use crate::trace::{
+    Captures, Known, OrRaise, bind, donated, into_value, tracing, value_of, without_scope,
+};
 use cache::{Cache, Program};
 pub use disabled::disable_jit;
 pub(crate) use disabled::jit_is_disabled;
@@ -254,7 +256,8 @@ where
     }
     let donated = options.donated_leaves(treedef).or_raise();
     let avals = avals(leaves);
-    let traced = trace_flat("jit", f, treedef, &avals, Known::No, Captures::Constants);
+    let record = || trace_flat("jit", f, treedef, &avals, Known::No, Captures::Constants);
+    let traced = without_scope(record);
     let program = Arc::new(Program::new(traced.jaxpr, traced.aux, donated));
     if traced.captured.is_empty()
         && let Ok(mut cache) = options.cache.write()

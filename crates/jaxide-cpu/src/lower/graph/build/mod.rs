@@ -52,6 +52,7 @@ pub(crate) fn build(closed: &ClosedJaxpr) -> Result<Graph> {
         cells: Vec::new(),
         axes: HashMap::new(),
         depth: 0,
+        around: None,
     };
     let args: Vec<Binding> = build
         .scope
@@ -101,6 +102,8 @@ struct Build {
     /// Sizes of the named axes in scope.
     axes: HashMap<Name, usize>,
     depth: usize,
+    /// The named part of the program around the body of the `jit` that is read.
+    around: Option<jaxide_core::Scope>,
 }
 
 /// One equation with its operands bound.
@@ -183,7 +186,15 @@ impl Build {
                 args: &args,
                 results,
             };
+            let own = eqn.source.scope();
+            let part = self.around.map_or(own, |around| Some(around.join(own)));
+            self.scope.part = part;
+            let around = self.around;
+            if matches!(eqn.prim, jaxide_core::Prim::Jit(_)) {
+                self.around = part;
+            }
             let results = self.apply(&application).map_err(place)?;
+            self.around = around;
             debug_assert_eq!(results.len(), eqn.outputs.len(), "{}", eqn.prim.name());
             for (&var, &binding) in eqn.outputs.iter().zip(&results) {
                 if let Binding::Value(value) = binding {
