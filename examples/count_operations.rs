@@ -111,13 +111,13 @@ pub(crate) struct Count {
 
 /// The operations of a jaxpr by primitive. Bodies of loops count as often as they run, where the jaxpr says how often
 /// that is; of a `while` one round is counted, of a `cond` every branch.
-pub(crate) fn operations(jaxpr: &Jaxpr) -> BTreeMap<&'static str, Count> {
+pub(crate) fn operations(jaxpr: &Jaxpr) -> BTreeMap<String, Count> {
     let mut counts = BTreeMap::new();
     count(jaxpr, 1, &mut counts);
     counts
 }
 
-fn count(jaxpr: &Jaxpr, times: usize, counts: &mut BTreeMap<&'static str, Count>) {
+fn count(jaxpr: &Jaxpr, times: usize, counts: &mut BTreeMap<String, Count>) {
     for eqn in &jaxpr.eqns {
         let results: usize = eqn.outputs.iter().map(|&v| jaxpr.aval_of(v).size()).sum();
         let operands: usize = eqn.inputs.iter().map(|&x| jaxpr.aval(x).size()).sum();
@@ -135,10 +135,12 @@ fn count(jaxpr: &Jaxpr, times: usize, counts: &mut BTreeMap<&'static str, Count>
                 | Family::Indexing
                 | Family::Control
                 | Family::State
-                | Family::Collective => 0,
+                | Family::Collective
+                // What it does is not known.
+                | Family::Foreign => 0,
             },
         };
-        let entry = counts.entry(eqn.prim.name()).or_default();
+        let entry = counts.entry(eqn.prim.name().to_owned()).or_default();
         entry.runs += times;
         entry.operations += times * operations;
         let rounds = match &eqn.prim {
