@@ -86,7 +86,7 @@ fn main() -> Result<()> {
 
     println!("\n{:20} {:>8} {:>12}", "primitive", "runs", "operations");
     let mut counts: Vec<_> = operations(&jaxpr.jaxpr).into_iter().collect();
-    counts.sort_by_key(|(name, count)| (std::cmp::Reverse(count.operations), *name));
+    counts.sort_by_key(|(name, count)| (std::cmp::Reverse(count.operations), name.clone()));
     for (name, count) in &counts {
         println!("{name:20} {:>8} {:>12}", count.runs, count.operations);
     }
