@@ -46,7 +46,8 @@ fn every_kind_of_function_can_be_transformed() {
     let object: &'static (dyn Fn(Array) -> Array + Send + Sync) = &cube;
     let leaked: &'static Jitted<(Array,), Array> = Box::leak(Box::new(jit(cube)));
     assert_eq!(kept(cube), 12.0);
-    assert_eq!(kept(&cube), 12.0);
+    let borrowed = &cube;
+    assert_eq!(kept(borrowed), 12.0);
     assert_eq!(kept(|x: Array| cube(x)), 12.0);
     assert_eq!(kept(pointer), 12.0);
     assert_eq!(kept(shared.clone()), 12.0);
@@ -59,12 +60,8 @@ fn every_kind_of_function_can_be_transformed() {
     assert_eq!(kept(jitted.erased()), 12.0);
     assert_eq!(kept(leaked), 12.0);
     assert_eq!(jvp(&jitted, scalar(2.0), scalar(1.0)).1.item::<f32>(), 12.0);
-    assert_eq!(
-        jvp(&Arc::new(jitted), scalar(2.0), scalar(1.0))
-            .1
-            .item::<f32>(),
-        12.0
-    );
+    let arc = &Arc::new(jitted);
+    assert_eq!(jvp(arc, scalar(2.0), scalar(1.0)).1.item::<f32>(), 12.0);
 }
 
 #[test]
@@ -77,7 +74,8 @@ fn equations_have_the_names_of_what_was_jitted() {
     let x = || scalar(1.0);
     let pointer: fn(Array) -> Array = cube;
     assert_eq!(name(make_jaxpr(jit(cube))(x())), "cube");
-    assert_eq!(name(make_jaxpr(jit(&cube))(x())), "cube");
+    let borrowed = &cube;
+    assert_eq!(name(make_jaxpr(jit(borrowed))(x())), "cube");
     assert_eq!(name(make_jaxpr(jit(Arc::new(jit(cube))))(x())), "cube");
     assert_eq!(name(make_jaxpr(jit(pointer))(x())), "<lambda>");
     assert_eq!(name(make_jaxpr(jit(|x: Array| x.sin()))(x())), "<lambda>");

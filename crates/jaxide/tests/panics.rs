@@ -23,6 +23,9 @@ fn told(f: impl FnOnce() + std::panic::UnwindSafe) -> Vec<String> {
     TOLD.lock().unwrap().clone()
 }
 
+/// A function that panics.
+type Mistake = Box<dyn FnOnce() + std::panic::UnwindSafe>;
+
 fn wrong(x: Array) -> Array {
     x + Array::from([1.0f32, 2.0, 3.0])
 }
@@ -59,7 +62,7 @@ fn mistakes_are_told_once() {
         (broken, "an assertion of the user"),
     ] {
         let sum = move |x: Array| function(x).sum();
-        let deep: [(&str, Box<dyn FnOnce() + std::panic::UnwindSafe>); 9] = [
+        let deep: [(&str, Mistake); 9] = [
             (
                 "jit",
                 Box::new(move || drop(jit(vmap(jit(grad(sum))))(Array::ones(&[2, 2], DType::F32)))),
