@@ -92,7 +92,6 @@ fn check_reports_every_mistake_with_its_line() {
     folder.prints("check good.jaxpr", "");
     let output = folder.run("check good.jaxpr bad.jaxpr text.jaxpr");
     let message = text(&output.stderr);
-    let message = text(&output.stderr);
     assert!(message.contains("--> bad.jaxpr:2:5"), "{message}");
     assert!(message.contains("did you mean `sin`?"), "{message}");
     assert_eq!(output.status.code(), Some(1));
