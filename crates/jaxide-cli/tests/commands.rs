@@ -234,3 +234,73 @@ fn a_wrong_command_line_says_so() {
     );
     assert!(text(&folder.run("help").stdout).contains("conformance DIR"));
 }
+
+const PRINTS: &str = "{ lambda ; . let
+    debug_print[
+      fmt=here {}
+      has_placeholders=False
+      in_tree=PyTreeDef([*])
+      logging_record=None
+      np_printoptions=()
+      ordered=False
+      partitioned=False
+      static_args=()
+    ] 7:i32[]
+  in (1.0:f32[],) }
+";
+
+/// What a program prints never stands among results: it goes to standard error, on both backends.
+#[test]
+fn what_programs_print_is_no_result() {
+    let folder = Folder::new("prints");
+    folder.write("f.jaxpr", PRINTS);
+    for backend in ["eval", "native"] {
+        let run = |arguments: &str| folder.run(&format!("{arguments} --backend {backend}"));
+        let eval = run("eval f.jaxpr");
+        assert_eq!(text(&eval.stdout), "out0: f32[] = 1.0\n");
+        assert_eq!(text(&eval.stderr), "here 7\n");
+
+        let bench = run("bench f.jaxpr --seconds 0.01 --json");
+        let numbers: serde_json::Value = serde_json::from_slice(&bench.stdout).unwrap();
+        let lines: Vec<&str> = text(&bench.stderr).lines().collect();
+        assert!(numbers["runs"].as_u64().unwrap() as usize <= lines.len());
+        assert!(lines.iter().all(|line| *line == "here 7"));
+        let shown = run("bench f.jaxpr --seconds 0.01");
+        assert!(!text(&shown.stdout).contains("here"));
+
+        let archive = run("eval f.jaxpr --output f.npz");
+        assert_eq!(text(&archive.stdout), "");
+        let row = "{\"name\":\"f\",\"group\":\"g\",\"arg_order\":[],\"tol\":[[0,0]]}\n";
+        folder.write("manifest.jsonl", row);
+        let conformance = run("conformance . --json");
+        let report: serde_json::Value = serde_json::from_slice(&conformance.stdout).unwrap();
+        assert_eq!(report["eval"]["pass"], 1, "{report}");
+        assert!(text(&conformance.stderr).contains("here 7\n"));
+    }
+}
+
+/// Primitives and element types that are not JAX's are printed back, noted, and refused by name.
+#[test]
+fn foreign_primitives_are_kept_and_refused() {
+    let folder = Folder::new("foreign");
+    let text_of = "{ lambda ; a:f32[2] b:f33[]. let c:f32[2] = sni[k=('x', 1)] a in (c,) }\n";
+    folder.write("f.jaxpr", text_of);
+    folder.prints("fmt f.jaxpr", text_of);
+    let checked = folder.run("check f.jaxpr");
+    assert_eq!(checked.status.code(), Some(0));
+    assert_eq!(text(&checked.stdout), "");
+    insta::assert_snapshot!(text(&checked.stderr), @"");
+    folder.write(
+        "g.jaxpr",
+        "{ lambda ; . let\n    b:f32[] = odd[k=1] 1.0:f32[]\n  in (b,) }\n",
+    );
+    insta::assert_snapshot!(text(&folder.run("eval g.jaxpr").stderr), @"");
+    insta::assert_snapshot!(text(&folder.run("eval g.jaxpr --backend native").stderr), @"");
+    insta::assert_snapshot!(text(&folder.run("lower g.jaxpr").stderr), @"");
+    folder.write(
+        "h.jaxpr",
+        "{ lambda ; a:f32[]. let\n    b:f32[] = sni a\n  in (b,) }\n",
+    );
+    insta::assert_snapshot!(text(&folder.run("transform h.jaxpr --grad").stderr), @"");
+    insta::assert_snapshot!(text(&folder.run("transform h.jaxpr --vmap in_axes=0,axis_size=2").stderr), @"");
+}

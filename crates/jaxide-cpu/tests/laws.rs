@@ -243,6 +243,34 @@ const OTHERS: &[(&str, &str)] = &[
         "{ lambda ; a:f64[3]. let b:f64[3] = closed_call[call_jaxpr={ lambda ; a:f64[3]. let b:f64[3] = sin a in (b,) }] a in (b,) }",
     ),
     (
+        "threefry4x32",
+        "{ lambda ; a:u32[] b:u32[5]. let c:u32[5] d:u32[5] e:u32[5] f:u32[5] = threefry4x32 a 1:u32[] a b b a b 7:u32[] in (c, d, e, f) }",
+    ),
+    (
+        "philox4x32",
+        "{ lambda ; a:u32[] b:u32[2,3]. let c:u32[2,3] d:u32[2,3] e:u32[2,3] f:u32[2,3] = philox4x32 a 3:u32[] b b a b in (c, d, e, f) }",
+    ),
+    (
+        "philox2x32",
+        "{ lambda ; a:u32[] b:u32[4]. let c:u32[4] d:u32[4] = philox2x32 a b b in (c, d) }",
+    ),
+    (
+        "iota_2x32_shape",
+        "{ lambda ; a:u32[2,3]. let b:u32[2,3] c:u32[2,3] = iota_2x32_shape[shape=(2, 3)] ; d:u32[2,3] = add a c in (b, d) }",
+    ),
+    (
+        "remat_opt",
+        "{ lambda ; a:f64[3]. let b:f64[3] c:f64[3] = remat_opt[fun_jaxpr_thunk=<f> fwd_jaxpr={ lambda ; c:f64[3]. let d:f64[3] = sin c; e:f64[3] = cos c in (e, d) } num_consts=0 num_res=1] a; d:f64[3] = mul b c in (c, d) }",
+    ),
+    (
+        "xla_metadata_call",
+        "{ lambda ; a:f64[3]. let b:f64[3] = xla_metadata_call[ad_metadata=(('a', 'c'),) jaxpr={ lambda ; c:f64[3]. let d:f64[3] = sin c in (d,) } xla_metadata=(('a', 'b'),)] a in (b,) }",
+    ),
+    (
+        "xla_metadata_value",
+        "{ lambda ; a:f64[3]. let b:f64[3] = sin a; c:f64[3] = xla_metadata_value[xla_metadata_kvs=(('a', 'b'),)] b in (c,) }",
+    ),
+    (
         "xla_pmap",
         "{ lambda ; a:f64[2,3]. let b:f64[2,3] = xla_pmap[axis_name=i axis_size=2 call_jaxpr={ lambda ; a:f64[3]. let b:f64[3] = psum[axes=('i',) axis_index_groups=None] a in (b,) } in_axes=(0,) name=f out_axes=(0,)] a in (b,) }",
     ),
@@ -488,6 +516,10 @@ fn batches(sample: &Sample, jaxpr: &ClosedJaxpr, tolerance: f64, text: &str) {
 
 /// Primitives without a sample, and why.
 const WITHOUT_SAMPLE: &[(&str, &str)] = &[
+    (
+        "call_exported",
+        "calls a serialized program, which no text carries",
+    ),
     (
         "debug_callback",
         "calls a function of the host, which no text carries",

@@ -7,7 +7,8 @@
 //!    (shape, element type, kind; whether a type is weak does not matter). That covers the laws of control flow: operands
 //!    are those of the branch or body, all branches give the same types, carries keep theirs;
 //! 4. the values of constants, where they are known, are as many as the constants and have their types;
-//! 5. all this holds for every sub-jaxpr, which sees nothing of what is around it;
+//! 5. all this holds for every sub-jaxpr, which sees nothing of what is around it; only a definition read from text may use
+//!    variables that are bound before its use, in the jaxprs around it (then it can be printed, and not run or transformed);
 //! 6. references are not given as results.
 //!
 //! Primitives whose types are not known here (those that text cannot carry, and those that are not JAX's own) are taken at
@@ -67,6 +68,8 @@ struct Checker {
     errors: Vec<Error>,
     /// Sub-jaxprs that were checked: shared ones are looked at once.
     checked: HashSet<*const Jaxpr>,
+    /// Variables of the jaxprs around that others may use.
+    around: Vec<*const ()>,
 }
 
 impl Checker {
@@ -83,12 +86,27 @@ impl Checker {
 
     fn jaxpr(&mut self, jaxpr: &Jaxpr) {
         let mut bound = VarMap::new();
+        let outside = self.around.len();
+        for &var in &jaxpr.constvars {
+            let Some(key) = jaxpr.var(var).filter(|info| info.captured) else {
+                continue;
+            };
+            if !key
+                .shared
+                .key()
+                .is_some_and(|key| self.around.contains(&key))
+            {
+                let message = "a variable is used that neither this jaxpr binds nor one around it";
+                self.errors.push(invalid(message.to_owned()));
+            }
+        }
         for (what, vars) in [("constant", &jaxpr.constvars), ("argument", &jaxpr.invars)] {
             for (index, &var) in vars.iter().enumerate() {
                 if let Err(error) = bind(jaxpr, &mut bound, var) {
                     self.errors.push(invalid(format!("{what} {index} {error}")));
                 }
             }
+            self.show(jaxpr, vars);
         }
         for eqn in &jaxpr.eqns {
             if self.errors.len() >= MOST_ERRORS {
@@ -98,6 +116,7 @@ impl Checker {
             self.equation(jaxpr, &mut bound, eqn);
             let inner = self.errors.len();
             eqn.prim.visit(&mut |sub| self.closed(sub));
+            self.show(jaxpr, &eqn.outputs);
             let name = eqn.prim.name();
             for (index, slot) in self.errors[before..].iter_mut().enumerate() {
                 let error = slot.clone();
@@ -108,6 +127,7 @@ impl Checker {
                 };
             }
         }
+        self.around.truncate(outside);
         for (index, &atom) in jaxpr.outvars.iter().enumerate() {
             if let Err(error) = read(jaxpr, &bound, atom) {
                 self.errors.push(invalid(format!("result {index} {error}")));
@@ -116,6 +136,13 @@ impl Checker {
                     .push(invalid(format!("result {index} is a reference")));
             }
         }
+    }
+
+    /// From here on jaxprs inside may use these variables.
+    fn show(&mut self, jaxpr: &Jaxpr, vars: &[Var]) {
+        let infos = vars.iter().filter_map(|&var| jaxpr.var(var));
+        self.around
+            .extend(infos.filter_map(|info| info.shared.key()));
     }
 
     /// The laws of one equation; its results are bound whatever it says.

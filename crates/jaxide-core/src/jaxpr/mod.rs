@@ -44,6 +44,32 @@ pub struct VarInfo {
     pub aval: Aval,
     /// Whether the text wrote `_` for it: a result that nothing uses.
     pub dropped: bool,
+    /// What it has in common with variables of other jaxprs.
+    pub shared: Shared,
+    /// Whether it is one of the jaxpr around: a constant that the text does not list.
+    pub captured: bool,
+}
+
+/// What the variables of several jaxprs have in common that are one in the text: their name. All are equal.
+#[derive(Clone, Debug, Default)]
+pub struct Shared(Option<Arc<()>>);
+
+impl Shared {
+    /// A new one, for variables that are one.
+    pub(crate) fn new() -> Self {
+        Shared(Some(Arc::new(())))
+    }
+
+    /// What tells it from others; `None` for a variable of one jaxpr only.
+    pub(crate) fn key(&self) -> Option<*const ()> {
+        self.0.as_ref().map(Arc::as_ptr)
+    }
+}
+
+impl PartialEq for Shared {
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
 }
 
 /// A map from the variables of one jaxpr.
@@ -132,6 +158,8 @@ impl Jaxpr {
         self.vars.insert(VarInfo {
             aval,
             dropped: false,
+            shared: Shared::default(),
+            captured: false,
         })
     }
 
@@ -140,7 +168,31 @@ impl Jaxpr {
         self.vars.insert(VarInfo {
             aval,
             dropped: true,
+            shared: Shared::default(),
+            captured: false,
         })
+    }
+
+    /// A new variable that stands for one of the jaxpr around.
+    pub(crate) fn new_captured_var(&mut self, aval: Aval, shared: Shared) -> Var {
+        self.vars.insert(VarInfo {
+            aval,
+            dropped: false,
+            shared,
+            captured: true,
+        })
+    }
+
+    /// Says what a variable has in common with those of other jaxprs.
+    pub(crate) fn set_shared(&mut self, var: Var, shared: Shared) {
+        if let Some(info) = self.vars.get_mut(var) {
+            info.shared = shared;
+        }
+    }
+
+    /// Whether a variable is one of the jaxpr around.
+    pub(crate) fn is_captured(&self, var: Var) -> bool {
+        self.vars.get(var).is_some_and(|info| info.captured)
     }
 
     /// Marks a variable as one that the text writes `_`, or not.
@@ -209,6 +261,10 @@ impl Jaxpr {
     }
 }
 
+/// Why a jaxpr that is not closed cannot be run or transformed.
+pub(crate) const CAPTURES: &str =
+    "a jaxpr uses variables of the jaxpr around it: it can be printed, and not run or transformed";
+
 /// A jaxpr with the arrays its constvars stand for.
 ///
 /// Cloning is cheap and keeps the identity: two clones are the same sub-jaxpr to the printer.
@@ -250,6 +306,10 @@ impl ClosedJaxpr {
     /// When there are more or fewer, or one has the wrong type.
     pub fn check_consts(&self) -> Result<()> {
         let want = self.jaxpr.const_avals();
+        let mut constvars = self.jaxpr.constvars.iter();
+        if constvars.any(|&var| self.jaxpr.is_captured(var)) {
+            return Err(Error::unsupported(CAPTURES));
+        }
         if want.len() != self.consts.len() {
             return Err(Error::new(
                 ErrorKind::Arity,

@@ -75,7 +75,7 @@ impl Finder {
     }
 
     fn primitive(&mut self, foreign: &Foreign, source: Source) {
-        if self.seen.insert(foreign.name.clone()) {
+        if !foreign.is_known() && self.seen.insert(foreign.name.clone()) {
             self.notes.push(Note {
                 message: format!(
                     "`{}` is no primitive that is known here: it is kept as text, and cannot be run or transformed",

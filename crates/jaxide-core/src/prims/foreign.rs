@@ -54,9 +54,15 @@ pub enum ForeignValue {
 }
 
 impl Foreign {
+    /// Whether it is one of JAX's after all, with parameters that belong to an element type which is not.
+    pub fn is_known(&self) -> bool {
+        Prim::ALL.iter().any(|info| info.name == self.name)
+    }
+
     /// The known primitive that may have been meant, when a name is near.
     pub fn meant(&self) -> Option<&'static str> {
-        nearest(&self.name, Prim::ALL.iter().map(|info| info.name))
+        let known = Prim::ALL.iter().map(|info| info.name);
+        nearest(&self.name, known).filter(|near| *near != self.name)
     }
 
     /// The parameter `name`, with which JAX names hoisted jaxprs.
@@ -79,8 +85,12 @@ impl Foreign {
     }
 
     fn refusal(&self, kind: ErrorKind, what: &str) -> Error {
-        let message =
-            format!("{what}: it is no primitive that is known here, only its text is kept");
+        let why = if self.is_known() {
+            "it makes values of a type that is not known here, only its text is kept"
+        } else {
+            "it is no primitive that is known here, only its text is kept"
+        };
+        let message = format!("{what}: {why}");
         let error = Error::new(kind, message).in_operation(&format!("primitive `{}`", self.name));
         match self.meant() {
             Some(near) => error.note(format!("did you mean `{near}`?")),

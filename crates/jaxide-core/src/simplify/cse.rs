@@ -79,11 +79,17 @@ fn fingerprint(eqn: &Eqn) -> u64 {
     hasher.finish()
 }
 
-/// Whether an equation gives the same whenever it runs: no effects, no references, no barrier.
+/// Whether an equation gives the same as another of the same text: no effects, no references, no barrier, nothing that the
+/// text does not tell.
 fn is_pure(prim: &Prim) -> bool {
     let stateful = matches!(
         prim,
         Prim::NewRef(_) | Prim::RefGet(_) | Prim::FreezeRef(_) | Prim::OptimizationBarrier(_)
     );
-    !stateful && !has_effect(prim)
+    // Their parameters hold objects of Python, and different ones have the same text.
+    let by_text = matches!(
+        prim,
+        Prim::Foreign(_) | Prim::PureCallback(_) | Prim::CallExported(_)
+    );
+    !stateful && !by_text && !has_effect(prim)
 }

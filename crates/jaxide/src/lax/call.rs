@@ -148,7 +148,7 @@ pub fn device_put<T: Pytree<Array>>(x: T) -> T {
     unflatten(&x.treedef, leaves.collect())
 }
 
-/// Prints arrays when the program runs, under `jit` too: `{}` in `format` stands for one after the other.
+/// Prints arrays to standard error when the program runs, under `jit` too: `{}` in `format` stands for one after the other.
 ///
 /// # Panics
 /// When there are not as many `{}` as arrays.

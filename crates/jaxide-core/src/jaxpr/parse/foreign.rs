@@ -75,7 +75,7 @@ impl<'a> Cursor<'a> {
             if self.at_jaxpr() {
                 let main = self.jaxpr()?;
                 self.skip_blanks();
-                if jaxprs.is_empty() && self.peek() == Some(b',') {
+                if jaxprs.is_empty() && self.eat(",") {
                     let definitions = Vec::new();
                     let mut programs = vec![Program { definitions, main }];
                     self.programs_in_tuple(&mut programs);
@@ -95,7 +95,6 @@ impl<'a> Cursor<'a> {
                     .any(|jaxpr| matches!(jaxpr, JaxprRef::Inline(_)))
                 {
                     self.offset = start;
-                    self.offset = self.item_end();
                     self.programs_in_tuple(&mut programs);
                 }
                 return Ok(Tuple::Other(programs));
@@ -104,23 +103,26 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Adds the programs among the items of a tuple behind the one that ends here. JAX hoists them all the same.
+    /// Adds the programs among the items of a tuple from the one on that starts here. JAX hoists them all the same.
     fn programs_in_tuple(&mut self, programs: &mut Vec<Program<'a>>) {
-        while self.repr_depth < DEEPEST_REPR && self.eat(",") {
+        while self.repr_depth < DEEPEST_REPR {
             self.skip_blanks();
-            if !self.at_jaxpr() && !self.at("let ") {
+            if self.at_jaxpr() || self.at("let ") {
+                self.repr_depth += 1;
+                // A mistake in it is none of the text around it.
+                let mistakes = self.mistakes.len();
+                let program = self.program();
+                self.mistakes.truncate(mistakes);
+                self.repr_depth -= 1;
+                match program {
+                    Ok(program) => programs.push(program),
+                    Err(_) => return,
+                }
+            } else {
                 self.offset = self.item_end();
-                continue;
             }
-            self.repr_depth += 1;
-            // A mistake in it is none of the text around it.
-            let mistakes = self.mistakes.len();
-            let program = self.program();
-            self.mistakes.truncate(mistakes);
-            self.repr_depth -= 1;
-            match program {
-                Ok(program) => programs.push(program),
-                Err(_) => break,
+            if !self.eat(",") {
+                return;
             }
         }
     }

@@ -20,6 +20,8 @@ mod program;
 #[cfg(test)]
 mod tests;
 
+pub(super) use names::letters;
+
 use std::fmt;
 
 use super::{ClosedJaxpr, Jaxpr};

@@ -1,8 +1,8 @@
 //! Names of variables: letters, counted through the whole text.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use crate::jaxpr::{Atom, Jaxpr, Var, VarMap};
+use crate::jaxpr::{Atom, Jaxpr, Shared, Var, VarMap};
 
 /// A variable's name in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl VarName {
 }
 
 /// `number` in base 26 with the digits a to z: `a`, ..., `z`, `ba`, ..., `zz`, `baa`.
-pub(super) fn letters(mut number: usize) -> String {
+pub(in crate::jaxpr) fn letters(mut number: usize) -> String {
     let mut reversed = Vec::new();
     loop {
         reversed.push(b'a' + (number % 26) as u8);
@@ -45,12 +45,30 @@ pub(super) fn letters(mut number: usize) -> String {
 pub(super) struct FreshNames {
     next: usize,
     taken: HashSet<String>,
+    /// Names of variables that stand in several jaxprs.
+    shared: HashMap<*const (), VarName>,
 }
 
 impl FreshNames {
     /// Names outside `taken`, from `a` on.
     pub(super) fn avoiding(taken: HashSet<String>) -> Self {
-        FreshNames { next: 0, taken }
+        FreshNames {
+            next: 0,
+            taken,
+            shared: HashMap::new(),
+        }
+    }
+
+    /// The name that a variable of another jaxpr has which is the same.
+    pub(super) fn of_shared(&self, shared: &Shared) -> Option<VarName> {
+        self.shared.get(&shared.key()?).copied()
+    }
+
+    /// Keeps the name of a variable for those of other jaxprs that are the same.
+    pub(super) fn share(&mut self, shared: &Shared, name: VarName) {
+        if let Some(key) = shared.key() {
+            self.shared.entry(key).or_insert(name);
+        }
     }
 
     /// The next name.

@@ -48,10 +48,18 @@ impl Scope<'_> {
         if self.jaxpr.var(var).is_some_and(|info| info.dropped) {
             return VarName::Unused;
         }
+        let shared = self.jaxpr.var(var).map(|info| &info.shared);
         if let Some(&name) = self.names.get(var) {
+            shared
+                .into_iter()
+                .for_each(|shared| fresh.share(shared, name));
             return name;
         }
-        let name = fresh.fresh();
+        let known = shared.and_then(|shared| fresh.of_shared(shared));
+        let name = known.unwrap_or_else(|| fresh.fresh());
+        shared
+            .into_iter()
+            .for_each(|shared| fresh.share(shared, name));
         self.names.insert(var, name);
         name
     }
@@ -65,7 +73,9 @@ impl Writer<'_> {
         self.document.indent(2);
         self.document.text("{ ");
         self.document.styled("lambda ", Style::Keyword);
-        self.binders(scope, &jaxpr.constvars);
+        let listed = jaxpr.constvars.iter().copied();
+        let listed: Vec<Var> = listed.filter(|&var| !jaxpr.is_captured(var)).collect();
+        self.binders(scope, &listed);
         self.document.text("; ");
         self.binders(scope, &jaxpr.invars);
         if self.options.classic {

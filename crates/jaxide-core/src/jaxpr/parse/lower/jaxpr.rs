@@ -33,6 +33,11 @@ impl<'p> Lower<'_, '_, '_, 'p> {
         let mut scope = Scope::default();
         let constvars = self.bind(&mut scope, &node.constvars);
         scope.jaxpr.constvars = constvars.into_vec();
+        for (name, shared, aval) in self.shared.captured(node) {
+            let var = scope.jaxpr.new_captured_var(aval, shared);
+            scope.jaxpr.constvars.push(var);
+            scope.vars.insert(name, var);
+        }
         let invars = self.bind(&mut scope, &node.invars);
         scope.jaxpr.invars = invars.into_vec();
         for eqn in &node.eqns {
@@ -47,6 +52,14 @@ impl<'p> Lower<'_, '_, '_, 'p> {
             return scope.jaxpr;
         }
         scope.jaxpr.outvars = self.results(&mut scope, &node.results, results);
+        for binder in (node.constvars.iter().chain(&node.invars))
+            .chain(node.eqns.iter().flat_map(|eqn| &eqn.outputs))
+        {
+            let name = binder.name.text;
+            if let Some(&var) = scope.vars.get(name) {
+                scope.jaxpr.set_shared(var, self.shared.bound(node, name));
+            }
+        }
         if !outermost {
             for (var, read) in &scope.unnamed {
                 scope.jaxpr.set_dropped(*var, !read);

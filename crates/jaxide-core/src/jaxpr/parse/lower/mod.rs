@@ -2,16 +2,19 @@
 //!
 //! Inner jaxprs are made before those that use them, in an order found beforehand, so that making one never recurses
 //! and deep nesting costs little stack. [`jaxpr`] makes one from its equations, [`params`] reads primitives,
-//! [`foreign`] those that are not JAX's own, [`reference`] indexed references.
+//! [`foreign`] those that are not JAX's own, [`reference`]
+//! indexed references; [`shared`] tells which variables are one.
 
 mod foreign;
 mod jaxpr;
 mod params;
 mod reference;
+mod shared;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use self::shared::SharedNames;
 use super::cursor::DEEPEST_JAXPR;
 use super::diagnostic::{Lines, MOST_DIAGNOSTICS, Mistake};
 use super::identity::{Fingerprints, Known, names_used};
@@ -120,6 +123,11 @@ fn program_at(
         definitions: program.definitions.iter().map(|_| State::Unread).collect(),
         inner: HashMap::new(),
         known: Known::default(),
+        shared: if program.definitions.is_empty() {
+            SharedNames::default()
+        } else {
+            SharedNames::find(program)
+        },
         used: names_used(program),
         depth,
     };
@@ -150,6 +158,8 @@ struct Lower<'l, 'c, 'a, 'p> {
     inner: HashMap<*const JaxprNode<'p>, ClosedJaxpr>,
     /// Definitions that have been read, by what they say.
     known: Known,
+    /// Variables that stand in several jaxprs.
+    shared: SharedNames<'p>,
     /// Names of jaxprs that stand in the program.
     used: HashSet<&'p str>,
     depth: usize,

@@ -75,6 +75,8 @@ impl<'p> Lower<'_, '_, '_, 'p> {
         }
         match Prim::read(info.name, &values)? {
             Ok(prim) => Some(prim),
+            // A type that is not JAX's own has parameters of its own.
+            Err(_) if results.iter().any(Aval::is_opaque) => self.foreign(word, params),
             Err(error) => {
                 let span = params
                     .iter()
