@@ -8,8 +8,8 @@
 //! the machine), `JAXIDE_ISA` the instruction set (`portable`, `avx2`, `avx512`; the widest). A failing program is shrunk and
 //! printed with its seed; `JAXIDE_CLOSURES=1 JAXIDE_CLOSURES_SEED=n` runs it again.
 //!
-//! Captured arrays of at most 16 bytes were once told apart by the address of their handle. With that mistake put back, eight
-//! of the first hundred programs fail, the first of them within a second: product with another array than the one written,
+//! Captured arrays of at most 16 bytes were once told apart by the address of their handle. With that mistake put back, several
+//! of the first hundred programs fail, the first of them within a second: a product with another array than the one written,
 //! an index array in place of a factor, a key in place of numbers.
 
 use std::process::Command;
