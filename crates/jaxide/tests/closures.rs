@@ -6,8 +6,13 @@
 //!
 //! runs a million. `JAXIDE_CLOSURES_SEED` is the first seed (0), `JAXIDE_CLOSURES_THREADS` the number of threads (all of
 //! the machine), `JAXIDE_ISA` the instruction set (`portable`, `avx2`, `avx512`; the widest). A failing program is shrunk and
-//! printed with its seed.
+//! printed with its seed; `JAXIDE_CLOSURES=1 JAXIDE_CLOSURES_SEED=n` runs it again.
+//!
+//! Captured arrays of at most 16 bytes were once told apart by the address of their handle. With that mistake put back, several
+//! of the first hundred programs fail, the first of them within a second: a product with another array than the one written,
+//! an index array in place of a factor, a key in place of numbers.
 
+use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -16,7 +21,12 @@ use std::time::Instant;
 mod closures;
 
 use closures::Tally;
+use jaxide::Isa;
 
+/// After so many failures there is something to do.
+const MOST_FAILURES: usize = 20;
+
+/// A number that the environment holds.
 fn asked(name: &str) -> Option<u64> {
     let text = std::env::var(name).ok()?;
     Some(
@@ -27,6 +37,9 @@ fn asked(name: &str) -> Option<u64> {
 
 #[test]
 fn random_programs_are_right_in_every_way_to_run_them() {
+    if let Ok(name) = std::env::var("JAXIDE_ISA") {
+        assert_eq!(Isa::detect().name(), name, "the machine has this set");
+    }
     let long = asked("JAXIDE_CLOSURES");
     let count = long.unwrap_or(1000);
     let first = asked("JAXIDE_CLOSURES_SEED").unwrap_or(0);
@@ -38,17 +51,21 @@ fn random_programs_are_right_in_every_way_to_run_them() {
         let mut own = Tally::default();
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= count || own.failed.len() > 20 {
+            if number >= count {
                 break;
             }
             own.run(first + number);
+            for (seed, report) in own.failed.drain(..) {
+                println!("seed {seed}\n{report}");
+                let mut total = total.lock().expect("no panic");
+                total.failed.push((seed, report));
+                if total.failed.len() >= MOST_FAILURES {
+                    next.store(count, Ordering::Relaxed);
+                }
+            }
             if long.is_some() && number % 10_000 == 9_999 {
                 let rate = (number + 1) as f64 / start.elapsed().as_secs_f64();
                 println!("{} programs, {rate:.0} in a second", number + 1);
-            }
-            for (seed, report) in own.failed.drain(..) {
-                println!("seed {seed}\n{report}");
-                total.lock().expect("no panic").failed.push((seed, report));
             }
         }
         total.lock().expect("no panic").join(own);
@@ -61,21 +78,43 @@ fn random_programs_are_right_in_every_way_to_run_them() {
     });
     let tally = total.into_inner().expect("no panic");
     println!(
-        "{} programs in {:.1?}: {} fine by {} runs, {} undecided, {} failed",
-        count,
+        "{} programs on {} in {:.1?}: {} fine by {} runs, {} undecided, {} failed",
+        tally.fine + tally.undecided + tally.failed.len(),
+        Isa::detect().name(),
         start.elapsed(),
         tally.fine,
         tally.checks,
         tally.undecided,
         tally.failed.len()
     );
-    assert!(
-        tally.failed.is_empty(),
-        "{} programs fail",
-        tally.failed.len()
-    );
+    let failed = tally.failed.len();
+    assert_eq!(failed, 0, "{failed} programs fail");
     assert!(
         tally.undecided * 4 < count as usize,
         "most programs are compared"
     );
+}
+
+/// The same on narrower instruction sets, in processes of their own.
+#[test]
+fn random_programs_are_right_on_narrower_machines() {
+    if asked("JAXIDE_CLOSURES").is_some() {
+        return;
+    }
+    for isa in Isa::available() {
+        if isa == Isa::detect() {
+            continue;
+        }
+        let output = Command::new(std::env::current_exe().expect("this program"))
+            .args(["--nocapture", "in_every_way"])
+            .env("JAXIDE_ISA", isa.name())
+            .env("JAXIDE_CLOSURES", "100")
+            .env("JAXIDE_CLOSURES_SEED", "1000")
+            .output()
+            .expect("the program runs");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{text}");
+        let summary = format!("100 programs on {}", isa.name());
+        assert!(text.contains(&summary), "{text}");
+    }
 }

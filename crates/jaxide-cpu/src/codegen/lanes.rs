@@ -12,6 +12,7 @@ use cranelift_codegen::{CompiledCode, Context, FinalizedRelocTarget};
 use cranelift_frontend::FunctionBuilderContext;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::OnceLock;
 
 /// A compiled body: runs lanes `start..end`, nothing if the range is empty.
 ///
@@ -41,9 +42,22 @@ pub enum Isa {
 }
 
 impl Isa {
-    /// The widest that this machine has.
+    /// The widest that this machine has and the environment variable `JAXIDE_ISA` allows, if it names one.
     pub fn detect() -> Isa {
-        *Isa::available().last().unwrap_or(&Isa::Portable)
+        static DETECTED: OnceLock<Isa> = OnceLock::new();
+        *DETECTED.get_or_init(|| {
+            let available = Isa::available().into_iter();
+            let allowed = available.filter(|&isa| isa <= Isa::allowed());
+            allowed.max().unwrap_or(Isa::Portable)
+        })
+    }
+
+    /// The widest that the environment allows, whether this machine has it or not.
+    pub(crate) fn allowed() -> Isa {
+        let named = std::env::var("JAXIDE_ISA").ok();
+        named
+            .and_then(|name| name.parse().ok())
+            .unwrap_or(Isa::Avx512)
     }
 
     /// Those that this machine has, the widest last.

@@ -23,7 +23,7 @@ pub(crate) enum Isa {
 }
 
 impl Isa {
-    /// The widest set that this machine has.
+    /// The widest set that this machine has and the environment variable `JAXIDE_ISA` allows.
     pub(crate) fn detect() -> Self {
         #[cfg(test)]
         if let Some(assumed) = ASSUMED.get() {
@@ -36,7 +36,9 @@ impl Isa {
     fn detect_now() -> Self {
         #[cfg(target_arch = "x86_64")]
         {
-            if is_x86_feature_detected!("avx512f")
+            let allowed = crate::codegen::lanes::Isa::allowed();
+            if allowed >= crate::codegen::lanes::Isa::Avx512
+                && is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512vl")
                 && is_x86_feature_detected!("avx512dq")
                 && is_x86_feature_detected!("avx512bw")
@@ -45,7 +47,10 @@ impl Isa {
             {
                 return Self::Avx512;
             }
-            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            if allowed >= crate::codegen::lanes::Isa::Avx2
+                && is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("fma")
+            {
                 return Self::Avx2;
             }
         }

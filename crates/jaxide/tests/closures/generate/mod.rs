@@ -370,7 +370,7 @@ impl Generator {
         if x.ty.size() == ty.size() {
             return self.push(Op::Reshape(id), ty.clone(), x.bound);
         }
-        let fits = super::generate::elementwise::broadcast(&x.ty.shape, &ty.shape);
+        let fits = elementwise::broadcast(&x.ty.shape, &ty.shape);
         if fits.as_deref() != Some(&ty.shape[..]) {
             let axes = (0..x.ty.shape.len()).collect();
             let op = match ty.kind {
