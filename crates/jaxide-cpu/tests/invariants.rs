@@ -258,6 +258,9 @@ struct Texts {
     names: usize,
 }
 
+/// The last equations of a jaxpr, and its results, from the names that are known.
+type Last<'a> = &'a dyn Fn(&mut Texts, &[String]) -> (String, Vec<String>);
+
 impl Texts {
     fn below(&mut self, bound: usize) -> usize {
         self.state = self
@@ -285,12 +288,7 @@ impl Texts {
     }
 
     /// A jaxpr with these parameters, of which `keep` gives the results.
-    fn jaxpr(
-        &mut self,
-        params: usize,
-        depth: usize,
-        keep: &dyn Fn(&mut Texts, &[String]) -> (String, Vec<String>),
-    ) -> String {
+    fn jaxpr(&mut self, params: usize, depth: usize, keep: Last<'_>) -> String {
         let params: Vec<String> = (0..params).map(|_| self.name()).collect();
         let mut known = params.clone();
         let mut text = String::new();
