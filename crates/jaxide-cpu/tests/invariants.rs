@@ -146,6 +146,73 @@ fn equal_loops_are_one() {
     assert_eq!(depths(&loops, "while").len(), 1, "{loops}");
 }
 
+/// Equations with jaxprs inside, of `a` and to a result; each has one loop.
+fn equation(kind: &str, result: &str) -> String {
+    let newton = growth("m", "k", "9.0:f32[]", "mul");
+    match kind {
+        "jit" => format!(
+            "{result}:f32[] = jit[name=f jaxpr={{ lambda ; k:f32[]. let {newton} in (m,) }}] a"
+        ),
+        "CustomRoot" => format!(
+            "{result}:f32[] = CustomRoot[
+              solve_jaxpr={{ lambda ; k:f32[] l:f32[]. let {newton} in (m,) }}
+              has_aux=False
+            ] a 1.0:f32[] a a"
+        ),
+        "custom_linear_solve" => {
+            let jaxpr = format!("{{ lambda ; n:f32[] k:f32[]. let {newton} in (m,) }}");
+            format!(
+                "{result}:f32[] = custom_linear_solve[
+                  const_lengths=_LinearSolveTuple(matvec=1, vecmat=1, solve=1, transpose_solve=1)
+                  jaxprs=_LinearSolveTuple(matvec={jaxpr}, vecmat={jaxpr}, solve={jaxpr}, transpose_solve={jaxpr})
+                ] a a a a a"
+            )
+        }
+        "scan" => format!(
+            "{result}:f32[] = scan[
+              ft_in=((), (None,), ())
+              ft_out=((None,), ())
+              jaxpr={{ lambda ; k:f32[]. let m:f32[] = sin k in (m,) }}
+              length=9
+              reverse=False
+              unroll=1
+            ] a"
+        ),
+        _ => format!(
+            "g{result}:i32[] = convert_element_type[new_dtype=int32 weak_type=False] a
+             {result}:f32[] = cond[ branches=(
+              {{ lambda ; k:f32[]. let {newton} in (m,) }}
+              {{ lambda ; k:f32[]. let in (k,) }}
+            ) ] g{result} a"
+        ),
+    }
+}
+
+#[test]
+fn equal_equations_with_jaxprs_inside_are_one() {
+    for kind in ["jit", "CustomRoot", "custom_linear_solve", "scan", "cond"] {
+        let one = format!(
+            "{{ lambda ; a:f32[]. let {}; t:f32[] = mul q 3.0:f32[] in (t,) }}",
+            equation(kind, "q")
+        );
+        let two = format!(
+            "{{ lambda ; a:f32[]. let {}\n{}; e:f32[] = mul q 2.0:f32[]; t:f32[] = add e p in (t,) }}",
+            equation(kind, "q"),
+            equation(kind, "p")
+        );
+        let count = |text: &str| {
+            let loops = loops_of(text);
+            (
+                depths(&loops, "while").len() + depths(&loops, "for").len(),
+                loops,
+            )
+        };
+        let ((want, first), (got, loops)) = (count(&one), count(&two));
+        assert_eq!(want, 1, "{kind}\n{first}");
+        assert_eq!(got, want, "{kind}\n{loops}");
+    }
+}
+
 #[test]
 fn a_loop_without_turns_does_not_run_what_may_not_end() {
     // The inner loop does not end for numbers that are not positive; the outer one then has no turn.
@@ -191,6 +258,9 @@ struct Texts {
     names: usize,
 }
 
+/// The last equations of a jaxpr, and its results, from the names that are known.
+type Last<'a> = &'a dyn Fn(&mut Texts, &[String]) -> (String, Vec<String>);
+
 impl Texts {
     fn below(&mut self, bound: usize) -> usize {
         self.state = self
@@ -218,12 +288,7 @@ impl Texts {
     }
 
     /// A jaxpr with these parameters, of which `keep` gives the results.
-    fn jaxpr(
-        &mut self,
-        params: usize,
-        depth: usize,
-        keep: &dyn Fn(&mut Texts, &[String]) -> (String, Vec<String>),
-    ) -> String {
+    fn jaxpr(&mut self, params: usize, depth: usize, keep: Last<'_>) -> String {
         let params: Vec<String> = (0..params).map(|_| self.name()).collect();
         let mut known = params.clone();
         let mut text = String::new();

@@ -1,9 +1,9 @@
-//! Products with small matrices in loops, their derivatives and batches, at sizes around the thresholds: as the interpreter, the same
-//! bits on every instruction set and for any number of threads.
+//! Products with small matrices in loops, their derivatives and batches, at sizes around the thresholds: as the interpreter, on
+//! every instruction set, and the same bits for any number of threads.
 
 use jaxide_core::jaxpr::parse::parse;
 use jaxide_core::transform::{Step, apply};
-use jaxide_core::{ClosedJaxpr, eval};
+use jaxide_core::{ClosedJaxpr, Error, eval};
 use jaxide_cpu::codegen::lanes::Isa;
 use jaxide_cpu::{CompileOptions, compile};
 use jaxide_testing::arrays::{Numbers, arguments};
@@ -130,51 +130,21 @@ fn agree(jaxpr: &ClosedJaxpr, seed: u64, nearness: Nearness) -> Result<(), TestC
     let fail = |message: String| TestCaseError::fail(format!("{message}\n{jaxpr}"));
     let args = arguments(jaxpr, Numbers::Tame, seed);
     let want = eval::eval(jaxpr, &args).map_err(|error| fail(error.to_string()))?;
-    let mut first: Option<Vec<_>> = None;
     for isa in Isa::available() {
-        for threads in [1, 3] {
+        let run = |threads: usize| {
             let options = CompileOptions {
                 threads: Some(threads),
                 isa: Some(isa),
                 ..CompileOptions::default()
             };
-            let program = compile(jaxpr, &options).map_err(|error| fail(error.to_string()))?;
-            let got = program
-                .run(&args)
-                .map_err(|error| fail(error.to_string()))?;
-            compare(&got, &want, nearness).map_err(|message| {
-                fail(format!(
-                    "{} {message}\n{}",
-                    isa.name(),
-                    program.loops_text()
-                ))
-            })?;
-            match &first {
-                None => first = Some(got),
-                Some(first) if threads == 1 => {
-                    // Library products are summed in the machine's own order.
-                    compare(&got, first, nearness)
-                        .map_err(|message| fail(format!("{} {message}", isa.name())))?;
-                }
-                Some(_) => {}
-            }
-            if threads == 3 {
-                let alone = compile(
-                    jaxpr,
-                    &CompileOptions {
-                        threads: Some(1),
-                        ..options
-                    },
-                )
-                .map_err(|error| fail(error.to_string()))?;
-                let alone = alone.run(&args).map_err(|error| fail(error.to_string()))?;
-                let again = program
-                    .run(&args)
-                    .map_err(|error| fail(error.to_string()))?;
-                compare(&again, &alone, Nearness::Bits)
-                    .map_err(|message| fail(format!("threads: {message}")))?;
-            }
-        }
+            let program = compile(jaxpr, &options)?;
+            Ok((program.run(&args)?, program.loops_text()))
+        };
+        let run = |threads| run(threads).map_err(|error: Error| fail(error.to_string()));
+        let ((one, loops), (three, _)) = (run(1)?, run(3)?);
+        let fail = |message: String| fail(format!("{} {message}\n{loops}", isa.name()));
+        compare(&one, &want, nearness).map_err(fail)?;
+        compare(&three, &one, Nearness::Bits).map_err(fail)?;
     }
     Ok(())
 }

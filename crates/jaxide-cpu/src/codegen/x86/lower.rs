@@ -8,8 +8,8 @@ use super::lir::*;
 use super::plan::{Plan, plan};
 use super::target::{FmaSigns, Target};
 use crate::lanes::{
-    Accumulator, Addr, BinOp, BlockId, Body, For, If, Index as LaneIndex, Inst, LaneStep, MemTy,
-    Stmt, TerOp, Trip, Ty, UnOp, Value, While,
+    Accumulator, Addr, BinOp, BlockId, Body, For, If, Index as LaneIndex, Inst, LaneStep, LoopId,
+    MemTy, Stmt, TerOp, Trip, Ty, UnOp, Value, While,
 };
 use iced_x86::{Code, Register};
 use std::collections::HashMap;
@@ -50,6 +50,8 @@ pub(super) fn lower<T: Target>(body: &Body, target: &T) -> Asm {
         parts: vec![0],
         exec: [None; MAX_PARTS],
         counters: vec![LANE; body.loop_count()],
+        cursors: HashMap::new(),
+        open: Vec::new(),
     };
     lower.run();
     lower.asm
@@ -68,13 +70,17 @@ pub(super) struct Lower<'a, T> {
     /// Where the frame keeps each accumulator.
     buffers: Vec<i32>,
     /// Addresses without lane and loop terms.
-    bases: HashMap<Vec<i64>, Var>,
+    pub(super) bases: HashMap<Vec<i64>, Var>,
     reps: Vec<[Option<Reg>; MAX_PARTS]>,
     /// Values that are computed right into a carried register.
     into: HashMap<Value, Value>,
     pub(super) parts: Vec<usize>,
     pub(super) exec: [Option<Reg>; MAX_PARTS],
     counters: Vec<Var>,
+    /// Addresses that loops advance from turn to turn, but for constant parts and lane steps.
+    pub(super) cursors: HashMap<Vec<i64>, Var>,
+    /// The loops around, outermost first.
+    pub(super) open: Vec<LoopId>,
 }
 
 use Register::{EAX, RAX, RDX};
@@ -299,6 +305,14 @@ impl<T: Target> Lower<'_, T> {
             if matches!(body.inst(v), Inst::Const(_)) && ty != Ty::Mask {
                 continue;
             }
+            if let Inst::Load(_, addr) = body.inst(v)
+                && addr.lane == LaneStep::Uniform
+                && part != self.parts[0]
+            {
+                let same = self.get(v, self.parts[0]);
+                self.set(v, part, same);
+                continue;
+            }
             let dst = self.dest(v, part);
             match body.inst(v) {
                 Inst::Const(bits) => self.target.mask_constant(&mut self.asm, dst, *bits != 0),
@@ -498,6 +512,9 @@ impl<T: Target> Lower<'_, T> {
     pub(super) fn base(&mut self, addr: &Addr) -> (Base, i32) {
         let var = self.bases[&base_key(addr)];
         let disp = i32::try_from(addr.offset).unwrap_or(0);
+        if let Some(&cursor) = self.cursors.get(&cursor_key(addr)) {
+            return (Base::Var(cursor), disp);
+        }
         let mut in_rdx = false;
         for &(index, stride) in &addr.terms {
             let LaneIndex::Loop(id) = index else { continue };
@@ -577,16 +594,21 @@ impl<T: Target> Lower<'_, T> {
         }
         let into = std::mem::take(&mut self.into);
         self.into = self.plan.in_place(self.body, f);
+        let cursors = self.enter_cursors(f);
+        self.open.push(f.id);
         self.in_loop(|s| {
             s.asm.push(Lir::Label(head));
             s.block(f.body);
             s.leave_carries(f.carries.iter().map(|c| (c.param, c.next)));
+            s.advance_cursors(&cursors);
             s.asm
                 .int(Code::Add_rm64_imm32, &[Int::Var(counter), Int::Imm(1)]);
             compare(s);
             s.asm.push(Lir::Branch(Cond::Less, head));
         });
         self.into = into;
+        self.open.pop();
+        self.leave_cursors(&cursors);
         self.asm.push(Lir::Label(exit));
         for c in &f.carries {
             for part in self.parts.clone() {
@@ -944,6 +966,17 @@ impl<T: Target> Lower<'_, T> {
             first += r.accumulators.len();
         }
     }
+}
+
+/// What an address shares with others that a loop advances alike: all but a constant part that operands hold.
+pub(super) fn cursor_key(addr: &Addr) -> Vec<i64> {
+    let mut key = base_key(addr);
+    for &(index, stride) in &addr.terms {
+        if let LaneIndex::Loop(id) = index {
+            key.extend([-1 - id.index() as i64, stride]);
+        }
+    }
+    key
 }
 
 /// What an address shares with others: pointer, outer terms, and an offset that no operand can hold.

@@ -8,6 +8,7 @@ mod alloc;
 mod avx2;
 mod avx512;
 mod codes;
+mod cursors;
 mod encode;
 mod lanewise;
 mod lir;

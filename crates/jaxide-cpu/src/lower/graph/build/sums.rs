@@ -89,8 +89,21 @@ impl Build {
                 rhs_batch: later(&product.numbers.rhs_batch),
             };
             let (lhs, rhs) = (stacks[&product.lhs], stacks[&product.rhs]);
-            let whole = self.dot(lhs, rhs, &numbers, sum.dtype, &product.shape)?;
-            let whole = self.scope.transpose(whole, &product.order);
+            let whole = match self.swapped(product) {
+                Some(shape) => {
+                    let numbers = DotDimensionNumbers {
+                        lhs_contracting: numbers.rhs_contracting,
+                        rhs_contracting: numbers.lhs_contracting,
+                        lhs_batch: numbers.rhs_batch,
+                        rhs_batch: numbers.lhs_batch,
+                    };
+                    self.dot(rhs, lhs, &numbers, sum.dtype, &shape)?
+                }
+                None => {
+                    let whole = self.dot(lhs, rhs, &numbers, sum.dtype, &product.shape)?;
+                    self.scope.transpose(whole, &product.order)
+                }
+            };
             total = Some(match total {
                 None => whole,
                 Some(total) => self.map(MapOp::Add, &[total, whole], sum.dtype),
@@ -160,6 +173,20 @@ impl Build {
         let work = graph.value(param).len().saturating_mul(terms);
         let bytes = (elements * dtype.size()).saturating_mul(length);
         (work >= WORTH * elements && bytes <= LARGEST).then_some((products, additions))
+    }
+
+    /// The shape of the product with its operands swapped, if that puts its axes in order.
+    fn swapped(&self, product: &Product) -> Option<Dims> {
+        let batch = product.numbers.lhs_batch.len();
+        let left = self.scope.graph.shape(product.lhs).len()
+            - batch
+            - product.numbers.lhs_contracting.len();
+        let axes = (0..batch)
+            .chain(batch + left..product.shape.len())
+            .chain(batch..batch + left);
+        let in_order = axes.clone().eq(product.order.iter().copied());
+        let identity = product.order.iter().copied().eq(0..product.order.len());
+        (in_order && !identity).then(|| axes.map(|axis| product.shape[axis]).collect())
     }
 
     /// The number of terms of each element of a product.
