@@ -174,7 +174,9 @@ fn functions_must_keep_the_structure_of_the_unknown() {
         .unwrap_err()
         .to_string();
     assert!(
-        error.starts_with("custom_linear_solve: the result of matvec is f32[], and f32[2] is needed"),
+        error.starts_with(
+            "custom_linear_solve: the result of matvec is f32[], and f32[2] is needed"
+        ),
         "{error}"
     );
 }
