@@ -1,5 +1,5 @@
 test:
-    cargo test --workspace
+    cargo test --workspace --all-features
 
 bench:
     cargo build --release -p jaxide-cli

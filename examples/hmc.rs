@@ -64,7 +64,7 @@ impl Data {
 /// One proposal along a trajectory of `LEAPS` leapfrog steps, taken or refused: the next state, and whether it moved.
 fn transition(data: &Data, line: Array, key: &Array) -> (Array, Array) {
     let energy =
-        |line: &Array, momentum: &Array| 0.5 * momentum.square().sum() - data.log_density(line);
+        |line: &Array, momentum: &Array| momentum.square().sum() * 0.5 - data.log_density(line);
     let force = |line: Array| {
         let data = data.clone();
         grad(move |line: Array| data.log_density(&line))(line)

@@ -44,7 +44,7 @@ fn eccentric_anomaly(mean: Array, eccentricity: Array) -> Array {
 fn place(mean: Array, eccentricity: Array) -> Array {
     let anomaly = eccentric_anomaly(mean, eccentricity.clone());
     let x = anomaly.cos() - &eccentricity;
-    let y = (1.0 - eccentricity.square()).sqrt() * anomaly.sin();
+    let y = (1.0f64 - eccentricity.square()).sqrt() * anomaly.sin();
     numpy::stack(&[x, y], 0)
 }
 

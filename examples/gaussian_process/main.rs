@@ -22,7 +22,7 @@ fn observations(count: usize) -> (Array, Array) {
 }
 
 fn curve(x: &Array) -> Array {
-    (2.0 * x).sin() + 0.5 * x
+    (x * 2.0).sin() + x * 0.5
 }
 
 /// The kernel after steps against the gradient of the misfit, and the misfits on the way.

@@ -20,12 +20,12 @@ impl Kernel {
         let scale = (-&self.lengths).exp();
         let (x, y) = (x * &scale, y * scale);
         let distance = numpy::expand_dims(&x, 1) - numpy::expand_dims(&y, 0);
-        (2.0 * &self.amplitude - 0.5 * distance.square().sum_axes(-1)).exp()
+        (&self.amplitude * 2.0 - distance.square().sum_axes(-1) * 0.5).exp()
     }
 
     /// The lower factor of the covariance of what is observed at `x`.
     fn factor(&self, x: &Array) -> Array {
-        let noise = numpy::eye(x.shape()[0], DType::F64) * ((2.0 * &self.noise).exp() + 1e-8);
+        let noise = numpy::eye(x.shape()[0], DType::F64) * ((&self.noise * 2.0).exp() + 1e-8);
         linalg::cholesky(&(self.covariance(x, x) + noise), true)
     }
 }
@@ -39,7 +39,7 @@ pub(crate) fn misfit(kernel: Kernel, x: Array, y: Array) -> Array {
     let lower = kernel.factor(&x);
     let white = solve_lower(&lower, &y);
     let half_log = 0.5 * (2.0 * std::f64::consts::PI).ln();
-    (0.5 * white.square() + diagonal(&lower).log() + half_log).mean()
+    (white.square() * 0.5 + diagonal(&lower).log() + half_log).mean()
 }
 
 /// Mean and variance of the function at new places.
@@ -48,7 +48,7 @@ pub(crate) fn predict(kernel: &Kernel, x: &Array, y: &Array, at: &Array) -> (Arr
     let across = kernel.covariance(x, at);
     let mean = across.t().dot(&cho_solve(&lower, y));
     let explained = solve_lower(&lower, &across).square().sum_axes(0);
-    (mean, (2.0 * &kernel.amplitude).exp() - explained)
+    (mean, (&kernel.amplitude * 2.0).exp() - explained)
 }
 
 /// The solution of `L y = b` for a lower triangle.

@@ -4,7 +4,6 @@
 mod arguments;
 mod commands;
 mod failure;
-mod npz;
 mod output;
 mod program;
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use jaxide::io::Archive;
 use jaxide_core::jaxpr::notes;
 use jaxide_core::jaxpr::parse::parse_bytes;
 use jaxide_core::{ClosedJaxpr, Error, ErrorKind, Tensor, check};
@@ -10,7 +11,6 @@ use jaxide_cpu::CompileOptions;
 use jaxide_cpu::codegen::lanes::Isa;
 
 use crate::failure::{Failure, report_note};
-use crate::npz::Npz;
 
 /// Bytes of stack for threads that read, transform or run programs: enough for the deepest nesting that the parser
 /// lets through. Memory is only taken where it is used.
@@ -155,9 +155,9 @@ impl Program {
     }
 
     /// Takes constants and arguments from an archive.
-    pub(crate) fn inputs(&mut self, npz: &Npz) -> jaxide_core::Result<Vec<Tensor>> {
-        self.jaxpr.consts = constants(&self.jaxpr, npz)?;
-        let names = npz.arguments();
+    pub(crate) fn inputs(&mut self, archive: &Archive) -> jaxide_core::Result<Vec<Tensor>> {
+        self.jaxpr.consts = constants(&self.jaxpr, archive)?;
+        let names = arguments(archive);
         let avals = self.jaxpr.in_avals();
         if names.len() != avals.len() {
             return Err(Error::new(
@@ -173,17 +173,36 @@ impl Program {
         names
             .iter()
             .zip(&avals)
-            .map(|(name, aval)| npz.get(name, aval))
+            .map(|(name, aval)| archive.value(name, aval))
             .collect()
     }
 }
 
+/// Names of the members that are arguments: neither constants nor results. `in0`, `in1`, ... come first and in numerical
+/// order, the others as they are in the archive.
+fn arguments(archive: &Archive) -> Vec<String> {
+    let mut names: Vec<&str> = archive
+        .names()
+        .filter(|name| number(name, "const").is_none() && number(name, "out").is_none())
+        .collect();
+    names.sort_by_key(|name| number(name, "in").unwrap_or(usize::MAX));
+    names.into_iter().map(str::to_owned).collect()
+}
+
+/// The number in `in3`.
+fn number(name: &str, prefix: &str) -> Option<usize> {
+    name.strip_prefix(prefix)?.parse().ok()
+}
+
 /// Values of the constvars: members `const0`, `const1`, ...
-pub(crate) fn constants(jaxpr: &ClosedJaxpr, npz: &Npz) -> jaxide_core::Result<Vec<Tensor>> {
+pub(crate) fn constants(
+    jaxpr: &ClosedJaxpr,
+    archive: &Archive,
+) -> jaxide_core::Result<Vec<Tensor>> {
     let avals = jaxpr.jaxpr.const_avals();
     let numbered = avals.iter().enumerate();
     numbered
-        .map(|(index, aval)| npz.get(&format!("const{index}"), aval))
+        .map(|(index, aval)| archive.value(&format!("const{index}"), aval))
         .collect()
 }
 
@@ -207,5 +226,20 @@ fn read_bytes(path: &Path) -> Result<(String, Vec<u8>), Failure> {
     match bytes {
         Ok(bytes) => Ok((file, bytes)),
         Err(error) => Err(Error::new(ErrorKind::Io, format!("{file}: {error}")).into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_in_numerical_order() {
+        let names = ["in10", "ct0", "in2", "const0", "out0", "tan0"];
+        let archive: Archive = names
+            .iter()
+            .map(|&name| (name, Tensor::scalar(1.0f32)))
+            .collect();
+        assert_eq!(arguments(&archive), ["in2", "in10", "ct0", "tan0"]);
     }
 }

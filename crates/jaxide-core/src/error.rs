@@ -5,6 +5,8 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::{Mutex, PoisonError};
 
+use jaxide_tree::{AxesError, StructureError};
+
 /// A result whose error is [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -292,3 +294,25 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// A mismatch of trees, with the path where they differ.
+impl From<StructureError> for Error {
+    fn from(error: StructureError) -> Self {
+        let path = error.path().to_string();
+        Error::new(ErrorKind::Structure, error.to_string()).at_path(path)
+    }
+}
+
+/// Axes that do not fit the trees they are for.
+impl From<AxesError> for Error {
+    fn from(error: AxesError) -> Self {
+        Error::new(ErrorKind::Structure, error.to_string())
+    }
+}
+
+/// A file that cannot be read or written.
+impl From<std::io::Error> for Error {
+    fn from(error: std::io::Error) -> Self {
+        Error::new(ErrorKind::Io, error.to_string())
+    }
+}

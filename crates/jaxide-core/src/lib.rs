@@ -10,10 +10,11 @@
 //! * [`prims`]: every primitive, one table row and its rules;
 //! * [`transform`]: jvp, batching, partial evaluation, transposition, ...;
 //! * [`eval`]: the reference interpreter;
-//! * [`Tensor`]: concrete arrays, [`DType`]: their element types, [`Error`]: what can go wrong.
+//! * [`Tensor`]: concrete arrays, [`ArrayFormat`]: their text, [`DType`]: their element types, [`Error`]: what can go wrong.
 #![forbid(unsafe_code)]
 
 mod cost;
+mod display;
 mod dtype;
 mod error;
 pub mod eval;
@@ -25,6 +26,7 @@ mod tensor;
 pub mod transform;
 
 pub use cost::{Cost, cost};
+pub use display::{Align, ArrayFormat};
 pub use dtype::DType;
 pub use error::{Error, ErrorKind, Result, Scope, Source};
 pub use jaxpr::{

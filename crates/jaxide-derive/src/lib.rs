@@ -53,11 +53,19 @@ use syn::parse_quote;
 /// | type | `#[pytree(crate = "path")]` | where the items of `jaxide_tree` are found |
 #[proc_macro_derive(Pytree, attributes(pytree))]
 pub fn derive_pytree(input: TokenStream) -> TokenStream {
-    pytree::expand(input.into(), parse_quote!(::jaxide_tree)).into()
+    pytree::expand(input.into(), parse_quote!(::jaxide_tree), None).into()
 }
 
 /// [`macro@Pytree`] for users of `jaxide`, who find the trait at `::jaxide::tree`.
+///
+/// Fields are checked to be trees of its arrays where the struct is declared; for a struct of other leaves, say which with
+/// `#[pytree(leaves = "...")]`.
 #[proc_macro_derive(JaxidePytree, attributes(pytree))]
 pub fn derive_jaxide_pytree(input: TokenStream) -> TokenStream {
-    pytree::expand(input.into(), parse_quote!(::jaxide::tree)).into()
+    pytree::expand(
+        input.into(),
+        parse_quote!(::jaxide::tree),
+        Some(parse_quote!(::jaxide::Array)),
+    )
+    .into()
 }

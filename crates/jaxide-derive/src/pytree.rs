@@ -14,9 +14,15 @@ use syn::{
 use crate::attributes::{self, Role, TypeAttributes};
 
 /// The implementation, or the error as a `compile_error!`.
-pub(crate) fn expand(input: TokenStream, default_path: Path) -> TokenStream {
+///
+/// `usual_leaf` is what leaves usually are: fields are checked to be trees of it.
+pub(crate) fn expand(
+    input: TokenStream,
+    default_path: Path,
+    usual_leaf: Option<Path>,
+) -> TokenStream {
     syn::parse2(input)
-        .and_then(|input| Input::parse(input, default_path))
+        .and_then(|input| Input::parse(input, default_path, usual_leaf))
         .map(|input| input.implementation())
         .unwrap_or_else(|error| error.into_compile_error())
 }
@@ -27,6 +33,7 @@ pub(crate) struct Input {
     pub(crate) generics: Generics,
     pub(crate) attributes: TypeAttributes,
     path: Path,
+    usual_leaf: Option<Path>,
     pub(crate) variants: Vec<Variant>,
 }
 
@@ -47,7 +54,7 @@ pub(crate) struct Field {
 }
 
 impl Input {
-    fn parse(input: DeriveInput, default_path: Path) -> Result<Self> {
+    fn parse(input: DeriveInput, default_path: Path, usual_leaf: Option<Path>) -> Result<Self> {
         let mut attributes = TypeAttributes::parse(&input.attrs)?;
         let path = attributes.path.take().unwrap_or(default_path);
         let name = input.ident;
@@ -107,6 +114,7 @@ impl Input {
             generics: input.generics,
             attributes,
             path,
+            usual_leaf,
             variants,
         })
     }
@@ -115,6 +123,7 @@ impl Input {
         let tree = &self.path;
         let leaf = self.leaf();
         let bounds = self.bounds(&leaf);
+        let checks = self.field_checks();
         let mut generics = self.generics.clone();
         if self.leaf_is_parameter() {
             let parameter: GenericParam = parse_quote!(#leaf);
@@ -140,6 +149,8 @@ impl Input {
                 use #tree as __tree;
 
                 #types
+
+                #checks
 
                 #[automatically_derived]
                 impl #impl_generics __tree::Pytree<#leaf> for #name #ty_generics #where_clause {
@@ -227,6 +238,43 @@ impl Input {
             }
         }
         bounds
+    }
+
+    /// Code that compiles if the fields are trees of what leaves usually are, and points at those that are not. Fields
+    /// whose types have parameters are trees of whatever their arguments are, and those of the type itself are trees if the
+    /// others are.
+    fn field_checks(&self) -> TokenStream {
+        let Some(leaf) = &self.usual_leaf else {
+            return TokenStream::new();
+        };
+        let generics = &self.generics;
+        if self.attributes.leaves.is_some() || self.attributes.role != Role::Container {
+            return TokenStream::new();
+        }
+        let fields = self
+            .variants
+            .iter()
+            .flat_map(|variant| variant.data_fields());
+        let plain = fields.map(|field| &field.ty).filter(|ty| {
+            !mentions(ty, &self.name)
+                && !generics
+                    .type_params()
+                    .any(|parameter| mentions(ty, &parameter.ident))
+        });
+        let checks: Vec<TokenStream> = plain
+            .map(|ty| quote_spanned!(ty.span()=> __is_tree::<#ty>();))
+            .collect();
+        if checks.is_empty() {
+            return TokenStream::new();
+        }
+        let (impl_generics, _, where_clause) = generics.split_for_impl();
+        quote! {
+            #[allow(dead_code, clippy::extra_unused_type_parameters, clippy::extra_unused_lifetimes)]
+            fn __fields_are_trees #impl_generics () #where_clause {
+                fn __is_tree<__T: __tree::Pytree<#leaf>>() {}
+                #(#checks)*
+            }
+        }
     }
 
     /// The `static`s that identify the variants.

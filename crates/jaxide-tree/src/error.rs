@@ -91,6 +91,8 @@ pub enum StructureErrorKind {
     },
     /// A reduction without an initial value, over a tree without leaves.
     EmptyReduce,
+    /// No tree, where the structure of the first is that of the result.
+    NoTrees,
     /// A leaf that was to be taken apart.
     NotANode {
         /// The type of the leaf.
@@ -132,6 +134,7 @@ impl StructureError {
             Keys { expected, .. } => join(expected),
             UnsortableKeys { left, .. } => format!("a key comparable with {left}"),
             EmptyReduce => "at least one leaf".into(),
+            NoTrees => "at least one tree".into(),
             NotANode { .. } => "a container".into(),
         }
     }
@@ -149,7 +152,7 @@ impl StructureError {
             TooManyLeaves { .. } => "more".into(),
             Keys { got, .. } => join(got),
             UnsortableKeys { right, .. } => right.to_string(),
-            EmptyReduce => "none".into(),
+            EmptyReduce | NoTrees => "none".into(),
         }
     }
 
@@ -310,6 +313,7 @@ impl Display for StructureError {
                     "cannot reduce {subject}: it has no leaves, and there is no initial value"
                 )
             }
+            NoTrees => f.write_str("there is no tree whose structure the result could have"),
             NotANode { got } => write!(f, "cannot take {place} apart: {got} is a leaf"),
         }
     }

@@ -53,6 +53,7 @@ mod documents {
 pub use adapter::{Schema, TracingAdapter};
 pub use axes::{AxesError, Axis, IntoAxes};
 pub use compose::{Compose, Fill};
+pub use containers::Static;
 pub use error::{StructureError, StructureErrorKind};
 // `jaxide` offers the second one under the name of the first.
 pub use fetch::FetchMap;
@@ -63,8 +64,8 @@ pub use key::{DictKey, Key, KeyText};
 pub use node::{ChildKeys, Head, NodeStyle, NodeType, StructHead, TypeRef};
 pub use ops::{
     all, broadcast, broadcast_prefix, flatten, flatten_with_path, fold, for_each, leaf_refs,
-    leaves, leaves_with_path, map, map_to, map_with_path, map2, map3, map4, prefix_errors, reduce,
-    reduce_associative, structure, structure_hash, transpose,
+    leaves, leaves_with_path, map, map_many, map_to, map_with_path, map2, map3, map4,
+    prefix_errors, reduce, reduce_associative, structure, structure_hash, transpose,
 };
 pub use path::{KeyEntry, KeyPath};
 pub use pytree::{DictOrder, LeafRef, Pytree, Visitor};

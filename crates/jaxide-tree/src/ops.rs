@@ -183,6 +183,48 @@ maps! {
     map4(second: T2 of L2, third: T3 of L3, fourth: T4 of L4)
 }
 
+/// `f` of the corresponding leaves of any number of trees of one type: it is given one leaf of each tree, in the order of
+/// the trees.
+///
+/// The result has the structure of the first tree, and the others must have it too.
+///
+/// ```
+/// # use jaxide_tree as tree;
+/// let members = [(1.0, vec![2.0]), (3.0, vec![4.0]), (8.0, vec![3.0])];
+/// let mean = tree::map_many(|leaves: &[&f64]| leaves.iter().copied().sum::<f64>() / 3.0, &members)?;
+/// assert_eq!(mean, (4.0, vec![3.0]));
+///
+/// let error = tree::map_many(|leaves: &[&f64]| *leaves[0], &[vec![1.0], vec![1.0, 2.0]]).unwrap_err();
+/// assert_eq!(error.to_string(), "different lengths of list at tree 1: expected 1, got 2");
+/// # Ok::<(), tree::StructureError>(())
+/// ```
+///
+/// # Errors
+///
+/// The first place where another tree has another structure than the first; [`StructureErrorKind::NoTrees`] if there are
+/// none.
+pub fn map_many<L, T: Pytree<L>>(
+    mut f: impl FnMut(&[&L]) -> L,
+    trees: &[T],
+) -> Result<T, StructureError> {
+    let Some(first) = trees.first() else {
+        return Err(StructureError::new(
+            StructureErrorKind::NoTrees,
+            KeyPath::root(),
+        ));
+    };
+    let treedef = structure::<L, T>(first);
+    let mut leaves = Vec::with_capacity(trees.len());
+    for (number, tree) in trees.iter().enumerate() {
+        let own = corresponding::<L, T>(&treedef, tree);
+        leaves.push(own.map_err(|error| error.about(format!("tree {number}")))?);
+    }
+    treedef.unflatten((0..treedef.num_leaves()).map(|leaf| {
+        let each: Vec<&L> = leaves.iter().map(|tree| &*tree[leaf]).collect();
+        f(&each)
+    }))
+}
+
 /// Combines the leaves from left to right, beginning with the first.
 ///
 /// # Errors

@@ -30,6 +30,7 @@
 //! | [`custom_root`], [`custom_linear_solve`], [`linear_transpose`], [`linear_call`] | derivatives of solutions; linear maps |
 //! | [`cond`], [`switch`], [`while_loop`], [`fori_loop`], [`scan`](scan()), [`map`](map()), [`associative_scan`] | control flow that becomes part of the program |
 //! | [`Ref`] | references that a traced function writes to |
+//! | [`io`] | arrays and trees in `.npy`, `.npz` and `.safetensors` files |
 //! | [`tree`] | trees of arrays, and `#[derive(Pytree)]` for your own structs |
 //!
 //! # Functions
@@ -66,6 +67,7 @@ mod array;
 mod control;
 mod execute;
 mod function;
+pub mod io;
 pub mod lax;
 pub mod nn;
 pub mod numpy;
@@ -74,7 +76,9 @@ mod state;
 mod trace;
 
 pub use api::*;
-pub use array::{Array, Leaf, Nested};
+#[cfg(feature = "nalgebra")]
+pub use array::RowMajorView;
+pub use array::{Array, AsShape, Axes, Integer, Leaf, Nested, Numbers, Values};
 pub use control::*;
 pub use execute::{Cache, CachedProgram, cache, debug_nans, with_interpreter};
 pub use function::{ArgList, Arguments, Function, Transformed};

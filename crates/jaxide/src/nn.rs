@@ -2,7 +2,7 @@
 
 use jaxide_core::Scalar;
 
-use crate::array::Array;
+use crate::array::{Array, Integer};
 use crate::numpy::{self, normalize_axis};
 use crate::trace::library;
 use crate::{custom_jvp, lax};
@@ -78,7 +78,7 @@ pub fn gelu(x: &Array) -> Array {
 /// # Panics
 /// When there is no such axis.
 #[track_caller]
-pub fn softmax(x: &Array, axis: i64) -> Array {
+pub fn softmax(x: &Array, axis: impl Integer) -> Array {
     let axis = normalize_axis("softmax", axis, x.ndim());
     let exponentials = lax::exp(&below_largest(x, axis));
     let sum = lax::reduce_sum(&exponentials, &[axis]);
@@ -96,7 +96,7 @@ pub fn softmax(x: &Array, axis: i64) -> Array {
 /// assert_eq!(p.to_vec::<f32>(), [0.5, 0.5]);
 /// ```
 #[track_caller]
-pub fn log_softmax(x: &Array, axis: i64) -> Array {
+pub fn log_softmax(x: &Array, axis: impl Integer) -> Array {
     let axis = normalize_axis("log_softmax", axis, x.ndim());
     library("log_softmax", &axis.to_string(), [x], |[x]| {
         let x = below_largest(x, axis);

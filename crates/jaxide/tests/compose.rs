@@ -202,7 +202,7 @@ fn numbers_promote_as_in_numpy() {
     assert_eq!((&i / 2).dtype(), DType::F32);
     assert_eq!((f.astype(DType::F64) * 2.0).dtype(), DType::F64);
     assert_eq!((f.astype(DType::F16) * 2.0).dtype(), DType::F16);
-    assert_eq!((-7 + &i).to_vec::<i32>(), [-6, -5]);
+    assert_eq!((-7i32 + &i).to_vec::<i32>(), [-6, -5]);
     assert_eq!((Array::from([-7i32, 7]) % 3).to_vec::<i32>(), [2, 1]);
     assert_eq!(
         numpy::floor_divide(&Array::from([-7i32, 7]), &Array::from(2)).to_vec::<i32>(),

@@ -4,13 +4,13 @@ use std::hint::black_box;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use jaxide::io::Archive;
 use jaxide_core::{Aval, DType, Result, Scalar, Tensor};
 use serde_json::json;
 
 use super::eval::archive;
 use crate::arguments::value;
 use crate::failure::Failure;
-use crate::npz::Npz;
 use crate::program::{Backend, Program, only_file};
 
 /// Runs the command.
@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &mut lexopt::Parser) -> std::result::Result<(), Fai
     let file = only_file(files)?;
     let mut program = Program::read_legal(&file)?;
     let args = match inputs {
-        Some(path) => program.inputs(&Npz::read(&path)?)?,
+        Some(path) => program.inputs(&Archive::read_npz(&path)?)?,
         None => random_inputs(&mut program)?,
     };
     let measured =
@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &mut lexopt::Parser) -> std::result::Result<(), Fai
             }
         })?;
     if let Some(path) = output {
-        archive(&measured.results).write(&path)?;
+        archive(&measured.results).write_npz(&path)?;
     }
     measured.print(as_json);
     Ok(())

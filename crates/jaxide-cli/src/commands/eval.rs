@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
+use jaxide::io::Archive;
 use jaxide_core::Tensor;
 
 use crate::arguments::value;
 use crate::failure::Failure;
-use crate::npz::Npz;
 use crate::output;
 use crate::program::{Backend, Program, only_file};
 
@@ -27,13 +27,13 @@ pub(crate) fn run(arguments: &mut lexopt::Parser) -> Result<(), Failure> {
         }
     }
     let mut program = Program::read_legal(&only_file(files)?)?;
-    let npz = inputs.map_or_else(|| Ok(Npz::default()), |path| Npz::read(&path))?;
-    let args = program.inputs(&npz)?;
+    let given = inputs.map_or_else(|| Ok(Archive::new()), Archive::read_npz)?;
+    let args = program.inputs(&given)?;
     let results = backend
         .run(&program.jaxpr, &args, threads)
         .map_err(|error| program.failure(error))?;
     match output {
-        Some(path) => archive(&results).write(&path)?,
+        Some(path) => archive(&results).write_npz(&path)?,
         None => {
             for (index, result) in results.iter().enumerate() {
                 let elements = brackets(result, 0, 0);
@@ -45,12 +45,11 @@ pub(crate) fn run(arguments: &mut lexopt::Parser) -> Result<(), Failure> {
 }
 
 /// Results as members `out0`, `out1`, ...
-pub(crate) fn archive(results: &[Tensor]) -> Npz {
-    let mut npz = Npz::default();
-    for (index, result) in results.iter().enumerate() {
-        npz.push(format!("out{index}"), result.clone());
-    }
-    npz
+pub(crate) fn archive(results: &[Tensor]) -> Archive {
+    let numbered = results.iter().enumerate();
+    numbered
+        .map(|(index, result)| (format!("out{index}"), result.clone()))
+        .collect()
 }
 
 /// Elements in nested brackets, long axes shortened in the middle.

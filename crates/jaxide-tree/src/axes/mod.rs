@@ -69,25 +69,26 @@ impl Display for Axis {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tree of axes",
     label = "not axes",
-    note = "axes are `i32`, `usize`, `None`, tuples, vectors and maps of them, `axes!(…)`, or a `&T` where `T: Pytree<Axis>`"
+    note = "axes are integers, `None`, tuples, vectors and maps of them, `axes!(…)`, or a `&T` where `T: Pytree<Axis>`"
 )]
 pub trait IntoAxes {
     /// The axes as a tree.
     fn into_axes(self) -> Tree<Axis>;
 }
 
-impl IntoAxes for i32 {
-    fn into_axes(self) -> Tree<Axis> {
-        Tree::Leaf(Axis(Some(self)))
-    }
+macro_rules! integers {
+    ($($ty:ty)*) => { $(
+        /// No array has an axis that an `i32` cannot count.
+        impl IntoAxes for $ty {
+            fn into_axes(self) -> Tree<Axis> {
+                let nearest = if self > 0 { i32::MAX } else { i32::MIN };
+                Tree::Leaf(Axis(Some(self.try_into().unwrap_or(nearest))))
+            }
+        }
+    )* };
 }
 
-/// No array has an axis that an `i32` cannot count.
-impl IntoAxes for usize {
-    fn into_axes(self) -> Tree<Axis> {
-        i32::try_from(self).unwrap_or(i32::MAX).into_axes()
-    }
-}
+integers!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
 
 impl IntoAxes for Option<i32> {
     fn into_axes(self) -> Tree<Axis> {

@@ -1,11 +1,14 @@
 //! The standard containers as pytrees, and the standard leaf types.
 
+mod fixed;
 mod map;
 mod pointer;
 mod sequence;
 mod tuple;
 
 use std::marker::PhantomData;
+
+pub use fixed::Static;
 
 use crate::{Pytree, StructureError, Unflatten, Visitor};
 

@@ -1,8 +1,8 @@
 //! Functions of pytrees as functions of lists of arrays.
 
 use jaxide_core::transform::{Step, apply};
-use jaxide_core::{Aval, ClosedJaxpr, Error, ErrorKind};
-use jaxide_tree::{Pytree, StructureError, TreeDef};
+use jaxide_core::{Aval, ClosedJaxpr, Error};
+use jaxide_tree::{Pytree, TreeDef};
 
 use crate::array::Array;
 use crate::function::{ArgList, Function};
@@ -23,13 +23,7 @@ pub(crate) fn flatten<T: Pytree<Array>>(tree: &T) -> FlatArgs {
 /// Puts a tree together.
 #[track_caller]
 pub(crate) fn unflatten<T: Pytree<Array>>(treedef: &TreeDef, leaves: Vec<Array>) -> T {
-    treedef.unflatten(leaves).map_err(structure).or_raise()
-}
-
-/// A mismatch of trees as an error of this crate.
-pub(crate) fn structure(error: StructureError) -> Error {
-    let path = error.path().to_string();
-    Error::new(ErrorKind::Structure, error.to_string()).at_path(path)
+    treedef.unflatten(leaves).map_err(Error::from).or_raise()
 }
 
 /// The structure of what is differentiated and that of further results: of a pair, or of what has none.

@@ -5,9 +5,7 @@ use jaxide_core::{Aval, Error, ErrorKind};
 use jaxide_tree::{Pytree, TreeDef};
 
 use super::argnums::{behind, known};
-use super::flat::{
-    avals, call, flatten, results_and_aux, structure, trace_flat, transformed, unflatten,
-};
+use super::flat::{avals, call, flatten, results_and_aux, trace_flat, transformed, unflatten};
 use crate::array::Array;
 use crate::function::{ArgList, Arguments, Function};
 use crate::trace::{Captures, raise};
@@ -166,7 +164,7 @@ fn check_tangents(
                     format!("{want} is expected, and {got} is given"),
                 )
             },
-            structure,
+            Error::from,
         );
         raise(error.in_operation(operation));
     }

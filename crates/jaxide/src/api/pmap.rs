@@ -7,7 +7,7 @@ use jaxide_tree::{Pytree, Tree};
 
 use super::flat::{avals, flatten, trace_flat, unflatten};
 use super::jit::{JitOptions, call_named};
-use super::vmap::{axes_error, lanes};
+use super::vmap::lanes;
 use crate::array::Array;
 use crate::function::{ArgList, Arguments, Function, Transformed};
 use crate::trace::{Captures, Known, OrRaise, bind, raise, with_axes};
@@ -159,7 +159,7 @@ where
     Out: Pytree<Array>,
 {
     const OPERATION: &str = "pmap";
-    let mistake = |error: axes::AxesError| axes_error(&error).in_operation(OPERATION);
+    let mistake = |error: axes::AxesError| Error::from(error).in_operation(OPERATION);
     let args = flatten(args);
     let (in_dims, size) = lanes(&options.in_axes, options.axis_size, &args)
         .map_err(|error| error.in_operation(OPERATION))

@@ -2,7 +2,7 @@
 
 use jaxide_core::prims::{BatchAxis, Name};
 use jaxide_core::transform::{OutDim, batch};
-use jaxide_core::{Aval, Builder, Error, ErrorKind, Result};
+use jaxide_core::{Aval, Builder, Error, Result};
 use jaxide_tree::axes::{self, AxesError, Axis, IntoAxes};
 use jaxide_tree::{Pytree, Tree};
 
@@ -111,11 +111,6 @@ impl<Args: ArgList, Out: 'static> Transformed<Args, Out, VmapOptions> {
     }
 }
 
-/// A mistake in axes as an error of this crate.
-pub(super) fn axes_error(error: &AxesError) -> Error {
-    Error::new(ErrorKind::Structure, error.to_string())
-}
-
 #[track_caller]
 fn map<F, Args, Out>(f: &F, options: &VmapOptions, args: Args) -> Out
 where
@@ -123,7 +118,7 @@ where
     Args: ArgList,
     Out: Pytree<Array>,
 {
-    let mistake = |error: AxesError| axes_error(&error).in_operation("vmap");
+    let mistake = |error: AxesError| Error::from(error).in_operation("vmap");
     let args = flatten(&args);
     let (in_dims, size) = lanes(&options.in_axes, options.axis_size, &args)
         .map_err(|error| error.in_operation("vmap"))
@@ -182,7 +177,7 @@ pub(super) fn lanes(
     axis_size: Option<usize>,
     args: &FlatArgs,
 ) -> Result<(Vec<Option<usize>>, usize)> {
-    let mistake = |error: AxesError| axes_error(&error);
+    let mistake = |error: AxesError| Error::from(error);
     let axes = axes::flatten_in_axes("in_axes", in_axes, &args.treedef).map_err(mistake)?;
     let paths = args.treedef.key_paths();
     let shapes = args.leaves.iter().map(Array::shape);

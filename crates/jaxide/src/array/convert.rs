@@ -27,8 +27,8 @@ impl From<&Array> for Array {
     }
 }
 
-/// Numbers are weakly typed: they take the element type of the arrays they meet. Alone, integers are `i32` and floats
-/// `f32`.
+/// Numbers are weakly typed: they take the element type of the arrays they meet. Alone, integers are `i32`, floats `f32`
+/// and complex numbers `c64`.
 macro_rules! numbers {
     ($($ty:ty => $dtype:ident, $value:expr;)*) => { $(
         impl From<$ty> for Array {
@@ -37,7 +37,37 @@ macro_rules! numbers {
                 Array::weak(scalar(value), DType::$dtype)
             }
         }
+    )* };
+}
 
+numbers! {
+    i8 => I32, |x| Scalar::Int(x.into());
+    i16 => I32, |x| Scalar::Int(x.into());
+    i32 => I32, |x| Scalar::Int(x.into());
+    i64 => I32, Scalar::Int;
+    isize => I32, |x| Scalar::Int(x as i64);
+    u8 => I32, |x| Scalar::Int(x.into());
+    u16 => I32, |x| Scalar::Int(x.into());
+    u32 => I32, |x| Scalar::Int(x.into());
+    u64 => I32, unsigned;
+    usize => I32, |x| unsigned(x as u64);
+    half::f16 => F32, |x| Scalar::Float(shortest_half(x.to_f64(), |d| half::f16::from_f64(d) == x));
+    half::bf16 => F32, |x| Scalar::Float(shortest_half(x.to_f64(), |d| half::bf16::from_f64(d) == x));
+    f32 => F32, |x| Scalar::Float(shortest(x));
+    f64 => F32, Scalar::Float;
+    bool => Bool, Scalar::Bool;
+    Complex<f32> => C64, |x| Scalar::Complex(shortest(x.re), shortest(x.im));
+    Complex<f64> => C64, |x| Scalar::Complex(x.re, x.im);
+}
+
+fn unsigned(value: u64) -> Scalar {
+    i64::try_from(value).map_or(Scalar::UInt(value), Scalar::Int)
+}
+
+/// Numbers that are leaves of trees of arrays. Those that Rust counts with are not: a width in a struct is static, and a
+/// compiler that says so is better than a trace that cannot ask its value.
+macro_rules! leaf_numbers {
+    ($($ty:ty)*) => { $(
         impl jaxide_tree::Pytree<Array> for $ty {
             fn visit<'a, V: jaxide_tree::Visitor<'a, Array>>(&'a self, visitor: &mut V)
             where
@@ -84,18 +114,15 @@ from_scalar! {
     f64 => |s| s.as_f64();
 }
 
-numbers! {
-    i32 => I32, |x| Scalar::Int(x.into());
-    i64 => I32, Scalar::Int;
-    f32 => F32, |x| Scalar::Float(shortest(x));
-    f64 => F32, Scalar::Float;
-    bool => Bool, Scalar::Bool;
-}
+leaf_numbers!(i32 i64 f32 f64 bool);
 
-impl From<Complex<f64>> for Array {
-    fn from(value: Complex<f64>) -> Self {
-        Array::weak(Scalar::Complex(value.re, value.im), DType::C64)
+/// The double with the fewest digits that is still the same number of 16 bits.
+fn shortest_half(value: f64, same: impl Fn(f64) -> bool) -> f64 {
+    if !value.is_finite() {
+        return value;
     }
+    let digits = (0..6).map(|digits| format!("{value:.digits$e}").parse().unwrap_or(value));
+    digits.into_iter().find(|&d| same(d)).unwrap_or(value)
 }
 
 /// The double with the same shortest digits: `0.1f32` stays `0.1` in the text.
@@ -176,6 +203,23 @@ leaves!(
     Complex<f64>
 );
 single!(bool);
+
+/// Numbers as wide as an address are those of 64 bits.
+macro_rules! address_sized {
+    ($($ty:ty => $wide:ty;)*) => { $(
+        impl Leaf for $ty {
+            fn build(shape: &[usize], elements: Vec<Self>) -> Result<Tensor> {
+                Tensor::from_vec(shape, elements.into_iter().map(|x| x as $wide).collect())
+            }
+        }
+        single!($ty);
+    )* };
+}
+
+address_sized! {
+    isize => i64;
+    usize => u64;
+}
 
 impl Leaf for bool {
     fn build(shape: &[usize], elements: Vec<Self>) -> Result<Tensor> {

@@ -1,76 +1,118 @@
-//! Arrays as text: `array([1. 2. 3.], f32)`-like rows, summarised when long.
+//! Arrays as text.
 
 use std::fmt;
 
-use jaxide_core::{Scalar, Tensor};
+use jaxide_core::{Align, ArrayFormat, Tensor};
 
 use super::{Array, Repr};
-
-/// Rows longer than this are summarised by their first and last elements.
-const SUMMARY: usize = 6;
+use crate::trace::value_of;
 
 /// Elements in nested brackets, as NumPy prints them; a traced array prints its type.
+///
+/// | | |
+/// |---|---|
+/// | `{:.3}` | at most three digits behind the point, as `numpy.set_printoptions(precision=3)` |
+/// | `{:8}`, `{:<8}`, `{:^8}` | elements of at least eight characters, at their end, start or middle |
+/// | `{:+}` | a sign in front of positive numbers too |
+/// | `{:#}` | all elements, where otherwise more than 1000 are summarised |
+///
+/// ```
+/// use jaxide::Array;
+/// let x = Array::from([[1.0f32, 0.5], [2.0 / 3.0, -10.0]]);
+/// assert_eq!(x.to_string(), "[[  1.          0.5       ]\n [  0.6666667 -10.       ]]");
+/// assert_eq!(format!("{x:.3}"), "[[  1.      0.5  ]\n [  0.667 -10.   ]]");
+/// assert_eq!(format!("{:5}", Array::from([1, 20])), "[    1    20]");
+/// ```
 impl fmt::Display for Array {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Repr::Tracer(tracer) => write!(f, "Traced<{}>", tracer.aval),
             Repr::Spec(aval) => write!(f, "Spec<{aval}>"),
-            Repr::Number(literal) => write!(f, "{}", literal.value),
-            Repr::Concrete { elements, .. } => match elements.tensor() {
-                Ok(tensor) => rows(f, &tensor, 0, 0, 0),
-                Err(_) => f.write_str("<donated>"),
-            },
+            Repr::Number(_) | Repr::Concrete { .. } => {
+                let value = value_of(self).map_err(|_| fmt::Error)?;
+                f.write_str(&titled(&value, format(f).text(&value)))
+            }
         }
     }
 }
 
-/// The elements of axis `axis` from flat position `start`.
-fn rows(
-    f: &mut fmt::Formatter<'_>,
-    tensor: &Tensor,
-    axis: usize,
-    start: usize,
-    indent: usize,
-) -> fmt::Result {
-    let shape = tensor.shape();
-    if axis == shape.len() {
-        return match tensor.scalar_at(start) {
-            Some(Scalar::Float(value)) if tensor.dtype() == jaxide_core::DType::F32 => {
-                write!(f, "{:?}", value as f32)
-            }
-            Some(value) => write!(f, "{value}"),
-            None => f.write_str("key"),
-        };
+/// What the formatter asks for.
+fn format(f: &fmt::Formatter<'_>) -> ArrayFormat {
+    let usual = ArrayFormat::default();
+    ArrayFormat {
+        precision: f.precision(),
+        plus: f.sign_plus(),
+        threshold: if f.alternate() {
+            usize::MAX
+        } else {
+            usual.threshold
+        },
+        width: f.width().unwrap_or(0),
+        align: match f.align() {
+            Some(fmt::Alignment::Left) => Align::Left,
+            Some(fmt::Alignment::Center) => Align::Center,
+            Some(fmt::Alignment::Right) | None => Align::Right,
+        },
+        ..usual
     }
-    let stride: usize = shape[axis + 1..].iter().product();
-    let length = shape[axis];
-    let summarised = tensor.len() > 1000 && length > SUMMARY;
-    f.write_str("[")?;
-    let mut index = 0;
-    while index < length {
-        if index > 0 {
-            if axis + 1 == shape.len() {
-                f.write_str(", ")?;
-            } else {
-                write!(f, ",\n{:1$}", "", indent + 1)?;
-            }
-        }
-        if summarised && index == SUMMARY / 2 {
-            f.write_str("...")?;
-            index = length - SUMMARY / 2;
-            continue;
-        }
-        rows(f, tensor, axis + 1, start + index * stride, indent + 1)?;
-        index += 1;
-    }
-    f.write_str("]")
 }
 
+/// The text of keys, which shows their words, says that they are keys.
+fn titled(value: &Tensor, text: String) -> String {
+    if !value.dtype().is_key() {
+        return text;
+    }
+    let dtype = value.dtype();
+    format!(
+        "Array({}, dtype={dtype}) overlaying:\n{text}",
+        tuple(value.shape())
+    )
+}
+
+/// A shape as Python writes it.
+fn tuple(shape: &[usize]) -> String {
+    match shape {
+        [only] => format!("({only},)"),
+        _ => {
+            let lengths: Vec<String> = shape.iter().map(usize::to_string).collect();
+            format!("({})", lengths.join(", "))
+        }
+    }
+}
+
+/// The elements and the type, as JAX writes them: `Array([1., 2.], dtype=float32)`. The same options as for
+/// [`Display`](fmt::Display).
 impl fmt::Debug for Array {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Repr::Tracer(_) | Repr::Spec(_) => write!(f, "{self}"),
-            Repr::Number(_) | Repr::Concrete { .. } => write!(f, "Array({self}, {})", self.dtype()),
+        const PREFIX: &str = "Array(";
+        if matches!(self.0, Repr::Tracer(_) | Repr::Spec(_)) || self.dtype().is_key() {
+            return fmt::Display::fmt(self, f);
         }
+        let value = value_of(self).map_err(|_| fmt::Error)?;
+        let asked = format(f);
+        let elements = ArrayFormat {
+            // A number by itself is written as one of an array.
+            precision: asked.precision.or(Some(8)),
+            separator: ", ",
+            indent: PREFIX.len(),
+            suffix: 1,
+            ..asked
+        };
+        let mut text = elements.text(&value);
+        if value.is_empty() {
+            text += &format!(", shape={}", tuple(value.shape()));
+        }
+        let mut dtype = format!("dtype={}", value.dtype().numpy_name());
+        if self.weak_type() {
+            dtype += ", weak_type=True";
+        }
+        let last = text.rsplit('\n').next().map_or(0, str::len);
+        // JAX counts neither the prefix of a single line nor writes the break that it wants.
+        let between = if last + dtype.len() + 4 > 75 {
+            format!(",\n{:1$}", "", PREFIX.len())
+        } else {
+            ", ".to_owned()
+        };
+        write!(f, "{PREFIX}{text}{between}{dtype})")
     }
 }

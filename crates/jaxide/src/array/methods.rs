@@ -2,9 +2,9 @@
 
 use jaxide_core::{DType, Error};
 
-use super::{Array, as_dtype};
+use super::{Array, AsShape, Axes, as_dtype};
 use crate::lax;
-use crate::numpy::{self, Axes};
+use crate::numpy;
 use crate::trace::raise;
 
 /// Methods that are functions of [`numpy`] under the same name.
@@ -201,23 +201,22 @@ impl Array {
     /// # Panics
     /// When the numbers of elements differ.
     #[track_caller]
-    pub fn reshape(&self, shape: &[i64]) -> Array {
+    pub fn reshape(&self, shape: impl AsShape) -> Array {
         numpy::reshape(self, shape)
     }
 
     /// The axes in reverse order.
     #[track_caller]
     pub fn t(&self) -> Array {
-        let axes: Vec<usize> = (0..self.ndim()).rev().collect();
-        lax::transpose(self, &axes)
+        lax::transpose(self, ())
     }
 
-    /// The axes in another order.
+    /// The axes in another order; with `()` in reverse order.
     ///
     /// # Panics
     /// When `axes` does not name every axis once.
     #[track_caller]
-    pub fn transpose(&self, axes: &[usize]) -> Array {
+    pub fn transpose(&self, axes: impl Axes) -> Array {
         lax::transpose(self, axes)
     }
 
@@ -259,7 +258,7 @@ impl Array {
     /// # Panics
     /// When it does not broadcast to it.
     #[track_caller]
-    pub fn broadcast_to(&self, shape: &[usize]) -> Array {
+    pub fn broadcast_to(&self, shape: impl AsShape) -> Array {
         numpy::broadcast_to(self, shape)
     }
 
@@ -268,7 +267,7 @@ impl Array {
     /// # Panics
     /// When the array is too large to hold.
     #[track_caller]
-    pub fn zeros(shape: &[usize], dtype: DType) -> Array {
+    pub fn zeros(shape: impl AsShape, dtype: DType) -> Array {
         numpy::zeros(shape, dtype)
     }
 
@@ -277,7 +276,7 @@ impl Array {
     /// # Panics
     /// When the array is too large to hold.
     #[track_caller]
-    pub fn ones(shape: &[usize], dtype: DType) -> Array {
+    pub fn ones(shape: impl AsShape, dtype: DType) -> Array {
         numpy::ones(shape, dtype)
     }
 }

@@ -3,17 +3,28 @@
 mod convert;
 mod display;
 mod elements;
+#[cfg(feature = "faer")]
+mod faer;
 mod methods;
+#[cfg(feature = "nalgebra")]
+mod nalgebra;
 #[cfg(feature = "ndarray")]
 mod ndarray;
 mod operators;
 mod promote;
+mod shape;
+mod values;
 
 use jaxide_core::{Aval, DType, Element, Error, Literal, Result, Scalar, Tensor};
 
 pub use convert::{Leaf, Nested};
 pub(crate) use elements::{Donation, Elements};
+#[cfg(feature = "nalgebra")]
+pub use nalgebra::RowMajorView;
 pub(crate) use promote::{as_dtype, promote, promote_dtypes, result_dtype};
+pub use shape::{AsShape, Axes, Integer, Numbers};
+pub(crate) use shape::{lengths, normalize_axis};
+pub use values::Values;
 
 use crate::trace::{OrRaise, Tracer, aval_of, raise, value_of};
 
@@ -61,6 +72,19 @@ impl Array {
         }))
     }
 
+    /// A rank-0 array with the element type of the Rust type: unlike the number itself, which an operation converts to the
+    /// element type of the array beside it, it takes part in promotion.
+    ///
+    /// ```
+    /// use jaxide::{Array, DType};
+    /// let x = Array::from([1.0f32, 2.0]);
+    /// assert_eq!((&x * 0.6f64).dtype(), DType::F32);
+    /// assert_eq!((&x * Array::scalar(0.6f64)).dtype(), DType::F64);
+    /// ```
+    pub fn scalar<T: Leaf>(value: T) -> Self {
+        Array::from(T::build(&[], vec![value]).or_raise())
+    }
+
     /// Elements in row-major order under a shape.
     ///
     /// # Panics
@@ -72,8 +96,8 @@ impl Array {
     /// assert_eq!(a.shape(), [2, 2]);
     /// ```
     #[track_caller]
-    pub fn from_vec<T: Element>(shape: &[usize], elements: Vec<T>) -> Self {
-        Array::from(Tensor::from_vec(shape, elements).or_raise())
+    pub fn from_vec<T: Element>(shape: impl AsShape, elements: Vec<T>) -> Self {
+        Array::from(Tensor::from_vec(&lengths("from_vec", &shape), elements).or_raise())
     }
 
     /// A specification: an element type and a shape without elements, for [`make_jaxpr`](crate::make_jaxpr).
@@ -84,8 +108,12 @@ impl Array {
     /// let jaxpr = make_jaxpr(f)(Array::spec(DType::F32, &[4])).unwrap();
     /// assert_eq!(jaxpr.to_string(), "{ lambda ; a:f32[4]. let b:f32[4] = sin a in (b,) }");
     /// ```
-    pub fn spec(dtype: DType, shape: &[usize]) -> Self {
-        Array(Repr::Spec(Aval::new(dtype, shape)))
+    ///
+    /// # Panics
+    /// When a length is negative.
+    #[track_caller]
+    pub fn spec(dtype: DType, shape: impl AsShape) -> Self {
+        Array(Repr::Spec(Aval::new(dtype, &lengths("spec", &shape))))
     }
 
     /// A specification of this type.

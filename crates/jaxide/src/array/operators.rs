@@ -2,11 +2,14 @@
 
 use std::ops;
 
+use num_complex::Complex;
+
 use super::Array;
 use crate::numpy;
 
 /// An operator and its assignment. The other operand is anything that becomes an array, so that the type of the result
-/// is known before that of a literal; in front of an array, literals are `f64` and `i32`.
+/// is known before that of a literal. In front of an array stands any primitive number: a literal there is `f64` or `i32`,
+/// which Rust decides last, so that a method called on `2.0 * x` at once needs the type: `2.0f64 * x`, or `x * 2.0`.
 macro_rules! binary {
     ($($trait:ident $method:ident $assign_trait:ident $assign:ident $function:path;)*) => { $(
         impl<T: Into<Array>> ops::$trait<T> for Array {
@@ -26,7 +29,9 @@ macro_rules! binary {
             fn $assign(&mut self, other: T) { *self = $function(self, &other.into()); }
         }
 
-        number_first!($trait $method $function, i32 f64);
+        number_first!($trait $method $function,
+            i8 i16 i32 i64 isize u8 u16 u32 u64 usize half::f16 half::bf16 f32 f64 bool Complex<f32> Complex<f64>
+        );
     )* };
 }
 

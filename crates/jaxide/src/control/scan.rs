@@ -6,7 +6,7 @@ use jaxide_tree::Pytree;
 
 use super::carry;
 use crate::api::flat::{flatten, unflatten};
-use crate::array::Array;
+use crate::array::{Array, Integer, normalize_axis};
 use crate::lax;
 use crate::trace::{Captures, Known, OrRaise, bind, raise, trace};
 
@@ -190,10 +190,12 @@ fn common_length(operation: &str, leaves: &[Array], given: Option<usize>) -> usi
 pub fn associative_scan<T: Pytree<Array>>(
     combine: impl Fn(T, T) -> T,
     elements: T,
-    axis: usize,
+    axis: impl Integer,
     reverse: bool,
 ) -> T {
     let elements = flatten(&elements);
+    let rank = elements.leaves.first().map_or(1, Array::ndim);
+    let axis = normalize_axis("associative_scan", axis, rank);
     let flip = |leaves: &[Array]| {
         leaves
             .iter()

@@ -4,8 +4,7 @@ use jaxide_core::prims::{self, GatherScatterMode, NoConsts, OptionalJaxpr};
 use jaxide_core::{Atom, Aval, Builder, ClosedJaxpr, DType, Scalar};
 
 use super::reduction::combiner;
-use super::shape::dims;
-use crate::array::{Array, as_dtype};
+use crate::array::{Array, AsShape, as_dtype, lengths};
 use crate::trace::{OrRaise, bind_one};
 
 /// A box of lengths `sizes` whose start, a scalar per axis, is moved so that it fits.
@@ -13,15 +12,11 @@ use crate::trace::{OrRaise, bind_one};
 /// # Panics
 /// When starts are not integer scalars of one type, or a length is too large.
 #[track_caller]
-pub fn dynamic_slice(x: &Array, starts: &[Array], sizes: &[usize]) -> Array {
+pub fn dynamic_slice(x: &Array, starts: &[Array], sizes: impl AsShape) -> Array {
+    let slice_sizes = lengths("dynamic_slice", &sizes);
     let mut operands = vec![x.clone()];
     operands.extend(starts.iter().map(strong));
-    bind_one(
-        prims::DynamicSlice {
-            slice_sizes: dims(sizes),
-        },
-        &operands,
-    )
+    bind_one(prims::DynamicSlice { slice_sizes }, &operands)
 }
 
 /// `x` with a box overwritten by `update`; the start, a scalar per axis, is moved so that it fits.
@@ -51,7 +46,7 @@ pub fn gather(
     x: &Array,
     indices: &Array,
     dimension_numbers: prims::GatherDimensionNumbers,
-    slice_sizes: &[usize],
+    slice_sizes: impl AsShape,
     mode: GatherScatterMode,
     fill_value: Option<Scalar>,
 ) -> Array {
@@ -60,7 +55,7 @@ pub fn gather(
         fill_value,
         indices_are_sorted: false,
         mode,
-        slice_sizes: dims(slice_sizes),
+        slice_sizes: lengths("gather", &slice_sizes),
         unique_indices: false,
     };
     bind_one(prim, &[x.clone(), indices.clone()])
@@ -125,7 +120,7 @@ pub fn scatter_apply(
     indices: &Array,
     f: impl Fn(Array) -> Array,
     dimension_numbers: prims::ScatterDimensionNumbers,
-    update_shape: &[usize],
+    update_shape: impl AsShape,
     mode: GatherScatterMode,
 ) -> Array {
     let update_jaxpr = combiner("scatter_apply", &[x.dtype(), x.dtype()], |args| {

@@ -18,7 +18,7 @@ use jaxide_tree::Pytree;
 
 use super::{convert_element_type, expand_dims, reduce_sum, squeeze};
 use crate::api::flat::{flatten, unflatten};
-use crate::array::{Array, Repr};
+use crate::array::{Array, Integer, Repr, normalize_axis};
 use crate::trace::{bind_one, named_axis_size, raise};
 
 /// Names of axes: `"i"`, `["i", "j"]`, or for reductions a list that counts axes of the array too.
@@ -258,16 +258,25 @@ pub fn axis_index(axes: impl NamedAxes) -> Array {
 /// # Panics
 /// When no such axis is in scope, or `axis` is out of range.
 #[track_caller]
-pub fn all_gather<T: Pytree<Array>>(x: &T, axes: impl NamedAxes, axis: usize, tiled: bool) -> T {
+pub fn all_gather<T: Pytree<Array>>(
+    x: &T,
+    axes: impl NamedAxes,
+    axis: impl Integer,
+    tiled: bool,
+) -> T {
     let names = names_of("all_gather", &axes);
-    let prim = AllGather {
-        all_gather_dimension: axis,
-        axis_index_groups: Opaque::none(),
-        axis_size: size_of("all_gather", &axes.axes()),
-        axis_name: AxisNames::Many(names),
-        tiled,
-    };
-    each(x, |leaf| bind_one(prim.clone(), std::slice::from_ref(leaf)))
+    let axis_size = size_of("all_gather", &axes.axes());
+    each(x, |leaf| {
+        let rank = leaf.ndim() + usize::from(!tiled);
+        let prim = AllGather {
+            all_gather_dimension: normalize_axis("all_gather", axis, rank),
+            axis_index_groups: Opaque::none(),
+            axis_size,
+            axis_name: AxisNames::Many(names.clone()),
+            tiled,
+        };
+        bind_one(prim, std::slice::from_ref(leaf))
+    })
 }
 
 /// The sum over the members, dealt out: each keeps its slice along `scatter_dimension`, which disappears, or its part
@@ -279,18 +288,21 @@ pub fn all_gather<T: Pytree<Array>>(x: &T, axes: impl NamedAxes, axis: usize, ti
 pub fn psum_scatter<T: Pytree<Array>>(
     x: &T,
     axes: impl NamedAxes,
-    scatter_dimension: usize,
+    scatter_dimension: impl Integer,
     tiled: bool,
 ) -> T {
     let names = names_of("psum_scatter", &axes);
-    let prim = ReduceScatter {
-        axis_index_groups: Opaque::none(),
-        axis_size: size_of("psum_scatter", &axes.axes()),
-        axis_name: AxisNames::Many(names),
-        scatter_dimension,
-        tiled,
-    };
-    each(x, |leaf| bind_one(prim.clone(), std::slice::from_ref(leaf)))
+    let axis_size = size_of("psum_scatter", &axes.axes());
+    each(x, |leaf| {
+        let prim = ReduceScatter {
+            axis_index_groups: Opaque::none(),
+            axis_size,
+            axis_name: AxisNames::Many(names.clone()),
+            scatter_dimension: normalize_axis("psum_scatter", scatter_dimension, leaf.ndim()),
+            tiled,
+        };
+        bind_one(prim, std::slice::from_ref(leaf))
+    })
 }
 
 /// Sends the value of member `from` to member `to`, for each pair; who receives nothing gets zeros.
@@ -347,8 +359,8 @@ pub fn pshuffle<T: Pytree<Array>>(x: &T, axes: impl NamedAxes, permutation: &[us
 pub fn all_to_all<T: Pytree<Array>>(
     x: &T,
     axes: impl NamedAxes,
-    split_axis: usize,
-    concat_axis: usize,
+    split_axis: impl Integer,
+    concat_axis: impl Integer,
     tiled: bool,
 ) -> T {
     const OPERATION: &str = "all_to_all";
@@ -359,16 +371,8 @@ pub fn all_to_all<T: Pytree<Array>>(
         _ => AxisNames::Many(names),
     };
     each(x, |leaf| {
-        let rank = leaf.ndim();
-        if split_axis >= rank || concat_axis >= rank {
-            raise(
-                Error::parameter(format!(
-                    "axes {split_axis} and {concat_axis} are not both within {}",
-                    leaf.aval()
-                ))
-                .in_operation(OPERATION),
-            );
-        }
+        let split_axis = normalize_axis(OPERATION, split_axis, leaf.ndim());
+        let concat_axis = normalize_axis(OPERATION, concat_axis, leaf.ndim());
         let length = leaf.shape()[split_axis];
         let fits = if tiled {
             length.is_multiple_of(members.max(1))
@@ -417,7 +421,7 @@ pub fn all_to_all<T: Pytree<Array>>(
 /// # Panics
 /// As [`all_to_all`].
 #[track_caller]
-pub fn pswapaxes<T: Pytree<Array>>(x: &T, axes: impl NamedAxes, axis: usize) -> T {
+pub fn pswapaxes<T: Pytree<Array>>(x: &T, axes: impl NamedAxes, axis: impl Integer) -> T {
     all_to_all(x, axes, axis, axis, false)
 }
 

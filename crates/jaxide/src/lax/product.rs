@@ -5,7 +5,7 @@ use jaxide_core::prims::{
 };
 use jaxide_core::{DType, Dims};
 
-use crate::array::Array;
+use crate::array::{Array, AsShape, lengths};
 use crate::trace::bind_one;
 
 /// The product of arrays over contracted axes, batch axes in step: batch axes, then the others of `lhs`, then of `rhs`.
@@ -113,9 +113,9 @@ pub fn scaled_dot(
 /// assert_eq!(lax::real(&spectrum).to_vec::<f32>(), [1.0, 1.0, 1.0]);
 /// ```
 #[track_caller]
-pub fn fft(x: &Array, fft_type: FftType, fft_lengths: &[usize]) -> Array {
+pub fn fft(x: &Array, fft_type: FftType, fft_lengths: impl AsShape) -> Array {
     let prim = prims::Fft {
-        fft_lengths: Dims::from_slice(fft_lengths),
+        fft_lengths: lengths("fft", &fft_lengths),
         fft_type,
     };
     bind_one(prim, std::slice::from_ref(x))

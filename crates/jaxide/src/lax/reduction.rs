@@ -5,7 +5,7 @@ use jaxide_core::{Aval, ClosedJaxpr, DType, Error, ErrorKind};
 use smallvec::SmallVec;
 
 use super::shape::dims;
-use crate::array::{Array, as_dtype};
+use crate::array::{Array, Axes, Integer, as_dtype, normalize_axis};
 use crate::trace::{Captures, Known, bind, bind_one, raise, trace};
 
 /// Reductions along axes.
@@ -16,8 +16,8 @@ macro_rules! reductions {
         /// # Panics
         /// When an axis is out of range or named twice, or the element type is not one it is defined for.
         #[track_caller]
-        pub fn $name(x: &Array, axes: &[usize]) -> Array {
-            let $axes = dims(axes);
+        pub fn $name(x: &Array, axes: impl Axes) -> Array {
+            let $axes = dims(&axes.axes(stringify!($name), x.ndim()));
             bind_one($prim, std::slice::from_ref(x))
         }
     )* };
@@ -45,7 +45,8 @@ reductions! {
 /// # Panics
 /// When the axis is empty or out of range.
 #[track_caller]
-pub fn argmax(x: &Array, axis: usize, index_dtype: DType) -> Array {
+pub fn argmax(x: &Array, axis: impl Integer, index_dtype: DType) -> Array {
+    let axis = normalize_axis("argmax", axis, x.ndim());
     bind_one(
         prims::Argmax {
             axes: dims(&[axis]),
@@ -60,7 +61,8 @@ pub fn argmax(x: &Array, axis: usize, index_dtype: DType) -> Array {
 /// # Panics
 /// When the axis is empty or out of range.
 #[track_caller]
-pub fn argmin(x: &Array, axis: usize, index_dtype: DType) -> Array {
+pub fn argmin(x: &Array, axis: impl Integer, index_dtype: DType) -> Array {
+    let axis = normalize_axis("argmin", axis, x.ndim());
     bind_one(
         prims::Argmin {
             axes: dims(&[axis]),
@@ -78,7 +80,8 @@ macro_rules! cumulative {
         /// # Panics
         /// When the axis is out of range.
         #[track_caller]
-        pub fn $name(x: &Array, axis: usize, reverse: bool) -> Array {
+        pub fn $name(x: &Array, axis: impl Integer, reverse: bool) -> Array {
+            let axis = normalize_axis(stringify!($name), axis, x.ndim());
             bind_one(prims::$prim { axis, reverse }, std::slice::from_ref(x))
         }
     )* };
@@ -102,7 +105,8 @@ cumulative! {
 /// # Panics
 /// When shapes differ or the axis is out of range.
 #[track_caller]
-pub fn sort(operands: &[Array], dimension: usize, num_keys: usize) -> SmallVec<[Array; 1]> {
+pub fn sort(operands: &[Array], dimension: impl Integer, num_keys: usize) -> SmallVec<[Array; 1]> {
+    let dimension = normalize_axis("sort", dimension, operands.first().map_or(1, Array::ndim));
     bind(
         prims::Sort {
             dimension,
@@ -213,12 +217,13 @@ pub fn reduce(
     operands: &[Array],
     initial: &[Array],
     computation: impl Fn(&[Array], &[Array]) -> Vec<Array>,
-    dimensions: &[usize],
+    dimensions: impl Axes,
 ) -> Vec<Array> {
+    let dimensions = dimensions.axes("reduce", operands.first().map_or(1, Array::ndim));
     let (jaxpr, operands) = recorded("reduce", operands, initial, computation);
     let prim = prims::Reduce {
         computation: Opaque(PyValue::Word("<lambda>".to_owned())),
-        dimensions: dims(dimensions),
+        dimensions: dims(&dimensions),
         jaxpr,
     };
     bind(prim, &operands).into_vec()

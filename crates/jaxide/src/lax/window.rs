@@ -4,7 +4,7 @@ use jaxide_core::prims::{self, ConvDimensionNumbers, DotPrecision, NoConsts, Opa
 use jaxide_core::{ClosedJaxpr, DType, Dims, Error};
 
 use super::reduction::{combiner, recorded};
-use crate::array::{Array, as_dtype};
+use crate::array::{Array, AsShape, as_dtype, lengths};
 use crate::trace::{bind, bind_one, raise};
 
 /// How the edges of an array are padded before windows slide over it.
@@ -61,11 +61,16 @@ pub struct Window {
 
 impl Window {
     /// A window of these lengths that moves by one element, without padding or holes.
+    ///
+    /// # Panics
+    /// When a length is negative.
     #[must_use]
-    pub fn new(dimensions: &[usize]) -> Self {
+    #[track_caller]
+    pub fn new(dimensions: impl AsShape) -> Self {
+        let dimensions = lengths("window", &dimensions).into_vec();
         let ones = vec![1; dimensions.len()];
         Window {
-            dimensions: dimensions.to_vec(),
+            dimensions,
             strides: ones.clone(),
             padding: Padding::Valid,
             base_dilation: ones.clone(),
@@ -74,9 +79,13 @@ impl Window {
     }
 
     /// By how many elements it moves, by axis.
+    ///
+    /// # Panics
+    /// When one is negative.
     #[must_use]
-    pub fn strides(mut self, strides: &[usize]) -> Self {
-        self.strides = strides.to_vec();
+    #[track_caller]
+    pub fn strides(mut self, strides: impl AsShape) -> Self {
+        self.strides = lengths("window", &strides).into_vec();
         self
     }
 
@@ -88,16 +97,24 @@ impl Window {
     }
 
     /// Distances between neighbours of the array, by axis: holes count as padding.
+    ///
+    /// # Panics
+    /// When one is negative.
     #[must_use]
-    pub fn base_dilation(mut self, dilation: &[usize]) -> Self {
-        self.base_dilation = dilation.to_vec();
+    #[track_caller]
+    pub fn base_dilation(mut self, dilation: impl AsShape) -> Self {
+        self.base_dilation = lengths("window", &dilation).into_vec();
         self
     }
 
     /// Distances between neighbours in the window, by axis.
+    ///
+    /// # Panics
+    /// When one is negative.
     #[must_use]
-    pub fn window_dilation(mut self, dilation: &[usize]) -> Self {
-        self.window_dilation = dilation.to_vec();
+    #[track_caller]
+    pub fn window_dilation(mut self, dilation: impl AsShape) -> Self {
+        self.window_dilation = lengths("window", &dilation).into_vec();
         self
     }
 
@@ -322,10 +339,14 @@ pub struct Convolution {
 
 impl Convolution {
     /// Strides and padding, nothing else.
+    ///
+    /// # Panics
+    /// When a stride is negative.
     #[must_use]
-    pub fn new(window_strides: &[usize], padding: Padding) -> Self {
+    #[track_caller]
+    pub fn new(window_strides: impl AsShape, padding: Padding) -> Self {
         Convolution {
-            window_strides: window_strides.to_vec(),
+            window_strides: lengths("convolution", &window_strides).into_vec(),
             padding,
             lhs_dilation: Vec::new(),
             rhs_dilation: Vec::new(),
@@ -467,6 +488,6 @@ pub fn conv_general_dilated(lhs: &Array, rhs: &Array, how: &Convolution) -> Arra
 /// # Panics
 /// As [`conv_general_dilated`].
 #[track_caller]
-pub fn conv(lhs: &Array, rhs: &Array, window_strides: &[usize], padding: Padding) -> Array {
+pub fn conv(lhs: &Array, rhs: &Array, window_strides: impl AsShape, padding: Padding) -> Array {
     conv_general_dilated(lhs, rhs, &Convolution::new(window_strides, padding))
 }

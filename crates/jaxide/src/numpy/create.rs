@@ -2,7 +2,7 @@
 
 use jaxide_core::DType;
 
-use crate::array::Array;
+use crate::array::{Array, AsShape};
 use crate::lax;
 
 /// Zeros.
@@ -10,7 +10,7 @@ use crate::lax;
 /// # Panics
 /// When the array is too large to hold.
 #[track_caller]
-pub fn zeros(shape: &[usize], dtype: DType) -> Array {
+pub fn zeros(shape: impl AsShape, dtype: DType) -> Array {
     lax::full(shape, 0, dtype)
 }
 
@@ -19,7 +19,7 @@ pub fn zeros(shape: &[usize], dtype: DType) -> Array {
 /// # Panics
 /// When the array is too large to hold.
 #[track_caller]
-pub fn ones(shape: &[usize], dtype: DType) -> Array {
+pub fn ones(shape: impl AsShape, dtype: DType) -> Array {
     lax::full(shape, 1, dtype)
 }
 

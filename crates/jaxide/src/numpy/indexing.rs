@@ -8,7 +8,7 @@ use jaxide_core::prims::{
 use jaxide_core::{Aval, Builder, ClosedJaxpr, DType, Dims, Error, Literal, Scalar};
 
 use super::{broadcast_to, check_broadcast_to, normalize_axis, where_};
-use crate::array::{Array, Repr, as_dtype};
+use crate::array::{Array, Integer, Repr, as_dtype};
 use crate::lax;
 use crate::trace::{OrRaise, bind_one, library, raise};
 
@@ -249,7 +249,7 @@ fn combiner(prim: prims::Prim, dtype: DType) -> ClosedJaxpr {
 /// assert_eq!((y.shape(), y.to_vec::<f32>()), (&[1, 1, 2][..], vec![1.0, 3.0]));
 /// ```
 #[track_caller]
-pub fn take(x: &Array, indices: &Array, axis: i64) -> Array {
+pub fn take(x: &Array, indices: &Array, axis: impl Integer) -> Array {
     let axis = normalize_axis("take", axis, x.ndim());
     check("take", x, indices);
     take_rows(x, indices, axis, false)

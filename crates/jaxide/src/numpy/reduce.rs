@@ -3,45 +3,8 @@
 use jaxide_core::DType;
 
 use super::normalize_axis;
-use crate::array::Array;
+use crate::array::{Array, Axes, Integer};
 use crate::lax;
-
-/// Which axes a reduction runs over: `()` for all, a number, or several.
-pub trait Axes {
-    /// The axes counted from the front.
-    ///
-    /// # Panics
-    /// When there is no such axis.
-    fn axes(self, operation: &str, rank: usize) -> Vec<usize>;
-}
-
-impl Axes for () {
-    fn axes(self, _operation: &str, rank: usize) -> Vec<usize> {
-        (0..rank).collect()
-    }
-}
-
-impl Axes for i32 {
-    #[track_caller]
-    fn axes(self, operation: &str, rank: usize) -> Vec<usize> {
-        vec![normalize_axis(operation, self.into(), rank)]
-    }
-}
-
-impl<const N: usize> Axes for [i32; N] {
-    #[track_caller]
-    fn axes(self, operation: &str, rank: usize) -> Vec<usize> {
-        self.iter()
-            .map(|&axis| normalize_axis(operation, axis.into(), rank))
-            .collect()
-    }
-}
-
-impl Axes for &[usize] {
-    fn axes(self, _operation: &str, _rank: usize) -> Vec<usize> {
-        self.to_vec()
-    }
-}
 
 /// Truth values and small integers are summed as `i32`, as JAX does.
 #[track_caller]
@@ -147,7 +110,7 @@ reductions! {
 /// # Panics
 /// When the axis is empty or out of range.
 #[track_caller]
-pub fn argmax(x: &Array, axis: i64) -> Array {
+pub fn argmax(x: &Array, axis: impl Integer) -> Array {
     lax::argmax(x, normalize_axis("argmax", axis, x.ndim()), DType::I32)
 }
 
@@ -156,7 +119,7 @@ pub fn argmax(x: &Array, axis: i64) -> Array {
 /// # Panics
 /// When the axis is empty or out of range.
 #[track_caller]
-pub fn argmin(x: &Array, axis: i64) -> Array {
+pub fn argmin(x: &Array, axis: impl Integer) -> Array {
     lax::argmin(x, normalize_axis("argmin", axis, x.ndim()), DType::I32)
 }
 
@@ -165,7 +128,7 @@ pub fn argmin(x: &Array, axis: i64) -> Array {
 /// # Panics
 /// When the axis is out of range.
 #[track_caller]
-pub fn cumsum(x: &Array, axis: i64) -> Array {
+pub fn cumsum(x: &Array, axis: impl Integer) -> Array {
     lax::cumsum(&widened(x), normalize_axis("cumsum", axis, x.ndim()), false)
 }
 
@@ -174,7 +137,7 @@ pub fn cumsum(x: &Array, axis: i64) -> Array {
 /// # Panics
 /// When the axis is out of range.
 #[track_caller]
-pub fn sort(x: &Array, axis: i64) -> Array {
+pub fn sort(x: &Array, axis: impl Integer) -> Array {
     lax::sort(
         std::slice::from_ref(x),
         normalize_axis("sort", axis, x.ndim()),
@@ -188,7 +151,7 @@ pub fn sort(x: &Array, axis: i64) -> Array {
 /// # Panics
 /// When the axis is out of range.
 #[track_caller]
-pub fn argsort(x: &Array, axis: i64) -> Array {
+pub fn argsort(x: &Array, axis: impl Integer) -> Array {
     let axis = normalize_axis("argsort", axis, x.ndim());
     let positions = lax::iota(DType::I32, x.shape(), axis);
     lax::sort(&[x.clone(), positions], axis, 1)[1].clone()

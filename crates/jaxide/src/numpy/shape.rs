@@ -3,9 +3,11 @@
 use jaxide_core::prims::DotDimensionNumbers;
 use jaxide_core::{DType, Dims, Error};
 
-use crate::array::{Array, promote_dtypes};
+use crate::array::{Array, AsShape, Axes, Integer, lengths, promote_dtypes};
 use crate::lax;
 use crate::trace::{library, raise};
+
+pub(crate) use crate::array::normalize_axis;
 
 /// The shape that all shapes broadcast to.
 ///
@@ -83,7 +85,13 @@ pub(crate) fn check_broadcast_to(operation: &str, shape: &[usize], wanted: &[usi
 /// # Panics
 /// When `x` does not broadcast to it.
 #[track_caller]
-pub fn broadcast_to(x: &Array, shape: &[usize]) -> Array {
+pub fn broadcast_to(x: &Array, shape: impl AsShape) -> Array {
+    let shape = lengths("broadcast_to", &shape);
+    broadcast_to_lengths(x, &shape)
+}
+
+#[track_caller]
+fn broadcast_to_lengths(x: &Array, shape: &[usize]) -> Array {
     if x.shape() == shape {
         return x.clone();
     }
@@ -103,49 +111,36 @@ pub fn broadcast_to(x: &Array, shape: &[usize]) -> Array {
     lax::broadcast_in_dim(&lax::squeeze(x, &units), shape, &kept)
 }
 
-/// The axis counted from the front; negative ones count from the end.
-///
-/// # Panics
-/// When there is no such axis.
-#[track_caller]
-pub(crate) fn normalize_axis(operation: &str, axis: i64, rank: usize) -> usize {
-    let from_front = if axis < 0 { axis + rank as i64 } else { axis };
-    match usize::try_from(from_front) {
-        Ok(axis) if axis < rank => axis,
-        _ => raise(
-            Error::parameter(format!("axis {axis} is out of range for rank {rank}"))
-                .in_operation(operation),
-        ),
-    }
-}
-
 /// The same elements under another shape; one length may be -1 and follows from the others.
 ///
 /// # Panics
 /// When the numbers of elements differ.
 #[track_caller]
-pub fn reshape(x: &Array, shape: &[i64]) -> Array {
-    let known: usize = shape
-        .iter()
-        .filter(|&&length| length >= 0)
-        .map(|&length| length as usize)
-        .product();
-    let free = shape.iter().filter(|&&length| length < 0).count();
-    if free > 1 || (free == 1 && (known == 0 || !x.size().is_multiple_of(known))) {
+pub fn reshape(x: &Array, shape: impl AsShape) -> Array {
+    let numbers = shape.lengths();
+    let free = numbers.iter().filter(|&&length| length == -1).count();
+    let lengths = numbers.iter().filter(|&&length| length != -1);
+    let lengths: Option<Dims> = lengths
+        .map(|&length| usize::try_from(length).ok())
+        .collect();
+    let known = lengths.and_then(|lengths| {
+        lengths
+            .iter()
+            .try_fold(1usize, |product, &length| product.checked_mul(length))
+    });
+    let Some(known) = known.filter(|&known| match free {
+        0 => known == x.size(),
+        1 => known != 0 && x.size().is_multiple_of(known),
+        _ => false,
+    }) else {
         raise(
-            Error::shape(format!("{} cannot take the shape {shape:?}", x.aval()))
+            Error::shape(format!("{} cannot take the shape {numbers:?}", x.aval()))
                 .in_operation("reshape"),
         );
-    }
-    let shape: Vec<usize> = shape
+    };
+    let shape: Dims = numbers
         .iter()
-        .map(|&length| {
-            if length < 0 {
-                x.size() / known.max(1)
-            } else {
-                length as usize
-            }
-        })
+        .map(|&length| usize::try_from(length).unwrap_or(x.size() / known.max(1)))
         .collect();
     lax::reshape(x, &shape)
 }
@@ -218,7 +213,7 @@ pub fn matmul(x: &Array, y: &Array) -> Array {
 /// # Panics
 /// When shapes differ, or there are no arrays.
 #[track_caller]
-pub fn stack(arrays: &[Array], axis: i64) -> Array {
+pub fn stack(arrays: &[Array], axis: impl Integer) -> Array {
     let rank = arrays.first().map_or(0, Array::ndim);
     lax::stack(arrays, normalize_axis("stack", axis, rank + 1))
 }
@@ -228,18 +223,18 @@ pub fn stack(arrays: &[Array], axis: i64) -> Array {
 /// # Panics
 /// When other axes differ, or there are no arrays.
 #[track_caller]
-pub fn concatenate(arrays: &[Array], axis: i64) -> Array {
+pub fn concatenate(arrays: &[Array], axis: impl Integer) -> Array {
     let rank = arrays.first().map_or(0, Array::ndim);
     lax::concatenate(arrays, normalize_axis("concatenate", axis, rank))
 }
 
-/// `x` with a new axis of length 1.
+/// `x` with new axes of length 1: those of the result that `axes` names.
 ///
 /// # Panics
-/// When the axis is out of range.
+/// When an axis is out of range or named twice.
 #[track_caller]
-pub fn expand_dims(x: &Array, axis: i64) -> Array {
-    lax::expand_dims(x, &[normalize_axis("expand_dims", axis, x.ndim() + 1)])
+pub fn expand_dims(x: &Array, axes: impl Axes) -> Array {
+    lax::expand_dims(x, axes)
 }
 
 /// One row per number: `dtype` ones where the column is the number, zeros elsewhere.

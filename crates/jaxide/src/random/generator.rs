@@ -1,9 +1,9 @@
 //! What other generators are made of: the cipher, the bit generator, keys as they are.
 
+use jaxide_core::DType;
 use jaxide_core::prims::{self, Opaque, RngAlgorithm};
-use jaxide_core::{DType, Dims};
 
-use crate::array::Array;
+use crate::array::{Array, AsShape, lengths};
 use crate::trace::{bind, bind_one, library};
 
 /// The Threefry block cipher on two key words and two words of counters: `u32` arrays of one shape, or scalars.
@@ -31,7 +31,7 @@ pub fn threefry2x32(key: [&Array; 2], counters: [&Array; 2]) -> [Array; 2] {
 #[track_caller]
 pub fn rng_bit_generator(
     state: &Array,
-    shape: &[usize],
+    shape: impl AsShape,
     dtype: DType,
     algorithm: RngAlgorithm,
 ) -> (Array, Array) {
@@ -39,7 +39,7 @@ pub fn rng_bit_generator(
         algorithm,
         dtype,
         out_sharding: Opaque::none(),
-        shape: Dims::from_slice(shape),
+        shape: lengths("rng_bit_generator", &shape),
     };
     let out = bind(prim, std::slice::from_ref(state));
     (out[0].clone(), out[1].clone())

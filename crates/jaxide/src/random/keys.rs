@@ -3,7 +3,7 @@
 use jaxide_core::prims::{self, KeyImpl};
 use jaxide_core::{DType, Dims, Error};
 
-use crate::array::{Array, as_dtype};
+use crate::array::{Array, AsShape, as_dtype, lengths};
 use crate::trace::{bind_one, raise};
 
 /// The key of a seed. Seeds in an array give an array of keys.
@@ -92,7 +92,7 @@ pub fn wrap_key_data(data: &Array) -> Array {
 /// # Panics
 /// When `dtype` is none of these, or `key` is not a key.
 #[track_caller]
-pub fn bits(key: &Array, shape: &[usize], dtype: DType) -> Array {
+pub fn bits(key: &Array, shape: impl AsShape, dtype: DType) -> Array {
     if !dtype.is_unsigned_integer() {
         raise(
             Error::dtype(format!(
@@ -101,7 +101,7 @@ pub fn bits(key: &Array, shape: &[usize], dtype: DType) -> Array {
             .in_operation("bits"),
         );
     }
-    words(key, shape, dtype.size() * 8)
+    words(key, &lengths("bits", &shape), dtype.size() * 8)
 }
 
 /// Unsigned integers of `bit_width` bits.

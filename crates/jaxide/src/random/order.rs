@@ -4,7 +4,7 @@ use jaxide_core::{DType, Error};
 
 use super::keys::words;
 use super::{randint, split};
-use crate::array::Array;
+use crate::array::{Array, AsShape};
 use crate::trace::{library, raise};
 use crate::{lax, numpy};
 
@@ -58,7 +58,7 @@ fn shuffle(key: &Array, x: &Array) -> Array {
 /// # Panics
 /// When `x` has no slices.
 #[track_caller]
-pub fn choice(key: &Array, x: &Array, shape: &[usize]) -> Array {
+pub fn choice(key: &Array, x: &Array, shape: impl AsShape) -> Array {
     let Some(&count) = x.shape().first().filter(|&&count| count > 0) else {
         raise(no_axis("choice"))
     };

@@ -6,7 +6,7 @@ use jaxide_core::{DType, Error};
 
 use super::keys::words;
 use super::{integer, number};
-use crate::array::{Array, as_dtype};
+use crate::array::{Array, AsShape, as_dtype, lengths};
 use crate::trace::{library, raise};
 use crate::{lax, numpy};
 
@@ -68,11 +68,12 @@ fn parameters(shape: &[usize], dtype: DType) -> String {
 #[track_caller]
 pub fn uniform(
     key: &Array,
-    shape: &[usize],
+    shape: impl AsShape,
     dtype: DType,
     min: impl Into<Array>,
     max: impl Into<Array>,
 ) -> Array {
+    let shape = &lengths("uniform", &shape)[..];
     format("uniform", dtype);
     let (min, max) = (min.into(), max.into());
     for bound in [&min, &max] {
@@ -121,7 +122,8 @@ macro_rules! samplers {
         /// # Panics
         /// When `dtype` is not floating-point, or `key` is not a key.
         #[track_caller]
-        pub fn $name(key: &Array, shape: &[usize], dtype: DType) -> Array {
+        pub fn $name(key: &Array, shape: impl AsShape, dtype: DType) -> Array {
+            let shape = &lengths(stringify!($name), &shape)[..];
             format(stringify!($name), dtype);
             library($text, &parameters(shape, dtype), [key], |[key]| $sample(key, shape, dtype))
         }

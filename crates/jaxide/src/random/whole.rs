@@ -4,7 +4,7 @@ use jaxide_core::{DType, Error, prims};
 
 use super::keys::words;
 use super::{gumbel, integer, number, split, uniform};
-use crate::array::{Array, Repr, as_dtype};
+use crate::array::{Array, AsShape, Integer, Repr, as_dtype, lengths};
 use crate::trace::{bind_one, library, raise};
 use crate::{lax, numpy};
 
@@ -20,7 +20,8 @@ use crate::{lax, numpy};
 /// assert!((200..300).contains(&count));
 /// ```
 #[track_caller]
-pub fn bernoulli(key: &Array, p: impl Into<Array>, shape: &[usize]) -> Array {
+pub fn bernoulli(key: &Array, p: impl Into<Array>, shape: impl AsShape) -> Array {
+    let shape = &lengths("bernoulli", &shape)[..];
     let p = p.into();
     let dtype = if p.dtype().is_float() {
         p.dtype()
@@ -45,7 +46,8 @@ pub fn bernoulli(key: &Array, p: impl Into<Array>, shape: &[usize]) -> Array {
 /// # Panics
 /// When `dtype` is not a type of numbers.
 #[track_caller]
-pub fn rademacher(key: &Array, shape: &[usize], dtype: DType) -> Array {
+pub fn rademacher(key: &Array, shape: impl AsShape, dtype: DType) -> Array {
+    let shape = &lengths("rademacher", &shape)[..];
     library(
         "_rademacher",
         &format!("{shape:?} {dtype}"),
@@ -71,11 +73,12 @@ pub fn rademacher(key: &Array, shape: &[usize], dtype: DType) -> Array {
 #[track_caller]
 pub fn randint(
     key: &Array,
-    shape: &[usize],
+    shape: impl AsShape,
     min: impl Into<Array>,
     max: impl Into<Array>,
     dtype: DType,
 ) -> Array {
+    let shape = &lengths("randint", &shape)[..];
     let (min, max) = (min.into(), max.into());
     for bound in [&min, &max] {
         if !bound.dtype().is_integer() {
@@ -188,7 +191,7 @@ fn limits(dtype: DType) -> (i128, i128) {
 /// assert_eq!(random::categorical(&random::key(0), &logits, -1).to_vec::<i32>(), [0, 2]);
 /// ```
 #[track_caller]
-pub fn categorical(key: &Array, logits: &Array, axis: i64) -> Array {
+pub fn categorical(key: &Array, logits: &Array, axis: impl Integer) -> Array {
     // The largest of logits with Gumbel noise is distributed as wanted.
     let noise = gumbel(key, logits.shape(), logits.dtype());
     numpy::argmax(&numpy::add(&noise, logits), axis)

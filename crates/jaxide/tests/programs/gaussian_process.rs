@@ -37,7 +37,7 @@ pub(crate) fn prepare(size: Size) -> Prepared {
         |key: &Array, rows: usize| random::uniform(key, &[rows, features], DType::F64, -2.0, 2.0);
     let x = uniform(&for_x, count);
     let noise = random::normal(&for_noise, &[count], DType::F64);
-    let y = (2.0 * x.sum_axes(1)).sin() + 0.1 * noise;
+    let y = (x.sum_axes(1) * 2.0).sin() + noise * 0.1;
     let kernel = Kernel {
         amplitude: Array::zeros(&[], DType::F64),
         lengths: Array::zeros(&[features], DType::F64),

@@ -49,9 +49,9 @@ impl Model {
         ]);
         Model {
             transition: blocks([[&identity, &(&identity * dt)], [&zero, &identity]]),
-            process: process * (2.0 * &noise.process).exp(),
+            process: process * (&noise.process * 2.0).exp(),
             observation: numpy::concatenate(&[identity.clone(), zero], 1),
-            noise: identity * (2.0 * &noise.observation).exp(),
+            noise: identity * (&noise.observation * 2.0).exp(),
         }
     }
 

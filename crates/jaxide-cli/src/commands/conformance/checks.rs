@@ -1,12 +1,12 @@
 //! What a case must fulfil.
 
+use jaxide::io::Archive;
 use jaxide_core::jaxpr::text_compare::{normalise, same_up_to_names, without_layout};
 use jaxide_core::transform::apply;
 use jaxide_core::{ClosedJaxpr, Error, ErrorKind, Result, Tensor, parse};
 
 use super::case::Case;
 use super::compare::difference;
-use crate::npz::Npz;
 use crate::program::{Backend, constants};
 
 /// A property that cases are checked for.
@@ -98,7 +98,7 @@ pub(super) fn run(case: &Case, backend: Backend) -> Vec<Verdict> {
             .and_then(|jaxpr| transformed_text(case, jaxpr));
         add(Check::Text, text);
         let numbers = transformed.and_then(|jaxpr| {
-            let npz = Npz::read(&case.file(&case.name, "npz"))?;
+            let npz = Archive::read_npz(&case.file(&case.name, "npz"))?;
             results_differ(case, &npz, &jaxpr, backend)
         });
         add(Check::Transform, numbers);
@@ -151,7 +151,7 @@ fn evaluation(
     mut jaxpr: ClosedJaxpr,
     backend: Backend,
 ) -> Result<Option<String>> {
-    let npz = Npz::read(&case.file(archive, "npz"))?;
+    let npz = Archive::read_npz(&case.file(archive, "npz"))?;
     jaxpr.consts = constants(&jaxpr, &npz)?;
     results_differ(case, &npz, &jaxpr, backend)
 }
@@ -159,7 +159,7 @@ fn evaluation(
 /// The first difference between expected results and those of a jaxpr.
 fn results_differ(
     case: &Case,
-    npz: &Npz,
+    npz: &Archive,
     jaxpr: &ClosedJaxpr,
     backend: Backend,
 ) -> Result<Option<String>> {
@@ -174,12 +174,12 @@ fn results_differ(
     let args: Vec<Tensor> = names
         .iter()
         .zip(&avals)
-        .map(|(name, aval)| npz.get(name, aval))
+        .map(|(name, aval)| npz.value(name, aval))
         .collect::<Result<_>>()?;
     let results = backend.run(jaxpr, &args, None)?;
     for (index, result) in results.iter().enumerate() {
         // Where factors are unique only up to signs and order, shape and dtype are compared: `get` does that.
-        let want = npz.get(&format!("out{index}"), &result.aval())?;
+        let want = npz.value(&format!("out{index}"), &result.aval())?;
         let why = match case.compare() {
             "nonunique" => None,
             _ => difference(result, &want, case.tolerance(index)),
@@ -195,7 +195,7 @@ fn results_differ(
 fn transformed(case: &Case, base: &str) -> Result<ClosedJaxpr> {
     let (_, mut jaxpr) = read(case, base, "jaxpr")?;
     if !jaxpr.jaxpr.constvars.is_empty() {
-        jaxpr.consts = constants(&jaxpr, &Npz::read(&case.file(base, "npz"))?)?;
+        jaxpr.consts = constants(&jaxpr, &Archive::read_npz(&case.file(base, "npz"))?)?;
     }
     case.steps()?
         .iter()

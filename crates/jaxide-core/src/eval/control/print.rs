@@ -1,8 +1,8 @@
 //! Printing while running.
 
-use std::fmt::Write;
 use std::io::Write as _;
 
+use crate::display::ArrayFormat;
 use crate::error::Result;
 use crate::prims::Name;
 use crate::tensor::Tensor;
@@ -57,7 +57,7 @@ pub fn formatted(format: &str, arrays: &[Tensor]) -> String {
             Piece::Name(name) => positional + names.partition_point(|other| other < name),
         };
         match arrays.get(index) {
-            Some(array) => write_array(&mut text, array, 0, 0),
+            Some(array) => text.push_str(&ArrayFormat::default().text(array)),
             None => text.push_str("{}"),
         }
     }
@@ -91,26 +91,6 @@ fn pieces(format: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// Nested brackets, one pair for each axis.
-fn write_array(text: &mut String, array: &Tensor, axis: usize, first: usize) {
-    let Some(&length) = array.shape().get(axis) else {
-        match array.scalar_at(first) {
-            Some(value) => write!(text, "{value}").unwrap_or_default(),
-            None => text.push_str("key"),
-        }
-        return;
-    };
-    let inner: usize = array.shape()[axis + 1..].iter().product();
-    text.push('[');
-    for index in 0..length {
-        if index > 0 {
-            text.push(' ');
-        }
-        write_array(text, array, axis + 1, first + index * inner);
-    }
-    text.push(']');
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,8 +104,8 @@ mod tests {
         ];
         assert_eq!(
             formatted("{} {y:.2f} {{x}} {x}", &arrays),
-            "1 1 {x} [0.5 2.0]"
+            "1 1 {x} [0.5 2. ]"
         );
-        assert_eq!(formatted("{1}-{0}", &arrays[..2]), "[0.5 2.0]-1");
+        assert_eq!(formatted("{1}-{0}", &arrays[..2]), "[0.5 2. ]-1");
     }
 }

@@ -4,8 +4,6 @@
 
 use jaxide_core::{DType, Error, ErrorKind, Result, Tensor, byte_size};
 
-use super::stored_dtype;
-
 const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// The array in a file's bytes.
@@ -29,8 +27,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Tensor> {
         data.chunks_exact_mut(part.max(1)).for_each(<[u8]>::reverse);
     }
     if header.dtype == DType::Bool {
-        data.iter_mut()
-            .for_each(|byte| *byte = u8::from(*byte != 0));
+        data = truth_values(&data);
     }
     if header.fortran_order {
         data = row_major(&data, &header.shape, header.dtype.size());
@@ -38,13 +35,17 @@ pub(super) fn read(bytes: &[u8]) -> Result<Tensor> {
     Tensor::from_bytes(&header.shape, header.dtype, &data)
 }
 
-/// The file of an array; bits stand for dtypes that have no name in it.
+/// Bytes as truth values, which are 0 or 1.
+pub(super) fn truth_values(bytes: &[u8]) -> Vec<u8> {
+    bytes.iter().map(|&byte| u8::from(byte != 0)).collect()
+}
+
+/// The file of an array.
 ///
 /// # Errors
-/// When the array is one of keys.
+/// When its dtype has no name in it.
 pub(super) fn write(array: &Tensor) -> Result<Vec<u8>> {
-    let dtype = stored_dtype(array.dtype());
-    let descr = match dtype {
+    let descr = match array.dtype() {
         DType::Bool => "|b1",
         DType::I8 => "|i1",
         DType::I16 => "<i2",
