@@ -5,8 +5,9 @@ use super::syntax::{JaxprRef, Program, ValueNode};
 use super::value::{is_name, string_length};
 use crate::prims::PyValue;
 
-/// How far behind a place where a value may end a better one is looked for.
-const FAR: usize = 1 << 16;
+/// How far behind a place where a value may end a better one is looked for. What is cut too early is printed back the
+/// same.
+const FAR: usize = 512;
 
 /// How the parameters of an equation are laid out.
 #[derive(Clone, Copy, Debug)]
@@ -131,6 +132,8 @@ impl<'a> Cursor<'a> {
     fn item_end(&self) -> usize {
         let bytes = self.text.as_bytes();
         let mut depth = 0usize;
+        // From here on quotes are just characters: one was found that nothing closes.
+        let mut quotes_end = usize::MAX;
         let mut at = self.offset;
         while let Some(&byte) = bytes.get(at) {
             match byte {
@@ -138,10 +141,13 @@ impl<'a> Cursor<'a> {
                 b')' | b']' | b'}' if depth == 0 => break,
                 b')' | b']' | b'}' => depth -= 1,
                 b',' if depth == 0 => break,
-                b'\'' | b'"' => {
-                    at += string_length(&bytes[at..], byte).unwrap_or(1);
-                    continue;
-                }
+                b'\'' | b'"' if at < quotes_end => match string_length(&bytes[at..], byte) {
+                    Some(length) => {
+                        at += length;
+                        continue;
+                    }
+                    None => quotes_end = at,
+                },
                 _ => {}
             }
             at += 1;
