@@ -7,7 +7,7 @@ use crate::prims::PyValue;
 
 /// How far behind a place where a value may end a better one is looked for. What is cut too early is printed back the
 /// same.
-const FAR: usize = 512;
+const FAR: usize = 128;
 
 /// How the parameters of an equation are laid out.
 #[derive(Clone, Copy, Debug)]
