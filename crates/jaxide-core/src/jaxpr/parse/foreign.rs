@@ -106,7 +106,7 @@ impl<'a> Cursor<'a> {
 
     /// Adds the programs among the items of a tuple from the one on that starts here. JAX hoists them all the same.
     fn programs_in_tuple(&mut self, programs: &mut Vec<Program<'a>>) {
-        while self.repr_depth < DEEPEST_REPR {
+        while self.repr_depth < DEEPEST_REPR && self.offset < self.endless {
             self.skip_blanks();
             if self.at_jaxpr() || self.at("let ") {
                 self.repr_depth += 1;
@@ -120,7 +120,13 @@ impl<'a> Cursor<'a> {
                     Err(_) => return,
                 }
             } else {
+                let start = self.offset;
                 self.offset = self.item_end();
+                if self.offset == self.text.len() {
+                    // Brackets that nothing closes: nothing behind is looked at again.
+                    self.endless = start;
+                    return;
+                }
             }
             if !self.eat(",") {
                 return;
@@ -176,7 +182,7 @@ impl<'a> Cursor<'a> {
                 b'{' => open.push(b'}'),
                 close @ (b')' | b']' | b'}') => match open.pop() {
                     Some(expected) if expected == close => {}
-                    None if close == b']' => return at,
+                    None if close == b']' => return self.without_blanks(at),
                     None => {}
                     Some(_) => {
                         if let Some(end) = first.or((close == b']').then_some(at)) {
@@ -209,6 +215,12 @@ impl<'a> Cursor<'a> {
             at += 1;
         }
         first.unwrap_or(at)
+    }
+
+    /// The end of a value before `end`, without the blanks there.
+    fn without_blanks(&self, end: usize) -> usize {
+        let value = self.text.as_bytes()[self.offset..end].trim_ascii_end();
+        self.offset + value.len()
     }
 
     /// Whether what stands at `next`, behind the blanks from `at` on, is not part of the value before.
