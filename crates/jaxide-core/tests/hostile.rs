@@ -187,7 +187,63 @@ fn long_texts_take_time_in_proportion() {
             "{{ lambda ; a:f32[2]. let b:f32[2] = name[name={garbage}] a in (b,) }}"
         ));
         check(&format!("{{ lambda ; a:f32[2]. let {garbage} in (b,) }}"));
+        check(&format!(
+            "{{ lambda ; a:f32[2]. let b:f32[2] = odd[k=({garbage} a in (b,) }}"
+        ));
+        check(&format!(
+            "{{ lambda ; a:f32[2]. let b:f32[2] = odd[\n k={garbage}\n ] a in (b,) }}"
+        ));
+        check(&format!("{{ lambda ; a:{garbage}. let  in (a,) }}"));
     }
+}
+
+/// A foreign primitive with a tuple that holds a jaxpr with a foreign primitive that ...
+#[test]
+fn foreign_parameters_are_bounded() {
+    let nested = |depth: usize, open: &str, close: &str| {
+        let (open, close) = (open.repeat(depth), close.repeat(depth));
+        format!("{open}{{ lambda ; a:f32[]. let  in (a,) }}{close}")
+    };
+    let jaxpr = ("{ lambda ; a:f32[]. let b:f32[] = odd[k=", "] a in (b,) }");
+    let tuple = (
+        "{ lambda ; a:f32[]. let b:f32[] = odd[k=(",
+        ", 3)] a in (b,) }",
+    );
+    let other = (
+        "{ lambda ; a:f32[]. let b:f32[] = odd[k=(3, ",
+        ")] a in (b,) }",
+    );
+    for (open, close) in [jaxpr, tuple, other] {
+        assert_eq!(check(&nested(60, open, close)), None, "{open}");
+    }
+    expect_error(&nested(10_000, jaxpr.0, jaxpr.1), "nested more than");
+    expect_error(&nested(10_000, tuple.0, tuple.1), "nested more than");
+    assert_eq!(check(&nested(10_000, other.0, other.1)), None);
+    let parameters = "k=( l=1 ".repeat(5_000);
+    check(&format!(
+        "{{ lambda ; a:f32[2]. let b:f32[2] = odd[{parameters}] a in (b,) }}"
+    ));
+    let lines = "\n  k=(".repeat(5_000);
+    check(&format!(
+        "{{ lambda ; a:f32[2]. let b:f32[2] = odd[{lines}\n ] a in (b,) }}"
+    ));
+}
+
+/// Names that definitions use and do not bind.
+#[test]
+fn many_variables_of_enclosing_scopes_are_read_in_time() {
+    let (mut uses, mut bound) = (String::new(), String::new());
+    for index in 0..5_000 {
+        uses += &format!("_:f32[] = sin x{index}; ");
+        bound += &format!(" x{index}:f32[]");
+    }
+    let of = |bound: &str| {
+        format!(
+            "let f = {{ lambda ; . let {uses} in () }} in\n{{ lambda ;{bound}. let jit[name=f jaxpr=f] in () }}"
+        )
+    };
+    assert_eq!(check(&of(&bound)), None);
+    expect_error(&of(""), "the variable `x0` is not bound");
 }
 
 #[test]

@@ -13,10 +13,14 @@ use proptest::prelude::*;
 
 /// Short texts of the selection, all folders.
 static TEXTS: LazyLock<Vec<String>> = LazyLock::new(|| {
-    let selection = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/conformance");
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests");
     let mut texts = Vec::new();
-    for group in ["seeds", "control", "lax", "numpy", "programs", "transforms"] {
-        let mut files: Vec<_> = std::fs::read_dir(selection.join(group))
+    let selection = ["seeds", "control", "lax", "numpy", "programs", "transforms"];
+    let selection = selection.map(|group| format!("conformance/{group}"));
+    // The texts of other libraries come up more often than their number would make them.
+    let foreign = std::iter::repeat_n("files/foreign".to_owned(), 5);
+    for group in selection.into_iter().chain(foreign) {
+        let mut files: Vec<_> = std::fs::read_dir(tests.join(group))
             .unwrap()
             .map(|file| file.unwrap().path())
             .filter(|path| {
@@ -80,6 +84,10 @@ const FRAGMENTS: &[&str] = &[
     "name=",
     "_LinearSolveTuple(matvec=",
     "PyTreeDef(",
+    "odd[",
+    "foo[3]",
+    "static=({ lambda ; a:f32[]. let  in (a,) }, 3)",
+    "let jaxpr = { lambda ; a:f32[]. let  in (a,) } in",
     "RightsOnly(",
     "i:i+2",
     "[...]",

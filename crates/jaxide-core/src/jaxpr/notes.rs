@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use super::{Aval, AvalKind, ClosedJaxpr, Jaxpr};
+use super::{Aval, AvalKind, CAPTURES, ClosedJaxpr, Jaxpr};
 use crate::dtype::DType;
 use crate::error::Source;
 use crate::jaxpr::parse::spelling::nearest;
@@ -34,7 +34,8 @@ impl fmt::Display for Note {
     }
 }
 
-/// The primitives and element types of a jaxpr, sub-jaxprs included, that are not JAX's own: each once.
+/// The primitives and element types of a jaxpr, sub-jaxprs included, that are not JAX's own: each once; and whether
+/// definitions use variables around them.
 ///
 /// ```
 /// use jaxide_core::{jaxpr::notes, parse};
@@ -59,6 +60,14 @@ impl Finder {
     fn jaxpr(&mut self, jaxpr: &Jaxpr) {
         if !self.visited.insert(&raw const *jaxpr) {
             return;
+        }
+        let captures = jaxpr.constvars.iter().any(|&var| jaxpr.is_captured(var));
+        if captures && self.seen.insert("let".to_owned()) {
+            self.notes.push(Note {
+                message: CAPTURES.to_owned(),
+                help: None,
+                source: Source::Unknown,
+            });
         }
         for &var in jaxpr.constvars.iter().chain(&jaxpr.invars) {
             self.aval(jaxpr.aval_of(var), Source::Unknown);

@@ -3,6 +3,8 @@
 //! Of such a primitive nothing is known but its text. Its equation is read and printed back as it was written, and can be
 //! drawn, counted, moved and removed like any other; what needs its meaning is refused by name.
 
+use std::hash::{Hash, Hasher};
+
 use smallvec::SmallVec;
 
 use super::*;
@@ -22,7 +24,7 @@ use crate::jaxpr::{Atom, Aval, AvalKind, Builder, ClosedJaxpr};
 /// assert_eq!(error.operation(), Some("primitive `bend`"));
 /// # Ok::<(), jaxide_core::ParseError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Hash)]
+#[derive(Clone, Debug)]
 pub struct Foreign {
     /// The name in the text.
     pub name: String,
@@ -37,8 +39,22 @@ pub struct Foreign {
     pub effect: bool,
 }
 
+/// The same text with the same jaxprs: the order in which they were found follows from the text around.
+impl PartialEq for Foreign {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.name, &self.params, &self.results) == (&other.name, &other.params, &other.results)
+            && self.effect == other.effect
+    }
+}
+
+impl Hash for Foreign {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.name, &self.params, &self.results, self.effect).hash(state);
+    }
+}
+
 /// The value of a parameter whose meaning is not known.
-#[derive(Clone, Debug, PartialEq, Hash)]
+#[derive(Clone, Debug)]
 pub enum ForeignValue {
     /// The text, as it was written. The jaxprs in it are those that are hoisted all the same.
     Text {
@@ -51,6 +67,33 @@ pub enum ForeignValue {
     Jaxpr(ClosedJaxpr),
     /// A tuple of jaxprs.
     Jaxprs(Vec<ClosedJaxpr>),
+}
+
+/// Jaxprs in a text follow from it.
+impl PartialEq for ForeignValue {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (ForeignValue::Text { text, .. }, ForeignValue::Text { text: other, .. }) => {
+                text == other
+            }
+            (ForeignValue::Jaxpr(jaxpr), ForeignValue::Jaxpr(other)) => jaxpr == other,
+            (ForeignValue::Jaxprs(jaxprs), ForeignValue::Jaxprs(others)) => jaxprs == others,
+            (
+                ForeignValue::Text { .. } | ForeignValue::Jaxpr(_) | ForeignValue::Jaxprs(_),
+                ForeignValue::Text { .. } | ForeignValue::Jaxpr(_) | ForeignValue::Jaxprs(_),
+            ) => false,
+        }
+    }
+}
+
+impl Hash for ForeignValue {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        match self {
+            ForeignValue::Text { text, .. } => text.hash(state),
+            ForeignValue::Jaxpr(jaxpr) => jaxpr.hash(state),
+            ForeignValue::Jaxprs(jaxprs) => jaxprs.hash(state),
+        }
+    }
 }
 
 impl Foreign {

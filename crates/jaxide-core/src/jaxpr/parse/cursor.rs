@@ -25,6 +25,8 @@ pub(super) struct Cursor<'a> {
     pub(super) mistakes: Vec<Mistake>,
     pub(super) jaxpr_depth: usize,
     pub(super) repr_depth: usize,
+    /// From here on no tuple is closed.
+    pub(super) endless: usize,
 }
 
 impl<'a> Cursor<'a> {
@@ -36,6 +38,7 @@ impl<'a> Cursor<'a> {
             mistakes: Vec::new(),
             jaxpr_depth: 0,
             repr_depth: 0,
+            endless: usize::MAX,
         }
     }
 

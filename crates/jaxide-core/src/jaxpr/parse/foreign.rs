@@ -5,8 +5,9 @@ use super::syntax::{JaxprRef, Program, ValueNode};
 use super::value::{is_name, string_length};
 use crate::prims::PyValue;
 
-/// How far behind a place where a value may end a better one is looked for.
-const FAR: usize = 1 << 16;
+/// How far behind a place where a value may end a better one is looked for. What is cut too early is printed back the
+/// same.
+const FAR: usize = 128;
 
 /// How the parameters of an equation are laid out.
 #[derive(Clone, Copy, Debug)]
@@ -105,7 +106,7 @@ impl<'a> Cursor<'a> {
 
     /// Adds the programs among the items of a tuple from the one on that starts here. JAX hoists them all the same.
     fn programs_in_tuple(&mut self, programs: &mut Vec<Program<'a>>) {
-        while self.repr_depth < DEEPEST_REPR {
+        while self.repr_depth < DEEPEST_REPR && self.offset < self.endless {
             self.skip_blanks();
             if self.at_jaxpr() || self.at("let ") {
                 self.repr_depth += 1;
@@ -119,7 +120,13 @@ impl<'a> Cursor<'a> {
                     Err(_) => return,
                 }
             } else {
+                let start = self.offset;
                 self.offset = self.item_end();
+                if self.offset == self.text.len() {
+                    // Brackets that nothing closes: nothing behind is looked at again.
+                    self.endless = start;
+                    return;
+                }
             }
             if !self.eat(",") {
                 return;
@@ -131,6 +138,8 @@ impl<'a> Cursor<'a> {
     fn item_end(&self) -> usize {
         let bytes = self.text.as_bytes();
         let mut depth = 0usize;
+        // From here on quotes are just characters: one was found that nothing closes.
+        let mut quotes_end = usize::MAX;
         let mut at = self.offset;
         while let Some(&byte) = bytes.get(at) {
             match byte {
@@ -138,10 +147,13 @@ impl<'a> Cursor<'a> {
                 b')' | b']' | b'}' if depth == 0 => break,
                 b')' | b']' | b'}' => depth -= 1,
                 b',' if depth == 0 => break,
-                b'\'' | b'"' => {
-                    at += string_length(&bytes[at..], byte).unwrap_or(1);
-                    continue;
-                }
+                b'\'' | b'"' if at < quotes_end => match string_length(&bytes[at..], byte) {
+                    Some(length) => {
+                        at += length;
+                        continue;
+                    }
+                    None => quotes_end = at,
+                },
                 _ => {}
             }
             at += 1;
@@ -170,7 +182,7 @@ impl<'a> Cursor<'a> {
                 b'{' => open.push(b'}'),
                 close @ (b')' | b']' | b'}') => match open.pop() {
                     Some(expected) if expected == close => {}
-                    None if close == b']' => return at,
+                    None if close == b']' => return self.without_blanks(at),
                     None => {}
                     Some(_) => {
                         if let Some(end) = first.or((close == b']').then_some(at)) {
@@ -203,6 +215,12 @@ impl<'a> Cursor<'a> {
             at += 1;
         }
         first.unwrap_or(at)
+    }
+
+    /// The end of a value before `end`, without the blanks there.
+    fn without_blanks(&self, end: usize) -> usize {
+        let value = self.text.as_bytes()[self.offset..end].trim_ascii_end();
+        self.offset + value.len()
     }
 
     /// Whether what stands at `next`, behind the blanks from `at` on, is not part of the value before.

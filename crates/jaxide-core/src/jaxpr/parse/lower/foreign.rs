@@ -76,7 +76,10 @@ impl<'p> Lower<'_, '_, '_, 'p> {
         self.context.outside.push(std::mem::take(&mut self.known));
         let jaxprs: Vec<ClosedJaxpr> = programs
             .iter()
-            .filter_map(|program| program_at(self.context, program, depth))
+            .filter_map(|program| {
+                let closed = program_at(self.context, program, depth)?;
+                (self.context.mistakes.len() == mistakes).then_some(closed)
+            })
             .collect();
         self.known = self.context.outside.pop().unwrap_or_default();
         self.context.mistakes.truncate(mistakes);

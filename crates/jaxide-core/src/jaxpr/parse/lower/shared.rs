@@ -69,6 +69,7 @@ struct Finder<'p> {
     bound: HashMap<&'p str, Vec<Bound<'p>>>,
     /// Uses in definitions of what they do not bind, in order.
     free: Vec<(Node<'p>, &'p str)>,
+    known_free: HashSet<(Node<'p>, &'p str)>,
     /// Names of definitions, which variables do not have.
     taken: HashSet<&'p str>,
     /// The next name that JAX would give.
@@ -188,7 +189,7 @@ impl<'p> Finder<'p> {
         if is_root && name != "_" && !own.contains(name) {
             self.named(name);
             let free = (&raw const *node, name);
-            if !self.free.contains(&free) {
+            if self.known_free.insert(free) {
                 self.free.push(free);
             }
         }
