@@ -209,3 +209,17 @@ fn numbers_promote_as_in_numpy() {
         [-4, 3]
     );
 }
+
+#[test]
+fn counters_have_the_common_type_of_the_bounds() {
+    let f = |end: Array| {
+        let count = |i: Array, (): ()| {
+            assert_eq!(i.dtype(), DType::I64);
+        };
+        fori_loop(1, end.clone(), count, ());
+        fori_loop(1, end, |i: Array, sum: Array| sum + i, Array::from([0i64]))
+    };
+    let end = Array::from([4i64]).sum();
+    assert_eq!(f(end.clone()).to_vec::<i64>(), [6]);
+    assert_eq!(jit(f)(end).to_vec::<i64>(), [6]);
+}

@@ -476,3 +476,16 @@ fn linear_maps_keep_the_arrays_that_their_function_captures() {
         close(&dot, &[3.0 * length as f32]);
     }
 }
+
+#[test]
+fn what_is_computed_again_may_have_rules_that_capture_arrays() {
+    let weight = Array::from([3f32, 4.]);
+    let captured = weight.clone();
+    let scaled = custom_jvp(
+        move |x: Array| x * &weight,
+        move |(x,): (Array,), (t,): (Array,)| (x * &captured, t * &captured * 2.0),
+    );
+    let f = checkpoint(move |x: Array| scaled(x).sin().sum());
+    let gradient = grad(f)(Array::from([0f32, 0.]));
+    close(&gradient, &[6.0, 8.0]);
+}

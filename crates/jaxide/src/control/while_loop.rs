@@ -119,11 +119,11 @@ pub fn fori_loop<Carry: Pytree<Array>>(
             );
         }
     }
+    let [lower, upper] = bounds(&lower, &upper);
     if let (Some(start), Some(end)) = (fixed(&lower), fixed(&upper)) {
         let length = usize::try_from(end.saturating_sub(start)).unwrap_or(0);
         return counted(lower, length, body, init);
     }
-    let [lower, upper] = bounds(&lower, &upper);
     let init = flatten(&init);
     let mut leaves = vec![lower, upper];
     leaves.extend(init.leaves.iter().cloned());

@@ -95,14 +95,18 @@ impl Primitive for Remat {
         let consts = bind_constants(b, &known.jaxpr);
         let results = b.inline(&known_jaxpr, &consts, &keep(&known_in, &known.inputs))?;
         let (known_out, residuals) = results.split_at(known_results);
-        let mut inputs: Vec<Atom> = residuals.iter().map(|&atom| split.residual(atom)).collect();
+        // Constants of the unknown side are known values, too.
+        let constants = bind_constants(b, &staged.jaxpr);
+        let crossing = constants.iter().chain(residuals);
+        let mut inputs: Vec<Atom> = crossing.map(|&atom| split.residual(atom)).collect();
         let operands = keep(operands, used_operands);
         inputs.extend(operands.iter().map(|&operand| split.unknown(operand)));
         let backward = Remat {
             differentiated: true,
             ..self.clone()
         };
-        let new = backward.bind_closed(&split.unknown, &staged.jaxpr, inputs);
+        let staged = constants_as_arguments(&staged.jaxpr);
+        let new = backward.bind_closed(&split.unknown, &staged, inputs);
         Ok(Some(merge(&parts.unknown, known_out, &new)))
     }
 
