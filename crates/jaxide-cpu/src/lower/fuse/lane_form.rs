@@ -81,7 +81,8 @@ fn fits(graph: &Graph, id: NodeId, axes: &[usize]) -> bool {
         .is_ok_and(|body| body.values().len() <= MOST_VALUES)
 }
 
-/// Whether a loop with its state in registers is better than one that keeps it in memory and works on whole vectors.
+/// Whether a loop with its state in registers is better than one that keeps it in memory and works on whole vectors. Without products it
+/// is: what fits in registers is then hardly more than an operation for each number.
 fn worth_it(graph: &Graph, id: NodeId, lanes: usize) -> bool {
     let mut cost = Cost::default();
     graph
@@ -90,7 +91,8 @@ fn worth_it(graph: &Graph, id: NodeId, lanes: usize) -> bool {
         .visit_regions(&mut |region| cost.add(graph, region, lanes));
     // The more terms are unrolled, the more of them live in memory all the same.
     let products = match cost.terms {
-        0..=500 => cost.products,
+        0 => return true,
+        1..=500 => cost.products,
         501..=2000 => cost.products + cost.products / 2,
         2001..=4000 => cost.products * 2,
         _ => return false,
@@ -134,6 +136,7 @@ impl Cost {
                 Op::Call(_)
                 | Op::Reduce { .. }
                 | Op::ArgReduce { .. }
+                | Op::Concat { .. }
                 | Op::DynamicUpdate
                 | Op::Scatter(_) => NEST,
                 _ => 0,
