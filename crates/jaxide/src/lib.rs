@@ -76,8 +76,6 @@ mod state;
 mod trace;
 
 pub use api::*;
-#[cfg(feature = "nalgebra")]
-pub use array::RowMajorView;
 pub use array::{Array, AsShape, Axes, Integer, Leaf, Nested, Numbers, Values};
 pub use control::*;
 pub use execute::{Cache, CachedProgram, cache, debug_nans, with_interpreter};

@@ -118,17 +118,17 @@ mod nalgebra {
     fn views_share_memory() {
         let x = x();
         let values = x.values::<f64>().unwrap();
-        let view = values.nalgebra().unwrap();
+        let view = values.nalgebra_transposed().unwrap();
         assert!(same_memory(&raw const view[(0, 0)], &values));
-        assert_eq!(view.clone_owned(), x.to_nalgebra::<f64>().unwrap());
+        assert_eq!(view.transpose(), x.to_nalgebra::<f64>().unwrap());
         assert_eq!(
-            (view * DVector::from_vec(vec![1.0, 0.0, 1.0])).as_slice(),
-            [4.0, 10.0]
+            (view * DVector::from_vec(vec![1.0, -1.0])).as_slice(),
+            [-3.0, -3.0, -3.0]
         );
         let error = Array::zeros([2, 2, 2], DType::F64)
             .values::<f64>()
             .unwrap()
-            .nalgebra()
+            .nalgebra_transposed()
             .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Shape);
         assert_eq!(x.to_nalgebra::<i32>().unwrap_err().kind(), ErrorKind::DType);

@@ -19,8 +19,6 @@ use jaxide_core::{Aval, DType, Element, Error, Literal, Result, Scalar, Tensor};
 
 pub use convert::{Leaf, Nested};
 pub(crate) use elements::{Donation, Elements};
-#[cfg(feature = "nalgebra")]
-pub use nalgebra::RowMajorView;
 pub(crate) use promote::{as_dtype, promote, promote_dtypes, result_dtype};
 pub use shape::{AsShape, Axes, Integer, Numbers};
 pub(crate) use shape::{lengths, normalize_axis};

@@ -1,13 +1,10 @@
 //! Arrays from and to the crate `nalgebra` (feature `nalgebra`).
 
 use jaxide_core::{Element, Result, Tensor};
-use nalgebra::{DMatrix, DMatrixView, DVector, Dyn, MatrixView, SMatrix};
+use nalgebra::{DMatrix, DMatrixView, DVector, SMatrix};
 
 use super::{Array, Values};
 use crate::trace::OrRaise;
-
-/// A view of the rows of an array, which `nalgebra` sees as a matrix with strides.
-pub type RowMajorView<'a, T> = MatrixView<'a, T, Dyn, Dyn, Dyn, Dyn>;
 
 #[track_caller]
 fn array<T: Element>(shape: &[usize], elements: Vec<T>) -> Array {
@@ -74,7 +71,10 @@ impl Array {
 }
 
 impl<T: Element> Values<T> {
-    /// The elements of a matrix as a view of `nalgebra`; a vector is a column.
+    /// The transpose of a matrix as a view of `nalgebra`: its columns are the rows of the array. A vector is a column, and its
+    /// transpose a row.
+    ///
+    /// Seen untransposed, rows would be strided, which products of `nalgebra` 0.35 read and write out of bounds.
     ///
     /// # Errors
     /// When the array has another rank.
@@ -82,13 +82,11 @@ impl<T: Element> Values<T> {
     /// ```
     /// use jaxide::Array;
     /// let values = Array::from([[1.0, 2.0], [3.0, 4.0]]).values::<f64>()?;
-    /// assert_eq!(values.nalgebra()?.transpose(), nalgebra::Matrix2::new(1.0, 3.0, 2.0, 4.0));
+    /// assert_eq!(values.nalgebra_transposed()?, nalgebra::Matrix2::new(1.0, 3.0, 2.0, 4.0));
     /// # Ok::<(), jaxide::Error>(())
     /// ```
-    pub fn nalgebra(&self) -> Result<RowMajorView<'_, T>> {
-        let (rows, columns) = self.matrix_shape("nalgebra")?;
-        Ok(RowMajorView::from_slice_with_strides(
-            self, rows, columns, columns, 1,
-        ))
+    pub fn nalgebra_transposed(&self) -> Result<DMatrixView<'_, T>> {
+        let (rows, columns) = self.matrix_shape("nalgebra_transposed")?;
+        Ok(DMatrixView::from_slice(self, columns, rows))
     }
 }
