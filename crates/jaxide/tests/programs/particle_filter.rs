@@ -1,4 +1,7 @@
 //! A particle filter of stochastic volatility, with systematic resampling at every time (Gordon, Salmond and Smith, 1993).
+//!
+//! Which particle is drawn hangs on the last bit of a running sum, which JAX adds up in another order: with thousands of
+//! particles a few are drawn differently at each time, and results agree as two samples of that size do.
 
 use jaxide::core::prims::SearchSide;
 use jaxide::prelude::*;

@@ -4,10 +4,8 @@ use super::elements::{C128, Class, Number, meaningless};
 use super::operands::Operands;
 use super::routine::{each, in_chunks, routine};
 use crate::runtime::KernelCall;
-use jaxide_core::eval::numerics::order;
 use jaxide_core::prims::{Nonzero, SearchSide, SearchSorted};
 use jaxide_core::{Error, Result};
-use std::cmp::Ordering;
 
 type Call = Result<Box<KernelCall>>;
 
@@ -118,57 +116,6 @@ fn spread(mut index: usize, shape: &[usize], own: &[usize]) -> usize {
 
 /// For each query, the index in the sorted axis before (or after) equal elements, as `i32`. NaN sorts last.
 pub(super) fn search_sorted(operands: &Operands, params: &SearchSorted) -> Call {
-    fn compare<N: Number>(
-        operands: &Operands,
-        params: &SearchSorted,
-        order: fn(&N, &N) -> Ordering,
-    ) -> Call {
-        let [sorted, query] = [&operands.inputs[0], &operands.inputs[1]];
-        let (shape, dimension, batch) = (&sorted.shape, params.dimension, params.batch_dims);
-        if dimension >= shape.len()
-            || batch > dimension
-            || query.shape.get(..batch) != Some(&shape[..batch])
-        {
-            return Err(Error::shape(format!(
-                "shape {shape:?} cannot be searched for {:?} with {batch} leading axes in common",
-                query.shape
-            )));
-        }
-        let middle: usize = shape[batch..dimension].iter().product();
-        let (length, inner): (usize, usize) =
-            (shape[dimension], shape[dimension + 1..].iter().product());
-        let per_batch: usize = query.shape[batch..].iter().product();
-        let (dtype, side) = (sorted.dtype, params.side);
-        let rows = middle * inner;
-        Ok(routine(operands, move |buffers, context| {
-            let sorted = N::read_all(dtype, buffers.input(0));
-            let query = N::read_all(dtype, buffers.input(1));
-            in_chunks(context, buffers.output::<i32>(0), 4096, |start, found| {
-                for (i, found) in (start..).zip(found) {
-                    let (row, wanted) = (i / per_batch, i % per_batch);
-                    let (batch, row) = (row / rows, row % rows);
-                    let first = (batch * middle + row / inner) * length * inner + row % inner;
-                    let wanted = &query[batch * per_batch + wanted];
-                    let (mut low, mut high) = (0, length);
-                    while low < high {
-                        let half = low + (high - low) / 2;
-                        let order = order(&sorted[first + half * inner], wanted);
-                        let before = match side {
-                            SearchSide::Left => order.is_lt(),
-                            SearchSide::Right => order.is_le(),
-                        };
-                        if before {
-                            low = half + 1;
-                        } else {
-                            high = half;
-                        }
-                    }
-                    *found = low as i32;
-                }
-            });
-            Ok(())
-        }))
-    }
     let [sorted, query] = &operands.inputs[..] else {
         return Err(Error::shape("two operands are expected"));
     };
@@ -179,11 +126,123 @@ pub(super) fn search_sorted(operands: &Operands, params: &SearchSorted) -> Call 
         )));
     }
     match Class::of(sorted.dtype) {
-        Class::Integer => compare::<i128>(operands, params, Ord::cmp),
-        Class::Real => compare::<f64>(operands, params, |&a, &b| order::sort_order(a, b)),
-        Class::Complex => {
-            compare::<C128>(operands, params, |&a, &b| order::sort_order_complex(a, b))
-        }
+        Class::Integer => search_by(operands, params, |x: i128| x),
+        Class::Real => search_by(operands, params, real_key),
+        Class::Complex => search_by(operands, params, |z: C128| (real_key(z.re), real_key(z.im))),
         Class::Opaque => Err(meaningless(sorted.dtype)),
     }
+}
+
+/// As [`search_sorted`] of elements that are ordered as their keys are.
+fn search_by<N: Number, K: Ord + Copy + Send + Sync + 'static>(
+    operands: &Operands,
+    params: &SearchSorted,
+    key: impl Fn(N) -> K + Copy + Send + Sync + 'static,
+) -> Call {
+    let [sorted, query] = [&operands.inputs[0], &operands.inputs[1]];
+    let (shape, dimension, batch) = (&sorted.shape, params.dimension, params.batch_dims);
+    if dimension >= shape.len()
+        || batch > dimension
+        || query.shape.get(..batch) != Some(&shape[..batch])
+    {
+        return Err(Error::shape(format!(
+            "shape {shape:?} cannot be searched for {:?} with {batch} leading axes in common",
+            query.shape
+        )));
+    }
+    let middle: usize = shape[batch..dimension].iter().product();
+    let (length, inner): (usize, usize) =
+        (shape[dimension], shape[dimension + 1..].iter().product());
+    let per_batch: usize = query.shape[batch..].iter().product();
+    let (dtype, side) = (sorted.dtype, params.side);
+    let rows = middle * inner;
+    Ok(routine(operands, move |buffers, context| {
+        let keys = |bytes: &[u8]| -> Vec<K> {
+            let numbers = N::read_all(dtype, bytes);
+            numbers.into_iter().map(key).collect()
+        };
+        let (sorted, query) = (keys(buffers.input(0)), keys(buffers.input(1)));
+        in_chunks(
+            context,
+            buffers.output::<i32>(0),
+            4096,
+            |start, mut found| {
+                let mut next = start;
+                while !found.is_empty() {
+                    // The queries of one row of the sorted array.
+                    let (row, from) = (next / per_batch, next % per_batch);
+                    let count = found.len().min(per_batch - from);
+                    let (batch, row) = (row / rows, row % rows);
+                    let first = (batch * middle + row / inner) * length * inner + row % inner;
+                    let wanted = &query[batch * per_batch + from..][..count];
+                    let (now, later) = std::mem::take(&mut found).split_at_mut(count);
+                    let at = |index: usize| sorted[first + index * inner];
+                    let ascending = (1..length).all(|index| at(index - 1) <= at(index));
+                    match side {
+                        SearchSide::Left => {
+                            places(length, ascending, wanted, now, |x, y| at(x) < y)
+                        }
+                        SearchSide::Right => {
+                            places(length, ascending, wanted, now, |x, y| at(x) <= y)
+                        }
+                    }
+                    (next, found) = (next + count, later);
+                }
+            },
+        );
+        Ok(())
+    }))
+}
+
+/// How far behind the place of a query that of the next is looked for.
+const NEAR: usize = 8;
+
+/// For each wanted key the first of `length` indices that is not before it.
+///
+/// Queries often ascend slowly, as those of a systematic sample do, so each is looked for just behind the last one first.
+/// In an array that does not ascend, where no place is right, all are bisected for.
+fn places<K: Copy>(
+    length: usize,
+    ascending: bool,
+    wanted: &[K],
+    found: &mut [i32],
+    before: impl Fn(usize, K) -> bool,
+) {
+    let mut place = 0;
+    for (found, &wanted) in found.iter_mut().zip(wanted) {
+        let end = length.min(place + NEAR);
+        let near = if ascending && (place == 0 || before(place - 1, wanted)) {
+            let last = (end == length).then_some(length);
+            (place..end).find(|&index| !before(index, wanted)).or(last)
+        } else {
+            None
+        };
+        place = near.unwrap_or_else(|| bisect(length, |index| before(index, wanted)));
+        *found = place as i32;
+    }
+}
+
+/// The first of `length` indices for which `before` is false, if it is true up to there.
+fn bisect(length: usize, before: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, length);
+    while low < high {
+        let half = low + (high - low) / 2;
+        if before(half) {
+            low = half + 1;
+        } else {
+            high = half;
+        }
+    }
+    low
+}
+
+/// A number that is ordered as [`order::sort_order`](jaxide_core::eval::numerics::order::sort_order) orders: both zeros
+/// are equal, and all NaN, which are last.
+fn real_key(x: f64) -> i64 {
+    if x.is_nan() {
+        return i64::MAX;
+    }
+    // Adding zero makes the negative zero positive; negative numbers grow with their magnitude bits.
+    let bits = (x + 0.0).to_bits() as i64;
+    bits ^ ((bits >> 63) as u64 >> 1) as i64
 }

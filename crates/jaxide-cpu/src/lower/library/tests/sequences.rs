@@ -192,6 +192,38 @@ fn places_in_sorted_arrays() {
     }
 }
 
+/// Queries that ascend or do not, some far apart and some close together.
+#[test]
+fn places_of_many_queries() {
+    let mut numbers = Numbers(15);
+    let sort = |x: Tensor| {
+        let sort = Sort {
+            dimension: 0,
+            is_stable: true,
+            num_keys: 1,
+        };
+        let sorted = jaxide_core::eval::eval_eqn(&sort.into(), &[x]);
+        sorted.unwrap().remove(0)
+    };
+    for dtype in [DType::F32, DType::F64, DType::I8, DType::U64, DType::C64] {
+        for (length, queries) in [(1, 9), (7, 40), (8, 40), (9, 40), (300, 60), (60, 300)] {
+            let array = sort(numbers.array(dtype, &[length]));
+            let query = numbers.array(dtype, &[queries]);
+            for query in [sort(query.clone()), query] {
+                for side in [SearchSide::Left, SearchSide::Right] {
+                    let search = SearchSorted {
+                        side,
+                        dimension: 0,
+                        batch_dims: 0,
+                        method: Name::new("scan"),
+                    };
+                    check(search, &[array.clone(), query.clone()]);
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn fourier_transforms() {
     let mut numbers = Numbers(6);
