@@ -21,7 +21,10 @@ pub use convert::{Leaf, Nested};
 pub(crate) use elements::{Donation, Elements};
 #[cfg(feature = "nalgebra")]
 pub use nalgebra::RowMajorView;
-pub(crate) use promote::{as_dtype, promote, promote_dtypes, result_dtype};
+pub(crate) use promote::{
+    as_dtype, check_fits, check_number, fitting, is_wide, promote, promote_dtypes, promote_ranks,
+    result_dtype,
+};
 pub use shape::{AsShape, Axes, Integer, Numbers};
 pub(crate) use shape::{lengths, normalize_axis};
 pub use values::Values;
