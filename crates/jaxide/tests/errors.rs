@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use jaxide::prelude::*;
-use jaxide::{axes, tree};
+use jaxide::{axes, numpy, tree};
 
 #[derive(Clone, Pytree)]
 struct Model {
@@ -143,6 +143,63 @@ fn axes_that_do_not_fit() {
     );
     let rank = vmap(f).in_axes((0, 2));
     check!("in_axes_rank", rank.try_call((model, floats(&[3]))));
+}
+
+#[test]
+fn numbers_without_a_meaning() {
+    let integers = Array::from([1, 2]);
+    let wide = jit(|x: Array| x + (1i64 << 40));
+    check!("number_too_wide", wide.try_call((integers.clone(),)));
+    let inverse = jit(|x: Array| x.pow(-1));
+    check!("negative_power", inverse.try_call((integers,)));
+    let largest = jit(|x: Array| x.max());
+    check!("max_of_nothing", largest.try_call((floats(&[0]),)));
+    let last = jit(|x: Array| numpy::argmax(&x, 1));
+    check!("argmax_of_nothing", last.try_call((floats(&[2, 0]),)));
+    let less = jit(|x: Array| x.clone() - x);
+    check!("bool_minus_bool", less.try_call((Array::from([true]),)));
+}
+
+/// A number of the program fits where its element type holds it, wraps from its own 32 bits as in JAX, and rounds to floats.
+#[test]
+fn numbers_that_fit() {
+    let wide = 1i64 << 40;
+    let both = |f: fn(Array) -> Array, x: Array| [f(x.clone()), jit(f)(x)];
+    for got in both(|x| x + (1i64 << 40), Array::from([1i64])) {
+        assert_eq!(got.to_vec::<i64>(), [wide + 1]);
+    }
+    for got in both(|x| x + 3_000_000_000i64, Array::from([1u32])) {
+        assert_eq!(got.to_vec::<u32>(), [3_000_000_001]);
+    }
+    for got in both(|x| x + (1i64 << 40), Array::from([0.0f32])) {
+        assert_eq!(got.to_vec::<f32>(), [wide as f32]);
+    }
+    for got in both(|x| x + 300, Array::from([3i8])) {
+        assert_eq!(got.to_vec::<i8>(), [47]);
+    }
+    assert!(Array::from(wide).try_value().is_err());
+    assert_eq!(Array::from(wide).astype(DType::I64).item::<i64>(), wide);
+    let returned = jit(|x: Array| (x, Array::from(1i64 << 40)));
+    assert!(returned.try_call((Array::from(1),)).is_err());
+    let alone = jit(|x: Array| x * (Array::from(1i64 << 40) + 1));
+    assert!(alone.try_call((Array::from([1]),)).is_err());
+}
+
+/// A bare integer exponent is a parameter of the program, as JAX writes it.
+#[test]
+fn whole_exponents_are_integer_powers() {
+    let text = |n: i32| {
+        let jaxpr = make_jaxpr(move |x: Array| x.pow(n))(Array::spec(DType::F32, &[3]));
+        jaxpr.unwrap().to_string()
+    };
+    assert_eq!(
+        text(3),
+        "{ lambda ; a:f32[3]. let b:f32[3] = integer_pow[y=3] a in (b,) }"
+    );
+    assert_eq!(
+        text(-1),
+        "{ lambda ; a:f32[3]. let b:f32[3] = integer_pow[y=-1] a in (b,) }"
+    );
 }
 
 #[test]

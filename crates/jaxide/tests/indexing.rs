@@ -95,10 +95,47 @@ fn writes_outside_are_dropped() {
     assert_eq!(written.to_vec::<f32>(), [21.0, 2.0, 13.0]);
 }
 
+/// JAX adds the length to the index in its own type, in which 300 is 44, or refuses it.
+#[test]
+fn indices_of_narrow_types_reach_long_axes() {
+    let x = numpy::arange(300, DType::I32);
+    let read = |x: Array, i: Array| x.index(i);
+    let write = |x: Array, i: Array| x.at(i).set(-5);
+    let take = |x: Array, i: Array| numpy::take(&x, &i, 0);
+    for index in [
+        Array::from([-1i8, -128, 127]),
+        Array::from([-1i16, -128, 127]),
+    ] {
+        let rows = [299, 172, 127];
+        assert_eq!(read(x.clone(), index.clone()).to_vec::<i32>(), rows);
+        assert_eq!(jit(read)(x.clone(), index.clone()).to_vec::<i32>(), rows);
+        assert_eq!(jit(take)(x.clone(), index.clone()).to_vec::<i32>(), rows);
+        for (at, row) in rows.into_iter().enumerate() {
+            let one = index.index(at as i64);
+            assert_eq!(read(x.clone(), one.clone()).item::<i32>(), row);
+            assert_eq!(jit(read)(x.clone(), one.clone()).item::<i32>(), row);
+            assert_eq!(jit(write)(x.clone(), one).to_vec::<i32>()[row as usize], -5);
+        }
+        let mut want: Vec<i32> = (0..300).collect();
+        for row in rows {
+            want[row as usize] = -5;
+        }
+        assert_eq!(write(x.clone(), index.clone()).to_vec::<i32>(), want);
+        assert_eq!(jit(write)(x.clone(), index).to_vec::<i32>(), want);
+    }
+    // Indices beyond 32 bits are outside, not somewhere else.
+    let far = Array::from([1i64 << 32, -(1 << 40)]);
+    assert_eq!(jit(read)(x.clone(), far.clone()).to_vec::<i32>(), [299, 0]);
+    assert_eq!(
+        jit(write)(x.clone(), far).to_vec::<i32>(),
+        x.to_vec::<i32>()
+    );
+}
+
 #[test]
 fn mistakes_are_named() {
-    let past = jit(|x: Array| x.index(5)).try_call((Array::zeros(&[5], DType::F32),));
-    assert_eq!(past.unwrap_err().operation(), Some("index"));
+    let nothing = jit(|x: Array| x.index(0)).try_call((Array::zeros(&[0], DType::F32),));
+    assert_eq!(nothing.unwrap_err().operation(), Some("index"));
     let no_axis = jit(|x: Array| x.slice(..)).try_call((Array::from_vec(&[], vec![1.0f32]),));
     assert_eq!(no_axis.unwrap_err().operation(), Some("slice"));
     let other =

@@ -307,3 +307,41 @@ fn references_are_written_and_read() {
         "{text}"
     );
 }
+
+/// Comparisons with NaN are false, so what comes last wins: in every order of axes, long or short, compiled as interpreted.
+#[test]
+fn extrema_of_complex_numbers_take_one_after_the_other() {
+    use num_complex::Complex;
+    let parts = [
+        0.0f32,
+        1.0,
+        -2.0,
+        f32::NAN,
+        5.0,
+        f32::INFINITY,
+        3.0,
+        -1.5,
+        5.0,
+    ];
+    let mut state = 1usize;
+    let mut part = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        parts[(state >> 33) % parts.len()]
+    };
+    for shape in [[1, 1], [1, 7], [3, 1], [2, 33], [33, 2], [40, 65], [4, 300]] {
+        let elements: Vec<Complex<f32>> = (0..shape[0] * shape[1])
+            .map(|_| Complex::new(part(), part()))
+            .collect();
+        let x = Array::from_vec(&shape, elements);
+        for axes in [&[0][..], &[1], &[0, 1]] {
+            let extrema = |x: &Array| [lax::reduce_max(x, axes), lax::reduce_min(x, axes)];
+            let interpreted = jaxide::with_interpreter(|| extrema(&x));
+            for (native, interpreted) in extrema(&x).iter().zip(&interpreted) {
+                let bits = |x: &Array| x.value().bytes().to_vec();
+                assert_eq!(bits(native), bits(interpreted), "{shape:?} along {axes:?}");
+            }
+        }
+    }
+}

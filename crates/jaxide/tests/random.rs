@@ -127,6 +127,11 @@ fn whole_numbers() {
         |key| random::randint(key, &[3], 0, 10, DType::I32),
         &[9, 0, 2],
     );
+    samples::<i8>(
+        "randint_i8",
+        |key| random::randint(key, &[6], 0, 100, DType::I8),
+        &[89, 0, 12, 73, 71, 47],
+    );
     samples::<i32>(
         "rademacher",
         |key| random::rademacher(key, &[3], DType::I32),

@@ -142,7 +142,7 @@ impl Array {
     /// Largest element.
     ///
     /// # Panics
-    /// When the elements have no order.
+    /// When there is none.
     #[track_caller]
     pub fn max(&self) -> Array {
         numpy::max(self, ())
@@ -151,25 +151,25 @@ impl Array {
     /// Smallest element.
     ///
     /// # Panics
-    /// When the elements have no order.
+    /// When there is none.
     #[track_caller]
     pub fn min(&self) -> Array {
         numpy::min(self, ())
     }
 
-    /// Whether all elements are true.
+    /// Whether all elements are true: not zero.
     ///
     /// # Panics
-    /// When the elements are not truth values.
+    /// When the elements are no numbers.
     #[track_caller]
     pub fn all(&self) -> Array {
         numpy::all(self, ())
     }
 
-    /// Whether any element is true.
+    /// Whether any element is true: not zero.
     ///
     /// # Panics
-    /// When the elements are not truth values.
+    /// When the elements are no numbers.
     #[track_caller]
     pub fn any(&self) -> Array {
         numpy::any(self, ())
@@ -187,13 +187,13 @@ impl Array {
         lax::integer_pow(self, exponent)
     }
 
-    /// Product of vectors, matrices and stacks of matrices.
+    /// Product of vectors and matrices: see [`numpy::dot`].
     ///
     /// # Panics
     /// When lengths do not fit.
     #[track_caller]
     pub fn dot(&self, other: &Array) -> Array {
-        numpy::matmul(self, other)
+        numpy::dot(self, other)
     }
 
     /// The same elements under another shape; one length may be -1.

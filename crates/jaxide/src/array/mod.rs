@@ -19,7 +19,10 @@ use jaxide_core::{Aval, DType, Element, Error, Literal, Result, Scalar, Tensor};
 
 pub use convert::{Leaf, Nested};
 pub(crate) use elements::{Donation, Elements};
-pub(crate) use promote::{as_dtype, promote, promote_dtypes, result_dtype};
+pub(crate) use promote::{
+    as_dtype, check_fits, check_number, fitting, is_wide, promote, promote_dtypes, promote_ranks,
+    result_dtype,
+};
 pub use shape::{AsShape, Axes, Integer, Numbers};
 pub(crate) use shape::{lengths, normalize_axis};
 pub use values::Values;

@@ -5,7 +5,7 @@
 //! have at most 32.
 
 use jaxide_core::prims::ConvertElementType;
-use jaxide_core::{DType, Error, Literal, Scalar};
+use jaxide_core::{DType, Error, Literal, Result, Scalar};
 
 use super::{Array, Repr};
 use crate::trace::{bind_one, raise};
@@ -102,7 +102,7 @@ impl Point {
 }
 
 /// Whether an element takes 64 bits or more per part.
-fn is_wide(dtype: DType) -> bool {
+pub(crate) fn is_wide(dtype: DType) -> bool {
     matches!(dtype, DType::I64 | DType::U64 | DType::F64 | DType::C128)
 }
 
@@ -163,7 +163,7 @@ pub(crate) fn result_dtype(operation: &str, operands: &[&Array]) -> (DType, bool
             .iter()
             .all(|array| array.dtype() == dtype && array.weak_type() == weak)
     {
-        return (dtype, weak);
+        return (dtype, weak && dtype != DType::Bool);
     }
     let types: Vec<(DType, bool)> = operands
         .iter()
@@ -192,6 +192,9 @@ pub(crate) fn as_dtype(x: &Array, dtype: DType, weak: bool) -> Array {
     if let Repr::Number(literal) = x.0
         && let Some(value) = convert_number(literal.value, dtype)
     {
+        if !fits(literal, dtype) {
+            raise(does_not_fit(literal, dtype));
+        }
         return Array(Repr::Number(Literal {
             value,
             dtype,
@@ -228,6 +231,74 @@ fn convert_number(value: Scalar, dtype: DType) -> Option<Scalar> {
     }
 }
 
+/// Whether an integer of the program fits its own element type or the one it takes. One that fits its own wraps in a
+/// narrower one, as numbers of Python do in JAX; floats round.
+fn fits(number: Literal, dtype: DType) -> bool {
+    let (Scalar::Int(_) | Scalar::UInt(_), Some(value)) = (number.value, number.value.as_integer())
+    else {
+        return true;
+    };
+    !dtype.is_integer()
+        || [number.dtype, dtype]
+            .iter()
+            .any(|&dtype| !dtype.is_integer() || holds(dtype, value))
+}
+
+/// Whether an integer type holds a value.
+fn holds(dtype: DType, value: i128) -> bool {
+    let read = |scalar: Scalar| {
+        let bytes = scalar.to_bytes(dtype).ok()?;
+        Scalar::from_bytes(dtype, &bytes)?.as_integer()
+    };
+    Scalar::from_integer(value).and_then(read) == Some(value)
+}
+
+/// A number of the program that has kept its own element type, which must hold it.
+///
+/// # Errors
+/// When it does not.
+pub(crate) fn fitting(number: Literal) -> Result<Literal> {
+    if fits(number, number.dtype) {
+        Ok(number)
+    } else {
+        Err(does_not_fit(number, number.dtype))
+    }
+}
+
+fn does_not_fit(number: Literal, dtype: DType) -> Error {
+    Error::dtype(format!("the number {} does not fit {dtype}", number.value))
+        .note("give one of the operands a wider element type with `astype`")
+}
+
+/// A number of the program must fit the element type that an operation takes it to.
+///
+/// # Panics
+/// When it fits neither that nor its own.
+#[track_caller]
+pub(crate) fn check_number(operation: &str, x: &Array, dtype: DType) {
+    if let Repr::Number(literal) = x.0
+        && !fits(literal, dtype)
+    {
+        raise(does_not_fit(literal, dtype).in_operation(operation));
+    }
+}
+
+/// An integer of the program must fit an integer type, even if it could wrap.
+///
+/// # Panics
+/// When it does not.
+#[track_caller]
+pub(crate) fn check_fits(operation: &str, x: &Array, dtype: DType) {
+    if let Repr::Number(literal) = x.0
+        && literal
+            .value
+            .as_integer()
+            .is_some_and(|value| !holds(dtype, value))
+    {
+        raise(does_not_fit(literal, dtype).in_operation(operation));
+    }
+}
+
 /// Operands with their common element type, which stays weak when all are.
 ///
 /// # Panics
@@ -235,6 +306,9 @@ fn convert_number(value: Scalar, dtype: DType) -> Option<Scalar> {
 #[track_caller]
 pub(crate) fn promote_dtypes<const N: usize>(operation: &str, operands: [&Array; N]) -> [Array; N] {
     let (dtype, weak) = result_dtype(operation, &operands);
+    for x in operands {
+        check_number(operation, x, dtype);
+    }
     operands.map(|x| as_dtype(x, dtype, weak))
 }
 
@@ -242,11 +316,25 @@ pub(crate) fn promote_dtypes<const N: usize>(operation: &str, operands: [&Array;
 /// as they are.
 ///
 /// # Panics
-/// When there is no common element type.
+/// When shapes do not broadcast, or there is no common element type.
 #[track_caller]
 pub(crate) fn promote<const N: usize>(operation: &str, operands: [&Array; N]) -> [Array; N] {
     crate::numpy::check_broadcast(operation, &operands);
-    let operands = promote_dtypes(operation, operands);
+    with_equal_ranks(promote_dtypes(operation, operands))
+}
+
+/// Operands with axes of length 1 added in front where ranks differ. Scalars stay as they are.
+///
+/// # Panics
+/// When shapes do not broadcast.
+#[track_caller]
+pub(crate) fn promote_ranks<const N: usize>(operation: &str, operands: [&Array; N]) -> [Array; N] {
+    crate::numpy::check_broadcast(operation, &operands);
+    with_equal_ranks(operands.map(Array::clone))
+}
+
+#[track_caller]
+fn with_equal_ranks<const N: usize>(operands: [Array; N]) -> [Array; N] {
     let rank = operands.iter().map(Array::ndim).max().unwrap_or(0);
     operands.map(|x| {
         if x.ndim() == 0 || x.ndim() == rank {

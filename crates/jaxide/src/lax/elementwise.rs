@@ -1,10 +1,10 @@
 //! One element of the result from one element of each operand.
 
-use jaxide_core::DType;
 use jaxide_core::prims;
+use jaxide_core::{DType, Error};
 
 use crate::array::{Array, as_dtype, promote_dtypes};
-use crate::trace::{bind, bind_one};
+use crate::trace::{bind, bind_one, raise};
 
 /// Functions of one operand.
 macro_rules! unary {
@@ -209,12 +209,29 @@ binary! {
     zeta prims::Zeta;
 }
 
+/// Integers have no inverses.
+///
+/// # Panics
+/// When one is asked for.
+#[track_caller]
+pub(crate) fn check_exponent(operation: &str, x: &Array, y: i64) {
+    if y < 0 && !x.dtype().is_inexact() {
+        let error = format!("{} cannot be raised to the negative power {y}", x.aval());
+        raise(
+            Error::dtype(error)
+                .in_operation(operation)
+                .note("convert it to a float with `astype`"),
+        );
+    }
+}
+
 /// `x` to a fixed integer power, by repeated multiplication.
 ///
 /// # Panics
 /// When an integer is raised to a negative power.
 #[track_caller]
 pub fn integer_pow(x: &Array, y: i64) -> Array {
+    check_exponent("integer_pow", x, y);
     bind_one(prims::IntegerPow { y }, std::slice::from_ref(x))
 }
 

@@ -8,18 +8,18 @@ use jaxide_core::prims::{
 use jaxide_core::{Aval, Builder, ClosedJaxpr, DType, Dims, Error, Literal, Scalar};
 
 use super::{broadcast_to, check_broadcast_to, normalize_axis, where_};
-use crate::array::{Array, Integer, Repr, as_dtype};
+use crate::array::{Array, Integer, Repr, as_dtype, check_number, promote_dtypes};
 use crate::lax;
 use crate::trace::{OrRaise, bind_one, library, raise};
 
 impl Array {
     /// The slice at an index of the first axis, or for an array of indices the slices: `x[i]` of NumPy.
     ///
-    /// Negative indices count from the end. An index that is traced and out of range is moved to the nearest end; slices
-    /// at an array of indices must be inside.
+    /// Negative indices count from the end; what is out of range is moved to the nearest end. [`numpy::take`](take) marks
+    /// it instead.
     ///
     /// # Panics
-    /// When there is no axis, the index is not an integer, or a number out of range.
+    /// When there is no axis or it is empty, or the index is not an integer.
     ///
     /// ```
     /// use jaxide::Array;
@@ -31,13 +31,25 @@ impl Array {
     pub fn index(&self, index: impl Into<Array>) -> Array {
         let index = index.into();
         check("index", self, &index);
-        if let Repr::Number(literal) = index.0 {
-            let position = position("index", self, literal);
-            return lax::squeeze(&range(self, position, position + 1), &[0]);
+        let index = match &index.0 {
+            Repr::Number(literal) => match position(self, *literal) {
+                Ok(at) => return lax::squeeze(&range(self, at, at + 1), &[0]),
+                Err(_) => {
+                    check_number("index", &index, index.dtype());
+                    index
+                }
+            },
+            _ => index,
+        };
+        if self.shape()[0] == 0 && index.size() > 0 {
+            raise(
+                Error::shape(format!("{} has nothing to index", self.aval())).in_operation("index"),
+            );
         }
         if index.ndim() == 0 {
-            let mut starts = vec![from_front(&index, self.shape()[0], where_)];
-            let zero = integer(0, index.dtype());
+            let start = from_front(&index, self.shape()[0], where_);
+            let zero = integer(0, start.dtype());
+            let mut starts = vec![start];
             starts.extend(
                 self.shape()[1..]
                     .iter()
@@ -50,7 +62,7 @@ impl Array {
         let indices = from_front(&index, self.shape()[0], where_);
         rows(
             self,
-            &indices,
+            &at_least_i32(&indices),
             0,
             GatherScatterMode::PromiseInBounds,
             None,
@@ -171,14 +183,28 @@ impl At {
         let (x, index) = (&self.x, &self.index);
         let length = x.shape()[0];
         let start = match index.0 {
-            Repr::Number(literal) => integer(position("at", x, literal), index.dtype()),
+            Repr::Number(literal) => match position(x, literal) {
+                Ok(at) => integer(at, index.dtype()),
+                Err(outside) => {
+                    let outside = outside.clamp(i32::MIN.into(), i32::MAX.into());
+                    number(outside as i64, DType::I32)
+                }
+            },
             _ => from_front(index, length, where_),
         };
-        let indices = lax::expand_dims(&start, &[index.ndim()]);
+        let indices = lax::expand_dims(&at_least_i32(&start), &[index.ndim()]);
         let mut shape = index.shape().to_vec();
         shape.extend_from_slice(&x.shape()[1..]);
         check_broadcast_to("at", value.shape(), &shape);
-        let value = broadcast_to(&as_dtype(value, x.dtype(), false), &shape);
+        check_number("at", value, x.dtype());
+        // What is combined is combined in the common element type; what replaces takes the type of what it replaces.
+        let [x, value] = match update {
+            Update::Set => [x.clone(), as_dtype(value, x.dtype(), false)],
+            Update::Add | Update::Multiply | Update::Min | Update::Max => {
+                promote_dtypes("at", [x, value])
+            }
+        };
+        let value = broadcast_to(&value, &shape);
         let dimension_numbers = ScatterDimensionNumbers {
             update_window_dims: (index.ndim()..shape.len()).collect(),
             inserted_window_dims: Dims::from_slice(&[0]),
@@ -187,7 +213,8 @@ impl At {
         };
         // One index is in order, and there once.
         let one = index.ndim() == 0;
-        scatter(update, one, dimension_numbers, &[x.clone(), indices, value])
+        let written = scatter(update, one, dimension_numbers, &[x, indices, value]);
+        as_dtype(&written, self.x.dtype(), self.x.weak_type())
     }
 }
 
@@ -328,7 +355,7 @@ fn rows(
     bind_one(prim, &[x.clone(), indices])
 }
 
-/// Negative indices counted from the front; `choose` is `where`.
+/// Negative indices counted from the front; `choose` is `where`. Indices of a type that does not hold the length are widened.
 #[track_caller]
 fn from_front(
     index: &Array,
@@ -338,9 +365,26 @@ fn from_front(
     if index.dtype().is_unsigned_integer() {
         return index.clone();
     }
-    let negative = lax::lt(index, &Array::from(0));
-    let moved = lax::add(index, &integer(length, index.dtype()));
-    choose(&negative, &moved, index)
+    let most = (1u64 << (8 * index.dtype().size() - 1)) - 1;
+    let index = if (length as u64) <= most {
+        index.clone()
+    } else {
+        let wider = i32::try_from(length).map_or(DType::I64, |_| DType::I32);
+        as_dtype(index, wider, false)
+    };
+    let negative = lax::lt(&index, &Array::from(0));
+    let moved = lax::add(&index, &integer(length, index.dtype()));
+    choose(&negative, &moved, &index)
+}
+
+/// Indices of 8 and 16 bits as `i32`, as gathers and scatters in JAX have them.
+#[track_caller]
+fn at_least_i32(indices: &Array) -> Array {
+    if indices.dtype().size() < 4 {
+        as_dtype(indices, DType::I32, false)
+    } else {
+        indices.clone()
+    }
 }
 
 /// The slices in a range of the first axis.
@@ -354,16 +398,19 @@ fn range(x: &Array, start: usize, limit: usize) -> Array {
 
 /// A length as a number of an element type.
 fn integer(value: usize, dtype: DType) -> Array {
+    number(i64::try_from(value).unwrap_or(i64::MAX), dtype)
+}
+
+fn number(value: i64, dtype: DType) -> Array {
     Array(Repr::Number(Literal {
-        value: Scalar::Int(i64::try_from(value).unwrap_or(i64::MAX)),
+        value: Scalar::Int(value),
         dtype,
         weak_type: false,
     }))
 }
 
-/// The position of a number of the program.
-#[track_caller]
-fn position(operation: &str, x: &Array, index: Literal) -> usize {
+/// The position of a number of the program; what it is counted from the front when it is outside.
+fn position(x: &Array, index: Literal) -> Result<usize, i128> {
     let length = x.shape()[0];
     let given = index.value.as_integer().unwrap_or(0);
     let from_front = if given < 0 {
@@ -372,14 +419,8 @@ fn position(operation: &str, x: &Array, index: Literal) -> usize {
         given
     };
     match usize::try_from(from_front) {
-        Ok(position) if position < length => position,
-        _ => raise(
-            Error::parameter(format!(
-                "{given} is out of range for the first axis of {}",
-                x.aval()
-            ))
-            .in_operation(operation),
-        ),
+        Ok(position) if position < length => Ok(position),
+        _ => Err(from_front),
     }
 }
 

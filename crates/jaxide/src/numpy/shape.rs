@@ -1,9 +1,8 @@
 //! Shapes.
 
-use jaxide_core::prims::DotDimensionNumbers;
 use jaxide_core::{DType, Dims, Error};
 
-use crate::array::{Array, AsShape, Axes, Integer, lengths, promote_dtypes};
+use crate::array::{Array, AsShape, Axes, Integer, as_dtype, check_number, lengths, result_dtype};
 use crate::lax;
 use crate::trace::{library, raise};
 
@@ -146,67 +145,17 @@ pub fn reshape(x: &Array, shape: impl AsShape) -> Array {
     lax::reshape(x, &shape)
 }
 
-/// The product of vectors, matrices and stacks of matrices, as `@` in Python.
-///
-/// # Panics
-/// When lengths do not fit, or an operand is a scalar.
+/// Arrays with their common element type.
 #[track_caller]
-pub fn matmul(x: &Array, y: &Array) -> Array {
-    let [x, y] = promote_dtypes("matmul", [x, y]);
-    if x.ndim() == 0 || y.ndim() == 0 {
-        raise(
-            Error::shape(format!(
-                "operands must have an axis, and are {} and {}",
-                x.aval(),
-                y.aval()
-            ))
-            .in_operation("matmul"),
-        );
+fn of_one_dtype(operation: &str, arrays: &[Array]) -> Vec<Array> {
+    if arrays.is_empty() {
+        return Vec::new();
     }
-    let contract_y = y.ndim().saturating_sub(2);
-    let contract_x = x.ndim() - 1;
-    if x.shape()[contract_x] != y.shape()[contract_y] {
-        raise(
-            Error::shape(format!(
-                "the last axis of {} and axis {contract_y} of {} have different lengths",
-                x.aval(),
-                y.aval()
-            ))
-            .in_operation("matmul"),
-        );
+    let (dtype, weak) = result_dtype(operation, &arrays.iter().collect::<Vec<_>>());
+    for x in arrays {
+        check_number(operation, x, dtype);
     }
-    let (x_batch, y_batch) = (x.ndim().saturating_sub(2), y.ndim().saturating_sub(2));
-    let batch = broadcast_shapes("matmul", &[&x.shape()[..x_batch], &y.shape()[..y_batch]]);
-    let preferred = Some(x.dtype());
-    if batch.is_empty() || x_batch == 0 || y_batch == 0 {
-        let numbers = DotDimensionNumbers {
-            lhs_contracting: Dims::from_slice(&[contract_x]),
-            rhs_contracting: Dims::from_slice(&[contract_y]),
-            ..Default::default()
-        };
-        let product = lax::dot_general(&x, &y, numbers, None, preferred);
-        if x_batch > 0 || y_batch == 0 || x.ndim() == 1 {
-            return product;
-        }
-        // The rows of `x` come first and belong before the last axis.
-        let mut permutation: Vec<usize> = (1..product.ndim()).collect();
-        permutation.insert(y_batch, 0);
-        return lax::transpose(&product, &permutation);
-    }
-    let spread = |x: &Array, rank: usize| {
-        let mut shape = batch.clone();
-        shape.extend_from_slice(&x.shape()[rank..]);
-        broadcast_to(x, &shape)
-    };
-    let (x, y) = (spread(&x, x_batch), spread(&y, y_batch));
-    let axes: Dims = (0..batch.len()).collect();
-    let numbers = DotDimensionNumbers {
-        lhs_contracting: Dims::from_slice(&[x.ndim() - 1]),
-        rhs_contracting: Dims::from_slice(&[batch.len()]),
-        lhs_batch: axes.clone(),
-        rhs_batch: axes,
-    };
-    lax::dot_general(&x, &y, numbers, None, preferred)
+    arrays.iter().map(|x| as_dtype(x, dtype, weak)).collect()
 }
 
 /// Arrays joined along a new axis.
@@ -216,6 +165,7 @@ pub fn matmul(x: &Array, y: &Array) -> Array {
 #[track_caller]
 pub fn stack(arrays: &[Array], axis: impl Integer) -> Array {
     let rank = arrays.first().map_or(0, Array::ndim);
+    let arrays = &of_one_dtype("stack", arrays);
     lax::stack(arrays, normalize_axis("stack", axis, rank + 1))
 }
 
@@ -226,6 +176,7 @@ pub fn stack(arrays: &[Array], axis: impl Integer) -> Array {
 #[track_caller]
 pub fn concatenate(arrays: &[Array], axis: impl Integer) -> Array {
     let rank = arrays.first().map_or(0, Array::ndim);
+    let arrays = &of_one_dtype("concatenate", arrays);
     lax::concatenate(arrays, normalize_axis("concatenate", axis, rank))
 }
 

@@ -1,12 +1,13 @@
 //! Keys, and the bits they give.
 
 use jaxide_core::prims::{self, KeyImpl};
-use jaxide_core::{DType, Dims, Error};
+use jaxide_core::{DType, Dims, Error, Literal, Scalar};
 
-use crate::array::{Array, AsShape, as_dtype, lengths};
+use super::integer;
+use crate::array::{Array, AsShape, Repr, as_dtype, check_fits, lengths};
 use crate::trace::{bind_one, raise};
 
-/// The key of a seed. Seeds in an array give an array of keys.
+/// The key of a seed. Seeds in an array give an array of keys; of a number of the program, 32 bits count.
 ///
 /// # Panics
 /// When the seed is not an integer.
@@ -17,12 +18,15 @@ use crate::trace::{bind_one, raise};
 /// ```
 #[track_caller]
 pub fn key(seed: impl Into<Array>) -> Array {
-    let seed = seed.into();
+    let seed = match seed.into() {
+        Array(Repr::Number(Literal {
+            value: Scalar::Int(number),
+            ..
+        })) => integer((number as i32).into(), DType::I32),
+        seed => as_dtype(&seed, seed.dtype(), false),
+    };
     let impl_ = KeyImpl::Fry;
-    bind_one(
-        prims::RandomSeed { impl_ },
-        &[as_dtype(&seed, seed.dtype(), false)],
-    )
+    bind_one(prims::RandomSeed { impl_ }, &[seed])
 }
 
 /// `count` new keys from a key, which is not to be used any more: an array of keys with that length.
@@ -44,7 +48,7 @@ pub fn split(key: &Array, count: usize) -> Array {
 /// A new key from a key and a number, such as that of a step or an epoch.
 ///
 /// # Panics
-/// When `key` is not a key, or `data` is not an integer.
+/// When `key` is not a key, `data` is not an integer, or a number of the program does not fit `u32`.
 ///
 /// ```
 /// use jaxide::random;
@@ -64,6 +68,7 @@ pub fn fold_in(key: &Array, data: impl Into<Array>) -> Array {
             .in_operation("fold_in"),
         );
     }
+    check_fits("fold_in", &data, DType::U32);
     let data = as_dtype(&data, DType::U32, false);
     bind_one(prims::RandomFoldIn, &[key.clone(), data])
 }

@@ -62,7 +62,8 @@ pub fn choice(key: &Array, x: &Array, shape: impl AsShape) -> Array {
     let Some(&count) = x.shape().first().filter(|&&count| count > 0) else {
         raise(no_axis("choice"))
     };
-    let drawn = randint(key, shape, 0, count as i64, DType::I32);
+    let positions = numpy::position_type(x);
+    let drawn = randint(key, shape, 0, count as i64, positions);
     numpy::take(x, &drawn, 0)
 }
 

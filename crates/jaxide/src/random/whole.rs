@@ -1,17 +1,17 @@
 //! Samples of discrete distributions.
 
-use jaxide_core::{DType, Error, prims};
+use jaxide_core::{DType, Error, Scalar, prims};
 
 use super::keys::words;
 use super::{gumbel, integer, number, split, uniform};
-use crate::array::{Array, AsShape, Integer, Repr, as_dtype, lengths};
+use crate::array::{Array, AsShape, Integer, Repr, as_dtype, is_wide, lengths};
 use crate::trace::{bind_one, library, raise};
 use crate::{lax, numpy};
 
 /// Truth values, true with probability `p`.
 ///
 /// # Panics
-/// When `p` does not broadcast to `shape`.
+/// When `p` is not floating-point, or does not broadcast to `shape`.
 ///
 /// ```
 /// use jaxide::random;
@@ -23,11 +23,16 @@ use crate::{lax, numpy};
 pub fn bernoulli(key: &Array, p: impl Into<Array>, shape: impl AsShape) -> Array {
     let shape = &lengths("bernoulli", &shape)[..];
     let p = p.into();
-    let dtype = if p.dtype().is_float() {
-        p.dtype()
-    } else {
-        DType::F32
-    };
+    let dtype = p.dtype();
+    if !dtype.is_float() {
+        raise(
+            Error::dtype(format!(
+                "a probability is a float, and {} is given",
+                p.aval()
+            ))
+            .in_operation("bernoulli"),
+        );
+    }
     let p = match p.0 {
         Repr::Number(literal) => number(literal.value.as_f64().unwrap_or(0.0), dtype),
         _ => as_dtype(&p, dtype, false),
@@ -53,7 +58,15 @@ pub fn rademacher(key: &Array, shape: impl AsShape, dtype: DType) -> Array {
         &format!("{shape:?} {dtype}"),
         [key],
         |[key]| {
-            let heads = as_dtype(&bernoulli(key, 0.5, shape), dtype, false);
+            let half = number(
+                0.5,
+                if is_wide(dtype) {
+                    DType::F64
+                } else {
+                    DType::F32
+                },
+            );
+            let heads = as_dtype(&bernoulli(key, half, shape), dtype, false);
             let twice = lax::mul(&as_dtype(&Array::from(2), dtype, false), &heads);
             lax::sub(&twice, &as_dtype(&Array::from(1), dtype, false))
         },
@@ -98,12 +111,41 @@ pub fn randint(
                 .in_operation("randint"),
         )
     };
-    library(
+    // Eight and sixteen bits are drawn from 32, nearly without bias.
+    let (least, most) = limits(dtype);
+    let (drawn, unsigned, min, max) = if dtype.size() < 4 {
+        let number = |value: i128| Array::weak(Scalar::Int(value as i64), DType::I32);
+        let bound = |x: &Array, most: i128| {
+            clip(
+                &as_dtype(x, DType::I32, false),
+                &number(least),
+                &number(most),
+            )
+        };
+        (
+            DType::I32,
+            DType::U32,
+            bound(&min, most),
+            bound(&max, most + 1),
+        )
+    } else {
+        (dtype, unsigned, min, max)
+    };
+    let numbers = library(
         "_randint",
-        &format!("{shape:?} {dtype}"),
+        &format!("{shape:?} {drawn}"),
         [key, &min, &max],
-        |[key, min, max]| integers(key, shape, min, max, dtype, unsigned),
-    )
+        |[key, min, max]| integers(key, shape, min, max, drawn, unsigned),
+    );
+    as_dtype(&numbers, dtype, false)
+}
+
+/// `x` between bounds of its type, whose order in the text is that of their names in JAX.
+#[track_caller]
+fn clip(x: &Array, min: &Array, max: &Array) -> Array {
+    library("clip", "by name", [x, max, min], |[x, max, min]| {
+        lax::min(max, &lax::max(min, x))
+    })
 }
 
 /// Random words of twice as many bits, reduced to the span: nearly without bias.

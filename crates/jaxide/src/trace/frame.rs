@@ -12,7 +12,7 @@ use jaxide_core::{
 };
 
 use super::{Captures, Tracer, aval_of, raise};
-use crate::array::{Array, Donation, Repr};
+use crate::array::{Array, Donation, Repr, fitting};
 use crate::execute;
 
 /// Whether the arguments of a trace have values.
@@ -187,7 +187,12 @@ impl Frame {
     #[track_caller]
     pub(super) fn atom(&self, array: &Array) -> Atom {
         match &array.0 {
-            Repr::Number(literal) => Atom::Lit(*literal),
+            Repr::Number(literal) => {
+                if let Err(error) = fitting(*literal) {
+                    raise(error);
+                }
+                Atom::Lit(*literal)
+            }
             Repr::Tracer(tracer) if tracer.frame == self.id => tracer.atom,
             Repr::Tracer(tracer) => {
                 if find(tracer.frame).is_none() {
@@ -312,7 +317,7 @@ pub(crate) fn literal_tensor(literal: Literal) -> Result<Tensor> {
 /// When its trace has no values, or has ended.
 pub(crate) fn value_of(array: &Array) -> Result<Tensor> {
     match &array.0 {
-        Repr::Number(literal) => literal_tensor(*literal),
+        Repr::Number(literal) => literal_tensor(fitting(*literal)?),
         Repr::Concrete { elements, .. } => elements.tensor(),
         Repr::Tracer(tracer) => find(tracer.frame)
             .ok_or_else(|| leaked(tracer))?

@@ -67,7 +67,7 @@ impl Scope {
 }
 
 /// The element that leaves others unchanged, which is the result of an empty reduction.
-fn neutral_bytes(combine: Combine, dtype: DType) -> Result<Bytes> {
+pub(super) fn neutral_bytes(combine: Combine, dtype: DType) -> Result<Bytes> {
     let bits = dtype.bits().clamp(1, 64);
     let scalar = match combine {
         Combine::Add | Combine::Sub | Combine::Or | Combine::Xor | Combine::Replace => {

@@ -36,12 +36,15 @@ pub fn acosh(z: C128) -> C128 {
 /// The inverse hyperbolic tangent; ±∞ at ±1, cuts along the reals beyond, whose sides the sign of a
 /// zero imaginary part tells.
 ///
-/// At infinity the result is ±0 ± iπ/2; there, as in JAX, -0 counts as positive and NaN as negative.
+/// At infinity the result is ±0 ± iπ/2, and of NaN NaN ± iπ/2; there, as in JAX, -0 counts as positive and NaN as negative.
 pub fn atanh(z: C128) -> C128 {
     let (x, y) = (z.re.abs(), z.im.abs());
-    if x.is_infinite() || y.is_infinite() || x.max(y) > 1e150 {
-        let re = if x.is_infinite() || y.is_infinite() {
+    let (infinite, nan) = (x.is_infinite() || y.is_infinite(), x.is_nan() || y.is_nan());
+    if infinite || nan || x.max(y) > 1e150 {
+        let re = if infinite {
             0.0
+        } else if nan {
+            f64::NAN
         } else {
             x / abs(z) / abs(z)
         };

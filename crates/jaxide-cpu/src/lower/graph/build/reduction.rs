@@ -1,10 +1,11 @@
 //! Axes combined away.
 
+use super::super::reduction::neutral_bytes;
 use super::super::scope::FrameKind;
 use super::super::{Combine, Op, ValueId};
 use super::{Application, Binding, Bindings, Build};
-use jaxide_core::prims::Reduce;
-use jaxide_core::{Aval, ClosedJaxpr, DType, Result};
+use jaxide_core::prims::{self, Reduce};
+use jaxide_core::{Aval, Builder, ClosedJaxpr, DType, Dims, Prim, Result};
 
 impl Build {
     pub(super) fn reduce(
@@ -15,6 +16,9 @@ impl Build {
     ) -> Result<ValueId> {
         let x = self.value(app.args[0])?;
         let dtype = app.dtype();
+        if let (Combine::Max | Combine::Min, true) = (combine, dtype.is_complex()) {
+            return self.complex_extremum(combine, x, axes, app);
+        }
         // Sums of floats of 16 bits and less are rounded once, at the end.
         let wide = match combine {
             Combine::Add | Combine::Mul if dtype.is_float() && dtype.bits() <= 16 => DType::F32,
@@ -23,6 +27,34 @@ impl Build {
         let x = self.scope.convert(x, wide);
         let sum = self.scope.reduce(combine, x, axes)?;
         Ok(self.scope.convert(sum, dtype))
+    }
+
+    /// The largest or smallest complex number, taken one after the other: comparisons with NaN are false, so the order counts.
+    fn complex_extremum(
+        &mut self,
+        combine: Combine,
+        x: ValueId,
+        axes: &[usize],
+        app: &Application<'_>,
+    ) -> Result<ValueId> {
+        let (dtype, shape) = (app.dtype(), self.scope.graph.shape(x));
+        if shape.contains(&0) || axes.iter().all(|&axis| shape[axis] == 1) {
+            return self.scope.reduce(combine, x, axes);
+        }
+        let prim: Prim = if combine == Combine::Max {
+            prims::Max.into()
+        } else {
+            prims::Min.into()
+        };
+        let b = Builder::new();
+        let pair = [b.input(Aval::scalar(dtype)), b.input(Aval::scalar(dtype))];
+        let larger = b.emit(prim, &pair)?;
+        let body = self.scalar_region(&b.finish(&larger)?)?;
+        let nothing = neutral_bytes(combine, dtype)?;
+        let nothing = self.scope.splat_bytes(nothing, dtype, &[]);
+        let axes = Dims::from_slice(axes);
+        let op = Op::ReduceWith { axes, body };
+        Ok(self.scope.one(op, &[x, nothing], dtype, app.shape()))
     }
 
     pub(super) fn arg_reduce(
