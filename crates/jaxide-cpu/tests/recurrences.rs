@@ -246,3 +246,34 @@ fn carried_matrices_are_constants_of_the_loop() {
     recurrence.carried = false;
     assert_eq!(carried, loops(&recurrence));
 }
+
+/// A small system of equations has its state in registers; a network of the same number of steps works on vectors in memory.
+#[test]
+fn small_states_are_in_registers() {
+    let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text =
+        std::fs::read_to_string(here.join("../../benches/programs/pendulum_rk4.jaxpr")).unwrap();
+    let loops = |text: &str| {
+        let program = compile(&parse(text).unwrap(), &CompileOptions::default()).unwrap();
+        program.loops_text()
+    };
+    let in_memory = |loops: &str| loops.lines().any(|line| line.starts_with("for "));
+    let pendulum = loops(&text);
+    assert!(!in_memory(&pendulum), "{pendulum}");
+    let network = Recurrence {
+        width: 16,
+        batch: None,
+        steps: 50,
+        axis: 0,
+        matrix_first: false,
+        reverse: false,
+        carried: false,
+        twice: false,
+        dtype: "f32",
+    };
+    let network = loops(&network.text());
+    assert!(
+        in_memory(&network) && !network.contains("call"),
+        "{network}"
+    );
+}
