@@ -55,8 +55,8 @@ pub struct VarInfo {
 pub struct Shared(Option<Arc<()>>);
 
 impl Shared {
-    /// A new one, for variables that are one.
-    pub(crate) fn new() -> Self {
+    /// A new one, for several variables that are one in the text.
+    pub(crate) fn of_several() -> Self {
         Shared(Some(Arc::new(())))
     }
 
