@@ -55,8 +55,8 @@ pub fn eval(jaxpr: &ClosedJaxpr, args: &[Tensor]) -> Result<Vec<Tensor>> {
 /// As [`eval`], and the first error of `check`, which then names the primitive and the place of its equation.
 ///
 /// ```
-/// use jaxide_core::{ClosedJaxpr, Error, Tensor, eval};
-/// let jaxpr: ClosedJaxpr = "{ lambda ; a:i32[]. let b:i32[] = neg a; c:i32[] = neg b in (c,) }".parse()?;
+/// use jaxide_core::{Error, Tensor, eval, parse};
+/// let jaxpr = parse("{ lambda ; a:i32[]. let b:i32[] = neg a; c:i32[] = neg b in (c,) }").unwrap();
 /// let positive = |x: &Tensor| match x.item::<i32>()? {
 ///     x if x < 0 => Err(Error::parameter(format!("{x} is negative"))),
 ///     _ => Ok(()),

@@ -19,7 +19,7 @@ use crate::jaxpr::{Atom, Aval, AvalKind, Builder, ClosedJaxpr};
 /// let jaxpr = jaxide_core::parse(text)?;
 /// assert_eq!(jaxpr.to_string(), text);
 ///
-/// let x = jaxide_core::Tensor::from_slice(&[1.0f32, 2.0], &[2]).unwrap();
+/// let x = jaxide_core::Tensor::from_vec(&[2], vec![1.0f32, 2.0]).unwrap();
 /// let error = jaxide_core::eval::eval(&jaxpr, &[x]).unwrap_err();
 /// assert_eq!(error.operation(), Some("primitive `bend`"));
 /// # Ok::<(), jaxide_core::ParseError>(())

@@ -19,7 +19,7 @@ use crate::trace::value_of;
 /// ```
 /// use jaxide::Array;
 /// let x = Array::from([[1.0f32, 0.5], [2.0 / 3.0, -10.0]]);
-/// assert_eq!(x.to_string(), "[[  1.          0.5       ]\n [  0.6666667 -10.       ]]");
+/// assert_eq!(x.to_string(), "[[  1.          0.5      ]\n [  0.6666667 -10.       ]]");
 /// assert_eq!(format!("{x:.3}"), "[[  1.      0.5  ]\n [  0.667 -10.   ]]");
 /// assert_eq!(format!("{:5}", Array::from([1, 20])), "[    1    20]");
 /// ```
@@ -29,7 +29,10 @@ impl fmt::Display for Array {
             Repr::Tracer(tracer) => write!(f, "Traced<{}>", tracer.aval),
             Repr::Spec(aval) => write!(f, "Spec<{aval}>"),
             Repr::Number(_) | Repr::Concrete { .. } => {
-                let value = value_of(self).map_err(|_| fmt::Error)?;
+                // Without a value are those alone whose elements were donated.
+                let Ok(value) = value_of(self) else {
+                    return write!(f, "Donated<{}>", self.aval());
+                };
                 f.write_str(&titled(&value, format(f).text(&value)))
             }
         }
@@ -88,7 +91,9 @@ impl fmt::Debug for Array {
         if matches!(self.0, Repr::Tracer(_) | Repr::Spec(_)) || self.dtype().is_key() {
             return fmt::Display::fmt(self, f);
         }
-        let value = value_of(self).map_err(|_| fmt::Error)?;
+        let Ok(value) = value_of(self) else {
+            return fmt::Display::fmt(self, f);
+        };
         let asked = format(f);
         let elements = ArrayFormat {
             // A number by itself is written as one of an array.

@@ -26,7 +26,7 @@ pub trait Integer: Copy {
 /// assert_eq!(Array::zeros((rows, 3), DType::F32).shape(), [2, 3]);
 /// assert_eq!(Array::zeros([2, 3], DType::F32).shape(), [2, 3]);
 /// assert_eq!(Array::zeros(6, DType::F32).reshape([2, -1]).shape(), [2, 3]);
-/// assert_eq!(Array::zeros((), DType::F32).shape(), []);
+/// assert_eq!(Array::zeros((), DType::F32).ndim(), 0);
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a shape",

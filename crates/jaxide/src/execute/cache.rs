@@ -46,6 +46,7 @@ impl Entry {
         }
         let code = self.code.get_or_init(|| {
             let code = compile();
+            TABLE.bytes.fetch_add(bytes(&code), Ordering::Relaxed);
             if logs_compilation() {
                 report(&match &code {
                     Ok(executable) => {
@@ -63,11 +64,14 @@ impl Entry {
     }
 
     fn bytes(&self) -> usize {
-        match self.code.get() {
-            Some(Ok(executable)) => executable.stats().code,
-            Some(Err(_)) | None => 0,
-        }
+        self.code.get().map_or(0, bytes)
     }
+}
+
+/// Bytes of machine code.
+fn bytes(code: &Result<Executable>) -> usize {
+    code.as_ref()
+        .map_or(0, |executable| executable.stats().code)
 }
 
 /// The cache of the process.
@@ -75,6 +79,9 @@ pub(super) struct Table {
     entries: OnceLock<RwLock<IndexMap<Key, Arc<Entry>>>>,
     hits: AtomicU64,
     misses: AtomicU64,
+    /// [`size`] of the entries, or more: what was compiled after it was dropped is counted until the next time something
+    /// is dropped.
+    bytes: AtomicUsize,
     limit: AtomicUsize,
 }
 
@@ -82,6 +89,7 @@ pub(super) static TABLE: Table = Table {
     entries: OnceLock::new(),
     hits: AtomicU64::new(0),
     misses: AtomicU64::new(0),
+    bytes: AtomicUsize::new(0),
     limit: AtomicUsize::new(DEFAULT_LIMIT),
 };
 
@@ -124,12 +132,13 @@ impl Table {
     pub(super) fn insert(&self, key: Key, entry: Entry) -> Arc<Entry> {
         let now = self.misses.fetch_add(1, Ordering::Relaxed) + 1;
         entry.used.store(now, Ordering::Relaxed);
-        entry.runs.store(1, Ordering::Relaxed);
         self.write(|entries| {
-            entries
-                .entry(key)
-                .or_insert_with(|| Arc::new(entry))
-                .clone()
+            let kept = entries.entry(key).or_insert_with(|| {
+                self.bytes.fetch_add(OVERHEAD, Ordering::Relaxed);
+                Arc::new(entry)
+            });
+            kept.runs.fetch_add(1, Ordering::Relaxed);
+            kept.clone()
         })
     }
 
@@ -137,7 +146,7 @@ impl Table {
     /// not done often.
     fn shrink(&self) {
         let limit = self.limit.load(Ordering::Relaxed);
-        if self.read(size) <= limit {
+        if self.bytes.load(Ordering::Relaxed) <= limit {
             return;
         }
         self.write(|entries| {
@@ -152,6 +161,7 @@ impl Table {
                 uses.drain(..count);
                 entries.retain(|_, entry| entry.used.load(Ordering::Relaxed) > oldest);
             }
+            self.bytes.store(size(entries), Ordering::Relaxed);
         });
     }
 }
@@ -218,7 +228,10 @@ impl Cache {
     /// Forgets everything. Functions of [`jit`](crate::jit()) keep what they have; the numbers of
     /// [`hits`](Cache::hits) and [`misses`](Cache::misses) go on.
     pub fn clear(self) {
-        TABLE.write(IndexMap::clear);
+        TABLE.write(|entries| {
+            entries.clear();
+            TABLE.bytes.store(0, Ordering::Relaxed);
+        });
     }
 
     /// What is kept, the oldest first.

@@ -202,7 +202,10 @@ impl<'p> Finder<'p> {
             let Some(aval) = self.bound.get(name).and_then(|bound| bound.first()?.aval) else {
                 continue;
             };
-            let mark = of_name.entry(name).or_insert_with(Shared::of_several).clone();
+            let mark = of_name
+                .entry(name)
+                .or_insert_with(Shared::of_several)
+                .clone();
             let entry = shared.captured.entry(node).or_default();
             entry.push((name, mark, aval.clone()));
         }
@@ -211,7 +214,10 @@ impl<'p> Finder<'p> {
             let trees: HashSet<usize> = bound.iter().filter_map(|bound| bound.tree).collect();
             let in_common = !self.by_hand && trees.len() > 1 && trees.len() == bound.len();
             if in_common || of_name.contains_key(name) {
-                let mark = of_name.entry(name).or_insert_with(Shared::of_several).clone();
+                let mark = of_name
+                    .entry(name)
+                    .or_insert_with(Shared::of_several)
+                    .clone();
                 for bound in bound {
                     shared.bound.insert((bound.node, *name), mark.clone());
                 }
