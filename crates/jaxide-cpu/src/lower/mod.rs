@@ -20,14 +20,23 @@ pub(crate) mod graph;
 mod library;
 pub(crate) mod program;
 
-use jaxide_core::{ClosedJaxpr, Result};
+use graph::Lanes;
+use jaxide_core::{ClosedJaxpr, Error, ErrorKind, Result};
 
 /// Lowers a closed jaxpr to the loop IR, which may overwrite the arguments at the positions `donated`.
 ///
 /// # Errors
 /// When a primitive has no native form, values of constants are not known, or an array is too large.
 pub(crate) fn lower(closed: &ClosedJaxpr, donated: &[usize]) -> Result<program::Program> {
-    let mut graph = graph::build(closed)?;
-    graph.accumulate_in_place();
-    assemble::assemble(&graph, donated)
+    for lanes in [Lanes::Apart, Lanes::Together] {
+        let mut graph = graph::build(closed, lanes)?;
+        graph.accumulate_in_place();
+        if let Some(program) = assemble::assemble(&graph, donated)? {
+            return Ok(program);
+        }
+    }
+    Err(Error::new(
+        ErrorKind::Internal,
+        "a loop whose lanes stop together has lanes that stop on their own",
+    ))
 }

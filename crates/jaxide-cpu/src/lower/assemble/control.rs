@@ -92,6 +92,7 @@ impl Assembler<'_> {
         let Op::While { cond, body } = &node.op else {
             return Err(Error::new(ErrorKind::Internal, "a while loop is expected"));
         };
+        self.lanes_apart |= !self.graph.shape(cond.results[0]).is_empty();
         let carried = self.carry(body, body_steps, &node.args, &node.results, None, stmts)?;
         for (&param, carry) in cond.params.iter().zip(&carried) {
             self.places.insert(param, carry.current.clone());

@@ -22,8 +22,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 /// So often a program is planned again because a nest could not be made.
 const MOST_PLANS: usize = 40;
 
-/// Plans and assembles a program.
-pub(crate) fn assemble(graph: &Graph, donated: &[usize]) -> Result<Program> {
+/// Plans and assembles a program; `None` when a loop whose lanes stop one by one has no place in a lane program, so that its state
+/// would be in memory, where all lanes take each turn.
+pub(crate) fn assemble(graph: &Graph, donated: &[usize]) -> Result<Option<Program>> {
     let mut wanted = HashSet::new();
     for _ in 0..MOST_PLANS {
         let plan = fuse::plan(graph, &wanted);
@@ -38,12 +39,13 @@ pub(crate) fn assemble(graph: &Graph, donated: &[usize]) -> Result<Program> {
         match outcome {
             Err(_) if wanted.len() > before => {}
             Err(error) => return Err(error),
+            Ok(_) if assembler.lanes_apart => return Ok(None),
             Ok(body) => {
                 let mut program = assembler.program;
                 program.body = body;
                 tiles::assign(&mut program);
                 arena::assign(&mut program);
-                return Ok(program);
+                return Ok(Some(program));
             }
         }
     }
@@ -85,6 +87,7 @@ impl<'a> Assembler<'a> {
             wanted: HashSet::new(),
             donated: HashSet::new(),
             lent: HashSet::new(),
+            lanes_apart: false,
         }
     }
 }
@@ -111,6 +114,8 @@ struct Assembler<'a> {
     donated: HashSet<ValueId>,
     /// Values whose place a temporary has before them.
     lent: HashSet<ValueId>,
+    /// Whether some loop in memory has lanes that stop one by one.
+    lanes_apart: bool,
 }
 
 /// Where results of a region should go, by position; `None` leaves it open.

@@ -20,7 +20,7 @@ use jaxide_core::{DType, Shape, Tensor};
 use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet};
 
-pub(crate) use build::build;
+pub(crate) use build::{Lanes, build};
 pub(crate) use map_op::MapOp;
 pub(crate) use op::{Bytes, Call, Combine, GatherSpec, OobMode, Op, ScatterSpec, WindowSpec};
 pub(crate) use routine::Routine;

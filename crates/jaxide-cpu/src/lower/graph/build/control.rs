@@ -3,9 +3,9 @@
 //! Mutable references that a body uses become further carries (or results of a branch): the graph knows values only.
 
 use super::super::scope::FrameKind;
-use super::super::{Combine, Op, Region, ValueId};
+use super::super::{Combine, MapOp, Op, Region, ValueId};
 use super::carried::{find_passed_on, moving, operands, passed_on};
-use super::{Application, Binding, Bindings, Build};
+use super::{Application, Binding, Bindings, Build, Lanes};
 use jaxide_core::prims::{
     Cond, CustomLinearSolve, CustomRoot, Opaque, PlatformIndex, PyValue, While,
 };
@@ -91,10 +91,17 @@ impl Build {
             build.enter(&cells, &params_[own..]);
             let args = operands(cond_consts, init, fixed, &params_[..own]);
             let results = build.call(&params.cond_jaxpr, &args)?;
-            results
+            let mut results = results
                 .into_iter()
                 .map(|binding| build.value(binding))
-                .collect()
+                .collect::<Result<Vec<_>>>()?;
+            if build.lanes == Lanes::Together {
+                let axes: Dims = (0..build.scope.shape(results[0]).len()).collect();
+                if !axes.is_empty() {
+                    results[0] = build.scope.reduce(Combine::Or, results[0], &axes)?;
+                }
+            }
+            Ok(results)
         })?;
         self.lay_out_products(&cond);
         // Without a turn, what the body alone does is not done, and that may be a loop without end.
@@ -109,6 +116,13 @@ impl Build {
                 .collect::<Result<Vec<_>>>()?;
             let mut values = moving(&values, fixed);
             values.extend(cells.iter().map(|&cell| build.cells[cell]));
+            if build.lanes == Lanes::Together {
+                build.enter(&cells, &params_[own..]);
+                let args = operands(cond_consts, init, fixed, &params_[..own]);
+                let goes_on = build.call(&params.cond_jaxpr, &args)?;
+                let goes_on = build.value(goes_on[0])?;
+                build.keep_stopped(goes_on, params_, &mut values);
+            }
             Ok(values)
         })?;
         if find_passed_on(&body, fixed) {
@@ -144,6 +158,20 @@ impl Build {
         Ok(Some(
             operands(&[], init, fixed, &self.values(&results)?).into(),
         ))
+    }
+
+    /// Gives lanes that do not go on the values from before; the axes of the lanes are the first of each value.
+    fn keep_stopped(&mut self, goes_on: ValueId, before: &[ValueId], after: &mut [ValueId]) {
+        let lanes: Dims = (0..self.scope.shape(goes_on).len()).collect();
+        if lanes.is_empty() {
+            return;
+        }
+        for (value, &before) in after.iter_mut().zip(before) {
+            let shape = Dims::from_slice(&self.scope.shape(*value));
+            let goes_on = self.scope.broadcast(goes_on, &shape, &lanes);
+            let dtype = self.scope.dtype(*value);
+            *value = self.map(MapOp::Select, &[goes_on, before, *value], dtype);
+        }
     }
 
     /// Whether any of some conditions holds, as an index.

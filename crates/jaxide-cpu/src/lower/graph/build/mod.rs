@@ -37,7 +37,7 @@ const MAX_DEPTH: usize = 400;
 ///
 /// # Errors
 /// When a primitive has no native form, values of constants are not known, or an array is too large.
-pub(crate) fn build(closed: &ClosedJaxpr) -> Result<Graph> {
+pub(crate) fn build(closed: &ClosedJaxpr, lanes: Lanes) -> Result<Graph> {
     closed.check_consts()?;
     let avals = closed.in_avals();
     for aval in &avals {
@@ -49,6 +49,7 @@ pub(crate) fn build(closed: &ClosedJaxpr) -> Result<Graph> {
         .collect();
     let mut build = Build {
         scope: Scope::new(&params),
+        lanes,
         cells: Vec::new(),
         axes: HashMap::new(),
         depth: 0,
@@ -68,6 +69,15 @@ pub(crate) fn build(closed: &ClosedJaxpr) -> Result<Graph> {
         .map(|binding| build.value(binding))
         .collect::<Result<_>>()?;
     Ok(build.scope.finish(results))
+}
+
+/// How a loop whose condition is one per lane goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lanes {
+    /// Each lane for itself: in a lane program, with its state in registers.
+    Apart,
+    /// All lanes as long as one of them does; those that have stopped keep their values.
+    Together,
 }
 
 fn check_array(aval: &Aval) -> Result<()> {
@@ -97,6 +107,7 @@ type Bindings = SmallVec<[Binding; 2]>;
 
 struct Build {
     scope: Scope,
+    lanes: Lanes,
     /// Current contents of the mutable references.
     cells: Vec<ValueId>,
     /// Sizes of the named axes in scope.

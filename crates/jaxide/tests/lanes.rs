@@ -1,0 +1,75 @@
+//! Loops under `vmap` whose lanes stop one by one, with states that fit in registers and states that do not.
+
+use jaxide::prelude::*;
+use jaxide::with_interpreter;
+
+/// Sizes around those that keep the state of three lanes in registers.
+const LENGTHS: [usize; 10] = [1, 2, 8, 33, 64, 65, 86, 100, 165, 3000];
+
+/// Doubles a state until it is large, counting; `x` says how fast.
+fn grow(n: usize) -> impl Fn(Array, Array) -> (Array, Array) + Clone + Send + Sync + 'static {
+    move |x: Array, state: Array| {
+        let mask: Vec<f32> = (0..n).map(|k| (k % 3) as f32).collect();
+        let step = Array::from_vec(&[n][..], mask);
+        let start = (Array::from(0i32), state);
+        let speed = x.clone();
+        while_loop(
+            move |(turns, _): (Array, Array)| turns.lt(&x),
+            move |(turns, state): (Array, Array)| (turns + 1, state * 2 + &step * &speed),
+            start,
+        )
+    }
+}
+
+#[test]
+fn a_lane_that_has_stopped_keeps_its_values() {
+    for n in LENGTHS {
+        for lanes in [1usize, 3, 9] {
+            let x = Array::from_vec(
+                &[lanes][..],
+                (0..lanes).map(|k| (k * 5 % 4) as f32).collect(),
+            );
+            let state = Array::ones([lanes, n], DType::F32);
+            let f = grow(n);
+            let want = with_interpreter(|| vmap(f.clone())(x.clone(), state.clone()));
+            let ways = [
+                vmap(f.clone())(x.clone(), state.clone()),
+                jit(vmap(f.clone()))(x.clone(), state.clone()),
+                vmap(jit(f.clone()))(x.clone(), state.clone()),
+            ];
+            for got in ways {
+                assert_eq!(got.0.value(), want.0.value(), "{lanes} lanes of {n}");
+                assert_eq!(got.1.value(), want.1.value(), "{lanes} lanes of {n}");
+            }
+        }
+    }
+}
+
+/// A product in the body, and a state that is set to what the loop does not change.
+#[test]
+fn products_and_constants_in_bodies_stop_with_their_lane() {
+    for n in [3usize, 16, 40, 96] {
+        let weights: Vec<f32> = (0..n * n).map(|k| ((k * 7) % 5) as f32 * 0.125).collect();
+        let weights = Array::from_vec(&[n, n], weights);
+        let constant = Array::from_vec(&[n][..], (0..n).map(|k| k as f32).collect());
+        let f = move |limit: Array, state: Array| {
+            let (weights, constant) = (weights.clone(), constant.clone());
+            let start = (Array::from(0i32), state.clone(), state);
+            while_loop(
+                move |(turns, _, _): (Array, Array, Array)| turns.lt(&limit),
+                move |(turns, state, _): (Array, Array, Array)| {
+                    (turns + 1, weights.dot(&state).tanh(), constant.clone())
+                },
+                start,
+            )
+        };
+        let limits = Array::from([2i32, 0, 3, 1]);
+        let states = Array::ones([4, n], DType::F32);
+        let want = with_interpreter(|| vmap(f.clone())(limits.clone(), states.clone()));
+        let got = jit(vmap(f.clone()))(limits, states);
+        assert_eq!(got.0.value(), want.0.value());
+        assert_eq!(got.2.value(), want.2.value(), "length {n}");
+        let apart = (got.1 - want.1).abs().max().item::<f32>();
+        assert!(apart < 1e-5, "length {n}: {apart}");
+    }
+}
