@@ -37,8 +37,13 @@ impl Num {
 
     pub(crate) fn plus(self, other: Num, unit: f64) -> Num {
         Num::each(|k| {
-            let sum = self.c[k] + other.c[k];
-            (sum, self.e[k] + other.e[k] + unit * sum.abs())
+            let (a, b) = (self.c[k], other.c[k]);
+            // Reverse mode rounds what each operand contributes before it adds: where they cancel, that is what is left.
+            let rounded = match k {
+                0 => (a + b).abs(),
+                _ => ROUNDINGS * (a.abs() + b.abs()),
+            };
+            (a + b, self.e[k] + other.e[k] + unit * rounded)
         })
     }
 

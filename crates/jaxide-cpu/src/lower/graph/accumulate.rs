@@ -233,7 +233,7 @@ mod tests {
                 ] c a b
               in (d,) }}"
         );
-        let mut graph = build(&parse(&text).unwrap(), super::Lanes::Apart).unwrap();
+        let mut graph = build(&parse(&text).unwrap(), crate::lower::graph::Lanes::Apart).unwrap();
         graph.accumulate_in_place();
         graph.to_string()
     }
