@@ -24,16 +24,16 @@ pub trait GradientForm: 'static {
     fn result<Gradient: 'static>(value: Self::Value, gradient: Gradient) -> Self::Result<Gradient>;
 }
 
-/// The gradient alone: [`grad`].
+/// The gradient alone: [`grad`](crate::grad).
 pub struct Gradient<Out>(PhantomData<fn() -> Out>);
 
-/// The value and the gradient: [`value_and_grad`].
+/// The value and the gradient: [`value_and_grad`](crate::value_and_grad).
 pub struct ValueAndGradient<Out>(PhantomData<fn() -> Out>);
 
-/// The gradient and further results: [`grad_with_aux`].
+/// The gradient and further results: [`grad_with_aux`](crate::grad_with_aux).
 pub struct GradientAndAux<Value, Aux>(PhantomData<fn() -> (Value, Aux)>);
 
-/// The value, further results and the gradient: [`value_and_grad_with_aux`].
+/// The value, further results and the gradient: [`value_and_grad_with_aux`](crate::value_and_grad_with_aux).
 pub struct ValueAuxAndGradient<Value, Aux>(PhantomData<fn() -> (Value, Aux)>);
 
 impl<Out: Pytree<Array> + 'static> GradientForm for Gradient<Out> {
