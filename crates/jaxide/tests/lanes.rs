@@ -73,3 +73,27 @@ fn products_and_constants_in_bodies_stop_with_their_lane() {
         assert!(apart < 1e-5, "length {n}: {apart}");
     }
 }
+
+/// A slice of what a scan reads is updated, and the whole is read afterwards.
+#[test]
+fn updates_of_slices_leave_the_array_alone() {
+    for n in [1usize, 2, 5, 17, 64, 1000] {
+        let f = |x: Array| {
+            let (_, sums) = scan(
+                |carry: Array, row: Array| {
+                    let row = row.at([0i32]).set(1.0);
+                    (&carry + row.mean(), row.sum())
+                },
+                Array::zeros([2], DType::F32),
+                x.clone(),
+                3,
+            );
+            (sums, x * 2.0)
+        };
+        let x = Array::from_vec(&[3, n], (0..3 * n).map(|k| (k % 7) as f32).collect());
+        let want = with_interpreter(|| f(x.clone()));
+        let got = jit(f)(x);
+        assert_eq!(got.1.value(), want.1.value(), "length {n}");
+        assert_eq!(got.0.value(), want.0.value(), "length {n}");
+    }
+}

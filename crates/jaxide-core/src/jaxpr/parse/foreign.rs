@@ -53,7 +53,7 @@ impl<'a> Cursor<'a> {
             Tuple::Other(programs) => programs,
         };
         self.offset = start;
-        let end = self.foreign_end(layout);
+        let end = self.without_blanks(self.foreign_end(layout));
         let text = &self.text[start..end];
         self.offset = end;
         Ok(if programs.is_empty() {

@@ -30,6 +30,7 @@ impl Assembler<'_> {
             return Err(Error::new(ErrorKind::Internal, "a scan is expected"));
         };
         let (carries, length) = (*carries, *length);
+        self.slices.extend(&body.params[carries..]);
         let carried = self.carry(
             body,
             steps,

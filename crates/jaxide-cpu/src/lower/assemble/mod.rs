@@ -87,6 +87,7 @@ impl<'a> Assembler<'a> {
             wanted: HashSet::new(),
             donated: HashSet::new(),
             lent: HashSet::new(),
+            slices: HashSet::new(),
             lanes_apart: false,
         }
     }
@@ -114,6 +115,8 @@ struct Assembler<'a> {
     donated: HashSet<ValueId>,
     /// Values whose place a temporary has before them.
     lent: HashSet<ValueId>,
+    /// Parameters of bodies that are slices of arrays around the loop.
+    slices: HashSet<ValueId>,
     /// Whether some loop in memory has lanes that stop one by one.
     lanes_apart: bool,
 }
