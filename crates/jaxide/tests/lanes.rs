@@ -97,3 +97,34 @@ fn updates_of_slices_leave_the_array_alone() {
         assert_eq!(got.0.value(), want.0.value(), "length {n}");
     }
 }
+
+/// Rows that a gather copies in the body, by indices that the loop does not change.
+#[test]
+fn gathers_in_bodies_have_their_indices_at_hand() {
+    for (rows, n) in [(1usize, 1usize), (3, 16), (4, 64), (7, 1000)] {
+        let f = move |x: Array| {
+            let order: Vec<i32> = (0..rows as i32).rev().collect();
+            let order = Array::from_vec(&[rows][..], order);
+            scan(
+                move |carry: Array, row: Array| (carry.index(&order) + &row, row.sum()),
+                Array::zeros([rows, n], DType::F32),
+                x,
+                rows,
+            )
+        };
+        let x = Array::from_vec(&[rows, n], (0..rows * n).map(|k| (k % 9) as f32).collect());
+        let want = with_interpreter(|| f(x.clone()));
+        for got in [f(x.clone()), jit(f)(x)] {
+            assert_eq!(got.0.value(), want.0.value(), "{rows} rows of {n}");
+            assert_eq!(got.1.value(), want.1.value(), "{rows} rows of {n}");
+        }
+    }
+    // The carry itself is all that is asked for.
+    let f = |x: Array| {
+        let step = |carry: Array, _: Array| (carry.index([1i32, 0, 2]), carry);
+        let _ = scan(step, x.clone(), x, 3);
+        Array::from(1.0f32)
+    };
+    let x = Array::zeros([3, 4, 16], DType::F32);
+    assert_eq!(jit(f)(x.clone()).item::<f32>(), f(x).item::<f32>());
+}

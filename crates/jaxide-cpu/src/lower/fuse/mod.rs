@@ -198,7 +198,10 @@ impl Fuser<'_> {
     fn demanded(&self, region: &Region, used: &mut Vec<ValueId>) {
         for &id in &region.nodes {
             let node = self.graph.node(id);
-            if self.is_opaque(id) {
+            // Which gathers and transposes are copied is not known before the region is planned.
+            let copied = matches!(node.op, Op::Gather(_) | Op::Transpose { .. })
+                && library::has_kernel(self.graph, node);
+            if copied || self.is_opaque(id) {
                 // Of an update, what is known needs no memory: but it is written into the first operand.
                 let known = |(k, arg): &(usize, &ValueId)| {
                     *k > 0 && node.op == Op::DynamicUpdate && self.graph.splat(**arg).is_some()
