@@ -244,3 +244,96 @@ let g = { lambda ; c:f32[]. let d:f32[] = sin c in (d,) } in
 { lambda ; d:f32[]. let e:f32[] = jit[name=f jaxpr=f] d; c:f32[] = sin e in (c,) }";
     assert!(check(&parse(later).unwrap()).is_err());
 }
+
+/// Texts that are not laid out as they are printed are read back as the same program: where a value of unknown meaning
+/// ends depends on the layout around it.
+#[test]
+fn other_layouts_are_read_back() {
+    let equation = |params: &str| {
+        format!("{{ lambda ; a:f32[3]. let\n    b:f32[3] = odd[{params}] a\n  in (b,) }}")
+    };
+    // One value that looks like two on one line; lines that start where printed parameters do, inside brackets and not.
+    let long = "o".repeat(70);
+    let texts = [
+        equation("\n      x=1 b=2\n    "),
+        equation("\n     x=1\n      b=2\n    "),
+        equation(&format!("\n     x=1\n      b={long}\n    ")),
+        equation(&format!(
+            "\n        x=F(\n      b={long}\n{long}\n{long}\n)\n    "
+        )),
+        equation("x=(1,\n      b=2) y=3"),
+    ];
+    for text in texts {
+        let jaxpr = parse(&text).unwrap();
+        let printed = jaxpr.to_string();
+        assert_eq!(parse(&printed).unwrap(), jaxpr, "{text}\n{printed}");
+        assert_eq!(parse(&printed).unwrap().to_string(), printed);
+    }
+}
+
+/// A text with the name of a definition is that name, unless the definition would use itself: there it is text, and
+/// where neither is meant the definition gets another name.
+#[test]
+fn words_and_definitions_are_told_apart() {
+    let body = "{ lambda ; a:f32[]. let b:f32[] = sin a in (b,) }";
+    let use_twice = "c:f32[] = jit[name=f jaxpr=f] z; d:f32[] = jit[name=f jaxpr=f] c";
+    let named = format!(
+        "let f = {body} in\n{{ lambda ; z:f32[]. let {use_twice}; e:f32[] = odd[how=f] d in (e,) }}"
+    );
+    let jaxpr = parse(&named).unwrap();
+    let mut inner = 0;
+    jaxpr.jaxpr.eqns[2].prim.visit(&mut |_| inner += 1);
+    assert_eq!(inner, 1);
+    // The call's name is no definition's before printing makes it one.
+    let long = (0..12)
+        .map(|k| format!("v{k}:f32[] = sin a;"))
+        .collect::<String>();
+    let text = format!(
+        "{{ lambda ; z:f32[]. let c:f32[] = jit[name=f jaxpr={{ lambda ; a:f32[]. let {long} b:f32[] = cos a in (b,) }}] z; e:f32[] = odd[how=f] c in (e,) }}"
+    );
+    let jaxpr = parse(&text).unwrap();
+    let printed = jaxpr.to_string();
+    assert!(printed.starts_with("let f1 = "), "{printed}");
+    assert_eq!(parse(&printed).unwrap(), jaxpr);
+    // `g` uses `f`, whose text is the name of `g`.
+    let around = "let g = { lambda ; a:f32[]. let b:f32[] = jit[name=f jaxpr=f] a; c:f32[] = jit[name=f jaxpr=f] b in (c,) } in\nlet f = { lambda ; d:f32[]. let e:f32[] = odd[how=g] d in (e,) } in\n{ lambda ; h:f32[]. let i:f32[] = jit[name=g jaxpr=g] h; j:f32[] = jit[name=g jaxpr=g] i in (j,) }";
+    let jaxpr = parse(around).unwrap();
+    assert_eq!(parse(&jaxpr.to_string()).unwrap(), jaxpr);
+    // Known primitives leave no doubt.
+    let error = parse(&around.replace("odd[how=g]", "jit[name=x jaxpr=g]")).unwrap_err();
+    assert!(error.to_string().contains("uses itself"), "{error}");
+}
+
+/// A definition with variables of the jaxprs around it stays one however short it is and seldom used, and what only a
+/// jaxpr inside it binds is none of them.
+#[test]
+fn variables_around_a_definition_stay_bound() {
+    let text = "let f = { lambda ; a:f32[]. let b:f32[] = mul a c in (b,) } in
+{ lambda ; d:f32[] c:f32[]. let e:f32[] = jit[name=f jaxpr=f] d in (e,) }";
+    let jaxpr = parse(text).unwrap();
+    assert_eq!(parse(&jaxpr.to_string()).unwrap(), jaxpr, "{jaxpr}");
+    let inner = "let f = { lambda ; a:f32[]. let
+    b:f32[] = jit[name=g jaxpr={ lambda ; a:f32[]. let c:f32[] = sin a in (c,) }] a
+    d:f32[] = mul b c
+  in (d,) } in
+{ lambda ; e:f32[]. let f:f32[] = jit[name=f jaxpr=f] e in (f,) }";
+    assert!(parse(inner).is_err());
+}
+
+/// Several operands called `_` are read back as those that were meant, or printed by name.
+#[test]
+fn unused_results_that_are_used_are_read_back() {
+    let text = "{ lambda ; a:f32[2] b:f32[2]. let
+    _:f32[2] _:f32[2] = jit[
+      name=f
+      jaxpr={ lambda ; a:f32[2] b:f32[2]. let
+          _:f32[2] = sin a
+          _:f32[2] = cos b
+          _:f32[2] = odd _
+        in (_, _) }
+    ] a b
+  in () }";
+    let jaxpr = parse(text).unwrap();
+    let printed = jaxpr.to_string();
+    assert_eq!(parse(&printed).unwrap(), jaxpr, "{printed}");
+}

@@ -212,7 +212,8 @@ proptest! {
             Ok(jaxpr) => {
                 let printed = jaxpr.to_string();
                 let again = parse(&printed);
-                prop_assert_eq!(again.as_ref(), Ok(&jaxpr), "{}", printed);
+                let text = String::from_utf8_lossy(&bytes);
+                prop_assert!(again.as_ref() == Ok(&jaxpr), "read:\n{text}\nprinted:\n{printed}\nread again: {:?}", again.map(|again| again.to_string()).map_err(|error| error.to_string()));
                 // Legal or not, it is told without a panic.
                 let _ = check(&jaxpr);
             }

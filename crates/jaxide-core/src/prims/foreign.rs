@@ -69,12 +69,17 @@ pub enum ForeignValue {
     Jaxprs(Vec<ClosedJaxpr>),
 }
 
+/// The lines of a text without their indentation, which depends on where the equation stands.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.split('\n').map(str::trim_ascii_start)
+}
+
 /// Jaxprs in a text follow from it.
 impl PartialEq for ForeignValue {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (ForeignValue::Text { text, .. }, ForeignValue::Text { text: other, .. }) => {
-                text == other
+                lines(text).eq(lines(other))
             }
             (ForeignValue::Jaxpr(jaxpr), ForeignValue::Jaxpr(other)) => jaxpr == other,
             (ForeignValue::Jaxprs(jaxprs), ForeignValue::Jaxprs(others)) => jaxprs == others,
@@ -89,7 +94,7 @@ impl PartialEq for ForeignValue {
 impl Hash for ForeignValue {
     fn hash<H: Hasher>(&self, state: &mut H) {
         match self {
-            ForeignValue::Text { text, .. } => text.hash(state),
+            ForeignValue::Text { text, .. } => lines(text).for_each(|line| line.hash(state)),
             ForeignValue::Jaxpr(jaxpr) => jaxpr.hash(state),
             ForeignValue::Jaxprs(jaxprs) => jaxprs.hash(state),
         }
@@ -115,6 +120,20 @@ impl Foreign {
                 Some(text.as_str())
             }
             ForeignValue::Text { .. } | ForeignValue::Jaxpr(_) | ForeignValue::Jaxprs(_) => None,
+        })
+    }
+
+    /// Words among its texts that stand where a jaxpr may be named.
+    pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
+        let texts = self.params.iter().filter_map(|(key, value)| match value {
+            ForeignValue::Text { text, .. } if key != "name" => Some(text.as_str()),
+            ForeignValue::Text { .. } | ForeignValue::Jaxpr(_) | ForeignValue::Jaxprs(_) => None,
+        });
+        texts.flat_map(|text| {
+            let tuple = text
+                .strip_prefix('(')
+                .and_then(|text| text.strip_suffix(')'));
+            tuple.unwrap_or(text).split_ascii_whitespace()
         })
     }
 

@@ -11,7 +11,7 @@ const FAR: usize = 128;
 
 /// How the parameters of an equation are laid out.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Layout {
+pub(in crate::jaxpr) enum Layout {
     /// All in one line.
     Flat,
     /// Each in a line of its own that starts at this column.
@@ -237,6 +237,33 @@ impl<'a> Cursor<'a> {
             }
         }
     }
+}
+
+/// Whether `text` is read as one value of unknown meaning where the parameters are laid out like this, so that nothing in
+/// it looks like the next parameter.
+pub(in crate::jaxpr) fn is_one_value(text: &str, layout: Layout) -> bool {
+    let closed = format!("{text}\n]");
+    Cursor::new(&closed).foreign_end(layout) == text.len()
+}
+
+/// `text` with one more blank before what starts a line at `column` and looks like a parameter there.
+pub(in crate::jaxpr) fn shifted(text: &str, column: usize) -> String {
+    let looks_like_parameter = |line: &str| {
+        let rest = line.trim_ascii_start();
+        let word = rest.bytes().take_while(|&byte| is_word(byte)).count();
+        line.len() - rest.len() == column && word > 0 && rest[word..].starts_with('=')
+    };
+    let mut shifted = String::with_capacity(text.len() + 1);
+    for (index, line) in text.split('\n').enumerate() {
+        if index > 0 {
+            shifted.push('\n');
+            if looks_like_parameter(line) {
+                shifted.push(' ');
+            }
+        }
+        shifted.push_str(line);
+    }
+    shifted
 }
 
 /// The number of blanks at the start.

@@ -19,7 +19,7 @@
 
 mod cursor;
 mod diagnostic;
-mod foreign;
+pub(super) mod foreign;
 mod grammar;
 mod identity;
 mod legacy;
@@ -31,6 +31,7 @@ mod value;
 
 pub use diagnostic::{Diagnostic, ParseError};
 pub(super) use grammar::read;
+pub(super) use lower::unnamed_results;
 
 use super::ClosedJaxpr;
 use super::weak::infer_weak_types;

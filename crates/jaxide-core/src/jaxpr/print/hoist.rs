@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use crate::jaxpr::{ClosedJaxpr, Jaxpr};
-use crate::prims::Prim;
+use crate::prims::{Foreign, Prim};
 
 /// A sub-jaxpr with more equations than this is hoisted even when it is used once.
 const LARGE: usize = 10;
@@ -40,14 +40,21 @@ impl Hoisted {
             }
         }
         let mut hoisted = Hoisted::default();
+        let words = std::iter::once(root).chain(order.iter().map(|(jaxpr, _)| &**jaxpr));
         let mut names = Names::default();
-        for (jaxpr, usage) in order {
-            if usage.count > 1 || jaxpr.eqns.len() > LARGE {
-                let name = names.unique(usage.name.unwrap_or_else(|| "jaxpr".to_owned()));
+        for (word, place) in words.flat_map(words_of) {
+            names.words.entry(word).or_default().push(place);
+        }
+        for (jaxpr, usage) in &order {
+            // Only a definition may use variables of the jaxprs around its uses.
+            let captures = jaxpr.constvars.iter().any(|&var| jaxpr.is_captured(var));
+            if usage.count > 1 || jaxpr.eqns.len() > LARGE || captures {
+                let name = usage.name.as_deref().unwrap_or("jaxpr");
+                let name = names.unique(name, jaxpr);
                 hoisted
                     .names
-                    .insert(Arc::as_ptr(&jaxpr), hoisted.definitions.len());
-                hoisted.definitions.push((name, jaxpr));
+                    .insert(Arc::as_ptr(jaxpr), hoisted.definitions.len());
+                hoisted.definitions.push((name, jaxpr.clone()));
             }
         }
         hoisted
@@ -120,30 +127,67 @@ fn readable(name: &str) -> String {
     name
 }
 
-/// Numbers names that occur again: `f`, `f1`, `f2`.
-#[derive(Default)]
-struct Names {
-    counts: HashMap<String, usize>,
-    given: HashSet<String>,
+/// The words of a jaxpr's own equations, not of those inside, that would be read as the name of a definition if there
+/// was one, with the jaxpr.
+fn words_of(jaxpr: &Jaxpr) -> impl Iterator<Item = (&str, *const Jaxpr)> {
+    let foreign = jaxpr.eqns.iter().filter_map(|eqn| {
+        if let Prim::Foreign(foreign) = &eqn.prim {
+            Some(foreign)
+        } else {
+            None
+        }
+    });
+    foreign
+        .flat_map(Foreign::words)
+        .map(move |word| (word, std::ptr::from_ref(jaxpr)))
 }
 
-impl Names {
-    fn unique(&mut self, name: String) -> String {
-        let count = self.counts.entry(name.clone()).or_default();
+/// Whether `inner` is `jaxpr` or stands inside it.
+fn contains(jaxpr: &Jaxpr, inner: *const Jaxpr, seen: &mut HashSet<*const Jaxpr>) -> bool {
+    let mut found = std::ptr::eq(jaxpr, inner);
+    if !found && seen.insert(jaxpr) {
+        for eqn in &jaxpr.eqns {
+            eqn.prim
+                .visit(&mut |sub| found = found || contains(&sub.jaxpr, inner, seen));
+        }
+    }
+    found
+}
+
+/// Numbers names that occur again: `f`, `f1`, `f2`.
+#[derive(Default)]
+struct Names<'a> {
+    counts: HashMap<String, usize>,
+    given: HashSet<String>,
+    /// Words that look like names, with where they stand.
+    words: HashMap<&'a str, Vec<*const Jaxpr>>,
+}
+
+impl Names<'_> {
+    /// Whether something would be read as `jaxpr` if it had this name. A word inside it would not.
+    fn is_word(&self, name: &str, jaxpr: &Jaxpr) -> bool {
+        let places = self.words.get(name).map_or(&[][..], Vec::as_slice);
+        let outside = |place: &&*const Jaxpr| !contains(jaxpr, **place, &mut HashSet::new());
+        places.iter().any(|place| outside(&place))
+    }
+
+    fn unique(&mut self, name: &str, jaxpr: &Jaxpr) -> String {
+        let is_word = self.is_word(name, jaxpr);
+        let count = self.counts.entry(name.to_owned()).or_default();
         *count += 1;
-        if *count == 1 && !self.given.contains(&name) {
-            self.given.insert(name.clone());
-            return name;
+        if *count == 1 && !is_word && !self.given.contains(name) {
+            self.given.insert(name.to_owned());
+            return name.to_owned();
         }
         // JAX takes the first number even if another function really has the resulting name, and its text is then
         // ambiguous; the next free number is taken here.
         let mut number = (*count - 1).max(1);
         let mut numbered = format!("{name}{number}");
-        while self.given.contains(&numbered) {
+        while self.given.contains(&numbered) || self.words.contains_key(numbered.as_str()) {
             number += 1;
             numbered = format!("{name}{number}");
         }
-        self.counts.insert(name, number + 1);
+        self.counts.insert(name.to_owned(), number + 1);
         *self.counts.entry(numbered.clone()).or_default() += 1;
         self.given.insert(numbered.clone());
         numbered

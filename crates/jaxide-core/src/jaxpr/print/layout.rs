@@ -7,6 +7,11 @@
 
 use std::fmt::Write;
 
+use crate::jaxpr::parse::foreign::{Layout, is_one_value, shifted};
+
+/// More than any line holds.
+const NEVER_FLAT: usize = 1 << 40;
+
 /// How a piece of text is coloured on a terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Style {
@@ -51,6 +56,8 @@ impl Style {
 enum Item {
     /// The text buffer up to this offset.
     Text { end: usize, style: Style },
+    /// The text buffer up to this offset: the value of a parameter that only its surroundings delimit.
+    Value { end: usize },
     /// A line break, or this text when flat.
     Break(&'static str),
     /// More indentation from here on.
@@ -98,6 +105,19 @@ impl Document {
             }) if *same == style => *last = end,
             _ => self.items.push(Item::Text { end, style }),
         }
+    }
+
+    /// Adds the value of a parameter as it was written. Its layout alone tells where it ends: it gets a line of its own
+    /// where a part of it would be read as a parameter otherwise.
+    pub(super) fn value(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.flat += text.len();
+        if !is_one_value(text, Layout::Flat) {
+            self.flat += NEVER_FLAT;
+        }
+        self.items.push(Item::Value {
+            end: self.text.len(),
+        });
     }
 
     /// Adds a place where the line may end; `flat` stands there when it does not.
@@ -163,6 +183,15 @@ impl Document {
                 Item::Text { end, style } => {
                     page.text(&self.text[start..end], style);
                     start = end;
+                }
+                Item::Value { end } => {
+                    let value = &self.text[start..end];
+                    start = end;
+                    if flat || is_one_value(value, Layout::Lines(indent)) {
+                        page.text(value, Style::Plain);
+                    } else {
+                        page.text(&shifted(value, indent), Style::Plain);
+                    }
                 }
                 Item::Break(text) if flat => page.text(text, Style::Plain),
                 Item::Break(_) => page.newline(indent),

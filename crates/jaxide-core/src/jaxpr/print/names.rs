@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::jaxpr::{Atom, Jaxpr, Shared, Var, VarMap};
+use crate::jaxpr::parse::unnamed_results;
+use crate::jaxpr::{Atom, Aval, Jaxpr, Shared, Var, VarMap};
 
 /// A variable's name in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,6 +122,39 @@ pub(super) fn name_alike(
             inner.insert(var, name);
         }
     }
+}
+
+/// Whether the variables of the body of a call that are read under the name `_` are those that a reader of the text takes
+/// for them, when they have these `names` and the call results of the types `expected`.
+pub(super) fn unnamed_are_found(body: &Jaxpr, names: &VarMap<VarName>, expected: &[Aval]) -> bool {
+    let is_unnamed = |var: Var| {
+        names.get(var) == Some(&VarName::Unused) || body.var(var).is_some_and(|info| info.dropped)
+    };
+    let reads = |atoms: &[Atom]| -> Vec<Option<Var>> {
+        let vars = atoms.iter().map(|atom| atom.var());
+        vars.map(|var| var.filter(|&var| is_unnamed(var))).collect()
+    };
+    let mut bound: Vec<Var> = Vec::new();
+    let bind = |bound: &mut Vec<Var>, vars: &[Var]| {
+        bound.extend(vars.iter().copied().filter(|&var| is_unnamed(var)));
+    };
+    bind(&mut bound, &body.constvars);
+    bind(&mut bound, &body.invars);
+    for eqn in &body.eqns {
+        let mut read = reads(&eqn.inputs).into_iter().flatten();
+        if read.any(|var| bound.last() != Some(&var)) {
+            return false;
+        }
+        bind(&mut bound, &eqn.outputs);
+    }
+    let avals: Vec<&Aval> = bound.iter().map(|&var| body.aval_of(var)).collect();
+    let read = reads(&body.outvars);
+    let is_read: Vec<bool> = read.iter().map(Option::is_some).collect();
+    let expected: Vec<Option<&Aval>> = expected.iter().map(Some).collect();
+    let found = unnamed_results(&avals, &is_read, &expected);
+    read.iter()
+        .zip(found)
+        .all(|(&var, place)| var == place.map(|place| bound[place]))
 }
 
 #[cfg(test)]

@@ -3,9 +3,9 @@
 use super::PrintOptions;
 use super::hoist::Hoisted;
 use super::layout::{Document, Style};
-use super::names::{FreshNames, VarName, name_alike, unused_results};
+use super::names::{FreshNames, VarName, name_alike, unnamed_are_found, unused_results};
 use crate::error::Source;
-use crate::jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var, VarMap};
+use crate::jaxpr::{Atom, Aval, ClosedJaxpr, Eqn, Jaxpr, Literal, Var, VarMap};
 use crate::prims::{ParamValue, Prim, PyValue, RefIndex, RefIndices, indexed_shape};
 
 /// The text of a whole program, its hoisted sub-jaxprs first.
@@ -168,7 +168,7 @@ impl Writer<'_> {
             self.document.text(" = ");
         }
         self.document.text(eqn.prim.name());
-        self.params(&eqn.prim.params(), body_names);
+        self.params(&eqn.prim, body_names);
         self.document.text(" ");
         self.atoms(scope, &eqn.inputs, "");
     }
@@ -196,11 +196,17 @@ impl Writer<'_> {
                 scope.name(var, &mut self.names)
             });
         }
+        let results: Vec<Aval> = results.iter().map(|&atom| scope.jaxpr.aval(atom)).collect();
+        if !unnamed_are_found(body, &names, &results) {
+            names.retain(|_, name| *name != VarName::Unused);
+        }
         names
     }
 
     /// `[key=value key=value]`; a nested jaxpr starts with `body_names`.
-    fn params(&mut self, params: &[(&str, ParamValue)], body_names: VarMap<VarName>) {
+    fn params(&mut self, prim: &Prim, body_names: VarMap<VarName>) {
+        let params = prim.params();
+        let is_foreign = matches!(prim, Prim::Foreign(_));
         if params.is_empty() {
             return;
         }
@@ -218,6 +224,7 @@ impl Writer<'_> {
             match value {
                 // JAX takes an empty tuple for one of jaxprs, and breaks it where it does not fit.
                 ParamValue::Py(PyValue::Tuple(items)) if items.is_empty() => self.jaxpr_tuple(&[]),
+                ParamValue::Py(PyValue::Opaque(text)) if is_foreign => self.document.value(text),
                 ParamValue::Py(value) => self.document.text(&value.to_string()),
                 ParamValue::Jaxpr(jaxpr) => {
                     self.sub_jaxpr(jaxpr, body_names.take().unwrap_or_default());

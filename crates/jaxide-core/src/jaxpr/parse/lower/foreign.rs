@@ -35,8 +35,8 @@ impl<'p> Lower<'_, '_, '_, 'p> {
             jaxprs,
         };
         match &param.value {
-            ValueNode::Py(PyValue::Opaque(name))
-                if param.key.text != FUNCTION_NAME && self.names.contains_key(name.as_str()) =>
+            ValueNode::Py(PyValue::Word(name) | PyValue::Opaque(name))
+                if param.key.text != FUNCTION_NAME && self.is_name(name) =>
             {
                 self.named(name, param.span.clone())
                     .map(ForeignValue::Jaxpr)
@@ -47,7 +47,7 @@ impl<'p> Lower<'_, '_, '_, 'p> {
             ValueNode::Jaxprs(refs) => {
                 let is_known = |jaxpr: &JaxprRef<'_>| match jaxpr {
                     JaxprRef::Inline(_) => true,
-                    JaxprRef::Name(word) => self.names.contains_key(word.text),
+                    JaxprRef::Name(word) => self.is_name(word.text),
                 };
                 if !refs.iter().all(is_known) {
                     return Some(text(Vec::new()));
@@ -63,6 +63,11 @@ impl<'p> Lower<'_, '_, '_, 'p> {
                 Some(ForeignValue::Jaxprs(jaxprs))
             }
         }
+    }
+
+    /// Whether a word names a definition.
+    fn is_name(&self, word: &str) -> bool {
+        self.names.contains_key(word) && !self.is_text(word)
     }
 
     /// The jaxprs of programs inside text, where definitions around it tell that JAX found them.

@@ -127,8 +127,7 @@ impl<'p> Lower<'_, '_, '_, 'p> {
         atoms.into_iter().collect()
     }
 
-    /// The results. Each `_` is another one where there are as many as results called so; of those, one that has the
-    /// expected type.
+    /// The results of a jaxpr whose call gives results of these types, where it is known.
     fn results(
         &mut self,
         scope: &mut Scope<'p>,
@@ -136,27 +135,28 @@ impl<'p> Lower<'_, '_, '_, 'p> {
         expected: Option<&[Binder<'p>]>,
     ) -> Vec<Atom> {
         let is_unnamed = |node: &OperandNode<'_>| matches!(node.value, OperandValue::Var("_"));
-        let count = nodes.iter().filter(|node| is_unnamed(node)).count();
-        if count < 2 || count != scope.unnamed.len() {
-            let atoms = nodes.iter().map(|node| self.operand(scope, node));
-            return atoms.collect::<Vec<_>>().into_iter().flatten().collect();
-        }
-        let mut left = scope.unnamed.clone();
-        for (_, read) in &mut scope.unnamed {
-            *read = true;
-        }
+        let is_unnamed: Vec<bool> = nodes.iter().map(is_unnamed).collect();
+        let expected: Vec<Option<&Aval>> = expected
+            .unwrap_or(&[])
+            .iter()
+            .map(|binder| binder.aval.as_ref())
+            .collect();
+        let bound: Vec<&Aval> = scope
+            .unnamed
+            .iter()
+            .map(|&(var, _)| scope.jaxpr.aval_of(var))
+            .collect();
+        let places = unnamed_results(&bound, &is_unnamed, &expected);
         let mut atoms = Vec::new();
-        for (index, node) in nodes.iter().enumerate() {
-            if !is_unnamed(node) {
-                atoms.extend(self.operand(scope, node));
-                continue;
+        for (node, place) in nodes.iter().zip(places) {
+            match place {
+                Some(place) => {
+                    let (var, read) = &mut scope.unnamed[place];
+                    *read = true;
+                    atoms.push(Atom::Var(*var));
+                }
+                None => atoms.extend(self.operand(scope, node)),
             }
-            let wanted = expected.and_then(|binders| binders.get(index)?.aval.as_ref());
-            let fits = |&(var, _): &(Var, bool)| {
-                wanted.is_none_or(|aval| aval.matches(scope.jaxpr.aval_of(var)))
-            };
-            let place = left.iter().position(fits).unwrap_or(0);
-            atoms.push(Atom::Var(left.remove(place).0));
         }
         atoms
     }
@@ -237,4 +237,26 @@ impl<'p> Lower<'_, '_, '_, 'p> {
         prim.complete(&avals, &results);
         Some((prim, inputs, outputs))
     }
+}
+
+/// Which of the variables called `_`, with these types, each result called so is: another one each where there are as
+/// many of both, and one of the expected type; the last of them otherwise.
+pub(in crate::jaxpr) fn unnamed_results(
+    bound: &[&Aval],
+    is_unnamed: &[bool],
+    expected: &[Option<&Aval>],
+) -> Vec<Option<usize>> {
+    let count = is_unnamed.iter().filter(|&&unnamed| unnamed).count();
+    let last = bound.len().checked_sub(1);
+    let mut left: Vec<usize> = (0..bound.len()).collect();
+    let places = is_unnamed.iter().enumerate().map(|(index, &unnamed)| {
+        if !unnamed || count != bound.len() {
+            return last.filter(|_| unnamed);
+        }
+        let wanted = expected.get(index).copied().flatten();
+        let fits = |&place: &usize| wanted.is_none_or(|aval| aval.matches(bound[place]));
+        let place = left.iter().position(fits).unwrap_or(0);
+        Some(left.remove(place))
+    });
+    places.collect()
 }

@@ -10,11 +10,14 @@ mod jaxpr;
 mod params;
 mod reference;
 mod shared;
+mod words;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+pub(in crate::jaxpr) use self::jaxpr::unnamed_results;
 use self::shared::SharedNames;
+use self::words::{TextWords, text_words};
 use super::cursor::DEEPEST_JAXPR;
 use super::diagnostic::{Lines, MOST_DIAGNOSTICS, Mistake};
 use super::identity::{Fingerprints, Known, names_used};
@@ -119,7 +122,9 @@ fn program_at(
     let mut lower = Lower {
         context,
         program,
+        text_words: text_words(program, &names),
         names,
+        reading: None,
         definitions: program.definitions.iter().map(|_| State::Unread).collect(),
         inner: HashMap::new(),
         known: Known::default(),
@@ -153,7 +158,11 @@ struct Lower<'l, 'c, 'a, 'p> {
     context: &'l mut Context<'c, 'a>,
     program: &'p Program<'p>,
     names: HashMap<&'p str, usize>,
+    /// Words that name no definition although there is one.
+    text_words: TextWords<'p>,
     definitions: Vec<State>,
+    /// The definition that is being read.
+    reading: Option<usize>,
     /// Jaxprs written in place, by their nodes; those with mistakes are missing.
     inner: HashMap<*const JaxprNode<'p>, ClosedJaxpr>,
     /// Definitions that have been read, by what they say.
@@ -185,6 +194,7 @@ impl<'p> Lower<'_, '_, '_, 'p> {
                         for jaxpr in jaxprs {
                             match jaxpr {
                                 JaxprRef::Inline(jaxpr) => self.inner_jaxpr(jaxpr, None, depth + 1),
+                                JaxprRef::Name(word) if self.is_text(word.text) => {}
                                 JaxprRef::Name(word) => {
                                     self.definition(word.text, word.span(), depth + 1)
                                 }
@@ -192,7 +202,7 @@ impl<'p> Lower<'_, '_, '_, 'p> {
                         }
                     }
                     ValueNode::Py(PyValue::Word(name) | PyValue::Opaque(name))
-                        if params::is_jaxpr(prim.text, param.key.text) =>
+                        if params::is_jaxpr(prim.text, param.key.text) && !self.is_text(name) =>
                     {
                         self.definition(name, param.span.clone(), depth + 1);
                     }
@@ -220,6 +230,12 @@ impl<'p> Lower<'_, '_, '_, 'p> {
         }
     }
 
+    /// Whether a word in what is being read is text even though a definition has the same name.
+    fn is_text(&self, word: &str) -> bool {
+        self.reading
+            .is_some_and(|reading| self.text_words.contains(&(reading, word)))
+    }
+
     /// Makes the definition `name` unless it is made already.
     fn definition(&mut self, name: &str, span: Span, depth: usize) {
         // A name that nothing defines is reported where it is read.
@@ -238,11 +254,13 @@ impl<'p> Lower<'_, '_, '_, 'p> {
             return self.context.too_deep(span);
         }
         self.definitions[index] = State::Reading;
+        let user = self.reading.replace(index);
         let before = self.context.mistakes.len();
         let program = self.program;
         let node = &program.definitions[index].jaxpr;
         self.inner_jaxprs(node, depth);
         let closed = self.finished(node, None, span);
+        self.reading = user;
         let failed = self.context.mistakes.len() > before;
         self.definitions[index] = match closed {
             Some(closed) if !failed => {

@@ -67,8 +67,8 @@ struct Finder<'p> {
     /// The definition that is read.
     root: Node<'p>,
     bound: HashMap<&'p str, Vec<Bound<'p>>>,
-    /// Uses in definitions of what they do not bind, in order.
-    free: Vec<(Node<'p>, &'p str)>,
+    /// Uses in definitions, by number, of what they do not bind, in order.
+    free: Vec<(usize, Node<'p>, &'p str)>,
     known_free: HashSet<(Node<'p>, &'p str)>,
     /// Names of definitions, which variables do not have.
     taken: HashSet<&'p str>,
@@ -185,12 +185,13 @@ impl<'p> Finder<'p> {
     }
 
     fn read_name(&mut self, node: &'p JaxprNode<'p>, name: &'p str, own: &HashSet<&'p str>) {
-        let is_root = self.tree.is_some() && std::ptr::eq(self.root, node);
-        if is_root && name != "_" && !own.contains(name) {
+        let Some(tree) = self.tree.filter(|_| std::ptr::eq(self.root, node)) else {
+            return;
+        };
+        if name != "_" && !own.contains(name) {
             self.named(name);
-            let free = (&raw const *node, name);
-            if self.known_free.insert(free) {
-                self.free.push(free);
+            if self.known_free.insert((&raw const *node, name)) {
+                self.free.push((tree, node, name));
             }
         }
     }
@@ -198,8 +199,13 @@ impl<'p> Finder<'p> {
     fn finish(self) -> SharedNames<'p> {
         let mut shared = SharedNames::default();
         let mut of_name: HashMap<&str, Shared> = HashMap::new();
-        for (node, name) in self.free {
-            let Some(aval) = self.bound.get(name).and_then(|bound| bound.first()?.aval) else {
+        for (tree, node, name) in self.free {
+            let bound = self.bound.get(name).map_or(&[][..], Vec::as_slice);
+            // What a jaxpr inside the definition binds cannot be seen from it.
+            if bound.iter().any(|bound| bound.tree == Some(tree)) {
+                continue;
+            }
+            let Some(aval) = bound.first().and_then(|bound| bound.aval) else {
                 continue;
             };
             let mark = of_name
