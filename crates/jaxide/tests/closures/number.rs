@@ -104,6 +104,11 @@ impl Num {
         Num::each(|k| (self.c[k], self.e[k] + unit * self.c[k].abs()))
     }
 
+    /// With an error of this size added.
+    pub(crate) fn within(self, error: f64) -> Num {
+        Num::each(|k| (self.c[k], self.e[k] + error))
+    }
+
     /// Without derivatives.
     pub(crate) fn constant(self) -> Num {
         Num {

@@ -232,7 +232,12 @@ pub(super) fn converted(x: &Value, kind: Kind) -> Outcome<Value> {
     Ok(match (x.is_float(), kind.is_float()) {
         (true, true) => {
             let unit = unit(kind);
-            let floats = x.floats.iter().map(|number| number.rounded(unit));
+            // Numbers too small for the narrower type have lost digits, or are zero.
+            let floor = f64::from(f32::MIN_POSITIVE);
+            let floats = x
+                .floats
+                .iter()
+                .map(|number| number.rounded(unit).within(floor));
             Value::from_floats(&ty, floats.collect())
         }
         (false, true) => {
