@@ -48,6 +48,22 @@ fn operations() -> Vec<Op> {
         .collect()
 }
 
+/// Arithmetic alone, most of it what instructions are merged from: values in registers that others are computed into.
+fn arithmetic() -> Vec<Op> {
+    let negations = [Ty::F32, Ty::F64].map(|ty| Op::Un(UnOp::Neg, ty));
+    let binary = [
+        BinOp::Add,
+        BinOp::Sub,
+        BinOp::Mul,
+        BinOp::Mul,
+        BinOp::PickLt,
+    ]
+    .map(Op::Bin);
+    let ternary = [TerOp::Fma, TerOp::Fma, TerOp::Fma, TerOp::Select].map(Op::Ter);
+    let all = negations.into_iter().chain(binary).chain(ternary);
+    all.collect()
+}
+
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let number = 0usize..1000;
     let leaf = prop_oneof![
@@ -149,14 +165,17 @@ impl Maker {
         result
     }
 
-    /// The last value of each type of `like`.
+    /// Values of the types of `like`, the newest last; each another one while there are others.
     fn last(&self, like: &[Value]) -> Vec<Value> {
-        let newest = |&v: &Value| {
-            let mut all = self.values.iter().rev().copied();
-            all.find(|&other| self.b.ty(other) == self.b.ty(v))
-                .unwrap_or(v)
-        };
-        like.iter().map(newest).collect()
+        let mut last: Vec<Value> = Vec::new();
+        for &v in like.iter().rev() {
+            let same = |other: &Value| self.b.ty(*other) == self.b.ty(v);
+            let newest = self.values.iter().rev().copied().filter(same);
+            let other = newest.clone().find(|other| !last.contains(other));
+            last.push(other.or_else(|| newest.clone().next()).unwrap_or(v));
+        }
+        last.reverse();
+        last
     }
 
     fn carried(&self) -> Vec<Value> {
@@ -226,12 +245,12 @@ impl Maker {
     }
 }
 
-/// The body of a recipe, and its memory.
-fn make(inputs: usize, steps: &[Step], seed: u64) -> (Body, Vec<Region>) {
+/// The body of a recipe of these operations, and its memory.
+fn make(inputs: &[MemTy], operations: Vec<Op>, steps: &[Step], seed: u64) -> (Body, Vec<Region>) {
     let mut rng = Rng(seed);
     let mut b = Builder::new("random");
     let (mut values, mut regions) = (Vec::new(), Vec::new());
-    for &mem in &INPUTS[..inputs] {
+    for &mem in inputs {
         let pointer = b.pointer(Access::ReadOnly);
         values.push(b.load(mem, Addr::contiguous(pointer, mem)));
         let mut region = samples(mem, LEN, &mut rng);
@@ -240,10 +259,10 @@ fn make(inputs: usize, steps: &[Step], seed: u64) -> (Body, Vec<Region>) {
         }
         regions.push(region);
     }
-    values.push(b.index(Ty::I32, Index::Lane));
+    values.insert(0, b.index(Ty::I32, Index::Lane));
     let mut maker = Maker {
         b,
-        operations: operations(),
+        operations,
         values,
     };
     maker.block(steps);
@@ -274,7 +293,20 @@ proptest! {
         start in 0i64..20,
         lanes in 0i64..70,
     ) {
-        let (body, regions) = make(inputs, &steps, seed);
+        let (body, regions) = make(&INPUTS[..inputs], operations(), &steps, seed);
+        check(&body, &regions, &Args::default(), start, start + lanes);
+    }
+
+    #[test]
+    fn emitters_agree_on_arithmetic(
+        doubles: bool,
+        steps in steps(),
+        seed: u64,
+        start in 0i64..20,
+        lanes in 0i64..70,
+    ) {
+        let inputs = if doubles { MemTy::F64 } else { MemTy::F32 };
+        let (body, regions) = make(&[MemTy::Bool, inputs, inputs, inputs], arithmetic(), &steps, seed);
         check(&body, &regions, &Args::default(), start, start + lanes);
     }
 }

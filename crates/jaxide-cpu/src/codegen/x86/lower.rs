@@ -357,12 +357,15 @@ impl<T: Target> Lower<'_, T> {
         }
     }
 
-    /// A fused multiply-add; negations of its operands become part of it.
+    /// A fused multiply-add; negations that only such use become part of it. The operand of any other negation may be
+    /// gone by now: the next value of a loop may stand in its register.
     fn fma(&mut self, ty: Ty, dst: Reg, operands: [Value; 3], part: usize) {
         let mut minus = [false; 3];
         let [a, b, c] = std::array::from_fn(|k| {
             let mut v = operands[k];
-            while let Inst::Un(UnOp::Neg, inner) = self.body.inst(v) {
+            while self.plan.folded[v.index()]
+                && let Inst::Un(UnOp::Neg, inner) = self.body.inst(v)
+            {
                 v = *inner;
                 minus[k] = !minus[k];
             }
