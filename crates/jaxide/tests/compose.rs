@@ -1,7 +1,7 @@
 //! Transformations compose in any order, and closures may capture arrays and traced values.
 
 use jaxide::prelude::*;
-use jaxide::{Argnum, numpy, tree};
+use jaxide::{Argnum, custom_jvp, map, numpy, tree};
 
 fn close(a: &Array, b: &Array) {
     let (x, y) = (
@@ -222,4 +222,27 @@ fn counters_have_the_common_type_of_the_bounds() {
     let end = Array::from([4i64]).sum();
     assert_eq!(f(end.clone()).to_vec::<i64>(), [6]);
     assert_eq!(jit(f)(end).to_vec::<i64>(), [6]);
+}
+
+/// The derivative of the rule is a jaxpr with a constant of its own, which the loop over it must be given.
+#[test]
+fn captured_arrays_in_rules_of_checkpointed_loops() {
+    let captured = Array::from([[0.5f32, -2.0]]);
+    let f = move |x: Array| {
+        let each = |row: Array| {
+            let kept = captured.clone();
+            let function = move |x: Array| (x, kept.clone());
+            let derived = function.clone();
+            let rule = move |(x,): (Array,), (t,): (Array,)| jvp(derived.clone(), (x,), (t,));
+            let (_, kept) = custom_jvp(function, rule)(x.clone());
+            (row.clone() * row, kept)
+        };
+        let (squares, kept) = map(each, x.clone());
+        (squares * kept.index(0)).sum()
+    };
+    let x = Array::from([[1.0f32, 3.0]]);
+    let expected = Array::from([[1.0f32, -12.0]]);
+    close(&grad(f.clone())(x.clone()), &expected);
+    close(&grad(checkpoint(f.clone()))(x.clone()), &expected);
+    close(&jit(grad(checkpoint(f)))(x), &expected);
 }

@@ -82,9 +82,16 @@ impl Scan {
                 .collect();
             let own = bind_constants(&b, &hoisted.known);
             let before = b.inline(&hoisted.known.jaxpr, &own, &args[..known_consts])?;
-            let (residuals, loop_consts) = before.split_at(invariant.len());
+            let (residuals, computed) = before.split_at(invariant.len());
+            let loop_consts = restore_residuals(
+                &b,
+                &parts.known,
+                &hoisted.forwarded,
+                &args[..known_consts],
+                computed,
+            );
             let loop_ = self.with_body(hoisted.unknown.clone(), loop_consts.len(), known_carry);
-            let operands = [loop_consts, &args[known_consts..]].concat();
+            let operands = [&loop_consts, &args[known_consts..]].concat();
             let results = loop_.bind(&b, &operands);
             b.finish(&[residuals, &results].concat())?
         };
