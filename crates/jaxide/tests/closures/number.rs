@@ -79,7 +79,7 @@ impl Num {
             f2.abs() * d0 + unit * (1.0 + f1.abs()),
             (f2.abs() + f1.abs() + 1.0) * (d0 + unit),
         );
-        let first = |a: f64, d: f64| f1.abs() * d + slack1 * a.abs();
+        let first = |a: f64, d: f64| (f1.abs() + slack1) * d + slack1 * a.abs();
         Num {
             c: [f0, f1 * a1, f1 * a2, f1 * a3 + f2 * a1 * a2],
             e: [

@@ -154,7 +154,7 @@ impl Evaluator {
         }
         let a_first = a.value().partial_cmp(&b.value()) == Some(first);
         let mut out = if a_first { a } else { b };
-        out.e[0] = a.e[0].max(b.e[0]);
+        out.e = std::array::from_fn(|k| a.e[k].max(b.e[k]));
         Ok(out)
     }
 
