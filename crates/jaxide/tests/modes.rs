@@ -234,6 +234,47 @@ fn mistakes_name_the_part_that_they_are_in() {
     assert!(!error.to_string().contains("(head)"), "{error}");
 }
 
+/// In a process of its own: `perf` finds the names of parts with the machine code.
+#[cfg(target_os = "linux")]
+#[test]
+fn names_of_parts_are_told_to_profilers() {
+    const CHILD: &str = "names_of_parts_are_told_to_profilers_child";
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", CHILD, "--nocapture", "--ignored"])
+        .env("JAXIDE_PERF_MAP", "1")
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}");
+    let map = text.split_once("map:\n").unwrap().1;
+    let named = |name: &str| {
+        let line = map.lines().find(|line| line.ends_with(name))?;
+        let (start, rest) = line.split_once(' ')?;
+        let (size, _) = rest.split_once(' ')?;
+        let number = |digits| u64::from_str_radix(digits, 16).unwrap();
+        Some((number(start), number(size)))
+    };
+    for name in ["jaxide program", "# encoder", "# loss"] {
+        let (start, size) = named(name).unwrap_or_else(|| panic!("{name}: {map}"));
+        assert!(start > 0 && size > 0, "{map}");
+    }
+}
+
+#[test]
+#[ignore = "the other process of names_of_parts_are_told_to_profilers"]
+fn names_of_parts_are_told_to_profilers_child() {
+    let f = jit(|x: Array| {
+        let y = named_scope("encoder", || (&x * 2.0).sin());
+        let w = y.transpose([1, 0]);
+        (named_scope("loss", || w.square().sum_axes(0)), y)
+    });
+    f(Array::from_vec(&[64, 64], vec![0.5f32; 4096]));
+    let path = format!("/tmp/perf-{}.map", std::process::id());
+    let map = std::fs::read_to_string(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    println!("map:\n{map}");
+}
+
 #[test]
 fn names_of_parts_stand_with_loops() {
     let part = |name: &'static str, x: Array, f: fn(Array) -> Array| named_scope(name, || f(x));

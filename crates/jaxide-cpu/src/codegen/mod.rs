@@ -3,6 +3,7 @@
 pub mod clif_lanes;
 mod exec_memory;
 pub mod lanes;
+mod perf_map;
 pub(crate) mod program;
 #[cfg(all(target_arch = "x86_64", unix))]
 mod x86;

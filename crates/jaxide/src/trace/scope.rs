@@ -21,8 +21,8 @@ impl Drop for Restore {
 /// `outer/inner`.
 ///
 /// The name stands with the line of every equation that is recorded in it: in jaxprs printed with their sources, in
-/// messages, and beside the loops that it became. Equations that a transformation makes belong to the scope of the one
-/// that they were made of.
+/// messages, beside the loops that it became, and (with `JAXIDE_PERF_MAP=1` in the environment) in the profiles that Linux's
+/// `perf` makes. Equations that a transformation makes belong to the scope of the one that they were made of.
 ///
 /// ```
 /// use jaxide::{Array, DType, make_jaxpr, named_scope};

@@ -7,8 +7,8 @@ mod code;
 mod launch;
 mod place;
 
-use super::ExecMemory;
 use super::lanes::{self, CompileError, CompiledBody, Isa};
+use super::{ExecMemory, perf_map};
 use crate::lower::program::Program;
 use crate::runtime::Context as RunContext;
 use code::Callees;
@@ -115,12 +115,19 @@ pub(crate) fn compile(program: &Program, isa: Isa, text: bool) -> Result<Code> {
         .map_err(|error| Error::new(ErrorKind::Internal, format!("memory for code: {error}")))?;
     // SAFETY: the code starts with a function of this signature, and `memory` keeps it in place.
     let entry = unsafe { std::mem::transmute::<*const u8, Entry>(memory.start()) };
-    Ok(Code {
+    let code = Code {
         entry,
         memory,
         clif,
         bodies,
         _launches: launches,
         _tiles: tiles,
-    })
+    };
+    if perf_map::is_wanted() {
+        perf_map::add(code.machine_code().map(|(kernel, code)| {
+            let name = kernel.map_or_else(|| "program".to_owned(), |k| program.kernel_name(k));
+            (code, format!("jaxide {name}"))
+        }));
+    }
+    Ok(code)
 }

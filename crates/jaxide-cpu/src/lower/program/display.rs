@@ -94,6 +94,12 @@ impl Program {
         parts.map_or_else(String::new, |parts| format!("  # {}", parts.join(", ")))
     }
 
+    /// `k0  # encoder, loss`: a lane program, with the named parts that it computes.
+    pub(crate) fn kernel_name(&self, kernel: usize) -> String {
+        let name = self.kernels[kernel].body.name();
+        format!("{name}{}", self.parts_of(Step::Kernel(kernel as u32)))
+    }
+
     fn block(&self, f: &mut fmt::Formatter<'_>, stmts: &[Stmt], indent: usize) -> fmt::Result {
         let pad = "  ".repeat(indent);
         let list = |places: &[Place]| {
