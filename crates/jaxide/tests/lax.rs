@@ -345,3 +345,24 @@ fn extrema_of_complex_numbers_take_one_after_the_other() {
         }
     }
 }
+
+#[test]
+fn printing_records_the_tree_of_its_arguments() {
+    let trees = ["((), {})", "((*,), {})", "((*, *), {})", "((*, *, *), {})"];
+    for (count, tree) in trees.into_iter().enumerate() {
+        let f = move |x: Array| {
+            lax::debug_print(&"{} ".repeat(count), &vec![x.clone(); count]);
+            x
+        };
+        let printed = make_jaxpr(f)(Array::from(1.0f32)).unwrap().to_string();
+        assert!(
+            printed.contains(&format!("in_tree=PyTreeDef({tree})")),
+            "{printed}"
+        );
+        let places = if count > 0 { "True" } else { "False" };
+        assert!(
+            printed.contains(&format!("has_placeholders={places}")),
+            "{printed}"
+        );
+    }
+}

@@ -1,5 +1,6 @@
 //! Random numbers are those of JAX, and their programs print as JAX prints them.
 
+use jaxide::core::Literal;
 use jaxide::core::jaxpr::text_compare::normalise;
 use jaxide::prelude::*;
 use jaxide::random;
@@ -203,4 +204,44 @@ fn mistakes_are_named() {
     let sampler = jit(|key: Array| random::uniform(&key, &[2], DType::F32, [0.0f32; 3], 1.0));
     let error = sampler.try_call((random::key(0),)).unwrap_err();
     assert_eq!(error.operation(), Some("uniform"));
+}
+
+/// Numbers in the recorded programs are those that the element type has, as they are printed.
+#[test]
+fn numbers_of_samplers_are_of_their_types() {
+    type Sampler = fn(&Array, DType) -> Array;
+    let samplers: [Sampler; 7] = [
+        |key, dtype| random::uniform(key, &[2], dtype, 0.0, 1.0),
+        |key, dtype| random::normal(key, &[2], dtype),
+        |key, dtype| random::laplace(key, &[2], dtype),
+        |key, dtype| random::logistic(key, &[2], dtype),
+        |key, dtype| random::gumbel(key, &[2], dtype),
+        |key, dtype| random::cauchy(key, &[2], dtype),
+        |key, dtype| random::exponential(key, &[2], dtype),
+    ];
+    fn each_literal(jaxpr: &ClosedJaxpr, see: &mut dyn FnMut(Literal)) {
+        for eqn in &jaxpr.jaxpr.eqns {
+            eqn.inputs
+                .iter()
+                .filter_map(|atom| atom.literal())
+                .for_each(&mut *see);
+            eqn.prim.visit(&mut |inner| each_literal(inner, see));
+        }
+    }
+    for dtype in [DType::F16, DType::BF16, DType::F32, DType::F64] {
+        let mut numbers = 0;
+        for sampler in samplers {
+            let f = move |key: Array| sampler(&key, dtype);
+            let jaxpr = make_jaxpr(f)(random::key(0)).unwrap();
+            each_literal(&jaxpr, &mut |literal| {
+                if literal.dtype == dtype {
+                    let exact = literal.value.as_f64().unwrap();
+                    let rounded = Array::scalar(exact).astype(dtype).astype(DType::F64);
+                    assert_eq!(rounded.item::<f64>(), exact, "{dtype:?} {jaxpr}");
+                    numbers += 1;
+                }
+            });
+        }
+        assert!(numbers > 10, "{dtype:?}: {numbers}");
+    }
 }

@@ -277,3 +277,22 @@ fn arrays_are_written_as_npy() {
         assert_eq!(read.value(), x.value());
     }
 }
+
+#[test]
+fn archives_are_maps_in_order() {
+    let empty: Archive = std::iter::empty::<(String, jaxide_core::Tensor)>().collect();
+    assert!(empty.is_empty() && empty.len() == 0);
+    assert!(
+        Archive::from_npz(&empty.to_npz().unwrap())
+            .unwrap()
+            .is_empty()
+    );
+    let mut two: Archive = [("b", 1i32), ("a", 2)]
+        .map(|(name, number)| (name, jaxide_core::Tensor::scalar(number)))
+        .into_iter()
+        .collect();
+    assert_eq!(two.names().collect::<Vec<_>>(), ["b", "a"]);
+    assert!(!two.is_empty() && two.len() == 2);
+    assert_eq!(two.remove("b").unwrap().item::<i32>(), 1);
+    assert!(two.remove("b").is_none() && two.len() == 1);
+}
