@@ -1,6 +1,7 @@
 //! Laws that hold for every program, on random ones: text, passes, transformations.
 
 mod batching;
+mod constants;
 mod derivatives;
 mod passes;
 mod text;
