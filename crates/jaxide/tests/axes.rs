@@ -153,3 +153,19 @@ fn the_number_of_entries_must_be_that_of_the_arguments() {
         ],
     );
 }
+
+#[test]
+fn a_size_may_be_said_that_the_arrays_have() {
+    let f = vmap(|x: Array| x * 2.0).axis_size(3);
+    assert_eq!(f(floats(&[3])).shape(), [3]);
+    let error = vmap(|x: Array| x * 2.0)
+        .axis_size(2)
+        .try_call((floats(&[3]),));
+    let said = error.unwrap_err().to_string();
+    assert!(
+        said.contains("the mapped axes have length 3, and `axis_size` says 2"),
+        "{said}"
+    );
+    let nothing = vmap(|x: Array| x * 2.0).in_axes((None,)).axis_size(4);
+    assert_eq!(nothing(floats(&[3])).shape(), [4, 3]);
+}

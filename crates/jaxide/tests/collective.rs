@@ -77,6 +77,10 @@ fn collectives_are_written_as_in_jax() {
         )
     };
     check(make_jaxpr(f).axis_env(&env)(x.clone()), "all_to_all");
+    // One name alone is not a tuple of one.
+    let f = |x: Array| lax::all_to_all(&x, ["i"], 1, 0, true);
+    let text = make_jaxpr(f).axis_env(&env)(x.clone()).unwrap().to_string();
+    assert!(text.contains("axis_name=('i',)"), "{text}");
     let f = |x: Array| {
         (
             lax::psum_scatter(&x.reshape(&[3, 8]), "i", 0, false),
@@ -326,4 +330,18 @@ fn pmap_has_derivatives() {
             .collect()
     };
     close(&grad(second)(x), &want);
+}
+
+#[test]
+fn slices_may_be_as_many_as_devices() {
+    let f = pmap(|x: Array| x * 2.0).devices(2);
+    assert_eq!(f(values(&[2])).shape(), [2]);
+    assert_eq!(f(values(&[1])).shape(), [1]);
+    let said = f.try_call((values(&[3]),)).unwrap_err().to_string();
+    assert!(
+        said.contains("3 slices are mapped, and there are 2 devices"),
+        "{said}"
+    );
+    let threads = std::thread::available_parallelism().unwrap().get();
+    assert_eq!(jaxide::local_device_count(), threads);
 }

@@ -246,3 +246,47 @@ fn captured_arrays_in_rules_of_checkpointed_loops() {
     close(&grad(checkpoint(f.clone()))(x.clone()), &expected);
     close(&jit(grad(checkpoint(f)))(x), &expected);
 }
+
+/// A carry that starts as a number of the program and becomes an array is one from the beginning.
+#[test]
+fn carries_that_become_strong_are_strong_inside() {
+    let inside = |jaxpr: ClosedJaxpr| {
+        let mut weak = Vec::new();
+        for eqn in &jaxpr.jaxpr.eqns {
+            eqn.prim.visit(&mut |body| {
+                weak.extend(
+                    body.in_avals()
+                        .iter()
+                        .map(|aval| (aval.dtype, aval.weak_type)),
+                );
+            });
+        }
+        weak
+    };
+    let (f32s, i32s) = ((DType::F32, false), (DType::I32, false));
+    let spec = |shape: &[usize]| Array::spec(DType::F32, shape);
+    let counted = make_jaxpr(|end: Array, offset: Array| {
+        while_loop(
+            |(i, x): (Array, Array)| i.lt(&end) & x.lt(&offset),
+            |(i, x): (Array, Array)| (i + 1, x + &offset),
+            (Array::from(0).astype(DType::I32), Array::from(1.0)),
+        )
+    });
+    let types = inside(counted(Array::spec(DType::I32, &[]), spec(&[])).unwrap());
+    assert_eq!(
+        types.iter().filter(|&&ty| ty == f32s).count(),
+        4,
+        "{types:?}"
+    );
+    assert_eq!(
+        types.iter().filter(|&&ty| ty == i32s).count(),
+        3,
+        "{types:?}"
+    );
+    let scanned = make_jaxpr(|xs: Array, offset: Array| {
+        let step = |x: Array, y: Array| (x + &offset + y, ());
+        scan(step, Array::from(1.0), xs, None).0
+    });
+    let types = inside(scanned(spec(&[3]), spec(&[])).unwrap());
+    assert_eq!(types, [f32s; 3]);
+}

@@ -489,3 +489,34 @@ fn what_is_computed_again_may_have_rules_that_capture_arrays() {
     let gradient = grad(f)(Array::from([0f32, 0.]));
     close(&gradient, &[6.0, 8.0]);
 }
+
+/// What the backward rule captures of the trace around the call stands between residuals and cotangents.
+#[test]
+fn backward_rules_capture_traced_values() {
+    let f = |x: Array, scale: Array, offset: Array| {
+        let (own, behind) = (scale.clone(), offset.clone());
+        let g = custom_vjp(
+            |x: Array| (x.sin(), &x * 2.0),
+            move |x: Array| ((x.sin() + &own * 0.0, &x * 2.0), (x.cos(), x.clone())),
+            move |(cos, x): (Array, Array), (one, two): (Array, Array)| {
+                (cos * one * &behind + two * x * 10.0,)
+            },
+        );
+        let (one, two) = g(x);
+        &one * 3.0 + two
+    };
+    let (x, scale, offset) = (
+        Array::from(0.5f32),
+        Array::from(7.0f32),
+        Array::from(4.0f32),
+    );
+    let want = 0.5f32.cos() * 3.0 * 4.0 + 0.5 * 10.0;
+    let got = jit(grad(f))(x.clone(), scale.clone(), offset.clone());
+    assert!((got.item::<f32>() - want).abs() < 1e-5, "{got} {want}");
+    let inside = jit(move |scale: Array, offset: Array| {
+        let (scale, offset) = (scale.clone(), offset.clone());
+        grad(move |x: Array| f(x, scale.clone(), offset.clone()))(Array::from(0.5f32))
+    });
+    let got = inside(scale, offset);
+    assert!((got.item::<f32>() - want).abs() < 1e-5, "{got} {want}");
+}

@@ -147,3 +147,24 @@ fn traced_arrays_print_their_type() {
     make_jaxpr(f)(Array::spec(DType::F32, [2])).unwrap();
     assert_eq!(Array::spec(DType::I8, ()).to_string(), "Spec<i8[]>");
 }
+
+#[test]
+fn debugging_shows_elements() {
+    for array in [
+        Array::from([1.5f32, -2.0]),
+        Array::from_vec(&[40], vec![1.5f32; 40]),
+    ] {
+        let text = format!("{array:?}");
+        assert!(text.contains("1.5") && text.contains("float32"), "{text}");
+    }
+    let large = Array::from_vec(&[1000], vec![0.5f32; 1000]);
+    let clone = large.clone();
+    jaxide::jit(|x: Array| x + 1.0).donate([0])(large);
+    let text = format!("{clone:?}");
+    assert_eq!(text, "Donated<f32[1000]>");
+    let values = Array::from([1.5f32, -2.0]);
+    assert_eq!(
+        format!("{:?}", values.values::<f32>().unwrap()),
+        "[1.5, -2.0]"
+    );
+}

@@ -170,6 +170,47 @@ fn what_is_not_used_is_dropped_when_the_limit_is_reached() {
     assert!(reached);
     assert!(cached("mul f32[199] f32[]").is_some());
     assert!(cached("mul f32[1] f32[]").is_none());
+    // What is there is found, what is not is compiled.
+    let (small, large) = (x(199), x(1009));
+    let counted = |run: &dyn Fn()| {
+        let (hits, misses) = (cache().hits(), cache().misses());
+        run();
+        (cache().hits() - hits, cache().misses() - misses)
+    };
+    cache().set_limit(1 << 24);
+    assert_eq!(counted(&|| drop(&small * 2.0)), (1, 0));
+    assert_eq!(counted(&|| drop(&large * 2.0)), (0, 1));
+    assert_eq!(counted(&|| drop(&large * 2.0)), (1, 0));
+    // Programs too: those that differ in small constants, in what all elements of a large one are, or in options, differ.
+    let program = |table: &Array, threads: usize| {
+        let table = table.clone();
+        drop(jit(move |x: Array| x.cos() * &table).threads(threads)(
+            small.clone(),
+        ));
+    };
+    let filled = |value: f32| numpy::ones(&[199], DType::F32) * value;
+    let (short, one, two) = (Array::from([2.5f32]), filled(1.0), filled(2.0));
+    let (other, another) = (&small + 1.0, &small + 2.0);
+    let (same, short_again) = (filled(1.0), Array::from([2.5f32]));
+    for (table, threads, want) in [
+        (&short, 1, (0, 1)),
+        (&short_again, 1, (1, 0)),
+        (&Array::from([3.5f32]), 1, (0, 1)),
+        (&one, 1, (0, 1)),
+        (&same, 1, (1, 0)),
+        (&two, 1, (0, 1)),
+        (&other, 1, (0, 1)),
+        (&another, 1, (1, 0)),
+        (&another, 2, (0, 1)),
+        (&another, 2, (1, 0)),
+    ] {
+        assert_eq!(
+            counted(&|| program(table, threads)),
+            want,
+            "{table} {threads}"
+        );
+    }
+    cache().set_limit(200_000);
     // Functions hold on to their code, and what was dropped is compiled again.
     assert_eq!(kept(x(10)).to_vec::<f32>(), want);
     assert_eq!((x(1) * 2.0).size(), 1);

@@ -272,3 +272,19 @@ fn the_log_says_why_a_function_is_traced_again() {
     let compiled = "jaxide: compiled 3 equations (f32[3], f32[3], i32[3]) -> (f32[3]) in ";
     assert_eq!(text.matches(compiled).count(), 1, "{text}");
 }
+
+#[test]
+fn staged_calls_donate_arguments_behind_what_they_capture() {
+    let outer = |x: Array, y: Array, z: Array| {
+        let inner = jit(move |x: Array| x * &y + &z).donate([0]);
+        inner(x)
+    };
+    let spec = || Array::spec(DType::F32, &[3]);
+    let text = make_jaxpr(outer)(spec(), spec(), spec())
+        .unwrap()
+        .to_string();
+    assert!(
+        text.contains("donated_invars=(False, False, True)"),
+        "{text}"
+    );
+}

@@ -1,5 +1,6 @@
 //! Functions of `lax` and `random` are written as JAX writes them, and give its numbers.
 
+use jaxide::core::Prim;
 use jaxide::core::jaxpr::text_compare::normalise;
 use jaxide::core::prims::{
     GatherScatterMode, RoundingMethod, ScatterDimensionNumbers, SearchSide, SelectPrim,
@@ -365,4 +366,56 @@ fn printing_records_the_tree_of_its_arguments() {
             "{printed}"
         );
     }
+}
+
+#[test]
+fn products_of_stacks_are_written_as_in_jax() {
+    let written = |x: &[usize], y: &[usize]| {
+        let f = |x: Array, y: Array| x.matmul(&y);
+        let (x, y) = (Array::spec(DType::F32, x), Array::spec(DType::F32, y));
+        let jaxpr = make_jaxpr(f)(x, y).unwrap();
+        let mut steps: Vec<String> = Vec::new();
+        for eqn in &jaxpr.jaxpr.eqns {
+            steps.push(eqn.prim.name().to_owned());
+            if let Prim::DotGeneral(dot) = &eqn.prim {
+                let numbers = &dot.dimension_numbers;
+                steps.push(format!(
+                    "{:?}{:?}",
+                    numbers.lhs_contracting, numbers.rhs_contracting
+                ));
+                steps.push(format!("{:?}{:?}", numbers.lhs_batch, numbers.rhs_batch));
+            }
+        }
+        steps.join(" ")
+    };
+    let cases: [(&[usize], &[usize], &str); 7] = [
+        (&[3, 4], &[2, 4, 5], "dot_general [1][1] [][] transpose"),
+        (&[2, 3, 4], &[4, 5], "dot_general [2][0] [][]"),
+        (&[4], &[2, 4, 5], "dot_general [0][1] [][]"),
+        (&[2, 3, 4], &[4], "dot_general [2][0] [][]"),
+        (&[4], &[4], "dot_general [0][0] [][]"),
+        (
+            &[6, 2, 3, 4],
+            &[2, 4, 5],
+            "dot_general [3][1] [1][0] transpose",
+        ),
+        (
+            &[1, 3, 4],
+            &[2, 4, 5],
+            "squeeze dot_general [1][1] [][] transpose",
+        ),
+    ];
+    for (x, y, want) in cases {
+        assert_eq!(written(x, y), want, "{x:?} {y:?}");
+    }
+}
+
+#[test]
+fn reshapes_to_the_same_shape_are_nothing_but_for_scalars() {
+    let count = |shape: &'static [usize]| {
+        let x = Array::spec(DType::F32, shape);
+        let jaxpr = make_jaxpr(move |x: Array| lax::reshape(&x, shape))(x).unwrap();
+        jaxpr.jaxpr.eqns.len()
+    };
+    assert_eq!([count(&[3]), count(&[2, 1]), count(&[])], [0, 0, 1]);
 }

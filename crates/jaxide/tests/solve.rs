@@ -180,3 +180,24 @@ fn functions_must_keep_the_structure_of_the_unknown() {
         "{error}"
     );
 }
+
+#[test]
+fn the_linear_map_takes_bare_numbers_and_no_other_types() {
+    let root = |argument: fn() -> Array| {
+        jit(move |a: Array| {
+            custom_root(
+                |x: Array| &x * &x - &a,
+                Array::scalar(1.0f64),
+                |_, x| x,
+                |g, y| y / g(argument()),
+            )
+        })
+        .try_call((Array::scalar(1.0f64),))
+    };
+    // A number of the program is of the type that is needed, whichever it has alone.
+    assert!(root(|| Array::from(1.0)).is_ok());
+    assert!(root(|| Array::from(1)).is_ok());
+    assert!(root(|| Array::scalar(1.0f64)).is_ok());
+    let said = root(|| Array::scalar(1.0f32)).unwrap_err().to_string();
+    assert!(said.contains("f32[]") && said.contains("f64[]"), "{said}");
+}

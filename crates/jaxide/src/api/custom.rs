@@ -117,7 +117,7 @@ where
     });
     let probe = probe(|| record_jvp(rule.as_ref(), &site));
     let (extra, call_jaxpr, make): (Vec<Array>, ClosedJaxpr, Arc<RuleFn>) = match probe {
-        Some(recorded) if !recorded.captured.is_empty() => {
+        Some(recorded) => {
             let types = avals(&recorded.captured);
             let call_jaxpr = with_arguments(traced.jaxpr, traced.captured.len(), &types);
             // The rule takes the tangents of what it captures between those of the arguments and ignores them.
@@ -131,7 +131,7 @@ where
             };
             (recorded.captured, call_jaxpr, Arc::new(make))
         }
-        _ => {
+        None => {
             let (rule, site) = (rule.clone(), site.clone());
             let make = move |_: &[bool]| Ok(catch(|| record_jvp(rule.as_ref(), &site))??.jaxpr);
             (Vec::new(), traced.jaxpr, Arc::new(make))
@@ -334,9 +334,7 @@ where
         Ok((forward, backward))
     });
     let (extra, call_jaxpr, forward, backward): (_, _, Arc<RuleFn>, Arc<RuleFn>) = match probe {
-        Some((forward, backward))
-            if !(forward.captured.is_empty() && backward.captured.is_empty()) =>
-        {
+        Some((forward, backward)) => {
             let extra = [forward.captured.clone(), backward.captured.clone()].concat();
             let types = avals(&extra);
             let call_jaxpr = with_arguments(traced.jaxpr, traced.captured.len(), &types);
@@ -349,7 +347,7 @@ where
             let bwd = move |_: &[bool]| Ok(backward.clone());
             (extra, call_jaxpr, Arc::new(fwd), Arc::new(bwd))
         }
-        _ => {
+        None => {
             let (own, place) = (rules.clone(), site.clone());
             let fwd = move |_: &[bool]| {
                 let recorded = catch(|| record_forward::<Fwd, Args, Out, Res>(&own.0, &place))??;

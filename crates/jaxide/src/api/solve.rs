@@ -236,7 +236,7 @@ fn linear_solve<T: Pytree<Array>>(
     let types = avals(&b.leaves);
     let shaped = |what: &str, traced: &FlatTrace| {
         check_structure(OPERATION, what, &b.treedef, &traced.aux);
-        check_shapes(
+        check_operands(
             OPERATION,
             what,
             &types,
@@ -359,7 +359,7 @@ fn check_like(
     got: &[Aval],
 ) {
     check_structure(operation, what, tree, own);
-    check_shapes(operation, what, want, got, tree);
+    check_operands(operation, what, want, got, tree);
     for ((want, got), path) in want.iter().zip(got).zip(tree.key_paths()) {
         if want.dtype != got.dtype {
             let error = Error::dtype(format!("{what} is {got}, and {want} is needed"));
@@ -378,7 +378,7 @@ fn check_argument(
     argument: &FlatArgs,
 ) {
     check_structure(operation, what, &unknown.treedef, &argument.treedef);
-    check_shapes(
+    check_operands(
         operation,
         what,
         want,
@@ -401,9 +401,10 @@ fn check_structure(operation: &str, what: &str, want: &TreeDef, got: &TreeDef) {
 }
 
 #[track_caller]
-fn check_shapes(operation: &str, what: &str, want: &[Aval], got: &[Aval], tree: &TreeDef) {
+fn check_operands(operation: &str, what: &str, want: &[Aval], got: &[Aval], tree: &TreeDef) {
     for ((want, got), path) in want.iter().zip(got).zip(tree.key_paths()) {
-        if want.shape != got.shape {
+        let converts = got.weak_type || got.dtype == want.dtype;
+        if want.shape != got.shape || !converts {
             let error = Error::shape(format!("{what} is {got}, and {want} is needed"));
             raise(error.in_operation(operation).at_path(path.to_string()));
         }

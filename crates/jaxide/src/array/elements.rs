@@ -156,12 +156,3 @@ fn gone(aval: &Aval, Donation { function, argument }: &Donation) -> Error {
     )
     .note("use what the function returned, or leave the argument out of `donate`")
 }
-
-impl std::fmt::Debug for Elements {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.tensor() {
-            Ok(tensor) => tensor.fmt(f),
-            Err(_) => write!(f, "donated {}", self.aval()),
-        }
-    }
-}

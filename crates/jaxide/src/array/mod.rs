@@ -43,7 +43,7 @@ use crate::trace::{OrRaise, Tracer, aval_of, raise, value_of};
 #[derive(Clone)]
 pub struct Array(pub(crate) Repr);
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) enum Repr {
     /// A number of the program, not rounded to its element type yet.
     Number(Literal),
@@ -239,9 +239,7 @@ impl Array {
     pub fn truth(&self) -> bool {
         let value = self.value();
         match value.scalar_at(0) {
-            Some(scalar) if value.len() == 1 => {
-                scalar != Scalar::Bool(false) && scalar.as_complex() != (0.0, 0.0)
-            }
+            Some(scalar) if value.len() == 1 => scalar.as_complex() != (0.0, 0.0),
             _ => raise(Error::shape(format!(
                 "the truth of {} is ambiguous: one element is needed",
                 self.aval()

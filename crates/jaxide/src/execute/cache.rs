@@ -130,7 +130,7 @@ impl Table {
 
     /// Keeps an entry, unless another thread was faster, and gives the one that is kept.
     pub(super) fn insert(&self, key: Key, entry: Entry) -> Arc<Entry> {
-        let now = self.misses.fetch_add(1, Ordering::Relaxed) + 1;
+        let now = self.misses.fetch_add(1, Ordering::Relaxed);
         entry.used.store(now, Ordering::Relaxed);
         self.write(|entries| {
             let kept = entries.entry(key).or_insert_with(|| {

@@ -3,7 +3,7 @@
 use jaxide_core::prims::DotDimensionNumbers;
 use jaxide_core::{Dims, Error};
 
-use super::{broadcast_shapes, broadcast_to, multiply};
+use super::{broadcast_shapes, multiply};
 use crate::array::{Array, promote_dtypes};
 use crate::lax;
 use crate::trace::raise;
@@ -39,36 +39,49 @@ pub fn matmul(x: &Array, y: &Array) -> Array {
     }
     let (x_batch, y_batch) = (x.ndim().saturating_sub(2), y.ndim().saturating_sub(2));
     let batch = broadcast_shapes("matmul", &[&x.shape()[..x_batch], &y.shape()[..y_batch]]);
-    let preferred = Some(x.dtype());
-    if batch.is_empty() || x_batch == 0 || y_batch == 0 {
-        let numbers = DotDimensionNumbers {
-            lhs_contracting: Dims::from_slice(&[contract_x]),
-            rhs_contracting: Dims::from_slice(&[contract_y]),
-            ..Default::default()
-        };
-        let product = lax::dot_general(&x, &y, numbers, None, preferred);
-        if x_batch > 0 || y_batch == 0 || x.ndim() == 1 {
-            return product;
+    // An axis that only one of them has, or whose length is 1 in the other, is an axis like rows and columns. Where in
+    // the result each kind belongs:
+    let (mut shared, mut of_x, mut of_y) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut x_squeezed, mut y_squeezed) = (Vec::new(), Vec::new());
+    let (mut lhs_batch, mut rhs_batch) = (Dims::new(), Dims::new());
+    for place in 0..batch.len() {
+        let own = |rank: usize| (place + rank).checked_sub(batch.len());
+        match (own(x_batch), own(y_batch)) {
+            (None, _) => of_y.push(place),
+            (_, None) => of_x.push(place),
+            (Some(axis), _) if x.shape()[axis] == 1 => {
+                x_squeezed.push(axis);
+                of_y.push(place);
+            }
+            (_, Some(axis)) if y.shape()[axis] == 1 => {
+                y_squeezed.push(axis);
+                of_x.push(place);
+            }
+            (Some(in_x), Some(in_y)) => {
+                lhs_batch.push(in_x - x_squeezed.len());
+                rhs_batch.push(in_y - y_squeezed.len());
+                shared.push(place);
+            }
         }
-        // The rows of `x` come first and belong before the last axis.
-        let mut permutation: Vec<usize> = (1..product.ndim()).collect();
-        permutation.insert(y_batch, 0);
-        return lax::transpose(&product, &permutation);
     }
-    let spread = |x: &Array, rank: usize| {
-        let mut shape = batch.clone();
-        shape.extend_from_slice(&x.shape()[rank..]);
-        broadcast_to(x, &shape)
-    };
-    let (x, y) = (spread(&x, x_batch), spread(&y, y_batch));
-    let axes: Dims = (0..batch.len()).collect();
+    let has_rows = x.ndim() > 1;
+    of_x.extend(has_rows.then_some(batch.len()));
+    of_y.extend((y.ndim() > 1).then_some(batch.len() + usize::from(has_rows)));
     let numbers = DotDimensionNumbers {
-        lhs_contracting: Dims::from_slice(&[x.ndim() - 1]),
-        rhs_contracting: Dims::from_slice(&[batch.len()]),
-        lhs_batch: axes.clone(),
-        rhs_batch: axes,
+        lhs_contracting: Dims::from_slice(&[contract_x - x_squeezed.len()]),
+        rhs_contracting: Dims::from_slice(&[contract_y - y_squeezed.len()]),
+        lhs_batch,
+        rhs_batch,
     };
-    lax::dot_general(&x, &y, numbers, None, preferred)
+    let preferred = Some(x.dtype());
+    let (x, y) = (lax::squeeze(&x, &x_squeezed), lax::squeeze(&y, &y_squeezed));
+    let product = lax::dot_general(&x, &y, numbers, None, preferred);
+    let places = [shared, of_x, of_y].concat();
+    let mut permutation = vec![0; places.len()];
+    for (axis, place) in places.into_iter().enumerate() {
+        permutation[place] = axis;
+    }
+    lax::transpose(&product, &permutation)
 }
 
 /// The sum of products over the last axis of `x` and the last but one of `y` (the only one of a vector); other axes are not

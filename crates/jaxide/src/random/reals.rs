@@ -10,11 +10,9 @@ use crate::array::{Array, AsShape, as_dtype, lengths};
 use crate::trace::{library, raise};
 use crate::{lax, numpy};
 
-/// How the samples of a type are made: its bits, those of its mantissa, and its special numbers.
+/// How the samples of a type are made: its words, the bits of its mantissa, and its special numbers.
 struct Format {
-    /// Bits of the number.
-    bits: usize,
-    /// The unsigned integers of that width.
+    /// The unsigned integers of the same width.
     words: DType,
     /// Bits behind the point.
     mantissa: usize,
@@ -28,11 +26,11 @@ struct Format {
 
 #[track_caller]
 fn format(operation: &str, dtype: DType) -> Format {
-    let (bits, words, mantissa, exponent) = match dtype {
-        DType::F16 => (16, DType::U16, 10, 14),
-        DType::BF16 => (16, DType::U16, 7, 126),
-        DType::F32 => (32, DType::U32, 23, 126),
-        DType::F64 => (64, DType::U64, 52, 1022),
+    let (words, mantissa, exponent): (_, usize, _) = match dtype {
+        DType::F16 => (DType::U16, 10, 14),
+        DType::BF16 => (DType::U16, 7, 126),
+        DType::F32 => (DType::U32, 23, 126),
+        DType::F64 => (DType::U64, 52, 1022),
         other => raise(
             Error::dtype(format!(
                 "samples are f16, bf16, f32 or f64, and {other} is asked for"
@@ -41,7 +39,6 @@ fn format(operation: &str, dtype: DType) -> Format {
         ),
     };
     Format {
-        bits,
         words,
         mantissa,
         one: i128::from(exponent + 1) << mantissa,
@@ -90,7 +87,6 @@ pub fn uniform(
 /// Random bits behind the point of numbers from 1 to 2, moved and scaled.
 fn between(key: &Array, shape: &[usize], dtype: DType, min: &Array, max: &Array) -> Array {
     let Format {
-        bits,
         words: unsigned,
         mantissa,
         one,
@@ -102,7 +98,7 @@ fn between(key: &Array, shape: &[usize], dtype: DType, min: &Array, max: &Array)
         lax::expand_rank(&max, shape.len()),
     );
     // Where few bits are needed, few are made.
-    let made = if mantissa < 8 { 8 } else { bits };
+    let made = mantissa.next_power_of_two().max(8);
     let random = as_dtype(&words(key, shape, made), unsigned, false);
     let behind = lax::shift_right_logical(&random, &integer((made - mantissa) as i128, unsigned));
     let pattern = lax::bitwise_or(&behind, &integer(one, unsigned));

@@ -2,6 +2,7 @@
 
 use half::{bf16, f16};
 use jaxide::prelude::*;
+use jaxide::{lax, numpy};
 use num_complex::Complex;
 
 /// The operators on small numbers that every type has.
@@ -164,4 +165,109 @@ fn results_do_not_depend_on_tracing() {
     let f = |x: Array| 3u8 * (&x - 1.5f32) / 2usize + 0.25f64 * x;
     let x = Array::from([0.5f32, -4.0, 1e6]);
     assert_eq!(jit(f)(x.clone()).to_vec::<f32>(), f(x).to_vec::<f32>());
+}
+
+#[test]
+fn truth_is_of_one_element_that_is_not_zero() {
+    let zeros = [
+        Array::from(0i32),
+        Array::from(0.0f32),
+        Array::from(-0.0f64),
+        Array::from(false),
+        Array::from([0u8]),
+        Array::from(0.0f32).astype(DType::C64),
+        Array::from(0.0f32).astype(DType::BF16),
+    ];
+    for zero in zeros {
+        assert!(!zero.truth(), "{zero:?}");
+    }
+    let others = [
+        Array::from(-1i64),
+        Array::from(f32::NAN),
+        Array::from(1e-40f32),
+        Array::from([[true]]),
+        lax::complex(&Array::from(0.0f32), &Array::from(-2.0f32)),
+    ];
+    for other in others {
+        assert!(other.truth(), "{other:?}");
+    }
+    for ambiguous in [
+        Array::from([1, 1]),
+        Array::from([0, 1]),
+        numpy::zeros(&[0], DType::F32),
+    ] {
+        let said = std::panic::catch_unwind(|| ambiguous.truth()).unwrap_err();
+        let said = said.downcast_ref::<String>().expect("a text");
+        assert!(
+            said.contains("is ambiguous: one element is needed"),
+            "{said}"
+        );
+    }
+}
+
+/// A number of the program becomes what an array of it becomes.
+#[test]
+fn numbers_are_converted_as_arrays_are() {
+    let types = [
+        DType::Bool,
+        DType::I8,
+        DType::U8,
+        DType::I16,
+        DType::I32,
+        DType::U64,
+        DType::F16,
+        DType::BF16,
+        DType::F32,
+        DType::F64,
+        DType::C64,
+    ];
+    let pairs: [(Array, Array); 7] = [
+        (Array::from(0), Array::from([0])),
+        (Array::from(1), Array::from([1])),
+        (Array::from(2), Array::from([2])),
+        (Array::from(100i64), Array::from([100i64])),
+        (Array::from(0.5), Array::from([0.5f32])),
+        (Array::from(true), Array::from([true])),
+        (Array::from(false), Array::from([false])),
+    ];
+    for (number, array) in pairs {
+        for dtype in types {
+            let eager = number.astype(dtype);
+            let kept = number.clone();
+            let jitted = jit(move || kept.astype(dtype))();
+            let want = array.astype(dtype);
+            for got in [eager, jitted] {
+                assert_eq!((got.dtype(), got.weak_type()), (dtype, false), "{number:?}");
+                assert_eq!(
+                    got.value().bytes(),
+                    want.value().bytes(),
+                    "{number:?} {dtype}"
+                );
+            }
+        }
+    }
+    let weak = make_jaxpr(|| Array::from(true) & Array::from(false))().unwrap();
+    assert!(!weak.jaxpr.out_avals()[0].weak_type);
+}
+
+/// Weak numbers of a higher kind make weak results of integers, as in JAX.
+#[test]
+fn numbers_of_a_higher_kind_stay_weak_beside_integers() {
+    let integers = Array::from([1i32, 2]);
+    let floats = Array::from([1.0f32, 2.0]);
+    let complex = Complex::new(0.0f32, 1.0);
+    let kind = |array: Array| (array.dtype(), array.weak_type());
+    assert_eq!(kind(&integers + 1.5), (DType::F32, true));
+    assert_eq!(kind(&integers + Array::from(complex)), (DType::C64, true));
+    assert_eq!(kind(&floats + Array::from(complex)), (DType::C64, false));
+    assert_eq!(
+        kind(floats.astype(DType::F64) + Array::from(complex)),
+        (DType::C128, false)
+    );
+    assert_eq!(kind(&floats + 1), (DType::F32, false));
+    assert_eq!(
+        kind(Array::from(2.0) + Array::from(complex)),
+        (DType::C64, true)
+    );
+    assert_eq!(kind(Array::from([true]) + 1), (DType::I32, true));
 }
