@@ -1,5 +1,6 @@
 //! Running at once: native code from one cache, and the interpreter beside it.
 
+use jaxide::core::prims::{GatherDimensionNumbers, GatherScatterMode};
 use jaxide::prelude::*;
 use jaxide::{cache, lax, numpy, with_interpreter};
 
@@ -278,4 +279,55 @@ fn values_on_demand_and_recorded_programs_run_natively() {
         assert!(near);
     }
     assert!(cached("sin f32[1039]").unwrap().bytes > 0);
+}
+
+#[test]
+fn what_has_no_native_form_is_interpreted() {
+    let x = numbers(&[5], DType::F32);
+    let numbers_of = || GatherDimensionNumbers {
+        collapsed_slice_dims: vec![0].into(),
+        start_index_map: vec![0].into(),
+        ..GatherDimensionNumbers::default()
+    };
+    let taken = move |x: Array, mode: GatherScatterMode| {
+        let indices = Array::from([[3], [1]]);
+        lax::gather(&x, &indices, numbers_of(), &[1], mode, None)
+    };
+    let want = taken(x.clone(), GatherScatterMode::Clip).to_vec::<f32>();
+    assert_eq!(
+        taken(x.clone(), GatherScatterMode::OneHot).to_vec::<f32>(),
+        want
+    );
+    // Inside a recorded program too.
+    let (y, t) = jvp(
+        move |x: Array| taken(x.sin(), GatherScatterMode::OneHot) * 1.0,
+        (x.clone(),),
+        (x.clone(),),
+    );
+    assert_eq!((y.shape(), t.shape()), (&[2][..], &[2][..]));
+    let doubled = vmap(move |x: Array| taken(x, GatherScatterMode::OneHot) * 2.0);
+    let rows = x.reshape(&[1, 5]);
+    let want: Vec<f32> = want.iter().map(|x| x * 2.0).collect();
+    assert_eq!(doubled(rows).to_vec::<f32>(), want);
+    // Other mistakes are not run elsewhere.
+    let wrong = || {
+        lax::gather(
+            &x,
+            &Array::from([[3]]),
+            numbers_of(),
+            &[9],
+            GatherScatterMode::Clip,
+            None,
+        )
+    };
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(wrong)).is_err());
+}
+
+#[test]
+fn another_shape_is_the_same_memory() {
+    let x = numbers(&[4, 1, 250], DType::F32);
+    let place = |array: &Array| array.values::<f32>().unwrap().as_ptr();
+    assert_eq!(place(&x.reshape(&[1000])), place(&x));
+    assert_eq!(place(&lax::squeeze(&x, [1])), place(&x));
+    assert_ne!(place(&x.transpose([2, 1, 0])), place(&x));
 }

@@ -288,3 +288,25 @@ fn staged_calls_donate_arguments_behind_what_they_capture() {
         "{text}"
     );
 }
+
+#[test]
+fn nothing_is_logged_unless_it_is_asked_for() {
+    if std::env::var_os("JAXIDE_TEST_QUIET").is_some() {
+        jit(|x: Array| x.sin() + 41.0)(ramp(7));
+        return;
+    }
+    for (words, wanted) in [("", false), ("other", false), ("other, compile", true)] {
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args([
+                "nothing_is_logged_unless_it_is_asked_for",
+                "--exact",
+                "--nocapture",
+            ])
+            .env("JAXIDE_TEST_QUIET", "1")
+            .env("JAXIDE_LOG", words)
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(text.contains("jaxide: "), wanted, "{words}: {text}");
+    }
+}

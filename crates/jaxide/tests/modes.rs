@@ -5,11 +5,11 @@ use std::cell::Cell;
 use jaxide::core::jaxpr::PrintOptions;
 use jaxide::core::{Source, eval};
 use jaxide::prelude::*;
-use jaxide::tree;
 use jaxide::{
     ErrorKind, Transformed, debug_nans, disable_jit, eval_shape, make_jaxpr_of, named_scope,
     value_and_grad_of, with_interpreter,
 };
+use jaxide::{lax, tree};
 
 fn scalar(x: f32) -> Array {
     Array::from([x]).sum()
@@ -298,4 +298,26 @@ fn names_of_parts_stand_with_loops() {
     // Programs without names print as they did, and names make no other program.
     let plain = jit(|x: Array| x.sin() * 2.0);
     assert!(!plain.lower((spec(),)).unwrap().loops().contains("  # "));
+}
+
+#[test]
+fn one_part_of_a_complex_number_is_enough() {
+    for (re, im) in [(f32::NAN, 1.0), (1.0, f32::NAN), (f32::NAN, f32::NAN)] {
+        let (re, im) = (Array::from([re, 2.0]), Array::from([im, 2.0]));
+        let made = jit(|re: Array, im: Array| lax::complex(&re, &im));
+        assert_eq!(made(re.clone(), im.clone()).shape(), [2]);
+        let error = debug_nans(|| made.try_call((re, im))).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotANumber, "{error}");
+        assert!(error.to_string().contains("1 of 2 elements"), "{error}");
+    }
+}
+
+#[test]
+fn functions_know_their_names() {
+    fn doubled(x: Array) -> Array {
+        x * 2.0
+    }
+    assert_eq!(jit(doubled).name(), "doubled");
+    assert_eq!(jit(doubled).named("twice").name(), "twice");
+    assert_eq!(vmap(|x: Array| x).name(), "<lambda>");
 }

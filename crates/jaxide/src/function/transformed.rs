@@ -83,18 +83,26 @@ impl<Args: ArgList, Out: 'static, Options: Send + Sync + 'static> Transformed<Ar
     where
         Options: Clone,
     {
+        self.with(|_, options| change(options))
+    }
+
+    /// The same function with another name or other options.
+    pub(crate) fn with(self, change: impl FnOnce(&mut String, &mut Options)) -> Self
+    where
+        Options: Clone,
+    {
         let Transformed { core, callable } = self;
         drop(callable);
         match Arc::try_unwrap(core) {
             Ok(mut core) => {
-                change(&mut core.options);
+                change(&mut core.name, &mut core.options);
                 Self::from_core(core)
             }
             Err(shared) => {
-                let mut options = shared.options.clone();
-                change(&mut options);
+                let (mut name, mut options) = (shared.name.clone(), shared.options.clone());
+                change(&mut name, &mut options);
                 Self::from_core(Core {
-                    name: shared.name.clone(),
+                    name,
                     options,
                     place: shared.place,
                     call: Box::new(move |options, args| (shared.call)(options, args)),

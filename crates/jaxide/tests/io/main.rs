@@ -251,6 +251,24 @@ fn mistakes_name_the_path() {
         )
     );
 
+    // Of many names, eight are told.
+    for (count, told) in [
+        (0, "only none"),
+        (1, "only m0"),
+        (8, "only m0, m1, m2, m3, m4, m5, m6, m7"),
+        (9, "only m0, m1, m2, m3, m4, m5, m6, m7 and 1 more"),
+        (20, "only m0, m1, m2, m3, m4, m5, m6, m7 and 12 more"),
+    ] {
+        let mut many = Archive::new();
+        for k in 0..count {
+            many.insert(format!("m{k}"), &Array::from([k])).unwrap();
+        }
+        assert_eq!(many.len(), count as usize);
+        let wanted = BTreeMap::from([("z".to_owned(), Array::from([0]))]);
+        let (_, message) = said(many.to_tree(&wanted));
+        assert_eq!(message, format!("there is no member `z`, {told}"));
+    }
+
     let (_, message) = said(io::load_npz("no/such.npz", &model()));
     assert!(message.starts_with("no/such.npz: "), "{message}");
     let error = make_jaxpr(|x: Array| {
@@ -295,4 +313,58 @@ fn archives_are_maps_in_order() {
     assert!(!two.is_empty() && two.len() == 2);
     assert_eq!(two.remove("b").unwrap().item::<i32>(), 1);
     assert!(two.remove("b").is_none() && two.len() == 1);
+}
+
+/// What is stored as bits is read as bits where no file has the type itself; numbers are never bits of others.
+#[test]
+fn bits_are_read_where_files_have_no_such_type() {
+    let read = |stored: Tensor, dtype: DType| {
+        let archive: Archive = [("x", stored)].into_iter().collect();
+        let like = BTreeMap::from([("x".to_owned(), Array::spec(dtype, &[2]))]);
+        archive
+            .to_tree(&like)
+            .map(|mut tree| tree.remove("x").unwrap())
+    };
+    let zeros = |dtype: DType, shape: &[usize]| Tensor::zeros(shape, dtype).unwrap();
+    for (dtype, bits) in [
+        (DType::Bool, DType::U8),
+        (DType::I8, DType::U8),
+        (DType::I16, DType::U16),
+        (DType::I32, DType::U32),
+        (DType::I64, DType::U64),
+        (DType::F16, DType::U16),
+        (DType::F32, DType::U32),
+        (DType::F64, DType::U64),
+    ] {
+        assert!(read(zeros(bits, &[2]), dtype).is_err(), "{dtype}");
+        assert!(read(zeros(dtype, &[2]), dtype).is_ok(), "{dtype}");
+    }
+    assert!(read(zeros(DType::F32, &[2, 2]), DType::C64).is_err());
+    assert!(read(zeros(DType::F64, &[2, 2]), DType::C128).is_ok());
+    assert!(read(zeros(DType::U16, &[2]), DType::BF16).is_ok());
+    assert!(read(zeros(DType::U8, &[2]), DType::F8E5M2).is_ok());
+    assert!(read(zeros(DType::U16, &[3]), DType::BF16).is_err());
+    // Narrow integers are bytes that have to fit.
+    let bytes = |numbers: [i8; 2]| Tensor::from_vec(&[2], numbers.to_vec()).unwrap();
+    for (dtype, low, high) in [(DType::I4, -8i8, 7i8), (DType::I2, -2, 1)] {
+        let kept = read(bytes([low, high]), dtype).unwrap();
+        assert_eq!(kept.astype(DType::I8).to_vec::<i8>(), [low, high]);
+        assert!(read(bytes([0, high + 1]), dtype).is_err(), "{dtype}");
+        assert!(read(bytes([low - 1, 0]), dtype).is_err(), "{dtype}");
+    }
+    let bytes = |numbers: [u8; 2]| Tensor::from_vec(&[2], numbers.to_vec()).unwrap();
+    for (dtype, high) in [(DType::U4, 15u8), (DType::U2, 3)] {
+        let kept = read(bytes([0, high]), dtype).unwrap();
+        assert_eq!(kept.astype(DType::U8).to_vec::<u8>(), [0, high]);
+        assert!(read(bytes([0, high + 1]), dtype).is_err(), "{dtype}");
+    }
+}
+
+#[test]
+fn small_members_have_plain_headers() {
+    let archive: Archive = [("x", Tensor::scalar(1i32))].into_iter().collect();
+    let bytes = archive.to_npz().unwrap();
+    // The version of the format that a reader needs: 4.5 is that of members of 4 GiB.
+    assert_eq!(&bytes[..4], b"PK\x03\x04");
+    assert!(bytes[4] < 45, "{}", bytes[4]);
 }

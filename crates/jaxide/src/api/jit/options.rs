@@ -72,7 +72,10 @@ impl<Args: ArgList, Out: 'static> Transformed<Args, Out, JitOptions> {
     /// The name that `jit` equations show.
     #[must_use]
     pub fn named(self, name: &str) -> Self {
-        self.configured(|options| options.name = Some(name.to_owned()))
+        self.with(|own, options| {
+            name.clone_into(own);
+            options.name = Some(name.to_owned());
+        })
     }
 
     /// How many threads the program may use; results do not depend on it.
