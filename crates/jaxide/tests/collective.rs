@@ -345,3 +345,107 @@ fn slices_may_be_as_many_as_devices() {
     let threads = std::thread::available_parallelism().unwrap().get();
     assert_eq!(jaxide::local_device_count(), threads);
 }
+
+/// Elements at multi-indices, in row-major order.
+fn offset(shape: &[usize], at: &[usize]) -> usize {
+    shape
+        .iter()
+        .zip(at)
+        .fold(0, |sum, (length, k)| sum * length + k)
+}
+
+fn indices(shape: &[usize]) -> Vec<Vec<usize>> {
+    let mut all = vec![vec![]];
+    for &length in shape {
+        all = all
+            .iter()
+            .flat_map(|at| (0..length).map(move |k| [&at[..], &[k]].concat()))
+            .collect();
+    }
+    all
+}
+
+/// Member m receives slice m of each other along the cut axis, and stacks them along the other.
+#[test]
+fn slices_go_to_every_member() {
+    const MEMBERS: usize = 3;
+    for split in 0..3usize {
+        for concat in 0..3usize {
+            let mut shape = vec![2, 4, 5];
+            shape[split] = MEMBERS;
+            let x = values(&[&[MEMBERS][..], &shape].concat());
+            let elements = x.to_vec::<f32>();
+            let f = move |x: Array| lax::all_to_all(&x, "i", split, concat as i64 - 3, false);
+            let got = vmap(f).axis_name("i")(x.clone());
+            let mut left = shape.clone();
+            left.remove(split);
+            left.insert(concat, MEMBERS);
+            assert_eq!(
+                got.shape(),
+                [&[MEMBERS][..], &left].concat(),
+                "{split} {concat}"
+            );
+            let got_elements = got.to_vec::<f32>();
+            for at in indices(got.shape()) {
+                let (receiver, mut inner) = (at[0], at[1..].to_vec());
+                let sender = inner.remove(concat);
+                inner.insert(split, receiver);
+                let from = offset(x.shape(), &[&[sender][..], &inner].concat());
+                let to = offset(got.shape(), &at);
+                assert_eq!(got_elements[to], elements[from], "{split} {concat} {at:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn gathered_axes_stand_anywhere() {
+    let x = values(&[3, 2, 4]);
+    let gathered = |axis: i64| {
+        let f = move |x: Array| lax::all_gather(&x, "i", axis, false);
+        vmap(f).axis_name("i").out_axes(None)(x.clone())
+    };
+    assert_eq!(gathered(0).shape(), [3, 2, 4]);
+    assert_eq!(gathered(2).shape(), [2, 4, 3]);
+    assert_eq!(gathered(-1).shape(), [2, 4, 3]);
+    close(&gathered(2), &x.transpose([1, 2, 0]).to_vec::<f32>());
+}
+
+#[test]
+fn sums_of_numbers_are_numbers() {
+    let f = |_: Array| {
+        (
+            lax::psum(&Array::from(2), "i"),
+            lax::psum(&Array::from(0.5), "i"),
+        )
+    };
+    let jaxpr = make_jaxpr(f).axis_env(&[("i", 3)])(f32s(&[])).unwrap();
+    assert!(jaxpr.jaxpr.eqns.is_empty(), "{jaxpr}");
+    assert!(
+        jaxpr.to_string().contains("in (6:i32[], 1.5:f32[])"),
+        "{jaxpr}"
+    );
+}
+
+/// What every member holds is summed without asking them, along axes of the array too.
+#[test]
+fn sums_of_what_all_hold() {
+    let held = Array::from([[1.0f32, 2.0], [3.0, 4.0]]);
+    let summed = |axes: Vec<AxisName>| {
+        let held = held.clone();
+        let f = move |x: Array| (lax::psum(&held, axes.clone()), x);
+        vmap(f).axis_name("i").out_axes((None, 0))(values(&[3])).0
+    };
+    let (i, axis) = (AxisName::Named(Name::new("i")), AxisName::Positional);
+    close(&summed(vec![i.clone()]), &[3.0, 6.0, 9.0, 12.0]);
+    close(&summed(vec![i.clone(), axis(0)]), &[12.0, 18.0]);
+    close(&summed(vec![i.clone(), axis(1)]), &[9.0, 21.0]);
+    close(&summed(vec![axis(1)]), &[3.0, 7.0]);
+    close(&summed(vec![i, axis(0), axis(1)]), &[30.0]);
+    let names: &[&str] = &["i"];
+    let f = move |x: Array| lax::psum(&x, names);
+    close(
+        &vmap(f).axis_name("i")(Array::from([1.0f32, 2.0])),
+        &[3.0, 3.0],
+    );
+}

@@ -419,3 +419,61 @@ fn reshapes_to_the_same_shape_are_nothing_but_for_scalars() {
     };
     assert_eq!([count(&[3]), count(&[2, 1]), count(&[])], [0, 0, 1]);
 }
+
+#[test]
+fn only_bare_numbers_take_the_type_beside_them() {
+    let x = Array::from([1.0f32, 2.0]);
+    assert_eq!(lax::add(&x, &Array::from(1.5)).to_vec::<f32>(), [2.5, 3.5]);
+    assert_eq!(lax::add(&x, &Array::from(1)).dtype(), DType::F32);
+    let refused = |other: Array| {
+        let x = x.clone();
+        let f = jit(move |other: Array| lax::add(&x, &other));
+        f.try_call((other,)).unwrap_err().to_string()
+    };
+    let said = refused(Array::scalar(1.5f64));
+    assert!(said.contains("f32 and f64"), "{said}");
+    // An array of weak numbers is an array.
+    let weak = Array::from([1i32, 2]) + 0.5;
+    assert!(weak.weak_type());
+    let weak = weak + Array::from(num_complex::Complex::new(0.0f32, 1.0));
+    assert!(refused(weak).contains("f32 and c64"));
+}
+
+#[test]
+fn triangles_are_solved_from_both_sides() {
+    let a = Array::from([[2.0f32, 0.0], [1.0, 4.0]]);
+    let solved = |left_side: bool, b: Array| {
+        let how = Triangular {
+            left_side,
+            lower: true,
+            ..Triangular::default()
+        };
+        linalg::triangular_solve(&a, &b, how)
+    };
+    let b = || Array::from([2.0f32, 8.0]);
+    assert_eq!(solved(true, b()).to_vec::<f32>(), [1.0, 1.75]);
+    // x A = b: 4 y = 8, 2 x + y = 2.
+    assert_eq!(solved(false, b()).to_vec::<f32>(), [0.0, 2.0]);
+    assert_eq!(
+        solved(false, b().reshape(&[1, 2])).to_vec::<f32>(),
+        [0.0, 2.0]
+    );
+    assert_eq!(
+        solved(true, b().reshape(&[2, 1])).to_vec::<f32>(),
+        [1.0, 1.75]
+    );
+    // Only complex matrices are conjugated.
+    for (dtype, written) in [
+        (DType::F32, "conjugate_a=False"),
+        (DType::C64, "conjugate_a=True"),
+    ] {
+        let how = Triangular {
+            conjugate_a: true,
+            ..Triangular::default()
+        };
+        let f = move |a: Array, b: Array| linalg::triangular_solve(&a, &b, how);
+        let spec = || Array::spec(dtype, &[2, 2]);
+        let text = make_jaxpr(f)(spec(), spec()).unwrap().to_string();
+        assert!(text.contains(written), "{text}");
+    }
+}

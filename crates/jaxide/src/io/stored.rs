@@ -46,7 +46,6 @@ fn form(shape: &[usize], dtype: DType) -> Option<Aval> {
         return Some(parts(DType::U32, words));
     }
     match dtype {
-        DType::Float0 => None,
         DType::C64 | DType::C128 => Some(parts(dtype.real(), 2)),
         DType::I2 | DType::I4 => Some(Aval::new(DType::I8, shape)),
         _ => Some(Aval::new(dtype.unsigned_of_same_size()?, shape)),
