@@ -8,7 +8,7 @@ use jaxide::core::prims::{
 use jaxide::lax::linalg::{self, Triangular};
 use jaxide::lax::{self, Convolution, Padding, Window};
 use jaxide::prelude::*;
-use jaxide::{Ref, random};
+use jaxide::{Ref, numpy, random};
 
 #[track_caller]
 fn check(jaxpr: Result<jaxide::ClosedJaxpr>, name: &str) {
@@ -476,4 +476,59 @@ fn triangles_are_solved_from_both_sides() {
         let text = make_jaxpr(f)(spec(), spec()).unwrap().to_string();
         assert!(text.contains(written), "{text}");
     }
+}
+
+#[test]
+fn convolutions_that_do_not_fit_are_refused() {
+    let refused = |x: &[usize], k: &[usize], how: Convolution| {
+        let f = jit(move |x: Array, k: Array| lax::conv_general_dilated(&x, &k, &how));
+        let (x, k) = (numpy::ones(x, DType::F32), numpy::ones(k, DType::F32));
+        f.try_call((x, k)).unwrap_err().to_string()
+    };
+    let plain = |strides: &[usize]| Convolution::new(strides, Padding::Valid);
+    let layout = |lhs: &str, rhs: &str, out: &str| plain(&[1]).layout(lhs, rhs, out);
+    let cases: [(&[usize], &[usize], Convolution); 8] = [
+        (&[4], &[2], plain(&[])),
+        (&[1, 1, 4], &[1, 1, 2, 2], plain(&[1])),
+        (&[1, 1, 4, 4], &[1, 1, 2], plain(&[1, 1])),
+        (&[1, 1, 4], &[1, 1, 2], plain(&[1, 1])),
+        (&[1, 1, 4], &[1, 1, 2], plain(&[])),
+        (&[1, 1, 4, 4], &[1, 1, 2, 2], layout("NCW", "OIW", "NCW")),
+        (&[1, 1, 4], &[1, 1, 2], {
+            let mut how = plain(&[1]);
+            how.rhs_dilation = vec![1, 1];
+            how
+        }),
+        (&[1, 1, 4], &[1, 1, 2], {
+            let mut how = plain(&[1]);
+            how.lhs_dilation = vec![2, 2];
+            how
+        }),
+    ];
+    for (x, k, how) in cases {
+        let said = refused(x, k, how);
+        assert!(
+            said.contains("conv_general_dilated") && said.contains("do not fit"),
+            "{said}"
+        );
+    }
+    let mut outside = plain(&[1]).layout("NCW", "OIW", "NCW");
+    let numbers = outside.dimension_numbers.as_mut().unwrap();
+    numbers.rhs_spec[2] = 3;
+    let said = refused(&[1, 1, 4], &[1, 1, 2], outside);
+    assert!(said.contains("do not fit"), "{said}");
+}
+
+#[test]
+fn broadcasts_to_the_same_shape_are_nothing() {
+    let count = |from: &'static [usize], to: &'static [usize], axes: &'static [usize]| {
+        let f = move |x: Array| lax::broadcast_in_dim(&x, to, axes);
+        let jaxpr = make_jaxpr(f)(Array::spec(DType::F32, from)).unwrap();
+        jaxpr.jaxpr.eqns.len()
+    };
+    assert_eq!([count(&[3], &[3], &[0]), count(&[], &[], &[])], [0, 0]);
+    assert_eq!(
+        [count(&[3], &[1, 3], &[1]), count(&[1], &[3], &[0])],
+        [1, 1]
+    );
 }
