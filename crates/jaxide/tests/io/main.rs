@@ -299,7 +299,8 @@ fn arrays_are_written_as_npy() {
 #[test]
 fn archives_are_maps_in_order() {
     let empty: Archive = std::iter::empty::<(String, jaxide_core::Tensor)>().collect();
-    assert!(empty.is_empty() && empty.len() == 0);
+    assert!(empty.is_empty());
+    assert_eq!(empty.len(), 0);
     assert!(
         Archive::from_npz(&empty.to_npz().unwrap())
             .unwrap()
