@@ -182,6 +182,20 @@ fn what_is_not_used_is_dropped_when_the_limit_is_reached() {
     assert_eq!(counted(&|| drop(&small * 2.0)), (1, 0));
     assert_eq!(counted(&|| drop(&large * 2.0)), (0, 1));
     assert_eq!(counted(&|| drop(&large * 2.0)), (1, 0));
+    // The interpreter compiles nothing.
+    with_interpreter(|| drop(&x(1013) * 2.0));
+    let what = "mul f32[1013] f32[]";
+    let compiled = || cached(what).map_or(0, |operation| operation.bytes);
+    assert_eq!(compiled(), 0);
+    drop(x(1013) * 2.0);
+    assert!(compiled() > 100, "{}", compiled());
+    // What is kept is as large as its code and more.
+    let before = cache().bytes();
+    let f = jit(|x: Array| x.tan() * x.exp());
+    f(small.clone());
+    let code = f.lower((small.clone(),)).unwrap().stats().code;
+    let grown = cache().bytes() - before;
+    assert!(grown > code && code > 100, "{grown} {code}");
     // Programs too: those that differ in small constants, in what all elements of a large one are, or in options, differ.
     let program = |table: &Array, threads: usize| {
         let table = table.clone();

@@ -310,3 +310,27 @@ fn nothing_is_logged_unless_it_is_asked_for() {
         assert_eq!(text.contains("jaxide: "), wanted, "{words}: {text}");
     }
 }
+
+#[test]
+fn staged_calls_are_traced_once_for_each_type() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    static TRACES: AtomicUsize = AtomicUsize::new(0);
+    let inner = jit(|x: Array| {
+        TRACES.fetch_add(1, Ordering::Relaxed);
+        x * 2.0
+    });
+    let outer = move |x: Array, y: Array| {
+        let first = inner(x.clone());
+        let again = inner(&x + 1.0);
+        (first, again, inner(y.clone()), inner(y))
+    };
+    let spec = |n: usize| Array::spec(DType::F32, &[n]);
+    let jaxpr = make_jaxpr(outer)(spec(3), spec(4)).unwrap();
+    let shapes = jaxpr
+        .out_avals()
+        .iter()
+        .map(|aval| aval.shape[0])
+        .collect::<Vec<_>>();
+    assert_eq!(shapes, [3, 3, 4, 4]);
+    assert_eq!(TRACES.load(Ordering::Relaxed), 2);
+}

@@ -271,3 +271,13 @@ fn numbers_of_a_higher_kind_stay_weak_beside_integers() {
     );
     assert_eq!(kind(Array::from([true]) + 1), (DType::I32, true));
 }
+
+#[test]
+fn evenly_spaced_numbers_reach_both_ends() {
+    let numbers = |start, end, count| numpy::linspace(start, end, count).to_vec::<f32>();
+    assert_eq!(numbers(2.0, 3.0, 0), [0.0f32; 0]);
+    assert_eq!(numbers(2.0, 3.0, 1), [2.0]);
+    assert_eq!(numbers(2.0, 3.0, 2), [2.0, 3.0]);
+    assert_eq!(numbers(1.0, -1.0, 5), [1.0, 0.5, 0.0, -0.5, -1.0]);
+    assert_eq!(numbers(1e30, 1.0, 3)[2], 1.0);
+}
