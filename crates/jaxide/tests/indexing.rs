@@ -152,3 +152,114 @@ fn mistakes_are_named() {
         .unwrap_err();
     assert_eq!(error.operation(), Some("unpack"));
 }
+
+/// Signed indices of every width count from the end of axes that they cannot hold the length of.
+#[test]
+fn narrow_indices_reach_both_ends() {
+    let lengths = [
+        1usize, 2, 126, 127, 128, 129, 255, 256, 300, 32766, 32767, 32768, 32769,
+    ];
+    for dtype in [DType::I8, DType::I16, DType::I32, DType::I64] {
+        for length in lengths {
+            let x = numpy::arange(length, DType::I32);
+            let indices = Array::from([-1i32, 0]).astype(dtype);
+            let want = [length as i32 - 1, 0];
+            assert_eq!(
+                numpy::take(&x, &indices, 0).to_vec::<i32>(),
+                want,
+                "{dtype} {length}"
+            );
+            assert_eq!(
+                x.index(indices.clone()).to_vec::<i32>(),
+                want,
+                "{dtype} {length}"
+            );
+            let written = x.at(indices).set(-7);
+            assert_eq!(written.index(-1).item::<i32>(), -7, "{dtype} {length}");
+            assert_eq!(written.index(0).item::<i32>(), -7, "{dtype} {length}");
+        }
+    }
+    for dtype in [DType::U8, DType::U16, DType::U32, DType::U64] {
+        let x = numpy::arange(300, DType::I32);
+        let indices = Array::from([200i32, 255]).astype(dtype);
+        assert_eq!(numpy::take(&x, &indices, 0).to_vec::<i32>(), [200, 255]);
+        assert_eq!(x.at(indices).set(0).index(255).item::<i32>(), 0);
+    }
+}
+
+/// Outside stands what no calculation gives: NaN, the least signed and the largest unsigned number, and true.
+#[test]
+fn what_is_taken_outside() {
+    let taken = |dtype: DType| {
+        let x = numpy::zeros(&[3], dtype);
+        numpy::take(&x, &Array::from([0, 3, -4]), 0)
+    };
+    assert_eq!(taken(DType::I8).to_vec::<i8>(), [0, i8::MIN, i8::MIN]);
+    assert_eq!(taken(DType::I16).to_vec::<i16>(), [0, i16::MIN, i16::MIN]);
+    assert_eq!(taken(DType::I32).to_vec::<i32>(), [0, i32::MIN, i32::MIN]);
+    assert_eq!(taken(DType::I64).to_vec::<i64>(), [0, i64::MIN, i64::MIN]);
+    assert_eq!(taken(DType::U8).to_vec::<u8>(), [0, u8::MAX, u8::MAX]);
+    assert_eq!(taken(DType::U16).to_vec::<u16>(), [0, u16::MAX, u16::MAX]);
+    assert_eq!(taken(DType::U32).to_vec::<u32>(), [0, u32::MAX, u32::MAX]);
+    assert_eq!(taken(DType::U64).to_vec::<u64>(), [0, u64::MAX, u64::MAX]);
+    assert_eq!(taken(DType::Bool).to_bools(), [false, true, true]);
+    for dtype in [DType::F16, DType::BF16, DType::F32, DType::F64] {
+        let numbers = taken(dtype).astype(DType::F64).to_vec::<f64>();
+        assert!(
+            numbers[0] == 0.0 && numbers[1].is_nan() && numbers[2].is_nan(),
+            "{dtype}"
+        );
+    }
+}
+
+#[test]
+fn slices_lie_inside() {
+    let x = numpy::arange(4, DType::I32);
+    assert_eq!(
+        x.slice(4..).size() + x.slice(2..2).size() + x.slice(..0).size(),
+        0
+    );
+    assert_eq!(x.slice(1..=3).to_vec::<i32>(), [1, 2, 3]);
+    let said = |array: &Array, within: (std::ops::Bound<usize>, std::ops::Bound<usize>)| {
+        let array = array.clone();
+        let f = jit(move |x: Array| x.slice(within));
+        f.try_call((array,)).unwrap_err().to_string()
+    };
+    use std::ops::Bound::{Excluded, Included, Unbounded};
+    for (start, end) in [(3, 1), (0, 5), (5, 5), (5, 4)] {
+        let text = said(&x, (Included(start), Excluded(end)));
+        assert!(
+            text.contains(&format!("{start}..{end} does not lie")),
+            "{text}"
+        );
+    }
+    assert!(said(&x, (Excluded(4), Unbounded)).contains("5..4"));
+    assert!(said(&x.index(0), (Included(0), Excluded(0))).contains("0..0 does not lie"));
+}
+
+/// The element types that the indices of recorded gathers and scatters have.
+#[test]
+fn indices_are_at_least_32_bits_wide() {
+    use jaxide::core::Prim;
+    for (dtype, want) in [
+        (DType::I8, DType::I32),
+        (DType::U8, DType::I32),
+        (DType::I16, DType::I32),
+        (DType::U16, DType::I32),
+        (DType::I32, DType::I32),
+        (DType::U32, DType::U32),
+        (DType::I64, DType::I64),
+        (DType::U64, DType::U64),
+    ] {
+        let f = |x: Array, i: Array| (x.index(i.clone()), x.at(i).set(1.0));
+        let arguments = (Array::spec(DType::F32, &[5]), Array::spec(dtype, &[2]));
+        let jaxpr = make_jaxpr(f)(arguments.0, arguments.1).unwrap();
+        let mut found = Vec::new();
+        for eqn in &jaxpr.jaxpr.eqns {
+            if matches!(eqn.prim, Prim::Gather(_) | Prim::Scatter(_)) {
+                found.push(jaxpr.jaxpr.aval(eqn.inputs[1]).dtype);
+            }
+        }
+        assert_eq!(found, [want; 2], "{dtype}: {jaxpr}");
+    }
+}
