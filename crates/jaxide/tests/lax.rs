@@ -532,3 +532,36 @@ fn broadcasts_to_the_same_shape_are_nothing() {
         [1, 1]
     );
 }
+
+#[test]
+fn broadcasts_are_written_as_in_jax() {
+    let steps = |from: &'static [usize], to: &'static [usize]| {
+        let f = move |x: Array| numpy::broadcast_to(&x, to);
+        let jaxpr = make_jaxpr(f)(Array::spec(DType::F32, from)).unwrap();
+        assert_eq!(&jaxpr.out_avals()[0].shape[..], to);
+        let text = jaxpr.to_string();
+        let places = text
+            .split_once("broadcast_dimensions=")
+            .map(|(_, rest)| rest);
+        assert_eq!(
+            jaxpr.jaxpr.eqns.len(),
+            usize::from(places.is_some()),
+            "{text}"
+        );
+        places.map(|rest| rest.split(']').next().unwrap().to_owned())
+    };
+    assert_eq!(steps(&[1, 3], &[1, 3]), None);
+    assert_eq!(steps(&[3], &[2, 3]).as_deref(), Some("(1,)"));
+    assert_eq!(steps(&[1, 3], &[4, 3]).as_deref(), Some("(0, 1)"));
+    assert_eq!(steps(&[1, 3], &[4, 1, 3]).as_deref(), Some("(1, 2)"));
+    assert_eq!(
+        steps(&[1, 3, 1], &[5, 2, 3, 1]).as_deref(),
+        Some("(1, 2, 3)")
+    );
+    let refused = jit(|x: Array| numpy::broadcast_to(&x, &[2]));
+    assert!(
+        refused
+            .try_call((numpy::ones(&[1, 2], DType::F32),))
+            .is_err()
+    );
+}

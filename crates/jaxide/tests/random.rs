@@ -245,3 +245,17 @@ fn numbers_of_samplers_are_of_their_types() {
         assert!(numbers > 10, "{dtype:?}: {numbers}");
     }
 }
+
+#[test]
+fn nothing_is_drawn_from_nothing() {
+    let key = random::key(1);
+    for empty in [
+        Array::from(1.0f32),
+        Array::from_vec(&[0, 2], Vec::<f32>::new()),
+    ] {
+        let key = key.clone();
+        let f = jit(move |x: Array| random::choice(&key, &x, &[3]));
+        let said = f.try_call((empty,)).unwrap_err().to_string();
+        assert!(said.contains("a first axis that is not empty"), "{said}");
+    }
+}

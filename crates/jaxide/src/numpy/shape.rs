@@ -100,14 +100,8 @@ fn broadcast_to_lengths(x: &Array, shape: &[usize]) -> Array {
                 .in_operation("broadcast_to"),
         )
     };
-    let units: Vec<usize> = (0..x.ndim())
-        .filter(|&axis| x.shape()[axis] == 1 && shape[missing + axis] != 1)
-        .collect();
-    let kept: Vec<usize> = (0..x.ndim())
-        .filter(|axis| !units.contains(axis))
-        .map(|axis| axis + missing)
-        .collect();
-    lax::broadcast_in_dim(&lax::squeeze(x, &units), shape, &kept)
+    let places: Vec<usize> = (missing..shape.len()).collect();
+    lax::broadcast_in_dim(x, shape, &places)
 }
 
 /// The same elements under another shape; one length may be -1 and follows from the others.
