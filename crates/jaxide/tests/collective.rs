@@ -449,3 +449,24 @@ fn sums_of_what_all_hold() {
         &[3.0, 3.0],
     );
 }
+
+#[test]
+fn names_of_axes_end_with_the_call() {
+    let outside = || {
+        let f = jit(|x: Array| lax::psum(&x, "i"));
+        f.try_call((values(&[3]),)).unwrap_err().to_string()
+    };
+    assert!(
+        outside().contains("`i`") || outside().contains("axis i"),
+        "{}",
+        outside()
+    );
+    let inside = vmap(|x: Array| lax::psum(&x, "i")).axis_name("i");
+    inside(values(&[3]));
+    let before = outside();
+    let failing = vmap(|x: Array| -> Array { x.reshape(&[7]) }).axis_name("i");
+    assert!(failing.try_call((values(&[3]),)).is_err());
+    assert_eq!(outside(), before);
+    make_jaxpr(|x: Array| lax::psum(&x, "i")).axis_env(&[("i", 3)])(f32s(&[2])).unwrap();
+    assert_eq!(outside(), before);
+}

@@ -243,6 +243,20 @@ fn calls_for_the_log() {
         let base = ramp(3);
         h(Power { base, exponent });
     }
+    let sum = |xs: Vec<Array>| {
+        let mut all = xs.iter().map(|x| x.sum());
+        let first = all.next().unwrap();
+        all.fold(first, |sum, x| sum + x)
+    };
+    let all = jit(sum).named("all");
+    for lengths in [[2usize; 5], [2, 2, 3, 3, 3], [4, 4, 4, 4, 2], [5; 5]] {
+        all(lengths.map(ramp).to_vec());
+    }
+    let inner = jit(|x: Array| x + 1.0).named("inner");
+    for axis in ["i", "j"] {
+        let inner = inner.clone();
+        vmap(move |x: Array| inner(x)).axis_name(axis)(ramp(3));
+    }
 }
 
 #[test]
@@ -267,6 +281,15 @@ fn the_log_says_why_a_function_is_traced_again() {
             "jaxide: tracing `many`: different lengths of list at tree[0]: expected 1, got 2",
             "jaxide: tracing `power`: it has not been traced before",
             "jaxide: tracing `power`: different metadata of Power at tree[0]: expected (2,), got (3,)",
+            "jaxide: tracing `all`: it has not been traced before",
+            "jaxide: tracing `all`: argument [0][2] is f32[3], and was f32[2]; argument [0][3] is f32[3], and was f32[2]; \
+             argument [0][4] is f32[3], and was f32[2]",
+            "jaxide: tracing `all`: argument [0][0] is f32[4], and was f32[2]; argument [0][1] is f32[4], and was f32[2]; \
+             argument [0][2] is f32[4], and was f32[2]; and 1 more",
+            "jaxide: tracing `all`: argument [0][0] is f32[5], and was f32[2]; argument [0][1] is f32[5], and was f32[2]; \
+             argument [0][2] is f32[5], and was f32[2]; and 2 more",
+            "jaxide: tracing `inner`: it has not been traced before",
+            "jaxide: tracing `inner`: the named axes around the call are others",
         ]
     );
     let compiled = "jaxide: compiled 3 equations (f32[3], f32[3], i32[3]) -> (f32[3]) in ";
@@ -333,4 +356,23 @@ fn staged_calls_are_traced_once_for_each_type() {
         .collect::<Vec<_>>();
     assert_eq!(shapes, [3, 3, 4, 4]);
     assert_eq!(TRACES.load(Ordering::Relaxed), 2);
+}
+
+#[test]
+fn compiled_programs_can_be_looked_at() {
+    let f = jit(|x: Array| x.sin());
+    assert!(f.jaxprs().is_empty());
+    f(ramp(3));
+    f(ramp(3));
+    f(ramp(5));
+    let mut lengths: Vec<usize> = f
+        .jaxprs()
+        .iter()
+        .map(|jaxpr| jaxpr.in_avals()[0].shape[0])
+        .collect();
+    lengths.sort_unstable();
+    assert_eq!(lengths, [3, 5]);
+    assert_eq!(f.cache_size(), 2);
+    f.clear_cache();
+    assert_eq!((f.cache_size(), f.jaxprs().len()), (0, 0));
 }

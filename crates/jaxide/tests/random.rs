@@ -259,3 +259,19 @@ fn nothing_is_drawn_from_nothing() {
         assert!(said.contains("a first axis that is not empty"), "{said}");
     }
 }
+
+/// Vectors are shuffled themselves, slices by their numbers.
+#[test]
+fn orders_are_drawn_as_in_jax() {
+    let text = |shape: &[usize]| {
+        let f = |x: Array| random::permuted(&random::key(0), &x);
+        make_jaxpr(f)(Array::spec(DType::F32, shape))
+            .unwrap()
+            .to_string()
+    };
+    assert!(text(&[4]).contains("_shuffle") && !text(&[4]).contains("gather"));
+    assert!(text(&[4, 2]).contains("_shuffle") && text(&[4, 2]).contains("gather"));
+    let none = jit(|x: Array| random::permuted(&random::key(0), &x));
+    let said = none.try_call((Array::from(1.0),)).unwrap_err().to_string();
+    assert!(said.contains("a first axis that is not empty"), "{said}");
+}

@@ -36,7 +36,7 @@ pub(super) fn reason(cache: &Cache, treedef: &TreeDef, leaves: &[Array]) -> Stri
     let more = differences.len().saturating_sub(MOST);
     let mut text = differences[..differences.len().min(MOST)].join("; ");
     if more > 0 {
-        text.push_str(&format!("; and {more} more differences"));
+        text.push_str(&format!("; and {more} more"));
     }
     text
 }
