@@ -497,9 +497,12 @@ fn backward_rules_capture_traced_values() {
         let (own, behind) = (scale.clone(), offset.clone());
         let g = custom_vjp(
             |x: Array| (x.sin(), &x * 2.0),
-            move |x: Array| ((x.sin() + &own * 0.0, &x * 2.0), (x.cos(), x.clone())),
-            move |(cos, x): (Array, Array), (one, two): (Array, Array)| {
-                (cos * one * &behind + two * x * 10.0,)
+            move |x: Array| {
+                let residuals = (x.cos(), x.clone(), &x * 0.0 + 2.0);
+                ((x.sin() + &own * 0.0, &x * 2.0), residuals)
+            },
+            move |(cos, x, factor): (Array, Array, Array), (one, two): (Array, Array)| {
+                (cos * one * &behind + two * x * 5.0 * factor,)
             },
         );
         let (one, two) = g(x);

@@ -341,10 +341,10 @@ fn transposed_map(operation: &str, map: &FlatTrace, types: &[Aval]) -> ClosedJax
 /// A bare number takes the element type that is needed.
 #[track_caller]
 fn as_like(array: &Array, aval: &Aval) -> Array {
-    if array.weak_type() && array.dtype() != aval.dtype {
-        as_dtype(array, aval.dtype, aval.weak_type)
-    } else {
+    if array.dtype() == aval.dtype {
         array.clone()
+    } else {
+        as_dtype(array, aval.dtype, aval.weak_type)
     }
 }
 

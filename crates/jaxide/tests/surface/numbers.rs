@@ -281,3 +281,15 @@ fn evenly_spaced_numbers_reach_both_ends() {
     assert_eq!(numbers(1.0, -1.0, 5), [1.0, 0.5, 0.0, -0.5, -1.0]);
     assert_eq!(numbers(1e30, 1.0, 3)[2], 1.0);
 }
+
+#[test]
+fn numbers_beside_arrays_are_literals() {
+    let equations = |f: fn(Array) -> Array, dtype: DType| {
+        let jaxpr = make_jaxpr(f)(Array::spec(dtype, &[2])).unwrap();
+        jaxpr.jaxpr.eqns.len()
+    };
+    assert_eq!(equations(|x| x & Array::from(true), DType::Bool), 1);
+    assert_eq!(equations(|x| x + 1, DType::F32), 1);
+    assert_eq!(equations(|x| x + true, DType::I8), 1);
+    assert_eq!(equations(|x| x * 2.5, DType::C64), 1);
+}
