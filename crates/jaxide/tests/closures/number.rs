@@ -58,6 +58,7 @@ impl Num {
             }
             (part, error)
         })
+        .underflowing(unit)
     }
 
     /// Times a number without errors.
@@ -66,6 +67,7 @@ impl Num {
             let part = self.c[k] * by;
             (part, self.e[k] * by.abs() + unit * part.abs())
         })
+        .underflowing(unit)
     }
 
     /// A function with its first two derivatives at this number.
@@ -91,6 +93,20 @@ impl Num {
                     + f2.abs() * (d1 * a2.abs() + d2 * a1.abs()),
             ],
         }
+        .underflowing(unit)
+    }
+
+    /// What is too small for a normal number of the type that rounds so may as well be zero.
+    fn underflowing(mut self, unit: f64) -> Num {
+        let least = if unit > f64::from(f32::EPSILON) / 2.0 {
+            f64::from(f32::MIN_POSITIVE)
+        } else {
+            f64::MIN_POSITIVE
+        };
+        if self.c[0] != 0.0 && self.c[0].abs() < least {
+            self.e[0] += least;
+        }
+        self
     }
 
     /// `1 / self`.
