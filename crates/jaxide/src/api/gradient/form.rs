@@ -20,6 +20,9 @@ pub trait GradientForm: 'static {
     /// Whether the function gives more than the scalar.
     const AUX: bool;
 
+    /// Whether what the function gives is looked at. Otherwise it need not be computed.
+    const USES_VALUE: bool = true;
+
     /// The results put together.
     fn result<Gradient: 'static>(value: Self::Value, gradient: Gradient) -> Self::Result<Gradient>;
 }
@@ -41,6 +44,7 @@ impl<Out: Pytree<Array> + 'static> GradientForm for Gradient<Out> {
     type Result<G: 'static> = G;
     const OPERATION: &'static str = "grad";
     const AUX: bool = false;
+    const USES_VALUE: bool = false;
 
     fn result<G: 'static>(_value: Out, gradient: G) -> G {
         gradient

@@ -6,14 +6,14 @@ mod scoped;
 use std::sync::Arc;
 
 use jaxide_core::transform::Step;
-use jaxide_core::{DType, Error};
+use jaxide_core::{ClosedJaxpr, DType, Error};
 use jaxide_tree::Pytree;
 
 use super::argnums::{Argnum, Argnums, behind, known, select};
 use super::flat::{FlatTrace, avals, call, flatten, trace_flat, transformed, unflatten};
 use crate::array::Array;
 use crate::function::{ArgList, Erased, Function, Transformed};
-use crate::trace::{Captures, raise};
+use crate::trace::{Captures, raise, tracing};
 
 pub use form::{Gradient, GradientAndAux, GradientForm, ValueAndGradient, ValueAuxAndGradient};
 pub use scoped::{grad_of, grad_with_aux_of, value_and_grad_of, value_and_grad_with_aux_of};
@@ -277,10 +277,26 @@ where
         .map_or(DType::F32, |aval| aval.dtype);
     let mut operands = args.leaves;
     operands.push(crate::lax::full(&[], 1.0, dtype));
-    let mut results = call(&vjp, &traced.captured, &operands);
-    let gradients = results.split_off(traced.aux.num_leaves());
+    let values = traced.aux.num_leaves();
+    let (results, gradients): (Vec<Array>, _) = if Form::USES_VALUE || tracing() {
+        let mut results = call(&vjp, &traced.captured, &operands);
+        let gradients = results.split_off(values);
+        (results, gradients)
+    } else {
+        // Only the types of the values are looked at.
+        let types = traced.jaxpr.out_avals().into_iter().map(Array::from);
+        let vjp = without_results(vjp, values);
+        (types.collect(), call(&vjp, &traced.captured, &operands))
+    };
     (
         unflatten(&traced.aux, results),
         unflatten(&picked.treedef, gradients),
     )
+}
+
+/// The jaxpr without its first results.
+fn without_results(closed: ClosedJaxpr, count: usize) -> ClosedJaxpr {
+    let mut jaxpr = Arc::unwrap_or_clone(closed.jaxpr);
+    jaxpr.outvars.drain(..count);
+    ClosedJaxpr::new(jaxpr, closed.consts)
 }
