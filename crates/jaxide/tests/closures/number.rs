@@ -120,6 +120,14 @@ impl Num {
         Num::each(|k| (self.c[k], self.e[k] + unit * self.c[k].abs()))
     }
 
+    /// With derivatives rounded, as reverse mode rounds each contribution where a number was converted.
+    pub(crate) fn contributed(self, unit: f64) -> Num {
+        Num::each(|k| {
+            let rounded = if k == 0 { 0.0 } else { ROUNDINGS * unit };
+            (self.c[k], self.e[k] + rounded * self.c[k].abs())
+        })
+    }
+
     /// With an error of this size added.
     pub(crate) fn within(self, error: f64) -> Num {
         Num::each(|k| (self.c[k], self.e[k] + error))

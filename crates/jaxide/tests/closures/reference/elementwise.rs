@@ -231,13 +231,13 @@ pub(super) fn converted(x: &Value, kind: Kind) -> Outcome<Value> {
     let ty = Ty::new(kind, &x.ty.shape);
     Ok(match (x.is_float(), kind.is_float()) {
         (true, true) => {
-            let unit = unit(kind);
+            let (own, unit) = (unit(x.ty.kind), unit(kind));
             // Numbers too small for the narrower type have lost digits, or are zero.
             let floor = f64::from(f32::MIN_POSITIVE);
             let floats = x
                 .floats
                 .iter()
-                .map(|number| number.rounded(unit).within(floor));
+                .map(|number| number.rounded(unit).contributed(own).within(floor));
             Value::from_floats(&ty, floats.collect())
         }
         (false, true) => {
