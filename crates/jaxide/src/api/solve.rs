@@ -236,7 +236,7 @@ fn linear_solve<T: Pytree<Array>>(
     let types = avals(&b.leaves);
     let shaped = |what: &str, traced: &FlatTrace| {
         check_structure(OPERATION, what, &b.treedef, &traced.aux);
-        check_operands(
+        check_shapes(
             OPERATION,
             what,
             &types,
@@ -359,13 +359,8 @@ fn check_like(
     got: &[Aval],
 ) {
     check_structure(operation, what, tree, own);
-    check_operands(operation, what, want, got, tree);
-    for ((want, got), path) in want.iter().zip(got).zip(tree.key_paths()) {
-        if want.dtype != got.dtype {
-            let error = Error::dtype(format!("{what} is {got}, and {want} is needed"));
-            raise(error.in_operation(operation).at_path(path.to_string()));
-        }
-    }
+    check_shapes(operation, what, want, got, tree);
+    check_dtypes(operation, what, want, got, tree, |_| false);
 }
 
 /// An argument must have the structure and the shapes of the unknown; a bare number takes its type.
@@ -377,14 +372,10 @@ fn check_argument(
     want: &[Aval],
     argument: &FlatArgs,
 ) {
-    check_structure(operation, what, &unknown.treedef, &argument.treedef);
-    check_operands(
-        operation,
-        what,
-        want,
-        &avals(&argument.leaves),
-        &unknown.treedef,
-    );
+    let (tree, got) = (&unknown.treedef, avals(&argument.leaves));
+    check_structure(operation, what, tree, &argument.treedef);
+    check_shapes(operation, what, want, &got, tree);
+    check_dtypes(operation, what, want, &got, tree, |got| got.weak_type);
 }
 
 #[track_caller]
@@ -401,11 +392,28 @@ fn check_structure(operation: &str, what: &str, want: &TreeDef, got: &TreeDef) {
 }
 
 #[track_caller]
-fn check_operands(operation: &str, what: &str, want: &[Aval], got: &[Aval], tree: &TreeDef) {
+fn check_shapes(operation: &str, what: &str, want: &[Aval], got: &[Aval], tree: &TreeDef) {
     for ((want, got), path) in want.iter().zip(got).zip(tree.key_paths()) {
-        let converts = got.weak_type || got.dtype == want.dtype;
-        if want.shape != got.shape || !converts {
+        if want.shape != got.shape {
             let error = Error::shape(format!("{what} is {got}, and {want} is needed"));
+            raise(error.in_operation(operation).at_path(path.to_string()));
+        }
+    }
+}
+
+/// Element types must be the same, but for those that `converts` accepts.
+#[track_caller]
+fn check_dtypes(
+    operation: &str,
+    what: &str,
+    want: &[Aval],
+    got: &[Aval],
+    tree: &TreeDef,
+    converts: fn(&Aval) -> bool,
+) {
+    for ((want, got), path) in want.iter().zip(got).zip(tree.key_paths()) {
+        if want.dtype != got.dtype && !converts(got) {
+            let error = Error::dtype(format!("{what} is {got}, and {want} is needed"));
             raise(error.in_operation(operation).at_path(path.to_string()));
         }
     }
