@@ -2,6 +2,7 @@
 
 use jaxide_core::jaxpr::parse::parse;
 use jaxide_core::{Tensor, eval};
+use jaxide_cpu::codegen::lanes::Isa;
 use jaxide_cpu::{CompileOptions, compile};
 use proptest::prelude::*;
 
@@ -398,5 +399,53 @@ proptest! {
         let program = compile(&jaxpr, &CompileOptions::default()).map_err(|error| TestCaseError::fail(error.to_string()))?;
         let got = program.run(&args).map_err(|error| TestCaseError::fail(error.to_string()))?;
         prop_assert_eq!(&got, &want, "{}\n{}", text, program.loops_text());
+    }
+}
+
+#[test]
+fn conditions_leave_the_state_as_it_is() {
+    // The condition writes into the array that it looks at, which the loop then returns.
+    let updates = [
+        "e:f32[3] = scatter-add[dimension_numbers=ScatterDimensionNumbers(update_window_dims=(), inserted_window_dims=(0,), scatter_dims_to_operand_dims=(0,), operand_batching_dims=(), scatter_indices_batching_dims=()) indices_are_sorted=False mode=GatherScatterMode.FILL_OR_DROP unique_indices=False update_consts=() update_jaxpr={ lambda ; q:f32[] r:f32[]. let s:f32[] = add q r in (s,) }] d i u",
+        "e:f32[3] = dynamic_update_slice d u 1:i32[]",
+    ];
+    for (update, next) in updates
+        .iter()
+        .flat_map(|update| [(update, "f"), (update, "x"), (update, "g")])
+    {
+        let text = format!(
+            "{{ lambda ; x:f32[3] i:i32[2,1] u:f32[2]. let
+                _:i32[] r:f32[3] = while[
+                  body_jaxpr={{ lambda ; x:f32[3] k:i32[] f:f32[3]. let
+                      l:i32[] = add k 1:i32[]
+                      g:f32[3] = neg f
+                    in (l, {next}) }}
+                  body_nconsts=1
+                  cond_jaxpr={{ lambda ; i:i32[2,1] u:f32[2] k:i32[] d:f32[3]. let
+                      {update}
+                      s:f32[] = reduce_sum[axes=(0,) out_sharding=None] e
+                      p:bool[] = lt k 3:i32[]
+                      q:bool[] = ge s -99.0:f32[]
+                      t:bool[] = and p q
+                    in (t,) }}
+                  cond_nconsts=2
+                ] i u x 0:i32[] x
+              in (r,) }}"
+        );
+        let closed = parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let args = [
+            Tensor::from_vec(&[3], vec![1.0f32, 2.0, 3.0]).unwrap(),
+            Tensor::from_vec(&[2, 1], vec![0i32, 2]).unwrap(),
+            Tensor::from_vec(&[2], vec![7.0f32, 7.0]).unwrap(),
+        ];
+        let want = eval::eval(&closed, &args).unwrap();
+        for isa in Isa::available() {
+            let options = CompileOptions {
+                isa: Some(isa),
+                ..CompileOptions::default()
+            };
+            let got = compile(&closed, &options).unwrap().run(&args).unwrap();
+            assert_eq!(got, want, "{isa:?}: {text}");
+        }
     }
 }

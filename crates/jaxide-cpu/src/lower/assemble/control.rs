@@ -30,7 +30,7 @@ impl Assembler<'_> {
             return Err(Error::new(ErrorKind::Internal, "a scan is expected"));
         };
         let (carries, length) = (*carries, *length);
-        self.slices.extend(&body.params[carries..]);
+        self.borrowed.extend(&body.params[carries..]);
         let carried = self.carry(
             body,
             steps,
@@ -98,6 +98,8 @@ impl Assembler<'_> {
         for (&param, carry) in cond.params.iter().zip(&carried) {
             self.places.insert(param, carry.current.clone());
         }
+        // The body and what follows the loop go on with the state that the condition looks at.
+        self.borrowed.extend(&cond.params);
         let test = self.new_temp(1);
         let cond = self.region(cond, cond_steps, &[Some(test.clone())])?;
         let targets: Targets = carried

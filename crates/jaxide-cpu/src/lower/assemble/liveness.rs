@@ -30,13 +30,13 @@ impl LastUses {
             taken: HashSet::new(),
             reread: HashSet::new(),
         };
-        // Parameters of a loop's body are buffers of the loop's own, but for slices of arrays from around it; those of the program are
-        // the caller's, but for donated ones.
+        // Parameters of a loop's body are buffers of the loop's own, but for borrowed ones; those of the program are the caller's, but
+        // for donated ones.
         if std::ptr::eq(region, &graph.root) {
             uses.owned.extend(&assembler.donated);
         } else {
             let own = region.params.iter();
-            let own = own.filter(|param| !assembler.slices.contains(param));
+            let own = own.filter(|param| !assembler.borrowed.contains(param));
             uses.owned.extend(own);
         }
         for (k, item) in steps.items.iter().enumerate() {

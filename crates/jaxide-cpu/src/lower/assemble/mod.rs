@@ -87,7 +87,7 @@ impl<'a> Assembler<'a> {
             wanted: HashSet::new(),
             donated: HashSet::new(),
             lent: HashSet::new(),
-            slices: HashSet::new(),
+            borrowed: HashSet::new(),
             lanes_apart: false,
         }
     }
@@ -115,8 +115,9 @@ struct Assembler<'a> {
     donated: HashSet<ValueId>,
     /// Values whose place a temporary has before them.
     lent: HashSet<ValueId>,
-    /// Parameters of bodies that are slices of arrays around the loop.
-    slices: HashSet<ValueId>,
+    /// Parameters of regions whose memory is not the region's alone: slices of arrays around a loop, and what a loop's condition
+    /// looks at.
+    borrowed: HashSet<ValueId>,
     /// Whether some loop in memory has lanes that stop one by one.
     lanes_apart: bool,
 }
