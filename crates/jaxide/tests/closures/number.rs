@@ -90,7 +90,7 @@ impl Num {
                 first(a2, d2),
                 first(a3, d3)
                     + slack2 * (a1 * a2).abs()
-                    + f2.abs() * (d1 * a2.abs() + d2 * a1.abs()),
+                    + (f2.abs() + slack2) * (d1 * a2.abs() + d2 * a1.abs() + d1 * d2),
             ],
         }
         .underflowing(unit)
