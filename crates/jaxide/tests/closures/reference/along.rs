@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::reduce::total;
 use super::value::{ravel, unit, unravel};
-use super::{Evaluator, Outcome, Undecided, Value};
+use super::{Evaluator, Outcome, Value};
 use crate::closures::number::Num;
 use crate::closures::program::{Along, Ty};
 
@@ -127,16 +127,13 @@ fn count(x: &Elements) -> usize {
 /// The positions that sort elements, equal ones in their order.
 fn positions(x: &Elements) -> Outcome<Vec<i64>> {
     let mut positions: Vec<usize> = (0..count(x)).collect();
-    let mut decided = true;
-    positions.sort_by(|&a, &b| {
-        order(x, a, b).unwrap_or_else(|Undecided| {
-            decided = false;
-            Ordering::Equal
-        })
-    });
-    if !decided {
-        return Err(Undecided);
+    // Only if every order is known, they agree.
+    for &a in &positions {
+        for b in 0..a {
+            order(x, a, b)?;
+        }
     }
+    positions.sort_by(|&a, &b| order(x, a, b).unwrap_or(Ordering::Equal));
     Ok(positions
         .into_iter()
         .map(|position| position as i64)
