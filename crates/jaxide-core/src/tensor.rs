@@ -1,6 +1,7 @@
 //! Concrete arrays: a shape, an element type and row-major bytes.
 
 use std::fmt;
+use std::io::Read;
 use std::sync::Arc;
 
 use bytemuck::{AnyBitPattern, NoUninit};
@@ -11,6 +12,7 @@ use smallvec::SmallVec;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::jaxpr::{Aval, Scalar, Shape};
+use crate::memory;
 
 /// Memory that holds an array's bytes; back ends bring their own (pooled, page-aligned, ...).
 pub trait Storage: Send + Sync + 'static {
@@ -151,6 +153,45 @@ impl Tensor {
                 length: bytes.len(),
             },
         )
+    }
+
+    /// An array from raw bytes in row-major order that come from a file or a stream.
+    ///
+    /// Memory is [asked for](crate::memory) before the first byte is read, and filled as bytes arrive, so that a size
+    /// which somebody only claims takes no memory.
+    ///
+    /// # Errors
+    /// When there is no memory for the array, reading fails, or the bytes end early; bytes that follow are left.
+    ///
+    /// ```
+    /// use jaxide_core::{DType, Tensor};
+    /// let mut bytes: &[u8] = &[1, 0, 2, 0, 9];
+    /// let read = Tensor::from_reader(&[2], DType::I16, &mut bytes)?;
+    /// assert_eq!(read.to_vec::<i16>()?, [1, 2]);
+    /// let error = Tensor::from_reader(&[2], DType::I16, &mut bytes).unwrap_err();
+    /// assert_eq!(error.message(), "the data end after 1 of 4 bytes");
+    /// # Ok::<(), jaxide_core::Error>(())
+    /// ```
+    pub fn from_reader(shape: &[usize], dtype: DType, reader: &mut impl Read) -> Result<Self> {
+        let size = byte_size(shape, dtype)?;
+        let mut words: Vec<u64> = memory::reserved(size.div_ceil(8))?;
+        let mut part = [0u64; 4096];
+        let mut read = 0;
+        while read < size {
+            let wanted = (size - read).min(size_of_val(&part));
+            part[wanted.div_ceil(8) - 1] = 0;
+            let bytes = &mut bytemuck::cast_slice_mut(&mut part)[..wanted];
+            let got = fill(reader, bytes)?;
+            if got < wanted {
+                let end = read + got;
+                let message = format!("the data end after {end} of {size} bytes");
+                return Err(Error::new(ErrorKind::Io, message));
+            }
+            words.extend_from_slice(&part[..wanted.div_ceil(8)]);
+            read += wanted;
+        }
+        let length = size;
+        Self::from_storage(shape, dtype, Words { words, length })
     }
 
     /// Truth values in row-major order.
@@ -388,6 +429,20 @@ impl Storage for Words {
     fn bytes_mut(&mut self) -> &mut [u8] {
         &mut bytemuck::cast_slice_mut(&mut self.words)[..self.length]
     }
+}
+
+/// Reads until `bytes` are full or there are no more; the number of those that are.
+fn fill(reader: &mut impl Read, bytes: &mut [u8]) -> Result<usize> {
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match reader.read(&mut bytes[filled..]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(filled)
 }
 
 /// The number of elements of `shape`.

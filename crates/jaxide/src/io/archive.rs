@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use jaxide_core::{Aval, Error, ErrorKind, Result, Tensor};
 use jaxide_tree::{KeyPath, Pytree};
 
@@ -65,26 +65,8 @@ impl Archive {
     /// # Errors
     /// When an array is missing, has another type, or is not part of the tree: with the path of the leaf.
     pub fn to_tree<T: Pytree<Array>>(&self, like: &T) -> Result<T> {
-        let (expected, treedef) = jaxide_tree::flatten_with_path::<Array, T>(like);
-        let mut leaves = Vec::with_capacity(expected.len());
-        let mut unused: IndexMap<&str, ()> = self.names().map(|name| (name, ())).collect();
-        for (path, leaf) in &expected {
-            let name = name(path);
-            unused.shift_remove(name.as_str());
-            let value = self.value(&name, &aval_of(leaf));
-            leaves.push(Array::from(
-                value.map_err(|error| error.at_path(path.to_string()))?,
-            ));
-        }
-        if !unused.is_empty() {
-            let names: Vec<&str> = unused.into_keys().collect();
-            return Err(Error::new(
-                ErrorKind::Structure,
-                format!("the tree has no place for {}", list(&names)),
-            )
-            .note("take out what is not needed with `Archive::remove`"));
-        }
-        Ok(treedef.unflatten(leaves)?)
+        let names: Vec<&str> = self.names().collect();
+        tree(like, &names, |name, aval| self.value(name, aval))
     }
 
     /// The array of a name, with the element type that the file has for it.
@@ -97,13 +79,10 @@ impl Archive {
     /// # Errors
     /// When there is none, or it has another type.
     pub fn value(&self, name: &str, aval: &Aval) -> Result<Tensor> {
-        let array = self.members.get(name).ok_or_else(|| {
-            let names: Vec<&str> = self.names().collect();
-            broken(format!(
-                "there is no member `{name}`, only {}",
-                list(&names)
-            ))
-        })?;
+        let array = self
+            .members
+            .get(name)
+            .ok_or_else(|| missing(name, self.names()))?;
         stored::restored(array, aval).map_err(|error| in_member(name, &error))
     }
 
@@ -135,15 +114,6 @@ impl Archive {
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
-
-    /// Adds an array of a file.
-    #[cfg(any(feature = "npz", feature = "safetensors"))]
-    pub(super) fn add(&mut self, name: &str, array: Tensor) -> Result<()> {
-        if self.members.insert(name.to_owned(), array).is_some() {
-            return Err(broken(format!("member `{name}` is there twice")));
-        }
-        Ok(())
-    }
 }
 
 impl<S: Into<String>> FromIterator<(S, Tensor)> for Archive {
@@ -165,6 +135,39 @@ impl fmt::Debug for Archive {
     }
 }
 
+/// A tree of the structure and with the types of `like`, whose leaves `value` gives by name and type; `names` are all there
+/// are.
+pub(super) fn tree<T: Pytree<Array>>(
+    like: &T,
+    names: &[impl AsRef<str>],
+    mut value: impl FnMut(&str, &Aval) -> Result<Tensor>,
+) -> Result<T> {
+    let (expected, treedef) = jaxide_tree::flatten_with_path::<Array, T>(like);
+    let mut leaves = Vec::with_capacity(expected.len());
+    let mut unused: IndexSet<&str> = names.iter().map(AsRef::as_ref).collect();
+    for (path, leaf) in &expected {
+        let name = name(path);
+        unused.shift_remove(name.as_str());
+        let value = value(&name, &aval_of(leaf));
+        leaves.push(Array::from(
+            value.map_err(|error| error.at_path(path.to_string()))?,
+        ));
+    }
+    if !unused.is_empty() {
+        return Err(Error::new(
+            ErrorKind::Structure,
+            format!("the tree has no place for {}", list(unused.into_iter())),
+        )
+        .note("take out what is not needed with `Archive::remove`"));
+    }
+    Ok(treedef.unflatten(leaves)?)
+}
+
+/// An array that is not there.
+pub(super) fn missing<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Error {
+    broken(format!("there is no member `{name}`, only {}", list(names)))
+}
+
 /// What the leaf at a path is called.
 fn name(path: &KeyPath) -> String {
     if path.is_empty() {
@@ -175,8 +178,9 @@ fn name(path: &KeyPath) -> String {
 }
 
 /// At most eight names.
-fn list(names: &[&str]) -> String {
-    match names {
+fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = names.collect();
+    match &names[..] {
         [] => "none".to_owned(),
         [.., _] if names.len() > 8 => {
             format!("{} and {} more", names[..8].join(", "), names.len() - 8)

@@ -32,6 +32,16 @@
 //! # Ok::<(), jaxide::Error>(())
 //! ```
 //!
+//! # Large files and hostile ones
+//!
+//! [`Reader`] opens an archive without its data: the names of the arrays, then the type of one, then its elements, each when
+//! it is asked for. Nothing is decompressed that is not wanted, the type that a file declares is held against the one that
+//! is expected before that, and memory is [asked for](jaxide_core::memory). Whatever the bytes are, reading gives arrays or
+//! an error that names file and array.
+//!
+//! Files are written beside the one of the name, which the finished file then replaces: there is the old one or the new one
+//! at any time. See [`write_file`].
+//!
 //! # Element types without a name in a file
 //!
 //! `.npz` has no name for `bf16` and for floats and integers of 8 bits and fewer, and stores their bits as unsigned integers;
@@ -41,10 +51,15 @@ mod archive;
 mod npy;
 #[cfg(feature = "npz")]
 mod npz;
+#[cfg(any(feature = "npz", feature = "safetensors"))]
+mod reader;
+mod replace;
 #[cfg(feature = "safetensors")]
 mod safetensors;
 mod stored;
 
+use std::fs::File;
+use std::io::BufReader;
 use std::path::Path;
 
 use jaxide_core::{Error, ErrorKind, Result};
@@ -52,20 +67,33 @@ use jaxide_core::{Error, ErrorKind, Result};
 pub use archive::Archive;
 #[cfg(feature = "npz")]
 pub use npz::{load_npz, save_npz};
+#[cfg(any(feature = "npz", feature = "safetensors"))]
+pub use reader::Reader;
+pub use replace::{abandon_writes, write_file};
 #[cfg(feature = "safetensors")]
 pub use safetensors::{load_safetensors, save_safetensors};
 
 use crate::array::Array;
 
+/// More axes no array in a file has; NumPy's have at most 64.
+const MOST_AXES: usize = 64;
+
 /// Reads a `.npy` file.
 ///
 /// # Errors
-/// When the file cannot be read, or holds no array of numbers.
+/// When the file cannot be read, holds no array of numbers, or there is no memory for the array.
 pub fn read_npy(path: impl AsRef<Path>) -> Result<Array> {
-    read(path.as_ref(), npy::read).map(Array::from)
+    let path = path.as_ref();
+    let read = || {
+        let (mut file, size) = open(path)?;
+        npy::read(&mut file, Some(size))
+    };
+    read()
+        .map(Array::from)
+        .map_err(|error| in_file(path, &error))
 }
 
-/// Writes a `.npy` file.
+/// Writes a `.npy` file, through [a temporary one](write_file).
 ///
 /// # Errors
 /// When the file cannot be written, or the array is traced and has no value yet.
@@ -81,17 +109,24 @@ pub fn read_npy(path: impl AsRef<Path>) -> Result<Array> {
 pub fn write_npy(path: impl AsRef<Path>, array: &Array) -> Result<()> {
     let value = array.try_value()?;
     let stored = stored::npy(&value)?;
-    write(path.as_ref(), &npy::write(&stored)?)
+    replace::replace(path.as_ref(), |file| npy::write(&stored, file))
 }
 
-/// What `parse` makes of a file; errors name the file.
-fn read<T>(path: &Path, parse: impl FnOnce(&[u8]) -> Result<T>) -> Result<T> {
-    let bytes = std::fs::read(path).map_err(|error| in_file(path, &error.into()))?;
-    parse(&bytes).map_err(|error| in_file(path, &error))
-}
-
-fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    std::fs::write(path, bytes).map_err(|error| in_file(path, &error.into()))
+/// A file that can be read in any order, and its size.
+fn open(path: &Path) -> Result<(BufReader<File>, u64)> {
+    // Opening a pipe that nobody writes to would wait for ever.
+    let kind = std::fs::metadata(path)?.file_type();
+    if kind.is_dir() {
+        return Err(broken("it is a directory"));
+    }
+    if !kind.is_file() {
+        return Err(broken(
+            "it is no regular file: arrays are not read in order",
+        ));
+    }
+    let file = File::open(path)?;
+    let size = file.metadata()?.len();
+    Ok((BufReader::new(file), size))
 }
 
 /// An error with the name of the file in front.

@@ -1,14 +1,23 @@
-//! `.safetensors` files.
+//! `.safetensors` files: a header in JSON, then the elements of all arrays, without gaps.
 
+use std::cmp::Reverse;
+use std::fmt;
+use std::io::{Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use ::safetensors::tensor::TensorView;
-use ::safetensors::{Dtype, SafeTensorError, SafeTensors};
-use jaxide_core::{DType, Error, Result, Tensor};
+use ::safetensors::tensor::{Metadata, TensorInfo};
+use ::safetensors::{Dtype, SafeTensorError};
+use indexmap::IndexMap;
+use jaxide_core::{Aval, DType, Error, Result, Tensor, byte_size};
 use jaxide_tree::Pytree;
+use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 
-use super::{Archive, broken, in_member, npy, stored};
+use super::replace::{Output, replace};
+use super::{Archive, MOST_AXES, Reader, broken, in_member, npy, stored};
 use crate::array::Array;
+
+/// More bytes no header has. They describe more than a hundred thousand arrays.
+const LARGEST_HEADER: u64 = 16 << 20;
 
 /// Writes a tree to a `.safetensors` file; see [`Archive::from_tree`] for the names.
 ///
@@ -23,44 +32,33 @@ pub fn save_safetensors<T: Pytree<Array>>(path: impl AsRef<Path>, tree: &T) -> R
 /// # Errors
 /// When the file cannot be read or is damaged, or does not hold the tree: with the path of the leaf.
 pub fn load_safetensors<T: Pytree<Array>>(path: impl AsRef<Path>, like: &T) -> Result<T> {
-    let path = path.as_ref();
-    let archive = Archive::read_safetensors(path)?;
-    archive
-        .to_tree(like)
-        .map_err(|error| super::in_file(path, &error))
+    Reader::open_safetensors(path)?.to_tree(like)
 }
 
 impl Archive {
-    /// Reads a `.safetensors` file.
+    /// Reads all of a `.safetensors` file; see [`Reader::open_safetensors`] for parts of it.
     ///
     /// # Errors
-    /// When the file cannot be read or is damaged, or has arrays of element types that are not known here.
+    /// When the file cannot be read or is damaged, has arrays of element types that are not known here, or there is no
+    /// memory for all of them.
     pub fn read_safetensors(path: impl AsRef<Path>) -> Result<Self> {
-        super::read(path.as_ref(), Self::from_safetensors)
+        Reader::open_safetensors(path)?.read_all()
     }
 
-    /// Writes a `.safetensors` file.
+    /// Writes a `.safetensors` file, through [a temporary one](super::write_file).
     ///
     /// # Errors
     /// When the file cannot be written, or an array has no form in it.
     pub fn write_safetensors(&self, path: impl AsRef<Path>) -> Result<()> {
-        super::write(path.as_ref(), &self.to_safetensors()?)
+        replace(path.as_ref(), |file| self.write_tensors(file))
     }
 
     /// Reads the bytes of a `.safetensors` file; arrays are in the order of their data.
     ///
     /// # Errors
-    /// When they are damaged, or have arrays of element types that are not known here.
+    /// When they are damaged, have arrays of element types that are not known here, or there is no memory for all of them.
     pub fn from_safetensors(bytes: &[u8]) -> Result<Self> {
-        let file = SafeTensors::deserialize(bytes).map_err(|error| damaged(&error))?;
-        let mut views: Vec<(&str, TensorView<'_>)> = file.iter().collect();
-        views.sort_by_key(|(name, view)| (view.data().as_ptr() as usize, *name));
-        let mut archive = Archive::new();
-        for (name, view) in views {
-            let array = array(&view).map_err(|error| in_member(name, &error))?;
-            archive.add(name, array)?;
-        }
-        Ok(archive)
+        Reader::safetensors(Cursor::new(bytes))?.read_all()
     }
 
     /// The bytes of a `.safetensors` file.
@@ -68,45 +66,205 @@ impl Archive {
     /// # Errors
     /// When an array has no form in it.
     pub fn to_safetensors(&self) -> Result<Vec<u8>> {
+        let mut bytes = Cursor::new(Vec::new());
+        self.write_tensors(&mut bytes)?;
+        Ok(bytes.into_inner())
+    }
+
+    fn write_tensors(&self, output: &mut dyn Output) -> Result<()> {
         let arrays = self.members.iter().map(|(name, array)| {
             let array = match named(array.dtype()) {
                 Some(_) => Ok(array.clone()),
                 None => stored::bits(array),
             };
-            Ok((name, array.map_err(|error| in_member(name, &error))?))
-        });
-        let arrays = arrays.collect::<Result<Vec<_>>>()?;
-        let views = arrays.iter().map(|(name, array)| {
+            let array = array.map_err(|error| in_member(name, &error))?;
             let dtype = named(array.dtype())
                 .ok_or_else(|| broken(format!("{} has no name", array.dtype())))?;
-            let view = TensorView::new(dtype, array.shape().to_vec(), array.bytes());
-            Ok((
-                *name,
-                view.map_err(|error| in_member(name, &damaged(&error)))?,
-            ))
+            Ok((name, dtype, array))
         });
-        let views = views.collect::<Result<Vec<_>>>()?;
-        ::safetensors::serialize(views, None).map_err(|error| damaged(&error))
+        let mut arrays = arrays.collect::<Result<Vec<_>>>()?;
+        // The widest first, so that all are aligned.
+        arrays.sort_by_key(|&(name, dtype, _)| (Reverse(dtype), name));
+        let mut end = 0;
+        let described = arrays.iter().map(|(name, dtype, array)| {
+            let start = end;
+            end += array.bytes().len();
+            let info = TensorInfo {
+                dtype: *dtype,
+                shape: array.shape().to_vec(),
+                data_offsets: (start, end),
+            };
+            ((*name).clone(), info)
+        });
+        let metadata = Metadata::new(None, described.collect()).map_err(|error| damaged(&error))?;
+        let mut header = serde_json::to_vec(&metadata)
+            .map_err(|error| broken(format!("the header cannot be written: {error}")))?;
+        header.resize(header.len().next_multiple_of(8), b' ');
+        output.write_all(&(header.len() as u64).to_le_bytes())?;
+        output.write_all(&header)?;
+        for (_, _, array) in &arrays {
+            output.write_all(array.bytes())?;
+        }
+        Ok(())
     }
 }
 
-/// The array of a view.
-fn array(view: &TensorView<'_>) -> Result<Tensor> {
-    let dtype = DType::ALL
-        .iter()
-        .find(|&&dtype| named(dtype) == Some(view.dtype()));
-    let Some(&dtype) = dtype else {
-        return Err(Error::unsupported(format!(
-            "arrays of element type {} cannot be read",
-            view.dtype()
-        )));
-    };
-    if dtype == DType::Bool {
-        return Tensor::from_bytes(view.shape(), dtype, &npy::truth_values(view.data()));
-    }
-    Tensor::from_bytes(view.shape(), dtype, view.data())
+/// The members of an open file.
+pub(super) struct Members<R> {
+    source: R,
+    /// Where the data begin.
+    data: u64,
+    infos: Vec<TensorInfo>,
 }
 
+impl<R: Read + Seek> Members<R> {
+    /// Reads the header, and gives the places of the arrays by their names.
+    pub(super) fn new(mut source: R) -> Result<(Self, IndexMap<String, usize>)> {
+        let size = source.seek(SeekFrom::End(0))?;
+        source.rewind()?;
+        let mut length = [0u8; 8];
+        source
+            .read_exact(&mut length)
+            .map_err(|_| broken("the file is too short for a header"))?;
+        let length = u64::from_le_bytes(length);
+        let data = length.saturating_add(8);
+        if data > size {
+            return Err(broken(format!(
+                "the header claims {length} bytes, and the file has {size}"
+            )));
+        }
+        if length > LARGEST_HEADER {
+            return Err(broken(format!(
+                "the header claims {length} bytes, and {LARGEST_HEADER} are the most"
+            )));
+        }
+        let mut header = Vec::new();
+        source.by_ref().take(length).read_to_end(&mut header)?;
+        let header: Header = serde_json::from_slice(&header)
+            .map_err(|error| broken(format!("the header is damaged: {error}")))?;
+        let mut arrays = header.0;
+        arrays.sort_by(|(name, info), (other_name, other)| {
+            (info.data_offsets, name).cmp(&(other.data_offsets, other_name))
+        });
+        contiguous(&arrays)?;
+        let end = arrays.last().map_or(0, |(_, info)| info.data_offsets.1);
+        if data.saturating_add(end as u64) != size {
+            return Err(broken(format!(
+                "the header declares {end} bytes of data, and the file has {}",
+                size - data
+            )));
+        }
+        let mut names = IndexMap::with_capacity(arrays.len());
+        let mut infos = Vec::with_capacity(arrays.len());
+        for (index, (name, info)) in arrays.into_iter().enumerate() {
+            infos.push(info);
+            if names.insert(name.clone(), index).is_some() {
+                return Err(in_member(&name, &broken("it is there twice")));
+            }
+        }
+        let members = Members {
+            source,
+            data,
+            infos,
+        };
+        Ok((members, names))
+    }
+
+    /// The type that the header declares.
+    pub(super) fn aval(&mut self, index: usize) -> Result<Aval> {
+        let info = &self.infos[index];
+        let dtype = DType::ALL
+            .iter()
+            .find(|&&dtype| named(dtype) == Some(info.dtype));
+        let Some(&dtype) = dtype else {
+            return Err(Error::unsupported(format!(
+                "arrays of element type {} cannot be read",
+                info.dtype
+            )));
+        };
+        Ok(Aval::new(dtype, &info.shape))
+    }
+
+    /// The array of a member.
+    pub(super) fn read(&mut self, index: usize) -> Result<Tensor> {
+        let aval = self.aval(index)?;
+        let start = self.infos[index].data_offsets.0 as u64;
+        self.source
+            .seek(SeekFrom::Start(self.data.saturating_add(start)))?;
+        let mut array = Tensor::from_reader(&aval.shape, aval.dtype, &mut self.source)?;
+        if aval.dtype == DType::Bool {
+            npy::make_truth_values(npy::own_bytes(&mut array)?);
+        }
+        Ok(array)
+    }
+}
+
+/// Each array has the bytes of its type, and begins where the one before ends.
+fn contiguous(arrays: &[(String, TensorInfo)]) -> Result<()> {
+    let mut next = 0;
+    for (name, info) in arrays {
+        let (start, end) = info.data_offsets;
+        let wrong = |message: String| Err(in_member(name, &broken(message)));
+        if info.shape.len() > MOST_AXES {
+            return wrong(format!("it has more than {MOST_AXES} axes"));
+        }
+        if start != next || end < start {
+            let what = if start < next { "overlap" } else { "gap" };
+            return wrong(format!(
+                "its data are at {start} to {end}, where {next} is free: an {what}"
+            ));
+        }
+        let bits = byte_size(&info.shape, DType::U8)?.checked_mul(info.dtype.bitsize());
+        if bits.is_none_or(|bits| bits != (end - start).saturating_mul(8)) {
+            return wrong(format!(
+                "its {} bytes are not those of {} with shape {:?}",
+                end - start,
+                info.dtype,
+                info.shape
+            ));
+        }
+        next = end;
+    }
+    Ok(())
+}
+
+/// The arrays of a header, as they stand there: also those with one name.
+struct Header(Vec<(String, TensorInfo)>);
+
+impl<'de> Deserialize<'de> for Header {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        deserializer.deserialize_map(Entries)
+    }
+}
+
+struct Entries;
+
+impl<'de> Visitor<'de> for Entries {
+    type Value = Header;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object with an entry for each array")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Header, A::Error> {
+        let mut arrays = Vec::new();
+        let mut described = false;
+        while let Some(name) = map.next_key::<String>()? {
+            if name == "__metadata__" {
+                if std::mem::replace(&mut described, true) {
+                    return Err(A::Error::duplicate_field("__metadata__"));
+                }
+                map.next_value::<IgnoredAny>()?;
+            } else {
+                let info = map
+                    .next_value()
+                    .map_err(|error| A::Error::custom(format!("member `{name}`: {error}")))?;
+                arrays.push((name, info));
+            }
+        }
+        Ok(Header(arrays))
+    }
+}
 /// The name of an element type in the file.
 fn named(dtype: DType) -> Option<Dtype> {
     Some(match dtype {

@@ -52,14 +52,15 @@ fn form(shape: &[usize], dtype: DType) -> Option<Aval> {
     }
 }
 
-/// An array as one of type `aval`: the same, or the one whose bits it is.
+/// Whether an array of one type can be one of type `aval`: it has that type, or its bits.
 ///
 /// # Errors
-/// When it is neither, or a number does not fit.
-pub(super) fn restored(array: &Tensor, aval: &Aval) -> Result<Tensor> {
-    let is = |dtype: DType, shape: &[usize]| array.dtype() == dtype && array.shape() == shape;
+/// When it cannot.
+pub(super) fn can_be(declared: &Aval, aval: &Aval) -> Result<()> {
+    let is =
+        |dtype: DType, shape: &[usize]| declared.dtype == dtype && declared.shape[..] == *shape;
     if is(aval.dtype, &aval.shape) {
-        return Ok(array.clone());
+        return Ok(());
     }
     let form = form(&aval.shape, aval.dtype).filter(|form| {
         // Numbers of a type that every file has are never bits of others.
@@ -72,9 +73,20 @@ pub(super) fn restored(array: &Tensor, aval: &Aval) -> Result<Tensor> {
     });
     if form.is_none() {
         return Err(Error::shape(format!(
-            "the array is {}, and {aval} is expected",
-            array.aval()
+            "the array is {declared}, and {aval} is expected"
         )));
+    }
+    Ok(())
+}
+
+/// An array as one of type `aval`: the same, or the one whose bits it is.
+///
+/// # Errors
+/// When it is neither, or a number does not fit.
+pub(super) fn restored(array: &Tensor, aval: &Aval) -> Result<Tensor> {
+    can_be(&array.aval(), aval)?;
+    if array.dtype() == aval.dtype {
+        return Ok(array.clone());
     }
     let unused = 8 - aval.dtype.bits().min(8);
     let fits = |&byte: &u8| match aval.dtype.is_signed_integer() {
