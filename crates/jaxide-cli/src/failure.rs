@@ -8,6 +8,8 @@ use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use jaxide_core::jaxpr::Note;
 use jaxide_core::{Error, ParseError, Source};
 
+use crate::output::complain;
+
 /// Why a command ends without success.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -59,7 +61,7 @@ impl Failure {
             }
             Failure::Reported => return,
         };
-        eprintln!("{text}");
+        complain(text);
     }
 
     /// The exit status.
@@ -107,7 +109,7 @@ pub(crate) fn report_note(note: &Note, program: &(String, String)) {
         note.help.as_slice(),
         in_color(),
     );
-    eprintln!("{text}");
+    complain(text);
 }
 
 fn in_color() -> bool {

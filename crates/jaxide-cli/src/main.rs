@@ -1,14 +1,22 @@
 //! The `jaxide` program: format, check, evaluate, transform, lower and benchmark `.jaxpr` files.
 #![forbid(unsafe_code)]
+// They panic where nobody reads, or nothing can be written.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod arguments;
 mod commands;
 mod failure;
+mod input;
+mod interrupt;
 mod output;
 mod program;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
+use jaxide_core::memory;
+
+use arguments::{Argument, Arguments};
 use failure::Failure;
 
 const HELP: &str = "\
@@ -32,24 +40,27 @@ Commands:
         --vmap in_axes=0,None,out_axes=0,axis_size=4[,axis_name=i]    --jit [name=f]    --checkpoint
   lower FILE [--emit loops|clif|asm] [--threads N]
         Prints what a program is compiled to.
-  bench FILE [--inputs X.npz] [--output Y.npz] [--seconds S] [--threads N] [--json]
+  bench FILE [--backend eval|native[-ISA]] [--inputs X.npz] [--output Y.npz] [--seconds S] [--threads N] [--json]
         Measures reading, compiling and running; inputs are random where none are given.
   conformance DIR [--backend eval|native[-ISA]] [--filter TEXT] [--known FILE] [--json]
         Runs every case of a folder with a manifest.jsonl, or of a tree of such folders.
 
-Exit status: 0 when all is well, 1 when something failed, 2 for a wrong command line.
+Every command: --memory BYTES, such as 500M or 4G, is the most memory that data may take. Without it the environment
+variable JAXIDE_MEMORY states the limit, or else what the machine has free. FILE may be `-`, standard input.
+
+Exit status: 0 when all is well, also if nobody reads the output to its end; 1 when something failed, with a message on
+standard error; 2 for a wrong command line or JAXIDE_MEMORY; 101 for a mistake of this program, which please report.
+Signals end it as they do: shells show 129 for a hangup, 130 for Ctrl-C, 143 for a termination.
 ";
 
 fn main() -> ExitCode {
+    interrupt::listen();
     // Programs nest; what walks them recurses. The main thread's stack is too small for the deepest that are legal.
-    let run = || {
-        let mut arguments = lexopt::Parser::from_env();
-        match run(&mut arguments) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(failure) => {
-                failure.report();
-                failure.exit_code()
-            }
+    let run = || match run(&mut Arguments::of_process()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            failure.report();
+            failure.exit_code()
         }
     };
     let main = std::thread::Builder::new()
@@ -61,41 +72,43 @@ fn main() -> ExitCode {
         // The panic has printed its message.
         Ok(Err(_)) => ExitCode::from(101),
         Err(error) => {
-            eprintln!("error: {error}");
+            output::complain(format_args!("error: no thread can be started: {error}"));
             ExitCode::FAILURE
         }
     }
 }
 
-fn run(arguments: &mut lexopt::Parser) -> Result<(), Failure> {
-    use lexopt::prelude::*;
-    if std::env::args()
-        .skip(2)
-        .any(|word| word == "--help" || word == "-h")
-        && let Some(text) = std::env::args()
-            .nth(1)
-            .and_then(|command| help_of(&command))
+fn run(arguments: &mut Arguments) -> Result<(), Failure> {
+    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let asks = |word: &OsString| word == "--help" || word == "-h";
+    if let [command, rest @ ..] = &words[..]
+        && rest.iter().take_while(|word| *word != "--").any(asks)
+        && let Some(text) = command.to_str().and_then(help_of)
     {
         return output::print(format_args!("Usage: jaxide {text}"));
     }
-    match arguments.next()? {
-        Some(Value(command)) => match command.to_string_lossy().as_ref() {
-            "fmt" => commands::fmt::run(arguments),
-            "check" => commands::check::run(arguments),
-            "eval" => commands::eval::run(arguments),
-            "transform" => commands::transform::run(arguments),
-            "lower" => commands::lower::run(arguments),
-            "bench" => commands::bench::run(arguments),
-            "conformance" => commands::conformance::run(arguments),
-            "help" => help(),
-            other => Err(Failure::usage(format!("there is no command `{other}`"))),
+    memory::environment().map_err(|error| Failure::usage(error.message()))?;
+    let command = match arguments.next()? {
+        Some(Argument::Value(command)) => command,
+        Some(Argument::Option(option)) => match option.as_str() {
+            "--help" | "-h" => return help(),
+            "--version" | "-V" => {
+                return output::print(concat!("jaxide ", env!("CARGO_PKG_VERSION"), "\n"));
+            }
+            _ => return Err(Argument::Option(option).unexpected()),
         },
-        Some(Long("help") | Short('h')) => help(),
-        Some(Long("version") | Short('V')) => {
-            output::print(concat!("jaxide ", env!("CARGO_PKG_VERSION"), "\n"))
-        }
-        Some(other) => Err(other.unexpected().into()),
-        None => Err(Failure::usage("a command is missing")),
+        None => return Err(Failure::usage("a command is missing")),
+    };
+    match command.to_string_lossy().as_ref() {
+        "fmt" => commands::fmt::run(arguments),
+        "check" => commands::check::run(arguments),
+        "eval" => commands::eval::run(arguments),
+        "transform" => commands::transform::run(arguments),
+        "lower" => commands::lower::run(arguments),
+        "bench" => commands::bench::run(arguments),
+        "conformance" => commands::conformance::run(arguments),
+        "help" => help(),
+        other => Err(Failure::usage(format!("there is no command `{other}`"))),
     }
 }
 

@@ -1,13 +1,13 @@
-//! Standard output, which may be closed before everything is written: `jaxide fmt x.jaxpr | head -1`.
+//! Standard output and standard error, which may be closed or full.
 
 use std::fmt::Display;
-use std::io::{ErrorKind, Write, stdout};
+use std::io::{ErrorKind, Write, stderr, stdout};
 
 use jaxide_core::Error;
 
 use crate::failure::Failure;
 
-/// Writes to standard output. That nobody reads any more is no failure.
+/// Writes to standard output. That nobody reads any more is no failure: `jaxide fmt x.jaxpr | head -1`.
 pub(crate) fn print(text: impl Display) -> Result<(), Failure> {
     let mut out = stdout().lock();
     match write!(out, "{text}").and_then(|()| out.flush()) {
@@ -17,4 +17,9 @@ pub(crate) fn print(text: impl Display) -> Result<(), Failure> {
         }
         Ok(()) | Err(_) => Ok(()),
     }
+}
+
+/// Writes a line to standard error. If that is impossible there is nobody to tell, and the exit status tells enough.
+pub(crate) fn complain(text: impl Display) {
+    let _ = writeln!(stderr().lock(), "{text}");
 }

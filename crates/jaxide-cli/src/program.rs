@@ -1,16 +1,17 @@
 //! Programs in files, and running them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use jaxide::io::Archive;
+use jaxide::io::{Archive, Reader};
 use jaxide_core::jaxpr::notes;
-use jaxide_core::jaxpr::parse::parse_bytes;
-use jaxide_core::{ClosedJaxpr, Error, ErrorKind, Tensor, check};
+use jaxide_core::jaxpr::parse::{decode, parse};
+use jaxide_core::{Aval, ClosedJaxpr, Error, ErrorKind, Tensor, check};
 
 use jaxide_cpu::CompileOptions;
 use jaxide_cpu::codegen::lanes::Isa;
 
 use crate::failure::{Failure, report_note};
+use crate::input;
 
 /// Bytes of stack for threads that read, transform or run programs: enough for the deepest nesting that the parser
 /// lets through. Memory is only taken where it is used.
@@ -110,13 +111,10 @@ pub(crate) struct Program {
 impl Program {
     /// Reads a file, or standard input for `-`.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
-        let (file, bytes) = read_bytes(path)?;
-        match parse_bytes(&bytes) {
-            Ok(jaxpr) => Ok(Program {
-                file,
-                text: String::from_utf8_lossy(&bytes).into_owned(),
-                jaxpr,
-            }),
+        let (file, bytes) = (input::name(path), input::bytes(path)?);
+        let read = decode(&bytes).and_then(|text| Ok((text.to_owned(), parse(text)?)));
+        match read {
+            Ok((text, jaxpr)) => Ok(Program { file, text, jaxpr }),
             Err(error) => Err(Failure::Parse { file, error }),
         }
     }
@@ -154,10 +152,19 @@ impl Program {
         }
     }
 
-    /// Takes constants and arguments from an archive.
-    pub(crate) fn inputs(&mut self, archive: &Archive) -> jaxide_core::Result<Vec<Tensor>> {
-        self.jaxpr.consts = constants(&self.jaxpr, archive)?;
-        let names = arguments(archive);
+    /// Takes constants and arguments from an archive, if there is one; what else it holds is not read.
+    pub(crate) fn inputs(
+        &mut self,
+        mut archive: Option<Reader>,
+    ) -> jaxide_core::Result<Vec<Tensor>> {
+        let names = archive
+            .as_ref()
+            .map_or_else(Vec::new, |archive| arguments(archive.names()));
+        let mut value = |name: &str, aval: &Aval| match &mut archive {
+            Some(archive) => archive.value(name, aval),
+            None => Archive::new().value(name, aval),
+        };
+        self.jaxpr.consts = constants(&self.jaxpr, &mut value)?;
         let avals = self.jaxpr.in_avals();
         if names.len() != avals.len() {
             return Err(Error::new(
@@ -173,16 +180,15 @@ impl Program {
         names
             .iter()
             .zip(&avals)
-            .map(|(name, aval)| archive.value(name, aval))
+            .map(|(name, aval)| value(name, aval))
             .collect()
     }
 }
 
 /// Names of the members that are arguments: neither constants nor results. `in0`, `in1`, ... come first and in numerical
 /// order, the others as they are in the archive.
-fn arguments(archive: &Archive) -> Vec<String> {
-    let mut names: Vec<&str> = archive
-        .names()
+fn arguments<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut names: Vec<&str> = names
         .filter(|name| number(name, "const").is_none() && number(name, "out").is_none())
         .collect();
     names.sort_by_key(|name| number(name, "in").unwrap_or(usize::MAX));
@@ -194,39 +200,16 @@ fn number(name: &str, prefix: &str) -> Option<usize> {
     name.strip_prefix(prefix)?.parse().ok()
 }
 
-/// Values of the constvars: members `const0`, `const1`, ...
+/// Values of the constvars: members `const0`, `const1`, ..., which `value` gives.
 pub(crate) fn constants(
     jaxpr: &ClosedJaxpr,
-    archive: &Archive,
+    mut value: impl FnMut(&str, &Aval) -> jaxide_core::Result<Tensor>,
 ) -> jaxide_core::Result<Vec<Tensor>> {
     let avals = jaxpr.jaxpr.const_avals();
     let numbered = avals.iter().enumerate();
     numbered
-        .map(|(index, aval)| archive.value(&format!("const{index}"), aval))
+        .map(|(index, aval)| value(&format!("const{index}"), aval))
         .collect()
-}
-
-/// The only file on a command line.
-pub(crate) fn only_file(files: Vec<PathBuf>) -> Result<PathBuf, Failure> {
-    match <[PathBuf; 1]>::try_from(files) {
-        Ok([file]) => Ok(file),
-        Err(files) if files.is_empty() => Err(Failure::usage("a FILE is missing")),
-        Err(_) => Err(Failure::usage("one FILE is expected")),
-    }
-}
-
-fn read_bytes(path: &Path) -> Result<(String, Vec<u8>), Failure> {
-    let (file, bytes) = if path == Path::new("-") {
-        let mut bytes = Vec::new();
-        let read = std::io::Read::read_to_end(&mut std::io::stdin(), &mut bytes);
-        ("<stdin>".to_owned(), read.map(|_| bytes))
-    } else {
-        (path.display().to_string(), std::fs::read(path))
-    };
-    match bytes {
-        Ok(bytes) => Ok((file, bytes)),
-        Err(error) => Err(Error::new(ErrorKind::Io, format!("{file}: {error}")).into()),
-    }
 }
 
 #[cfg(test)]
@@ -236,10 +219,6 @@ mod tests {
     #[test]
     fn arguments_are_in_numerical_order() {
         let names = ["in10", "ct0", "in2", "const0", "out0", "tan0"];
-        let archive: Archive = names
-            .iter()
-            .map(|&name| (name, Tensor::scalar(1.0f32)))
-            .collect();
-        assert_eq!(arguments(&archive), ["in2", "in10", "ct0", "tan0"]);
+        assert_eq!(arguments(names.into_iter()), ["in2", "in10", "ct0", "tan0"]);
     }
 }

@@ -1,41 +1,46 @@
 //! `jaxide bench`: measures reading, compiling and running a program.
 
 use std::hint::black_box;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use jaxide::io::Archive;
-use jaxide_core::{Aval, DType, Result, Scalar, Tensor};
+use jaxide::io::Reader;
+use jaxide_core::{Aval, DType, Result, Scalar, Tensor, memory};
 use serde_json::json;
 
 use super::eval::archive;
-use crate::arguments::value;
+use crate::arguments::{Arguments, only_file};
 use crate::failure::Failure;
-use crate::program::{Backend, Program, only_file};
+use crate::output;
+use crate::program::{Backend, Program};
 
 /// Runs the command.
-pub(crate) fn run(arguments: &mut lexopt::Parser) -> std::result::Result<(), Failure> {
-    use lexopt::prelude::*;
-    let mut files: Vec<PathBuf> = Vec::new();
+pub(crate) fn run(arguments: &mut Arguments) -> std::result::Result<(), Failure> {
+    let mut files = Vec::new();
     let (mut inputs, mut output) = (None::<PathBuf>, None::<PathBuf>);
     let (mut backend, mut seconds, mut as_json) = (Backend::Native(None), 1.0f64, false);
     let mut threads = None::<usize>;
     while let Some(argument) = arguments.next()? {
-        match argument {
-            Long("inputs") => inputs = Some(value(arguments)?),
-            Long("output") => output = Some(value(arguments)?),
-            Long("backend") => backend = value(arguments)?,
-            Long("seconds") => seconds = value(arguments)?,
-            Long("threads") => threads = Some(value(arguments)?),
-            Long("json") => as_json = true,
-            Value(file) => files.push(file.into()),
-            other => return Err(other.unexpected().into()),
+        match argument.option() {
+            Some("--inputs") => inputs = Some(arguments.path("--inputs")?),
+            Some("--output") => output = Some(arguments.path("--output")?),
+            Some("--backend") => backend = arguments.value("--backend")?,
+            Some("--seconds") => seconds = arguments.seconds()?,
+            Some("--threads") => threads = Some(arguments.threads()?),
+            Some("--json") => as_json = true,
+            Some(_) => return Err(argument.unexpected()),
+            None => files.extend(argument.value()),
         }
     }
     let file = only_file(files)?;
+    if file == Path::new("-") {
+        return Err(Failure::usage(
+            "bench reads its FILE twice, which `-` cannot be",
+        ));
+    }
     let mut program = Program::read_legal(&file)?;
     let args = match inputs {
-        Some(path) => program.inputs(&Archive::read_npz(&path)?)?,
+        Some(path) => program.inputs(Some(Reader::open_npz(path)?))?,
         None => random_inputs(&mut program)?,
     };
     let measured =
@@ -48,8 +53,7 @@ pub(crate) fn run(arguments: &mut lexopt::Parser) -> std::result::Result<(), Fai
     if let Some(path) = output {
         archive(&measured.results).write_npz(&path)?;
     }
-    measured.print(as_json);
-    Ok(())
+    output::print(measured.report(as_json))
 }
 
 /// Times of one program.
@@ -65,7 +69,7 @@ struct Measured {
 }
 
 fn measure(
-    file: &std::path::Path,
+    file: &Path,
     program: &Program,
     (backend, threads): (Backend, Option<usize>),
     args: &[Tensor],
@@ -86,8 +90,7 @@ fn measure(
     black_box(executable.run(args)?);
     let once = start.elapsed().max(Duration::from_nanos(10));
     let batch = (Duration::from_micros(20).as_nanos() / once.as_nanos()).clamp(1, 1000) as usize;
-    let end =
-        Instant::now() + Duration::try_from_secs_f64(seconds).unwrap_or(Duration::from_secs(1));
+    let end = Instant::now() + Duration::from_secs_f64(seconds);
     let mut runs = Vec::new();
     while runs.len() < 3 || Instant::now() < end {
         let start = Instant::now();
@@ -108,7 +111,7 @@ fn measure(
 }
 
 impl Measured {
-    fn print(&self, as_json: bool) {
+    fn report(&self, as_json: bool) -> String {
         let micros = |time: Duration| time.as_secs_f64() * 1e6;
         let (parse, compile) = (micros(self.parse) / 1e3, micros(self.compile) / 1e3);
         let (min, median) = (micros(self.runs[0]), micros(self.runs[self.runs.len() / 2]));
@@ -122,24 +125,32 @@ impl Measured {
                 "median_us": median,
                 "runs": self.count,
             });
-            println!("{numbers}");
-        } else {
-            println!("parse   {parse:>12.3} ms");
-            println!("compile {compile:>12.3} ms");
-            println!("first   {first:>12.2} us");
-            println!("min     {min:>12.2} us");
-            println!("median  {median:>12.2} us of {} runs", self.count);
+            return format!("{numbers}\n");
         }
+        format!(
+            "parse   {parse:>12.3} ms\n\
+             compile {compile:>12.3} ms\n\
+             first   {first:>12.2} us\n\
+             min     {min:>12.2} us\n\
+             median  {median:>12.2} us of {} runs\n",
+            self.count
+        )
     }
 }
 
 /// Random constants and arguments of the types that the program asks for.
 fn random_inputs(program: &mut Program) -> Result<Vec<Tensor>> {
+    let constants = program.jaxpr.jaxpr.const_avals();
+    let mut total = 0usize;
+    for aval in constants.iter().chain(&program.jaxpr.in_avals()) {
+        total = total.saturating_add(jaxide_core::byte_size(&aval.shape, aval.dtype)?);
+    }
+    memory::check(total)?;
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let mut arrays = |avals: Vec<Aval>| -> Result<Vec<Tensor>> {
         avals.iter().map(|aval| random.array(aval)).collect()
     };
-    program.jaxpr.consts = arrays(program.jaxpr.jaxpr.const_avals())?;
+    program.jaxpr.consts = arrays(constants)?;
     arrays(program.jaxpr.in_avals())
 }
 
@@ -158,9 +169,8 @@ impl Random {
     /// Floats in [-1, 1), small integers, truth values.
     fn array(&mut self, aval: &Aval) -> Result<Tensor> {
         let size = aval.dtype.size();
-        jaxide_core::check_allocatable(jaxide_core::byte_size(&aval.shape, aval.dtype)?)?;
         let count = jaxide_core::element_count(&aval.shape)?;
-        let mut bytes = Vec::with_capacity(count * size);
+        let mut bytes = memory::reserved(jaxide_core::byte_size(&aval.shape, aval.dtype)?)?;
         for _ in 0..count {
             let bits = self.next();
             let unit = (bits >> 11) as f64 / (1u64 << 52) as f64 - 1.0;

@@ -1,23 +1,22 @@
 //! `jaxide check`: reads programs and reports their mistakes, those of the text and those of types; and notes what is
 //! kept as text, since it is none of JAX's.
 
-use std::path::PathBuf;
-
 use jaxide_core::jaxpr::check;
 
+use crate::arguments::{self, Argument, Arguments};
 use crate::failure::Failure;
 use crate::program::Program;
 
 /// Runs the command.
-pub(crate) fn run(arguments: &mut lexopt::Parser) -> Result<(), Failure> {
-    use lexopt::prelude::*;
-    let mut files: Vec<PathBuf> = Vec::new();
+pub(crate) fn run(arguments: &mut Arguments) -> Result<(), Failure> {
+    let mut files = Vec::new();
     while let Some(argument) = arguments.next()? {
         match argument {
-            Value(file) => files.push(file.into()),
-            other => return Err(other.unexpected().into()),
+            Argument::Value(file) => files.push(file),
+            Argument::Option(_) => return Err(argument.unexpected()),
         }
     }
+    let files = arguments::files(files)?;
     if files.is_empty() {
         return Err(Failure::usage("a FILE is missing"));
     }

@@ -2,33 +2,32 @@
 
 use std::path::PathBuf;
 
-use jaxide::io::Archive;
+use jaxide::io::{Archive, Reader};
 use jaxide_core::Tensor;
 
-use crate::arguments::value;
+use crate::arguments::{Arguments, only_file};
 use crate::failure::Failure;
 use crate::output;
-use crate::program::{Backend, Program, only_file};
+use crate::program::{Backend, Program};
 
 /// Runs the command.
-pub(crate) fn run(arguments: &mut lexopt::Parser) -> Result<(), Failure> {
-    use lexopt::prelude::*;
-    let mut files: Vec<PathBuf> = Vec::new();
+pub(crate) fn run(arguments: &mut Arguments) -> Result<(), Failure> {
+    let mut files = Vec::new();
     let (mut backend, mut inputs, mut output) = (Backend::Eval, None::<PathBuf>, None::<PathBuf>);
     let mut threads = None::<usize>;
     while let Some(argument) = arguments.next()? {
-        match argument {
-            Long("backend") => backend = value(arguments)?,
-            Long("inputs") => inputs = Some(value(arguments)?),
-            Long("output") => output = Some(value(arguments)?),
-            Long("threads") => threads = Some(value(arguments)?),
-            Value(file) => files.push(file.into()),
-            other => return Err(other.unexpected().into()),
+        match argument.option() {
+            Some("--backend") => backend = arguments.value("--backend")?,
+            Some("--inputs") => inputs = Some(arguments.path("--inputs")?),
+            Some("--output") => output = Some(arguments.path("--output")?),
+            Some("--threads") => threads = Some(arguments.threads()?),
+            Some(_) => return Err(argument.unexpected()),
+            None => files.extend(argument.value()),
         }
     }
     let mut program = Program::read_legal(&only_file(files)?)?;
-    let given = inputs.map_or_else(|| Ok(Archive::new()), Archive::read_npz)?;
-    let args = program.inputs(&given)?;
+    let given = inputs.map(Reader::open_npz).transpose()?;
+    let args = program.inputs(given)?;
     let results = backend
         .run(&program.jaxpr, &args, threads)
         .map_err(|error| program.failure(error))?;

@@ -1,11 +1,12 @@
 //! `jaxide fmt`: prints programs laid out as JAX does.
 
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use jaxide::io::write_file;
 use jaxide_core::jaxpr::PrintOptions;
-use jaxide_core::{Error, ErrorKind};
 
+use crate::arguments::{self, Arguments};
 use crate::failure::Failure;
 use crate::output;
 use crate::program::Program;
@@ -19,46 +20,59 @@ enum Mode {
 }
 
 /// Runs the command.
-pub(crate) fn run(arguments: &mut lexopt::Parser) -> Result<(), Failure> {
-    use lexopt::prelude::*;
-    let (mut files, mut mode, mut options) =
-        (Vec::<PathBuf>::new(), Mode::Print, PrintOptions::default());
+pub(crate) fn run(arguments: &mut Arguments) -> Result<(), Failure> {
+    let (mut files, mut mode, mut options) = (Vec::new(), Mode::Print, PrintOptions::default());
     while let Some(argument) = arguments.next()? {
-        match argument {
-            Long("check") => mode = Mode::Check,
-            Long("write") | Short('w') => mode = Mode::Write,
-            Long("classic") => options.classic = true,
-            Value(file) => files.push(file.into()),
-            other => return Err(other.unexpected().into()),
+        match argument.option() {
+            Some("--check" | "--write" | "-w") if mode != Mode::Print => {
+                return Err(Failure::usage("--check and --write exclude each other"));
+            }
+            Some("--check") => mode = Mode::Check,
+            Some("--write" | "-w") => mode = Mode::Write,
+            Some("--classic") => options.classic = true,
+            Some(_) => return Err(argument.unexpected()),
+            None => files.extend(argument.value()),
         }
+    }
+    let mut files = arguments::files(files)?;
+    if mode == Mode::Write && (files.is_empty() || files.iter().any(|file| file == Path::new("-")))
+    {
+        return Err(Failure::usage(
+            "--write changes a FILE, and standard input is none",
+        ));
     }
     if files.is_empty() {
         files.push("-".into());
     }
-    let mut different = false;
+    options.color = mode == Mode::Print
+        && std::io::stdout().is_terminal()
+        && std::env::var_os("NO_COLOR").is_none();
+    let mut well = true;
     for file in &files {
-        let program = Program::read(file)?;
-        options.color = mode == Mode::Print
-            && std::io::stdout().is_terminal()
-            && std::env::var_os("NO_COLOR").is_none();
-        let formatted = format!("{}\n", program.jaxpr.display(&options));
-        match mode {
-            Mode::Print => output::print(formatted)?,
-            Mode::Check if formatted != program.text() => {
-                output::print(format_args!("{} is not formatted\n", file.display()))?;
-                different = true;
+        match format(file, &mode, &options) {
+            Ok(same) => well &= same,
+            Err(failure) => {
+                failure.report();
+                well = false;
             }
-            Mode::Write if formatted != program.text() && file != Path::new("-") => {
-                std::fs::write(file, formatted).map_err(|error| {
-                    Error::new(ErrorKind::Io, format!("{}: {error}", file.display()))
-                })?;
-            }
-            Mode::Write | Mode::Check => {}
         }
     }
-    if different {
-        Err(Failure::Reported)
-    } else {
-        Ok(())
+    if well { Ok(()) } else { Err(Failure::Reported) }
+}
+
+/// Formats one file. Whether that is as it should be.
+fn format(file: &Path, mode: &Mode, options: &PrintOptions) -> Result<bool, Failure> {
+    let program = Program::read(file)?;
+    let formatted = format!("{}\n", program.jaxpr.display(options));
+    let same = formatted == program.text();
+    match mode {
+        Mode::Print => output::print(formatted)?,
+        Mode::Check if !same => {
+            output::print(format_args!("{} is not formatted\n", file.display()))?;
+            return Ok(false);
+        }
+        Mode::Write if !same => write_file(file, formatted.as_bytes())?,
+        Mode::Write | Mode::Check => {}
     }
+    Ok(true)
 }

@@ -1,11 +1,9 @@
 //! `jaxide lower`: prints what a program is compiled to.
 
-use std::path::PathBuf;
-
-use crate::arguments::value;
+use crate::arguments::{Arguments, only_file};
 use crate::failure::Failure;
 use crate::output;
-use crate::program::{Program, native, only_file};
+use crate::program::{Program, native};
 
 /// Which stage is printed.
 #[derive(Clone, Copy)]
@@ -31,16 +29,15 @@ impl std::str::FromStr for Stage {
 }
 
 /// Runs the command.
-pub(crate) fn run(arguments: &mut lexopt::Parser) -> Result<(), Failure> {
-    use lexopt::prelude::*;
-    let mut files: Vec<PathBuf> = Vec::new();
+pub(crate) fn run(arguments: &mut Arguments) -> Result<(), Failure> {
+    let mut files = Vec::new();
     let (mut stage, mut threads) = (Stage::Loops, None::<usize>);
     while let Some(argument) = arguments.next()? {
-        match argument {
-            Long("emit") => stage = value(arguments)?,
-            Long("threads") => threads = Some(value(arguments)?),
-            Value(file) => files.push(file.into()),
-            other => return Err(other.unexpected().into()),
+        match argument.option() {
+            Some("--emit") => stage = arguments.value("--emit")?,
+            Some("--threads") => threads = Some(arguments.threads()?),
+            Some(_) => return Err(argument.unexpected()),
+            None => files.extend(argument.value()),
         }
     }
     let mut program = Program::read_legal(&only_file(files)?)?;

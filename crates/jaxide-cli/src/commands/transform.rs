@@ -1,32 +1,34 @@
 //! `jaxide transform`: prints a program after transformations.
 
-use std::path::PathBuf;
-
 use jaxide_core::ClosedJaxpr;
 use jaxide_core::prims::Name;
 use jaxide_core::transform::{Step, apply};
 
+use crate::arguments::{Argument, Arguments, only_file};
 use crate::failure::Failure;
 use crate::output;
-use crate::program::{Program, only_file};
+use crate::program::Program;
 
 /// Runs the command.
-pub(crate) fn run(arguments: &mut lexopt::Parser) -> Result<(), Failure> {
-    use lexopt::prelude::*;
-    let mut files: Vec<PathBuf> = Vec::new();
+pub(crate) fn run(arguments: &mut Arguments) -> Result<(), Failure> {
+    // A step may be applied twice.
+    arguments.let_repeat();
+    let mut files = Vec::new();
     let mut steps: Vec<(String, Settings)> = Vec::new();
     while let Some(argument) = arguments.next()? {
         match argument {
-            Long(name) => {
-                let name = name.replace('_', "-");
-                let settings = match arguments.optional_value() {
-                    Some(value) => Settings::parse(&value.to_string_lossy())?,
-                    None => following(arguments)?,
+            Argument::Option(option) => {
+                let Some(name) = option.strip_prefix("--") else {
+                    return Err(Argument::Option(option).unexpected());
                 };
-                steps.push((name, settings));
+                // Settings in the next word are known by their `=`.
+                let settings =
+                    arguments.value_if(|next| !next.starts_with('-') && next.contains('='))?;
+                let settings =
+                    settings.map_or(Ok(Settings::default()), |text| Settings::parse(&text));
+                steps.push((name.replace('_', "-"), settings?));
             }
-            Value(file) => files.push(file.into()),
-            other => return Err(other.unexpected().into()),
+            Argument::Value(file) => files.push(file),
         }
     }
     let program = Program::read_legal(&only_file(files)?)?;
@@ -36,19 +38,6 @@ pub(crate) fn run(arguments: &mut lexopt::Parser) -> Result<(), Failure> {
         jaxpr = apply(&jaxpr, &step).map_err(|error| program.failure(error))?;
     }
     output::print(format_args!("{jaxpr}\n"))
-}
-
-/// The settings of a step in the next argument, if it is one: it has a `=`.
-fn following(arguments: &mut lexopt::Parser) -> Result<Settings, Failure> {
-    let mut raw = arguments.raw_args()?;
-    let next = raw.next_if(|next| {
-        let next = next.to_string_lossy();
-        !next.starts_with('-') && next.contains('=')
-    });
-    next.map_or_else(
-        || Ok(Settings::default()),
-        |next| Settings::parse(&next.to_string_lossy()),
-    )
 }
 
 /// `argnums=0,1,tangent_outs=0`: names and lists of values.

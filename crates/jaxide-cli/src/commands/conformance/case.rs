@@ -51,7 +51,7 @@ impl Case {
     }
 
     fn of_manifest(folder: &Path, manifest: &Path) -> Result<Vec<Self>> {
-        let text = std::fs::read_to_string(manifest).map_err(|error| io(manifest, &error))?;
+        let text = crate::input::text(manifest)?;
         let lines = text
             .lines()
             .enumerate()

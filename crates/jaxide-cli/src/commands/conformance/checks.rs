@@ -1,12 +1,13 @@
 //! What a case must fulfil.
 
-use jaxide::io::Archive;
+use jaxide::io::Reader;
 use jaxide_core::jaxpr::text_compare::{normalise, same_up_to_names, without_layout};
 use jaxide_core::transform::apply;
-use jaxide_core::{ClosedJaxpr, Error, ErrorKind, Result, Tensor, parse};
+use jaxide_core::{ClosedJaxpr, ErrorKind, Result, Tensor, parse};
 
 use super::case::Case;
 use super::compare::difference;
+use crate::input;
 use crate::program::{Backend, constants};
 
 /// A property that cases are checked for.
@@ -98,8 +99,8 @@ pub(super) fn run(case: &Case, backend: Backend) -> Vec<Verdict> {
             .and_then(|jaxpr| transformed_text(case, jaxpr));
         add(Check::Text, text);
         let numbers = transformed.and_then(|jaxpr| {
-            let npz = Archive::read_npz(&case.file(&case.name, "npz"))?;
-            results_differ(case, &npz, &jaxpr, backend)
+            let mut npz = Reader::open_npz(&case.file(&case.name, "npz"))?;
+            results_differ(case, &mut npz, &jaxpr, backend)
         });
         add(Check::Transform, numbers);
     }
@@ -109,8 +110,7 @@ pub(super) fn run(case: &Case, backend: Backend) -> Vec<Verdict> {
 /// The text of a program and what it says.
 fn read(case: &Case, name: &str, extension: &str) -> Result<(String, ClosedJaxpr)> {
     let path = case.file(name, extension);
-    let text = std::fs::read_to_string(&path)
-        .map_err(|error| Error::new(ErrorKind::Io, format!("{}: {error}", path.display())))?;
+    let text = input::text(&path)?;
     let jaxpr = parse(&text)?;
     Ok((text, jaxpr))
 }
@@ -151,15 +151,15 @@ fn evaluation(
     mut jaxpr: ClosedJaxpr,
     backend: Backend,
 ) -> Result<Option<String>> {
-    let npz = Archive::read_npz(&case.file(archive, "npz"))?;
-    jaxpr.consts = constants(&jaxpr, &npz)?;
-    results_differ(case, &npz, &jaxpr, backend)
+    let mut npz = Reader::open_npz(&case.file(archive, "npz"))?;
+    jaxpr.consts = constants(&jaxpr, |name, aval| npz.value(name, aval))?;
+    results_differ(case, &mut npz, &jaxpr, backend)
 }
 
 /// The first difference between expected results and those of a jaxpr.
 fn results_differ(
     case: &Case,
-    npz: &Archive,
+    npz: &mut Reader,
     jaxpr: &ClosedJaxpr,
     backend: Backend,
 ) -> Result<Option<String>> {
@@ -195,7 +195,8 @@ fn results_differ(
 fn transformed(case: &Case, base: &str) -> Result<ClosedJaxpr> {
     let (_, mut jaxpr) = read(case, base, "jaxpr")?;
     if !jaxpr.jaxpr.constvars.is_empty() {
-        jaxpr.consts = constants(&jaxpr, &Archive::read_npz(&case.file(base, "npz"))?)?;
+        let mut npz = Reader::open_npz(case.file(base, "npz"))?;
+        jaxpr.consts = constants(&jaxpr, |name, aval| npz.value(name, aval))?;
     }
     case.steps()?
         .iter()
@@ -210,8 +211,7 @@ fn transformed_text(case: &Case, jaxpr: &ClosedJaxpr) -> Result<Option<String>> 
     } else {
         case.file(&case.name, "jaxpr")
     };
-    let want = std::fs::read_to_string(&path)
-        .map_err(|error| Error::new(ErrorKind::Io, format!("{}: {error}", path.display())))?;
+    let want = input::text(&path)?;
     let got = jaxpr.to_string();
     Ok((!same_up_to_names(&got, &want)).then(|| first_line_that_differs(&got, &want)))
 }

@@ -28,7 +28,7 @@ impl Known {
         let io = |message: &dyn std::fmt::Display| {
             Error::new(ErrorKind::Io, format!("{}: {message}", path.display()))
         };
-        let text = std::fs::read_to_string(path).map_err(|error| io(&error))?;
+        let text = crate::input::text(path)?;
         Self::parse(&text, backend).map_err(|error| io(&error.message()))
     }
 

@@ -16,8 +16,9 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
-use crate::arguments::value;
+use crate::arguments::{self, Arguments};
 use crate::failure::Failure;
+use crate::output;
 use crate::program::Backend;
 use case::Case;
 use checks::{Check, Outcome, Verdict};
@@ -27,20 +28,21 @@ use known::Known;
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// Runs the command.
-pub(crate) fn run(arguments: &mut lexopt::Parser) -> Result<(), Failure> {
-    use lexopt::prelude::*;
-    let (mut folder, mut backend, mut filter) = (None::<PathBuf>, Backend::Eval, String::new());
+pub(crate) fn run(arguments: &mut Arguments) -> Result<(), Failure> {
+    let (mut folders, mut backend, mut filter) = (Vec::new(), Backend::Eval, String::new());
     let (mut known, mut as_json) = (None::<PathBuf>, false);
     while let Some(argument) = arguments.next()? {
-        match argument {
-            Long("backend") => backend = value(arguments)?,
-            Long("filter") => filter = value(arguments)?,
-            Long("known") => known = Some(value(arguments)?),
-            Long("json") => as_json = true,
-            Value(path) if folder.is_none() => folder = Some(path.into()),
-            other => return Err(other.unexpected().into()),
+        match argument.option() {
+            Some("--backend") => backend = arguments.value("--backend")?,
+            Some("--filter") => filter = arguments.value("--filter")?,
+            Some("--known") => known = Some(arguments.path("--known")?),
+            Some("--json") => as_json = true,
+            Some(_) => return Err(argument.unexpected()),
+            None if folders.is_empty() => folders.extend(argument.value()),
+            None => return Err(argument.unexpected()),
         }
     }
+    let folder = arguments::files(folders)?.pop();
     let folder = folder.ok_or_else(|| Failure::usage("a DIR is missing"))?;
     let known = Known::read(known.as_deref(), backend)?;
     let mut cases = Case::all(&folder)?;
@@ -50,11 +52,11 @@ pub(crate) fn run(arguments: &mut lexopt::Parser) -> Result<(), Failure> {
         for verdict in verdicts {
             report.add(case, verdict, &known);
         }
-    });
+    })?;
     if as_json {
-        println!("{}", report.json());
+        output::print(format_args!("{}\n", report.json()))?;
     } else {
-        report.print();
+        output::print(report.text())?;
     }
     if report.failures.is_empty() {
         Ok(())
@@ -119,7 +121,8 @@ impl Report {
         }
     }
 
-    fn print(&self) {
+    fn text(&self) -> String {
+        let mut text = String::new();
         let sections = [
             ("FAIL", &self.failures),
             ("unsupported", &self.unsupported),
@@ -129,23 +132,21 @@ impl Report {
         for (title, lines) in sections {
             for line in lines {
                 let why = line.why.replace('\n', "\n    ");
-                println!("{title}: {} {}: {why}", line.check.name(), line.case);
+                text += &format!("{title}: {} {}: {why}\n", line.check.name(), line.case);
             }
         }
         for check in Check::ALL {
             let count = self.counts.get(check).copied().unwrap_or_default();
-            println!(
-                "{:<10} {:>5} passed {:>5} failed {:>5} unsupported",
+            text += &format!(
+                "{:<10} {:>5} passed {:>5} failed {:>5} unsupported\n",
                 check.name(),
                 count.pass,
                 count.fail,
                 count.unsupported
             );
         }
-        println!(
-            "{} failures are listed with their reasons",
-            self.known.len()
-        );
+        let known = self.known.len();
+        text + &format!("{known} failures are listed with their reasons\n")
     }
 
     fn json(&self) -> Json {

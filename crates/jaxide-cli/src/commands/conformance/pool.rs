@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
+use jaxide_core::{Error, ErrorKind, Result};
+
 use super::case::Case;
 use super::checks::{self, Check, Outcome, Verdict};
 use crate::program::{Backend, STACK};
@@ -24,7 +26,7 @@ pub(super) fn run(
     backend: Backend,
     limit: Duration,
     mut report: impl FnMut(&str, Vec<Verdict>),
-) {
+) -> Result<()> {
     // Panics are reported as failures of their cases, not on the terminal.
     std::panic::set_hook(Box::new(|_| {}));
     let pool = Arc::new(Pool {
@@ -35,7 +37,7 @@ pub(super) fn run(
     let (sender, receiver) = channel();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     for _ in 0..threads {
-        pool.spawn(&sender);
+        pool.spawn(&sender)?;
     }
     let mut running: HashMap<usize, Instant> = HashMap::new();
     let mut finished: Vec<Option<Vec<Verdict>>> = Vec::new();
@@ -65,7 +67,7 @@ pub(super) fn run(
                     finished[index] = Some(vec![failure(why)]);
                     left -= 1;
                     // Its thread cannot be stopped; another takes its place.
-                    pool.spawn(&sender);
+                    pool.spawn(&sender)?;
                 }
             }
             Err(RecvTimeoutError::Disconnected) => break,
@@ -74,6 +76,7 @@ pub(super) fn run(
     for (case, verdicts) in pool.cases.iter().zip(finished) {
         report(&case.path(), verdicts.unwrap_or_default());
     }
+    Ok(())
 }
 
 struct Pool {
@@ -84,7 +87,7 @@ struct Pool {
 
 impl Pool {
     /// Starts a worker that takes one case after another.
-    fn spawn(self: &Arc<Self>, sender: &Sender<Message>) {
+    fn spawn(self: &Arc<Self>, sender: &Sender<Message>) -> Result<()> {
         let (pool, sender) = (self.clone(), sender.clone());
         let work = move || {
             loop {
@@ -102,11 +105,10 @@ impl Pool {
                 }
             }
         };
-        // Without threads nothing can be run: the error is as good as a panic.
-        std::thread::Builder::new()
-            .stack_size(STACK)
-            .spawn(work)
-            .expect("a thread can be started");
+        let started = std::thread::Builder::new().stack_size(STACK).spawn(work);
+        started.map(drop).map_err(|error| {
+            Error::new(ErrorKind::Io, format!("no thread can be started: {error}"))
+        })
     }
 }
 

@@ -47,6 +47,7 @@ use diagnostic::Mistake;
 /// Every mistake that was found, each with its place. Hostile text is an error too: nesting is bounded, and so is the
 /// size of every shape.
 pub fn parse(text: &str) -> Result<ClosedJaxpr, ParseError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut cursor = Cursor::new(text);
     let program = cursor.program().and_then(|program| {
         cursor.skip_blanks();
@@ -73,19 +74,37 @@ pub fn parse(text: &str) -> Result<ClosedJaxpr, ParseError> {
 /// As [`parse`], from bytes that should be UTF-8.
 ///
 /// # Errors
-/// As [`parse`]; also when the bytes are not UTF-8.
+/// As [`parse`] and [`decode`].
 pub fn parse_bytes(bytes: &[u8]) -> Result<ClosedJaxpr, ParseError> {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => parse(text),
-        Err(error) => {
-            let text = String::from_utf8_lossy(bytes);
-            let at = error.valid_up_to();
-            let mistake = Mistake::new(at..at + 1, "the text is not UTF-8");
-            Err(ParseError::new(
-                &text,
-                vec![mistake],
-                &diagnostic::Lines::of(&text),
-            ))
-        }
-    }
+    parse(decode(bytes)?)
+}
+
+/// The text that bytes are in UTF-8, without the mark in front that some editors write.
+///
+/// # Errors
+/// When they are no UTF-8, with the place of the first byte that is none; of UTF-16 it is said that it is that.
+///
+/// ```
+/// use jaxide_core::jaxpr::parse::decode;
+/// assert_eq!(decode(b"\xef\xbb\xbf{ }")?, "{ }");
+/// let error = decode(b"\xff\xfe{\0 \0}\0").unwrap_err();
+/// assert_eq!(error.diagnostics()[0].message, "the text is UTF-16, and not UTF-8");
+/// # Ok::<(), jaxide_core::ParseError>(())
+/// ```
+pub fn decode(bytes: &[u8]) -> Result<&str, ParseError> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    std::str::from_utf8(bytes).map_err(|error| {
+        let text = String::from_utf8_lossy(bytes);
+        // Up to there the text is as long as its bytes.
+        let at = error.valid_up_to();
+        let end = at + text[at..].chars().next().map_or(0, char::len_utf8);
+        let marked = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
+        let message = if marked {
+            "the text is UTF-16, and not UTF-8"
+        } else {
+            "the text is not UTF-8"
+        };
+        let mistake = Mistake::new(at..end, message);
+        ParseError::new(&text, vec![mistake], &diagnostic::Lines::of(&text))
+    })
 }
