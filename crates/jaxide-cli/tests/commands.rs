@@ -1,54 +1,8 @@
 //! The program as users run it.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+mod run;
 
-/// A folder of its own for each test.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(test: &str) -> Self {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
-        let _ = std::fs::remove_dir_all(&path);
-        std::fs::create_dir_all(&path).unwrap();
-        Folder(path)
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        std::fs::write(self.0.join(name), text).unwrap();
-    }
-
-    fn read(&self, name: &str) -> Vec<u8> {
-        std::fs::read(self.0.join(name)).unwrap()
-    }
-
-    fn run(&self, arguments: &str) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_jaxide"))
-            .current_dir(&self.0)
-            .args(arguments.split_whitespace())
-            .env("NO_COLOR", "1")
-            .stdin(Stdio::null())
-            .output()
-            .unwrap()
-    }
-
-    /// A command that succeeds prints this.
-    #[track_caller]
-    fn prints(&self, arguments: &str, expected: &str) {
-        let output = self.run(arguments);
-        assert_eq!(text(&output.stderr), "");
-        assert_eq!(text(&output.stdout), expected);
-        assert_eq!(output.status.code(), Some(0));
-    }
-
-    /// A command fails with this message and exit status.
-    #[track_caller]
-    fn fails(&self, arguments: &str, status: i32, expected: &str) {
-        let output = self.run(arguments);
-        assert_eq!(text(&output.stderr), expected);
-        assert_eq!(output.status.code(), Some(status));
-    }
-}
+use run::Folder;
 
 fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap()
@@ -151,7 +105,7 @@ fn eval_reads_and_writes_archives() {
     folder.fails(
         "eval f.jaxpr --backend gpu",
         2,
-        "error: cannot parse argument \"gpu\": there is no backend `gpu`, only eval, native, native-avx512, native-avx2 and \
+        "error: --backend: there is no backend `gpu`, only eval, native, native-avx512, native-avx2 and \
          native-portable\n\nTry `jaxide help`.\n",
     );
 }

@@ -7,7 +7,7 @@ use indexmap::{IndexMap, IndexSet};
 use jaxide_core::{Aval, Error, ErrorKind, Result, Tensor};
 use jaxide_tree::{KeyPath, Pytree};
 
-use super::{broken, in_member, stored};
+use super::{broken, in_member, shortened, stored};
 use crate::array::Array;
 use crate::trace::aval_of;
 
@@ -165,7 +165,11 @@ pub(super) fn tree<T: Pytree<Array>>(
 
 /// An array that is not there.
 pub(super) fn missing<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Error {
-    broken(format!("there is no member `{name}`, only {}", list(names)))
+    broken(format!(
+        "there is no member `{}`, only {}",
+        shortened(name),
+        list(names)
+    ))
 }
 
 /// What the leaf at a path is called.
@@ -180,11 +184,10 @@ fn name(path: &KeyPath) -> String {
 /// At most eight names.
 fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let names: Vec<&str> = names.collect();
-    match &names[..] {
-        [] => "none".to_owned(),
-        [.., _] if names.len() > 8 => {
-            format!("{} and {} more", names[..8].join(", "), names.len() - 8)
-        }
-        _ => names.join(", "),
+    let shown: Vec<_> = names.iter().take(8).map(|name| shortened(name)).collect();
+    match names.len() {
+        0 => "none".to_owned(),
+        count @ 9.. => format!("{} and {} more", shown.join(", "), count - 8),
+        _ => shown.join(", "),
     }
 }

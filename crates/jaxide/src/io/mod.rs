@@ -136,7 +136,16 @@ fn in_file(path: &Path, error: &Error) -> Error {
 
 /// An error about an array of a name.
 fn in_member(name: &str, error: &Error) -> Error {
-    prefixed(&format!("member `{name}`"), error)
+    prefixed(&format!("member `{}`", shortened(name)), error)
+}
+
+/// A name as messages show it: those of hostile files have any length.
+fn shortened(name: &str) -> std::borrow::Cow<'_, str> {
+    const SHOWN: usize = 100;
+    match name.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}...", &name[..end]).into(),
+        None => name.into(),
+    }
 }
 
 fn prefixed(what: &str, error: &Error) -> Error {

@@ -131,6 +131,7 @@ impl<R: Read + Seek> Reader<R> {
             self.declared(index)
                 .map_err(|error| in_member(name, &error))
         });
+        let declared = declared.map(|(aval, _)| aval);
         declared.map_err(|error| self.named(&error))
     }
 
@@ -175,14 +176,17 @@ impl<R: Read + Seek> Reader<R> {
 
     fn unnamed_all(&mut self) -> Result<Archive> {
         let names: Vec<(String, usize)> = self.names.clone().into_iter().collect();
-        let mut total = 0usize;
+        let (mut total, mut scratch) = (0usize, 0);
         for (name, index) in &names {
-            let declared = self
-                .declared(*index)
-                .and_then(|aval| byte_size(&aval.shape, aval.dtype));
-            total = total.saturating_add(declared.map_err(|error| in_member(name, &error))?);
+            let declared = self.declared(*index).and_then(|(aval, memory)| {
+                let size = byte_size(&aval.shape, aval.dtype)?;
+                Ok((size, memory - size))
+            });
+            let (size, more) = declared.map_err(|error| in_member(name, &error))?;
+            total = total.saturating_add(size);
+            scratch = scratch.max(more);
         }
-        memory::check(total)?;
+        memory::check(total.saturating_add(scratch))?;
         let mut archive = Archive::new();
         for (name, index) in names {
             let array = self
@@ -196,7 +200,7 @@ impl<R: Read + Seek> Reader<R> {
     fn unnamed_value(&mut self, name: &str, aval: &Aval) -> Result<Tensor> {
         let index = self.index(name)?;
         let mut read = || {
-            stored::can_be(&self.declared(index)?, aval)?;
+            stored::can_be(&self.declared(index)?.0, aval)?;
             stored::restored(&self.elements(index)?, aval)
         };
         read().map_err(|error| in_member(name, &error))
@@ -209,12 +213,13 @@ impl<R: Read + Seek> Reader<R> {
         }
     }
 
-    fn declared(&mut self, index: usize) -> Result<Aval> {
+    /// The type of an array, and the memory that reading it takes.
+    fn declared(&mut self, index: usize) -> Result<(Aval, usize)> {
         match &mut self.members {
             #[cfg(feature = "npz")]
-            Members::Npz(members) => members.aval(index),
+            Members::Npz(members) => members.declared(index),
             #[cfg(feature = "safetensors")]
-            Members::Safetensors(members) => members.aval(index),
+            Members::Safetensors(members) => members.declared(index),
         }
     }
 

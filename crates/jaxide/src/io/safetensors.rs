@@ -170,8 +170,14 @@ impl<R: Read + Seek> Members<R> {
         Ok((members, names))
     }
 
-    /// The type that the header declares.
-    pub(super) fn aval(&mut self, index: usize) -> Result<Aval> {
+    /// The type that the header declares, and the memory that reading it takes.
+    pub(super) fn declared(&mut self, index: usize) -> Result<(Aval, usize)> {
+        let aval = self.aval(index)?;
+        let size = byte_size(&aval.shape, aval.dtype)?;
+        Ok((aval, size))
+    }
+
+    fn aval(&self, index: usize) -> Result<Aval> {
         let info = &self.infos[index];
         let dtype = DType::ALL
             .iter()

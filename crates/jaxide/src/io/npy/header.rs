@@ -70,6 +70,16 @@ impl Header {
         Aval::new(self.dtype, &self.shape)
     }
 
+    /// The bytes of memory that reading takes: where elements are put in another order, they are there twice.
+    ///
+    /// # Errors
+    /// When they cannot be addressed.
+    pub(in super::super) fn memory(&self) -> Result<usize> {
+        let size = byte_size(&self.shape, self.dtype)?;
+        let copies = if self.fortran_order { 2 } else { 1 };
+        Ok(size.saturating_mul(copies))
+    }
+
     /// The bytes of header and elements.
     ///
     /// # Errors

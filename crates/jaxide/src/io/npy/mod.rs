@@ -4,7 +4,7 @@
 
 use std::io::{Read, Write};
 
-use jaxide_core::{DType, Error, ErrorKind, Result, Tensor};
+use jaxide_core::{DType, Error, ErrorKind, Result, Tensor, memory};
 
 use super::broken;
 use header::MAGIC;
@@ -18,6 +18,7 @@ pub(super) use header::Header;
 /// # Errors
 /// When there is no memory for it, or the data end early.
 pub(super) fn elements(header: &Header, reader: &mut impl Read) -> Result<Tensor> {
+    memory::check(header.memory()?)?;
     let mut array = Tensor::from_reader(&header.shape, header.dtype, reader)?;
     let part = header.dtype.real().size();
     if header.big_endian && part > 1 {

@@ -130,9 +130,10 @@ impl<R: Read + Seek> Members<R> {
         Ok((Members { zip, ends }, names))
     }
 
-    /// The type that a member declares.
-    pub(super) fn aval(&mut self, index: usize) -> Result<Aval> {
-        Ok(self.open(index)?.0.aval())
+    /// The type that a member declares, and the memory that reading it takes.
+    pub(super) fn declared(&mut self, index: usize) -> Result<(Aval, usize)> {
+        let (header, _) = self.open(index)?;
+        Ok((header.aval(), header.memory()?))
     }
 
     /// The array of a member.
@@ -191,8 +192,9 @@ fn ends<R: Read + Seek>(
             .and_then(|at| at.checked_add(size));
         if end.is_none_or(|end| end > next) {
             let member = zip.by_index_data(index).map_err(|error| damaged(&error))?;
-            let name = member.name().map_err(|error| damaged(&error))?;
-            return Err(in_member(&name, &broken("it overlaps with what follows")));
+            let file = member.name().map_err(|error| damaged(&error))?;
+            let name = file.strip_suffix(".npy").unwrap_or(&file);
+            return Err(in_member(name, &broken("it overlaps with what follows")));
         }
         ends[index] = next;
         next = start;
