@@ -104,6 +104,8 @@ impl Executable<'_> {
 pub(crate) struct Program {
     file: String,
     text: String,
+    /// Whether a byte-order mark stands in front of the text.
+    marked: bool,
     /// What it says.
     pub(crate) jaxpr: ClosedJaxpr,
 }
@@ -114,7 +116,12 @@ impl Program {
         let (file, bytes) = (input::name(path), input::bytes(path)?);
         let read = decode(&bytes).and_then(|text| Ok((text.to_owned(), parse(text)?)));
         match read {
-            Ok((text, jaxpr)) => Ok(Program { file, text, jaxpr }),
+            Ok((text, jaxpr)) => Ok(Program {
+                file,
+                marked: text.len() < bytes.len(),
+                text,
+                jaxpr,
+            }),
             Err(error) => Err(Failure::Parse { file, error }),
         }
     }
@@ -131,9 +138,9 @@ impl Program {
         }
     }
 
-    /// The text as it was read.
-    pub(crate) fn text(&self) -> &str {
-        &self.text
+    /// Whether the file is this text, and nothing else.
+    pub(crate) fn is(&self, text: &str) -> bool {
+        !self.marked && self.text == text
     }
 
     /// Prints what it holds that has no meaning here.

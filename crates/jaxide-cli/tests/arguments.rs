@@ -333,7 +333,7 @@ fn attempt(folder: &Folder, seed: u64) -> Result<i32, String> {
     };
     let (unread_out, unread_err) = (random.below(8), random.below(8));
     let memory = random.below(10);
-    let mut run = || {
+    let run = || {
         let mut command = folder.command(env!("CARGO_BIN_EXE_jaxide"));
         command.args(&words).stdout(Stdio::null());
         match unread_out {

@@ -6,7 +6,7 @@ mod run;
 use run::{Folder, parts};
 
 const SINE: &str = "{ lambda ; a:f32[2]. let b:f32[2] = sin a in (b,) }\n";
-const WRONG: &str = "{ lambda ; a:f32[2]. let b:f32[2] = sni[k=] a in (b,) }\n";
+const WRONG: &str = "{ lambda ; a:f32[2]. let b:f32[3] = sin a in (b,) }\n";
 
 /// The exit status of a script and what it says.
 #[track_caller]

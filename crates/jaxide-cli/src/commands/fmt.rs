@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: &mut Arguments) -> Result<(), Failure> {
 fn format(file: &Path, mode: &Mode, options: &PrintOptions) -> Result<bool, Failure> {
     let program = Program::read(file)?;
     let formatted = format!("{}\n", program.jaxpr.display(options));
-    let same = formatted == program.text();
+    let same = program.is(&formatted);
     match mode {
         Mode::Print => output::print(formatted)?,
         Mode::Check if !same => {

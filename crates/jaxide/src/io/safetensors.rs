@@ -215,12 +215,13 @@ fn contiguous(arrays: &[(String, TensorInfo)]) -> Result<()> {
             return wrong(format!("it has more than {MOST_AXES} axes"));
         }
         if start != next || end < start {
-            let what = if start < next { "overlap" } else { "gap" };
+            let what = if start < next { "an overlap" } else { "a gap" };
             return wrong(format!(
-                "its data are at {start} to {end}, where {next} is free: an {what}"
+                "its data are at {start} to {end}, where {next} is free: {what}"
             ));
         }
-        let bits = byte_size(&info.shape, DType::U8)?.checked_mul(info.dtype.bitsize());
+        let count = byte_size(&info.shape, DType::U8).map_err(|error| in_member(name, &error))?;
+        let bits = count.checked_mul(info.dtype.bitsize());
         if bits.is_none_or(|bits| bits != (end - start).saturating_mul(8)) {
             return wrong(format!(
                 "its {} bytes are not those of {} with shape {:?}",

@@ -30,18 +30,15 @@ const SIGNATURES: &[&[u8]] = &[
 fn change(random: &mut Random, bytes: &mut Vec<u8>) {
     let length = bytes.len();
     // Most changes near what has a meaning: elements may be anything.
-    let places: Vec<usize> = SIGNATURES
-        .iter()
-        .flat_map(|signature| {
-            bytes
-                .windows(signature.len())
-                .enumerate()
-                .filter(|(_, window)| window == signature)
-                .map(|(at, _)| at)
-                .take(100)
-                .collect::<Vec<_>>()
-        })
-        .collect();
+    let ends = [0..length.min(20_000), length.saturating_sub(20_000)..length];
+    let mut places = Vec::new();
+    for signature in SIGNATURES {
+        for part in ends.clone() {
+            let windows = bytes[part.clone()].windows(signature.len()).enumerate();
+            let found = windows.filter(|(_, window)| window == signature);
+            places.extend(found.map(|(at, _)| part.start + at).take(100));
+        }
+    }
     let at = match places.is_empty() || random.one_in(4) {
         true => random.below(length),
         false => (random.pick(&places) + random.below(56)).min(length - 1),

@@ -1,6 +1,7 @@
 //! `.npz` archives: `.npy` files in a ZIP file, as NumPy writes and reads them.
 
 mod directory;
+mod failing;
 
 use std::io::{Cursor, Read, Seek};
 use std::path::Path;
@@ -17,6 +18,7 @@ use super::replace::{Output, replace};
 use super::{Archive, Reader, broken, in_member, npy, stored};
 use crate::array::Array;
 use directory::Metered;
+use failing::UntilFailure;
 
 /// More than this many times its compressed size no deflated stream can grow.
 const LARGEST_EXPANSION: u64 = 1032;
@@ -73,7 +75,7 @@ impl Archive {
     }
 
     fn write_zip(&self, output: &mut dyn Output) -> Result<()> {
-        let mut zip = ZipWriter::new(output);
+        let mut zip = ZipWriter::new(UntilFailure::new(output));
         for (name, array) in &self.members {
             let mut write = || {
                 let stored = stored::npy(array)?;
