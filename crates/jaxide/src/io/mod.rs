@@ -78,6 +78,14 @@ use crate::array::Array;
 /// More axes no array in a file has; NumPy's have at most 64.
 const MOST_AXES: usize = 64;
 
+/// The most bytes that the description of the arrays of a file may have, which takes up to nine times the memory: room for
+/// more than a hundred thousand arrays, or less where little memory may be taken.
+#[cfg(any(feature = "npz", feature = "safetensors"))]
+fn largest_description() -> u64 {
+    let allowed = jaxide_core::memory::limit() / 32;
+    (allowed as u64).min(16 << 20)
+}
+
 /// Reads a `.npy` file.
 ///
 /// # Errors

@@ -13,11 +13,8 @@ use jaxide_tree::Pytree;
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 
 use super::replace::{Output, replace};
-use super::{Archive, MOST_AXES, Reader, broken, in_member, npy, stored};
+use super::{Archive, MOST_AXES, Reader, broken, in_member, largest_description, npy, stored};
 use crate::array::Array;
-
-/// More bytes no header has. They describe more than a hundred thousand arrays.
-const LARGEST_HEADER: u64 = 16 << 20;
 
 /// Writes a tree to a `.safetensors` file; see [`Archive::from_tree`] for the names.
 ///
@@ -133,9 +130,10 @@ impl<R: Read + Seek> Members<R> {
                 "the header claims {length} bytes, and the file has {size}"
             )));
         }
-        if length > LARGEST_HEADER {
+        let largest = largest_description();
+        if length > largest {
             return Err(broken(format!(
-                "the header claims {length} bytes, and {LARGEST_HEADER} are the most"
+                "the header claims {length} bytes, and {largest} are the most"
             )));
         }
         let mut header = Vec::new();

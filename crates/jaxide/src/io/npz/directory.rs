@@ -4,13 +4,13 @@ use std::io::{Error, Read, Result, Seek, SeekFrom};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::super::broken;
-
-/// More bytes no directory has. They hold more than a hundred thousand members.
-const LARGEST: u64 = 16 << 20;
+use super::super::{broken, largest_description};
 
 /// An entry of the directory has at least so many bytes.
 const SMALLEST_ENTRY: u64 = 46;
+
+/// So much is read around a directory: what may be its end, several times.
+const AROUND: u64 = 1 << 20;
 
 /// A source that refuses to be read for more than a directory can have, until it is stopped to be watched.
 pub(super) struct Metered<R> {
@@ -32,7 +32,7 @@ impl<R> Metered<R> {
     pub(super) fn new(source: R) -> Self {
         Metered {
             source,
-            left: Arc::new(AtomicU64::new(2 * LARGEST)),
+            left: Arc::new(AtomicU64::new(largest_description() + AROUND)),
         }
     }
 
@@ -51,7 +51,7 @@ impl<R: Read> Read for Metered<R> {
         match left.checked_sub(count as u64) {
             Some(left) => self.left.store(left, Ordering::Relaxed),
             None => {
-                let message = format!("its directory has more than {LARGEST} bytes");
+                let message = "its directory is too large for the memory that may be taken";
                 return Err(Error::other(message));
             }
         }
@@ -73,6 +73,7 @@ pub(super) fn check(source: &mut (impl Read + Seek)) -> jaxide_core::Result<()> 
     const COMMENT: u64 = 1 << 16;
     const END_RECORD: u64 = 22;
     const LOCATOR: u64 = 20;
+    let largest = largest_description();
     let size = source.seek(SeekFrom::End(0))?;
     source.seek(SeekFrom::Start(
         size.saturating_sub(COMMENT + END_RECORD + LOCATOR + 4),
@@ -97,9 +98,9 @@ pub(super) fn check(source: &mut (impl Read + Seek)) -> jaxide_core::Result<()> 
             continue;
         }
         let (length, members, bytes) = (word(&record, 4), word(&record, 32), word(&record, 40));
-        if length > LARGEST || bytes > LARGEST || members > LARGEST / SMALLEST_ENTRY {
+        if length > largest || bytes > largest || members > largest / SMALLEST_ENTRY {
             return Err(broken(format!(
-                "its directory claims {members} members in {bytes} bytes, and {LARGEST} bytes are the most"
+                "its directory claims {members} members in {bytes} bytes, and {largest} bytes are the most"
             )));
         }
     }
