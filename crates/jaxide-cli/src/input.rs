@@ -8,6 +8,9 @@ use jaxide_core::{Error, ErrorKind, Result, memory};
 /// A text takes at most so many times its size when it is read.
 const EXPANSION: usize = 64;
 
+/// No text that means something is larger: it would have a million equations.
+const LARGEST: usize = 64 << 20;
+
 /// The bytes of a file, or of standard input for `-`.
 pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>> {
     let read = if path == Path::new("-") {
@@ -55,9 +58,9 @@ fn of_file(path: &Path) -> Result<Vec<u8>> {
     bounded(&mut std::fs::File::open(path)?)
 }
 
-/// All bytes, if they are not more than memory allows.
+/// All bytes, if they are not too many.
 fn bounded(reader: &mut impl Read) -> Result<Vec<u8>> {
-    let most = memory::limit() / EXPANSION;
+    let most = (memory::limit() / EXPANSION).min(LARGEST);
     let mut bytes = Vec::new();
     reader
         .take((most as u64).saturating_add(1))
@@ -65,7 +68,7 @@ fn bounded(reader: &mut impl Read) -> Result<Vec<u8>> {
     if bytes.len() > most {
         return Err(Error::new(
             ErrorKind::TooLarge,
-            format!("the text is larger than {most} bytes, which is all that memory allows"),
+            format!("the text is larger than {most} bytes, the most that are read"),
         ));
     }
     Ok(bytes)

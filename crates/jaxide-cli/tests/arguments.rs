@@ -633,7 +633,7 @@ fn memory_is_limited() {
     assert_eq!(status, Some(1));
     assert_eq!(
         message,
-        "error: f.jaxpr: the text is larger than 64 bytes, which is all that memory allows\n"
+        "error: f.jaxpr: the text is larger than 64 bytes, the most that are read\n"
     );
     let inputs = "eval f.jaxpr --inputs in.npz";
     assert_eq!(

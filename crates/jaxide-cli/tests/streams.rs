@@ -233,7 +233,7 @@ fn what_is_no_text_is_refused() {
         "jaxide check /dev/zero --memory 64M",
         1,
         "",
-        "error: /dev/zero: the text is larger than 1048576 bytes, which is all that memory allows\n",
+        "error: /dev/zero: the text is larger than 1048576 bytes, the most that are read\n",
     );
     for file in ["/dev/null", "-"] {
         let (status, _, message) = parts(&folder.run(&format!("check {file}")));
