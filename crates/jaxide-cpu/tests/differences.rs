@@ -1,0 +1,215 @@
+//! What `check` accepts is run by the interpreter and by native code of every instruction set with the same results, or
+//! refused by both in words: programs of one equation over all primitives, with hostile types, lengths and parameters.
+//!
+//! `JAXIDE_CASES` asks for another number of programs than a few seconds' worth, `JAXIDE_SEED` for other ones, and
+//! `JAXIDE_LAST` names a file that holds the program being run, for those that end the process.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use jaxide_core::{ClosedJaxpr, DType, Error, ErrorKind, Prim, Tensor, eval};
+use jaxide_cpu::codegen::lanes::Isa;
+use jaxide_cpu::{CompileOptions, compile};
+use jaxide_testing::arrays::{Numbers, arguments};
+use jaxide_testing::compare::{Nearness, compare};
+use jaxide_testing::equations::Equations;
+
+/// What a primitive promises about two ways of computing it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Law {
+    /// The same bits on any operands; every NaN is like every other.
+    Bits,
+    /// Sums and products in another order: the same numbers where every order gives the exact one.
+    Order,
+    /// Functions computed in another way: a few steps apart.
+    Steps,
+    /// Algorithms that do not end alike on what is not a number, and depend on the condition of the problem: types alone.
+    Algorithm,
+}
+
+const ORDER: &[&str] = &[
+    "reduce_sum", "reduce_prod", "cumsum", "cumprod", "reduce_window_sum", "scatter-add", "scatter-sub", "scatter-mul",
+    "select_and_scatter_add", "select_and_scatter", "conv_general_dilated", "dot_general", "ragged_dot_general",
+    "scaled_dot", "symmetric_product", "reduce", "reduce_window", "psum",
+];
+
+const STEPS: &[&str] = &[
+    "exp", "exp2", "expm1", "log", "log2", "log1p", "sqrt", "rsqrt", "cbrt", "sin", "cos", "tan", "asin", "acos", "atan",
+    "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "logistic", "erf", "erfc", "erf_inv", "lgamma", "digamma",
+    "bessel_i0e", "bessel_i1e", "integer_pow", "pow", "atan2", "igamma", "igammac", "igamma_grad_a", "polygamma", "zeta",
+    "regularized_incomplete_beta", "polynomial", "cumlogsumexp", "random_gamma", "one_minus_square",
+];
+
+/// Of complex numbers these are functions too.
+const COMPLEX_STEPS: &[&str] = &["abs", "sign", "mul", "div", "square", "rsqrt"];
+
+const ALGORITHM: &[&str] = &[
+    "cholesky", "cholesky_update", "lu", "qr", "geqrf", "geqp3", "householder_product", "ormqr", "eigh", "eig", "svd",
+    "schur", "hessenberg", "tridiagonal", "tridiagonal_solve", "triangular_solve", "fft", "custom_linear_solve",
+    "custom_root", "CustomRoot",
+];
+
+/// The law of a program: the weakest of its primitives.
+fn law(jaxpr: &ClosedJaxpr) -> Law {
+    let complex = (jaxpr.in_avals().iter().chain(&jaxpr.out_avals())).any(|aval| aval.dtype.is_complex());
+    let own = |prim: &Prim| match prim.name() {
+        name if ALGORITHM.contains(&name) => Law::Algorithm,
+        name if STEPS.contains(&name) || complex && COMPLEX_STEPS.contains(&name) => Law::Steps,
+        name if ORDER.contains(&name) => Law::Order,
+        _ => Law::Bits,
+    };
+    let mut weakest = Law::Bits;
+    for eqn in &jaxpr.jaxpr.eqns {
+        weakest = weakest.max(own(&eqn.prim));
+        eqn.prim.visit(&mut |sub| weakest = weakest.max(law(sub)));
+    }
+    weakest
+}
+
+/// What is said when something panics, or else its result.
+fn caught<T>(what: &str, run: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
+        let text = (panic.downcast_ref::<String>().cloned())
+            .or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()));
+        format!("{what} panics: {}", text.unwrap_or_default())
+    })
+}
+
+/// A mistake of the user, not of the compiler.
+fn in_words(what: &str, error: &Error) -> Result<(), String> {
+    if error.kind() == ErrorKind::Internal {
+        return Err(format!("{what}: internal error: {error}"));
+    }
+    Ok(())
+}
+
+/// Runs a program everywhere on arguments that belong to `seed`.
+fn agree(jaxpr: &ClosedJaxpr, seed: u64) -> Result<(), String> {
+    let law = law(jaxpr);
+    let (numbers, nearness) = match law {
+        Law::Bits => ([Numbers::Hostile, Numbers::Special, Numbers::Tame], Nearness::Bits),
+        Law::Order => ([Numbers::Exact; 3], Nearness::Bits),
+        Law::Steps => (
+            [Numbers::Hostile, Numbers::Special, Numbers::Tame],
+            Nearness::Steps(16.0),
+        ),
+        Law::Algorithm => (
+            [Numbers::Hostile, Numbers::Tame, Numbers::Tame],
+            Nearness::Relative(f64::INFINITY),
+        ),
+    };
+    let args: Vec<Vec<Tensor>> = numbers
+        .into_iter()
+        .zip(seed..)
+        .map(|(numbers, seed)| arguments(jaxpr, numbers, seed))
+        .collect();
+    let mut want = Vec::new();
+    for args in &args {
+        let result = caught("the interpreter", || eval::eval(jaxpr, args))?;
+        if let Err(error) = &result {
+            in_words("the interpreter", error)?;
+        }
+        want.push(result);
+    }
+    for isa in Isa::available() {
+        let options = CompileOptions {
+            isa: Some(isa),
+            ..CompileOptions::default()
+        };
+        let program = caught("compile", || compile(jaxpr, &options))?;
+        let program = match program {
+            Ok(program) => program,
+            Err(error) => {
+                in_words("compile", &error)?;
+                if want.iter().any(Result::is_ok) {
+                    return Err(format!("native code alone is refused: {error}"));
+                }
+                return Ok(());
+            }
+        };
+        for (args, want) in args.iter().zip(&want) {
+            let got = caught("native code", || program.run(args))?;
+            match (got, want) {
+                (Err(error), want) => {
+                    in_words("native code", &error)?;
+                    if want.is_ok() {
+                        return Err(format!("{isa:?}: native code alone has an error: {error}"));
+                    }
+                }
+                (Ok(_), Err(error)) => {
+                    return Err(format!("the interpreter alone has an error: {error}"));
+                }
+                (Ok(got), Ok(want)) => {
+                    if want.iter().zip(jaxpr.out_avals()).any(|(want, aval)| {
+                        (want.dtype(), want.shape()) != (aval.dtype, &aval.shape[..])
+                    }) {
+                        return Err("the interpreter gives another type".to_owned());
+                    }
+                    let steps = want.iter().all(|want| matches!(want.dtype(), DType::F64 | DType::C128));
+                    let nearness = match nearness {
+                        Nearness::Steps(count) if steps => Nearness::Steps(4.0 * count),
+                        other => other,
+                    };
+                    compare(&got, want, nearness).map_err(|message| {
+                        let args: Vec<String> = args.iter().map(shown).collect();
+                        format!("{isa:?}: {message}\non {}", args.join("\nand "))
+                    })?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The first elements of an array.
+fn shown(array: &Tensor) -> String {
+    let elements = (0..array.len().min(24)).map(|place| match array.scalar_at(place) {
+        Some(scalar) => scalar.to_string(),
+        None => "?".to_owned(),
+    });
+    format!("{} {}", array.aval(), elements.collect::<Vec<_>>().join(" "))
+}
+
+fn number(name: &str, default: u64) -> u64 {
+    let asked = std::env::var(name).ok();
+    asked.map_or(default, |text| text.parse().expect("a number"))
+}
+
+#[test]
+fn what_check_accepts_means_one_thing() {
+    // What panics is reported with its program.
+    std::panic::set_hook(Box::new(|_| {}));
+    let equations = Equations::of_samples();
+    let (cases, first) = (number("JAXIDE_CASES", 300), number("JAXIDE_SEED", 1));
+    let last = std::env::var_os("JAXIDE_LAST");
+    let mut found = BTreeMap::<String, (usize, String)>::new();
+    let mut run = 0;
+    let mut seed = first.wrapping_mul(1 << 32);
+    while run < cases {
+        seed += 1;
+        let Ok(drawn) = caught("check", || equations.draw(seed)) else {
+            found.insert(format!("seed {seed}"), (1, "check panics".to_owned()));
+            continue;
+        };
+        let Some(jaxpr) = drawn else {
+            continue;
+        };
+        run += 1;
+        if let Some(path) = &last {
+            std::fs::write(path, format!("# seed {seed}\n{jaxpr}\n")).expect("a file");
+        }
+        if let Err(message) = agree(&jaxpr, seed) {
+            let name = jaxpr.jaxpr.eqns[0].prim.name();
+            let head: String = message.lines().next().unwrap_or_default().chars().filter(|c| !c.is_ascii_digit()).take(60).collect();
+            let text = format!("seed {seed}: {message}\n{jaxpr}");
+            let known = found.entry(format!("{name}: {head}")).or_insert((0, text.clone()));
+            known.0 += 1;
+            if text.len() < known.1.len() {
+                known.1 = text;
+            }
+        }
+    }
+    let shown: Vec<String> = found.into_iter().map(|(class, (count, text))| format!("{count} × {class}\n{text}")).collect();
+    let _ = std::panic::take_hook();
+    assert!(shown.is_empty(), "{} classes, first seed {first}:\n{}", shown.len(), shown.join("\n\n"));
+}
