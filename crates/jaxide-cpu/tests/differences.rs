@@ -77,7 +77,7 @@ fn caught<T>(what: &str, run: impl FnOnce() -> T) -> Result<T, String> {
 
 /// A mistake of the user, not of the compiler.
 fn in_words(what: &str, error: &Error) -> Result<(), String> {
-    if error.kind() == ErrorKind::Internal {
+    if error.kind() == ErrorKind::Internal || error.to_string().contains("internal error") {
         return Err(format!("{what}: internal error: {error}"));
     }
     Ok(())
@@ -202,7 +202,11 @@ fn what_check_accepts_means_one_thing() {
             let name = jaxpr.jaxpr.eqns[0].prim.name();
             let head: String = message.lines().next().unwrap_or_default().chars().filter(|c| !c.is_ascii_digit()).take(60).collect();
             let text = format!("seed {seed}: {message}\n{jaxpr}");
-            let known = found.entry(format!("{name}: {head}")).or_insert((0, text.clone()));
+            let known = found.entry(format!("{name}: {head}")).or_insert_with(|| {
+                // Seen at once where output is not captured.
+                eprintln!("{text}\n");
+                (0, text.clone())
+            });
             known.0 += 1;
             if text.len() < known.1.len() {
                 known.1 = text;

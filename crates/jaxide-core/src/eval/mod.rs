@@ -523,8 +523,8 @@ fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
         P::Pmap(p) => return Ok(Meaning::Collective(collective::Form::Pmap(p), inputs)),
 
         P::ReduceWindowSum(p) => unary(inputs, |x| reduce_window!(p, x, reduction::sum)),
-        P::ReduceWindowMax(p) => unary(inputs, |x| reduce_window!(p, x, reduction::maximum)),
-        P::ReduceWindowMin(p) => unary(inputs, |x| reduce_window!(p, x, reduction::minimum)),
+        P::ReduceWindowMax(p) => unary(inputs, |x| reduce_window!(p, x, reduction::largest)),
+        P::ReduceWindowMin(p) => unary(inputs, |x| reduce_window!(p, x, reduction::smallest)),
         P::ReduceWindow(p) => {
             return Ok(Meaning::Control(control::Form::ReduceWindow(p), inputs));
         }

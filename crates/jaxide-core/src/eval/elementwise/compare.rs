@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use num_complex::Complex;
 
-use super::map::{at, common_shape, map2, real2, same_dtype};
+use super::map::{at, common_shape, map2, real2, same_dtype, spread};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::eval::element::{by_dtype, collect, decode, encode, meaningless};
@@ -70,6 +70,7 @@ fn compare_keys(x: &Tensor, y: &Tensor, holds: impl Fn(Option<Ordering>) -> u8) 
         return Err(meaningless(x.dtype()));
     }
     let shape = common_shape(&[x, y])?;
+    let (x, y) = (spread(x, &shape)?, spread(y, &shape)?);
     let (a, b): (Vec<&[u8]>, Vec<&[u8]>) = (
         x.bytes().chunks(size).collect(),
         y.bytes().chunks(size).collect(),

@@ -258,7 +258,8 @@ pub(super) fn mul(x: &Tensor, y: &Tensor, out_dtype: Option<DType>) -> Result<Te
 
 /// The upper half of the product.
 pub(super) fn mulhi(x: &Tensor, y: &Tensor) -> Result<Tensor> {
-    integer2!(x, y, Int::mulhi)
+    let bits = x.dtype().bits() as u32;
+    integer2!(x, y, |a, b| Int::mulhi(a, b, bits))
 }
 
 /// `x / y`; integers truncate.
@@ -277,8 +278,9 @@ pub(super) fn pow(x: &Tensor, y: &Tensor) -> Result<Tensor> {
         return inexact2(x, y, elementary::pow, complex::pow);
     }
     let dtype = x.dtype();
-    let exponents: Vec<i64> = super::element::integers(y)?.map(|v| v as i64).collect();
     let shape = common_shape(&[x, y])?;
+    let (x, y) = (&spread(x, &shape)?, &spread(y, &shape)?);
+    let exponents: Vec<i64> = super::element::integers(y)?.map(|v| v as i64).collect();
     let count: usize = shape.iter().product();
     macro_rules! powers {
         ($ty:ty, $power:expr) => {{

@@ -132,25 +132,48 @@ pub(super) fn product(x: &Tensor, axes: &[usize]) -> Result<Tensor> {
     )
 }
 
-/// The largest along axes; NaN if any is. Of none: the smallest number there is.
+/// The largest along axes; NaN if any is. Of none: the smallest number there is. A single complex number stays what it
+/// is; of several, one must be beyond the infinity that comparisons begin with.
 pub(super) fn maximum(x: &Tensor, axes: &[usize]) -> Result<Tensor> {
+    single_or(x, axes, largest)
+}
+
+/// The smallest along axes, as [`maximum`].
+pub(super) fn minimum(x: &Tensor, axes: &[usize]) -> Result<Tensor> {
+    single_or(x, axes, smallest)
+}
+
+fn single_or(
+    x: &Tensor,
+    axes: &[usize],
+    extremum: fn(&Tensor, &[usize]) -> Result<Tensor>,
+) -> Result<Tensor> {
+    let reduction = Reduction::new(x.shape(), axes)?;
+    if x.dtype().is_complex() && reduction.is_reshape() {
+        return x.reshaped(&reduction.shape);
+    }
+    extremum(x, axes)
+}
+
+/// As [`maximum`], with single numbers compared as others are: windows have padding beside them.
+pub(super) fn largest(x: &Tensor, axes: &[usize]) -> Result<Tensor> {
     const INFINITY: f64 = f64::INFINITY;
     reduce!(x, axes,
         bool: 0, |a, b| a | b;
         int: lowest(x.dtype()), Ord::max;
         real: -INFINITY, elementary::max;
-        complex: (-INFINITY, -INFINITY), |a, b| if (a.re, a.im) > (b.re, b.im) { a } else { b };
+        complex: (-INFINITY, 0.0), |a, b| if (a.re, a.im) > (b.re, b.im) { a } else { b };
     )
 }
 
-/// The smallest along axes; NaN if any is. Of none: the largest number there is.
-pub(super) fn minimum(x: &Tensor, axes: &[usize]) -> Result<Tensor> {
+/// As [`largest`], the other way round.
+pub(super) fn smallest(x: &Tensor, axes: &[usize]) -> Result<Tensor> {
     const INFINITY: f64 = f64::INFINITY;
     reduce!(x, axes,
         bool: 1, |a, b| a & b;
         int: highest(x.dtype()), Ord::min;
         real: INFINITY, elementary::min;
-        complex: (INFINITY, INFINITY), |a, b| if (a.re, a.im) < (b.re, b.im) { a } else { b };
+        complex: (INFINITY, 0.0), |a, b| if (a.re, a.im) < (b.re, b.im) { a } else { b };
     )
 }
 
