@@ -144,15 +144,22 @@ pub(super) fn square(x: &Tensor) -> Result<Tensor> {
 
 /// `1 - x*x`, as `(1 - x)(1 + x)`.
 pub(super) fn one_minus_square(x: &Tensor) -> Result<Tensor> {
-    inexact(x, |a| (1.0 - a) * (1.0 + a), |z| (1.0 - z) * (1.0 + z))
+    integer!(x, |a| Int::mul(Int::sub(1, a), Int::add(1, a)),
+        other => inexact(x, |a| (1.0 - a) * (1.0 + a), |z| (1.0 - z) * (1.0 + z)))
+}
+
+/// The bits of a byte that an integer of 2 or 4 bits repeats its sign in, or leaves zero.
+fn unused_bits(dtype: DType) -> u32 {
+    (dtype.size() * 8 - dtype.bits()) as u32
 }
 
 /// `x` to a fixed integer power, by repeated multiplication.
 pub(super) fn integer_pow(x: &Tensor, y: i64) -> Result<Tensor> {
     let dtype = x.dtype();
+    let unused = unused_bits(dtype);
     let real_power = |a: f64| elementary::integer_pow(a, y, 1.0, |a, b| a * b, |a, b| a / b);
     by_dtype!(dtype, T,
-        int => map::<T, T>(x, dtype, |a| elementary::integer_pow(a, y, 1, Int::mul, Int::div)),
+        int => map::<T, T>(x, dtype, |a| elementary::integer_pow(a, y, 1, |a, b| (a.mul(b) << unused) >> unused, Int::div)),
         small => map::<u8, u8>(x, dtype, |a| encode(dtype, real_power(decode(dtype, a)))),
         real => map::<T, T>(x, dtype, |a| Real::round_from(real_power(a.to_f64()))),
         complex => map::<Complex<T>, Complex<T>>(x, dtype, |z| {
@@ -278,6 +285,7 @@ pub(super) fn pow(x: &Tensor, y: &Tensor) -> Result<Tensor> {
         return inexact2(x, y, elementary::pow, complex::pow);
     }
     let dtype = x.dtype();
+    let unused = unused_bits(dtype);
     let shape = common_shape(&[x, y])?;
     let (x, y) = (&spread(x, &shape)?, &spread(y, &shape)?);
     let exponents: Vec<i64> = super::element::integers(y)?.map(|v| v as i64).collect();
@@ -293,7 +301,7 @@ pub(super) fn pow(x: &Tensor, y: &Tensor) -> Result<Tensor> {
         }};
     }
     by_dtype!(dtype, T,
-        int => powers!(T, |a, n| elementary::integer_pow(a, n, 1, Int::mul, Int::div)),
+        int => powers!(T, |a, n| elementary::integer_pow(a, n, 1, |a: T, b| (a.mul(b) << unused) >> unused, Int::div)),
         small => powers!(u8, |a, n| encode(dtype, elementary::pow(decode(dtype, a), n as f64))),
         real => powers!(T, |a: T, n| <T as Real>::round_from(elementary::pow(a.to_f64(), n as f64))),
         complex => powers!(Complex<T>, |z, n| complex::round_from::<T>(

@@ -22,6 +22,7 @@ use super::strides::{Layout, row_major};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::jaxpr::Shape;
+use crate::small_float;
 use crate::tensor::Tensor;
 
 /// The axes of an array split into those that stay and those that are reduced.
@@ -115,7 +116,15 @@ macro_rules! reduce {
 pub(super) fn sum(x: &Tensor, axes: &[usize]) -> Result<Tensor> {
     // A single element keeps the sign of its zero; sums begin with a positive one.
     let single = Reduction::new(x.shape(), axes)?.is_reshape();
-    let zero = if single { -0.0 } else { 0.0 };
+    sum_from(if single { -0.0 } else { 0.0 }, x, axes)
+}
+
+/// The sum along axes of as many windows, which begin with a positive zero even where there is a single element.
+pub(super) fn sum_of_window(x: &Tensor, axes: &[usize]) -> Result<Tensor> {
+    sum_from(0.0, x, axes)
+}
+
+fn sum_from(zero: f64, x: &Tensor, axes: &[usize]) -> Result<Tensor> {
     reduce!(x, axes,
         int: 0, Int::add;
         real: zero, |a, b| a + b;
@@ -158,10 +167,11 @@ fn single_or(
 /// As [`maximum`], with single numbers compared as others are: windows have padding beside them.
 pub(super) fn largest(x: &Tensor, axes: &[usize]) -> Result<Tensor> {
     const INFINITY: f64 = f64::INFINITY;
+    let least = small_float::extremes(x.dtype()).map_or(-INFINITY, |range| range.0);
     reduce!(x, axes,
         bool: 0, |a, b| a | b;
         int: lowest(x.dtype()), Ord::max;
-        real: -INFINITY, elementary::max;
+        real: least, elementary::max;
         complex: (-INFINITY, 0.0), |a, b| if (a.re, a.im) > (b.re, b.im) { a } else { b };
     )
 }
@@ -169,10 +179,11 @@ pub(super) fn largest(x: &Tensor, axes: &[usize]) -> Result<Tensor> {
 /// As [`largest`], the other way round.
 pub(super) fn smallest(x: &Tensor, axes: &[usize]) -> Result<Tensor> {
     const INFINITY: f64 = f64::INFINITY;
+    let greatest = small_float::extremes(x.dtype()).map_or(INFINITY, |range| range.1);
     reduce!(x, axes,
         bool: 1, |a, b| a & b;
         int: highest(x.dtype()), Ord::min;
-        real: INFINITY, elementary::min;
+        real: greatest, elementary::min;
         complex: (INFINITY, 0.0), |a, b| if (a.re, a.im) < (b.re, b.im) { a } else { b };
     )
 }

@@ -112,6 +112,10 @@ fn small_map(
     if matches!(op, MapOp::NextAfter | MapOp::Bitcast) {
         return None;
     }
+    if matches!(op, MapOp::EqTotal | MapOp::LtTotal | MapOp::LeTotal) {
+        let [x, y] = [0, 1].map(|k| small::total_key(b, args[k], x[k][0]));
+        return integer::integer(b, op, 32, true, &[x, y]).map(|v| smallvec![v]);
+    }
     let wide = |dtype: DType| if is_small(dtype) { DType::F32 } else { dtype };
     let wide_args: Vec<DType> = args.iter().map(|&dtype| wide(dtype)).collect();
     let numbers: Vec<Element> = args

@@ -66,7 +66,13 @@ impl Build {
         let x = self.value(app.args[0])?;
         let axis = axes.first().copied().unwrap_or(0);
         let op = Op::ArgReduce { largest, axis };
-        Ok(self.scope.one(op, &[x], app.dtype(), app.shape()))
+        // Indices are compared before they are cut to the width asked for.
+        let wide = match app.dtype() {
+            narrow if narrow.bits() < 32 => DType::I32,
+            own => own,
+        };
+        let index = self.scope.one(op, &[x], wide, app.shape());
+        Ok(self.scope.convert(index, app.dtype()))
     }
 
     pub(super) fn reduce_with(
