@@ -158,7 +158,8 @@ pub fn encode(dtype: DType, value: f64) -> Option<u8> {
             Specials::Ieee => signed(top | 1 << (mantissa - 1)),
             Specials::NanOnly => signed(sign_bit - 1),
             Specials::Unsigned0 => sign_bit,
-            Specials::None => signed(0),
+            // As XLA has it, whatever the sign of the NaN.
+            Specials::None => sign_bit,
         });
     }
     let magnitude = value.abs();

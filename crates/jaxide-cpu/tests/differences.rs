@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use jaxide_core::{ClosedJaxpr, DType, Error, ErrorKind, Prim, Tensor, eval};
+use jaxide_core::{Atom, ClosedJaxpr, DType, Error, ErrorKind, Prim, Tensor, eval};
 use jaxide_cpu::codegen::lanes::Isa;
 use jaxide_cpu::{CompileOptions, compile};
 use jaxide_testing::arrays::{Numbers, arguments};
@@ -70,10 +70,19 @@ fn law(jaxpr: &ClosedJaxpr) -> Law {
         weakest = weakest.max(own(&eqn.prim));
         let mut inner = Law::Bits;
         eqn.prim.visit(&mut |sub| inner = inner.max(law(sub)));
-        let repeated = matches!(inner, Law::Order | Law::Steps) || eqn.prim.name() == "scan";
-        weakest = weakest.max(if repeated { Law::Scale } else { inner });
+        let mut rounded = false;
+        eqn.prim.visit(&mut |sub| {
+            // Of several equations native code rounds less often: a product and a sum may be one operation.
+            let inexact = (sub.jaxpr.eqns.iter().flat_map(|eqn| &eqn.outputs))
+                .filter(|&&var| sub.jaxpr.aval(Atom::Var(var)).dtype.is_inexact());
+            rounded |= inexact.count() > 1 || inner > Law::Bits;
+        });
+        weakest = weakest.max(if rounded { Law::Scale.max(inner) } else { inner });
     }
-    weakest
+    // Numbers of which every sum is exact are those of one kind.
+    let of = |test: fn(DType) -> bool| jaxpr.in_avals().iter().any(|aval| test(aval.dtype));
+    let mixed = of(DType::is_integer) && of(DType::is_inexact);
+    if weakest == Law::Order && mixed { Law::Scale } else { weakest }
 }
 
 /// What is said when something panics, or else its result.
@@ -84,6 +93,9 @@ fn caught<T>(what: &str, run: impl FnOnce() -> T) -> Result<T, String> {
         format!("{what} panics: {}", text.unwrap_or_default())
     })
 }
+
+/// What native code refuses and the interpreter does not: sorting, say, inside a function of scalars.
+const ONLY_INTERPRETED: &str = "inside a function that combines elements has no native form";
 
 /// A mistake of the user, not of the compiler.
 fn in_words(what: &str, error: &Error) -> Result<(), String> {
@@ -124,6 +136,9 @@ fn agree(jaxpr: &ClosedJaxpr, seed: u64) -> Result<(), String> {
             Ok(program) => program,
             Err(error) => {
                 in_words("compile", &error)?;
+                if error.message().contains(ONLY_INTERPRETED) {
+                    return Ok(());
+                }
                 if want.iter().any(Result::is_ok) {
                     return Err(format!("native code alone is refused: {error}"));
                 }
@@ -149,11 +164,13 @@ fn agree(jaxpr: &ClosedJaxpr, seed: u64) -> Result<(), String> {
                         return Err("the interpreter gives another type".to_owned());
                     }
                     let wide = want.iter().all(|want| matches!(want.dtype().real(), DType::F64));
+                    // Zero is NaN there.
+                    let no_zero = want.iter().any(|want| want.dtype() == DType::F8E8M0Fnu);
                     let narrow = want.iter().any(|want| want.dtype().is_float() && want.dtype().bits() <= 16);
                     let nearness = match law {
                         Law::Bits | Law::Order => Nearness::Bits,
                         Law::Steps => Nearness::Steps(if wide { 64.0 } else { 16.0 }),
-                        Law::Scale | Law::Algorithm if numbers != Numbers::Tame => {
+                        Law::Scale | Law::Algorithm if no_zero || numbers != Numbers::Tame => {
                             let same = got.iter().zip(want).all(|(got, want)| got.aval() == want.aval());
                             if same {
                                 continue;

@@ -11,7 +11,7 @@ pub enum Nearness {
     /// least 1).
     Relative(f64),
     /// As [`Nearness::Bits`] for integers; floats differ by at most so many steps of their type at themselves, complex
-    /// numbers at their modulus.
+    /// numbers at their modulus. Which part of a complex number that is not finite is infinite or NaN is left open.
     Steps(f64),
 }
 
@@ -100,7 +100,11 @@ fn near(a: Scalar, b: Scalar, nearness: Nearness, largest: f64, step: f64) -> bo
     };
     match (a, b) {
         (Scalar::Float(a), Scalar::Float(b)) => near(a, b),
-        (Scalar::Complex(a, c), Scalar::Complex(b, d)) => near(a, b) && near(c, d),
+        (Scalar::Complex(a, c), Scalar::Complex(b, d)) => {
+            let lost = |re: f64, im: f64| !(re.is_finite() && im.is_finite());
+            near(a, b) && near(c, d)
+                || matches!(nearness, Nearness::Steps(_)) && lost(a, c) && lost(b, d)
+        }
         (a, b) => a == b,
     }
 }

@@ -113,6 +113,9 @@ pub(super) fn exp2(x: &Tensor) -> Result<Tensor> {
 pub(super) fn igamma_grad_a(a: &Tensor, x: &Tensor) -> Result<Tensor> {
     let dtype = same_dtype(a, x)?;
     by_dtype!(dtype, T,
+        small => map2::<u8, u8, u8>(a, x, dtype, |a, x| {
+            encode(dtype, numerics::special::igamma_grad_a(decode(dtype, a) as f32, decode(dtype, x) as f32).into())
+        }),
         real => map2::<T, T, T>(a, x, dtype, numerics::special::igamma_grad_a),
         other => Err(meaningless(dtype)),
     )
@@ -122,6 +125,9 @@ pub(super) fn igamma_grad_a(a: &Tensor, x: &Tensor) -> Result<Tensor> {
 pub(super) fn polygamma(m: &Tensor, x: &Tensor) -> Result<Tensor> {
     let dtype = same_dtype(m, x)?;
     by_dtype!(dtype, T,
+        small => map2::<u8, u8, u8>(m, x, dtype, |a, x| {
+            encode(dtype, numerics::special::polygamma(decode(dtype, a) as f32, decode(dtype, x) as f32).into())
+        }),
         real => map2::<T, T, T>(m, x, dtype, numerics::special::polygamma),
         other => Err(meaningless(dtype)),
     )

@@ -112,8 +112,14 @@ pub(super) fn encode(b: &mut Builder, dtype: DType, x: Value) -> Value {
     let sign = shifted_right(b, sign, 31);
     let sign = shifted_left(b, sign, exponent + mantissa);
     let signed = b.or(code, sign);
-    if specials != Specials::Unsigned0 {
-        return signed;
+    match specials {
+        Specials::Ieee | Specials::NanOnly => return signed,
+        // There is no NaN, which becomes -0.
+        Specials::None => {
+            let zero = b.i32(sign_bit);
+            return b.select(is_nan, zero, signed);
+        }
+        Specials::Unsigned0 => {}
     }
     let zero = b.i32(0);
     let is_zero = b.eq(code, zero);

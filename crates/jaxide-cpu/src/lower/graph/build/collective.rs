@@ -34,10 +34,10 @@ impl Build {
             }
         }
         let mut results = Bindings::new();
-        for value in self.values(app.args)? {
+        for (value, result) in self.values(app.args)?.into_iter().zip(&app.results) {
             results.push(Binding::Value(match combine {
                 Some(combine) if !positional.is_empty() => {
-                    self.scope.reduce(combine, value, &positional)?
+                    self.reduce_value(combine, value, &positional, &result.shape)?
                 }
                 _ => value,
             }));
