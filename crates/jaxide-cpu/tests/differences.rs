@@ -41,13 +41,13 @@ const STEPS: &[&str] = &[
     "exp", "exp2", "expm1", "log", "log2", "log1p", "sqrt", "rsqrt", "cbrt", "sin", "cos", "tan", "asin", "acos", "atan",
     "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "logistic", "erf", "erfc", "erf_inv",
     "bessel_i0e", "bessel_i1e", "integer_pow", "pow", "atan2", "igamma", "igammac", "igamma_grad_a", "polygamma", "zeta",
-    "regularized_incomplete_beta", "polynomial", "random_gamma", "one_minus_square",
+    "regularized_incomplete_beta", "random_gamma", "one_minus_square",
 ];
 
 /// Of complex numbers these are functions too.
 const COMPLEX_STEPS: &[&str] = &["abs", "sign", "mul", "div", "square", "rsqrt"];
 
-const SCALE: &[&str] = &["cumlogsumexp", "lgamma", "digamma", "symmetric_product", "fft"];
+const SCALE: &[&str] = &["cumlogsumexp", "lgamma", "digamma", "symmetric_product", "fft", "polynomial"];
 
 const ALGORITHM: &[&str] = &[
     "cholesky", "cholesky_update", "lu", "qr", "geqrf", "geqp3", "householder_product", "ormqr", "eigh", "eig", "svd",

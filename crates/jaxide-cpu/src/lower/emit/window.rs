@@ -67,7 +67,13 @@ impl Emitter<'_> {
                     |_| Ok(neutral.clone()),
                 )?;
                 let sum: Element = sum.into();
-                Ok(element::combine(&mut emitter.b, combine, dtype, &sum, &next).into_vec())
+                let both = element::combine(&mut emitter.b, combine, dtype, &sum, &next);
+                if !dtype.is_complex() {
+                    return Ok(both.into_vec());
+                }
+                // Nothing is beyond a complex NaN, so that padding would replace it.
+                let both = element::select(&mut emitter.b, inside, &both, &sum);
+                Ok(both.into_vec())
             },
         )?;
         Ok(Element::from_vec(values))
