@@ -38,7 +38,9 @@ fn results(name: &str, args: &[Tensor]) -> Vec<Tensor> {
     let want = eval::eval(&jaxpr, args).unwrap_or_else(|error| panic!("{name}: {error}"));
     for options in everywhere() {
         let program = compile(&jaxpr, &options).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let got = program.run(args).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let got = program
+            .run(args)
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
         compare(&got, &want, Nearness::Bits)
             .unwrap_or_else(|message| panic!("{name}, {:?}: {message}", options.isa));
     }
@@ -71,7 +73,14 @@ fn refusal(name: &str) -> String {
 fn every_file_has_a_test() {
     let own = include_str!("reproducers.rs");
     let files: BTreeSet<String> = (std::fs::read_dir(folder()).unwrap())
-        .map(|file| file.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
+        .map(|file| {
+            file.unwrap()
+                .path()
+                .file_stem()
+                .unwrap()
+                .to_string_lossy()
+                .into_owned()
+        })
         .collect();
     let missing: Vec<&String> = (files.iter())
         .filter(|name| !own.contains(&format!("\"{name}\"")))
@@ -93,7 +102,8 @@ fn extrema_of_small_floats_are_found_among_nan() {
             let want = eval::eval(&jaxpr, &args).unwrap();
             for options in everywhere() {
                 let got = compile(&jaxpr, &options).unwrap().run(&args).unwrap();
-                compare(&got, &want, Nearness::Bits).unwrap_or_else(|message| panic!("{dtype}: {message}"));
+                compare(&got, &want, Nearness::Bits)
+                    .unwrap_or_else(|message| panic!("{dtype}: {message}"));
             }
         }
     }
@@ -105,7 +115,13 @@ fn extrema_of_small_floats_are_found_among_nan() {
             let at = place / 5 * 20 + k * 5 + place % 5;
             x.scalar_at(at).unwrap().as_complex().0
         };
-        let key = |k: usize| if number(k).is_nan() { f64::INFINITY } else { number(k) };
+        let key = |k: usize| {
+            if number(k).is_nan() {
+                f64::INFINITY
+            } else {
+                number(k)
+            }
+        };
         let first = (0..4).rev().max_by(|&a, &b| key(a).total_cmp(&key(b)));
         assert_eq!(found.scalar_at(place), first.map(|k| Scalar::Int(k as i64)));
     }
@@ -115,12 +131,24 @@ fn extrema_of_small_floats_are_found_among_nan() {
 #[test]
 fn elements_come_out_as_in_jax() {
     let nan = f64::NAN;
-    let convolved = numbers("convolution_with_nan", &[&[1., 2., 3., 4., 5., 6., 7.], &[nan, 2., 3.]]);
+    let convolved = numbers(
+        "convolution_with_nan",
+        &[&[1., 2., 3., 4., 5., 6., 7.], &[nan, 2., 3.]],
+    );
     assert!(convolved.iter().all(|x| x.is_nan()), "{convolved:?}");
-    assert_eq!(numbers("mulhi_of_two_bits", &[&[3., 2.], &[3., 2.]]), [2., 1.]);
-    let product = numbers("ragged_product_of_mixed_types", &[&[1.; 8], &[1.; 6], &[2.]]);
+    assert_eq!(
+        numbers("mulhi_of_two_bits", &[&[3., 2.], &[3., 2.]]),
+        [2., 1.]
+    );
+    let product = numbers(
+        "ragged_product_of_mixed_types",
+        &[&[1.; 8], &[1.; 6], &[2.]],
+    );
     assert_eq!(product, [2., 2., 2., 2., 2., 2., 0., 0., 0., 0., 0., 0.]);
-    let gathered = numbers("select_and_gather_integers", &[&[1., 2., 3., 4.], &[4., 1., 3., 2.]]);
+    let gathered = numbers(
+        "select_and_gather_integers",
+        &[&[1., 2., 3., 4.], &[4., 1., 3., 2.]],
+    );
     assert_eq!(gathered, [1., 3., 3.]);
 
     let complex = |parts: &[(f64, f64)]| {
@@ -129,11 +157,17 @@ fn elements_come_out_as_in_jax() {
             .collect();
         Tensor::from_bytes(&[parts.len()], DType::C64, &bytes).unwrap()
     };
-    let least = results("complex_window_minimum", &[complex(&[(1., 2.), (3., -1.), (0., 0.)])]);
+    let least = results(
+        "complex_window_minimum",
+        &[complex(&[(1., 2.), (3., -1.), (0., 0.)])],
+    );
     assert_eq!(least[0], complex(&[(1., 2.), (1., 2.), (0., 0.), (0., 0.)]));
     // Comparisons begin with (inf, 0), and with NaN they are false.
     let inf = f64::INFINITY;
-    let least = results("complex_window_minimum", &[complex(&[(inf, 5.), (inf, -5.), (nan, 1.)])]);
+    let least = results(
+        "complex_window_minimum",
+        &[complex(&[(inf, 5.), (inf, -5.), (nan, 1.)])],
+    );
     let want = complex(&[(inf, 0.), (inf, -5.), (nan, 1.), (nan, 1.)]);
     compare(&least, &[want], Nearness::Bits).unwrap();
 }
@@ -158,7 +192,11 @@ fn selection_works_on_every_ordered_type() {
             }
         }
     }
-    for name in ["select_and_gather_complex", "select_and_gather_keys", "select_and_gather_float0"] {
+    for name in [
+        "select_and_gather_complex",
+        "select_and_gather_keys",
+        "select_and_gather_float0",
+    ] {
         let message = refusal(name);
         assert!(message.contains("no order to be selected by"), "{message}");
     }
@@ -174,16 +212,26 @@ fn loops_over_nothing_end() {
 
 #[test]
 fn keys_are_found_in_a_table() {
-    let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
-    let table = Tensor::from_bytes(&[1, 4], DType::KeyFry, &words(&[1, 2, 3, 4, 5, 6, 7, 8])).unwrap();
-    let wanted = Tensor::from_bytes(&[4], DType::KeyFry, &words(&[3, 4, 4, 3, 0, 0, 5, 6])).unwrap();
+    let words = |words: &[u32]| {
+        words
+            .iter()
+            .flat_map(|word| word.to_le_bytes())
+            .collect::<Vec<u8>>()
+    };
+    let table =
+        Tensor::from_bytes(&[1, 4], DType::KeyFry, &words(&[1, 2, 3, 4, 5, 6, 7, 8])).unwrap();
+    let wanted =
+        Tensor::from_bytes(&[4], DType::KeyFry, &words(&[3, 4, 4, 3, 0, 0, 5, 6])).unwrap();
     let found = &results("keys_in_a_table", &[table, wanted])[0];
     assert_eq!(found.bytes(), [0, 1, 1, 0]);
 }
 
 #[test]
 fn transforms_are_planned_when_they_run() {
-    let empty = results("fft_of_nothing", &[Tensor::zeros(&[0], DType::I32).unwrap()]);
+    let empty = results(
+        "fft_of_nothing",
+        &[Tensor::zeros(&[0], DType::I32).unwrap()],
+    );
     assert!(empty[0].is_empty());
     for name in ["fft_of_30_bits", "fft_of_32_bits"] {
         let jaxpr = read(name);

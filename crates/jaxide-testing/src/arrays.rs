@@ -69,7 +69,11 @@ impl Stream {
         ];
         if numbers == Numbers::Exact {
             // Arrays without a number that swallows all others are wanted as well.
-            let mostly = if self.next().is_multiple_of(4) { 13 } else { 10 };
+            let mostly = if self.next().is_multiple_of(4) {
+                13
+            } else {
+                10
+            };
             return EXACT[self.below(mostly)];
         }
         let number = self.unit() * 4.0 - 2.0;
@@ -154,7 +158,12 @@ fn hostile_bytes(dtype: DType, stream: &mut Stream) -> Vec<u8> {
             infinity | (1 << (mantissa - 1)),
             one + (1 << mantissa),
         ][stream.below(12)];
-        magnitude | if stream.next().is_multiple_of(2) { sign } else { 0 }
+        magnitude
+            | if stream.next().is_multiple_of(2) {
+                sign
+            } else {
+                0
+            }
     };
     let mut bytes = any.to_le_bytes().to_vec();
     bytes.extend(stream.next().to_le_bytes());

@@ -18,13 +18,36 @@ const MOST_ELEMENTS: usize = 3000;
 /// So much work is not in a program.
 const MOST_WORK: u64 = 1_000_000;
 
+/// Primitives that no sample has.
+const OTHERS: &[&str] = &[
+    "{ lambda ; a:f32[3]. let b:f32[3] = copy_p a in (b,) }",
+    "{ lambda ; a:f32[1,3]. let b:f32[2,3] = broadcast_to[shape=(2, 3)] a in (b,) }",
+    "{ lambda ; a:f32[4,3]. let b:f32[4,3] c:f32[3] = geqrf a in (b, c) }",
+    "{ lambda ; a:f32[4,3] b:i32[3]. let c:f32[4,3] d:i32[3] e:f32[3] = geqp3[use_magma=None] a b in (c, d, e) }",
+    "{ lambda ; . let a:u32[2,3] b:u32[2,3] = iota_2x32_shape[shape=(2, 3)]  in (a, b) }",
+    "{ lambda ; a:u32[5] b:u32[5] c:u32[5]. let d:u32[5] e:u32[5] = philox2x32 a b c in (d, e) }",
+    "{ lambda ; a:u32[5] b:u32[5] c:u32[5] d:u32[5] e:u32[5] f:u32[5]. let
+        g:u32[5] h:u32[5] i:u32[5] j:u32[5] = philox4x32 a b c d e f in (g, h, i, j) }",
+    "{ lambda ; a:u32[5] b:u32[5] c:u32[5] d:u32[5] e:u32[5] f:u32[5] g:u32[5] h:u32[5]. let
+        i:u32[5] j:u32[5] k:u32[5] l:u32[5] = threefry4x32 a b c d e f g h in (i, j, k, l) }",
+    "{ lambda ; a:f32[3]. let
+        b:f32[3] = closed_call[call_jaxpr={ lambda ; c:f32[3]. let d:f32[3] = neg c in (d,) }] a
+      in (b,) }",
+];
+
 impl Equations {
-    /// Those of the samples. Loops whose number of turns is not part of the text are not among them: changed ones may
+    /// Those of the samples, and some of primitives that no sample has. Loops whose number of turns is not part of the text are not among them: changed ones may
     /// never end.
+    ///
+    /// # Panics
+    /// When the samples cannot be read.
     pub fn of_samples() -> Self {
         let mut texts = BTreeMap::<String, BTreeSet<String>>::new();
         for sample in samples() {
             collect(&sample.jaxpr.jaxpr, &mut texts);
+        }
+        for text in OTHERS {
+            collect(&parse(text).expect("a text").jaxpr, &mut texts);
         }
         let listed = |(name, texts): (String, BTreeSet<String>)| (name, Vec::from_iter(texts));
         Equations(texts.into_iter().map(listed).collect())
@@ -59,9 +82,8 @@ fn collect(jaxpr: &Jaxpr, texts: &mut BTreeMap<String, BTreeSet<String>>) {
         let operands: Vec<Atom> = (eqn.inputs.iter())
             .map(|&atom| match atom {
                 Atom::Lit(_) => atom,
-                Atom::Var(var) => {
-                    *(known.entry(var).expect("a variable")).or_insert_with(|| b.input(jaxpr.aval(atom)))
-                }
+                Atom::Var(var) => *(known.entry(var).expect("a variable"))
+                    .or_insert_with(|| b.input(jaxpr.aval(atom))),
             })
             .collect();
         let results: Vec<_> = eqn
@@ -76,7 +98,10 @@ fn collect(jaxpr: &Jaxpr, texts: &mut BTreeMap<String, BTreeSet<String>>) {
         let results = b.push(eqn.prim.clone(), &operands, &results);
         let text = (b.finish(&results).expect("no mistake")).to_string();
         if text.len() < 4000 {
-            texts.entry(eqn.prim.name().to_owned()).or_default().insert(text);
+            texts
+                .entry(eqn.prim.name().to_owned())
+                .or_default()
+                .insert(text);
         }
     }
 }
@@ -94,7 +119,9 @@ fn words(text: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
-        let end = rest.find(|c| inside(c) != inside(first)).unwrap_or(rest.len());
+        let end = rest
+            .find(|c| inside(c) != inside(first))
+            .unwrap_or(rest.len());
         let (word, after) = rest.split_at(end);
         words.push(word);
         rest = after;
@@ -107,7 +134,8 @@ fn changed(text: &str, stream: &mut Stream) -> String {
     const NUMBERS: [usize; 14] = [0, 1, 1, 2, 3, 4, 5, 7, 8, 16, 17, 31, 33, 64];
     let words = words(text);
     let number = |word: &str| word.parse::<usize>().ok();
-    let of_type = |word: &str| DType::from_short_name(word).or_else(|| DType::from_numpy_name(word));
+    let of_type =
+        |word: &str| DType::from_short_name(word).or_else(|| DType::from_numpy_name(word));
     let everywhere = !stream.next().is_multiple_of(3);
     let places: Vec<usize> = (0..words.len())
         .filter(|&k| {
@@ -186,7 +214,9 @@ fn legal(read: &ClosedJaxpr) -> Option<ClosedJaxpr> {
     let avals: Vec<_> = operands.iter().map(|&atom| b.aval(atom)).collect();
     let results = eqn.prim.rules().abstract_eval(&avals).ok()?;
     let large = |shape: &[usize]| {
-        let count = shape.iter().try_fold(1usize, |n, &length| n.checked_mul(length));
+        let count = shape
+            .iter()
+            .try_fold(1usize, |n, &length| n.checked_mul(length));
         count.is_none_or(|count| count > MOST_ELEMENTS)
     };
     if results.len() > 100 || results.iter().any(|aval| large(&aval.shape)) {

@@ -526,7 +526,11 @@ fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
             // Windows that are single elements add nothing, and keep the signs of zeros.
             let one = |lengths: &[usize]| lengths.iter().all(|&length| length == 1);
             let same = one(&p.window_dimensions) && one(&p.window_strides) && one(&p.base_dilation);
-            let sum = if same { reduction::sum } else { reduction::sum_of_window };
+            let sum = if same {
+                reduction::sum
+            } else {
+                reduction::sum_of_window
+            };
             reduce_window!(p, x, sum)
         }),
         P::ReduceWindowMax(p) => unary(inputs, |x| reduce_window!(p, x, reduction::largest)),

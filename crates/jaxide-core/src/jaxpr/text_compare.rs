@@ -376,7 +376,9 @@ mod tests {
                     jaxpr={ lambda ; e:f32[] f:f32[]. let  in (e, f) } ft_in=((), (None,), (None,)) length=1] a b in (c, d) }";
         let plain = text.replace("(RightsOnly(Right(None)),)", "(None,)");
         assert_eq!(normalise(text), plain);
-        let renamed = text.replace("e:f32[]", "g:f32[]").replace("(e, f)", "(g, f)");
+        let renamed = text
+            .replace("e:f32[]", "g:f32[]")
+            .replace("(e, f)", "(g, f)");
         assert!(same_up_to_names(text, &renamed));
     }
 

@@ -643,8 +643,12 @@ impl Primitive for RunState {
                 ),
             ));
         }
-        let results: SmallVec<[Aval; 1]> = references.iter().map(contents).collect::<Result<_>>()?;
-        let initialized = results.iter().zip(&self.is_initialized).filter(|(_, flag)| **flag);
+        let results: SmallVec<[Aval; 1]> =
+            references.iter().map(contents).collect::<Result<_>>()?;
+        let initialized = results
+            .iter()
+            .zip(&self.is_initialized)
+            .filter(|(_, flag)| **flag);
         for ((want, _), operand) in initialized.zip(operands) {
             if (operand.dtype, &operand.shape) != (want.dtype, &want.shape) {
                 return Err(Error::shape(format!(

@@ -140,10 +140,14 @@ impl<T: FftNum + Pod> Fft<T> {
         let longest = self.lengths.iter().copied().max().unwrap_or(0);
         let bytes = longest.saturating_mul(PLAN * size_of::<Complex<T>>());
         check_allocatable(bytes).map_err(|_| {
-            let message = format!("out of memory: a transform of length {longest} is planned in {bytes} bytes");
+            let message = format!(
+                "out of memory: a transform of length {longest} is planned in {bytes} bytes"
+            );
             KernelError::new(message)
         })?;
-        Ok(self.plans.get_or_init(|| Plans::new(self.kind, &self.input, &self.lengths)))
+        Ok(self
+            .plans
+            .get_or_init(|| Plans::new(self.kind, &self.input, &self.lengths)))
     }
 }
 

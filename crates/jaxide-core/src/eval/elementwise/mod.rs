@@ -285,34 +285,30 @@ pub(super) fn rem(x: &Tensor, y: &Tensor) -> Result<Tensor> {
     integer2!(x, y, Int::rem, other => real2(x, y, elementary::rem))
 }
 
-/// `x` to the power `y`, where `y` may be an integer array.
+/// `x` to the power `y`. An integer `y` beside other numbers is first converted to their type.
 pub(super) fn pow(x: &Tensor, y: &Tensor) -> Result<Tensor> {
     if y.dtype().is_inexact() {
         return inexact2(x, y, elementary::pow, complex::pow);
     }
     let dtype = x.dtype();
+    if dtype.is_inexact() {
+        return pow(x, &convert_element_type(y, dtype)?);
+    }
     let unused = unused_bits(dtype);
     let shape = common_shape(&[x, y])?;
     let (x, y) = (&spread(x, &shape)?, &spread(y, &shape)?);
     let exponents: Vec<i64> = super::element::integers(y)?.map(|v| v as i64).collect();
     let count: usize = shape.iter().product();
-    macro_rules! powers {
-        ($ty:ty, $power:expr) => {{
-            let bases = elements::<$ty>(x)?;
-            super::element::collect(
-                &shape,
-                dtype,
-                (0..count).map(|i| $power(map::at(bases, i), map::at(&exponents, i))),
-            )
-        }};
-    }
     by_dtype!(dtype, T,
-        int => powers!(T, |a, n| elementary::integer_pow(a, n, 1, |a: T, b| (a.mul(b) << unused) >> unused, Int::div)),
-        small => powers!(u8, |a, n| encode(dtype, elementary::pow(decode(dtype, a), n as f64))),
-        real => powers!(T, |a: T, n| <T as Real>::round_from(elementary::pow(a.to_f64(), n as f64))),
-        complex => powers!(Complex<T>, |z, n| complex::round_from::<T>(
-            complex::pow(complex::widen(z), Complex::new(n as f64, 0.0)),
-        )),
+        int => {
+            let bases = elements::<T>(x)?;
+            let mul = |a: T, b| (a.mul(b) << unused) >> unused;
+            let power = |i| {
+                let (base, exponent) = (map::at(bases, i), map::at(&exponents, i));
+                elementary::integer_pow(base, exponent, 1, mul, Int::div)
+            };
+            super::element::collect(&shape, dtype, (0..count).map(power))
+        },
         other => Err(meaningless(dtype)),
     )
 }

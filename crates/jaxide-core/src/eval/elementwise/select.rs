@@ -22,7 +22,8 @@ pub(in crate::eval) fn select_n(which: &Tensor, cases: &[Tensor]) -> Result<Tens
     }
     let shape = common_shape(&cases.iter().collect::<Vec<_>>())?;
     let size = first.dtype().size();
-    let cases: Vec<Tensor> = (cases.iter().map(|case| spread(case, &shape))).collect::<Result<_>>()?;
+    let cases: Vec<Tensor> =
+        (cases.iter().map(|case| spread(case, &shape))).collect::<Result<_>>()?;
     if which.shape().is_empty() {
         let case = &cases[case_index(integers(which)?.next(), last)];
         if case.shape() == shape.as_slice() {

@@ -72,7 +72,11 @@ pub(in crate::eval) fn symmetric_product(
                 rhs_batch: batch,
             };
             let times = |x: &Tensor, factor: f64| {
-                mul(x, &Tensor::full(&[], dtype, Scalar::Complex(factor, 0.0))?, None)
+                mul(
+                    x,
+                    &Tensor::full(&[], dtype, Scalar::Complex(factor, 0.0))?,
+                    None,
+                )
             };
             let products = dot_general(a, a, &numbers, Some(dtype))?;
             add(&times(&products, alpha)?, &times(c, beta)?)

@@ -40,7 +40,11 @@ pub(in crate::eval) fn fourier(x: &Tensor, kind: FftType, lengths: &[usize]) -> 
     room_for::<[Complex<f64>; 2]>(&shape)?;
     if x.is_empty() || shape.contains(&0) {
         let real = kind == FftType::Irfft;
-        let dtype = if real { Some(x.dtype().real()) } else { x.dtype().complex() };
+        let dtype = if real {
+            Some(x.dtype().real())
+        } else {
+            x.dtype().complex()
+        };
         return Tensor::zeros(&shape, dtype.ok_or_else(|| meaningless(x.dtype()))?);
     }
     match (x.dtype(), kind) {

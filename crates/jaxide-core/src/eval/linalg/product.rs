@@ -250,7 +250,11 @@ pub(in crate::eval) fn ragged_dot_general(
         .collect();
     let before = others.iter().take_while(|&&axis| axis != ragged).count();
     let place = lhs_batch.len() + before;
-    let without = |axes: &Dims| -> Dims { axes.iter().map(|&axis| axis - usize::from(axis > group)).collect() };
+    let without = |axes: &Dims| -> Dims {
+        axes.iter()
+            .map(|&axis| axis - usize::from(axis > group))
+            .collect()
+    };
     let numbers = dense(
         lhs_contracting.clone(),
         without(rhs_contracting),
@@ -260,10 +264,18 @@ pub(in crate::eval) fn ragged_dot_general(
     let products: Vec<Tensor> = (0..rhs.shape().get(group).copied().unwrap_or(0))
         .map(|index| dot_general(lhs, &taken(rhs, group, index)?, &numbers, Some(dtype)))
         .collect::<Result<_>>()?;
-    let mut shape: Shape = lhs_batch.iter().chain(&others).map(|&axis| lhs.shape()[axis]).collect();
-    shape.extend((0..rhs.shape().len()).filter(|axis| {
-        *axis != group && !rhs_batch.contains(axis) && !rhs_contracting.contains(axis)
-    }).map(|axis| rhs.shape()[axis]));
+    let mut shape: Shape = lhs_batch
+        .iter()
+        .chain(&others)
+        .map(|&axis| lhs.shape()[axis])
+        .collect();
+    shape.extend(
+        (0..rhs.shape().len())
+            .filter(|axis| {
+                *axis != group && !rhs_batch.contains(axis) && !rhs_contracting.contains(axis)
+            })
+            .map(|axis| rhs.shape()[axis]),
+    );
     let groups = groups_of(&shape, place, &(0..place).collect::<Dims>(), group_sizes)?;
     let size = dtype.size();
     update(Tensor::zeros(&shape, dtype)?, |result| {
@@ -306,7 +318,8 @@ fn groups_of(
     let lengths: Shape = (prefix.iter())
         .filter_map(|&axis| shape.get(axis).copied())
         .collect();
-    let (Some((&groups, batch)), Some(_)) = (group_sizes.shape().split_last(), shape.get(ragged)) else {
+    let (Some((&groups, batch)), Some(_)) = (group_sizes.shape().split_last(), shape.get(ragged))
+    else {
         return Err(Error::shape("group sizes or the ragged axis are missing"));
     };
     if !batch.is_empty() && batch != lengths.as_slice() {

@@ -175,7 +175,9 @@ impl Geometry {
                     .flat_map(|(x, w)| {
                         let both = |input: Option<usize>| Some(x? + input?);
                         let along = along.iter().enumerate();
-                        along.map(move |(index, &input)| (both(input), w + index * step)).collect::<Vec<_>>()
+                        along
+                            .map(move |(index, &input)| (both(input), w + index * step))
+                            .collect::<Vec<_>>()
                     })
                     .collect();
             }

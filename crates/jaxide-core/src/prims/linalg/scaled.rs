@@ -10,9 +10,10 @@ impl Primitive for ScaledDot {
             return Err(arity(4, operands.len()));
         };
         let contracting = &self.dimension_numbers.0;
-        for (operand, scale, contracting) in
-            [(lhs, lhs_scale, &contracting.0), (rhs, rhs_scale, &contracting.1)]
-        {
+        for (operand, scale, contracting) in [
+            (lhs, lhs_scale, &contracting.0),
+            (rhs, rhs_scale, &contracting.1),
+        ] {
             let lengths = operand.shape.iter().zip(&scale.shape).enumerate();
             let mut lengths = lengths.map(|(axis, (&length, &blocks))| {
                 let in_blocks = contracting.contains(&axis) && blocks > 0;

@@ -58,6 +58,11 @@ impl Primitive for Nonzero {
                 self.out_dtype
             )));
         }
+        if let Some(fill) = operands[1..].iter().find(|fill| !fill.dtype.is_integer()) {
+            return Err(Error::dtype(format!(
+                "indices must be integers, and {fill} is to stand for missing ones"
+            )));
+        }
         let mut shape: Vec<usize> = (0..aval.rank())
             .filter(|axis| !self.axes.contains(axis))
             .map(|axis| aval.shape[axis])

@@ -189,7 +189,13 @@ impl Emitter<'_> {
     /// Whether a float of any type is NaN: that of a small one is known by its code.
     fn is_nan(&mut self, dtype: DType, x: Value) -> Value {
         let x: Element = smallvec![x];
-        element::map(&mut self.b, MapOp::Ne, &[dtype, dtype], DType::Bool, &[x.clone(), x])[0]
+        element::map(
+            &mut self.b,
+            MapOp::Ne,
+            &[dtype, dtype],
+            DType::Bool,
+            &[x.clone(), x],
+        )[0]
     }
 
     /// An index of the lane program as an element.

@@ -183,7 +183,9 @@ impl Graph {
                 Op::Call(Call::Routine(routine)) => Some(routine.name().to_owned()),
                 _ => None,
             };
-            op.visit_regions(&mut |inner| found = found.take().or_else(|| self.library_call(inner)));
+            op.visit_regions(&mut |inner| {
+                found = found.take().or_else(|| self.library_call(inner))
+            });
             found
         })
     }

@@ -234,7 +234,11 @@ fn free(
     (ragged, group): (usize, usize),
     numbers: &RaggedDotDimensionNumbers,
 ) -> Call {
-    let (lhs, rhs, sizes) = (&operands.inputs[0], &operands.inputs[1], &operands.inputs[2]);
+    let (lhs, rhs, sizes) = (
+        &operands.inputs[0],
+        &operands.inputs[1],
+        &operands.inputs[2],
+    );
     let ((lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch)) =
         &numbers.dot_dimension_numbers;
     let without = |axes: &Dims| -> Vec<usize> {

@@ -234,6 +234,9 @@ impl Build {
     fn scaled(&mut self, x: ValueId, scale: ValueId) -> Result<ValueId> {
         let (shape, blocks) = (self.scope.shape(x), self.scope.shape(scale));
         let x = self.converted(x, DType::BF16);
+        if shape.contains(&0) {
+            return Ok(x);
+        }
         let scale = self.converted(scale, DType::BF16);
         // Each axis becomes (block, element in it).
         let mut wide = Dims::new();
