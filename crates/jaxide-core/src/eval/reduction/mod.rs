@@ -124,8 +124,10 @@ pub(super) fn sum_of_window(x: &Tensor, axes: &[usize]) -> Result<Tensor> {
     sum_from(0.0, x, axes)
 }
 
+/// A sum of truth values is whether any holds.
 fn sum_from(zero: f64, x: &Tensor, axes: &[usize]) -> Result<Tensor> {
     reduce!(x, axes,
+        bool: 0, |a, b| a | b;
         int: 0, Int::add;
         real: zero, |a, b| a + b;
         complex: (zero, zero), |a, b| a + b;
