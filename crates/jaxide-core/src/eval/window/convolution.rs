@@ -61,6 +61,9 @@ pub(in crate::eval) fn convolution(
     transpose(&result, &order)
 }
 
+/// Offsets in space of the operand, if it has an element there, and of the kernel.
+type Tap = (Option<usize>, usize);
+
 /// Shapes in the standard order, and where the kernel lies for each element of the result.
 struct Geometry {
     shape: Shape,
@@ -160,7 +163,7 @@ impl Geometry {
 
     /// For each place of the kernel, pairs of offsets in space: of the operand, `None` in padding and in the gaps between
     /// elements, which are zeros like others, and of the kernel.
-    fn taps(&self) -> Vec<std::rc::Rc<[(Option<usize>, usize)]>> {
+    fn taps(&self) -> Vec<std::rc::Rc<[Tap]>> {
         let (left, right) = (row_major(&self.lhs[2..]), row_major(&self.rhs[2..]));
         let taps = self.sliding.places().map(|place| {
             let mut taps = vec![(Some(0), 0)];
