@@ -12,6 +12,8 @@ pub enum Numbers {
     /// Zeros of both signs, infinities and NaN among powers of two: sums and products of a few are exact in every order.
     Exact,
     /// Any bits at all, often extrema of the type itself: the largest, the least normal and the least subnormal number.
+    ///
+    /// NaN has either sign, and carries nothing.
     Hostile,
 }
 
@@ -138,8 +140,17 @@ fn hostile_bytes(dtype: DType, stream: &mut Stream) -> Vec<u8> {
         _ => 0,
     };
     let bits = stream.next();
-    let any = if mantissa == 0 || bits.is_multiple_of(2) {
+    let any = if mantissa == 0 {
         stream.next()
+    } else if bits.is_multiple_of(2) {
+        // What a NaN carries besides its sign is not kept anywhere.
+        let any = stream.next() >> (64 - dtype.bits());
+        let sign = 1u64 << (dtype.bits() - 1);
+        let infinity = sign - (1 << mantissa);
+        match any & !sign > infinity {
+            true => any & sign | infinity | 1 << (mantissa - 1),
+            false => any,
+        }
     } else {
         let sign = 1u64 << (dtype.bits() - 1);
         let infinity = sign - (1 << mantissa);
@@ -154,10 +165,9 @@ fn hostile_bytes(dtype: DType, stream: &mut Stream) -> Vec<u8> {
             one + 1,
             infinity - 1,
             infinity,
-            infinity + 1,
             infinity | (1 << (mantissa - 1)),
             one + (1 << mantissa),
-        ][stream.below(12)];
+        ][stream.below(11)];
         magnitude
             | if stream.next().is_multiple_of(2) {
                 sign
