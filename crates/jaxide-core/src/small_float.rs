@@ -65,6 +65,22 @@ pub fn for_integers(value: f64) -> f64 {
     }
 }
 
+/// The least and the greatest number of a type, infinities included; `None` when `dtype` is not a small float.
+///
+/// ```
+/// use jaxide_core::{DType, small_float::extremes};
+/// assert_eq!(extremes(DType::F8E4M3Fn), Some((-448.0, 448.0)));
+/// assert_eq!(extremes(DType::F8E5M2), Some((f64::NEG_INFINITY, f64::INFINITY)));
+/// ```
+pub fn extremes(dtype: DType) -> Option<(f64, f64)> {
+    let codes = 0..=u8::MAX >> (8 - dtype.bits().clamp(1, 8));
+    let numbers = codes.filter_map(|code| decode(dtype, code).filter(|number| !number.is_nan()));
+    numbers.fold(None, |range, number| {
+        let (least, greatest) = range.unwrap_or((number, number));
+        Some((number.min(least), number.max(greatest)))
+    })
+}
+
 /// The number a code stands for; `None` when `dtype` is not a small float.
 pub fn decode(dtype: DType, code: u8) -> Option<f64> {
     if dtype == DType::F8E8M0Fnu {
@@ -142,7 +158,8 @@ pub fn encode(dtype: DType, value: f64) -> Option<u8> {
             Specials::Ieee => signed(top | 1 << (mantissa - 1)),
             Specials::NanOnly => signed(sign_bit - 1),
             Specials::Unsigned0 => sign_bit,
-            Specials::None => signed(0),
+            // As XLA has it, whatever the sign of the NaN.
+            Specials::None => sign_bit,
         });
     }
     let magnitude = value.abs();

@@ -13,10 +13,12 @@ fn agree(jaxpr: &ClosedJaxpr, seed: u64, nearness: Nearness) -> Result<(), TestC
     let fail = |message: String| TestCaseError::fail(format!("{message}\n{jaxpr}"));
     let args = match nearness {
         Nearness::Bits => arguments(jaxpr, Numbers::Special, seed),
-        Nearness::Relative(_) => match tame_arguments(jaxpr, seed).map_err(fail)? {
-            Some(args) => args,
-            None => return Ok(()),
-        },
+        Nearness::Relative(_) | Nearness::Steps(_) => {
+            match tame_arguments(jaxpr, seed).map_err(fail)? {
+                Some(args) => args,
+                None => return Ok(()),
+            }
+        }
     };
     let want = eval::eval(jaxpr, &args).map_err(|error| fail(error.to_string()))?;
     let program = compile(jaxpr, &CompileOptions::default())

@@ -8,6 +8,7 @@
 pub mod arrays;
 pub mod compare;
 mod draw;
+pub mod equations;
 pub mod laws;
 pub mod program;
 pub mod samples;

@@ -522,9 +522,19 @@ fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
         P::ShardMap(p) => return Ok(Meaning::Collective(collective::Form::ShardMap(p), inputs)),
         P::Pmap(p) => return Ok(Meaning::Collective(collective::Form::Pmap(p), inputs)),
 
-        P::ReduceWindowSum(p) => unary(inputs, |x| reduce_window!(p, x, reduction::sum)),
-        P::ReduceWindowMax(p) => unary(inputs, |x| reduce_window!(p, x, reduction::maximum)),
-        P::ReduceWindowMin(p) => unary(inputs, |x| reduce_window!(p, x, reduction::minimum)),
+        P::ReduceWindowSum(p) => unary(inputs, |x| {
+            // Windows that are single elements add nothing, and keep the signs of zeros.
+            let one = |lengths: &[usize]| lengths.iter().all(|&length| length == 1);
+            let same = one(&p.window_dimensions) && one(&p.window_strides) && one(&p.base_dilation);
+            let sum = if same {
+                reduction::sum
+            } else {
+                reduction::sum_of_window
+            };
+            reduce_window!(p, x, sum)
+        }),
+        P::ReduceWindowMax(p) => unary(inputs, |x| reduce_window!(p, x, reduction::largest)),
+        P::ReduceWindowMin(p) => unary(inputs, |x| reduce_window!(p, x, reduction::smallest)),
         P::ReduceWindow(p) => {
             return Ok(Meaning::Control(control::Form::ReduceWindow(p), inputs));
         }

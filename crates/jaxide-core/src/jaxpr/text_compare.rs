@@ -24,7 +24,7 @@ pub fn normalise(text: &str) -> String {
     };
     let mut walk = Walk::default();
     walk.program(&program);
-    plain(&replace(text, &walk.counts))
+    plain(&replace(text, walk.counts))
 }
 
 /// Whether two texts say the same up to names of variables: both are normalised, variables are renamed in the order in
@@ -50,8 +50,7 @@ fn renamed(text: &str) -> String {
     walk.program(&program);
     let mut changes = walk.counts;
     changes.extend(walk.names);
-    changes.sort_by_key(|(span, _)| span.start);
-    plain(&replace(text, &changes))
+    plain(&replace(text, changes))
 }
 
 /// The text on one line: runs of white space are one blank, brackets have none inside, equations are not separated by
@@ -177,13 +176,14 @@ fn plain_addresses(text: &str) -> String {
     out + rest
 }
 
-/// The text with other words at some places, which are in order.
-fn replace(text: &str, changes: &[(Range<usize>, String)]) -> String {
+/// The text with other words at some places, which do not overlap.
+fn replace(text: &str, mut changes: Vec<(Range<usize>, String)>) -> String {
+    changes.sort_by_key(|(span, _)| span.start);
     let mut out = String::with_capacity(text.len());
     let mut copied = 0;
     for (span, word) in changes {
         out.push_str(&text[copied..span.start]);
-        out.push_str(word);
+        out.push_str(&word);
         copied = span.end;
     }
     out + &text[copied..]
@@ -368,6 +368,18 @@ mod tests {
             plain.contains("ft_out=((None,), (None, None))\n"),
             "{plain}"
         );
+    }
+
+    #[test]
+    fn flat_trees_stand_in_any_order() {
+        let text = "{ lambda ; a:f32[] b:f32[1]. let c:f32[] d:f32[1] = scan[ft_out=((RightsOnly(Right(None)),), (None,)) \
+                    jaxpr={ lambda ; e:f32[] f:f32[]. let  in (e, f) } ft_in=((), (None,), (None,)) length=1] a b in (c, d) }";
+        let plain = text.replace("(RightsOnly(Right(None)),)", "(None,)");
+        assert_eq!(normalise(text), plain);
+        let renamed = text
+            .replace("e:f32[]", "g:f32[]")
+            .replace("(e, f)", "(g, f)");
+        assert!(same_up_to_names(text, &renamed));
     }
 
     #[test]

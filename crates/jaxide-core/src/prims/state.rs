@@ -643,7 +643,20 @@ impl Primitive for RunState {
                 ),
             ));
         }
-        references.iter().map(contents).collect()
+        let results: SmallVec<[Aval; 1]> =
+            references.iter().map(contents).collect::<Result<_>>()?;
+        let initialized = results
+            .iter()
+            .zip(&self.is_initialized)
+            .filter(|(_, flag)| **flag);
+        for ((want, _), operand) in initialized.zip(operands) {
+            if (operand.dtype, &operand.shape) != (want.dtype, &want.shape) {
+                return Err(Error::shape(format!(
+                    "a reference to {want} cannot begin as {operand}"
+                )));
+            }
+        }
+        Ok(results)
     }
 
     fn jvp(

@@ -187,22 +187,44 @@ impl<T: Arithmetic> Combine<T> for Prod {
     }
 }
 
-/// `PartialOrd` of a NaN with itself is the only one that fails.
-#[expect(clippy::eq_op, reason = "the test for NaN that integers have too")]
-impl<T: PartialOrd> Combine<T> for Max {
-    #[inline(always)]
-    fn combine(a: T, b: T) -> T {
-        if a > b || a != a { a } else { b }
-    }
-}
+macro_rules! float_extrema {
+    ($($t:ty)*) => { $(
+        impl Combine<$t> for Max {
+            #[inline(always)]
+            fn combine(a: $t, b: $t) -> $t {
+                // NaN stays, and 0 is larger than -0.
+                if a > b || a.is_nan() || (a == b && a.is_sign_positive()) { a } else { b }
+            }
+        }
 
-#[expect(clippy::eq_op, reason = "the test for NaN that integers have too")]
-impl<T: PartialOrd> Combine<T> for Min {
-    #[inline(always)]
-    fn combine(a: T, b: T) -> T {
-        if a < b || a != a { a } else { b }
-    }
+        impl Combine<$t> for Min {
+            #[inline(always)]
+            fn combine(a: $t, b: $t) -> $t {
+                if a < b || a.is_nan() || (a == b && a.is_sign_negative()) { a } else { b }
+            }
+        }
+    )* };
 }
+float_extrema!(f32 f64);
+
+macro_rules! integer_extrema {
+    ($($t:ty)*) => { $(
+        impl Combine<$t> for Max {
+            #[inline(always)]
+            fn combine(a: $t, b: $t) -> $t {
+                a.max(b)
+            }
+        }
+
+        impl Combine<$t> for Min {
+            #[inline(always)]
+            fn combine(a: $t, b: $t) -> $t {
+                a.min(b)
+            }
+        }
+    )* };
+}
+integer_extrema!(i8 i16 i32 i64 u8 u16 u32 u64);
 
 macro_rules! log_sum_exp {
     ($($t:ty)*) => { $(impl Combine<$t> for LogSumExp {

@@ -11,6 +11,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use bytemuck::Pod;
+use jaxide_core::check_allocatable;
 use num_complex::Complex;
 use rustfft::{FftDirection, FftNum, FftPlanner};
 
@@ -47,10 +48,20 @@ impl FftKind {
 
 /// The kernel that transforms the last `lengths.len()` dimensions of a dense array of real numbers
 /// `T` or of complex ones.
+///
+/// Its plans, which are as large as a line, are made when it runs for the first time.
 pub struct Fft<T: FftNum> {
     kind: FftKind,
+    input: Vec<usize>,
+    lengths: Vec<usize>,
     /// Elements of input and output.
     sizes: (usize, usize),
+    plans: OnceLock<Plans<T>>,
+}
+
+/// What the transforms of some lengths have in common.
+struct Plans<T: FftNum> {
+    kind: FftKind,
     /// Transforms along dimensions other than the last, first to last.
     outer: Vec<OuterAxis<T>>,
     /// The transform along the last dimension; `None` if no dimension is transformed.
@@ -74,6 +85,9 @@ struct LastAxis<T: FftNum> {
     roots: Vec<Complex<T>>,
 }
 
+/// Numbers that a plan holds for each element of a line, at most: Bluestein's algorithm for lengths with large prime
+/// factors, with a transform of up to four times the length inside.
+const PLAN: usize = 12;
 /// Elements that make a chunk worth a thread's attention.
 const CHUNK: usize = 1 << 12;
 
@@ -85,31 +99,65 @@ impl<T: FftNum + Pod> Fft<T> {
     /// # Panics
     /// If lengths and shape do not agree so.
     pub fn new(kind: FftKind, input: &[usize], lengths: &[usize]) -> Self {
-        let start = input
-            .len()
-            .checked_sub(lengths.len())
-            .expect("a dimension for each length");
-        let mut half_shape = input.to_vec();
-        let mut real_shape = input.to_vec();
-        if let (Some(&length), Some(size)) = (lengths.last(), input.last()) {
-            half_shape[input.len() - 1] = length / 2 + 1;
+        let start = (input.len().checked_sub(lengths.len())).expect("a dimension for each length");
+        let (mut half_shape, mut real_shape) = (input.to_vec(), input.to_vec());
+        if let (Some(&length), Some(&size)) = (lengths.last(), input.last()) {
+            let half = if length == 0 { 0 } else { length / 2 + 1 };
+            half_shape[input.len() - 1] = half;
             real_shape[input.len() - 1] = length;
-            let expected = if kind == FftKind::RealInverse {
-                length / 2 + 1
-            } else {
-                length
+            let expected = match kind {
+                FftKind::RealInverse => half,
+                FftKind::Forward | FftKind::Inverse | FftKind::RealForward => length,
             };
             assert!(
-                *size == expected && input[start..input.len() - 1] == lengths[..lengths.len() - 1],
+                size == expected && input[start..input.len() - 1] == lengths[..lengths.len() - 1],
                 "a {kind:?} transform of lengths {lengths:?} does not fit {input:?}"
             );
         }
         let count = |shape: &[usize]| shape.iter().product::<usize>();
-        let (sizes, complex_shape) = match kind {
-            FftKind::Forward | FftKind::Inverse => ((count(input), count(input)), input),
-            FftKind::RealForward => ((count(input), count(&half_shape)), &half_shape[..]),
-            FftKind::RealInverse => ((count(input), count(&real_shape)), input),
+        let output = match kind {
+            FftKind::Forward | FftKind::Inverse => count(input),
+            FftKind::RealForward => count(&half_shape),
+            FftKind::RealInverse => count(&real_shape),
         };
+        Self {
+            kind,
+            input: input.to_vec(),
+            lengths: lengths.to_vec(),
+            sizes: (count(input), output),
+            plans: OnceLock::new(),
+        }
+    }
+
+    /// The plans, made if they are not yet there.
+    ///
+    /// # Errors
+    /// When there is no memory for them.
+    fn plans(&self) -> Result<&Plans<T>, KernelError> {
+        if let Some(plans) = self.plans.get() {
+            return Ok(plans);
+        }
+        let longest = self.lengths.iter().copied().max().unwrap_or(0);
+        let bytes = longest.saturating_mul(PLAN * size_of::<Complex<T>>());
+        check_allocatable(bytes).map_err(|_| {
+            let message = format!(
+                "out of memory: a transform of length {longest} is planned in {bytes} bytes"
+            );
+            KernelError::new(message)
+        })?;
+        Ok(self
+            .plans
+            .get_or_init(|| Plans::new(self.kind, &self.input, &self.lengths)))
+    }
+}
+
+impl<T: FftNum + Pod> Plans<T> {
+    fn new(kind: FftKind, input: &[usize], lengths: &[usize]) -> Self {
+        let start = input.len() - lengths.len();
+        let mut complex_shape = input.to_vec();
+        if let (FftKind::RealForward, Some(last)) = (kind, lengths.last()) {
+            complex_shape[input.len() - 1] = last / 2 + 1;
+        }
         let mut planner = FftPlanner::new();
         let direction = match kind {
             FftKind::Forward | FftKind::RealForward => FftDirection::Forward,
@@ -120,8 +168,8 @@ impl<T: FftNum + Pod> Fft<T> {
             .filter(|&axis| input[axis] > 1)
             .map(|axis| OuterAxis {
                 plan: planner.plan_fft(input[axis], direction),
-                to_lines: swap_with_last(complex_shape, axis),
-                from_lines: swap_with_last(&swapped(complex_shape, axis), axis),
+                to_lines: swap_with_last(&complex_shape, axis),
+                from_lines: swap_with_last(&swapped(&complex_shape, axis), axis),
             })
             .collect();
         let last = lengths.last().map(|&length| {
@@ -140,12 +188,7 @@ impl<T: FftNum + Pod> Fft<T> {
                 roots: roots.collect(),
             }
         });
-        Self {
-            kind,
-            sizes,
-            outer,
-            last,
-        }
+        Self { kind, outer, last }
     }
 }
 
@@ -181,6 +224,16 @@ where
             buffers.output::<u8>(0).fill(0);
             return Ok(());
         }
+        self.plans()?.run(buffers, context)
+    }
+}
+
+impl<T: FftNum + Pod> Plans<T>
+where
+    Complex<T>: Pod,
+{
+    /// Transforms what is not empty.
+    fn run(&self, buffers: &mut Buffers<'_>, context: &Context<'_>) -> Result<(), KernelError> {
         let Some(last) = &self.last else {
             let (from, to) = (buffers.input::<u8>(0), buffers.output::<u8>(0));
             to.copy_from_slice(from);
@@ -215,12 +268,7 @@ where
         }
         Ok(())
     }
-}
 
-impl<T: FftNum + Pod> Fft<T>
-where
-    Complex<T>: Pod,
-{
     /// Transforms along the dimensions before the last, in place.
     fn transform_outer(
         &self,

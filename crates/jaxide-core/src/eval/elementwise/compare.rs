@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use num_complex::Complex;
 
-use super::map::{at, common_shape, map2, real2, same_dtype};
+use super::map::{at, common_shape, map2, real2, same_dtype, spread};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::eval::element::{by_dtype, collect, decode, encode, meaningless};
@@ -70,6 +70,7 @@ fn compare_keys(x: &Tensor, y: &Tensor, holds: impl Fn(Option<Ordering>) -> u8) 
         return Err(meaningless(x.dtype()));
     }
     let shape = common_shape(&[x, y])?;
+    let (x, y) = (spread(x, &shape)?, spread(y, &shape)?);
     let (a, b): (Vec<&[u8]>, Vec<&[u8]>) = (
         x.bytes().chunks(size).collect(),
         y.bytes().chunks(size).collect(),
@@ -91,13 +92,22 @@ pub(in crate::eval) fn compare_total(
     let dtype = same_dtype(x, y)?;
     let holds = |order| u8::from(comparison.holds(Some(order)));
     by_dtype!(dtype, T,
-        small => map2::<u8, u8, u8>(x, y, DType::Bool, |a, b| holds(decode(dtype, a).total_cmp(&decode(dtype, b)))),
+        small => map2::<u8, u8, u8>(x, y, DType::Bool, |a, b| holds(total_key(dtype, a).cmp(&total_key(dtype, b)))),
         real => map2::<T, T, u8>(x, y, DType::Bool, |a, b| holds(a.total_cmp(&b))),
         complex => map2::<Complex<T>, Complex<T>, u8>(x, y, DType::Bool, |a, b| {
             holds(a.re.total_cmp(&b.re).then(a.im.total_cmp(&b.im)))
         }),
         other => compare(x, y, comparison),
     )
+}
+
+/// The place of a small float's code in the total order: its bits are a sign and a magnitude, where there is a sign.
+fn total_key(dtype: DType, code: u8) -> i16 {
+    let sign = 1 << (dtype.bits() - 1);
+    if dtype == DType::F8E8M0Fnu || code & sign == 0 {
+        return code.into();
+    }
+    -1 - i16::from(code & (sign - 1))
 }
 
 /// The larger; NaN if either is.

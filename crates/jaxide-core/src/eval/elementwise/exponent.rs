@@ -2,7 +2,7 @@
 //!
 //! Both treat subnormal numbers as zero, as their definition in JAX does.
 
-use super::map::{at, common_shape};
+use super::map::{at, common_shape, spread};
 use crate::error::Result;
 use crate::eval::element::{by_dtype, collect, elements, integers, meaningless};
 use crate::eval::numerics::float::Real;
@@ -28,6 +28,7 @@ pub(in crate::eval) fn frexp(x: &Tensor) -> Result<Vec<Tensor>> {
 pub(in crate::eval) fn ldexp(x: &Tensor, n: &Tensor) -> Result<Tensor> {
     let dtype = x.dtype();
     let shape = common_shape(&[x, n])?;
+    let (x, n) = (&spread(x, &shape)?, &spread(n, &shape)?);
     let powers: Vec<i32> = integers(n)?.map(|n| n.clamp(-4096, 4096) as i32).collect();
     let count = shape.iter().product();
     by_dtype!(dtype, T,

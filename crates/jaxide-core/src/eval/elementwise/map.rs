@@ -142,6 +142,12 @@ pub(super) fn real3(
     let shape = common_shape(&[x, y, z])?;
     let [x, y, z] = [spread(x, &shape)?, spread(y, &shape)?, spread(z, &shape)?];
     by_dtype!(dtype, T,
+        small => {
+            let (a, b, c) = (elements::<u8>(&x)?, elements::<u8>(&y)?, elements::<u8>(&z)?);
+            let number = |codes, i| decode(dtype, at(codes, i));
+            let count = shape.iter().product();
+            collect(&shape, dtype, (0..count).map(|i| encode(dtype, f(number(a, i), number(b, i), number(c, i)))))
+        },
         real => {
             let (a, b, c) = (elements::<T>(&x)?, elements::<T>(&y)?, elements::<T>(&z)?);
             let triple = |i| f(at(a, i).to_f64(), at(b, i).to_f64(), at(c, i).to_f64());

@@ -113,6 +113,9 @@ pub(super) fn exp2(x: &Tensor) -> Result<Tensor> {
 pub(super) fn igamma_grad_a(a: &Tensor, x: &Tensor) -> Result<Tensor> {
     let dtype = same_dtype(a, x)?;
     by_dtype!(dtype, T,
+        small => map2::<u8, u8, u8>(a, x, dtype, |a, x| {
+            encode(dtype, numerics::special::igamma_grad_a(decode(dtype, a) as f32, decode(dtype, x) as f32).into())
+        }),
         real => map2::<T, T, T>(a, x, dtype, numerics::special::igamma_grad_a),
         other => Err(meaningless(dtype)),
     )
@@ -122,6 +125,9 @@ pub(super) fn igamma_grad_a(a: &Tensor, x: &Tensor) -> Result<Tensor> {
 pub(super) fn polygamma(m: &Tensor, x: &Tensor) -> Result<Tensor> {
     let dtype = same_dtype(m, x)?;
     by_dtype!(dtype, T,
+        small => map2::<u8, u8, u8>(m, x, dtype, |a, x| {
+            encode(dtype, numerics::special::polygamma(decode(dtype, a) as f32, decode(dtype, x) as f32).into())
+        }),
         real => map2::<T, T, T>(m, x, dtype, numerics::special::polygamma),
         other => Err(meaningless(dtype)),
     )
@@ -144,15 +150,22 @@ pub(super) fn square(x: &Tensor) -> Result<Tensor> {
 
 /// `1 - x*x`, as `(1 - x)(1 + x)`.
 pub(super) fn one_minus_square(x: &Tensor) -> Result<Tensor> {
-    inexact(x, |a| (1.0 - a) * (1.0 + a), |z| (1.0 - z) * (1.0 + z))
+    integer!(x, |a| Int::mul(Int::sub(1, a), Int::add(1, a)),
+        other => inexact(x, |a| (1.0 - a) * (1.0 + a), |z| (1.0 - z) * (1.0 + z)))
+}
+
+/// The bits of a byte that an integer of 2 or 4 bits repeats its sign in, or leaves zero.
+fn unused_bits(dtype: DType) -> u32 {
+    (dtype.size() * 8 - dtype.bits()) as u32
 }
 
 /// `x` to a fixed integer power, by repeated multiplication.
 pub(super) fn integer_pow(x: &Tensor, y: i64) -> Result<Tensor> {
     let dtype = x.dtype();
+    let unused = unused_bits(dtype);
     let real_power = |a: f64| elementary::integer_pow(a, y, 1.0, |a, b| a * b, |a, b| a / b);
     by_dtype!(dtype, T,
-        int => map::<T, T>(x, dtype, |a| elementary::integer_pow(a, y, 1, Int::mul, Int::div)),
+        int => map::<T, T>(x, dtype, |a| elementary::integer_pow(a, y, 1, |a, b| (a.mul(b) << unused) >> unused, Int::div)),
         small => map::<u8, u8>(x, dtype, |a| encode(dtype, real_power(decode(dtype, a)))),
         real => map::<T, T>(x, dtype, |a| Real::round_from(real_power(a.to_f64()))),
         complex => map::<Complex<T>, Complex<T>>(x, dtype, |z| {
@@ -258,7 +271,8 @@ pub(super) fn mul(x: &Tensor, y: &Tensor, out_dtype: Option<DType>) -> Result<Te
 
 /// The upper half of the product.
 pub(super) fn mulhi(x: &Tensor, y: &Tensor) -> Result<Tensor> {
-    integer2!(x, y, Int::mulhi)
+    let bits = x.dtype().bits() as u32;
+    integer2!(x, y, |a, b| Int::mulhi(a, b, bits))
 }
 
 /// `x / y`; integers truncate.
@@ -271,32 +285,30 @@ pub(super) fn rem(x: &Tensor, y: &Tensor) -> Result<Tensor> {
     integer2!(x, y, Int::rem, other => real2(x, y, elementary::rem))
 }
 
-/// `x` to the power `y`, where `y` may be an integer array.
+/// `x` to the power `y`. An integer `y` beside other numbers is first converted to their type.
 pub(super) fn pow(x: &Tensor, y: &Tensor) -> Result<Tensor> {
     if y.dtype().is_inexact() {
         return inexact2(x, y, elementary::pow, complex::pow);
     }
     let dtype = x.dtype();
-    let exponents: Vec<i64> = super::element::integers(y)?.map(|v| v as i64).collect();
-    let shape = common_shape(&[x, y])?;
-    let count: usize = shape.iter().product();
-    macro_rules! powers {
-        ($ty:ty, $power:expr) => {{
-            let bases = elements::<$ty>(x)?;
-            super::element::collect(
-                &shape,
-                dtype,
-                (0..count).map(|i| $power(map::at(bases, i), map::at(&exponents, i))),
-            )
-        }};
+    if dtype.is_inexact() {
+        return pow(x, &convert_element_type(y, dtype)?);
     }
+    let unused = unused_bits(dtype);
+    let shape = common_shape(&[x, y])?;
+    let (x, y) = (&spread(x, &shape)?, &spread(y, &shape)?);
+    let exponents: Vec<i64> = super::element::integers(y)?.map(|v| v as i64).collect();
+    let count: usize = shape.iter().product();
     by_dtype!(dtype, T,
-        int => powers!(T, |a, n| elementary::integer_pow(a, n, 1, Int::mul, Int::div)),
-        small => powers!(u8, |a, n| encode(dtype, elementary::pow(decode(dtype, a), n as f64))),
-        real => powers!(T, |a: T, n| <T as Real>::round_from(elementary::pow(a.to_f64(), n as f64))),
-        complex => powers!(Complex<T>, |z, n| complex::round_from::<T>(
-            complex::pow(complex::widen(z), Complex::new(n as f64, 0.0)),
-        )),
+        int => {
+            let bases = elements::<T>(x)?;
+            let mul = |a: T, b| (a.mul(b) << unused) >> unused;
+            let power = |i| {
+                let (base, exponent) = (map::at(bases, i), map::at(&exponents, i));
+                elementary::integer_pow(base, exponent, 1, mul, Int::div)
+            };
+            super::element::collect(&shape, dtype, (0..count).map(power))
+        },
         other => Err(meaningless(dtype)),
     )
 }

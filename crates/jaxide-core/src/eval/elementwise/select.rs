@@ -1,6 +1,6 @@
 //! Choosing between arrays element by element.
 
-use super::map::common_shape;
+use super::map::{common_shape, spread};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::eval::element::{build, elements, integers};
@@ -22,6 +22,8 @@ pub(in crate::eval) fn select_n(which: &Tensor, cases: &[Tensor]) -> Result<Tens
     }
     let shape = common_shape(&cases.iter().collect::<Vec<_>>())?;
     let size = first.dtype().size();
+    let cases: Vec<Tensor> =
+        (cases.iter().map(|case| spread(case, &shape))).collect::<Result<_>>()?;
     if which.shape().is_empty() {
         let case = &cases[case_index(integers(which)?.next(), last)];
         if case.shape() == shape.as_slice() {

@@ -1,11 +1,15 @@
 //! Factorisations of matrices, matrix by matrix.
 
 use super::matrices::{Batch, by_entry};
+use super::product::dot_general;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::eval::element::meaningless;
+use crate::eval::elementwise::{add, mul};
 use crate::eval::numerics::linalg as numerics;
 use crate::eval::numerics::linalg::Entry;
+use crate::jaxpr::{Dims, Scalar};
+use crate::prims::DotDimensionNumbers;
 use crate::tensor::{Element, Tensor};
 
 /// The lower triangular factor of a positive definite matrix.
@@ -57,6 +61,26 @@ pub(in crate::eval) fn symmetric_product(
     match c.dtype() {
         DType::F32 => product::<f32>(a, c, alpha, beta),
         DType::F64 => product::<f64>(a, c, alpha, beta),
+        dtype if dtype.is_complex() => {
+            let rank = a.shape().len();
+            let batch: Dims = (0..rank.saturating_sub(2)).collect();
+            let last = Dims::from_elem(rank.saturating_sub(1), 1);
+            let numbers = DotDimensionNumbers {
+                lhs_contracting: last.clone(),
+                rhs_contracting: last,
+                lhs_batch: batch.clone(),
+                rhs_batch: batch,
+            };
+            let times = |x: &Tensor, factor: f64| {
+                mul(
+                    x,
+                    &Tensor::full(&[], dtype, Scalar::Complex(factor, 0.0))?,
+                    None,
+                )
+            };
+            let products = dot_general(a, a, &numbers, Some(dtype))?;
+            add(&times(&products, alpha)?, &times(c, beta)?)
+        }
         other => Err(meaningless(other)),
     }
 }

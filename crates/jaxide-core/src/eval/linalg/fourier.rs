@@ -25,10 +25,10 @@ pub(in crate::eval) fn fourier(x: &Tensor, kind: FftType, lengths: &[usize]) -> 
     let mut expected = lengths.to_vec();
     let mut shape = Shape::from_slice(x.shape());
     match (kind, expected.last_mut(), shape.last_mut()) {
-        (FftType::Rfft, Some(&mut length), Some(last)) => *last = length / 2 + 1,
+        (FftType::Rfft, Some(&mut length), Some(last)) => *last = half(length),
         (FftType::Irfft, Some(length), Some(last)) => {
             *last = *length;
-            *length = *length / 2 + 1;
+            *length = half(*length);
         }
         (FftType::Fft | FftType::Ifft, _, _) => {}
         (FftType::Rfft | FftType::Irfft, _, _) => return Err(misfit()),
@@ -38,6 +38,15 @@ pub(in crate::eval) fn fourier(x: &Tensor, kind: FftType, lengths: &[usize]) -> 
     }
     // Twice as many numbers of twice the width are held on the way.
     room_for::<[Complex<f64>; 2]>(&shape)?;
+    if x.is_empty() || shape.contains(&0) {
+        let real = kind == FftType::Irfft;
+        let dtype = if real {
+            Some(x.dtype().real())
+        } else {
+            x.dtype().complex()
+        };
+        return Tensor::zeros(&shape, dtype.ok_or_else(|| meaningless(x.dtype()))?);
+    }
     match (x.dtype(), kind) {
         (DType::F32, FftType::Rfft) => {
             Tensor::from_vec(&shape, rfft(elements::<f32>(x)?, x.shape(), axes))
@@ -49,6 +58,11 @@ pub(in crate::eval) fn fourier(x: &Tensor, kind: FftType, lengths: &[usize]) -> 
         (DType::C128, _) => complex::<f64>(x, kind, &shape, axes),
         (other, _) => Err(meaningless(other)),
     }
+}
+
+/// The length of half the spectrum of a real array.
+fn half(length: usize) -> usize {
+    if length == 0 { 0 } else { length / 2 + 1 }
 }
 
 /// A transform of complex numbers with parts `T`, with a result of `shape`.

@@ -13,20 +13,28 @@ use crate::eval::elementwise::{convert_element_type, mul};
 use crate::eval::shape::broadcast_in_dim;
 use crate::eval::strides::{Layout, row_major};
 use crate::jaxpr::{Dims, Shape};
-use crate::prims::{DotDimensionNumbers, RaggedDotDimensionNumbers};
+use crate::prims::{DotDimensionNumbers, RaggedDotDimensionNumbers, product_dtype};
 use crate::tensor::{Tensor, byte_size, check_allocatable};
 
 /// The product of two arrays: axes of the result are the batch axes, the left operand's others, the right operand's
 /// others. Floats are summed in `f64` and rounded once, integers wrap.
 ///
-/// Where the result's type cannot hold the operands' numbers, the product is one of the operands' type, converted.
+/// Operands of different types are first converted to the result's. Where that cannot hold the numbers of operands of one
+/// type, the product is of their type, converted.
 pub(in crate::eval) fn dot_general(
     lhs: &Tensor,
     rhs: &Tensor,
     numbers: &DotDimensionNumbers,
     dtype: Option<DType>,
 ) -> Result<Tensor> {
-    let dtype = dtype.unwrap_or(lhs.dtype());
+    let dtype = match dtype {
+        Some(dtype) => dtype,
+        None => product_dtype(&lhs.aval(), &rhs.aval())?,
+    };
+    if lhs.dtype() != rhs.dtype() {
+        let convert = |x| convert_element_type(x, dtype);
+        return dot_general(&convert(lhs)?, &convert(rhs)?, numbers, Some(dtype));
+    }
     let left = Operand::new(lhs.shape(), &numbers.lhs_batch, &numbers.lhs_contracting)?;
     let right = Operand::new(rhs.shape(), &numbers.rhs_batch, &numbers.rhs_contracting)?;
     if left.batch != right.batch || left.contracted != right.contracted {
@@ -44,13 +52,12 @@ pub(in crate::eval) fn dot_general(
         .copied()
         .collect();
     check_allocatable(byte_size(&shape, dtype)?)?;
-    let own = [lhs.dtype(), rhs.dtype()];
-    let own = own.into_iter().max_by_key(|&own| (kind(own), own.bits()));
-    if let Some(own) = own.filter(|&own| kind(own) > kind(dtype)) {
+    let own = lhs.dtype();
+    if kind(own) > kind(dtype) {
         let product = dot_general(lhs, rhs, numbers, Some(own))?;
         return convert_element_type(&product, dtype);
     }
-    if lhs.dtype().is_complex() || rhs.dtype().is_complex() {
+    if own.is_complex() {
         let (a, b) = (
             left.arrange(any_complexes(lhs)?),
             right.arrange(any_complexes(rhs)?),
@@ -60,7 +67,7 @@ pub(in crate::eval) fn dot_general(
             dtype,
             multiply(&left, &right, &a, &b, Complex::new(0.0, 0.0)),
         )
-    } else if kind(lhs.dtype()).max(kind(rhs.dtype())).max(kind(dtype)) > 0 {
+    } else if kind(dtype) > 0 {
         let real = |x: &Tensor| -> Result<Vec<f64>> {
             Ok(reals(&if x.dtype().is_float() {
                 x.clone()
@@ -157,9 +164,12 @@ fn multiply<'a, T: Copy + Add<Output = T> + Mul<Output = T>>(
             let row = &a[(batch * rows + row) * depth..][..depth];
             (0..columns).map(move |column| {
                 let column = &b[(batch * columns + column) * depth..][..depth];
-                row.iter()
-                    .zip(column)
-                    .fold(zero, |sum, (&x, &y)| sum + x * y)
+                let mut terms = row.iter().zip(column).map(|(&x, &y)| x * y);
+                match (depth, terms.next()) {
+                    // A single product keeps the sign of its zero; sums begin with a positive one.
+                    (1, Some(only)) => only,
+                    (_, first) => first.into_iter().chain(terms).fold(zero, Add::add),
+                }
             })
         })
     })
@@ -167,7 +177,7 @@ fn multiply<'a, T: Copy + Add<Output = T> + Mul<Output = T>>(
 
 /// A product in which slices of a ragged axis of the left operand fall into groups of `group_sizes`.
 ///
-/// Where the ragged axis is free, each group has its own right operand; where it is contracted, each group gives a
+/// Where the ragged axis is free, each group has its own right operand, and slices behind all groups are zero; where it is contracted, each group gives a
 /// result of its own along a new leading axis; where it is a batch axis, groups do not matter.
 pub(in crate::eval) fn ragged_dot_general(
     lhs: &Tensor,
@@ -176,6 +186,10 @@ pub(in crate::eval) fn ragged_dot_general(
     numbers: &RaggedDotDimensionNumbers,
     dtype: Option<DType>,
 ) -> Result<Tensor> {
+    let dtype = match dtype {
+        Some(dtype) => dtype,
+        None => product_dtype(&lhs.aval(), &rhs.aval())?,
+    };
     let ((lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch)) =
         &numbers.dot_dimension_numbers;
     let &[ragged] = numbers.lhs_ragged_dimensions.as_slice() else {
@@ -190,7 +204,6 @@ pub(in crate::eval) fn ragged_dot_general(
         }
     };
     let behind = |axes: &Dims| axes.iter().map(|axis| axis + 1).collect::<Dims>();
-    let with = |axes: Dims, axis: usize| -> Dims { axes.into_iter().chain([axis]).collect() };
     let first = |axes: Dims| -> Dims { std::iter::once(0).chain(axes).collect() };
     if lhs_batch.contains(&ragged) {
         let numbers = dense(
@@ -199,7 +212,7 @@ pub(in crate::eval) fn ragged_dot_general(
             lhs_batch.clone(),
             rhs_batch.clone(),
         );
-        return dot_general(lhs, rhs, &numbers, dtype);
+        return dot_general(lhs, rhs, &numbers, Some(dtype));
     }
     if let Some(place) = lhs_contracting.iter().position(|&axis| axis == ragged) {
         let prefix = |batch: &Dims, contracting: &Dims| -> Dims {
@@ -226,35 +239,86 @@ pub(in crate::eval) fn ragged_dot_general(
             first(behind(lhs_batch)),
             first(behind(rhs_batch)),
         );
-        return dot_general(&lhs, &rhs, &numbers, dtype);
+        return dot_general(&lhs, &rhs, &numbers, Some(dtype));
     }
     let &[group] = numbers.rhs_group_dimensions.as_slice() else {
         return Err(Error::parameter("one group axis is expected"));
     };
-    let before =
-        (0..ragged).filter(|axis| !lhs_batch.contains(axis) && !lhs_contracting.contains(axis));
-    let prefix: Dims = lhs_batch.iter().copied().chain(before).collect();
-    let lhs = grouped(lhs, ragged, &prefix, group_sizes)?;
+    // The result has batch axes, then the left operand's others; each slice of it is the product with its own group.
+    let others: Dims = (0..lhs.shape().len())
+        .filter(|axis| !lhs_batch.contains(axis) && !lhs_contracting.contains(axis))
+        .collect();
+    let before = others.iter().take_while(|&&axis| axis != ragged).count();
+    let place = lhs_batch.len() + before;
+    let without = |axes: &Dims| -> Dims {
+        axes.iter()
+            .map(|&axis| axis - usize::from(axis > group))
+            .collect()
+    };
     let numbers = dense(
-        with(behind(lhs_contracting), 0),
-        with(rhs_contracting.clone(), group),
-        behind(lhs_batch),
-        rhs_batch.clone(),
+        lhs_contracting.clone(),
+        without(rhs_contracting),
+        lhs_batch.clone(),
+        without(rhs_batch),
     );
-    dot_general(&lhs, rhs, &numbers, dtype)
+    let products: Vec<Tensor> = (0..rhs.shape().get(group).copied().unwrap_or(0))
+        .map(|index| dot_general(lhs, &taken(rhs, group, index)?, &numbers, Some(dtype)))
+        .collect::<Result<_>>()?;
+    let mut shape: Shape = lhs_batch
+        .iter()
+        .chain(&others)
+        .map(|&axis| lhs.shape()[axis])
+        .collect();
+    shape.extend(
+        (0..rhs.shape().len())
+            .filter(|axis| {
+                *axis != group && !rhs_batch.contains(axis) && !rhs_contracting.contains(axis)
+            })
+            .map(|axis| rhs.shape()[axis]),
+    );
+    let groups = groups_of(&shape, place, &(0..place).collect::<Dims>(), group_sizes)?;
+    let size = dtype.size();
+    update(Tensor::zeros(&shape, dtype)?, |result| {
+        for (position, group) in groups.iter().enumerate() {
+            if let Some(product) = group.and_then(|group| products.get(group)) {
+                let bytes = position * size..(position + 1) * size;
+                result[bytes.clone()].copy_from_slice(&product.bytes()[bytes]);
+            }
+        }
+        Ok(())
+    })
 }
 
-/// With a new leading axis for the groups: each slice of the ragged axis is in its group, the rest is zero.
-///
-/// `group_sizes` has the axes `prefix` of `x`, or none of them, and one for the groups.
-fn grouped(x: &Tensor, ragged: usize, prefix: &[usize], group_sizes: &Tensor) -> Result<Tensor> {
-    let sizes: Vec<i128> = integers(group_sizes)?.collect();
-    let lengths: Shape = prefix
-        .iter()
-        .filter_map(|&axis| x.shape().get(axis).copied())
+/// The slice at an index of an axis, which disappears.
+fn taken(x: &Tensor, axis: usize, index: usize) -> Result<Tensor> {
+    let shape = x.shape();
+    let inner = shape[axis + 1..].iter().product::<usize>() * x.dtype().size();
+    let row = inner * shape[axis];
+    let bytes: Vec<u8> = (x.bytes().chunks_exact(row.max(1)))
+        .flat_map(|row| &row[index * inner..(index + 1) * inner])
+        .copied()
         .collect();
-    let (Some((&groups, batch)), Some(&length)) =
-        (group_sizes.shape().split_last(), x.shape().get(ragged))
+    let left: Shape = (shape.iter().enumerate())
+        .filter_map(|(k, &length)| (k != axis).then_some(length))
+        .collect();
+    Tensor::from_bytes(&left, x.dtype(), &bytes)
+}
+
+/// The group of each element of an array of this shape, whose slices along the ragged axis fall into groups; `None` behind
+/// them all.
+///
+/// `group_sizes` has the axes `prefix`, or none of them, and one for the groups.
+fn groups_of(
+    shape: &[usize],
+    ragged: usize,
+    prefix: &[usize],
+    group_sizes: &Tensor,
+) -> Result<Vec<Option<usize>>> {
+    let sizes: Vec<i128> = integers(group_sizes)?.collect();
+    let lengths: Shape = (prefix.iter())
+        .filter_map(|&axis| shape.get(axis).copied())
+        .collect();
+    let (Some((&groups, batch)), Some(_)) = (group_sizes.shape().split_last(), shape.get(ragged))
     else {
         return Err(Error::shape("group sizes or the ragged axis are missing"));
     };
@@ -265,35 +329,30 @@ fn grouped(x: &Tensor, ragged: usize, prefix: &[usize], group_sizes: &Tensor) ->
             lengths.as_slice()
         )));
     }
+    let (strides, inner) = (row_major(shape), row_major(batch));
+    let group = |position: usize| {
+        let coordinate = |axis: usize| position / strides[axis] as usize % shape[axis];
+        let number: usize = (prefix.iter().zip(&inner))
+            .map(|(&axis, &step)| coordinate(axis) * step as usize)
+            .sum();
+        let (index, mut end) = (coordinate(ragged) as i128, 0);
+        (sizes[number * groups..(number + 1) * groups].iter()).position(|&count| {
+            let start = end;
+            end += count;
+            (start..end).contains(&index)
+        })
+    };
+    Ok((0..shape.iter().product()).map(group).collect())
+}
+
+/// With a new leading axis for the groups: each slice of the ragged axis is in its group, the rest is zero.
+fn grouped(x: &Tensor, ragged: usize, prefix: &[usize], group_sizes: &Tensor) -> Result<Tensor> {
+    let groups = groups_of(x.shape(), ragged, prefix, group_sizes)?;
     let mut shape = Shape::from_slice(x.shape());
-    shape.insert(0, groups);
-    let (strides, inner) = (row_major(x.shape()), row_major(batch));
+    shape.insert(0, group_sizes.shape().last().copied().unwrap_or(0));
     let (size, bytes) = (x.dtype().size(), x.bytes());
     update(Tensor::zeros(&shape, x.dtype())?, |result| {
-        for position in 0..x.len() {
-            let coordinate = |axis: usize| position / strides[axis] as usize % x.shape()[axis];
-            let number: usize = if batch.is_empty() {
-                0
-            } else {
-                prefix
-                    .iter()
-                    .zip(&inner)
-                    .map(|(&axis, &step)| coordinate(axis) * step as usize)
-                    .sum()
-            };
-            let index = if length == 0 {
-                0
-            } else {
-                coordinate(ragged) as i128
-            };
-            let mut end = 0;
-            let group = sizes[number * groups..(number + 1) * groups]
-                .iter()
-                .position(|&count| {
-                    let start = end;
-                    end += count;
-                    (start..end).contains(&index)
-                });
+        for (position, group) in groups.iter().enumerate() {
             if let Some(group) = group {
                 let target = (group * x.len() + position) * size;
                 result[target..target + size]

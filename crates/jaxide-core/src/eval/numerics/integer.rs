@@ -29,8 +29,9 @@ pub trait Int: Copy + Ord + std::fmt::Debug + Send + Sync + 'static {
     fn div(self, rhs: Self) -> Self;
     /// The remainder with the sign of the dividend; the dividend itself for a zero divisor.
     fn rem(self, rhs: Self) -> Self;
-    /// The upper half of the double-width product.
-    fn mulhi(self, rhs: Self) -> Self;
+    /// The product without its lowest `bits` bits: the upper half for numbers of so many bits, which are at most
+    /// [`Int::BITS`].
+    fn mulhi(self, rhs: Self, bits: u32) -> Self;
     /// Shifts left; the count is read as unsigned, and a count of at least the width gives 0.
     fn shift_left(self, count: Self) -> Self;
     /// Shifts right filling with zeros; the count is read as unsigned, and a count of at least the
@@ -86,8 +87,8 @@ macro_rules! int {
                 }
             }
 
-            fn mulhi(self, rhs: Self) -> Self {
-                ((self as $wide * rhs as $wide) >> $t::BITS) as $t
+            fn mulhi(self, rhs: Self, bits: u32) -> Self {
+                ((self as $wide * rhs as $wide) >> bits) as $t
             }
 
             fn shift_left(self, count: Self) -> Self {
@@ -162,10 +163,12 @@ mod tests {
 
     #[test]
     fn high_products() {
-        assert_eq!(127i8.mulhi(-128), -64);
-        assert_eq!(250u8.mulhi(255), 249);
-        assert_eq!(i32::MIN.mulhi(i32::MIN), 1 << 30);
-        assert_eq!(u64::MAX.mulhi(u64::MAX), u64::MAX - 1);
+        assert_eq!(127i8.mulhi(-128, 8), -64);
+        assert_eq!(250u8.mulhi(255, 8), 249);
+        assert_eq!(3u8.mulhi(3, 2), 2);
+        assert_eq!((-8i8).mulhi(-8, 4), 4);
+        assert_eq!(i32::MIN.mulhi(i32::MIN, 32), 1 << 30);
+        assert_eq!(u64::MAX.mulhi(u64::MAX, 64), u64::MAX - 1);
     }
 
     #[test]

@@ -22,6 +22,7 @@ use super::strides::{Layout, row_major};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::jaxpr::Shape;
+use crate::small_float;
 use crate::tensor::Tensor;
 
 /// The axes of an array split into those that stay and those that are reduced.
@@ -115,8 +116,18 @@ macro_rules! reduce {
 pub(super) fn sum(x: &Tensor, axes: &[usize]) -> Result<Tensor> {
     // A single element keeps the sign of its zero; sums begin with a positive one.
     let single = Reduction::new(x.shape(), axes)?.is_reshape();
-    let zero = if single { -0.0 } else { 0.0 };
+    sum_from(if single { -0.0 } else { 0.0 }, x, axes)
+}
+
+/// The sum along axes of as many windows, which begin with a positive zero even where there is a single element.
+pub(super) fn sum_of_window(x: &Tensor, axes: &[usize]) -> Result<Tensor> {
+    sum_from(0.0, x, axes)
+}
+
+/// A sum of truth values is whether any holds.
+fn sum_from(zero: f64, x: &Tensor, axes: &[usize]) -> Result<Tensor> {
     reduce!(x, axes,
+        bool: 0, |a, b| a | b;
         int: 0, Int::add;
         real: zero, |a, b| a + b;
         complex: (zero, zero), |a, b| a + b;
@@ -132,25 +143,50 @@ pub(super) fn product(x: &Tensor, axes: &[usize]) -> Result<Tensor> {
     )
 }
 
-/// The largest along axes; NaN if any is. Of none: the smallest number there is.
+/// The largest along axes; NaN if any is. Of none: the smallest number there is. A single complex number stays what it
+/// is; of several, one must be beyond the infinity that comparisons begin with.
 pub(super) fn maximum(x: &Tensor, axes: &[usize]) -> Result<Tensor> {
+    single_or(x, axes, largest)
+}
+
+/// The smallest along axes, as [`maximum`].
+pub(super) fn minimum(x: &Tensor, axes: &[usize]) -> Result<Tensor> {
+    single_or(x, axes, smallest)
+}
+
+fn single_or(
+    x: &Tensor,
+    axes: &[usize],
+    extremum: fn(&Tensor, &[usize]) -> Result<Tensor>,
+) -> Result<Tensor> {
+    let reduction = Reduction::new(x.shape(), axes)?;
+    if x.dtype().is_complex() && reduction.is_reshape() {
+        return x.reshaped(&reduction.shape);
+    }
+    extremum(x, axes)
+}
+
+/// As [`maximum`], with single numbers compared as others are: windows have padding beside them.
+pub(super) fn largest(x: &Tensor, axes: &[usize]) -> Result<Tensor> {
     const INFINITY: f64 = f64::INFINITY;
+    let least = small_float::extremes(x.dtype()).map_or(-INFINITY, |range| range.0);
     reduce!(x, axes,
         bool: 0, |a, b| a | b;
         int: lowest(x.dtype()), Ord::max;
-        real: -INFINITY, elementary::max;
-        complex: (-INFINITY, -INFINITY), |a, b| if (a.re, a.im) > (b.re, b.im) { a } else { b };
+        real: least, elementary::max;
+        complex: (-INFINITY, 0.0), |a, b| if (a.re, a.im) > (b.re, b.im) { a } else { b };
     )
 }
 
-/// The smallest along axes; NaN if any is. Of none: the largest number there is.
-pub(super) fn minimum(x: &Tensor, axes: &[usize]) -> Result<Tensor> {
+/// As [`largest`], the other way round.
+pub(super) fn smallest(x: &Tensor, axes: &[usize]) -> Result<Tensor> {
     const INFINITY: f64 = f64::INFINITY;
+    let greatest = small_float::extremes(x.dtype()).map_or(INFINITY, |range| range.1);
     reduce!(x, axes,
         bool: 1, |a, b| a & b;
         int: highest(x.dtype()), Ord::min;
-        real: INFINITY, elementary::min;
-        complex: (INFINITY, INFINITY), |a, b| if (a.re, a.im) < (b.re, b.im) { a } else { b };
+        real: greatest, elementary::min;
+        complex: (INFINITY, 0.0), |a, b| if (a.re, a.im) < (b.re, b.im) { a } else { b };
     )
 }
 

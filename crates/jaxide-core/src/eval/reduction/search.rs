@@ -119,12 +119,27 @@ pub(in crate::eval) fn search_sorted(
     for (number, row) in rows.iter().enumerate() {
         let batch = number * batches / rows.len();
         for wanted in batch * per_batch..(batch + 1) * per_batch {
-            let index = row.partition_point(|&position| match side {
-                SearchSide::Left => order(position, wanted).is_lt(),
-                SearchSide::Right => order(position, wanted).is_le(),
+            let index = bisect(row.len(), |index| match side {
+                SearchSide::Left => order(row[index], wanted).is_lt(),
+                SearchSide::Right => order(row[index], wanted).is_le(),
             });
             found.push(index as i128);
         }
     }
     from_integers(&shape, DType::I32, found.into_iter())
+}
+
+/// The first of `length` indices for which `before` is false, if it is true up to there; else what JAX finds, which looks
+/// at the same indices.
+fn bisect(length: usize, before: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, length);
+    for _ in 0..usize::BITS - length.leading_zeros() {
+        let middle = low + (high - low) / 2;
+        if before(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    high
 }

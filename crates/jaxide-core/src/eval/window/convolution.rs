@@ -61,6 +61,9 @@ pub(in crate::eval) fn convolution(
     transpose(&result, &order)
 }
 
+/// Offsets in space of the operand, if it has an element there, and of the kernel.
+type Tap = (Option<usize>, usize);
+
 /// Shapes in the standard order, and where the kernel lies for each element of the result.
 struct Geometry {
     shape: Shape,
@@ -148,8 +151,8 @@ impl Geometry {
                     let mut sum = zero;
                     for input in 0..self.rhs[1] {
                         for &(x, w) in taps.iter() {
-                            sum = sum
-                                + lhs[from + input * left + x] * rhs[kernel + input * right + w];
+                            let x = x.map_or(zero, |x| lhs[from + input * left + x]);
+                            sum = sum + x * rhs[kernel + input * right + w];
                         }
                     }
                     sum
@@ -158,20 +161,26 @@ impl Geometry {
         })
     }
 
-    /// For each place of the kernel, pairs of offsets in space: of the operand and of the kernel.
-    fn taps(&self) -> Vec<std::rc::Rc<[(usize, usize)]>> {
+    /// For each place of the kernel, pairs of offsets in space: of the operand, `None` in padding and in the gaps between
+    /// elements, which are zeros like others, and of the kernel.
+    fn taps(&self) -> Vec<std::rc::Rc<[Tap]>> {
         let (left, right) = (row_major(&self.lhs[2..]), row_major(&self.rhs[2..]));
         let taps = self.sliding.places().map(|place| {
-            let mut taps = vec![(0, 0)];
+            let mut taps = vec![(Some(0), 0)];
             for (axis, &window) in place.iter().enumerate() {
-                let along = self.sliding.along(axis, window);
+                let mut along = vec![None; self.rhs[axis + 2]];
+                for &(index, input) in self.sliding.along(axis, window) {
+                    along[index] = Some(input * left[axis] as usize);
+                }
+                let step = right[axis] as usize;
                 taps = taps
                     .into_iter()
                     .flat_map(|(x, w)| {
-                        let step = (left[axis] as usize, right[axis] as usize);
+                        let both = |input: Option<usize>| Some(x? + input?);
+                        let along = along.iter().enumerate();
                         along
-                            .iter()
-                            .map(move |&(index, input)| (x + input * step.0, w + index * step.1))
+                            .map(move |(index, &input)| (both(input), w + index * step))
+                            .collect::<Vec<_>>()
                     })
                     .collect();
             }

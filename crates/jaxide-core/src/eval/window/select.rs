@@ -3,7 +3,7 @@
 use super::{Slide, Sliding};
 use crate::error::{Error, Result};
 use crate::eval::control::{combined, element};
-use crate::eval::element::{elements, reals, update};
+use crate::eval::element::{elements, integers, reals, update};
 use crate::eval::indexing::{Combine, combine_pairs};
 use crate::eval::interpreter::{Interpreter, Values, values};
 use crate::eval::reduction::{maximum, minimum};
@@ -12,12 +12,54 @@ use crate::jaxpr::Dims;
 use crate::prims::{SelectAndScatter, SelectAndScatterAdd, SelectPrim};
 use crate::tensor::Tensor;
 
-/// Whether an element stays selected when the next one of its window is met.
-fn stays(select: SelectPrim) -> fn(f64, f64) -> bool {
-    match select {
-        SelectPrim::Ge => |selected, next| selected >= next,
-        SelectPrim::Le => |selected, next| selected <= next,
+/// The elements as they compare: floats with NaN, the others exactly.
+enum Keys {
+    Floats(Vec<f64>),
+    Integers(Vec<i128>),
+}
+
+impl Keys {
+    fn of(x: &Tensor) -> Result<Keys> {
+        Ok(if x.dtype().is_float() {
+            Keys::Floats(reals(x)?.collect())
+        } else {
+            Keys::Integers(integers(x)?.collect())
+        })
     }
+
+    /// The position that each window selects: a float must be beyond the number that `begin` says, if it says any.
+    fn selected(&self, select: SelectPrim, sliding: &Sliding, begin: bool) -> Vec<Option<usize>> {
+        let infinity = match select {
+            SelectPrim::Ge => f64::NEG_INFINITY,
+            SelectPrim::Le => f64::INFINITY,
+        };
+        match self {
+            Keys::Floats(keys) => selected(keys, begin.then_some(infinity), select, sliding),
+            Keys::Integers(keys) => selected(keys, None, select, sliding),
+        }
+    }
+}
+
+fn selected<T: PartialOrd + Copy>(
+    keys: &[T],
+    begin: Option<T>,
+    select: SelectPrim,
+    sliding: &Sliding,
+) -> Vec<Option<usize>> {
+    let stays = |best: T, next: T| match select {
+        SelectPrim::Ge => best >= next,
+        SelectPrim::Le => best <= next,
+    };
+    let of_window = |window: Vec<usize>| {
+        let (mut best, mut place) = (begin, None);
+        for next in window {
+            if !best.is_some_and(|best| stays(best, keys[next])) {
+                (best, place) = (Some(keys[next]), Some(next));
+            }
+        }
+        place
+    };
+    sliding.windows().map(of_window).collect()
 }
 
 /// Adds each element of `source` to zeros of the shape of `operand`, where its window's selected element is.
@@ -51,19 +93,10 @@ pub(in crate::eval) fn select_and_scatter_add(
     }
     let slides = super::undilated(&params.window_dimensions, &params.window_strides, padding)?;
     let sliding = fitting(operand, source, &slides)?;
-    let select = params.select_prim;
-    let (numbers, stays) = (numbers(operand)?, stays(select));
-    let mut pairs = Vec::new();
-    for (number, window) in sliding.windows().enumerate() {
-        let selected = window.into_iter().reduce(|best, next| {
-            if stays(numbers[best], numbers[next]) {
-                best
-            } else {
-                next
-            }
-        });
-        pairs.extend(selected.map(|position| (position, number)));
-    }
+    let selected = Keys::of(operand)?.selected(params.select_prim, &sliding, false);
+    let pairs: Vec<_> = (selected.into_iter().zip(0..))
+        .filter_map(|(position, number)| Some((position?, number)))
+        .collect();
     let zeros = Tensor::zeros(operand.shape(), source.dtype())?;
     combine_pairs(zeros, source, &pairs, Combine::Add)
 }
@@ -84,24 +117,10 @@ pub(in crate::eval) fn select_and_gather_add(
         )));
     }
     let sliding = Sliding::new(operand.shape(), slides)?;
-    let (numbers, stays) = (numbers(operand)?, stays(select));
-    let start = match select {
-        SelectPrim::Ge => f64::NEG_INFINITY,
-        SelectPrim::Le => f64::INFINITY,
-    };
-    let mut pairs = Vec::new();
-    for (number, window) in sliding.windows().enumerate() {
-        let mut selected: Option<usize> = None;
-        for next in window {
-            if !stays(
-                selected.map_or(start, |position| numbers[position]),
-                numbers[next],
-            ) {
-                selected = Some(next);
-            }
-        }
-        pairs.extend(selected.map(|position| (number, position)));
-    }
+    let selected = Keys::of(operand)?.selected(select, &sliding, true);
+    let pairs: Vec<_> = (selected.into_iter().enumerate())
+        .filter_map(|(number, position)| Some((number, position?)))
+        .collect();
     let zeros = Tensor::zeros(&sliding.shape, tangents.dtype())?;
     combine_pairs(zeros, tangents, &pairs, Combine::Replace)
 }
@@ -167,13 +186,4 @@ fn fitting(operand: &Tensor, source: &Tensor, slides: &[Slide]) -> Result<Slidin
         sliding.shape.as_slice(),
         source.aval()
     )))
-}
-
-/// The elements as they compare.
-fn numbers(x: &Tensor) -> Result<Vec<f64>> {
-    if x.dtype().is_float() {
-        return Ok(reals(x)?.collect());
-    }
-    let wide = crate::eval::elementwise::convert_element_type(x, crate::dtype::DType::F64)?;
-    Ok(elements::<f64>(&wide)?.to_vec())
 }

@@ -67,6 +67,9 @@ fn reduced_aval(axes: &[AxisName], operands: &[Aval]) -> Result<SmallVec<[Aval; 
     operands
         .iter()
         .map(|aval| {
+            if aval.dtype.is_key() || (!gone.is_empty() && aval.dtype == DType::Float0) {
+                return Err(Error::dtype(format!("{aval} cannot be reduced")));
+            }
             if let Some(axis) = gone.iter().find(|&&axis| axis >= aval.rank()) {
                 return Err(Error::parameter(format!("axis {axis} is outside {aval}")));
             }

@@ -9,7 +9,7 @@ linear! {
     Neg [NUMBER] same, |_, b, ct, _| b.neg(ct);
     Real [COMPLEX] |_, d| d.real(), |_, b, ct, _| b.complex(ct, constant(b, ct, 0.0));
     Imag [COMPLEX] |_, d| d.real(), |_, b, ct, _| b.complex(constant(b, ct, 0.0), b.neg(ct));
-    Conj [INEXACT] |_, d| d.complex().unwrap_or(d), |p, b, ct, _| {
+    Conj [COMPLEX_PART] |_, d| d.complex().unwrap_or(d), |p, b, ct, _| {
         if p.input_dtype.is_complex() { b.op(Conj { input_dtype: b.dtype(ct) }, &[ct]) } else { b.real(ct) }
     };
     CopyArray [EQUATABLE] same, |_, b, ct, _| b.op(CopyArray, &[ct]);

@@ -34,6 +34,10 @@ const COMPLEX: Accepts = Accepts {
     name: "complex",
     test: DType::is_complex,
 };
+const COMPLEX_PART: Accepts = Accepts {
+    name: "f32, f64 or complex",
+    test: |dtype| dtype.complex().is_some(),
+};
 const INEXACT: Accepts = Accepts {
     name: "floating-point or complex",
     test: DType::is_inexact,

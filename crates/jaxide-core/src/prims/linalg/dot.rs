@@ -11,7 +11,7 @@ pub(super) fn remaining(rank: usize, first: &[usize], second: &[usize]) -> Vec<u
 }
 
 /// The element type of a product without a preferred one.
-fn product_dtype(lhs: &Aval, rhs: &Aval) -> Result<DType> {
+pub(crate) fn product_dtype(lhs: &Aval, rhs: &Aval) -> Result<DType> {
     if lhs.dtype == rhs.dtype {
         return Ok(lhs.dtype);
     }

@@ -9,13 +9,17 @@ impl Primitive for ScaledDot {
         let [lhs, rhs, lhs_scale, rhs_scale] = operands else {
             return Err(arity(4, operands.len()));
         };
-        for (operand, scale) in [(lhs, lhs_scale), (rhs, rhs_scale)] {
-            let fits = operand.rank() == scale.rank()
-                && operand
-                    .shape
-                    .iter()
-                    .zip(&scale.shape)
-                    .all(|(&length, &blocks)| blocks > 0 && length % blocks == 0);
+        let contracting = &self.dimension_numbers.0;
+        for (operand, scale, contracting) in [
+            (lhs, lhs_scale, &contracting.0),
+            (rhs, rhs_scale, &contracting.1),
+        ] {
+            let lengths = operand.shape.iter().zip(&scale.shape).enumerate();
+            let mut lengths = lengths.map(|(axis, (&length, &blocks))| {
+                let in_blocks = contracting.contains(&axis) && blocks > 0;
+                length == blocks || in_blocks && length % blocks == 0
+            });
+            let fits = operand.rank() == scale.rank() && lengths.all(|fits| fits);
             if !fits {
                 return Err(Error::shape(format!(
                     "the scales {scale} do not divide {operand} into blocks"

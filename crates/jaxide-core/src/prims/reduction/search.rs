@@ -52,6 +52,17 @@ impl Primitive for Nonzero {
     fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
         let aval = operands.first().ok_or_else(|| arity(1, 0))?;
         check_axes(&self.axes, aval)?;
+        if !self.out_dtype.is_integer() {
+            return Err(Error::dtype(format!(
+                "indices must be integers, and {} is asked for",
+                self.out_dtype
+            )));
+        }
+        if let Some(fill) = operands[1..].iter().find(|fill| !fill.dtype.is_integer()) {
+            return Err(Error::dtype(format!(
+                "indices must be integers, and {fill} is to stand for missing ones"
+            )));
+        }
         let mut shape: Vec<usize> = (0..aval.rank())
             .filter(|axis| !self.axes.contains(axis))
             .map(|axis| aval.shape[axis])

@@ -2,6 +2,7 @@
 
 use super::super::*;
 use super::*;
+use crate::error::ErrorKind;
 use crate::tensor::byte_size;
 
 /// Reports zeros for all operands.
@@ -246,13 +247,25 @@ impl Primitive for Split {
     }
 }
 
+/// More results than this are not made by one equation: their number is that of an axis, and not written out.
+const MOST_RESULTS: usize = 1 << 20;
+
 impl Primitive for Unstack {
     fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
         let aval = one(operands)?;
         check_axis(self.axis, aval)?;
         let mut shape = aval.shape.clone();
         let count = shape.remove(self.axis);
-        crate::tensor::check_allocatable(count.saturating_mul(64))?;
+        if count > MOST_RESULTS {
+            return Err(Error::new(
+                ErrorKind::TooLarge,
+                format!(
+                    "there is one result for each of the {count} indices of axis {} of {aval}, and an equation has at most \
+                     {MOST_RESULTS}",
+                    self.axis
+                ),
+            ));
+        }
         Ok(smallvec![aval.with_shape(&shape); count])
     }
 

@@ -2,6 +2,7 @@
 
 use super::super::*;
 use super::*;
+use crate::dtype::DType;
 
 dilated_windows! { SelectAndGatherAdd }
 undilated_windows! { SelectAndScatter SelectAndScatterAdd }
@@ -14,6 +15,17 @@ fn check_source(source: &Aval, operand: &Aval, windows: &Windows) -> Result<()> 
     }
     Err(Error::shape(format!(
         "the source must be {want}, one element per window, and is {source}"
+    )))
+}
+
+/// What is selected must be ordered.
+fn check_ordered(operand: &Aval) -> Result<()> {
+    let dtype = operand.dtype;
+    if dtype == DType::Bool || dtype.is_integer() || dtype.is_float() {
+        return Ok(());
+    }
+    Err(Error::dtype(format!(
+        "elements of {operand} have no order to be selected by"
     )))
 }
 
@@ -32,6 +44,7 @@ impl Primitive for SelectAndGatherAdd {
                 "{tangents} and {operand} must have the same type"
             )));
         }
+        check_ordered(operand)?;
         Ok(smallvec![self.windows().result(operand)?])
     }
 
@@ -112,6 +125,7 @@ impl Primitive for SelectAndScatterAdd {
         let [source, operand] = operands else {
             return Err(arity(2, operands.len()));
         };
+        check_ordered(operand)?;
         check_source(source, operand, &self.windows())?;
         Ok(smallvec![operand.clone()])
     }

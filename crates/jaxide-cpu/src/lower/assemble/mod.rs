@@ -298,7 +298,22 @@ impl Assembler<'_> {
             }
         }
         if nest.domain.contains(&0) {
-            return Ok(());
+            // Loops without turns write nothing: reductions of nothing are constants of the graph.
+            let unwritten = nest.roots.iter().find_map(|root| match root {
+                Root::Fold { value, .. } => (graph.value(*value).len() > 0).then_some(*value),
+                Root::Store(_) | Root::Control(_) | Root::Update(_) | Root::Scatter(_) => None,
+            });
+            return match unwritten {
+                None => Ok(()),
+                Some(value) => Err(Error::new(
+                    ErrorKind::Internal,
+                    format!(
+                        "a reduction over {:?} leaves its result {:?} unwritten",
+                        nest.domain,
+                        graph.shape(value)
+                    ),
+                )),
+            };
         }
         if let [Root::Scatter(id)] = nest.roots.as_slice()
             && let Op::Scatter(spec) = &graph.node(*id).op

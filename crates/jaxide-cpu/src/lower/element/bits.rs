@@ -67,7 +67,7 @@ pub(super) fn reduce_precision(
     mantissa: u32,
     x: Value,
 ) -> Option<Value> {
-    if format == Format::F16 {
+    if format == Format::F16 || exponent == 0 {
         return None;
     }
     let (own_exponent, own_mantissa) = layout(format);

@@ -53,7 +53,8 @@ pub(super) fn integer(
             let v = unsigned(b, bits, x);
             let count = b.un(UnOp::Clz, ty(bits), v);
             let spare = b.int(ty(bits), i64::from(32u32.saturating_sub(bits)));
-            Some(b.sub(count, spare))
+            let v = b.sub(count, spare);
+            narrow(b, v)
         }
         (MapOp::IsFinite, &[_]) => Some(b.mask(true)),
         (

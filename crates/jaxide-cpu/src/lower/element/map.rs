@@ -76,20 +76,7 @@ fn try_map(
         Class::Int { bits, signed } => {
             integer::integer(b, op, bits, signed, &flat()).map(|v| smallvec![v])
         }
-        Class::Float(format) => {
-            // The exponent of a power may be an integer.
-            let exponent = args
-                .get(1)
-                .copied()
-                .filter(|&dtype| op == MapOp::Pow && dtype != args[0]);
-            match exponent {
-                Some(dtype) => {
-                    let y = convert::convert(b, dtype, args[0], &x[1])?;
-                    float::float(b, op, format, &[x[0][0], y[0]]).map(|v| smallvec![v])
-                }
-                None => float::float(b, op, format, &flat()).map(|v| smallvec![v]),
-            }
-        }
+        Class::Float(format) => float::float(b, op, format, &flat()).map(|v| smallvec![v]),
         Class::Complex(_) => complex::complex(b, op, x),
         Class::Key(_) => keys(b, op, x),
         Class::Small | Class::Empty => None,
@@ -111,6 +98,10 @@ fn small_map(
     // The neighbour of a number depends on its own format.
     if matches!(op, MapOp::NextAfter | MapOp::Bitcast) {
         return None;
+    }
+    if matches!(op, MapOp::EqTotal | MapOp::LtTotal | MapOp::LeTotal) {
+        let [x, y] = [0, 1].map(|k| small::total_key(b, args[k], x[k][0]));
+        return integer::integer(b, op, 32, true, &[x, y]).map(|v| smallvec![v]);
     }
     let wide = |dtype: DType| if is_small(dtype) { DType::F32 } else { dtype };
     let wide_args: Vec<DType> = args.iter().map(|&dtype| wide(dtype)).collect();

@@ -237,6 +237,17 @@ pub(crate) fn neutral(b: &mut Builder, combine: Combine, dtype: DType) -> Elemen
     }
 }
 
+/// Whether a type has infinities, with which [`neutral`] then begins extrema.
+pub(crate) fn has_infinity(dtype: DType) -> bool {
+    match class(dtype) {
+        Class::Float(_) | Class::Complex(_) => true,
+        Class::Small => (0..=u8::MAX >> (8 - dtype.bits()))
+            .filter_map(|code| small_float::decode(dtype, code))
+            .any(f64::is_infinite),
+        Class::Bool | Class::Int { .. } | Class::Key(_) | Class::Empty => false,
+    }
+}
+
 /// Two elements made one.
 pub(crate) fn combine(
     b: &mut Builder,

@@ -49,6 +49,19 @@ pub(super) fn decode(b: &mut Builder, dtype: DType, code: Value) -> Value {
     b.bitcast(bits)
 }
 
+/// The place of a code in the total order: its bits are a sign and a magnitude, where there is a sign.
+pub(super) fn total_key(b: &mut Builder, dtype: DType, code: Value) -> Value {
+    if dtype == DType::F8E8M0Fnu {
+        return code;
+    }
+    let sign = 1 << (dtype.bits() - 1);
+    let (sign, low, zero) = (b.i32(sign), b.i32(sign - 1), b.i32(0));
+    let (negative, magnitude) = (b.and(code, sign), b.and(code, low));
+    let turned = b.not(magnitude);
+    let positive = b.eq(negative, zero);
+    b.select(positive, code, turned)
+}
+
 /// The code of the number nearest to `x`, ties to the even code; see [`jaxide_core::small_float::encode`].
 pub(super) fn encode(b: &mut Builder, dtype: DType, x: Value) -> Value {
     let Some(format) = format(dtype) else {
@@ -99,8 +112,14 @@ pub(super) fn encode(b: &mut Builder, dtype: DType, x: Value) -> Value {
     let sign = shifted_right(b, sign, 31);
     let sign = shifted_left(b, sign, exponent + mantissa);
     let signed = b.or(code, sign);
-    if specials != Specials::Unsigned0 {
-        return signed;
+    match specials {
+        Specials::Ieee | Specials::NanOnly => return signed,
+        // There is no NaN, which becomes -0.
+        Specials::None => {
+            let zero = b.i32(sign_bit);
+            return b.select(is_nan, zero, signed);
+        }
+        Specials::Unsigned0 => {}
     }
     let zero = b.i32(0);
     let is_zero = b.eq(code, zero);

@@ -180,10 +180,22 @@ impl Emitter<'_> {
         if !dtype.is_float() {
             return beyond;
         }
-        let (nan, before) = (self.b.is_nan(x), self.b.is_nan(best));
+        let (nan, before) = (self.is_nan(dtype, x), self.is_nan(dtype, best));
         let fresh = self.b.not(before);
         let first = self.b.and(nan, fresh);
         self.b.or(beyond, first)
+    }
+
+    /// Whether a float of any type is NaN: that of a small one is known by its code.
+    fn is_nan(&mut self, dtype: DType, x: Value) -> Value {
+        let x: Element = smallvec![x];
+        element::map(
+            &mut self.b,
+            MapOp::Ne,
+            &[dtype, dtype],
+            DType::Bool,
+            &[x.clone(), x],
+        )[0]
     }
 
     /// An index of the lane program as an element.

@@ -5,7 +5,7 @@ use crate::lanes::Value;
 use crate::lower::element::{self, Element};
 use crate::lower::graph::{Combine, MapOp, NodeId, Region, ValueId, WindowSpec};
 use jaxide_core::DType;
-use smallvec::SmallVec;
+use smallvec::smallvec;
 
 impl Emitter<'_> {
     /// The element of `x` that place `inner` of the window at `at` covers, and whether there is one.
@@ -67,7 +67,13 @@ impl Emitter<'_> {
                     |_| Ok(neutral.clone()),
                 )?;
                 let sum: Element = sum.into();
-                Ok(element::combine(&mut emitter.b, combine, dtype, &sum, &next).into_vec())
+                let both = element::combine(&mut emitter.b, combine, dtype, &sum, &next);
+                if !dtype.is_complex() {
+                    return Ok(both.into_vec());
+                }
+                // Nothing is beyond a complex NaN, so that padding would replace it.
+                let both = element::select(&mut emitter.b, inside, &both, &sum);
+                Ok(both.into_vec())
             },
         )?;
         Ok(Element::from_vec(values))
@@ -116,7 +122,9 @@ impl Emitter<'_> {
         Ok(self.split_elements(inits, &values)[result].clone())
     }
 
-    /// The first operand where the second is extreme: the first such place of the window, zero where it is empty.
+    /// The first operand where the second is extreme: the first such place of the window. Padding is passed over. Zero
+    /// where the window is empty, or has nothing beyond the number that comparisons begin with: infinity, where the type
+    /// has it.
     pub(super) fn select_and_gather(
         &mut self,
         largest: bool,
@@ -126,41 +134,41 @@ impl Emitter<'_> {
     ) -> Emitted<Element> {
         let (tangent, x) = (args[0], args[1]);
         let dtype = self.graph.dtype(x);
-        let combine = if largest { Combine::Max } else { Combine::Min };
-        let outside = element::neutral(&mut self.b, combine, dtype);
+        let (combine, op) = match largest {
+            true => (Combine::Max, MapOp::Ge),
+            false => (Combine::Min, MapOp::Le),
+        };
         let nothing = element::neutral(&mut self.b, Combine::Add, dtype);
+        if self.graph.value(x).len() == 0 {
+            return Ok(nothing);
+        }
+        let outside = element::neutral(&mut self.b, combine, dtype);
         let unroll = window.size.iter().product::<usize>() <= 16
             || self.unrolls(&window.size, &[tangent, x]);
-        let start: SmallVec<[Value; 4]> = outside.iter().chain(&nothing).copied().collect();
-        let values = self.fold(
-            &window.size,
-            unroll,
-            start.into_vec(),
-            &mut |emitter, inner, best| {
-                let (place, inside) = emitter.covered(x, window, at, inner);
-                let (far, none) = (outside.clone(), nothing.clone());
-                let key =
-                    emitter.if_inside(inside, |emitter| emitter.element(x, &place), |_| Ok(far))?;
-                let value = emitter.if_inside(
-                    inside,
-                    |emitter| emitter.element(tangent, &place),
-                    |_| Ok(none),
-                )?;
-                let op = if largest { MapOp::Ge } else { MapOp::Le };
-                let own: Element = best[..1].into();
-                let keep = element::map(
-                    &mut emitter.b,
-                    op,
-                    &[dtype, dtype],
-                    DType::Bool,
-                    &[own, key.clone()],
-                )[0];
-                Ok(vec![
-                    emitter.b.select(keep, best[0], key[0]),
-                    emitter.b.select(keep, best[1], value[0]),
-                ])
-            },
-        )?;
-        Ok(values[1..].into())
+        let begun = self.b.mask(element::has_infinity(dtype));
+        let start = vec![begun, outside[0], nothing[0]];
+        let values = self.fold(&window.size, unroll, start, &mut |emitter, inner, best| {
+            let (place, inside) = emitter.covered(x, window, at, inner);
+            let (far, none) = (outside.clone(), nothing.clone());
+            let key =
+                emitter.if_inside(inside, |emitter| emitter.element(x, &place), |_| Ok(far))?;
+            let value = emitter.if_inside(
+                inside,
+                |emitter| emitter.element(tangent, &place),
+                |_| Ok(none),
+            )?;
+            let pair = [smallvec![best[1]], key.clone()];
+            let b = &mut emitter.b;
+            let holds = element::map(b, op, &[dtype, dtype], DType::Bool, &pair)[0];
+            let stays = b.and(best[0], holds);
+            let padding = b.not(inside);
+            let keep = b.or(stays, padding);
+            Ok(vec![
+                b.or(best[0], inside),
+                b.select(keep, best[1], key[0]),
+                b.select(keep, best[2], value[0]),
+            ])
+        })?;
+        Ok(values[2..].into())
     }
 }

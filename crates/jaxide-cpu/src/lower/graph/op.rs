@@ -72,6 +72,14 @@ pub(crate) struct WindowSpec {
     pub(crate) low: SmallVec<[i64; 4]>,
 }
 
+impl WindowSpec {
+    /// Whether windows are the single elements of the array in their order, and of its padding.
+    pub(crate) fn is_identity(&self) -> bool {
+        let lengths = [&self.size, &self.stride, &self.base_dilation];
+        lengths.into_iter().flatten().all(|&length| length == 1)
+    }
+}
+
 /// A call of the runtime.
 // Few exist, and boxing would hide the primitive from patterns.
 #[allow(clippy::large_enum_variant)]

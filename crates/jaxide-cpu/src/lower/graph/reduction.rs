@@ -1,7 +1,7 @@
 //! Reductions in the form that loop nests like: without axes of length 1, and in two steps where one result has several axes of elements.
 
 use super::{Bytes, Combine, Op, Scope, ValueId};
-use jaxide_core::{DType, Dims, Result, Scalar};
+use jaxide_core::{DType, Dims, Result, Scalar, small_float};
 use smallvec::smallvec;
 
 /// Reductions of several axes take the first one last when it has at least this length.
@@ -82,8 +82,14 @@ pub(super) fn neutral_bytes(combine: Combine, dtype: DType) -> Result<Bytes> {
         Combine::Max if dtype.is_unsigned_integer() => Scalar::Int(0),
         Combine::Min if dtype.is_signed_integer() => Scalar::Int(i64::MAX >> (64 - bits)),
         Combine::Max if dtype.is_signed_integer() => Scalar::Int(i64::MIN >> (64 - bits)),
-        Combine::Min => Scalar::Float(f64::INFINITY),
-        Combine::Max => Scalar::Float(f64::NEG_INFINITY),
+        Combine::Min => {
+            let range = small_float::extremes(dtype);
+            Scalar::Float(range.map_or(f64::INFINITY, |range| range.1))
+        }
+        Combine::Max => {
+            let range = small_float::extremes(dtype);
+            Scalar::Float(range.map_or(f64::NEG_INFINITY, |range| range.0))
+        }
     };
     scalar.to_bytes(dtype)
 }

@@ -7,7 +7,8 @@ use super::routine::{Outcome, routine};
 use crate::runtime::matmul::DotDimensions;
 use crate::runtime::{Context, KernelCall, KernelError, PoolBuffer, View};
 use jaxide_core::prims::{RaggedDotDimensionNumbers, RaggedDotGeneral};
-use jaxide_core::{DType, Dims, Error, Result, Shape, byte_size, check_allocatable};
+use jaxide_core::{DType, Dims, Error, Result, Shape, byte_size};
+use std::ops::Range;
 
 type Call = Result<Box<KernelCall>>;
 
@@ -72,17 +73,7 @@ pub(super) fn ragged_dot_general(operands: &Operands, params: &RaggedDotGeneral)
         let &[group] = numbers.rhs_group_dimensions.as_slice() else {
             return Err(Error::parameter("one group axis is expected"));
         };
-        let before =
-            (0..ragged).filter(|axis| !lhs_batch.contains(axis) && !lhs_contracting.contains(axis));
-        let prefix = lhs_batch.iter().copied().chain(before).collect();
-        grouped_lhs = Some(Grouped::new(lhs, ragged, prefix, sizes)?);
-        grouped_rhs = None;
-        dimensions = DotDimensions {
-            lhs_contracting: [behind(lhs_contracting), vec![0]].concat(),
-            rhs_contracting: [&rhs_contracting[..], &[group]].concat(),
-            lhs_batch: behind(lhs_batch),
-            rhs_batch: rhs_batch.to_vec(),
-        };
+        return free(operands, (ragged, group), numbers);
     }
     let view = |array: &Array, grouped: &Option<Grouped>| {
         View::dense(grouped.as_ref().map_or(&array.shape[..], |it| &it.result))
@@ -199,10 +190,12 @@ impl Slices {
         let rhs = Converted::new(self.types.1, rhs, self.working)?;
         out.fill(0);
         let length = self.lhs.shape[self.ragged];
-        let mut end = 0i128;
+        // A slice belongs to the first group that reaches it: sizes may be negative.
+        let (mut end, mut reached) = (0i128, 0i128);
         for (group, size) in sizes.iter().enumerate() {
-            let start = usize::try_from(end).unwrap_or(0).min(length);
+            let start = usize::try_from(reached).unwrap_or(0).min(length);
             end = end.saturating_add(*size);
+            reached = reached.max(end);
             let count = usize::try_from(end)
                 .unwrap_or(0)
                 .min(length)
@@ -233,6 +226,64 @@ impl Slices {
         }
         Ok(())
     }
+}
+
+/// The product where the ragged axis is free: of all slices with each group, of which those of the group are taken.
+fn free(
+    operands: &Operands,
+    (ragged, group): (usize, usize),
+    numbers: &RaggedDotDimensionNumbers,
+) -> Call {
+    let (lhs, rhs, sizes) = (
+        &operands.inputs[0],
+        &operands.inputs[1],
+        &operands.inputs[2],
+    );
+    let ((lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch)) =
+        &numbers.dot_dimension_numbers;
+    let without = |axes: &Dims| -> Vec<usize> {
+        let shifted = axes.iter().map(|&axis| axis - usize::from(axis > group));
+        shifted.collect()
+    };
+    let dimensions = DotDimensions {
+        lhs_contracting: lhs_contracting.to_vec(),
+        rhs_contracting: without(rhs_contracting),
+        lhs_batch: lhs_batch.to_vec(),
+        rhs_batch: without(rhs_batch),
+    };
+    let before = (0..ragged)
+        .filter(|axis| !lhs_batch.contains(axis) && !lhs_contracting.contains(axis))
+        .count();
+    let (left, right) = (View::dense(&lhs.shape), View::dense(&rhs.shape));
+    let types = (lhs.dtype, rhs.dtype, operands.outputs[0].dtype);
+    working_type(types.0, types.1, types.2)?;
+    let product = move |index: usize| {
+        let mut right = part(&right, group, index, 1);
+        right.shape.remove(group);
+        right.strides.remove(group);
+        Product::new((types.0, &left), (types.1, &right), &dimensions, types.2)
+            .map_err(|error| KernelError::new(error.to_string()))
+    };
+    // The result has the batch axes first, then the left operand's others.
+    let place = lhs_batch.len() + before;
+    let grouped = Grouped::new(&operands.outputs[0], place, (0..place).collect(), sizes)?;
+    let count = sizes.dtype;
+    Ok(routine(operands, move |buffers, context| {
+        let sizes = i128::read_all(count, buffers.input(2));
+        let (lhs, rhs) = (buffers.input::<u8>(0), buffers.input::<u8>(1));
+        let out = buffers.output::<u8>(0);
+        out.fill(0);
+        let mut all = PoolBuffer::new(out.len())?;
+        for index in 0..grouped.groups {
+            product(index)?.run(lhs, rhs, all.bytes_mut(), context)?;
+            grouped.each(&sizes, out.len(), |group, bytes| {
+                if group == index {
+                    out[bytes.clone()].copy_from_slice(&all.bytes()[bytes]);
+                }
+            });
+        }
+        Ok(())
+    }))
 }
 
 /// Some slices of a view along an axis.
@@ -268,7 +319,7 @@ impl Grouped {
         }
         let mut result = x.shape.clone();
         result.insert(0, groups);
-        check_allocatable(byte_size(&result, x.dtype)?)?;
+        byte_size(&result, x.dtype)?;
         Ok(Grouped {
             shape: x.shape.clone(),
             element: x.dtype.size(),
@@ -281,14 +332,24 @@ impl Grouped {
 
     fn apply(&self, bytes: &[u8], sizes: &[i128]) -> std::result::Result<PoolBuffer, KernelError> {
         let mut grouped = PoolBuffer::zeroed(bytes.len() * self.groups)?;
-        if bytes.is_empty() || self.groups == 0 {
-            return Ok(grouped);
+        let to = grouped.bytes_mut();
+        self.each(sizes, bytes.len(), |group, from| {
+            let start = group * bytes.len() + from.start;
+            to[start..start + from.len()].copy_from_slice(&bytes[from]);
+        });
+        Ok(grouped)
+    }
+
+    /// Calls `visit` with the group and the bytes of each run of elements that is in one, of `count` bytes.
+    fn each(&self, sizes: &[i128], count: usize, mut visit: impl FnMut(usize, Range<usize>)) {
+        if count == 0 || self.groups == 0 {
+            return;
         }
         let ends: Vec<i128> = sizes
             .chunks(self.groups)
             .flat_map(|sizes| {
-                sizes.iter().scan(0, |end, &size| {
-                    *end += size;
+                sizes.iter().scan(0i128, |end, &size| {
+                    *end = end.saturating_add(size);
                     Some(*end)
                 })
             })
@@ -303,9 +364,8 @@ impl Grouped {
             .unwrap_or(0);
         let run: usize = self.shape[last + 1..].iter().product::<usize>() * self.element;
         let leading = &self.shape[..=last];
-        let to = grouped.bytes_mut();
         let mut index = vec![0; leading.len()];
-        for (number, from) in bytes.chunks_exact(run).enumerate() {
+        for number in 0..count / run {
             let mut rest = number;
             for (place, &length) in index.iter_mut().zip(leading).rev() {
                 (*place, rest) = (rest % length, rest / length);
@@ -317,10 +377,8 @@ impl Grouped {
             let ends = &ends[row * self.groups..(row + 1) * self.groups];
             let position = index[self.ragged] as i128;
             if let Some(group) = ends.iter().position(|&end| position < end) {
-                let start = group * bytes.len() + number * run;
-                to[start..start + run].copy_from_slice(from);
+                visit(group, number * run..(number + 1) * run);
             }
         }
-        Ok(grouped)
     }
 }

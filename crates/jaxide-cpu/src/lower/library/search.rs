@@ -222,18 +222,19 @@ fn places<K: Copy>(
     }
 }
 
-/// The first of `length` indices for which `before` is false, if it is true up to there.
+/// The first of `length` indices for which `before` is false, if it is true up to there; else what JAX finds, which looks
+/// at the same indices.
 fn bisect(length: usize, before: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, length);
-    while low < high {
-        let half = low + (high - low) / 2;
-        if before(half) {
-            low = half + 1;
+    for _ in 0..usize::BITS - length.leading_zeros() {
+        let middle = low + (high - low) / 2;
+        if before(middle) {
+            low = middle;
         } else {
-            high = half;
+            high = middle;
         }
     }
-    low
+    high
 }
 
 /// A number that is ordered as [`order::sort_order`](jaxide_core::eval::numerics::order::sort_order) orders: both zeros

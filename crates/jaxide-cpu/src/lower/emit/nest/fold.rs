@@ -70,7 +70,11 @@ impl FoldRoot {
                 let mut values = element::neutral(&mut emitter.b, extreme, dtype).into_vec();
                 let index = element::parts(emitter.graph.dtype(self.value))[0].lane();
                 // Behind every index, so that any element wins a tie against it.
-                values.push(emitter.b.int(index, i64::from(i32::MAX)));
+                let last = match index {
+                    Ty::I64 => i64::MAX,
+                    Ty::I32 | Ty::F32 | Ty::F64 | Ty::Mask => i64::from(i32::MAX),
+                };
+                values.push(emitter.b.int(index, last));
                 values
             }
         }

@@ -34,10 +34,10 @@ impl Build {
             }
         }
         let mut results = Bindings::new();
-        for value in self.values(app.args)? {
+        for (value, result) in self.values(app.args)?.into_iter().zip(&app.results) {
             results.push(Binding::Value(match combine {
                 Some(combine) if !positional.is_empty() => {
-                    self.scope.reduce(combine, value, &positional)?
+                    self.reduce_value(combine, value, &positional, &result.shape)?
                 }
                 _ => value,
             }));
@@ -69,7 +69,17 @@ impl Build {
             .names()
             .iter()
             .try_for_each(|name| self.single(name))?;
-        Ok(Bindings::from_slice(app.args))
+        let x = self.value(app.args[0])?;
+        let (shape, axis) = (self.scope.shape(x), params.split_axis);
+        if !params.tiled && shape[axis] != 1 {
+            return Err(Error::shape(format!(
+                "all_to_all: axis {axis} of shape {:?} does not have length 1",
+                shape.as_slice()
+            )));
+        }
+        // The axis of the only member goes where the results are joined.
+        let x = self.scope.reshape(x, app.shape());
+        Ok(Bindings::from_slice(&[Binding::Value(x)]))
     }
 
     pub(super) fn reduce_scatter(

@@ -1,8 +1,10 @@
 //! Products of arrays.
 
 use super::super::{Call, Combine, MapOp, Op, Routine, ValueId};
-use super::{Application, Build};
-use jaxide_core::prims::{DotDimensionNumbers, DotGeneral, ScaledDot, SymmetricProduct};
+use super::{Application, Binding, Bindings, Build};
+use jaxide_core::prims::{
+    DotDimensionNumbers, DotGeneral, RaggedDotGeneral, ScaledDot, SymmetricProduct,
+};
 use jaxide_core::{DType, Dims, Error, Result, Scalar};
 
 /// Integers, floats, complex numbers: each kind holds the numbers of those before.
@@ -27,9 +29,27 @@ impl Build {
         )
     }
 
+    /// Operands of different types are first converted to the result's.
+    pub(super) fn ragged_dot(
+        &mut self,
+        params: &RaggedDotGeneral,
+        app: &Application<'_>,
+    ) -> Result<Bindings> {
+        let mut args = self.values(app.args)?;
+        if self.scope.dtype(args[0]) != self.scope.dtype(args[1]) {
+            for operand in &mut args[..2] {
+                *operand = self.converted(*operand, app.dtype());
+            }
+        }
+        let call = Op::Call(Call::Routine(params.clone().into()));
+        let product = self.scope.one(call, &args, app.dtype(), app.shape());
+        Ok(smallvec::smallvec![Binding::Value(product)])
+    }
+
     /// The product with elements of type `dtype`; floats of 16 and fewer bits are summed in `f32` and rounded once.
     ///
-    /// Where the result's type cannot hold the operands' numbers, the product is one of the operands' type, converted.
+    /// Operands of different types are first converted to the result's. Where that cannot hold the numbers of operands of
+    /// one type, the product is of their type, converted.
     pub(super) fn dot(
         &mut self,
         lhs: ValueId,
@@ -38,9 +58,12 @@ impl Build {
         dtype: DType,
         shape: &[usize],
     ) -> Result<ValueId> {
-        let own = [lhs, rhs].map(|x| self.scope.dtype(x));
-        let own = own.into_iter().max_by_key(|&own| (kind(own), own.bits()));
-        if let Some(own) = own.filter(|&own| kind(own) > kind(dtype)) {
+        let own = self.scope.dtype(lhs);
+        if own != self.scope.dtype(rhs) {
+            let (lhs, rhs) = (self.converted(lhs, dtype), self.converted(rhs, dtype));
+            return self.dot(lhs, rhs, numbers, dtype, shape);
+        }
+        if kind(own) > kind(dtype) {
             let product = self.dot(lhs, rhs, numbers, own, shape)?;
             return Ok(self.converted(product, dtype));
         }
@@ -211,6 +234,9 @@ impl Build {
     fn scaled(&mut self, x: ValueId, scale: ValueId) -> Result<ValueId> {
         let (shape, blocks) = (self.scope.shape(x), self.scope.shape(scale));
         let x = self.converted(x, DType::BF16);
+        if shape.contains(&0) {
+            return Ok(x);
+        }
         let scale = self.converted(scale, DType::BF16);
         // Each axis becomes (block, element in it).
         let mut wide = Dims::new();

@@ -21,6 +21,13 @@ impl Build {
                 .map(|arg| self.scope.convert(arg, dtype))
                 .collect();
         }
+        // An integer exponent beside other numbers becomes one of them.
+        if op == MapOp::Pow && dtype.is_inexact() {
+            operands = operands
+                .into_iter()
+                .map(|arg| self.converted(arg, dtype))
+                .collect();
+        }
         if dtype == DType::Float0 {
             return self.zeros(&app.results[0]);
         }

@@ -242,7 +242,7 @@ impl Build {
             Prim::DotGeneral(params) => one(self.dot_general(params, app)),
             Prim::ScaledDot(params) => one(self.scaled_dot(params, app)),
             Prim::SymmetricProduct(params) => one(self.symmetric_product(params, app)),
-            Prim::RaggedDotGeneral(params) => self.routine(params, app),
+            Prim::RaggedDotGeneral(params) => self.ragged_dot(params, app),
             Prim::Cholesky(params) => self.routine(params, app),
             Prim::CholeskyUpdate(params) => self.routine(params, app),
             Prim::Lu(params) => self.routine(params, app),

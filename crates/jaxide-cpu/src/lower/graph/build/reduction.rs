@@ -5,7 +5,7 @@ use super::super::scope::FrameKind;
 use super::super::{Combine, Op, ValueId};
 use super::{Application, Binding, Bindings, Build};
 use jaxide_core::prims::{self, Reduce};
-use jaxide_core::{Aval, Builder, ClosedJaxpr, DType, Dims, Prim, Result};
+use jaxide_core::{Aval, Builder, ClosedJaxpr, DType, Dims, Error, Prim, Result};
 
 impl Build {
     pub(super) fn reduce(
@@ -15,9 +15,20 @@ impl Build {
         app: &Application<'_>,
     ) -> Result<ValueId> {
         let x = self.value(app.args[0])?;
-        let dtype = app.dtype();
+        self.reduce_value(combine, x, axes, app.shape())
+    }
+
+    /// A value with axes combined away, which leaves an array of this shape.
+    pub(super) fn reduce_value(
+        &mut self,
+        combine: Combine,
+        x: ValueId,
+        axes: &[usize],
+        shape: &[usize],
+    ) -> Result<ValueId> {
+        let dtype = self.scope.dtype(x);
         if let (Combine::Max | Combine::Min, true) = (combine, dtype.is_complex()) {
-            return self.complex_extremum(combine, x, axes, app);
+            return self.complex_extremum(combine, x, axes, shape);
         }
         // Sums of floats of 16 bits and less are rounded once, at the end.
         let wide = match combine {
@@ -35,10 +46,10 @@ impl Build {
         combine: Combine,
         x: ValueId,
         axes: &[usize],
-        app: &Application<'_>,
+        shape: &[usize],
     ) -> Result<ValueId> {
-        let (dtype, shape) = (app.dtype(), self.scope.graph.shape(x));
-        if shape.contains(&0) || axes.iter().all(|&axis| shape[axis] == 1) {
+        let (dtype, own) = (self.scope.dtype(x), self.scope.graph.shape(x));
+        if own.contains(&0) || axes.iter().all(|&axis| own[axis] == 1) {
             return self.scope.reduce(combine, x, axes);
         }
         let prim: Prim = if combine == Combine::Max {
@@ -54,7 +65,7 @@ impl Build {
         let nothing = self.scope.splat_bytes(nothing, dtype, &[]);
         let axes = Dims::from_slice(axes);
         let op = Op::ReduceWith { axes, body };
-        Ok(self.scope.one(op, &[x, nothing], dtype, app.shape()))
+        Ok(self.scope.one(op, &[x, nothing], dtype, shape))
     }
 
     pub(super) fn arg_reduce(
@@ -66,7 +77,13 @@ impl Build {
         let x = self.value(app.args[0])?;
         let axis = axes.first().copied().unwrap_or(0);
         let op = Op::ArgReduce { largest, axis };
-        Ok(self.scope.one(op, &[x], app.dtype(), app.shape()))
+        // Indices are compared before they are cut to the width asked for.
+        let wide = match app.dtype() {
+            narrow if narrow.bits() < 32 => DType::I32,
+            own => own,
+        };
+        let index = self.scope.one(op, &[x], wide, app.shape());
+        Ok(self.scope.convert(index, app.dtype()))
     }
 
     pub(super) fn reduce_with(
@@ -97,15 +114,24 @@ impl Build {
     }
 
     /// A function of scalars as a region.
+    ///
+    /// # Errors
+    /// When it calls the library, which works on arrays in memory.
     pub(super) fn scalar_region(&mut self, closed: &ClosedJaxpr) -> Result<super::super::Region> {
         let avals: Vec<Aval> = closed.in_avals();
-        self.region(FrameKind::Loop, &avals, |build, params| {
+        let region = self.region(FrameKind::Loop, &avals, |build, params| {
             let args: Vec<Binding> = params.iter().map(|&param| Binding::Value(param)).collect();
             let results = build.call(closed, &args)?;
             results
                 .into_iter()
                 .map(|binding| build.value(binding))
                 .collect()
-        })
+        })?;
+        match self.scope.graph.library_call(&region) {
+            None => Ok(region),
+            Some(name) => Err(Error::unsupported(format!(
+                "{name} inside a function that combines elements has no native form"
+            ))),
+        }
     }
 }

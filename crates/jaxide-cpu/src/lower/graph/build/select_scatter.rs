@@ -1,35 +1,13 @@
 //! Gradients of pooling: values sent to, or read from, the selected element of each window.
 
+use super::super::reduction::neutral_bytes;
 use super::super::scope::FrameKind;
-use super::super::{MapOp, Op, Region, ValueId};
+use super::super::{Combine, MapOp, Op, Region, ValueId};
 use super::window::window_spec;
 use super::{Application, Build};
 use jaxide_core::prims::{SelectAndGatherAdd, SelectAndScatter, SelectAndScatterAdd, SelectPrim};
-use jaxide_core::{Aval, DType, Dims, Result, Scalar};
+use jaxide_core::{Aval, DType, Dims, Result};
 use smallvec::smallvec;
-
-/// The number that `select` never prefers to another.
-fn least(select: SelectPrim, dtype: DType) -> Scalar {
-    let high = select == SelectPrim::Le;
-    if dtype == DType::Bool {
-        Scalar::Bool(high)
-    } else if dtype.is_signed_integer() {
-        let bound = i64::MAX >> (64 - dtype.bits());
-        Scalar::Int(if high { bound } else { -bound - 1 })
-    } else if dtype.is_unsigned_integer() {
-        Scalar::UInt(if high {
-            u64::MAX >> (64 - dtype.bits())
-        } else {
-            0
-        })
-    } else {
-        Scalar::Float(if high {
-            f64::INFINITY
-        } else {
-            f64::NEG_INFINITY
-        })
-    }
-}
 
 impl Build {
     pub(super) fn select_and_scatter(
@@ -85,9 +63,12 @@ impl Build {
         let operand = if unpadded {
             operand
         } else {
-            let least = self
-                .scope
-                .splat(least(params.select_prim, dtype), dtype, &[])?;
+            let combine = match params.select_prim {
+                SelectPrim::Ge => Combine::Max,
+                SelectPrim::Le => Combine::Min,
+            };
+            let least = neutral_bytes(combine, dtype)?;
+            let least = self.scope.splat_bytes(least, dtype, &[]);
             let op = Op::Pad {
                 low: padding.iter().map(|edges| edges.0).collect(),
                 interior: smallvec![0; padding.len()],

@@ -3,7 +3,7 @@
 use super::super::{Combine, Op, ValueId, WindowSpec};
 use super::{Application, Binding, Bindings, Build};
 use jaxide_core::prims::{Prim, ReduceWindow};
-use jaxide_core::{DType, Dims, Error, ErrorKind, Result};
+use jaxide_core::{Aval, DType, Dims, Error, ErrorKind, Result};
 
 pub(super) fn window_spec(
     size: &Dims,
@@ -51,6 +51,15 @@ impl Build {
             Combine::Add if dtype.is_float() && dtype.bits() <= 16 => DType::F32,
             _ => dtype,
         };
+        if combine == Combine::Add && window.is_identity() {
+            // Nothing is added, so that zeros keep their signs.
+            let zero = self.zeros(&Aval::scalar(dtype))?;
+            let op = Op::Pad {
+                interior: window.low.iter().map(|_| 0).collect(),
+                low: window.low,
+            };
+            return Ok(self.scope.one(op, &[x, zero], dtype, app.shape()));
+        }
         let x = self.scope.convert(x, wide);
         let sum = self.scope.one(
             Op::ReduceWindow { combine, window },

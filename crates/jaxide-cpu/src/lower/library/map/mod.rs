@@ -37,11 +37,9 @@ pub(super) fn map(op: MapOp, operands: &Operands) -> Call {
         .first()
         .ok_or_else(|| Error::shape("an operand is expected"))?
         .dtype;
-    // The exponent of a power may have another type.
-    let mixed = operands
-        .inputs
-        .iter()
-        .find(|input| input.dtype != first && op != MapOp::Pow);
+    // The exponent of a power of integers may have another type.
+    let power = op == MapOp::Pow && Class::of(first) == Class::Integer;
+    let mixed = (operands.inputs.iter()).find(|input| input.dtype != first && !power);
     if let Some(other) = mixed {
         return Err(Error::dtype(format!(
             "operands have types {first} and {}, which differ",

@@ -160,7 +160,14 @@ enum Typed {
 fn typed(dtype: DType, which: Typed) -> Option<Function<f64, f64>> {
     by_dtype!(dtype, T,
         int => None,
-        small => None,
+        small => {
+            let f: fn(f32, f32) -> f32 = match which {
+                Typed::NextAfter => return None,
+                Typed::IgammaGradA => special::igamma_grad_a,
+                Typed::Polygamma => special::polygamma,
+            };
+            binary(move |x, y| f(x as f32, y as f32).into())
+        },
         real => {
             let f: fn(T, T) -> T = match which {
                 Typed::NextAfter => float::nextafter,

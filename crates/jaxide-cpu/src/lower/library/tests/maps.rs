@@ -264,15 +264,7 @@ fn functions_of_two_and_three_arguments() {
 #[test]
 fn powers_with_integers() {
     let mut numbers = Numbers(5);
-    for base in [
-        DType::I4,
-        DType::U8,
-        DType::I32,
-        DType::F8E5M2,
-        DType::F16,
-        DType::F32,
-        DType::C64,
-    ] {
+    for base in [DType::I4, DType::U8, DType::I32] {
         for exponent in [DType::I32, DType::U8] {
             let inputs = [numbers.array(base, &[40]), numbers.array(exponent, &[40])];
             check_map(MapOp::Pow, prims::Pow, &inputs);
