@@ -4,6 +4,7 @@ use crate::codegen::lanes::Isa;
 use crate::codegen::program::{self as code, Code};
 use crate::lower;
 use crate::lower::program::{OutputSource, Program};
+use crate::runtime::stack::{ASSUMED, with_stack};
 use crate::runtime::{Context, PoolBuffer, ThreadPool};
 use jaxide_core::{Aval, ClosedJaxpr, Error, ErrorKind, Result, Storage, Tensor, byte_size, check};
 use smallvec::SmallVec;
@@ -37,6 +38,8 @@ pub struct CompileStats {
     pub calls: usize,
     /// Bytes of temporary memory that a run takes.
     pub arena: usize,
+    /// Bytes of stack that the code takes. A run that takes much has a thread of its own.
+    pub stack: usize,
     /// Bytes of machine code.
     pub code: usize,
 }
@@ -58,6 +61,40 @@ pub struct Executable {
 /// When the jaxpr is illegal (what an equation reads and writes would not be what its types say), a primitive has no native form ([`ErrorKind::Unsupported`], naming it), values of constants are not known, or
 /// an array is too large to be addressed.
 pub fn compile(closed: &ClosedJaxpr, options: &CompileOptions) -> Result<Executable> {
+    let mut left = FEW_EQUATIONS;
+    if is_short(closed, &mut left) {
+        return compile_here(closed, options);
+    }
+    with_stack(COMPILER_STACK, || compile_here(closed, options)).map_err(|error| {
+        Error::new(
+            ErrorKind::TooLarge,
+            format!("a stack of {COMPILER_STACK} bytes for the compiler: {error}"),
+        )
+    })?
+}
+
+/// Programs of so many equations, inner ones counted, are compiled on any stack.
+const FEW_EQUATIONS: usize = 64;
+
+/// The stack for longer ones. Chains of operations and nested bodies are followed to depths that `lower` limits.
+const COMPILER_STACK: usize = 64 << 20;
+
+/// Whether there are at most `left` equations, of which it takes as many away.
+fn is_short(closed: &ClosedJaxpr, left: &mut usize) -> bool {
+    let mut is_short = true;
+    for eqn in &closed.jaxpr.eqns {
+        is_short = is_short && *left > 0;
+        *left = left.saturating_sub(1);
+        eqn.prim
+            .visit(&mut |inner| is_short = is_short && self::is_short(inner, left));
+        if !is_short {
+            break;
+        }
+    }
+    is_short
+}
+
+fn compile_here(closed: &ClosedJaxpr, options: &CompileOptions) -> Result<Executable> {
     let start = Instant::now();
     if let Err(errors) = check(closed) {
         return Err(errors
@@ -75,6 +112,7 @@ pub fn compile(closed: &ClosedJaxpr, options: &CompileOptions) -> Result<Executa
         kernels: program.kernels.len(),
         calls: program.calls.len(),
         arena: program.arena,
+        stack: code.stack(),
         code: code.machine_code().map(|(_, bytes)| bytes.len()).sum(),
     };
     Ok(Executable {
@@ -122,6 +160,36 @@ impl Storage for Pooled {
 
     fn bytes_mut(&mut self) -> &mut [u8] {
         self.0.bytes_mut()
+    }
+}
+
+/// The pointer tables of a run, for a thread that runs it.
+#[derive(Clone, Copy)]
+struct Tables {
+    inputs: *const *const u8,
+    outputs: *const *mut u8,
+    consts: *const *const u8,
+}
+
+/// Temporary memory, for the same.
+#[derive(Clone, Copy)]
+struct Arena(*mut u8);
+
+// SAFETY: whoever starts the thread waits for it, and touches nothing of this meanwhile.
+unsafe impl Sync for Tables {}
+// SAFETY: as above.
+unsafe impl Send for Arena {}
+
+impl Tables {
+    /// All of it, so that closures take no field alone.
+    fn get(&self) -> Tables {
+        *self
+    }
+}
+
+impl Arena {
+    fn get(self) -> *mut u8 {
+        self.0
     }
 }
 
@@ -305,24 +373,40 @@ impl Executable {
         let pool = ThreadPool::global();
         let context = Context::new(pool, self.threads.unwrap_or_else(|| pool.threads()));
         let entry = self.code.entry();
-        let call = |arena: *mut u8| {
+        let tables = Tables {
+            inputs: inputs.as_ptr(),
+            outputs: outputs.as_ptr(),
+            consts: consts.as_ptr(),
+        };
+        let run = |arena: Arena| {
+            let Tables {
+                inputs,
+                outputs,
+                consts,
+            } = tables.get();
             // SAFETY: the caller promises the rest, and the arena has the program's size.
-            unsafe {
-                entry(
-                    inputs.as_ptr(),
-                    outputs.as_ptr(),
-                    consts.as_ptr(),
-                    arena,
-                    &context,
-                )
+            unsafe { entry(inputs, outputs, consts, arena.get(), &context) }
+        };
+        let call = |arena: *mut u8| {
+            let arena = Arena(arena);
+            if self.stats.stack <= ASSUMED {
+                return Ok(run(arena));
             }
+            let run = &run;
+            with_stack(self.stats.stack, move || run(arena)).map_err(|error| {
+                let stack = self.stats.stack;
+                Error::new(
+                    ErrorKind::TooLarge,
+                    format!("a stack of {stack} bytes for the code: {error}"),
+                )
+            })
         };
         let status = if self.program.arena <= STACK_ARENA {
             let mut arena = StackArena(MaybeUninit::uninit());
-            call(arena.0.as_mut_ptr().cast())
+            call(arena.0.as_mut_ptr().cast())?
         } else {
             let mut arena = PoolBuffer::new(self.program.arena).map_err(out_of_memory)?;
-            call(arena.as_mut_ptr())
+            call(arena.as_mut_ptr())?
         };
         if status == 0 {
             return Ok(());

@@ -133,6 +133,7 @@ pub struct CompiledBody {
     entry: LaneFn,
     memory: ExecMemory,
     isa: Isa,
+    stack: usize,
     arguments: [usize; 3],
 }
 
@@ -145,6 +146,11 @@ impl CompiledBody {
     /// The instruction set that it uses.
     pub fn isa(&self) -> Isa {
         self.isa
+    }
+
+    /// Bytes of stack that a call takes.
+    pub fn stack(&self) -> usize {
+        self.stack
     }
 
     /// The machine code, constants included.
@@ -196,8 +202,8 @@ pub fn compile(body: &Body, isa: Isa) -> Result<CompiledBody, CompileError> {
     if !Isa::available().contains(&isa) {
         return Err(CompileError::Unavailable(isa));
     }
-    let (code, entry) = match isa {
-        Isa::Portable => (compile_portable(body)?, 0),
+    let Emitted { code, entry, stack } = match isa {
+        Isa::Portable => compile_portable(body)?,
         Isa::Avx2 => wide::avx2(body)?,
         Isa::Avx512 => wide::avx512(body)?,
     };
@@ -209,11 +215,21 @@ pub fn compile(body: &Body, isa: Isa) -> Result<CompiledBody, CompileError> {
         entry,
         memory,
         isa,
+        stack,
         arguments: [body.pointers().len(), body.scalars().len(), body.outer()],
     })
 }
 
-fn compile_portable(body: &Body) -> Result<Vec<u8>, CompileError> {
+/// Machine code that can be anywhere.
+struct Emitted {
+    code: Vec<u8>,
+    /// Where the function starts.
+    entry: usize,
+    /// Bytes of stack that a call takes.
+    stack: usize,
+}
+
+fn compile_portable(body: &Body) -> Result<Emitted, CompileError> {
     let isa = native_isa()?;
     let (mut context, mut frontend) = (Context::new(), FunctionBuilderContext::new());
     clif_lanes::define_function(&mut context, &mut frontend, &*isa, body);
@@ -222,7 +238,11 @@ fn compile_portable(body: &Body) -> Result<Vec<u8>, CompileError> {
         .map_err(|e| CompileError::Codegen(e.inner.to_string()))?;
     let mut code = compiled.code_buffer().to_vec();
     relocate(&mut code, compiled)?;
-    Ok(code)
+    Ok(Emitted {
+        code,
+        entry: 0,
+        stack: frame(compiled),
+    })
 }
 
 /// Writes the addresses of library functions into code that calls them.
@@ -243,6 +263,13 @@ pub(super) fn relocate(code: &mut [u8], compiled: &CompiledCode) -> Result<(), C
     Ok(())
 }
 
+/// Bytes of stack that a call of compiled code takes, but for what it calls.
+pub(super) fn frame(compiled: &CompiledCode) -> usize {
+    // The return address and the caller's frame pointer lie above.
+    let layout = compiled.buffer.frame_layout();
+    layout.map_or(0, |layout| layout.frame_to_fp_offset as usize) + 16
+}
+
 /// Cranelift for this machine, tuned for speed of the code.
 pub(super) fn native_isa() -> Result<OwnedTargetIsa, CompileError> {
     let failed = |e: &dyn fmt::Display| CompileError::Codegen(e.to_string());
@@ -250,6 +277,9 @@ pub(super) fn native_isa() -> Result<OwnedTargetIsa, CompileError> {
     for (name, value) in [
         ("opt_level", "speed"),
         ("is_pic", "false"),
+        // The guard page of a stack is not jumped over.
+        ("enable_probestack", "true"),
+        ("probestack_strategy", "inline"),
         ("use_colocated_libcalls", "false"),
         (
             "enable_verifier",
@@ -285,7 +315,7 @@ fn library_function(call: LibCall) -> Option<usize> {
 
 #[cfg(all(target_arch = "x86_64", unix))]
 mod wide {
-    use super::CompileError;
+    use super::{CompileError, Emitted};
     use crate::codegen::x86::{self, Image};
     use crate::lanes::Body;
     use std::arch::is_x86_feature_detected as has;
@@ -308,24 +338,28 @@ mod wide {
             && has!("bmi2")
     }
 
-    pub(super) fn avx2(body: &Body) -> Result<(Vec<u8>, usize), CompileError> {
+    pub(super) fn avx2(body: &Body) -> Result<Emitted, CompileError> {
         parts(x86::avx2(body))
     }
 
-    pub(super) fn avx512(body: &Body) -> Result<(Vec<u8>, usize), CompileError> {
+    pub(super) fn avx512(body: &Body) -> Result<Emitted, CompileError> {
         parts(x86::avx512(body))
     }
 
-    fn parts<E: ToString>(image: Result<Image, E>) -> Result<(Vec<u8>, usize), CompileError> {
+    fn parts<E: ToString>(image: Result<Image, E>) -> Result<Emitted, CompileError> {
         let image = image.map_err(|e| CompileError::Codegen(e.to_string()))?;
-        Ok((image.bytes, image.entry))
+        Ok(Emitted {
+            code: image.bytes,
+            entry: image.entry,
+            stack: image.stack,
+        })
     }
 }
 
 /// The wide emitters use the System V calling convention.
 #[cfg(not(all(target_arch = "x86_64", unix)))]
 mod wide {
-    use super::{CompileError, Isa};
+    use super::{CompileError, Emitted, Isa};
     use crate::lanes::Body;
 
     pub(super) fn has_avx2() -> bool {
@@ -336,11 +370,11 @@ mod wide {
         false
     }
 
-    pub(super) fn avx2(_: &Body) -> Result<(Vec<u8>, usize), CompileError> {
+    pub(super) fn avx2(_: &Body) -> Result<Emitted, CompileError> {
         Err(CompileError::Unavailable(Isa::Avx2))
     }
 
-    pub(super) fn avx512(_: &Body) -> Result<(Vec<u8>, usize), CompileError> {
+    pub(super) fn avx512(_: &Body) -> Result<Emitted, CompileError> {
         Err(CompileError::Unavailable(Isa::Avx512))
     }
 }

@@ -47,6 +47,7 @@ pub mod random;
 pub mod rows;
 mod simd;
 pub mod sort;
+pub(crate) mod stack;
 pub mod transpose;
 pub mod view;
 

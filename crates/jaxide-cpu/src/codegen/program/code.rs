@@ -12,7 +12,7 @@ use cranelift_codegen::ir::{
     condcodes::IntCC, types,
 };
 use cranelift_codegen::isa::TargetIsa;
-use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch, Variable};
 
 /// Copies up to this many bytes are loads and stores.
 const SMALL_COPY: usize = 64;
@@ -242,24 +242,22 @@ impl Generator<'_, '_> {
             .ins()
             .load(types::I32, MemFlagsData::trusted(), at, 0);
         let done = self.fb.create_block();
-        for (k, branch) in branches.iter().enumerate() {
-            if k + 1 == branches.len() {
-                self.block(branch);
-                self.fb.ins().jump(done, &[]);
-                break;
-            }
-            let (here, other) = (self.fb.create_block(), self.fb.create_block());
-            let taken = self
-                .fb
-                .ins()
-                .icmp_imm_s(IntCC::SignedLessThanOrEqual, index, k as i64);
-            self.fb.ins().brif(taken, here, &[], other, &[]);
-            self.fb.seal_block(here);
-            self.fb.seal_block(other);
-            self.fb.switch_to_block(here);
+        let blocks: Vec<ir::Block> = branches.iter().map(|_| self.fb.create_block()).collect();
+        let last = i32::try_from(blocks.len()).unwrap_or(i32::MAX) - 1;
+        let [zero, last] =
+            [0, last].map(|bound| self.fb.ins().iconst(types::I32, i64::from(bound)));
+        let above = self.fb.ins().smax(index, zero);
+        let inside = self.fb.ins().smin(above, last);
+        let mut table = Switch::new();
+        for (k, &block) in blocks.iter().enumerate().rev().skip(1) {
+            table.set_entry(k as u128, block);
+        }
+        table.emit(&mut self.fb, inside, blocks[blocks.len() - 1]);
+        for (branch, block) in branches.iter().zip(blocks) {
+            self.fb.seal_block(block);
+            self.fb.switch_to_block(block);
             self.block(branch);
             self.fb.ins().jump(done, &[]);
-            self.fb.switch_to_block(other);
         }
         self.fb.seal_block(done);
         self.fb.switch_to_block(done);

@@ -1,9 +1,9 @@
 //! Running a lane program over a domain: the loops around it, split over threads where that pays.
 
-use crate::codegen::lanes::LaneFn;
+use crate::codegen::lanes::{CompiledBody, LaneFn};
 use crate::lower::emit::{Kernel, Parts};
 use crate::lower::program::{Program, RowsOf, TileGroup};
-use crate::runtime::Context;
+use crate::runtime::{Context, stack::ASSUMED};
 use std::ops::Range;
 
 /// Work is split into pieces of about this many nanoseconds at least.
@@ -28,8 +28,17 @@ pub(crate) struct Launch {
     lanes: usize,
     split: Split,
     pieces: usize,
+    /// Whether it takes more stack than helpers have.
+    alone: bool,
     /// Nanoseconds for all, roughly.
     work: f64,
+}
+
+/// What falls to one of some pieces.
+fn share(count: usize, piece: usize, pieces: usize) -> Range<usize> {
+    // In two terms: the product of both may not fit.
+    let start = |piece: usize| count / pieces * piece + count % pieces * piece / pieces;
+    start(piece)..start(piece + 1)
 }
 
 /// A part of a domain.
@@ -52,7 +61,7 @@ enum Split {
 }
 
 impl Launch {
-    pub(super) fn new(kernel: &Kernel, entry: LaneFn) -> Launch {
+    pub(super) fn new(kernel: &Kernel, body: &CompiledBody) -> Launch {
         let schedule = &kernel.schedule;
         let outer: usize = schedule.outer.iter().product();
         let points = outer as f64 * schedule.rows.unwrap_or(1) as f64 * schedule.lanes as f64;
@@ -70,11 +79,16 @@ impl Launch {
         } else {
             (Split::Lanes, schedule.lanes.div_ceil(LANE_UNIT))
         };
-        let pieces = ((work / PIECE) as usize)
-            .clamp(1, MOST_PIECES)
-            .min(most.max(1));
+        let alone = body.stack() > ASSUMED;
+        let pieces = if alone {
+            1
+        } else {
+            ((work / PIECE) as usize)
+                .clamp(1, MOST_PIECES)
+                .min(most.max(1))
+        };
         Launch {
-            entry: Some(entry),
+            entry: Some(body.entry()),
             outer: schedule.outer.clone(),
             rows: schedule.rows,
             chunk: schedule.chunk,
@@ -83,6 +97,7 @@ impl Launch {
             lanes: schedule.lanes,
             split,
             pieces,
+            alone,
             work,
         }
     }
@@ -99,6 +114,7 @@ impl Launch {
             lanes: kernel.schedule.lanes,
             split: Split::Lanes,
             pieces: 1,
+            alone: false,
             work: 0.0,
         }
     }
@@ -122,7 +138,7 @@ impl Launch {
     /// # Safety
     /// As for [`launch`].
     unsafe fn piece(&self, pointers: *const *mut u8, piece: usize) {
-        let part = |count: usize| count * piece / self.pieces..count * (piece + 1) / self.pieces;
+        let part = |count: usize| share(count, piece, self.pieces);
         let mut whole = self.whole();
         match self.split {
             Split::Outer => whole.outer = part(whole.outer.end),
@@ -241,12 +257,9 @@ impl Launch {
 
     fn lane_part(&self, piece: usize) -> Range<usize> {
         let units = self.lanes.div_ceil(LANE_UNIT);
-        let at = |piece: usize| (units * piece / self.pieces * LANE_UNIT).min(self.lanes);
-        if self.pieces == 1 {
-            0..self.lanes
-        } else {
-            at(piece)..at(piece + 1)
-        }
+        let units = share(units, piece, self.pieces);
+        let lane = |unit: usize| (unit * LANE_UNIT).min(self.lanes);
+        lane(units.start)..lane(units.end)
     }
 }
 
@@ -352,7 +365,12 @@ impl TileLaunch {
             table += program.kernels[part.kernel as usize].operands.len();
             work += launch.work;
         }
-        let most = MOST_PIECES.min(group.rows);
+        let alone = (group.parts.iter()).any(|part| launches[part.kernel as usize].alone);
+        let most = if alone {
+            1
+        } else {
+            MOST_PIECES.min(group.rows)
+        };
         TileLaunch {
             rows: group.rows,
             block: group.block,
@@ -366,8 +384,10 @@ impl TileLaunch {
     /// # Safety
     /// As for [`launch_tiles`].
     unsafe fn piece(&self, pointers: *const *mut u8, piece: usize) {
-        let end = self.rows * (piece + 1) / self.pieces;
-        let mut row = self.rows * piece / self.pieces;
+        let Range {
+            start: mut row,
+            end,
+        } = share(self.rows, piece, self.pieces);
         while row < end {
             let rows = row..end.min(row + self.block);
             row = rows.end;

@@ -8,6 +8,8 @@ use iced_x86::{Code, Encoder, IcedError, Instruction, OpKind, Register};
 pub(crate) struct Image {
     pub(crate) bytes: Vec<u8>,
     pub(crate) entry: usize,
+    /// Bytes of stack that a call takes.
+    pub(crate) stack: usize,
 }
 
 /// Registers that variables may live in, beside those of [`LANE`] and [`END`]. Free for the program to use between instructions are
@@ -63,7 +65,8 @@ pub(super) fn encode(asm: &Asm, allocation: &Allocation, evex: bool) -> Result<I
         labels: vec![None; asm.labels as usize],
         jumps: Vec::new(),
     };
-    e.enter((swap + 64 + 63) & !63)?;
+    let frame = (swap + 64 + 63) & !63;
+    e.enter(frame)?;
     e.constants()?;
     for lir in &asm.code {
         e.lir(lir)?;
@@ -81,6 +84,8 @@ pub(super) fn encode(asm: &Asm, allocation: &Allocation, evex: bool) -> Result<I
     Ok(Image {
         bytes,
         entry: start,
+        // Beside the frame: the return address, what is saved, and what alignment takes.
+        stack: frame as usize + 8 * (2 + SAVED.len()) + 64,
     })
 }
 

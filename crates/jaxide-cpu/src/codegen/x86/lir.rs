@@ -239,6 +239,8 @@ pub(super) struct Asm {
     pub(super) pool: Pool,
     /// Bytes of the frame that the program uses itself.
     pub(super) frame: i32,
+    /// How many of them are in use at the moment.
+    in_use: i32,
     /// Whether constants must be whole vectors to be operands.
     whole_constants: bool,
 }
@@ -255,6 +257,7 @@ impl Asm {
             loops: Vec::new(),
             pool: Pool::default(),
             frame: 0,
+            in_use: 0,
             whole_constants,
         }
     }
@@ -284,9 +287,20 @@ impl Asm {
 
     /// Reserves bytes of the frame, at a multiple of 64.
     pub(super) fn buffer(&mut self, bytes: i32) -> i32 {
-        let at = self.frame;
-        self.frame += (bytes + 63) & !63;
+        let at = self.in_use;
+        self.in_use += (bytes + 63) & !63;
+        self.frame = self.frame.max(self.in_use);
         at
+    }
+
+    /// How much of the frame is in use, for [`Self::release`].
+    pub(super) fn in_use(&self) -> i32 {
+        self.in_use
+    }
+
+    /// Gives back what was reserved since; no later instruction reads it.
+    pub(super) fn release(&mut self, in_use: i32) {
+        self.in_use = in_use;
     }
 
     /// A register that holds an element in all lanes.

@@ -249,6 +249,8 @@ impl<T: Target> Lower<'_, T> {
     pub(super) fn block(&mut self, id: BlockId) {
         let body = self.body;
         for stmt in &body.blocks()[id.index()].stmts {
+            // What a statement reserves holds what goes from one of its instructions to another.
+            let in_use = self.asm.in_use();
             match stmt {
                 Stmt::Let(v) => self.inst(*v),
                 Stmt::Store {
@@ -261,6 +263,7 @@ impl<T: Target> Lower<'_, T> {
                 Stmt::While(w) => self.while_loop(w),
                 Stmt::If(i) => self.branch(i),
             }
+            self.asm.release(in_use);
         }
     }
 
