@@ -19,4 +19,12 @@ pub mod lanes;
 mod lower;
 pub mod runtime;
 
+/// A place in a list as a number of 32 bits.
+///
+/// # Panics
+/// When the list has more than 2³² entries, for which there is no memory.
+fn index32(place: usize) -> u32 {
+    u32::try_from(place).expect("a list is shorter than the memory")
+}
+
 pub use executable::{CompileOptions, CompileStats, Executable, compile};

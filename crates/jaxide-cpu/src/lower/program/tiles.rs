@@ -36,7 +36,7 @@ fn block(program: &mut Program, stmts: Vec<Stmt>) -> Vec<Stmt> {
                 })
                 .collect();
             program.tiles.push(group);
-            let group = program.tiles.len() as u32 - 1;
+            let group = crate::index32(program.tiles.len() - 1);
             out.push(Stmt::Tiles { group, operands });
             at += count;
             continue;

@@ -20,6 +20,8 @@ const FEW_RESULTS: usize = 512;
 const MOST_CHUNKS: usize = 64;
 /// Lanes, or elements, of a part.
 const PART: usize = 1 << 15;
+/// A reduction over the lanes is made in at most so many parts.
+const MOST_PARTS: usize = 1 << 17;
 /// Rows of a chunk that is unrolled.
 const UNROLLED_ROWS: usize = 8;
 /// Bytes of a chunk of rows.
@@ -191,7 +193,7 @@ pub(super) fn choose(
         }
     }
     if may_chunk && lane_reduced && few && parts.is_none() && lanes >= 2 * PART {
-        parts = Some(Parts::Lanes(PART));
+        parts = Some(Parts::Lanes(PART.max(lanes.div_ceil(MOST_PARTS))));
     }
     LoopPlan {
         lengths,
