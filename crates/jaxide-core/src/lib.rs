@@ -13,6 +13,7 @@
 //! * [`Tensor`]: concrete arrays, [`ArrayFormat`]: their text, [`DType`]: their element types, [`Error`]: what can go wrong.
 #![forbid(unsafe_code)]
 
+mod cancel;
 mod cost;
 mod display;
 mod dtype;
@@ -25,6 +26,7 @@ pub mod small_float;
 mod tensor;
 pub mod transform;
 
+pub use cancel::Cancel;
 pub use cost::{Cost, cost};
 pub use display::{Align, ArrayFormat};
 pub use dtype::DType;

@@ -4,11 +4,16 @@ use crate::codegen::lanes::Isa;
 use crate::codegen::program::{self as code, Code};
 use crate::lower;
 use crate::lower::program::{OutputSource, Program};
+use crate::narrow;
 use crate::runtime::stack::{ASSUMED, with_stack};
 use crate::runtime::{Context, PoolBuffer, ThreadPool};
-use jaxide_core::{Aval, ClosedJaxpr, Error, ErrorKind, Result, Storage, Tensor, byte_size, check};
+use jaxide_core::{
+    Aval, Cancel, ClosedJaxpr, Error, ErrorKind, Result, Storage, Tensor, byte_size, check,
+};
 use smallvec::SmallVec;
 use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 /// How a program is compiled.
@@ -178,7 +183,7 @@ struct Arena(*mut u8);
 // SAFETY: whoever starts the thread waits for it, and touches nothing of this meanwhile.
 unsafe impl Sync for Tables {}
 // SAFETY: as above.
-unsafe impl Send for Arena {}
+unsafe impl Sync for Arena {}
 
 impl Tables {
     /// All of it, so that closures take no field alone.
@@ -188,7 +193,7 @@ impl Tables {
 }
 
 impl Arena {
-    fn get(self) -> *mut u8 {
+    fn get(&self) -> *mut u8 {
         self.0
     }
 }
@@ -208,14 +213,47 @@ impl Executable {
     /// When the arguments do not have the types of the program; the message names the first that does not. When memory
     /// runs out.
     pub fn run(&self, args: &[Tensor]) -> Result<Vec<Tensor>> {
+        self.run_until(None, args)
+    }
+
+    /// Runs the program until `cancel` ends it.
+    ///
+    /// ```
+    /// use jaxide_core::{Cancel, ErrorKind, Tensor, parse};
+    /// use jaxide_cpu::{CompileOptions, compile};
+    /// use std::time::Duration;
+    ///
+    /// let text = "{ lambda ; a:i32[]. let
+    ///     b:i32[] = while[
+    ///       body_jaxpr={ lambda ; c:i32[]. let d:i32[] = add c 2:i32[] in (d,) }
+    ///       body_nconsts=0
+    ///       cond_jaxpr={ lambda ; c:i32[]. let d:bool[] = ne c 1:i32[] in (d,) }
+    ///       cond_nconsts=0
+    ///     ] a
+    ///   in (b,) }";
+    /// let program = compile(&parse(text).unwrap(), &CompileOptions::default())?;
+    /// let limit = Cancel::after(Duration::from_millis(20));
+    /// let error = program.run_with(&[Tensor::scalar(0)], &limit).unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::Cancelled);
+    /// # Ok::<(), jaxide_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), and of kind [`ErrorKind::Cancelled`] when the run was ended, which is looked at in each turn of a
+    /// loop and between kernels.
+    pub fn run_with(&self, args: &[Tensor], cancel: &Cancel) -> Result<Vec<Tensor>> {
+        self.run_until(Some(cancel), args)
+    }
+
+    fn run_until(&self, cancel: Option<&Cancel>, args: &[Tensor]) -> Result<Vec<Tensor>> {
         self.check(args)?;
         if !self.program.overwritten.is_empty() {
-            return self.run_owned(args.to_vec());
+            return self.run_owned_until(cancel, args.to_vec());
         }
         let inputs: SmallVec<[*const u8; 128]> =
             args.iter().map(|arg| arg.bytes().as_ptr()).collect();
         // SAFETY: the arguments have the program's types, and the program writes to none.
-        unsafe { self.run_checked(args, &inputs) }
+        unsafe { self.run_checked(cancel, args, &inputs) }
     }
 
     /// Runs the program; arguments that it overwrites are taken over if nothing else shares them, and copied otherwise. Those are among
@@ -239,7 +277,23 @@ impl Executable {
     ///
     /// # Errors
     /// As [`run`](Self::run).
-    pub fn run_owned(&self, mut args: Vec<Tensor>) -> Result<Vec<Tensor>> {
+    pub fn run_owned(&self, args: Vec<Tensor>) -> Result<Vec<Tensor>> {
+        self.run_owned_until(None, args)
+    }
+
+    /// As [`run_owned`](Self::run_owned), until `cancel` ends the run. What was donated is lost then.
+    ///
+    /// # Errors
+    /// As [`run_with`](Self::run_with).
+    pub fn run_owned_with(&self, args: Vec<Tensor>, cancel: &Cancel) -> Result<Vec<Tensor>> {
+        self.run_owned_until(Some(cancel), args)
+    }
+
+    fn run_owned_until(
+        &self,
+        cancel: Option<&Cancel>,
+        mut args: Vec<Tensor>,
+    ) -> Result<Vec<Tensor>> {
         self.check(&args)?;
         for &k in &self.program.overwritten {
             let arg = &mut args[k as usize];
@@ -257,7 +311,7 @@ impl Executable {
             }
         }
         // SAFETY: the arguments have the program's types, and nothing else has a share in those that it writes to.
-        unsafe { self.run_checked(&args, &inputs) }
+        unsafe { self.run_checked(cancel, &args, &inputs) }
     }
 
     /// Runs the program on memory of the caller's: arguments are read from `inputs`, results written to `outputs`.
@@ -272,7 +326,7 @@ impl Executable {
     pub unsafe fn run_pointers(&self, inputs: &[*const u8], outputs: &[*mut u8]) -> Result<()> {
         let consts = self.constants();
         // SAFETY: the caller's promise; constants have their types.
-        unsafe { self.enter(inputs, outputs, &consts)? };
+        unsafe { self.enter(None, inputs, outputs, &consts)? };
         for (k, output) in self.program.outputs.iter().enumerate() {
             let from = match output.source {
                 OutputSource::Computed => continue,
@@ -296,7 +350,12 @@ impl Executable {
     ///
     /// # Safety
     /// The arguments have the program's types, and those that it writes to are the caller's alone.
-    unsafe fn run_checked(&self, args: &[Tensor], inputs: &[*const u8]) -> Result<Vec<Tensor>> {
+    unsafe fn run_checked(
+        &self,
+        cancel: Option<&Cancel>,
+        args: &[Tensor],
+        inputs: &[*const u8],
+    ) -> Result<Vec<Tensor>> {
         let program = &self.program;
         let mut pending: SmallVec<[Pending; 8]> = SmallVec::new();
         for output in &program.outputs {
@@ -304,7 +363,7 @@ impl Executable {
             pending.push(match output.source {
                 OutputSource::Computed if bytes <= 16 => Pending::Small(Small {
                     bytes: [0; 16],
-                    length: bytes as u8,
+                    length: narrow(bytes),
                 }),
                 OutputSource::Computed => {
                     Pending::Pooled(PoolBuffer::new(bytes).map_err(out_of_memory)?)
@@ -325,7 +384,7 @@ impl Executable {
             .collect();
         // SAFETY: the caller promises the arguments; results and constants have the sizes that the program states, and each result has
         // memory of its own.
-        unsafe { self.enter(inputs, &outputs, &self.constants())? };
+        unsafe { self.enter(cancel, inputs, &outputs, &self.constants())? };
         let mut results: Vec<Tensor> = Vec::with_capacity(pending.len());
         for (output, result) in program.outputs.iter().zip(pending) {
             let tensor = match (output.source, result) {
@@ -357,6 +416,7 @@ impl Executable {
     /// As for [`code::Entry`]; the arena is provided here.
     unsafe fn enter(
         &self,
+        cancel: Option<&Cancel>,
         inputs: &[*const u8],
         outputs: &[*mut u8],
         consts: &[*const u8],
@@ -371,7 +431,11 @@ impl Executable {
             ));
         }
         let pool = ThreadPool::global();
-        let context = Context::new(pool, self.threads.unwrap_or_else(|| pool.threads()));
+        let mut context = Context::new(pool, self.threads.unwrap_or_else(|| pool.threads()));
+        if let Some(cancel) = cancel {
+            cancel.check()?;
+            context = context.stopped_by(cancel.flag());
+        }
         let entry = self.code.entry();
         let tables = Tables {
             inputs: inputs.as_ptr(),
@@ -389,17 +453,22 @@ impl Executable {
         };
         let call = |arena: *mut u8| {
             let arena = Arena(arena);
-            if self.stats.stack <= ASSUMED {
-                return Ok(run(arena));
+            let run = || {
+                if self.stats.stack <= ASSUMED {
+                    return Ok(run(arena));
+                }
+                with_stack(self.stats.stack, || run(arena)).map_err(|error| {
+                    let stack = self.stats.stack;
+                    Error::new(
+                        ErrorKind::TooLarge,
+                        format!("a stack of {stack} bytes for the code: {error}"),
+                    )
+                })
+            };
+            match cancel {
+                Some(cancel) => watched(cancel, run),
+                None => run(),
             }
-            let run = &run;
-            with_stack(self.stats.stack, move || run(arena)).map_err(|error| {
-                let stack = self.stats.stack;
-                Error::new(
-                    ErrorKind::TooLarge,
-                    format!("a stack of {stack} bytes for the code: {error}"),
-                )
-            })
         };
         let status = if self.program.arena <= STACK_ARENA {
             let mut arena = StackArena(MaybeUninit::uninit());
@@ -408,6 +477,9 @@ impl Executable {
             let mut arena = PoolBuffer::new(self.program.arena).map_err(out_of_memory)?;
             call(arena.as_mut_ptr())?
         };
+        if let Some(cancel) = cancel {
+            cancel.check()?;
+        }
         if status == 0 {
             return Ok(());
         }
@@ -509,6 +581,34 @@ impl Executable {
     pub fn stats(&self) -> &CompileStats {
         &self.stats
     }
+}
+
+/// Runs `work`, beside a thread that sets the flag of `cancel` when its time is over.
+fn watched<R>(cancel: &Cancel, work: impl FnOnce() -> R) -> R {
+    if cancel.time_left().is_none() {
+        return work();
+    }
+    /// Ends the watch, also when the work panics.
+    struct End<'a>(&'a AtomicBool, &'a Thread);
+    impl Drop for End<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Release);
+            self.1.unpark();
+        }
+    }
+    let ended = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let watch = scope.spawn(|| {
+            while !ended.load(Ordering::Acquire) {
+                match cancel.time_left() {
+                    Some(left) if !left.is_zero() => thread::park_timeout(left),
+                    _ => return cancel.cancel(),
+                }
+            }
+        });
+        let _end = End(&ended, watch.thread());
+        work()
+    })
 }
 
 /// An existing array as a result.

@@ -19,12 +19,12 @@ pub mod lanes;
 mod lower;
 pub mod runtime;
 
-/// A place in a list as a number of 32 bits.
+/// A number in a type that it is known to fit: a place in a list that is in memory, an offset in a frame or a table.
 ///
 /// # Panics
-/// When the list has more than 2³² entries, for which there is no memory.
-fn index32(place: usize) -> u32 {
-    u32::try_from(place).expect("a list is shorter than the memory")
+/// When it does not fit. Sizes that programs state are refused before.
+fn narrow<T, N: TryFrom<T>>(number: T) -> N {
+    N::try_from(number).unwrap_or_else(|_| panic!("a number does not fit its type"))
 }
 
 pub use executable::{CompileOptions, CompileStats, Executable, compile};

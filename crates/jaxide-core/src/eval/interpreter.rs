@@ -6,6 +6,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::{Meaning, collective, control, meaning, state};
+use crate::cancel::Cancel;
 use crate::error::{Error, ErrorKind, Result};
 use crate::jaxpr::{Atom, AvalKind, ClosedJaxpr, Jaxpr, VarMap};
 use crate::prims::Prim;
@@ -62,6 +63,8 @@ pub(super) struct Interpreter {
     plans: HashMap<*const Jaxpr, Arc<Plan>>,
     /// What every array must pass that an equation gives.
     check: Option<fn(&Tensor) -> Result<()>>,
+    /// Who may end the run.
+    cancel: Option<Cancel>,
 }
 
 /// A jaxpr with its variables numbered and their last uses known.
@@ -94,6 +97,14 @@ impl Interpreter {
     pub(super) fn checking(check: fn(&Tensor) -> Result<()>) -> Self {
         Interpreter {
             check: Some(check),
+            ..Interpreter::default()
+        }
+    }
+
+    /// An interpreter that ends when it is told to.
+    pub(super) fn cancelled_by(cancel: &Cancel) -> Self {
+        Interpreter {
+            cancel: Some(cancel.clone()),
             ..Interpreter::default()
         }
     }
@@ -133,7 +144,14 @@ impl Interpreter {
         for (slot, value) in constants.into_iter().chain(args).enumerate() {
             slots[slot] = Some(value);
         }
+        // A loop whose body has no equations makes turns all the same.
+        self.cancel.as_ref().map_or(Ok(()), Cancel::check)?;
         for (eqn, step) in jaxpr.eqns.iter().zip(&plan.steps) {
+            if let Some(cancel) = &self.cancel {
+                cancel
+                    .check()
+                    .map_err(|error| error.in_operation(eqn.prim.name()).at(eqn.source))?;
+            }
             let inputs = step
                 .inputs
                 .iter()

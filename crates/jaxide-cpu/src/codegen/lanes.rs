@@ -16,19 +16,22 @@ use std::sync::OnceLock;
 
 /// A compiled body: runs lanes `start..end`, nothing if the range is empty.
 ///
-/// `pointers`, `scalars` and `outer` have an entry for each that the body declares. A 32-bit scalar is in the low half of its entry; a mask
-/// is 0 or 1.
+/// `pointers` and `outer` have an entry for each that the body declares. Where the byte at `stop` is not 0, loops whose number of turns is
+/// not known end early, and results are not to be used.
 ///
 /// # Safety
 /// Every access that the body makes for those lanes must be inside memory that is valid for it, and memory that one
 /// lane stores to must not be accessed by another lane of the call or by another thread meanwhile.
 pub type LaneFn = unsafe extern "C" fn(
     pointers: *const *mut u8,
-    scalars: *const u64,
+    stop: *const u8,
     outer: *const i64,
     start: i64,
     end: i64,
 );
+
+/// For calls that nothing ends early.
+static RUNS_ON: u8 = 0;
 
 /// The instruction set that a body is compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -134,7 +137,7 @@ pub struct CompiledBody {
     memory: ExecMemory,
     isa: Isa,
     stack: usize,
-    arguments: [usize; 3],
+    arguments: [usize; 2],
 }
 
 impl CompiledBody {
@@ -164,25 +167,18 @@ impl CompiledBody {
     /// As for [`LaneFn`].
     ///
     /// # Panics
-    /// If there are fewer pointers, scalars or outer indices than the body declares.
-    pub unsafe fn run(
-        &self,
-        pointers: &[*mut u8],
-        scalars: &[u64],
-        outer: &[i64],
-        start: i64,
-        end: i64,
-    ) {
-        let [p, s, o] = self.arguments;
+    /// If there are fewer pointers or outer indices than the body declares.
+    pub unsafe fn run(&self, pointers: &[*mut u8], outer: &[i64], start: i64, end: i64) {
+        let [p, o] = self.arguments;
         assert!(
-            pointers.len() >= p && scalars.len() >= s && outer.len() >= o,
+            pointers.len() >= p && outer.len() >= o,
             "too few arguments for a lane body"
         );
         // SAFETY: the tables have the entries that the body reads; the rest is the caller's promise.
         unsafe {
             (self.entry)(
                 pointers.as_ptr(),
-                scalars.as_ptr(),
+                &raw const RUNS_ON,
                 outer.as_ptr(),
                 start,
                 end,
@@ -216,7 +212,7 @@ pub fn compile(body: &Body, isa: Isa) -> Result<CompiledBody, CompileError> {
         memory,
         isa,
         stack,
-        arguments: [body.pointers().len(), body.scalars().len(), body.outer()],
+        arguments: [body.pointers().len(), body.outer()],
     })
 }
 

@@ -56,6 +56,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytemuck::Pod;
 
@@ -239,7 +240,10 @@ fn element_count<T: Pod>(pointer: *mut u8, bytes: usize) -> usize {
 }
 
 /// What one execution of a program shares with the kernels it calls.
+#[repr(C)]
 pub struct Context<'a> {
+    /// Whether the run is to end. Generated code reads it, at the start of this.
+    stop: &'a AtomicBool,
     pool: &'a ThreadPool,
     threads: usize,
     error: OnceLock<KernelError>,
@@ -248,11 +252,29 @@ pub struct Context<'a> {
 impl<'a> Context<'a> {
     /// An execution that uses at most `threads` threads of `pool`, the caller included.
     pub fn new(pool: &'a ThreadPool, threads: usize) -> Self {
+        static RUNS_ON: AtomicBool = AtomicBool::new(false);
         Self {
+            stop: &RUNS_ON,
             pool,
             threads: threads.clamp(1, pool.threads()),
             error: OnceLock::new(),
         }
+    }
+
+    /// The same, ended when the flag is set: what has not started is left out then, so that results are not to be used.
+    #[must_use]
+    pub fn stopped_by(self, stop: &'a AtomicBool) -> Self {
+        Self { stop, ..self }
+    }
+
+    /// Whether the execution is to end.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// The byte that is not 0 once the execution is to end.
+    pub(crate) fn stop(&self) -> *const u8 {
+        self.stop.as_ptr().cast_const().cast()
     }
 
     /// How many threads may work at once, at least 1.
@@ -263,7 +285,11 @@ impl<'a> Context<'a> {
     /// Runs `body(0)`, … `body(chunks - 1)`, each once, in any order, on at most [`Self::threads`]
     /// threads; see [`ThreadPool::parallel_for`].
     pub fn parallel_for(&self, chunks: usize, body: impl Fn(usize) + Sync) {
-        self.pool.parallel_for(self.threads, chunks, body);
+        self.pool.parallel_for(self.threads, chunks, |chunk| {
+            if !self.is_stopped() {
+                body(chunk);
+            }
+        });
     }
 
     /// The first error of a kernel in this execution.

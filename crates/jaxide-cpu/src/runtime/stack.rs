@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn the_stack_is_as_large_as_asked() {
-        let (depth, frame) = (10_000, 5000);
+        let (depth, frame) = (3000, 16 << 10);
         let total = with_stack(depth * frame, || sum(depth)).unwrap();
         assert_eq!(total, depth * (depth + 1) / 2);
     }

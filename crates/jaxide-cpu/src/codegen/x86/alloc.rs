@@ -5,6 +5,7 @@
 //! which instructions then mostly use as an operand; a constant is already there.
 
 use super::lir::*;
+use crate::narrow;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
@@ -166,8 +167,8 @@ fn intervals(asm: &Asm) -> Vec<Option<Interval>> {
         registers(lir, |r, touch| {
             let constant = asm.regs[r.index()].home != Home::Slot;
             let position = match touch {
-                Touch::Read => 2 * at as u32,
-                Touch::LateRead | Touch::Write => 2 * at as u32 + 1,
+                Touch::Read => narrow(2 * at),
+                Touch::LateRead | Touch::Write => narrow(2 * at + 1),
             };
             let first = if constant { 0 } else { position };
             let i = intervals[r.index()].get_or_insert(Interval {
@@ -179,8 +180,8 @@ fn intervals(asm: &Asm) -> Vec<Option<Interval>> {
             i.end = i.end.max(position);
             // A constant costs no store, and often no load either.
             i.weight += if constant { 0.6 * frequency } else { frequency };
-            if let Some(&(_, end)) = open.iter().find(|l| 2 * l.0 as u32 > i.start) {
-                i.end = i.end.max(2 * end as u32 + 1);
+            if let Some(&(_, end)) = open.iter().find(|l| 2 * l.0 > i.start as usize) {
+                i.end = i.end.max(narrow(2 * end + 1));
             }
         });
         let hint = match lir {
@@ -225,7 +226,7 @@ fn scan(asm: &Asm, intervals: &[Option<Interval>], vectors: u8, masks: u8) -> Sc
     let mut order: Vec<(Reg, Interval)> = intervals
         .iter()
         .enumerate()
-        .filter_map(|(k, i)| i.map(|i| (Reg(k as u32), i)))
+        .filter_map(|(k, i)| i.map(|i| (Reg(narrow(k)), i)))
         .collect();
     order.sort_by_key(|(r, i)| (i.start, r.0));
     let mut places = vec![Place::Nowhere; asm.regs.len()];

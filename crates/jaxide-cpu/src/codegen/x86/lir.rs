@@ -1,5 +1,6 @@
 //! Machine instructions on virtual registers: what selection makes and allocation and encoding take.
 
+use crate::narrow;
 use iced_x86::{Code, Register};
 use std::collections::HashMap;
 
@@ -272,12 +273,12 @@ impl Asm {
             class,
             home: Home::Slot,
         });
-        Reg(self.regs.len() as u32 - 1)
+        Reg(narrow(self.regs.len() - 1))
     }
 
     pub(super) fn var(&mut self) -> Var {
         self.vars.push(0.0);
-        Var(self.vars.len() as u32 - 1)
+        Var(narrow(self.vars.len() - 1))
     }
 
     pub(super) fn label(&mut self) -> Label {
@@ -325,7 +326,7 @@ impl Asm {
             class: Class::Vector(width),
             home,
         });
-        let r = Reg(self.regs.len() as u32 - 1);
+        let r = Reg(narrow(self.regs.len() - 1));
         self.pool.elements.insert(key, r);
         r
     }
@@ -340,7 +341,7 @@ impl Asm {
             class: Class::Vector(width),
             home: Home::Vector { offset },
         });
-        let r = Reg(self.regs.len() as u32 - 1);
+        let r = Reg(narrow(self.regs.len() - 1));
         self.pool.vectors.insert(bytes.to_vec(), r);
         r
     }
@@ -413,8 +414,9 @@ impl Pool {
         let at = self.bytes.len().next_multiple_of(align);
         self.bytes.resize(at, 0);
         self.bytes.extend_from_slice(bytes);
-        self.places.insert(bytes.to_vec(), at as i32);
-        at as i32
+        let at = narrow(at);
+        self.places.insert(bytes.to_vec(), at);
+        at
     }
 }
 
@@ -428,7 +430,7 @@ pub(super) fn op(code: Code, dst: Option<Reg>, operands: &[Operand]) -> Op {
     let rm = operands
         .iter()
         .rposition(|o| matches!(o, Operand::Reg(_) | Operand::Part(..)))
-        .map(|k| k as u8);
+        .map(narrow);
     Op {
         code,
         dst,

@@ -15,7 +15,7 @@ use super::library;
 use super::program::{
     Base, Dynamic, Output, OutputSource, Place, Program, Step, Stmt, arena, tiles,
 };
-use crate::index32;
+use crate::narrow;
 use jaxide_core::{Error, ErrorKind, Result, Shape};
 use liveness::LastUses;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -131,8 +131,7 @@ impl Assembler<'_> {
         let graph = self.graph;
         let region = &graph.root;
         for (k, &param) in region.params.iter().enumerate() {
-            self.places
-                .insert(param, Place::at(Base::Input(index32(k))));
+            self.places.insert(param, Place::at(Base::Input(narrow(k))));
         }
         let uses = LastUses::of(self, region, &self.plan.steps);
         let mut targets: Targets = Vec::new();
@@ -142,7 +141,7 @@ impl Assembler<'_> {
                 other => other,
             };
             let computed = source == OutputSource::Computed;
-            targets.push(computed.then(|| Place::at(Base::Output(index32(k)))));
+            targets.push(computed.then(|| Place::at(Base::Output(narrow(k)))));
             self.program.outputs.push(Output {
                 dtype: graph.dtype(result),
                 shape: Shape::from_slice(graph.shape(result)),
@@ -159,7 +158,7 @@ impl Assembler<'_> {
         if let Some(input) = graph.root.params.iter().position(|&param| param == owner)
             && whole(owner)
         {
-            return OutputSource::Input(index32(input));
+            return OutputSource::Input(narrow(input));
         }
         if let Some(Op::Const(index)) = graph.op(owner)
             && whole(owner)
@@ -170,7 +169,7 @@ impl Assembler<'_> {
             .iter()
             .position(|&other| other == result)
         {
-            return OutputSource::Same(index32(other));
+            return OutputSource::Same(narrow(other));
         }
         // The last of the updates that were made in an argument's memory.
         let mut first = owner;
@@ -180,7 +179,7 @@ impl Assembler<'_> {
             first = graph.node(id).args[0];
         }
         match graph.root.params.iter().position(|&param| param == first) {
-            Some(input) if first != owner && whole(owner) => OutputSource::Donated(index32(input)),
+            Some(input) if first != owner && whole(owner) => OutputSource::Donated(narrow(input)),
             _ => OutputSource::Computed,
         }
     }
@@ -197,11 +196,11 @@ impl Assembler<'_> {
         };
         self.donated.remove(&param);
         self.places
-            .insert(owner, Place::at(Base::Input(index32(input))));
+            .insert(owner, Place::at(Base::Input(narrow(input))));
         // Until the argument is read no more, its memory is not the result's.
         self.lent.insert(owner);
-        self.program.overwritten.push(index32(input));
-        OutputSource::Donated(index32(input))
+        self.program.overwritten.push(narrow(input));
+        OutputSource::Donated(narrow(input))
     }
 
     /// The statements of a region whose results go to `targets`.
@@ -317,7 +316,7 @@ impl Assembler<'_> {
                     self.place(node.results[0])?,
                 ];
                 self.program.calls.push(call);
-                let call = index32(self.program.calls.len() - 1);
+                let call = narrow(self.program.calls.len() - 1);
                 stmts.push(Stmt::Call { call, operands });
                 return Ok(());
             }
@@ -339,7 +338,7 @@ impl Assembler<'_> {
                 operands.push(self.operand(nest, operand)?);
             }
             self.program.kernels.push(kernel);
-            let kernel = index32(self.program.kernels.len() - 1);
+            let kernel = narrow(self.program.kernels.len() - 1);
             let nodes = nest.roots.iter().filter_map(|root| made_by(graph, root));
             self.name_parts(Step::Kernel(kernel), nodes);
             stmts.push(Stmt::Nest { kernel, operands });
@@ -502,7 +501,7 @@ impl Assembler<'_> {
             operands.push(self.place_or_new(result));
         }
         self.program.calls.push(call);
-        let call = index32(self.program.calls.len() - 1);
+        let call = narrow(self.program.calls.len() - 1);
         self.name_parts(Step::Call(call), [id]);
         stmts.push(Stmt::Call { call, operands });
         Ok(())

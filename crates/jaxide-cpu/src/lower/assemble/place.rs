@@ -1,9 +1,9 @@
 //! Places of values.
 
 use super::{Assembler, Storage};
-use crate::index32;
 use crate::lower::graph::ValueId;
 use crate::lower::program::{Base, LoopVar, Place, PointerVar};
+use crate::narrow;
 use jaxide_core::{Error, ErrorKind, Result};
 
 impl Assembler<'_> {
@@ -39,7 +39,7 @@ impl Assembler<'_> {
 
     pub(super) fn new_temp(&mut self, bytes: usize) -> Place {
         self.program.temps.push(bytes);
-        Place::at(Base::Temp(index32(self.program.temps.len() - 1)))
+        Place::at(Base::Temp(narrow(self.program.temps.len() - 1)))
     }
 
     pub(super) fn new_loop(&mut self) -> LoopVar {

@@ -1,6 +1,6 @@
 //! Index expressions: integers that are linear in loop variables, plus at most one part that is only known at run time.
 
-use crate::{index32, lanes};
+use crate::{lanes, narrow};
 use smallvec::{SmallVec, smallvec};
 
 /// A loop variable, running from 0.
@@ -46,7 +46,7 @@ pub(crate) struct Vars {
 impl Vars {
     pub(crate) fn add(&mut self, size: usize, binding: Binding) -> Var {
         self.list.push(VarInfo { size, binding });
-        Var(index32(self.list.len() - 1))
+        Var(narrow(self.list.len() - 1))
     }
 
     pub(crate) fn get(&self, var: Var) -> &VarInfo {

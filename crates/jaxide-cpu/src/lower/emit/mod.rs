@@ -19,6 +19,7 @@ mod window;
 use super::element::{self, Element};
 use super::graph::{Def, Graph, NodeId, Op, ValueId};
 use crate::lanes::{self, Access, BlockId, Builder, Pointer, Ty, Value};
+use crate::narrow;
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
@@ -354,9 +355,9 @@ impl<'a> Emitter<'a> {
         let mut candidates: Vec<(usize, Option<Value>)> = vec![(0, None)];
         for (ix, &size) in inner.iter().zip(&registers.shape) {
             match ix.as_constant() {
-                Some(index) => candidates
-                    .iter_mut()
-                    .for_each(|candidate| candidate.0 = candidate.0 * size + index as usize),
+                Some(index) => candidates.iter_mut().for_each(|candidate| {
+                    candidate.0 = candidate.0 * size + narrow::<_, usize>(index)
+                }),
                 None => {
                     if candidates.len() * size > 32 {
                         return Err(Refusal::DynamicRegister(value));

@@ -17,7 +17,7 @@ mod reduction;
 mod routine;
 mod scope;
 
-use crate::index32;
+use crate::narrow;
 use jaxide_core::{DType, Shape, Tensor};
 use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet};
@@ -163,7 +163,7 @@ impl Graph {
 
     pub(crate) fn new_value(&mut self, dtype: DType, shape: &[usize], def: Def) -> ValueId {
         self.reach.array(shape, dtype.size());
-        let value = ValueId(index32(self.values.len()));
+        let value = ValueId(narrow(self.values.len()));
         self.values.push(ValueInfo {
             dtype,
             shape: Shape::from_slice(shape),

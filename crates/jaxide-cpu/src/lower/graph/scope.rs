@@ -5,7 +5,7 @@
 //! may be there because the work is rare; and what may not end does not leave the body of a loop that may make no turn.
 
 use super::{Args, Bytes, Def, Graph, MapOp, NodeId, Op, Region, ValueId};
-use crate::index32;
+use crate::narrow;
 use jaxide_core::{DType, Dims, Prim, Result, Scalar};
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -81,7 +81,7 @@ impl Scope {
         params: &[(DType, &[usize])],
     ) -> Vec<ValueId> {
         self.open(kind);
-        let depth = index32(self.frames.len() - 1);
+        let depth = narrow(self.frames.len() - 1);
         params
             .iter()
             .map(|&(dtype, shape)| self.new_value(dtype, shape, Def::Param, depth))
@@ -132,12 +132,12 @@ impl Scope {
         } else {
             self.home(&op, args)
         };
-        let node = NodeId(index32(self.graph.nodes.len()));
+        let node = NodeId(narrow(self.graph.nodes.len()));
         let results = results
             .iter()
             .enumerate()
             .map(|(k, &(dtype, shape))| {
-                self.new_value(dtype, shape, Def::Node(node, index32(k)), index32(home))
+                self.new_value(dtype, shape, Def::Node(node, narrow(k)), narrow(home))
             })
             .collect::<SmallVec<[ValueId; 1]>>();
         let made = super::Node {

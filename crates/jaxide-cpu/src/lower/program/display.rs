@@ -99,7 +99,7 @@ impl Program {
         let name = self.kernels[kernel].body.name();
         format!(
             "{name}{}",
-            self.parts_of(Step::Kernel(crate::index32(kernel)))
+            self.parts_of(Step::Kernel(crate::narrow(kernel)))
         )
     }
 

@@ -21,7 +21,7 @@ mod window;
 
 use super::scope::FrameKind;
 use super::{Call, Graph, MapOp, Op, Routine, Scope, ValueId};
-use crate::index32;
+use crate::narrow;
 use jaxide_core::prims::Name;
 use jaxide_core::simplify::has_effect;
 use jaxide_core::{
@@ -301,7 +301,7 @@ impl Build {
             consts.len() - 1
         });
         self.scope.one(
-            Op::Const(index32(index)),
+            Op::Const(narrow(index)),
             &[],
             tensor.dtype(),
             tensor.shape(),
