@@ -10,6 +10,7 @@
 //! * [`prims`]: every primitive, one table row and its rules;
 //! * [`transform`]: jvp, batching, partial evaluation, transposition, ...;
 //! * [`eval`]: the reference interpreter;
+//! * [`memory`]: how much of it may be taken;
 //! * [`Tensor`]: concrete arrays, [`ArrayFormat`]: their text, [`DType`]: their element types, [`Error`]: what can go wrong.
 #![forbid(unsafe_code)]
 
@@ -20,6 +21,7 @@ mod dtype;
 mod error;
 pub mod eval;
 pub mod jaxpr;
+pub mod memory;
 pub mod prims;
 pub mod simplify;
 pub mod small_float;
