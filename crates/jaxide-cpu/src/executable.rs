@@ -8,7 +8,7 @@ use crate::narrow;
 use crate::runtime::stack::{ASSUMED, with_stack};
 use crate::runtime::{Context, PoolBuffer, ThreadPool};
 use jaxide_core::{
-    Aval, Cancel, ClosedJaxpr, Error, ErrorKind, Result, Storage, Tensor, byte_size, check,
+    Aval, Cancel, ClosedJaxpr, Error, ErrorKind, Result, Storage, Tensor, byte_size, check, memory,
 };
 use smallvec::SmallVec;
 use std::mem::MaybeUninit;
@@ -26,6 +26,8 @@ pub struct CompileOptions {
     /// Arguments, by position, that the program may overwrite, so that results are made in their memory: updates of an array, say.
     /// [`Executable::run_owned`] then copies nothing.
     pub donate: Vec<usize>,
+    /// At most so many bytes may a run take besides arguments and constants; what [`memory::stated`] says if `None`.
+    pub memory_limit: Option<usize>,
     /// Whether [`Executable::clif_text`] is kept.
     pub keep_text: bool,
 }
@@ -43,6 +45,8 @@ pub struct CompileStats {
     pub calls: usize,
     /// Bytes of temporary memory that a run takes.
     pub arena: usize,
+    /// Bytes that a run takes at most besides its arguments, but for what single kernels take: temporary memory and results.
+    pub memory: usize,
     /// Bytes of stack that the code takes. A run that takes much has a thread of its own.
     pub stack: usize,
     /// Bytes of machine code.
@@ -57,13 +61,14 @@ pub struct Executable {
     /// Whether this machine has that instruction set.
     runs_here: bool,
     threads: Option<usize>,
+    memory_limit: Option<usize>,
     stats: CompileStats,
 }
 
 /// Compiles a closed jaxpr to native code.
 ///
 /// # Errors
-/// When the jaxpr is illegal (what an equation reads and writes would not be what its types say), a primitive has no native form ([`ErrorKind::Unsupported`], naming it), values of constants are not known, or
+/// When a run would take more memory than it may; when the jaxpr is illegal (what an equation reads and writes would not be what its types say), a primitive has no native form ([`ErrorKind::Unsupported`], naming it), values of constants are not known, or
 /// an array is too large to be addressed.
 pub fn compile(closed: &ClosedJaxpr, options: &CompileOptions) -> Result<Executable> {
     let mut left = FEW_EQUATIONS;
@@ -109,6 +114,8 @@ fn compile_here(closed: &ClosedJaxpr, options: &CompileOptions) -> Result<Execut
     }
     let program = lower::lower(closed, &options.donate)?;
     let lowered = Instant::now();
+    let memory = planned_memory(&program)?;
+    check_memory(memory, options.memory_limit)?;
     let isa = options.isa.unwrap_or_else(Isa::detect);
     let code = code::compile(&program, isa, options.keep_text)?;
     let stats = CompileStats {
@@ -117,6 +124,7 @@ fn compile_here(closed: &ClosedJaxpr, options: &CompileOptions) -> Result<Execut
         kernels: program.kernels.len(),
         calls: program.calls.len(),
         arena: program.arena,
+        memory,
         stack: code.stack(),
         code: code.machine_code().map(|(_, bytes)| bytes.len()).sum(),
     };
@@ -126,8 +134,28 @@ fn compile_here(closed: &ClosedJaxpr, options: &CompileOptions) -> Result<Execut
         isa,
         runs_here: Isa::available().contains(&isa),
         threads: options.threads,
+        memory_limit: options.memory_limit,
         stats,
     })
+}
+
+/// Bytes that a run of a program takes: its arena and the results that are computed.
+fn planned_memory(program: &Program) -> Result<usize> {
+    let computed =
+        (program.outputs.iter()).filter(|output| output.source == OutputSource::Computed);
+    computed.into_iter().try_fold(program.arena, |sum, output| {
+        Ok(sum.saturating_add(byte_size(&output.shape, output.dtype)?))
+    })
+}
+
+/// # Errors
+/// When a run may not take so much: by its own limit, or by that of the process if somebody stated one.
+fn check_memory(bytes: usize, limit: Option<usize>) -> Result<()> {
+    match limit.or_else(memory::stated) {
+        Some(limit) => memory::check_within(bytes, limit)
+            .map_err(|error| error.note("a run takes them for temporary memory and results")),
+        None => Ok(()),
+    }
 }
 
 /// Arenas up to this size are on the stack.
@@ -430,6 +458,7 @@ impl Executable {
                 ),
             ));
         }
+        check_memory(self.stats.memory, self.memory_limit)?;
         let pool = ThreadPool::global();
         let mut context = Context::new(pool, self.threads.unwrap_or_else(|| pool.threads()));
         if let Some(cancel) = cancel {

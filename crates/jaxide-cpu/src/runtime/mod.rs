@@ -362,6 +362,10 @@ pub unsafe extern "C" fn call_kernel(
 ) -> u32 {
     // SAFETY: the caller promises live values.
     let (call, context) = unsafe { (&*call, &*context) };
+    if let Err(error) = has_room(&call.signature) {
+        let _ = context.error.set(error);
+        return 1;
+    }
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         // SAFETY: the caller promises pointers that fit the signature.
         let mut buffers = unsafe { Buffers::new(&call.signature, buffers) };
@@ -376,6 +380,19 @@ pub unsafe extern "C" fn call_kernel(
     let _ = context.error.set(error);
     1
 }
+
+/// Refuses a call whose intermediate results there is no memory for: about as much as its operands in most kernels.
+fn has_room(signature: &Signature) -> Result<(), KernelError> {
+    let sizes = signature.inputs.iter().chain(&signature.outputs);
+    let bytes = sizes.fold(0usize, |sum, &size| sum.saturating_add(size));
+    if bytes >= LARGE_CALL && Vec::<u8>::new().try_reserve_exact(bytes).is_err() {
+        return Err(OutOfMemory { bytes }.into());
+    }
+    Ok(())
+}
+
+/// Calls on smaller operands are not asked about.
+const LARGE_CALL: usize = 16 << 20;
 
 /// A loop body of generated code: one chunk of [`parallel_for`].
 pub type ChunkBody = unsafe extern "C" fn(environment: *mut u8, chunk: usize);
