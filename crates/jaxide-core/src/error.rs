@@ -144,6 +144,8 @@ pub enum ErrorKind {
     Invalid,
     /// An array that is too large to hold or to address.
     TooLarge,
+    /// A run that was ended from outside, or took longer than it may.
+    Cancelled,
     /// Something that exists in JAX and cannot be done here, with the reason.
     Unsupported,
     /// A result that is not a number, where that was asked to be a mistake.

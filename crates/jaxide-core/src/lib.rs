@@ -14,6 +14,7 @@
 //! * [`Tensor`]: concrete arrays, [`ArrayFormat`]: their text, [`DType`]: their element types, [`Error`]: what can go wrong.
 #![forbid(unsafe_code)]
 
+mod cancel;
 mod cost;
 mod display;
 mod dtype;
@@ -27,6 +28,7 @@ pub mod small_float;
 mod tensor;
 pub mod transform;
 
+pub use cancel::Cancel;
 pub use cost::{Cost, cost};
 pub use display::{Align, ArrayFormat};
 pub use dtype::DType;

@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
+use crate::memory;
 use crate::jaxpr::{Aval, Scalar, Shape};
 use crate::memory;
 
@@ -484,15 +485,16 @@ pub fn byte_size(shape: &[usize], dtype: DType) -> Result<usize> {
         })
 }
 
-/// Refuses a size that the allocator refuses, so that hostile shapes are errors and not aborts.
+/// Sizes below this are not asked for before they are taken.
+const SMALL: usize = 4 << 20;
+
+/// Refuses a size that the memory limit or the allocator refuses, so that hostile shapes are errors and not aborts.
 ///
 /// # Errors
-/// When memory of `size` bytes cannot be reserved.
+/// When memory of `size` bytes may not be taken or cannot be reserved.
 pub fn check_allocatable(size: usize) -> Result<()> {
-    if size < 1 << 30 {
-        return Ok(());
-    }
-    if size >= 1 << 46 || Vec::<u8>::new().try_reserve_exact(size).is_err() {
+    memory::check(size)?;
+    if size >= SMALL && Vec::<u8>::new().try_reserve_exact(size).is_err() {
         return Err(Error::new(
             ErrorKind::TooLarge,
             format!("out of memory: {size} bytes cannot be allocated"),

@@ -4,10 +4,16 @@ use crate::codegen::lanes::Isa;
 use crate::codegen::program::{self as code, Code};
 use crate::lower;
 use crate::lower::program::{OutputSource, Program};
+use crate::narrow;
+use crate::runtime::stack::{ASSUMED, with_stack};
 use crate::runtime::{Context, PoolBuffer, ThreadPool};
-use jaxide_core::{Aval, ClosedJaxpr, Error, ErrorKind, Result, Storage, Tensor, byte_size, check};
+use jaxide_core::{
+    Aval, Cancel, ClosedJaxpr, Error, ErrorKind, Result, Storage, Tensor, byte_size, check, memory,
+};
 use smallvec::SmallVec;
 use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 /// How a program is compiled.
@@ -20,6 +26,8 @@ pub struct CompileOptions {
     /// Arguments, by position, that the program may overwrite, so that results are made in their memory: updates of an array, say.
     /// [`Executable::run_owned`] then copies nothing.
     pub donate: Vec<usize>,
+    /// At most so many bytes may a run take besides arguments and constants; what [`memory::stated`] says if `None`.
+    pub memory_limit: Option<usize>,
     /// Whether [`Executable::clif_text`] is kept.
     pub keep_text: bool,
 }
@@ -37,6 +45,10 @@ pub struct CompileStats {
     pub calls: usize,
     /// Bytes of temporary memory that a run takes.
     pub arena: usize,
+    /// Bytes that a run takes at most besides its arguments, but for what single kernels take: temporary memory and results.
+    pub memory: usize,
+    /// Bytes of stack that the code takes. A run that takes much has a thread of its own.
+    pub stack: usize,
     /// Bytes of machine code.
     pub code: usize,
 }
@@ -49,15 +61,50 @@ pub struct Executable {
     /// Whether this machine has that instruction set.
     runs_here: bool,
     threads: Option<usize>,
+    memory_limit: Option<usize>,
     stats: CompileStats,
 }
 
 /// Compiles a closed jaxpr to native code.
 ///
 /// # Errors
-/// When the jaxpr is illegal (what an equation reads and writes would not be what its types say), a primitive has no native form ([`ErrorKind::Unsupported`], naming it), values of constants are not known, or
+/// When a run would take more memory than it may; when the jaxpr is illegal (what an equation reads and writes would not be what its types say), a primitive has no native form ([`ErrorKind::Unsupported`], naming it), values of constants are not known, or
 /// an array is too large to be addressed.
 pub fn compile(closed: &ClosedJaxpr, options: &CompileOptions) -> Result<Executable> {
+    let mut left = FEW_EQUATIONS;
+    if is_short(closed, &mut left) {
+        return compile_here(closed, options);
+    }
+    with_stack(COMPILER_STACK, || compile_here(closed, options)).map_err(|error| {
+        Error::new(
+            ErrorKind::TooLarge,
+            format!("a stack of {COMPILER_STACK} bytes for the compiler: {error}"),
+        )
+    })?
+}
+
+/// Programs of so many equations, inner ones counted, are compiled on any stack.
+const FEW_EQUATIONS: usize = 64;
+
+/// The stack for longer ones. Chains of operations and nested bodies are followed to depths that `lower` limits.
+const COMPILER_STACK: usize = 64 << 20;
+
+/// Whether there are at most `left` equations, of which it takes as many away.
+fn is_short(closed: &ClosedJaxpr, left: &mut usize) -> bool {
+    let mut is_short = true;
+    for eqn in &closed.jaxpr.eqns {
+        is_short = is_short && *left > 0;
+        *left = left.saturating_sub(1);
+        eqn.prim
+            .visit(&mut |inner| is_short = is_short && self::is_short(inner, left));
+        if !is_short {
+            break;
+        }
+    }
+    is_short
+}
+
+fn compile_here(closed: &ClosedJaxpr, options: &CompileOptions) -> Result<Executable> {
     let start = Instant::now();
     if let Err(errors) = check(closed) {
         return Err(errors
@@ -67,6 +114,8 @@ pub fn compile(closed: &ClosedJaxpr, options: &CompileOptions) -> Result<Executa
     }
     let program = lower::lower(closed, &options.donate)?;
     let lowered = Instant::now();
+    let memory = planned_memory(&program)?;
+    check_memory(memory, options.memory_limit)?;
     let isa = options.isa.unwrap_or_else(Isa::detect);
     let code = code::compile(&program, isa, options.keep_text)?;
     let stats = CompileStats {
@@ -75,6 +124,8 @@ pub fn compile(closed: &ClosedJaxpr, options: &CompileOptions) -> Result<Executa
         kernels: program.kernels.len(),
         calls: program.calls.len(),
         arena: program.arena,
+        memory,
+        stack: code.stack(),
         code: code.machine_code().map(|(_, bytes)| bytes.len()).sum(),
     };
     Ok(Executable {
@@ -83,8 +134,28 @@ pub fn compile(closed: &ClosedJaxpr, options: &CompileOptions) -> Result<Executa
         isa,
         runs_here: Isa::available().contains(&isa),
         threads: options.threads,
+        memory_limit: options.memory_limit,
         stats,
     })
+}
+
+/// Bytes that a run of a program takes: its arena and the results that are computed.
+fn planned_memory(program: &Program) -> Result<usize> {
+    let computed =
+        (program.outputs.iter()).filter(|output| output.source == OutputSource::Computed);
+    computed.into_iter().try_fold(program.arena, |sum, output| {
+        Ok(sum.saturating_add(byte_size(&output.shape, output.dtype)?))
+    })
+}
+
+/// # Errors
+/// When a run may not take so much: by its own limit, or by that of the process if somebody stated one.
+fn check_memory(bytes: usize, limit: Option<usize>) -> Result<()> {
+    match limit.or_else(memory::stated) {
+        Some(limit) => memory::check_within(bytes, limit)
+            .map_err(|error| error.note("a run takes them for temporary memory and results")),
+        None => Ok(()),
+    }
 }
 
 /// Arenas up to this size are on the stack.
@@ -125,6 +196,36 @@ impl Storage for Pooled {
     }
 }
 
+/// The pointer tables of a run, for a thread that runs it.
+#[derive(Clone, Copy)]
+struct Tables {
+    inputs: *const *const u8,
+    outputs: *const *mut u8,
+    consts: *const *const u8,
+}
+
+/// Temporary memory, for the same.
+#[derive(Clone, Copy)]
+struct Arena(*mut u8);
+
+// SAFETY: whoever starts the thread waits for it, and touches nothing of this meanwhile.
+unsafe impl Sync for Tables {}
+// SAFETY: as above.
+unsafe impl Sync for Arena {}
+
+impl Tables {
+    /// All of it, so that closures take no field alone.
+    fn get(&self) -> Tables {
+        *self
+    }
+}
+
+impl Arena {
+    fn get(&self) -> *mut u8 {
+        self.0
+    }
+}
+
 /// A result that is being written.
 enum Pending {
     Small(Small),
@@ -140,14 +241,47 @@ impl Executable {
     /// When the arguments do not have the types of the program; the message names the first that does not. When memory
     /// runs out.
     pub fn run(&self, args: &[Tensor]) -> Result<Vec<Tensor>> {
+        self.run_until(None, args)
+    }
+
+    /// Runs the program until `cancel` ends it.
+    ///
+    /// ```
+    /// use jaxide_core::{Cancel, ErrorKind, Tensor, parse};
+    /// use jaxide_cpu::{CompileOptions, compile};
+    /// use std::time::Duration;
+    ///
+    /// let text = "{ lambda ; a:i32[]. let
+    ///     b:i32[] = while[
+    ///       body_jaxpr={ lambda ; c:i32[]. let d:i32[] = add c 2:i32[] in (d,) }
+    ///       body_nconsts=0
+    ///       cond_jaxpr={ lambda ; c:i32[]. let d:bool[] = ne c 1:i32[] in (d,) }
+    ///       cond_nconsts=0
+    ///     ] a
+    ///   in (b,) }";
+    /// let program = compile(&parse(text).unwrap(), &CompileOptions::default())?;
+    /// let limit = Cancel::after(Duration::from_millis(20));
+    /// let error = program.run_with(&[Tensor::scalar(0)], &limit).unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::Cancelled);
+    /// # Ok::<(), jaxide_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), and of kind [`ErrorKind::Cancelled`] when the run was ended, which is looked at in each turn of a
+    /// loop and between kernels.
+    pub fn run_with(&self, args: &[Tensor], cancel: &Cancel) -> Result<Vec<Tensor>> {
+        self.run_until(Some(cancel), args)
+    }
+
+    fn run_until(&self, cancel: Option<&Cancel>, args: &[Tensor]) -> Result<Vec<Tensor>> {
         self.check(args)?;
         if !self.program.overwritten.is_empty() {
-            return self.run_owned(args.to_vec());
+            return self.run_owned_until(cancel, args.to_vec());
         }
         let inputs: SmallVec<[*const u8; 128]> =
             args.iter().map(|arg| arg.bytes().as_ptr()).collect();
         // SAFETY: the arguments have the program's types, and the program writes to none.
-        unsafe { self.run_checked(args, &inputs) }
+        unsafe { self.run_checked(cancel, args, &inputs) }
     }
 
     /// Runs the program; arguments that it overwrites are taken over if nothing else shares them, and copied otherwise. Those are among
@@ -171,7 +305,23 @@ impl Executable {
     ///
     /// # Errors
     /// As [`run`](Self::run).
-    pub fn run_owned(&self, mut args: Vec<Tensor>) -> Result<Vec<Tensor>> {
+    pub fn run_owned(&self, args: Vec<Tensor>) -> Result<Vec<Tensor>> {
+        self.run_owned_until(None, args)
+    }
+
+    /// As [`run_owned`](Self::run_owned), until `cancel` ends the run. What was donated is lost then.
+    ///
+    /// # Errors
+    /// As [`run_with`](Self::run_with).
+    pub fn run_owned_with(&self, args: Vec<Tensor>, cancel: &Cancel) -> Result<Vec<Tensor>> {
+        self.run_owned_until(Some(cancel), args)
+    }
+
+    fn run_owned_until(
+        &self,
+        cancel: Option<&Cancel>,
+        mut args: Vec<Tensor>,
+    ) -> Result<Vec<Tensor>> {
         self.check(&args)?;
         for &k in &self.program.overwritten {
             let arg = &mut args[k as usize];
@@ -189,7 +339,7 @@ impl Executable {
             }
         }
         // SAFETY: the arguments have the program's types, and nothing else has a share in those that it writes to.
-        unsafe { self.run_checked(&args, &inputs) }
+        unsafe { self.run_checked(cancel, &args, &inputs) }
     }
 
     /// Runs the program on memory of the caller's: arguments are read from `inputs`, results written to `outputs`.
@@ -204,7 +354,7 @@ impl Executable {
     pub unsafe fn run_pointers(&self, inputs: &[*const u8], outputs: &[*mut u8]) -> Result<()> {
         let consts = self.constants();
         // SAFETY: the caller's promise; constants have their types.
-        unsafe { self.enter(inputs, outputs, &consts)? };
+        unsafe { self.enter(None, inputs, outputs, &consts)? };
         for (k, output) in self.program.outputs.iter().enumerate() {
             let from = match output.source {
                 OutputSource::Computed => continue,
@@ -228,7 +378,12 @@ impl Executable {
     ///
     /// # Safety
     /// The arguments have the program's types, and those that it writes to are the caller's alone.
-    unsafe fn run_checked(&self, args: &[Tensor], inputs: &[*const u8]) -> Result<Vec<Tensor>> {
+    unsafe fn run_checked(
+        &self,
+        cancel: Option<&Cancel>,
+        args: &[Tensor],
+        inputs: &[*const u8],
+    ) -> Result<Vec<Tensor>> {
         let program = &self.program;
         let mut pending: SmallVec<[Pending; 8]> = SmallVec::new();
         for output in &program.outputs {
@@ -236,7 +391,7 @@ impl Executable {
             pending.push(match output.source {
                 OutputSource::Computed if bytes <= 16 => Pending::Small(Small {
                     bytes: [0; 16],
-                    length: bytes as u8,
+                    length: narrow(bytes),
                 }),
                 OutputSource::Computed => {
                     Pending::Pooled(PoolBuffer::new(bytes).map_err(out_of_memory)?)
@@ -257,7 +412,7 @@ impl Executable {
             .collect();
         // SAFETY: the caller promises the arguments; results and constants have the sizes that the program states, and each result has
         // memory of its own.
-        unsafe { self.enter(inputs, &outputs, &self.constants())? };
+        unsafe { self.enter(cancel, inputs, &outputs, &self.constants())? };
         let mut results: Vec<Tensor> = Vec::with_capacity(pending.len());
         for (output, result) in program.outputs.iter().zip(pending) {
             let tensor = match (output.source, result) {
@@ -289,6 +444,7 @@ impl Executable {
     /// As for [`code::Entry`]; the arena is provided here.
     unsafe fn enter(
         &self,
+        cancel: Option<&Cancel>,
         inputs: &[*const u8],
         outputs: &[*mut u8],
         consts: &[*const u8],
@@ -302,28 +458,57 @@ impl Executable {
                 ),
             ));
         }
+        check_memory(self.stats.memory, self.memory_limit)?;
         let pool = ThreadPool::global();
-        let context = Context::new(pool, self.threads.unwrap_or_else(|| pool.threads()));
+        let mut context = Context::new(pool, self.threads.unwrap_or_else(|| pool.threads()));
+        if let Some(cancel) = cancel {
+            cancel.check()?;
+            context = context.stopped_by(cancel.flag());
+        }
         let entry = self.code.entry();
-        let call = |arena: *mut u8| {
+        let tables = Tables {
+            inputs: inputs.as_ptr(),
+            outputs: outputs.as_ptr(),
+            consts: consts.as_ptr(),
+        };
+        let run = |arena: Arena| {
+            let Tables {
+                inputs,
+                outputs,
+                consts,
+            } = tables.get();
             // SAFETY: the caller promises the rest, and the arena has the program's size.
-            unsafe {
-                entry(
-                    inputs.as_ptr(),
-                    outputs.as_ptr(),
-                    consts.as_ptr(),
-                    arena,
-                    &context,
-                )
+            unsafe { entry(inputs, outputs, consts, arena.get(), &context) }
+        };
+        let call = |arena: *mut u8| {
+            let arena = Arena(arena);
+            let run = || {
+                if self.stats.stack <= ASSUMED {
+                    return Ok(run(arena));
+                }
+                with_stack(self.stats.stack, || run(arena)).map_err(|error| {
+                    let stack = self.stats.stack;
+                    Error::new(
+                        ErrorKind::TooLarge,
+                        format!("a stack of {stack} bytes for the code: {error}"),
+                    )
+                })
+            };
+            match cancel {
+                Some(cancel) => watched(cancel, run),
+                None => run(),
             }
         };
         let status = if self.program.arena <= STACK_ARENA {
             let mut arena = StackArena(MaybeUninit::uninit());
-            call(arena.0.as_mut_ptr().cast())
+            call(arena.0.as_mut_ptr().cast())?
         } else {
             let mut arena = PoolBuffer::new(self.program.arena).map_err(out_of_memory)?;
-            call(arena.as_mut_ptr())
+            call(arena.as_mut_ptr())?
         };
+        if let Some(cancel) = cancel {
+            cancel.check()?;
+        }
         if status == 0 {
             return Ok(());
         }
@@ -425,6 +610,34 @@ impl Executable {
     pub fn stats(&self) -> &CompileStats {
         &self.stats
     }
+}
+
+/// Runs `work`, beside a thread that sets the flag of `cancel` when its time is over.
+fn watched<R>(cancel: &Cancel, work: impl FnOnce() -> R) -> R {
+    if cancel.time_left().is_none() {
+        return work();
+    }
+    /// Ends the watch, also when the work panics.
+    struct End<'a>(&'a AtomicBool, &'a Thread);
+    impl Drop for End<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Release);
+            self.1.unpark();
+        }
+    }
+    let ended = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let watch = scope.spawn(|| {
+            while !ended.load(Ordering::Acquire) {
+                match cancel.time_left() {
+                    Some(left) if !left.is_zero() => thread::park_timeout(left),
+                    _ => return cancel.cancel(),
+                }
+            }
+        });
+        let _end = End(&ended, watch.thread());
+        work()
+    })
 }
 
 /// An existing array as a result.

@@ -19,4 +19,12 @@ pub mod lanes;
 mod lower;
 pub mod runtime;
 
+/// A number in a type that it is known to fit: a place in a list that is in memory, an offset in a frame or a table.
+///
+/// # Panics
+/// When it does not fit. Sizes that programs state are refused before.
+fn narrow<T, N: TryFrom<T>>(number: T) -> N {
+    N::try_from(number).unwrap_or_else(|_| panic!("a number does not fit its type"))
+}
+
 pub use executable::{CompileOptions, CompileStats, Executable, compile};

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::{Meaning, collective, control, meaning, state};
+use crate::cancel::Cancel;
 use crate::error::{Error, ErrorKind, Result};
-use crate::jaxpr::{Atom, AvalKind, ClosedJaxpr, Jaxpr, VarMap};
+use crate::jaxpr::{Atom, AvalKind, ClosedJaxpr, Eqn, Jaxpr, VarMap};
+use crate::memory;
 use crate::prims::Prim;
-use crate::tensor::Tensor;
+use crate::tensor::{Tensor, byte_size, element_count};
 
 /// What a variable stands for while running.
 #[derive(Clone, Debug)]
@@ -62,6 +64,8 @@ pub(super) struct Interpreter {
     plans: HashMap<*const Jaxpr, Arc<Plan>>,
     /// What every array must pass that an equation gives.
     check: Option<fn(&Tensor) -> Result<()>>,
+    /// Who may end the run.
+    cancel: Option<Cancel>,
 }
 
 /// A jaxpr with its variables numbered and their last uses known.
@@ -94,6 +98,14 @@ impl Interpreter {
     pub(super) fn checking(check: fn(&Tensor) -> Result<()>) -> Self {
         Interpreter {
             check: Some(check),
+            ..Interpreter::default()
+        }
+    }
+
+    /// An interpreter that ends when it is told to.
+    pub(super) fn cancelled_by(cancel: &Cancel) -> Self {
+        Interpreter {
+            cancel: Some(cancel.clone()),
             ..Interpreter::default()
         }
     }
@@ -133,14 +145,21 @@ impl Interpreter {
         for (slot, value) in constants.into_iter().chain(args).enumerate() {
             slots[slot] = Some(value);
         }
+        // A loop whose body has no equations makes turns all the same.
+        self.cancel.as_ref().map_or(Ok(()), Cancel::check)?;
         for (eqn, step) in jaxpr.eqns.iter().zip(&plan.steps) {
+            if let Some(cancel) = &self.cancel {
+                cancel
+                    .check()
+                    .map_err(|error| error.in_operation(eqn.prim.name()).at(eqn.source))?;
+            }
             let inputs = step
                 .inputs
                 .iter()
                 .map(|operand| fetch(&mut slots, operand))
-                .collect::<Result<_>>()?;
-            let results = self
-                .apply(&eqn.prim, inputs)
+                .collect::<Result<Values>>()?;
+            let results = has_room(jaxpr, eqn, &inputs)
+                .and_then(|()| self.apply(&eqn.prim, inputs))
                 .and_then(|results| self.checked(results))
                 .map_err(|error| error.in_operation(eqn.prim.name()).at(eqn.source))?;
             if results.len() != step.outputs.len() {
@@ -175,6 +194,42 @@ impl Interpreter {
         self.plans.insert(Arc::as_ptr(&plan.jaxpr), plan.clone());
         Ok(plan)
     }
+}
+
+/// Refuses an equation that there is no memory for: its results, and what is computed on the way to them, which are numbers of
+/// eight bytes for each element of operands and results at most in nearly all primitives.
+fn has_room(jaxpr: &Jaxpr, eqn: &Eqn, inputs: &[Value]) -> Result<()> {
+    let operands = inputs.iter().map(|value| match value {
+        Value::Tensor(tensor) => tensor.len().saturating_mul(8),
+        Value::Cell(_) => 0,
+    });
+    let results = eqn.outputs.iter().map(|&var| {
+        let aval = jaxpr.aval_of(var);
+        let elements = element_count(&aval.shape).unwrap_or(usize::MAX);
+        elements.saturating_mul(8 + aval.dtype.size())
+    });
+    let needed = operands.chain(results).fold(0, usize::saturating_add);
+    if needed < LARGE {
+        return Ok(());
+    }
+    memory::check(results_of(jaxpr, eqn))?;
+    if Vec::<u8>::new().try_reserve_exact(needed).is_err() {
+        return Err(Error::new(
+            ErrorKind::TooLarge,
+            format!("out of memory: about {needed} bytes are needed"),
+        ));
+    }
+    Ok(())
+}
+
+/// Equations that need less are not asked about.
+const LARGE: usize = 4 << 20;
+
+/// Bytes of the results of an equation.
+fn results_of(jaxpr: &Jaxpr, eqn: &Eqn) -> usize {
+    let avals = eqn.outputs.iter().map(|&var| jaxpr.aval_of(var));
+    let bytes = avals.map(|aval| byte_size(&aval.shape, aval.dtype).unwrap_or(usize::MAX));
+    bytes.fold(0, usize::saturating_add)
 }
 
 impl Plan {

@@ -33,6 +33,7 @@ use interpreter::{Interpreter, Value, Values, tensors, values};
 use numerics::{complex, elementary, special};
 use reduction::Cumulation;
 
+use crate::cancel::Cancel;
 use crate::error::{Error, ErrorKind, Result};
 use crate::jaxpr::ClosedJaxpr;
 use crate::prims::Prim;
@@ -46,6 +47,15 @@ use crate::tensor::Tensor;
 pub fn eval(jaxpr: &ClosedJaxpr, args: &[Tensor]) -> Result<Vec<Tensor>> {
     let results = Interpreter::default().call(jaxpr, values(args.iter().cloned()))?;
     tensors(results)
+}
+
+/// As [`eval`], until `cancel` ends the run before an equation.
+///
+/// # Errors
+/// As [`eval`], and of kind [`ErrorKind::Cancelled`] when it was ended; the error names the equation.
+pub fn eval_with(jaxpr: &ClosedJaxpr, args: &[Tensor], cancel: &Cancel) -> Result<Vec<Tensor>> {
+    let mut interpreter = Interpreter::cancelled_by(cancel);
+    tensors(interpreter.call(jaxpr, values(args.iter().cloned()))?)
 }
 
 /// As [`eval`], ending with an error at the first equation, in a jaxpr inside of another too, that gives an array which

@@ -16,19 +16,22 @@ use std::sync::OnceLock;
 
 /// A compiled body: runs lanes `start..end`, nothing if the range is empty.
 ///
-/// `pointers`, `scalars` and `outer` have an entry for each that the body declares. A 32-bit scalar is in the low half of its entry; a mask
-/// is 0 or 1.
+/// `pointers` and `outer` have an entry for each that the body declares. Where the byte at `stop` is not 0, loops whose number of turns is
+/// not known end early, and results are not to be used.
 ///
 /// # Safety
 /// Every access that the body makes for those lanes must be inside memory that is valid for it, and memory that one
 /// lane stores to must not be accessed by another lane of the call or by another thread meanwhile.
 pub type LaneFn = unsafe extern "C" fn(
     pointers: *const *mut u8,
-    scalars: *const u64,
+    stop: *const u8,
     outer: *const i64,
     start: i64,
     end: i64,
 );
+
+/// For calls that nothing ends early.
+static RUNS_ON: u8 = 0;
 
 /// The instruction set that a body is compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -133,7 +136,8 @@ pub struct CompiledBody {
     entry: LaneFn,
     memory: ExecMemory,
     isa: Isa,
-    arguments: [usize; 3],
+    stack: usize,
+    arguments: [usize; 2],
 }
 
 impl CompiledBody {
@@ -147,6 +151,11 @@ impl CompiledBody {
         self.isa
     }
 
+    /// Bytes of stack that a call takes.
+    pub fn stack(&self) -> usize {
+        self.stack
+    }
+
     /// The machine code, constants included.
     pub fn code(&self) -> &[u8] {
         self.memory.bytes()
@@ -158,25 +167,18 @@ impl CompiledBody {
     /// As for [`LaneFn`].
     ///
     /// # Panics
-    /// If there are fewer pointers, scalars or outer indices than the body declares.
-    pub unsafe fn run(
-        &self,
-        pointers: &[*mut u8],
-        scalars: &[u64],
-        outer: &[i64],
-        start: i64,
-        end: i64,
-    ) {
-        let [p, s, o] = self.arguments;
+    /// If there are fewer pointers or outer indices than the body declares.
+    pub unsafe fn run(&self, pointers: &[*mut u8], outer: &[i64], start: i64, end: i64) {
+        let [p, o] = self.arguments;
         assert!(
-            pointers.len() >= p && scalars.len() >= s && outer.len() >= o,
+            pointers.len() >= p && outer.len() >= o,
             "too few arguments for a lane body"
         );
         // SAFETY: the tables have the entries that the body reads; the rest is the caller's promise.
         unsafe {
             (self.entry)(
                 pointers.as_ptr(),
-                scalars.as_ptr(),
+                &raw const RUNS_ON,
                 outer.as_ptr(),
                 start,
                 end,
@@ -196,8 +198,8 @@ pub fn compile(body: &Body, isa: Isa) -> Result<CompiledBody, CompileError> {
     if !Isa::available().contains(&isa) {
         return Err(CompileError::Unavailable(isa));
     }
-    let (code, entry) = match isa {
-        Isa::Portable => (compile_portable(body)?, 0),
+    let Emitted { code, entry, stack } = match isa {
+        Isa::Portable => compile_portable(body)?,
         Isa::Avx2 => wide::avx2(body)?,
         Isa::Avx512 => wide::avx512(body)?,
     };
@@ -209,11 +211,21 @@ pub fn compile(body: &Body, isa: Isa) -> Result<CompiledBody, CompileError> {
         entry,
         memory,
         isa,
-        arguments: [body.pointers().len(), body.scalars().len(), body.outer()],
+        stack,
+        arguments: [body.pointers().len(), body.outer()],
     })
 }
 
-fn compile_portable(body: &Body) -> Result<Vec<u8>, CompileError> {
+/// Machine code that can be anywhere.
+struct Emitted {
+    code: Vec<u8>,
+    /// Where the function starts.
+    entry: usize,
+    /// Bytes of stack that a call takes.
+    stack: usize,
+}
+
+fn compile_portable(body: &Body) -> Result<Emitted, CompileError> {
     let isa = native_isa()?;
     let (mut context, mut frontend) = (Context::new(), FunctionBuilderContext::new());
     clif_lanes::define_function(&mut context, &mut frontend, &*isa, body);
@@ -222,7 +234,11 @@ fn compile_portable(body: &Body) -> Result<Vec<u8>, CompileError> {
         .map_err(|e| CompileError::Codegen(e.inner.to_string()))?;
     let mut code = compiled.code_buffer().to_vec();
     relocate(&mut code, compiled)?;
-    Ok(code)
+    Ok(Emitted {
+        code,
+        entry: 0,
+        stack: frame(compiled),
+    })
 }
 
 /// Writes the addresses of library functions into code that calls them.
@@ -243,6 +259,13 @@ pub(super) fn relocate(code: &mut [u8], compiled: &CompiledCode) -> Result<(), C
     Ok(())
 }
 
+/// Bytes of stack that a call of compiled code takes, but for what it calls.
+pub(super) fn frame(compiled: &CompiledCode) -> usize {
+    // The return address and the caller's frame pointer lie above.
+    let layout = compiled.buffer.frame_layout();
+    layout.map_or(0, |layout| layout.frame_to_fp_offset as usize) + 16
+}
+
 /// Cranelift for this machine, tuned for speed of the code.
 pub(super) fn native_isa() -> Result<OwnedTargetIsa, CompileError> {
     let failed = |e: &dyn fmt::Display| CompileError::Codegen(e.to_string());
@@ -250,6 +273,9 @@ pub(super) fn native_isa() -> Result<OwnedTargetIsa, CompileError> {
     for (name, value) in [
         ("opt_level", "speed"),
         ("is_pic", "false"),
+        // The guard page of a stack is not jumped over.
+        ("enable_probestack", "true"),
+        ("probestack_strategy", "inline"),
         ("use_colocated_libcalls", "false"),
         (
             "enable_verifier",
@@ -285,7 +311,7 @@ fn library_function(call: LibCall) -> Option<usize> {
 
 #[cfg(all(target_arch = "x86_64", unix))]
 mod wide {
-    use super::CompileError;
+    use super::{CompileError, Emitted};
     use crate::codegen::x86::{self, Image};
     use crate::lanes::Body;
     use std::arch::is_x86_feature_detected as has;
@@ -308,24 +334,28 @@ mod wide {
             && has!("bmi2")
     }
 
-    pub(super) fn avx2(body: &Body) -> Result<(Vec<u8>, usize), CompileError> {
+    pub(super) fn avx2(body: &Body) -> Result<Emitted, CompileError> {
         parts(x86::avx2(body))
     }
 
-    pub(super) fn avx512(body: &Body) -> Result<(Vec<u8>, usize), CompileError> {
+    pub(super) fn avx512(body: &Body) -> Result<Emitted, CompileError> {
         parts(x86::avx512(body))
     }
 
-    fn parts<E: ToString>(image: Result<Image, E>) -> Result<(Vec<u8>, usize), CompileError> {
+    fn parts<E: ToString>(image: Result<Image, E>) -> Result<Emitted, CompileError> {
         let image = image.map_err(|e| CompileError::Codegen(e.to_string()))?;
-        Ok((image.bytes, image.entry))
+        Ok(Emitted {
+            code: image.bytes,
+            entry: image.entry,
+            stack: image.stack,
+        })
     }
 }
 
 /// The wide emitters use the System V calling convention.
 #[cfg(not(all(target_arch = "x86_64", unix)))]
 mod wide {
-    use super::{CompileError, Isa};
+    use super::{CompileError, Emitted, Isa};
     use crate::lanes::Body;
 
     pub(super) fn has_avx2() -> bool {
@@ -336,11 +366,11 @@ mod wide {
         false
     }
 
-    pub(super) fn avx2(_: &Body) -> Result<(Vec<u8>, usize), CompileError> {
+    pub(super) fn avx2(_: &Body) -> Result<Emitted, CompileError> {
         Err(CompileError::Unavailable(Isa::Avx2))
     }
 
-    pub(super) fn avx512(_: &Body) -> Result<(Vec<u8>, usize), CompileError> {
+    pub(super) fn avx512(_: &Body) -> Result<Emitted, CompileError> {
         Err(CompileError::Unavailable(Isa::Avx512))
     }
 }

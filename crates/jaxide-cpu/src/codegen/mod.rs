@@ -1,5 +1,8 @@
 //! Machine code.
 
+// As in `lower`.
+#![deny(clippy::cast_possible_truncation)]
+
 pub mod clif_lanes;
 mod exec_memory;
 pub mod lanes;

@@ -221,8 +221,6 @@ impl Table {
 pub enum Inst {
     /// A constant, by its bits.
     Const(u64),
-    /// An entry of the `scalars` array of the call.
-    Scalar(u32),
     /// An input of a body that is emitted inline, see [`Body::params`].
     Param(u32),
     /// An index as data: its low bits as an integer.
@@ -397,7 +395,6 @@ pub struct Reduction {
 pub struct Body {
     pub(crate) name: String,
     pub(crate) pointers: Vec<Access>,
-    pub(crate) scalars: Vec<Ty>,
     pub(crate) outer: u32,
     pub(crate) params: Vec<Value>,
     pub(crate) outputs: Vec<Value>,
@@ -416,11 +413,6 @@ impl Body {
     /// What the body does with each pointer.
     pub fn pointers(&self) -> &[Access] {
         &self.pointers
-    }
-
-    /// The types of the scalar arguments.
-    pub fn scalars(&self) -> &[Ty] {
-        &self.scalars
     }
 
     /// The number of outer indices.
@@ -485,6 +477,32 @@ impl Body {
                 .any(|a| wide(a.init))
     }
 
+    /// Whether a counted loop may take so long that it must look, in each turn, whether the run is to end.
+    pub(crate) fn is_long(&self, f: &For) -> bool {
+        self.turns(f) > 1 << 22
+    }
+
+    /// Turns of a loop, those of the loops inside counted for each; no more than can be counted.
+    fn turns(&self, f: &For) -> u64 {
+        let own = match f.trip {
+            Trip::Const(n) => n,
+            // Rows of a call, which are not many.
+            Trip::Outer(_) => 1 << 12,
+        };
+        own.saturating_mul(self.turns_in(f.body).max(1))
+    }
+
+    fn turns_in(&self, block: BlockId) -> u64 {
+        let stmts = self.blocks[block.index()].stmts.iter();
+        let turns = stmts.map(|stmt| match stmt {
+            Stmt::For(f) => self.turns(f),
+            Stmt::While(w) => self.turns_in(w.body),
+            Stmt::If(i) => self.turns_in(i.then).max(self.turns_in(i.otherwise)),
+            Stmt::Let(_) | Stmt::Store { .. } => 0,
+        });
+        turns.fold(0, u64::saturating_add)
+    }
+
     /// How many accumulators each reduction has: 64, or 32 in a body with 64-bit values. A multiple of the number of
     /// lanes that any emitter works on at a time.
     pub fn accumulators(&self) -> usize {
@@ -507,12 +525,7 @@ impl Inst {
                 f(*c);
             }
             Inst::Load(_, addr) => addr.operands(f),
-            Inst::Const(_)
-            | Inst::Scalar(_)
-            | Inst::Param(_)
-            | Inst::Index(_)
-            | Inst::Carried
-            | Inst::Result => {}
+            Inst::Const(_) | Inst::Param(_) | Inst::Index(_) | Inst::Carried | Inst::Result => {}
         }
     }
 }

@@ -31,7 +31,7 @@ use std::collections::HashMap;
 ///
 /// let mut input: Vec<u8> = [1.0f32, 2.0, 3.0].iter().flat_map(|v| v.to_ne_bytes()).collect();
 /// let mut output = vec![0; 12];
-/// body.eval(&mut Memory::new(&mut [&mut input, &mut output]), &[], &[], 0, 3).unwrap();
+/// body.eval(&mut Memory::new(&mut [&mut input, &mut output]), &[], 0, 3).unwrap();
 /// let last = f32::from_ne_bytes(output[8..].try_into().unwrap());
 /// assert_eq!(last, 10.0);
 /// ```
@@ -109,7 +109,6 @@ impl Builder {
             body: Body {
                 name: name.to_owned(),
                 pointers: Vec::new(),
-                scalars: Vec::new(),
                 outer: 0,
                 params: Vec::new(),
                 outputs: Vec::new(),
@@ -136,12 +135,6 @@ impl Builder {
     pub fn pointer(&mut self, access: Access) -> Pointer {
         self.body.pointers.push(access);
         Pointer(self.body.pointers.len() as u32 - 1)
-    }
-
-    /// Adds an entry to the scalar arguments; a mask is passed as 0 or 1.
-    pub fn scalar(&mut self, ty: Ty) -> Value {
-        self.body.scalars.push(ty);
-        self.insert(Inst::Scalar(self.body.scalars.len() as u32 - 1), ty)
     }
 
     /// Adds an entry to the outer indices.
@@ -574,10 +567,7 @@ impl Builder {
     }
 
     fn place(&self, inst: &Inst) -> BlockId {
-        if matches!(
-            inst,
-            Inst::Const(_) | Inst::Scalar(_) | Inst::Index(Index::Outer(_))
-        ) {
+        if matches!(inst, Inst::Const(_) | Inst::Index(Index::Outer(_))) {
             return BlockId::PROLOGUE;
         }
         let mut needs: Vec<BlockId> = Vec::new();

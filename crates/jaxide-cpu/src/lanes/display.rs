@@ -15,14 +15,9 @@ impl Display for Body {
                 Access::ReadOnly => format!("p{k}: in"),
                 Access::ReadWrite => format!("p{k}: inout"),
             });
-        let scalars = self
-            .scalars
-            .iter()
-            .enumerate()
-            .map(|(k, ty)| format!("s{k}: {ty}"));
         let outer = (0..self.outer).map(|k| format!("o{k}: index"));
         let params = self.params.iter().map(|p| format!("{p}: {}", self.ty(*p)));
-        let inputs: Vec<String> = pointers.chain(scalars).chain(outer).chain(params).collect();
+        let inputs: Vec<String> = pointers.chain(outer).chain(params).collect();
         writeln!(f, "{}) {{", inputs.join(", "))?;
         let printer = Printer { body: self };
         printer.block(f, BlockId::PROLOGUE, 1)?;
@@ -183,7 +178,6 @@ impl Printer<'_> {
                 Ty::I64 => write!(f, "{}", *bits as i64),
                 Ty::Mask => write!(f, "{}", *bits != 0),
             },
-            Inst::Scalar(k) => write!(f, "s{k}"),
             Inst::Index(i) => write!(f, "index {i}"),
             Inst::Un(op, a) => write!(f, "{} {a}", op.name()),
             Inst::Bin(op, a, b) => write!(f, "{} {a}, {b}", op.name()),

@@ -30,7 +30,7 @@ pub enum EvalError {
         /// Length of the region.
         len: usize,
     },
-    /// Too few pointers, scalars or outer indices, or a body with inputs of its own.
+    /// Too few pointers or outer indices, or a body with inputs of its own.
     Arguments,
 }
 
@@ -62,21 +62,18 @@ impl Body {
     pub fn eval(
         &self,
         memory: &mut Memory<'_, '_>,
-        scalars: &[u64],
         outer: &[i64],
         start: i64,
         end: i64,
     ) -> Result<(), EvalError> {
-        let enough = memory.regions.len() >= self.pointers.len()
-            && scalars.len() >= self.scalars.len()
-            && outer.len() >= self.outer();
+        let enough = memory.regions.len() >= self.pointers.len() && outer.len() >= self.outer();
         if !enough || !self.params.is_empty() {
             return Err(EvalError::Arguments);
         }
         if start >= end {
             return Ok(());
         }
-        let mut lane = Lane::new(self, memory, scalars, outer);
+        let mut lane = Lane::new(self, memory, outer);
         lane.block(BlockId::PROLOGUE)?;
         let width = self.accumulators();
         let accumulators: Vec<&Accumulator> = self
@@ -129,17 +126,13 @@ impl Body {
     /// The outputs of a body with inputs of its own, for one lane.
     ///
     /// # Errors
-    /// If the number of arguments is not that of [`Body::params`], or the body touches memory, scalars or outer indices.
+    /// If the number of arguments is not that of [`Body::params`], or the body touches memory or outer indices.
     pub fn eval_inline(&self, args: &[u64]) -> Result<Vec<u64>, EvalError> {
-        if args.len() != self.params.len()
-            || !self.pointers.is_empty()
-            || !self.scalars.is_empty()
-            || self.outer > 0
-        {
+        if args.len() != self.params.len() || !self.pointers.is_empty() || self.outer > 0 {
             return Err(EvalError::Arguments);
         }
         let mut memory = Memory { regions: &mut [] };
-        let mut lane = Lane::new(self, &mut memory, &[], &[]);
+        let mut lane = Lane::new(self, &mut memory, &[]);
         lane.block(BlockId::PROLOGUE)?;
         self.params
             .iter()
@@ -153,7 +146,6 @@ impl Body {
 struct Lane<'m, 'a, 'b> {
     body: &'m Body,
     memory: &'m mut Memory<'a, 'b>,
-    scalars: &'m [u64],
     outer: &'m [i64],
     number: i64,
     values: Vec<u64>,
@@ -161,17 +153,11 @@ struct Lane<'m, 'a, 'b> {
 }
 
 impl<'m, 'a, 'b> Lane<'m, 'a, 'b> {
-    fn new(
-        body: &'m Body,
-        memory: &'m mut Memory<'a, 'b>,
-        scalars: &'m [u64],
-        outer: &'m [i64],
-    ) -> Self {
+    fn new(body: &'m Body, memory: &'m mut Memory<'a, 'b>, outer: &'m [i64]) -> Self {
         let (values, loops) = (vec![0; body.values.len()], vec![0; body.loops as usize]);
         Lane {
             body,
             memory,
-            scalars,
             outer,
             number: 0,
             values,
@@ -247,7 +233,6 @@ impl<'m, 'a, 'b> Lane<'m, 'a, 'b> {
         let ty = self.body.ty(v);
         Ok(match self.body.inst(v) {
             Inst::Const(bits) => *bits,
-            Inst::Scalar(k) => self.scalars[*k as usize] & ty.bit_mask(),
             Inst::Index(i) => self.index(*i) as u64 & ty.bit_mask(),
             Inst::Un(op, a) => op.eval(self.body.ty(*a), ty, self.get(*a)),
             Inst::Bin(op, a, b) => op.eval(self.body.ty(*a), self.get(*a), self.get(*b)),

@@ -217,12 +217,9 @@ fn map_inst(inst: &Inst, map: &impl Fn(Value) -> Value) -> Inst {
         Inst::Ter(op, a, b, c) => Inst::Ter(*op, map(*a), map(*b), map(*c)),
         Inst::Lookup(table, a) => Inst::Lookup(*table, map(*a)),
         Inst::Load(ty, addr) => Inst::Load(*ty, map_addr(addr, map)),
-        Inst::Const(_)
-        | Inst::Scalar(_)
-        | Inst::Param(_)
-        | Inst::Index(_)
-        | Inst::Carried
-        | Inst::Result => inst.clone(),
+        Inst::Const(_) | Inst::Param(_) | Inst::Index(_) | Inst::Carried | Inst::Result => {
+            inst.clone()
+        }
     }
 }
 

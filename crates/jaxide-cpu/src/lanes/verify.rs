@@ -161,7 +161,6 @@ impl Check<'_> {
         operands?;
         let fits = match inst {
             Inst::Const(bits) => bits & !ty.bit_mask() == 0,
-            Inst::Scalar(k) => self.body.scalars.get(*k as usize) == Some(&ty),
             Inst::Index(i) => {
                 self.index(*i)?;
                 ty.is_int()

@@ -12,6 +12,9 @@
 //! * [`assemble`]: places, in-place updates, loops and branches; [`library`]: the runtime's kernels;
 //! * [`program`]: the result, printable.
 
+// Sizes, offsets and counts have 64 bits; what must be narrower is checked where it becomes so.
+#![deny(clippy::cast_possible_truncation)]
+
 mod assemble;
 mod element;
 pub(crate) mod emit;

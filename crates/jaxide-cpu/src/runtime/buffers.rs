@@ -13,9 +13,16 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytemuck::Pod;
+use jaxide_core::memory;
 
 /// The alignment of every buffer in bytes: a cache line, and the widest vector.
 pub const ALIGNMENT: usize = 64;
+
+/// From this size on new memory is held against the limit.
+const LARGE: usize = 16 << 20;
+
+/// No buffer is larger.
+const MOST: usize = 1 << 46;
 
 /// From this size on a buffer is mapped separately, in whole huge pages.
 const HUGE_PAGE: usize = 2 << 20;
@@ -52,8 +59,8 @@ impl PoolBuffer {
     /// A buffer of `len` bytes from the global pool. The contents are initialised but arbitrary.
     ///
     /// # Errors
-    /// If the system has no such memory. Sizes above the machine's physical memory are always
-    /// refused.
+    /// If the system has no such memory, or [`memory::check`] does not allow a large buffer that is not there
+    /// yet.
     ///
     /// ```
     /// use jaxide_cpu::runtime::PoolBuffer;
@@ -225,14 +232,18 @@ impl BufferPool {
                 pool: self,
             });
         }
-        if len > physical_memory() {
+        if len > MOST {
             return Err(OutOfMemory { bytes: len });
         }
         let class = class_of(len);
-        let block = self.take(class).or_else(|| Block::map(class)).or_else(|| {
+        let fresh = || {
+            let allowed = len < LARGE || memory::check(len).is_ok();
+            allowed.then(|| Block::map(class)).flatten()
+        };
+        let block = self.take(class).or_else(fresh).or_else(|| {
             // The memory may sit unused in other classes.
             self.release_unused();
-            Block::map(class)
+            fresh()
         });
         let block = block.ok_or(OutOfMemory { bytes: len })?;
         Ok(PoolBuffer {
@@ -403,32 +414,6 @@ const fn capacity(class: usize) -> usize {
     }
 }
 
-/// The machine's memory in bytes; an array larger than this is refused at once instead of being
-/// mapped lazily.
-#[cfg(unix)]
-fn physical_memory() -> usize {
-    static BYTES: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
-    *BYTES.get_or_init(|| {
-        // SAFETY: these calls only read system constants.
-        let (pages, size) = unsafe {
-            (
-                libc::sysconf(libc::_SC_PHYS_PAGES),
-                libc::sysconf(libc::_SC_PAGESIZE),
-            )
-        };
-        usize::try_from(pages.saturating_mul(size))
-            .ok()
-            .filter(|&bytes| bytes > 0)
-            .unwrap_or(1 << 46)
-            .min(1 << 62)
-    })
-}
-
-#[cfg(not(unix))]
-fn physical_memory() -> usize {
-    1 << 46
-}
-
 #[cfg(target_os = "linux")]
 mod huge {
     //! Mappings in whole, aligned huge pages.
@@ -585,13 +570,7 @@ mod tests {
 
     #[test]
     fn absurd_sizes_are_errors() {
-        for len in [
-            usize::MAX,
-            isize::MAX as usize,
-            1 << 62,
-            1 << 50,
-            physical_memory() + 1,
-        ] {
+        for len in [usize::MAX, isize::MAX as usize, 1 << 62, 1 << 50, MOST + 1] {
             assert_eq!(
                 PoolBuffer::new(len).unwrap_err(),
                 OutOfMemory { bytes: len }

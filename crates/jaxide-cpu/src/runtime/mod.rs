@@ -47,6 +47,7 @@ pub mod random;
 pub mod rows;
 mod simd;
 pub mod sort;
+pub(crate) mod stack;
 pub mod transpose;
 pub mod view;
 
@@ -55,6 +56,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytemuck::Pod;
 
@@ -238,7 +240,10 @@ fn element_count<T: Pod>(pointer: *mut u8, bytes: usize) -> usize {
 }
 
 /// What one execution of a program shares with the kernels it calls.
+#[repr(C)]
 pub struct Context<'a> {
+    /// Whether the run is to end. Generated code reads it, at the start of this.
+    stop: &'a AtomicBool,
     pool: &'a ThreadPool,
     threads: usize,
     error: OnceLock<KernelError>,
@@ -247,11 +252,29 @@ pub struct Context<'a> {
 impl<'a> Context<'a> {
     /// An execution that uses at most `threads` threads of `pool`, the caller included.
     pub fn new(pool: &'a ThreadPool, threads: usize) -> Self {
+        static RUNS_ON: AtomicBool = AtomicBool::new(false);
         Self {
+            stop: &RUNS_ON,
             pool,
             threads: threads.clamp(1, pool.threads()),
             error: OnceLock::new(),
         }
+    }
+
+    /// The same, ended when the flag is set: what has not started is left out then, so that results are not to be used.
+    #[must_use]
+    pub fn stopped_by(self, stop: &'a AtomicBool) -> Self {
+        Self { stop, ..self }
+    }
+
+    /// Whether the execution is to end.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// The byte that is not 0 once the execution is to end.
+    pub(crate) fn stop(&self) -> *const u8 {
+        self.stop.as_ptr().cast_const().cast()
     }
 
     /// How many threads may work at once, at least 1.
@@ -262,7 +285,11 @@ impl<'a> Context<'a> {
     /// Runs `body(0)`, … `body(chunks - 1)`, each once, in any order, on at most [`Self::threads`]
     /// threads; see [`ThreadPool::parallel_for`].
     pub fn parallel_for(&self, chunks: usize, body: impl Fn(usize) + Sync) {
-        self.pool.parallel_for(self.threads, chunks, body);
+        self.pool.parallel_for(self.threads, chunks, |chunk| {
+            if !self.is_stopped() {
+                body(chunk);
+            }
+        });
     }
 
     /// The first error of a kernel in this execution.
@@ -335,6 +362,10 @@ pub unsafe extern "C" fn call_kernel(
 ) -> u32 {
     // SAFETY: the caller promises live values.
     let (call, context) = unsafe { (&*call, &*context) };
+    if let Err(error) = has_room(&call.signature) {
+        let _ = context.error.set(error);
+        return 1;
+    }
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         // SAFETY: the caller promises pointers that fit the signature.
         let mut buffers = unsafe { Buffers::new(&call.signature, buffers) };
@@ -349,6 +380,19 @@ pub unsafe extern "C" fn call_kernel(
     let _ = context.error.set(error);
     1
 }
+
+/// Refuses a call whose intermediate results there is no memory for: about as much as its operands in most kernels.
+fn has_room(signature: &Signature) -> Result<(), KernelError> {
+    let sizes = signature.inputs.iter().chain(&signature.outputs);
+    let bytes = sizes.fold(0usize, |sum, &size| sum.saturating_add(size));
+    if bytes >= LARGE_CALL && Vec::<u8>::new().try_reserve_exact(bytes).is_err() {
+        return Err(OutOfMemory { bytes }.into());
+    }
+    Ok(())
+}
+
+/// Calls on smaller operands are not asked about.
+const LARGE_CALL: usize = 16 << 20;
 
 /// A loop body of generated code: one chunk of [`parallel_for`].
 pub type ChunkBody = unsafe extern "C" fn(environment: *mut u8, chunk: usize);

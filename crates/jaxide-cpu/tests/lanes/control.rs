@@ -54,10 +54,7 @@ fn for_with_steps_in_memory() {
             check(
                 &b.finish().unwrap(),
                 &regions,
-                &Args {
-                    scalars: vec![],
-                    outer: vec![steps],
-                },
+                &Args { outer: vec![steps] },
                 0,
                 50,
             );
@@ -402,7 +399,8 @@ fn reduction_over_loops() {
     let mut b = Builder::new("lengths");
     let x = load(&mut b, MemTy::F64);
     let out = b.pointer(Access::ReadWrite);
-    let start = b.scalar(Ty::I64);
+    let zero = b.outer();
+    let start = b.index(Ty::I64, zero);
     let (zero, one, limit) = (b.i64(0), b.i64(1), b.f64(1e6));
     let steps = b.while_loop(
         &[x, zero],
@@ -427,8 +425,7 @@ fn reduction_over_loops() {
             &body,
             &[input.clone(), Region::zeros(MemTy::I64, 3)],
             &Args {
-                scalars: vec![0],
-                outer: vec![row],
+                outer: vec![0, row],
             },
             1,
             76,

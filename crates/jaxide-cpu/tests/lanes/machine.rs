@@ -56,7 +56,6 @@ impl Region {
 /// Arguments of a run besides memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Args {
-    pub(crate) scalars: Vec<u64>,
     pub(crate) outer: Vec<i64>,
 }
 
@@ -73,20 +72,14 @@ pub(crate) fn check(
         .iter_mut()
         .map(|r| r.bytes.as_mut_slice())
         .collect();
-    body.eval(
-        &mut Memory::new(&mut slices),
-        &args.scalars,
-        &args.outer,
-        start,
-        end,
-    )
-    .unwrap_or_else(|e| panic!("{e}\n{body}"));
+    body.eval(&mut Memory::new(&mut slices), &args.outer, start, end)
+        .unwrap_or_else(|e| panic!("{e}\n{body}"));
     for isa in Isa::available() {
         let compiled = compile(body, isa).unwrap_or_else(|e| panic!("{e}\n{body}"));
         let mut actual = regions.to_vec();
         let pointers: Vec<*mut u8> = actual.iter_mut().map(|r| r.bytes.as_mut_ptr()).collect();
         // SAFETY: the evaluator has checked that all accesses are inside the regions.
-        unsafe { compiled.run(&pointers, &args.scalars, &args.outer, start, end) };
+        unsafe { compiled.run(&pointers, &args.outer, start, end) };
         for (k, (e, a)) in expected.iter().zip(&actual).enumerate() {
             for (i, (x, y)) in e.elements().into_iter().zip(a.elements()).enumerate() {
                 assert!(

@@ -209,7 +209,7 @@ fn run_on(isa: Isa, body: &Body, ty: MemTy, arguments: &[&[u64]]) -> Vec<u64> {
     regions.push(Region::zeros(ty, n));
     let pointers: Vec<*mut u8> = regions.iter_mut().map(|r| r.bytes.as_mut_ptr()).collect();
     // SAFETY: the body reads and writes n elements of each region.
-    unsafe { compiled.run(&pointers, &[], &[], 0, n as i64) };
+    unsafe { compiled.run(&pointers, &[], 0, n as i64) };
     regions[arguments.len()].elements()
 }
 

@@ -103,16 +103,7 @@ fn strides_and_terms() {
         let body = b.finish().unwrap();
         for row in 0..7 {
             let regions = [samples(ty, 280, &mut Rng(4)), Region::zeros(ty, 280)];
-            check(
-                &body,
-                &regions,
-                &Args {
-                    scalars: vec![],
-                    outer: vec![row],
-                },
-                0,
-                40,
-            );
+            check(&body, &regions, &Args { outer: vec![row] }, 0, 40);
         }
     }
 }
@@ -159,10 +150,13 @@ fn gathers_by_both_index_types() {
 }
 
 #[test]
-fn scalars_and_indices_as_data() {
-    let mut b = Builder::new("scalars");
+fn uniform_loads_and_indices_as_data() {
+    let mut b = Builder::new("uniform");
     let to = b.pointer(Access::ReadWrite);
-    let (x, n, m) = (b.scalar(Ty::F32), b.scalar(Ty::I64), b.scalar(Ty::Mask));
+    let [x, n, m] = [MemTy::F32, MemTy::I64, MemTy::Bool].map(|ty| {
+        let from = b.pointer(Access::ReadOnly);
+        b.load(ty, Addr::uniform(from))
+    });
     let outer = b.outer();
     let lane = b.index(Ty::I64, Index::Lane);
     let o = b.index(Ty::I64, outer);
@@ -178,11 +172,14 @@ fn scalars_and_indices_as_data() {
     b.store(MemTy::F32, Addr::contiguous(to, MemTy::F32), r);
     let body = b.finish().unwrap();
     for mask in [0, 1] {
-        let args = Args {
-            scalars: vec![u64::from(0.5f32.to_bits()), -7i64 as u64, mask],
-            outer: vec![1000],
-        };
-        let out = check(&body, &[Region::zeros(MemTy::F32, 45)], &args, 2, 45);
+        let args = Args { outer: vec![1000] };
+        let regions = [
+            Region::zeros(MemTy::F32, 45),
+            Region::f32([0.5]),
+            Region::new(MemTy::I64, [-7i64 as u64]),
+            Region::new(MemTy::Bool, [mask]),
+        ];
+        let out = check(&body, &regions, &args, 2, 45);
         let factor = if mask == 1 { 0.5 } else { 1.0 };
         assert_eq!(out[0].to_f32()[10], (10.0 + 10.0 + 5000.0 - 7.0) * factor);
     }

@@ -5,7 +5,7 @@ use super::rep::{Rep, Width, vector_type};
 use super::scalar_type;
 use crate::lanes::{BlockId, Body, For, If, Stmt, Trip, Ty, Value, While};
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{self, BlockArg, InstBuilder, types};
+use cranelift_codegen::ir::{self, BlockArg, InstBuilder, MemFlagsData, types};
 
 impl Emitter<'_, '_> {
     /// Emits the statements of a block.
@@ -46,7 +46,10 @@ impl Emitter<'_, '_> {
         args.extend(self.carried(&inits));
         self.jump(head, &args);
         self.fb.switch_to_block(head);
-        let more = self.fb.ins().icmp(IntCC::SignedLessThan, index, trip);
+        let mut more = self.fb.ins().icmp(IntCC::SignedLessThan, index, trip);
+        if self.body.is_long(f) {
+            more = self.unless_stopped(more);
+        }
         self.fb.ins().brif(more, turn, &[], exit, &[]);
         self.fb.seal_block(turn);
         self.fb.switch_to_block(turn);
@@ -67,6 +70,20 @@ impl Emitter<'_, '_> {
             .iter()
             .zip(params)
             .for_each(|(c, p)| self.set(c.result, p));
+    }
+
+    /// Whether a loop goes on: `more`, unless the run is to end.
+    fn unless_stopped(&mut self, more: ir::Value) -> ir::Value {
+        // An atomic load is made anew in each turn.
+        let flags = MemFlagsData::trusted();
+        let stop = self.fb.ins().atomic_load(types::I8, flags, self.args.stop);
+        let ty = self.fb.func.dfg.value_type(more);
+        let (zero, none) = (
+            self.fb.ins().iconst(types::I8, 0),
+            self.fb.ins().iconst(ty, 0),
+        );
+        let goes_on = self.fb.ins().icmp(IntCC::Equal, stop, zero);
+        self.fb.ins().select(goes_on, more, none)
     }
 
     fn while_loop(&mut self, w: &While) {
@@ -108,6 +125,7 @@ impl Emitter<'_, '_> {
             cond = self.mask_and(active, &cond);
         }
         let any = self.any(&cond);
+        let any = self.unless_stopped(any);
         self.fb.ins().brif(any, turn, &[], exit, &[]);
         self.fb.seal_block(turn);
         self.fb.switch_to_block(turn);

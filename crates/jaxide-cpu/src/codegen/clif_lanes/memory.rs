@@ -5,6 +5,7 @@ use super::float16;
 use super::rep::{Rep, Width, bitcast, int_like, shuffle, vector_type};
 use super::scalar_type;
 use crate::lanes::{Addr, LaneStep, MemTy, Ty, Value};
+use crate::narrow;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, BlockArg, InstBuilder, MemFlagsData, types};
 
@@ -256,7 +257,7 @@ impl Emitter<'_, '_> {
             }
             MemTy::I64 | MemTy::F64 => {
                 for (k, &v) in value.parts().iter().enumerate() {
-                    self.fb.ins().store(FLAGS, v, at, 16 * k as i32);
+                    self.fb.ins().store(FLAGS, v, at, narrow::<_, i32>(16 * k));
                 }
             }
             MemTy::Bool => {

@@ -12,6 +12,7 @@ mod reduce;
 mod rep;
 
 use crate::lanes::{BlockId, Body, Index, Ty};
+use crate::narrow;
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{
     self, AbiParam, BlockArg, InstBuilder, MemFlagsData, StackSlot, condcodes::IntCC, types,
@@ -25,8 +26,8 @@ use rep::{Rep, Width};
 pub struct LaneArgs {
     /// The pointer table: addresses, `i64`.
     pub pointers: Vec<ir::Value>,
-    /// The scalar arguments, of the CLIF type of their [`Ty`]; a mask is an `i8` of 0 or 1.
-    pub scalars: Vec<ir::Value>,
+    /// The address of a byte that is not 0 once the run is to end, `i64`.
+    pub stop: ir::Value,
     /// The outer indices, `i64`.
     pub outer: Vec<ir::Value>,
     /// First lane, `i64`.
@@ -97,7 +98,7 @@ pub fn emit_lane(fb: &mut FunctionBuilder<'_>, isa: &dyn TargetIsa, body: &Body,
 /// Emits a body with inputs and outputs once, on scalars; gives the outputs.
 ///
 /// # Panics
-/// If the number of arguments is not that of [`Body::params`], or the body has pointers, scalars, outer indices or reductions.
+/// If the number of arguments is not that of [`Body::params`], or the body has pointers, outer indices or reductions.
 pub fn emit_inline(
     fb: &mut FunctionBuilder<'_>,
     isa: &dyn TargetIsa,
@@ -110,16 +111,13 @@ pub fn emit_inline(
         "as many arguments as the body has inputs"
     );
     assert!(
-        body.pointers().is_empty()
-            && body.scalars().is_empty()
-            && body.outer() == 0
-            && body.reductions().is_empty(),
+        body.pointers().is_empty() && body.outer() == 0 && body.reductions().is_empty(),
         "an inline body computes outputs from inputs only"
     );
     let zero = fb.ins().iconst(types::I64, 0);
     let none = LaneArgs {
         pointers: Vec::new(),
-        scalars: Vec::new(),
+        stop: zero,
         outer: Vec::new(),
         start: zero,
         end: zero,
@@ -153,23 +151,18 @@ pub fn define_function(
     fb.append_block_params_for_function_params(entry);
     fb.switch_to_block(entry);
     fb.seal_block(entry);
-    let [pointers, scalars, outer, start, end] = *fb.block_params(entry) else {
+    let [pointers, stop, outer, start, end] = *fb.block_params(entry) else {
         unreachable!("five parameters")
     };
     let table = |fb: &mut FunctionBuilder<'_>, ty, base, k: usize| {
         fb.ins()
-            .load(ty, MemFlagsData::trusted(), base, 8 * k as i32)
+            .load(ty, MemFlagsData::trusted(), base, narrow::<_, i32>(8 * k))
     };
     let args = LaneArgs {
         pointers: (0..body.pointers().len())
             .map(|k| table(&mut fb, types::I64, pointers, k))
             .collect(),
-        scalars: body
-            .scalars()
-            .iter()
-            .enumerate()
-            .map(|(k, &ty)| table(&mut fb, scalar_type(ty), scalars, k))
-            .collect(),
+        stop,
         outer: (0..body.outer())
             .map(|k| table(&mut fb, types::I64, outer, k))
             .collect(),

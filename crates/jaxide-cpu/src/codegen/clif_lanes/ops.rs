@@ -6,6 +6,7 @@ use super::rep::{
 };
 use super::scalar_type;
 use crate::lanes::{BinOp, Inst, Table, TerOp, Ty, UnOp, Value};
+use crate::narrow;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, types};
 use cranelift_frontend::FunctionBuilder;
@@ -20,7 +21,6 @@ impl Emitter<'_, '_> {
                 let scalar = self.scalar_const(ty, *bits);
                 self.splat(ty, scalar)
             }
-            Inst::Scalar(k) => self.splat(ty, self.args.scalars[*k as usize]),
             Inst::Index(i) => {
                 let index = self.index(*i);
                 let rep = self.splat_index(ty, index);
@@ -46,6 +46,10 @@ impl Emitter<'_, '_> {
         self.set(v, rep);
     }
 
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "the type tells how many bits there are"
+    )]
     pub(super) fn scalar_const(&mut self, ty: Ty, bits: u64) -> ir::Value {
         match ty {
             Ty::F32 => self.fb.ins().f32const(f32::from_bits(bits as u32)),
@@ -182,7 +186,7 @@ impl Emitter<'_, '_> {
         let mut build = |lanes: &[ir::Value]| {
             let mut v = self.fb.ins().scalar_to_vector(vector, lanes[0]);
             for (k, &x) in lanes.iter().enumerate().skip(1) {
-                v = self.fb.ins().insertlane(v, x, k as u8);
+                v = self.fb.ins().insertlane(v, x, narrow::<_, u8>(k));
             }
             v
         };

@@ -3,6 +3,7 @@
 use super::rep::{Rep, Width, vector_type};
 use super::{Emitter, LaneArgs, scalar_type};
 use crate::lanes::{BlockId, Body, Ty};
+use crate::narrow;
 use cranelift_codegen::ir::{
     self, InstBuilder, MemFlagsData, StackSlot, StackSlotData, StackSlotKind, condcodes::IntCC,
     types,
@@ -16,7 +17,11 @@ pub(super) fn slots(fb: &mut FunctionBuilder<'_>, body: &Body) -> Vec<StackSlot>
     let sizes = accumulators.map(|a| size(body.ty(a.init)) * body.accumulators() as i64);
     sizes
         .map(|s| {
-            fb.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, s as u32, 4))
+            fb.create_sized_stack_slot(StackSlotData::new(
+                StackSlotKind::ExplicitSlot,
+                narrow(s),
+                4,
+            ))
         })
         .collect()
 }
@@ -135,18 +140,18 @@ impl Emitter<'_, '_> {
     }
 
     fn read(&mut self, slot: usize, ty: Ty, j: i64) -> Rep {
-        let at = self
-            .fb
-            .ins()
-            .stack_addr(types::I64, self.slots[slot], (j * size(ty)) as i32);
+        let at =
+            self.fb
+                .ins()
+                .stack_addr(types::I64, self.slots[slot], narrow::<_, i32>(j * size(ty)));
         self.read_at(ty, at)
     }
 
     fn write(&mut self, slot: usize, ty: Ty, j: i64, rep: &Rep) {
-        let at = self
-            .fb
-            .ins()
-            .stack_addr(types::I64, self.slots[slot], (j * size(ty)) as i32);
+        let at =
+            self.fb
+                .ins()
+                .stack_addr(types::I64, self.slots[slot], narrow::<_, i32>(j * size(ty)));
         self.write_at(ty, at, rep);
     }
 
@@ -174,7 +179,7 @@ impl Emitter<'_, '_> {
         for (k, &part) in rep.parts().iter().enumerate() {
             self.fb
                 .ins()
-                .store(MemFlagsData::trusted(), part, at, 16 * k as i32);
+                .store(MemFlagsData::trusted(), part, at, narrow::<_, i32>(16 * k));
         }
     }
 }

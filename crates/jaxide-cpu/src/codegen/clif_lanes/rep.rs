@@ -96,6 +96,7 @@ pub(super) fn int_like(fb: &mut FunctionBuilder<'_>, like: ir::Type, x: i64) -> 
 }
 
 /// A float constant of the type `like`, in every lane of a vector.
+#[allow(clippy::cast_possible_truncation, reason = "a float is rounded")]
 pub(super) fn float_like(fb: &mut FunctionBuilder<'_>, like: ir::Type, x: f64) -> ir::Value {
     let scalar = if like.lane_type() == types::F32 {
         fb.ins().f32const(x as f32)

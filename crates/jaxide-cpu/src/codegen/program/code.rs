@@ -5,6 +5,7 @@ use crate::codegen::clif_lanes::{self, LaneArgs};
 use crate::lanes::{self, BlockId};
 use crate::lower::emit::Kernel;
 use crate::lower::program::{Place, Program, Slot, Stmt, TilePart};
+use crate::narrow;
 use crate::runtime::{KernelCall, call_kernel};
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{
@@ -12,10 +13,13 @@ use cranelift_codegen::ir::{
     condcodes::IntCC, types,
 };
 use cranelift_codegen::isa::TargetIsa;
-use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch, Variable};
 
 /// Copies up to this many bytes are loads and stores.
 const SMALL_COPY: usize = 64;
+
+/// Loops of at most this many turns that take next to no time run to their end.
+const FEW_TURNS: usize = 4096;
 
 /// Straight-line nests with more values than this are functions of their own: time to compile grows faster than the function.
 const MOST_INLINE: usize = 1000;
@@ -42,6 +46,8 @@ pub(super) struct Params {
     pub(super) consts: ir::Value,
     pub(super) arena: ir::Value,
     context: ir::Value,
+    /// The address of the byte that tells whether the run is to end.
+    stop: ir::Value,
 }
 
 /// What the code calls with a domain of its own.
@@ -86,10 +92,12 @@ pub(super) fn define(
         unreachable!("five parameters")
     };
     let failed = fb.create_block();
+    // The first field of the context.
+    let stop = fb.ins().load(types::I64, MemFlagsData::trusted(), run, 0);
     let pointers = (0..program.pointers)
         .map(|_| fb.declare_var(types::I64))
         .collect();
-    let table = 8 * longest_table(program) as u32;
+    let table = narrow(8 * longest_table(program));
     let table =
         fb.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, table, 3));
     let mut generator = Generator {
@@ -102,6 +110,7 @@ pub(super) fn define(
             consts,
             arena,
             context: run,
+            stop,
         },
         loops: vec![inputs; program.loops as usize],
         pointers,
@@ -169,6 +178,9 @@ impl Generator<'_, '_> {
                 self.fb.seal_block(turn);
                 self.fb.switch_to_block(turn);
                 self.loops[var.0 as usize] = index;
+                if *count > FEW_TURNS || !self.is_short(body) {
+                    self.leave_if_stopped();
+                }
                 self.block(body);
                 self.swap_slots(slots);
                 let next = self.fb.ins().iadd_imm_s(index, 1);
@@ -200,6 +212,7 @@ impl Generator<'_, '_> {
                 self.fb.ins().brif(truth, turn, &[], exit, &[]);
                 self.fb.seal_block(turn);
                 self.fb.switch_to_block(turn);
+                self.leave_if_stopped();
                 self.block(body);
                 self.swap_slots(slots);
                 self.fb.ins().jump(head, &[]);
@@ -209,6 +222,30 @@ impl Generator<'_, '_> {
             }
             Stmt::Switch { index, branches } => self.switch(index, branches),
         }
+    }
+
+    /// Whether a body takes next to no time.
+    fn is_short(&self, body: &[Stmt]) -> bool {
+        body.iter().all(|stmt| match stmt {
+            Stmt::Nest { kernel, .. } => self.callees.launches[*kernel as usize].entry().is_none(),
+            Stmt::Copy { bytes, .. } => *bytes <= SMALL_COPY,
+            Stmt::Switch { branches, .. } => branches.iter().all(|branch| self.is_short(branch)),
+            Stmt::Tiles { .. } | Stmt::Call { .. } | Stmt::For { .. } | Stmt::While { .. } => false,
+        })
+    }
+
+    /// Ends the run where it is asked to.
+    fn leave_if_stopped(&mut self) {
+        // An atomic load is made anew in each turn.
+        let flags = MemFlagsData::trusted();
+        let stop = self
+            .fb
+            .ins()
+            .atomic_load(types::I8, flags, self.params.stop);
+        let goes_on = self.fb.create_block();
+        self.fb.ins().brif(stop, self.failed, &[], goes_on, &[]);
+        self.fb.seal_block(goes_on);
+        self.fb.switch_to_block(goes_on);
     }
 
     fn start_slots(&mut self, slots: &[Slot]) {
@@ -242,24 +279,22 @@ impl Generator<'_, '_> {
             .ins()
             .load(types::I32, MemFlagsData::trusted(), at, 0);
         let done = self.fb.create_block();
-        for (k, branch) in branches.iter().enumerate() {
-            if k + 1 == branches.len() {
-                self.block(branch);
-                self.fb.ins().jump(done, &[]);
-                break;
-            }
-            let (here, other) = (self.fb.create_block(), self.fb.create_block());
-            let taken = self
-                .fb
-                .ins()
-                .icmp_imm_s(IntCC::SignedLessThanOrEqual, index, k as i64);
-            self.fb.ins().brif(taken, here, &[], other, &[]);
-            self.fb.seal_block(here);
-            self.fb.seal_block(other);
-            self.fb.switch_to_block(here);
+        let blocks: Vec<ir::Block> = branches.iter().map(|_| self.fb.create_block()).collect();
+        let last = i32::try_from(blocks.len()).unwrap_or(i32::MAX) - 1;
+        let [zero, last] =
+            [0, last].map(|bound| self.fb.ins().iconst(types::I32, i64::from(bound)));
+        let above = self.fb.ins().smax(index, zero);
+        let inside = self.fb.ins().smin(above, last);
+        let mut table = Switch::new();
+        for (k, &block) in blocks.iter().enumerate().rev().skip(1) {
+            table.set_entry(k as u128, block);
+        }
+        table.emit(&mut self.fb, inside, blocks[blocks.len() - 1]);
+        for (branch, block) in branches.iter().zip(blocks) {
+            self.fb.seal_block(block);
+            self.fb.switch_to_block(block);
             self.block(branch);
             self.fb.ins().jump(done, &[]);
-            self.fb.switch_to_block(other);
         }
         self.fb.seal_block(done);
         self.fb.switch_to_block(done);
@@ -275,7 +310,7 @@ impl Generator<'_, '_> {
             let end = self.fb.ins().iconst(types::I64, 1);
             let args = LaneArgs {
                 pointers,
-                scalars: Vec::new(),
+                stop: self.params.stop,
                 outer: vec![zero; own.body.outer()],
                 start: zero,
                 end,
@@ -289,7 +324,8 @@ impl Generator<'_, '_> {
                 .fb
                 .ins()
                 .iconst(types::I64, launches[kernel].lanes() as i64);
-            self.call_address(entry as usize, &[table, zero, zero, zero, end], false);
+            let stop = self.params.stop;
+            self.call_address(entry as usize, &[table, stop, zero, zero, end], false);
             return;
         }
         let own = self.fb.ins().iconst(
@@ -337,7 +373,7 @@ impl Generator<'_, '_> {
         for (k, &pointer) in pointers.iter().enumerate() {
             self.fb
                 .ins()
-                .stack_store(types::I64, pointer, self.table, 8 * k as i32);
+                .stack_store(types::I64, pointer, self.table, narrow::<_, i32>(8 * k));
         }
         self.fb.ins().stack_addr(types::I64, self.table, 0)
     }
@@ -383,8 +419,8 @@ impl Generator<'_, '_> {
                 2..4 => (types::I16, 2),
                 _ => (types::I8, 1),
             };
-            let part = self.fb.ins().load(ty, flags, from, at as i32);
-            self.fb.ins().store(flags, part, to, at as i32);
+            let part = self.fb.ins().load(ty, flags, from, narrow::<_, i32>(at));
+            self.fb.ins().store(flags, part, to, narrow::<_, i32>(at));
             at += size;
         }
     }

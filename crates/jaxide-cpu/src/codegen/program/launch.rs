@@ -1,9 +1,9 @@
 //! Running a lane program over a domain: the loops around it, split over threads where that pays.
 
-use crate::codegen::lanes::LaneFn;
+use crate::codegen::lanes::{CompiledBody, LaneFn};
 use crate::lower::emit::{Kernel, Parts};
 use crate::lower::program::{Program, RowsOf, TileGroup};
-use crate::runtime::Context;
+use crate::runtime::{Context, stack::ASSUMED};
 use std::ops::Range;
 
 /// Work is split into pieces of about this many nanoseconds at least.
@@ -14,6 +14,8 @@ const MOST_PIECES: usize = 64;
 const OPERATION: f64 = 0.03;
 /// Lanes are split at multiples of this.
 const LANE_UNIT: usize = 256;
+/// A call of a lane program takes so many lanes and rows at most, where they can be cut, so that a run can be ended between two.
+const CALL: usize = 1 << 24;
 
 /// A lane program with its domain, as generated code refers to it.
 pub(crate) struct Launch {
@@ -26,10 +28,30 @@ pub(crate) struct Launch {
     parts: Option<Parts>,
     part_count: usize,
     lanes: usize,
+    /// Whether the lanes of a call are reduced, so that they cannot be cut.
+    reduces: bool,
     split: Split,
     pieces: usize,
+    /// Whether it takes more stack than helpers have.
+    alone: bool,
     /// Nanoseconds for all, roughly.
     work: f64,
+}
+
+/// How many pieces work of so many nanoseconds is worth.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "a float becomes the nearest integer that there is"
+)]
+fn pieces_for(work: f64) -> usize {
+    ((work / PIECE) as usize).clamp(1, MOST_PIECES)
+}
+
+/// What falls to one of some pieces.
+fn share(count: usize, piece: usize, pieces: usize) -> Range<usize> {
+    // In two terms: the product of both may not fit.
+    let start = |piece: usize| count / pieces * piece + count % pieces * piece / pieces;
+    start(piece)..start(piece + 1)
 }
 
 /// A part of a domain.
@@ -52,7 +74,7 @@ enum Split {
 }
 
 impl Launch {
-    pub(super) fn new(kernel: &Kernel, entry: LaneFn) -> Launch {
+    pub(super) fn new(kernel: &Kernel, body: &CompiledBody) -> Launch {
         let schedule = &kernel.schedule;
         let outer: usize = schedule.outer.iter().product();
         let points = outer as f64 * schedule.rows.unwrap_or(1) as f64 * schedule.lanes as f64;
@@ -70,19 +92,24 @@ impl Launch {
         } else {
             (Split::Lanes, schedule.lanes.div_ceil(LANE_UNIT))
         };
-        let pieces = ((work / PIECE) as usize)
-            .clamp(1, MOST_PIECES)
-            .min(most.max(1));
+        let alone = body.stack() > ASSUMED;
+        let pieces = if alone {
+            1
+        } else {
+            pieces_for(work).min(most.max(1))
+        };
         Launch {
-            entry: Some(entry),
+            entry: Some(body.entry()),
             outer: schedule.outer.clone(),
             rows: schedule.rows,
             chunk: schedule.chunk,
             parts: schedule.parts,
             part_count: schedule.part_count(),
             lanes: schedule.lanes,
+            reduces,
             split,
             pieces,
+            alone,
             work,
         }
     }
@@ -97,8 +124,10 @@ impl Launch {
             parts: None,
             part_count: 1,
             lanes: kernel.schedule.lanes,
+            reduces: false,
             split: Split::Lanes,
             pieces: 1,
+            alone: false,
             work: 0.0,
         }
     }
@@ -110,7 +139,12 @@ impl Launch {
 
     /// Whether one call of the lane program without outer loops does it all.
     pub(super) fn is_direct(&self) -> bool {
-        self.outer.is_empty() && self.rows.is_none() && self.part_count == 1 && self.pieces == 1
+        let short = self.reduces || self.lanes <= CALL;
+        self.outer.is_empty()
+            && self.rows.is_none()
+            && self.part_count == 1
+            && self.pieces == 1
+            && short
     }
 
     pub(super) fn lanes(&self) -> usize {
@@ -121,8 +155,8 @@ impl Launch {
     ///
     /// # Safety
     /// As for [`launch`].
-    unsafe fn piece(&self, pointers: *const *mut u8, piece: usize) {
-        let part = |count: usize| count * piece / self.pieces..count * (piece + 1) / self.pieces;
+    unsafe fn piece(&self, pointers: *const *mut u8, piece: usize, context: &Context<'_>) {
+        let part = |count: usize| share(count, piece, self.pieces);
         let mut whole = self.whole();
         match self.split {
             Split::Outer => whole.outer = part(whole.outer.end),
@@ -131,7 +165,7 @@ impl Launch {
             Split::Parts => whole.parts = part(whole.parts.end),
         }
         // SAFETY: the caller promises memory for the whole domain, and this is a part of it.
-        unsafe { self.run(pointers, whole) }
+        unsafe { self.run(pointers, whole, context) }
     }
 
     fn whole(&self) -> Part {
@@ -147,7 +181,7 @@ impl Launch {
     ///
     /// # Safety
     /// As for [`launch`], for this part.
-    unsafe fn run(&self, pointers: *const *mut u8, part: Part) {
+    unsafe fn run(&self, pointers: *const *mut u8, part: Part, context: &Context<'_>) {
         let Some(entry) = self.entry else { return };
         let axes = self.outer.len();
         let mut outer = [0i64; MOST_OUTER];
@@ -157,13 +191,28 @@ impl Launch {
             rest /= self.outer[axis];
         }
         for _ in part.outer {
+            if context.is_stopped() {
+                return;
+            }
             // SAFETY: the caller's promise.
             unsafe {
                 match self.parts {
-                    None => self.rows(entry, pointers, &mut outer, &part.rows, &part.lanes),
+                    None => self.rows(
+                        (entry, context),
+                        pointers,
+                        &mut outer,
+                        &part.rows,
+                        &part.lanes,
+                    ),
                     Some(parts) => {
                         for number in part.parts.clone() {
-                            self.reduced_part(entry, pointers, &mut outer, parts, number);
+                            self.reduced_part(
+                                (entry, context),
+                                pointers,
+                                &mut outer,
+                                parts,
+                                number,
+                            );
                         }
                     }
                 }
@@ -184,7 +233,7 @@ impl Launch {
     /// As for [`launch`], for this part.
     unsafe fn reduced_part(
         &self,
-        entry: LaneFn,
+        code: (LaneFn, &Context<'_>),
         pointers: *const *mut u8,
         outer: &mut [i64; MOST_OUTER],
         parts: Parts,
@@ -199,7 +248,7 @@ impl Launch {
         }
         outer[self.outer.len() + if self.rows.is_some() { 2 } else { 0 }] = number as i64;
         // SAFETY: the caller's promise.
-        unsafe { self.rows(entry, pointers, outer, &rows, &lanes) }
+        unsafe { self.rows(code, pointers, outer, &rows, &lanes) }
     }
 
     /// Runs rows and lanes for the present outer indices.
@@ -208,13 +257,16 @@ impl Launch {
     /// As for [`launch`], for this part.
     unsafe fn rows(
         &self,
-        entry: LaneFn,
+        (entry, context): (LaneFn, &Context<'_>),
         pointers: *const *mut u8,
         outer: &mut [i64; MOST_OUTER],
         rows: &Range<usize>,
         lanes: &Range<usize>,
     ) {
-        let (axes, chunk) = (self.outer.len(), self.chunk.unwrap_or(usize::MAX));
+        // Rows that are not reduced can be cut anywhere, and so can lanes.
+        let rows_at_once = (CALL / lanes.len().max(1)).max(1);
+        let (axes, chunk) = (self.outer.len(), self.chunk.unwrap_or(rows_at_once));
+        let lanes_at_once = if self.reduces { usize::MAX } else { CALL };
         let mut row = rows.start;
         loop {
             let end = rows.end.min(row.saturating_add(chunk));
@@ -222,18 +274,23 @@ impl Launch {
                 outer[axes] = row as i64;
                 outer[axes + 1] = (end - row) as i64;
             }
-            // SAFETY: the caller's promise.
-            unsafe {
-                entry(
-                    pointers,
-                    std::ptr::null(),
-                    outer.as_ptr(),
-                    lanes.start as i64,
-                    lanes.end as i64,
-                )
-            };
+            let mut lane = lanes.start;
+            while lane < lanes.end && !context.is_stopped() {
+                let after = lanes.end.min(lane.saturating_add(lanes_at_once));
+                // SAFETY: the caller's promise.
+                unsafe {
+                    entry(
+                        pointers,
+                        context.stop(),
+                        outer.as_ptr(),
+                        lane as i64,
+                        after as i64,
+                    )
+                };
+                lane = after;
+            }
             row = end;
-            if row >= rows.end {
+            if row >= rows.end || context.is_stopped() {
                 break;
             }
         }
@@ -241,12 +298,9 @@ impl Launch {
 
     fn lane_part(&self, piece: usize) -> Range<usize> {
         let units = self.lanes.div_ceil(LANE_UNIT);
-        let at = |piece: usize| (units * piece / self.pieces * LANE_UNIT).min(self.lanes);
-        if self.pieces == 1 {
-            0..self.lanes
-        } else {
-            at(piece)..at(piece + 1)
-        }
+        let units = share(units, piece, self.pieces);
+        let lane = |unit: usize| (unit * LANE_UNIT).min(self.lanes);
+        lane(units.start)..lane(units.end)
     }
 }
 
@@ -304,12 +358,12 @@ pub(crate) unsafe extern "C" fn launch(
     let pointers = &Pointers(pointers);
     if launch.pieces == 1 {
         // SAFETY: the caller's promises are those of `piece`.
-        unsafe { launch.piece(pointers.0, 0) };
+        unsafe { launch.piece(pointers.0, 0, context) };
         return;
     }
     context.parallel_for(launch.pieces, |piece| {
         // SAFETY: as above; pieces are disjoint parts of the domain.
-        unsafe { launch.piece(pointers.0, piece) };
+        unsafe { launch.piece(pointers.0, piece, context) };
     });
 }
 
@@ -352,11 +406,16 @@ impl TileLaunch {
             table += program.kernels[part.kernel as usize].operands.len();
             work += launch.work;
         }
-        let most = MOST_PIECES.min(group.rows);
+        let alone = (group.parts.iter()).any(|part| launches[part.kernel as usize].alone);
+        let most = if alone {
+            1
+        } else {
+            MOST_PIECES.min(group.rows)
+        };
         TileLaunch {
             rows: group.rows,
             block: group.block,
-            pieces: ((work / PIECE) as usize).clamp(1, most),
+            pieces: pieces_for(work).min(most),
             parts,
         }
     }
@@ -365,9 +424,11 @@ impl TileLaunch {
     ///
     /// # Safety
     /// As for [`launch_tiles`].
-    unsafe fn piece(&self, pointers: *const *mut u8, piece: usize) {
-        let end = self.rows * (piece + 1) / self.pieces;
-        let mut row = self.rows * piece / self.pieces;
+    unsafe fn piece(&self, pointers: *const *mut u8, piece: usize, context: &Context<'_>) {
+        let Range {
+            start: mut row,
+            end,
+        } = share(self.rows, piece, self.pieces);
         while row < end {
             let rows = row..end.min(row + self.block);
             row = rows.end;
@@ -382,7 +443,7 @@ impl TileLaunch {
                         RowsOf::Inner => part.rows = rows.clone(),
                         RowsOf::Lanes(lanes) => part.lanes = scaled(lanes),
                     }
-                    launch.run(pointers.add(run.table), part);
+                    launch.run(pointers.add(run.table), part, context);
                 }
             }
         }
@@ -403,12 +464,12 @@ pub(crate) unsafe extern "C" fn launch_tiles(
     let pointers = &Pointers(pointers);
     if launch.pieces == 1 {
         // SAFETY: the caller's promises are those of `piece`.
-        unsafe { launch.piece(pointers.0, 0) };
+        unsafe { launch.piece(pointers.0, 0, context) };
         return;
     }
     context.parallel_for(launch.pieces, |piece| {
         // SAFETY: as above; pieces are disjoint rows.
-        unsafe { launch.piece(pointers.0, piece) };
+        unsafe { launch.piece(pointers.0, piece, context) };
     });
 }
 

@@ -38,6 +38,7 @@ pub(crate) struct Code {
     memory: ExecMemory,
     clif: String,
     bodies: Vec<Option<CompiledBody>>,
+    stack: usize,
     /// Referred to by address from the code: each stays where it is.
     #[allow(clippy::vec_box)]
     _launches: Vec<Box<Launch>>,
@@ -49,6 +50,11 @@ impl Code {
     /// The function; valid as long as `self` and the program live.
     pub(crate) fn entry(&self) -> Entry {
         self.entry
+    }
+
+    /// Bytes of stack that a call of the function takes, its lane programs included, but for what the runtime takes.
+    pub(crate) fn stack(&self) -> usize {
+        self.stack
     }
 
     /// The function in Cranelift's text form.
@@ -79,7 +85,7 @@ pub(crate) fn compile(program: &Program, isa: Isa, text: bool) -> Result<Code> {
             launches.push(Launch::inline(kernel));
         } else {
             let body = lanes::compile(&kernel.body, isa).map_err(failed)?;
-            launches.push(Launch::new(kernel, body.entry()));
+            launches.push(Launch::new(kernel, &body));
             bodies.push(Some(body));
         }
     }
@@ -109,6 +115,8 @@ pub(crate) fn compile(program: &Program, isa: Isa, text: bool) -> Result<Code> {
                 format!("code generation: {:?}", error.inner),
             )
         })?;
+    let of_bodies = bodies.iter().flatten().map(CompiledBody::stack).max();
+    let stack = lanes::frame(compiled) + of_bodies.unwrap_or(0);
     let mut code = compiled.code_buffer().to_vec();
     lanes::relocate(&mut code, compiled).map_err(failed)?;
     let memory = ExecMemory::new(&code)
@@ -120,6 +128,7 @@ pub(crate) fn compile(program: &Program, isa: Isa, text: bool) -> Result<Code> {
         memory,
         clif,
         bodies,
+        stack,
         _launches: launches,
         _tiles: tiles,
     };

@@ -5,6 +5,9 @@
 //! which instructions then mostly use as an operand; a constant is already there.
 
 use super::lir::*;
+use crate::narrow;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
 
 /// Where a virtual register lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,19 +53,8 @@ pub(super) fn allocate(asm: &Asm, vectors: u8) -> Allocation {
     }
     // Something does not fit, so instructions need registers to bring it in.
     let scan = scan(asm, &intervals, vectors - 3, 6);
-    let mut frame = asm.frame;
     let mut places = scan.places;
-    for (k, data) in asm.regs.iter().enumerate() {
-        if places[k] == Place::Memory(0) && data.home == Home::Slot {
-            let bytes = match data.class {
-                Class::Vector(w) => w.bytes(),
-                Class::Mask => 8,
-            };
-            frame = (frame + bytes - 1) & -bytes;
-            places[k] = Place::Memory(frame);
-            frame += bytes;
-        }
-    }
+    let frame = slots(asm, &intervals, &mut places);
     let scratch = [vectors - 3, vectors - 2, vectors - 1];
     Allocation {
         places,
@@ -70,6 +62,39 @@ pub(super) fn allocate(asm: &Asm, vectors: u8) -> Allocation {
         vector_scratch: Some(scratch),
         mask_scratch: 7,
     }
+}
+
+/// Gives each register that is in memory a slot of the frame, which others have before and after it. Gives the size of the frame.
+fn slots(asm: &Asm, intervals: &[Option<Interval>], places: &mut [Place]) -> i32 {
+    let mut order: Vec<(usize, Interval)> = (intervals.iter().enumerate())
+        .filter_map(|(k, interval)| interval.map(|interval| (k, interval)))
+        .filter(|&(k, _)| places[k] == Place::Memory(0) && asm.regs[k].home == Home::Slot)
+        .collect();
+    order.sort_by_key(|(k, interval)| (interval.start, *k));
+    let mut frame = asm.frame;
+    // Slots in use by the end of their interval, and free ones, by their size.
+    let mut used = BinaryHeap::new();
+    let mut free: HashMap<i32, Vec<i32>> = HashMap::new();
+    for (k, interval) in order {
+        while let Some(&Reverse((end, at, bytes))) = used.peek()
+            && end < interval.start
+        {
+            used.pop();
+            free.entry(bytes).or_default().push(at);
+        }
+        let bytes = match asm.regs[k].class {
+            Class::Vector(w) => w.bytes(),
+            Class::Mask => 8,
+        };
+        let at = free.get_mut(&bytes).and_then(Vec::pop).unwrap_or_else(|| {
+            let at = (frame + bytes - 1) & -bytes;
+            frame = at + bytes;
+            at
+        });
+        used.push(Reverse((interval.end, at, bytes)));
+        places[k] = Place::Memory(at);
+    }
+    frame
 }
 
 /// Calls `f` with each register that an instruction touches: whether it writes it, and whether it reads it late, when results may have been
@@ -129,7 +154,7 @@ fn intervals(asm: &Asm) -> Vec<Option<Interval>> {
     let mut intervals: Vec<Option<Interval>> = vec![None; asm.regs.len()];
     // Loops by start, outer before inner.
     let mut loops = asm.loops.clone();
-    loops.sort_by_key(|&(start, end)| (start, std::cmp::Reverse(end)));
+    loops.sort_by_key(|&(start, end)| (start, Reverse(end)));
     let mut next_loop = 0;
     let mut open: Vec<(usize, usize)> = Vec::new();
     for (at, lir) in asm.code.iter().enumerate() {
@@ -142,8 +167,8 @@ fn intervals(asm: &Asm) -> Vec<Option<Interval>> {
         registers(lir, |r, touch| {
             let constant = asm.regs[r.index()].home != Home::Slot;
             let position = match touch {
-                Touch::Read => 2 * at as u32,
-                Touch::LateRead | Touch::Write => 2 * at as u32 + 1,
+                Touch::Read => narrow(2 * at),
+                Touch::LateRead | Touch::Write => narrow(2 * at + 1),
             };
             let first = if constant { 0 } else { position };
             let i = intervals[r.index()].get_or_insert(Interval {
@@ -155,8 +180,8 @@ fn intervals(asm: &Asm) -> Vec<Option<Interval>> {
             i.end = i.end.max(position);
             // A constant costs no store, and often no load either.
             i.weight += if constant { 0.6 * frequency } else { frequency };
-            if let Some(&(_, end)) = open.iter().find(|l| 2 * l.0 as u32 > i.start) {
-                i.end = i.end.max(2 * end as u32 + 1);
+            if let Some(&(_, end)) = open.iter().find(|l| 2 * l.0 > i.start as usize) {
+                i.end = i.end.max(narrow(2 * end + 1));
             }
         });
         let hint = match lir {
@@ -201,7 +226,7 @@ fn scan(asm: &Asm, intervals: &[Option<Interval>], vectors: u8, masks: u8) -> Sc
     let mut order: Vec<(Reg, Interval)> = intervals
         .iter()
         .enumerate()
-        .filter_map(|(k, i)| i.map(|i| (Reg(k as u32), i)))
+        .filter_map(|(k, i)| i.map(|i| (Reg(narrow(k)), i)))
         .collect();
     order.sort_by_key(|(r, i)| (i.start, r.0));
     let mut places = vec![Place::Nowhere; asm.regs.len()];

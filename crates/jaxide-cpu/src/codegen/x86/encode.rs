@@ -2,12 +2,15 @@
 
 use super::alloc::{Allocation, Place};
 use super::lir::*;
+use crate::narrow;
 use iced_x86::{Code, Encoder, IcedError, Instruction, OpKind, Register};
 
 /// The constants and behind them, from `entry` on, the function.
 pub(crate) struct Image {
     pub(crate) bytes: Vec<u8>,
     pub(crate) entry: usize,
+    /// Bytes of stack that a call takes.
+    pub(crate) stack: usize,
 }
 
 /// Registers that variables may live in, beside those of [`LANE`] and [`END`]. Free for the program to use between instructions are
@@ -63,7 +66,8 @@ pub(super) fn encode(asm: &Asm, allocation: &Allocation, evex: bool) -> Result<I
         labels: vec![None; asm.labels as usize],
         jumps: Vec::new(),
     };
-    e.enter((swap + 64 + 63) & !63)?;
+    let frame = (swap + 64 + 63) & !63;
+    e.enter(frame)?;
     e.constants()?;
     for lir in &asm.code {
         e.lir(lir)?;
@@ -72,7 +76,7 @@ pub(super) fn encode(asm: &Asm, allocation: &Allocation, evex: bool) -> Result<I
     let mut code = e.encoder.take_buffer();
     for (at, label) in e.jumps {
         let target = e.labels[label.0 as usize].expect("every label has a place");
-        let distance = target as i32 - (at as i32 + 4);
+        let distance = narrow::<_, i32>(target) - narrow::<_, i32>(at + 4);
         code[at..at + 4].copy_from_slice(&distance.to_le_bytes());
     }
     let mut bytes = asm.pool.bytes.clone();
@@ -81,6 +85,8 @@ pub(super) fn encode(asm: &Asm, allocation: &Allocation, evex: bool) -> Result<I
     Ok(Image {
         bytes,
         entry: start,
+        // Beside the frame: the return address, what is saved, and what alignment takes.
+        stack: frame as usize + 8 * (2 + SAVED.len()) + 64,
     })
 }
 
@@ -185,7 +191,7 @@ impl Encode<'_> {
         for (k, data) in self.asm.regs.iter().enumerate() {
             if let (Place::Machine(m), true) = (self.allocation.places[k], data.home != Home::Slot)
             {
-                self.load_home(Reg(k as u32), m)?;
+                self.load_home(Reg(narrow(k)), m)?;
             }
         }
         Ok(())
@@ -274,7 +280,7 @@ impl Encode<'_> {
                         Place::Machine(m) => Resolved::Register(self.machine(class, m)),
                         Place::Memory(_) => match self
                             .direct(r, op.broadcast)
-                            .filter(|_| op.rm == Some(k as u8))
+                            .filter(|_| op.rm == Some(narrow(k)))
                         {
                             Some(address) => Resolved::Memory(address),
                             None => {
@@ -687,7 +693,7 @@ impl Encode<'_> {
         let mut i = Instruction::default();
         i.set_code(code);
         for (k, o) in operands.iter().enumerate() {
-            let k = k as u32;
+            let k: u32 = narrow(k);
             match *o {
                 Resolved::Register(r) => {
                     i.set_op_kind(k, OpKind::Register);
@@ -776,11 +782,11 @@ fn set_immediate(i: &mut Instruction, k: u32, x: i64) {
         }
         And_rm32_imm8 | Sub_rm32_imm8 | Add_rm32_imm8 | Cmp_rm32_imm8 => {
             i.set_op_kind(k, OpKind::Immediate8to32);
-            i.set_immediate8to32(x as i32);
+            i.set_immediate8to32(narrow(x));
         }
         Mov_r32_imm32 => {
             i.set_op_kind(k, OpKind::Immediate32);
-            i.set_immediate32(x as u32);
+            i.set_immediate32(narrow(x));
         }
         Add_rm64_imm32 | Sub_rm64_imm32 | Cmp_rm64_imm32 | Imul_r64_rm64_imm32 | And_rm64_imm32
         | Mov_rm64_imm32 => {
@@ -789,7 +795,7 @@ fn set_immediate(i: &mut Instruction, k: u32, x: i64) {
         }
         _ => {
             i.set_op_kind(k, OpKind::Immediate8);
-            i.set_immediate8(x as u8);
+            i.set_immediate8(narrow(x));
         }
     }
 }

@@ -4,6 +4,7 @@ use super::lir::*;
 use super::lower::Lower;
 use super::target::Target;
 use crate::lanes::{Addr, BinOp, LaneStep, MemTy, Table, Ty, Value};
+use crate::narrow;
 use iced_x86::{Code, Register};
 
 use Register::{DL, DX, EAX, EDX, RAX, RDX};
@@ -45,7 +46,7 @@ impl<T: Target> Lower<'_, T> {
                 );
                 self.each_lane(addr, part, |s, lane, at| {
                     s.load_gpr(mem, at);
-                    let to = Mem::frame(out + step * lane as i32);
+                    let to = Mem::frame(out + step * narrow::<_, i32>(lane));
                     let (code, from) = if step == 8 {
                         (Code::Mov_rm64_r64, RAX)
                     } else {
@@ -127,7 +128,7 @@ impl<T: Target> Lower<'_, T> {
     /// Moves a lane from the frame to its place.
     fn store_element(&mut self, mem: MemTy, elements: i32, lane: usize, at: Mem) {
         let step = if mem.size() == 8 { 8 } else { 4 };
-        let element = Mem::frame(elements + step * lane as i32);
+        let element = Mem::frame(elements + step * narrow::<_, i32>(lane));
         let (code, to) = if step == 8 {
             (Code::Mov_r64_rm64, RDX)
         } else {
@@ -172,7 +173,7 @@ impl<T: Target> Lower<'_, T> {
         let Class::Vector(width) = self.target.class(ty) else {
             unreachable!("an integer")
         };
-        self.asm.splat(width, (ty.bits() / 8) as u8, 0)
+        self.asm.splat(width, narrow(ty.bits() / 8), 0)
     }
 
     /// How the lanes of a part reach their elements.
@@ -198,7 +199,7 @@ impl<T: Target> Lower<'_, T> {
                     .int(Code::Mov_r64_rm64, &[Int::Gpr(RAX), Int::Var(LANE)]);
                 self.multiply_rax(s);
                 self.add_base_to_rax(base);
-                Access::Reversed(Mem::gpr(RAX, disp + last as i32))
+                Access::Reversed(Mem::gpr(RAX, disp + narrow::<_, i32>(last)))
             }
             LaneStep::Stride(s) => {
                 let lanes = self.target.lanes();
@@ -225,7 +226,7 @@ impl<T: Target> Lower<'_, T> {
                 let index = self.get(index, part);
                 let (base, disp) = self.base(addr);
                 Access::Indexed(
-                    Mem::new(base, disp).indexed(Index::Vector(index), scale as u32),
+                    Mem::new(base, disp).indexed(Index::Vector(index), narrow(scale)),
                     ty,
                 )
             }
@@ -278,7 +279,7 @@ impl<T: Target> Lower<'_, T> {
                 false,
             );
         }
-        for lane in 0..lanes as usize {
+        for lane in 0..narrow::<_, usize>(lanes) {
             let next = self.asm.label();
             if exec.is_some() {
                 let bit = Int::Imm(lane as i64);
@@ -292,7 +293,7 @@ impl<T: Target> Lower<'_, T> {
                     .int(Code::Mov_r64_imm64, &[Int::Gpr(RAX), Int::Imm(0)]),
                 LaneStep::Stride(s) => {
                     let ahead =
-                        Mem::new(Base::Var(LANE), (part as i64 * lanes) as i32 + lane as i32);
+                        Mem::new(Base::Var(LANE), narrow(part as i64 * lanes + lane as i64));
                     self.asm
                         .int(Code::Lea_r64_m, &[Int::Gpr(RAX), Int::Mem(ahead)]);
                     self.multiply_rax(s);
@@ -303,7 +304,7 @@ impl<T: Target> Lower<'_, T> {
                     } else {
                         (Code::Mov_r64_rm64, 8)
                     };
-                    let from = Mem::frame(index_at + step * lane as i32);
+                    let from = Mem::frame(index_at + step * narrow::<_, i32>(lane));
                     self.asm.int(code, &[Int::Gpr(RAX), Int::Mem(from)]);
                     self.multiply_rax(scale);
                 }
@@ -331,7 +332,7 @@ impl<T: Target> Lower<'_, T> {
         };
         let last = self
             .asm
-            .splat(width, (ty.bits() / 8) as u8, table.len() as u64 - 1);
+            .splat(width, narrow(ty.bits() / 8), table.len() as u64 - 1);
         self.target
             .bin(&mut self.asm, BinOp::MinU, int, limited, index, last);
         self.asm.int(
@@ -351,7 +352,7 @@ impl<T: Target> Lower<'_, T> {
             .store(&mut self.asm, MemTy::I64, b, Mem::frame(by), None, false);
         let signed = matches!(op, BinOp::DivS | BinOp::RemS);
         let remainder = matches!(op, BinOp::RemS | BinOp::RemU);
-        for lane in 0..self.target.lanes() as i32 {
+        for lane in 0..narrow(self.target.lanes()) {
             let (dividend, divisor) = (Mem::frame(from + 8 * lane), Mem::frame(by + 8 * lane));
             let (by_zero, by_minus_one, done) =
                 (self.asm.label(), self.asm.label(), self.asm.label());

@@ -1,5 +1,6 @@
 //! Machine instructions on virtual registers: what selection makes and allocation and encoding take.
 
+use crate::narrow;
 use iced_x86::{Code, Register};
 use std::collections::HashMap;
 
@@ -239,6 +240,8 @@ pub(super) struct Asm {
     pub(super) pool: Pool,
     /// Bytes of the frame that the program uses itself.
     pub(super) frame: i32,
+    /// How many of them are in use at the moment.
+    in_use: i32,
     /// Whether constants must be whole vectors to be operands.
     whole_constants: bool,
 }
@@ -255,6 +258,7 @@ impl Asm {
             loops: Vec::new(),
             pool: Pool::default(),
             frame: 0,
+            in_use: 0,
             whole_constants,
         }
     }
@@ -269,12 +273,12 @@ impl Asm {
             class,
             home: Home::Slot,
         });
-        Reg(self.regs.len() as u32 - 1)
+        Reg(narrow(self.regs.len() - 1))
     }
 
     pub(super) fn var(&mut self) -> Var {
         self.vars.push(0.0);
-        Var(self.vars.len() as u32 - 1)
+        Var(narrow(self.vars.len() - 1))
     }
 
     pub(super) fn label(&mut self) -> Label {
@@ -284,9 +288,20 @@ impl Asm {
 
     /// Reserves bytes of the frame, at a multiple of 64.
     pub(super) fn buffer(&mut self, bytes: i32) -> i32 {
-        let at = self.frame;
-        self.frame += (bytes + 63) & !63;
+        let at = self.in_use;
+        self.in_use += (bytes + 63) & !63;
+        self.frame = self.frame.max(self.in_use);
         at
+    }
+
+    /// How much of the frame is in use, for [`Self::release`].
+    pub(super) fn in_use(&self) -> i32 {
+        self.in_use
+    }
+
+    /// Gives back what was reserved since; no later instruction reads it.
+    pub(super) fn release(&mut self, in_use: i32) {
+        self.in_use = in_use;
     }
 
     /// A register that holds an element in all lanes.
@@ -311,7 +326,7 @@ impl Asm {
             class: Class::Vector(width),
             home,
         });
-        let r = Reg(self.regs.len() as u32 - 1);
+        let r = Reg(narrow(self.regs.len() - 1));
         self.pool.elements.insert(key, r);
         r
     }
@@ -326,7 +341,7 @@ impl Asm {
             class: Class::Vector(width),
             home: Home::Vector { offset },
         });
-        let r = Reg(self.regs.len() as u32 - 1);
+        let r = Reg(narrow(self.regs.len() - 1));
         self.pool.vectors.insert(bytes.to_vec(), r);
         r
     }
@@ -399,8 +414,9 @@ impl Pool {
         let at = self.bytes.len().next_multiple_of(align);
         self.bytes.resize(at, 0);
         self.bytes.extend_from_slice(bytes);
-        self.places.insert(bytes.to_vec(), at as i32);
-        at as i32
+        let at = narrow(at);
+        self.places.insert(bytes.to_vec(), at);
+        at
     }
 }
 
@@ -414,7 +430,7 @@ pub(super) fn op(code: Code, dst: Option<Reg>, operands: &[Operand]) -> Op {
     let rm = operands
         .iter()
         .rposition(|o| matches!(o, Operand::Reg(_) | Operand::Part(..)))
-        .map(|k| k as u8);
+        .map(narrow);
     Op {
         code,
         dst,

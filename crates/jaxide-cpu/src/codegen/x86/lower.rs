@@ -11,6 +11,7 @@ use crate::lanes::{
     Accumulator, Addr, BinOp, BlockId, Body, For, If, Index as LaneIndex, Inst, LaneStep, LoopId,
     MemTy, Stmt, TerOp, Trip, Ty, UnOp, Value, While,
 };
+use crate::narrow;
 use iced_x86::{Code, Register};
 use std::collections::HashMap;
 
@@ -29,7 +30,7 @@ pub(super) fn lower<T: Target>(body: &Body, target: &T) -> Asm {
         .iter()
         .flat_map(|r| &r.accumulators)
         .collect();
-    let bytes = |ty: Ty| target.accumulator_bits(ty) * body.accumulators() as i32 / 8;
+    let bytes = |ty: Ty| target.accumulator_bits(ty) * narrow::<_, i32>(body.accumulators()) / 8;
     let buffers = accumulators
         .iter()
         .map(|a| asm.buffer(bytes(body.ty(a.init))))
@@ -83,7 +84,7 @@ pub(super) struct Lower<'a, T> {
     pub(super) open: Vec<LoopId>,
 }
 
-use Register::{EAX, RAX, RDX};
+use Register::{RAX, RDX};
 
 impl<T: Target> Lower<'_, T> {
     fn run(&mut self) {
@@ -91,7 +92,7 @@ impl<T: Target> Lower<'_, T> {
             .int(Code::Cmp_r64_rm64, &[Int::Var(LANE), Int::Var(END)]);
         self.asm.push(Lir::Branch(Cond::GreaterEqual, self.exit));
         for (k, r) in [Register::RDI, Register::RSI, RDX].into_iter().enumerate() {
-            let to = Mem::frame(self.tables + 8 * k as i32);
+            let to = Mem::frame(self.tables + narrow::<_, i32>(8 * k));
             self.asm
                 .int(Code::Mov_rm64_r64, &[Int::Mem(to), Int::Gpr(r)]);
         }
@@ -121,7 +122,7 @@ impl<T: Target> Lower<'_, T> {
         let (head, rest) = (self.asm.label(), self.asm.label());
         self.check_alignment(rest);
         let enough = |s: &mut Self| {
-            let ahead = Mem::new(Base::Var(LANE), step as i32);
+            let ahead = Mem::new(Base::Var(LANE), narrow(step));
             s.asm
                 .int(Code::Lea_r64_m, &[Int::Gpr(RAX), Int::Mem(ahead)]);
             s.asm
@@ -249,6 +250,8 @@ impl<T: Target> Lower<'_, T> {
     pub(super) fn block(&mut self, id: BlockId) {
         let body = self.body;
         for stmt in &body.blocks()[id.index()].stmts {
+            // What a statement reserves holds what goes from one of its instructions to another.
+            let in_use = self.asm.in_use();
             match stmt {
                 Stmt::Let(v) => self.inst(*v),
                 Stmt::Store {
@@ -261,6 +264,7 @@ impl<T: Target> Lower<'_, T> {
                 Stmt::While(w) => self.while_loop(w),
                 Stmt::If(i) => self.branch(i),
             }
+            self.asm.release(in_use);
         }
     }
 
@@ -271,7 +275,7 @@ impl<T: Target> Lower<'_, T> {
             let Class::Vector(width) = self.target.class(ty) else {
                 unreachable!("masks are apart")
             };
-            return self.asm.splat(width, (ty.bits() / 8) as u8, *bits);
+            return self.asm.splat(width, narrow(ty.bits() / 8), *bits);
         }
         // What is the same in all parts is computed once.
         let rep = &self.reps[v.index()];
@@ -316,7 +320,6 @@ impl<T: Target> Lower<'_, T> {
             let dst = self.dest(v, part);
             match body.inst(v) {
                 Inst::Const(bits) => self.target.mask_constant(&mut self.asm, dst, *bits != 0),
-                Inst::Scalar(k) => self.scalar(*k, ty, dst),
                 Inst::Index(i) => self.index(*i, ty, dst, part),
                 Inst::Un(op, a) => {
                     let from = body.ty(*a);
@@ -383,20 +386,6 @@ impl<T: Target> Lower<'_, T> {
             b,
             c,
         });
-    }
-
-    fn scalar(&mut self, k: u32, ty: Ty, dst: Reg) {
-        let table = Mem::frame(self.tables + 8);
-        self.asm
-            .int(Code::Mov_r64_rm64, &[Int::Gpr(RAX), Int::Mem(table)]);
-        let from = Mem::gpr(RAX, 8 * k as i32);
-        if ty == Ty::Mask {
-            self.asm
-                .int(Code::Movzx_r32_rm8, &[Int::Gpr(EAX), Int::Mem(from)]);
-            self.target.mask_from_gpr(&mut self.asm, dst);
-        } else {
-            self.target.broadcast(&mut self.asm, ty, dst, from);
-        }
     }
 
     fn index(&mut self, index: LaneIndex, ty: Ty, dst: Reg, part: usize) {
@@ -469,7 +458,7 @@ impl<T: Target> Lower<'_, T> {
             let table = Mem::frame(self.tables);
             self.asm
                 .int(Code::Mov_r64_rm64, &[Int::Gpr(RDX), Int::Mem(table)]);
-            let entry = Mem::gpr(RDX, 8 * addr.pointer.index() as i32);
+            let entry = Mem::gpr(RDX, narrow(8 * addr.pointer.index()));
             self.asm
                 .int(Code::Mov_r64_rm64, &[Int::Gpr(RDX), Int::Mem(entry)]);
             for &(index, stride) in &addr.terms {
@@ -480,7 +469,7 @@ impl<T: Target> Lower<'_, T> {
                         .int(Code::Add_r64_rm64, &[Int::Gpr(RDX), Int::Gpr(RAX)]);
                 }
             }
-            if i32::try_from(addr.offset).is_err() {
+            if near(addr.offset).is_none() {
                 self.asm
                     .int(Code::Mov_r64_imm64, &[Int::Gpr(RAX), Int::Imm(addr.offset)]);
                 self.asm
@@ -514,7 +503,7 @@ impl<T: Target> Lower<'_, T> {
     /// Where an access starts but for the lane step, and the constant part that is left to add.
     pub(super) fn base(&mut self, addr: &Addr) -> (Base, i32) {
         let var = self.bases[&base_key(addr)];
-        let disp = i32::try_from(addr.offset).unwrap_or(0);
+        let disp = near(addr.offset).unwrap_or(0);
         if let Some(&cursor) = self.cursors.get(&cursor_key(addr)) {
             return (Base::Var(cursor), disp);
         }
@@ -548,7 +537,7 @@ impl<T: Target> Lower<'_, T> {
         match addr.lane {
             LaneStep::Stride(s) => {
                 let offset = part as i64 * self.target.lanes() * s;
-                at.plus(offset as i32).indexed(Index::Var(LANE), s as u32)
+                at.plus(narrow(offset)).indexed(Index::Var(LANE), narrow(s))
             }
             LaneStep::Uniform | LaneStep::Gather(..) => at,
         }
@@ -601,6 +590,9 @@ impl<T: Target> Lower<'_, T> {
         self.open.push(f.id);
         self.in_loop(|s| {
             s.asm.push(Lir::Label(head));
+            if s.body.is_long(f) {
+                s.leave_if_stopped(exit);
+            }
             s.block(f.body);
             s.leave_carries(f.carries.iter().map(|c| (c.param, c.next)));
             s.advance_cursors(&cursors);
@@ -646,6 +638,17 @@ impl<T: Target> Lower<'_, T> {
         }
     }
 
+    /// Goes to `exit` where the run is to end.
+    fn leave_if_stopped(&mut self, exit: Label) {
+        let stop = Mem::frame(self.tables + 8);
+        self.asm
+            .int(Code::Mov_r64_rm64, &[Int::Gpr(RAX), Int::Mem(stop)]);
+        let flag = Mem::gpr(RAX, 0);
+        self.asm
+            .int(Code::Cmp_rm8_imm8, &[Int::Mem(flag), Int::Imm(0)]);
+        self.asm.push(Lir::Branch(Cond::NotEqual, exit));
+    }
+
     fn while_loop(&mut self, w: &While) {
         self.enter_carries(w.carries.iter().map(|c| (c.param, c.init)));
         let outside = self.exec;
@@ -672,6 +675,7 @@ impl<T: Target> Lower<'_, T> {
             }
             s.target.test_any(&mut s.asm, &active);
             s.asm.push(Lir::Branch(Cond::Equal, exit));
+            s.leave_if_stopped(exit);
             s.block(w.body);
             for part in s.parts.clone() {
                 // A next value that is another carried one must be read before that changes.
@@ -832,7 +836,7 @@ impl<T: Target> Lower<'_, T> {
     /// The place of the `j`th register of an accumulator.
     fn accumulator(&self, k: usize, ty: Ty, j: i64) -> Mem {
         let bits = self.target.accumulator_bits(ty);
-        Mem::frame(self.buffers[k] + (j * self.target.lanes()) as i32 * bits / 8)
+        Mem::frame(self.buffers[k] + narrow::<_, i32>(j * self.target.lanes()) * bits / 8)
     }
 
     /// The place that belongs to the current lanes of a part.
@@ -957,7 +961,7 @@ impl<T: Target> Lower<'_, T> {
                 let mut turned = Vec::new();
                 for (&x, &ty) in last.iter().zip(&types) {
                     let reg = self.new_reg(ty);
-                    self.target.rotate(&mut self.asm, ty, reg, x, half as u8);
+                    self.target.rotate(&mut self.asm, ty, reg, x, narrow(half));
                     turned.push(reg);
                 }
                 last = combine(self, &last, &turned);
@@ -996,4 +1000,10 @@ fn base_key(addr: &Addr) -> Vec<i64> {
         }
     }
     key
+}
+
+/// An offset that an instruction can hold, with those of neighbouring elements.
+fn near(offset: i64) -> Option<i32> {
+    let near = i32::try_from(offset).ok();
+    near.filter(|near| near.unsigned_abs() < 1 << 30)
 }

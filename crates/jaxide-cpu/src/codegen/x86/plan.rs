@@ -2,6 +2,7 @@
 
 use super::lower::MAX_PARTS;
 use crate::lanes::{Addr, BinOp, BlockId, Body, For, Inst, LaneStep, Stmt, TerOp, Ty, UnOp, Value};
+use crate::narrow;
 use std::collections::HashMap;
 
 /// How a body is emitted.
@@ -32,7 +33,7 @@ pub(super) fn plan(body: &Body, lanes: i64, registers: u8) -> Plan {
     let mut shape = Shape::default();
     shape.add(body, BlockId::LANES);
     let reduces = !body.reductions().is_empty();
-    let accumulators = (body.accumulators() as i64 / lanes) as usize;
+    let accumulators = narrow(body.accumulators() as i64 / lanes);
     let accumulators_in_registers = reduces
         && !shape.loops
         && shape.operations <= REPEATED_OPERATIONS

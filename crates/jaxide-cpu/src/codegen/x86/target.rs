@@ -64,9 +64,6 @@ pub(super) trait Target: Memory {
     /// An integer in all lanes, from rax.
     fn broadcast_gpr(&self, asm: &mut Asm, ty: Ty, dst: Reg);
 
-    /// All lanes if eax is 1, none if it is 0.
-    fn mask_from_gpr(&self, asm: &mut Asm, dst: Reg);
-
     /// One bit for each lane of a mask, in edx.
     fn mask_to_gpr(&self, asm: &mut Asm, mask: Reg);
 

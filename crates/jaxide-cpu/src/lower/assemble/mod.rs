@@ -15,6 +15,7 @@ use super::library;
 use super::program::{
     Base, Dynamic, Output, OutputSource, Place, Program, Step, Stmt, arena, tiles,
 };
+use crate::narrow;
 use jaxide_core::{Error, ErrorKind, Result, Shape};
 use liveness::LastUses;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -130,7 +131,7 @@ impl Assembler<'_> {
         let graph = self.graph;
         let region = &graph.root;
         for (k, &param) in region.params.iter().enumerate() {
-            self.places.insert(param, Place::at(Base::Input(k as u32)));
+            self.places.insert(param, Place::at(Base::Input(narrow(k))));
         }
         let uses = LastUses::of(self, region, &self.plan.steps);
         let mut targets: Targets = Vec::new();
@@ -140,7 +141,7 @@ impl Assembler<'_> {
                 other => other,
             };
             let computed = source == OutputSource::Computed;
-            targets.push(computed.then(|| Place::at(Base::Output(k as u32))));
+            targets.push(computed.then(|| Place::at(Base::Output(narrow(k)))));
             self.program.outputs.push(Output {
                 dtype: graph.dtype(result),
                 shape: Shape::from_slice(graph.shape(result)),
@@ -157,7 +158,7 @@ impl Assembler<'_> {
         if let Some(input) = graph.root.params.iter().position(|&param| param == owner)
             && whole(owner)
         {
-            return OutputSource::Input(input as u32);
+            return OutputSource::Input(narrow(input));
         }
         if let Some(Op::Const(index)) = graph.op(owner)
             && whole(owner)
@@ -168,7 +169,7 @@ impl Assembler<'_> {
             .iter()
             .position(|&other| other == result)
         {
-            return OutputSource::Same(other as u32);
+            return OutputSource::Same(narrow(other));
         }
         // The last of the updates that were made in an argument's memory.
         let mut first = owner;
@@ -178,7 +179,7 @@ impl Assembler<'_> {
             first = graph.node(id).args[0];
         }
         match graph.root.params.iter().position(|&param| param == first) {
-            Some(input) if first != owner && whole(owner) => OutputSource::Donated(input as u32),
+            Some(input) if first != owner && whole(owner) => OutputSource::Donated(narrow(input)),
             _ => OutputSource::Computed,
         }
     }
@@ -195,11 +196,11 @@ impl Assembler<'_> {
         };
         self.donated.remove(&param);
         self.places
-            .insert(owner, Place::at(Base::Input(input as u32)));
+            .insert(owner, Place::at(Base::Input(narrow(input))));
         // Until the argument is read no more, its memory is not the result's.
         self.lent.insert(owner);
-        self.program.overwritten.push(input as u32);
-        OutputSource::Donated(input as u32)
+        self.program.overwritten.push(narrow(input));
+        OutputSource::Donated(narrow(input))
     }
 
     /// The statements of a region whose results go to `targets`.
@@ -330,7 +331,7 @@ impl Assembler<'_> {
                     self.place(node.results[0])?,
                 ];
                 self.program.calls.push(call);
-                let call = self.program.calls.len() as u32 - 1;
+                let call = narrow(self.program.calls.len() - 1);
                 stmts.push(Stmt::Call { call, operands });
                 return Ok(());
             }
@@ -352,7 +353,7 @@ impl Assembler<'_> {
                 operands.push(self.operand(nest, operand)?);
             }
             self.program.kernels.push(kernel);
-            let kernel = self.program.kernels.len() as u32 - 1;
+            let kernel = narrow(self.program.kernels.len() - 1);
             let nodes = nest.roots.iter().filter_map(|root| made_by(graph, root));
             self.name_parts(Step::Kernel(kernel), nodes);
             stmts.push(Stmt::Nest { kernel, operands });
@@ -419,7 +420,7 @@ impl Assembler<'_> {
                 let node = self.defining_node(value)?;
                 let operand = self.graph.node(node).args[0];
                 let element = self.graph.dtype(operand).size() + self.graph.dtype(value).size();
-                let place = self.new_temp(self.graph.value(value).len() * count as usize * element);
+                let place = self.new_temp(self.graph.value(value).len() * count * element);
                 self.parts.insert(value, place.clone());
                 Ok(place)
             }
@@ -515,7 +516,7 @@ impl Assembler<'_> {
             operands.push(self.place_or_new(result));
         }
         self.program.calls.push(call);
-        let call = self.program.calls.len() as u32 - 1;
+        let call = narrow(self.program.calls.len() - 1);
         self.name_parts(Step::Call(call), [id]);
         stmts.push(Stmt::Call { call, operands });
         Ok(())

@@ -3,6 +3,7 @@
 use super::{Assembler, Storage};
 use crate::lower::graph::ValueId;
 use crate::lower::program::{Base, LoopVar, Place, PointerVar};
+use crate::narrow;
 use jaxide_core::{Error, ErrorKind, Result};
 
 impl Assembler<'_> {
@@ -38,7 +39,7 @@ impl Assembler<'_> {
 
     pub(super) fn new_temp(&mut self, bytes: usize) -> Place {
         self.program.temps.push(bytes);
-        Place::at(Base::Temp(self.program.temps.len() as u32 - 1))
+        Place::at(Base::Temp(narrow(self.program.temps.len() - 1)))
     }
 
     pub(super) fn new_loop(&mut self) -> LoopVar {

@@ -16,6 +16,7 @@ mod small;
 
 use super::graph::Combine;
 use crate::lanes::{BinOp, Builder, MemTy, Ty, Value};
+use crate::narrow;
 use jaxide_core::{DType, small_float};
 use smallvec::{SmallVec, smallvec};
 
@@ -66,11 +67,11 @@ pub(crate) fn class(dtype: DType) -> Class {
     match dtype {
         DType::Bool => Class::Bool,
         DType::I2 | DType::I4 | DType::I8 | DType::I16 | DType::I32 | DType::I64 => Class::Int {
-            bits: dtype.bits() as u32,
+            bits: narrow(dtype.bits()),
             signed: true,
         },
         DType::U2 | DType::U4 | DType::U8 | DType::U16 | DType::U32 | DType::U64 => Class::Int {
-            bits: dtype.bits() as u32,
+            bits: narrow(dtype.bits()),
             signed: false,
         },
         DType::F16 => Class::Float(Format::F16),
@@ -128,12 +129,16 @@ pub(crate) fn parts(dtype: DType) -> SmallVec<[MemTy; 4]> {
 }
 
 /// The element with these bytes.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "the type tells how many bits there are"
+)]
 pub(crate) fn constant(b: &mut Builder, dtype: DType, bytes: &[u8]) -> Element {
     let mut at = 0;
     parts(dtype)
         .into_iter()
         .map(|mem| {
-            let size = mem.size() as usize;
+            let size = narrow(mem.size());
             let mut wide = [0u8; 8];
             wide[..size].copy_from_slice(&bytes[at..at + size]);
             at += size;

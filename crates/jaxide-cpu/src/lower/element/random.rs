@@ -1,6 +1,7 @@
 //! The Threefry-2x32 block cipher with 20 rounds on lane values (Salmon et al., *Parallel random numbers: as easy as 1, 2, 3*, 2011).
 
 use crate::lanes::{Builder, Value};
+use crate::narrow;
 
 /// The block of the counter words `x` under the key words `key`.
 pub(super) fn threefry(b: &mut Builder, key: [Value; 2], x: [Value; 2]) -> [Value; 2] {
@@ -17,7 +18,7 @@ pub(super) fn threefry(b: &mut Builder, key: [Value; 2], x: [Value; 2]) -> [Valu
             x1 = b.xor(rotated, x0);
         }
         x0 = b.add(x0, schedule[(group + 1) % 3]);
-        let number = b.i32(group as i32 + 1);
+        let number = b.i32(narrow(group + 1));
         let injection = b.add(schedule[(group + 2) % 3], number);
         x1 = b.add(x1, injection);
     }

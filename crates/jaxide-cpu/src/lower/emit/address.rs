@@ -248,7 +248,7 @@ impl Emitter<'_> {
         at.iter()
             .zip(shape)
             .try_fold(0usize, |offset, (ix, &length)| {
-                Some(offset * length + ix.as_constant()? as usize)
+                Some(offset * length + usize::try_from(ix.as_constant()?).ok()?)
             })
     }
 

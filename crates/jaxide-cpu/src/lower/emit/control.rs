@@ -473,18 +473,20 @@ impl Emitter<'_> {
             .collect())
     }
 
-    /// The results of the branch at the index, which is at least `first`; an index beyond the last means the last.
+    /// The results of the branch at the index, counted from `first`; one outside means the nearest. The choices nest no deeper than
+    /// the logarithm of the number of branches.
     fn branches(&mut self, index: Value, branches: &[Region], first: i64) -> Emitted<Vec<Value>> {
-        let (own, rest) = branches.split_first().ok_or(Refusal::TooLarge)?;
-        if rest.is_empty() {
+        if let [own] = branches {
             return self.region_values(own, &own.results);
         }
-        let number = self.b.int(self.b.ty(index), first);
-        let here = self.b.le(index, number);
+        let (left, right) = branches.split_at(branches.len() / 2);
+        let middle = first + left.len() as i64;
+        let number = self.b.int(self.b.ty(index), middle);
+        let here = self.b.lt(index, number);
         self.branch(
             here,
-            |emitter| emitter.region_values(own, &own.results),
-            |emitter| emitter.branches(index, rest, first + 1),
+            |emitter| emitter.branches(index, left, first),
+            |emitter| emitter.branches(index, right, middle),
         )
     }
 }

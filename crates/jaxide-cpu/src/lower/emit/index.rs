@@ -1,6 +1,6 @@
 //! Index expressions: integers that are linear in loop variables, plus at most one part that is only known at run time.
 
-use crate::lanes;
+use crate::{lanes, narrow};
 use smallvec::{SmallVec, smallvec};
 
 /// A loop variable, running from 0.
@@ -46,7 +46,7 @@ pub(crate) struct Vars {
 impl Vars {
     pub(crate) fn add(&mut self, size: usize, binding: Binding) -> Var {
         self.list.push(VarInfo { size, binding });
-        Var(self.list.len() as u32 - 1)
+        Var(narrow(self.list.len() - 1))
     }
 
     pub(crate) fn get(&self, var: Var) -> &VarInfo {

@@ -19,6 +19,7 @@ mod window;
 use super::element::{self, Element};
 use super::graph::{Def, Graph, NodeId, Op, ValueId};
 use crate::lanes::{self, Access, BlockId, Builder, Pointer, Ty, Value};
+use crate::narrow;
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
@@ -81,7 +82,7 @@ pub(crate) enum Operand {
     /// Memory for what is found on the way to a result: one element of its operand's type for each of its own.
     Scratch(ValueId),
     /// Results of the parts of a reduction, so many for each element of the value.
-    Parts(ValueId, u32),
+    Parts(ValueId, usize),
 }
 
 /// Results known inside a block of the lane program.
@@ -142,16 +143,16 @@ impl<'a> Emitter<'a> {
     ) -> Emitter<'a> {
         let mut b = Builder::new(name);
         b.contract_fma(true);
-        let wide = graph
-            .values
-            .iter()
-            .any(|value| value.bytes() > i32::MAX as usize / 2);
         Emitter {
             graph,
             memory,
             b,
             vars: Vars::default(),
-            index_type: if wide { Ty::I64 } else { Ty::I32 },
+            index_type: if graph.reach.is_wide() {
+                Ty::I64
+            } else {
+                Ty::I32
+            },
             frames: vec![Frame::new(BlockId::LANES)],
             bound: HashMap::new(),
             reach: 0,
@@ -354,9 +355,9 @@ impl<'a> Emitter<'a> {
         let mut candidates: Vec<(usize, Option<Value>)> = vec![(0, None)];
         for (ix, &size) in inner.iter().zip(&registers.shape) {
             match ix.as_constant() {
-                Some(index) => candidates
-                    .iter_mut()
-                    .for_each(|candidate| candidate.0 = candidate.0 * size + index as usize),
+                Some(index) => candidates.iter_mut().for_each(|candidate| {
+                    candidate.0 = candidate.0 * size + narrow::<_, usize>(index)
+                }),
                 None => {
                     if candidates.len() * size > 32 {
                         return Err(Refusal::DynamicRegister(value));

@@ -129,36 +129,35 @@ impl Emitter<'_> {
     }
 
     pub(super) fn concat(&mut self, parts: &[ValueId], axis: usize, at: &[Ix]) -> Emitted<Element> {
-        let lengths: Vec<i64> = parts
-            .iter()
-            .map(|&part| self.graph.shape(part)[axis] as i64)
-            .collect();
-        self.concat_from(parts, &lengths, 0, axis, at)
+        let mut start = 0;
+        let mut placed = Vec::with_capacity(parts.len());
+        for &part in parts {
+            placed.push((part, start));
+            start += self.graph.shape(part)[axis] as i64;
+        }
+        self.concat_among(&placed, axis, at)
     }
 
-    /// Elements of the parts whose first one starts at index `before`.
-    fn concat_from(
+    /// Elements of parts that start at these indices. Branches halve them, so that they nest no deeper than the logarithm of
+    /// their number.
+    fn concat_among(
         &mut self,
-        parts: &[ValueId],
-        lengths: &[i64],
-        before: i64,
+        parts: &[(ValueId, i64)],
         axis: usize,
         at: &[Ix],
     ) -> Emitted<Element> {
-        let ix = &at[axis];
-        let end = before + lengths[0];
-        let first = |emitter: &mut Self| {
+        if let &[(part, start)] = parts {
             let mut inner = Ixs::from(at);
-            inner[axis] = emitter.sum(Ix::constant(-before), &at[axis], 1);
-            emitter.element(parts[0], &inner)
-        };
-        if parts.len() == 1 {
-            return first(self);
+            inner[axis] = self.sum(Ix::constant(-start), &at[axis], 1);
+            return self.element(part, &inner);
         }
-        let here = self.within(ix, i64::MIN, end - 1);
-        self.if_inside(here, first, |emitter| {
-            emitter.concat_from(&parts[1..], &lengths[1..], end, axis, at)
-        })
+        let (left, right) = parts.split_at(parts.len() / 2);
+        let here = self.within(&at[axis], i64::MIN, right[0].1 - 1);
+        self.if_inside(
+            here,
+            |emitter| emitter.concat_among(left, axis, at),
+            |emitter| emitter.concat_among(right, axis, at),
+        )
     }
 
     /// One of two elements by a mask; only what is needed is computed.

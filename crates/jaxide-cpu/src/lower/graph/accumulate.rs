@@ -10,6 +10,7 @@
 use super::{
     Args, Combine, Def, Graph, MapOp, Node, NodeId, OobMode, Op, Region, ScatterSpec, ValueId,
 };
+use crate::narrow;
 use jaxide_core::{DType, Dims};
 use smallvec::smallvec;
 use std::collections::HashSet;
@@ -190,7 +191,7 @@ impl Graph {
         dtype: DType,
         length: usize,
     ) -> ValueId {
-        let id = NodeId(self.nodes.len() as u32);
+        let id = NodeId(narrow(self.nodes.len()));
         let result = self.new_value(dtype, &[length], Def::Node(id, 0));
         self.nodes.push(Node {
             op,

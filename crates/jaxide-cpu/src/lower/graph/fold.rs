@@ -1,6 +1,7 @@
 //! Integer arrays whose elements are known, for indices that turn out to be constants.
 
 use super::{Def, Graph, MapOp, Op, ValueId};
+use crate::narrow;
 use jaxide_core::DType;
 
 /// Larger arrays are not looked into.
@@ -84,7 +85,7 @@ fn fold(map: MapOp, args: &[i64]) -> Option<i64> {
 
 /// An integer as an element of `dtype`; `u64` above `i64::MAX` is not handled.
 fn wrap(dtype: DType, value: i64) -> i64 {
-    let drop = 64 - dtype.bits() as u32;
+    let drop = 64 - narrow::<_, u32>(dtype.bits());
     match dtype {
         DType::Bool => i64::from(value != 0),
         DType::U64 | DType::I64 => value,

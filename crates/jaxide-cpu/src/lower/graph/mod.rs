@@ -12,10 +12,12 @@ mod fold;
 mod map_op;
 mod op;
 mod product;
+mod reach;
 mod reduction;
 mod routine;
 mod scope;
 
+use crate::narrow;
 use jaxide_core::{DType, Shape, Tensor};
 use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet};
@@ -23,6 +25,7 @@ use std::collections::{HashMap, HashSet};
 pub(crate) use build::{Lanes, build};
 pub(crate) use map_op::MapOp;
 pub(crate) use op::{Bytes, Call, Combine, GatherSpec, OobMode, Op, ScatterSpec, WindowSpec};
+pub(crate) use reach::Reach;
 pub(crate) use routine::Routine;
 pub(crate) use scope::Scope;
 
@@ -69,14 +72,15 @@ pub(crate) struct ValueInfo {
 }
 
 impl ValueInfo {
-    /// The number of elements.
+    /// The number of elements; more than can be addressed until [`Reach::check`] was asked.
     pub(crate) fn len(&self) -> usize {
-        self.shape.iter().product()
+        let lengths = self.shape.iter();
+        lengths.fold(1, |len: usize, &length| len.saturating_mul(length))
     }
 
-    /// The number of bytes.
+    /// The number of bytes, as [`Self::len`] counts.
     pub(crate) fn bytes(&self) -> usize {
-        self.len() * self.dtype.size()
+        self.len().saturating_mul(self.dtype.size())
     }
 }
 
@@ -113,6 +117,8 @@ pub(crate) struct Graph {
     /// Arrays that [`Op::Const`] refers to.
     pub(crate) consts: Vec<Tensor>,
     pub(crate) root: Region,
+    /// How far its offsets go.
+    pub(crate) reach: Reach,
     /// The named parts of the program that nodes belong to.
     pub(crate) parts: HashMap<NodeId, jaxide_core::Scope>,
 }
@@ -156,12 +162,14 @@ impl Graph {
     }
 
     pub(crate) fn new_value(&mut self, dtype: DType, shape: &[usize], def: Def) -> ValueId {
+        self.reach.array(shape, dtype.size());
+        let value = ValueId(narrow(self.values.len()));
         self.values.push(ValueInfo {
             dtype,
             shape: Shape::from_slice(shape),
             def,
         });
-        ValueId(self.values.len() as u32 - 1)
+        value
     }
 
     /// Adds the values from outside that a region uses, its inner regions included.

@@ -5,6 +5,7 @@
 //! may be there because the work is rare; and what may not end does not leave the body of a loop that may make no turn.
 
 use super::{Args, Bytes, Def, Graph, MapOp, NodeId, Op, Region, ValueId};
+use crate::narrow;
 use jaxide_core::{DType, Dims, Prim, Result, Scalar};
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -80,7 +81,7 @@ impl Scope {
         params: &[(DType, &[usize])],
     ) -> Vec<ValueId> {
         self.open(kind);
-        let depth = self.frames.len() as u32 - 1;
+        let depth = narrow(self.frames.len() - 1);
         params
             .iter()
             .map(|&(dtype, shape)| self.new_value(dtype, shape, Def::Param, depth))
@@ -131,24 +132,28 @@ impl Scope {
         } else {
             self.home(&op, args)
         };
-        let id = NodeId(self.graph.nodes.len() as u32);
+        let node = NodeId(narrow(self.graph.nodes.len()));
         let results = results
             .iter()
             .enumerate()
             .map(|(k, &(dtype, shape))| {
-                self.new_value(dtype, shape, Def::Node(id, k as u32), home as u32)
+                self.new_value(dtype, shape, Def::Node(node, narrow(k)), narrow(home))
             })
             .collect::<SmallVec<[ValueId; 1]>>();
-        self.graph.nodes.push(super::Node {
+        let made = super::Node {
             op,
             args: Args::from_slice(args),
             results: results.clone(),
-        });
+        };
+        let mut reach = self.graph.reach;
+        reach.node(&self.graph, &made);
+        self.graph.reach = reach;
+        self.graph.nodes.push(made);
         if let Some(part) = self.part {
-            self.graph.parts.insert(id, part);
+            self.graph.parts.insert(node, part);
         }
-        self.frames[home].nodes.push(id);
-        self.frames[home].seen.entry(key).or_default().push(id);
+        self.frames[home].nodes.push(node);
+        self.frames[home].seen.entry(key).or_default().push(node);
         results
     }
 

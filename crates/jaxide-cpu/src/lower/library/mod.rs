@@ -7,9 +7,17 @@
 mod bits;
 mod convolution;
 mod cumulative;
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "elements are cut to their types"
+)]
 mod elements;
 mod factor;
 mod fourier;
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "elements are cut to their types"
+)]
 mod map;
 mod operands;
 mod print;

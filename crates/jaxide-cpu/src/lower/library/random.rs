@@ -3,6 +3,7 @@
 use super::elements::{by_dtype, meaningless};
 use super::operands::Operands;
 use super::routine::{in_chunks, routine};
+use crate::narrow;
 use crate::runtime::{KernelCall, random as runtime};
 use jaxide_core::eval::numerics::random::{self, BitGenerator, Prng};
 use jaxide_core::prims::{RandomBits, RandomSplit, RngAlgorithm, RngBitGenerator};
@@ -25,7 +26,7 @@ fn prng(dtype: DType) -> Result<Prng> {
 /// Bits for each key and each element of a shape.
 pub(super) fn bits(operands: &Operands, params: &RandomBits) -> Call {
     let prng = prng(operands.inputs[0].dtype)?;
-    let width = params.bit_width as u32;
+    let width = narrow(params.bit_width);
     let count: usize = params.shape.iter().product();
     if !matches!(width, 8 | 16 | 32 | 64) {
         return Err(Error::parameter(format!(
@@ -72,7 +73,7 @@ pub(super) fn bit_generator(operands: &Operands, params: &RngBitGenerator) -> Ca
     let state = &operands.inputs[0];
     match (state.dtype, &state.shape[..]) {
         (DType::U32, [4]) | (DType::U64, [2]) => {
-            let bits = params.dtype.bits() as u32;
+            let bits = narrow(params.dtype.bits());
             Ok(KernelCall::new(runtime::RngBitGenerator::new(
                 algorithm,
                 bits,

@@ -3,6 +3,7 @@
 use super::elements::{C128, Class, Number, meaningless};
 use super::operands::Operands;
 use super::routine::{each, in_chunks, routine};
+use crate::narrow;
 use crate::runtime::KernelCall;
 use jaxide_core::prims::{Nonzero, SearchSide, SearchSorted};
 use jaxide_core::{Error, Result};
@@ -218,7 +219,7 @@ fn places<K: Copy>(
             None
         };
         place = near.unwrap_or_else(|| bisect(length, |index| before(index, wanted)));
-        *found = place as i32;
+        *found = narrow(place);
     }
 }
 

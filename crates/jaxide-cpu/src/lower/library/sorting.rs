@@ -3,6 +3,7 @@
 use super::elements::{Class, Number, meaningless, small_floats};
 use super::operands::{Array, Operands};
 use super::routine::routine;
+use crate::narrow;
 use crate::runtime::sort::{Sort, TopK};
 use crate::runtime::{KernelCall, KernelError};
 use jaxide_core::eval::numerics::order;
@@ -170,7 +171,7 @@ fn in_order<N: Number>(
                 order(&numbers[at(i)], &numbers[at(j)])
             });
             for (place, index) in (target..).step_by(lines.inner).zip(best) {
-                (sources[place], indices[place]) = (at(index), index as i32);
+                (sources[place], indices[place]) = (at(index), narrow(index));
             }
         }
         pick(&x, bytes, &sources, buffers.output(0));

@@ -97,7 +97,10 @@ impl Program {
     /// `k0  # encoder, loss`: a lane program, with the named parts that it computes.
     pub(crate) fn kernel_name(&self, kernel: usize) -> String {
         let name = self.kernels[kernel].body.name();
-        format!("{name}{}", self.parts_of(Step::Kernel(kernel as u32)))
+        format!(
+            "{name}{}",
+            self.parts_of(Step::Kernel(crate::narrow(kernel)))
+        )
     }
 
     fn block(&self, f: &mut fmt::Formatter<'_>, stmts: &[Stmt], indent: usize) -> fmt::Result {

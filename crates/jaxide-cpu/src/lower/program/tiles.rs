@@ -7,6 +7,7 @@
 use super::{Base, Place, Program, RowsOf, Stmt, TileGroup, TilePart};
 use crate::lanes::{Addr, Body, Index, Inst, LaneStep, Stmt as LaneStmt, Trip};
 use crate::lower::emit::Kernel;
+use crate::narrow;
 use std::collections::{HashMap, HashSet};
 
 /// A block of rows takes about this many bytes of all arrays.
@@ -36,7 +37,7 @@ fn block(program: &mut Program, stmts: Vec<Stmt>) -> Vec<Stmt> {
                 })
                 .collect();
             program.tiles.push(group);
-            let group = program.tiles.len() as u32 - 1;
+            let group = crate::narrow(program.tiles.len() - 1);
             out.push(Stmt::Tiles { group, operands });
             at += count;
             continue;
@@ -147,7 +148,7 @@ fn group(nests: &[(&Kernel, u32, &[Place])], rows: usize) -> Option<TileGroup> {
         }
         for touch in &touches {
             let width = widths.entry(touch.place.base).or_default();
-            *width = (*width).max(touch.span.map_or(0, |span| span.row as usize));
+            *width = (*width).max(touch.span.map_or(0, |span| narrow(span.row)));
         }
         parts.push(TilePart {
             kernel: number,

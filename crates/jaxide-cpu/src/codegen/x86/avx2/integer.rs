@@ -5,6 +5,7 @@ use crate::codegen::x86::codes;
 use crate::codegen::x86::lir::*;
 use crate::codegen::x86::target::{Memory, Target};
 use crate::lanes::{BinOp, MemTy, Ty};
+use crate::narrow;
 use Operand::Imm;
 use iced_x86::{Code, Register};
 
@@ -183,7 +184,7 @@ impl Avx2 {
         } else {
             (Register::EAX, Code::Mov_rm32_r32)
         };
-        for lane in 0..self.lanes() as i32 {
+        for lane in 0..narrow(self.lanes()) {
             let element = Int::Mem(Mem::frame(at + step * lane));
             asm.int(code, &[Int::Gpr(to), element]);
             asm.int(back, &[element, Int::Gpr(to)]);

@@ -9,6 +9,7 @@ use super::codes::{self, Codes};
 use super::lir::*;
 use super::target::{FmaSigns, Target};
 use crate::lanes::{BinOp, MemTy, Ty, UnOp};
+use crate::narrow;
 use iced_x86::{Code, Register};
 
 /// The instruction set, for one body.
@@ -310,13 +311,6 @@ impl Target for Avx2 {
         asm.op(op(code, Some(dst), &[Operand::Reg(x)]));
     }
 
-    fn mask_from_gpr(&self, asm: &mut Asm, dst: Reg) {
-        asm.int(Code::Neg_rm64, &[Int::Gpr(Register::RAX)]);
-        let m = asm.reg(V256);
-        self.broadcast_gpr(asm, self.mask_lane(), m);
-        self.put(asm, dst, m);
-    }
-
     fn mask_to_gpr(&self, asm: &mut Asm, mask: Reg) {
         let code = if self.wide {
             Code::VEX_Vmovmskpd_r32_ymm
@@ -383,9 +377,10 @@ impl Avx2 {
     }
 
     fn splat(&self, asm: &mut Asm, ty: Ty, bits: u64) -> Reg {
-        asm.splat(self.width(ty), (ty.bits() / 8) as u8, bits & ty.bit_mask())
+        asm.splat(self.width(ty), narrow(ty.bits() / 8), bits & ty.bit_mask())
     }
 
+    #[allow(clippy::cast_possible_truncation, reason = "a float is rounded")]
     fn float(&self, asm: &mut Asm, ty: Ty, x: f64) -> Reg {
         let bits = if ty == Ty::F32 {
             u64::from((x as f32).to_bits())

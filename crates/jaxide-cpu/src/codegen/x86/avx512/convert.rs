@@ -4,6 +4,7 @@ use super::*;
 
 impl Avx512 {
     /// Float to signed integer: what is too large or NaN comes out as the lowest integer.
+    #[allow(clippy::cast_possible_truncation, reason = "a power of two is a float")]
     pub(super) fn float_to_signed(&self, asm: &mut Asm, from: Ty, to: Ty, dst: Reg, a: Reg) {
         let code = match (from, to) {
             (Ty::F32, Ty::I32) if self.wide => Code::EVEX_Vcvttps2dq_ymm_k1z_ymmm256b32,

@@ -1,6 +1,7 @@
 //! Integer arithmetic that has no instruction of its own.
 
 use super::*;
+use crate::narrow;
 
 impl Avx512 {
     /// Number of one bits, by adding neighbours.
@@ -28,7 +29,7 @@ impl Avx512 {
         self.two(asm, &codes::PADD, ty, r[7], r[5], r[6]);
         self.two(asm, &codes::PAND, ty, r[7], r[7], c4);
         self.two(asm, &codes::PMULL, ty, r[8], r[7], one);
-        self.shift(asm, &codes::PSRL_IMM, ty, dst, r[8], ty.bits() as u8 - 8);
+        self.shift(asm, &codes::PSRL_IMM, ty, dst, r[8], narrow(ty.bits() - 8));
     }
 
     /// High halves of the products of 32-bit lanes: those of even and of odd lanes apart.

@@ -9,6 +9,7 @@ use super::codes::Codes;
 use super::lir::*;
 use super::target::{FmaSigns, Target};
 use crate::lanes::{BinOp, MemTy, Ty, UnOp};
+use crate::narrow;
 use convert::TO_F16;
 use iced_x86::{Code, Register};
 
@@ -363,17 +364,6 @@ impl Target for Avx512 {
         asm.op(op(code, Some(dst), &[Operand::Gpr(from)]));
     }
 
-    fn mask_from_gpr(&self, asm: &mut Asm, dst: Reg) {
-        // eax is 0 or 1.
-        asm.int(Code::Neg_rm32, &[Int::Gpr(Register::EAX)]);
-        let code = if self.wide {
-            Code::VEX_Kmovb_kr_r32
-        } else {
-            Code::VEX_Kmovw_kr_r32
-        };
-        asm.op(op(code, Some(dst), &[Operand::Gpr(Register::EAX)]));
-    }
-
     fn mask_to_gpr(&self, asm: &mut Asm, mask: Reg) {
         let code = if self.wide {
             Code::VEX_Kmovb_r32_kr
@@ -514,7 +504,7 @@ impl Avx512 {
     }
 
     fn splat(&self, asm: &mut Asm, ty: Ty, bits: u64) -> Reg {
-        asm.splat(self.width(ty), (ty.bits() / 8) as u8, bits)
+        asm.splat(self.width(ty), narrow(ty.bits() / 8), bits)
     }
 
     fn mask_bits(&self, asm: &mut Asm, bits: i64) -> Reg {

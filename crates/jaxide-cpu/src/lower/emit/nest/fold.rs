@@ -91,7 +91,7 @@ impl FoldRoot {
     /// The accumulators at the start of a chunk: those that the chunk before has left in memory, neutral ones in the first.
     pub(super) fn resume(&self, emitter: &mut Emitter<'_>, at: &[Ix], first: Index) -> Vec<Value> {
         let held = self.held(emitter, at);
-        let (turn, zero) = (emitter.b.index(Ty::I32, first), emitter.b.int(Ty::I32, 0));
+        let (turn, zero) = (emitter.b.index(Ty::I64, first), emitter.b.int(Ty::I64, 0));
         let fresh = emitter.b.eq(turn, zero);
         self.neutral(emitter)
             .into_iter()
@@ -225,7 +225,7 @@ impl FoldRoot {
         (results, result): (usize, &Ix),
         results_are_lanes: bool,
     ) -> Vec<Addr> {
-        let pointer = emitter.pointer(Operand::Parts(self.value, parts as u32));
+        let pointer = emitter.pointer(Operand::Parts(self.value, parts));
         let terms = emitter.lane_terms(&result.terms);
         let (per_result, per_part) = if results_are_lanes {
             (1, results as i64)

@@ -13,6 +13,7 @@ use super::{Binding, Emitted, Emitter, Ix, Ixs, Layout, Memory, Mention, Operand
 use crate::lanes::Body;
 use crate::lower::fuse::{Nest, Root, Stored};
 use crate::lower::graph::{Combine, Graph, Op, ValueId};
+use crate::narrow;
 use jaxide_core::DType;
 use make::Maker;
 use plan::{LoopPlan, choose};
@@ -240,7 +241,7 @@ impl Trial {
                 .cuts
                 .iter()
                 .filter(|cut| cut.0 == var && cut.1 > 0 && cut.1 < length as i64)
-                .map(|cut| cut.1 as usize)
+                .map(|cut| narrow(cut.1))
                 .collect();
             points.sort_unstable();
             points.dedup();

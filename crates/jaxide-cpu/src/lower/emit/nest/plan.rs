@@ -3,6 +3,7 @@
 use super::{Axes, Block, Parts, has_control};
 use crate::lower::emit::{Mention, Var};
 use crate::lower::fuse::Nest;
+use crate::narrow;
 use std::ops::Range;
 
 /// Axes that are not lanes are unrolled up to this length.
@@ -20,6 +21,8 @@ const FEW_RESULTS: usize = 512;
 const MOST_CHUNKS: usize = 64;
 /// Lanes, or elements, of a part.
 const PART: usize = 1 << 15;
+/// A reduction over the lanes is made in at most so many parts.
+const MOST_PARTS: usize = 1 << 20;
 /// Rows of a chunk that is unrolled.
 const UNROLLED_ROWS: usize = 8;
 /// Bytes of a chunk of rows.
@@ -191,7 +194,7 @@ pub(super) fn choose(
         }
     }
     if may_chunk && lane_reduced && few && parts.is_none() && lanes >= 2 * PART {
-        parts = Some(Parts::Lanes(PART));
+        parts = Some(Parts::Lanes(PART.max(lanes.div_ceil(MOST_PARTS))));
     }
     LoopPlan {
         lengths,
@@ -211,7 +214,7 @@ fn chunk(fold: &Group, lanes: usize, axes: &Axes, mentions: &[Mention]) -> Optio
     let row = mentions
         .iter()
         .filter(|mention| mention.value.is_some())
-        .map(|mention| factor(mention, var).unsigned_abs() as usize)
+        .map(|mention| narrow::<_, usize>(factor(mention, var).unsigned_abs()))
         .filter(|&step| step >= lanes)
         .max()?;
     // Elements are taken to have four bytes.

@@ -6,6 +6,7 @@ use super::super::scope::FrameKind;
 use super::super::{Combine, MapOp, Op, Region, ValueId};
 use super::carried::{find_passed_on, moving, operands, passed_on};
 use super::{Application, Binding, Bindings, Build, Lanes};
+use crate::narrow;
 use jaxide_core::prims::{
     Cond, CustomLinearSolve, CustomRoot, Opaque, PlatformIndex, PyValue, While,
 };
@@ -22,7 +23,7 @@ impl Build {
         let index = self.scope.convert(index, DType::I32);
         let count = branches.len() as i64;
         if let Some(known) = self.scope.graph.int_elements(index) {
-            let taken = known[0].clamp(0, count - 1) as usize;
+            let taken: usize = narrow(known[0].clamp(0, count - 1));
             return self.inline(&branches[taken], args);
         }
         let cells = cells_of(args);

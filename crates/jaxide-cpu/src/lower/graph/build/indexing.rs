@@ -2,6 +2,7 @@
 
 use super::super::{Bytes, Combine, GatherSpec, MapOp, OobMode, Op, ScatterSpec, ValueId};
 use super::{Application, Build};
+use crate::narrow;
 use jaxide_core::prims::{Gather, GatherScatterMode, ScatterDimensionNumbers};
 use jaxide_core::{ClosedJaxpr, DType, Dims, Error, Result, Scalar, element_count};
 use smallvec::smallvec;
@@ -104,7 +105,7 @@ impl Build {
                     return Some(0);
                 }
                 let known = self.scope.graph.int_elements(start)?;
-                Some(known[0].clamp(0, most) as usize)
+                Some(narrow(known[0].clamp(0, most)))
             })
             .collect()
     }
@@ -304,7 +305,7 @@ impl Build {
             if most < 0 || (spec.mode == OobMode::Fill && !(0..=most).contains(&index)) {
                 return Ok((spec.mode == OobMode::Fill).then_some(x));
             }
-            start[axis] = index.clamp(0, most) as usize;
+            start[axis] = narrow(index.clamp(0, most));
         }
         let update = self.scope.reshape(updates, &sizes);
         let dtype = self.scope.dtype(x);

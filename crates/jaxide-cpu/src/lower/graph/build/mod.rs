@@ -21,6 +21,7 @@ mod window;
 
 use super::scope::FrameKind;
 use super::{Call, Graph, MapOp, Op, Routine, Scope, ValueId};
+use crate::narrow;
 use jaxide_core::prims::Name;
 use jaxide_core::simplify::has_effect;
 use jaxide_core::{
@@ -205,6 +206,7 @@ impl Build {
                 self.around = part;
             }
             let results = self.apply(&application).map_err(place)?;
+            self.scope.graph.reach.check().map_err(place)?;
             self.around = around;
             debug_assert_eq!(results.len(), eqn.outputs.len(), "{}", eqn.prim.name());
             for (&var, &binding) in eqn.outputs.iter().zip(&results) {
@@ -298,8 +300,12 @@ impl Build {
             consts.push(tensor.clone());
             consts.len() - 1
         });
-        self.scope
-            .one(Op::Const(index as u32), &[], tensor.dtype(), tensor.shape())
+        self.scope.one(
+            Op::Const(narrow(index)),
+            &[],
+            tensor.dtype(),
+            tensor.shape(),
+        )
     }
 
     /// The array behind a binding; a reference gives its contents.

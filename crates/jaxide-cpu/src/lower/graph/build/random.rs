@@ -2,6 +2,7 @@
 
 use super::super::{Call, MapOp, Op, ValueId};
 use super::{Application, Binding, Bindings, Build};
+use crate::narrow;
 use jaxide_core::prims::{RandomBits, RandomFoldIn, RandomSeed, RandomSplit};
 use jaxide_core::{Aval, DType, Dims, Result, Scalar, element_count};
 
@@ -89,7 +90,7 @@ impl Build {
             let words = own.size() / 4;
             let mut shape = self.scope.shape(x);
             shape.push(1);
-            let parts: Vec<ValueId> = (0..words as u32)
+            let parts: Vec<ValueId> = (0..narrow(words))
                 .map(|word| {
                     let word = self.key_word(x, word);
                     self.scope.reshape(word, &shape)
@@ -159,7 +160,7 @@ impl Build {
     fn derive(&mut self, keys: ValueId, high: ValueId, low: ValueId) -> ValueId {
         let dtype = self.scope.dtype(keys);
         let mut words = Vec::new();
-        for pair in 0..dtype.size() as u32 / 8 {
+        for pair in 0..narrow::<_, u32>(dtype.size()) / 8 {
             let (k0, k1) = (
                 self.key_word(keys, 2 * pair),
                 self.key_word(keys, 2 * pair + 1),

@@ -5,6 +5,7 @@ use super::super::scope::FrameKind;
 use super::super::{Combine, MapOp, Op, Region, ValueId};
 use super::window::window_spec;
 use super::{Application, Build};
+use crate::narrow;
 use jaxide_core::prims::{SelectAndGatherAdd, SelectAndScatter, SelectAndScatterAdd, SelectPrim};
 use jaxide_core::{Aval, DType, Dims, Result};
 use smallvec::smallvec;
@@ -57,7 +58,7 @@ impl Build {
             .shape()
             .iter()
             .zip(padding)
-            .map(|(&length, (low, high))| (length as i64 + low + high).max(0) as usize)
+            .map(|(&length, (low, high))| narrow((length as i64 + low + high).max(0)))
             .collect();
         let unpadded = padding.iter().all(|&edges| edges == (0, 0));
         let operand = if unpadded {

@@ -462,7 +462,8 @@ impl Place {
             .iter()
             .map(|&start| {
                 let known = build.scope.graph.int_elements(start);
-                known.map(|known| known[0] as usize).ok_or_else(|| {
+                let known = known.and_then(|known| usize::try_from(known[0]).ok());
+                known.ok_or_else(|| {
                     Error::unsupported("a reference indexed by steps and a run-time index together")
                 })
             })
