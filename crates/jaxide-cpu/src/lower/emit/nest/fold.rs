@@ -91,7 +91,8 @@ impl FoldRoot {
     /// The accumulators at the start of a chunk: those that the chunk before has left in memory, neutral ones in the first.
     pub(super) fn resume(&self, emitter: &mut Emitter<'_>, at: &[Ix], first: Index) -> Vec<Value> {
         let held = self.held(emitter, at);
-        let (turn, zero) = (emitter.b.index(Ty::I64, first), emitter.b.int(Ty::I64, 0));
+        let ty = emitter.index_type;
+        let (turn, zero) = (emitter.b.index(ty, first), emitter.b.int(ty, 0));
         let fresh = emitter.b.eq(turn, zero);
         self.neutral(emitter)
             .into_iter()
