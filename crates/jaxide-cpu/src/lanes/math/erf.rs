@@ -1,22 +1,24 @@
 //! The error function, its complement and its inverse.
 
-use super::exp::exp_parts;
+use super::exp::{exp_of, exp_pair};
 use super::expr::{Expr, unary};
 use super::log::log_of;
+use super::pair::Pair;
 use crate::lanes::{Builder, Value};
 
 /// Error function.
 pub fn erf(b: &mut Builder, x: Value) -> Value {
     unary(b, x, |x| {
-        if x.by(true, false) {
-            // At this limit the quotient is exactly 1.
-            let x = x.clamp(-3.8958, 3.8958);
-            let s = x * x;
-            return (x * s.poly(ERF_P) / s.poly(ERF_Q)).clamp(-1.0, 1.0).value;
-        }
         let a = x.abs();
-        let outer = (a.constant(1.0) - erfc_of_positive(a)).copysign(x);
-        a.lt(1.0).select(erf_near_zero(x), outer).value
+        let (limit, rest) = if x.by(true, false) {
+            // From 4 on the result is 1.
+            let q = a.constant(4.0).pick_lt(a).poly(ERFC_LOG_F32);
+            (0.93, exp_of(-q))
+        } else {
+            (1.0, erfc_of_positive(a))
+        };
+        let far = (a.constant(1.0) - rest).copysign(x);
+        a.lt(limit).select(erf_near_zero(x), far).value
     })
 }
 
@@ -31,80 +33,74 @@ pub fn erfc(b: &mut Builder, x: Value) -> Value {
     })
 }
 
-/// Inverse of the error function; infinite at ±1, NaN beyond. Relative error about 3e-7 and 2e-15 (M. Giles, "Approximating the erfinv
+/// Inverse of the error function; infinite at ±1, NaN beyond. By the logarithm of 1 - x² (M. Giles, "Approximating the erfinv
 /// function", 2012).
 pub fn erf_inv(b: &mut Builder, x: Value) -> Value {
     unary(b, x, |x| {
         let one = x.constant(1.0);
         let w = -log_of((one - x) * (one + x));
-        let p = if x.by(true, false) {
-            let central = w.lt(5.0);
-            let t = central.select(w - 2.5, w.sqrt() - 3.0);
-            central.select(t.poly(ERF_INV_CENTRAL_F32), t.poly(ERF_INV_TAIL_F32))
+        let root = w.sqrt();
+        // The factor of x, less 1 in the middle.
+        let (central, p, tail) = if x.by(true, false) {
+            let tail = (root - 3.0).poly(ERF_INV_TAIL_F32);
+            (w.lt(5.0), w.poly(ERF_INV_CENTRAL_F32), tail)
         } else {
-            let (central, middle) = (w.lt(6.25), w.lt(16.0));
-            let root = w.sqrt();
-            let t = central.select(w - 3.125, middle.select(root - 3.25, root - 5.0));
-            let tail = middle.select(t.poly(ERF_INV_MIDDLE_F64), t.poly(ERF_INV_TAIL_F64));
-            central.select(t.poly(ERF_INV_CENTRAL_F64), tail)
+            let middle = w.lt(16.0);
+            let tail = middle.select(
+                (root - 3.25).poly(ERF_INV_MIDDLE_F64),
+                (root - 5.0).poly(ERF_INV_TAIL_F64),
+            );
+            (w.lt(6.25), w.poly(ERF_INV_CENTRAL_F64), tail)
         };
-        let infinite = x.abs().eq(1.0).select(x * f64::INFINITY, p * x);
-        infinite.value
+        let result = central.select(p.fma(x, x), tail * x);
+        x.abs().eq(1.0).select(x * f64::INFINITY, result).value
     })
 }
 
-/// erf x for |x| <= 1.
+/// erf x for |x| <= 1 (0.94 in single precision).
 fn erf_near_zero(x: Expr<'_>) -> Expr<'_> {
     let s = x * x;
-    x * s.poly(x.by(ERF_SMALL_F32, ERF_SMALL_F64))
+    x.fma(s.poly(x.by(ERF_SMALL_F32, ERF_SMALL_F64)), x)
 }
 
-/// erfc a for a >= 0, as e^(-a²) P(t) / (1 + 2a) with t = (a - c) / (a + c), which maps all a to [-1, 1] (M. Shepherd and
+/// erfc a for a >= 1/2, as e^(-a²) P(t) / (1 + 2a) with t = (a - c) / (a + c), which maps all a to [-1, 1] (M. Shepherd and
 /// J. Laframboise, "Chebyshev approximation of (1 + 2x) exp(x²) erfc x", 1981).
 fn erfc_of_positive(a: Expr<'_>) -> Expr<'_> {
     let a = a.constant(a.by(10.5, 28.0)).pick_lt(a);
     let c = a.by(2.0, 4.0);
     let t = (a - c) / (a + c);
-    let p = t.poly(a.by(ERFCX_F32, ERFCX_F64)) / a.fma(2.0, 1.0);
+    let p = t.poly(a.by(ERFCX_F32, ERFCX_F64));
     // e^(-a²) = e^(-s) (1 - e) where s + e is a² exactly. The scale comes last, so that subnormal results round once.
-    let s = a * a;
-    let e = a.fma(a, -s);
-    let (q, n) = exp_parts(-s);
-    let product = q * p;
-    e.fma(-product, product).scale(n)
+    let s = Pair::product(a, a);
+    let (power, n) = exp_pair(-s.high);
+    let product = Pair::product(power.high, p);
+    let product = product.plus(power.low.fma(p, -(s.low * product.high)));
+    let d = Pair::ordered_sum(a + a, a.constant(1.0));
+    product.over(d).value().scale(n)
 }
 
-/// erf(x) / x = P(x²) / Q(x²), |x| <= 3.925, beyond which the result is 1.
-const ERF_P: &[f64] = &[
-    1.1283791691779037,
-    0.18514762773185137,
-    0.054254741268560634,
-    0.003840292610184086,
-    0.0003771678942365659,
-    4.620068402501374e-06,
-    -1.28580180437582e-08,
-];
-const ERF_Q: &[f64] = &[
-    1.0,
-    0.4974162201929971,
-    0.11388693325797271,
-    0.01543483966325219,
-    0.0013024098869714783,
-    6.250096074657804e-05,
+/// -log(erfc x), 0.93 <= x <= 4, relative to 1 / erfc x.
+const ERFC_LOG_F32: &[f64] = &[
+    0.00022245446,
+    1.1275641,
+    0.63737166,
+    0.103763975,
+    -0.022145452,
+    0.0030226137,
+    -0.00019382009,
 ];
 
-/// erf(x) / x in powers of x², |x| <= 1.
+/// erf(x) / x - 1 in powers of x², |x| <= 0.94 and |x| <= 1.
 const ERF_SMALL_F32: &[f64] = &[
-    1.1283791,
-    -0.37612218,
-    0.11278968,
-    -0.026661409,
-    0.0048241625,
-    -0.00048229177,
-    -2.6317128e-05,
+    0.12837915,
+    -0.37612477,
+    0.11281584,
+    -0.026757358,
+    0.0049789585,
+    -0.0005916565,
 ];
 const ERF_SMALL_F64: &[f64] = &[
-    1.1283791670955126,
+    0.12837916709551258,
     -0.3761263890318332,
     0.11283791670934935,
     -0.026866170641420446,
@@ -160,90 +156,101 @@ const ERFCX_F64: &[f64] = &[
     1.198074802716225e-09,
 ];
 
+/// erf⁻¹(x) / x - 1 in powers of w = -log(1 - x²) up to 5 and 6.25.
 const ERF_INV_CENTRAL_F32: &[f64] = &[
-    1.50140941,
-    0.246640727,
-    -0.00417768164,
-    -0.00125372503,
-    0.00021858087,
-    -4.39150654e-06,
-    -3.5233877e-06,
-    3.43273939e-07,
-    2.81022636e-08,
-];
-const ERF_INV_TAIL_F32: &[f64] = &[
-    2.83297682,
-    1.00167406,
-    0.00943887047,
-    -0.0076224613,
-    0.00573950773,
-    -0.00367342844,
-    0.00134934322,
-    0.000100950558,
-    -0.000200214257,
+    -0.11377308,
+    0.23201379,
+    0.011548754,
+    -0.0023344634,
+    -0.0001273322,
+    4.448735e-05,
+    4.007642e-06,
+    -1.9809922e-06,
+    2.214895e-07,
+    -8.81056e-09,
 ];
 const ERF_INV_CENTRAL_F64: &[f64] = &[
-    1.6536545626831027356,
-    0.24015818242558961693,
-    -0.0060336708714301490533,
-    -0.00074070253416626697512,
-    0.0001867342080340571352,
-    -1.3882523362786468719e-05,
-    -1.3654692000834678645e-06,
-    4.2347877827932403518e-07,
-    -2.9070369957882005086e-08,
-    -4.1126339803469836976e-09,
-    1.051212273321532285e-09,
-    -5.4154120542946279317e-11,
-    -1.2975133253453532498e-11,
-    2.6335093153082322977e-12,
-    -8.1519341976054721522e-14,
-    -4.0545662729752068639e-14,
-    6.6376381343583238325e-15,
-    2.0972767875968561637e-17,
-    -1.333171662854620906e-16,
-    1.115787767802518096e-17,
-    1.2858480715256400167e-18,
-    -1.685059138182016589e-19,
-    -3.6444120640178196996e-21,
+    -0.11377307454724198,
+    0.2320136665346518,
+    0.011549342038357219,
+    -0.002335101642671629,
+    -0.00012804328746858886,
+    4.661141410063529e-05,
+    2.0200560983525382e-06,
+    -1.0126743211634388e-06,
+    -3.7140813625156007e-08,
+    2.264734215660627e-08,
+    8.563360984932432e-10,
+    -5.752233737374204e-10,
+    1.6575777657122121e-13,
+    1.0659754908641814e-11,
+    -1.2589343698733418e-12,
+    8.535122524513423e-13,
+    -4.367254092891925e-13,
+    1.1554259016219748e-13,
+    -1.9053430358813808e-14,
+    2.115274494823936e-15,
+    -1.6053063409216435e-16,
+    8.071886476680637e-18,
+    -2.442156802432197e-19,
+    3.3836360218149403e-21,
 ];
+/// erf⁻¹(x) / x in powers of sqrt(w) - 3, w <= 16.7.
+const ERF_INV_TAIL_F32: &[f64] = &[
+    2.8329768,
+    1.0016752,
+    0.009444962,
+    -0.007642959,
+    0.0056896256,
+    -0.0035663464,
+    0.001470725,
+    -0.00012090024,
+    -0.0002732978,
+    0.00016071703,
+    -3.079633e-05,
+];
+/// The same of sqrt(w) - 3.25, w <= 16, and of sqrt(w) - 5 beyond.
 const ERF_INV_MIDDLE_F64: &[f64] = &[
-    3.0838856104922207635,
-    1.0052589676941592334,
-    0.005370914553590063617,
-    -0.0037512085075692412107,
-    0.0024914420961078508066,
-    -0.0016882755560235047313,
-    0.00095328937973738049703,
-    -0.0003550375203628474796,
-    2.4031110387097893999e-05,
-    6.8284851459573175448e-05,
-    -4.7318229009055733981e-05,
-    1.2475304481471778723e-05,
-    2.9234449089955446044e-06,
-    -4.013867526981545969e-06,
-    1.5027403968909827627e-06,
-    1.8239629214389227755e-08,
-    -2.7517406297064545428e-07,
-    9.0756561938885390979e-08,
-    2.2137376921775787049e-09,
+    3.0838856104922208,
+    1.005258967694166,
+    0.005370914553557004,
+    -0.0037512085082794617,
+    0.002491442097449337,
+    -0.001688275533728536,
+    0.0009532893570095569,
+    -0.00035503783837957306,
+    2.403130932932515e-05,
+    6.82873078807981e-05,
+    -4.731922208965814e-05,
+    1.2464161542485737e-05,
+    2.9263817989488767e-06,
+    -3.9833227352585064e-06,
+    1.497651617069506e-06,
+    -3.1511553686521075e-08,
+    -2.704025081377439e-07,
+    1.3506663710307333e-07,
+    3.449618639538568e-10,
+    -1.6614663594493716e-08,
 ];
 const ERF_INV_TAIL_F64: &[f64] = &[
-    4.8499064014085844221,
-    1.0103004648645343977,
-    -0.00013871931833623122026,
-    -0.00021503011930044477347,
-    7.5995277030017761139e-05,
-    -1.9681778105531670567e-05,
-    4.5260625972231537039e-06,
-    -9.9298272942317002539e-07,
-    2.2900482228026654717e-07,
-    -6.7711997758452339498e-08,
-    2.9147953450901080826e-08,
-    -1.4960026627149240478e-08,
-    7.6157012080783393804e-09,
-    -3.7894654401267369937e-09,
-    1.5076572693500548083e-09,
-    -2.5556418169965252055e-10,
-    -2.7109920616438573243e-11,
+    4.849906401408584,
+    1.0103004648645448,
+    -0.0001387193183848717,
+    -0.00021503011979973662,
+    7.599527817780592e-05,
+    -1.9681771171981894e-05,
+    4.526051896289389e-06,
+    -9.93025734584325e-07,
+    2.290554688648156e-07,
+    -6.75716147241202e-08,
+    2.9012083665841117e-08,
+    -1.5216577048774887e-08,
+    7.831282333534747e-09,
+    -3.529711017129242e-09,
+    1.307203581562585e-09,
+    -3.8470858639581767e-10,
+    7.386181602778791e-11,
+    1.6614038422153273e-11,
+    -2.127452326163309e-11,
+    5.504537931960432e-12,
 ];

@@ -1,79 +1,240 @@
-//! The gamma function's logarithm and its derivative, by Lanczos' sum with g = 7 and nine terms, as XLA computes them.
+//! The gamma function's logarithm and its derivative: polynomials between the roots, the recurrence around them, the asymptotic series far
+//! out, and reflection on the left.
 //!
-//! Errors are absolute near the zeros at 1 and 2 (lgamma) and 1.4616 (digamma), and near the poles of negative arguments.
+//! Errors are relative to the result for positive arguments, at the roots too; for negative ones, relative to the terms that cancel.
 
 use super::expr::{Expr, unary};
-use super::log::{log_of, log1p_of};
-use super::trig::{cos_of, sin_of};
+use super::log::{log_of, log_pair, split};
+use super::pair::{Pair, select};
+use super::trig::{cosine_reduced, sine_reduced, tan_reduced};
 use crate::lanes::{Builder, Value};
 use std::f64::consts::PI;
 
 /// Logarithm of the absolute value of the gamma function; infinite at its poles.
 pub fn lgamma(b: &mut Builder, x: Value) -> Value {
     unary(b, x, |x| {
-        let reflect = x.lt(0.5);
-        let z = reflect.select(-x, x - 1.0);
-        let (t, log_t) = base(z);
-        let half_log_two_pi = (2.0 * PI).ln() * 0.5;
-        let l = (z + 0.5 - t / log_t).fma(log_t, half_log_two_pi) + log_of(sum(z, |c, d| c / d));
-        // log|Γ(x)| = log π - log|sin πx| - log|Γ(1 - x)|
         let a = x.abs();
-        let fraction = a - a.floor();
-        let fraction = fraction
-            .gt(0.5)
-            .select(fraction.constant(1.0) - fraction, fraction);
-        let log_sine = log_of(sin_of(fraction * PI));
-        let finite = log_sine.abs().lt(f64::INFINITY);
-        let reflected = finite.select(log_sine.constant(PI.ln()) - log_sine - l, -log_sine);
-        let result = reflect.select(reflected, l);
-        a.eq(f64::INFINITY).select(f64::INFINITY, result).value
+        let left = x.lt(-0.5);
+        let right = lgamma_right(left.select(a, x));
+        let [result] = left.rarely(
+            || {
+                // log|Γ(x)| = log(π / |x sin πx|) - log Γ(|x|)
+                let (angle, far) = angle_from_integer(a);
+                let sine = select(far, cosine_reduced(angle), sine_reduced(angle));
+                let l = log_of(a.constant(PI) / (a * sine.value()));
+                [a.eq(f64::INFINITY).select(f64::INFINITY, l - right)]
+            },
+            [right],
+        );
+        result.value
     })
 }
 
-/// Derivative of `log Γ`; NaN at its poles.
+/// Derivative of `log Γ`; -∞ at both zeros, NaN at the other poles.
 pub fn digamma(b: &mut Builder, x: Value) -> Value {
     unary(b, x, |x| {
-        let reflect = x.lt(0.5);
-        let z = reflect.select(-x, x - 1.0);
-        let (t, log_t) = base(z);
-        let denominator = sum(z, |c, d| c / d);
-        let numerator = sum(z, |c, d| -(c / (d * d))) - LANCZOS_BASE;
-        let y = log_t + numerator / denominator - t.constant(LANCZOS_G) / t;
-        // ψ(x) = ψ(1 - x) - π cot πx, from the nearest integer, where the sign of x cancels.
-        let reduced = x + (x + 0.5).floor().abs();
-        let angle = reduced * PI;
-        let reflected = y - cos_of(angle) * PI / sin_of(angle);
-        let result = reflect.select(reflected, y);
-        let pole = x.le(0.0) & x.eq(x.floor());
-        pole.select(f64::NAN, result).value
+        let a = x.abs();
+        let left = x.lt(-0.5);
+        let right = digamma_right(left.select(a, x));
+        let [result] = left.rarely(
+            || {
+                // ψ(x) = ψ(-x) - 1/x - π cot πx
+                let (angle, far) = angle_from_integer(a);
+                let cotangent = tan_reduced(angle, !far);
+                let reflected = right + a.constant(1.0) / a;
+                let fraction = a - a.round_even();
+                let result = reflected + cotangent.copysign(fraction) * PI;
+                let pole = fraction.eq(0.0);
+                [pole.select(f64::NAN, result)]
+            },
+            [right],
+        );
+        x.eq(0.0).select(f64::NEG_INFINITY, result).value
     })
 }
 
-/// t = z + g + 1/2 and its logarithm.
-fn base(z: Expr<'_>) -> (Expr<'_>, Expr<'_>) {
-    let shift = LANCZOS_G + 0.5;
-    (z + shift, log1p_of(z * (1.0 / shift)) + shift.ln())
+/// π |a - n| for the integer n next to `a` or, where the second value holds, π/2 less that; both are at most π/4.
+fn angle_from_integer(a: Expr<'_>) -> (Pair<'_>, Expr<'_>) {
+    let fraction = (a - a.round_even()).abs();
+    let far = fraction.gt(0.25);
+    let fraction = far.select(fraction.constant(0.5) - fraction, fraction);
+    let pi = Pair::constant(a, PI, 1.2246467991473532e-16);
+    let angle = Pair::product(fraction, pi.high);
+    (angle.plus(fraction * pi.low), far)
 }
 
-/// The base coefficient plus the sum of `term(c_i, z + i)`.
-fn sum<'a>(z: Expr<'a>, term: impl Fn(Expr<'a>, Expr<'a>) -> Expr<'a>) -> Expr<'a> {
-    LANCZOS
-        .iter()
-        .enumerate()
-        .fold(z.constant(LANCZOS_BASE), |sum, (k, &c)| {
-            sum + term(z.constant(c), z + (k + 1) as f64)
-        })
+/// log Γ(z) for z >= -1/2.
+fn lgamma_right(z: Expr<'_>) -> Expr<'_> {
+    let (one, zero) = (z.constant(1.0), z.constant(0.0));
+    // Γ(z) = Γ(2 + t) p or Γ(2 + t) / p, t in [-3/4, 1/4), by the factors in between.
+    let steps = (z - 0.25).floor();
+    let t = z - (steps + 1.0);
+    let above = (1..7).fold(one, |p, j| {
+        let j = f64::from(j);
+        p * steps.gt(j).select(z - j, one)
+    });
+    let divides = steps.lt(1.0);
+    let below = z * steps.lt(0.0).select(z + 1.0, one);
+    let p = divides.select(below, above).abs();
+    let large = z.gt(8.25);
+    let (m, e) = split(large.select(z, p));
+    let l = log_pair(m - 1.0, e);
+    // Next to 1 the first term of log z = t - … joins the polynomial, with which it cancels.
+    let q = t.poly(t.by(LGAMMA_F32, LGAMMA_F64));
+    let near_one = divides & steps.eq(0.0) & e.eq(0.0);
+    let signed = l.flip(divides.select(l.high.sign_mask(), l.high.int(0)));
+    let q = near_one.select(q - 1.0, q);
+    let high = near_one.select(zero, signed.high);
+    let small = high + t.fma(q, signed.low);
+    // (z - 1/2) (log z - 1) + log(2π) / 2 - 1/2 + …, by a factor 1/16 so that no part overflows alone.
+    let w = z * 0.0625 - 0.03125;
+    let factor = Pair::ordered_sum(l.high, -one).plus(l.low);
+    let product = Pair::product(w, factor.high);
+    let y = one / z;
+    let rest = (y * y).poly(y.by(STIRLING_F32, STIRLING_F64)).fma(y, 0.41893853320467274);
+    let low = rest.fma(0.0625, w.fma(factor.low, product.low));
+    let far = (product.high + low) * 16.0;
+    let result = large.select(far, small);
+    // The pole at 0, infinity and NaN.
+    let usual = z.lt(f64::INFINITY) & p.gt(0.0);
+    usual.select(result, z + f64::INFINITY)
 }
 
-const LANCZOS_G: f64 = 7.0;
-const LANCZOS_BASE: f64 = 0.99999999999980993227684700473478;
-const LANCZOS: &[f64] = &[
-    676.520368121885098567009190444019,
-    -1259.13921672240287047156078755283,
-    771.3234287776530788486528258894,
-    -176.61502916214059906584551354,
-    12.507343278686904814458936853,
-    -0.13857109526572011689554707,
-    9.984369578019570859563e-6,
-    1.50563273514931155834e-7,
+/// ψ(z) for z >= -1/2.
+fn digamma_right(z: Expr<'_>) -> Expr<'_> {
+    let one = z.constant(1.0);
+    // ψ(z) = ψ(t + 3/2) + n / d, t in [-1/2, 1/2), where n / d is the sum of the reciprocals in between.
+    let steps = z.floor();
+    let t = z - (steps + 0.5);
+    let start = (z.constant(0.0), one);
+    let (n, d) = (1..7).fold(start, |(n, d), j| {
+        let j = f64::from(j);
+        let (more, factor) = (steps.gt(j), z - j);
+        (more.select(n.fma(factor, d), n), more.select(d * factor, d))
+    });
+    let next = z + 1.0;
+    let (below, twice) = (steps.lt(1.0), steps.lt(0.0));
+    let n = below.select(twice.select(-(z + next), -one), n);
+    let d = below.select(twice.select(z * next, z), d);
+    let large = z.gt(8.0);
+    let quotient = large.select(one, n) / large.select(z, d);
+    // ψ by its root r.
+    let root = Pair::constant(z, 1.4616321449683622, 9.549995429965697e-17);
+    let from_root = (t - (root.high - 1.5)) - root.low;
+    let small = from_root.fma(t.poly(t.by(DIGAMMA_F32, DIGAMMA_F64)), quotient);
+    // log z - 1/2z - 1/12z² + …
+    let (m, e) = split(z);
+    let l = log_pair(m - 1.0, e);
+    let square = quotient * quotient;
+    let series = square.poly(z.by(PSI_F32, PSI_F64));
+    let far = l.plus(-square.fma(series, quotient * 0.5)).value();
+    let result = large.select(far, small);
+    z.lt(f64::INFINITY).select(result, z)
+}
+
+/// log Γ(2 + t) / t, -3/4 <= t <= 1/4.
+const LGAMMA_F32: &[f64] = &[
+    0.42278433,
+    0.32246703,
+    -0.067351714,
+    0.020581974,
+    -0.007398484,
+    0.0028458594,
+    -0.0011493707,
+    0.0009139938,
+    0.000470121,
+    0.0005436316,
+];
+const LGAMMA_F64: &[f64] = &[
+    0.42278433509846713,
+    0.32246703342411326,
+    -0.06735230105319646,
+    0.020580808427770367,
+    -0.007385551028860881,
+    0.0028905103320101167,
+    -0.0011927538997335396,
+    0.0005096694837589254,
+    -0.0002231552065056156,
+    9.945771645362404e-05,
+    -4.491741225997182e-05,
+    2.0522455562200062e-05,
+    -9.508011574282339e-06,
+    4.085655102316043e-06,
+    -2.2104256612270157e-06,
+    2.144000320844049e-06,
+    3.0326647631891005e-06,
+    4.711379639992626e-06,
+    2.938106832359322e-06,
+    9.658164379043326e-07,
+];
+
+/// (log Γ(z) - (z - 1/2) (log z - 1) - log(2π) / 2 + 1/2) z in powers of 1/z², z >= 8.25.
+const STIRLING_F32: &[f64] = &[
+    0.083333336,
+    -0.002778254,
+    0.0008071892,
+];
+const STIRLING_F64: &[f64] = &[
+    0.08333333333333318,
+    -0.002777777777470267,
+    0.0007936506231924096,
+    -0.0005951975728213717,
+    0.0008370355405993899,
+    -0.001648638594952827,
+];
+
+/// ψ(3/2 + t) / (3/2 + t - r), r the root, |t| <= 1/2.
+const DIGAMMA_F32: &[f64] = &[
+    0.9510559,
+    -0.4236275,
+    0.24054192,
+    -0.1483989,
+    0.09499767,
+    -0.062055625,
+    0.04073672,
+    -0.025787927,
+    0.017551523,
+    -0.016372731,
+    0.010287042,
+];
+const DIGAMMA_F64: &[f64] = &[
+    0.9510558760318328,
+    -0.4236274212814606,
+    0.24054248424080238,
+    -0.14840492305388428,
+    0.09498872445127539,
+    -0.06192213327527623,
+    0.04076083401894433,
+    -0.026975796666456327,
+    0.017907246221169078,
+    -0.011908219984767378,
+    0.00792705613942226,
+    -0.005279938623813184,
+    0.0035177454801517726,
+    -0.00234548482764545,
+    0.0015658567175236132,
+    -0.0010365046201155233,
+    0.0006797622748852861,
+    -0.0004858169303414683,
+    0.0003554081207955805,
+    -0.00014502483121949086,
+    4.6054245673296136e-05,
+    -0.00017806434533072107,
+    0.00015403469597016488,
+];
+
+/// (log z - 1/2z - ψ(z)) z² in powers of 1/z², z >= 8.
+const PSI_F32: &[f64] = &[
+    0.08333333,
+    -0.00833185,
+    0.0038304564,
+];
+const PSI_F64: &[f64] = &[
+    0.08333333333333316,
+    -0.008333333333046542,
+    0.003968253806399432,
+    -0.004166623308773317,
+    0.007569508067818148,
+    -0.020590349795140805,
+    0.061560965962915035,
 ];

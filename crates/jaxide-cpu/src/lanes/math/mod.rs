@@ -22,6 +22,7 @@ mod expr;
 mod gamma;
 mod inverse_trig;
 mod log;
+mod pair;
 mod power;
 mod remainder;
 mod trig;
