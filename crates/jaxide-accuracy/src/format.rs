@@ -131,11 +131,13 @@ impl Format {
         if exact == 0.0 && got == 0.0 {
             return f64::INFINITY;
         }
+        let unit = self.ulp(exact.abs().max(floor));
+        if got.is_finite() {
+            return ((got - exact) - rest).abs() / unit;
+        }
         // An infinity stands for the power of two behind the largest number.
         let limit = power_of_two(self.exponents().1 - 1);
-        let got = if got.is_infinite() { limit.copysign(got) } else { got * 0.5 };
-        let difference = (got - exact * 0.5) - rest * 0.5;
-        difference.abs() / self.ulp(exact.abs().max(floor)) * 2.0
+        ((limit.copysign(got) - exact * 0.5) - rest * 0.5).abs() / unit * 2.0
     }
 }
 

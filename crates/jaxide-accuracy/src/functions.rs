@@ -120,6 +120,11 @@ pub const FUNCTIONS: &[Function] = &[
     },
     own!(bessel_i0e, (-50.0, 50.0), 2.0),
     own!(bessel_i1e, (-50.0, 50.0), 2.0),
+    Function {
+        wanted: 2.0,
+        range: (-2.0, 2.0),
+        ..exact!("one_minus_square", "one_minus_square", reference::one_minus_square)
+    },
     exact!("square", "square", |x| x * x),
     exact!("neg", "neg", |x| -x),
     exact!("abs", "abs", f64::abs),

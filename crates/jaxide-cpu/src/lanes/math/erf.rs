@@ -73,6 +73,7 @@ fn erfc_of_positive(a: Expr<'_>) -> Expr<'_> {
     // e^(-a²) = e^(-s) (1 - e) where s + e is a² exactly. The scale comes last, so that subnormal results round once.
     let s = Pair::product(a, a);
     let (power, n) = exp_pair(-s.high);
+    let power = power.normal();
     let product = Pair::product(power.high, p);
     let product = product.plus(power.low.fma(p, -(s.low * product.high)));
     let d = Pair::ordered_sum(a + a, a.constant(1.0));

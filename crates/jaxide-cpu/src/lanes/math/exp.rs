@@ -48,7 +48,7 @@ pub fn sinh(b: &mut Builder, x: Value) -> Value {
         let s = x * x;
         let near = (x * s).fma(s.poly(x.by(SINH_F32, SINH_F64)), x);
         // With u = (e^|x| - 1) / 2 this is u + u / (2u + 1), where the quotient is 1/2 long before u overflows.
-        let u = quarter_expm1(a).times(2.0).normal();
+        let u = quarter_expm1(a).normal().times(2.0);
         let v = a.constant(1e30).pick_lt(u.high);
         let far = u.plus(v / v.fma(2.0, 1.0)).value().copysign(x);
         a.lt(1.0).select(near, far).value

@@ -41,9 +41,13 @@ pub fn digamma(b: &mut Builder, x: Value) -> Value {
                 // ψ(x) = ψ(-x) - 1/x - π cot πx
                 let (angle, far) = angle_from_integer(a);
                 let cotangent = tan_reduced(angle, !far);
-                let reflected = right + a.constant(1.0) / a;
                 let fraction = a - a.round_even();
-                let result = reflected + cotangent.copysign(fraction) * PI;
+                let pi = Pair::constant(a, PI, 1.2246467991473532e-16);
+                let product = Pair::product(cotangent.high, pi.high);
+                let rest = cotangent.high.fma(pi.low, cotangent.low.fma(pi.high, product.low));
+                let product = Pair::new(product.high, rest).flip(fraction.sign_bits());
+                let sum = Pair::sum(right, product.high).plus(product.low);
+                let result = sum.plus(a.constant(1.0) / a).value();
                 let pole = fraction.eq(0.0);
                 [pole.select(f64::NAN, result)]
             },
@@ -86,14 +90,15 @@ fn lgamma_right(z: Expr<'_>) -> Expr<'_> {
     let q = near_one.select(q - 1.0, q);
     let high = near_one.select(zero, signed.high);
     let small = high + t.fma(q, signed.low);
-    // (z - 1/2) (log z - 1) + log(2π) / 2 - 1/2 + …, by a factor 1/16 so that no part overflows alone.
-    let w = z * 0.0625 - 0.03125;
+    // (z - 1/2) (log z - 1) + log(2π) / 2 - 1/2 + …, by a factor so that no part overflows alone.
+    let (small_factor, factor_back) = (2f64.powi(-10), 2f64.powi(10));
+    let w = z * small_factor - 0.5 * small_factor;
     let factor = Pair::ordered_sum(l.high, -one).plus(l.low);
     let product = Pair::product(w, factor.high);
     let y = one / z;
     let rest = (y * y).poly(y.by(STIRLING_F32, STIRLING_F64)).fma(y, 0.41893853320467274);
-    let low = rest.fma(0.0625, w.fma(factor.low, product.low));
-    let far = (product.high + low) * 16.0;
+    let low = rest.fma(small_factor, w.fma(factor.low, product.low));
+    let far = (product.high + low) * factor_back;
     let result = large.select(far, small);
     // The pole at 0, infinity and NaN.
     let usual = z.lt(f64::INFINITY) & p.gt(0.0);

@@ -34,8 +34,8 @@ pub fn log1p(b: &mut Builder, x: Value) -> Value {
 pub fn asinh(b: &mut Builder, x: Value) -> Value {
     unary(b, x, |x| {
         let a = x.abs();
-        let s = x * x;
-        let near = (x * s).fma(s.poly(x.by(ASINH_F32, ASINH_F64)), x);
+        let s = a * a;
+        let near = (a * s).fma(s.poly(a.by(ASINH_F32, ASINH_F64)), a);
         // log v, v = a + sqrt(a² + 1) and 1 / v = sqrt(a² + 1) - a. Where 1 no longer counts beside a², log a + log 2.
         let (large, one) = (a.gt(a.by(1e9, 1e17)), a.constant(1.0));
         let limited = large.select(one, a);
@@ -45,22 +45,24 @@ pub fn asinh(b: &mut Builder, x: Value) -> Value {
         let rest = large.select(0.0, v.low * (root.high - limited));
         let (m, e) = split_normal(large.select(a, v.high));
         let far = log_pair(m - 1.0, large.select(e + 1.0, e)).plus(rest).value();
-        let far = a.lt(f64::INFINITY).select(far, a).copysign(x);
-        a.lt(0.5).select(near, far).value
+        let far = a.lt(f64::INFINITY).select(far, a);
+        a.lt(0.5).select(near, far).copysign(x).value
     })
 }
 
 /// Inverse hyperbolic cosine; NaN below 1.
 pub fn acosh(b: &mut Builder, x: Value) -> Value {
     unary(b, x, |x| {
-        // log(1 + u), u = t + sqrt(t² + 2t), t = x - 1, and 1 / (1 + u) = x - sqrt(t² + 2t). Far out log x + log 2.
+        // log(1 + u), u = t + sqrt(t² + 2t), t = x - 1, and 1 / (1 + u) = x - sqrt(t² + 2t), which counts until its digits have
+        // cancelled. Far out log x + log 2.
         let large = x.gt(x.by(1e9, 1e17));
         let limited = large.select(1.0, x);
         let t = limited - 1.0;
         let square = Pair::product(t, t);
         let root = Pair::sum(t + t, square.high).plus(square.low).sqrt();
         let u = Pair::ordered_sum(root.high, t).plus(root.low);
-        let rest = u.low * (limited - root.high);
+        let counts = x.lt(x.by(4096.0, 67108864.0));
+        let rest = u.low * counts.select(x - root.high, x.constant(0.0));
         let more = large.select(1.0, x.constant(0.0));
         let result = log1p_plus(large.select(x, u.high), rest, more);
         x.lt(1.0).select(f64::NAN, result).value
@@ -166,7 +168,8 @@ pub(super) fn log_pair<'a>(f: Expr<'a>, e: Expr<'a>) -> Pair<'a> {
 /// `log(1 + f) - f` for 1 + f in the range of [`split`].
 fn log1p_rest(f: Expr<'_>) -> Expr<'_> {
     if f.by(true, false) {
-        return (f * f) * f.poly(LOG_F32);
+        let square = f * f;
+        return square.fma(f * f.poly(&LOG_F32[1..]), square * LOG_F32[0]);
     }
     // With s = f / (2 + f) the logarithm is 2 s + s z R(z), z = s².
     let s = f / (f + 2.0);

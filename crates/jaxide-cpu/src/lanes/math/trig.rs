@@ -25,7 +25,7 @@ pub fn tan(b: &mut Builder, x: Value) -> Value {
         let (r, quarter) = reduce(x.abs());
         let odd = is_odd(quarter);
         let sign = quarter.shl(top_bit(quarter)) ^ x.sign_bits();
-        tan_reduced(r, odd).flip(sign).value
+        tan_reduced(r, odd).value().flip(sign).value
     })
 }
 
@@ -51,11 +51,9 @@ fn sine_at<'a>(r: Pair<'a>, quarter: Expr<'a>, sign: Expr<'a>) -> Expr<'a> {
 }
 
 /// `tan r` for |r| <= π/4 or, where `odd`, the negative of `tan(r + π/2) = -1 / tan r`.
-pub(super) fn tan_reduced<'a>(r: Pair<'a>, odd: Expr<'a>) -> Expr<'a> {
+pub(super) fn tan_reduced<'a>(r: Pair<'a>, odd: Expr<'a>) -> Pair<'a> {
     let (sine, cosine) = (sine_reduced(r).normal(), cosine_reduced(r).normal());
-    select(odd, cosine, sine)
-        .over(select(odd, sine, cosine))
-        .value()
+    select(odd, cosine, sine).over(select(odd, sine, cosine))
 }
 
 /// Where an integer is odd.

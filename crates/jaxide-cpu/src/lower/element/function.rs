@@ -12,6 +12,7 @@ pub(super) fn function(b: &mut Builder, op: MapOp, x: &[Value]) -> Option<Value>
         (MapOp::Log, &[x]) => math::log(b, x),
         (MapOp::Log2, &[x]) => math::log2(b, x),
         (MapOp::Log1p, &[x]) => math::log1p(b, x),
+        (MapOp::Rsqrt, &[x]) => math::rsqrt(b, x),
         (MapOp::Cbrt, &[x]) => math::cbrt(b, x),
         (MapOp::Sin, &[x]) => math::sin(b, x),
         (MapOp::Cos, &[x]) => math::cos(b, x),
