@@ -1,7 +1,8 @@
-//! Arguments in double precision, and those that are hard in any.
+//! Which arguments functions are measured for.
 
 use crate::format::Format;
 use crate::functions::Function;
+use crate::measure::Arguments;
 
 /// Numbers where functions change their form, overflow, underflow, have roots or poles, or need a long reduction.
 pub fn hard(format: Format) -> Vec<u64> {
@@ -98,18 +99,46 @@ fn mask(format: Format) -> u64 {
     u64::MAX >> (64 - 8 * format.size())
 }
 
-/// The arguments of a function in double precision: bit patterns spread over all of them, numbers spread evenly over the usual range and
-/// towards zero in it, a third each, and [`hard`] ones.
-pub fn double(function: &Function, count: u64) -> Vec<u64> {
+/// The arguments of a function: in formats of 16 bits all of them, in single precision every so manieth and [`hard`] ones, in double
+/// precision and of several arguments about `count`.
+///
+/// The latter are, a third each, bit patterns spread over all of them, numbers spread evenly over the usual range, and numbers spread
+/// towards zero in it; and [`hard`] ones, in pairs too.
+pub fn arguments(function: &Function, format: Format, every: u64, count: u64) -> Vec<Arguments> {
+    if function.arity == 1 && format.size() < 8 {
+        let patterns = Arguments::Patterns {
+            every: if format.size() == 2 { 1 } else { every },
+            of: 1 << (8 * format.size()),
+        };
+        return vec![patterns, Arguments::Lists(vec![hard(format)])];
+    }
     let (low, high) = function.range;
     // Multiples of the golden ratio leave no gaps.
     let golden = 0x9E37_79B9_7F4A_7C15u64;
-    let spread = (0..count / 3).flat_map(|k| {
+    let number = |k: u64| {
         let bits = golden.wrapping_mul(2 * k + 1);
         let unit = (bits.wrapping_mul(golden) >> 11) as f64 / (1u64 << 53) as f64;
-        let end = if k % 2 == 0 { low } else { high };
-        let small = end * (-40.0 * unit).exp2() * (1.0 + unit);
-        [bits, (low + (high - low) * unit).to_bits(), small.to_bits()]
-    });
-    spread.chain(hard(Format::F64)).collect()
+        let end = if k & 8 == 0 { low } else { high };
+        match k % 3 {
+            0 => bits >> (64 - 8 * format.size()),
+            1 => format.encode(low + (high - low) * unit),
+            _ => format.encode(end * (-40.0 * unit).exp2() * (1.0 + unit)),
+        }
+    };
+    let hard = hard(format);
+    let (spread, pairs) = match function.arity {
+        1 => (vec![(0..count).map(number).collect()], vec![hard]),
+        _ => {
+            // Of the pairs each kind of one with each kind of the other.
+            let second = |k: u64| number(k / 3 + (k % 3) * count);
+            let few: Vec<u64> = hard.iter().copied().step_by(5).collect();
+            let pairs = few.iter().flat_map(|&x| few.iter().map(move |&y| (x, y)));
+            let (first, last) = pairs.unzip();
+            (
+                vec![(0..count).map(number).collect(), (0..count).map(second).collect()],
+                vec![first, last],
+            )
+        }
+    };
+    vec![Arguments::Lists(spread), Arguments::Lists(pairs)]
 }

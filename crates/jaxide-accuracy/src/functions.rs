@@ -2,32 +2,79 @@
 
 use crate::reference;
 
-/// A function of one real argument.
+/// A function of real or complex numbers.
 pub struct Function {
-    /// The name of the primitive.
+    /// The name in tables.
     pub name: &'static str,
     /// The primitive and its parameters as text.
     pub text: &'static str,
-    /// Its value for a number of any format. Correctly rounded to double precision if `exact_double`, and good for single precision anyway.
-    pub exact: fn(f64) -> f64,
-    /// Whether errors in double precision count from [`Function::exact`]; they count from samples otherwise.
-    pub exact_double: bool,
-    /// The correctly rounded value in single precision, where a library has it: a shortcut.
-    pub single: Option<fn(f32) -> f32>,
+    /// How many arguments it has.
+    pub arity: usize,
+    /// What it should give.
+    pub exact: Exact,
     /// Where most arguments are, for double precision.
     pub range: (f64, f64),
     /// The largest error that is wanted, in units in the last place.
     pub wanted: f64,
     /// Where the result is a difference, the size of what is subtracted: errors count in its units where it is larger than the result.
-    pub terms: fn(f64) -> f64,
+    pub terms: fn(&[f64]) -> f64,
+}
+
+/// What a function should give.
+#[derive(Clone, Copy)]
+pub enum Exact {
+    /// For every number.
+    One {
+        /// The value: correctly rounded to double precision if `double`, and good for single precision anyway.
+        value: fn(f64) -> f64,
+        /// Whether errors in double precision count from it.
+        double: bool,
+        /// The correctly rounded value in single precision, where a library has it: a shortcut.
+        single: Option<fn(f32) -> f32>,
+    },
+    /// For every pair of numbers, correctly rounded to double precision.
+    Two {
+        /// The value.
+        value: fn(f64, f64) -> f64,
+        /// In single precision.
+        single: Option<fn(f32, f32) -> f32>,
+    },
+    /// For the samples of that name.
+    Samples,
+}
+
+impl Exact {
+    /// The value for these arguments; `None` where only samples are known.
+    pub fn value(&self, x: &[f64]) -> Option<f64> {
+        match *self {
+            Exact::One { value, .. } => Some(value(x[0])),
+            Exact::Two { value, .. } => Some(value(x[0], x[1])),
+            Exact::Samples => None,
+        }
+    }
+
+    /// The bits of the correctly rounded value in single precision, if a library has it.
+    pub fn single(&self, x: &[u64]) -> Option<u64> {
+        let number = |k: usize| f32::from_bits(x[k] as u32);
+        let value = match *self {
+            Exact::One { single, .. } => single?(number(0)),
+            Exact::Two { single, .. } => single?(number(0), number(1)),
+            Exact::Samples => return None,
+        };
+        Some(value.to_bits().into())
+    }
+
+    /// Whether [`Exact::value`] is correctly rounded in double precision.
+    pub fn is_double(&self) -> bool {
+        matches!(self, Exact::One { double: true, .. } | Exact::Two { .. })
+    }
 }
 
 const ONE: Function = Function {
     name: "",
     text: "",
-    exact: |x| x,
-    exact_double: true,
-    single: None,
+    arity: 1,
+    exact: Exact::Samples,
     range: (-10.0, 10.0),
     wanted: 1.0,
     terms: |_| 0.0,
@@ -39,8 +86,11 @@ macro_rules! known {
         Function {
             name: stringify!($name),
             text: stringify!($name),
-            exact: core_math::$name,
-            single: Some(core_math::$single),
+            exact: Exact::One {
+                value: core_math::$name,
+                double: true,
+                single: Some(core_math::$single),
+            },
             range: $range,
             wanted: $wanted,
             ..ONE
@@ -54,9 +104,25 @@ macro_rules! own {
         Function {
             name: stringify!($name),
             text: stringify!($name),
-            exact: reference::$name,
-            exact_double: false,
+            exact: Exact::One {
+                value: reference::$name,
+                double: false,
+                single: None,
+            },
             range: $range,
+            wanted: $wanted,
+            ..ONE
+        }
+    };
+}
+
+/// A function that only samples are known of.
+macro_rules! sampled {
+    ($name:literal, $arity:literal, $wanted:expr) => {
+        Function {
+            name: $name,
+            text: $name,
+            arity: $arity,
             wanted: $wanted,
             ..ONE
         }
@@ -69,15 +135,19 @@ macro_rules! exact {
         Function {
             name: $name,
             text: $text,
-            exact: $exact,
+            exact: Exact::One {
+                value: $exact,
+                double: true,
+                single: None,
+            },
             wanted: 0.5,
             ..ONE
         }
     };
 }
 
-/// Every function of one argument.
-pub const FUNCTIONS: &[Function] = &[
+/// The functions of real numbers.
+pub const REAL: &[Function] = &[
     known!(exp, expf, (-750.0, 710.0), 1.0),
     known!(exp2, exp2f, (-1080.0, 1024.0), 1.0),
     known!(expm1, expm1f, (-40.0, 710.0), 1.0),
@@ -99,23 +169,16 @@ pub const FUNCTIONS: &[Function] = &[
     known!(asinh, asinhf, (-10.0, 10.0), 1.0),
     known!(acosh, acoshf, (1.0, 10.0), 1.0),
     known!(atanh, atanhf, (-1.0, 1.0), 1.0),
-    Function {
-        name: "logistic",
-        text: "logistic",
-        exact: reference::logistic,
-        exact_double: false,
-        range: (-40.0, 40.0),
-        ..ONE
-    },
+    own!(logistic, (-40.0, 40.0), 1.0),
     known!(erf, erff, (-6.0, 6.0), 2.0),
     known!(erfc, erfcf, (-6.0, 27.0), 2.0),
     own!(erf_inv, (-1.0, 1.0), 2.0),
     Function {
-        terms: reference::lgamma_terms,
+        terms: |x| reference::lgamma_terms(x[0]),
         ..known!(lgamma, lgammaf, (-10.0, 30.0), 2.0)
     },
     Function {
-        terms: reference::digamma_terms,
+        terms: |x| reference::digamma_terms(x[0]),
         ..own!(digamma, (-10.0, 30.0), 2.0)
     },
     own!(bessel_i0e, (-50.0, 50.0), 2.0),
@@ -137,4 +200,85 @@ pub const FUNCTIONS: &[Function] = &[
         "round[rounding_method=1]",
         f64::round_ties_even
     ),
+    Function {
+        name: "pow",
+        text: "pow",
+        arity: 2,
+        exact: Exact::Two {
+            value: core_math::pow,
+            single: Some(core_math::powf),
+        },
+        ..ONE
+    },
+    Function {
+        name: "atan2",
+        text: "atan2",
+        arity: 2,
+        exact: Exact::Two {
+            value: core_math::atan2,
+            single: Some(core_math::atan2f),
+        },
+        ..ONE
+    },
+    Function {
+        name: "rem",
+        text: "rem",
+        arity: 2,
+        exact: Exact::Two {
+            value: |x, y| x % y,
+            single: None,
+        },
+        range: (-1e3, 1e3),
+        wanted: 0.5,
+        ..ONE
+    },
+    Function {
+        name: "div",
+        text: "div",
+        arity: 2,
+        exact: Exact::Two {
+            value: |x, y| x / y,
+            single: Some(|x, y| x / y),
+        },
+        wanted: 0.5,
+        ..ONE
+    },
+    sampled!("igamma", 2, 2.0),
+    sampled!("igammac", 2, 2.0),
+    sampled!("igamma_grad_a", 2, 2.0),
+    sampled!("random_gamma_grad", 2, 2.0),
+    sampled!("zeta", 2, 2.0),
+    sampled!("polygamma", 2, 2.0),
+    sampled!("regularized_incomplete_beta", 3, 2.0),
+];
+
+/// The functions of complex numbers. Errors count in units of the larger part of the result.
+pub const COMPLEX: &[Function] = &[
+    sampled!("exp", 1, 2.0),
+    sampled!("exp2", 1, 2.0),
+    sampled!("expm1", 1, 2.0),
+    sampled!("log", 1, 2.0),
+    sampled!("log2", 1, 2.0),
+    sampled!("log1p", 1, 2.0),
+    sampled!("sqrt", 1, 2.0),
+    sampled!("rsqrt", 1, 2.0),
+    sampled!("cbrt", 1, 2.0),
+    sampled!("sin", 1, 2.0),
+    sampled!("cos", 1, 2.0),
+    sampled!("tan", 1, 2.0),
+    sampled!("asin", 1, 2.0),
+    sampled!("acos", 1, 2.0),
+    sampled!("atan", 1, 2.0),
+    sampled!("sinh", 1, 2.0),
+    sampled!("cosh", 1, 2.0),
+    sampled!("tanh", 1, 2.0),
+    sampled!("asinh", 1, 2.0),
+    sampled!("acosh", 1, 2.0),
+    sampled!("atanh", 1, 2.0),
+    sampled!("logistic", 1, 2.0),
+    sampled!("square", 1, 2.0),
+    sampled!("sign", 1, 2.0),
+    sampled!("mul", 2, 2.0),
+    sampled!("div", 2, 2.0),
+    sampled!("pow", 2, 2.0),
 ];

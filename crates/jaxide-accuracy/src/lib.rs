@@ -12,3 +12,5 @@ pub mod functions;
 pub mod measure;
 pub mod program;
 pub mod reference;
+pub mod results;
+pub mod samples;

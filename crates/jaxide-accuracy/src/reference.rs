@@ -15,7 +15,17 @@ pub fn logistic(x: f64) -> f64 {
 /// `1 - x²`.
 pub fn one_minus_square(x: f64) -> f64 {
     let square = x * x;
-    (1.0 - square) - x.mul_add(x, -square)
+    if square > 1e16 {
+        return -square;
+    }
+    // Exactly, but for the last sum.
+    let (difference, rest) = (1.0 - square, x.mul_add(x, -square));
+    let lost = if square < 1.0 {
+        (1.0 - difference) - square
+    } else {
+        1.0 - (difference + square)
+    };
+    difference + (lost - rest)
 }
 
 /// -1, 0 or 1.

@@ -4,11 +4,11 @@
 //! Errors are relative to the result for positive arguments, at the roots too; for negative ones, relative to the terms that cancel.
 
 use super::expr::{Expr, unary};
-use super::log::{log_of, log_pair, split};
+use super::log::{log_pair, split};
 use super::pair::{Pair, select};
 use super::trig::{cosine_reduced, sine_reduced, tan_reduced};
 use crate::lanes::{Builder, Value};
-use std::f64::consts::PI;
+use std::f64::consts::{FRAC_1_PI, PI};
 
 /// Logarithm of the absolute value of the gamma function; infinite at its poles.
 pub fn lgamma(b: &mut Builder, x: Value) -> Value {
@@ -21,8 +21,16 @@ pub fn lgamma(b: &mut Builder, x: Value) -> Value {
                 // log|Γ(x)| = log(π / |x sin πx|) - log Γ(|x|)
                 let (angle, far) = angle_from_integer(a);
                 let sine = select(far, cosine_reduced(angle), sine_reduced(angle));
-                let l = log_of(a.constant(PI) / (a * sine.value()));
-                [a.eq(f64::INFINITY).select(f64::INFINITY, l - right)]
+                let sine = sine.normal();
+                let d = Pair::product(a, sine.high).plus(a * sine.low);
+                let quotient = pi(a).over(d);
+                let (m, e) = split(quotient.high);
+                // What the quotient lacks enters with the derivative.
+                let rest = quotient.low * (d.high * FRAC_1_PI);
+                let l = log_pair(m - 1.0, e).plus(rest);
+                let result = Pair::sum(l.high, -right).plus(l.low).value();
+                let pole = sine.high.eq(0.0) | a.eq(f64::INFINITY);
+                [pole.select(f64::INFINITY, result)]
             },
             [right],
         );
@@ -42,7 +50,7 @@ pub fn digamma(b: &mut Builder, x: Value) -> Value {
                 let (angle, far) = angle_from_integer(a);
                 let cotangent = tan_reduced(angle, !far);
                 let fraction = a - a.round_even();
-                let pi = Pair::constant(a, PI, 1.2246467991473532e-16);
+                let pi = pi(a);
                 let product = Pair::product(cotangent.high, pi.high);
                 let rest = cotangent.high.fma(pi.low, cotangent.low.fma(pi.high, product.low));
                 let product = Pair::new(product.high, rest).flip(fraction.sign_bits());
@@ -62,9 +70,13 @@ fn angle_from_integer(a: Expr<'_>) -> (Pair<'_>, Expr<'_>) {
     let fraction = (a - a.round_even()).abs();
     let far = fraction.gt(0.25);
     let fraction = far.select(fraction.constant(0.5) - fraction, fraction);
-    let pi = Pair::constant(a, PI, 1.2246467991473532e-16);
+    let pi = pi(a);
     let angle = Pair::product(fraction, pi.high);
     (angle.plus(fraction * pi.low), far)
+}
+
+fn pi(like: Expr<'_>) -> Pair<'_> {
+    Pair::constant(like, PI, 1.2246467991473532e-16)
 }
 
 /// log Γ(z) for z >= -1/2.
@@ -112,7 +124,8 @@ fn digamma_right(z: Expr<'_>) -> Expr<'_> {
     let steps = z.floor();
     let t = z - (steps + 0.5);
     let start = (z.constant(0.0), one);
-    let (n, d) = (1..7).fold(start, |(n, d), j| {
+    let limit = z.by(3, 6);
+    let (n, d) = (1..limit - 1).fold(start, |(n, d), j| {
         let j = f64::from(j);
         let (more, factor) = (steps.gt(j), z - j);
         (more.select(n.fma(factor, d), n), more.select(d * factor, d))
@@ -121,7 +134,7 @@ fn digamma_right(z: Expr<'_>) -> Expr<'_> {
     let (below, twice) = (steps.lt(1.0), steps.lt(0.0));
     let n = below.select(twice.select(-(z + next), -one), n);
     let d = below.select(twice.select(z * next, z), d);
-    let large = z.gt(8.0);
+    let large = z.constant(f64::from(limit)).le(z);
     let quotient = large.select(one, n) / large.select(z, d);
     // ψ by its root r.
     let root = Pair::constant(z, 1.4616321449683622, 9.549995429965697e-17);
@@ -228,18 +241,23 @@ const DIGAMMA_F64: &[f64] = &[
     0.00015403469597016488,
 ];
 
-/// (log z - 1/2z - ψ(z)) z² in powers of 1/z², z >= 8.
+/// (log z - 1/2z - ψ(z)) z² in powers of 1/z², z >= 3 and z >= 6.
 const PSI_F32: &[f64] = &[
-    0.08333333,
-    -0.00833185,
-    0.0038304564,
+    0.083333336,
+    -0.00833357,
+    0.0039755367,
+    -0.0042446614,
+    0.007383053,
+    -0.01091643,
 ];
 const PSI_F64: &[f64] = &[
-    0.08333333333333316,
-    -0.008333333333046542,
-    0.003968253806399432,
-    -0.004166623308773317,
-    0.007569508067818148,
-    -0.020590349795140805,
-    0.061560965962915035,
+    0.08333333333333331,
+    -0.00833333333330576,
+    0.00396825395412824,
+    -0.004166663109316568,
+    0.007575247360137552,
+    -0.021048029733667845,
+    0.08085400036684709,
+    -0.3562252693393743,
+    1.1429726118265344,
 ];

@@ -105,7 +105,9 @@ fn log1p_plus<'a>(x: Expr<'a>, rest: Expr<'a>, more: Expr<'a>) -> Expr<'a> {
     let scale = (u.constant(4.0).bits() - field).as_float();
     let scaled = (x.bits() - field).as_float();
     let f = Pair::ordered_sum(scale.fma(0.25, -1.0), scaled);
-    let l = log_pair(f.high, exponent(field) + more).plus(f.low + rest).value();
+    // The derivative of log(1 + f) by its first terms: what f has lost is in the last place.
+    let rest = f.low.fma(-f.high, f.low) + rest;
+    let l = log_pair(f.high, exponent(field) + more).plus(rest).value();
     let l = at_the_ends(x, -1.0, l);
     x.eq(0.0).select(x, l)
 }

@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn exp2_is_exact_for_whole_numbers() {
-        assert_eq!(through_f64(exp2, 123.67759f32), 1.7008499e37);
+        assert_eq!(through_f64(exp2, 123.67759f32), 1.7008429e37);
         assert_eq!(exp2(709.0), 2f64.powi(709));
         assert_eq!(exp2(-1074.0), f64::from_bits(1));
         assert_eq!(through_f64(exp2, bf16::from_f32(6.0)).to_f32(), 64.0);

@@ -6,24 +6,37 @@ use std::f64::consts::PI;
 
 /// ln |Γ(x)|; ∞ at the poles 0, -1, -2, … and at ±∞.
 pub fn lgamma(x: f64) -> f64 {
+    // The library reflects here, which loses digits.
+    if -0.5 < x && x < 0.0 {
+        return libm::lgamma(1.0 + x) - log(-x);
+    }
     libm::lgamma(x)
 }
 
 /// ψ(x) = Γ'(x) / Γ(x).
 ///
-/// -∞ at both zeros, NaN at the negative whole numbers and at -∞, ∞ at ∞. Shifted up by the
-/// recurrence to where the asymptotic series (DLMF 5.11.2) holds; reflected for negative x.
+/// -∞ at both zeros, NaN at the negative whole numbers and at -∞, ∞ at ∞. Around the positive root by
+/// its Taylor series; elsewhere shifted up by the recurrence to where the asymptotic series (DLMF
+/// 5.11.2) holds; reflected for negative x.
 pub fn digamma(x: f64) -> f64 {
     if x == 0.0 {
         return f64::NEG_INFINITY;
     }
-    if x < 0.0 {
+    if x < -0.5 {
         // The reduced argument is exact, which π·x would not be.
         let reduced = x - x.round_ties_even();
         if reduced == 0.0 || x.is_infinite() {
             return f64::NAN;
         }
-        return digamma(1.0 - x) - PI / tan(PI * reduced);
+        return digamma(-x) - 1.0 / x - PI / tan(PI * reduced);
+    }
+    if x < 1.0 {
+        return digamma(x + 1.0) - 1.0 / x;
+    }
+    if (1.25..1.75).contains(&x) {
+        // The root is the sum of two numbers of double precision.
+        let t = (x - ROOT) - 9.549995429965697e-17;
+        return t * AT_ROOT.iter().rev().fold(0.0, |sum, c| sum * t + c);
     }
     let mut x = x;
     let mut shift = 0.0;
@@ -45,6 +58,35 @@ pub fn digamma(x: f64) -> f64 {
     let series = SERIES.iter().fold(0.0, |acc, c| acc * square + c) * square;
     log(x) - 0.5 / x - series - shift
 }
+
+/// The positive root of ψ.
+const ROOT: f64 = 1.4616321449683622;
+
+/// ψ(r + t) / t in powers of t, r the root of ψ: its derivatives there.
+const AT_ROOT: [f64; 22] = [
+    0.96767224544762117,
+    -0.442763168983592106,
+    0.258499760955651011,
+    -0.163942705442406528,
+    0.107824050691262366,
+    -0.0721995612564547109,
+    0.0488042881641431072,
+    -0.0331611264748473593,
+    0.0225976482322181047,
+    -0.0154247659049489591,
+    0.0105387916166121754,
+    -0.00720453438635686824,
+    0.00492678139572985345,
+    -0.00336980165543932808,
+    0.00230512632673492784,
+    -0.00157693677143019726,
+    0.00107882520191629658,
+    -0.00073807093899600513,
+    0.000504953265834602035,
+    -0.0003454680251063077,
+    0.000236356015640270528,
+    -0.000161706220919748034,
+];
 
 /// lnΓ(x) - ((x - ½) ln x - x + ½ ln 2π) for x ≥ 10: the tail of Stirling's series (DLMF 5.11.1).
 pub(super) fn stirling_tail(x: f64) -> f64 {
