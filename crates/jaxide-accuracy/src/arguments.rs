@@ -90,7 +90,12 @@ pub fn hard(format: Format) -> Vec<u64> {
     ];
     let near = |x: f64| {
         let bits = format.encode(x);
-        (0..9).map(move |k: u64| bits.wrapping_add(k).wrapping_sub(4) & mask(format))
+        let beside = (0..9).map(move |k: u64| bits.wrapping_add(k).wrapping_sub(4) & mask(format));
+        // Libraries differ in what they make of signalling NaNs.
+        beside.map(move |bits| match format.decode(bits) {
+            x if x.is_nan() => format.encode(f64::NAN),
+            _ => bits,
+        })
     };
     CENTRES.iter().flat_map(|&x| near(x).chain(near(-x))).collect()
 }

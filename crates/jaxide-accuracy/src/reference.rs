@@ -95,11 +95,12 @@ fn digamma_positive(x: f64) -> f64 {
     log(x) - 0.5 / x - series - sum
 }
 
-/// What `lgamma` is the difference of: at negative numbers, by reflection, the value at the positive one; between the roots at 1 and 2
-/// their surroundings.
+/// The larger of the terms of reflection, of which `lgamma` at negative numbers is the difference; between the roots at 1 and 2 a
+/// quarter.
 pub fn lgamma_terms(x: f64) -> f64 {
     if x < 0.0 {
-        core_math::lgamma(-x).abs().max(1.0)
+        let (value, right) = (core_math::lgamma(x), core_math::lgamma(-x));
+        (value + right).abs().max(right.abs()).max(1.0)
     } else if x < 3.0 {
         0.25
     } else {
@@ -107,9 +108,14 @@ pub fn lgamma_terms(x: f64) -> f64 {
     }
 }
 
-/// What `digamma` is the difference of, likewise, at negative numbers.
+/// The larger of the terms of reflection, of which `digamma` at negative numbers is the difference.
 pub fn digamma_terms(x: f64) -> f64 {
-    if x < 0.0 { digamma(-x).abs().max(PI) } else { 0.0 }
+    if x < 0.0 {
+        let (value, right) = (digamma(x), digamma(-x));
+        (value - right).abs().max(right.abs()).max(PI)
+    } else {
+        0.0
+    }
 }
 
 /// `e^-|x| I₀(x)`, by its power series and its asymptotic one.

@@ -212,9 +212,9 @@ signs of zeros count too: a wrong one is an infinite error.
 a number is the length of a list: a third each spread over all bit patterns, evenly over the usual range, and towards zero. Hard
 arguments are always among them: beside powers, roots, poles, overflow and underflow, and those next to multiples of π/2.
 
-**What is small where results are differences.** Errors count in units of the result, at roots too, except: `lgamma` below 3 counts in units of 1/4
-at least, and below 0 in units of log Γ(|x|) or 1; `digamma` below 0 in units of ψ(|x|) or π. Complex numbers count in units of the larger
-part of the result.
+**Where results are differences.** Errors count in units of the result, at roots too, with two exceptions. Between the roots of `lgamma` at 1
+and 2, and up to 3, they count in units of at least 1/4. At negative numbers `lgamma` and `digamma` are differences by reflection, and
+errors count in units of the larger term (at least 1 and π). Complex numbers count in units of the larger part of the result.
 
 **JAX** is 0.12.0.1 on the same machine (`python/jax_results.py`), its jitted functions, over the same arguments or each 1009th. It takes subnormal numbers for zero: arguments
 and results of that kind are left out of its column alone.

@@ -92,7 +92,7 @@ fn lgamma_right(z: Expr<'_>) -> Expr<'_> {
     let divides = steps.lt(1.0);
     let below = z * steps.lt(0.0).select(z + 1.0, one);
     let p = divides.select(below, above).abs();
-    let large = z.gt(8.25);
+    let large = z.constant(8.25).le(z);
     let (m, e) = split(large.select(z, p));
     let l = log_pair(m - 1.0, e);
     // Next to 1 the first term of log z = t - … joins the polynomial, with which it cancels.
@@ -120,25 +120,30 @@ fn lgamma_right(z: Expr<'_>) -> Expr<'_> {
 /// ψ(z) for z >= -1/2.
 fn digamma_right(z: Expr<'_>) -> Expr<'_> {
     let one = z.constant(1.0);
-    // ψ(z) = ψ(t + 3/2) + n / d, t in [-1/2, 1/2), where n / d is the sum of the reciprocals in between.
+    // ψ(z) = ψ(2 + t) + n / d, t in [-1, 1), where n / d is the sum of the reciprocals in between.
     let steps = z.floor();
-    let t = z - (steps + 0.5);
-    let start = (z.constant(0.0), one);
-    let limit = z.by(3, 6);
-    let (n, d) = (1..limit - 1).fold(start, |(n, d), j| {
-        let j = f64::from(j);
-        let (more, factor) = (steps.gt(j), z - j);
-        (more.select(n.fma(factor, d), n), more.select(d * factor, d))
-    });
-    let next = z + 1.0;
     let (below, twice) = (steps.lt(1.0), steps.lt(0.0));
-    let n = below.select(twice.select(-(z + next), -one), n);
-    let d = below.select(twice.select(z * next, z), d);
-    let large = z.constant(f64::from(limit)).le(z);
+    let next = z + 1.0;
+    let n = twice.select(-(z + next), -one);
+    let d = twice.select(z * next, z);
+    let base = below.select(twice.select(z + 2.0, next), z);
+    let (n, d) = (below.select(n, z.constant(0.0)), below.select(d, one));
+    // Above 3, where double precision needs it.
+    let (n, d, base) = if z.by(true, false) {
+        (n, d, base)
+    } else {
+        let (first, second) = (z - 1.0, z - 2.0);
+        let (above, far) = (z.constant(3.0).le(z), z.constant(4.0).le(z));
+        let n = above.select(far.select(first + second, one), n);
+        let d = above.select(far.select(first * second, first), d);
+        (n, d, above.select(far.select(second, first), base))
+    };
+    let t = base - 2.0;
+    let large = z.constant(z.by(3.0, 5.0)).le(z);
     let quotient = large.select(one, n) / large.select(z, d);
     // ψ by its root r.
     let root = Pair::constant(z, 1.4616321449683622, 9.549995429965697e-17);
-    let from_root = (t - (root.high - 1.5)) - root.low;
+    let from_root = (t - (root.high - 2.0)) - root.low;
     let small = from_root.fma(t.poly(t.by(DIGAMMA_F32, DIGAMMA_F64)), quotient);
     // log z - 1/2z - 1/12z² + …
     let (m, e) = split(z);
@@ -201,47 +206,56 @@ const STIRLING_F64: &[f64] = &[
     -0.001648638594952827,
 ];
 
-/// ψ(3/2 + t) / (3/2 + t - r), r the root, |t| <= 1/2.
+/// ψ(2 + t) / (2 + t - r), r the root, |t| <= 1.
 const DIGAMMA_F32: &[f64] = &[
-    0.9510559,
-    -0.4236275,
-    0.24054192,
-    -0.1483989,
-    0.09499767,
-    -0.062055625,
-    0.04073672,
-    -0.025787927,
-    0.017551523,
-    -0.016372731,
-    0.010287042,
+    0.7853075,
+    -0.26073897,
+    0.10899977,
+    -0.04955039,
+    0.023453742,
+    -0.011346179,
+    0.0055048186,
+    -0.002700318,
+    0.0015021181,
+    -0.0007731984,
+    0.00012964565,
+    -4.3711116e-05,
+    0.00021561359,
+    -0.000114125774,
 ];
 const DIGAMMA_F64: &[f64] = &[
-    0.9510558760318328,
-    -0.4236274212814606,
-    0.24054248424080238,
-    -0.14840492305388428,
-    0.09498872445127539,
-    -0.06192213327527623,
-    0.04076083401894433,
-    -0.026975796666456327,
-    0.017907246221169078,
-    -0.011908219984767378,
-    0.00792705613942226,
-    -0.005279938623813184,
-    0.0035177454801517726,
-    -0.00234548482764545,
-    0.0015658567175236132,
-    -0.0010365046201155233,
-    0.0006797622748852861,
-    -0.0004858169303414683,
-    0.0003554081207955805,
-    -0.00014502483121949086,
-    4.6054245673296136e-05,
-    -0.00017806434533072107,
-    0.00015403469597016488,
+    0.7853075386041053,
+    -0.26073895468300085,
+    0.10899991701762388,
+    -0.049551032917749205,
+    0.023447309597808948,
+    -0.011338432550155382,
+    0.005552254169969941,
+    -0.002739572944997685,
+    0.0013581422030101771,
+    -0.0006753126889027662,
+    0.0003364323046812081,
+    -0.00016781989652064026,
+    8.377992884859155e-05,
+    -4.182447343897822e-05,
+    2.089105890633343e-05,
+    -1.0510745529497928e-05,
+    5.269792255486969e-06,
+    -2.4759028684973677e-06,
+    1.2108408525596718e-06,
+    -8.61020083364191e-07,
+    4.624202767703381e-07,
+    6.086258372762713e-08,
+    -5.650885832872322e-08,
+    -2.0254396796893709e-07,
+    1.1523162621121104e-07,
+    6.23598402161154e-08,
+    -3.5589472192814815e-08,
+    -1.910943085888515e-08,
+    1.0177548708520354e-08,
 ];
 
-/// (log z - 1/2z - ψ(z)) z² in powers of 1/z², z >= 3 and z >= 6.
+/// (log z - 1/2z - ψ(z)) z² in powers of 1/z², z >= 3 and z >= 5.
 const PSI_F32: &[f64] = &[
     0.083333336,
     -0.00833357,
@@ -251,13 +265,15 @@ const PSI_F32: &[f64] = &[
     -0.01091643,
 ];
 const PSI_F64: &[f64] = &[
-    0.08333333333333331,
-    -0.00833333333330576,
-    0.00396825395412824,
-    -0.004166663109316568,
-    0.007575247360137552,
-    -0.021048029733667845,
-    0.08085400036684709,
-    -0.3562252693393743,
-    1.1429726118265344,
+    0.08333333333333333,
+    -0.008333333333327636,
+    0.003968253965632372,
+    -0.004166666039211433,
+    0.007575667645699355,
+    -0.02108447020000777,
+    0.08281301858297906,
+    -0.42073245720470565,
+    2.366629934362745,
+    -11.371439005686668,
+    30.621249556423734,
 ];

@@ -149,11 +149,32 @@ fn upper_fraction(a: f64, x: f64) -> f64 {
 /// x^a e^-x / Γ(a), without the cancellation of its logarithm's terms for larger a.
 fn density_times_x(a: f64, x: f64) -> f64 {
     if a < 10.0 {
+        let gamma = libm::tgamma(a + 1.0);
+        if x < 700.0 {
+            return pow(x, a) * exp(-x) / gamma * a;
+        }
         let half = exp(-0.5 * x);
-        return pow(x, a) * half * half / libm::tgamma(a + 1.0) * a;
+        return pow(x, a) * half * half / gamma * a;
     }
-    let exponent = -a * minus_log1p((x - a) / a) - stirling_tail(a);
-    exp(exponent) * sqrt(a / (2.0 * PI))
+    // (x/a)^a e^(a-x) from powers, whose errors do not grow with the exponent; what the quotient and the difference lose is
+    // a factor next to 1.
+    let (ratio, difference) = (x / a, a - x);
+    let part = difference - a;
+    let lost = (a - (difference - part)) - (x + part);
+    let rest = (-ratio).mul_add(a, x) * (a / x) + lost - stirling_tail(a);
+    let direct = pow(ratio, a) * exp(difference);
+    let power = if direct.is_normal() {
+        direct
+    } else {
+        let half = pow(ratio, 0.5 * a) * exp(0.5 * difference);
+        half * half
+    };
+    let scale = sqrt(a / (2.0 * PI));
+    if power.is_normal() {
+        power * exp(rest) * scale
+    } else {
+        exp(-a * minus_log1p((x - a) / a) - stirling_tail(a)) * scale
+    }
 }
 
 /// What must have settled before an expansion stops.
