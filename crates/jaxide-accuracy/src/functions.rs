@@ -259,12 +259,30 @@ pub const REAL: &[Function] = &[
         wanted: 0.5,
         ..ONE
     },
-    sampled!("igamma", 2, 2.0),
-    sampled!("igammac", 2, 2.0),
-    sampled!("igamma_grad_a", 2, 2.0),
-    sampled!("zeta", 2, 2.0),
-    sampled!("polygamma", 2, 2.0),
-    sampled!("regularized_incomplete_beta", 3, 2.0),
+    Function {
+        double: Some(128.0),
+        ..sampled!("igamma", 2, 2.0)
+    },
+    Function {
+        double: Some(128.0),
+        ..sampled!("igammac", 2, 2.0)
+    },
+    Function {
+        double: Some(16384.0),
+        ..sampled!("igamma_grad_a", 2, 2.0)
+    },
+    Function {
+        double: Some(4.0),
+        ..sampled!("zeta", 2, 2.0)
+    },
+    Function {
+        double: Some(8.0),
+        ..sampled!("polygamma", 2, 2.0)
+    },
+    Function {
+        double: Some(4096.0),
+        ..sampled!("regularized_incomplete_beta", 3, 2.0)
+    },
 ];
 
 /// The functions of complex numbers. Errors count in units of the larger part of the result.
@@ -277,7 +295,6 @@ pub const COMPLEX: &[Function] = &[
     sampled!("log1p", 1, 2.0),
     sampled!("sqrt", 1, 2.0),
     sampled!("rsqrt", 1, 2.0),
-    sampled!("cbrt", 1, 2.0),
     sampled!("sin", 1, 2.0),
     sampled!("cos", 1, 2.0),
     sampled!("tan", 1, 2.0),

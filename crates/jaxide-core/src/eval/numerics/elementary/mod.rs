@@ -111,7 +111,15 @@ pub fn atanh(x: f64) -> f64 {
 
 /// The logistic function 1 / (1 + e^-x).
 pub fn logistic(x: f64) -> f64 {
-    1.0 / (1.0 + exp(-x))
+    if x.abs() < 1.0 {
+        return 0.5 + 0.5 * tanh(0.5 * x);
+    }
+    let e = exp(-x.abs());
+    let sum = 1.0 + e;
+    // What the sum has lost, which divides too.
+    let lost = (e - (sum - 1.0)) / sum;
+    let quotient = if x < 0.0 { e } else { 1.0 } / sum;
+    quotient - quotient * lost
 }
 
 /// The square root; keeps -0.

@@ -39,7 +39,8 @@ pub fn igammac(a: f64, x: f64) -> f64 {
         0.0
     } else if a >= LARGE_ORDER {
         LargeOrder::new(a, x).upper()
-    } else if x >= 1.0 && x >= a {
+    } else if x >= 0.25 && x >= a {
+        // From here on the fraction converges, slowly below 1.
         upper_fraction(a, x)
     } else {
         1.0 - lower_series(a, x)
@@ -48,11 +49,11 @@ pub fn igammac(a: f64, x: f64) -> f64 {
 
 /// ∂P(a, x)/∂a.
 ///
-/// 0 for x = 0; NaN for negative x, for a ≤ 0 and for an infinite argument. Zero, as in JAX, where
-/// x^a e^-x / Γ(a) is below the reciprocal of the dtype's largest number.
+/// 0 for x = 0; NaN for negative x, for a ≤ 0 and for an infinite argument. Zero where x^a e^-x / Γ(a)
+/// is below the reciprocal of the largest `f64` (in JAX, of the largest number of the dtype).
 pub fn igamma_grad_a<T: Real>(a: T, x: T) -> T {
     let (wide_a, wide_x) = (a.to_f64(), x.to_f64());
-    T::round_from(match derivative_case::<T>(wide_a, wide_x) {
+    T::round_from(match derivative_case::<f64>(wide_a, wide_x) {
         Case::Fixed(value) => value,
         Case::Large(large) => large.lower_by_order(),
         Case::Expansion { steps: 0, .. } => -0.0,
