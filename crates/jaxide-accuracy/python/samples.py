@@ -85,6 +85,12 @@ def by_order(a, x):
         return +((lower(a + h, x) - lower(a - h, x)) / (2 * h))
 
 
+def digits(value):
+    """Of what is computed with so many digits after the point, however small it is."""
+    with mpmath.workdps(250):
+        return +value()
+
+
 def reals():
     root = 1.4616321449683622
     unary = [[log_uniform(1e-6, 1e6)] for _ in range(80)]
@@ -105,8 +111,8 @@ def reals():
     real("igammac", upper, around_order(300))
     real("igamma_grad_a", by_order, around_order(200))
     list(around_order(200))
-    real("zeta", mpmath.zeta, [(1 + log_uniform(0.01, 60), log_uniform(0.01, 1e4)) for _ in range(300)])
-    real("polygamma", lambda n, x: mpmath.polygamma(int(n), x),
+    real("zeta", lambda s, a: digits(lambda: mpmath.zeta(s, a)), [(1 + log_uniform(0.01, 60), log_uniform(0.01, 1e4)) for _ in range(300)])
+    real("polygamma", lambda n, x: digits(lambda: mpmath.polygamma(int(n), x)),
          [(random.randint(0, 12), log_uniform(0.05, 1e3)) for _ in range(300)])
     betas = []
     for k in range(300):

@@ -1,6 +1,6 @@
 //! The regularised incomplete gamma functions and their derivatives by the order.
 
-use super::super::elementary::{exp, log, pow, sqrt};
+use super::super::elementary::{exp, expm1, log, pow, sqrt};
 use super::super::float::Real;
 use super::gamma::{minus_log1p, stirling_tail};
 use super::large_gamma::{LARGE_ORDER, LargeOrder};
@@ -39,9 +39,10 @@ pub fn igammac(a: f64, x: f64) -> f64 {
         0.0
     } else if a >= LARGE_ORDER {
         LargeOrder::new(a, x).upper()
-    } else if x >= 0.25 && x >= a {
-        // From here on the fraction converges, slowly below 1.
+    } else if x >= 2.0 && x >= a {
         upper_fraction(a, x)
+    } else if a < 1.0 {
+        upper_of_small_order(a, x)
     } else {
         1.0 - lower_series(a, x)
     }
@@ -145,6 +146,44 @@ fn lower_series(a: f64, x: f64) -> f64 {
 fn upper_fraction(a: f64, x: f64) -> f64 {
     let (fraction, _) = continued_fraction(a, x, MAX_STEPS, Until::ValueSettles);
     density_times_x(a, x) * fraction
+}
+
+/// Q(a, x) for a below 1 and x below 2, where it may be small beside P: with u = x^a / Γ(a + 1) it is 1 - u - u Σ a (-x)ⁿ / ((a + n) n!), n ≥ 1
+/// (DLMF 8.7.1).
+fn upper_of_small_order(a: f64, x: f64) -> f64 {
+    let minus_one = expm1(a * log(x) - log_gamma_1p(a));
+    let (mut term, mut sum) = (1.0, 0.0);
+    for n in 1..30 {
+        let n = f64::from(n);
+        term *= -x / n;
+        sum += term * (a / (a + n));
+    }
+    -(minus_one + (1.0 + minus_one) * sum)
+}
+
+/// ln Γ(1 + a) for 0 ≤ a < 1, relative to a.
+fn log_gamma_1p(a: f64) -> f64 {
+    if a > 0.1 {
+        return lgamma(1.0 + a);
+    }
+    // (-1)ⁿ ζ(n) / n from n = 2 on (DLMF 5.7.3), and -γ.
+    const SERIES: [f64; 14] = [
+        -0.5772156649015329,
+        0.8224670334241132,
+        -0.40068563438653143,
+        0.27058080842778454,
+        -0.20738555102867398,
+        0.1695571769974082,
+        -0.1440498967688461,
+        0.12550966952474304,
+        -0.11133426586956469,
+        0.1000994575127818,
+        -0.09095401714582904,
+        0.083353840546109,
+        -0.0769325164113522,
+        0.07143294629536134,
+    ];
+    a * SERIES.iter().rev().fold(0.0, |sum, c| sum * a + c)
 }
 
 /// x^a e^-x / Γ(a), without the cancellation of its logarithm's terms for larger a.
