@@ -97,7 +97,10 @@ pub fn hard(format: Format) -> Vec<u64> {
             _ => bits,
         })
     };
-    CENTRES.iter().flat_map(|&x| near(x).chain(near(-x))).collect()
+    CENTRES
+        .iter()
+        .flat_map(|&x| near(x).chain(near(-x)))
+        .collect()
 }
 
 fn mask(format: Format) -> u64 {
@@ -140,7 +143,10 @@ pub fn arguments(function: &Function, format: Format, every: u64, count: u64) ->
             let pairs = few.iter().flat_map(|&x| few.iter().map(move |&y| (x, y)));
             let (first, last) = pairs.unzip();
             (
-                vec![(0..count).map(number).collect(), (0..count).map(second).collect()],
+                vec![
+                    (0..count).map(number).collect(),
+                    (0..count).map(second).collect(),
+                ],
                 vec![first, last],
             )
         }

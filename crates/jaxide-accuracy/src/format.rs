@@ -177,15 +177,30 @@ mod tests {
         let one = Format::F32.encode(1.0);
         assert_eq!(Format::F32.error(one, 1.0, 0.0, 0.0), 0.0);
         assert_eq!(Format::F32.error(one + 1, 1.0, 0.0, 0.0), 1.0);
-        assert_eq!(Format::F32.error(one + 1, 1.0 + 2f64.powi(-24), 0.0, 0.0), 0.5);
-        assert_eq!(Format::F64.error(1f64.to_bits(), 1.0, 2f64.powi(-54), 0.0), 0.25);
+        assert_eq!(
+            Format::F32.error(one + 1, 1.0 + 2f64.powi(-24), 0.0, 0.0),
+            0.5
+        );
+        assert_eq!(
+            Format::F64.error(1f64.to_bits(), 1.0, 2f64.powi(-54), 0.0),
+            0.25
+        );
         assert_eq!(Format::F32.error(one, f64::NAN, 0.0, 0.0), f64::INFINITY);
         let minus_zero = Format::F32.encode(-0.0);
         assert_eq!(Format::F32.error(minus_zero, 0.0, 0.0, 0.0), f64::INFINITY);
-        assert_eq!(Format::F32.error(minus_zero, -1e-60, 0.0, 0.0), 1e-60 / 2f64.powi(-149));
+        assert_eq!(
+            Format::F32.error(minus_zero, -1e-60, 0.0, 0.0),
+            1e-60 / 2f64.powi(-149)
+        );
         let infinity = Format::F32.encode(f64::INFINITY);
-        assert_eq!(Format::F32.error(infinity, f64::from(f32::MAX), 0.0, 0.0), 1.0);
-        assert_eq!(Format::F32.error(infinity, 2.0, 0.0, 0.0), 2f64.powi(128) / 2f64.powi(-22) - 2f64.powi(23));
+        assert_eq!(
+            Format::F32.error(infinity, f64::from(f32::MAX), 0.0, 0.0),
+            1.0
+        );
+        assert_eq!(
+            Format::F32.error(infinity, 2.0, 0.0, 0.0),
+            2f64.powi(128) / 2f64.powi(-22) - 2f64.powi(23)
+        );
         // Roots: units of the floor.
         assert_eq!(Format::F32.error(one, 1.0 + 2f64.powi(-20), 0.0, 8.0), 1.0);
     }

@@ -214,7 +214,11 @@ pub const REAL: &[Function] = &[
     Function {
         wanted: 2.0,
         range: (-2.0, 2.0),
-        ..exact!("one_minus_square", "one_minus_square", reference::one_minus_square)
+        ..exact!(
+            "one_minus_square",
+            "one_minus_square",
+            reference::one_minus_square
+        )
     },
     exact!("square", "square", |x| x * x),
     exact!("neg", "neg", |x| -x),

@@ -95,7 +95,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     for (complex, functions) in [(false, REAL), (true, COMPLEX)] {
         for function in functions.iter().filter(|f| chosen(&options.only, f.name)) {
-            for format in Format::ALL.into_iter().filter(|f| chosen(&options.formats, f.name())) {
+            for format in Format::ALL
+                .into_iter()
+                .filter(|f| chosen(&options.formats, f.name()))
+            {
                 if complex && format.size() < 4 {
                     continue;
                 }
@@ -115,7 +118,11 @@ fn main() -> Result<(), Box<dyn Error>> {
                         format.name(),
                         backend,
                         found.error,
-                        if found.error > function.wanted { "***" } else { "   " },
+                        if found.error > function.wanted {
+                            "***"
+                        } else {
+                            "   "
+                        },
                         found.count,
                         found.at,
                         found.got,
@@ -192,24 +199,48 @@ fn here(
 }
 
 /// The file of a list of arguments or results for JAX.
-fn path(folder: &Path, function: &Function, format: Format, complex: bool, part: usize, end: &str) -> PathBuf {
+fn path(
+    folder: &Path,
+    function: &Function,
+    format: Format,
+    complex: bool,
+    part: usize,
+    end: &str,
+) -> PathBuf {
     let kind = if complex { "complex" } else { "real" };
-    folder.join(format!("{kind}.{}.{}.{part}.{end}", format.name(), function.name))
+    folder.join(format!(
+        "{kind}.{}.{}.{part}.{end}",
+        format.name(),
+        function.name
+    ))
 }
 
 /// The lists for JAX: those of measuring, and the samples last.
-fn all_lists(options: &Options, function: &Function, format: Format, complex: bool) -> (Vec<Vec<Vec<u64>>>, bool) {
+fn all_lists(
+    options: &Options,
+    function: &Function,
+    format: Format,
+    complex: bool,
+) -> (Vec<Vec<Vec<u64>>>, bool) {
     let mut all: Vec<Vec<Vec<u64>>> = lists(options, function, format, complex)
         .iter()
         .map(|list| list.get(0..list.count()))
         .collect();
-    let samples = (format.size() >= 4).then(|| sample_arguments(function, format, complex)).flatten();
+    let samples = (format.size() >= 4)
+        .then(|| sample_arguments(function, format, complex))
+        .flatten();
     let sampled = samples.is_some();
     all.extend(samples);
     (all, sampled)
 }
 
-fn export(folder: &Path, options: &Options, function: &Function, format: Format, complex: bool) -> std::io::Result<()> {
+fn export(
+    folder: &Path,
+    options: &Options,
+    function: &Function,
+    format: Format,
+    complex: bool,
+) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
     let (all, _) = all_lists(options, function, format, complex);
     for (part, columns) in all.iter().enumerate() {
@@ -218,7 +249,10 @@ fn export(folder: &Path, options: &Options, function: &Function, format: Format,
         } else {
             columns.clone()
         };
-        let content: Vec<u8> = columns.iter().flat_map(|list| bytes(format, list)).collect();
+        let content: Vec<u8> = columns
+            .iter()
+            .flat_map(|list| bytes(format, list))
+            .collect();
         std::fs::write(path(folder, function, format, complex, part, "in"), content)?;
     }
     Ok(())
@@ -251,5 +285,9 @@ fn import(
         total = total.merge(found);
     }
     let every = stride(&lists(options, function, format, complex));
-    Ok(if total.count > 0 { vec![(JAX, total, every)] } else { vec![] })
+    Ok(if total.count > 0 {
+        vec![(JAX, total, every)]
+    } else {
+        vec![]
+    })
 }

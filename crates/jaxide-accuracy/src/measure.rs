@@ -39,7 +39,11 @@ impl Measurement {
     /// The larger of two errors, of all arguments together.
     pub fn merge(self, other: Measurement) -> Measurement {
         let count = self.count + other.count;
-        let larger = if other.error > self.error { other } else { self };
+        let larger = if other.error > self.error {
+            other
+        } else {
+            self
+        };
         Measurement { count, ..larger }
     }
 }
@@ -81,8 +85,14 @@ impl Arguments {
 /// Numbers of a format as the bytes of an array.
 pub fn bytes(format: Format, bits: &[u64]) -> Vec<u8> {
     match format.size() {
-        2 => bits.iter().flat_map(|&b| (b as u16).to_le_bytes()).collect(),
-        4 => bits.iter().flat_map(|&b| (b as u32).to_le_bytes()).collect(),
+        2 => bits
+            .iter()
+            .flat_map(|&b| (b as u16).to_le_bytes())
+            .collect(),
+        4 => bits
+            .iter()
+            .flat_map(|&b| (b as u32).to_le_bytes())
+            .collect(),
         _ => bits.iter().flat_map(|&b| b.to_le_bytes()).collect(),
     }
 }
@@ -121,7 +131,9 @@ pub fn errors(
         };
         if !skip(x, exact) {
             let error = format.error(got, exact, 0.0, (function.terms)(x));
-            found.take(error, || [x.to_vec(), vec![format.decode(got)], vec![exact]]);
+            found.take(error, || {
+                [x.to_vec(), vec![format.decode(got)], vec![exact]]
+            });
         }
     }
     if rounded > 0 {
@@ -143,7 +155,13 @@ pub fn measure(
     threads: usize,
 ) -> Result<Measurement, Error> {
     let block = BLOCK.min(arguments.count().max(1) as usize);
-    let program = Program::new(function.text, function.arity, format.dtype(), block, backend)?;
+    let program = Program::new(
+        function.text,
+        function.arity,
+        format.dtype(),
+        block,
+        backend,
+    )?;
     let next = AtomicU64::new(0);
     let total = Mutex::new(Ok(Measurement::default()));
     let work = || -> Result<Measurement, Error> {
@@ -170,7 +188,9 @@ pub fn measure(
         for _ in 0..threads {
             scope.spawn(|| {
                 let found = work();
-                let mut total = total.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                let mut total = total
+                    .lock()
+                    .unwrap_or_else(|poisoned| poisoned.into_inner());
                 let before = std::mem::replace(&mut *total, Ok(Measurement::default()));
                 *total = match (before, found) {
                     (Ok(a), Ok(b)) => Ok(a.merge(b)),
@@ -185,7 +205,11 @@ pub fn measure(
 }
 
 /// The arguments of the samples of a function, as bits of a format: a list for each argument, or for each part of one.
-pub fn sample_arguments(function: &Function, format: Format, complex: bool) -> Option<Vec<Vec<u64>>> {
+pub fn sample_arguments(
+    function: &Function,
+    format: Format,
+    complex: bool,
+) -> Option<Vec<Vec<u64>>> {
     let samples = crate::samples::samples(&file(function, complex), columns(function, complex))?;
     let encode = |list: &Vec<f64>| list.iter().map(|&x| format.encode(x)).collect();
     Some(samples.arguments.iter().map(encode).collect())
@@ -196,7 +220,11 @@ fn file(function: &Function, complex: bool) -> String {
 }
 
 fn columns(function: &Function, complex: bool) -> usize {
-    if complex { 2 * function.arity } else { function.arity }
+    if complex {
+        2 * function.arity
+    } else {
+        function.arity
+    }
 }
 
 /// The errors of results `got` for the samples of a function, as bits: of a complex one the parts of each after each other.
@@ -217,7 +245,11 @@ pub fn sample_errors(
     let finite = |x: f64| format.decode(format.encode(x)).is_finite();
     for (k, &(value, rest)) in samples.values.iter().enumerate() {
         let x: Vec<f64> = samples.arguments.iter().map(|list| list[k]).collect();
-        let size = if complex { value.abs().max(rest.abs()) } else { value };
+        let size = if complex {
+            value.abs().max(rest.abs())
+        } else {
+            value
+        };
         if !finite(size) || skip(&x, size) {
             continue;
         }
@@ -225,15 +257,27 @@ pub fn sample_errors(
             let got = [got[2 * k], got[2 * k + 1]];
             let part = |part: usize, exact: f64| {
                 // The sign of a zero part is no matter of accuracy.
-                let bits = if format.decode(got[part]) == 0.0 { format.encode(0f64.copysign(exact)) } else { got[part] };
+                let bits = if format.decode(got[part]) == 0.0 {
+                    format.encode(0f64.copysign(exact))
+                } else {
+                    got[part]
+                };
                 format.error(bits, exact, 0.0, size)
             };
             let error = part(0, value).max(part(1, rest));
-            let place = || [x.clone(), got.map(|bits| format.decode(bits)).to_vec(), vec![value, rest]];
+            let place = || {
+                [
+                    x.clone(),
+                    got.map(|bits| format.decode(bits)).to_vec(),
+                    vec![value, rest],
+                ]
+            };
             found.take(error, place);
         } else {
             let error = format.error(got[k], value, rest, (function.terms)(&x));
-            found.take(error, || [x.clone(), vec![format.decode(got[k])], vec![value]]);
+            found.take(error, || {
+                [x.clone(), vec![format.decode(got[k])], vec![value]]
+            });
         }
     }
     found
@@ -260,15 +304,28 @@ pub fn measure_samples(
     };
     let program = Program::new(function.text, function.arity, dtype, length, backend)?;
     let operands: Vec<Vec<u8>> = if complex {
-        lists.chunks(2).map(|parts| bytes(format, &interleave(parts))).collect()
+        lists
+            .chunks(2)
+            .map(|parts| bytes(format, &interleave(parts)))
+            .collect()
     } else {
         lists.iter().map(|list| bytes(format, list)).collect()
     };
     let got = numbers(format, &program.run(&operands)?);
-    Ok(Some(sample_errors(function, format, complex, &got, |_, _| false)))
+    Ok(Some(sample_errors(
+        function,
+        format,
+        complex,
+        &got,
+        |_, _| false,
+    )))
 }
 
 /// Real and imaginary parts, each pair after the other.
 pub fn interleave(parts: &[Vec<u64>]) -> Vec<u64> {
-    parts[0].iter().zip(&parts[1]).flat_map(|(&re, &im)| [re, im]).collect()
+    parts[0]
+        .iter()
+        .zip(&parts[1])
+        .flat_map(|(&re, &im)| [re, im])
+        .collect()
 }

@@ -50,7 +50,10 @@ impl Program {
         backend: Backend,
     ) -> Result<Program, Error> {
         let names = &["a", "b", "c"][..arity];
-        let inputs: Vec<String> = names.iter().map(|name| format!("{name}:{dtype}[{length}]")).collect();
+        let inputs: Vec<String> = names
+            .iter()
+            .map(|name| format!("{name}:{dtype}[{length}]"))
+            .collect();
         let text = format!(
             "{{ lambda ; {}. let d:{dtype}[{length}] = {operation} {} in (d,) }}",
             inputs.join(" "),

@@ -9,7 +9,11 @@ use std::f64::consts::{FRAC_2_SQRT_PI, PI};
 /// `1 / (1 + e^-x)`.
 pub fn logistic(x: f64) -> f64 {
     let e = exp(-x.abs());
-    if x < 0.0 { e / (1.0 + e) } else { 1.0 / (1.0 + e) }
+    if x < 0.0 {
+        e / (1.0 + e)
+    } else {
+        1.0 / (1.0 + e)
+    }
 }
 
 /// `1 - x²`.
@@ -30,7 +34,11 @@ pub fn one_minus_square(x: f64) -> f64 {
 
 /// -1, 0 or 1.
 pub fn sign(x: f64) -> f64 {
-    if x == 0.0 || x.is_nan() { x } else { 1f64.copysign(x) }
+    if x == 0.0 || x.is_nan() {
+        x
+    } else {
+        1f64.copysign(x)
+    }
 }
 
 /// The inverse of `erf`, from it by Newton's iteration.
@@ -47,7 +55,11 @@ pub fn erf_inv(x: f64) -> f64 {
     }
     // From the asymptotic form, and from below, where the iteration rises without overshooting.
     let tail = 1.0 - a;
-    let mut y = if a < 0.5 { a / FRAC_2_SQRT_PI } else { (-log(tail)).sqrt() * 0.5 };
+    let mut y = if a < 0.5 {
+        a / FRAC_2_SQRT_PI
+    } else {
+        (-log(tail)).sqrt() * 0.5
+    };
     for _ in 0..200 {
         let slope = FRAC_2_SQRT_PI * exp(-y * y);
         let missing = if a < 0.5 { a - erf(y) } else { erfc(y) - tail };
@@ -91,7 +103,8 @@ fn digamma_positive(x: f64) -> f64 {
         x += 1.0;
     }
     let z = 1.0 / (x * x);
-    let series = z * (1.0 / 12.0 - z * (1.0 / 120.0 - z * (1.0 / 252.0 - z * (1.0 / 240.0 - z / 132.0))));
+    let series =
+        z * (1.0 / 12.0 - z * (1.0 / 120.0 - z * (1.0 / 252.0 - z * (1.0 / 240.0 - z / 132.0))));
     log(x) - 0.5 / x - series - sum
 }
 

@@ -110,8 +110,18 @@ pub fn page(results: &Results) -> String {
     for (complex, functions, formats, title) in [
         (false, REAL, &[Format::F32][..], "Single precision"),
         (false, REAL, &[Format::F64][..], "Double precision"),
-        (false, REAL, &[Format::F16, Format::Bf16][..], "Sixteen bits"),
-        (true, COMPLEX, &[Format::F32, Format::F64][..], "Complex numbers"),
+        (
+            false,
+            REAL,
+            &[Format::F16, Format::Bf16][..],
+            "Sixteen bits",
+        ),
+        (
+            true,
+            COMPLEX,
+            &[Format::F32, Format::F64][..],
+            "Complex numbers",
+        ),
     ] {
         let _ = write!(page, "\n## {title}\n\n| Function | Type | Wanted |");
         for (_, name) in COLUMNS {
@@ -145,7 +155,12 @@ fn row(page: &mut String, results: &Results, complex: bool, function: &Function,
         (true, Format::F64) => "c128",
         (true, _) => "c64",
     };
-    let _ = write!(page, "| `{}` | {dtype} | {} |", function.name, wanted(function, format));
+    let _ = write!(
+        page,
+        "| `{}` | {dtype} | {} |",
+        function.name,
+        wanted(function, format)
+    );
     for figure in figures {
         let _ = match figure {
             Some(figure) if figure.every == native.every => {
@@ -248,6 +263,9 @@ mod tests {
         let root = concat!(env!("CARGO_MANIFEST_DIR"), "/");
         let results = parse(&std::fs::read_to_string(format!("{root}results.tsv")).unwrap());
         let written = std::fs::read_to_string(format!("{root}../../docs/accuracy.md")).unwrap();
-        assert!(written == page(&results), "run: cargo run -p jaxide-accuracy -- --page docs/accuracy.md");
+        assert!(
+            written == page(&results),
+            "run: cargo run -p jaxide-accuracy -- --page docs/accuracy.md"
+        );
     }
 }

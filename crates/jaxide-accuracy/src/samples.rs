@@ -61,7 +61,10 @@ mod tests {
     #[test]
     fn every_file_has_rows_of_numbers() {
         for (name, text) in FILES {
-            let columns = text.lines().next().map_or(0, |line| line.split(' ').count());
+            let columns = text
+                .lines()
+                .next()
+                .map_or(0, |line| line.split(' ').count());
             assert!(columns >= 3 && text.lines().count() > 50, "{name}");
             assert!(
                 text.lines().all(|line| line.split(' ').count() == columns

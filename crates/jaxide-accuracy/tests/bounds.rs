@@ -9,7 +9,9 @@ use jaxide_accuracy::program::Backend;
 
 /// Each so manieth bit pattern, and the length of lists. `JAXIDE_MATH_SAMPLES` asks for more.
 fn sizes() -> (u64, u64) {
-    let asked = std::env::var("JAXIDE_MATH_SAMPLES").ok().and_then(|n| n.parse().ok());
+    let asked = std::env::var("JAXIDE_MATH_SAMPLES")
+        .ok()
+        .and_then(|n| n.parse().ok());
     let count: u64 = asked.unwrap_or(6000);
     ((1u64 << 32) / (4 * count.max(1)), count)
 }
@@ -79,10 +81,17 @@ fn complex_numbers() {
     for function in COMPLEX {
         for format in [Format::F32, Format::F64] {
             for backend in Backend::available() {
-                let found = measure_samples(function, format, true, backend).unwrap().unwrap();
+                let found = measure_samples(function, format, true, backend)
+                    .unwrap()
+                    .unwrap();
                 assert!(found.count > 50, "{}", function.name);
                 if found.error > function.limit(format) {
-                    failures += &format!("{} {} {}: {found:?}\n", function.name, format.name(), backend.name());
+                    failures += &format!(
+                        "{} {} {}: {found:?}\n",
+                        function.name,
+                        format.name(),
+                        backend.name()
+                    );
                 }
             }
         }
@@ -105,8 +114,14 @@ fn instruction_sets_agree() {
                     if backend == Backend::Eval {
                         continue;
                     }
-                    let program =
-                        Program::new(function.text, function.arity, format.dtype(), lists[0].len(), backend).unwrap();
+                    let program = Program::new(
+                        function.text,
+                        function.arity,
+                        format.dtype(),
+                        lists[0].len(),
+                        backend,
+                    )
+                    .unwrap();
                     let got = numbers(format, &program.run(&operands).unwrap());
                     let want = first.get_or_insert_with(|| got.clone());
                     for (k, (&got, &want)) in got.iter().zip(want.iter()).enumerate() {
@@ -115,7 +130,10 @@ fn instruction_sets_agree() {
                             got == want || both_nan,
                             "{} of {:?} on {}: {got:x} and {want:x}",
                             function.name,
-                            lists.iter().map(|list| format.decode(list[k])).collect::<Vec<f64>>(),
+                            lists
+                                .iter()
+                                .map(|list| format.decode(list[k]))
+                                .collect::<Vec<f64>>(),
                             backend.name()
                         );
                     }

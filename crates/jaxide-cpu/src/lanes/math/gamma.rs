@@ -52,7 +52,9 @@ pub fn digamma(b: &mut Builder, x: Value) -> Value {
                 let fraction = a - a.round_even();
                 let pi = pi(a);
                 let product = Pair::product(cotangent.high, pi.high);
-                let rest = cotangent.high.fma(pi.low, cotangent.low.fma(pi.high, product.low));
+                let rest = cotangent
+                    .high
+                    .fma(pi.low, cotangent.low.fma(pi.high, product.low));
                 let product = Pair::new(product.high, rest).flip(fraction.sign_bits());
                 let sum = Pair::sum(right, product.high).plus(product.low);
                 let result = sum.plus(a.constant(1.0) / a).value();
@@ -108,7 +110,9 @@ fn lgamma_right(z: Expr<'_>) -> Expr<'_> {
     let factor = Pair::ordered_sum(l.high, -one).plus(l.low);
     let product = Pair::product(w, factor.high);
     let y = one / z;
-    let rest = (y * y).poly(y.by(STIRLING_F32, STIRLING_F64)).fma(y, 0.41893853320467274);
+    let rest = (y * y)
+        .poly(y.by(STIRLING_F32, STIRLING_F64))
+        .fma(y, 0.41893853320467274);
     let low = rest.fma(small_factor, w.fma(factor.low, product.low));
     let far = (product.high + low) * factor_back;
     let result = large.select(far, small);
@@ -192,11 +196,7 @@ const LGAMMA_F64: &[f64] = &[
 ];
 
 /// (log Γ(z) - (z - 1/2) (log z - 1) - log(2π) / 2 + 1/2) z in powers of 1/z², z >= 8.25.
-const STIRLING_F32: &[f64] = &[
-    0.083333336,
-    -0.002778254,
-    0.0008071892,
-];
+const STIRLING_F32: &[f64] = &[0.083333336, -0.002778254, 0.0008071892];
 const STIRLING_F64: &[f64] = &[
     0.08333333333333318,
     -0.002777777777470267,

@@ -20,10 +20,7 @@ pub fn acos(b: &mut Builder, x: Value) -> Value {
     unary(b, x, |x| {
         let (near_one, p) = asin_core(x.abs());
         // 2p, π - 2p or π/2 ∓ p.
-        let start = near_one.select(
-            x.lt(0.0).select(4.0, x.constant(0.0)),
-            x.constant(2.0),
-        );
+        let start = near_one.select(x.lt(0.0).select(4.0, x.constant(0.0)), x.constant(2.0));
         let p = select(near_one, p.times(2.0), p);
         let sign = near_one.select(!x.sign_bits() & x.sign_mask(), x.sign_bits());
         quarters_times(start).minus(p.flip(sign)).value().value
@@ -61,8 +58,14 @@ pub fn atan2(b: &mut Builder, y: Value, x: Value) -> Value {
         let high = (infinite | high.eq(0.0)).select(one, high);
         // Away from overflow and underflow.
         let ((above, down), (below, up)) = x.by(
-            ((2f64.powi(100), 2f64.powi(-64)), (2f64.powi(-60), 2f64.powi(80))),
-            ((2f64.powi(1000), 2f64.powi(-600)), (2f64.powi(-500), 2f64.powi(600))),
+            (
+                (2f64.powi(100), 2f64.powi(-64)),
+                (2f64.powi(-60), 2f64.powi(80)),
+            ),
+            (
+                (2f64.powi(1000), 2f64.powi(-600)),
+                (2f64.powi(-500), 2f64.powi(600)),
+            ),
         );
         let factor = high.lt(below).select(up, high.gt(above).select(down, one));
         let (low, high) = (low * factor, high * factor);
@@ -75,7 +78,9 @@ pub fn atan2(b: &mut Builder, y: Value, x: Value) -> Value {
         let start = middle.select(one, zero);
         let (steep, left) = (ax.lt(ay), x.sign_bits());
         let start = steep.select(start.constant(2.0) - start, start);
-        let start = left.eq(left.int(0)).select(start, start.constant(4.0) - start);
+        let start = left
+            .eq(left.int(0))
+            .select(start, start.constant(4.0) - start);
         let sign = left ^ steep.select(x.sign_mask(), left.int(0));
         let result = quarters_times(start).plus_pair(angle.flip(sign));
         result.value().copysign(y).value
@@ -141,13 +146,7 @@ const ASIN_F64: &[f64] = &[
 ];
 
 /// (atan(t) / t - 1) / s, s = t², |t| <= tan π/8.
-const ATAN_F32: &[f64] = &[
-    -0.33333316,
-    0.1999853,
-    -0.1424443,
-    0.10599488,
-    -0.060908984,
-];
+const ATAN_F32: &[f64] = &[-0.33333316, 0.1999853, -0.1424443, 0.10599488, -0.060908984];
 const ATAN_F64: &[f64] = &[
     -0.333333333333332,
     0.19999999999953766,

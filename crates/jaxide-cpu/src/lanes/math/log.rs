@@ -27,7 +27,9 @@ pub fn log2(b: &mut Builder, x: Value) -> Value {
 
 /// `log(1 + x)`, accurate near 0.
 pub fn log1p(b: &mut Builder, x: Value) -> Value {
-    unary(b, x, |x| log1p_plus(x, x.constant(0.0), x.constant(0.0)).value)
+    unary(b, x, |x| {
+        log1p_plus(x, x.constant(0.0), x.constant(0.0)).value
+    })
 }
 
 /// Inverse hyperbolic sine.
@@ -44,7 +46,9 @@ pub fn asinh(b: &mut Builder, x: Value) -> Value {
         let v = Pair::ordered_sum(root.high, limited).plus(root.low);
         let rest = large.select(0.0, v.low * (root.high - limited));
         let (m, e) = split_normal(large.select(a, v.high));
-        let far = log_pair(m - 1.0, large.select(e + 1.0, e)).plus(rest).value();
+        let far = log_pair(m - 1.0, large.select(e + 1.0, e))
+            .plus(rest)
+            .value();
         let far = a.lt(f64::INFINITY).select(far, a);
         a.lt(0.5).select(near, far).copysign(x).value
     })

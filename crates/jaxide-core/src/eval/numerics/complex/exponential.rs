@@ -174,15 +174,15 @@ mod tests {
         assert_eq!(logistic(c(INF, 1.0)), c(1.0, 0.0));
         assert!(exp2(c(INF, 1.0)).re.is_nan());
         close(exp2(c(10.0, 0.0)), c(1024.0, 0.0));
-        close(exp2(c(1.0, 1e10)), c(0.16641190798487174, -1.9930647447789633));
+        close(
+            exp2(c(1.0, 1e10)),
+            c(0.16641190798487174, -1.9930647447789633),
+        );
     }
 
     #[test]
     fn logarithms() {
-        close(
-            log(c(-2.0, -0.0)),
-            c(LN_2, -std::f64::consts::PI),
-        );
+        close(log(c(-2.0, -0.0)), c(LN_2, -std::f64::consts::PI));
         close(log(c(0.6, 0.8)), c(0.0, 0.9272952180016123));
         close(
             log(c(1.5e308, 1.5e308)),

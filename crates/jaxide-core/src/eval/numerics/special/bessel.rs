@@ -41,7 +41,11 @@ fn power_series(x: f64, order: f64) -> f64 {
         let quotient = product / divisor;
         let quotient_rest = ((-quotient).mul_add(divisor, product) + product_rest) / divisor;
         let total = 1.0 + quotient;
-        let (large, small) = if quotient > 1.0 { (quotient, 1.0) } else { (1.0, quotient) };
+        let (large, small) = if quotient > 1.0 {
+            (quotient, 1.0)
+        } else {
+            (1.0, quotient)
+        };
         (sum, rest) = (total, (small - (total - large)) + quotient_rest);
     }
     sum + rest

@@ -42,7 +42,10 @@ pub fn digamma(x: f64) -> f64 {
     if x < 3.0 {
         // The root is the sum of two numbers of double precision.
         let from_root = (x - ROOT) - 9.549995429965697e-17;
-        let sum = AROUND_2.iter().rev().fold(0.0, |sum, c| sum * (x - 2.0) + c);
+        let sum = AROUND_2
+            .iter()
+            .rev()
+            .fold(0.0, |sum, c| sum * (x - 2.0) + c);
         return from_root * sum + shift;
     }
     // B₂ₖ / 2k, highest k first.
