@@ -231,7 +231,7 @@ arguments are always among them: beside powers, roots, poles, overflow and under
 and 2, and up to 3, they count in units of at least 1/4. At negative numbers `lgamma` and `digamma` are differences by reflection, and
 errors count in units of the larger term (at least 1 and π). Complex numbers count in units of the larger part of the result.
 
-**JAX** is 0.12.0.1 on the same machine (`python/jax_results.py`), its jitted functions, over the same arguments or each 1009th. It takes subnormal numbers for zero: arguments
+**JAX** is 0.12.0.1 on the same machine (`python/jax_results.py`), its jitted functions, over the same lists and each 10090th bit pattern. It takes subnormal numbers for zero: arguments
 and results of that kind are left out of its column alone.
 ";
 

@@ -148,7 +148,10 @@ fn digamma_right(z: Expr<'_>) -> Expr<'_> {
     // ψ by its root r.
     let root = Pair::constant(z, 1.4616321449683622, 9.549995429965697e-17);
     let from_root = (t - (root.high - 2.0)) - root.low;
-    let small = from_root.fma(t.poly(t.by(DIGAMMA_F32, DIGAMMA_F64)), quotient);
+    // What z + 1 has lost, by the derivative, which is nearly linear.
+    let lost = below.select(z - (next - 1.0), z.constant(0.0)) * z.fma(-0.95, 1.6);
+    let polynomial = t.poly(t.by(DIGAMMA_F32, DIGAMMA_F64));
+    let small = from_root.fma(polynomial, quotient + lost);
     // log z - 1/2z - 1/12z² + …
     let (m, e) = split(z);
     let l = log_pair(m - 1.0, e);

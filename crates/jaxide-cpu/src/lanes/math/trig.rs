@@ -52,7 +52,10 @@ fn sine_at<'a>(r: Pair<'a>, quarter: Expr<'a>, sign: Expr<'a>) -> Expr<'a> {
 
 /// `tan r` for |r| <= π/4 or, where `odd`, the negative of `tan(r + π/2) = -1 / tan r`.
 pub(super) fn tan_reduced<'a>(r: Pair<'a>, odd: Expr<'a>) -> Pair<'a> {
-    let (sine, cosine) = (sine_reduced(r).normal(), cosine_reduced(r).normal());
+    // What the square in the cosine has lost counts where both roundings do.
+    let square = Pair::product(r.high, r.high);
+    let cosine = cosine_reduced(r).plus(square.low * -0.5).normal();
+    let sine = sine_reduced(r).normal();
     select(odd, cosine, sine).over(select(odd, sine, cosine))
 }
 
