@@ -151,7 +151,7 @@ fn digamma_right(z: Expr<'_>) -> Expr<'_> {
     // What z + 1 has lost, by the derivative, which is nearly linear.
     let lost = below.select(z - (next - 1.0), z.constant(0.0)) * z.fma(-0.95, 1.6);
     let polynomial = t.poly(t.by(DIGAMMA_F32, DIGAMMA_F64));
-    let small = from_root.fma(polynomial, quotient + lost);
+    let small = from_root.fma(polynomial, lost) + quotient;
     // log z - 1/2z - 1/12z² + …
     let (m, e) = split(z);
     let l = log_pair(m - 1.0, e);
