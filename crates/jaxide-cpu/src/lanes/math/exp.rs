@@ -74,7 +74,7 @@ pub fn tanh(b: &mut Builder, x: Value) -> Value {
         // With m = e^2|x| - 1 this is m / (m + 2); from 20 on it is 1.
         let twice = x.constant(40.0).pick_lt(x.abs() * 2.0);
         let m = scaled_expm1(twice, 1.0).normal();
-        let d = Pair::ordered_sum(x.constant(2.0), m.high).plus(m.low);
+        let d = Pair::sum(m.high, x.constant(2.0)).plus(m.low);
         let result = m.over(d).value().copysign(x);
         own_value_if_tiny(x, result).value
     })
