@@ -152,7 +152,9 @@ fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
         P::Exp(_) => unary(inputs, |x| {
             elementwise::analytic(x, elementary::exp, complex::exp)
         }),
-        P::Exp2(_) => unary(inputs, elementwise::exp2),
+        P::Exp2(_) => unary(inputs, |x| {
+            elementwise::analytic(x, elementary::exp2, complex::exp2)
+        }),
         P::Expm1(_) => unary(inputs, |x| {
             elementwise::analytic(x, elementary::expm1, complex::expm1)
         }),
@@ -217,7 +219,7 @@ fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
         P::OneMinusSquare(_) => unary(inputs, elementwise::one_minus_square),
         P::Erf(_) => unary(inputs, |x| elementwise::special(x, elementary::erf)),
         P::Erfc(_) => unary(inputs, |x| elementwise::special(x, elementary::erfc)),
-        P::ErfInv(_) => unary(inputs, elementwise::erf_inv),
+        P::ErfInv(_) => unary(inputs, |x| elementwise::special(x, elementary::erf_inv)),
         P::Lgamma(_) => unary(inputs, |x| elementwise::special(x, special::lgamma)),
         P::Digamma(_) => unary(inputs, |x| elementwise::special(x, special::digamma)),
         P::BesselI0e(_) => unary(inputs, |x| elementwise::special(x, special::bessel_i0e)),

@@ -48,97 +48,97 @@ const CASES: &[Case] = &[
         math::expm1,
         core_math::expm1,
         (-18.0, 20.0),
-        (2.0, 2.0),
+        (1.0, 1.0),
     ),
     case(
         "logistic",
         math::logistic,
         logistic,
         (-20.0, 20.0),
-        (2.5, 2.0),
+        (1.0, 2.0),
     ),
     case(
         "sinh",
         math::sinh,
         core_math::sinh,
         (-10.0, 10.0),
-        (2.5, 2.0),
+        (1.0, 1.0),
     ),
     case(
         "cosh",
         math::cosh,
         core_math::cosh,
         (-10.0, 10.0),
-        (2.0, 2.0),
+        (1.0, 1.0),
     ),
     case(
         "tanh",
         math::tanh,
         core_math::tanh,
         (-10.0, 10.0),
-        (5.0, 3.0),
+        (1.0, 1.0),
     ),
     case("log", math::log, core_math::log, (0.0, 3.0), (1.0, 1.0)),
-    case("log2", math::log2, core_math::log2, (0.0, 3.0), (2.0, 2.0)),
+    case("log2", math::log2, core_math::log2, (0.0, 3.0), (1.0, 1.0)),
     case(
         "log1p",
         math::log1p,
         core_math::log1p,
         (-1.0, 3.0),
-        (2.0, 2.0),
+        (1.0, 1.0),
     ),
     case(
         "asinh",
         math::asinh,
         core_math::asinh,
         (-5.0, 5.0),
-        (2.0, 2.0),
+        (1.0, 1.0),
     ),
     case(
         "acosh",
         math::acosh,
         core_math::acosh,
         (1.0, 5.0),
-        (2.0, 2.0),
+        (1.0, 1.0),
     ),
     case(
         "atanh",
         math::atanh,
         core_math::atanh,
         (-1.0, 1.0),
-        (2.5, 2.0),
+        (1.0, 1.0),
     ),
     case(
         "sin",
         math::sin,
         core_math::sin,
         (-100.0, 100.0),
-        (2.0, 2.0),
+        (1.0, 1.0),
     ),
     case(
         "cos",
         math::cos,
         core_math::cos,
         (-100.0, 100.0),
-        (2.0, 2.0),
+        (1.0, 1.0),
     ),
     case(
         "tan",
         math::tan,
         core_math::tan,
         (-100.0, 100.0),
-        (2.5, 3.0),
+        (1.0, 1.0),
     ),
-    case("asin", math::asin, core_math::asin, (-1.0, 1.0), (2.0, 2.0)),
-    case("acos", math::acos, core_math::acos, (-1.0, 1.0), (2.0, 2.0)),
-    case("atan", math::atan, core_math::atan, (-5.0, 5.0), (2.0, 2.0)),
-    case("erf", math::erf, core_math::erf, (-5.0, 5.0), (6.0, 2.0)),
+    case("asin", math::asin, core_math::asin, (-1.0, 1.0), (1.0, 1.0)),
+    case("acos", math::acos, core_math::acos, (-1.0, 1.0), (1.0, 1.0)),
+    case("atan", math::atan, core_math::atan, (-5.0, 5.0), (1.0, 1.0)),
+    case("erf", math::erf, core_math::erf, (-5.0, 5.0), (1.5, 2.0)),
     case(
         "erfc",
         math::erfc,
         core_math::erfc,
         (-5.0, 11.0),
-        (5.0, 5.0),
+        (2.0, 2.0),
     ),
     case("cbrt", math::cbrt, core_math::cbrt, (-5.0, 5.0), (1.0, 1.0)),
     case(
@@ -146,7 +146,7 @@ const CASES: &[Case] = &[
         math::rsqrt,
         core_math::rsqrt,
         (0.0, 5.0),
-        (2.0, 1.0),
+        (1.0, 1.0),
     ),
 ];
 
@@ -403,7 +403,7 @@ fn signed_zeros_and_exact_values() {
             (math::lgamma, f64::INFINITY, f64::INFINITY),
             (math::lgamma, -3.0, f64::INFINITY),
             (math::digamma, -2.0, f64::NAN),
-            (math::digamma, 0.0, f64::NAN),
+            (math::digamma, 0.0, f64::NEG_INFINITY),
         ];
         for (f, x, y) in exact {
             let got = run(&body(ty, 1, |b, v| f(b, v[0])), ty, &[&[encode(*x)]])[0];
@@ -578,7 +578,7 @@ fn inverse_error_function_and_gamma() {
     };
     let inside: Vec<f64> = (-999..1000).map(|k| f64::from(k) / 1000.0).collect();
     // erf(erf_inv(x)) = x, through the slope 2/√π e^(-y²) of erf.
-    for (ty, tolerance) in [(MemTy::F32, 4e-7), (MemTy::F64, 1e-14)] {
+    for (ty, tolerance) in [(MemTy::F32, 1.5e-7), (MemTy::F64, 1e-14)] {
         let encode = |x: &f64| {
             if ty == MemTy::F32 {
                 u64::from((*x as f32).to_bits())
@@ -598,7 +598,7 @@ fn inverse_error_function_and_gamma() {
         }
     }
     let reals: Vec<f64> = (-400..2000).map(|k| f64::from(k) / 40.0 + 0.01).collect();
-    close(math::lgamma, &reals, &core_math::lgamma, (3e-6, 2e-14));
+    close(math::lgamma, &reals, &core_math::lgamma, (4e-7, 1e-14));
     // ψ(x) by recurrence from its asymptotic series.
     let digamma = |x: f64| {
         let (mut x, mut sum) = (x, 0.0);
@@ -612,7 +612,7 @@ fn inverse_error_function_and_gamma() {
             - z * (1.0 / 12.0 - z * (1.0 / 120.0 - z * (1.0 / 252.0 - z / 240.0)))
     };
     let reals: Vec<f64> = (-40..400).map(|k| f64::from(k) / 8.0 + 0.03125).collect();
-    close(math::digamma, &reals, &digamma, (3e-6, 1e-13));
+    close(math::digamma, &reals, &digamma, (4e-7, 1e-14));
 }
 
 /// All functions, bit for bit the same on the evaluator and every emitter.
@@ -701,7 +701,7 @@ fn reduction_of_hard_arguments() {
             for (&x, &g) in xs.iter().zip(&got) {
                 let e = error(ty, g, exact(decode(ty, x)));
                 assert!(
-                    e <= 2.0,
+                    e <= 1.0,
                     "{ty} of {:e}: {:e} for {:e}, {e} units",
                     decode(ty, x),
                     decode(ty, g),

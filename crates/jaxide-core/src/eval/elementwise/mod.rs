@@ -98,17 +98,6 @@ pub(super) fn is_finite(x: &Tensor) -> Result<Tensor> {
     )
 }
 
-/// `2^x`, as `exp(x ln 2)`.
-pub(super) fn exp2(x: &Tensor) -> Result<Tensor> {
-    let dtype = x.dtype();
-    by_dtype!(dtype, T,
-        small => map::<u8, u8>(x, dtype, |a| encode(dtype, decode(dtype, a).exp2())),
-        real => map::<T, T>(x, dtype, elementary::exp2),
-        complex => map::<Complex<T>, Complex<T>>(x, dtype, complex::exp2),
-        other => Err(meaningless(dtype)),
-    )
-}
-
 /// The derivative of `igamma` in `a`.
 pub(super) fn igamma_grad_a(a: &Tensor, x: &Tensor) -> Result<Tensor> {
     let dtype = same_dtype(a, x)?;
@@ -129,16 +118,6 @@ pub(super) fn polygamma(m: &Tensor, x: &Tensor) -> Result<Tensor> {
             encode(dtype, numerics::special::polygamma(decode(dtype, a) as f32, decode(dtype, x) as f32).into())
         }),
         real => map2::<T, T, T>(m, x, dtype, numerics::special::polygamma),
-        other => Err(meaningless(dtype)),
-    )
-}
-
-/// The inverse error function.
-pub(super) fn erf_inv(x: &Tensor) -> Result<Tensor> {
-    let dtype = x.dtype();
-    by_dtype!(dtype, T,
-        small => map::<u8, u8>(x, dtype, |a| encode(dtype, elementary::erf_inv(decode(dtype, a) as f32).into())),
-        real => map::<T, T>(x, dtype, elementary::erf_inv),
         other => Err(meaningless(dtype)),
     )
 }

@@ -1,6 +1,7 @@
-//! The exponential and what is made of it.
+//! The exponential, and what is made of it.
 
 use super::expr::{Expr, unary};
+use super::pair::{Pair, select};
 use crate::lanes::{Builder, Value};
 
 /// `e^x`.
@@ -28,45 +29,54 @@ pub fn expm1(b: &mut Builder, x: Value) -> Value {
 /// `1 / (1 + e^-x)`.
 pub fn logistic(b: &mut Builder, x: Value) -> Value {
     unary(b, x, |x| {
-        // From e^-|x|, which does not overflow.
-        let e = exp_of(-x.abs());
+        // From e^-|x|, which does not overflow: 1 / (1 + e) or e / (1 + e).
+        let (p, n) = exp_pair(-x.abs());
+        let p = p.normal();
         let one = x.constant(1.0);
-        (x.lt(0.0).select(e, one) / (e + one)).value
+        let d = Pair::ordered_sum(one, p.high.scale(n));
+        let negative = x.lt(0.0);
+        let numerator = select(negative, p, Pair::exact(one));
+        let n = negative.select(n, x.constant(0.0));
+        numerator.over(d).value().scale(n).value
     })
 }
 
 /// Hyperbolic sine.
 pub fn sinh(b: &mut Builder, x: Value) -> Value {
     unary(b, x, |x| {
+        let a = x.abs();
+        let s = x * x;
+        let near = (x * s).fma(s.poly(x.by(SINH_F32, SINH_F64)), x);
         // With u = (e^|x| - 1) / 2 this is u + u / (2u + 1), where the quotient is 1/2 long before u overflows.
-        let u = quarter_expm1(x.abs()) * 2.0;
-        let v = u.constant(1e30).pick_lt(u);
-        let result = (u + v / v.fma(2.0, 1.0)).copysign(x);
-        own_value_if_tiny(x, result).value
+        let u = quarter_expm1(a).normal().times(2.0);
+        let v = a.constant(1e30).pick_lt(u.high);
+        let far = u.plus(v / v.fma(2.0, 1.0)).value().copysign(x);
+        a.lt(1.0).select(near, far).value
     })
 }
 
 /// Hyperbolic cosine.
 pub fn cosh(b: &mut Builder, x: Value) -> Value {
     unary(b, x, |x| {
-        let (p, n) = exp_parts(x.abs());
-        let half = (p * 0.5).scale(n);
-        (half + half.constant(0.25) / half).value
+        // A quarter of it, with e^|x| / 8 in two parts.
+        let (p, n) = exp_pair(x.abs());
+        let p = p.normal();
+        let power = x.constant(0.125).scale(n);
+        let high = p.high * power;
+        let low = p.low.fma(power, x.constant(1.0 / 64.0) / high);
+        ((high + low) * 4.0).value
     })
 }
 
 /// Hyperbolic tangent.
 pub fn tanh(b: &mut Builder, x: Value) -> Value {
     unary(b, x, |x| {
-        if x.by(true, false) {
-            // At this limit the quotient is exactly 1.
-            let x = x.clamp(-8.9462, 8.9462);
-            let s = x * x;
-            return (x * s.poly(TANH_P) / s.poly(TANH_Q)).clamp(-1.0, 1.0).value;
-        }
         // With m = e^2|x| - 1 this is m / (m + 2); from 20 on it is 1.
-        let m = quarter_expm1(x.constant(40.0).pick_lt(x.abs() * 2.0)) * 4.0;
-        (m / (m + 2.0)).copysign(x).value
+        let twice = x.constant(40.0).pick_lt(x.abs() * 2.0);
+        let m = scaled_expm1(twice, 1.0).normal();
+        let d = Pair::sum(m.high, x.constant(2.0)).plus(m.low);
+        let result = m.over(d).value().copysign(x);
+        own_value_if_tiny(x, result).value
     })
 }
 
@@ -78,36 +88,63 @@ pub(super) fn exp_of(x: Expr<'_>) -> Expr<'_> {
 
 /// `e^x = p * 2^n` with p in [0.7, 1.42], or both zero or both infinite.
 pub(super) fn exp_parts(x: Expr<'_>) -> (Expr<'_>, Expr<'_>) {
-    let (r, n) = exp_reduce(x.by(x.clamp(-104.5, 90.0), x.clamp(-746.0, 711.0)));
-    (exp_minus_one_poly(r) + 1.0, n)
+    let (_, r, n) = exp_reduce(exp_limited(x));
+    let p = (r * r).fma(exp_rest(r), r);
+    (p + 1.0, n)
 }
 
-/// `x = n ln 2 + r` with integral n and |r| <= ln 2 / 2. The first step is exact.
-fn exp_reduce(x: Expr<'_>) -> (Expr<'_>, Expr<'_>) {
+/// As [`exp_parts`], p in two parts of which the lower is below 0.1.
+pub(super) fn exp_pair(x: Expr<'_>) -> (Pair<'_>, Expr<'_>) {
+    let (first, r, n) = exp_reduce(exp_limited(x));
+    let tail = (r * r).fma(exp_rest(r), lost(first, r, n));
+    (Pair::ordered_sum(r.constant(1.0), r).plus(tail), n)
+}
+
+/// Where the exponential is zero or infinite by a margin; NaN passes.
+fn exp_limited(x: Expr<'_>) -> Expr<'_> {
+    x.by(x.clamp(-104.5, 90.0), x.clamp(-746.0, 711.0))
+}
+
+/// `x = n ln 2 + r` with integral n and |r| <= ln 2 / 2, as the exact first step, r and n.
+fn exp_reduce(x: Expr<'_>) -> (Expr<'_>, Expr<'_>, Expr<'_>) {
     let n = (x * std::f64::consts::LOG2_E).round_even();
-    let minus = -n;
-    let (high, low) = x.by(
-        (0.69314718, -1.9046542e-9),
-        (0.6931471805599453, 2.3190468138462996e-17),
-    );
-    let r = minus.fma(low, minus.fma(high, x));
-    (r, n)
+    let first = (-n).fma(x.by(0.69314718, 0.6931471805599453), x);
+    (first, (-n).fma(ln_2_rest(x), first), n)
 }
 
-/// `e^r - 1` for |r| <= ln 2 / 2.
-fn exp_minus_one_poly(r: Expr<'_>) -> Expr<'_> {
-    (r * r).fma(r.poly(r.by(EXP_F32, EXP_F64)), r)
+/// What the second step of [`exp_reduce`] has lost.
+fn lost<'a>(first: Expr<'a>, r: Expr<'a>, n: Expr<'a>) -> Expr<'a> {
+    (-n).fma(ln_2_rest(r), first - r)
+}
+
+fn ln_2_rest(x: Expr<'_>) -> f64 {
+    x.by(-1.9046542e-9, 2.3190468138462996e-17)
+}
+
+/// `(e^r - 1 - r) / r²` for |r| <= ln 2 / 2.
+fn exp_rest(r: Expr<'_>) -> Expr<'_> {
+    r.poly(r.by(EXP_F32, EXP_F64))
 }
 
 /// `(e^x - 1) / 4`, finite wherever the hyperbolic sine is, infinite beyond its range when multiplied by 2; -0 becomes 0.
-fn quarter_expm1(x: Expr<'_>) -> Expr<'_> {
-    let (r, n) = exp_reduce(x.by(x.clamp(-30.0, 89.7), x.clamp(-60.0, 710.7)));
-    let t = r.constant(0.25).scale(n);
-    exp_minus_one_poly(r).fma(t, t - 0.25)
+fn quarter_expm1(x: Expr<'_>) -> Pair<'_> {
+    scaled_expm1(x.by(x.clamp(-30.0, 89.7), x.clamp(-60.0, 710.7)), 0.25)
+}
+
+/// `(e^x - 1) c` for a power of two c, where that does not overflow; -0 becomes 0.
+fn scaled_expm1(x: Expr<'_>, c: f64) -> Pair<'_> {
+    let (first, r, n) = exp_reduce(x);
+    let t = r.constant(c).scale(n);
+    // t e^r - c, the largest parts added exactly; t r is exact.
+    let start = t - c;
+    let start_rest = (t - start) - c;
+    let tail = (r * r).fma(exp_rest(r), lost(first, r, n));
+    let sum = Pair::ordered_sum(start, t * r);
+    Pair::new(sum.high, t.fma(tail, sum.low + start_rest))
 }
 
 fn expm1_of(x: Expr<'_>) -> Expr<'_> {
-    own_value_if_tiny(x, quarter_expm1(x) * 4.0)
+    own_value_if_tiny(x, quarter_expm1(x).value() * 4.0)
 }
 
 /// `x` itself where x² is nothing beside it: the formula loses the last bits of subnormals and the sign of zero there.
@@ -160,19 +197,14 @@ const EXP2_F64: &[f64] = &[
     2.7844519652940625e-11,
 ];
 
-/// tanh(x) / x = P(x²) / Q(x²), |x| <= 9.02, beyond which the result is 1.
-const TANH_P: &[f64] = &[
-    0.9999999986910564,
-    0.1367991505044586,
-    0.0038683277492190774,
-    2.8007460369952756e-05,
-    3.058503069706184e-08,
-    -1.2203475391990181e-11,
-];
-const TANH_Q: &[f64] = &[
-    1.0,
-    0.47013247110795536,
-    0.027245838749404817,
-    0.000393863117443787,
-    1.2873667696253824e-06,
+/// (sinh(x) / x - 1) / s, s = x² <= 1.
+const SINH_F32: &[f64] = &[0.16666667, 0.008333315, 0.00019841666, 2.7899841e-06];
+const SINH_F64: &[f64] = &[
+    0.16666666666666669,
+    0.008333333333332969,
+    0.0001984126984153284,
+    2.7557319129808488e-06,
+    2.5052126949646087e-08,
+    1.6056993222626063e-10,
+    7.766116353768402e-13,
 ];

@@ -1,17 +1,17 @@
 //! Arcus functions.
 
 use super::expr::{Expr, binary, unary};
+use super::pair::{Pair, select};
 use crate::lanes::{BinOp, Builder, Value};
-use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
+use std::f64::consts::FRAC_PI_4;
 
 /// Inverse sine, in [-π/2, π/2]; NaN beyond ±1.
 pub fn asin(b: &mut Builder, x: Value) -> Value {
     unary(b, x, |x| {
         let (near_one, p) = asin_core(x.abs());
-        near_one
-            .select(p.fma(-2.0, FRAC_PI_2) + pi_rest(p) * 0.5, p)
-            .copysign(x)
-            .value
+        // π/2 - 2p or p.
+        let far = quarters(x, 2.0).minus(p.times(2.0));
+        select(near_one, far, p).value().copysign(x).value
     })
 }
 
@@ -19,22 +19,29 @@ pub fn asin(b: &mut Builder, x: Value) -> Value {
 pub fn acos(b: &mut Builder, x: Value) -> Value {
     unary(b, x, |x| {
         let (near_one, p) = asin_core(x.abs());
-        let negative = x.lt(0.0);
-        let twice = p + p;
-        let outer = negative.select(pi_minus(twice), twice);
-        let inner = x.constant(FRAC_PI_2) - (p.copysign(x) - pi_rest(x) * 0.5);
-        near_one.select(outer, inner).value
+        // 2p, π - 2p or π/2 ∓ p.
+        let start = near_one.select(x.lt(0.0).select(4.0, x.constant(0.0)), x.constant(2.0));
+        let p = select(near_one, p.times(2.0), p);
+        let sign = near_one.select(!x.sign_bits() & x.sign_mask(), x.sign_bits());
+        quarters_times(start).minus(p.flip(sign)).value().value
     })
 }
 
 /// Inverse tangent, in [-π/2, π/2].
 pub fn atan(b: &mut Builder, x: Value) -> Value {
     unary(b, x, |x| {
-        let a = x.abs();
+        // Where the result is π/2 by a margin the reciprocal is still a normal number.
+        let a = x.constant(1152921504606846976.0).pick_lt(x.abs());
         let one = x.constant(1.0);
-        let above = one.lt(a);
-        let angle = atan_of_ratio(above.select(one, a), above.select(a, one));
-        above.select(half_pi_minus(angle), angle).copysign(x).value
+        // atan a, π/4 + atan((a - 1) / (a + 1)) or π/2 + atan(-1 / a).
+        let (middle, far) = (a.gt(TAN_EIGHTH), a.gt(1.0 / TAN_EIGHTH));
+        let n = select(middle, Pair::ordered_sum(-one, a), Pair::exact(a));
+        let d = select(middle, Pair::ordered_sum(one, a), Pair::exact(one));
+        let n = select(far, Pair::exact(-one), n);
+        let d = select(far, Pair::exact(a), d);
+        let start = far.select(2.0, middle.select(1.0, x.constant(0.0)));
+        let result = quarters_times(start).plus_pair(atan_reduced(n.over(d)));
+        result.value().copysign(x).value
     })
 }
 
@@ -42,58 +49,78 @@ pub fn atan(b: &mut Builder, x: Value) -> Value {
 pub fn atan2(b: &mut Builder, y: Value, x: Value) -> Value {
     binary(b, y, x, |y, x| {
         let (ay, ax) = (y.abs(), x.abs());
-        // As if they were finite where both are infinite, and zero over one where both are zero.
         let (low, high) = (ay.bin(BinOp::Min, ax), ay.bin(BinOp::Max, ax));
-        let one = x.constant(1.0);
-        let infinite = low.eq(f64::INFINITY);
-        let low = infinite.select(one, low);
+        // As if they were one where both are infinite, and zero over one where one is or both are zero.
+        let (zero, one) = (x.constant(0.0), x.constant(1.0));
+        let infinite = high.eq(f64::INFINITY);
+        let both = low.eq(f64::INFINITY);
+        let low = infinite.select(both.select(1.0, zero), low);
         let high = (infinite | high.eq(0.0)).select(one, high);
-        let angle = atan_of_ratio(low, high);
-        let angle = ax.lt(ay).select(half_pi_minus(angle), angle);
-        let left = x.bits().lt(x.int(0));
-        left.select(pi_minus(angle), angle).copysign(y).value
+        // Away from overflow and underflow.
+        let ((above, down), (below, up)) = x.by(
+            (
+                (2f64.powi(100), 2f64.powi(-64)),
+                (2f64.powi(-60), 2f64.powi(80)),
+            ),
+            (
+                (2f64.powi(1000), 2f64.powi(-600)),
+                (2f64.powi(-500), 2f64.powi(600)),
+            ),
+        );
+        let factor = high.lt(below).select(up, high.gt(above).select(down, one));
+        let (low, high) = (low * factor, high * factor);
+        // Above tan π/8: atan t = π/4 + atan((t - 1) / (t + 1)), from the operands themselves.
+        let middle = (high * TAN_EIGHTH).lt(low);
+        let n = select(middle, Pair::ordered_sum(-high, low), Pair::exact(low));
+        let d = select(middle, Pair::ordered_sum(high, low), Pair::exact(high));
+        let angle = atan_reduced(n.over(d));
+        // π/2 less that where y is the larger, and π less that on the left.
+        let start = middle.select(one, zero);
+        let (steep, left) = (ax.lt(ay), x.sign_bits());
+        let start = steep.select(start.constant(2.0) - start, start);
+        let start = left
+            .eq(left.int(0))
+            .select(start, start.constant(4.0) - start);
+        let sign = left ^ steep.select(x.sign_mask(), left.int(0));
+        let result = quarters_times(start).plus_pair(angle.flip(sign));
+        result.value().copysign(y).value
     })
 }
 
 /// Whether `a` > 1/2, and asin a or, there, asin sqrt((1 - a) / 2), which is π/4 - asin(a) / 2.
-fn asin_core(a: Expr<'_>) -> (Expr<'_>, Expr<'_>) {
+fn asin_core(a: Expr<'_>) -> (Expr<'_>, Pair<'_>) {
     let near_one = a.gt(0.5);
     let z = near_one.select(a.fma(-0.5, 0.5), a * a);
-    let root = near_one.select(z.sqrt(), a);
-    (
-        near_one,
-        (root * z).fma(z.poly(a.by(ASIN_F32, ASIN_F64)), root),
-    )
+    let root = Pair::exact(z).sqrt();
+    let root = select(near_one, root, Pair::exact(a));
+    let tail = (root.high * z) * z.poly(a.by(ASIN_F32, ASIN_F64));
+    (near_one, root.plus(tail))
 }
 
-/// atan(n / d) for 0 <= n <= d, d not 0 or infinite.
-fn atan_of_ratio<'a>(n: Expr<'a>, d: Expr<'a>) -> Expr<'a> {
-    if n.by(true, false) {
-        let t = n / d;
-        let s = t * t;
-        return (t * s).fma(s.poly(ATAN_F32), t);
-    }
-    // Above tan π/8: atan t = π/4 + atan((t - 1) / (t + 1)), from the operands themselves.
-    let above = (d * 0.414_213_562_373_095_03).lt(n);
-    let t = above.select(n - d, n) / above.select(n + d, d);
-    let s = t * t;
-    let rest = above.select(pi_rest(n) * 0.25, n.constant(0.0));
-    let angle = (t * s).fma(s.poly(ATAN_F64), rest) + t;
-    above.select(angle + FRAC_PI_4, angle)
+/// atan t for |t| <= tan π/8.
+fn atan_reduced(t: Pair<'_>) -> Pair<'_> {
+    let s = t.high * t.high;
+    let tail = (t.high * s) * s.poly(s.by(ATAN_F32, ATAN_F64));
+    t.plus(tail)
 }
 
-/// What the float nearest to π misses of it.
-fn pi_rest(x: Expr<'_>) -> Expr<'_> {
-    x.constant(x.by(-8.742277657347586e-08, 1.2246467991473532e-16))
+/// `n` quarters of π, n a constant.
+fn quarters(like: Expr<'_>, n: f64) -> Pair<'_> {
+    quarters_times(like.constant(n))
 }
 
-fn pi_minus(x: Expr<'_>) -> Expr<'_> {
-    x.constant(PI) - (x - pi_rest(x))
+/// `n` quarters of π, for n from 0 to 4.
+fn quarters_times(n: Expr<'_>) -> Pair<'_> {
+    let (high, low) = n.by(
+        (0.7853981852531433, -2.1855694143368964e-08),
+        (FRAC_PI_4, 3.061616997868383e-17),
+    );
+    let product = Pair::product(n, n.constant(high));
+    product.plus(n * low)
 }
 
-fn half_pi_minus(x: Expr<'_>) -> Expr<'_> {
-    x.constant(FRAC_PI_2) - (x - pi_rest(x) * 0.5)
-}
+/// The tangent of π/8.
+const TAN_EIGHTH: f64 = 0.414_213_562_373_095_03;
 
 /// (asin(r) / r - 1) / s, s = r² <= 1/4.
 const ASIN_F32: &[f64] = &[
@@ -118,18 +145,8 @@ const ASIN_F64: &[f64] = &[
     0.031934649424152216,
 ];
 
-/// (atan(t) / t - 1) / s, s = t²; t <= 1 and t <= tan π/8.
-const ATAN_F32: &[f64] = &[
-    -0.333333,
-    0.1999853,
-    -0.14264014,
-    0.10950861,
-    -0.08399208,
-    0.05787887,
-    -0.031093534,
-    0.010866272,
-    -0.0017821451,
-];
+/// (atan(t) / t - 1) / s, s = t², |t| <= tan π/8.
+const ATAN_F32: &[f64] = &[-0.33333316, 0.1999853, -0.1424443, 0.10599488, -0.060908984];
 const ATAN_F64: &[f64] = &[
     -0.333333333333332,
     0.19999999999953766,

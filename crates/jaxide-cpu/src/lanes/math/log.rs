@@ -1,6 +1,7 @@
 //! The logarithm and what is made of it.
 
 use super::expr::{Expr, unary};
+use super::pair::Pair;
 use crate::lanes::{Builder, Value};
 
 /// Natural logarithm.
@@ -12,46 +13,62 @@ pub fn log(b: &mut Builder, x: Value) -> Value {
 pub fn log2(b: &mut Builder, x: Value) -> Value {
     unary(b, x, |x| {
         let (m, e) = split(x);
+        let f = m - 1.0;
         let (high, low) = x.by(
             (1.4426950, 1.9259629e-8),
             (1.4426950408889634, 2.0355273740931033e-17),
         );
-        let l = log1p_reduced(m - 1.0);
-        let r = l.fma(high, l.fma(low, e));
-        at_the_ends(x, 0.0, r).value
+        let product = Pair::product(f, f.constant(high));
+        let sum = Pair::ordered_sum(e, product.high);
+        let rest = log1p_rest(f).fma(high, f.fma(low, product.low));
+        at_the_ends(x, 0.0, sum.plus(rest).value()).value
     })
 }
 
 /// `log(1 + x)`, accurate near 0.
 pub fn log1p(b: &mut Builder, x: Value) -> Value {
-    unary(b, x, |x| log1p_of(x).value)
+    unary(b, x, |x| {
+        log1p_plus(x, x.constant(0.0), x.constant(0.0)).value
+    })
 }
 
 /// Inverse hyperbolic sine.
 pub fn asinh(b: &mut Builder, x: Value) -> Value {
     unary(b, x, |x| {
         let a = x.abs();
-        // log1p(a + a² / (1 + sqrt(1 + a²))), and log a + log 2 where a² would overflow and 1 no longer counts.
-        let large = x.by(a.constant(1e9), a.constant(1e17)).lt(a);
-        let root = a.fma(a, 1.0).sqrt();
-        let small = a + a * (a / (root + 1.0));
-        let argument = large.select(a, small);
-        let l = log1p_of(argument);
-        large
-            .select(l + std::f64::consts::LN_2, l)
-            .copysign(x)
-            .value
+        let s = a * a;
+        let near = (a * s).fma(s.poly(a.by(ASINH_F32, ASINH_F64)), a);
+        // log v, v = a + sqrt(a² + 1) and 1 / v = sqrt(a² + 1) - a. Where 1 no longer counts beside a², log a + log 2.
+        let (large, one) = (a.gt(a.by(1e9, 1e17)), a.constant(1.0));
+        let limited = large.select(one, a);
+        let square = Pair::product(limited, limited);
+        let root = Pair::sum(square.high, one).plus(square.low).sqrt();
+        let v = Pair::ordered_sum(root.high, limited).plus(root.low);
+        let rest = large.select(0.0, v.low * (root.high - limited));
+        let (m, e) = split_normal(large.select(a, v.high));
+        let far = log_pair(m - 1.0, large.select(e + 1.0, e))
+            .plus(rest)
+            .value();
+        let far = a.lt(f64::INFINITY).select(far, a);
+        a.lt(0.5).select(near, far).copysign(x).value
     })
 }
 
 /// Inverse hyperbolic cosine; NaN below 1.
 pub fn acosh(b: &mut Builder, x: Value) -> Value {
     unary(b, x, |x| {
-        let large = x.by(x.constant(1e9), x.constant(1e17)).lt(x);
-        let t = x - 1.0;
-        let small = t + t.fma(t, t * 2.0).sqrt();
-        let l = log1p_of(large.select(x, small));
-        let result = large.select(l + std::f64::consts::LN_2, l);
+        // log(1 + u), u = t + sqrt(t² + 2t), t = x - 1, and 1 / (1 + u) = x - sqrt(t² + 2t), which counts until its digits have
+        // cancelled. Far out log x + log 2.
+        let large = x.gt(x.by(1e9, 1e17));
+        let limited = large.select(1.0, x);
+        let t = limited - 1.0;
+        let square = Pair::product(t, t);
+        let root = Pair::sum(t + t, square.high).plus(square.low).sqrt();
+        let u = Pair::ordered_sum(root.high, t).plus(root.low);
+        let counts = x.lt(x.by(4096.0, 67108864.0));
+        let rest = u.low * counts.select(x - root.high, x.constant(0.0));
+        let more = large.select(1.0, x.constant(0.0));
+        let result = log1p_plus(large.select(x, u.high), rest, more);
         x.lt(1.0).select(f64::NAN, result).value
     })
 }
@@ -59,9 +76,14 @@ pub fn acosh(b: &mut Builder, x: Value) -> Value {
 /// Inverse hyperbolic tangent; infinite at ±1, NaN beyond.
 pub fn atanh(b: &mut Builder, x: Value) -> Value {
     unary(b, x, |x| {
+        // Half of log(1 + q), q = 2a / (1 - a) and 1 / (1 + q) = (1 - a) / (1 + a).
         let a = x.abs();
-        let one = x.constant(1.0);
-        let l = log1p_of((a + a) / (one - a));
+        let d = Pair::ordered_sum(x.constant(1.0), -a);
+        let (twice, reciprocal) = (a + a, x.constant(1.0) / d.high);
+        let q = twice * reciprocal;
+        let rest = (-q).fma(d.high, twice) - q * d.low;
+        // 1 / (1 + a) nearly: it matters where a is small, and the rest is in the last place.
+        let l = log1p_plus(q, rest * a.fma(-0.5, 1.0), a.constant(0.0));
         (l * 0.5).copysign(x).value
     })
 }
@@ -69,19 +91,27 @@ pub fn atanh(b: &mut Builder, x: Value) -> Value {
 /// `log x`, for use inside other formulas.
 pub(super) fn log_of(x: Expr<'_>) -> Expr<'_> {
     let (m, e) = split(x);
-    let l = add_exponent(log1p_reduced(m - 1.0), e);
+    let f = m - 1.0;
+    let l = if f.by(true, false) {
+        e.fma(0.69314718, (f * f).fma(f.poly(LOG_F32), f))
+    } else {
+        let low = e.fma(2.3190468138462996e-17, f + log1p_rest(f));
+        e.fma(0.6931471805599453, low)
+    };
     at_the_ends(x, 0.0, l)
 }
 
-/// `log(1 + x)`, for use inside other formulas.
-pub(super) fn log1p_of(x: Expr<'_>) -> Expr<'_> {
+/// `log(1 + x) + rest + more ln 2`, where `rest` is in the last place and `more` is integral.
+fn log1p_plus<'a>(x: Expr<'a>, rest: Expr<'a>, more: Expr<'a>) -> Expr<'a> {
     let u = x + 1.0;
     let field = exponent_field(u);
-    // 1 + x = 2^k (1 + f) with f = 2^-k x + (2^-k - 1), where only the last operation rounds. 2^-k may be subnormal,
-    // 2^(2-k) is not.
+    // 1 + x = 2^k (1 + f) with f = 2^-k x + (2^-k - 1). 2^-k may be subnormal, 2^(2-k) is not.
     let scale = (u.constant(4.0).bits() - field).as_float();
-    let f = (x.bits() - field).as_float() + scale.fma(0.25, -1.0);
-    let l = add_exponent(log1p_reduced(f), exponent(field));
+    let scaled = (x.bits() - field).as_float();
+    let f = Pair::ordered_sum(scale.fma(0.25, -1.0), scaled);
+    // The derivative of log(1 + f) by its first terms: what f has lost is in the last place.
+    let rest = f.low.fma(-f.high, f.low) + rest;
+    let l = log_pair(f.high, exponent(field) + more).plus(rest).value();
     let l = at_the_ends(x, -1.0, l);
     x.eq(0.0).select(x, l)
 }
@@ -101,12 +131,14 @@ pub(super) fn split(x: Expr<'_>) -> (Expr<'_>, Expr<'_>) {
     );
     let subnormal = x.lt(smallest);
     let normal = subnormal.select(x * factor, x);
-    let field = exponent_field(normal);
-    let m = (normal.bits() - field).as_float();
-    (
-        m,
-        exponent(field) + subnormal.select(shift, x.constant(0.0)),
-    )
+    let (m, e) = split_normal(normal);
+    (m, e + subnormal.select(shift, x.constant(0.0)))
+}
+
+/// As [`split`], of normal numbers.
+fn split_normal(x: Expr<'_>) -> (Expr<'_>, Expr<'_>) {
+    let field = exponent_field(x);
+    ((x.bits() - field).as_float(), exponent(field))
 }
 
 /// The exponent of a float in its place among the bits, such that a mantissa near 1 remains when it is subtracted.
@@ -129,24 +161,27 @@ fn exponent(field: Expr<'_>) -> Expr<'_> {
     (positive | two_to_52).as_float() - (4503599627370496.0 + 2048.0)
 }
 
-/// `log m` plus `e ln 2`.
-fn add_exponent<'a>(l: Expr<'a>, e: Expr<'a>) -> Expr<'a> {
-    if l.by(true, false) {
-        return e.fma(0.69314718, l);
-    }
-    e.fma(0.6931471805599453, e.fma(2.3190468138462996e-17, l))
+/// `log(1 + f)` plus `e ln 2`, for integral `e` and 1 + f in the range of [`split`].
+pub(super) fn log_pair<'a>(f: Expr<'a>, e: Expr<'a>) -> Pair<'a> {
+    // The first part of ln 2 has so few digits that its products with exponents are exact.
+    let (high, low) = f.by(
+        (0.693359375, -2.1219444e-4),
+        (0.6931471803691238, 1.9082149292705877e-10),
+    );
+    Pair::ordered_sum(e * high, f).plus(e.fma(low, log1p_rest(f)))
 }
 
-/// `log(1 + f)` for 1 + f in the range of [`split`].
-fn log1p_reduced(f: Expr<'_>) -> Expr<'_> {
+/// `log(1 + f) - f` for 1 + f in the range of [`split`].
+fn log1p_rest(f: Expr<'_>) -> Expr<'_> {
     if f.by(true, false) {
-        return (f * f).fma(f.poly(LOG_F32), f);
+        let square = f * f;
+        return square.fma(f * f.poly(&LOG_F32[1..]), square * LOG_F32[0]);
     }
-    // With s = f / (2 + f) it is 2 s + s z R(z), z = s², written such that f itself is added last.
+    // With s = f / (2 + f) the logarithm is 2 s + s z R(z), z = s².
     let s = f / (f + 2.0);
     let z = s * s;
     let half = f * f * 0.5;
-    f - (half - s * z.fma(z.poly(LOG_F64), half))
+    s * z.fma(z.poly(LOG_F64), half) - half
 }
 
 /// (log(1 + f) - f) / f², |f| <= 1/3.
@@ -171,4 +206,26 @@ const LOG_F64: &[f64] = &[
     0.18183563964224597,
     0.15314052247144821,
     0.14795996522672206,
+];
+
+/// (asinh(x) / x - 1) / s, s = x² <= 1/4.
+const ASINH_F32: &[f64] = &[
+    -0.16666643,
+    0.074986435,
+    -0.044383578,
+    0.028164957,
+    -0.013231032,
+];
+const ASINH_F64: &[f64] = &[
+    -0.1666666666666569,
+    0.07499999999770234,
+    -0.04464285695476974,
+    0.03038193674447358,
+    -0.022371975214786056,
+    0.01734998705253314,
+    -0.013937109668104427,
+    0.011364857653998021,
+    -0.008908806953780074,
+    0.005794200776724599,
+    -0.002184353728197469,
 ];

@@ -3,11 +3,19 @@
 use super::exp::exp_parts;
 use super::expr::{Expr, binary, unary};
 use super::log::split;
+use super::pair::Pair;
 use crate::lanes::{Builder, Value};
 
 /// `1 / sqrt x`.
 pub fn rsqrt(b: &mut Builder, x: Value) -> Value {
-    unary(b, x, |x| (x.constant(1.0) / x.sqrt()).value)
+    unary(b, x, |x| {
+        let y = x.constant(1.0) / x.sqrt();
+        // Newton's step with an exact residue.
+        let t = Pair::product(x, y);
+        let residue = (-t.high).fma(y, 1.0) - t.low * y;
+        let usual = y.gt(0.0) & y.lt(f64::INFINITY);
+        usual.select((y * 0.5).fma(residue, y), y).value
+    })
 }
 
 /// `x^y` as C99's `pow`.

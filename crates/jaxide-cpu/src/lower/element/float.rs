@@ -41,12 +41,6 @@ fn arithmetic(b: &mut Builder, op: MapOp, format: Format, x: &[Value]) -> Option
         (MapOp::RoundAway, &[x]) => round_away(b, x),
         (MapOp::Real | MapOp::Conj, &[x]) => x,
         (MapOp::Sqrt, &[x]) => b.sqrt(x),
-        (MapOp::Rsqrt, &[x]) => {
-            let root = b.sqrt(x);
-            let root = round(b, format, root);
-            let one = b.float(ty, 1.0);
-            b.div(one, root)
-        }
         (MapOp::Square, &[x]) => b.mul(x, x),
         (MapOp::OneMinusSquare, &[x]) => {
             let one = b.float(ty, 1.0);
@@ -69,7 +63,7 @@ fn arithmetic(b: &mut Builder, op: MapOp, format: Format, x: &[Value]) -> Option
         (MapOp::ReducePrecision { exponent, mantissa }, &[x]) => {
             bits::reduce_precision(b, format, exponent, mantissa, x)?
         }
-        _ => return super::function::function(b, op, format, x),
+        _ => return super::function::function(b, op, x),
     })
 }
 

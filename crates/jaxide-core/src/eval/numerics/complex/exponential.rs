@@ -1,9 +1,11 @@
 //! Exponentials and logarithms.
 
 use super::super::elementary as real;
-use super::super::float::Real;
-use super::{C128, abs, div, round_from, widen};
-use num_complex::Complex;
+use super::{C128, abs, div};
+use std::f64::consts::LN_2;
+
+/// What `LN_2` misses of ln 2.
+const LN_2_REST: f64 = 2.3190468138462996e-17;
 
 /// e^z.
 ///
@@ -25,15 +27,27 @@ pub fn exp(z: C128) -> C128 {
     C128::new(part(real::cos(z.im)), part(real::sin(z.im)))
 }
 
-/// 2^z as JAX computes it: `exp` of the product with the complex number ln 2, both rounded to the
-/// dtype.
-///
-/// The error grows with |z| as for the real [`exp2`](real::exp2), and the product makes NaNs of
-/// infinite parts.
-pub fn exp2<T: Real>(z: Complex<T>) -> Complex<T> {
-    let ln_2 = T::round_from(std::f64::consts::LN_2).to_f64();
-    let product = super::mul(widen(z), C128::new(ln_2, 0.0));
-    round_from(exp(widen(round_from::<T>(product))))
+/// 2^z. NaN where a part is infinite and the product with the complex number ln 2 is.
+pub fn exp2(z: C128) -> C128 {
+    if !z.is_finite() {
+        return exp(super::mul(z, C128::new(LN_2, 0.0)));
+    }
+    if z.im == 0.0 {
+        return C128::new(real::exp2(z.re), z.im);
+    }
+    // The angle y ln 2 in two parts.
+    let angle = z.im * LN_2;
+    let rest = z.im.mul_add(LN_2, -angle) + z.im * LN_2_REST;
+    let (sine, cosine) = (real::sin(angle), real::cos(angle));
+    let (small, near_one) = (real::sin(rest), real::cos(rest));
+    // In two factors, the first a whole power: 2^x may overflow where its product with a small sine does not.
+    let whole = (0.5 * z.re).clamp(-600.0, 600.0).round();
+    let (first, second) = (real::exp2(whole), real::exp2(z.re - whole));
+    let part = |cis: f64| second * cis * first;
+    C128::new(
+        part(cosine * near_one - sine * small),
+        part(sine * near_one + cosine * small),
+    )
 }
 
 /// e^z - 1, accurate near zero.
@@ -101,7 +115,7 @@ fn log_abs(x: f64, y: f64) -> f64 {
         return 0.5 * real::log1p(sum_of_squares_and(x, y, -1.0));
     }
     if modulus.is_infinite() && x.is_finite() && y.is_finite() {
-        return real::log(abs(C128::new(0.5 * x, 0.5 * y))) + std::f64::consts::LN_2;
+        return real::log(abs(C128::new(0.5 * x, 0.5 * y))) + LN_2;
     }
     real::log(modulus)
 }
@@ -163,14 +177,16 @@ mod tests {
         assert_eq!(expm1(c(-INF, 1.0)), c(-1.0, 0.0));
         assert_eq!(logistic(c(INF, 1.0)), c(1.0, 0.0));
         assert!(exp2(c(INF, 1.0)).re.is_nan());
+        close(exp2(c(10.0, 0.0)), c(1024.0, 0.0));
+        close(
+            exp2(c(1.0, 1e10)),
+            c(0.16641190798487174, -1.9930647447789633),
+        );
     }
 
     #[test]
     fn logarithms() {
-        close(
-            log(c(-2.0, -0.0)),
-            c(std::f64::consts::LN_2, -std::f64::consts::PI),
-        );
+        close(log(c(-2.0, -0.0)), c(LN_2, -std::f64::consts::PI));
         close(log(c(0.6, 0.8)), c(0.0, 0.9272952180016123));
         close(
             log(c(1.5e308, 1.5e308)),

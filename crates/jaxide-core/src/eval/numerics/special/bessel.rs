@@ -1,13 +1,15 @@
 //! Exponentially scaled modified Bessel functions of the first kind.
 //!
-//! Chebyshev expansions of Cephes (S. L. Moshier): one in x/2 - 2 up to 8, one in 32/x - 2 beyond,
-//! there of √x times the function.
+//! Power series up to 8; beyond, the Chebyshev expansions of Cephes (S. L. Moshier) in 32/x - 2 of √x
+//! times the function.
+
+use super::super::elementary::exp;
 
 /// e^-|x| I₀(x).
 pub fn bessel_i0e(x: f64) -> f64 {
     let x = x.abs();
     if x <= 8.0 {
-        chebyshev(&I0E_SMALL, 0.5 * x - 2.0)
+        power_series(x, 0.0) * exp(-x)
     } else {
         chebyshev(&I0E_LARGE, 32.0 / x - 2.0) / x.sqrt()
     }
@@ -17,11 +19,36 @@ pub fn bessel_i0e(x: f64) -> f64 {
 pub fn bessel_i1e(x: f64) -> f64 {
     let z = x.abs();
     let magnitude = if z <= 8.0 {
-        chebyshev(&I1E_SMALL, 0.5 * z - 2.0) * z
+        power_series(z, 1.0) * exp(-z) * (0.5 * z)
     } else {
         chebyshev(&I1E_LARGE, 32.0 / z - 2.0) / z.sqrt()
     };
     magnitude.copysign(x)
+}
+
+/// Σ (x²/4)^k / (k! (k + n)!) for n = 0 and 1, x ≤ 8: sums and terms in two parts, because the largest terms come
+/// late.
+fn power_series(x: f64, order: f64) -> f64 {
+    let z = 0.25 * x * x;
+    let z_rest = (0.5 * x).mul_add(0.5 * x, -z);
+    // Horner's rule: 1 + z / (k (k + n)) times what follows.
+    let (mut sum, mut rest) = (1.0f64, 0.0f64);
+    for k in (1..=36).rev() {
+        let k = f64::from(k);
+        let divisor = k * (k + order);
+        let product = sum * z;
+        let product_rest = sum.mul_add(z, -product) + (sum * z_rest + rest * z);
+        let quotient = product / divisor;
+        let quotient_rest = ((-quotient).mul_add(divisor, product) + product_rest) / divisor;
+        let total = 1.0 + quotient;
+        let (large, small) = if quotient > 1.0 {
+            (quotient, 1.0)
+        } else {
+            (1.0, quotient)
+        };
+        (sum, rest) = (total, (small - (total - large)) + quotient_rest);
+    }
+    sum + rest
 }
 
 /// Clenshaw's recurrence; coefficients from the highest degree down, the last one counted half.
@@ -33,39 +60,6 @@ fn chebyshev(coefficients: &[f64], x: f64) -> f64 {
     }
     0.5 * (b0 - b2)
 }
-
-const I0E_SMALL: [f64; 30] = [
-    -4.4153416464793395e-18,
-    3.3307945188222384e-17,
-    -2.431279846547955e-16,
-    1.715391285555133e-15,
-    -1.1685332877993451e-14,
-    7.676185498604936e-14,
-    -4.856446783111929e-13,
-    2.95505266312964e-12,
-    -1.726826291441556e-11,
-    9.675809035373237e-11,
-    -5.189795601635263e-10,
-    2.6598237246823866e-09,
-    -1.300025009986248e-08,
-    6.046995022541919e-08,
-    -2.670793853940612e-07,
-    1.1173875391201037e-06,
-    -4.4167383584587505e-06,
-    1.6448448070728896e-05,
-    -5.754195010082104e-05,
-    0.00018850288509584165,
-    -0.0005763755745385824,
-    0.0016394756169413357,
-    -0.004324309995050576,
-    0.010546460394594998,
-    -0.02373741480589947,
-    0.04930528423967071,
-    -0.09490109704804764,
-    0.17162090152220877,
-    -0.3046826723431984,
-    0.6767952744094761,
-];
 
 const I0E_LARGE: [f64; 25] = [
     -7.233180487874754e-18,
@@ -93,38 +87,6 @@ const I0E_LARGE: [f64; 25] = [
     6.889758346916825e-05,
     0.0033691164782556943,
     0.8044904110141088,
-];
-
-const I1E_SMALL: [f64; 29] = [
-    2.7779141127610464e-18,
-    -2.111421214358166e-17,
-    1.5536319577362005e-16,
-    -1.1055969477353862e-15,
-    7.600684294735408e-15,
-    -5.042185504727912e-14,
-    3.223793365945575e-13,
-    -1.9839743977649436e-12,
-    1.1736186298890901e-11,
-    -6.663489723502027e-11,
-    3.625590281552117e-10,
-    -1.8872497517228294e-09,
-    9.381537386495773e-09,
-    -4.445059128796328e-08,
-    2.0032947535521353e-07,
-    -8.568720264695455e-07,
-    3.4702513081376785e-06,
-    -1.3273163656039436e-05,
-    4.781565107550054e-05,
-    -0.00016176081582589674,
-    0.0005122859561685758,
-    -0.0015135724506312532,
-    0.004156422944312888,
-    -0.010564084894626197,
-    0.024726449030626516,
-    -0.05294598120809499,
-    0.1026436586898471,
-    -0.17641651835783406,
-    0.25258718644363365,
 ];
 
 const I1E_LARGE: [f64; 25] = [

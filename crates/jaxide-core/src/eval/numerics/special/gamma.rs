@@ -6,30 +6,47 @@ use std::f64::consts::PI;
 
 /// ln |Γ(x)|; ∞ at the poles 0, -1, -2, … and at ±∞.
 pub fn lgamma(x: f64) -> f64 {
+    // The library reflects here, which loses digits.
+    if -0.5 < x && x < 0.0 {
+        return libm::lgamma(1.0 + x) - log(-x);
+    }
     libm::lgamma(x)
 }
 
 /// ψ(x) = Γ'(x) / Γ(x).
 ///
-/// -∞ at both zeros, NaN at the negative whole numbers and at -∞, ∞ at ∞. Shifted up by the
-/// recurrence to where the asymptotic series (DLMF 5.11.2) holds; reflected for negative x.
+/// -∞ at both zeros, NaN at the negative whole numbers and at -∞, ∞ at ∞. In [1, 3) by its
+/// root and a polynomial, above 10 by the asymptotic series (DLMF 5.11.2); in between shifted by the
+/// recurrence, reflected below -½.
 pub fn digamma(x: f64) -> f64 {
     if x == 0.0 {
         return f64::NEG_INFINITY;
     }
-    if x < 0.0 {
+    if x < -0.5 {
         // The reduced argument is exact, which π·x would not be.
         let reduced = x - x.round_ties_even();
         if reduced == 0.0 || x.is_infinite() {
             return f64::NAN;
         }
-        return digamma(1.0 - x) - PI / tan(PI * reduced);
+        return digamma(-x) - 1.0 / x - PI / tan(PI * reduced);
+    }
+    if x < 1.0 {
+        return digamma(x + 1.0) - 1.0 / x;
     }
     let mut x = x;
     let mut shift = 0.0;
-    while x < 10.0 {
+    while (3.0..10.0).contains(&x) {
+        x -= 1.0;
         shift += 1.0 / x;
-        x += 1.0;
+    }
+    if x < 3.0 {
+        // The root is the sum of two numbers of double precision.
+        let from_root = (x - ROOT) - 9.549995429965697e-17;
+        let sum = AROUND_2
+            .iter()
+            .rev()
+            .fold(0.0, |sum, c| sum * (x - 2.0) + c);
+        return from_root * sum + shift;
     }
     // B₂ₖ / 2k, highest k first.
     const SERIES: [f64; 7] = [
@@ -43,8 +60,44 @@ pub fn digamma(x: f64) -> f64 {
     ];
     let square = 1.0 / (x * x);
     let series = SERIES.iter().fold(0.0, |acc, c| acc * square + c) * square;
-    log(x) - 0.5 / x - series - shift
+    log(x) - (0.5 / x + series)
 }
+
+/// The positive root of ψ.
+const ROOT: f64 = 1.4616321449683622;
+
+/// ψ(2 + t) / (2 + t - r) in powers of t, r the root of ψ: minimax for |t| ≤ 1.
+const AROUND_2: [f64; 29] = [
+    0.7853075386041053,
+    -0.26073895468300085,
+    0.10899991701762388,
+    -0.049551032917749205,
+    0.023447309597808948,
+    -0.011338432550155382,
+    0.005552254169969941,
+    -0.002739572944997685,
+    0.0013581422030101771,
+    -0.0006753126889027662,
+    0.0003364323046812081,
+    -0.00016781989652064026,
+    8.377992884859155e-05,
+    -4.182447343897822e-05,
+    2.089105890633343e-05,
+    -1.0510745529497928e-05,
+    5.269792255486969e-06,
+    -2.4759028684973677e-06,
+    1.2108408525596718e-06,
+    -8.61020083364191e-07,
+    4.624202767703381e-07,
+    6.086258372762713e-08,
+    -5.650885832872322e-08,
+    -2.0254396796893709e-07,
+    1.1523162621121104e-07,
+    6.23598402161154e-08,
+    -3.5589472192814815e-08,
+    -1.910943085888515e-08,
+    1.0177548708520354e-08,
+];
 
 /// lnΓ(x) - ((x - ½) ln x - x + ½ ln 2π) for x ≥ 10: the tail of Stirling's series (DLMF 5.11.1).
 pub(super) fn stirling_tail(x: f64) -> f64 {

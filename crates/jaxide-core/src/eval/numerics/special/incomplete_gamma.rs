@@ -1,6 +1,6 @@
 //! The regularised incomplete gamma functions and their derivatives by the order.
 
-use super::super::elementary::{exp, log, pow, sqrt};
+use super::super::elementary::{exp, expm1, log, pow, sqrt};
 use super::super::float::Real;
 use super::gamma::{minus_log1p, stirling_tail};
 use super::large_gamma::{LARGE_ORDER, LargeOrder};
@@ -39,8 +39,10 @@ pub fn igammac(a: f64, x: f64) -> f64 {
         0.0
     } else if a >= LARGE_ORDER {
         LargeOrder::new(a, x).upper()
-    } else if x >= 1.0 && x >= a {
+    } else if x >= 2.0 && x >= a {
         upper_fraction(a, x)
+    } else if a < 1.0 {
+        upper_of_small_order(a, x)
     } else {
         1.0 - lower_series(a, x)
     }
@@ -48,11 +50,11 @@ pub fn igammac(a: f64, x: f64) -> f64 {
 
 /// ∂P(a, x)/∂a.
 ///
-/// 0 for x = 0; NaN for negative x, for a ≤ 0 and for an infinite argument. Zero, as in JAX, where
-/// x^a e^-x / Γ(a) is below the reciprocal of the dtype's largest number.
+/// 0 for x = 0; NaN for negative x, for a ≤ 0 and for an infinite argument. Zero where x^a e^-x / Γ(a)
+/// is below the reciprocal of the largest `f64` (in JAX, of the largest number of the dtype).
 pub fn igamma_grad_a<T: Real>(a: T, x: T) -> T {
     let (wide_a, wide_x) = (a.to_f64(), x.to_f64());
-    T::round_from(match derivative_case::<T>(wide_a, wide_x) {
+    T::round_from(match derivative_case::<f64>(wide_a, wide_x) {
         Case::Fixed(value) => value,
         Case::Large(large) => large.lower_by_order(),
         Case::Expansion { steps: 0, .. } => -0.0,
@@ -146,14 +148,73 @@ fn upper_fraction(a: f64, x: f64) -> f64 {
     density_times_x(a, x) * fraction
 }
 
+/// Q(a, x) for a below 1 and x below 2, where it may be small beside P: with u = x^a / Γ(a + 1) it is 1 - u - u Σ a (-x)ⁿ / ((a + n) n!), n ≥ 1
+/// (DLMF 8.7.1).
+fn upper_of_small_order(a: f64, x: f64) -> f64 {
+    let minus_one = expm1(a * log(x) - log_gamma_1p(a));
+    let (mut term, mut sum) = (1.0, 0.0);
+    for n in 1..30 {
+        let n = f64::from(n);
+        term *= -x / n;
+        sum += term * (a / (a + n));
+    }
+    -(minus_one + (1.0 + minus_one) * sum)
+}
+
+/// ln Γ(1 + a) for 0 ≤ a < 1, relative to a.
+fn log_gamma_1p(a: f64) -> f64 {
+    if a > 0.1 {
+        return lgamma(1.0 + a);
+    }
+    // (-1)ⁿ ζ(n) / n from n = 2 on (DLMF 5.7.3), and -γ.
+    const SERIES: [f64; 14] = [
+        -0.5772156649015329,
+        0.8224670334241132,
+        -0.40068563438653143,
+        0.27058080842778454,
+        -0.20738555102867398,
+        0.1695571769974082,
+        -0.1440498967688461,
+        0.12550966952474304,
+        -0.11133426586956469,
+        0.1000994575127818,
+        -0.09095401714582904,
+        0.083353840546109,
+        -0.0769325164113522,
+        0.07143294629536134,
+    ];
+    a * SERIES.iter().rev().fold(0.0, |sum, c| sum * a + c)
+}
+
 /// x^a e^-x / Γ(a), without the cancellation of its logarithm's terms for larger a.
 fn density_times_x(a: f64, x: f64) -> f64 {
     if a < 10.0 {
+        let gamma = libm::tgamma(a + 1.0);
+        if x < 700.0 {
+            return pow(x, a) * exp(-x) / gamma * a;
+        }
         let half = exp(-0.5 * x);
-        return pow(x, a) * half * half / libm::tgamma(a + 1.0) * a;
+        return pow(x, a) * half * half / gamma * a;
     }
-    let exponent = -a * minus_log1p((x - a) / a) - stirling_tail(a);
-    exp(exponent) * sqrt(a / (2.0 * PI))
+    // (x/a)^a e^(a-x) from powers, whose errors do not grow with the exponent; what the quotient and the difference lose is
+    // a factor next to 1.
+    let (ratio, difference) = (x / a, a - x);
+    let part = difference - a;
+    let lost = (a - (difference - part)) - (x + part);
+    let rest = (-ratio).mul_add(a, x) * (a / x) + lost - stirling_tail(a);
+    let direct = pow(ratio, a) * exp(difference);
+    let power = if direct.is_normal() {
+        direct
+    } else {
+        let half = pow(ratio, 0.5 * a) * exp(0.5 * difference);
+        half * half
+    };
+    let scale = sqrt(a / (2.0 * PI));
+    if power.is_normal() {
+        power * exp(rest) * scale
+    } else {
+        exp(-a * minus_log1p((x - a) / a) - stirling_tail(a)) * scale
+    }
 }
 
 /// What must have settled before an expansion stops.

@@ -1,8 +1,8 @@
 //! The Hurwitz zeta function and the polygamma functions.
 
-use super::super::elementary::{exp, pow};
+use super::super::elementary::pow;
 use super::super::float::Real;
-use super::{digamma, lgamma};
+use super::digamma;
 
 /// ζ(x, q) = Σ (q + k)^-x over k ≥ 0.
 ///
@@ -69,7 +69,7 @@ pub fn polygamma<T: Real>(n: T, x: T) -> T {
         return T::round_from(f64::NAN);
     }
     let sign = if n % 2.0 == 0.0 { -1.0 } else { 1.0 };
-    let factorial = exp(lgamma(n + 1.0));
+    let factorial = libm::tgamma(n + 1.0);
     let in_range = T::round_from(factorial).to_f64().is_finite();
     let factorial = if in_range { factorial } else { f64::INFINITY };
     T::round_from(sign * factorial * T::round_from(zeta(n + 1.0, x)).to_f64())

@@ -62,13 +62,7 @@ pub(super) fn function(op: MapOp, dtype: DType) -> Option<Function<C128, C128>> 
         MapOp::Neg => unary(|z: C128| -z),
         MapOp::Sign => unary(complex::sign),
         MapOp::Exp => unary(complex::exp),
-        MapOp::Exp2 => match dtype {
-            DType::C64 => unary(|z: C128| {
-                let z = complex::exp2::<f32>(complex::round_from(z));
-                complex::widen(z)
-            }),
-            _ => unary(complex::exp2::<f64>),
-        },
+        MapOp::Exp2 => unary(complex::exp2),
         MapOp::Expm1 => unary(complex::expm1),
         MapOp::Log => unary(complex::log),
         MapOp::Log2 => unary(complex::log2),

@@ -32,7 +32,7 @@ pub(super) fn function(op: MapOp, dtype: DType) -> Option<Function<f64, f64>> {
         MapOp::RoundAway => unary(elementary::round_half_away),
         MapOp::RoundEven => unary(elementary::round_half_even),
         MapOp::Exp => unary(elementary::exp),
-        MapOp::Exp2 => exp2(dtype),
+        MapOp::Exp2 => unary(elementary::exp2),
         MapOp::Expm1 => unary(elementary::expm1),
         MapOp::Log => unary(elementary::log),
         MapOp::Log2 => unary(elementary::log2),
@@ -57,7 +57,7 @@ pub(super) fn function(op: MapOp, dtype: DType) -> Option<Function<f64, f64>> {
         MapOp::OneMinusSquare => unary(|x: f64| (1.0 - x) * (1.0 + x)),
         MapOp::Erf => unary(elementary::erf),
         MapOp::Erfc => unary(elementary::erfc),
-        MapOp::ErfInv => erf_inv(dtype),
+        MapOp::ErfInv => unary(elementary::erf_inv),
         MapOp::Lgamma => unary(special::lgamma),
         MapOp::Digamma => unary(special::digamma),
         MapOp::BesselI0e => unary(special::bessel_i0e),
@@ -117,26 +117,6 @@ pub(super) fn function(op: MapOp, dtype: DType) -> Option<Function<f64, f64>> {
         | MapOp::KeyFromWords
         | MapOp::KeyWord(_) => None,
     }
-}
-
-fn exp2(dtype: DType) -> Option<Function<f64, f64>> {
-    by_dtype!(dtype, T,
-        int => None,
-        small => unary(f64::exp2),
-        real => unary(|x| elementary::exp2(<T as Real>::round_from(x)).to_f64()),
-        complex => None,
-        other => None,
-    )
-}
-
-fn erf_inv(dtype: DType) -> Option<Function<f64, f64>> {
-    by_dtype!(dtype, T,
-        int => None,
-        small => unary(|x| f64::from(elementary::erf_inv(x as f32))),
-        real => unary(|x| elementary::erf_inv(<T as Real>::round_from(x)).to_f64()),
-        complex => None,
-        other => None,
-    )
 }
 
 fn reduce_precision(dtype: DType, exponent: u32, mantissa: u32) -> Option<Function<f64, f64>> {
