@@ -11,8 +11,8 @@ use smallvec::SmallVec;
 
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
-use crate::memory;
 use crate::jaxpr::{Aval, Scalar, Shape};
+use crate::memory;
 
 /// Memory that holds an array's bytes; back ends bring their own (pooled, page-aligned, ...).
 pub trait Storage: Send + Sync + 'static {
