@@ -1,5 +1,10 @@
 //! Which arguments functions are measured for.
 
+#![allow(
+    clippy::excessive_precision,
+    reason = "the nearest number to the digits of a table is meant"
+)]
+
 use crate::format::Format;
 use crate::functions::Function;
 use crate::measure::Arguments;
