@@ -278,11 +278,10 @@ fn absurd_sizes_are_errors() {
         memory_space: Opaque::none(),
         shape: smallvec![1 << 40, 1 << 10],
     };
-    refused(
-        huge,
-        &[],
-        "empty2: out of memory: 9007199254740992 bytes cannot be allocated",
-    );
+    // How much there is depends on the machine.
+    let error = eval_eqn(&huge.into(), &[]).unwrap_err().to_string();
+    let start = "empty2: 9007199254740992 bytes of memory are needed, and ";
+    assert!(error.starts_with(start), "{error}");
     let more = Iota {
         dimension: 0,
         dtype: DType::F64,

@@ -240,7 +240,7 @@ mod tests {
         let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (4,), }\n";
         assert_eq!(
             parse(&file(1, header, &[0; 8])).unwrap_err().message(),
-            "the file has 82 bytes, and its header declares 106"
+            "the file has 76 bytes, and its header declares 100"
         );
         let unknown = file(1, header, &[0; 8]);
         assert_eq!(
