@@ -2,7 +2,7 @@
 //!
 //! Every function is run through the interfaces that users have, by the interpreter and as native code of each instruction set, and
 //! compared with the correctly rounded functions of the CORE-MATH project; where that has none, with formulas of another kind
-//! ([`reference`]) in single precision and with samples of 50 digits ([`samples`]) in double precision. The program of this crate writes
+//! ([`mod@reference`]) in single precision and with samples of 50 digits ([`samples`]) in double precision. The program of this crate writes
 //! `docs/accuracy.md`.
 #![forbid(unsafe_code)]
 
