@@ -16,6 +16,7 @@ mod body;
 mod builder;
 mod display;
 mod eval;
+pub(crate) mod extent;
 mod fold;
 pub mod math;
 mod op;

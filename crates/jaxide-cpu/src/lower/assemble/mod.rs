@@ -13,7 +13,7 @@ use super::fuse::{self, Item, Nest, Plan, Root, Steps, Storage};
 use super::graph::{Def, Graph, NodeId, Op, Region, ValueId};
 use super::library;
 use super::program::{
-    Base, Dynamic, Output, OutputSource, Place, Program, Step, Stmt, arena, tiles,
+    Base, Dynamic, Output, OutputSource, Place, Program, Step, Stmt, arena, tiles, verify,
 };
 use crate::narrow;
 use jaxide_core::{Error, ErrorKind, Result, Shape};
@@ -46,6 +46,9 @@ pub(crate) fn assemble(graph: &Graph, donated: &[usize]) -> Result<Option<Progra
                 program.body = body;
                 tiles::assign(&mut program);
                 arena::assign(&mut program);
+                if cfg!(debug_assertions) {
+                    verify::verify(&program)?;
+                }
                 return Ok(Some(program));
             }
         }

@@ -6,6 +6,7 @@
 pub(crate) mod arena;
 mod display;
 pub(crate) mod tiles;
+pub(crate) mod verify;
 
 use super::emit::Kernel;
 use crate::runtime::KernelCall;

@@ -1,0 +1,637 @@
+//! Which memory a lane program may touch, as far as indices tell.
+//!
+//! Integers are linear forms of indices and of values about which only an interval is known. What conditions around an
+//! access say holds forms in intervals too; a form is bounded by those that it contains a multiple of, and by the ranges of
+//! what is left.
+
+use super::body::*;
+use super::op::{BinOp, TerOp, UnOp};
+use super::types::{MemTy, Ty};
+use std::collections::HashMap;
+
+/// How far the indices of the calls of a lane program go.
+#[derive(Clone, Debug)]
+pub(crate) struct Domain {
+    /// Lanes are below this.
+    pub(crate) lanes: usize,
+    /// Each outer index is below this.
+    pub(crate) outer: Vec<usize>,
+    /// The outer indices that are the first of some rows and their number, and how many rows there are.
+    pub(crate) rows: Option<(u32, u32, usize)>,
+}
+
+/// The bytes behind a pointer that an access touches at most: from the first to behind the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Extent {
+    pub(crate) pointer: Pointer,
+    pub(crate) first: i128,
+    pub(crate) end: i128,
+    pub(crate) store: bool,
+}
+
+/// All accesses of a body on a domain.
+pub(crate) fn extents(body: &Body, domain: &Domain) -> Vec<Extent> {
+    let mut arms = HashMap::new();
+    let mut trips = vec![None; body.loops as usize];
+    for stmt in body.blocks.iter().flat_map(|block| &block.stmts) {
+        match stmt {
+            Stmt::If(i) => arms.extend(i.arms.iter().map(|arm| (arm.result, (i.cond, *arm)))),
+            Stmt::For(f) => trips[f.id.index()] = Some(f.trip),
+            Stmt::Let(_) | Stmt::Store { .. } | Stmt::While(_) => {}
+        }
+    }
+    let mut walk = Walk {
+        body,
+        domain,
+        arms,
+        trips,
+        shifted: HashMap::new(),
+        known: Vec::new(),
+        extents: Vec::new(),
+        depth: 0,
+    };
+    walk.rows();
+    walk.quotients();
+    walk.block(BlockId::PROLOGUE);
+    walk.block(BlockId::LANES);
+    for reduction in &body.reductions {
+        for accumulator in &reduction.accumulators {
+            walk.access(accumulator.ty, &accumulator.dest, true);
+        }
+        walk.block(reduction.combine);
+    }
+    walk.extents
+}
+
+/// Smallest and largest value.
+type Range = (i128, i128);
+
+/// Farther than any integer of a program.
+const FAR: i128 = 1 << 100;
+
+/// What a form adds multiples of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Atom {
+    Index(Index),
+    Value(Value),
+}
+
+/// `sum of atom * factor + constant`, ordered by atom, factors not 0.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Form {
+    terms: Vec<(Atom, i128)>,
+    constant: i128,
+}
+
+impl Form {
+    fn constant(constant: i128) -> Form {
+        Form {
+            terms: Vec::new(),
+            constant,
+        }
+    }
+
+    fn atom(atom: Atom) -> Form {
+        Form {
+            terms: vec![(atom, 1)],
+            constant: 0,
+        }
+    }
+
+    fn as_constant(&self) -> Option<i128> {
+        self.terms.is_empty().then_some(self.constant)
+    }
+
+    /// `self + other * factor`.
+    fn plus(mut self, other: &Form, factor: i128) -> Form {
+        for &(atom, own) in &other.terms {
+            match self.terms.binary_search_by_key(&atom, |term| term.0) {
+                Ok(at) => self.terms[at].1 += own * factor,
+                Err(at) => self.terms.insert(at, (atom, own * factor)),
+            }
+        }
+        self.terms.retain(|term| term.1 != 0);
+        self.constant += other.constant * factor;
+        self
+    }
+}
+
+/// A form without constant that lies in an interval.
+struct Known {
+    terms: Vec<(Atom, i128)>,
+    range: Range,
+}
+
+struct Walk<'a> {
+    body: &'a Body,
+    domain: &'a Domain,
+    /// What the results of branches are.
+    arms: HashMap<Value, (Value, Arm)>,
+    trips: Vec<Option<Trip>>,
+    /// Logical shifts to the right, by operand and count.
+    shifted: HashMap<(Value, i128), Value>,
+    /// What the conditions around say.
+    known: Vec<Known>,
+    extents: Vec<Extent>,
+    /// How deep values are followed into each other.
+    depth: usize,
+}
+
+/// So many of the known forms are tried on another.
+const MOST_USES: usize = 8;
+
+/// Values are followed so deep.
+const DEEPEST: usize = 60;
+
+impl Walk<'_> {
+    /// The first row of a call and the number of one in it are below the number of rows together.
+    fn rows(&mut self) {
+        let Some((first, count, rows)) = self.domain.rows else {
+            return;
+        };
+        for (k, trip) in self.trips.iter().enumerate() {
+            if *trip == Some(Trip::Outer(count)) {
+                let first = Atom::Index(Index::Outer(first));
+                let turn = Atom::Index(Index::Loop(LoopId(crate::narrow(k))));
+                self.known.push(Known {
+                    terms: vec![(first, 1), (turn, 1)],
+                    range: (0, rows as i128 - 1),
+                });
+            }
+        }
+    }
+
+    /// A number that is not negative is its quotient times the divisor and a remainder below that.
+    fn quotients(&mut self) {
+        for k in 0..self.body.values.len() {
+            let value = Value::from_index(k);
+            let Some((x, divisor)) = self.quotient(value) else {
+                continue;
+            };
+            if let Inst::Bin(BinOp::ShrU, _, _) = self.body.inst(value) {
+                self.shifted.insert((x, divisor), value);
+            }
+            let form = self.form(x);
+            if self.range(&form).0 < 0 {
+                continue;
+            }
+            let rest = form.plus(&Form::atom(Atom::Value(value)), -divisor);
+            self.known.push(Known {
+                range: (-rest.constant, divisor - 1 - rest.constant),
+                terms: rest.terms,
+            });
+        }
+    }
+
+    /// The dividend and the divisor, a constant, of an unsigned quotient, also where it is a shift or a product.
+    fn quotient(&self, value: Value) -> Option<(Value, i128)> {
+        let body = self.body;
+        let constant = |value: Value| match *body.inst(value) {
+            Inst::Const(bits) => Some(u128::from(bits & body.ty(value).bit_mask())),
+            _ => None,
+        };
+        match *body.inst(value) {
+            Inst::Bin(BinOp::DivU, x, by) => {
+                let by = constant(by).filter(|&by| by > 0)?;
+                Some((x, i128::try_from(by).ok()?))
+            }
+            Inst::Bin(BinOp::ShrU, x, by) => {
+                let by = constant(by).filter(|by| (1..31).contains(by))?;
+                let product = self.divided(x, by + 1);
+                product.or(Some((x, 1 << by)))
+            }
+            _ => None,
+        }
+    }
+
+    /// `n` and `d`, where `sum` is the last step but a shift of the quotient by a constant of so many bits: the high half `q` of
+    /// a product, plus half of `n - q`.
+    fn divided(&self, sum: Value, bits: u128) -> Option<(Value, i128)> {
+        let body = self.body;
+        let Inst::Bin(BinOp::Add, half, high) = *body.inst(sum) else {
+            return None;
+        };
+        let parts = |half: Value, high: Value| {
+            let &Inst::Bin(BinOp::ShrU, rest, one) = body.inst(half) else {
+                return None;
+            };
+            let (&Inst::Bin(BinOp::Sub, n, q), &Inst::Const(1)) = (body.inst(rest), body.inst(one))
+            else {
+                return None;
+            };
+            let &Inst::Bin(BinOp::MulHiU, x, y) = body.inst(high) else {
+                return None;
+            };
+            let multiplier = match (x == n, body.inst(y), body.inst(x)) {
+                (true, &Inst::Const(m), _) => m,
+                (_, _, &Inst::Const(m)) if y == n => m,
+                _ => return None,
+            };
+            (q == high).then_some((n, multiplier))
+        };
+        let (n, multiplier) = parts(half, high).or_else(|| parts(high, half))?;
+        let width = body.ty(sum).bits();
+        let multiplier = u128::from(multiplier & body.ty(sum).bit_mask());
+        // Of the divisors with so many bits, the one that has this multiplier.
+        let near = (1u128 << bits << width) / ((1u128 << width) + multiplier);
+        let of = |d: u128| (1u128 << width) * ((1u128 << bits) - d) / d + 1;
+        let divisor = [near, near + 1]
+            .into_iter()
+            .find(|&d| d > 1 && d <= 1 << bits && of(d) == multiplier)?;
+        Some((n, i128::try_from(divisor).ok()?))
+    }
+
+    fn block(&mut self, id: BlockId) {
+        let body = self.body;
+        for stmt in &body.blocks[id.index()].stmts {
+            match stmt {
+                Stmt::Let(v) => {
+                    if let Inst::Load(ty, addr) = body.inst(*v) {
+                        self.access(*ty, addr, false);
+                    }
+                }
+                Stmt::Store { ty, addr, .. } => self.access(*ty, addr, true),
+                Stmt::For(f) => self.block(f.body),
+                Stmt::While(w) => {
+                    self.block(w.head);
+                    self.under(w.cond, true, |walk| walk.block(w.body));
+                }
+                Stmt::If(i) => {
+                    self.under(i.cond, true, |walk| walk.block(i.then));
+                    self.under(i.cond, false, |walk| walk.block(i.otherwise));
+                }
+            }
+        }
+    }
+
+    /// Does something where a condition holds, or does not.
+    fn under<R>(&mut self, cond: Value, holds: bool, then: impl FnOnce(&mut Self) -> R) -> R {
+        let before = self.known.len();
+        self.assume(cond, holds);
+        let result = then(self);
+        self.known.truncate(before);
+        result
+    }
+
+    fn access(&mut self, ty: MemTy, addr: &Addr, store: bool) {
+        let mut form = Form::constant(addr.offset.into());
+        for &(index, stride) in &addr.terms {
+            form = form.plus(&Form::atom(Atom::Index(index)), stride.into());
+        }
+        match addr.lane {
+            LaneStep::Uniform => {}
+            LaneStep::Stride(stride) => {
+                form = form.plus(&Form::atom(Atom::Index(Index::Lane)), stride.into());
+            }
+            LaneStep::Gather(index, scale) => {
+                let index = self.form(index);
+                form = form.plus(&index, scale.into());
+            }
+        }
+        let (first, last) = self.range(&form);
+        // Conditions that contradict each other: this is never run.
+        if first <= last {
+            self.extents.push(Extent {
+                pointer: addr.pointer,
+                first,
+                end: last + i128::from(ty.size()),
+                store,
+            });
+        }
+    }
+
+    /// Notes what follows from a condition.
+    fn assume(&mut self, cond: Value, holds: bool) {
+        let body = self.body;
+        match *body.inst(cond) {
+            Inst::Un(UnOp::Not, inner) => self.assume(inner, !holds),
+            Inst::Bin(BinOp::And, a, b) if holds => {
+                self.assume(a, true);
+                self.assume(b, true);
+            }
+            Inst::Bin(BinOp::Or, a, b) if !holds => {
+                self.assume(a, false);
+                self.assume(b, false);
+            }
+            Inst::Const(bits) if (bits != 0) != holds => self.at_most(&Form::constant(1), 0),
+            Inst::Bin(op, a, b) if body.ty(a).is_int() => self.assume_order(op, a, b, holds),
+            _ => {}
+        }
+    }
+
+    fn assume_order(&mut self, op: BinOp, a: Value, b: Value, holds: bool) {
+        let (x, y) = (self.form(a), self.form(b));
+        let difference = x.clone().plus(&y, -1);
+        let opposite = y.clone().plus(&x, -1);
+        match (op, holds) {
+            (BinOp::Lt, true) => self.at_most(&difference, -1),
+            (BinOp::Le, true) => self.at_most(&difference, 0),
+            (BinOp::Lt, false) => self.at_most(&opposite, 0),
+            (BinOp::Le, false) => self.at_most(&opposite, -1),
+            (BinOp::Eq, true) | (BinOp::Ne, false) => {
+                self.at_most(&difference, 0);
+                self.at_most(&opposite, 0);
+            }
+            // Below a number that is not negative nothing negative is, as unsigned integers.
+            (BinOp::LtU | BinOp::LeU, true) if self.range(&y).0 >= 0 => {
+                self.at_most(&Form::default().plus(&x, -1), 0);
+                self.at_most(&difference, if op == BinOp::LtU { -1 } else { 0 });
+            }
+            _ => {}
+        }
+    }
+
+    /// Notes that a form is not above a bound.
+    fn at_most(&mut self, form: &Form, bound: i128) {
+        let Some(&(_, first)) = form.terms.first() else {
+            if form.constant > bound {
+                // It never is: nothing is possible here.
+                self.known.push(Known {
+                    terms: Vec::new(),
+                    range: (1, 0),
+                });
+            }
+            return;
+        };
+        let bound = bound - form.constant;
+        let (sign, range) = if first > 0 {
+            (1, (-FAR, bound))
+        } else {
+            (-1, (-bound, FAR))
+        };
+        let terms: Vec<(Atom, i128)> = (form.terms.iter())
+            .map(|&(atom, factor)| (atom, factor * sign))
+            .collect();
+        let same = self.known.iter().rev().find(|known| known.terms == terms);
+        let (low, high) = same.map_or((-FAR, FAR), |known| known.range);
+        self.known.push(Known {
+            range: (low.max(range.0), high.min(range.1)),
+            terms,
+        });
+    }
+
+    /// The smallest and largest value of a form.
+    fn range(&mut self, form: &Form) -> Range {
+        if self.known.iter().any(|known| known.terms.is_empty()) {
+            return (1, 0);
+        }
+        self.bounds(form, 3)
+    }
+
+    /// The range by the atoms, and by what is known with what it leaves of the form: all of them hold.
+    fn bounds(&mut self, form: &Form, depth: usize) -> Range {
+        let mut best = (form.constant, form.constant);
+        for &(atom, factor) in &form.terms {
+            let own = self.atom_range(atom);
+            best = sum(best, scaled(own, factor));
+        }
+        if depth == 0 || form.terms.is_empty() {
+            return best;
+        }
+        let mut uses: Vec<(usize, i128)> = Vec::new();
+        for (k, known) in self.known.iter().enumerate().rev() {
+            for &(atom, own) in &known.terms {
+                let Ok(at) = form.terms.binary_search_by_key(&atom, |term| term.0) else {
+                    continue;
+                };
+                let factor = form.terms[at].1;
+                if factor % own == 0 && !uses.contains(&(k, factor / own)) {
+                    uses.push((k, factor / own));
+                }
+            }
+        }
+        uses.truncate(MOST_USES);
+        for (k, factor) in uses {
+            let known = Form {
+                terms: self.known[k].terms.clone(),
+                constant: 0,
+            };
+            let by_known = scaled(self.known[k].range, factor);
+            let rest = form.clone().plus(&known, -factor);
+            if rest.terms.len() <= form.terms.len() {
+                let total = sum(by_known, self.bounds(&rest, depth - 1));
+                best = (best.0.max(total.0), best.1.min(total.1));
+            }
+        }
+        best
+    }
+
+    fn atom_range(&mut self, atom: Atom) -> Range {
+        let below = |count: usize| (0, (count.max(1) - 1) as i128);
+        match atom {
+            Atom::Index(Index::Lane) => below(self.domain.lanes),
+            Atom::Index(Index::Outer(k)) => below(self.domain.outer[k as usize]),
+            Atom::Index(Index::Loop(id)) => match self.trips[id.index()] {
+                Some(Trip::Const(turns)) => (0, i128::from(turns.max(1)) - 1),
+                Some(Trip::Outer(k)) => below(self.domain.outer[k as usize].max(1) - 1),
+                None => (0, 0),
+            },
+            Atom::Value(value) => {
+                let (low, high) = self.value_range(value);
+                let single = [(atom, 1)];
+                let known = self.known.iter().filter(|known| known.terms == single);
+                known.fold((low, high), |(low, high), known| {
+                    (low.max(known.range.0), high.min(known.range.1))
+                })
+            }
+        }
+    }
+
+    /// The form of an integer, where no step to it can wrap around here; else itself.
+    fn form(&mut self, value: Value) -> Form {
+        let own = Form::atom(Atom::Value(value));
+        if self.depth > DEEPEST {
+            return own;
+        }
+        self.depth += 1;
+        let form = self.linear(value);
+        self.depth -= 1;
+        match form {
+            Some(form) if within(self.range(&form), all(self.body.ty(value))) => form,
+            _ => own,
+        }
+    }
+
+    fn linear(&mut self, value: Value) -> Option<Form> {
+        let body = self.body;
+        let ty = body.ty(value);
+        Some(match *body.inst(value) {
+            Inst::Const(bits) => Form::constant(signed(ty, bits)?),
+            Inst::Index(index) => Form::atom(Atom::Index(index)),
+            Inst::Un(UnOp::SExt | UnOp::Low, a) => self.form(a),
+            Inst::Un(UnOp::ZExt, a) => {
+                let form = self.form(a);
+                (self.range(&form).0 >= 0).then_some(form)?
+            }
+            Inst::Un(UnOp::Neg, a) if ty.is_int() => Form::default().plus(&self.form(a), -1),
+            Inst::Bin(BinOp::Add, a, b) if ty.is_int() => self.form(a).plus(&self.form(b), 1),
+            Inst::Bin(BinOp::Sub, a, b) if ty.is_int() => self.form(a).plus(&self.form(b), -1),
+            Inst::Bin(BinOp::Mul, a, b) if ty.is_int() => {
+                let (x, y) = (self.form(a), self.form(b));
+                match (x.as_constant(), y.as_constant()) {
+                    (Some(factor), _) => Form::default().plus(&y, factor),
+                    (_, Some(factor)) => Form::default().plus(&x, factor),
+                    _ => return None,
+                }
+            }
+            // The low bits are what a shift leaves out.
+            Inst::Bin(BinOp::And, a, b) => {
+                let x = self.form(a);
+                let divisor = self.form(b).as_constant()? + 1;
+                let quotient = *self.shifted.get(&(a, divisor))?;
+                if self.range(&x).0 < 0 {
+                    return None;
+                }
+                x.plus(&Form::atom(Atom::Value(quotient)), -divisor)
+            }
+            Inst::Bin(BinOp::Shl, a, b) => {
+                let count = self
+                    .form(b)
+                    .as_constant()
+                    .filter(|count| (0..32).contains(count))?;
+                Form::default().plus(&self.form(a), 1 << count)
+            }
+            _ => return None,
+        })
+    }
+
+    /// What an integer that is no form can be.
+    fn value_range(&mut self, value: Value) -> Range {
+        let full = all(self.body.ty(value));
+        if self.depth > DEEPEST {
+            return full;
+        }
+        self.depth += 1;
+        let (low, high) = self.computed_range(value).unwrap_or(full);
+        self.depth -= 1;
+        (low.max(full.0), high.min(full.1))
+    }
+
+    fn computed_range(&mut self, value: Value) -> Option<Range> {
+        let body = self.body;
+        let full = all(body.ty(value));
+        let of = |walk: &mut Self, value: Value| {
+            let form = walk.form(value);
+            walk.range(&form)
+        };
+        if let Some((x, divisor)) = self.quotient(value) {
+            let (low, high) = of(self, x);
+            if low >= 0 {
+                return Some((low / divisor, high / divisor));
+            }
+        }
+        match *body.inst(value) {
+            Inst::Bin(op, a, b) => {
+                let (x, y) = (of(self, a), of(self, b));
+                binary_range(op, x, y)
+            }
+            Inst::Ter(TerOp::Select, cond, a, b) => {
+                let x = self.under(cond, true, |walk| of(walk, a));
+                let y = self.under(cond, false, |walk| of(walk, b));
+                Some(union(x, y))
+            }
+            Inst::Result => {
+                let (cond, arm) = *self.arms.get(&value)?;
+                let x = self.under(cond, true, |walk| of(walk, arm.then));
+                let y = self.under(cond, false, |walk| of(walk, arm.otherwise));
+                Some(union(x, y))
+            }
+            Inst::Un(UnOp::SExt, a) => Some(of(self, a)),
+            Inst::Un(UnOp::Low, a) => Some(of(self, a)).filter(|&range| within(range, full)),
+            Inst::Un(UnOp::ZExt, a) => Some(of(self, a))
+                .filter(|range| range.0 >= 0)
+                .or(Some((0, u32::MAX.into()))),
+            Inst::Un(UnOp::Clz | UnOp::Popcount, _) => Some((0, 64)),
+            Inst::Load(ty, _) => match ty {
+                MemTy::Bool => Some((0, 1)),
+                MemTy::I8 => Some((i8::MIN.into(), i8::MAX.into())),
+                MemTy::U8 => Some((0, u8::MAX.into())),
+                MemTy::I16 => Some((i16::MIN.into(), i16::MAX.into())),
+                MemTy::U16 => Some((0, u16::MAX.into())),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+/// What an operation gives for operands in ranges, where that is a range of the integers.
+fn binary_range(op: BinOp, x: Range, y: Range) -> Option<Range> {
+    let natural = x.0 >= 0 && y.0 >= 0;
+    let divisor = (y.0 == y.1 && y.0 > 0).then_some(y.0);
+    match op {
+        BinOp::MinS => Some((x.0.min(y.0), x.1.min(y.1))),
+        BinOp::MaxS => Some((x.0.max(y.0), x.1.max(y.1))),
+        BinOp::MinU if natural => Some((x.0.min(y.0), x.1.min(y.1))),
+        BinOp::MaxU if natural => Some((x.0.max(y.0), x.1.max(y.1))),
+        // As unsigned integers negative ones are above all others.
+        BinOp::MinU if y.0 >= 0 => Some((0, y.1)),
+        BinOp::MinU if x.0 >= 0 => Some((0, x.1)),
+        BinOp::DivU if x.0 >= 0 => divisor.map(|by| (x.0 / by, x.1 / by)),
+        BinOp::RemU => divisor.map(|by| {
+            if x.0 >= 0 {
+                (0, x.1.min(by - 1))
+            } else {
+                (0, by - 1)
+            }
+        }),
+        BinOp::DivS => divisor.map(|by| (x.0 / by, x.1 / by)),
+        BinOp::RemS => divisor.map(|by| {
+            let low = if x.0 >= 0 { 0 } else { (x.0).max(1 - by) };
+            (low, if x.1 < 0 { 0 } else { x.1.min(by - 1) })
+        }),
+        BinOp::And if x.0 >= 0 && y.0 >= 0 => Some((0, x.1.min(y.1))),
+        BinOp::And if y.0 >= 0 => Some((0, y.1)),
+        BinOp::And if x.0 >= 0 => Some((0, x.1)),
+        BinOp::ShrU if natural => Some((x.0 >> y.1.min(63), x.1 >> y.0.min(63))),
+        BinOp::ShrS if y.0 >= 0 => {
+            let ends = [x.0, x.1].map(|end| [end >> y.0.min(63), end >> y.1.min(63)]);
+            let ends = ends.concat();
+            Some((*ends.iter().min()?, *ends.iter().max()?))
+        }
+        _ => None,
+    }
+}
+
+fn scaled((low, high): Range, factor: i128) -> Range {
+    let (a, b) = (low.saturating_mul(factor), high.saturating_mul(factor));
+    (a.min(b), a.max(b))
+}
+
+fn sum(x: Range, y: Range) -> Range {
+    (x.0.saturating_add(y.0), x.1.saturating_add(y.1))
+}
+
+fn union(x: Range, y: Range) -> Range {
+    match (x.0 > x.1, y.0 > y.1) {
+        (true, _) => y,
+        (_, true) => x,
+        _ => (x.0.min(y.0), x.1.max(y.1)),
+    }
+}
+
+fn within(inner: Range, outer: Range) -> bool {
+    inner.0 >= outer.0 && inner.1 <= outer.1
+}
+
+/// All integers of a type; anything for others.
+fn all(ty: Ty) -> Range {
+    match ty {
+        Ty::I32 => (i32::MIN.into(), i32::MAX.into()),
+        Ty::I64 => (i64::MIN.into(), i64::MAX.into()),
+        Ty::F32 | Ty::F64 | Ty::Mask => (-FAR, FAR),
+    }
+}
+
+/// The integer with these bits.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "the type tells how many bits there are"
+)]
+fn signed(ty: Ty, bits: u64) -> Option<i128> {
+    match ty {
+        Ty::I32 => Some((bits as i32).into()),
+        Ty::I64 => Some((bits as i64).into()),
+        Ty::F32 | Ty::F64 | Ty::Mask => None,
+    }
+}
