@@ -290,3 +290,17 @@ fn carries_that_become_strong_are_strong_inside() {
     let types = inside(scanned(spec(&[3]), spec(&[])).unwrap());
     assert_eq!(types, [f32s; 3]);
 }
+
+/// With one branch there is no choice, whatever the index is in each lane.
+#[test]
+fn one_branch_is_taken_at_any_index() {
+    let x = Array::from([1.0f64, 2.0, 3.0]);
+    let index = Array::from([-7i64, 0, 9]);
+    let squares = vmap(|x: Array, k: Array| switch(k, [|x: Array| &x * &x], x));
+    let sum = move |x: Array, k: Array| squares(x, k).sum();
+    let want = vec![2.0, 4.0, 6.0];
+    let plain = grad(sum.clone())(x.clone(), index.clone());
+    assert_eq!(plain.to_vec::<f64>(), want);
+    let compiled = grad(jit(sum))(x, index);
+    assert_eq!(compiled.to_vec::<f64>(), want);
+}

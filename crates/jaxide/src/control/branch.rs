@@ -97,12 +97,15 @@ where
             .in_operation("switch"),
         );
     }
+    let mut branches: Vec<F> = branches.into_iter().collect();
+    let Some(last) = branches.len().checked_sub(1) else {
+        raise(no_branches());
+    };
+    // Where there is no choice, nothing hangs on the index.
+    if last == 0 {
+        return branches.swap_remove(0)(operand);
+    }
     if let Some(value) = decided(&index) {
-        let mut branches: Vec<F> = branches.into_iter().collect();
-        if branches.is_empty() {
-            raise(no_branches());
-        }
-        let last = branches.len() - 1;
         let taken = usize::try_from(value.max(0)).map_or(last, |taken| taken.min(last));
         return branches.swap_remove(taken)(operand);
     }
@@ -112,20 +115,13 @@ where
         .into_iter()
         .map(|f| staged("switch", f, &operand))
         .collect();
-    let Some(last) = traced.len().checked_sub(1) else {
-        raise(no_branches());
-    };
     let limit = |value: usize| {
         Array(crate::array::Repr::Number(Literal::new(
             Scalar::Int(value as i64),
             DType::I32,
         )))
     };
-    let index = if last == 0 {
-        index
-    } else {
-        lax::clamp(&limit(0), &index, &limit(last))
-    };
+    let index = lax::clamp(&limit(0), &index, &limit(last));
     run("switch", &index, traced, &operand.leaves)
 }
 
