@@ -48,10 +48,16 @@ pub(crate) fn extents(body: &Body, domain: &Domain) -> Vec<Extent> {
         shifted: HashMap::new(),
         known: Vec::new(),
         extents: Vec::new(),
+        same: same_values(body),
+        plain: Vec::new(),
         depth: 0,
+        conditions: 0,
+        memos: vec![Memo::default()],
     };
+    walk.plain_ranges();
     walk.rows();
     walk.quotients();
+    walk.memos = vec![Memo::default()];
     walk.block(BlockId::PROLOGUE);
     walk.block(BlockId::LANES);
     for reduction in &body.reductions {
@@ -122,6 +128,14 @@ struct Known {
     range: Range,
 }
 
+impl Known {
+    /// Conditions that contradict each other: nothing happens here.
+    const NOTHING: Known = Known {
+        terms: Vec::new(),
+        range: (1, 0),
+    };
+}
+
 struct Walk<'a> {
     body: &'a Body,
     domain: &'a Domain,
@@ -133,15 +147,36 @@ struct Walk<'a> {
     /// What the conditions around say.
     known: Vec<Known>,
     extents: Vec<Extent>,
-    /// How deep values are followed into each other.
+    /// The first value that is computed in the same way.
+    same: Vec<Value>,
+    /// Ranges of values whatever the conditions, by the ranges of their operands.
+    plain: Vec<Range>,
+    /// How many values are being followed into each other.
     depth: usize,
+    /// How many conditions of values inside each other are looked at.
+    conditions: usize,
+    /// What was found out where as much is known as now, and where less was.
+    memos: Vec<Memo>,
 }
+
+/// What was found out of values.
+#[derive(Default)]
+struct Memo {
+    forms: HashMap<Value, Form>,
+    ranges: HashMap<Value, Range>,
+}
+
+/// So many known forms are used after each other.
+const MOST_STEPS: usize = 3;
 
 /// So many of the known forms are tried on another.
 const MOST_USES: usize = 8;
 
-/// Values are followed so deep.
+/// So many values are followed into each other.
 const DEEPEST: usize = 60;
+
+/// So many conditions around each other are taken into account: with each, all that hangs on it is followed anew.
+const MOST_CONDITIONS: usize = 6;
 
 impl Walk<'_> {
     /// The first row of a call and the number of one in it are below the number of rows together.
@@ -168,6 +203,10 @@ impl Walk<'_> {
             let Some((x, divisor)) = self.quotient(value) else {
                 continue;
             };
+            if self.same[k] != value {
+                continue;
+            }
+            let x = self.same[x.index()];
             if let Inst::Bin(BinOp::ShrU, _, _) = self.body.inst(value) {
                 self.shifted.insert((x, divisor), value);
             }
@@ -251,6 +290,10 @@ impl Walk<'_> {
                     }
                 }
                 Stmt::Store { ty, addr, .. } => self.access(*ty, addr, true),
+                Stmt::For(For {
+                    trip: Trip::Const(0),
+                    ..
+                }) => {}
                 Stmt::For(f) => self.block(f.body),
                 Stmt::While(w) => {
                     self.block(w.head);
@@ -267,9 +310,25 @@ impl Walk<'_> {
     /// Does something where a condition holds, or does not.
     fn under<R>(&mut self, cond: Value, holds: bool, then: impl FnOnce(&mut Self) -> R) -> R {
         let before = self.known.len();
+        self.memos.push(Memo::default());
         self.assume(cond, holds);
+        // What was found on the way is less than what is known now.
+        self.memos.pop();
+        self.memos.push(Memo::default());
         let result = then(self);
+        self.memos.pop();
         self.known.truncate(before);
+        result
+    }
+
+    /// As [`under`](Self::under), for one of two values; what conditions inside each other say is looked at to some depth alone.
+    fn either<R>(&mut self, cond: Value, holds: bool, then: impl FnOnce(&mut Self) -> R) -> R {
+        if self.conditions >= MOST_CONDITIONS {
+            return then(self);
+        }
+        self.conditions += 1;
+        let result = self.under(cond, holds, then);
+        self.conditions -= 1;
         result
     }
 
@@ -313,9 +372,36 @@ impl Walk<'_> {
                 self.assume(a, false);
                 self.assume(b, false);
             }
+            // One of the two, if the other is not so anyway.
+            Inst::Bin(BinOp::And | BinOp::Or, a, b) => {
+                for (this, other) in [(a, b), (b, a)] {
+                    if self.decided(this) == Some(!holds) {
+                        self.assume(other, holds);
+                    }
+                }
+            }
             Inst::Const(bits) if (bits != 0) != holds => self.at_most(&Form::constant(1), 0),
             Inst::Bin(op, a, b) if body.ty(a).is_int() => self.assume_order(op, a, b, holds),
             _ => {}
+        }
+    }
+
+    /// What a comparison of integers gives, where it always gives the same.
+    fn decided(&mut self, cond: Value) -> Option<bool> {
+        let body = self.body;
+        let Inst::Bin(op @ (BinOp::Lt | BinOp::Le), a, b) = *body.inst(cond) else {
+            return None;
+        };
+        if !body.ty(a).is_int() {
+            return None;
+        }
+        let difference = self.form(a).plus(&self.form(b), -1);
+        let (low, high) = self.range(&difference);
+        let most = if op == BinOp::Lt { -1 } else { 0 };
+        if high <= most {
+            Some(true)
+        } else {
+            (low > most).then_some(false)
         }
     }
 
@@ -345,28 +431,32 @@ impl Walk<'_> {
     fn at_most(&mut self, form: &Form, bound: i128) {
         let Some(&(_, first)) = form.terms.first() else {
             if form.constant > bound {
-                // It never is: nothing is possible here.
-                self.known.push(Known {
-                    terms: Vec::new(),
-                    range: (1, 0),
-                });
+                self.known.push(Known::NOTHING);
             }
             return;
         };
         let bound = bound - form.constant;
+        // Multiples of the common divisor: the bound is one, too.
+        let divisor = form
+            .terms
+            .iter()
+            .fold(0, |divisor, term| gcd(divisor, term.1));
+        let bound = bound.div_euclid(divisor);
         let (sign, range) = if first > 0 {
             (1, (-FAR, bound))
         } else {
             (-1, (-bound, FAR))
         };
         let terms: Vec<(Atom, i128)> = (form.terms.iter())
-            .map(|&(atom, factor)| (atom, factor * sign))
+            .map(|&(atom, factor)| (atom, factor / divisor * sign))
             .collect();
         let same = self.known.iter().rev().find(|known| known.terms == terms);
         let (low, high) = same.map_or((-FAR, FAR), |known| known.range);
-        self.known.push(Known {
-            range: (low.max(range.0), high.min(range.1)),
-            terms,
+        let range = (low.max(range.0), high.min(range.1));
+        self.known.push(if range.0 > range.1 {
+            Known::NOTHING
+        } else {
+            Known { terms, range }
         });
     }
 
@@ -375,42 +465,52 @@ impl Walk<'_> {
         if self.known.iter().any(|known| known.terms.is_empty()) {
             return (1, 0);
         }
-        self.bounds(form, 3)
+        self.bounds(form, MOST_STEPS)
     }
 
-    /// The range by the atoms, and by what is known with what it leaves of the form: all of them hold.
+    /// The range by the atoms, and by what is known with what it leaves of the form: all of them hold. The atoms of what is left
+    /// are not followed, since one may hang on the value that is asked for.
     fn bounds(&mut self, form: &Form, depth: usize) -> Range {
         let mut best = (form.constant, form.constant);
         for &(atom, factor) in &form.terms {
-            let own = self.atom_range(atom);
-            best = sum(best, scaled(own, factor));
+            let own = match atom {
+                Atom::Value(value) if depth == MOST_STEPS => self.value_range(value),
+                Atom::Value(value) => self.plain[value.index()],
+                Atom::Index(_) => self.atom_range(atom),
+            };
+            best = sum(best, scaled(self.restricted(atom, own), factor));
         }
         if depth == 0 || form.terms.is_empty() {
             return best;
         }
-        let mut uses: Vec<(usize, i128)> = Vec::new();
+        // Which known form, by how much, and what the form is multiplied by before.
+        let mut uses: Vec<(usize, i128, i128)> = Vec::new();
         for (k, known) in self.known.iter().enumerate().rev() {
             for &(atom, own) in &known.terms {
                 let Ok(at) = form.terms.binary_search_by_key(&atom, |term| term.0) else {
                     continue;
                 };
                 let factor = form.terms[at].1;
-                if factor % own == 0 && !uses.contains(&(k, factor / own)) {
-                    uses.push((k, factor / own));
+                let common = gcd(factor, own);
+                let step = (k, factor / common * own.signum(), own.abs() / common);
+                if !uses.contains(&step) {
+                    uses.push(step);
                 }
             }
         }
         uses.truncate(MOST_USES);
-        for (k, factor) in uses {
+        for (k, factor, scale) in uses {
             let known = Form {
                 terms: self.known[k].terms.clone(),
                 constant: 0,
             };
             let by_known = scaled(self.known[k].range, factor);
-            let rest = form.clone().plus(&known, -factor);
+            let rest = Form::default().plus(form, scale).plus(&known, -factor);
             if rest.terms.len() <= form.terms.len() {
                 let total = sum(by_known, self.bounds(&rest, depth - 1));
-                best = (best.0.max(total.0), best.1.min(total.1));
+                let (low, high) = (total.0.div_euclid(scale), total.1.div_euclid(scale));
+                let low = if low * scale == total.0 { low } else { low + 1 };
+                best = (best.0.max(low), best.1.min(high));
             }
         }
         best
@@ -426,30 +526,39 @@ impl Walk<'_> {
                 Some(Trip::Outer(k)) => below(self.domain.outer[k as usize].max(1) - 1),
                 None => (0, 0),
             },
-            Atom::Value(value) => {
-                let (low, high) = self.value_range(value);
-                let single = [(atom, 1)];
-                let known = self.known.iter().filter(|known| known.terms == single);
-                known.fold((low, high), |(low, high), known| {
-                    (low.max(known.range.0), high.min(known.range.1))
-                })
-            }
+            Atom::Value(value) => self.value_range(value),
         }
+    }
+
+    /// What is known of an atom alone.
+    fn restricted(&self, atom: Atom, range: Range) -> Range {
+        let single = [(atom, 1)];
+        let known = self.known.iter().filter(|known| known.terms == single);
+        known.fold(range, |(low, high), known| {
+            (low.max(known.range.0), high.min(known.range.1))
+        })
     }
 
     /// The form of an integer, where no step to it can wrap around here; else itself.
     fn form(&mut self, value: Value) -> Form {
+        let value = self.same[value.index()];
+        if let Some(form) = self.memos.last().and_then(|memo| memo.forms.get(&value)) {
+            return form.clone();
+        }
         let own = Form::atom(Atom::Value(value));
         if self.depth > DEEPEST {
             return own;
         }
         self.depth += 1;
-        let form = self.linear(value);
-        self.depth -= 1;
-        match form {
+        let form = match self.linear(value) {
             Some(form) if within(self.range(&form), all(self.body.ty(value))) => form,
             _ => own,
+        };
+        self.depth -= 1;
+        if let Some(memo) = self.memos.last_mut() {
+            memo.forms.insert(value, form.clone());
         }
+        form
     }
 
     fn linear(&mut self, value: Value) -> Option<Form> {
@@ -478,7 +587,7 @@ impl Walk<'_> {
             Inst::Bin(BinOp::And, a, b) => {
                 let x = self.form(a);
                 let divisor = self.form(b).as_constant()? + 1;
-                let quotient = *self.shifted.get(&(a, divisor))?;
+                let quotient = *self.shifted.get(&(self.same[a.index()], divisor))?;
                 if self.range(&x).0 < 0 {
                     return None;
                 }
@@ -497,19 +606,73 @@ impl Walk<'_> {
 
     /// What an integer that is no form can be.
     fn value_range(&mut self, value: Value) -> Range {
-        let full = all(self.body.ty(value));
+        if let Some(&range) = self.memos.last().and_then(|memo| memo.ranges.get(&value)) {
+            return range;
+        }
+        let plain = self.plain[value.index()];
         if self.depth > DEEPEST {
-            return full;
+            return plain;
         }
         self.depth += 1;
-        let (low, high) = self.computed_range(value).unwrap_or(full);
+        let (low, high) = self.computed_range(value).unwrap_or(plain);
         self.depth -= 1;
-        (low.max(full.0), high.min(full.1))
+        let range = (low.max(plain.0), high.min(plain.1));
+        if let Some(memo) = self.memos.last_mut() {
+            memo.ranges.insert(value, range);
+        }
+        range
+    }
+
+    /// Ranges by the ranges of operands: values stand behind their operands.
+    fn plain_ranges(&mut self) {
+        for k in 0..self.body.values.len() {
+            let value = Value::from_index(k);
+            let full = all(self.body.ty(value));
+            let found = self.plain_range(value).filter(|&range| within(range, full));
+            self.plain.push(found.unwrap_or(full));
+        }
+    }
+
+    fn plain_range(&mut self, value: Value) -> Option<Range> {
+        let body = self.body;
+        let ty = body.ty(value);
+        let of = |walk: &Self, value: Value| walk.plain.get(value.index()).copied();
+        match *body.inst(value) {
+            Inst::Const(bits) => signed(ty, bits).map(|number| (number, number)),
+            Inst::Index(index) => Some(self.atom_range(Atom::Index(index))),
+            Inst::Un(UnOp::SExt | UnOp::Low, a) => of(self, a),
+            Inst::Un(UnOp::ZExt, a) => of(self, a)
+                .filter(|range| range.0 >= 0)
+                .or(Some((0, u32::MAX.into()))),
+            Inst::Un(UnOp::Neg, a) if ty.is_int() => Some(scaled(of(self, a)?, -1)),
+            Inst::Bin(op, a, b) if body.ty(a).is_int() => {
+                let (x, y) = (of(self, a)?, of(self, b)?);
+                match op {
+                    BinOp::Add => Some(sum(x, y)),
+                    BinOp::Sub => Some(sum(x, scaled(y, -1))),
+                    BinOp::Mul => Some(union(scaled(x, y.0), scaled(x, y.1))),
+                    BinOp::Shl if y.0 >= 0 && y.1 < 32 => {
+                        Some(union(scaled(x, 1 << y.0), scaled(x, 1 << y.1)))
+                    }
+                    _ => match self.quotient(value).map(|(x, by)| (of(self, x), by)) {
+                        Some((Some((low, high)), by)) if low >= 0 => Some((low / by, high / by)),
+                        _ => binary_range(op, x, y),
+                    },
+                }
+            }
+            Inst::Ter(TerOp::Select, _, a, b) => Some(union(of(self, a)?, of(self, b)?)),
+            Inst::Result => {
+                let (_, arm) = *self.arms.get(&value)?;
+                Some(union(of(self, arm.then)?, of(self, arm.otherwise)?))
+            }
+            Inst::Un(UnOp::Clz | UnOp::Popcount, _) => Some((0, 64)),
+            Inst::Load(ty, _) => loaded_range(ty),
+            _ => None,
+        }
     }
 
     fn computed_range(&mut self, value: Value) -> Option<Range> {
         let body = self.body;
-        let full = all(body.ty(value));
         let of = |walk: &mut Self, value: Value| {
             let form = walk.form(value);
             walk.range(&form)
@@ -526,32 +689,60 @@ impl Walk<'_> {
                 binary_range(op, x, y)
             }
             Inst::Ter(TerOp::Select, cond, a, b) => {
-                let x = self.under(cond, true, |walk| of(walk, a));
-                let y = self.under(cond, false, |walk| of(walk, b));
+                let x = self.either(cond, true, |walk| of(walk, a));
+                let y = self.either(cond, false, |walk| of(walk, b));
                 Some(union(x, y))
             }
             Inst::Result => {
                 let (cond, arm) = *self.arms.get(&value)?;
-                let x = self.under(cond, true, |walk| of(walk, arm.then));
-                let y = self.under(cond, false, |walk| of(walk, arm.otherwise));
+                let x = self.either(cond, true, |walk| of(walk, arm.then));
+                let y = self.either(cond, false, |walk| of(walk, arm.otherwise));
                 Some(union(x, y))
             }
             Inst::Un(UnOp::SExt, a) => Some(of(self, a)),
-            Inst::Un(UnOp::Low, a) => Some(of(self, a)).filter(|&range| within(range, full)),
+            Inst::Un(UnOp::Low, a) => {
+                Some(of(self, a)).filter(|&range| within(range, all(body.ty(value))))
+            }
             Inst::Un(UnOp::ZExt, a) => Some(of(self, a))
                 .filter(|range| range.0 >= 0)
                 .or(Some((0, u32::MAX.into()))),
             Inst::Un(UnOp::Clz | UnOp::Popcount, _) => Some((0, 64)),
-            Inst::Load(ty, _) => match ty {
-                MemTy::Bool => Some((0, 1)),
-                MemTy::I8 => Some((i8::MIN.into(), i8::MAX.into())),
-                MemTy::U8 => Some((0, u8::MAX.into())),
-                MemTy::I16 => Some((i16::MIN.into(), i16::MAX.into())),
-                MemTy::U16 => Some((0, u16::MAX.into())),
-                _ => None,
-            },
+            Inst::Load(ty, _) => loaded_range(ty),
             _ => None,
         }
+    }
+}
+
+/// For each value the first one that is computed in the same way from the same.
+fn same_values(body: &Body) -> Vec<Value> {
+    let (mut same, mut first): (Vec<Value>, HashMap<(Inst, Ty), Value>) = Default::default();
+    for k in 0..body.values.len() {
+        let value = Value::from_index(k);
+        let of = |same: &[Value], value: Value| same.get(value.index()).copied().unwrap_or(value);
+        let inst = match body.inst(value) {
+            Inst::Const(_) | Inst::Index(_) => body.inst(value).clone(),
+            Inst::Un(op, a) => Inst::Un(*op, of(&same, *a)),
+            Inst::Bin(op, a, b) => Inst::Bin(*op, of(&same, *a), of(&same, *b)),
+            Inst::Ter(op, a, b, c) => Inst::Ter(*op, of(&same, *a), of(&same, *b), of(&same, *c)),
+            Inst::Param(_) | Inst::Lookup(..) | Inst::Load(..) | Inst::Carried | Inst::Result => {
+                same.push(value);
+                continue;
+            }
+        };
+        same.push(*first.entry((inst, body.ty(value))).or_insert(value));
+    }
+    same
+}
+
+/// What narrow elements can be.
+fn loaded_range(ty: MemTy) -> Option<Range> {
+    match ty {
+        MemTy::Bool => Some((0, 1)),
+        MemTy::I8 => Some((i8::MIN.into(), i8::MAX.into())),
+        MemTy::U8 => Some((0, u8::MAX.into())),
+        MemTy::I16 => Some((i16::MIN.into(), i16::MAX.into())),
+        MemTy::U16 => Some((0, u16::MAX.into())),
+        _ => None,
     }
 }
 
@@ -591,6 +782,11 @@ fn binary_range(op: BinOp, x: Range, y: Range) -> Option<Range> {
         }
         _ => None,
     }
+}
+
+/// The greatest common divisor, not negative.
+fn gcd(a: i128, b: i128) -> i128 {
+    if b == 0 { a.abs() } else { gcd(b, a % b) }
 }
 
 fn scaled((low, high): Range, factor: i128) -> Range {
@@ -633,5 +829,54 @@ fn signed(ty: Ty, bits: u64) -> Option<i128> {
         Ty::I32 => Some((bits as i32).into()),
         Ty::I64 => Some((bits as i64).into()),
         Ty::F32 | Ty::F64 | Ty::Mask => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lanes::{Access, Builder};
+
+    fn domain(lanes: usize) -> Domain {
+        Domain {
+            lanes,
+            outer: Vec::new(),
+            rows: None,
+        }
+    }
+
+    /// The digits of a number, put together again.
+    #[test]
+    fn digits_make_their_number() {
+        let mut b = Builder::new("digits");
+        let (x, y) = (b.pointer(Access::ReadOnly), b.pointer(Access::ReadWrite));
+        let mut rest = b.index(Ty::I32, Index::Lane);
+        let (mut digits, mut weight) = (Vec::new(), 1);
+        for bits in [1, 1, 1, 3] {
+            let low = b.i32((1 << bits) - 1);
+            let (count, scale) = (b.i32(bits), b.i32(weight));
+            let digit = b.and(rest, low);
+            digits.push(b.mul(digit, scale));
+            rest = b.shr_u(rest, count);
+            weight <<= bits;
+        }
+        let scale = b.i32(weight);
+        let mut sum = b.mul(rest, scale);
+        for digit in digits.into_iter().rev() {
+            sum = b.add(sum, digit);
+        }
+        let v = b.load(MemTy::F64, Addr::gather(x, sum, 8));
+        b.store(MemTy::F64, Addr::contiguous(y, MemTy::F64), v);
+        let body = b.finish().unwrap();
+        for lanes in [1, 3, 64, 128, 1000] {
+            let found = extents(&body, &domain(lanes));
+            let end = 8 * lanes as i128;
+            assert!(
+                found
+                    .iter()
+                    .all(|extent| (extent.first, extent.end) == (0, end)),
+                "{found:?}"
+            );
+        }
     }
 }
