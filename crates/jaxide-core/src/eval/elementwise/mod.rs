@@ -142,7 +142,17 @@ fn unused_bits(dtype: DType) -> u32 {
 pub(super) fn integer_pow(x: &Tensor, y: i64) -> Result<Tensor> {
     let dtype = x.dtype();
     let unused = unused_bits(dtype);
-    let real_power = |a: f64| elementary::integer_pow(a, y, 1.0, |a, b| a * b, |a, b| a / b);
+    // A power that overflows has no reciprocal but zero: narrow types are multiplied in single precision.
+    let single = dtype.bits() <= 32;
+    let over = |a: f64, b: f64| {
+        let overflows = single && (b as f32).is_infinite();
+        a / if overflows {
+            f64::INFINITY.copysign(b)
+        } else {
+            b
+        }
+    };
+    let real_power = |a: f64| elementary::integer_pow(a, y, 1.0, |a, b| a * b, over);
     by_dtype!(dtype, T,
         int => map::<T, T>(x, dtype, |a| elementary::integer_pow(a, y, 1, |a, b| (a.mul(b) << unused) >> unused, Int::div)),
         small => map::<u8, u8>(x, dtype, |a| encode(dtype, real_power(decode(dtype, a)))),
