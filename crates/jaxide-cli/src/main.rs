@@ -30,7 +30,7 @@ Commands:
         --check only says which would change. --classic omits types.
   check FILE ...
         Reads programs and reports their mistakes. Notes primitives and element types that are not known.
-  eval FILE [--backend eval|native[-ISA]] [--inputs X.npz] [--output Y.npz] [--threads N]
+  eval FILE [--backend eval|native[-ISA][-checked]] [--inputs X.npz] [--output Y.npz] [--threads N]
         Runs a program. Arrays of X.npz are const0, const1, ... and in0, in1, ...; results are out0, out1, ...
         Without --output they are printed. What the program itself prints goes to standard error.
   transform FILE STEP ...
@@ -40,9 +40,9 @@ Commands:
         --vmap in_axes=0,None,out_axes=0,axis_size=4[,axis_name=i]    --jit [name=f]    --checkpoint
   lower FILE [--emit loops|clif|asm] [--threads N]
         Prints what a program is compiled to.
-  bench FILE [--backend eval|native[-ISA]] [--inputs X.npz] [--output Y.npz] [--seconds S] [--threads N] [--json]
+  bench FILE [--backend eval|native[-ISA][-checked]] [--inputs X.npz] [--output Y.npz] [--seconds S] [--threads N] [--json]
         Measures reading, compiling and running; inputs are random where none are given.
-  conformance DIR [--backend eval|native[-ISA]] [--filter TEXT] [--known FILE] [--json]
+  conformance DIR [--backend eval|native[-ISA][-checked]] [--filter TEXT] [--known FILE] [--json]
         Runs every case of a folder with a manifest.jsonl, or of a tree of such folders.
 
 Every command: --memory BYTES, such as 500M or 4G, is the most memory that data may take. Without it the environment

@@ -23,24 +23,41 @@ pub(crate) enum Backend {
     /// The reference interpreter.
     #[default]
     Eval,
-    /// Native code, with vectors of this instruction set or of the widest that the machine has.
-    Native(Option<Isa>),
+    /// Native code.
+    Native(Native),
+}
+
+/// How native code is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Native {
+    /// The instruction set of vectors; the widest that the machine has if `None`.
+    pub(crate) isa: Option<Isa>,
+    /// Whether each access of memory is looked at before it is made.
+    pub(crate) checked: bool,
 }
 
 impl std::str::FromStr for Backend {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "eval" => Ok(Backend::Eval),
-            "native" => Ok(Backend::Native(None)),
-            other => match other.strip_prefix("native-") {
-                Some(isa) => Ok(Backend::Native(Some(isa.parse()?))),
-                None => Err(format!(
-                    "there is no backend `{other}`, only eval, native, native-avx512, native-avx2 and native-portable"
-                )),
-            },
+        if text == "eval" {
+            return Ok(Backend::Eval);
         }
+        let (name, checked) = match text.strip_suffix("-checked") {
+            Some(name) => (name, true),
+            None => (text, false),
+        };
+        let isa = match (name, name.strip_prefix("native-")) {
+            ("native", _) => None,
+            (_, Some(isa)) => Some(isa.parse()?),
+            (_, None) => {
+                return Err(format!(
+                    "there is no backend `{text}`, only eval, native, native-avx512, native-avx2 and native-portable, \
+                     and the last four with `-checked` behind"
+                ));
+            }
+        };
+        Ok(Backend::Native(Native { isa, checked }))
     }
 }
 
@@ -53,7 +70,7 @@ impl Backend {
     ) -> jaxide_core::Result<Executable<'_>> {
         match self {
             Backend::Eval => Ok(Executable::Eval(jaxpr)),
-            Backend::Native(isa) => Ok(Executable::Native(Box::new(native(jaxpr, isa, threads)?))),
+            Backend::Native(how) => Ok(Executable::Native(Box::new(native(jaxpr, how, threads)?))),
         }
     }
 
@@ -71,12 +88,13 @@ impl Backend {
 /// Native code of a jaxpr.
 pub(crate) fn native(
     jaxpr: &ClosedJaxpr,
-    isa: Option<Isa>,
+    how: Native,
     threads: Option<usize>,
 ) -> jaxide_core::Result<jaxide_cpu::Executable> {
     let options = CompileOptions {
         threads,
-        isa,
+        isa: how.isa,
+        checked: how.checked,
         ..CompileOptions::default()
     };
     jaxide_cpu::compile(jaxpr, &options)

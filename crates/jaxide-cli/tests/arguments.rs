@@ -138,6 +138,7 @@ const VALUES: &[&str] = &[
     "eval",
     "native",
     "native-portable",
+    "native-checked",
     "native-avx2",
     "native-avx512",
     "none",

@@ -106,7 +106,7 @@ fn eval_reads_and_writes_archives() {
         "eval f.jaxpr --backend gpu",
         2,
         "error: --backend: there is no backend `gpu`, only eval, native, native-avx512, native-avx2 and \
-         native-portable\n\nTry `jaxide help`.\n",
+         native-portable, and the last four with `-checked` behind\n\nTry `jaxide help`.\n",
     );
 }
 

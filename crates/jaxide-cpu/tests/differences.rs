@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use jaxide_core::{Atom, ClosedJaxpr, DType, Error, ErrorKind, Prim, Tensor, eval};
 use jaxide_cpu::codegen::lanes::Isa;
-use jaxide_cpu::{CompileOptions, compile};
+use jaxide_cpu::{CompileOptions, Executable, compile};
 use jaxide_testing::arrays::{Numbers, arguments};
 use jaxide_testing::compare::{Nearness, compare};
 use jaxide_testing::equations::Equations;
@@ -228,6 +228,12 @@ fn agree(jaxpr: &ClosedJaxpr, seed: u64) -> Result<(), String> {
                 return Ok(());
             }
         };
+        let checked = CompileOptions {
+            checked: true,
+            ..options
+        };
+        let checked = caught("compile, checked", || compile(jaxpr, &checked))?;
+        let checked = checked.map_err(|error| format!("checked code alone is refused: {error}"))?;
         for ((args, want), numbers) in args.iter().zip(&want).zip(numbers) {
             let got = caught("native code", || program.run(args))?;
             match (got, want) {
@@ -241,6 +247,7 @@ fn agree(jaxpr: &ClosedJaxpr, seed: u64) -> Result<(), String> {
                     return Err(format!("the interpreter alone has an error: {error}"));
                 }
                 (Ok(got), Ok(want)) => {
+                    agree_checked(&checked, args, &got)?;
                     if want.iter().zip(jaxpr.out_avals()).any(|(want, aval)| {
                         (want.dtype(), want.shape()) != (aval.dtype, &aval.shape[..])
                     }) {
@@ -283,6 +290,14 @@ fn agree(jaxpr: &ClosedJaxpr, seed: u64) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Runs a program where each access is looked at before it is made: without a finding, and with the same bits.
+fn agree_checked(checked: &Executable, args: &[Tensor], want: &[Tensor]) -> Result<(), String> {
+    let isa = checked.isa();
+    let got = caught("checked code", || checked.run(args))?;
+    let got = got.map_err(|error| format!("{isa:?}, checked: {error}"))?;
+    compare(&got, want, Nearness::Bits).map_err(|message| format!("{isa:?}, checked: {message}"))
 }
 
 /// The first elements of an array.

@@ -42,13 +42,15 @@ fn close(a: Scalar, b: Scalar, tolerance: f64) -> bool {
 /// Runs a program by the interpreter and as native code for each instruction set, on the same inputs.
 fn check(text: &str) {
     for isa in Isa::available() {
-        check_on(isa, text);
+        check_on(isa, false, text);
+        check_on(isa, true, text);
     }
 }
 
-fn check_on(isa: Isa, text: &str) {
+fn check_on(isa: Isa, checked: bool, text: &str) {
     let options = CompileOptions {
         isa: Some(isa),
+        checked,
         ..CompileOptions::default()
     };
     let jaxpr = parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
@@ -78,6 +80,37 @@ fn check_on(isa: Isa, text: &str) {
                     program.loops_text()
                 );
             }
+        }
+    }
+}
+
+/// The reciprocal of a power that overflows is zero, also where a wider type would hold the power.
+#[test]
+fn reciprocals_of_powers_that_overflow_are_zero() {
+    for (dtype, x, y) in [
+        (DType::F32, 4e21, -2),
+        (DType::BF16, -4e21, -3),
+        (DType::F64, 1e200, -2),
+    ] {
+        let text =
+            format!("{{ lambda ; a:{dtype}[1]. let b:{dtype}[1] = integer_pow[y={y}] a in (b,) }}");
+        let jaxpr = parse(&text).unwrap();
+        let bytes = Scalar::Float(x).to_bytes(dtype).unwrap();
+        let arg = Tensor::from_bytes(&[1], dtype, &bytes).unwrap();
+        let zero =
+            |got: Vec<Tensor>| assert_eq!(got[0].scalar_at(0), Some(Scalar::Float(0.0)), "{dtype}");
+        zero(eval::eval(&jaxpr, std::slice::from_ref(&arg)).unwrap());
+        for isa in Isa::available() {
+            let options = CompileOptions {
+                isa: Some(isa),
+                ..CompileOptions::default()
+            };
+            zero(
+                compile(&jaxpr, &options)
+                    .unwrap()
+                    .run(std::slice::from_ref(&arg))
+                    .unwrap(),
+            );
         }
     }
 }

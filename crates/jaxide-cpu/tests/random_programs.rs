@@ -28,11 +28,20 @@ fn agree(jaxpr: &ClosedJaxpr, seed: u64, nearness: Nearness) -> Result<(), TestC
         compare(&got, &want, nearness)
             .map_err(|message| fail(format!("{message}\n{}", program.loops_text())))?;
     }
-    // The same bits where the program may write over its arguments.
     let undisturbed = (program.run(&args)).map_err(|error| fail(format!("run: {error}")))?;
+    // The same bits where each access is looked at.
+    let checked = CompileOptions {
+        checked: true,
+        ..CompileOptions::default()
+    };
+    let program = compile(jaxpr, &checked).map_err(|error| fail(format!("compile: {error}")))?;
+    let got = (program.run(&args)).map_err(|error| fail(format!("checked: {error}")))?;
+    compare(&got, &undisturbed, Nearness::Bits)
+        .map_err(|message| fail(format!("checked: {message}\n{}", program.loops_text())))?;
+    // And where the program may write over its arguments.
     let donating = CompileOptions {
         donate: (0..args.len()).collect(),
-        ..CompileOptions::default()
+        ..checked
     };
     let program = compile(jaxpr, &donating).map_err(|error| fail(format!("compile: {error}")))?;
     let own = args.iter().map(unshared).collect();

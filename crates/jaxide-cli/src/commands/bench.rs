@@ -12,13 +12,14 @@ use super::eval::archive;
 use crate::arguments::{Arguments, only_file};
 use crate::failure::Failure;
 use crate::output;
-use crate::program::{Backend, Program};
+use crate::program::{Backend, Native, Program};
 
 /// Runs the command.
 pub(crate) fn run(arguments: &mut Arguments) -> std::result::Result<(), Failure> {
     let mut files = Vec::new();
     let (mut inputs, mut output) = (None::<PathBuf>, None::<PathBuf>);
-    let (mut backend, mut seconds, mut as_json) = (Backend::Native(None), 1.0f64, false);
+    let (mut backend, mut seconds, mut as_json) =
+        (Backend::Native(Native::default()), 1.0f64, false);
     let mut threads = None::<usize>;
     while let Some(argument) = arguments.next()? {
         match argument.option() {

@@ -3,7 +3,7 @@
 use crate::arguments::{Arguments, only_file};
 use crate::failure::Failure;
 use crate::output;
-use crate::program::{Program, native};
+use crate::program::{Native, Program, native};
 
 /// Which stage is printed.
 #[derive(Clone, Copy)]
@@ -49,7 +49,8 @@ pub(crate) fn run(arguments: &mut Arguments) -> Result<(), Failure> {
         .iter()
         .map(|aval| jaxide_core::Tensor::zeros(&aval.shape, aval.dtype))
         .collect::<Result<_, _>>()?;
-    let compiled = native(&program.jaxpr, None, threads).map_err(|error| program.failure(error))?;
+    let compiled = native(&program.jaxpr, Native::default(), threads)
+        .map_err(|error| program.failure(error))?;
     match stage {
         Stage::Loops => output::print(compiled.loops_text()),
         Stage::Clif => output::print(compiled.clif_text()),

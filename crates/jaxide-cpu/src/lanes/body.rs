@@ -402,6 +402,8 @@ pub struct Body {
     pub(crate) blocks: Vec<Block>,
     pub(crate) loops: u32,
     pub(crate) reductions: Vec<Reduction>,
+    /// For a body with guards: how many accumulators it had without them. Such a body may store in its prologue, to report.
+    pub(crate) guarded: Option<usize>,
 }
 
 impl Body {
@@ -506,7 +508,8 @@ impl Body {
     /// How many accumulators each reduction has: 64, or 32 in a body with 64-bit values. A multiple of the number of
     /// lanes that any emitter works on at a time.
     pub fn accumulators(&self) -> usize {
-        if self.is_wide() { 32 } else { 64 }
+        let own = if self.is_wide() { 32 } else { 64 };
+        self.guarded.unwrap_or(own)
     }
 }
 

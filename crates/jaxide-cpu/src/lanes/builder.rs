@@ -116,6 +116,7 @@ impl Builder {
                 blocks,
                 loops: 0,
                 reductions: Vec::new(),
+                guarded: None,
             },
             kinds: vec![BlockKind::Root, BlockKind::Lanes],
             loop_bodies: Vec::new(),

@@ -18,6 +18,7 @@ mod display;
 mod eval;
 pub(crate) mod extent;
 mod fold;
+pub(crate) mod guard;
 pub mod math;
 mod op;
 mod settle;

@@ -100,9 +100,9 @@ impl Check<'_> {
                     ensure(self.ty(*value) == ty.lane(), || {
                         format!("a store of {value} as {ty} gets {}", self.ty(*value))
                     })?;
-                    ensure(self.blocks.contains(&BlockId::LANES), || {
-                        "a store in the prologue".to_owned()
-                    })?;
+                    let may_store =
+                        self.blocks.contains(&BlockId::LANES) || self.body.guarded.is_some();
+                    ensure(may_store, || "a store in the prologue".to_owned())?;
                     self.addr(addr, *ty)?;
                     self.writable(addr)?;
                 }

@@ -26,15 +26,24 @@ pub(crate) mod program;
 use graph::Lanes;
 use jaxide_core::{ClosedJaxpr, Error, ErrorKind, Result};
 
-/// Lowers a closed jaxpr to the loop IR, which may overwrite the arguments at the positions `donated`.
+/// Lowers a closed jaxpr to the loop IR, which may overwrite the arguments at the positions `donated`. If it is to be `checked`, it is
+/// verified, temporaries have fences, and steps know their equations.
 ///
 /// # Errors
 /// When a primitive has no native form, values of constants are not known, or an array is too large.
-pub(crate) fn lower(closed: &ClosedJaxpr, donated: &[usize]) -> Result<program::Program> {
+pub(crate) fn lower(
+    closed: &ClosedJaxpr,
+    donated: &[usize],
+    checked: bool,
+) -> Result<program::Program> {
     for lanes in [Lanes::Apart, Lanes::Together] {
-        let mut graph = graph::build(closed, lanes)?;
+        let mut graph = graph::build(closed, lanes, checked)?;
         graph.accumulate_in_place();
-        if let Some(program) = assemble::assemble(&graph, donated)? {
+        if let Some(mut program) = assemble::assemble(&graph, donated)? {
+            program.plan_memory(checked);
+            if checked || cfg!(debug_assertions) {
+                program.verify()?;
+            }
             return Ok(program);
         }
     }

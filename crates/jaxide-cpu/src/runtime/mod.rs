@@ -297,6 +297,11 @@ impl<'a> Context<'a> {
         self.error.get()
     }
 
+    /// Takes note of an error. Only the first is kept: it is the one that explains the others.
+    pub(crate) fn fail(&self, error: KernelError) {
+        let _ = self.error.set(error);
+    }
+
     /// Takes the error out, at the end of the execution.
     pub fn into_error(self) -> Option<KernelError> {
         self.error.into_inner()
@@ -363,7 +368,7 @@ pub unsafe extern "C" fn call_kernel(
     // SAFETY: the caller promises live values.
     let (call, context) = unsafe { (&*call, &*context) };
     if let Err(error) = has_room(&call.signature) {
-        let _ = context.error.set(error);
+        context.fail(error);
         return 1;
     }
     let outcome = catch_unwind(AssertUnwindSafe(|| {
@@ -376,8 +381,7 @@ pub unsafe extern "C" fn call_kernel(
         Ok(Err(error)) => error,
         Err(payload) => KernelError::from_panic(&*payload),
     };
-    // Only the first error is kept: it is the one that explains the others.
-    let _ = context.error.set(error);
+    context.fail(error);
     1
 }
 

@@ -1,10 +1,11 @@
 //! Statements → CLIF.
 
+use super::checked::{Check, Part, Step};
 use super::launch::{Launch, TileLaunch, copy, launch, launch_tiles};
 use crate::codegen::clif_lanes::{self, LaneArgs};
 use crate::lanes::{self, BlockId};
 use crate::lower::emit::Kernel;
-use crate::lower::program::{Place, Program, Slot, Stmt, TilePart};
+use crate::lower::program::{Place, PointerVar, Program, Slot, Stmt, TilePart};
 use crate::narrow;
 use crate::runtime::{KernelCall, call_kernel};
 use cranelift_codegen::Context;
@@ -45,7 +46,7 @@ pub(super) struct Params {
     pub(super) outputs: ir::Value,
     pub(super) consts: ir::Value,
     pub(super) arena: ir::Value,
-    context: ir::Value,
+    pub(super) context: ir::Value,
     /// The address of the byte that tells whether the run is to end.
     stop: ir::Value,
 }
@@ -55,6 +56,8 @@ pub(super) struct Params {
 pub(super) struct Callees<'a> {
     pub(super) launches: &'a [Box<Launch>],
     pub(super) tiles: &'a [Box<TileLaunch>],
+    /// What guarded lane programs report, by kernel, if the program is checked.
+    pub(super) guards: Option<&'a [Part]>,
 }
 
 pub(super) struct Generator<'a, 'f> {
@@ -66,19 +69,27 @@ pub(super) struct Generator<'a, 'f> {
     /// Present turns of the loops.
     pub(super) loops: Vec<ir::Value>,
     pub(super) pointers: Vec<Variable>,
+    /// Whether operands are looked at.
+    pub(super) checked: bool,
+    /// Start, length, shadow and tag of the arrays that `pointers` point into, in checked programs.
+    pub(super) bounds: Vec<[Variable; 4]>,
+    /// The steps of checked programs, for as long as the code lives.
+    #[allow(clippy::vec_box)]
+    pub(super) checks: Vec<Box<Check>>,
     failed: ir::Block,
     /// Holds pointer tables for calls.
     table: ir::StackSlot,
 }
 
-/// Builds the function of a program in `context`.
+/// Builds the function of a program in `context`; gives what must live as long as its code.
+#[allow(clippy::vec_box)]
 pub(super) fn define(
     context: &mut Context,
     frontend: &mut FunctionBuilderContext,
     isa: &dyn TargetIsa,
     program: &Program,
     callees: Callees<'_>,
-) {
+) -> Vec<Box<Check>> {
     let mut signature = ir::Signature::new(isa.default_call_conv());
     signature.params.extend([AbiParam::new(types::I64); 5]);
     signature.returns.push(AbiParam::new(types::I32));
@@ -94,10 +105,16 @@ pub(super) fn define(
     let failed = fb.create_block();
     // The first field of the context.
     let stop = fb.ins().load(types::I64, MemFlagsData::trusted(), run, 0);
+    let checked = callees.guards.is_some();
     let pointers = (0..program.pointers)
         .map(|_| fb.declare_var(types::I64))
         .collect();
-    let table = narrow(8 * longest_table(program));
+    let guarded = if checked { program.pointers } else { 0 };
+    let bounds = (0..guarded)
+        .map(|_| [(); 4].map(|()| fb.declare_var(types::I64)))
+        .collect();
+    let words = if checked { 5 } else { 1 };
+    let table = narrow(8 * words * longest_table(program));
     let table =
         fb.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, table, 3));
     let mut generator = Generator {
@@ -114,12 +131,15 @@ pub(super) fn define(
         },
         loops: vec![inputs; program.loops as usize],
         pointers,
+        checked,
+        bounds,
+        checks: Vec::new(),
         failed,
         table,
         fb,
     };
     generator.block(&program.body);
-    let mut fb = generator.fb;
+    let (mut fb, checks) = (generator.fb, generator.checks);
     let ok = fb.ins().iconst(types::I32, 0);
     fb.ins().return_(&[ok]);
     fb.switch_to_block(failed);
@@ -127,6 +147,7 @@ pub(super) fn define(
     let error = fb.ins().iconst(types::I32, 1);
     fb.ins().return_(&[error]);
     fb.finalize(isa.frontend_config());
+    checks
 }
 
 /// The longest pointer table that any call needs.
@@ -140,7 +161,8 @@ fn longest_table(program: &Program) -> usize {
         let operands = |part: &TilePart| program.kernels[part.kernel as usize].operands.len();
         group.parts.iter().map(operands).sum()
     });
-    kernels.chain(calls).chain(tiles).max().unwrap_or(0).max(1)
+    // A copy has two.
+    kernels.chain(calls).chain(tiles).max().unwrap_or(0).max(2)
 }
 
 impl Generator<'_, '_> {
@@ -204,6 +226,7 @@ impl Generator<'_, '_> {
                 self.fb.ins().jump(head, &[]);
                 self.fb.switch_to_block(head);
                 self.block(cond);
+                self.check_read(test, 1, "the condition of a loop");
                 let at = self.address(test);
                 let truth = self
                     .fb
@@ -250,6 +273,12 @@ impl Generator<'_, '_> {
 
     fn start_slots(&mut self, slots: &[Slot]) {
         for slot in slots {
+            if self.checked {
+                for (var, place) in [slot.current, slot.next].into_iter().zip(&slot.buffers) {
+                    let [_, words @ ..] = self.described(place);
+                    self.set_bounds(var, words);
+                }
+            }
             let (current, next) = (
                 self.address(&slot.buffers[0]),
                 self.address(&slot.buffers[1]),
@@ -260,8 +289,20 @@ impl Generator<'_, '_> {
         }
     }
 
+    fn set_bounds(&mut self, var: PointerVar, words: [ir::Value; 4]) {
+        for (word, value) in self.bounds[var.0 as usize].into_iter().zip(words) {
+            self.fb.def_var(word, value);
+        }
+    }
+
     fn swap_slots(&mut self, slots: &[Slot]) {
         for slot in slots {
+            if self.checked {
+                let words = [slot.next, slot.current]
+                    .map(|var| self.bounds[var.0 as usize].map(|word| self.fb.use_var(word)));
+                self.set_bounds(slot.current, words[0]);
+                self.set_bounds(slot.next, words[1]);
+            }
             let (current, next) = (
                 self.pointers[slot.current.0 as usize],
                 self.pointers[slot.next.0 as usize],
@@ -273,6 +314,7 @@ impl Generator<'_, '_> {
     }
 
     fn switch(&mut self, index: &Place, branches: &[Vec<Stmt>]) {
+        self.check_read(index, 4, "a choice between branches");
         let at = self.address(index);
         let index = self
             .fb
@@ -301,6 +343,11 @@ impl Generator<'_, '_> {
     }
 
     fn nest(&mut self, kernel: usize, operands: &[Place]) {
+        if let Some(guards) = self.callees.guards {
+            let launch = std::ptr::from_ref::<Launch>(&self.callees.launches[kernel]);
+            let places: Vec<&Place> = operands.iter().collect();
+            return self.check(Step::Nest(launch, guards[kernel].clone()), &places);
+        }
         let program = self.program;
         let own = &program.kernels[kernel];
         let pointers: Vec<ir::Value> = operands.iter().map(|place| self.address(place)).collect();
@@ -337,6 +384,15 @@ impl Generator<'_, '_> {
     }
 
     fn tiles(&mut self, group: usize, operands: &[Place]) {
+        if let Some(guards) = self.callees.guards {
+            let parts = self.program.tiles[group].parts.iter();
+            let parts = parts
+                .map(|part| guards[part.kernel as usize].clone())
+                .collect();
+            let launch = std::ptr::from_ref::<TileLaunch>(&self.callees.tiles[group]);
+            let places: Vec<&Place> = operands.iter().collect();
+            return self.check(Step::Tiles(launch, parts), &places);
+        }
         let pointers: Vec<ir::Value> = operands.iter().map(|place| self.address(place)).collect();
         let table = self.fill_table(&pointers);
         let own = std::ptr::from_ref::<TileLaunch>(&self.callees.tiles[group]);
@@ -351,6 +407,12 @@ impl Generator<'_, '_> {
 
     fn call(&mut self, call: usize, operands: &[Place]) {
         let program = self.program;
+        if self.checked {
+            let kernel = std::ptr::from_ref::<KernelCall>(&program.calls[call].call);
+            let places: Vec<&Place> = operands.iter().collect();
+            let step = Step::Call(kernel, program.call_title(call));
+            return self.check(step, &places);
+        }
         let pointers: Vec<ir::Value> = operands.iter().map(|place| self.address(place)).collect();
         let table = self.fill_table(&pointers);
         let kernel = std::ptr::from_ref::<KernelCall>(&program.calls[call].call);
@@ -361,15 +423,20 @@ impl Generator<'_, '_> {
             &[kernel, table, context],
             true,
         );
-        let next = self.fb.create_block();
         if let Some(status) = status {
-            self.fb.ins().brif(status, self.failed, &[], next, &[]);
+            self.leave_if(status);
         }
+    }
+
+    /// Ends the run where a status is not 0.
+    pub(super) fn leave_if(&mut self, status: ir::Value) {
+        let next = self.fb.create_block();
+        self.fb.ins().brif(status, self.failed, &[], next, &[]);
         self.fb.seal_block(next);
         self.fb.switch_to_block(next);
     }
 
-    fn fill_table(&mut self, pointers: &[ir::Value]) -> ir::Value {
+    pub(super) fn fill_table(&mut self, pointers: &[ir::Value]) -> ir::Value {
         for (k, &pointer) in pointers.iter().enumerate() {
             self.fb
                 .ins()
@@ -379,7 +446,7 @@ impl Generator<'_, '_> {
     }
 
     /// Calls a function of 64-bit arguments by its address.
-    fn call_address(
+    pub(super) fn call_address(
         &mut self,
         address: usize,
         args: &[ir::Value],
@@ -399,6 +466,9 @@ impl Generator<'_, '_> {
     }
 
     fn copy(&mut self, from: &Place, to: &Place, bytes: usize) {
+        if self.checked {
+            return self.check(Step::Copy(bytes), &[from, to]);
+        }
         let (from, to) = (self.address(from), self.address(to));
         if bytes > SMALL_COPY {
             let bytes = self.fb.ins().iconst(types::I64, bytes as i64);

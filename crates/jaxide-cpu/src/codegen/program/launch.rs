@@ -2,7 +2,7 @@
 
 use crate::codegen::lanes::{CompiledBody, LaneFn};
 use crate::lower::emit::{Kernel, Parts};
-use crate::lower::program::{Program, RowsOf, TileGroup};
+use crate::lower::program::{RowsOf, TileGroup};
 use crate::runtime::{Context, stack::ASSUMED};
 use std::ops::Range;
 
@@ -391,9 +391,13 @@ unsafe impl Send for TileLaunch {}
 unsafe impl Sync for TileLaunch {}
 
 impl TileLaunch {
-    /// `launches`, by kernel, must outlive the result and stay where they are.
+    /// `launches`, by kernel, must outlive the result and stay where they are. `pointers` is how many each kernel's lane program has.
     #[allow(clippy::vec_box)]
-    pub(super) fn new(program: &Program, group: &TileGroup, launches: &[Box<Launch>]) -> Self {
+    pub(super) fn new(
+        group: &TileGroup,
+        launches: &[Box<Launch>],
+        pointers: impl Fn(usize) -> usize,
+    ) -> Self {
         let (mut parts, mut table, mut work) = (Vec::new(), 0, 0.0);
         for part in &group.parts {
             let launch = &*launches[part.kernel as usize];
@@ -403,7 +407,7 @@ impl TileLaunch {
                 outer: launch.outer.iter().skip(1).product(),
                 table,
             });
-            table += program.kernels[part.kernel as usize].operands.len();
+            table += pointers(part.kernel as usize);
             work += launch.work;
         }
         let alone = (group.parts.iter()).any(|part| launches[part.kernel as usize].alone);

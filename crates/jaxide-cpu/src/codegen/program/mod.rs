@@ -3,14 +3,17 @@
 //! Loops and branches become blocks, arrays addresses. A nest with a single lane is emitted in place as scalar code; others are lane
 //! programs of their own, called by address: directly where they are small, else through [`launch`], which splits them over threads.
 
+mod checked;
 mod code;
 mod launch;
 mod place;
 
 use super::lanes::{self, CompileError, CompiledBody, Isa};
 use super::{ExecMemory, perf_map};
+use crate::lanes::guard::guard;
 use crate::lower::program::Program;
 use crate::runtime::Context as RunContext;
+use checked::{Check, Part};
 use code::Callees;
 use cranelift_codegen::Context;
 use cranelift_codegen::control::ControlPlane;
@@ -18,12 +21,15 @@ use cranelift_frontend::FunctionBuilderContext;
 use jaxide_core::{Error, ErrorKind, Result};
 use launch::{Launch, TileLaunch};
 
+pub(crate) use checked::WRITTEN;
+
 /// The entry of a program: pointers to the arguments, to the results' buffers and to the constants, the arena, and the execution.
-/// Gives 0, or another number after the execution took an error.
+/// Gives 0, or another number after the execution took an error. In a checked program the pointers to shadows follow in each table,
+/// and the shadow of the arena follows the arena.
 ///
 /// # Safety
 /// Arguments, results and constants have the sizes that the program states, the arena its size, all 16-byte aligned or better than
-/// their element types ask; results overlap nothing else.
+/// their element types ask; results overlap nothing else. Shadows have the size of what they are for.
 pub(crate) type Entry = unsafe extern "C" fn(
     inputs: *const *const u8,
     outputs: *const *mut u8,
@@ -44,6 +50,8 @@ pub(crate) struct Code {
     _launches: Vec<Box<Launch>>,
     #[allow(clippy::vec_box)]
     _tiles: Vec<Box<TileLaunch>>,
+    #[allow(clippy::vec_box)]
+    _checks: Vec<Box<Check>>,
 }
 
 impl Code {
@@ -71,16 +79,28 @@ impl Code {
     }
 }
 
-/// Compiles a program.
+/// Compiles a program; `checked` puts guards around all that it accesses.
 ///
 /// # Errors
 /// When the code generator refuses, or there is no memory for the code.
-pub(crate) fn compile(program: &Program, isa: Isa, text: bool) -> Result<Code> {
+pub(crate) fn compile(program: &Program, isa: Isa, text: bool, checked: bool) -> Result<Code> {
     let failed = |error: CompileError| Error::new(ErrorKind::Internal, error.to_string());
     let mut bodies = Vec::new();
     let mut launches = Vec::new();
-    for kernel in &program.kernels {
-        if code::is_inline(kernel) {
+    let mut guards = Vec::new();
+    for (k, kernel) in program.kernels.iter().enumerate() {
+        if checked {
+            let guarded = guard(&kernel.body)
+                .map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))?;
+            let body = lanes::compile(&guarded.body, isa).map_err(failed)?;
+            launches.push(Launch::new(kernel, &body));
+            bodies.push(Some(body));
+            guards.push(Part {
+                name: program.kernel_title(k),
+                sites: guarded.sites,
+                operands: kernel.operands.len(),
+            });
+        } else if code::is_inline(kernel) {
             bodies.push(None);
             launches.push(Launch::inline(kernel));
         } else {
@@ -90,18 +110,23 @@ pub(crate) fn compile(program: &Program, isa: Isa, text: bool) -> Result<Code> {
         }
     }
     let launches: Vec<Box<Launch>> = launches.into_iter().map(Box::new).collect();
+    let pointers = |kernel: usize| {
+        let own = program.kernels[kernel].operands.len();
+        if checked { 2 * own + 2 } else { own }
+    };
     let tiles: Vec<Box<TileLaunch>> = program
         .tiles
         .iter()
-        .map(|group| Box::new(TileLaunch::new(program, group, &launches)))
+        .map(|group| Box::new(TileLaunch::new(group, &launches, pointers)))
         .collect();
     let target = lanes::native_isa().map_err(failed)?;
     let (mut context, mut frontend) = (Context::new(), FunctionBuilderContext::new());
     let callees = Callees {
         launches: &launches,
         tiles: &tiles,
+        guards: checked.then_some(&guards),
     };
-    code::define(&mut context, &mut frontend, &*target, program, callees);
+    let checks = code::define(&mut context, &mut frontend, &*target, program, callees);
     let clif = if text {
         context.func.display().to_string()
     } else {
@@ -131,6 +156,7 @@ pub(crate) fn compile(program: &Program, isa: Isa, text: bool) -> Result<Code> {
         stack,
         _launches: launches,
         _tiles: tiles,
+        _checks: checks,
     };
     if perf_map::is_wanted() {
         perf_map::add(code.machine_code().map(|(kernel, code)| {

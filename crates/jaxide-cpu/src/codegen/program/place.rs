@@ -48,6 +48,7 @@ impl Generator<'_, '_> {
 
     /// An integer in memory, moved into `0..=most`, as an `i64`.
     fn clamped_index(&mut self, dynamic: &Dynamic) -> ir::Value {
+        self.check_read(&dynamic.index, dynamic.dtype.size(), "an index");
         let at = self.address(&dynamic.index);
         let (ty, signed) = match dynamic.dtype {
             DType::I8 | DType::I4 | DType::I2 => (types::I8, true),

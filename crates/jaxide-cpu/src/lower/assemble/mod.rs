@@ -12,9 +12,7 @@ use super::emit::{self, Operand, Refusal};
 use super::fuse::{self, Item, Nest, Plan, Root, Steps, Storage};
 use super::graph::{Def, Graph, NodeId, Op, Region, ValueId};
 use super::library;
-use super::program::{
-    Base, Dynamic, Output, OutputSource, Place, Program, Step, Stmt, arena, tiles, verify,
-};
+use super::program::{Base, Dynamic, Output, OutputSource, Place, Program, Step, Stmt, tiles};
 use crate::narrow;
 use jaxide_core::{Error, ErrorKind, Result, Shape};
 use liveness::LastUses;
@@ -45,10 +43,6 @@ pub(crate) fn assemble(graph: &Graph, donated: &[usize]) -> Result<Option<Progra
                 let mut program = assembler.program;
                 program.body = body;
                 tiles::assign(&mut program);
-                arena::assign(&mut program);
-                if cfg!(debug_assertions) {
-                    verify::verify(&program)?;
-                }
                 return Ok(Some(program));
             }
         }
@@ -78,6 +72,7 @@ impl<'a> Assembler<'a> {
             pointers: 0,
             kernels: Vec::new(),
             parts: HashMap::new(),
+            origins: HashMap::new(),
             calls: Vec::new(),
             tiles: Vec::new(),
             body: Vec::new(),
@@ -335,6 +330,7 @@ impl Assembler<'_> {
                 ];
                 self.program.calls.push(call);
                 let call = narrow(self.program.calls.len() - 1);
+                self.name_parts(Step::Call(call), [*id]);
                 stmts.push(Stmt::Call { call, operands });
                 return Ok(());
             }
@@ -525,25 +521,32 @@ impl Assembler<'_> {
         Ok(())
     }
 
-    /// Notes the named parts of the program that a step computes: those of its nodes, and of what is computed on the way to
-    /// them without being stored.
+    /// Notes the named parts of the program that a step computes, and the equations: those of its nodes, and of what is computed
+    /// on the way to them without being stored.
     fn name_parts(&mut self, step: Step, nodes: impl IntoIterator<Item = NodeId>) {
-        if self.graph.parts.is_empty() {
+        let graph = self.graph;
+        if graph.parts.is_empty() && graph.origins.is_empty() {
             return;
         }
-        let (mut seen, mut parts) = (HashSet::new(), BTreeSet::new());
+        let (mut seen, mut parts, mut origins) = (HashSet::new(), BTreeSet::new(), BTreeSet::new());
         let mut open: Vec<NodeId> = nodes.into_iter().collect();
         while let Some(id) = open.pop() {
             if !seen.insert(id) {
                 continue;
             }
-            parts.extend(self.graph.parts.get(&id).map(|part| part.names()));
-            let args = self.graph.node(id).args.iter();
+            parts.extend(graph.parts.get(&id).map(|part| part.names()));
+            origins.extend(graph.origins.get(&id).map(|origin| (id, origin.clone())));
+            let args = graph.node(id).args.iter();
             let fused = args.filter(|&&arg| self.plan.stored.get(arg).is_none());
-            open.extend(fused.filter_map(|&arg| self.graph.def(arg)));
+            open.extend(fused.filter_map(|&arg| graph.def(arg)));
         }
         if !parts.is_empty() {
             self.program.parts.insert(step, parts.into_iter().collect());
+        }
+        if !origins.is_empty() {
+            let mut names: Vec<_> = origins.into_iter().map(|(_, origin)| origin).collect();
+            names.dedup();
+            self.program.origins.insert(step, names);
         }
     }
 

@@ -234,7 +234,12 @@ mod tests {
                 ] c a b
               in (d,) }}"
         );
-        let mut graph = build(&parse(&text).unwrap(), crate::lower::graph::Lanes::Apart).unwrap();
+        let mut graph = build(
+            &parse(&text).unwrap(),
+            crate::lower::graph::Lanes::Apart,
+            false,
+        )
+        .unwrap();
         graph.accumulate_in_place();
         graph.to_string()
     }

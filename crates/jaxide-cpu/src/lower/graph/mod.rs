@@ -21,6 +21,7 @@ use crate::narrow;
 use jaxide_core::{DType, Shape, Tensor};
 use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 pub(crate) use build::{Lanes, build};
 pub(crate) use map_op::MapOp;
@@ -121,6 +122,8 @@ pub(crate) struct Graph {
     pub(crate) reach: Reach,
     /// The named parts of the program that nodes belong to.
     pub(crate) parts: HashMap<NodeId, jaxide_core::Scope>,
+    /// The equations that nodes come from, where they were asked for.
+    pub(crate) origins: HashMap<NodeId, Arc<str>>,
 }
 
 impl Graph {

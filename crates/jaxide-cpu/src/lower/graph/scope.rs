@@ -10,6 +10,7 @@ use jaxide_core::{DType, Dims, Prim, Result, Scalar};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 /// What a region belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +47,8 @@ pub(crate) struct Scope {
     depth: Vec<u32>,
     /// The named part of the program that new nodes belong to.
     pub(super) part: Option<jaxide_core::Scope>,
+    /// The equation that new nodes belong to, where that is wanted.
+    pub(super) origin: Option<Arc<str>>,
 }
 
 impl Scope {
@@ -56,6 +59,7 @@ impl Scope {
             frames: Vec::new(),
             depth: Vec::new(),
             part: None,
+            origin: None,
         };
         scope.open(FrameKind::Root);
         for &(dtype, shape) in params {
@@ -151,6 +155,9 @@ impl Scope {
         self.graph.nodes.push(made);
         if let Some(part) = self.part {
             self.graph.parts.insert(node, part);
+        }
+        if let Some(origin) = &self.origin {
+            self.graph.origins.insert(node, origin.clone());
         }
         self.frames[home].nodes.push(node);
         self.frames[home].seen.entry(key).or_default().push(node);

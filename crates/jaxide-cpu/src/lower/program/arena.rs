@@ -13,8 +13,9 @@ struct Life {
     last: usize,
 }
 
-/// Gives every temporary its offset.
-pub(crate) fn assign(program: &mut Program) {
+/// Gives every temporary its offset, and so many bytes behind it that are nobody's.
+pub(super) fn assign(program: &mut Program, fence: usize) {
+    let room = |bytes: usize| (bytes + fence).next_multiple_of(ALIGNMENT);
     let mut walk = Walk {
         lives: vec![None; program.temps.len()],
         pointees: HashMap::new(),
@@ -33,18 +34,13 @@ pub(crate) fn assign(program: &mut Program) {
     let mut arena = 0;
     for k in order {
         let Some(life) = walk.lives[k] else { continue };
-        let size = program.temps[k].next_multiple_of(ALIGNMENT);
+        let size = room(program.temps[k]);
         let mut taken: Vec<(usize, usize)> = placed
             .iter()
             .filter(|&&other| {
                 walk.lives[other].is_some_and(|l| l.first <= life.last && life.first <= l.last)
             })
-            .map(|&other| {
-                (
-                    program.offsets[other],
-                    program.temps[other].next_multiple_of(ALIGNMENT),
-                )
-            })
+            .map(|&other| (program.offsets[other], room(program.temps[other])))
             .collect();
         taken.sort_unstable();
         let mut offset = 0;

@@ -103,6 +103,27 @@ impl Program {
         )
     }
 
+    /// `kernel k3 for equation 2 (mul), equation 3 (reduce_sum)`.
+    pub(crate) fn kernel_title(&self, kernel: usize) -> String {
+        let name = self.kernels[kernel].body.name();
+        self.title(
+            &format!("kernel {name}"),
+            Step::Kernel(crate::narrow(kernel)),
+        )
+    }
+
+    /// `sort for equation 2 (sort)`.
+    pub(crate) fn call_title(&self, call: usize) -> String {
+        self.title(&self.calls[call].name, Step::Call(crate::narrow(call)))
+    }
+
+    fn title(&self, name: &str, step: Step) -> String {
+        match self.origins.get(&step) {
+            Some(origins) => format!("{name} for {}", origins.join(", ")),
+            None => name.to_owned(),
+        }
+    }
+
     fn block(&self, f: &mut fmt::Formatter<'_>, stmts: &[Stmt], indent: usize) -> fmt::Result {
         let pad = "  ".repeat(indent);
         let list = |places: &[Place]| {

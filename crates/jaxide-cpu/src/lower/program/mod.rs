@@ -3,16 +3,17 @@
 //! Arrays are [`Place`]s: bytes from an input, an output, a constant, a temporary or a pointer that changes from turn to turn. Temporaries
 //! share one arena; [`plan`](self::arena) gives each its offset by liveness. A [`Kernel`] is a lane program and the loops around it.
 
-pub(crate) mod arena;
+mod arena;
 mod display;
 pub(crate) mod tiles;
-pub(crate) mod verify;
+mod verify;
 
 use super::emit::Kernel;
 use crate::runtime::KernelCall;
-use jaxide_core::{DType, Shape, Tensor};
+use jaxide_core::{DType, Result, Shape, Tensor};
 use smallvec::SmallVec;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// A whole program.
 pub(crate) struct Program {
@@ -37,10 +38,30 @@ pub(crate) struct Program {
     pub(crate) kernels: Vec<Kernel>,
     /// The named parts of the program that nests and calls compute, for the printed form.
     pub(crate) parts: HashMap<Step, Vec<&'static str>>,
+    /// The equations that they compute, where they were asked for.
+    pub(crate) origins: HashMap<Step, Vec<Arc<str>>>,
     pub(crate) calls: Vec<LibraryCall>,
     /// Nests that run together.
     pub(crate) tiles: Vec<TileGroup>,
     pub(crate) body: Vec<Stmt>,
+}
+
+/// Bytes behind each temporary that nothing may touch, where they are fenced.
+pub(crate) const FENCE: usize = 64;
+
+impl Program {
+    /// Gives temporaries their offsets, with [`FENCE`]s between them if they are to be `fenced`.
+    pub(crate) fn plan_memory(&mut self, fenced: bool) {
+        arena::assign(self, if fenced { FENCE } else { 0 });
+    }
+
+    /// Shows that every access stays in its array.
+    ///
+    /// # Errors
+    /// Of kind [`ErrorKind::Internal`](jaxide_core::ErrorKind), when some access may go outside; the message names the step and the access.
+    pub(crate) fn verify(&self) -> Result<()> {
+        verify::verify(self)
+    }
 }
 
 /// What computes: a nest by its kernel, or a call.

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 /// # Errors
 /// Of kind [`ErrorKind::Internal`], when some access may go outside; the message names the step and the access.
-pub(crate) fn verify(program: &Program) -> Result<()> {
+pub(super) fn verify(program: &Program) -> Result<()> {
     let mut check = Verify {
         program,
         loops: HashMap::new(),

@@ -25,20 +25,21 @@ use crate::narrow;
 use jaxide_core::prims::Name;
 use jaxide_core::simplify::has_effect;
 use jaxide_core::{
-    Atom, Aval, AvalKind, ClosedJaxpr, DType, Eqn, Error, ErrorKind, Jaxpr, Result, Tensor, VarMap,
-    byte_size,
+    Atom, Aval, AvalKind, ClosedJaxpr, DType, Eqn, Error, ErrorKind, Jaxpr, Result, Source, Tensor,
+    VarMap, byte_size,
 };
 use smallvec::SmallVec;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// How deep calls and loops may nest; a program beyond that is refused instead of exhausting the stack.
 const MAX_DEPTH: usize = 400;
 
-/// Builds the graph of a closed jaxpr.
+/// Builds the graph of a closed jaxpr; with the origins of its nodes if they are to be `named`.
 ///
 /// # Errors
 /// When a primitive has no native form, values of constants are not known, or an array is too large.
-pub(crate) fn build(closed: &ClosedJaxpr, lanes: Lanes) -> Result<Graph> {
+pub(crate) fn build(closed: &ClosedJaxpr, lanes: Lanes, named: bool) -> Result<Graph> {
     closed.check_consts()?;
     let avals = closed.in_avals();
     for aval in &avals {
@@ -55,6 +56,7 @@ pub(crate) fn build(closed: &ClosedJaxpr, lanes: Lanes) -> Result<Graph> {
         axes: HashMap::new(),
         depth: 0,
         around: None,
+        named,
     };
     let args: Vec<Binding> = build
         .scope
@@ -79,6 +81,19 @@ pub(crate) enum Lanes {
     Apart,
     /// All lanes as long as one of them does; those that have stopped keep their values.
     Together,
+}
+
+/// `equation 2 (scan): equation 0 (add)`, counted from 0 in each body.
+fn origin(outer: Option<&str>, k: usize, eqn: &Eqn) -> Arc<str> {
+    let name = eqn.prim.name();
+    let own = match eqn.source {
+        Source::Unknown => format!("equation {k} ({name})"),
+        source => format!("equation {k} ({name}, {source})"),
+    };
+    match outer {
+        Some(outer) => format!("{outer}: {own}").into(),
+        None => own.into(),
+    }
 }
 
 fn check_array(aval: &Aval) -> Result<()> {
@@ -116,6 +131,8 @@ struct Build {
     depth: usize,
     /// The named part of the program around the body of the `jit` that is read.
     around: Option<jaxide_core::Scope>,
+    /// Whether nodes get the names of their equations.
+    named: bool,
 }
 
 /// One equation with its operands bound.
@@ -177,7 +194,7 @@ impl Build {
     }
 
     fn body(&mut self, jaxpr: &Jaxpr, env: &mut VarMap<Binding>) -> Result<Vec<Binding>> {
-        for eqn in &jaxpr.eqns {
+        for (k, eqn) in jaxpr.eqns.iter().enumerate() {
             let place = |error: Error| error.in_operation(eqn.prim.name()).at(eqn.source);
             let args: SmallVec<[Binding; 4]> = eqn
                 .inputs
@@ -201,6 +218,10 @@ impl Build {
             let own = eqn.source.scope();
             let part = self.around.map_or(own, |around| Some(around.join(own)));
             self.scope.part = part;
+            let outer = self.scope.origin.clone();
+            if self.named {
+                self.scope.origin = Some(origin(outer.as_deref(), k, eqn));
+            }
             let around = self.around;
             if matches!(eqn.prim, jaxide_core::Prim::Jit(_)) {
                 self.around = part;
@@ -208,6 +229,7 @@ impl Build {
             let results = self.apply(&application).map_err(place)?;
             self.scope.graph.reach.check().map_err(place)?;
             self.around = around;
+            self.scope.origin = outer;
             debug_assert_eq!(results.len(), eqn.outputs.len(), "{}", eqn.prim.name());
             for (&var, &binding) in eqn.outputs.iter().zip(&results) {
                 if let Binding::Value(value) = binding {

@@ -1,7 +1,9 @@
 //! Compiled programs.
 
+mod checked;
+
 use crate::codegen::lanes::Isa;
-use crate::codegen::program::{self as code, Code};
+use crate::codegen::program::{self as code, Code, Entry};
 use crate::lower;
 use crate::lower::program::{OutputSource, Program};
 use crate::narrow;
@@ -30,6 +32,24 @@ pub struct CompileOptions {
     pub memory_limit: Option<usize>,
     /// Whether [`Executable::clif_text`] is kept.
     pub keep_text: bool,
+    /// Whether the code looks at each of its loads and stores before it makes them: an access outside of its array, or a load of what
+    /// was not written, is then an error of kind [`ErrorKind::Internal`] that names the kernel and its equations. Such a mistake is
+    /// this compiler's. Results are the same bits; runs take one thread, several times as long, and twice the memory.
+    ///
+    /// ```
+    /// use jaxide_core::{Tensor, parse};
+    /// use jaxide_cpu::{CompileOptions, compile};
+    ///
+    /// let text = "{ lambda ; a:f32[1000]. let b:f32[1000] = sin a; c:f32[] = reduce_sum[axes=(0,) out_sharding=None] b in (c,) }";
+    /// let arg = Tensor::from_vec(&[1000], vec![0.5f32; 1000])?;
+    /// let run = |checked| {
+    ///     let options = CompileOptions { checked, ..CompileOptions::default() };
+    ///     compile(&parse(text)?, &options)?.run(&[arg.clone()])
+    /// };
+    /// assert_eq!(run(true)?, run(false)?);
+    /// # Ok::<(), jaxide_core::Error>(())
+    /// ```
+    pub checked: bool,
 }
 
 /// What compilation did.
@@ -62,6 +82,7 @@ pub struct Executable {
     runs_here: bool,
     threads: Option<usize>,
     memory_limit: Option<usize>,
+    checked: bool,
     stats: CompileStats,
 }
 
@@ -112,12 +133,20 @@ fn compile_here(closed: &ClosedJaxpr, options: &CompileOptions) -> Result<Execut
             .next()
             .unwrap_or_else(|| Error::new(ErrorKind::Invalid, "the jaxpr is illegal")));
     }
-    let program = lower::lower(closed, &options.donate)?;
+    let program = lower::lower(closed, &options.donate, options.checked)?;
+    generate(program, options, start)
+}
+
+/// Code for a program that was made from `start` on.
+fn generate(program: Program, options: &CompileOptions, start: Instant) -> Result<Executable> {
     let lowered = Instant::now();
-    let memory = planned_memory(&program)?;
+    let mut memory = planned_memory(&program)?;
+    if options.checked {
+        memory = memory.saturating_add(checked::shadow_memory(&program)?);
+    }
     check_memory(memory, options.memory_limit)?;
     let isa = options.isa.unwrap_or_else(Isa::detect);
-    let code = code::compile(&program, isa, options.keep_text)?;
+    let code = code::compile(&program, isa, options.keep_text, options.checked)?;
     let stats = CompileStats {
         lower: lowered - start,
         codegen: lowered.elapsed(),
@@ -135,6 +164,7 @@ fn compile_here(closed: &ClosedJaxpr, options: &CompileOptions) -> Result<Execut
         runs_here: Isa::available().contains(&isa),
         threads: options.threads,
         memory_limit: options.memory_limit,
+        checked: options.checked,
         stats,
     })
 }
@@ -196,33 +226,25 @@ impl Storage for Pooled {
     }
 }
 
-/// The pointer tables of a run, for a thread that runs it.
+/// What the code of a program is called with, for a thread that runs it.
 #[derive(Clone, Copy)]
-struct Tables {
+struct Call {
+    entry: Entry,
     inputs: *const *const u8,
     outputs: *const *mut u8,
     consts: *const *const u8,
+    arena: *mut u8,
 }
-
-/// Temporary memory, for the same.
-#[derive(Clone, Copy)]
-struct Arena(*mut u8);
 
 // SAFETY: whoever starts the thread waits for it, and touches nothing of this meanwhile.
-unsafe impl Sync for Tables {}
-// SAFETY: as above.
-unsafe impl Sync for Arena {}
+unsafe impl Sync for Call {}
 
-impl Tables {
-    /// All of it, so that closures take no field alone.
-    fn get(&self) -> Tables {
-        *self
-    }
-}
-
-impl Arena {
-    fn get(&self) -> *mut u8 {
-        self.0
+impl Call {
+    /// # Safety
+    /// As for [`Entry`].
+    unsafe fn run(&self, context: &Context<'_>) -> u32 {
+        // SAFETY: promised by the caller.
+        unsafe { (self.entry)(self.inputs, self.outputs, self.consts, self.arena, context) }
     }
 }
 
@@ -459,52 +481,66 @@ impl Executable {
             ));
         }
         check_memory(self.stats.memory, self.memory_limit)?;
+        if self.checked {
+            // SAFETY: the caller's promise.
+            return unsafe { self.enter_checked(cancel, inputs, outputs, consts) };
+        }
+        let threads = self.threads.unwrap_or(usize::MAX);
+        let run = |arena: *mut u8| {
+            // SAFETY: the caller promises the rest, and the arena has the program's size.
+            unsafe { self.call(cancel, [inputs, consts], outputs, arena, threads) }
+        };
+        if self.program.arena <= STACK_ARENA {
+            let mut arena = StackArena(MaybeUninit::uninit());
+            run(arena.0.as_mut_ptr().cast())
+        } else {
+            let mut arena = PoolBuffer::new(self.program.arena).map_err(out_of_memory)?;
+            run(arena.as_mut_ptr())
+        }
+    }
+
+    /// Calls the code on at most so many threads; `read` holds the pointers to arguments and to constants.
+    ///
+    /// # Safety
+    /// As for [`Entry`].
+    unsafe fn call(
+        &self,
+        cancel: Option<&Cancel>,
+        read: [&[*const u8]; 2],
+        outputs: &[*mut u8],
+        arena: *mut u8,
+        threads: usize,
+    ) -> Result<()> {
         let pool = ThreadPool::global();
-        let mut context = Context::new(pool, self.threads.unwrap_or_else(|| pool.threads()));
+        let mut context = Context::new(pool, threads);
         if let Some(cancel) = cancel {
             cancel.check()?;
             context = context.stopped_by(cancel.flag());
         }
-        let entry = self.code.entry();
-        let tables = Tables {
-            inputs: inputs.as_ptr(),
+        let call = Call {
+            entry: self.code.entry(),
+            inputs: read[0].as_ptr(),
             outputs: outputs.as_ptr(),
-            consts: consts.as_ptr(),
+            consts: read[1].as_ptr(),
+            arena,
         };
-        let run = |arena: Arena| {
-            let Tables {
-                inputs,
-                outputs,
-                consts,
-            } = tables.get();
-            // SAFETY: the caller promises the rest, and the arena has the program's size.
-            unsafe { entry(inputs, outputs, consts, arena.get(), &context) }
-        };
-        let call = |arena: *mut u8| {
-            let arena = Arena(arena);
-            let run = || {
-                if self.stats.stack <= ASSUMED {
-                    return Ok(run(arena));
-                }
-                with_stack(self.stats.stack, || run(arena)).map_err(|error| {
-                    let stack = self.stats.stack;
-                    Error::new(
-                        ErrorKind::TooLarge,
-                        format!("a stack of {stack} bytes for the code: {error}"),
-                    )
-                })
-            };
-            match cancel {
-                Some(cancel) => watched(cancel, run),
-                None => run(),
+        let run = || {
+            // SAFETY: promised by the caller.
+            let run = || unsafe { call.run(&context) };
+            if self.stats.stack <= ASSUMED {
+                return Ok(run());
             }
+            with_stack(self.stats.stack, run).map_err(|error| {
+                let stack = self.stats.stack;
+                Error::new(
+                    ErrorKind::TooLarge,
+                    format!("a stack of {stack} bytes for the code: {error}"),
+                )
+            })
         };
-        let status = if self.program.arena <= STACK_ARENA {
-            let mut arena = StackArena(MaybeUninit::uninit());
-            call(arena.0.as_mut_ptr().cast())?
-        } else {
-            let mut arena = PoolBuffer::new(self.program.arena).map_err(out_of_memory)?;
-            call(arena.as_mut_ptr())?
+        let status = match cancel {
+            Some(cancel) => watched(cancel, run)?,
+            None => run()?,
         };
         if let Some(cancel) = cancel {
             cancel.check()?;

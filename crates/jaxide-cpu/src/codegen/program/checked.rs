@@ -1,0 +1,417 @@
+//! Steps of checked programs: before and after each, its operands are looked at.
+//!
+//! Generated code describes every operand by an [`Operand`], and calls [`run_check`] for every step. Accesses of nests are looked
+//! at one by one, by guarded lane programs; calls of the runtime take whole arrays, so that arrays and the fences behind temporaries are
+//! looked at around the call.
+
+use super::code::Generator;
+use super::launch::{Launch, TileLaunch, copy, launch, launch_tiles};
+use crate::lanes::guard::{BOUNDS, OUTSIDE, Report, Site};
+use crate::lower::program::{Base, FENCE, Place};
+use crate::narrow;
+use crate::runtime::{Context, KernelCall, KernelError, call_kernel};
+use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, types};
+use jaxide_core::byte_size;
+
+/// What shadows hold of arrays that are not temporaries, once a byte is written.
+pub(crate) const WRITTEN: u8 = 0xff;
+/// What fences hold while somebody could write over them.
+const POST: u8 = 0xfd;
+/// Words of an [`Operand`].
+const WORDS: usize = 5;
+
+/// An operand of a step, as generated code describes it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct Operand {
+    address: *mut u8,
+    /// The first byte of its array.
+    start: *mut u8,
+    /// Bytes of the array.
+    length: usize,
+    /// The first byte of the array's shadow.
+    shadow: *mut u8,
+    /// What the shadow holds where this array was written, in each byte.
+    tag: u64,
+}
+
+const _: () = assert!(size_of::<Operand>() == 8 * WORDS);
+
+/// A step as generated code refers to it.
+pub(super) struct Check {
+    step: Step,
+    /// Its operands as the loop IR names them.
+    operands: Vec<String>,
+}
+
+/// What a step does.
+pub(super) enum Step {
+    Nest(*const Launch, Part),
+    Tiles(*const TileLaunch, Vec<Part>),
+    Call(*const KernelCall, String),
+    Copy(usize),
+    /// Generated code reads so many bytes itself, for this purpose.
+    Read(usize, &'static str),
+}
+
+/// A nest of a step.
+#[derive(Clone)]
+pub(super) struct Part {
+    /// `kernel k3: equation 2 (mul), equation 3 (reduce_sum)`.
+    pub(super) name: String,
+    pub(super) sites: Vec<Site>,
+    pub(super) operands: usize,
+}
+
+// SAFETY: what the pointers of a step point to is only read.
+unsafe impl Send for Check {}
+// SAFETY: as above.
+unsafe impl Sync for Check {}
+
+impl Check {
+    pub(super) fn new(step: Step, operands: &[&Place]) -> Check {
+        let operands = operands.iter().map(ToString::to_string).collect();
+        Check { step, operands }
+    }
+
+    fn name(&self, operand: usize) -> &str {
+        self.operands.get(operand).map_or("?", String::as_str)
+    }
+}
+
+impl Operand {
+    /// Bytes of the array before the operand.
+    fn before(&self) -> i64 {
+        self.address.addr().wrapping_sub(self.start.addr()) as i64
+    }
+
+    /// The shadow of the operand's first byte.
+    fn shadow(&self) -> *mut u8 {
+        self.shadow.wrapping_offset(self.before() as isize)
+    }
+
+    fn holds(&self, bytes: usize) -> bool {
+        let before = usize::try_from(self.before()).ok();
+        let end = before.and_then(|before| before.checked_add(bytes));
+        bytes == 0 || end.is_some_and(|end| end <= self.length)
+    }
+
+    /// The first of so many bytes that was not written.
+    ///
+    /// # Safety
+    /// The operand describes an array that has them, and its shadow.
+    unsafe fn unwritten(&self, bytes: usize) -> Option<usize> {
+        // SAFETY: promised by the caller.
+        let shadow = unsafe { slice(self.shadow(), bytes) };
+        shadow.iter().position(|&byte| byte != self.byte())
+    }
+
+    /// Marks so many bytes as written.
+    ///
+    /// # Safety
+    /// As for [`unwritten`](Self::unwritten).
+    unsafe fn mark(&self, bytes: usize) {
+        // SAFETY: promised by the caller; a write of no bytes may have any address.
+        unsafe { self.shadow().write_bytes(self.byte(), bytes) };
+    }
+
+    /// The fence behind a temporary; nothing behind other arrays.
+    fn fence(&self) -> Option<*mut u8> {
+        (self.byte() != WRITTEN).then(|| self.start.wrapping_add(self.length))
+    }
+
+    fn byte(&self) -> u8 {
+        self.tag.to_le_bytes()[0]
+    }
+}
+
+/// # Safety
+/// The bytes are there and nobody writes them.
+unsafe fn slice<'a>(start: *const u8, bytes: usize) -> &'a [u8] {
+    if bytes == 0 {
+        return &[];
+    }
+    // SAFETY: promised by the caller.
+    unsafe { std::slice::from_raw_parts(start, bytes) }
+}
+
+/// Runs a step; called by generated code. Gives 0, or 1 after putting an error into the context.
+///
+/// # Safety
+/// All are live; there is an operand for each that the step has, and describes an array and a shadow that are valid.
+pub(super) unsafe extern "C" fn run_check(
+    check: *const Check,
+    operands: *const Operand,
+    context: *const Context<'_>,
+) -> u32 {
+    // SAFETY: the caller promises live values.
+    let (check, context) = unsafe { (&*check, &*context) };
+    // SAFETY: the caller promises as many operands.
+    let operands = unsafe { std::slice::from_raw_parts(operands, check.operands.len()) };
+    // SAFETY: the caller's promises are those of `run`.
+    match unsafe { check.run(operands, context) } {
+        Ok(status) => status,
+        Err(why) => {
+            context.fail(KernelError::new(why));
+            1
+        }
+    }
+}
+
+impl Check {
+    /// # Safety
+    /// As for [`run_check`].
+    unsafe fn run(&self, operands: &[Operand], context: &Context<'_>) -> Result<u32, String> {
+        // SAFETY: the caller's promises; what is accessed is looked at before.
+        unsafe {
+            match &self.step {
+                Step::Nest(nest, part) => {
+                    self.nests(std::slice::from_ref(part), operands, |table| {
+                        launch(*nest, table, context)
+                    })?;
+                    Ok(0)
+                }
+                Step::Tiles(group, parts) => {
+                    self.nests(parts, operands, |table| {
+                        launch_tiles(*group, table, context)
+                    })?;
+                    Ok(0)
+                }
+                Step::Call(call, name) => self.call(*call, name, operands, context),
+                Step::Copy(bytes) => {
+                    self.read(0, &operands[0], *bytes, "a copy")?;
+                    self.write(1, &operands[1], *bytes, "a copy")?;
+                    copy(operands[0].address, operands[1].address, *bytes, context);
+                    operands[1].mark(*bytes);
+                    Ok(0)
+                }
+                Step::Read(bytes, what) => {
+                    self.read(0, &operands[0], *bytes, what)?;
+                    Ok(0)
+                }
+            }
+        }
+    }
+
+    /// Runs guarded lane programs with what they look at.
+    ///
+    /// # Safety
+    /// As for [`run_check`].
+    unsafe fn nests(
+        &self,
+        parts: &[Part],
+        operands: &[Operand],
+        run: impl FnOnce(*const *mut u8),
+    ) -> Result<(), String> {
+        let mut bounds: Vec<[i64; BOUNDS / 8]> = Vec::with_capacity(operands.len());
+        for operand in operands {
+            let length = operand.length as i64;
+            bounds.push([operand.before(), length, operand.tag as i64]);
+        }
+        let mut reports = vec![Report::default(); parts.len()];
+        let reported = reports.as_mut_ptr();
+        let (mut table, mut first) = (Vec::new(), 0);
+        for (k, part) in parts.iter().enumerate() {
+            let own = &operands[first..first + part.operands];
+            table.extend(own.iter().map(|operand| operand.address));
+            table.extend(own.iter().map(Operand::shadow));
+            table.push(bounds[first..].as_ptr().cast_mut().cast());
+            table.push(reported.wrapping_add(k).cast());
+            first += part.operands;
+        }
+        run(table.as_ptr());
+        // SAFETY: lane programs wrote into these elements through the pointers of the table.
+        let reports = unsafe { std::slice::from_raw_parts(reported, parts.len()) };
+        let mut first = 0;
+        for (part, report) in parts.iter().zip(reports) {
+            if report.code != 0 {
+                return Err(self.wrong(part, *report, first, operands));
+            }
+            first += part.operands;
+        }
+        Ok(())
+    }
+
+    fn wrong(&self, part: &Part, report: Report, first: usize, operands: &[Operand]) -> String {
+        let number = (report.code - 1) / 2;
+        let site = part.sites[number as usize];
+        let operand = first + site.pointer.index();
+        let (verb, ty, place) = (
+            if site.store { "stores" } else { "loads" },
+            site.ty,
+            self.name(operand),
+        );
+        let at = format!("{} {verb} {ty} at {place}{:+}", part.name, report.offset);
+        let Operand { length, .. } = operands[operand];
+        let position = operands[operand].before().wrapping_add(report.offset);
+        if (report.code - 1) % 2 + 1 == OUTSIDE {
+            format!("{at}, byte {position} of an array of {length} bytes")
+        } else {
+            format!("{at}, where nothing was written")
+        }
+    }
+
+    /// # Safety
+    /// As for [`run_check`].
+    unsafe fn call(
+        &self,
+        call: *const KernelCall,
+        name: &str,
+        operands: &[Operand],
+        context: &Context<'_>,
+    ) -> Result<u32, String> {
+        // SAFETY: the caller promises live values, and arrays of the sizes that operands state; those that the call reads and
+        // writes are compared with them first.
+        unsafe {
+            let signature = (*call).signature();
+            let (inputs, outputs) = operands.split_at(signature.inputs.len());
+            for (k, (operand, &bytes)) in inputs.iter().zip(&signature.inputs).enumerate() {
+                self.read(k, operand, bytes, name)?;
+            }
+            for (k, (operand, &bytes)) in outputs.iter().zip(&signature.outputs).enumerate() {
+                self.write(inputs.len() + k, operand, bytes, name)?;
+            }
+            let fences = outputs.iter().filter_map(Operand::fence);
+            fences.for_each(|fence| fence.write_bytes(POST, FENCE));
+            let addresses: Vec<*mut u8> = operands.iter().map(|operand| operand.address).collect();
+            let status = call_kernel(call, addresses.as_ptr(), context);
+            for (k, (operand, &bytes)) in outputs.iter().zip(&signature.outputs).enumerate() {
+                operand.mark(bytes);
+                let Some(fence) = operand.fence() else {
+                    continue;
+                };
+                if let Some(at) = slice(fence, FENCE).iter().position(|&byte| byte != POST) {
+                    let place = self.name(inputs.len() + k);
+                    return Err(format!("{name} writes {at} bytes behind {place}"));
+                }
+            }
+            Ok(status)
+        }
+    }
+
+    /// # Safety
+    /// As for [`run_check`].
+    unsafe fn read(
+        &self,
+        k: usize,
+        operand: &Operand,
+        bytes: usize,
+        what: &str,
+    ) -> Result<(), String> {
+        if !operand.holds(bytes) {
+            return Err(self.outside(k, operand, bytes, what, "reads"));
+        }
+        // SAFETY: the operand has the bytes; the rest is the caller's promise.
+        match unsafe { operand.unwritten(bytes) } {
+            None => Ok(()),
+            Some(at) => Err(format!(
+                "{what} reads {bytes} bytes at {}, and nothing was written at {at} of them",
+                self.name(k)
+            )),
+        }
+    }
+
+    fn write(&self, k: usize, operand: &Operand, bytes: usize, what: &str) -> Result<(), String> {
+        if operand.holds(bytes) {
+            return Ok(());
+        }
+        Err(self.outside(k, operand, bytes, what, "writes"))
+    }
+
+    fn outside(&self, k: usize, operand: &Operand, bytes: usize, what: &str, verb: &str) -> String {
+        format!(
+            "{what} {verb} {bytes} bytes at {}, from byte {} of an array of {}",
+            self.name(k),
+            operand.before(),
+            operand.length
+        )
+    }
+}
+
+impl Generator<'_, '_> {
+    /// Runs a step and leaves when it fails.
+    pub(super) fn check(&mut self, step: Step, places: &[&Place]) {
+        let operands: Vec<[ir::Value; WORDS]> =
+            places.iter().map(|place| self.described(place)).collect();
+        let words: Vec<ir::Value> = operands.into_iter().flatten().collect();
+        let table = self.fill_table(&words);
+        let check = Box::new(Check::new(step, places));
+        let own = std::ptr::from_ref::<Check>(&check) as i64;
+        self.checks.push(check);
+        let own = self.fb.ins().iconst(types::I64, own);
+        let context = self.params.context;
+        let address = run_check as *const () as usize;
+        if let Some(status) = self.call_address(address, &[own, table, context], true) {
+            self.leave_if(status);
+        }
+    }
+
+    /// Looks at what the next instruction reads.
+    pub(super) fn check_read(&mut self, place: &Place, bytes: usize, what: &'static str) {
+        if self.checked {
+            self.check(Step::Read(bytes, what), &[place]);
+        }
+    }
+
+    /// The words of an [`Operand`].
+    pub(super) fn described(&mut self, place: &Place) -> [ir::Value; WORDS] {
+        let address = self.address(place);
+        let [start, length, shadow, tag] = self.array(place.base);
+        [address, start, length, shadow, tag]
+    }
+
+    /// Start, length, shadow and tag of an array.
+    fn array(&mut self, base: Base) -> [ir::Value; WORDS - 1] {
+        let program = self.program;
+        if let Base::Pointer(var) = base {
+            return self.bounds[var.0 as usize].map(|word| self.fb.use_var(word));
+        }
+        let start = self.address(&Place::at(base));
+        let size = |shape: &[usize], dtype| byte_size(shape, dtype).unwrap_or(0);
+        let (length, shadow, tag) = match base {
+            Base::Input(k) => {
+                let (dtype, shape) = &program.inputs[k as usize];
+                let shadow = (self.params.inputs, k as usize + program.inputs.len());
+                (size(shape, *dtype), Some(shadow), WRITTEN)
+            }
+            Base::Output(k) => {
+                let output = &program.outputs[k as usize];
+                let shadow = (self.params.outputs, k as usize + program.outputs.len());
+                (size(&output.shape, output.dtype), Some(shadow), WRITTEN)
+            }
+            Base::Const(k) => {
+                let length = program.consts[k as usize].bytes().len();
+                let shadow = (self.params.consts, k as usize + program.consts.len());
+                (length, Some(shadow), WRITTEN)
+            }
+            Base::Temp(k) => (program.temps[k as usize], None, tag_of(k)),
+            Base::Pointer(_) => unreachable!("handled above"),
+        };
+        let shadow = match shadow {
+            Some((table, k)) => {
+                let at = narrow::<_, i32>(8 * k);
+                let flags = MemFlagsData::trusted();
+                self.fb.ins().load(types::I64, flags, table, at)
+            }
+            // The shadow of the arena is behind it.
+            None => self
+                .fb
+                .ins()
+                .iadd_imm_s(start, narrow::<_, i64>(program.arena)),
+        };
+        let tag = i64::from_le_bytes([tag; 8]);
+        let [length, tag] =
+            [narrow(length), tag].map(|word| self.fb.ins().iconst(types::I64, word));
+        [start, length, shadow, tag]
+    }
+}
+
+/// What the shadow of the arena holds where this temporary was written: another byte for others in most cases, never 0 or
+/// [`WRITTEN`].
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "the remainder is below 254"
+)]
+fn tag_of(temp: u32) -> u8 {
+    (temp % 254 + 1) as u8
+}
