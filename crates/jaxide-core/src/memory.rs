@@ -145,6 +145,16 @@ pub fn check_within(bytes: usize, limit: usize) -> Result<()> {
     ))
 }
 
+/// Whether the allocator would give so many bytes now. Nothing is kept.
+///
+/// ```
+/// use jaxide_core::memory::can_allocate;
+/// assert!(can_allocate(1000) && !can_allocate(isize::MAX as usize));
+/// ```
+pub fn can_allocate(bytes: usize) -> bool {
+    Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
+}
+
 /// An empty vector with room for `count` elements, where a plain one would end the process when there is no memory.
 ///
 /// # Errors

@@ -493,7 +493,7 @@ const SMALL: usize = 4 << 20;
 /// When memory of `size` bytes may not be taken or cannot be reserved.
 pub fn check_allocatable(size: usize) -> Result<()> {
     memory::check(size)?;
-    if size >= SMALL && Vec::<u8>::new().try_reserve_exact(size).is_err() {
+    if size >= SMALL && !memory::can_allocate(size) {
         return Err(Error::new(
             ErrorKind::TooLarge,
             format!("out of memory: {size} bytes cannot be allocated"),

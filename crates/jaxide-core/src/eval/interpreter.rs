@@ -213,7 +213,7 @@ fn has_room(jaxpr: &Jaxpr, eqn: &Eqn, inputs: &[Value]) -> Result<()> {
         return Ok(());
     }
     memory::check(results_of(jaxpr, eqn))?;
-    if Vec::<u8>::new().try_reserve_exact(needed).is_err() {
+    if !memory::can_allocate(needed) {
         return Err(Error::new(
             ErrorKind::TooLarge,
             format!("out of memory: about {needed} bytes are needed"),

@@ -96,11 +96,8 @@ pub fn compile(closed: &ClosedJaxpr, options: &CompileOptions) -> Result<Executa
     if is_short(closed, &mut left) {
         return compile_here(closed, options);
     }
-    with_stack(COMPILER_STACK, || compile_here(closed, options)).map_err(|error| {
-        Error::new(
-            ErrorKind::TooLarge,
-            format!("a stack of {COMPILER_STACK} bytes for the compiler: {error}"),
-        )
+    with_stack(COMPILER_STACK, "the compiler", || {
+        compile_here(closed, options)
     })?
 }
 
@@ -530,13 +527,7 @@ impl Executable {
             if self.stats.stack <= ASSUMED {
                 return Ok(run());
             }
-            with_stack(self.stats.stack, run).map_err(|error| {
-                let stack = self.stats.stack;
-                Error::new(
-                    ErrorKind::TooLarge,
-                    format!("a stack of {stack} bytes for the code: {error}"),
-                )
-            })
+            with_stack(self.stats.stack, "the code", run)
         };
         let status = match cancel {
             Some(cancel) => watched(cancel, run)?,

@@ -389,7 +389,7 @@ pub unsafe extern "C" fn call_kernel(
 fn has_room(signature: &Signature) -> Result<(), KernelError> {
     let sizes = signature.inputs.iter().chain(&signature.outputs);
     let bytes = sizes.fold(0usize, |sum, &size| sum.saturating_add(size));
-    if bytes >= LARGE_CALL && Vec::<u8>::new().try_reserve_exact(bytes).is_err() {
+    if bytes >= LARGE_CALL && !jaxide_core::memory::can_allocate(bytes) {
         return Err(OutOfMemory { bytes }.into());
     }
     Ok(())

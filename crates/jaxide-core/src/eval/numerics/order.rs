@@ -50,6 +50,27 @@ pub fn top_k(n: usize, k: usize, order: impl Fn(usize, usize) -> Ordering) -> Ve
     positions
 }
 
+/// The first of `length` indices for which `before` is false, if it is true up to there; else what JAX's `searchsorted`
+/// finds, which looks at the same indices.
+///
+/// ```
+/// use jaxide_core::eval::numerics::order::bisect;
+/// assert_eq!(bisect(4, |index| [1, 3, 3, 9][index] < 3), 1);
+/// assert_eq!(bisect(0, |_| true), 0);
+/// ```
+pub fn bisect(length: usize, before: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, length);
+    for _ in 0..usize::BITS - length.leading_zeros() {
+        let middle = low + (high - low) / 2;
+        if before(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    high
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,6 +7,7 @@ use super::sort::sort_order;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::eval::element::{any_complexes, from_integers, integers};
+use crate::eval::numerics::order::bisect;
 use crate::eval::shape::{broadcast_in_dim, no_axis};
 use crate::jaxpr::{Dims, Shape};
 use crate::prims::SearchSide;
@@ -127,19 +128,4 @@ pub(in crate::eval) fn search_sorted(
         }
     }
     from_integers(&shape, DType::I32, found.into_iter())
-}
-
-/// The first of `length` indices for which `before` is false, if it is true up to there; else what JAX finds, which looks
-/// at the same indices.
-fn bisect(length: usize, before: impl Fn(usize) -> bool) -> usize {
-    let (mut low, mut high) = (0, length);
-    for _ in 0..usize::BITS - length.leading_zeros() {
-        let middle = low + (high - low) / 2;
-        if before(middle) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    high
 }

@@ -5,6 +5,7 @@ use super::operands::Operands;
 use super::routine::{each, in_chunks, routine};
 use crate::narrow;
 use crate::runtime::KernelCall;
+use jaxide_core::eval::numerics::order::bisect;
 use jaxide_core::prims::{Nonzero, SearchSide, SearchSorted};
 use jaxide_core::{Error, Result};
 
@@ -221,21 +222,6 @@ fn places<K: Copy>(
         place = near.unwrap_or_else(|| bisect(length, |index| before(index, wanted)));
         *found = narrow(place);
     }
-}
-
-/// The first of `length` indices for which `before` is false, if it is true up to there; else what JAX finds, which looks
-/// at the same indices.
-fn bisect(length: usize, before: impl Fn(usize) -> bool) -> usize {
-    let (mut low, mut high) = (0, length);
-    for _ in 0..usize::BITS - length.leading_zeros() {
-        let middle = low + (high - low) / 2;
-        if before(middle) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    high
 }
 
 /// A number that is ordered as [`order::sort_order`](jaxide_core::eval::numerics::order::sort_order) orders: both zeros
