@@ -255,11 +255,14 @@ impl Tensor {
         )
     }
 
-    /// An array of zeros (`false`, key of zeros).
+    /// An array of zeros (`false`, key of zeros; NaN where the type has no zero).
     ///
     /// # Errors
     /// When the array is too large to hold.
     pub fn zeros(shape: &[usize], dtype: DType) -> Result<Self> {
+        if dtype == DType::F8E8M0Fnu {
+            return Self::full(shape, dtype, Scalar::Float(0.0));
+        }
         let size = byte_size(shape, dtype)?;
         check_allocatable(size)?;
         Self::from_storage(
