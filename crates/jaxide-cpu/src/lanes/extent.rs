@@ -498,20 +498,24 @@ impl Walk<'_> {
                 }
             }
         }
-        uses.truncate(MOST_USES);
+        // Those that leave least come first.
+        let mut rests: Vec<(Form, Range, i128)> = Vec::new();
         for (k, factor, scale) in uses {
             let known = Form {
                 terms: self.known[k].terms.clone(),
                 constant: 0,
             };
-            let by_known = scaled(self.known[k].range, factor);
             let rest = Form::default().plus(form, scale).plus(&known, -factor);
             if rest.terms.len() <= form.terms.len() {
-                let total = sum(by_known, self.bounds(&rest, depth - 1));
-                let (low, high) = (total.0.div_euclid(scale), total.1.div_euclid(scale));
-                let low = if low * scale == total.0 { low } else { low + 1 };
-                best = (best.0.max(low), best.1.min(high));
+                rests.push((rest, scaled(self.known[k].range, factor), scale));
             }
+        }
+        rests.sort_by_key(|(rest, _, _)| rest.terms.len());
+        for (rest, by_known, scale) in rests.into_iter().take(MOST_USES) {
+            let total = sum(by_known, self.bounds(&rest, depth - 1));
+            let (low, high) = (total.0.div_euclid(scale), total.1.div_euclid(scale));
+            let low = if low * scale == total.0 { low } else { low + 1 };
+            best = (best.0.max(low), best.1.min(high));
         }
         best
     }
