@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use jaxide_core::{Atom, ClosedJaxpr, DType, Error, ErrorKind, Prim, Tensor, eval};
+use jaxide_core::{Atom, Aval, ClosedJaxpr, DType, Error, ErrorKind, Prim, Tensor, eval};
 use jaxide_cpu::codegen::lanes::Isa;
 use jaxide_cpu::{CompileOptions, Executable, compile};
 use jaxide_testing::arrays::{Numbers, arguments};
@@ -159,13 +159,23 @@ fn law(jaxpr: &ClosedJaxpr) -> Law {
         });
     }
     // Numbers of which every sum is exact are those of one kind.
-    let of = |test: fn(DType) -> bool| jaxpr.in_avals().iter().any(|aval| test(aval.dtype));
-    let mixed = of(DType::is_integer) && of(DType::is_inexact);
+    let of = |avals: &[Aval], test: fn(DType) -> bool| avals.iter().any(|aval| test(aval.dtype));
+    let all = [jaxpr.in_avals(), jaxpr.out_avals()].concat();
+    let mixed = of(&jaxpr.in_avals(), DType::is_integer) && of(&all, DType::is_inexact);
     if weakest == Law::Order && mixed {
         Law::Scale
     } else {
         weakest
     }
+}
+
+/// The largest exponent of `integer_pow`: each product may be off by half a step.
+fn highest_power(jaxpr: &ClosedJaxpr) -> f64 {
+    let powers = jaxpr.jaxpr.eqns.iter().map(|eqn| match &eqn.prim {
+        Prim::IntegerPow(power) => power.y.unsigned_abs() as f64,
+        _ => 0.0,
+    });
+    powers.fold(0.0, f64::max)
 }
 
 /// What is said when something panics, or else its result.
@@ -266,7 +276,10 @@ fn agree(jaxpr: &ClosedJaxpr, seed: u64) -> Result<(), String> {
                         // Which part of a complex number is infinite or NaN depends on the order, too.
                         Law::Order if complex => Nearness::Steps(0.0),
                         Law::Bits | Law::Order => Nearness::Bits,
-                        Law::Steps => Nearness::Steps(if wide { 64.0 } else { 16.0 }),
+                        Law::Steps => {
+                            let least = if wide { 64.0 } else { 16.0 };
+                            Nearness::Steps(highest_power(jaxpr).max(least))
+                        }
                         Law::Scale | Law::Algorithm if no_zero || numbers != Numbers::Tame => {
                             let same = got
                                 .iter()
