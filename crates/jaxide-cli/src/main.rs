@@ -28,8 +28,9 @@ Commands:
   fmt [--check] [--write] [--classic] [FILE ...]
         Prints programs laid out as JAX does (standard input without FILE). --write changes the files,
         --check only says which would change. --classic omits types.
-  check FILE ...
+  check [--plan] FILE ...
         Reads programs and reports their mistakes. Notes primitives and element types that are not known.
+        --plan says how much memory a run of their native code takes.
   eval FILE [--backend eval|native[-ISA][-checked]] [--inputs X.npz] [--output Y.npz] [--threads N]
         Runs a program. Arrays of X.npz are const0, const1, ... and in0, in1, ...; results are out0, out1, ...
         Without --output they are printed. What the program itself prints goes to standard error.
@@ -39,7 +40,7 @@ Commands:
         --grad, --value-and-grad, --jacfwd, --jacrev, --hessian [argnums=0]
         --vmap in_axes=0,None,out_axes=0,axis_size=4[,axis_name=i]    --jit [name=f]    --checkpoint
   lower FILE [--emit loops|clif|asm] [--threads N]
-        Prints what a program is compiled to.
+        Prints what a program is compiled to, and how much memory a run takes.
   bench FILE [--backend eval|native[-ISA][-checked]] [--inputs X.npz] [--output Y.npz] [--seconds S] [--threads N] [--json]
         Measures reading, compiling and running; inputs are random where none are given.
   conformance DIR [--backend eval|native[-ISA][-checked]] [--filter TEXT] [--known FILE] [--json]
@@ -148,7 +149,7 @@ mod tests {
         let text = help_of("check").expect("a command");
         assert_eq!(
             text,
-            "check FILE ...\n        Reads programs and reports their mistakes. Notes primitives and element types that are not known.\n"
+            "check [--plan] FILE ...\n        Reads programs and reports their mistakes. Notes primitives and element types that are not known.\n        --plan says how much memory a run of their native code takes.\n"
         );
         assert!(help_of("fmt").is_some_and(|text| text.contains("--classic omits types")));
         assert!(help_of("Exit").is_none() && help_of("").is_none());

@@ -7,8 +7,8 @@ use jaxide_core::jaxpr::notes;
 use jaxide_core::jaxpr::parse::{decode, parse};
 use jaxide_core::{Aval, ClosedJaxpr, Error, ErrorKind, Tensor, check};
 
-use jaxide_cpu::CompileOptions;
 use jaxide_cpu::codegen::lanes::Isa;
+use jaxide_cpu::{CompileOptions, MemoryPlan};
 
 use crate::failure::{Failure, report_note};
 use crate::input;
@@ -34,6 +34,8 @@ pub(crate) struct Native {
     pub(crate) isa: Option<Isa>,
     /// Whether each access of memory is looked at before it is made.
     pub(crate) checked: bool,
+    /// Whether the code's text is wanted.
+    pub(crate) keep_text: bool,
 }
 
 impl std::str::FromStr for Backend {
@@ -57,7 +59,11 @@ impl std::str::FromStr for Backend {
                 ));
             }
         };
-        Ok(Backend::Native(Native { isa, checked }))
+        Ok(Backend::Native(Native {
+            isa,
+            checked,
+            keep_text: false,
+        }))
     }
 }
 
@@ -95,9 +101,32 @@ pub(crate) fn native(
         threads,
         isa: how.isa,
         checked: how.checked,
+        keep_text: how.keep_text,
         ..CompileOptions::default()
     };
     jaxide_cpu::compile(jaxpr, &options)
+}
+
+/// The program with zeros as captured arrays, whose values do not matter for what is only looked at.
+pub(crate) fn with_zeros(jaxpr: &ClosedJaxpr) -> jaxide_core::Result<ClosedJaxpr> {
+    let avals = jaxpr.jaxpr.const_avals();
+    let zeros = avals
+        .iter()
+        .map(|aval| Tensor::zeros(&aval.shape, aval.dtype));
+    Ok(ClosedJaxpr {
+        consts: zeros.collect::<Result<_, _>>()?,
+        ..jaxpr.clone()
+    })
+}
+
+/// `a run takes 4000 bytes: 0 while it runs, 4000 for its results`.
+pub(crate) fn in_words(plan: MemoryPlan) -> String {
+    format!(
+        "a run takes {} bytes: {} while it runs, {} for its results",
+        plan.total(),
+        plan.arena,
+        plan.results
+    )
 }
 
 /// A program ready to run.

@@ -123,6 +123,7 @@ const OPTIONS: &[&str] = &[
     "--threads",
     "--seconds",
     "--emit",
+    "--plan",
     "--memory",
     "--filter",
     "--known",

@@ -2,7 +2,7 @@
 
 mod run;
 
-use run::Folder;
+use run::{Folder, parts};
 
 fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap()
@@ -288,4 +288,35 @@ note: `sni` is no primitive that is known here: it is kept as text, and cannot b
         "a",
         "it has no batching rule",
     );
+}
+
+#[test]
+fn plans_and_stages_of_a_program_are_printed() {
+    let folder = Folder::new("plan");
+    folder.write(
+        "p.jaxpr",
+        "{ lambda ; a:f32[1000]. let b:f32[1000] = sin a; c:f32[1000] = sort[dimension=0 is_stable=True num_keys=1] b; d:f32[1000] = mul b c in (d,) }",
+    );
+    let printed = |arguments: &str| {
+        let (status, text, message) = parts(&folder.run(arguments));
+        assert_eq!((status, message), (Some(0), String::new()), "{arguments}");
+        text
+    };
+    let plan = printed("check --plan p.jaxpr");
+    let plan = plan.strip_prefix("p.jaxpr: ").expect("the file's name");
+    assert!(plan.ends_with("4000 for its results\n"), "{plan}");
+    assert_eq!(printed("check p.jaxpr"), "");
+    let loops = printed("lower p.jaxpr");
+    assert_eq!(
+        loops.lines().next(),
+        Some(format!("# {}", plan.trim_end()).as_str())
+    );
+    for (stage, part) in [
+        ("loops", "call sort"),
+        ("clif", "function"),
+        ("asm", "program:"),
+    ] {
+        let text = printed(&format!("lower p.jaxpr --emit {stage}"));
+        assert!(text.contains(part), "{stage}: {text}");
+    }
 }

@@ -27,4 +27,4 @@ fn narrow<T, N: TryFrom<T>>(number: T) -> N {
     N::try_from(number).unwrap_or_else(|_| panic!("a number does not fit its type"))
 }
 
-pub use executable::{CompileOptions, CompileStats, Executable, compile};
+pub use executable::{CompileOptions, CompileStats, Executable, MemoryPlan, compile, plan};

@@ -3,7 +3,8 @@
 use crate::arguments::{Arguments, only_file};
 use crate::failure::Failure;
 use crate::output;
-use crate::program::{Native, Program, native};
+use crate::program::{Native, Program, in_words, native, with_zeros};
+use jaxide_cpu::MemoryPlan;
 
 /// Which stage is printed.
 #[derive(Clone, Copy)]
@@ -40,19 +41,20 @@ pub(crate) fn run(arguments: &mut Arguments) -> Result<(), Failure> {
             None => files.extend(argument.value()),
         }
     }
-    let mut program = Program::read_legal(&only_file(files)?)?;
-    // Values of captured arrays do not matter for what is printed.
-    program.jaxpr.consts = program
-        .jaxpr
-        .jaxpr
-        .const_avals()
-        .iter()
-        .map(|aval| jaxide_core::Tensor::zeros(&aval.shape, aval.dtype))
-        .collect::<Result<_, _>>()?;
-    let compiled = native(&program.jaxpr, Native::default(), threads)
-        .map_err(|error| program.failure(error))?;
+    let program = Program::read_legal(&only_file(files)?)?;
+    let jaxpr = with_zeros(&program.jaxpr)?;
+    let how = Native {
+        keep_text: matches!(stage, Stage::Clif),
+        ..Native::default()
+    };
+    let compiled = native(&jaxpr, how, threads).map_err(|error| program.failure(error))?;
     match stage {
-        Stage::Loops => output::print(compiled.loops_text()),
+        Stage::Loops => {
+            let (arena, memory) = (compiled.stats().arena, compiled.stats().memory);
+            let results = memory - arena;
+            let plan = format!("# {}\n", in_words(MemoryPlan { arena, results }));
+            output::print(plan + &compiled.loops_text())
+        }
         Stage::Clif => output::print(compiled.clif_text()),
         Stage::Asm => output::print(compiled.asm_text()),
     }

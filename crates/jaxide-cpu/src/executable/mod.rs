@@ -65,7 +65,8 @@ pub struct CompileStats {
     pub calls: usize,
     /// Bytes of temporary memory that a run takes.
     pub arena: usize,
-    /// Bytes that a run takes at most besides its arguments, but for what single kernels take: temporary memory and results.
+    /// Bytes that a run takes at most besides its arguments, but for what single kernels take: temporary memory and results, and
+    /// of checked code what it looks at.
     pub memory: usize,
     /// Bytes of stack that the code takes. A run that takes much has a thread of its own.
     pub stack: usize,
@@ -101,6 +102,64 @@ pub fn compile(closed: &ClosedJaxpr, options: &CompileOptions) -> Result<Executa
     })?
 }
 
+/// What a run of a program will take, without compiling it.
+///
+/// ```
+/// let text = "{ lambda ; a:f32[1000]. let b:f32[1000] = sort[dimension=0 is_stable=True num_keys=1] a in (b,) }";
+/// let plan = jaxide_cpu::plan(&jaxide_core::parse(text)?)?;
+/// assert_eq!((plan.arena, plan.results), (0, 4000));
+/// # Ok::<(), jaxide_core::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`compile`], but for the limit of memory.
+pub fn plan(closed: &ClosedJaxpr) -> Result<MemoryPlan> {
+    let plan = || {
+        check_legal(closed)?;
+        MemoryPlan::of(&lower::lower(closed, &[], false)?)
+    };
+    if is_short(closed, &mut { FEW_EQUATIONS }) {
+        return plan();
+    }
+    with_stack(COMPILER_STACK, "the compiler", plan)?
+}
+
+/// Bytes that a run takes besides its arguments, but for what single kernels take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryPlan {
+    /// Temporary memory.
+    pub arena: usize,
+    /// Results that are no argument's memory.
+    pub results: usize,
+}
+
+impl MemoryPlan {
+    fn of(program: &Program) -> Result<MemoryPlan> {
+        let outputs = program.outputs.iter();
+        let mut computed = outputs.filter(|output| output.source == OutputSource::Computed);
+        let results = computed.try_fold(0usize, |sum, output| {
+            let bytes = byte_size(&output.shape, output.dtype)?;
+            Ok::<usize, Error>(sum.saturating_add(bytes))
+        })?;
+        Ok(MemoryPlan {
+            arena: program.arena,
+            results,
+        })
+    }
+
+    /// All bytes.
+    pub fn total(&self) -> usize {
+        self.arena.saturating_add(self.results)
+    }
+}
+
+fn check_legal(closed: &ClosedJaxpr) -> Result<()> {
+    check(closed).map_err(|errors| {
+        let illegal = || Error::new(ErrorKind::Invalid, "the jaxpr is illegal");
+        errors.into_iter().next().unwrap_or_else(illegal)
+    })
+}
+
 /// Programs of so many equations, inner ones counted, are compiled on any stack.
 const FEW_EQUATIONS: usize = 64;
 
@@ -124,12 +183,7 @@ fn is_short(closed: &ClosedJaxpr, left: &mut usize) -> bool {
 
 fn compile_here(closed: &ClosedJaxpr, options: &CompileOptions) -> Result<Executable> {
     let start = Instant::now();
-    if let Err(errors) = check(closed) {
-        return Err(errors
-            .into_iter()
-            .next()
-            .unwrap_or_else(|| Error::new(ErrorKind::Invalid, "the jaxpr is illegal")));
-    }
+    check_legal(closed)?;
     let program = lower::lower(closed, &options.donate, options.checked)?;
     generate(program, options, start)
 }
@@ -137,7 +191,7 @@ fn compile_here(closed: &ClosedJaxpr, options: &CompileOptions) -> Result<Execut
 /// Code for a program that was made from `start` on.
 fn generate(program: Program, options: &CompileOptions, start: Instant) -> Result<Executable> {
     let lowered = Instant::now();
-    let mut memory = planned_memory(&program)?;
+    let mut memory = MemoryPlan::of(&program)?.total();
     if options.checked {
         memory = memory.saturating_add(checked::shadow_memory(&program)?);
     }
@@ -163,15 +217,6 @@ fn generate(program: Program, options: &CompileOptions, start: Instant) -> Resul
         memory_limit: options.memory_limit,
         checked: options.checked,
         stats,
-    })
-}
-
-/// Bytes that a run of a program takes: its arena and the results that are computed.
-fn planned_memory(program: &Program) -> Result<usize> {
-    let computed =
-        (program.outputs.iter()).filter(|output| output.source == OutputSource::Computed);
-    computed.into_iter().try_fold(program.arena, |sum, output| {
-        Ok(sum.saturating_add(byte_size(&output.shape, output.dtype)?))
     })
 }
 
