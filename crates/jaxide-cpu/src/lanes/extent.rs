@@ -465,20 +465,25 @@ impl Walk<'_> {
         if self.known.iter().any(|known| known.terms.is_empty()) {
             return (1, 0);
         }
-        self.bounds(form, MOST_STEPS)
+        let mut followed: Vec<(Atom, Range)> = Vec::new();
+        for &(atom, _) in &form.terms {
+            followed.push((atom, self.atom_range(atom)));
+        }
+        self.bounds(form, MOST_STEPS, &followed)
     }
 
-    /// The range by the atoms, and by what is known with what it leaves of the form: all of them hold. The atoms of what is left
-    /// are not followed, since one may hang on the value that is asked for.
-    fn bounds(&mut self, form: &Form, depth: usize) -> Range {
+    /// The range by the atoms, and by what is known with what it leaves of the form: all of them hold. Only the atoms that the
+    /// form had at first are followed, since another may hang on the value that is asked for.
+    fn bounds(&self, form: &Form, depth: usize, followed: &[(Atom, Range)]) -> Range {
         let mut best = (form.constant, form.constant);
         for &(atom, factor) in &form.terms {
-            let own = match atom {
-                Atom::Value(value) if depth == MOST_STEPS => self.value_range(value),
-                Atom::Value(value) => self.plain[value.index()],
-                Atom::Index(_) => self.atom_range(atom),
+            let found = followed.iter().find(|(own, _)| *own == atom);
+            let range = match (found, atom) {
+                (Some(&(_, range)), _) => range,
+                (None, Atom::Value(value)) => self.plain[value.index()],
+                (None, Atom::Index(index)) => self.index_range(index),
             };
-            best = sum(best, scaled(self.restricted(atom, own), factor));
+            best = sum(best, scaled(self.restricted(atom, range), factor));
         }
         if depth == 0 || form.terms.is_empty() {
             return best;
@@ -512,7 +517,7 @@ impl Walk<'_> {
         }
         rests.sort_by_key(|(rest, _, _)| rest.terms.len());
         for (rest, by_known, scale) in rests.into_iter().take(MOST_USES) {
-            let total = sum(by_known, self.bounds(&rest, depth - 1));
+            let total = sum(by_known, self.bounds(&rest, depth - 1, followed));
             let (low, high) = (total.0.div_euclid(scale), total.1.div_euclid(scale));
             let low = if low * scale == total.0 { low } else { low + 1 };
             best = (best.0.max(low), best.1.min(high));
@@ -521,16 +526,22 @@ impl Walk<'_> {
     }
 
     fn atom_range(&mut self, atom: Atom) -> Range {
-        let below = |count: usize| (0, (count.max(1) - 1) as i128);
         match atom {
-            Atom::Index(Index::Lane) => below(self.domain.lanes),
-            Atom::Index(Index::Outer(k)) => below(self.domain.outer[k as usize]),
-            Atom::Index(Index::Loop(id)) => match self.trips[id.index()] {
+            Atom::Index(index) => self.index_range(index),
+            Atom::Value(value) => self.value_range(value),
+        }
+    }
+
+    fn index_range(&self, index: Index) -> Range {
+        let below = |count: usize| (0, (count.max(1) - 1) as i128);
+        match index {
+            Index::Lane => below(self.domain.lanes),
+            Index::Outer(k) => below(self.domain.outer[k as usize]),
+            Index::Loop(id) => match self.trips[id.index()] {
                 Some(Trip::Const(turns)) => (0, i128::from(turns.max(1)) - 1),
                 Some(Trip::Outer(k)) => below(self.domain.outer[k as usize].max(1) - 1),
                 None => (0, 0),
             },
-            Atom::Value(value) => self.value_range(value),
         }
     }
 
@@ -637,13 +648,13 @@ impl Walk<'_> {
         }
     }
 
-    fn plain_range(&mut self, value: Value) -> Option<Range> {
+    fn plain_range(&self, value: Value) -> Option<Range> {
         let body = self.body;
         let ty = body.ty(value);
         let of = |walk: &Self, value: Value| walk.plain.get(value.index()).copied();
         match *body.inst(value) {
             Inst::Const(bits) => signed(ty, bits).map(|number| (number, number)),
-            Inst::Index(index) => Some(self.atom_range(Atom::Index(index))),
+            Inst::Index(index) => Some(self.index_range(index)),
             Inst::Un(UnOp::SExt | UnOp::Low, a) => of(self, a),
             Inst::Un(UnOp::ZExt, a) => of(self, a)
                 .filter(|range| range.0 >= 0)
