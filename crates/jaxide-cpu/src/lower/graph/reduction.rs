@@ -75,6 +75,10 @@ pub(super) fn neutral_bytes(combine: Combine, dtype: DType) -> Result<Bytes> {
         }
         Combine::Mul => Scalar::Int(1),
         Combine::And if dtype == DType::Bool => Scalar::Bool(true),
+        // Of types that do not fill their byte the bits above are a number's sign, or zero.
+        Combine::And if dtype.bits() < 8 && dtype.is_unsigned_integer() => {
+            return Ok(smallvec![0xff >> (8 - dtype.bits())]);
+        }
         Combine::And => return Ok(smallvec![0xff; dtype.size()]),
         Combine::Min if dtype == DType::Bool => Scalar::Bool(true),
         Combine::Max if dtype == DType::Bool => Scalar::Bool(false),
