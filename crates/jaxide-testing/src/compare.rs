@@ -103,7 +103,7 @@ fn near(a: Scalar, b: Scalar, nearness: Nearness, largest: f64, step: f64) -> bo
         (Scalar::Complex(a, c), Scalar::Complex(b, d)) => {
             let lost = |re: f64, im: f64| !(re.is_finite() && im.is_finite());
             near(a, b) && near(c, d)
-                || matches!(nearness, Nearness::Steps(_)) && lost(a, c) && lost(b, d)
+                || !matches!(nearness, Nearness::Bits) && lost(a, c) && lost(b, d)
         }
         (a, b) => a == b,
     }
