@@ -2,6 +2,8 @@
 
 use jaxide_core::{Aval, ClosedJaxpr, DType, Scalar, Tensor};
 
+use crate::random::Random;
+
 /// Which numbers arrays hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Numbers {
@@ -31,28 +33,7 @@ const SPECIAL: [f64; 11] = [
     -129.0,
 ];
 
-/// Numbers in the unit interval, always the same for a seed.
-pub(crate) struct Stream(pub(crate) u64);
-
-impl Stream {
-    pub(crate) fn next(&mut self) -> u64 {
-        // SplitMix64.
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    /// A number below `count`, which is not 0.
-    pub(crate) fn below(&mut self, count: usize) -> usize {
-        (self.next() % count as u64) as usize
-    }
-
+impl Random {
     fn float(&mut self, numbers: Numbers) -> f64 {
         const EXACT: [f64; 13] = [
             1.0,
@@ -91,7 +72,7 @@ impl Stream {
 /// # Panics
 /// For arrays that memory does not hold.
 pub fn array(aval: &Aval, numbers: Numbers, seed: u64) -> Tensor {
-    let mut stream = Stream(seed);
+    let mut stream = Random(seed);
     let mut bytes = Vec::new();
     for _ in 0..aval.size() {
         let dtype = aval.dtype;
@@ -125,7 +106,7 @@ pub fn array(aval: &Aval, numbers: Numbers, seed: u64) -> Tensor {
 }
 
 /// Any bits of an element whose type has a use for all of them, for floats often those beside which something changes.
-fn hostile_bytes(dtype: DType, stream: &mut Stream) -> Vec<u8> {
+fn hostile_bytes(dtype: DType, stream: &mut Random) -> Vec<u8> {
     let real = dtype.real();
     if !dtype.is_float() && real != dtype {
         let mut bytes = hostile_bytes(real, stream);

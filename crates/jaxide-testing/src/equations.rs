@@ -7,7 +7,7 @@ use jaxide_core::{
     Atom, AvalKind, Builder, ClosedJaxpr, DType, Jaxpr, Prim, VarMap, check, cost, parse,
 };
 
-use crate::arrays::Stream;
+use crate::random::Random;
 use crate::samples::samples;
 
 /// The texts of programs of one equation, by the name of their primitive.
@@ -61,7 +61,7 @@ impl Equations {
     /// The program that belongs to `seed`: every primitive is as likely, and so is every equation of it. `None` where the
     /// changes made it illegal or large.
     pub fn draw(&self, seed: u64) -> Option<ClosedJaxpr> {
-        let mut stream = Stream(seed);
+        let mut stream = Random(seed);
         let (_, texts) = &self.0[stream.below(self.0.len())];
         let mut text = texts[stream.below(texts.len())].clone();
         for _ in 0..stream.below(5) {
@@ -130,7 +130,7 @@ fn words(text: &str) -> Vec<&str> {
 }
 
 /// A text with one thing changed, in one place or everywhere: a type, a number or a truth value.
-fn changed(text: &str, stream: &mut Stream) -> String {
+pub(crate) fn changed(text: &str, stream: &mut Random) -> String {
     const NUMBERS: [usize; 14] = [0, 1, 1, 2, 3, 4, 5, 7, 8, 16, 17, 31, 33, 64];
     let words = words(text);
     let number = |word: &str| word.parse::<usize>().ok();

@@ -7,15 +7,31 @@
 
 pub mod arrays;
 pub mod compare;
+pub mod corpus;
 mod draw;
 pub mod equations;
 pub mod laws;
 pub mod program;
+mod random;
 pub mod samples;
+pub mod targets;
 
 pub use program::{Profile, Program, programs};
+pub use random::Random;
+
+use std::str::FromStr;
 
 use proptest::test_runner::{Config, RngSeed};
+
+/// A number that the environment holds.
+///
+/// # Panics
+/// When it holds something else.
+pub fn asked<T: FromStr>(name: &str) -> Option<T> {
+    let text = std::env::var(name).ok()?;
+    let number = text.parse().ok();
+    Some(number.unwrap_or_else(|| panic!("{name} is no number: {text}")))
+}
 
 /// Runs this many cases, the same ones each time. `PROPTEST_CASES` asks for another number, `PROPTEST_RNG_SEED` for
 /// other ones.

@@ -22,18 +22,10 @@ mod closures;
 
 use closures::Tally;
 use jaxide::Isa;
+use jaxide_testing::asked;
 
 /// After so many failures there is something to do.
 const MOST_FAILURES: usize = 20;
-
-/// A number that the environment holds.
-fn asked(name: &str) -> Option<u64> {
-    let text = std::env::var(name).ok()?;
-    Some(
-        text.parse()
-            .unwrap_or_else(|_| panic!("{name} is no number: {text}")),
-    )
-}
 
 #[test]
 fn random_programs_are_right_in_every_way_to_run_them() {

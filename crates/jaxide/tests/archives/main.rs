@@ -21,6 +21,7 @@ use std::time::{Duration, Instant};
 use jaxide::io::{self, Archive, Reader};
 use jaxide::{DType, Error, Result};
 use jaxide_core::{Aval, memory};
+use jaxide_testing::asked;
 
 use random::Random;
 
@@ -174,15 +175,6 @@ fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).unwrap();
     folder
-}
-
-/// A number that the environment holds.
-fn asked(name: &str) -> Option<u64> {
-    let text = std::env::var(name).ok()?;
-    Some(
-        text.parse()
-            .unwrap_or_else(|_| panic!("{name} is no number: {text}")),
-    )
 }
 
 /// The file of a seed, and whether it must be readable.
