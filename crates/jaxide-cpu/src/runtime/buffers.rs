@@ -4,13 +4,18 @@
 //! once. Buffers therefore come from a pool of size classes (four per power of two), are 64-byte
 //! aligned, and from 2 MB on are mapped so that huge pages can back them. Small buffers are kept
 //! per thread first, so that taking and returning one needs no lock.
+//!
+//! Nobody waits for long at a list of free blocks: who cannot have it soon takes memory from the system, or gives it
+//! back there. So a thread that is not scheduled holds up no other, and the child of a `fork` goes on where a thread that
+//! it does not have was at a list.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::cell::RefCell;
 use std::fmt;
+use std::hint::spin_loop;
 use std::ptr::NonNull;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use bytemuck::Pod;
 use jaxide_core::memory;
@@ -202,15 +207,14 @@ impl BufferPool {
         self.retained.load(Ordering::Relaxed)
     }
 
-    /// Returns all unused memory to the system, except what is kept for other threads.
+    /// Returns all unused memory to the system, except what is kept for other threads or being taken by them.
     pub fn release_unused(&'static self) {
         if self.is_global() {
             let _ = THREAD_CACHE.try_with(|cache| cache.borrow_mut().flush());
         }
-        for list in &self.free {
-            let blocks =
-                std::mem::take(&mut *list.lock().unwrap_or_else(|poison| poison.into_inner()));
-            for block in blocks {
+        for class in 0..CLASSES {
+            let blocks = (self.list(class)).map(|mut list| std::mem::take(&mut *list));
+            for block in blocks.into_iter().flatten() {
                 self.retained
                     .fetch_sub(capacity(block.class), Ordering::Relaxed);
                 block.free();
@@ -267,10 +271,7 @@ impl BufferPool {
         {
             return Some(block);
         }
-        let block = self.free[class]
-            .lock()
-            .unwrap_or_else(|poison| poison.into_inner())
-            .pop()?;
+        let block = self.list(class)?.pop()?;
         self.retained.fetch_sub(capacity(class), Ordering::Relaxed);
         Some(block)
     }
@@ -290,17 +291,31 @@ impl BufferPool {
 
     fn keep_or_free(&self, block: Block) {
         let size = capacity(block.class);
-        if self.retained.fetch_add(size, Ordering::Relaxed) + size > self.retained_limit {
+        if self.retained.fetch_add(size, Ordering::Relaxed) + size <= self.retained_limit
+            && let Some(mut list) = self.list(block.class)
+        {
+            list.push(block);
+        } else {
             self.retained.fetch_sub(size, Ordering::Relaxed);
             block.free();
-        } else {
-            self.free[block.class]
-                .lock()
-                .unwrap_or_else(|poison| poison.into_inner())
-                .push(block);
         }
     }
+
+    /// The free blocks of a class, unless another thread is at them for long.
+    fn list(&self, class: usize) -> Option<MutexGuard<'_, Vec<Block>>> {
+        for _ in 0..PATIENCE {
+            match self.free[class].try_lock() {
+                Ok(list) => return Some(list),
+                Err(TryLockError::Poisoned(poison)) => return Some(poison.into_inner()),
+                Err(TryLockError::WouldBlock) => spin_loop(),
+            }
+        }
+        None
+    }
 }
+
+/// How often a thread tries to have a list of free blocks: for about as long as others take to put one there.
+const PATIENCE: usize = 100;
 
 thread_local! {
     static THREAD_CACHE: RefCell<ThreadCache> = const { RefCell::new(ThreadCache { free: [const { Vec::new() }; CACHED_CLASSES], bytes: 0 }) };
@@ -564,6 +579,26 @@ mod tests {
         assert_eq!(pool.retained(), 0);
         drop(buffers);
         assert_eq!(pool.retained(), 8 * 112);
+        pool.release_unused();
+        assert_eq!(pool.retained(), 0);
+    }
+
+    #[test]
+    fn nobody_waits_for_a_list() {
+        let pool = leaked_pool(1 << 20);
+        let buffers = [pool.allocate(100).unwrap(), pool.allocate(100).unwrap()];
+        let [one, other] = buffers;
+        drop(one);
+        let list = pool.free[class_of(100)].lock().unwrap();
+        // Neither taking nor giving back ends only when the list is free.
+        let third = pool.allocate(100).unwrap();
+        drop(other);
+        assert_eq!((list.len(), pool.retained()), (1, 112));
+        pool.release_unused();
+        assert_eq!(list.len(), 1);
+        drop(list);
+        drop(third);
+        assert_eq!(pool.retained(), 2 * 112);
         pool.release_unused();
         assert_eq!(pool.retained(), 0);
     }

@@ -43,6 +43,7 @@ pub mod linalg;
 pub mod matmul;
 mod parts;
 pub mod pool;
+mod process;
 pub mod random;
 pub mod rows;
 mod simd;
@@ -62,6 +63,7 @@ use bytemuck::Pod;
 
 pub use buffers::{OutOfMemory, PoolBuffer};
 pub use pool::ThreadPool;
+pub use process::Process;
 pub use view::View;
 
 /// A library call with its static arguments: shapes, axes, flags.

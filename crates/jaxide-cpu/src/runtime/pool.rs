@@ -10,6 +10,9 @@
 //! not depend on the number of threads. Chunks are handed out by ranges: each participant starts in
 //! its own part of the index space, the same part in every call, so that data stays in its core's
 //! cache, and helps in the others' parts when its own is done.
+//!
+//! The child of a `fork` has none of the helpers. A pool from before runs its loops on the calling
+//! thread there; the [global](ThreadPool::global) one is made anew.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -18,14 +21,18 @@ use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle, Thread};
 use std::time::{Duration, Instant};
+
+use super::Process;
 
 /// Threads that run chunks of loops together with the thread that calls
 /// [`ThreadPool::parallel_for`].
 pub struct ThreadPool {
     helpers: Vec<Helper>,
+    /// Where the helpers are.
+    process: Process,
 }
 
 /// More threads than this are not used for one loop.
@@ -40,22 +47,38 @@ impl ThreadPool {
     pub fn new(threads: usize) -> Self {
         let wanted = threads.clamp(1, MAX_PARTICIPANTS) - 1;
         Self {
+            process: Process::current(),
             helpers: (0..wanted).map_while(Helper::spawn).collect(),
         }
     }
 
     /// The process-wide pool, started at first use, with as many threads as `JAXIDE_THREADS` says
-    /// or else as the machine has.
+    /// or else as the machine has. The child of a `fork` has one of its own.
     pub fn global() -> &'static Self {
-        static GLOBAL: OnceLock<ThreadPool> = OnceLock::new();
-        GLOBAL.get_or_init(|| {
-            let asked = std::env::var("JAXIDE_THREADS")
-                .ok()
-                .and_then(|text| text.parse().ok());
-            Self::new(
-                asked.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from)),
-            )
-        })
+        static GLOBAL: AtomicPtr<ThreadPool> = AtomicPtr::new(ptr::null_mut());
+        let known = GLOBAL.load(Ordering::Acquire);
+        // SAFETY: what is stored there is never freed.
+        if let Some(pool) = unsafe { known.as_ref() }
+            && pool.process.is_current()
+        {
+            return pool;
+        }
+        let asked = std::env::var("JAXIDE_THREADS")
+            .ok()
+            .and_then(|text| text.parse().ok());
+        let threads =
+            asked.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
+        let own = Box::into_raw(Box::new(Self::new(threads)));
+        match GLOBAL.compare_exchange(known, own, Ordering::AcqRel, Ordering::Acquire) {
+            // SAFETY: stored now, it is never freed.
+            Ok(_) => unsafe { &*own },
+            Err(faster) => {
+                // SAFETY: nobody else has seen it.
+                drop(unsafe { Box::from_raw(own) });
+                // SAFETY: as above: another thread has stored it.
+                unsafe { &*faster }
+            }
+        }
     }
 
     /// The number of threads that can work on one loop, the caller's included.
@@ -74,7 +97,7 @@ impl ThreadPool {
     /// If a chunk panics, with the same payload; some chunks may then not have run.
     pub fn parallel_for(&self, threads: usize, chunks: usize, body: impl Fn(usize) + Sync) {
         let participants = threads.min(chunks).min(self.threads());
-        if participants <= 1 || INSIDE_CHUNK.get() {
+        if participants <= 1 || INSIDE_CHUNK.get() || !self.process.is_current() {
             (0..chunks).for_each(body);
         } else {
             self.fork_join(participants, chunks, &body);
@@ -134,6 +157,10 @@ impl ThreadPool {
 
 impl Drop for ThreadPool {
     fn drop(&mut self) {
+        if !self.process.is_current() {
+            // Their threads are the parent's.
+            self.helpers.drain(..).for_each(std::mem::forget);
+        }
         for helper in &self.helpers {
             helper.slot.job.swap(SHUTDOWN, Ordering::AcqRel);
             helper.thread.unpark();
