@@ -51,6 +51,15 @@ impl Cancel {
         }
     }
 
+    /// The same handle for who need not look at the clock, because somebody else cancels it in time.
+    #[must_use]
+    pub fn without_deadline(&self) -> Self {
+        Cancel {
+            flag: self.flag.clone(),
+            deadline: None,
+        }
+    }
+
     /// Ends the runs that have this handle. It may be called from a signal handler.
     pub fn cancel(&self) {
         self.flag.store(true, Ordering::Relaxed);

@@ -26,6 +26,7 @@
 //! | [`jit`], [`make_jaxpr`], [`eval_shape`] | compile it; look at it; at its types |
 //! | [`grad_of`], [`vmap_of`], [`jit_of`], … | the same of borrowed functions, at once |
 //! | [`named_scope`], [`debug_nans`], [`disable_jit`] | names for parts; what made a NaN; step by step |
+//! | [`with_cancel`], [`cache`] | runs that end in time; the code of the process |
 //! | [`checkpoint`], [`custom_jvp`], [`custom_vjp`] | what derivatives keep, and what they are |
 //! | [`custom_root`], [`custom_linear_solve`], [`linear_transpose`], [`linear_call`] | derivatives of solutions; linear maps |
 //! | [`cond`], [`switch`], [`while_loop`], [`fori_loop`], [`scan`](scan()), [`map`](map()), [`associative_scan`] | control flow that becomes part of the program |
@@ -78,10 +79,10 @@ mod trace;
 pub use api::*;
 pub use array::{Array, AsShape, Axes, Integer, Leaf, Nested, Numbers, Values};
 pub use control::*;
-pub use execute::{Cache, CachedProgram, cache, debug_nans, with_interpreter};
+pub use execute::{Cache, CachedProgram, cache, debug_nans, with_cancel, with_interpreter};
 pub use function::{ArgList, Arguments, Function, Transformed};
 pub use jaxide_core::{
-    self as core, Aval, ClosedJaxpr, Cost, DType, Error, ErrorKind, Result, Tensor,
+    self as core, Aval, Cancel, ClosedJaxpr, Cost, DType, Error, ErrorKind, Result, Tensor,
 };
 pub use jaxide_cpu::CompileStats;
 pub use jaxide_cpu::codegen::lanes::Isa;

@@ -97,7 +97,19 @@ pub fn eval_checked(
 /// # Ok::<(), jaxide_core::Error>(())
 /// ```
 pub fn eval_eqn(prim: &Prim, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
-    let results = Interpreter::default()
+    apply(Interpreter::default(), prim, inputs)
+}
+
+/// As [`eval_eqn`], until `cancel` ends the run before an equation of a jaxpr in the primitive.
+///
+/// # Errors
+/// As [`eval_eqn`], and of kind [`ErrorKind::Cancelled`] when it was ended.
+pub fn eval_eqn_with(prim: &Prim, inputs: &[Tensor], cancel: &Cancel) -> Result<Vec<Tensor>> {
+    apply(Interpreter::cancelled_by(cancel), prim, inputs)
+}
+
+fn apply(mut interpreter: Interpreter, prim: &Prim, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
+    let results = interpreter
         .apply(prim, values(inputs.iter().cloned()))
         .map_err(|error| error.in_operation(prim.name()))?;
     tensors(results)

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::hash::Hash;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use indexmap::{Equivalent, IndexMap};
@@ -13,12 +13,15 @@ use smallvec::SmallVec;
 
 use super::key::{Key, Types};
 use super::log::{logs_compilation, report};
+use super::shared::Shared;
 
 /// The code of one operation or program.
 pub(crate) struct Entry {
     /// Which results are weakly typed.
     pub(super) weak: SmallVec<[bool; 2]>,
     code: OnceLock<Result<Executable, Error>>,
+    /// Held while it is compiled.
+    compiling: Shared<()>,
     runs: AtomicU64,
     /// When it was looked up last, in look-ups that found nothing.
     used: AtomicU64,
@@ -29,6 +32,7 @@ impl Entry {
         Entry {
             weak,
             code: OnceLock::new(),
+            compiling: Shared::default(),
             runs: AtomicU64::new(0),
             used: AtomicU64::new(0),
         }
@@ -44,21 +48,26 @@ impl Entry {
         if let Some(code) = self.code.get() {
             return code;
         }
+        let turn = self.compiling.write();
+        if let Some(code) = self.code.get() {
+            return code;
+        }
+        let code = compile();
+        if logs_compilation() {
+            report(&match &code {
+                Ok(executable) => {
+                    let stats = executable.stats();
+                    let time = (stats.lower + stats.codegen).as_secs_f64() * 1e3;
+                    format!("compiled {} in {time:.2} ms, {} bytes", what(), stats.code)
+                }
+                Err(error) => format!("no native code for {}: {error}", what()),
+            });
+        }
         let code = self.code.get_or_init(|| {
-            let code = compile();
             TABLE.bytes.fetch_add(bytes(&code), Ordering::Relaxed);
-            if logs_compilation() {
-                report(&match &code {
-                    Ok(executable) => {
-                        let stats = executable.stats();
-                        let time = (stats.lower + stats.codegen).as_secs_f64() * 1e3;
-                        format!("compiled {} in {time:.2} ms, {} bytes", what(), stats.code)
-                    }
-                    Err(error) => format!("no native code for {}: {error}", what()),
-                });
-            }
             code
         });
+        drop(turn);
         TABLE.shrink();
         code
     }
@@ -66,17 +75,32 @@ impl Entry {
     fn bytes(&self) -> usize {
         self.code.get().map_or(0, bytes)
     }
+
+    fn machine_code(&self) -> usize {
+        let code = self.code.get().and_then(|code| code.as_ref().ok());
+        code.map_or(0, |executable| executable.stats().code)
+    }
 }
 
-/// Bytes of machine code.
+/// Bytes that code takes: whole pages for the program and each of its kernels, and what it was made from.
 fn bytes(code: &Result<Executable>) -> usize {
-    code.as_ref()
-        .map_or(0, |executable| executable.stats().code)
+    code.as_ref().map_or(0, |executable| {
+        let stats = executable.stats();
+        stats.code * (1 + IR) + (1 + stats.kernels) * PAGE
+    })
 }
+
+/// Memory is executable in pieces of this size.
+const PAGE: usize = 4096;
+
+/// Bytes of loops and lane bodies for each byte of code: 14 to 19 were measured.
+const IR: usize = 16;
+
+type Entries = IndexMap<Key, Arc<Entry>>;
 
 /// The cache of the process.
 pub(super) struct Table {
-    entries: OnceLock<RwLock<IndexMap<Key, Arc<Entry>>>>,
+    entries: OnceLock<Shared<Entries>>,
     hits: AtomicU64,
     misses: AtomicU64,
     /// [`size`] of the entries, or more: what was compiled after it was dropped is counted until the next time something
@@ -93,34 +117,28 @@ pub(super) static TABLE: Table = Table {
     limit: AtomicUsize::new(DEFAULT_LIMIT),
 };
 
-/// Machine code of this many bytes is kept, unless another number is asked for.
+/// So many bytes are kept, unless another number is asked for.
 const DEFAULT_LIMIT: usize = 256 << 20;
 
-/// What an entry takes beside its code, roughly: its key, loops and tables.
+/// What an entry takes beside its code, roughly: its key and tables.
 const OVERHEAD: usize = 4096;
 
 impl Table {
-    fn entries(&self) -> &RwLock<IndexMap<Key, Arc<Entry>>> {
-        self.entries.get_or_init(RwLock::default)
+    fn entries(&self) -> &Shared<Entries> {
+        self.entries.get_or_init(Shared::default)
     }
 
-    fn read<T>(&self, f: impl FnOnce(&IndexMap<Key, Arc<Entry>>) -> T) -> T {
-        f(&self
-            .entries()
-            .read()
-            .unwrap_or_else(PoisonError::into_inner))
+    fn read<T>(&self, f: impl FnOnce(&Entries) -> T) -> Option<T> {
+        self.entries().read().map(|entries| f(&entries))
     }
 
-    fn write<T>(&self, f: impl FnOnce(&mut IndexMap<Key, Arc<Entry>>) -> T) -> T {
-        f(&mut self
-            .entries()
-            .write()
-            .unwrap_or_else(PoisonError::into_inner))
+    fn write<T>(&self, f: impl FnOnce(&mut Entries) -> T) -> Option<T> {
+        self.entries().write().map(|mut entries| f(&mut entries))
     }
 
     /// The entry of a key.
     pub(super) fn find(&self, key: &(impl Hash + Equivalent<Key>)) -> Option<Arc<Entry>> {
-        let found = self.read(|entries| entries.get(key).cloned())?;
+        let found = self.read(|entries| entries.get(key).cloned())??;
         self.hits.fetch_add(1, Ordering::Relaxed);
         let now = self.misses.load(Ordering::Relaxed);
         found.used.store(now, Ordering::Relaxed);
@@ -132,14 +150,18 @@ impl Table {
     pub(super) fn insert(&self, key: Key, entry: Entry) -> Arc<Entry> {
         let now = self.misses.fetch_add(1, Ordering::Relaxed);
         entry.used.store(now, Ordering::Relaxed);
-        self.write(|entries| {
+        let entry = Arc::new(entry);
+        let kept = self.write(|entries| {
             let kept = entries.entry(key).or_insert_with(|| {
                 self.bytes.fetch_add(OVERHEAD, Ordering::Relaxed);
-                Arc::new(entry)
+                entry.clone()
             });
-            kept.runs.fetch_add(1, Ordering::Relaxed);
             kept.clone()
-        })
+        });
+        let kept = kept.unwrap_or(entry);
+        kept.runs.fetch_add(1, Ordering::Relaxed);
+        self.shrink();
+        kept
     }
 
     /// Drops what was not used for longest where more is kept than the limit allows: a quarter at once, so that it is
@@ -149,6 +171,8 @@ impl Table {
         if self.bytes.load(Ordering::Relaxed) <= limit {
             return;
         }
+        // Given back when others may look again.
+        let mut dropped = Vec::new();
         self.write(|entries| {
             let mut uses: Vec<u64> = entries
                 .values()
@@ -159,7 +183,8 @@ impl Table {
                 let count = uses.len().div_ceil(4);
                 let oldest = uses[count - 1];
                 uses.drain(..count);
-                entries.retain(|_, entry| entry.used.load(Ordering::Relaxed) > oldest);
+                let old = |entry: &Entry| entry.used.load(Ordering::Relaxed) <= oldest;
+                dropped.extend(entries.extract_if(.., |_, entry| old(entry)));
             }
             self.bytes.store(size(entries), Ordering::Relaxed);
         });
@@ -179,8 +204,8 @@ pub struct Cache(());
 ///
 /// Code is found by what it does: an operation by its primitive, parameters and types, a program by its equations and
 /// small constants. So a function that is jitted twice, or two that do the same, are compiled once. When the code takes
-/// more than [`limit`](Cache::limit), what was not used for longest is dropped; functions of [`jit`](crate::jit()) hold on
-/// to theirs.
+/// more memory than [`limit`](Cache::limit), what was not used for longest is dropped; functions of [`jit`](crate::jit())
+/// hold on to theirs.
 ///
 /// ```
 /// use jaxide::{Array, cache, jit};
@@ -196,7 +221,7 @@ pub fn cache() -> Cache {
 impl Cache {
     /// How many operations and programs are kept.
     pub fn entries(self) -> usize {
-        TABLE.read(IndexMap::len)
+        TABLE.read(IndexMap::len).unwrap_or_default()
     }
 
     /// How often something was found, since the process began.
@@ -209,9 +234,9 @@ impl Cache {
         TABLE.misses.load(Ordering::Relaxed)
     }
 
-    /// Bytes of machine code, and of what goes with it as an estimate.
+    /// Bytes of the pages of machine code, and of what goes with it as an estimate.
     pub fn bytes(self) -> usize {
-        TABLE.read(size)
+        TABLE.read(size).unwrap_or_default()
     }
 
     /// How many bytes may be kept: 256 MiB unless set otherwise.
@@ -228,20 +253,22 @@ impl Cache {
     /// Forgets everything. Functions of [`jit`](crate::jit()) keep what they have; the numbers of
     /// [`hits`](Cache::hits) and [`misses`](Cache::misses) go on.
     pub fn clear(self) {
-        TABLE.write(|entries| {
-            entries.clear();
+        let dropped = TABLE.write(|entries| {
             TABLE.bytes.store(0, Ordering::Relaxed);
+            std::mem::take(entries)
         });
+        drop(dropped);
     }
 
     /// What is kept, the oldest first.
     pub fn programs(self) -> Vec<CachedProgram> {
-        TABLE.read(|entries| {
+        let described = TABLE.read(|entries| {
             let entries = entries.iter();
             entries
                 .map(|(key, entry)| CachedProgram::new(key, entry))
                 .collect()
-        })
+        });
+        described.unwrap_or_default()
     }
 }
 
@@ -267,7 +294,7 @@ impl CachedProgram {
         };
         CachedProgram {
             what: key.to_string(),
-            bytes: entry.bytes(),
+            bytes: entry.machine_code(),
             uses: entry.runs.load(Ordering::Relaxed),
             compile_time,
         }

@@ -5,16 +5,21 @@
 //! asks, or how often the same closure is made again.
 
 mod cache;
+mod cancel;
 mod interpreter;
 mod key;
 mod log;
 mod nans;
 mod operation;
 mod program;
+mod shared;
 
 pub use cache::{Cache, CachedProgram, cache};
+pub(crate) use cancel::check_cancelled;
+pub use cancel::with_cancel;
 pub use interpreter::with_interpreter;
 pub(crate) use log::{logs_compilation, report};
 pub use nans::debug_nans;
 pub(crate) use operation::{equation, operation};
 pub(crate) use program::{Native, run};
+pub(crate) use shared::Shared;

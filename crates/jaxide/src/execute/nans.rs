@@ -4,6 +4,8 @@ use std::cell::Cell;
 
 use jaxide_core::{ClosedJaxpr, Error, ErrorKind, Result, Scalar, Tensor, eval};
 
+use super::cancel::check_scope;
+
 thread_local! {
     static CHECKING: Cell<bool> = const { Cell::new(false) };
 }
@@ -67,6 +69,7 @@ pub(super) fn checking() -> bool {
 }
 
 fn check(tensor: &Tensor) -> Result<()> {
+    check_scope()?;
     if !tensor.dtype().is_inexact() {
         return Ok(());
     }

@@ -1,10 +1,11 @@
 //! Single operations.
 
-use jaxide_core::{Aval, Builder, Error, ErrorKind, Prim, Result, Tensor, eval};
+use jaxide_core::{Aval, Builder, Error, ErrorKind, Prim, Result, Tensor};
 use jaxide_cpu::{CompileOptions, compile};
 use smallvec::SmallVec;
 
 use super::cache::{Entry, TABLE, describe_operation};
+use super::cancel;
 use super::interpreter::interpreting;
 use super::key::{Key, OperationKey, Type, Types};
 use super::nans::check_results;
@@ -112,7 +113,7 @@ fn apply(prim: &Prim, entry: &Entry, values: &[Tensor]) -> Result<Vec<Tensor>> {
 
 fn run(prim: &Prim, entry: &Entry, values: &[Tensor]) -> Result<Vec<Tensor>> {
     if interpreting() {
-        return eval::eval_eqn(prim, values);
+        return cancel::interpret_eqn(prim, values);
     }
     let what = || {
         let types = values.iter().map(|value| Type {
@@ -129,9 +130,9 @@ fn run(prim: &Prim, entry: &Entry, values: &[Tensor]) -> Result<Vec<Tensor>> {
         compile(&b.finish(&results)?, &CompileOptions::default())
     });
     match code {
-        Ok(executable) => executable.run(values),
+        Ok(executable) => cancel::run(executable, values),
         // It has no native form.
-        Err(error) if error.kind() == ErrorKind::Unsupported => eval::eval_eqn(prim, values),
+        Err(error) if error.kind() == ErrorKind::Unsupported => cancel::interpret_eqn(prim, values),
         Err(error) => Err(error.clone()),
     }
     .map_err(|error| error.in_operation(prim.name()))

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use jaxide_core::{ClosedJaxpr, ErrorKind, Jaxpr, Result, Tensor, eval};
+use jaxide_core::{ClosedJaxpr, ErrorKind, Jaxpr, Result, Tensor};
 use jaxide_cpu::{CompileOptions, Executable, compile};
 
 use super::cache::{Entry, TABLE, describe_program};
+use super::cancel;
 use super::interpreter::interpreting;
 use super::key::{Constant, Key, ProgramKey};
 use super::nans::{check_program, checking};
@@ -102,7 +103,7 @@ impl Native {
 
     fn compute(&self, args: Vec<Tensor>) -> Result<Vec<Tensor>> {
         if interpreting() {
-            return eval::eval(&self.jaxpr, &args);
+            return cancel::interpret(&self.jaxpr, &args);
         }
         let executable = self.executable()?;
         let pairs = self.jaxpr.consts.iter().zip(&self.constants);
@@ -115,9 +116,9 @@ impl Native {
             all
         };
         if self.options.donate.is_empty() {
-            executable.run(&args)
+            cancel::run(executable, &args)
         } else {
-            executable.run_owned(args)
+            cancel::run_owned(executable, args)
         }
     }
 }
@@ -152,12 +153,12 @@ fn with_arguments(closed: &ClosedJaxpr, constants: &[Constant]) -> (ClosedJaxpr,
 /// When the arguments do not fit, or memory runs out.
 pub(crate) fn run(jaxpr: &ClosedJaxpr, args: Vec<Tensor>) -> Result<Vec<Tensor>> {
     if jaxpr.jaxpr.eqns.is_empty() {
-        return eval::eval(jaxpr, &args);
+        return cancel::interpret(jaxpr, &args);
     }
     let native = Native::new(jaxpr, &CompileOptions::default());
     match native.executable() {
         Err(error) if error.kind() == ErrorKind::Unsupported => {
-            let results = eval::eval(jaxpr, &args)?;
+            let results = cancel::interpret(jaxpr, &args)?;
             check_program(jaxpr, || args, &results)?;
             Ok(results)
         }

@@ -16,6 +16,7 @@ use crate::execute;
 #[track_caller]
 pub(crate) fn bind(prim: impl Into<Prim>, operands: &[Array]) -> SmallVec<[Array; 1]> {
     let prim = prim.into();
+    execute::check_cancelled();
     match current_frame() {
         Some(frame) => record(&frame, prim, operands),
         None => match execute::operation(&prim, operands) {

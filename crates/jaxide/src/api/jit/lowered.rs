@@ -74,7 +74,7 @@ impl<Args: ArgList, Out: 'static> Transformed<Args, Out, JitOptions> {
             let args = super::unflatten(&flat.treedef, flat.leaves);
             self.apply_with(&options, args)
         })?;
-        let cache = options.cache.read().ok();
+        let cache = options.cache.read();
         cache
             .and_then(|cache| cache.program(&treedef, &leaves).cloned())
             .ok_or_else(|| {

@@ -6,7 +6,7 @@ mod lowered;
 mod miss;
 mod options;
 
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 
 use jaxide_core::Tensor;
 use jaxide_core::prims::{Jit, Name};
@@ -14,7 +14,7 @@ use jaxide_tree::Pytree;
 
 use super::flat::{FlatArgs, avals, flatten, trace_flat, unflatten};
 use crate::array::{Array, Donation};
-use crate::execute::{logs_compilation, report};
+use crate::execute::{Shared, logs_compilation, report};
 use crate::function::{ArgList, Arguments, Function, OfTuple, Transformed};
 use crate::trace::{
     Captures, Known, OrRaise, bind, donated, into_value, tracing, value_of, without_scope,
@@ -212,10 +212,9 @@ where
 }
 
 /// Takes arguments apart, with the treedef of an earlier call if one has their structure.
-fn flatten_known<T: Pytree<Array>>(cache: &RwLock<Cache>, args: T) -> FlatArgs {
+fn flatten_known<T: Pytree<Array>>(cache: &Shared<Cache>, args: T) -> FlatArgs {
     let known = cache
         .read()
-        .ok()
         .and_then(|cache| cache.structure(&args).cloned());
     let Some(treedef) = known else {
         return flatten(&args);
@@ -243,13 +242,12 @@ where
     let known = options
         .cache
         .read()
-        .ok()
         .and_then(|cache| cache.program(treedef, leaves).cloned());
     if let Some(program) = known {
         return (program, Vec::new());
     }
     if logs_compilation()
-        && let Ok(cache) = options.cache.read()
+        && let Some(cache) = options.cache.read()
     {
         let reason = miss::reason(&cache, treedef, leaves);
         report(&format!("tracing `{name}`: {reason}"));
@@ -260,7 +258,7 @@ where
     let traced = without_scope(record);
     let program = Arc::new(Program::new(traced.jaxpr, traced.aux, donated));
     if traced.captured.is_empty()
-        && let Ok(mut cache) = options.cache.write()
+        && let Some(mut cache) = options.cache.write()
     {
         return (cache.insert(treedef.clone(), avals, program), Vec::new());
     }

@@ -1,6 +1,6 @@
 //! What `jit` can be told.
 
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 
 use jaxide_core::{ClosedJaxpr, Error, Result};
 use jaxide_cpu::CompileOptions;
@@ -8,6 +8,7 @@ use jaxide_cpu::codegen::lanes::Isa;
 use jaxide_tree::TreeDef;
 
 use super::cache::Cache;
+use crate::execute::Shared;
 use crate::function::{ArgList, Transformed};
 
 /// What `jit` can be told, and the programs it has compiled.
@@ -19,7 +20,7 @@ pub struct JitOptions {
     donate: Vec<usize>,
     /// Whether a call compiles the program instead of running it.
     pub(super) ahead: bool,
-    pub(super) cache: Arc<RwLock<Cache>>,
+    pub(super) cache: Arc<Shared<Cache>>,
 }
 
 impl JitOptions {
@@ -145,20 +146,17 @@ impl<Args: ArgList, Out: 'static> Transformed<Args, Out, JitOptions> {
 
     /// The jaxprs of the compiled programs, each with the types of its arguments.
     pub fn jaxprs(&self) -> Vec<ClosedJaxpr> {
-        self.options().cache.read().map_or_else(
-            |_| Vec::new(),
-            |cache| {
-                cache
-                    .programs()
-                    .map(|program| program.jaxpr.clone())
-                    .collect()
-            },
-        )
+        self.options().cache.read().map_or_else(Vec::new, |cache| {
+            cache
+                .programs()
+                .map(|program| program.jaxpr.clone())
+                .collect()
+        })
     }
 
     /// Forgets the compiled programs.
     pub fn clear_cache(&self) {
-        if let Ok(mut cache) = self.options().cache.write() {
+        if let Some(mut cache) = self.options().cache.write() {
             cache.clear();
         }
     }
