@@ -5,10 +5,12 @@ use std::ffi::OsString;
 use std::fmt::Display;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
-use jaxide_core::memory;
+use jaxide_core::{Cancel, memory};
 
 use crate::failure::Failure;
+use crate::interrupt;
 
 /// Longer than any measurement: 30 years.
 const MOST_SECONDS: f64 = 1e9;
@@ -18,6 +20,7 @@ pub(crate) struct Arguments {
     parser: lexopt::Parser,
     /// Options that were given; `None` where they may be repeated.
     given: Option<BTreeSet<String>>,
+    limit: Cancel,
 }
 
 /// A word of the command line.
@@ -63,7 +66,13 @@ impl Arguments {
         Arguments {
             parser: lexopt::Parser::from_env(),
             given: Some(BTreeSet::new()),
+            limit: Cancel::new(),
         }
+    }
+
+    /// What ends the command when the time is over that `--time-limit` gives it.
+    pub(crate) fn limit(&self) -> Cancel {
+        self.limit.clone()
     }
 
     /// Lets options be repeated.
@@ -71,7 +80,7 @@ impl Arguments {
         self.given = None;
     }
 
-    /// The next word. The option that every command has, `--memory`, is dealt with here.
+    /// The next word. The options that every command has, `--memory` and `--time-limit`, are dealt with here.
     pub(crate) fn next(&mut self) -> Result<Option<Argument>, Failure> {
         loop {
             let option = match self.parser.next()? {
@@ -85,13 +94,21 @@ impl Arguments {
             {
                 return Err(Failure::usage(format!("`{option}` is given twice")));
             }
-            if option != "--memory" {
-                return Ok(Some(Argument::Option(option)));
+            match option.as_str() {
+                "--memory" => {
+                    let text = self.parser.value()?;
+                    let bytes = memory::parse(&text.to_string_lossy()).map_err(|error| {
+                        Failure::usage(format!("--memory: {}", error.message()))
+                    })?;
+                    memory::set_limit(Some(bytes));
+                }
+                "--time-limit" => {
+                    let limit = Duration::from_secs_f64(self.seconds(&option)?);
+                    self.limit = Cancel::after(limit);
+                    interrupt::end_after(limit, self.limit());
+                }
+                _ => return Ok(Some(Argument::Option(option))),
             }
-            let text = self.parser.value()?;
-            let bytes = memory::parse(&text.to_string_lossy())
-                .map_err(|error| Failure::usage(format!("--memory: {}", error.message())))?;
-            memory::set_limit(Some(bytes));
         }
     }
 
@@ -139,7 +156,7 @@ impl Arguments {
     }
 
     /// A time.
-    pub(crate) fn seconds(&mut self) -> Result<f64, Failure> {
+    pub(crate) fn seconds(&mut self, option: &str) -> Result<f64, Failure> {
         let text = self.parser.value()?;
         let text = text.to_string_lossy();
         let number = text.parse().ok();
@@ -147,7 +164,7 @@ impl Arguments {
             .filter(|number| (0.0..=MOST_SECONDS).contains(number))
             .ok_or_else(|| {
                 Failure::usage(format!(
-                    "--seconds: `{text}` is no number of seconds: those are from 0 to {MOST_SECONDS}"
+                    "{option}: `{text}` is no number of seconds: those are from 0 to {MOST_SECONDS}"
                 ))
             })
     }

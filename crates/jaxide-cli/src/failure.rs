@@ -6,8 +6,9 @@ use std::process::ExitCode;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use jaxide_core::jaxpr::Note;
-use jaxide_core::{Error, ParseError, Source};
+use jaxide_core::{Error, ErrorKind, ParseError, Source};
 
+use crate::interrupt::OUT_OF_TIME;
 use crate::output::complain;
 
 /// Why a command ends without success.
@@ -68,6 +69,9 @@ impl Failure {
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
             Failure::Usage(_) => ExitCode::from(2),
+            Failure::Error { error, .. } if error.kind() == ErrorKind::Cancelled => {
+                ExitCode::from(OUT_OF_TIME)
+            }
             Failure::Parse { .. } | Failure::Error { .. } | Failure::Reported => ExitCode::FAILURE,
         }
     }

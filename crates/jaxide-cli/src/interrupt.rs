@@ -1,4 +1,34 @@
-//! Signals that end the program: it ends as it would without them, and leaves no half-written files.
+//! Signals and limits of time that end the program: it ends as it would without them, and leaves no half-written files.
+
+use std::time::Duration;
+
+use jaxide_core::Cancel;
+
+use crate::output::complain;
+
+/// The exit status when the time is over that `--time-limit` gives, as that of `timeout`.
+pub(crate) const OUT_OF_TIME: u8 = 124;
+
+/// What ends by itself when its time is over has so much more to do it, with a better message.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// Ends the program some time from now, whatever it does then: first what `cancel` ends.
+pub(crate) fn end_after(limit: Duration, cancel: Cancel) {
+    let end = move || {
+        std::thread::sleep(limit);
+        cancel.cancel();
+        std::thread::sleep(GRACE);
+        jaxide::io::abandon_writes();
+        complain(format_args!(
+            "error: the command took longer than {limit:?}"
+        ));
+        std::process::exit(OUT_OF_TIME.into());
+    };
+    // Where there is no thread to be had, what looks at the clock itself ends in time all the same.
+    let _ = std::thread::Builder::new()
+        .name("time limit".to_owned())
+        .spawn(end);
+}
 
 /// Begins to listen. Where that is impossible, signals do what they do anyway.
 #[cfg(unix)]

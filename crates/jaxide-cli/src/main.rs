@@ -47,10 +47,12 @@ Commands:
         Runs every case of a folder with a manifest.jsonl, or of a tree of such folders.
 
 Every command: --memory BYTES, such as 500M or 4G, is the most memory that data may take. Without it the environment
-variable JAXIDE_MEMORY states the limit, or else what the machine has free. FILE may be `-`, standard input.
+variable JAXIDE_MEMORY states the limit, or else what the machine has free. --time-limit SECONDS is the most time that the
+command may take. FILE may be `-`, standard input.
 
 Exit status: 0 when all is well, also if nobody reads the output to its end; 1 when something failed, with a message on
-standard error; 2 for a wrong command line or JAXIDE_MEMORY; 101 for a mistake of this program, which please report.
+standard error; 2 for a wrong command line or JAXIDE_MEMORY; 101 for a mistake of this program, which please report; 124
+when the time limit ended it.
 Signals end it as they do: shells show 129 for a hangup, 130 for Ctrl-C, 143 for a termination.
 ";
 

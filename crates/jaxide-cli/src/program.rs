@@ -5,7 +5,7 @@ use std::path::Path;
 use jaxide::io::{Archive, Reader};
 use jaxide_core::jaxpr::notes;
 use jaxide_core::jaxpr::parse::{decode, parse};
-use jaxide_core::{Aval, ClosedJaxpr, Error, ErrorKind, Tensor, check};
+use jaxide_core::{Aval, Cancel, ClosedJaxpr, Error, ErrorKind, Tensor, check};
 
 use jaxide_cpu::codegen::lanes::Isa;
 use jaxide_cpu::{CompileOptions, MemoryPlan};
@@ -80,14 +80,15 @@ impl Backend {
         }
     }
 
-    /// The results of a jaxpr on arrays.
+    /// The results of a jaxpr on arrays, until `limit` ends the run.
     pub(crate) fn run(
         self,
         jaxpr: &ClosedJaxpr,
         args: &[Tensor],
         threads: Option<usize>,
+        limit: &Cancel,
     ) -> jaxide_core::Result<Vec<Tensor>> {
-        self.compile(jaxpr, threads)?.run(args)
+        self.compile(jaxpr, threads)?.run(args, limit)
     }
 }
 
@@ -138,11 +139,16 @@ pub(crate) enum Executable<'a> {
 }
 
 impl Executable<'_> {
-    /// The results on arrays.
-    pub(crate) fn run(&self, args: &[Tensor]) -> jaxide_core::Result<Vec<Tensor>> {
+    /// The results on arrays, until `limit` ends the run, which somebody cancels in time.
+    pub(crate) fn run(&self, args: &[Tensor], limit: &Cancel) -> jaxide_core::Result<Vec<Tensor>> {
         match self {
-            Executable::Eval(jaxpr) => jaxide_core::eval::eval(jaxpr, args),
-            Executable::Native(program) => program.run(args),
+            Executable::Eval(jaxpr) => jaxide_core::eval::eval_with(jaxpr, args, limit),
+            Executable::Native(program) => program
+                .run_with(args, &limit.without_deadline())
+                .map_err(|error| match limit.check() {
+                    Err(why) if error.kind() == ErrorKind::Cancelled => why,
+                    _ => error,
+                }),
         }
     }
 }

@@ -17,29 +17,16 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use jaxide_testing::{Random, asked};
 use run::Folder;
+
+/// The exit status of a command that takes longer than it was given.
+const OUT_OF_TIME: i32 = 124;
 
 /// Longer than this no command may take.
 const TIME: Duration = Duration::from_secs(2);
 
 const SINE: &str = "{ lambda ; a:f32[]. let b:f32[] = sin a in (b,) }";
-
-/// A stream of pseudo-random numbers: the SplitMix64 generator of G. Steele et al. (2014).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ z >> 31) % end as u64) as usize
-    }
-
-    fn pick<'a>(&mut self, choices: &[&'a str]) -> &'a str {
-        choices[self.below(choices.len())]
-    }
-}
 
 const COMMANDS: &[&str] = &[
     "fmt",
@@ -125,6 +112,7 @@ const OPTIONS: &[&str] = &[
     "--emit",
     "--plan",
     "--memory",
+    "--time-limit",
     "--filter",
     "--known",
     "--grad",
@@ -378,7 +366,9 @@ fn attempt(folder: &Folder, seed: u64) -> Result<i32, String> {
     let Some(code) = status.and_then(|status| status.code()) else {
         return wrong(&format!("it ends with {status:?}"));
     };
-    if !(0..=2).contains(&code) {
+    let limited = (words.iter()).any(|word| word.to_string_lossy().starts_with("--time-limit"));
+    let out_of_time = code == OUT_OF_TIME && limited;
+    if !(0..=2).contains(&code) && !out_of_time {
         return wrong(&format!("its exit status is {code}"));
     }
     if message.contains("panicked") || message.contains("internal") {
@@ -397,15 +387,6 @@ fn attempt(folder: &Folder, seed: u64) -> Result<i32, String> {
     Ok(code)
 }
 
-/// A number that the environment holds.
-fn asked(name: &str) -> Option<u64> {
-    let text = std::env::var(name).ok()?;
-    Some(
-        text.parse()
-            .unwrap_or_else(|_| panic!("{name} is no number: {text}")),
-    )
-}
-
 #[test]
 fn random_command_lines_are_done_or_refused() {
     let count = asked("JAXIDE_COMMAND_LINES").unwrap_or(300);
@@ -413,7 +394,7 @@ fn random_command_lines_are_done_or_refused() {
     let machine = std::thread::available_parallelism().map_or(1, |number| number.get() as u64);
     let threads = asked("JAXIDE_COMMAND_LINES_THREADS").unwrap_or(machine);
     let next = AtomicU64::new(first);
-    let (wrong, codes) = (Mutex::new(Vec::new()), Mutex::new([0u64; 3]));
+    let (wrong, codes) = (Mutex::new(Vec::new()), Mutex::new([0u64; 4]));
     std::thread::scope(|scope| {
         for thread in 0..threads {
             let (next, wrong, codes) = (&next, &wrong, &codes);
@@ -425,7 +406,7 @@ fn random_command_lines_are_done_or_refused() {
                         return;
                     }
                     match attempt(&folder, seed) {
-                        Ok(code) => codes.lock().unwrap()[code as usize] += 1,
+                        Ok(code) => codes.lock().unwrap()[code.min(3) as usize] += 1,
                         Err(why) => wrong.lock().unwrap().push(why),
                     }
                     // Some change their files.
@@ -438,12 +419,12 @@ fn random_command_lines_are_done_or_refused() {
     });
     let (wrong, codes) = (wrong.into_inner().unwrap(), codes.into_inner().unwrap());
     println!(
-        "{count} command lines from seed {first}: {codes:?} with exit status 0, 1 and 2, {} wrong",
+        "{count} command lines from seed {first}: {codes:?} with exit status 0, 1, 2 and 124, {} wrong",
         wrong.len()
     );
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(
-        count < 100 || codes.iter().all(|&code| code * 30 > count),
+        count < 100 || codes[..3].iter().all(|&code| code * 30 > count),
         "{codes:?}"
     );
 }
@@ -474,6 +455,8 @@ fn odd_values_are_explained() {
             &["bench", "f.jaxpr", &format!("--seconds={text}")],
             &message,
         );
+        let message = message.replace("--seconds", "--time-limit");
+        refused(&["check", "f.jaxpr", "--time-limit", text], &message);
     }
     for command in ["eval", "lower", "bench"] {
         for text in ["0", "-1", "1.5", "", "many", "99999999999999999999"] {
@@ -506,6 +489,10 @@ fn odd_values_are_explained() {
             refused(
                 &[command, "--memory", "1G", "--memory", "1G"],
                 "`--memory` is given twice",
+            );
+            refused(
+                &[command, "--time-limit=1", "--time-limit=1"],
+                "`--time-limit` is given twice",
             );
             refused(
                 &[command, "--repeat", "0"],

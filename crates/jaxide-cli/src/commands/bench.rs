@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use jaxide::io::Reader;
-use jaxide_core::{Aval, DType, Result, Scalar, Tensor, memory};
+use jaxide_core::{Aval, Cancel, DType, Result, Scalar, Tensor, memory};
 use serde_json::json;
 
 use super::eval::archive;
@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &mut Arguments) -> std::result::Result<(), Failure>
             Some("--inputs") => inputs = Some(arguments.path("--inputs")?),
             Some("--output") => output = Some(arguments.path("--output")?),
             Some("--backend") => backend = arguments.value("--backend")?,
-            Some("--seconds") => seconds = arguments.seconds()?,
+            Some("--seconds") => seconds = arguments.seconds("--seconds")?,
             Some("--threads") => threads = Some(arguments.threads()?),
             Some("--json") => as_json = true,
             Some(_) => return Err(argument.unexpected()),
@@ -44,13 +44,17 @@ pub(crate) fn run(arguments: &mut Arguments) -> std::result::Result<(), Failure>
         Some(path) => program.inputs(Some(Reader::open_npz(path)?))?,
         None => random_inputs(&mut program)?,
     };
-    let measured =
-        measure(&file, &program, (backend, threads), &args, seconds).map_err(|failure| {
-            match failure {
-                Failure::Error { error, .. } => program.failure(error),
-                other => other,
-            }
-        })?;
+    let measured = measure(
+        &file,
+        &program,
+        (backend, threads),
+        &args,
+        (seconds, &arguments.limit()),
+    )
+    .map_err(|failure| match failure {
+        Failure::Error { error, .. } => program.failure(error),
+        other => other,
+    })?;
     if let Some(path) = output {
         archive(&measured.results).write_npz(&path)?;
     }
@@ -74,7 +78,7 @@ fn measure(
     program: &Program,
     (backend, threads): (Backend, Option<usize>),
     args: &[Tensor],
-    seconds: f64,
+    (seconds, limit): (f64, &Cancel),
 ) -> std::result::Result<Measured, Failure> {
     let start = Instant::now();
     Program::read(file)?;
@@ -83,12 +87,12 @@ fn measure(
     let executable = backend.compile(&program.jaxpr, threads)?;
     let compile = start.elapsed();
     let start = Instant::now();
-    let results = executable.run(args)?;
+    let results = executable.run(args, limit)?;
     let first = start.elapsed();
 
     // Runs shorter than the clock can tell apart are timed several at once.
     let start = Instant::now();
-    black_box(executable.run(args)?);
+    black_box(executable.run(args, limit)?);
     let once = start.elapsed().max(Duration::from_nanos(10));
     let batch = (Duration::from_micros(20).as_nanos() / once.as_nanos()).clamp(1, 1000) as usize;
     let end = Instant::now() + Duration::from_secs_f64(seconds);
@@ -96,7 +100,7 @@ fn measure(
     while runs.len() < 3 || Instant::now() < end {
         let start = Instant::now();
         for _ in 0..batch {
-            black_box(executable.run(args)?);
+            black_box(executable.run(args, limit)?);
         }
         runs.push(start.elapsed() / batch as u32);
     }

@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &mut Arguments) -> Result<(), Failure> {
     let given = inputs.map(Reader::open_npz).transpose()?;
     let args = program.inputs(given)?;
     let results = backend
-        .run(&program.jaxpr, &args, threads)
+        .run(&program.jaxpr, &args, threads, &arguments.limit())
         .map_err(|error| program.failure(error))?;
     match output {
         Some(path) => archive(&results).write_npz(&path)?,

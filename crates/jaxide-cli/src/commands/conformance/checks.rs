@@ -3,7 +3,7 @@
 use jaxide::io::Reader;
 use jaxide_core::jaxpr::text_compare::{normalise, same_up_to_names, without_layout};
 use jaxide_core::transform::apply;
-use jaxide_core::{ClosedJaxpr, ErrorKind, Result, Tensor, parse};
+use jaxide_core::{Cancel, ClosedJaxpr, ErrorKind, Result, Tensor, parse};
 
 use super::case::Case;
 use super::compare::difference;
@@ -176,7 +176,7 @@ fn results_differ(
         .zip(&avals)
         .map(|(name, aval)| npz.value(name, aval))
         .collect::<Result<_>>()?;
-    let results = backend.run(jaxpr, &args, None)?;
+    let results = backend.run(jaxpr, &args, None, &Cancel::new())?;
     for (index, result) in results.iter().enumerate() {
         // Where factors are unique only up to signs and order, shape and dtype are compared: `get` does that.
         let want = npz.value(&format!("out{index}"), &result.aval())?;
