@@ -49,6 +49,7 @@ Usage: fuzz/run all|TARGET... [--minutes N] [--count N] [--seed N] [--slow SECON
        fuzz/run once FILE                        runs a finding again
        fuzz/run dictionary                       prints the words of the language
        fuzz/run coverage TARGET [OPTIONS]        has libFuzzer look for ways through the code
+       fuzz/run models                           runs the pools of threads and buffers in every order, under loom
        fuzz/run --profile dev ...                with the code that tests have; without it optimised, and asserting
 
 --minutes N is the time for all of them together (1), --count N the number of cases for each instead, --seed N the first of

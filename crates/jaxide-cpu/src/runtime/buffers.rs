@@ -12,13 +12,13 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::cell::RefCell;
 use std::fmt;
-use std::hint::spin_loop;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::sync::LazyLock;
 
 use bytemuck::Pod;
 use jaxide_core::memory;
+
+use super::free::Free;
 
 /// The alignment of every buffer in bytes: a cache line, and the widest vector.
 pub const ALIGNMENT: usize = 64;
@@ -180,31 +180,27 @@ impl fmt::Debug for PoolBuffer {
 
 /// Free blocks by size class.
 pub struct BufferPool {
-    free: [Mutex<Vec<Block>>; CLASSES],
-    retained: AtomicUsize,
-    retained_limit: usize,
+    free: Free<Block>,
 }
 
 impl BufferPool {
     /// A pool that keeps at most `retained_limit` bytes of unused memory.
-    pub const fn new(retained_limit: usize) -> Self {
+    pub fn new(retained_limit: usize) -> Self {
         Self {
-            free: [const { Mutex::new(Vec::new()) }; CLASSES],
-            retained: AtomicUsize::new(0),
-            retained_limit,
+            free: Free::new(CLASSES, retained_limit),
         }
     }
 
     /// The process-wide pool. It keeps at most 1 GiB of unused memory, and up to 1 MiB more for
     /// each thread.
     pub fn global() -> &'static Self {
-        static GLOBAL: BufferPool = BufferPool::new(1 << 30);
+        static GLOBAL: LazyLock<BufferPool> = LazyLock::new(|| BufferPool::new(1 << 30));
         &GLOBAL
     }
 
     /// Unused bytes that the pool holds, those kept for single threads not counted.
     pub fn retained(&self) -> usize {
-        self.retained.load(Ordering::Relaxed)
+        self.free.retained()
     }
 
     /// Returns all unused memory to the system, except what is kept for other threads or being taken by them.
@@ -213,12 +209,8 @@ impl BufferPool {
             let _ = THREAD_CACHE.try_with(|cache| cache.borrow_mut().flush());
         }
         for class in 0..CLASSES {
-            let blocks = (self.list(class)).map(|mut list| std::mem::take(&mut *list));
-            for block in blocks.into_iter().flatten() {
-                self.retained
-                    .fetch_sub(capacity(block.class), Ordering::Relaxed);
-                block.free();
-            }
+            let blocks = self.free.take_all(class, capacity(class));
+            blocks.into_iter().for_each(Block::free);
         }
     }
 
@@ -271,9 +263,7 @@ impl BufferPool {
         {
             return Some(block);
         }
-        let block = self.list(class)?.pop()?;
-        self.retained.fetch_sub(capacity(class), Ordering::Relaxed);
-        Some(block)
+        self.free.take(class, capacity(class))
     }
 
     fn give_back(&self, block: Block) {
@@ -290,32 +280,12 @@ impl BufferPool {
     }
 
     fn keep_or_free(&self, block: Block) {
-        let size = capacity(block.class);
-        if self.retained.fetch_add(size, Ordering::Relaxed) + size <= self.retained_limit
-            && let Some(mut list) = self.list(block.class)
-        {
-            list.push(block);
-        } else {
-            self.retained.fetch_sub(size, Ordering::Relaxed);
+        let class = block.class;
+        if let Some(block) = self.free.keep(class, capacity(class), block) {
             block.free();
         }
     }
-
-    /// The free blocks of a class, unless another thread is at them for long.
-    fn list(&self, class: usize) -> Option<MutexGuard<'_, Vec<Block>>> {
-        for _ in 0..PATIENCE {
-            match self.free[class].try_lock() {
-                Ok(list) => return Some(list),
-                Err(TryLockError::Poisoned(poison)) => return Some(poison.into_inner()),
-                Err(TryLockError::WouldBlock) => spin_loop(),
-            }
-        }
-        None
-    }
 }
-
-/// How often a thread tries to have a list of free blocks: for about as long as others take to put one there.
-const PATIENCE: usize = 100;
 
 thread_local! {
     static THREAD_CACHE: RefCell<ThreadCache> = const { RefCell::new(ThreadCache { free: [const { Vec::new() }; CACHED_CLASSES], bytes: 0 }) };
@@ -589,7 +559,7 @@ mod tests {
         let buffers = [pool.allocate(100).unwrap(), pool.allocate(100).unwrap()];
         let [one, other] = buffers;
         drop(one);
-        let list = pool.free[class_of(100)].lock().unwrap();
+        let list = pool.free.list(class_of(100)).unwrap();
         // Neither taking nor giving back ends only when the list is free.
         let third = pool.allocate(100).unwrap();
         drop(other);

@@ -39,6 +39,8 @@ pub mod buffers;
 pub mod conv;
 pub mod cumulative;
 pub mod fft;
+pub mod free;
+mod global;
 pub mod linalg;
 pub mod matmul;
 mod parts;
@@ -49,6 +51,7 @@ pub mod rows;
 mod simd;
 pub mod sort;
 pub(crate) mod stack;
+mod sync;
 pub mod transpose;
 pub mod view;
 

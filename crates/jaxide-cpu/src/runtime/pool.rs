@@ -15,17 +15,15 @@
 //! thread there; the [global](ThreadPool::global) one is made anew.
 
 use std::any::Any;
-use std::cell::Cell;
-use std::hint::spin_loop;
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
-use std::thread::{self, JoinHandle, Thread};
-use std::time::{Duration, Instant};
 
 use super::Process;
+use super::sync::{
+    Arc, AtomicBool, AtomicPtr, AtomicUsize, Builder, JoinHandle, MAX_PARTICIPANTS, Mutex,
+    Ordering, Thread, current, inside_chunk, park, set_inside_chunk, spin_until,
+};
 
 /// Threads that run chunks of loops together with the thread that calls
 /// [`ThreadPool::parallel_for`].
@@ -34,12 +32,6 @@ pub struct ThreadPool {
     /// Where the helpers are.
     process: Process,
 }
-
-/// More threads than this are not used for one loop.
-const MAX_PARTICIPANTS: usize = 64;
-
-/// How long a thread watches for work, or for the end of a job, before it sleeps.
-const SPIN: Duration = Duration::from_micros(20);
 
 impl ThreadPool {
     /// A pool for loops on `threads` threads, the calling thread included: `threads - 1` helpers
@@ -52,33 +44,9 @@ impl ThreadPool {
         }
     }
 
-    /// The process-wide pool, started at first use, with as many threads as `JAXIDE_THREADS` says
-    /// or else as the machine has. The child of a `fork` has one of its own.
-    pub fn global() -> &'static Self {
-        static GLOBAL: AtomicPtr<ThreadPool> = AtomicPtr::new(ptr::null_mut());
-        let known = GLOBAL.load(Ordering::Acquire);
-        // SAFETY: what is stored there is never freed.
-        if let Some(pool) = unsafe { known.as_ref() }
-            && pool.process.is_current()
-        {
-            return pool;
-        }
-        let asked = std::env::var("JAXIDE_THREADS")
-            .ok()
-            .and_then(|text| text.parse().ok());
-        let threads =
-            asked.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
-        let own = Box::into_raw(Box::new(Self::new(threads)));
-        match GLOBAL.compare_exchange(known, own, Ordering::AcqRel, Ordering::Acquire) {
-            // SAFETY: stored now, it is never freed.
-            Ok(_) => unsafe { &*own },
-            Err(faster) => {
-                // SAFETY: nobody else has seen it.
-                drop(unsafe { Box::from_raw(own) });
-                // SAFETY: as above: another thread has stored it.
-                unsafe { &*faster }
-            }
-        }
+    /// Whether the helpers are threads of this process.
+    pub(super) fn is_here(&self) -> bool {
+        self.process.is_current()
     }
 
     /// The number of threads that can work on one loop, the caller's included.
@@ -97,7 +65,7 @@ impl ThreadPool {
     /// If a chunk panics, with the same payload; some chunks may then not have run.
     pub fn parallel_for(&self, threads: usize, chunks: usize, body: impl Fn(usize) + Sync) {
         let participants = threads.min(chunks).min(self.threads());
-        if participants <= 1 || INSIDE_CHUNK.get() || !self.process.is_current() {
+        if participants <= 1 || inside_chunk() || !self.is_here() {
             (0..chunks).for_each(body);
         } else {
             self.fork_join(participants, chunks, &body);
@@ -120,7 +88,7 @@ impl ThreadPool {
             participants,
             next,
             running: AtomicUsize::new(0),
-            caller: thread::current(),
+            caller: current(),
             stopped: AtomicBool::new(false),
             panic: Mutex::new(None),
         };
@@ -157,7 +125,7 @@ impl ThreadPool {
 
 impl Drop for ThreadPool {
     fn drop(&mut self) {
-        if !self.process.is_current() {
+        if !self.is_here() {
             // Their threads are the parent's.
             self.helpers.drain(..).for_each(std::mem::forget);
         }
@@ -172,11 +140,6 @@ impl Drop for ThreadPool {
             }
         }
     }
-}
-
-thread_local! {
-    /// Whether this thread is running a chunk; loops inside chunks are not split again.
-    static INSIDE_CHUNK: Cell<bool> = const { Cell::new(false) };
 }
 
 /// One loop that is being run. It lives on the stack of the calling thread.
@@ -238,24 +201,24 @@ impl Job {
             return;
         }
         while self.running.load(Ordering::Acquire) != CALLER_SLEEPS {
-            thread::park();
+            park();
         }
     }
 }
 
-/// Sets [`INSIDE_CHUNK`] while it lives, also when a chunk panics.
+/// Says that the thread runs a chunk while it lives, also when a chunk panics.
 struct InsideChunk;
 
 impl InsideChunk {
     fn enter() -> Self {
-        INSIDE_CHUNK.set(true);
+        set_inside_chunk(true);
         Self
     }
 }
 
 impl Drop for InsideChunk {
     fn drop(&mut self) {
-        INSIDE_CHUNK.set(false);
+        set_inside_chunk(false);
     }
 }
 
@@ -271,7 +234,7 @@ impl Helper {
             job: AtomicPtr::new(IDLE),
         });
         let own_slot = Arc::clone(&slot);
-        let handle = thread::Builder::new()
+        let handle = Builder::new()
             .name(format!("jaxide-{}", index + 1))
             .spawn(move || {
                 while let Some(job) = own_slot.accept() {
@@ -349,7 +312,7 @@ impl Slot {
                 .job
                 .compare_exchange(IDLE, ASLEEP, Ordering::Relaxed, Ordering::Relaxed);
             while self.job.load(Ordering::Relaxed) == ASLEEP {
-                thread::park();
+                park();
             }
             let job = self.job.load(Ordering::Relaxed);
             if job == SHUTDOWN {
@@ -367,26 +330,13 @@ impl Slot {
     }
 }
 
-/// Spins until the condition holds, for at most [`SPIN`]; returns whether it holds.
-fn spin_until(condition: impl Fn() -> bool) -> bool {
-    let start = Instant::now();
-    loop {
-        for _ in 0..64 {
-            if condition() {
-                return true;
-            }
-            spin_loop();
-        }
-        if start.elapsed() > SPIN {
-            return condition();
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::sync::SPIN;
     use super::*;
     use std::sync::atomic::AtomicU32;
+    use std::thread;
+    use std::time::{Duration, Instant};
 
     /// Runs a loop and returns how often each chunk ran.
     fn counts(pool: &ThreadPool, threads: usize, chunks: usize) -> Vec<u32> {
