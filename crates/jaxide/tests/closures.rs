@@ -90,7 +90,7 @@ fn random_programs_are_right_in_every_way_to_run_them() {
 /// The same on narrower instruction sets, in processes of their own.
 #[test]
 fn random_programs_are_right_on_narrower_machines() {
-    if asked("JAXIDE_CLOSURES").is_some() {
+    if asked::<u64>("JAXIDE_CLOSURES").is_some() {
         return;
     }
     for isa in Isa::available() {
