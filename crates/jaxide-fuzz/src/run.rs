@@ -15,7 +15,7 @@ const BUDGET: usize = 10_000;
 const LIMIT: usize = 1 << 30;
 
 /// What can be read and is legal is compiled, and run where it takes little memory and time: both ways give results or an
-/// error, and the same types; the same bits where there are no fractions.
+/// error, and the same types; the same bits where there are no fractions, and where each access of memory is checked.
 pub(crate) fn run(bytes: &[u8]) {
     memory::set_limit(Some(LIMIT));
     let Some(program) = legal(bytes) else {
@@ -50,11 +50,30 @@ pub(crate) fn run(bytes: &[u8]) {
                 continue;
             }
         };
+        let checked = CompileOptions {
+            checked: true,
+            ..options
+        };
+        let checked = match compile(&program, &checked) {
+            Ok(checked) => checked,
+            Err(error) => {
+                in_words(&program, "compile as checked", &error);
+                continue;
+            }
+        };
         let (Some(args), Some(meant)) = (&args, &meant) else {
             continue;
         };
         match (meant, native.run(args)) {
             (Ok(meant), Ok(native)) => {
+                match checked.run(args) {
+                    Ok(checked) => assert_eq!(
+                        compare(&checked, &native, Nearness::Bits),
+                        Ok(()),
+                        "{isa:?}, checked\n{program}"
+                    ),
+                    Err(error) => panic!("{isa:?}, checked: {error}\n{program}"),
+                }
                 let avals =
                     |results: &[Tensor]| results.iter().map(Tensor::aval).collect::<Vec<_>>();
                 assert_eq!(avals(meant), avals(&native), "{isa:?}\n{program}");
