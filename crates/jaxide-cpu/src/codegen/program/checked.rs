@@ -87,7 +87,8 @@ impl Operand {
 
     /// The shadow of the operand's first byte.
     fn shadow(&self) -> *mut u8 {
-        self.shadow.wrapping_offset(self.before() as isize)
+        let before = self.address.addr().wrapping_sub(self.start.addr());
+        self.shadow.wrapping_add(before)
     }
 
     fn holds(&self, bytes: usize) -> bool {
