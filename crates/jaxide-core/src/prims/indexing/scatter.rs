@@ -35,11 +35,23 @@ pub(crate) fn adopt_combiners(b: &Builder, jaxpr: &ClosedJaxpr) {
 /// What all scatters check; the result is like the operand.
 fn scatter_aval(
     numbers: &ScatterDimensionNumbers,
+    combiner: &OptionalJaxpr,
     operands: &[Aval],
 ) -> Result<SmallVec<[Aval; 1]>> {
     let [operand, indices, updates] = operands else {
         return Err(arity(3, operands.len()));
     };
+    if let Some(combiner) = &combiner.0 {
+        let types = combiner.in_avals();
+        let is_element = |aval: &Aval| aval.rank() == 0 && aval.dtype == operand.dtype;
+        if types.len() != 2 || !types.iter().all(is_element) {
+            let types: Vec<String> = types.iter().map(ToString::to_string).collect();
+            return Err(Error::dtype(format!(
+                "update_jaxpr takes ({}), and two elements of {operand} are expected",
+                types.join(", ")
+            )));
+        }
+    }
     if !indices.dtype.is_integer() {
         return Err(Error::dtype(format!(
             "indices must be integers, and are {indices}"
@@ -175,7 +187,7 @@ macro_rules! scatters {
     ($($prim:ident $name:literal $jvp:ident $transpose:ident;)*) => { $(
         impl Primitive for $prim {
             fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
-                scatter_aval(&self.dimension_numbers, operands)
+                scatter_aval(&self.dimension_numbers, &self.update_jaxpr, operands)
             }
 
             fn jvp(&self, b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<JvpResult> {

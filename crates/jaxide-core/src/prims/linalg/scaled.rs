@@ -14,6 +14,11 @@ impl Primitive for ScaledDot {
             (lhs, lhs_scale, &contracting.0),
             (rhs, rhs_scale, &contracting.1),
         ] {
+            if scale.dtype.is_key() || scale.dtype == DType::Float0 {
+                return Err(Error::dtype(format!(
+                    "the scales are {scale}, which are no numbers"
+                )));
+            }
             let lengths = operand.shape.iter().zip(&scale.shape).enumerate();
             let mut lengths = lengths.map(|(axis, (&length, &blocks))| {
                 let in_blocks = contracting.contains(&axis) && blocks > 0;
