@@ -372,7 +372,7 @@ impl Build {
 
     /// Zeros of a type.
     fn zeros(&mut self, aval: &Aval) -> Result<ValueId> {
-        let bytes = smallvec::smallvec![0; aval.dtype.size()];
+        let bytes = Tensor::zeros(&[], aval.dtype)?.bytes().into();
         Ok(self.scope.splat_bytes(bytes, aval.dtype, &aval.shape))
     }
 
