@@ -1,6 +1,6 @@
 //! The error function, its complement and its inverse.
 
-use super::exp::{exp_of, exp_pair};
+use super::exp::{RoundedExponent, exp2_minus_one, exp_pair};
 use super::expr::{Expr, unary};
 use super::log::log_of;
 use super::pair::Pair;
@@ -10,15 +10,17 @@ use crate::lanes::{Builder, Value};
 pub fn erf(b: &mut Builder, x: Value) -> Value {
     unary(b, x, |x| {
         let a = x.abs();
-        let (limit, rest) = if x.by(true, false) {
+        let far = if x.by(true, false) {
             // From 4 on the result is 1.
-            let q = a.constant(4.0).pick_lt(a).poly(ERFC_LOG_F32);
-            (0.93, exp_of(-q))
+            let y = a.constant(4.0).pick_lt(a).poly(ERFC_LOG_F32);
+            let rounded = RoundedExponent::new(y + RoundedExponent::magic(0), 0);
+            let c = exp2_minus_one(y - rounded.n);
+            (-rounded.power).fma(c, a.constant(1.0) - rounded.power)
         } else {
-            (1.0, erfc_of_positive(a))
+            a.constant(1.0) - erfc_of_positive(a)
         };
-        let far = (a.constant(1.0) - rest).copysign(x);
-        a.lt(limit).select(erf_near_zero(x), far).value
+        let result = a.lt(1.0).select(erf_near_zero(a), far);
+        result.flip(x.sign_bits()).value
     })
 }
 
@@ -59,7 +61,7 @@ pub fn erf_inv(b: &mut Builder, x: Value) -> Value {
     })
 }
 
-/// erf x for |x| <= 1 (0.94 in single precision).
+/// erf x for |x| <= 1.
 fn erf_near_zero(x: Expr<'_>) -> Expr<'_> {
     let s = x * x;
     x.fma(s.poly(x.by(ERF_SMALL_F32, ERF_SMALL_F64)), x)
@@ -84,25 +86,24 @@ fn erfc_of_positive(a: Expr<'_>) -> Expr<'_> {
     product.over(d).value().scale(n)
 }
 
-/// -log(erfc x), 0.93 <= x <= 4, relative to 1 / erfc x.
+/// log₂(erfc x), 1 <= x <= 4, relative to 1 / erfc x.
 const ERFC_LOG_F32: &[f64] = &[
-    0.00022245446,
-    1.1275641,
-    0.63737166,
-    0.103763975,
-    -0.022145452,
-    0.0030226137,
-    -0.00019382009,
+    -0.0038543756,
+    -1.6121233,
+    -0.9442275,
+    -0.1278724,
+    0.021320436,
+    -0.0016597244,
 ];
 
-/// erf(x) / x - 1 in powers of x², |x| <= 0.94 and |x| <= 1.
+/// erf(x) / x - 1 in powers of x², |x| <= 1.
 const ERF_SMALL_F32: &[f64] = &[
-    0.12837915,
-    -0.37612477,
-    0.11281584,
-    -0.026757358,
-    0.0049789585,
-    -0.0005916565,
+    0.12837912,
+    -0.37612343,
+    0.11280343,
+    -0.026716176,
+    0.0049232817,
+    -0.0005654728,
 ];
 const ERF_SMALL_F64: &[f64] = &[
     0.12837916709551258,

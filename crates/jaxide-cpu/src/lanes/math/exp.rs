@@ -1,7 +1,7 @@
 //! The exponential, and what is made of it.
 
 use super::expr::{Expr, unary};
-use super::pair::{Pair, select};
+use super::pair::Pair;
 use crate::lanes::{Builder, Value};
 
 /// `e^x`.
@@ -29,15 +29,21 @@ pub fn expm1(b: &mut Builder, x: Value) -> Value {
 /// `1 / (1 + e^-x)`.
 pub fn logistic(b: &mut Builder, x: Value) -> Value {
     unary(b, x, |x| {
-        // From e^-|x|, which does not overflow: 1 / (1 + e) or e / (1 + e).
-        let (p, n) = exp_pair(-x.abs());
-        let p = p.normal();
+        // e^-|x| = 2^n (1 + c) does not overflow, and z = 1 / (1 + e^-|x|) is at least 1/2.
+        let a = (x.bits() | x.sign_mask()).as_float();
+        let e = reduced(x.constant(x.by(-104.5, -746.0)).pick_gt(a));
+        let c = e.minus_one();
+        let (p, power) = (c + 1.0, x.constant(1.0).scale(e.n));
         let one = x.constant(1.0);
-        let d = Pair::ordered_sum(one, p.high.scale(n));
+        let z = one / power.fma(p, 1.0);
+        // What z lacks, 1 - z (1 + 2^n + 2^n c) in units of z, where only the last operation rounds.
+        let scaled = power * z;
+        let rest = (-scaled).fma(c, (one - z) - scaled);
+        // z, or z e^-|x|: the largest part added last, the power of two multiplied after that.
         let negative = x.lt(0.0);
-        let numerator = select(negative, p, Pair::exact(one));
-        let n = negative.select(n, x.constant(0.0));
-        numerator.over(d).value().scale(n).value
+        let rest = negative.select(rest.fma(p, c), rest);
+        let n = negative.select(e.n, x.constant(0.0));
+        z.fma(rest, z).scale(n).value
     })
 }
 
@@ -46,31 +52,33 @@ pub fn sinh(b: &mut Builder, x: Value) -> Value {
     unary(b, x, |x| {
         let a = x.abs();
         let s = x * x;
-        let near = (x * s).fma(s.poly(x.by(SINH_F32, SINH_F64)), x);
-        // With u = (e^|x| - 1) / 2 this is u + u / (2u + 1), where the quotient is 1/2 long before u overflows.
-        let u = quarter_expm1(a).normal().times(2.0);
-        let v = a.constant(1e30).pick_lt(u.high);
-        let far = u.plus(v / v.fma(2.0, 1.0)).value().copysign(x);
-        a.lt(1.0).select(near, far).value
+        let near = (a * s).fma(s.poly(x.by(SINH_F32, SINH_F64)), a);
+        let result = a.lt(1.0).select(near, half_of_exponentials(a, -1.0));
+        result.flip(x.sign_bits()).value
     })
 }
 
 /// Hyperbolic cosine.
 pub fn cosh(b: &mut Builder, x: Value) -> Value {
     unary(b, x, |x| {
-        // A quarter of it, with e^|x| / 8 in two parts.
-        let (p, n) = exp_pair(x.abs());
-        let p = p.normal();
-        let power = x.constant(0.125).scale(n);
-        let high = p.high * power;
-        let low = p.low.fma(power, x.constant(1.0 / 64.0) / high);
-        ((high + low) * 4.0).value
+        let a = x.abs();
+        let far = half_of_exponentials(a, 1.0);
+        if x.by(false, true) {
+            return far.value;
+        }
+        // The reciprocal of an exponential near 1 adds a third of a unit to the error.
+        let s = x * x;
+        let near = s.fma(s.poly(COSH_F32), 1.0);
+        a.lt(0.5).select(near, far).value
     })
 }
 
 /// Hyperbolic tangent.
 pub fn tanh(b: &mut Builder, x: Value) -> Value {
     unary(b, x, |x| {
+        if x.by(true, false) {
+            return tanh_single(x).value;
+        }
         // With m = e^2|x| - 1 this is m / (m + 2); from 20 on it is 1.
         let twice = x.constant(40.0).pick_lt(x.abs() * 2.0);
         let m = scaled_expm1(twice, 1.0).normal();
@@ -80,24 +88,66 @@ pub fn tanh(b: &mut Builder, x: Value) -> Value {
     })
 }
 
+/// The hyperbolic tangent in single precision: a polynomial up to 1, and 1 - 1 / (e^2|x| / 2 + 1/2) from there on, where errors of the
+/// quotient count less and less.
+fn tanh_single(x: Expr<'_>) -> Expr<'_> {
+    let a = x.abs();
+    let s = x * x;
+    let near = (a * s).fma(s.nested(TANH_F32), a);
+    // From 9.1 on the result is 1. One digit of 2 / ln 2 is enough, because the quotient falls faster than the exponent's error grows.
+    let limited = a.constant(9.1).pick_lt(a);
+    let factor = 2.0 * std::f64::consts::LOG2_E;
+    let y = RoundedExponent::new(limited.fma(factor, RoundedExponent::magic(-1)), -1);
+    let c = exp2_minus_one(limited.fma(factor, -y.n));
+    let far = a.constant(1.0) - a.constant(1.0) / y.power.fma(c, y.power + 0.5);
+    a.lt(1.0).select(near, far).flip(x.sign_bits())
+}
+
+/// An integer of moderate size, and 2 to it times a power of two, without limits or scaling: in single precision.
+pub(super) struct RoundedExponent<'a> {
+    pub(super) n: Expr<'a>,
+    pub(super) power: Expr<'a>,
+}
+
+impl<'a> RoundedExponent<'a> {
+    /// What to add to a number in order to round it for [`RoundedExponent::new`]: the last place counts 1, and the low bits are
+    /// the exponent's field of a power of two.
+    pub(super) fn magic(times: i32) -> f64 {
+        12_582_912.0 + 127.0 + f64::from(times)
+    }
+
+    /// The integer n in a sum with the magic number, and 2^(n + times).
+    pub(super) fn new(sum: Expr<'a>, times: i32) -> RoundedExponent<'a> {
+        let bits = sum.bits();
+        RoundedExponent {
+            n: sum - RoundedExponent::magic(times),
+            power: bits.shl(bits.int(23)).as_float(),
+        }
+    }
+}
+
+/// `2^r - 1` for |r| <= 1/2.
+pub(super) fn exp2_minus_one(r: Expr<'_>) -> Expr<'_> {
+    r * r.poly(r.by(EXP2_F32, EXP2_F64))
+}
+
 /// `e^x`, for use inside other formulas.
 pub(super) fn exp_of(x: Expr<'_>) -> Expr<'_> {
     let (p, n) = exp_parts(x);
     p.scale(n)
 }
 
-/// `e^x = p * 2^n` with p in [0.7, 1.42], or both zero or both infinite.
+/// `e^x = p * 2^n` with p in [0.75, 1.5], or both zero or both infinite.
 pub(super) fn exp_parts(x: Expr<'_>) -> (Expr<'_>, Expr<'_>) {
-    let (_, r, n) = exp_reduce(exp_limited(x));
-    let p = (r * r).fma(exp_rest(r), r);
-    (p + 1.0, n)
+    let e = reduced(exp_limited(x));
+    (e.minus_one() + 1.0, e.n)
 }
 
 /// As [`exp_parts`], p in two parts of which the lower is below 0.1.
 pub(super) fn exp_pair(x: Expr<'_>) -> (Pair<'_>, Expr<'_>) {
-    let (first, r, n) = exp_reduce(exp_limited(x));
-    let tail = (r * r).fma(exp_rest(r), lost(first, r, n));
-    (Pair::ordered_sum(r.constant(1.0), r).plus(tail), n)
+    let e = reduced(exp_limited(x));
+    let tail = (e.r * e.r).fma(e.rest(), e.lost());
+    (Pair::ordered_sum(e.r.constant(1.0), e.r).plus(tail), e.n)
 }
 
 /// Where the exponential is zero or infinite by a margin; NaN passes.
@@ -105,41 +155,69 @@ fn exp_limited(x: Expr<'_>) -> Expr<'_> {
     x.by(x.clamp(-104.5, 90.0), x.clamp(-746.0, 711.0))
 }
 
-/// `x = n ln 2 + r` with integral n and |r| <= ln 2 / 2, as the exact first step, r and n.
-fn exp_reduce(x: Expr<'_>) -> (Expr<'_>, Expr<'_>, Expr<'_>) {
-    let n = (x * std::f64::consts::LOG2_E).round_even();
-    let first = (-n).fma(x.by(0.69314718, 0.6931471805599453), x);
-    (first, (-n).fma(ln_2_rest(x), first), n)
+/// `(e^a + sign e^-a) / 2`, for a sign of ±1 and a >= 1/2 (in double precision also below, where nothing cancels).
+fn half_of_exponentials(a: Expr<'_>, sign: f64) -> Expr<'_> {
+    let e = reduced(a.constant(a.by(90.0, 711.0)).pick_lt(a));
+    let (q, square) = (e.rest(), e.r * e.r);
+    // A quarter of it, with t = e^a / 8 (1 + c): t + t r + t r² q ± 1 / 64 t (1 + c), the largest part added last.
+    let t = a.constant(0.125).scale(e.n);
+    let reciprocal = a.constant(sign / 64.0) / t.fma(square.fma(q, e.r), t);
+    (t.fma(e.r, (t * square).fma(q, reciprocal)) + t) * 4.0
 }
 
-/// What the second step of [`exp_reduce`] has lost.
-fn lost<'a>(first: Expr<'a>, r: Expr<'a>, n: Expr<'a>) -> Expr<'a> {
-    (-n).fma(ln_2_rest(r), first - r)
+/// `x = n ln 2 + r` with integral n and r from ln 3/4 to ln 3/2: there `e^r - 1` is from -1/4 to 1/2, whose roundings count least in `e^r`.
+struct Reduced<'a> {
+    /// x less the larger part of n ln 2, exactly.
+    first: Expr<'a>,
+    r: Expr<'a>,
+    n: Expr<'a>,
+}
+
+fn reduced(x: Expr<'_>) -> Reduced<'_> {
+    // The constant is 1/2 - log₂ 3/2.
+    let n = x
+        .fma(std::f64::consts::LOG2_E, -0.08496250072115618)
+        .round_even();
+    let first = (-n).fma(x.by(0.69314718, 0.6931471805599453), x);
+    let r = (-n).fma(ln_2_rest(x), first);
+    Reduced { first, r, n }
+}
+
+impl<'a> Reduced<'a> {
+    /// `e^r - 1`.
+    fn minus_one(&self) -> Expr<'a> {
+        (self.r * self.r).fma(self.rest(), self.r)
+    }
+
+    /// `(e^r - 1 - r) / r²`.
+    fn rest(&self) -> Expr<'a> {
+        self.r.poly(self.r.by(EXP_F32, EXP_F64))
+    }
+
+    /// What `r` has lost.
+    fn lost(&self) -> Expr<'a> {
+        (-self.n).fma(ln_2_rest(self.r), self.first - self.r)
+    }
 }
 
 fn ln_2_rest(x: Expr<'_>) -> f64 {
     x.by(-1.9046542e-9, 2.3190468138462996e-17)
 }
 
-/// `(e^r - 1 - r) / r²` for |r| <= ln 2 / 2.
-fn exp_rest(r: Expr<'_>) -> Expr<'_> {
-    r.poly(r.by(EXP_F32, EXP_F64))
-}
-
-/// `(e^x - 1) / 4`, finite wherever the hyperbolic sine is, infinite beyond its range when multiplied by 2; -0 becomes 0.
+/// `(e^x - 1) / 4`, finite wherever that is, infinite when multiplied by 4 where e^x is; -0 becomes 0.
 fn quarter_expm1(x: Expr<'_>) -> Pair<'_> {
     scaled_expm1(x.by(x.clamp(-30.0, 89.7), x.clamp(-60.0, 710.7)), 0.25)
 }
 
 /// `(e^x - 1) c` for a power of two c, where that does not overflow; -0 becomes 0.
 fn scaled_expm1(x: Expr<'_>, c: f64) -> Pair<'_> {
-    let (first, r, n) = exp_reduce(x);
-    let t = r.constant(c).scale(n);
+    let e = reduced(x);
+    let t = x.constant(c).scale(e.n);
     // t e^r - c, the largest parts added exactly; t r is exact.
     let start = t - c;
     let start_rest = (t - start) - c;
-    let tail = (r * r).fma(exp_rest(r), lost(first, r, n));
-    let sum = Pair::ordered_sum(start, t * r);
+    let tail = (e.r * e.r).fma(e.rest(), e.lost());
+    let sum = Pair::ordered_sum(start, t * e.r);
     Pair::new(sum.high, t.fma(tail, sum.low + start_rest))
 }
 
@@ -152,25 +230,25 @@ fn own_value_if_tiny<'a>(x: Expr<'a>, result: Expr<'a>) -> Expr<'a> {
     x.abs().lt(x.constant(x.by(1e-10, 1e-20))).select(x, result)
 }
 
-/// (e^r - 1 - r) / r², |r| <= ln 2 / 2, relative to e^r.
+/// (e^r - 1 - r) / r², ln 3/4 <= r <= ln 3/2.
 const EXP_F32: &[f64] = &[
-    0.49999994,
-    0.16666517,
-    0.041668106,
-    0.008369131,
-    0.0013836432,
+    0.50000006,
+    0.16666609,
+    0.041661114,
+    0.008355879,
+    0.0014559125,
 ];
 const EXP_F64: &[f64] = &[
-    0.5000000000000011,
-    0.1666666666666643,
-    0.04166666666652566,
-    0.008333333333479664,
-    0.001388888894492433,
-    0.00019841269546316855,
-    2.4801491678591262e-05,
-    2.755754096912559e-06,
-    2.763078761192526e-07,
-    2.501857589751853e-08,
+    0.5,
+    0.16666666666666977,
+    0.04166666666667089,
+    0.00833333333289304,
+    0.0013888888888005282,
+    0.00019841271564985136,
+    2.4801577406248342e-05,
+    2.7554757431662826e-06,
+    2.7587065864859213e-07,
+    2.6361273221490935e-08,
 ];
 
 /// (2^r - 1) / r, |r| <= 1/2, relative to 2^r.
@@ -207,4 +285,19 @@ const SINH_F64: &[f64] = &[
     2.5052126949646087e-08,
     1.6056993222626063e-10,
     7.766116353768402e-13,
+];
+
+/// (cosh(x) - 1) / s, s = x² <= 1/4.
+const COSH_F32: &[f64] = &[0.5, 0.041665986, 0.0013975943];
+
+/// (tanh(x) / x - 1) / s, s = x² <= 1.
+const TANH_F32: &[f64] = &[
+    -0.33333334,
+    0.13333356,
+    -0.05396851,
+    0.0218544,
+    -0.008759733,
+    0.0032890385,
+    -0.0009790054,
+    0.00015774871,
 ];

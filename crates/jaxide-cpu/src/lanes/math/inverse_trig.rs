@@ -8,22 +8,30 @@ use std::f64::consts::FRAC_PI_4;
 /// Inverse sine, in [-π/2, π/2]; NaN beyond ±1.
 pub fn asin(b: &mut Builder, x: Value) -> Value {
     unary(b, x, |x| {
-        let (near_one, p) = asin_core(x.abs());
-        // π/2 - 2p or p.
-        let far = quarters(x, 2.0).minus(p.times(2.0));
-        select(near_one, far, p).value().copysign(x).value
+        let a = x.abs();
+        let (near_one, root, rest) = asin_core(a);
+        // π/2 - 2 (root + rest), or root + rest.
+        let (high, low) = half_pi(x);
+        let most = root.fma(-2.0, high);
+        let lost = root.fma(-2.0, most.constant(high) - most);
+        let far = most + rest.fma(-2.0, lost + low);
+        near_one.select(far, root + rest).flip(x.sign_bits()).value
     })
 }
 
 /// Inverse cosine, in [0, π]; NaN beyond ±1.
 pub fn acos(b: &mut Builder, x: Value) -> Value {
     unary(b, x, |x| {
-        let (near_one, p) = asin_core(x.abs());
-        // 2p, π - 2p or π/2 ∓ p.
-        let start = near_one.select(x.lt(0.0).select(4.0, x.constant(0.0)), x.constant(2.0));
-        let p = select(near_one, p.times(2.0), p);
-        let sign = near_one.select(!x.sign_bits() & x.sign_mask(), x.sign_bits());
-        quarters_times(start).minus(p.flip(sign)).value().value
+        let (near_one, root, rest) = asin_core(x.abs());
+        // 2p, π - 2p or π/2 ∓ p with p = root + rest: so many times π/2, and so many times p.
+        let (high, low) = half_pi(x);
+        let two = x.constant(2.0);
+        let quarters = near_one.select(x.lt(0.0).select(two, x.constant(0.0)), x.constant(1.0));
+        let factor = near_one.select(two, x.constant(-1.0)).flip(x.sign_bits());
+        let start = quarters * high;
+        let most = factor.fma(root, start);
+        let lost = factor.fma(root, start - most);
+        (most + factor.fma(rest, quarters.fma(low, lost))).value
     })
 }
 
@@ -32,17 +40,45 @@ pub fn atan(b: &mut Builder, x: Value) -> Value {
     unary(b, x, |x| {
         // Where the result is π/2 by a margin the reciprocal is still a normal number.
         let a = x.constant(1152921504606846976.0).pick_lt(x.abs());
-        let one = x.constant(1.0);
-        // atan a, π/4 + atan((a - 1) / (a + 1)) or π/2 + atan(-1 / a).
-        let (middle, far) = (a.gt(TAN_EIGHTH), a.gt(1.0 / TAN_EIGHTH));
-        let n = select(middle, Pair::ordered_sum(-one, a), Pair::exact(a));
-        let d = select(middle, Pair::ordered_sum(one, a), Pair::exact(one));
-        let n = select(far, Pair::exact(-one), n);
-        let d = select(far, Pair::exact(a), d);
-        let start = far.select(2.0, middle.select(1.0, x.constant(0.0)));
-        let result = quarters_times(start).plus_pair(atan_reduced(n.over(d)));
-        result.value().copysign(x).value
+        let result = if x.by(true, false) {
+            atan_single(a)
+        } else {
+            atan_double(a)
+        };
+        result.flip(x.sign_bits()).value
     })
+}
+
+/// atan a for a >= 0: of t = a or, above 1, as π/2 + atan t, t = -1 / a.
+fn atan_single(a: Expr<'_>) -> Expr<'_> {
+    let one = a.constant(1.0);
+    let above = one.lt(a);
+    let (n, d) = (above.select(-1.0, a), above.select(a, one));
+    let t = n / d;
+    // What the quotient has lost counts above 1, where it is -t times the residue; there next to 1 the derivative is about 0.6.
+    let residue = (-t).fma(d, n);
+    let (high, low) = half_pi(a);
+    let zero = a.constant(0.0);
+    let (start, start_low) = (above.select(high, zero), above.select(low, zero));
+    let start_low = (-residue).fma(t * 0.6, start_low);
+    // t K + t Q(t²) with K in the middle, so that the second term and its roundings are small.
+    let most = t.fma(ATAN_MIDDLE, start);
+    let lost = t.fma(ATAN_MIDDLE, start - most);
+    most + t.fma((t * t).nested(ATAN_F32), start_low + lost)
+}
+
+/// The same in double precision, where a polynomial up to 1 would be too long.
+fn atan_double(a: Expr<'_>) -> Expr<'_> {
+    let one = a.constant(1.0);
+    // atan a, π/4 + atan((a - 1) / (a + 1)) or π/2 + atan(-1 / a).
+    let (middle, far) = (a.gt(TAN_EIGHTH), a.gt(1.0 / TAN_EIGHTH));
+    let n = select(middle, Pair::ordered_sum(-one, a), Pair::exact(a));
+    let d = select(middle, Pair::ordered_sum(one, a), Pair::exact(one));
+    let n = select(far, Pair::exact(-one), n);
+    let d = select(far, Pair::exact(a), d);
+    let start = far.select(2.0, middle.select(1.0, a.constant(0.0)));
+    let angle = atan_reduced(n.over(d), ATAN_F64);
+    quarters_times(start).plus_pair(angle).value()
 }
 
 /// The angle of the point (x, y), in [-π, π]; operands in the order y, x.
@@ -73,7 +109,7 @@ pub fn atan2(b: &mut Builder, y: Value, x: Value) -> Value {
         let middle = (high * TAN_EIGHTH).lt(low);
         let n = select(middle, Pair::ordered_sum(-high, low), Pair::exact(low));
         let d = select(middle, Pair::ordered_sum(high, low), Pair::exact(high));
-        let angle = atan_reduced(n.over(d));
+        let angle = atan_reduced(n.over(d), x.by(ATAN_EIGHTH_F32, ATAN_F64));
         // π/2 less that where y is the larger, and π less that on the left.
         let start = middle.select(one, zero);
         let (steep, left) = (ax.lt(ay), x.sign_bits());
@@ -87,26 +123,35 @@ pub fn atan2(b: &mut Builder, y: Value, x: Value) -> Value {
     })
 }
 
-/// Whether `a` > 1/2, and asin a or, there, asin sqrt((1 - a) / 2), which is π/4 - asin(a) / 2.
-fn asin_core(a: Expr<'_>) -> (Expr<'_>, Pair<'_>) {
+/// Whether `a` > 1/2, and asin a or, there, asin sqrt((1 - a) / 2), which is π/4 - asin(a) / 2, in two parts.
+fn asin_core(a: Expr<'_>) -> (Expr<'_>, Expr<'_>, Expr<'_>) {
     let near_one = a.gt(0.5);
     let z = near_one.select(a.fma(-0.5, 0.5), a * a);
-    let root = Pair::exact(z).sqrt();
-    let root = select(near_one, root, Pair::exact(a));
-    let tail = (root.high * z) * z.poly(a.by(ASIN_F32, ASIN_F64));
-    (near_one, root.plus(tail))
+    let sqrt = z.sqrt();
+    // What the square root has lost is the residue divided by twice the root. The first digit of the reciprocal is enough: the difference of the
+    // bits is within an eighth of it.
+    let magic = sqrt.int(sqrt.by(0x7e73_11c7, 0x7fce_6238_5024_84ba));
+    let reciprocal = (magic - sqrt.bits()).as_float();
+    let lost = (-sqrt).fma(sqrt, z) * reciprocal;
+    let root = near_one.select(sqrt, a);
+    let lost = near_one.select(lost, a.constant(0.0));
+    let rest = (root * z).fma(z.poly(a.by(ASIN_F32, ASIN_F64)), lost);
+    (near_one, root, rest)
 }
 
 /// atan t for |t| <= tan π/8.
-fn atan_reduced(t: Pair<'_>) -> Pair<'_> {
+fn atan_reduced<'a>(t: Pair<'a>, coefficients: &[f64]) -> Pair<'a> {
     let s = t.high * t.high;
-    let tail = (t.high * s) * s.poly(s.by(ATAN_F32, ATAN_F64));
+    let tail = (t.high * s) * s.poly(coefficients);
     t.plus(tail)
 }
 
-/// `n` quarters of π, n a constant.
-fn quarters(like: Expr<'_>, n: f64) -> Pair<'_> {
-    quarters_times(like.constant(n))
+/// π/2, rounded to the type of `like` and what that misses.
+fn half_pi(like: Expr<'_>) -> (f64, f64) {
+    like.by(
+        (1.5707963705062866, -4.371138828673793e-08),
+        (std::f64::consts::FRAC_PI_2, 6.123233995736766e-17),
+    )
 }
 
 /// `n` quarters of π, for n from 0 to 4.
@@ -124,11 +169,11 @@ const TAN_EIGHTH: f64 = 0.414_213_562_373_095_03;
 
 /// (asin(r) / r - 1) / s, s = r² <= 1/4.
 const ASIN_F32: &[f64] = &[
-    0.16666752,
-    0.074953064,
-    0.045469772,
-    0.024180774,
-    0.042166412,
+    0.16666673,
+    0.07498762,
+    0.045020174,
+    0.026433537,
+    0.038328044,
 ];
 const ASIN_F64: &[f64] = &[
     0.16666666666665403,
@@ -145,8 +190,23 @@ const ASIN_F64: &[f64] = &[
     0.031934649424152216,
 ];
 
+/// atan(t) / t - 57/64 in powers of t², |t| <= 1.
+const ATAN_MIDDLE: f64 = 0.890625;
+const ATAN_F32: &[f64] = &[
+    0.109375,
+    -0.33333302,
+    0.19998628,
+    -0.14265124,
+    0.10956919,
+    -0.08417489,
+    0.058200177,
+    -0.03142097,
+    0.011045591,
+    -0.0018229623,
+];
+
 /// (atan(t) / t - 1) / s, s = t², |t| <= tan π/8.
-const ATAN_F32: &[f64] = &[-0.33333316, 0.1999853, -0.1424443, 0.10599488, -0.060908984];
+const ATAN_EIGHTH_F32: &[f64] = &[-0.33333316, 0.1999853, -0.1424443, 0.10599488, -0.060908984];
 const ATAN_F64: &[f64] = &[
     -0.333333333333332,
     0.19999999999953766,

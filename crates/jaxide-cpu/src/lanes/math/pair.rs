@@ -77,19 +77,9 @@ impl<'a> Pair<'a> {
         Pair::ordered_sum(self.high, small.high).plus(self.low + small.low)
     }
 
-    /// The difference, likewise.
-    pub(super) fn minus(self, small: Pair<'a>) -> Pair<'a> {
-        self.plus_pair(Pair::new(-small.high, -small.low))
-    }
-
     /// Signs flipped where `bits` has its top bit; the other bits of `bits` must be zero.
     pub(super) fn flip(self, bits: Expr<'a>) -> Pair<'a> {
         Pair::new(self.high.flip(bits), self.low.flip(bits))
-    }
-
-    /// Times a power of two.
-    pub(super) fn times(self, power: f64) -> Pair<'a> {
-        Pair::new(self.high * power, self.low * power)
     }
 
     pub(super) fn value(self) -> Expr<'a> {

@@ -1,8 +1,8 @@
 //! Sine, cosine, tangent.
 //!
-//! Arguments are reduced by multiples of π/2 in three parts with fused multiply-adds, which is exact enough up to
-//! a limit far beyond usual arguments and a little away from the multiples; other arguments take the way of Payne and Hanek ("Radian reduction for trigonometric
-//! functions", 1983), in an arm that no lane usually enters.
+//! Arguments are reduced by multiples of π/2 in two parts with fused multiply-adds, which is exact enough away from the
+//! multiples, as near as they come where arguments are moderate. Other arguments take the way of Payne and Hanek ("Radian reduction for
+//! trigonometric functions", 1983), in an arm that no lane usually enters.
 
 use super::expr::{Expr, unary};
 use super::pair::{Pair, select};
@@ -22,32 +22,57 @@ pub fn cos(b: &mut Builder, x: Value) -> Value {
 /// Tangent of radians.
 pub fn tan(b: &mut Builder, x: Value) -> Value {
     unary(b, x, |x| {
-        let (r, quarter) = reduce(x.abs());
+        let [r, low, quarter] = reduce(x);
         let odd = is_odd(quarter);
-        let sign = quarter.shl(top_bit(quarter)) ^ x.sign_bits();
-        tan_reduced(r, odd).value().flip(sign).value
+        if x.by(true, false) {
+            return tan_single(r, low, odd).value;
+        }
+        // The sum of the parts would make -0 to 0.
+        let result = tan_reduced(Pair::new(r, -low), odd).value();
+        let result = result.flip(quarter.shl(top_bit(quarter)));
+        r.eq(0.0).select(r, result).value
     })
 }
 
 /// The sine, for use inside other formulas.
 pub(super) fn sin_of(x: Expr<'_>) -> Expr<'_> {
-    let (r, quarter) = reduce(x.abs());
-    sine_at(r, quarter, x.sign_bits())
+    let [r, low, quarter] = reduce(x);
+    sine_at(r, low, quarter)
 }
 
 /// The cosine, for use inside other formulas.
 pub(super) fn cos_of(x: Expr<'_>) -> Expr<'_> {
-    let (r, quarter) = reduce(x.abs());
-    sine_at(r, quarter + quarter.int(1), quarter.int(0))
+    let [r, low, quarter] = reduce(x);
+    sine_at(r, low, quarter + quarter.int(1))
 }
 
-/// `sin(r + quarter π/2)`, and its negative where `sign` has the top bit.
-fn sine_at<'a>(r: Pair<'a>, quarter: Expr<'a>, sign: Expr<'a>) -> Expr<'a> {
-    let (sine, cosine) = (sine_reduced(r), cosine_reduced(r));
-    let value = select(is_odd(quarter), cosine, sine).value();
+/// `sin(r - low + quarter π/2)`.
+fn sine_at<'a>(r: Expr<'a>, low: Expr<'a>, quarter: Expr<'a>) -> Expr<'a> {
+    let s = r * r;
+    // r less something positive or 0, which keeps the sign of 0.
+    let sine = r - (-(r * s)).fma(s.nested(r.by(SIN_F32, SIN_F64)), low);
+    // 1 - s/2 + … - r low, by a factor of r.
+    let half = s.nested(r.by(COS_F32, COS_F64)).fma(s, -0.5);
+    let cosine = r.fma(r.fma(half, low), 1.0);
     // The second bit counts half turns.
     let half_turn = (quarter & quarter.int(2)).shl(top_bit(quarter) - quarter.int(1));
-    value.flip(half_turn ^ sign)
+    is_odd(quarter).select(cosine, sine).flip(half_turn)
+}
+
+/// `tan(r - low)` or, where `odd`, the negative of its reciprocal, in single precision.
+fn tan_single<'a>(r: Expr<'a>, low: Expr<'a>, odd: Expr<'a>) -> Expr<'a> {
+    // r K + r Q(r²) with K in the middle, so that the second term and its roundings are small. `low` enters with the
+    // derivative, nearly.
+    let s = r * r;
+    let most = r * TAN_MIDDLE;
+    let lost = low.fma(s.fma(1.6, 1.0), (-r).fma(TAN_MIDDLE, most));
+    let less = (-r).fma(s.nested(TAN_F32), lost);
+    let tangent = most - less;
+    let rest = (most - tangent) - less;
+    // -1 / tan, with its residue.
+    let q = r.constant(-1.0) / tangent;
+    let residue = q.fma(rest, q.fma(tangent, 1.0));
+    odd.select(q.fma(residue, q), tangent)
 }
 
 /// `tan r` for |r| <= π/4 or, where `odd`, the negative of `tan(r + π/2) = -1 / tan r`.
@@ -69,34 +94,34 @@ fn top_bit(n: Expr<'_>) -> Expr<'_> {
     n.int(i64::from(n.by(31, 63)))
 }
 
-/// `a >= 0` less the nearest multiple of π/2, and an integer whose two lowest bits tell which multiple.
-fn reduce(a: Expr<'_>) -> (Pair<'_>, Expr<'_>) {
-    let magic = magic(a);
-    let t = a.fma(FRAC_2_PI, magic);
+/// `x` less the nearest multiple of π/2 in two parts, the second one to be subtracted and small (+0 where x is 0), and an integer whose two
+/// lowest bits tell which multiple.
+fn reduce(x: Expr<'_>) -> [Expr<'_>; 3] {
+    let magic = magic(x);
+    let t = x.fma(FRAC_2_PI, magic);
     let n = t - magic;
-    let [p1, p2, p3] = a.by(
-        [
-            1.5707963705062866,
-            -4.371138828673793e-08,
-            -1.7151245100058819e-15,
-        ],
-        [
-            std::f64::consts::FRAC_PI_2,
-            6.123233995736766e-17,
-            -1.4973849048591698e-33,
-        ],
+    // π/2 in two parts from below, 2^-49 and 2^-109 less than it.
+    let (p1, p2) = x.by(
+        (1.570796251296997, 7.549790126404332e-08),
+        (std::f64::consts::FRAC_PI_2, 6.123233995736766e-17),
     );
     let minus = -n;
     // The first step is exact.
-    let first = minus.fma(p1, a);
-    let second = minus.fma(p2, first);
-    let r = minus.fma(p3, second);
-    let low = minus.fma(p2, first - second) + minus.fma(p3, second - r);
-    // The differences are exact unless the second step cancels the first, next to a multiple of π/2.
-    let near = r.abs().lt(n * a.by(1.8e-7, 2.5e-16));
-    let huge = a.gt(a.by(200_000.0, 1_000_000_000.0));
-    let [r, low, quarter] = (near | huge).rarely(|| reduce_huge(a), [r, low, t.bits()]);
-    (Pair::new(r, low), quarter)
+    let first = minus.fma(p1, x);
+    let r = minus.fma(p2, first);
+    // The difference is exact unless the second step cancels the first, next to a multiple of π/2. There the two parts are also too few,
+    // and where every number is next to one, n is no longer exact.
+    let low = n.fma(p2, r - first);
+    let near = r.abs().lt(x.abs() * x.by(1e-6, 1e-13));
+    near.rarely(
+        || {
+            let [r, low, quarter] = reduce_huge(x.abs());
+            let sign = x.sign_bits();
+            let quarter = sign.eq(sign.int(0)).select(quarter, -quarter);
+            [r.flip(sign), (-low).flip(sign), quarter]
+        },
+        [r, low, t.bits()],
+    )
 }
 
 /// A number so large that its last place counts 1: adding it rounds to an integer, which is then in the low bits.
@@ -120,7 +145,7 @@ pub(super) fn cosine_reduced(r: Pair<'_>) -> Pair<'_> {
     Pair::new(most.high, rest)
 }
 
-/// As [`reduce`], for any `a` from 1/2 on, by multiplication with as many bits of 1/π as matter. Infinity gives NaN.
+/// As [`reduce`], but with the second part to be added, for any `a` from 1/2 on, by multiplication with as many bits of 1/π as matter. Infinity gives NaN.
 fn reduce_huge(a: Expr<'_>) -> [Expr<'_>; 3] {
     let width = i64::from(a.by(32, 64));
     let mantissa = i64::from(a.by(23, 52));
@@ -176,8 +201,8 @@ fn reduce_huge(a: Expr<'_>) -> [Expr<'_>; 3] {
     [a.eq(f64::INFINITY).select(f64::NAN, r), low, nearest]
 }
 
-/// (sin(r) / r - 1) / s, s = r², |r| <= π/4.
-const SIN_F32: &[f64] = &[-0.16666655, 0.00833219, -0.00019518455];
+/// (sin(r) / r - 1) / s, s = r², |r| <= 0.82 and π/4.
+const SIN_F32: &[f64] = &[-0.16666664, 0.008332641, -0.00019564967];
 const SIN_F64: &[f64] = &[
     -0.16666666666666632,
     0.008333333333322455,
@@ -187,8 +212,8 @@ const SIN_F64: &[f64] = &[
     1.5896681645040227e-10,
 ];
 
-/// (cos(r) - 1 + s/2) / s², |r| <= π/4.
-const COS_F32: &[f64] = &[0.041666646, -0.0013887311, 2.4432567e-05];
+/// (cos(r) - 1 + s/2) / s², likewise.
+const COS_F32: &[f64] = &[0.041666653, -0.0013887576, 2.445382e-05];
 const COS_F64: &[f64] = &[
     0.0416666666666666,
     -0.0013888888888874441,
@@ -196,6 +221,19 @@ const COS_F64: &[f64] = &[
     -2.755731438747209e-07,
     2.0875727059441014e-09,
     -1.1359802502779751e-11,
+];
+
+/// tan(r) / r - 9/8 in powers of r², |r| <= 0.82.
+const TAN_MIDDLE: f64 = 1.125;
+const TAN_F32: &[f64] = &[
+    -0.125,
+    0.33333373,
+    0.13331914,
+    0.0541406,
+    0.020882921,
+    0.011832507,
+    -0.001131065,
+    0.004959151,
 ];
 
 /// The bits of 1/π after one word of zeros.
