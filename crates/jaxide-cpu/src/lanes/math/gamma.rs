@@ -8,6 +8,7 @@ use super::log::{log_pair, split};
 use super::pair::{Pair, select};
 use super::trig::{cosine_reduced, sine_reduced, tan_reduced};
 use crate::lanes::{Builder, Value};
+use jaxide_core::eval::numerics::special::DIGAMMA_AROUND_2;
 use std::f64::consts::{FRAC_1_PI, PI};
 
 /// Logarithm of the absolute value of the gamma function; infinite at its poles.
@@ -150,7 +151,7 @@ fn digamma_right(z: Expr<'_>) -> Expr<'_> {
     let from_root = (t - (root.high - 2.0)) - root.low;
     // What z + 1 has lost, by the derivative, which is nearly linear.
     let lost = below.select(z - (next - 1.0), z.constant(0.0)) * z.fma(-0.95, 1.6);
-    let polynomial = t.poly(t.by(DIGAMMA_F32, DIGAMMA_F64));
+    let polynomial = t.poly(t.by(DIGAMMA_F32, &DIGAMMA_AROUND_2));
     let small = from_root.fma(polynomial, lost) + quotient;
     // log z - 1/2z - 1/12z² + …
     let (m, e) = split(z);
@@ -209,7 +210,7 @@ const STIRLING_F64: &[f64] = &[
     -0.001648638594952827,
 ];
 
-/// ψ(2 + t) / (2 + t - r), r the root, |t| <= 1.
+/// ψ(2 + t) / (2 + t - r), r the root, |t| <= 1, for single precision.
 const DIGAMMA_F32: &[f64] = &[
     0.7853075,
     -0.26073897,
@@ -225,37 +226,6 @@ const DIGAMMA_F32: &[f64] = &[
     -4.3711116e-05,
     0.00021561359,
     -0.000114125774,
-];
-const DIGAMMA_F64: &[f64] = &[
-    0.7853075386041053,
-    -0.26073895468300085,
-    0.10899991701762388,
-    -0.049551032917749205,
-    0.023447309597808948,
-    -0.011338432550155382,
-    0.005552254169969941,
-    -0.002739572944997685,
-    0.0013581422030101771,
-    -0.0006753126889027662,
-    0.0003364323046812081,
-    -0.00016781989652064026,
-    8.377992884859155e-05,
-    -4.182447343897822e-05,
-    2.089105890633343e-05,
-    -1.0510745529497928e-05,
-    5.269792255486969e-06,
-    -2.4759028684973677e-06,
-    1.2108408525596718e-06,
-    -8.61020083364191e-07,
-    4.624202767703381e-07,
-    6.086258372762713e-08,
-    -5.650885832872322e-08,
-    -2.0254396796893709e-07,
-    1.1523162621121104e-07,
-    6.23598402161154e-08,
-    -3.5589472192814815e-08,
-    -1.910943085888515e-08,
-    1.0177548708520354e-08,
 ];
 
 /// (log z - 1/2z - ψ(z)) z² in powers of 1/z², z >= 3 and z >= 5.

@@ -42,7 +42,7 @@ pub fn digamma(x: f64) -> f64 {
     if x < 3.0 {
         // The root is the sum of two numbers of double precision.
         let from_root = (x - ROOT) - 9.549995429965697e-17;
-        let sum = AROUND_2
+        let sum = DIGAMMA_AROUND_2
             .iter()
             .rev()
             .fold(0.0, |sum, c| sum * (x - 2.0) + c);
@@ -66,8 +66,8 @@ pub fn digamma(x: f64) -> f64 {
 /// The positive root of ψ.
 const ROOT: f64 = 1.4616321449683622;
 
-/// ψ(2 + t) / (2 + t - r) in powers of t, r the root of ψ: minimax for |t| ≤ 1.
-const AROUND_2: [f64; 29] = [
+/// ψ(2 + t) / (2 + t - r) in powers of t, lowest first, r the root of ψ: minimax for |t| ≤ 1.
+pub const DIGAMMA_AROUND_2: [f64; 29] = [
     0.7853075386041053,
     -0.26073895468300085,
     0.10899991701762388,

@@ -13,7 +13,7 @@ mod large_gamma;
 mod zeta;
 
 pub use bessel::{bessel_i0e, bessel_i1e};
-pub use gamma::{digamma, lgamma};
+pub use gamma::{DIGAMMA_AROUND_2, digamma, lgamma};
 pub use incomplete_beta::regularized_incomplete_beta;
 pub use incomplete_gamma::{igamma, igamma_grad_a, igammac, random_gamma_grad};
 pub use zeta::{polygamma, zeta};
