@@ -79,10 +79,12 @@ def upper(a, x):
 
 
 def by_order(a, x):
-    """The derivative of the lower function by its first argument: by differences of many digits."""
-    with mpmath.workdps(120):
-        h = mpf(10) ** -35
-        return +((lower(a + h, x) - lower(a - h, x)) / (2 * h))
+    """The derivative of the lower function by its first argument: by differences of many digits, of what is small itself."""
+    with mpmath.workdps(150):
+        h = mpf(10) ** -40
+        if x < a + 1:
+            return +((lower(a + h, x) - lower(a - h, x)) / (2 * h))
+        return +((upper(a - h, x) - upper(a + h, x)) / (2 * h))
 
 
 def digits(value):

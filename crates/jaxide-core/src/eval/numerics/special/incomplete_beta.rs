@@ -1,13 +1,15 @@
 //! The regularised incomplete beta function.
 
 use super::super::elementary::{exp, log, log1p, sqrt};
+use super::double_double::DoubleDouble;
 use super::gamma::{minus_log1p, stirling_tail};
 use super::lgamma;
 use std::f64::consts::PI;
 
 /// I_x(a, b) = 1/B(a, b) ∫₀ˣ t^(a-1) (1 - t)^(b-1) dt.
 ///
-/// The continued fraction DLMF 8.17.22 by Lentz's method, on the side where it converges quickly. a
+/// The continued fraction DLMF 8.17.22 by Lentz's method, on the side where it converges quickly, in twice the digits: the exponents of
+/// the density are large and cancel. a
 /// = 0 or b = ∞ put all mass at 0 (1 unless x = 0), b = 0 or a = ∞ all at 1 (0 unless x = 1). NaN
 /// for negative a or b, for x outside [0, 1], and where both rules would apply.
 pub fn regularized_incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
@@ -24,15 +26,32 @@ pub fn regularized_incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     if x == 0.0 || x == 1.0 {
         return x;
     }
+    let y = DoubleDouble::sum(1.0, -x);
+    let (near, far) = (DoubleDouble::from(x), y);
     if x < (a + 1.0) / (a + b + 2.0) {
-        density(a, b, x, 1.0 - x) * continued_fraction(a, b, x)
+        (density(a, b, near, far) * continued_fraction(a, b, near)).value()
     } else {
-        1.0 - density(b, a, 1.0 - x, x) * continued_fraction(b, a, 1.0 - x)
+        let upper = density(b, a, far, near) * continued_fraction(b, a, far);
+        (DoubleDouble::from(1.0) - upper).value()
     }
 }
 
 /// x^a y^b / (a B(a, b)) for y = 1 - x.
-fn density(a: f64, b: f64, x: f64, y: f64) -> f64 {
+fn density(a: f64, b: f64, x: DoubleDouble, y: DoubleDouble) -> DoubleDouble {
+    if a.max(b) > MOST_OF_MANY_DIGITS {
+        return density_of_large(a, b, x.value(), y.value()).into();
+    }
+    // a B(a, b) = Γ(a + 1) Γ(b) / Γ(a + b).
+    let numerator = x.log() * a.into() + y.log() * b.into() + DoubleDouble::sum(a, b).lgamma();
+    let denominator = DoubleDouble::sum(a, 1.0).lgamma() + DoubleDouble::from(b).lgamma();
+    (numerator - denominator).exp()
+}
+
+/// The parameter up to which the terms of the density's logarithm may cancel in twice the digits.
+const MOST_OF_MANY_DIGITS: f64 = 1e12;
+
+/// The same where a or b is large, without terms that cancel.
+fn density_of_large(a: f64, b: f64, x: f64, y: f64) -> f64 {
     // The larger of x and y carries the rounding of 1 - x or 1 - y in its logarithm otherwise.
     let log_x = if x > 0.5 { log1p(-y) } else { log(x) };
     let log_y = if y > 0.5 { log1p(-x) } else { log(y) };
@@ -45,7 +64,6 @@ fn density(a: f64, b: f64, x: f64, y: f64) -> f64 {
         let tails = stirling_tail(a) + stirling_tail(b) - stirling_tail(n);
         return exp(exponent - tails) * sqrt(b / (2.0 * PI * a * n));
     }
-    // a B(a, b) = Γ(a + 1) Γ(b) / Γ(a + b).
     exp(a * log_x + b * log_y - lgamma(a + 1.0) - log_gamma_ratio(b, a))
 }
 
@@ -59,28 +77,38 @@ fn log_gamma_ratio(b: f64, a: f64) -> f64 {
 }
 
 /// The continued fraction of I_x(a, b) · a B(a, b) / (x^a (1 - x)^b), by the modified Lentz method.
-fn continued_fraction(a: f64, b: f64, x: f64) -> f64 {
+fn continued_fraction(a: f64, b: f64, x: DoubleDouble) -> DoubleDouble {
     /// Enough for parameters up to about a million; JAX stops at 600.
     const MAX_STEPS: u32 = 20_000;
     const SMALL: f64 = 1e-300;
-    let away_from_zero = |v: f64| if v.abs() < SMALL { SMALL } else { v };
-    let (mut c, mut d, mut h) = (1.0, 0.0, 1.0);
+    let away_from_zero = |v: DoubleDouble| {
+        if v.abs().value() < SMALL {
+            DoubleDouble::from(SMALL)
+        } else {
+            v
+        }
+    };
+    let one = DoubleDouble::from(1.0);
+    let sum = DoubleDouble::sum(a, b);
+    let (a, b) = (DoubleDouble::from(a), DoubleDouble::from(b));
+    let (mut c, mut d, mut h) = (one, DoubleDouble::from(0.0), one);
     for step in 1..MAX_STEPS {
         let m = f64::from(step / 2);
+        let (whole, twice) = (DoubleDouble::from(m), a + (2.0 * m).into());
         let numerator = if step % 2 == 0 {
-            m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m))
+            whole * (b - whole) * x / ((twice - one) * twice)
         } else {
-            -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0))
+            -((a + whole) * (sum + whole) * x / (twice * (twice + one)))
         };
-        c = away_from_zero(1.0 + numerator / c);
-        d = 1.0 / away_from_zero(1.0 + numerator * d);
+        c = away_from_zero(one + numerator / c);
+        d = one / away_from_zero(one + numerator * d);
         let factor = c * d;
-        h *= factor;
-        if (factor - 1.0).abs() <= 0.5 * f64::EPSILON || factor.is_nan() {
+        h = h * factor;
+        if (factor - one).is_within(1e-19, one) || factor.is_nan() {
             break;
         }
     }
-    1.0 / h
+    one / h
 }
 
 #[cfg(test)]

@@ -1,11 +1,13 @@
 //! The regularised incomplete gamma functions and their derivatives by the order.
+//!
+//! Below [`LARGE_ORDER`] in twice the digits, because the exponents of the density are large, because expansions have many terms, and because
+//! those of the derivative cancel.
 
-use super::super::elementary::{exp, expm1, log, pow, sqrt};
+use super::super::elementary::log;
 use super::super::float::Real;
-use super::gamma::{minus_log1p, stirling_tail};
+use super::double_double::DoubleDouble;
 use super::large_gamma::{LARGE_ORDER, LargeOrder};
-use super::{digamma, lgamma};
-use std::f64::consts::PI;
+use super::lgamma;
 
 /// P(a, x) = 1/Γ(a) ∫₀ˣ t^(a-1) e^-t dt.
 ///
@@ -21,9 +23,9 @@ pub fn igamma(a: f64, x: f64) -> f64 {
     } else if a >= LARGE_ORDER {
         LargeOrder::new(a, x).lower()
     } else if x >= 1.0 && x > a {
-        1.0 - upper_fraction(a, x)
+        (one() - upper_fraction(a, x)).value()
     } else {
-        lower_series(a, x)
+        lower_series(a, x).value()
     }
 }
 
@@ -40,11 +42,11 @@ pub fn igammac(a: f64, x: f64) -> f64 {
     } else if a >= LARGE_ORDER {
         LargeOrder::new(a, x).upper()
     } else if x >= 2.0 && x >= a {
-        upper_fraction(a, x)
+        upper_fraction(a, x).value()
     } else if a < 1.0 {
         upper_of_small_order(a, x)
     } else {
-        1.0 - lower_series(a, x)
+        (one() - lower_series(a, x)).value()
     }
 }
 
@@ -60,7 +62,7 @@ pub fn igamma_grad_a<T: Real>(a: T, x: T) -> T {
         Case::Expansion { steps: 0, .. } => -0.0,
         Case::Expansion { steps, .. } => {
             let ratio = expansion(wide_a, wide_x, steps);
-            density_times_x(wide_a, wide_x) * ratio
+            (density_times_x(wide_a, wide_x) * ratio).value()
         }
     })
 }
@@ -75,7 +77,9 @@ pub fn random_gamma_grad<T: Real>(a: T, x: T) -> T {
     T::round_from(match derivative_case::<T>(wide_a, wide_x) {
         Case::Fixed(value) => value,
         Case::Large(large) => large.quantile_by_order(),
-        Case::Expansion { steps } => -expansion(wide_a, wide_x, steps) * wide_x,
+        Case::Expansion { steps } => {
+            (-expansion(wide_a, wide_x, steps) * wide_x.into()).value()
+        }
     })
 }
 
@@ -125,50 +129,61 @@ fn derivative_case<T: Real>(a: f64, x: f64) -> Case {
     }
 }
 
+fn one() -> DoubleDouble {
+    1.0.into()
+}
+
 /// ∂P/∂a divided by x^a e^-x / Γ(a).
-fn expansion(a: f64, x: f64, steps: u32) -> f64 {
+fn expansion(a: f64, x: f64, steps: u32) -> DoubleDouble {
+    let log_x = DoubleDouble::from(x).log();
     if x > 1.0 && x > a {
         let (fraction, by_a) = continued_fraction(a, x, steps, Until::DerivativeSettles);
-        -(fraction * (log(x) - digamma(a)) + by_a)
+        -(fraction * (log_x - DoubleDouble::from(a).digamma()) + by_a)
     } else {
         let (sum, by_a) = series(a, x, steps, Until::DerivativeSettles);
-        (sum * (log(x) - digamma(a + 1.0)) + by_a) / a
+        (sum * (log_x - DoubleDouble::sum(a, 1.0).digamma()) + by_a) / a.into()
     }
 }
 
 /// P(a, x) by its power series (DLMF 8.11.4).
-fn lower_series(a: f64, x: f64) -> f64 {
+fn lower_series(a: f64, x: f64) -> DoubleDouble {
     let (sum, _) = series(a, x, MAX_STEPS, Until::ValueSettles);
-    density_times_x(a, x) * sum / a
+    density_times_x_over_a(a, x) * sum
 }
 
 /// Q(a, x) by its continued fraction (DLMF 8.9.2).
-fn upper_fraction(a: f64, x: f64) -> f64 {
+fn upper_fraction(a: f64, x: f64) -> DoubleDouble {
+    let density = density_times_x(a, x);
+    // Also where the convergents would overflow.
+    if density.value() == 0.0 {
+        return density;
+    }
     let (fraction, _) = continued_fraction(a, x, MAX_STEPS, Until::ValueSettles);
-    density_times_x(a, x) * fraction
+    density * fraction
 }
 
 /// Q(a, x) for a below 1 and x below 2, where it may be small beside P: with u = x^a / Γ(a + 1) it is 1 - u - u Σ a (-x)ⁿ / ((a + n) n!), n ≥ 1
 /// (DLMF 8.7.1).
 fn upper_of_small_order(a: f64, x: f64) -> f64 {
-    let minus_one = expm1(a * log(x) - log_gamma_1p(a));
-    let (mut term, mut sum) = (1.0, 0.0);
-    for n in 1..30 {
-        let n = f64::from(n);
-        term *= -x / n;
-        sum += term * (a / (a + n));
+    let (a, x) = (DoubleDouble::from(a), DoubleDouble::from(x));
+    let minus_one = (a * x.log() - log_gamma_1p(a)).expm1();
+    let (mut term, mut sum) = (one(), DoubleDouble::from(0.0));
+    for n in 1..45 {
+        let n = DoubleDouble::from(f64::from(n));
+        term = -(term * x / n);
+        sum = sum + term * a / (a + n);
     }
-    -(minus_one + (1.0 + minus_one) * sum)
+    -(minus_one + (one() + minus_one) * sum).value()
 }
 
 /// ln Γ(1 + a) for 0 ≤ a < 1, relative to a.
-fn log_gamma_1p(a: f64) -> f64 {
-    if a > 0.1 {
-        return lgamma(1.0 + a);
+fn log_gamma_1p(a: DoubleDouble) -> DoubleDouble {
+    if a.value() > 1e-3 {
+        return (one() + a).lgamma();
     }
-    // (-1)ⁿ ζ(n) / n from n = 2 on (DLMF 5.7.3), and -γ.
-    const SERIES: [f64; 14] = [
-        -0.5772156649015329,
+    // (-1)ⁿ ζ(n) / n from n = 2 on (DLMF 5.7.3), and -γ, which may nearly cancel ln x.
+    const MINUS_GAMMA: DoubleDouble = DoubleDouble::new(-0.5772156649015329, 4.942915152430645e-18);
+    const SERIES: [f64; 7] = [
         0.8224670334241132,
         -0.40068563438653143,
         0.27058080842778454,
@@ -176,45 +191,22 @@ fn log_gamma_1p(a: f64) -> f64 {
         0.1695571769974082,
         -0.1440498967688461,
         0.12550966952474304,
-        -0.11133426586956469,
-        0.1000994575127818,
-        -0.09095401714582904,
-        0.083353840546109,
-        -0.0769325164113522,
-        0.07143294629536134,
     ];
-    a * SERIES.iter().rev().fold(0.0, |sum, c| sum * a + c)
+    let small = a.value();
+    let rest = SERIES.iter().rev().fold(0.0, |sum, c| sum * small + c);
+    a * (MINUS_GAMMA + a * rest.into())
 }
 
-/// x^a e^-x / Γ(a), without the cancellation of its logarithm's terms for larger a.
-fn density_times_x(a: f64, x: f64) -> f64 {
-    if a < 10.0 {
-        let gamma = libm::tgamma(a + 1.0);
-        if x < 700.0 {
-            return pow(x, a) * exp(-x) / gamma * a;
-        }
-        let half = exp(-0.5 * x);
-        return pow(x, a) * half * half / gamma * a;
-    }
-    // (x/a)^a e^(a-x) from powers, whose errors do not grow with the exponent; what the quotient and the difference lose is
-    // a factor next to 1.
-    let (ratio, difference) = (x / a, a - x);
-    let part = difference - a;
-    let lost = (a - (difference - part)) - (x + part);
-    let rest = (-ratio).mul_add(a, x) * (a / x) + lost - stirling_tail(a);
-    let direct = pow(ratio, a) * exp(difference);
-    let power = if direct.is_normal() {
-        direct
-    } else {
-        let half = pow(ratio, 0.5 * a) * exp(0.5 * difference);
-        half * half
-    };
-    let scale = sqrt(a / (2.0 * PI));
-    if power.is_normal() {
-        power * exp(rest) * scale
-    } else {
-        exp(-a * minus_log1p((x - a) / a) - stirling_tail(a)) * scale
-    }
+/// x^a e^-x / Γ(a).
+fn density_times_x(a: f64, x: f64) -> DoubleDouble {
+    density_times_x_over_a(a, x) * a.into()
+}
+
+/// x^a e^-x / Γ(a + 1), which is about 1 for small a and x.
+fn density_times_x_over_a(a: f64, x: f64) -> DoubleDouble {
+    let log_x = DoubleDouble::from(x).log();
+    let log_gamma = DoubleDouble::sum(a, 1.0).lgamma();
+    (log_x * a.into() - x.into() - log_gamma).exp()
 }
 
 /// What must have settled before an expansion stops.
@@ -224,22 +216,29 @@ enum Until {
     DerivativeSettles,
 }
 
+/// The change of a sum or fraction, relative to it, that no longer counts.
+const SETTLED: f64 = 1e-19;
+
 /// Σ xⁿ / ((a + 1) … (a + n)) and its derivative by a.
-fn series(a: f64, x: f64, steps: u32, until: Until) -> (f64, f64) {
-    let (mut term, mut term_by_a) = (1.0, 0.0);
-    let (mut sum, mut sum_by_a) = (1.0, 0.0);
-    let mut r = a;
+fn series(a: f64, x: f64, steps: u32, until: Until) -> (DoubleDouble, DoubleDouble) {
+    let (mut term, mut term_by_a) = (one(), DoubleDouble::from(0.0));
+    let (mut sum, mut sum_by_a) = (term, term_by_a);
+    let x = DoubleDouble::from(x);
+    let mut r = DoubleDouble::from(a);
     for _ in 0..steps {
-        r += 1.0;
-        term_by_a = term_by_a * (x / r) - term * x / (r * r);
-        sum_by_a += term_by_a;
-        term *= x / r;
-        sum += term;
-        let change: f64 = match until {
-            Until::ValueSettles => term / sum,
-            Until::DerivativeSettles => term_by_a / sum_by_a,
+        r = r + one();
+        let factor = x / r;
+        if until == Until::DerivativeSettles {
+            term_by_a = (term_by_a - term / r) * factor;
+            sum_by_a = sum_by_a + term_by_a;
+        }
+        term = term * factor;
+        sum = sum + term;
+        let (change, whole) = match until {
+            Until::ValueSettles => (term, sum),
+            Until::DerivativeSettles => (term_by_a, sum_by_a),
         };
-        if change.abs() <= f64::EPSILON || change.is_nan() {
+        if change.is_within(SETTLED, whole) || change.is_nan() {
             break;
         }
     }
@@ -248,43 +247,56 @@ fn series(a: f64, x: f64, steps: u32, until: Until) -> (f64, f64) {
 
 /// The continued fraction of Γ(a, x) / (x^a e^-x) and its derivative by a, by the recurrence of its
 /// convergents as in Cephes.
-fn continued_fraction(a: f64, x: f64, steps: u32, until: Until) -> (f64, f64) {
+fn continued_fraction(a: f64, x: f64, steps: u32, until: Until) -> (DoubleDouble, DoubleDouble) {
+    type Dual = (DoubleDouble, DoubleDouble);
+    let (zero, x) = (DoubleDouble::from(0.0), DoubleDouble::from(x));
+    let derivative = until == Until::DerivativeSettles;
     // Each convergent is p/q; the pairs are the values and their derivatives by a.
-    let mut y = 1.0 - a;
-    let mut z = x + y + 1.0;
-    let (mut p2, mut q2) = ((1.0, 0.0), (x, 0.0));
-    let (mut p1, mut q1) = ((x + 1.0, 0.0), (z * x, -x));
-    let quotient = |p: (f64, f64), q: (f64, f64)| {
-        let value: f64 = p.0 / q.0;
-        (value, (p.1 - value * q.1) / q.0)
+    let mut y = DoubleDouble::sum(1.0, -a);
+    let mut z = x + y + one();
+    let (mut p2, mut q2) = ((one(), zero), (x, zero));
+    let (mut p1, mut q1) = ((x + one(), zero), (z * x, -x));
+    let quotient = |p: Dual, q: Dual| {
+        let value = p.0 / q.0;
+        let by_a = if derivative {
+            (p.1 - value * q.1) / q.0
+        } else {
+            zero
+        };
+        (value, by_a)
     };
     let mut result = quotient(p1, q1);
     for step in 1..=steps {
-        let c = f64::from(step);
-        y += 1.0;
-        z += 2.0;
-        let advance = |one: (f64, f64), two: (f64, f64)| {
-            (
-                one.0 * z - two.0 * (y * c),
-                one.1 * z - one.0 - two.1 * (y * c) + two.0 * c,
-            )
+        let c = DoubleDouble::from(f64::from(step));
+        y = y + one();
+        z = z + 2.0.into();
+        let product = y * c;
+        let advance = |one: Dual, two: Dual| {
+            let value = one.0 * z - two.0 * product;
+            let by_a = if derivative {
+                one.1 * z - one.0 - two.1 * product + two.0 * c
+            } else {
+                zero
+            };
+            (value, by_a)
         };
         let (p, q) = (advance(p1, p2), advance(q1, q2));
         ((p2, q2), (p1, q1)) = ((p1, q1), (p, q));
-        if q.0 != 0.0 {
+        if q.0.value() != 0.0 {
             let next = quotient(p, q);
-            let change: f64 = match until {
-                Until::ValueSettles => (result.0 - next.0) / next.0,
-                Until::DerivativeSettles => next.1 - result.1,
+            let (change, whole) = match until {
+                Until::ValueSettles => (next.0 - result.0, next.0),
+                Until::DerivativeSettles => (next.1 - result.1, next.1),
             };
             result = next;
-            if change.abs() <= f64::EPSILON || change.is_nan() {
+            if change.is_within(SETTLED, whole) || change.is_nan() {
                 break;
             }
         }
-        if p.0.abs() > 1.0 / f64::EPSILON {
+        if p.0.abs().value() > 1e16 {
+            let down = 2f64.powi(-52);
             for pair in [&mut p2, &mut q2, &mut p1, &mut q1] {
-                *pair = (pair.0 * f64::EPSILON, pair.1 * f64::EPSILON);
+                *pair = (pair.0.scale(down), pair.1.scale(down));
             }
         }
     }

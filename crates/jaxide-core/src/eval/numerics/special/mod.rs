@@ -6,6 +6,7 @@
 //! name. Only what depends on the dtype's range takes a type parameter.
 
 mod bessel;
+mod double_double;
 mod gamma;
 mod incomplete_beta;
 mod incomplete_gamma;

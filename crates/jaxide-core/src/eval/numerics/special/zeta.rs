@@ -1,32 +1,47 @@
 //! The Hurwitz zeta function and the polygamma functions.
 
-use super::super::elementary::pow;
 use super::super::float::Real;
 use super::digamma;
+use super::double_double::DoubleDouble;
 
 /// ζ(x, q) = Σ (q + k)^-x over k ≥ 0.
 ///
-/// Euler–Maclaurin summation as in Cephes: ten terms, then twelve corrections. ∞ for x = 1; NaN for
+/// Euler–Maclaurin summation as in Cephes: ten terms, then twelve corrections, the terms in twice the digits. ∞ for x = 1; NaN for
 /// x < 1; for q ≤ 0, x must be whole (NaN otherwise), and a whole q is a pole: ∞ for even x, NaN
 /// for odd. NaN at infinite arguments, except that q = -∞ counts as whole.
 ///
 /// For q below -9 the corrections start at a negative number, where they do not converge; the value
 /// there is JAX's, which is far from ζ.
 pub fn zeta(x: f64, q: f64) -> f64 {
+    zeta_sum(x, q).value()
+}
+
+fn zeta_sum(x: f64, q: f64) -> DoubleDouble {
+    let fixed = |value: f64| DoubleDouble::new(value, 0.0);
     if x == 1.0 {
-        return f64::INFINITY;
+        return fixed(f64::INFINITY);
     }
     if q <= 0.0 && q.floor() == q {
         let even = x.is_finite() && x % 2.0 == 0.0;
-        return if even { f64::INFINITY } else { f64::NAN };
+        return fixed(if even { f64::INFINITY } else { f64::NAN });
     }
     if x.is_nan() || x < 1.0 || x.is_infinite() || (q <= 0.0 && x.floor() != x) {
-        return f64::NAN;
+        return fixed(f64::NAN);
     }
-    let terms: f64 = (0..10).map(|k| pow(q + f64::from(k), -x)).sum();
-    let a = q + 10.0;
-    let last = pow(a, -x);
-    if last == 0.0 && a.is_finite() {
+    if q.is_infinite() {
+        return fixed(f64::NAN);
+    }
+    let mut terms = fixed(0.0);
+    for k in 0..10 {
+        let term = power(DoubleDouble::sum(q, f64::from(k)), x);
+        if term.value().is_infinite() {
+            return term;
+        }
+        terms = terms + term;
+    }
+    let wide = DoubleDouble::sum(q, 10.0);
+    let (a, last) = (wide.value(), power(wide, x));
+    if last.value() == 0.0 {
         return terms;
     }
     // (2k)! / B₂ₖ, highest k first.
@@ -53,7 +68,20 @@ pub fn zeta(x: f64, q: f64) -> f64 {
             corrections *= (x + (n - 1.0)) * (x + n) * inverse_square;
         }
     }
-    terms + last * a / (x - 1.0) + last * (0.5 + x / a * corrections)
+    let corrections = 0.5 + x / a * corrections;
+    terms + last * (wide / DoubleDouble::sum(x, -1.0) + corrections.into())
+}
+
+/// base^-x for a whole x where the base is negative.
+fn power(base: DoubleDouble, x: f64) -> DoubleDouble {
+    // From there on the result is 0, 1 or infinite.
+    let limited = x.min(1e290);
+    let size = (-(base.abs().log() * limited.into())).exp();
+    if base.value() < 0.0 && x % 2.0 != 0.0 {
+        -size
+    } else {
+        size
+    }
 }
 
 /// ψ⁽ⁿ⁾(x), the nth derivative of ψ: `digamma` for n = 0, otherwise (-1)ⁿ⁺¹ n! ζ(n + 1, x).
@@ -72,7 +100,15 @@ pub fn polygamma<T: Real>(n: T, x: T) -> T {
     let factorial = libm::tgamma(n + 1.0);
     let in_range = T::round_from(factorial).to_f64().is_finite();
     let factorial = if in_range { factorial } else { f64::INFINITY };
-    T::round_from(sign * factorial * T::round_from(zeta(n + 1.0, x)).to_f64())
+    let zeta = zeta_sum(n + 1.0, x);
+    let rounded = T::round_from(zeta.value()).to_f64();
+    if in_range && rounded.is_normal() {
+        let product = (1..=n as u32).fold(zeta, |product, k| product * f64::from(k).into());
+        if product.value().is_finite() {
+            return T::round_from(sign * product.value());
+        }
+    }
+    T::round_from(sign * factorial * rounded)
 }
 
 #[cfg(test)]
