@@ -148,10 +148,15 @@ fn digamma_right(z: Expr<'_>) -> Expr<'_> {
     let quotient = large.select(one, n) / large.select(z, d);
     // ψ by its root r.
     let root = Pair::constant(z, 1.4616321449683622, 9.549995429965697e-17);
-    let from_root = (t - (root.high - 2.0)) - root.low;
+    let from_root = t - (root.high - 2.0);
     // What z + 1 has lost, by the derivative, which is nearly linear.
     let lost = below.select(z - (next - 1.0), z.constant(0.0)) * z.fma(-0.95, 1.6);
-    let polynomial = t.poly(t.by(DIGAMMA_F32, &DIGAMMA_AROUND_2));
+    let polynomial = if z.by(true, false) {
+        t.nested(DIGAMMA_F32)
+    } else {
+        t.poly(&DIGAMMA_AROUND_2)
+    };
+    let lost = (-polynomial).fma(root.low, lost);
     let small = from_root.fma(polynomial, lost) + quotient;
     // log z - 1/2z - 1/12z² + …
     let (m, e) = split(z);
