@@ -193,17 +193,17 @@ pub const REAL: &[Function] = &[
     Function {
         // The interpreter's library.
         double: Some(2.0),
-        ..known!(asinh, asinhf, (-10.0, 10.0), 1.0)
+        ..known!(asinh, asinhf, (-10.0, 10.0), 2.0)
     },
     Function {
         // The interpreter's library.
         double: Some(2.0),
-        ..known!(acosh, acoshf, (1.0, 10.0), 1.0)
+        ..known!(acosh, acoshf, (1.0, 10.0), 2.0)
     },
     Function {
         // The interpreter's library.
         double: Some(2.0),
-        ..known!(atanh, atanhf, (-1.0, 1.0), 1.0)
+        ..known!(atanh, atanhf, (-1.0, 1.0), 2.0)
     },
     Function {
         // The exponential's own error is above 1/2 already.

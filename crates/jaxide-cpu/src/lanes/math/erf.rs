@@ -64,7 +64,12 @@ pub fn erf_inv(b: &mut Builder, x: Value) -> Value {
 /// erf x for |x| <= 1.
 fn erf_near_zero(x: Expr<'_>) -> Expr<'_> {
     let s = x * x;
-    x.fma(s.poly(x.by(ERF_SMALL_F32, ERF_SMALL_F64)), x)
+    let p = if x.by(true, false) {
+        s.nested(ERF_SMALL_F32)
+    } else {
+        s.poly(ERF_SMALL_F64)
+    };
+    x.fma(p, x)
 }
 
 /// erfc a for a >= 1/2, as e^(-a²) P(t) / (1 + 2a) with t = (a - c) / (a + c), which maps all a to [-1, 1] (M. Shepherd and
@@ -98,12 +103,13 @@ const ERFC_LOG_F32: &[f64] = &[
 
 /// erf(x) / x - 1 in powers of x², |x| <= 1.
 const ERF_SMALL_F32: &[f64] = &[
-    0.12837912,
-    -0.37612343,
-    0.11280343,
-    -0.026716176,
-    0.0049232817,
-    -0.0005654728,
+    0.12837917,
+    -0.3761263,
+    0.11283619,
+    -0.026855174,
+    0.0051908446,
+    -0.0008031836,
+    7.9241305e-05,
 ];
 const ERF_SMALL_F64: &[f64] = &[
     0.12837916709551258,

@@ -32,7 +32,7 @@ pub fn logistic(b: &mut Builder, x: Value) -> Value {
         // e^-|x| = 2^n (1 + c) does not overflow, and z = 1 / (1 + e^-|x|) is at least 1/2.
         let a = (x.bits() | x.sign_mask()).as_float();
         let e = reduced(x.constant(x.by(-104.5, -746.0)).pick_gt(a));
-        let c = e.minus_one();
+        let c = (e.r * e.r).fma(e.finer_rest(), e.r);
         let (p, power) = (c + 1.0, x.constant(1.0).scale(e.n));
         let one = x.constant(1.0);
         let z = one / power.fma(p, 1.0);
@@ -81,7 +81,7 @@ pub fn tanh(b: &mut Builder, x: Value) -> Value {
         }
         // With m = e^2|x| - 1 this is m / (m + 2); from 20 on it is 1.
         let twice = x.constant(40.0).pick_lt(x.abs() * 2.0);
-        let m = scaled_expm1(twice, 1.0).normal();
+        let m = expm1_pair(twice).normal();
         let d = Pair::sum(m.high, x.constant(2.0)).plus(m.low);
         let result = m.over(d).value().copysign(x);
         own_value_if_tiny(x, result).value
@@ -194,6 +194,11 @@ impl<'a> Reduced<'a> {
         self.r.poly(self.r.by(EXP_F32, EXP_F64))
     }
 
+    /// The same relative to `e^r - 1`, and not to `e^r`.
+    fn finer_rest(&self) -> Expr<'a> {
+        self.r.poly(self.r.by(EXPM1_F32, EXP_F64))
+    }
+
     /// What `r` has lost.
     fn lost(&self) -> Expr<'a> {
         (-self.n).fma(ln_2_rest(self.r), self.first - self.r)
@@ -205,24 +210,33 @@ fn ln_2_rest(x: Expr<'_>) -> f64 {
 }
 
 /// `(e^x - 1) / 4`, finite wherever that is, infinite when multiplied by 4 where e^x is; -0 becomes 0.
-fn quarter_expm1(x: Expr<'_>) -> Pair<'_> {
-    scaled_expm1(x.by(x.clamp(-30.0, 89.7), x.clamp(-60.0, 710.7)), 0.25)
+fn quarter_expm1(x: Expr<'_>) -> Expr<'_> {
+    let e = reduced(x.by(x.clamp(-30.0, 89.7), x.clamp(-60.0, 710.7)));
+    let (t, start, start_rest) = power_less(&e, 0.25);
+    // t e^r - c = start + t r + t r² q, the largest part added last.
+    let tail = (t * (e.r * e.r)).fma(e.finer_rest(), start_rest);
+    t.fma(e.r, tail) + start
 }
 
-/// `(e^x - 1) c` for a power of two c, where that does not overflow; -0 becomes 0.
-fn scaled_expm1(x: Expr<'_>, c: f64) -> Pair<'_> {
-    let e = reduced(x);
-    let t = x.constant(c).scale(e.n);
-    // t e^r - c, the largest parts added exactly; t r is exact.
+/// `c 2^n` for a power of two c, that less c, and what this difference has lost.
+fn power_less<'a>(e: &Reduced<'a>, c: f64) -> (Expr<'a>, Expr<'a>, Expr<'a>) {
+    let t = e.n.constant(c).scale(e.n);
     let start = t - c;
-    let start_rest = (t - start) - c;
+    (t, start, (t - start) - c)
+}
+
+/// `e^x - 1` where that does not overflow; -0 becomes 0.
+fn expm1_pair(x: Expr<'_>) -> Pair<'_> {
+    let e = reduced(x);
+    let (t, start, start_rest) = power_less(&e, 1.0);
+    // The largest parts added exactly; t r is exact.
     let tail = (e.r * e.r).fma(e.rest(), e.lost());
     let sum = Pair::ordered_sum(start, t * e.r);
     Pair::new(sum.high, t.fma(tail, sum.low + start_rest))
 }
 
 fn expm1_of(x: Expr<'_>) -> Expr<'_> {
-    own_value_if_tiny(x, quarter_expm1(x).value() * 4.0)
+    own_value_if_tiny(x, quarter_expm1(x) * 4.0)
 }
 
 /// `x` itself where x² is nothing beside it: the formula loses the last bits of subnormals and the sign of zero there.
@@ -249,6 +263,16 @@ const EXP_F64: &[f64] = &[
     2.7554757431662826e-06,
     2.7587065864859213e-07,
     2.6361273221490935e-08,
+];
+
+/// The same, relative to e^r - 1.
+const EXPM1_F32: &[f64] = &[
+    0.5,
+    0.16666669,
+    0.041666582,
+    0.008332319,
+    0.0013918134,
+    0.00020829364,
 ];
 
 /// (2^r - 1) / r, |r| <= 1/2, relative to 2^r.

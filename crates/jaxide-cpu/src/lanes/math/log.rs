@@ -41,16 +41,19 @@ pub fn asinh(b: &mut Builder, x: Value) -> Value {
         // log v, v = a + sqrt(a² + 1) and 1 / v = sqrt(a² + 1) - a. Where 1 no longer counts beside a², log a + log 2.
         let (large, one) = (a.gt(a.by(1e9, 1e17)), a.constant(1.0));
         let limited = large.select(one, a);
-        let square = Pair::product(limited, limited);
-        let root = Pair::sum(square.high, one).plus(square.low).sqrt();
+        let root = if a.by(true, false) {
+            Pair::exact(limited.fma(limited, 1.0).sqrt())
+        } else {
+            let square = Pair::product(limited, limited);
+            Pair::sum(square.high, one).plus(square.low).sqrt()
+        };
         let v = Pair::ordered_sum(root.high, limited).plus(root.low);
         let rest = large.select(0.0, v.low * (root.high - limited));
         let (m, e) = split_normal(large.select(a, v.high));
-        let far = log_pair(m - 1.0, large.select(e + 1.0, e))
-            .plus(rest)
-            .value();
+        let far = log_sum(m - 1.0, rest, large.select(e + 1.0, e));
         let far = a.lt(f64::INFINITY).select(far, a);
-        a.lt(0.5).select(near, far).copysign(x).value
+        let result = a.lt(a.by(0.7, 0.5)).select(near, far);
+        result.flip(x.sign_bits()).value
     })
 }
 
@@ -62,8 +65,12 @@ pub fn acosh(b: &mut Builder, x: Value) -> Value {
         let large = x.gt(x.by(1e9, 1e17));
         let limited = large.select(1.0, x);
         let t = limited - 1.0;
-        let square = Pair::product(t, t);
-        let root = Pair::sum(t + t, square.high).plus(square.low).sqrt();
+        let root = if x.by(true, false) {
+            Pair::exact(t.fma(t, t + t).sqrt())
+        } else {
+            let square = Pair::product(t, t);
+            Pair::sum(t + t, square.high).plus(square.low).sqrt()
+        };
         let u = Pair::ordered_sum(root.high, t).plus(root.low);
         let counts = x.lt(x.by(4096.0, 67108864.0));
         let rest = u.low * counts.select(x - root.high, x.constant(0.0));
@@ -111,7 +118,7 @@ fn log1p_plus<'a>(x: Expr<'a>, rest: Expr<'a>, more: Expr<'a>) -> Expr<'a> {
     let f = Pair::ordered_sum(scale.fma(0.25, -1.0), scaled);
     // The derivative of log(1 + f) by its first terms: what f has lost is in the last place.
     let rest = f.low.fma(-f.high, f.low) + rest;
-    let l = log_pair(f.high, exponent(field) + more).plus(rest).value();
+    let l = log_sum(f.high, rest, exponent(field) + more);
     let l = at_the_ends(x, -1.0, l);
     x.eq(0.0).select(x, l)
 }
@@ -161,6 +168,14 @@ fn exponent(field: Expr<'_>) -> Expr<'_> {
     (positive | two_to_52).as_float() - (4503599627370496.0 + 2048.0)
 }
 
+/// `log(1 + f) + rest + e ln 2`, for integral `e`, 1 + f in the range of [`split`] and a `rest` in the last place.
+fn log_sum<'a>(f: Expr<'a>, rest: Expr<'a>, e: Expr<'a>) -> Expr<'a> {
+    if f.by(true, false) {
+        return e.fma(0.69314718, (f * f).fma(f.nested(LOG_F32), rest) + f);
+    }
+    log_pair(f, e).plus(rest).value()
+}
+
 /// `log(1 + f)` plus `e ln 2`, for integral `e` and 1 + f in the range of [`split`].
 pub(super) fn log_pair<'a>(f: Expr<'a>, e: Expr<'a>) -> Pair<'a> {
     // The first part of ln 2 has so few digits that its products with exponents are exact.
@@ -208,13 +223,15 @@ const LOG_F64: &[f64] = &[
     0.14795996522672206,
 ];
 
-/// (asinh(x) / x - 1) / s, s = x² <= 1/4.
+/// (asinh(x) / x - 1) / s, s = x² <= 0.49 and 1/4.
 const ASINH_F32: &[f64] = &[
-    -0.16666643,
-    0.074986435,
-    -0.044383578,
-    0.028164957,
-    -0.013231032,
+    -0.16666667,
+    0.07499993,
+    -0.04463279,
+    0.030208144,
+    -0.021113578,
+    0.012667442,
+    -0.0043304744,
 ];
 const ASINH_F64: &[f64] = &[
     -0.1666666666666569,
