@@ -1,6 +1,6 @@
 //! The error function, its complement and its inverse.
 
-use super::exp::{RoundedExponent, exp2_minus_one, exp_pair};
+use super::exp::{RoundedExponent, exp_pair, exp2_minus_one};
 use super::expr::{Expr, unary};
 use super::log::log_of;
 use super::pair::Pair;

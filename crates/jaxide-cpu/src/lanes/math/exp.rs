@@ -76,23 +76,20 @@ pub fn cosh(b: &mut Builder, x: Value) -> Value {
 /// Hyperbolic tangent.
 pub fn tanh(b: &mut Builder, x: Value) -> Value {
     unary(b, x, |x| {
-        if x.by(true, false) {
-            return tanh_single(x).value;
-        }
-        // With m = e^2|x| - 1 this is m / (m + 2); from 20 on it is 1.
-        let twice = x.constant(40.0).pick_lt(x.abs() * 2.0);
-        let m = expm1_pair(twice).normal();
-        let d = Pair::sum(m.high, x.constant(2.0)).plus(m.low);
-        let result = m.over(d).value().copysign(x);
-        own_value_if_tiny(x, result).value
+        let a = x.abs();
+        let result = if x.by(true, false) {
+            tanh_single(a)
+        } else {
+            tanh_double(a)
+        };
+        result.flip(x.sign_bits()).value
     })
 }
 
 /// The hyperbolic tangent in single precision: a polynomial up to 1, and 1 - 1 / (e^2|x| / 2 + 1/2) from there on, where errors of the
 /// quotient count less and less.
-fn tanh_single(x: Expr<'_>) -> Expr<'_> {
-    let a = x.abs();
-    let s = x * x;
+fn tanh_single(a: Expr<'_>) -> Expr<'_> {
+    let s = a * a;
     let near = (a * s).fma(s.nested(TANH_F32), a);
     // From 9.1 on the result is 1. One digit of 2 / ln 2 is enough, because the quotient falls faster than the exponent's error grows.
     let limited = a.constant(9.1).pick_lt(a);
@@ -100,7 +97,22 @@ fn tanh_single(x: Expr<'_>) -> Expr<'_> {
     let y = RoundedExponent::new(limited.fma(factor, RoundedExponent::magic(-1)), -1);
     let c = exp2_minus_one(limited.fma(factor, -y.n));
     let far = a.constant(1.0) - a.constant(1.0) / y.power.fma(c, y.power + 0.5);
-    a.lt(1.0).select(near, far).flip(x.sign_bits())
+    a.lt(1.0).select(near, far)
+}
+
+/// The hyperbolic tangent in double precision, where such a polynomial would be long: (E - 1) / (E + 1) with E = e^2a = t (1 + c).
+fn tanh_double(a: Expr<'_>) -> Expr<'_> {
+    // From 20 on it is 1.
+    let e = reduced(a.constant(40.0).pick_lt(a + a));
+    let c = (e.r * e.r).fma(e.rest(), e.lost()) + e.r;
+    let t = a.constant(1.0).scale(e.n);
+    // Both with what their rounding loses.
+    let (less, more) = (t - 1.0, t + 1.0);
+    let (n, d) = (t.fma(c, less), t.fma(c, more));
+    let (n_lost, d_lost) = (t.fma(c, less - n), t.fma(c, more - d));
+    let q = n / d;
+    let residue = (-q).fma(d, n) + (-q).fma(d_lost, n_lost);
+    residue.fma(d.rough_reciprocal(), q)
 }
 
 /// An integer of moderate size, and 2 to it times a power of two, without limits or scaling: in single precision.
@@ -212,27 +224,12 @@ fn ln_2_rest(x: Expr<'_>) -> f64 {
 /// `(e^x - 1) / 4`, finite wherever that is, infinite when multiplied by 4 where e^x is; -0 becomes 0.
 fn quarter_expm1(x: Expr<'_>) -> Expr<'_> {
     let e = reduced(x.by(x.clamp(-30.0, 89.7), x.clamp(-60.0, 710.7)));
-    let (t, start, start_rest) = power_less(&e, 0.25);
-    // t e^r - c = start + t r + t r² q, the largest part added last.
+    let t = x.constant(0.25).scale(e.n);
+    let start = t - 0.25;
+    let start_rest = (t - start) - 0.25;
+    // t e^r - 1/4 = start + t r + t r² q, the largest part added last.
     let tail = (t * (e.r * e.r)).fma(e.finer_rest(), start_rest);
     t.fma(e.r, tail) + start
-}
-
-/// `c 2^n` for a power of two c, that less c, and what this difference has lost.
-fn power_less<'a>(e: &Reduced<'a>, c: f64) -> (Expr<'a>, Expr<'a>, Expr<'a>) {
-    let t = e.n.constant(c).scale(e.n);
-    let start = t - c;
-    (t, start, (t - start) - c)
-}
-
-/// `e^x - 1` where that does not overflow; -0 becomes 0.
-fn expm1_pair(x: Expr<'_>) -> Pair<'_> {
-    let e = reduced(x);
-    let (t, start, start_rest) = power_less(&e, 1.0);
-    // The largest parts added exactly; t r is exact.
-    let tail = (e.r * e.r).fma(e.rest(), e.lost());
-    let sum = Pair::ordered_sum(start, t * e.r);
-    Pair::new(sum.high, t.fma(tail, sum.low + start_rest))
 }
 
 fn expm1_of(x: Expr<'_>) -> Expr<'_> {

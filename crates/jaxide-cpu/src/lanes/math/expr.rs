@@ -142,6 +142,13 @@ impl<'a> Expr<'a> {
         )
     }
 
+    /// The reciprocal of a positive number within an eighth of it, by the difference of the bits, for factors of what is small itself; a finite
+    /// number for 0.
+    pub(super) fn rough_reciprocal(self) -> Expr<'a> {
+        let magic = self.int(self.by(0x7ef3_11c7, 0x7fde_6238_5024_84ba));
+        (magic.bin(BinOp::Sub, self.bits())).as_float()
+    }
+
     /// `self * 2^n`, see [`BinOp::Scale`].
     pub(super) fn scale(self, n: Expr<'a>) -> Expr<'a> {
         self.bin(BinOp::Scale, n)

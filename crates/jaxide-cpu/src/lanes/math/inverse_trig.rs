@@ -128,11 +128,8 @@ fn asin_core(a: Expr<'_>) -> (Expr<'_>, Expr<'_>, Expr<'_>) {
     let near_one = a.gt(0.5);
     let z = near_one.select(a.fma(-0.5, 0.5), a * a);
     let sqrt = z.sqrt();
-    // What the square root has lost is the residue divided by twice the root. The first digit of the reciprocal is enough: the difference of the
-    // bits is within an eighth of it.
-    let magic = sqrt.int(sqrt.by(0x7e73_11c7, 0x7fce_6238_5024_84ba));
-    let reciprocal = (magic - sqrt.bits()).as_float();
-    let lost = (-sqrt).fma(sqrt, z) * reciprocal;
+    // What the square root has lost is the residue divided by twice the root.
+    let lost = (-sqrt).fma(sqrt, z) * (sqrt.rough_reciprocal() * 0.5);
     let root = near_one.select(sqrt, a);
     let lost = near_one.select(lost, a.constant(0.0));
     let rest = (root * z).fma(z.poly(a.by(ASIN_F32, ASIN_F64)), lost);
