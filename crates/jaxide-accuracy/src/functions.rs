@@ -289,30 +289,12 @@ pub const REAL: &[Function] = &[
         wanted: 0.5,
         ..ONE
     },
-    Function {
-        double: Some(64.0),
-        ..sampled!("igamma", 2, 2.0)
-    },
-    Function {
-        double: Some(64.0),
-        ..sampled!("igammac", 2, 2.0)
-    },
-    Function {
-        double: Some(8192.0),
-        ..sampled!("igamma_grad_a", 2, 2.0)
-    },
-    Function {
-        double: Some(4.0),
-        ..sampled!("zeta", 2, 2.0)
-    },
-    Function {
-        double: Some(8.0),
-        ..sampled!("polygamma", 2, 2.0)
-    },
-    Function {
-        double: Some(4096.0),
-        ..sampled!("regularized_incomplete_beta", 3, 2.0)
-    },
+    sampled!("igamma", 2, 2.0),
+    sampled!("igammac", 2, 2.0),
+    sampled!("igamma_grad_a", 2, 2.0),
+    sampled!("zeta", 2, 2.0),
+    sampled!("polygamma", 2, 2.0),
+    sampled!("regularized_incomplete_beta", 3, 2.0),
 ];
 
 /// The functions of complex numbers. Errors count in units of the larger part of the result.

@@ -77,9 +77,7 @@ pub fn random_gamma_grad<T: Real>(a: T, x: T) -> T {
     T::round_from(match derivative_case::<T>(wide_a, wide_x) {
         Case::Fixed(value) => value,
         Case::Large(large) => large.quantile_by_order(),
-        Case::Expansion { steps } => {
-            (-expansion(wide_a, wide_x, steps) * wide_x.into()).value()
-        }
+        Case::Expansion { steps } => (-expansion(wide_a, wide_x, steps) * wide_x.into()).value(),
     })
 }
 
