@@ -2,7 +2,9 @@
 
 use std::io::Read;
 
-use jaxide_core::{Aval, DType, Error, Result, byte_size};
+#[cfg(feature = "npz")]
+use jaxide_core::Aval;
+use jaxide_core::{DType, Error, Result, byte_size};
 
 use super::super::{MOST_AXES, broken};
 
@@ -66,6 +68,7 @@ impl Header {
     }
 
     /// The type of the array.
+    #[cfg(feature = "npz")]
     pub(in super::super) fn aval(&self) -> Aval {
         Aval::new(self.dtype, &self.shape)
     }
