@@ -50,6 +50,17 @@ pub(super) fn check_arguments(what: &str, callee: &ClosedJaxpr, operands: &[Aval
     Ok(())
 }
 
+/// Refuses a parameter that counts more operands than there are.
+pub(super) fn check_count(name: &str, count: usize, operands: &[Aval]) -> Result<()> {
+    if count > operands.len() {
+        return Err(Error::parameter(format!(
+            "{name} is {count}, and there are {} operands",
+            operands.len()
+        )));
+    }
+    Ok(())
+}
+
 /// Writes a call.
 pub(super) fn bind(
     b: &Builder,

@@ -23,6 +23,7 @@ type Derivative<'a> = Box<dyn Fn(&Builder, &[Atom], &[Option<Atom>]) -> Result<J
 
 impl Primitive for CustomJvpCall {
     fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+        check_count("num_consts", self.num_consts, operands)?;
         check_call(&self.call_jaxpr, operands)
     }
 

@@ -23,6 +23,7 @@ const FORWARD_MODE: &str =
 
 impl Primitive for CustomVjpCall {
     fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+        check_count("num_consts", self.num_consts, operands)?;
         check_call(&self.call_jaxpr, operands)
     }
 
@@ -324,7 +325,8 @@ impl CustomLin {
 }
 
 impl Primitive for CustomLin {
-    fn abstract_eval(&self, _operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+        check_count("num_res", self.num_res, operands)?;
         Ok(self.out_avals.as_slice().into())
     }
 

@@ -16,6 +16,8 @@ use crate::transform::{backward_pass, bind_constants, constants_as_arguments};
 
 impl Primitive for LinearCall {
     fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+        let known = self.num_callee_consts.saturating_add(self.num_res);
+        check_count("num_callee_consts + num_res", known, operands)?;
         check_call(&self.callee, operands)
     }
 
