@@ -363,8 +363,8 @@ impl Primitive for CustomLin {
         let consts = bind_constants(b, &rule);
         let (residuals, linear) = operands.split_at(self.num_res);
         let mut args: Vec<Atom> = residuals.iter().filter_map(TransposeArg::known).collect();
-        for (cotangent, aval) in cotangents.iter().zip(self.abstract_eval(&[])?) {
-            args.push(cotangent.unwrap_or_else(|| b.zeros(&aval)));
+        for (cotangent, aval) in cotangents.iter().zip(&self.out_avals) {
+            args.push(cotangent.unwrap_or_else(|| b.zeros(aval)));
         }
         let out = b.inline(&rule.jaxpr, &consts, &args)?;
         if out.len() != linear.len() {
