@@ -218,6 +218,13 @@ impl<'p> Lower<'_, '_, '_, 'p> {
         params: &[ParamNode<'p>],
         operands: &[OperandNode<'p>],
     ) -> Option<(Prim, Atoms, Vars)> {
+        if let Some(form) = reference_form(word.text) {
+            let message = format!("`{}` is not applied by name", word.text);
+            self.report(
+                Mistake::new(word.span(), message).label(format!("it is written `{form}`")),
+            );
+            return None;
+        }
         let inputs = self.operands(scope, operands);
         let results: Vec<Aval> = node
             .outputs
@@ -236,6 +243,16 @@ impl<'p> Lower<'_, '_, '_, 'p> {
         let avals: Vec<Aval> = inputs.iter().map(|&atom| scope.jaxpr.aval(atom)).collect();
         prim.complete(&avals, &results);
         Some((prim, inputs, outputs))
+    }
+}
+
+/// The form of equations that read and write a reference, which have no other.
+fn reference_form(prim: &str) -> Option<&'static str> {
+    match prim {
+        RefGet::NAME => Some("b:f32[] <- a[0]"),
+        RefSwap::NAME => Some("a[0] <- b"),
+        RefAddUpdate::NAME => Some("a[0] += b"),
+        _ => None,
     }
 }
 
