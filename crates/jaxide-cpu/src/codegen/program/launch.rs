@@ -30,6 +30,8 @@ pub(crate) struct Launch {
     lanes: usize,
     /// Whether the lanes of a call are reduced, so that they cannot be cut.
     reduces: bool,
+    /// Whether one call does all rows and lanes, for each combination of outer indices.
+    at_once: bool,
     split: Split,
     pieces: usize,
     /// Whether it takes more stack than helpers have.
@@ -98,6 +100,7 @@ impl Launch {
         } else {
             pieces_for(work).min(most.max(1))
         };
+        let short = schedule.rows.unwrap_or(1).saturating_mul(schedule.lanes) <= CALL;
         Launch {
             entry: Some(body.entry()),
             outer: schedule.outer.clone(),
@@ -107,6 +110,7 @@ impl Launch {
             part_count: schedule.part_count(),
             lanes: schedule.lanes,
             reduces,
+            at_once: schedule.parts.is_none() && schedule.chunk.is_none() && short,
             split,
             pieces,
             alone,
@@ -125,6 +129,7 @@ impl Launch {
             part_count: 1,
             lanes: kernel.schedule.lanes,
             reduces: false,
+            at_once: true,
             split: Split::Lanes,
             pieces: 1,
             alone: false,
@@ -190,10 +195,35 @@ impl Launch {
             outer[axis] = (rest % self.outer[axis]) as i64;
             rest /= self.outer[axis];
         }
-        for _ in part.outer {
-            if context.is_stopped() {
+        let next = |outer: &mut [i64; MOST_OUTER]| {
+            for axis in (0..axes).rev() {
+                outer[axis] += 1;
+                if outer[axis] < self.outer[axis] as i64 {
+                    break;
+                }
+                outer[axis] = 0;
+            }
+        };
+        if self.at_once {
+            if part.lanes.is_empty() {
                 return;
             }
+            if self.rows.is_some() {
+                outer[axes] = part.rows.start as i64;
+                outer[axes + 1] = part.rows.len() as i64;
+            }
+            let lanes = [part.lanes.start as i64, part.lanes.end as i64];
+            for _ in part.outer {
+                if context.is_stopped() {
+                    return;
+                }
+                // SAFETY: the caller's promise.
+                unsafe { entry(pointers, context.stop(), outer.as_ptr(), lanes[0], lanes[1]) };
+                next(&mut outer);
+            }
+            return;
+        }
+        for _ in part.outer {
             // SAFETY: the caller's promise.
             unsafe {
                 match self.parts {
@@ -217,13 +247,10 @@ impl Launch {
                     }
                 }
             }
-            for axis in (0..axes).rev() {
-                outer[axis] += 1;
-                if outer[axis] < self.outer[axis] as i64 {
-                    break;
-                }
-                outer[axis] = 0;
+            if context.is_stopped() {
+                return;
             }
+            next(&mut outer);
         }
     }
 
@@ -264,8 +291,10 @@ impl Launch {
         lanes: &Range<usize>,
     ) {
         // Rows that are not reduced can be cut anywhere, and so can lanes.
-        let rows_at_once = (CALL / lanes.len().max(1)).max(1);
-        let (axes, chunk) = (self.outer.len(), self.chunk.unwrap_or(rows_at_once));
+        let axes = self.outer.len();
+        let chunk = self
+            .chunk
+            .unwrap_or_else(|| (CALL / lanes.len().max(1)).max(1));
         let lanes_at_once = if self.reduces { usize::MAX } else { CALL };
         let mut row = rows.start;
         loop {
