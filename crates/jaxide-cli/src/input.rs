@@ -11,6 +11,9 @@ const EXPANSION: usize = 64;
 /// No text that means something is larger: it would have a million equations.
 const LARGEST: usize = 64 << 20;
 
+/// Shorter texts are not held against what memory is free: asking would take longer than reading them.
+const SHORT: usize = 64 << 10;
+
 /// The bytes of a file, or of standard input for `-`.
 pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>> {
     let read = if path == Path::new("-") {
@@ -60,11 +63,16 @@ fn of_file(path: &Path) -> Result<Vec<u8>> {
 
 /// All bytes, if they are not too many.
 fn bounded(reader: &mut impl Read) -> Result<Vec<u8>> {
-    let most = (memory::limit() / EXPANSION).min(LARGEST);
     let mut bytes = Vec::new();
-    reader
-        .take((most as u64).saturating_add(1))
-        .read_to_end(&mut bytes)?;
+    if memory::stated().is_none() {
+        reader.by_ref().take(SHORT as u64).read_to_end(&mut bytes)?;
+        if bytes.len() < SHORT {
+            return Ok(bytes);
+        }
+    }
+    let most = (memory::limit() / EXPANSION).min(LARGEST);
+    let rest = (most as u64 + 1).saturating_sub(bytes.len() as u64);
+    reader.take(rest).read_to_end(&mut bytes)?;
     if bytes.len() > most {
         return Err(Error::new(
             ErrorKind::TooLarge,

@@ -143,12 +143,16 @@ impl Executable<'_> {
     pub(crate) fn run(&self, args: &[Tensor], limit: &Cancel) -> jaxide_core::Result<Vec<Tensor>> {
         match self {
             Executable::Eval(jaxpr) => jaxide_core::eval::eval_with(jaxpr, args, limit),
-            Executable::Native(program) => program
-                .run_with(args, &limit.without_deadline())
-                .map_err(|error| match limit.check() {
+            Executable::Native(program) => {
+                let results = match limit.time_left() {
+                    None => program.run_with(args, limit),
+                    Some(_) => program.run_with(args, &limit.without_deadline()),
+                };
+                results.map_err(|error| match limit.check() {
                     Err(why) if error.kind() == ErrorKind::Cancelled => why,
                     _ => error,
-                }),
+                })
+            }
         }
     }
 }

@@ -194,6 +194,25 @@ fn texts_are_read_in_utf_8() {
 }
 
 #[test]
+fn texts_of_any_length_are_read_whole() {
+    let folder = folder("lengths");
+    for length in [65_535, 65_536, 65_537, 131_072, 1_000_001] {
+        // Blanks in front, so that what is behind them is missed if anything is.
+        let blanks = " ".repeat(length - SINE.len());
+        folder.write("long.jaxpr", format!("{blanks}{SINE}").into_bytes());
+        ends(&folder, "jaxide fmt long.jaxpr", 0, SINE, "");
+        ends(&folder, "cat long.jaxpr | jaxide fmt -", 0, SINE, "");
+        ends(
+            &folder,
+            "JAXIDE_MEMORY=64M jaxide fmt long.jaxpr",
+            0,
+            SINE,
+            "",
+        );
+    }
+}
+
+#[test]
 fn what_is_no_text_is_refused() {
     let folder = folder("no_texts");
     for command in [
