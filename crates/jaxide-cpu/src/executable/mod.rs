@@ -7,7 +7,7 @@ use crate::codegen::program::{self as code, Code, Entry};
 use crate::lower;
 use crate::lower::program::{OutputSource, Program};
 use crate::narrow;
-use crate::runtime::stack::{ASSUMED, with_stack};
+use crate::runtime::stack::{ASSUMED, on_stack, with_stack};
 use crate::runtime::{Context, PoolBuffer, ThreadPool};
 use jaxide_core::{
     Aval, Cancel, ClosedJaxpr, Error, ErrorKind, Result, Storage, Tensor, byte_size, check, memory,
@@ -93,11 +93,7 @@ pub struct Executable {
 /// When a run would take more memory than it may; when the jaxpr is illegal (what an equation reads and writes would not be what its types say), a primitive has no native form ([`ErrorKind::Unsupported`], naming it), values of constants are not known, or
 /// an array is too large to be addressed.
 pub fn compile(closed: &ClosedJaxpr, options: &CompileOptions) -> Result<Executable> {
-    let mut left = FEW_EQUATIONS;
-    if is_short(closed, &mut left) {
-        return compile_here(closed, options);
-    }
-    with_stack(COMPILER_STACK, "the compiler", || {
+    on_stack(compiler_stack(closed), "the compiler", || {
         compile_here(closed, options)
     })?
 }
@@ -114,14 +110,10 @@ pub fn compile(closed: &ClosedJaxpr, options: &CompileOptions) -> Result<Executa
 /// # Errors
 /// As [`compile`], but for the limit of memory.
 pub fn plan(closed: &ClosedJaxpr) -> Result<MemoryPlan> {
-    let plan = || {
+    on_stack(compiler_stack(closed), "the compiler", || {
         check_legal(closed)?;
         MemoryPlan::of(&lower::lower(closed, &[], false)?)
-    };
-    if is_short(closed, &mut { FEW_EQUATIONS }) {
-        return plan();
-    }
-    with_stack(COMPILER_STACK, "the compiler", plan)?
+    })?
 }
 
 /// Bytes that a run takes besides its arguments, but for what single kernels take.
@@ -163,22 +155,39 @@ fn check_legal(closed: &ClosedJaxpr) -> Result<()> {
 /// Programs of so many equations, inner ones counted, are compiled on any stack.
 const FEW_EQUATIONS: usize = 64;
 
-/// The stack for longer ones. Chains of operations and nested bodies are followed to depths that `lower` limits.
-const COMPILER_STACK: usize = 64 << 20;
+/// Programs of so many equations, whose bodies are nested so deep, are compiled on a stack of [`USUAL_STACK`].
+const MANY_EQUATIONS: usize = 1000;
+const USUAL_DEPTH: usize = 16;
 
-/// Whether there are at most `left` equations, of which it takes as many away.
-fn is_short(closed: &ClosedJaxpr, left: &mut usize) -> bool {
-    let mut is_short = true;
-    for eqn in &closed.jaxpr.eqns {
-        is_short = is_short && *left > 0;
-        *left = left.saturating_sub(1);
-        eqn.prim
-            .visit(&mut |inner| is_short = is_short && self::is_short(inner, left));
-        if !is_short {
-            break;
-        }
+/// More than such programs were seen to take: 1 MiB without optimisation, where a chain is followed as far as it ever is.
+const USUAL_STACK: usize = 3 << 19;
+
+/// The stack for others. Chains of operations and nested bodies are followed to depths that `lower` limits.
+const LARGE_STACK: usize = 64 << 20;
+
+/// The stack that compiling a program takes besides what any thread has.
+fn compiler_stack(closed: &ClosedJaxpr) -> usize {
+    let mut left = MANY_EQUATIONS;
+    let depth = depth(closed, &mut left);
+    match depth {
+        Some(_) if MANY_EQUATIONS - left <= FEW_EQUATIONS => 0,
+        Some(depth) if depth <= USUAL_DEPTH => USUAL_STACK,
+        _ => LARGE_STACK,
     }
-    is_short
+}
+
+/// How deep bodies are nested, if there are at most `left` equations, of which it takes as many away.
+fn depth(closed: &ClosedJaxpr, left: &mut usize) -> Option<usize> {
+    let mut deepest = Some(0);
+    for eqn in &closed.jaxpr.eqns {
+        *left = left.checked_sub(1)?;
+        eqn.prim.visit(&mut |inner| {
+            let inner = deepest.and_then(|_| depth(inner, left));
+            deepest = deepest.zip(inner).map(|(a, b)| a.max(b + 1));
+        });
+        deepest?;
+    }
+    deepest
 }
 
 fn compile_here(closed: &ClosedJaxpr, options: &CompileOptions) -> Result<Executable> {
@@ -290,6 +299,9 @@ impl Call {
     }
 }
 
+/// Where arguments are. It is filled in place: what is collected is moved as a whole.
+type Pointers = SmallVec<[*const u8; 128]>;
+
 /// A result that is being written.
 enum Pending {
     Small(Small),
@@ -342,8 +354,8 @@ impl Executable {
         if !self.program.overwritten.is_empty() {
             return self.run_owned_until(cancel, args.to_vec());
         }
-        let inputs: SmallVec<[*const u8; 128]> =
-            args.iter().map(|arg| arg.bytes().as_ptr()).collect();
+        let mut inputs = Pointers::new();
+        inputs.extend(args.iter().map(|arg| arg.bytes().as_ptr()));
         // SAFETY: the arguments have the program's types, and the program writes to none.
         unsafe { self.run_checked(cancel, args, &inputs) }
     }
@@ -395,8 +407,8 @@ impl Executable {
                 *arg = Tensor::from_storage(arg.shape(), arg.dtype(), Pooled(buffer))?;
             }
         }
-        let mut inputs: SmallVec<[*const u8; 128]> =
-            args.iter().map(|arg| arg.bytes().as_ptr()).collect();
+        let mut inputs = Pointers::new();
+        inputs.extend(args.iter().map(|arg| arg.bytes().as_ptr()));
         for &k in &self.program.overwritten {
             if let Some(bytes) = args[k as usize].bytes_mut() {
                 inputs[k as usize] = bytes.as_mut_ptr();
@@ -466,19 +478,17 @@ impl Executable {
                 | OutputSource::Same(_) => Pending::None,
             });
         }
-        let outputs: SmallVec<[*mut u8; 16]> = pending
-            .iter_mut()
-            .map(|result| match result {
-                Pending::Small(small) => small.bytes.as_mut_ptr(),
-                Pending::Pooled(buffer) => buffer.as_mut_ptr(),
-                Pending::None => std::ptr::null_mut(),
-            })
-            .collect();
+        let mut outputs: SmallVec<[*mut u8; 16]> = SmallVec::new();
+        outputs.extend(pending.iter_mut().map(|result| match result {
+            Pending::Small(small) => small.bytes.as_mut_ptr(),
+            Pending::Pooled(buffer) => buffer.as_mut_ptr(),
+            Pending::None => std::ptr::null_mut(),
+        }));
         // SAFETY: the caller promises the arguments; results and constants have the sizes that the program states, and each result has
         // memory of its own.
         unsafe { self.enter(cancel, inputs, &outputs, &self.constants())? };
         let mut results: Vec<Tensor> = Vec::with_capacity(pending.len());
-        for (output, result) in program.outputs.iter().zip(pending) {
+        for (output, result) in program.outputs.iter().zip(pending.drain(..)) {
             let tensor = match (output.source, result) {
                 (_, Pending::Small(small)) => {
                     Tensor::from_storage(&output.shape, output.dtype, small)?
