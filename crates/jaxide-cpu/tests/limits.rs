@@ -4,6 +4,7 @@ use jaxide_core::eval::eval;
 use jaxide_core::{ErrorKind, Tensor, parse};
 use jaxide_cpu::codegen::lanes::Isa;
 use jaxide_cpu::{CompileOptions, Executable, compile};
+use jaxide_testing::Random;
 
 fn compiled(text: &str, isa: Isa) -> jaxide_core::Result<Executable> {
     let options = CompileOptions {
@@ -124,6 +125,31 @@ fn long_chains_compile_on_a_small_stack() {
         let x = Tensor::from_vec(&[7], vec![0.5f32; 7]).unwrap();
         let got = compiled(&text, isa).unwrap().run(&[x]).unwrap();
         assert!(got[0].to_vec::<f32>().unwrap()[0].abs() < 0.5);
+    }
+}
+
+#[test]
+fn long_programs_that_read_far_back_compile() {
+    // Operands are among so many equations before: each of them alone leads far back.
+    for (far, shape) in [(2, ""), (2, "33"), (40, "33"), (4000, "33")] {
+        let mut random = Random(far as u64);
+        let mut text = format!("{{ lambda ; x0:i32[{shape}]. let\n");
+        let count = 4000;
+        for k in 0..count {
+            let op = random.pick(&["add", "sub", "mul", "xor", "max"]);
+            let mut operand = || k - random.below(far.min(k + 1));
+            let (a, b) = match far {
+                2 => (k, k.saturating_sub(1)),
+                _ => (operand(), operand()),
+            };
+            text.push_str(&format!("x{}:i32[{shape}] = {op} x{a} x{b}\n", k + 1));
+        }
+        text.push_str(&format!("in (x{count}, x{}) }}", count - 1));
+        let x = match shape {
+            "" => Tensor::scalar(12_345),
+            _ => Tensor::from_vec(&[33], (-16..17).collect::<Vec<i32>>()).unwrap(),
+        };
+        agrees(&text, &[x]);
     }
 }
 

@@ -60,13 +60,15 @@ impl Fuser<'_> {
         let node = self.graph.node(id);
         let opaque = self.is_opaque(id);
         let elementwise = matches!(node.op, Op::Map(_));
-        let depth = node
-            .args
-            .iter()
-            .map(|&arg| costs.depth(arg))
-            .max()
-            .unwrap_or(0)
-            + 1;
+        // Each operand counts for itself: all that lead far back are cut, not one of them.
+        let behind = |arg: &ValueId| {
+            if costs.is_deep(*arg) {
+                0
+            } else {
+                costs.depth(*arg)
+            }
+        };
+        let depth = node.args.iter().map(behind).max().unwrap_or(0) + 1;
         let mut level = 0;
         for value in node.args.iter().copied().chain(self.captured(id)) {
             let waits = !elementwise && forced.contains(&value);
@@ -75,9 +77,7 @@ impl Fuser<'_> {
         let long = self.is_long_fold(&node.op, node.args.first().copied());
         for &result in &node.results {
             let stored = opaque || forced.contains(&result) || self.stored.get(result).is_some();
-            costs
-                .depth
-                .insert(result, if stored { 0 } else { depth % (DEEP + 1) });
+            costs.depth.insert(result, if stored { 0 } else { depth });
             costs
                 .level
                 .insert(result, level + u32::from(opaque || long));
