@@ -92,3 +92,12 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    #![proptest_config(config(40))]
+
+    #[test]
+    fn long_programs_give_the_same_bits(program in programs(Profile::Exact, 300)) {
+        agree(&program.jaxpr, program.seed, Nearness::Bits)?;
+    }
+}

@@ -46,6 +46,7 @@ pub(crate) fn extents(body: &Body, domain: &Domain) -> Vec<Extent> {
         arms,
         trips,
         shifted: HashMap::new(),
+        unsure: Vec::new(),
         known: Vec::new(),
         extents: Vec::new(),
         same: same_values(body),
@@ -144,6 +145,8 @@ struct Walk<'a> {
     trips: Vec<Option<Trip>>,
     /// Logical shifts to the right, by operand and count.
     shifted: HashMap<(Value, i128), Value>,
+    /// Quotients, with dividend and divisor, of what may be negative where no condition says otherwise.
+    unsure: Vec<(Value, Value, i128)>,
     /// What the conditions around say.
     known: Vec<Known>,
     extents: Vec<Extent>,
@@ -210,16 +213,24 @@ impl Walk<'_> {
             if let Inst::Bin(BinOp::ShrU, _, _) = self.body.inst(value) {
                 self.shifted.insert((x, divisor), value);
             }
-            let form = self.form(x);
-            if self.range(&form).0 < 0 {
-                continue;
+            if !self.relate(value, x, divisor) {
+                self.unsure.push((value, x, divisor));
             }
-            let rest = form.plus(&Form::atom(Atom::Value(value)), -divisor);
-            self.known.push(Known {
-                range: (-rest.constant, divisor - 1 - rest.constant),
-                terms: rest.terms,
-            });
         }
+    }
+
+    /// Notes what a quotient says of its dividend, if that is not negative here.
+    fn relate(&mut self, quotient: Value, x: Value, divisor: i128) -> bool {
+        let form = self.form(x);
+        if self.range(&form).0 < 0 {
+            return false;
+        }
+        let rest = form.plus(&Form::atom(Atom::Value(quotient)), -divisor);
+        self.known.push(Known {
+            range: (-rest.constant, divisor - 1 - rest.constant),
+            terms: rest.terms,
+        });
+        true
     }
 
     /// The dividend and the divisor, a constant, of an unsigned quotient, also where it is a shift or a product.
@@ -297,14 +308,29 @@ impl Walk<'_> {
                 Stmt::For(f) => self.block(f.body),
                 Stmt::While(w) => {
                     self.block(w.head);
-                    self.under(w.cond, true, |walk| walk.block(w.body));
+                    self.branch(w.cond, true, w.body);
                 }
                 Stmt::If(i) => {
-                    self.under(i.cond, true, |walk| walk.block(i.then));
-                    self.under(i.cond, false, |walk| walk.block(i.otherwise));
+                    self.branch(i.cond, true, i.then);
+                    self.branch(i.cond, false, i.otherwise);
                 }
             }
         }
+    }
+
+    /// A block that is run where a condition holds, or does not.
+    fn branch(&mut self, cond: Value, holds: bool, block: BlockId) {
+        self.under(cond, holds, |walk| {
+            for k in 0..walk.unsure.len() {
+                let (quotient, x, divisor) = walk.unsure[k];
+                if walk.relate(quotient, x, divisor)
+                    && let Some(memo) = walk.memos.last_mut()
+                {
+                    *memo = Memo::default();
+                }
+            }
+            walk.block(block);
+        });
     }
 
     /// Does something where a condition holds, or does not.
@@ -491,6 +517,10 @@ impl Walk<'_> {
         // Which known form, by how much, and what the form is multiplied by before.
         let mut uses: Vec<(usize, i128, i128)> = Vec::new();
         for (k, known) in self.known.iter().enumerate().rev() {
+            // What is known of an atom alone is in its range.
+            if known.terms.len() == 1 {
+                continue;
+            }
             for &(atom, own) in &known.terms {
                 let Ok(at) = form.terms.binary_search_by_key(&atom, |term| term.0) else {
                     continue;
@@ -522,7 +552,11 @@ impl Walk<'_> {
             let low = if low * scale == total.0 { low } else { low + 1 };
             best = (best.0.max(low), best.1.min(high));
         }
-        best
+        // The form is its constant and a multiple of what all factors have in common.
+        let step = form.terms.iter().fold(0, |step, term| gcd(step, term.1));
+        let low = -(form.constant - best.0).div_euclid(step);
+        let high = (best.1 - form.constant).div_euclid(step);
+        (form.constant + low * step, form.constant + high * step)
     }
 
     fn atom_range(&mut self, atom: Atom) -> Range {

@@ -130,7 +130,7 @@ impl Scope {
     pub(super) fn pick(&mut self, draw: &mut Draw<'_>) -> Atom {
         match self.values.len() {
             0 => self.number(draw),
-            count => self.values[count - 1 - draw.below(count)],
+            count => self.values[count - 1 - back(draw, count)],
         }
     }
 
@@ -151,7 +151,7 @@ impl Scope {
         let of_type: Vec<Atom> = (self.values.iter().copied())
             .filter(|&atom| accepts(self.b.dtype(atom)))
             .collect();
-        let place = draw.below(of_type.len());
+        let place = back(draw, of_type.len());
         if let Some(index) = of_type.len().checked_sub(1 + place) {
             return of_type[index];
         }
@@ -258,4 +258,10 @@ impl Scope {
     pub(super) fn axis(&self, draw: &mut Draw<'_>, value: Atom) -> usize {
         draw.below(self.b.rank(value))
     }
+}
+
+/// How far back a value is picked among `count`: in long programs mostly among the last ones, so that chains become long.
+fn back(draw: &mut Draw<'_>, count: usize) -> usize {
+    let near = count > 16 && draw.below(8) > 0;
+    draw.below(if near { 5 } else { count })
 }
