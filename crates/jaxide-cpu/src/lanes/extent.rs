@@ -928,4 +928,97 @@ mod tests {
             );
         }
     }
+
+    /// What one load of doubles at `index(lane)` under conditions touches.
+    fn touched(
+        lanes: usize,
+        conditions: impl Fn(&mut Builder, Value) -> Vec<Value>,
+        index: impl Fn(&mut Builder, Value) -> Value,
+    ) -> (i128, i128) {
+        fn inside(
+            b: &mut Builder,
+            conditions: &[Value],
+            load: &dyn Fn(&mut Builder) -> Value,
+        ) -> Value {
+            let Some((&cond, rest)) = conditions.split_first() else {
+                return load(b);
+            };
+            let then = |b: &mut Builder| vec![inside(b, rest, load)];
+            b.if_lanes(cond, then, |b| vec![b.f64(0.0)])[0]
+        }
+        let mut b = Builder::new("touched");
+        let (x, y) = (b.pointer(Access::ReadOnly), b.pointer(Access::ReadWrite));
+        let lane = b.index(Ty::I32, Index::Lane);
+        let conditions = conditions(&mut b, lane);
+        let load = |b: &mut Builder| {
+            let at = index(b, lane);
+            b.load(MemTy::F64, Addr::gather(x, at, 8))
+        };
+        let v = inside(&mut b, &conditions, &load);
+        b.store(MemTy::F64, Addr::contiguous(y, MemTy::F64), v);
+        let found = extents(&b.finish().unwrap(), &domain(lanes));
+        let load = found.iter().find(|extent| !extent.store).unwrap();
+        (load.first / 8, load.end / 8)
+    }
+
+    /// x mod 4 of x = lane - 1.
+    fn remainder(b: &mut Builder, lane: Value) -> Value {
+        let (one, two, four) = (b.i32(1), b.i32(2), b.i32(4));
+        let x = b.sub(lane, one);
+        let quotient = b.shr_u(x, two);
+        let whole = b.mul(quotient, four);
+        b.sub(x, whole)
+    }
+
+    #[test]
+    fn what_is_natural_under_a_condition_has_a_remainder() {
+        let positive = |b: &mut Builder, lane: Value| {
+            let zero = b.i32(0);
+            vec![b.lt(zero, lane)]
+        };
+        assert_eq!(touched(13, positive, remainder), (0, 4));
+        // Of -1 as a quotient of unsigned integers nothing is known.
+        let found = touched(13, |_, _| Vec::new(), remainder);
+        assert!(found.0 < 0 && found.1 >= 4, "{found:?}");
+    }
+
+    #[test]
+    fn many_conditions_on_an_index_hide_nothing() {
+        let many = |b: &mut Builder, lane: Value| {
+            let zero = b.i32(0);
+            let mut conditions = vec![b.lt(zero, lane)];
+            for k in 1..10 {
+                let (number, most) = (b.i32(k), b.i32(15));
+                let moved = b.add(lane, number);
+                conditions.push(b.le(moved, most));
+            }
+            conditions
+        };
+        assert_eq!(touched(13, many, remainder), (0, 4));
+    }
+
+    #[test]
+    fn multiples_stay_multiples() {
+        // 3 lane <= 17, so that lane <= 5.
+        let thrice = |b: &mut Builder, lane: Value| {
+            let (three, most) = (b.i32(3), b.i32(17));
+            let times = b.mul(lane, three);
+            vec![b.le(times, most)]
+        };
+        assert_eq!(touched(64, thrice, |_, lane| lane), (0, 6));
+        // 8 (lane mod 4) + lane / 4 <= 20: the load is at 8 (lane mod 4), at most 16.
+        let both = |b: &mut Builder, lane: Value| {
+            let (two, three, eight, most) = (b.i32(2), b.i32(3), b.i32(8), b.i32(20));
+            let (high, low) = (b.shr_u(lane, two), b.and(lane, three));
+            let low = b.mul(low, eight);
+            let sum = b.add(low, high);
+            vec![b.le(sum, most)]
+        };
+        let at = |b: &mut Builder, lane: Value| {
+            let (three, eight) = (b.i32(3), b.i32(8));
+            let low = b.and(lane, three);
+            b.mul(low, eight)
+        };
+        assert_eq!(touched(64, both, at), (0, 17));
+    }
 }
