@@ -1,5 +1,7 @@
 //! A place in the text, and the words and blanks there.
 
+use std::collections::HashMap;
+
 use super::diagnostic::{Lines, MOST_DIAGNOSTICS, Mistake};
 use super::syntax::Word;
 
@@ -27,7 +29,12 @@ pub(super) struct Cursor<'a> {
     pub(super) repr_depth: usize,
     /// From here on no tuple is closed.
     pub(super) endless: usize,
+    /// Where no tuple of jaxprs was found, by place and depths: where the value around it was cut short, it is met again there.
+    pub(super) no_tuples: HashMap<[usize; 3], NoTuple>,
 }
+
+/// What stands in the place of a tuple of jaxprs: some text, or a mistake after which reading goes on from another place.
+pub(super) type NoTuple = Option<(Mistake, usize)>;
 
 impl<'a> Cursor<'a> {
     pub(super) fn new(text: &'a str) -> Self {
@@ -39,6 +46,7 @@ impl<'a> Cursor<'a> {
             jaxpr_depth: 0,
             repr_depth: 0,
             endless: usize::MAX,
+            no_tuples: HashMap::new(),
         }
     }
 

@@ -83,10 +83,10 @@ fn equation_end(line: &str, start: usize) -> usize {
 }
 
 /// A mistake before its line and column are known; small, as most results that can hold one hold none.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Mistake(Box<Detail>);
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Detail {
     message: String,
     label: String,

@@ -48,7 +48,7 @@ impl<'a> Cursor<'a> {
             return Ok(ValueNode::Jaxprs(Vec::new()));
         }
         let start = self.offset;
-        let programs = match self.tuple()? {
+        let programs = match self.tuple_once()? {
             Tuple::Jaxprs(jaxprs) => return Ok(ValueNode::Jaxprs(jaxprs)),
             Tuple::Other(programs) => programs,
         };
@@ -61,6 +61,33 @@ impl<'a> Cursor<'a> {
         } else {
             ValueNode::Text(programs)
         })
+    }
+
+    /// As [`Self::tuple`], without reading again what was no tuple: each of some values inside each other would be read twice as
+    /// often as the one around it.
+    fn tuple_once(&mut self) -> Parsed<Tuple<'a>> {
+        if !self.at("(") {
+            return Ok(Tuple::Other(Vec::new()));
+        }
+        let place = [self.offset, self.jaxpr_depth, self.repr_depth];
+        match self.no_tuples.get(&place) {
+            Some(None) => return Ok(Tuple::Other(Vec::new())),
+            Some(Some((mistake, offset))) => {
+                self.offset = *offset;
+                return Err(mistake.clone());
+            }
+            None => {}
+        }
+        let tuple = self.tuple();
+        let nothing = match &tuple {
+            Ok(Tuple::Other(programs)) if programs.is_empty() => Some(None),
+            Err(mistake) => Some(Some((mistake.clone(), self.offset))),
+            Ok(Tuple::Other(_) | Tuple::Jaxprs(_)) => None,
+        };
+        if let Some(nothing) = nothing {
+            self.no_tuples.insert(place, nothing);
+        }
+        tuple
     }
 
     /// The jaxprs in the tuple that may stand here. One of nothing else has no commas; one of other things too prints
@@ -242,7 +269,10 @@ impl<'a> Cursor<'a> {
 /// Whether `text` is read as one value of unknown meaning where the parameters are laid out like this, so that nothing in
 /// it looks like the next parameter.
 pub(in crate::jaxpr) fn is_one_value(text: &str, layout: Layout) -> bool {
-    let closed = format!("{text}\n]");
+    let closed = match layout {
+        Layout::Flat => format!("{text}]"),
+        Layout::Lines(_) => format!("{text}\n]"),
+    };
     Cursor::new(&closed).foreign_end(layout) == text.len()
 }
 
