@@ -70,23 +70,18 @@ impl Executable {
         let at = Shadows::of(program)?;
         let mut shadows = PoolBuffer::new(at.total).map_err(out_of_memory)?;
         shadows.bytes_mut().fill(WRITTEN);
-        for (output, &start) in program.outputs.iter().zip(&at.outputs) {
+        for (k, (output, &start)) in program.outputs.iter().zip(&at.outputs).enumerate() {
             if output.source == OutputSource::Computed {
                 let bytes = byte_size(&output.shape, output.dtype)?;
                 shadows.bytes_mut()[start..start + bytes].fill(0);
+                // SAFETY: the caller promises memory of the result's size.
+                unsafe { outputs[k].write_bytes(POISON, bytes) };
             }
         }
         let mut arena = PoolBuffer::new(2 * program.arena).map_err(out_of_memory)?;
         let (own, shadow) = arena.bytes_mut().split_at_mut(program.arena);
         own.fill(POISON);
         shadow.fill(0);
-        for (k, output) in program.outputs.iter().enumerate() {
-            if output.source == OutputSource::Computed {
-                let bytes = byte_size(&output.shape, output.dtype)?;
-                // SAFETY: the caller promises memory of the result's size.
-                unsafe { outputs[k].write_bytes(POISON, bytes) };
-            }
-        }
         let first = shadows.as_mut_ptr();
         let shadow = |starts: &[usize]| -> Vec<*mut u8> {
             starts

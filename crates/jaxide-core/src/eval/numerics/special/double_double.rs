@@ -118,14 +118,7 @@ impl DoubleDouble {
         let y = DoubleDouble::from(1.0) / z;
         let square = y * y;
         // B₂ₖ / (2k (2k - 1)) (DLMF 5.11.1).
-        let tail = BERNOULLI.iter().enumerate().rev().fold(
-            DoubleDouble::from(0.0),
-            |sum, (k, &(n, d))| {
-                let twice = 2.0 * (k as f64 + 1.0);
-                let coefficient = DoubleDouble::from(n) / (d * twice * (twice - 1.0)).into();
-                sum * square + coefficient
-            },
-        );
+        let tail = bernoulli_sum(square, |twice| twice * (twice - 1.0));
         let log_z = z.log();
         (z - 0.5.into()) * log_z - z + HALF_LN_2_PI + tail * y - product.log()
     }
@@ -138,13 +131,7 @@ impl DoubleDouble {
         let y = DoubleDouble::from(1.0) / z;
         let square = y * y;
         // B₂ₖ / 2k (DLMF 5.11.2).
-        let tail = BERNOULLI.iter().enumerate().rev().fold(
-            DoubleDouble::from(0.0),
-            |sum, (k, &(n, d))| {
-                let twice = 2.0 * (k as f64 + 1.0);
-                sum * square + DoubleDouble::from(n) / (d * twice).into()
-            },
-        );
+        let tail = bernoulli_sum(square, |twice| twice);
         z.log() - y.scale(0.5) - tail * square - sum
     }
 
@@ -161,6 +148,15 @@ impl DoubleDouble {
         }
         (z, collected)
     }
+}
+
+/// The sum of B₂ₖ / divisor(2k) y^(2k - 2) over all k from 1 on, of y squared.
+fn bernoulli_sum(square: DoubleDouble, divisor: impl Fn(f64) -> f64) -> DoubleDouble {
+    let terms = BERNOULLI.iter().enumerate().rev();
+    terms.fold(DoubleDouble::from(0.0), |sum, (k, &(n, d))| {
+        let divisor = d * divisor(2.0 * (k as f64 + 1.0));
+        sum * square + DoubleDouble::from(n) / divisor.into()
+    })
 }
 
 /// 2^n for a whole number of moderate size.
