@@ -1,6 +1,7 @@
 //! Lane bodies: every emitter against the reference evaluator, and the printed form.
 
 mod control;
+mod folding;
 mod machine;
 mod math;
 mod memory;
