@@ -72,6 +72,8 @@ fn programs() -> Vec<String> {
         long_scan("f32[]", "d:f32[] = sin c"),
         long_scan("f32[3]", "d:f32[3] = sin c"),
         long_scan("f32[3000]", "d:f32[3000] = sin c"),
+        long_scan("f32[3]", "d:f32[3] = rev[dimensions=(0,)] c"),
+        long_scan("f32[30]", "d:f32[30] = rev[dimensions=(0,)] c"),
         "{ lambda ; a:f32[]. let
             b:f32[1000000000000000] = broadcast_in_dim[broadcast_dimensions=() shape=(1000000000000000,) sharding=None] a
             e:f32[] = reduce_sum[axes=(0,) out_sharding=None] b

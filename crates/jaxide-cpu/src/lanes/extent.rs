@@ -1021,4 +1021,58 @@ mod tests {
         };
         assert_eq!(touched(64, both, at), (0, 17));
     }
+
+    /// What is said of an operation's results holds of all of them, and no less is said than is known.
+    #[test]
+    fn ranges_hold_all_results() {
+        use BinOp::*;
+        let ranges = |low: i64, high: i64| {
+            (low..=high).flat_map(move |a| (a..=high).map(move |b| (i128::from(a), i128::from(b))))
+        };
+        let operations = [
+            Add, Sub, Mul, DivS, DivU, RemS, RemU, MulHiS, MulHiU, MinS, MaxS, MinU, MaxU, And, Or,
+            Xor, Shl, ShrS, ShrU,
+        ];
+        for op in operations {
+            for (x, y) in ranges(-5, 9).flat_map(|x| ranges(-4, 6).map(move |y| (x, y))) {
+                let Some(said) = binary_range(op, x, y) else {
+                    continue;
+                };
+                let results = (x.0..=x.1).flat_map(|a| {
+                    (y.0..=y.1).map(move |b| {
+                        let bits = op.eval(Ty::I64, a as i64 as u64, b as i64 as u64);
+                        i128::from(bits as i64)
+                    })
+                });
+                let (least, most) = (results.clone().min(), results.max());
+                let got = (least.unwrap(), most.unwrap());
+                assert!(
+                    within(got, said),
+                    "{op:?} of {x:?} and {y:?}: {got:?}, not {said:?}"
+                );
+                // The remainder of a range that is no whole turn, and single bits, are said roughly.
+                if !matches!(op, RemS | RemU | And | MinU) {
+                    assert_eq!(got, said, "{op:?} of {x:?} and {y:?}");
+                }
+            }
+        }
+        for (op, x, y, said) in [
+            (RemS, (-20, 20), (7, 7), Some((-6, 6))),
+            (RemS, (2, 4), (7, 7), Some((0, 4))),
+            (RemS, (-4, -2), (7, 7), Some((-4, 0))),
+            (RemU, (2, 4), (7, 7), Some((0, 4))),
+            (RemU, (2, 20), (7, 7), Some((0, 6))),
+            (RemU, (-2, 20), (7, 7), Some((0, 6))),
+            (And, (2, 20), (3, 7), Some((0, 7))),
+            (And, (-2, 20), (3, 7), Some((0, 7))),
+            (And, (2, 5), (-3, 7), Some((0, 5))),
+            (And, (-2, 5), (-3, 7), None),
+            (MinU, (-2, 5), (3, 7), Some((0, 7))),
+            (MinU, (2, 5), (-3, 7), Some((0, 5))),
+            (MinU, (2, 5), (3, 4), Some((2, 4))),
+            (MinU, (-2, 5), (-3, 7), None),
+        ] {
+            assert_eq!(binary_range(op, x, y), said, "{op:?} of {x:?} and {y:?}");
+        }
+    }
 }

@@ -427,4 +427,20 @@ mod tests {
             assert!(counts(&pool, 2, 50).iter().all(|&c| c == 1));
         }
     }
+
+    #[test]
+    fn no_more_threads_work_than_may() {
+        let pool = ThreadPool::new(6);
+        for limit in [1, 2, 3] {
+            for _ in 0..30 {
+                let threads = Mutex::new(std::collections::HashSet::new());
+                pool.parallel_for(limit, 40, |_| {
+                    threads.lock().unwrap().insert(thread::current().id());
+                    thread::sleep(Duration::from_micros(20));
+                });
+                let count = threads.into_inner().unwrap().len();
+                assert!(count <= limit, "{count} threads, {limit} may work");
+            }
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Loops, branches and reductions.
 
 use super::machine::{Args, Region, Rng, check, samples};
+use jaxide_cpu::codegen::lanes::{Isa, compile};
 use jaxide_cpu::lanes::{Access, Addr, BinOp, Builder, Index, MemTy, Trip, Ty, Value};
 
 fn load(b: &mut Builder, ty: MemTy) -> Value {
@@ -430,5 +431,64 @@ fn reduction_over_loops() {
             1,
             76,
         );
+    }
+}
+
+/// More addresses than there are machine registers, so that some are kept in the frame, beside values that change places.
+#[test]
+fn many_addresses_beside_values_that_change_places() {
+    const LEN: usize = 21;
+    const TURNS: usize = 5;
+    for count in 1..=24 {
+        let mut b = Builder::new("addresses");
+        let (x, y, z) = (
+            load(&mut b, MemTy::F64),
+            load(&mut b, MemTy::F64),
+            load(&mut b, MemTy::F64),
+        );
+        let pointers: Vec<_> = (0..count).map(|_| b.pointer(Access::ReadOnly)).collect();
+        let step = (8 * LEN) as i64;
+        let last = b.for_loop(Trip::Const(TURNS as u64), &[x, y, z], |b, turn, c| {
+            let mut sum = c[0];
+            for &p in &pointers {
+                let addr = Addr::contiguous(p, MemTy::F64).term(turn, step);
+                let v = b.load(MemTy::F64, addr);
+                sum = b.max(sum, v);
+            }
+            vec![c[1], c[0], sum]
+        });
+        let mut rng = Rng(count as u64);
+        let sizes = [LEN; 3].into_iter().chain((0..count).map(|_| LEN * TURNS));
+        let mut regions: Vec<Region> = sizes
+            .map(|size| samples(MemTy::F64, size, &mut rng))
+            .collect();
+        for v in last {
+            store(&mut b, MemTy::F64, v);
+            regions.push(Region::zeros(MemTy::F64, LEN));
+        }
+        check(
+            &b.finish().unwrap(),
+            &regions,
+            &Args::default(),
+            0,
+            LEN as i64,
+        );
+    }
+}
+
+/// Only a loop that may be long looks in each turn whether the run is to end.
+#[test]
+fn short_loops_do_not_look_whether_the_run_is_to_end() {
+    let body = |turns: u64| {
+        let mut b = Builder::new("turns");
+        let x = load(&mut b, MemTy::F32);
+        let last = b.for_loop(Trip::Const(turns), &[x], |b, _, c| vec![b.mul(c[0], c[0])]);
+        store(&mut b, MemTy::F32, last[0]);
+        b.finish().unwrap()
+    };
+    for isa in Isa::available() {
+        let size = |turns| compile(&body(turns), isa).unwrap().code().len();
+        let (short, long) = (size(1 << 20), size(1 << 24));
+        assert!(short < long, "{}: {short} and {long} bytes", isa.name());
     }
 }

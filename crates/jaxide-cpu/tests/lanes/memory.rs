@@ -206,3 +206,18 @@ fn nontemporal_stores() {
         );
     }
 }
+
+/// Steps of one index add up, in whatever order they come; those that add up to nothing are gone.
+#[test]
+fn terms_of_an_address_add_up() {
+    let mut b = Builder::new("terms");
+    let (p, i, j) = (b.pointer(Access::ReadOnly), b.outer(), b.outer());
+    let at = Addr::uniform(p).term(j, 8).term(i, 4).term(j, 16);
+    assert_eq!(at.terms, [(i, 4), (j, 24)]);
+    let at = at.term(i, -4);
+    assert_eq!(at.terms, [(j, 24)]);
+    assert_eq!(at.term(j, -24), Addr::uniform(p));
+    let at = Addr::strided(p, 4).term(Index::Lane, 8);
+    assert_eq!(at, Addr::strided(p, 12));
+    assert_eq!(at.term(Index::Lane, -12), Addr::uniform(p));
+}

@@ -1,6 +1,7 @@
 //! Every pure operation on every type it takes.
 
 use super::machine::{Args, Region, Rng, check, samples};
+use jaxide_cpu::codegen::lanes::{Isa, compile};
 use jaxide_cpu::lanes::{Access, Addr, BinOp, Builder, MemTy, Table, TerOp, Ty, UnOp, Value};
 
 const TYPES: [Ty; 5] = [Ty::F32, Ty::F64, Ty::I32, Ty::I64, Ty::Mask];
@@ -237,4 +238,21 @@ fn lookup() {
     check_op("past_the_end", &[Ty::I32], |b, a| {
         b.lookup(Table::Bits32(&NARROW), Ty::F32, a[0])
     });
+}
+
+/// What the machine has an instruction for takes no more code than what it has two for.
+#[test]
+fn magnitudes_of_narrow_integers_are_one_instruction() {
+    for isa in Isa::available() {
+        let size = |op| {
+            let mut b = Builder::new("size");
+            let (from, to) = (b.pointer(Access::ReadOnly), b.pointer(Access::ReadWrite));
+            let x = b.load(MemTy::I32, Addr::contiguous(from, MemTy::I32));
+            let y = b.un(op, Ty::I32, x);
+            b.store(MemTy::I32, Addr::contiguous(to, MemTy::I32), y);
+            compile(&b.finish().unwrap(), isa).unwrap().code().len()
+        };
+        let (abs, neg) = (size(UnOp::Abs), size(UnOp::Neg));
+        assert!(abs <= neg, "{}: {abs} and {neg} bytes", isa.name());
+    }
 }

@@ -298,3 +298,36 @@ impl File {
         self.free.sort_unstable_by(|a, b| b.cmp(a));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codegen::x86::lir::Width;
+
+    /// What continues another value is put into the register of that, once it is free.
+    #[test]
+    fn hints_are_followed_where_the_register_is_free() {
+        let mut asm = Asm::new(false);
+        let regs: Vec<Reg> = (0..5)
+            .map(|_| asm.reg(Class::Vector(Width::V256)))
+            .collect();
+        let interval = |start, end, hint: Option<usize>| {
+            Some(Interval {
+                start,
+                end,
+                weight: 1.0,
+                hint: hint.map(|k| regs[k]),
+            })
+        };
+        let intervals = [
+            interval(0, 9, None),
+            interval(1, 3, None),
+            interval(2, 3, None),
+            // Register 2 although 1 is free; 1 because 0 is not free.
+            interval(5, 9, Some(2)),
+            interval(6, 9, Some(0)),
+        ];
+        let scan = scan(&asm, &intervals, 8, 7);
+        assert_eq!(scan.places, [0, 1, 2, 2, 1].map(Place::Machine));
+    }
+}

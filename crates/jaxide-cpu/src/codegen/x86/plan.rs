@@ -314,3 +314,50 @@ fn single_instruction(body: &Body, v: Value) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lanes::{Access, Builder, MemTy, Trip};
+
+    /// A loop that carries so many values, each of which depends on all others.
+    fn carrying(count: usize) -> Body {
+        let mut b = Builder::new("carrying");
+        let p = b.pointer(Access::ReadOnly);
+        let at = |k: usize| Addr::contiguous(p, MemTy::F32).plus(4 * k as i64);
+        let init: Vec<Value> = (0..count).map(|k| b.load(MemTy::F32, at(k))).collect();
+        let last = b.for_loop(Trip::Const(9), &init, |b, _, c| {
+            let mut sum = c[0];
+            for &v in &c[1..] {
+                sum = b.add(sum, v);
+            }
+            c.iter().map(|&v| b.mul(v, sum)).collect()
+        });
+        for v in last {
+            let out = b.pointer(Access::ReadWrite);
+            b.store(MemTy::F32, Addr::contiguous(out, MemTy::F32), v);
+        }
+        b.finish().unwrap()
+    }
+
+    /// The parts that are worked on together have room beside what else is in registers.
+    #[test]
+    fn the_parts_of_a_loop_fit_the_registers() {
+        for registers in [16u8, 32] {
+            let mut before = usize::MAX;
+            for count in 1..20 {
+                let body = carrying(count);
+                let parts = plan(&body, 8, registers).parts;
+                let room = usize::from(registers) - OTHER_REGISTERS;
+                assert!(
+                    parts == 1 || parts * count <= room,
+                    "{parts} parts of {count} values, {registers} registers"
+                );
+                assert!(parts <= before, "{count} values, {registers} registers");
+                before = parts;
+            }
+            assert_eq!(before, 1);
+            assert_eq!(plan(&carrying(1), 8, registers).parts, 4);
+        }
+    }
+}
