@@ -72,8 +72,12 @@ fn programs() -> Vec<String> {
         long_scan("f32[]", "d:f32[] = sin c"),
         long_scan("f32[3]", "d:f32[3] = sin c"),
         long_scan("f32[3000]", "d:f32[3000] = sin c"),
-        long_scan("f32[3]", "d:f32[3] = rev[dimensions=(0,)] c"),
-        long_scan("f32[30]", "d:f32[30] = rev[dimensions=(0,)] c"),
+        // Turns that are next to nothing each.
+        long_scan(
+            "f32[300]",
+            "e:f32[1] = slice[limit_indices=(1,) start_indices=(0,) strides=(1,)] c;
+             d:f32[300] = dynamic_update_slice c e 5:i32[]",
+        ),
         "{ lambda ; a:f32[]. let
             b:f32[1000000000000000] = broadcast_in_dim[broadcast_dimensions=() shape=(1000000000000000,) sharding=None] a
             e:f32[] = reduce_sum[axes=(0,) out_sharding=None] b

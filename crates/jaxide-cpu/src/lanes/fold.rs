@@ -58,7 +58,6 @@ impl Builder {
             TerOp::Select => match consts {
                 (Some(m), _, _) => Some(if m != 0 { b } else { c }),
                 _ if b == c => Some(b),
-                (_, Some(1), Some(0)) if ty == Ty::Mask => Some(a),
                 (_, Some(0), Some(1)) if ty == Ty::Mask => Some(self.not(a)),
                 (_, Some(1), _) if ty == Ty::Mask => Some(self.or(a, c)),
                 (_, _, Some(0)) if ty == Ty::Mask => Some(self.and(a, b)),
@@ -158,7 +157,8 @@ impl Builder {
 
     /// Granlund and Montgomery, "Division by invariant integers using multiplication" (1994), figure 4.1.
     fn div_u_const(&mut self, ty: Ty, n: Value, d: u64) -> Value {
-        let l = 64 - (d - 1).leading_zeros();
+        // The logarithm rounded up: d is no power of two.
+        let l = 64 - d.leading_zeros();
         let multiplier =
             ((1u128 << ty.bits()) * ((1u128 << l) - u128::from(d)) / u128::from(d) + 1) as u64;
         let m = self.constant(ty, multiplier);
@@ -181,7 +181,7 @@ impl Builder {
         let shifted = self.shift(BinOp::ShrS, sum, l - 1);
         let sign = self.shift(BinOp::ShrS, n, ty.bits() - 1);
         let q = self.sub(shifted, sign);
-        if d < 0 { self.neg(q) } else { q }
+        if d.is_negative() { self.neg(q) } else { q }
     }
 }
 

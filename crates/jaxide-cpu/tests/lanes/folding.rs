@@ -252,6 +252,12 @@ fn check_given(op: &Op, alone: &Body, given: &[Option<u64>], rng: &mut Rng) {
         }
         op.build(b, &operands)
     });
+    let result = folded.outputs()[0];
+    assert_eq!(folded.ty(result), op.result(), "{op:?} of {given:x?}");
+    if given.iter().all(Option::is_some) {
+        let inst = folded.inst(result);
+        assert!(matches!(inst, Inst::Const(_)), "{op:?} of {given:x?}");
+    }
     let free: Vec<usize> = (0..given.len()).filter(|&i| given[i].is_none()).collect();
     // All values of one free operand; of more, so many that each meets many.
     let values: Vec<Vec<u64>> = free.iter().map(|&i| inputs(types[i], rng)).collect();

@@ -53,8 +53,7 @@ impl Emitter<'_> {
         if self.graph.value(x).len() == 0 {
             return Ok(neutral);
         }
-        let unroll =
-            window.size.iter().product::<usize>() <= 16 || self.unrolls(&window.size, &[x]);
+        let unroll = self.unrolls(&window.size, &[x]);
         let values = self.fold(
             &window.size,
             unroll,
@@ -97,8 +96,7 @@ impl Emitter<'_> {
         if graph.value(operands[0]).len() == 0 {
             return Ok(init[result].clone());
         }
-        let unroll =
-            window.size.iter().product::<usize>() <= 16 || self.unrolls(&window.size, operands);
+        let unroll = self.unrolls(&window.size, operands);
         let start = init.iter().flatten().copied().collect();
         let values = self.fold(&window.size, unroll, start, &mut |emitter, inner, sum| {
             let mut elements = emitter.split_elements(inits, sum);
@@ -143,8 +141,7 @@ impl Emitter<'_> {
             return Ok(nothing);
         }
         let outside = element::neutral(&mut self.b, combine, dtype);
-        let unroll = window.size.iter().product::<usize>() <= 16
-            || self.unrolls(&window.size, &[tangent, x]);
+        let unroll = self.unrolls(&window.size, &[tangent, x]);
         let begun = self.b.mask(element::has_infinity(dtype));
         let start = vec![begun, outside[0], nothing[0]];
         let values = self.fold(&window.size, unroll, start, &mut |emitter, inner, best| {
