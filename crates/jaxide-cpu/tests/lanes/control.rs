@@ -492,3 +492,68 @@ fn short_loops_do_not_look_whether_the_run_is_to_end() {
         assert!(short < long, "{}: {short} and {long} bytes", isa.name());
     }
 }
+
+/// Accumulators of all types at once that are kept in memory, since the lanes run a loop: each beside the others.
+#[test]
+fn accumulators_of_every_type_beside_loops() {
+    let narrow = [MemTy::Bool, MemTy::F32, MemTy::I32, MemTy::Bool];
+    let wide = [
+        MemTy::Bool,
+        MemTy::F64,
+        MemTy::I32,
+        MemTy::Bool,
+        MemTy::I64,
+        MemTy::F32,
+    ];
+    for types in [&narrow[..], &wide] {
+        for (len, seed) in [(1, 1), (7, 2), (64, 3), (203, 4), (203, 5)] {
+            let mut b = Builder::new("accumulators");
+            let start = load(&mut b, MemTy::F32);
+            let (mut rng, mut regions) = (Rng(seed), Vec::new());
+            regions.push(samples(MemTy::F32, len, &mut rng));
+            let turned = b.for_loop(Trip::Const(5), &[start], |b, _, c| {
+                let half = b.f32(0.5);
+                vec![b.mul(c[0], half)]
+            });
+            store(&mut b, MemTy::F32, turned[0]);
+            regions.push(Region::zeros(MemTy::F32, len));
+            for (k, &ty) in types.iter().enumerate() {
+                let x = load(&mut b, ty);
+                // Of masks, some where all are false and some where one is true.
+                let mut values = samples(ty, len, &mut rng);
+                if ty == MemTy::Bool {
+                    values = Region::zeros(ty, len);
+                    if k == 0 {
+                        values.bytes[rng.below(len)] = 1;
+                    }
+                }
+                regions.push(values);
+                let dest = b.pointer(Access::ReadWrite);
+                regions.push(Region::zeros(ty, 1));
+                let lane = ty.lane();
+                let join = |b: &mut Builder, l: Value, r: Value| match lane {
+                    Ty::Mask => b.or(l, r),
+                    Ty::F32 | Ty::F64 => b.max(l, r),
+                    Ty::I32 | Ty::I64 => b.add(l, r),
+                };
+                let neutral = match lane {
+                    Ty::Mask => b.mask(false),
+                    Ty::F32 | Ty::F64 => b.float(lane, f64::NEG_INFINITY),
+                    Ty::I32 | Ty::I64 => b.int(lane, 0),
+                };
+                b.reduce(
+                    vec![(neutral, ty, Addr::uniform(dest))],
+                    |b, acc| vec![join(b, acc[0], x)],
+                    |b, l, r| vec![join(b, l[0], r[0])],
+                );
+            }
+            check(
+                &b.finish().unwrap(),
+                &regions,
+                &Args::default(),
+                0,
+                len as i64,
+            );
+        }
+    }
+}

@@ -598,3 +598,18 @@ fn batches_of_the_reference() {
     let out = run(cholesky_update::<f32>(1, 3), &[bytes(&r), bytes(&w)]);
     close(&out[0], &reference::cholesky_update(&r, 3, &w), 10.0);
 }
+
+/// As many rotations wait as the rows can be moved for, and no more.
+#[test]
+fn rotations_wait_until_they_are_worth_moving_the_rows() {
+    for rows in [1, 2, 7] {
+        let mut sweeps = rotations::Sweeps::<f64>::new();
+        sweeps.begin(0, true);
+        let mut waiting = 0;
+        while !sweeps.is_full(rows) && waiting < 1000 {
+            sweeps.push(1.0, 0.0);
+            waiting += 1;
+        }
+        assert_eq!(waiting, 32 * rows);
+    }
+}
