@@ -98,3 +98,31 @@ fn single_elements_of_captured_arrays() {
         agrees(&text, vec![numbers(&[3, 4], 5)], &[numbers(&[5], 6)]);
     }
 }
+
+/// A map over devices is a map over the axis: here there is one device, which does all.
+#[test]
+fn maps_over_devices() {
+    for (size, out) in [(1, 0), (2, 0), (3, 1)] {
+        let shape = if out == 0 {
+            format!("{size},4")
+        } else {
+            format!("4,{size}")
+        };
+        let text = format!(
+            "{{ lambda ; a:f32[{size},4] b:f32[4]. let
+                c:f32[{shape}] = xla_pmap[
+                  axis_name=i
+                  axis_size={size}
+                  call_jaxpr={{ lambda ; a:f32[4] b:f32[4]. let
+                    d:f32[4] = mul a b
+                    c:f32[4] = psum[axes=('i',) axis_index_groups=None] d
+                  in (c,) }}
+                  in_axes=(0, None)
+                  name=f
+                  out_axes=({out},)
+                ] a b
+              in (c,) }}"
+        );
+        agrees(&text, vec![], &[numbers(&[size, 4], 7), numbers(&[4], 8)]);
+    }
+}
