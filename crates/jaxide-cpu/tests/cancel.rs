@@ -72,11 +72,14 @@ fn programs() -> Vec<String> {
         long_scan("f32[]", "d:f32[] = sin c"),
         long_scan("f32[3]", "d:f32[3] = sin c"),
         long_scan("f32[3000]", "d:f32[3000] = sin c"),
-        // Turns that are next to nothing each.
+        // Turns of scalar code alone.
         long_scan(
-            "f32[300]",
-            "e:f32[1] = slice[limit_indices=(1,) start_indices=(0,) strides=(1,)] c;
-             d:f32[300] = dynamic_update_slice c e 5:i32[]",
+            "i8[40]",
+            "e:i8[1] = slice[limit_indices=(1,) start_indices=(0,) strides=(1,)] c;
+             f:i8[] = reshape[dimensions=None new_sizes=() sharding=None] e;
+             i:i32[] = convert_element_type[new_dtype=int32 weak_type=False] f;
+             g:i8[1] = dynamic_slice[slice_sizes=(1,)] c i;
+             d:i8[40] = dynamic_update_slice c g 5:i32[]",
         ),
         "{ lambda ; a:f32[]. let
             b:f32[1000000000000000] = broadcast_in_dim[broadcast_dimensions=() shape=(1000000000000000,) sharding=None] a

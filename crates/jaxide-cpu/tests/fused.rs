@@ -37,7 +37,7 @@ const UNARY: [&str; 48] = [
     "cbrt",
     "ceil",
     "clz",
-    "conj",
+    "conj[input_dtype=complex64]",
     "copy",
     "cos",
     "cosh",
@@ -124,7 +124,7 @@ fn made(operation: &str, operands: usize, dtype: &str, result: &str) -> Option<&
 
 #[test]
 fn elementwise_operations_are_lanes_or_calls() {
-    let mut table = String::new();
+    let (mut table, mut unknown) = (String::new(), Vec::new());
     let operations = UNARY.map(|name| (name, 1)).into_iter();
     for (operation, operands) in operations.chain(BINARY.map(|name| (name, 2))) {
         let mut ways = [("lanes", Vec::new()), ("call", Vec::new())];
@@ -137,12 +137,14 @@ fn elementwise_operations_are_lanes_or_calls() {
                 .filter(|(name, _)| Some(*name) == way)
                 .for_each(|(_, types)| types.push(dtype));
         }
-        let known = ways.iter().any(|(_, types)| !types.is_empty());
-        assert!(known, "{operation} takes no type");
+        if ways.iter().all(|(_, types)| types.is_empty()) {
+            unknown.push(operation);
+        }
         for (way, types) in ways.iter().filter(|(_, types)| !types.is_empty()) {
             writeln!(table, "{operation} {way}: {}", types.join(" ")).unwrap();
         }
     }
+    assert!(unknown.is_empty(), "no type is taken by {unknown:?}");
     let mut settings = insta::Settings::clone_current();
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     settings.set_snapshot_path(here.join("../../snapshots/lanes"));

@@ -46,7 +46,7 @@ fn scatters_at_known_places() {
         (iota(3), 3),
         (iota(8), 8),
     ] {
-        for operation in ["scatter-add", "scatter_mul", "scatter_min", "scatter_max"] {
+        for operation in ["scatter-add", "scatter-mul", "scatter-min", "scatter-max"] {
             for mode in ["CLIP", "FILL_OR_DROP"] {
                 let numbers_of = |windows: &str| {
                     format!(
