@@ -84,7 +84,7 @@ impl FreshNames {
     }
 }
 
-/// The results of equations that nothing reads afterwards, named `_`.
+/// The results of equations that nothing reads afterwards, named `_`. What stands in several jaxprs is read in another one.
 pub(super) fn unused_results(jaxpr: &Jaxpr) -> VarMap<VarName> {
     let mut used: VarMap<()> = VarMap::new();
     let mut unused = VarMap::new();
@@ -95,8 +95,11 @@ pub(super) fn unused_results(jaxpr: &Jaxpr) -> VarMap<VarName> {
     };
     read(&mut used, &jaxpr.outvars);
     for eqn in jaxpr.eqns.iter().rev() {
-        for &var in eqn.outputs.iter().filter(|&&var| !used.contains_key(var)) {
-            unused.insert(var, VarName::Unused);
+        for &var in &eqn.outputs {
+            let shared = jaxpr.var(var).and_then(|info| info.shared.key());
+            if !used.contains_key(var) && shared.is_none() {
+                unused.insert(var, VarName::Unused);
+            }
         }
         read(&mut used, &eqn.inputs);
     }
