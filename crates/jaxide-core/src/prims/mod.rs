@@ -29,7 +29,7 @@ pub use collective::{PartitionSpec, write_specs};
 pub(crate) use elementwise::index_dtype;
 pub use foreign::{Foreign, ForeignValue};
 pub(crate) use indexing::adopt_combiners;
-pub(crate) use linalg::product_dtype;
+pub(crate) use linalg::{preferred_type, product_dtype};
 pub use params::*;
 pub use rules::{BatchAxis, Batched, JvpResult, Partial, Primitive, TransposeArg, Trimmed};
 pub use table::*;

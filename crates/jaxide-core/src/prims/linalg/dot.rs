@@ -42,6 +42,15 @@ pub(crate) fn product_dtype(lhs: &Aval, rhs: &Aval) -> Result<DType> {
     }
 }
 
+/// The element type that is asked of a product.
+pub(crate) fn preferred_type(dtype: DType) -> Result<DType> {
+    if dtype.is_key() || dtype == DType::Float0 {
+        let message = format!("preferred_element_type is {dtype}, and products are numbers");
+        return Err(Error::dtype(message));
+    }
+    Ok(dtype)
+}
+
 /// The type of a product.
 pub(super) fn product_aval(
     numbers: &DotDimensionNumbers,
@@ -96,7 +105,7 @@ pub(super) fn product_aval(
     let shape: Dims = batch.chain(left).chain(right).collect();
     let dtype = match preferred {
         None => product_dtype(lhs, rhs)?,
-        Some(dtype) => dtype,
+        Some(dtype) => preferred_type(dtype)?,
     };
     crate::tensor::byte_size(&shape, dtype)?;
     Ok(Aval::new(dtype, &shape).weak(lhs.weak_type && rhs.weak_type && preferred.is_none()))

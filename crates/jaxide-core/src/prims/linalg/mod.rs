@@ -22,7 +22,7 @@ mod tridiagonal;
 pub(super) use determinant::{
     determinant_jvp, log_determinant_tangents, small_log_determinant_tangents,
 };
-pub(crate) use dot::product_dtype;
+pub(crate) use dot::{preferred_type, product_dtype};
 pub(super) use pseudo_inverse::pseudo_inverse_tangent;
 
 use smallvec::{SmallVec, smallvec};

@@ -126,7 +126,7 @@ impl ConvGeneralDilated {
             )?;
         }
         let dtype = match self.preferred_element_type {
-            Some(dtype) => dtype,
+            Some(dtype) => preferred_type(dtype)?,
             None if lhs.dtype == rhs.dtype => lhs.dtype,
             None => {
                 return Err(Error::dtype(format!(
