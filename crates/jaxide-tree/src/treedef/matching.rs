@@ -2,6 +2,8 @@
 
 use std::hash::Hasher;
 
+use rustc_hash::FxHasher;
+
 use super::TreeDef;
 use crate::{DictKey, DictOrder, Head, NodeType, Pytree, StaticValue, Visitor, node};
 
@@ -86,8 +88,10 @@ impl<'a, L> Visitor<'a, L> for Compare<'_> {
 }
 
 /// Hashes the structure of what it visits, to the hash that its treedef would have.
+///
+/// The hash is a fast one: structures come from programs, not from attackers.
 #[derive(Default)]
-pub(crate) struct HashStructure(StructureHasher);
+pub(crate) struct HashStructure(FxHasher);
 
 impl HashStructure {
     pub(crate) fn finish(&self) -> u64 {
@@ -130,7 +134,7 @@ impl<'a, L> Visitor<'a, L> for HashStructure {
 }
 
 pub(super) fn hash_treedef(def: &TreeDef) -> u64 {
-    let mut state = StructureHasher::default();
+    let mut state = FxHasher::default();
     for index in 0..def.num_nodes() {
         match def.head(index) {
             Some(head) => head.hash_with(def.at(index).arity(), &mut state),
@@ -138,53 +142,4 @@ pub(super) fn hash_treedef(def: &TreeDef) -> u64 {
         }
     }
     state.finish()
-}
-
-/// A fast hash of small integers: rotate, xor and multiply for each word, mixed at the end. Structures come
-/// from programs, not from attackers.
-#[derive(Default)]
-struct StructureHasher(u64);
-
-impl StructureHasher {
-    fn add(&mut self, word: u64) {
-        // The fractional digits of pi, an odd number without a pattern.
-        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
-    }
-}
-
-impl Hasher for StructureHasher {
-    fn finish(&self) -> u64 {
-        let mixed = (self.0 ^ (self.0 >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        mixed ^ (mixed >> 29)
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        let mut words = bytes.chunks_exact(8);
-        for word in &mut words {
-            self.add(u64::from_le_bytes(
-                word.try_into().expect("a chunk of 8 bytes"),
-            ));
-        }
-        let mut last = [0; 8];
-        let rest = words.remainder();
-        if !rest.is_empty() {
-            last[..rest.len()].copy_from_slice(rest);
-            self.add(u64::from_le_bytes(last));
-        }
-    }
-    fn write_u8(&mut self, i: u8) {
-        self.add(u64::from(i));
-    }
-    fn write_u32(&mut self, i: u32) {
-        self.add(u64::from(i));
-    }
-    fn write_u64(&mut self, i: u64) {
-        self.add(i);
-    }
-    fn write_i128(&mut self, i: i128) {
-        self.add(i as u64);
-        self.add((i >> 64) as u64);
-    }
-    fn write_usize(&mut self, i: usize) {
-        self.add(i as u64);
-    }
 }
