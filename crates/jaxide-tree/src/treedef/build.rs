@@ -93,25 +93,21 @@ impl TreeDefBuilder {
     /// The node just written is complete: so may be the ones around it.
     #[inline]
     fn child_done(&mut self) {
-        match self.open.last_mut() {
-            Some(open) if open.missing > 1 => open.missing -= 1,
-            Some(_) => self.close(),
-            None => {}
+        if let Some(open) = self.open.last_mut() {
+            open.missing -= 1;
+            if open.missing == 0 {
+                self.close();
+            }
         }
     }
 
+    /// The innermost open container has all its children.
     fn close(&mut self) {
-        let written = self.nodes.len() as u32;
-        while let Some(open) = self.open.last_mut() {
-            open.missing -= 1;
-            if open.missing > 0 {
-                return;
-            }
-            let size = &mut self.containers[open.container as usize].size;
-            size.nodes = written - open.node;
-            size.leaves = self.leaves - open.leaves_before;
-            self.open.pop();
-        }
+        let Some(open) = self.open.pop() else { return };
+        let size = &mut self.containers[open.container as usize].size;
+        size.nodes = self.nodes.len() as u32 - open.node;
+        size.leaves = self.leaves - open.leaves_before;
+        self.child_done();
     }
 
     /// The finished treedef.

@@ -280,11 +280,9 @@ impl TreeDef {
             return leaf(path);
         };
         for (i, child) in self.child_indices(index).enumerate() {
-            if self.at(child).leaves > 0 {
-                path.push(head.entry(i));
-                self.walk_leaves(child, path, leaf);
-                path.pop();
-            }
+            path.push(head.entry(i));
+            self.walk_leaves(child, path, leaf);
+            path.pop();
         }
     }
 }
