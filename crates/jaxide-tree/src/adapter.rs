@@ -63,15 +63,8 @@ impl<L: Clone> Schema<L> {
     ///
     /// If they are not as many as there were, or `T` has another structure.
     pub fn rebuild<T: Pytree<L>>(&self, flat: Vec<L>) -> Result<T, StructureError> {
-        let (expected, got) = (self.num_dynamic(), flat.len());
-        if got != expected {
-            let kind = if got < expected {
-                StructureErrorKind::TooFewLeaves { expected, got }
-            } else {
-                StructureErrorKind::TooManyLeaves { expected }
-            };
-            return Err(StructureError::new(kind, KeyPath::root()).about("the schema"));
-        }
+        StructureError::check_count(self.num_dynamic(), flat.len())
+            .map_err(|error| error.about("the schema"))?;
         let mut flat = flat.into_iter();
         let leaves = self.constants.iter().map(|constant| match constant {
             Some(constant) => constant.clone(),

@@ -1,5 +1,6 @@
 //! Errors that say where two structures differ, and how.
 
+use std::cmp::Ordering;
 use std::error::Error;
 use std::fmt::{self, Display};
 
@@ -184,25 +185,35 @@ impl StructureError {
         self
     }
 
-    /// The error with the two sides exchanged, for a comparison that was made the other way round.
-    #[must_use]
-    pub(crate) fn swapped(mut self) -> Self {
-        use std::mem::swap;
+    /// The error of a container in the place of a leaf, if this is the one of the leaf in the place of the container,
+    /// from a comparison that was made the other way round.
+    pub(crate) fn container_for_leaf(mut self) -> Option<Self> {
         match &mut self.0.kind {
             StructureErrorKind::Type {
                 expected,
                 got,
-                got_leaf,
+                got_leaf: leaf @ Some(_),
             } => {
-                swap(expected, got);
-                *got_leaf = None;
+                std::mem::swap(expected, got);
+                *leaf = None;
+                Some(self)
             }
-            StructureErrorKind::Length { expected, got, .. } => swap(expected, got),
-            StructureErrorKind::Keys { expected, got, .. } => swap(expected, got),
-            StructureErrorKind::Metadata { expected, got, .. } => swap(expected, got),
-            _ => {}
+            _ => None,
         }
-        self
+    }
+
+    /// Checks that there are as many leaves as places.
+    ///
+    /// # Errors
+    ///
+    /// If there are fewer or more.
+    pub(crate) fn check_count(expected: usize, got: usize) -> Result<(), Self> {
+        let kind = match got.cmp(&expected) {
+            Ordering::Less => StructureErrorKind::TooFewLeaves { expected, got },
+            Ordering::Equal => return Ok(()),
+            Ordering::Greater => StructureErrorKind::TooManyLeaves { expected },
+        };
+        Err(StructureError::new(kind, KeyPath::root()))
     }
 
     /// The error with a name for the leaf that stands in the place of a container: `name` is given the

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use crate::{KeyPath, Pytree, StructureError, StructureErrorKind, TreeDef};
+use crate::{Pytree, StructureError, TreeDef};
 
 /// A tree of things to fetch, in which the same thing may occur more than once.
 ///
@@ -79,15 +79,8 @@ impl<F: Clone> FetchMap<F> {
     ///
     /// If there are fewer or more results than different fetches, or `U` has another structure than the fetches.
     pub fn rebuild<U: Pytree<V>, V: Clone>(&self, results: &[V]) -> Result<U, StructureError> {
-        let (expected, got) = (self.unique.len(), results.len());
-        if got != expected {
-            let kind = if got < expected {
-                StructureErrorKind::TooFewLeaves { expected, got }
-            } else {
-                StructureErrorKind::TooManyLeaves { expected }
-            };
-            return Err(StructureError::new(kind, KeyPath::root()).about("the fetches"));
-        }
+        StructureError::check_count(self.unique.len(), results.len())
+            .map_err(|error| error.about("the fetches"))?;
         self.treedef
             .unflatten(self.index.iter().map(|&i| results[i].clone()))
     }

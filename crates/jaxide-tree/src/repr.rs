@@ -167,6 +167,7 @@ mod tests {
         check(&[Some(1), None], "[1, None]");
         check(&('"', '\'', '\\', "\""), "('\"', '\\'', '\\\\', '\"')");
         check(&[("k", Some(true))], "[('k', True)]");
+        check(&('\'', true, '\''), "('\\'', True, '\\'')");
         let opaque = |text: &'static str, expected: &str| {
             let mut out = String::new();
             super::write_debug(&mut out, text).unwrap();

@@ -176,6 +176,9 @@ proptest! {
             // 64 bits: a collision among these would be a mistake in the hash.
             prop_assert_ne!(structural(&a), structural(&b));
         }
+        // Treedefs that know their hashes, too.
+        prop_assert_eq!((a_def.structural_hash(), b_def.structural_hash()), (structural(&a), structural(&b)));
+        prop_assert_eq!(a_def == b_def, a.map(|_| ()) == b.map(|_| ()));
         let rebuilt = a_def.unflatten::<Tree<u16>, u16>(a.leaves().into_iter().copied()).unwrap();
         prop_assert_eq!(structural(&rebuilt), structural(&a));
     }
@@ -194,6 +197,11 @@ proptest! {
         let spans = prefix_def.flatten_up_to(&full_def).unwrap();
         let defs: Vec<TreeDef> = spans.iter().map(|span| full_def.at_span(*span)).collect();
         prop_assert_eq!(defs, subtrees.iter().map(|s| s.structure()).collect::<Vec<_>>());
+        let mut leaf = 0;
+        for (span, subtree) in spans.iter().zip(&subtrees) {
+            prop_assert_eq!((span.leaf, span.leaves), (leaf, subtree.leaves().len()));
+            leaf += span.leaves;
+        }
     }
 
     #[test]

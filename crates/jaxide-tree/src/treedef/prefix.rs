@@ -46,12 +46,7 @@ impl TreeDef {
         full: &TreeDef,
     ) -> Result<Vec<P>, StructureError> {
         let spans = self.flatten_up_to(full)?;
-        if leaves.len() < spans.len() {
-            return Err(self.too_few(leaves.len()));
-        }
-        if leaves.len() > spans.len() {
-            return Err(self.too_many());
-        }
+        StructureError::check_count(spans.len(), leaves.len())?;
         let mut all = Vec::with_capacity(full.num_leaves());
         for (leaf, span) in leaves.iter().zip(spans) {
             all.extend(std::iter::repeat_n(leaf, span.leaves).cloned());
@@ -89,20 +84,8 @@ impl TreeDef {
     pub fn differences(&self, other: &TreeDef) -> Vec<StructureError> {
         let mut differences = self.prefix_errors(other);
         // Where this tree ends and the other goes on, this one is a prefix. Everything else has been found.
-        let leaf_for_container = |error: &StructureError| {
-            matches!(
-                error.kind(),
-                StructureErrorKind::Type {
-                    got_leaf: Some(_),
-                    ..
-                }
-            )
-        };
-        let reversed = other
-            .prefix_errors(self)
-            .into_iter()
-            .filter(leaf_for_container);
-        differences.extend(reversed.map(StructureError::swapped));
+        let reversed = other.prefix_errors(self).into_iter();
+        differences.extend(reversed.filter_map(StructureError::container_for_leaf));
         differences
     }
 
