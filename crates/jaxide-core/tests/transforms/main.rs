@@ -7,6 +7,7 @@
 mod goldens;
 mod laws;
 mod npz;
+mod programs;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
