@@ -1,7 +1,8 @@
 //! Rules of single primitives, on the smallest programs that need them.
 
 use jaxide_core::transform::{Step, apply};
-use jaxide_core::{ClosedJaxpr, Tensor, check, eval, parse};
+use jaxide_core::prims::{Add, Name, Slice};
+use jaxide_core::{ClosedJaxpr, DType, Prim, Tensor, check, eval, parse};
 
 fn parsed(text: &str) -> ClosedJaxpr {
     parse(text).unwrap_or_else(|error| panic!("{text}\n{error}"))
@@ -17,14 +18,16 @@ fn truth_values_have_no_bits() {
         let text = format!(
             "{{ lambda ; a:{from}[4]. let b:{to}[4] = bitcast_convert_type[new_dtype={name}] a in (b,) }}"
         );
-        check(&parsed(&text)).is_ok()
+        let errors = check(&parsed(&text)).err().unwrap_or_default();
+        errors.iter().map(ToString::to_string).collect::<String>()
     };
-    assert!(cast("u8", "i8", "int8"));
-    assert!(cast("i32", "f32", "float32"));
-    assert!(cast("bool", "bool", "bool"));
-    assert!(!cast("u8", "bool", "bool"));
-    assert!(!cast("bool", "u8", "uint8"));
-    assert!(!cast("bool", "i8", "int8"));
+    assert_eq!(cast("u8", "i8", "int8"), "");
+    assert_eq!(cast("i32", "f32", "float32"), "");
+    assert_eq!(cast("bool", "bool", "bool"), "");
+    for (from, to, name) in [("u8", "bool", "bool"), ("bool", "u8", "uint8"), ("bool", "i8", "int8")] {
+        let error = cast(from, to, name);
+        assert!(error.contains("truth values have no bit pattern"), "{error}");
+    }
 }
 
 #[test]
@@ -76,4 +79,66 @@ fn loops_of_known_values_stay_known_in_a_checkpoint() {
     let operands = [Tensor::scalar(0.5f32), Tensor::scalar(4i32), Tensor::scalar(3i32)];
     let got: f32 = eval::eval(&gradient, &operands).unwrap()[0].item().unwrap();
     assert!((got - 7.0 * 0.5f32.cos()).abs() < 1e-6, "{got}");
+}
+
+#[test]
+fn lanes_are_permuted() {
+    let program = parsed(
+        "{ lambda ; a:f32[] b:f32[]. let
+            c:f32[] = ppermute[axis_name=('i',) perm=((0, 1), (1, 2), (2, 0))] a
+            d:f32[] = ppermute[axis_name=('i',) perm=((0, 1), (1, 2), (2, 0))] b
+            e:f32[] = sub c d
+          in (e,) }",
+    );
+    let lanes = Step::Vmap {
+        in_axes: vec![Some(0), None],
+        out_axes: 0,
+        axis_size: 3,
+        axis_name: Some(Name::new("i")),
+    };
+    let operands = [
+        Tensor::from_vec(&[3], vec![10.0f32, 20.0, 30.0]).unwrap(),
+        Tensor::scalar(1.0f32),
+    ];
+    let results = eval::eval(&apply(&program, &lanes).unwrap(), &operands).unwrap();
+    assert_eq!(results[0].to_vec::<f32>().unwrap(), [29.0, 9.0, 19.0]);
+}
+
+#[test]
+fn operands_that_do_not_fit_are_refused() {
+    let of = |shape: &[usize]| Tensor::zeros(shape, DType::F32).unwrap();
+    let refused = |prim: Prim, operands: &[Tensor]| eval::eval_eqn(&prim, operands).is_err();
+    for (a, b) in [(&[2][..], &[3][..]), (&[2], &[2, 2]), (&[2, 3], &[3]), (&[2, 3], &[2, 2])] {
+        assert!(refused(Add.into(), &[of(a), of(b)]), "{a:?} and {b:?}");
+    }
+    let slice = |start: &[usize], limit: &[usize], strides: Option<&[usize]>| {
+        let prim = Slice {
+            start_indices: start.iter().copied().collect(),
+            limit_indices: limit.iter().copied().collect(),
+            strides: strides.map(|strides| strides.iter().copied().collect()),
+        };
+        refused(prim.into(), &[of(&[4, 5])])
+    };
+    assert!(!slice(&[1, 2], &[3, 5], None) && !slice(&[1, 2], &[3, 5], Some(&[2, 1])));
+    assert!(slice(&[1], &[3, 5], None) && slice(&[1, 2], &[3], None));
+    assert!(slice(&[1, 2, 0], &[3, 5, 0], None) && slice(&[1, 2], &[3, 5], Some(&[1])));
+    assert!(slice(&[1, 2], &[3, 6], None) && slice(&[3, 2], &[2, 5], None));
+    assert!(slice(&[1, 2], &[3, 5], Some(&[1, 0])));
+}
+
+#[test]
+fn arrays_are_equal_by_type_shape_and_bits() {
+    let of = |shape: &[usize], x: &[f32]| Tensor::from_vec(shape, x.to_vec()).unwrap();
+    let long: Vec<f32> = (0..64).map(|x| x as f32).collect();
+    for x in [&long[..], &long[..2]] {
+        let (n, a) = (x.len(), of(&[x.len()], x));
+        assert!(a == a.clone() && a == of(&[n], x));
+        assert!(a != of(&[n, 1], x) && a != of(&[1, n], x));
+        let mut other = x.to_vec();
+        other[n - 1] = -1.0;
+        assert!(a != of(&[n], &other));
+        let bits = x.iter().map(|x| x.to_bits() as i32).collect::<Vec<i32>>();
+        assert!(a != Tensor::from_vec(&[n], bits).unwrap());
+    }
+    assert!(of(&[1], &[0.0]) != of(&[1], &[-0.0]) && of(&[1], &[f32::NAN]) == of(&[1], &[f32::NAN]));
 }
