@@ -1,15 +1,19 @@
 //! Rules of single primitives, on the smallest programs that need them.
 
-use jaxide_core::transform::{Step, apply};
 use jaxide_core::prims::{Add, Name, Slice};
+use jaxide_core::transform::{Step, apply};
 use jaxide_core::{ClosedJaxpr, DType, Prim, Tensor, check, eval, parse};
+use num_complex::Complex;
 
 fn parsed(text: &str) -> ClosedJaxpr {
     parse(text).unwrap_or_else(|error| panic!("{text}\n{error}"))
 }
 
 fn jvp(argnums: &[usize]) -> Step {
-    Step::Jvp { argnums: argnums.to_vec(), tangent_outs: vec![0] }
+    Step::Jvp {
+        argnums: argnums.to_vec(),
+        tangent_outs: vec![0],
+    }
 }
 
 #[test]
@@ -24,9 +28,16 @@ fn truth_values_have_no_bits() {
     assert_eq!(cast("u8", "i8", "int8"), "");
     assert_eq!(cast("i32", "f32", "float32"), "");
     assert_eq!(cast("bool", "bool", "bool"), "");
-    for (from, to, name) in [("u8", "bool", "bool"), ("bool", "u8", "uint8"), ("bool", "i8", "int8")] {
+    for (from, to, name) in [
+        ("u8", "bool", "bool"),
+        ("bool", "u8", "uint8"),
+        ("bool", "i8", "int8"),
+    ] {
         let error = cast(from, to, name);
-        assert!(error.contains("truth values have no bit pattern"), "{error}");
+        assert!(
+            error.contains("truth values have no bit pattern"),
+            "{error}"
+        );
     }
 }
 
@@ -51,7 +62,10 @@ fn residuals_of_linear_calls_have_no_derivative() {
         let numbers: Vec<f32> = results.iter().map(|x| x.item().unwrap()).collect();
         assert_eq!(numbers, [15.0, 21.0]);
         let error = apply(&call, &jvp(&[0])).unwrap_err().to_string();
-        assert!(error.contains("its residuals are differentiated"), "{error}");
+        assert!(
+            error.contains("its residuals are differentiated"),
+            "{error}"
+        );
     }
 }
 
@@ -76,7 +90,11 @@ fn loops_of_known_values_stay_known_in_a_checkpoint() {
     let checkpointed = apply(&program, &Step::Checkpoint).unwrap();
     let gradient = apply(&checkpointed, &Step::Grad { argnums: vec![0] }).unwrap();
     check(&gradient).unwrap();
-    let operands = [Tensor::scalar(0.5f32), Tensor::scalar(4i32), Tensor::scalar(3i32)];
+    let operands = [
+        Tensor::scalar(0.5f32),
+        Tensor::scalar(4i32),
+        Tensor::scalar(3i32),
+    ];
     let got: f32 = eval::eval(&gradient, &operands).unwrap()[0].item().unwrap();
     assert!((got - 7.0 * 0.5f32.cos()).abs() < 1e-6, "{got}");
 }
@@ -108,7 +126,12 @@ fn lanes_are_permuted() {
 fn operands_that_do_not_fit_are_refused() {
     let of = |shape: &[usize]| Tensor::zeros(shape, DType::F32).unwrap();
     let refused = |prim: Prim, operands: &[Tensor]| eval::eval_eqn(&prim, operands).is_err();
-    for (a, b) in [(&[2][..], &[3][..]), (&[2], &[2, 2]), (&[2, 3], &[3]), (&[2, 3], &[2, 2])] {
+    for (a, b) in [
+        (&[2][..], &[3][..]),
+        (&[2], &[2, 2]),
+        (&[2, 3], &[3]),
+        (&[2, 3], &[2, 2]),
+    ] {
         assert!(refused(Add.into(), &[of(a), of(b)]), "{a:?} and {b:?}");
     }
     let slice = |start: &[usize], limit: &[usize], strides: Option<&[usize]>| {
@@ -140,5 +163,140 @@ fn arrays_are_equal_by_type_shape_and_bits() {
         let bits = x.iter().map(|x| x.to_bits() as i32).collect::<Vec<i32>>();
         assert!(a != Tensor::from_vec(&[n], bits).unwrap());
     }
-    assert!(of(&[1], &[0.0]) != of(&[1], &[-0.0]) && of(&[1], &[f32::NAN]) == of(&[1], &[f32::NAN]));
+    assert!(
+        of(&[1], &[0.0]) != of(&[1], &[-0.0]) && of(&[1], &[f32::NAN]) == of(&[1], &[f32::NAN])
+    );
+}
+
+/// The results of a program in text, all of their elements as complex numbers.
+#[track_caller]
+fn results(text: &str, operands: &[Tensor]) -> Vec<Vec<(f64, f64)>> {
+    let results = eval::eval(&parsed(text), operands).unwrap();
+    let elements = |x: &Tensor| {
+        (0..x.len())
+            .map(|i| x.scalar_at(i).unwrap().as_complex())
+            .collect()
+    };
+    results.iter().map(elements).collect()
+}
+
+#[test]
+fn narrow_integers_lie_in_the_bits_of_wide_ones() {
+    let bytes = Tensor::from_vec(&[3], vec![0x21u8, 0x43, 0xf5]).unwrap();
+    let cast = |to: &str, name: &str, per: usize| {
+        let text = format!(
+            "{{ lambda ; a:u8[3]. let b:{to}[3,{per}] = bitcast_convert_type[new_dtype={name}] a in (b,) }}"
+        );
+        let parts = results(&text, &[bytes.clone()]).remove(0);
+        parts
+            .into_iter()
+            .map(|(x, _)| x as i64)
+            .collect::<Vec<i64>>()
+    };
+    assert_eq!(cast("u4", "uint4", 2), [1, 2, 3, 4, 5, 15]);
+    assert_eq!(cast("i4", "int4", 2), [1, 2, 3, 4, 5, -1]);
+    assert_eq!(cast("u2", "uint2", 4), [1, 0, 2, 0, 3, 0, 0, 1, 1, 1, 3, 3]);
+}
+
+#[test]
+fn sums_of_exponentials_in_logarithms() {
+    let x = [0.5, 3.0, -2.0, 700.0, 700.0, f64::NEG_INFINITY];
+    let text = "{ lambda ; a:f64[6]. let b:f64[6] = cumlogsumexp[axis=0 reverse=False] a in (b,) }";
+    let got = results(text, &[Tensor::from_vec(&[6], x.to_vec()).unwrap()]).remove(0);
+    let mut sum = 0.0f64;
+    for (x, (got, _)) in x.into_iter().zip(got) {
+        sum += x.exp();
+        assert!((got - sum.ln()).abs() < 1e-12, "{got} for {}", sum.ln());
+    }
+}
+
+#[test]
+fn gamma_functions_outside_their_domain() {
+    let (nan, inf) = (f64::NAN, f64::INFINITY);
+    for name in ["igamma", "igammac", "igamma_grad_a"] {
+        let text = format!("{{ lambda ; a:f64[] b:f64[]. let c:f64[] = {name} a b in (c,) }}");
+        let of = |a: f64, x: f64| results(&text, &[Tensor::scalar(a), Tensor::scalar(x)])[0][0].0;
+        for (a, x) in [
+            (-1.0, 1.0),
+            (1.0, -1.0),
+            (nan, 1.0),
+            (1.0, nan),
+            (0.0, 0.0),
+            (inf, inf),
+        ] {
+            assert!(of(a, x).is_nan(), "{name} of {a} and {x} is {}", of(a, x));
+        }
+    }
+}
+
+#[test]
+fn complex_quotients_and_angles() {
+    let binary = |name: &str, a: (f64, f64), b: (f64, f64)| {
+        let text = format!("{{ lambda ; a:c128[] b:c128[]. let c:c128[] = {name} a b in (c,) }}");
+        let scalar = |(re, im)| Tensor::scalar(Complex::new(re, im));
+        let (re, im) = results(&text, &[scalar(a), scalar(b)])[0][0];
+        Complex::new(re, im)
+    };
+    let inf = f64::INFINITY;
+    for infinite in [(inf, 0.0), (0.0, inf), (-inf, 3.0), (inf, -inf)] {
+        assert_eq!(binary("div", (1.0, 2.0), infinite), Complex::new(0.0, 0.0));
+    }
+    assert_eq!(binary("div", (inf, 0.0), (2.0, 0.0)).re, inf);
+    for (y, x) in [
+        ((0.3, 0.2), (1.0, -0.5)),
+        ((-2.0, 0.5), (0.7, 0.1)),
+        ((0.1, -0.9), (2.0, 1.5)),
+    ] {
+        let angle = binary("atan2", y, x);
+        let quotient = Complex::new(y.0, y.1) / Complex::new(x.0, x.1);
+        assert!(
+            (angle.tan() - quotient).norm() < 1e-12,
+            "{angle} for {y:?} and {x:?}"
+        );
+    }
+}
+
+#[test]
+fn windows_over_nothing() {
+    let text = "{ lambda ; a:f32[0]. let b:f32[0] = reduce_window_sum[base_dilation=(1,) padding=((0, 0),) \
+        window_dilation=(1,) window_dimensions=(1,) window_strides=(1,)] a in (b,) }";
+    check(&parsed(text)).unwrap();
+    assert_eq!(
+        results(text, &[Tensor::zeros(&[0], DType::F32).unwrap()]),
+        [vec![]]
+    );
+}
+
+#[test]
+fn foreign_parameters_tell_programs_apart() {
+    let with = |x: &str| {
+        parsed(&format!(
+            "{{ lambda ; a:f32[]. let b:f32[] = foo[x={x}] a in (b,) }}"
+        ))
+    };
+    let values = ["<a at b>", "<a at c>", "'abc'", "'abd'", "1", "2"];
+    for a in values {
+        for b in values {
+            assert_eq!(with(a) == with(b), a == b, "{a} and {b}");
+        }
+    }
+    // A quote that is not closed on its line begins no string.
+    let open = with("'abc\n      y='def'");
+    assert!(format!("{:?}", open.jaxpr.eqns[0].prim).contains("\"y\""));
+}
+
+#[test]
+fn all_elements_can_be_the_greatest() {
+    let top = |k: usize| {
+        let text = format!(
+            "{{ lambda ; a:f32[3]. let b:f32[{k}] c:i32[{k}] = top_k[axis=0 is_stable=True k={k}] a in (b, c) }}"
+        );
+        let x = Tensor::from_vec(&[3], vec![1.0f32, 3.0, 2.0]).unwrap();
+        results(&text, &[x])
+            .into_iter()
+            .map(|row| row.into_iter().map(|(x, _)| x).collect::<Vec<_>>())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(top(3), [[3.0, 2.0, 1.0], [1.0, 2.0, 0.0]]);
+    assert_eq!(top(2), [[3.0, 2.0], [1.0, 2.0]]);
 }

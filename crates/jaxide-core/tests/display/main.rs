@@ -22,7 +22,9 @@ fn arrays_are_printed_as_numpy_prints_them() {
                 let complex = pairs.map(|z| Complex::new(z[0] as f32, z[1] as f32));
                 Tensor::from_vec(&shape, complex.collect())
             }
-            "complex128" => Tensor::from_vec(&shape, pairs.map(|z| Complex::new(z[0], z[1])).collect()),
+            "complex128" => {
+                Tensor::from_vec(&shape, pairs.map(|z| Complex::new(z[0], z[1])).collect())
+            }
             _ => Tensor::from_vec(&shape, numbers),
         };
         assert_eq!(ArrayFormat::default().text(&array.unwrap()), text, "{line}");

@@ -24,16 +24,22 @@ fn rows(tensor: &Tensor) -> Rows {
 
 fn product(a: &Rows, b: &Rows) -> Rows {
     let entry = |row: &[C], j: usize| row.iter().zip(b).map(|(x, row)| x * row[j]).sum();
-    a.iter().map(|row| (0..b[0].len()).map(|j| entry(row, j)).collect()).collect()
+    a.iter()
+        .map(|row| (0..b[0].len()).map(|j| entry(row, j)).collect())
+        .collect()
 }
 
 fn adjoint(a: &Rows) -> Rows {
-    (0..a[0].len()).map(|j| a.iter().map(|row| row[j].conj()).collect()).collect()
+    (0..a[0].len())
+        .map(|j| a.iter().map(|row| row[j].conj()).collect())
+        .collect()
 }
 
 fn diagonal(values: &[C], rows: usize, columns: usize) -> Rows {
     let entry = |i: usize, j: usize| if i == j { values[i] } else { ZERO };
-    (0..rows).map(|i| (0..columns).map(|j| entry(i, j)).collect()).collect()
+    (0..rows)
+        .map(|i| (0..columns).map(|j| entry(i, j)).collect())
+        .collect()
 }
 
 fn largest(a: &Rows) -> f64 {
@@ -42,15 +48,26 @@ fn largest(a: &Rows) -> f64 {
 
 /// Whether the entries are equal, up to the rounding of entries as large as `scale`.
 fn near(a: &Rows, b: &Rows, scale: f64) -> Result<(), TestCaseError> {
-    let far = a.iter().flatten().zip(b.iter().flatten()).map(|(x, y)| (x - y).norm());
+    let far = a
+        .iter()
+        .flatten()
+        .zip(b.iter().flatten())
+        .map(|(x, y)| (x - y).norm());
     let far = far.fold(0.0, |far: f64, d| if d.is_nan() { d } else { far.max(d) });
-    prop_assert!(far <= 1e-11 * scale, "{far} apart, of {scale}: {a:?} and {b:?}");
+    prop_assert!(
+        far <= 1e-11 * scale,
+        "{far} apart, of {scale}: {a:?} and {b:?}"
+    );
     Ok(())
 }
 
 fn is_unitary(q: &Rows) -> Result<(), TestCaseError> {
     let n = q[0].len();
-    near(&product(&adjoint(q), q), &diagonal(&vec![1.0.into(); n], n, n), 1.0)
+    near(
+        &product(&adjoint(q), q),
+        &diagonal(&vec![1.0.into(); n], n, n),
+        1.0,
+    )
 }
 
 /// The traces of the first three powers, which similar matrices have in common.
@@ -79,7 +96,9 @@ fn squares() -> impl Strategy<Value = Vec<Vec<f64>>> {
             3 => f64::from(u8::from((i + 1) % n == j)) + next() * 1e-3,
             _ => next() * 10f64.powi(i as i32 - j as i32),
         };
-        (0..n).map(|i| (0..n).map(|j| entry(i, j)).collect()).collect()
+        (0..n)
+            .map(|i| (0..n).map(|j| entry(i, j)).collect())
+            .collect()
     })
 }
 
@@ -264,9 +283,12 @@ proptest! {
 #[test]
 fn fourier_transforms() {
     for n in (1..40).chain([49, 64, 67, 121, 134]) {
-        let x: Vec<C> = (0..n).map(|i| C::new((i * i % 11) as f64 - 4.0, (i * 7 % 5) as f64)).collect();
+        let x: Vec<C> = (0..n)
+            .map(|i| C::new((i * i % 11) as f64 - 4.0, (i * 7 % 5) as f64))
+            .collect();
         let sum = |x: &[C], sign: f64, k: usize| -> C {
-            let root = |j: usize| C::cis(sign * std::f64::consts::TAU * ((j * k) % n) as f64 / n as f64);
+            let root =
+                |j: usize| C::cis(sign * std::f64::consts::TAU * ((j * k) % n) as f64 / n as f64);
             x.iter().enumerate().map(|(j, x)| x * root(j)).sum()
         };
         let transform = |x: Tensor, from: &str, to: &str, kind: usize| {
@@ -280,7 +302,10 @@ fn fourier_transforms() {
             let n = want.len();
             assert_eq!(got.len(), n);
             for (got, want) in got.iter().zip(want) {
-                assert!((got - want).norm() < 1e-10 * n as f64, "{got} for {want} of {n}");
+                assert!(
+                    (got - want).norm() < 1e-10 * n as f64,
+                    "{got} for {want} of {n}"
+                );
             }
         }
         let all = |x: &[C], sign| (0..n).map(|k| sum(x, sign, k)).collect::<Vec<C>>();

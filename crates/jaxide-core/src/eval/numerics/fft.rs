@@ -218,10 +218,7 @@ fn roots_of_unity(n: usize, inverse: bool) -> Vec<Complex<f64>> {
 }
 
 fn smallest_factor(n: usize) -> usize {
-    (2..)
-        .take_while(|f| f * f <= n)
-        .find(|&f| n.is_multiple_of(f))
-        .unwrap_or(n)
+    (2..n).find(|&f| n.is_multiple_of(f)).unwrap_or(n)
 }
 
 #[cfg(test)]

@@ -125,10 +125,11 @@ fn left_vector(t: &Matrix<C128>, value: C128, k: usize) -> Vec<C128> {
     x
 }
 
-/// What two eigenvalues of a triangular matrix differ by at least, to rounding.
+/// What two eigenvalues of a triangular matrix differ by at least, to rounding of its entries. (The eigenvalues
+/// themselves may all be zero where the matrix is not.)
 fn smallest_pivot(t: &Matrix<C128>) -> f64 {
     let largest = (0..t.rows)
-        .map(|i| t[(i, i)].l1_norm())
+        .flat_map(|i| (i..t.rows).map(move |j| t[(i, j)].l1_norm()))
         .fold(f64::MIN_POSITIVE, f64::max);
     f64::EPSILON * largest
 }
