@@ -165,7 +165,8 @@ proptest! {
             &[tensor(&a)],
         );
         let values = results[0].to_vec::<f64>().unwrap();
-        prop_assert!(values.windows(2).all(|pair| pair[0] >= pair[1]) && values.iter().all(|s| *s >= 0.0));
+        let sorted = values.windows(2).all(|pair| pair[0] >= pair[1]);
+        prop_assert!(sorted && values.iter().all(|s| *s >= 0.0), "{values:?}");
         let values: Vec<C> = values.into_iter().map(C::from).collect();
         let (u, vt) = (rows(&results[1]), rows(&results[2]));
         is_unitary(&u)?;

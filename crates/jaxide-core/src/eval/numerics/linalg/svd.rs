@@ -110,7 +110,9 @@ fn orthogonalise<F: Field>(b: &mut Matrix<F>, v: &mut Matrix<F>, noise: f64) -> 
                 let scaled = |v: &[F]| v.iter().map(|z| z.scale(scale)).collect::<Vec<_>>();
                 let (alpha, beta) = ((x_norm * scale).powi(2), (y_norm * scale).powi(2));
                 let gamma = dot(&scaled(&x), &scaled(&y));
-                if gamma.abs() <= f64::EPSILON * (alpha * beta).sqrt() {
+                // The rounding of a product of that many entries; less may never be reached.
+                let rounding = b.rows as f64 * f64::EPSILON;
+                if gamma.abs() <= rounding * (alpha * beta).sqrt() {
                     continue;
                 }
                 rotated = true;
