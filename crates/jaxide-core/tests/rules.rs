@@ -187,7 +187,7 @@ fn narrow_integers_lie_in_the_bits_of_wide_ones() {
         let text = format!(
             "{{ lambda ; a:u8[3]. let b:{to}[3,{per}] = bitcast_convert_type[new_dtype={name}] a in (b,) }}"
         );
-        let parts = results(&text, &[bytes.clone()]).remove(0);
+        let parts = results(&text, std::slice::from_ref(&bytes)).remove(0);
         parts
             .into_iter()
             .map(|(x, _)| x as i64)
