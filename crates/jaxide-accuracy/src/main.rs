@@ -138,8 +138,10 @@ fn main() -> Result<(), Box<dyn Error>> {
                 }
                 // What is measured is not lost when a long run ends early.
                 if let Some(page) = &options.write {
-                    std::fs::write(&rows, results::print(&kept))?;
-                    std::fs::write(page, results::page(&kept))?;
+                    let text = results::print(&kept);
+                    std::fs::write(&rows, &text)?;
+                    // From what is kept, where errors are rounded.
+                    std::fs::write(page, results::page(&results::parse(&text)))?;
                 }
             }
         }

@@ -201,6 +201,7 @@ impl Walk<'_> {
 
     /// A number that is not negative is its quotient times the divisor and a remainder below that.
     fn quotients(&mut self) {
+        let addressed = self.addressed();
         for k in 0..self.body.values.len() {
             let value = Value::from_index(k);
             let Some((x, divisor)) = self.quotient(value) else {
@@ -213,10 +214,38 @@ impl Walk<'_> {
             if let Inst::Bin(BinOp::ShrU, _, _) = self.body.inst(value) {
                 self.shifted.insert((x, divisor), value);
             }
-            if !self.relate(value, x, divisor) {
+            if !self.relate(value, x, divisor) && addressed[k] {
                 self.unsure.push((value, x, divisor));
             }
         }
+    }
+
+    /// The values that addresses are computed from.
+    fn addressed(&self) -> Vec<bool> {
+        let body = self.body;
+        let mut behind = Vec::new();
+        for stmt in body.blocks.iter().flat_map(|block| &block.stmts) {
+            if let Stmt::Store { addr, .. } = stmt {
+                addr.operands(|index| behind.push(index));
+            }
+        }
+        for value in &body.values {
+            if let Inst::Load(_, addr) = &value.inst {
+                addr.operands(|index| behind.push(index));
+            }
+        }
+        let mut addressed = vec![false; body.values.len()];
+        while let Some(value) = behind.pop() {
+            let value = self.same[value.index()];
+            if std::mem::replace(&mut addressed[value.index()], true) {
+                continue;
+            }
+            body.inst(value).operands(|operand| behind.push(operand));
+            if let Some((_, arm)) = self.arms.get(&value) {
+                behind.extend([arm.then, arm.otherwise]);
+            }
+        }
+        addressed
     }
 
     /// Notes what a quotient says of its dividend, if that is not negative here.
