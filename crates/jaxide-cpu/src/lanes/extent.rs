@@ -546,10 +546,6 @@ impl Walk<'_> {
         // Which known form, by how much, and what the form is multiplied by before.
         let mut uses: Vec<(usize, i128, i128)> = Vec::new();
         for (k, known) in self.known.iter().enumerate().rev() {
-            // What is known of an atom alone is in its range.
-            if known.terms.len() == 1 {
-                continue;
-            }
             for &(atom, own) in &known.terms {
                 let Ok(at) = form.terms.binary_search_by_key(&atom, |term| term.0) else {
                     continue;
@@ -564,7 +560,15 @@ impl Walk<'_> {
         }
         // Those that leave least come first.
         let mut rests: Vec<(Form, Range, i128)> = Vec::new();
+        // Conditions on an atom alone, of which there may be many, do not hide the others.
+        let mut alone = 0;
         for (k, factor, scale) in uses {
+            if self.known[k].terms.len() == 1 {
+                alone += 1;
+                if alone > MOST_USES / 2 {
+                    continue;
+                }
+            }
             let known = Form {
                 terms: self.known[k].terms.clone(),
                 constant: 0,
