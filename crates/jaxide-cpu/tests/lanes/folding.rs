@@ -4,28 +4,10 @@
 //! nothing to fold. A program is right if it gives what its operations give when each is a body of its own.
 
 use super::machine::{Rng, same};
-use jaxide_cpu::lanes::{BinOp, Body, Builder, Index, Inst, MemTy, TerOp, Ty, UnOp, Value};
+use super::ops::{BINARY, TYPES, UNARY, memory_type};
+use jaxide_cpu::lanes::{BinOp, Body, Builder, Index, Inst, TerOp, Ty, UnOp, Value};
 use std::fmt::Write;
 use std::path::Path;
-
-const TYPES: [Ty; 5] = [Ty::F32, Ty::F64, Ty::I32, Ty::I64, Ty::Mask];
-
-const UNARY: [UnOp; 21] = {
-    use UnOp::*;
-    [
-        Neg, Abs, Not, Sqrt, Floor, Ceil, RoundEven, Trunc, Clz, Popcount, SToF, UToF, FToS, FToU,
-        FToF, SExt, ZExt, Low, Bitcast, RoundF16, RoundBf16,
-    ]
-};
-
-/// All but `scale`, whose operands are limited.
-const BINARY: [BinOp; 30] = {
-    use BinOp::*;
-    [
-        Add, Sub, Mul, Div, Min, Max, PickLt, PickGt, DivS, DivU, RemS, RemU, MulHiS, MulHiU, MinS,
-        MaxS, MinU, MaxU, And, Or, Xor, Shl, ShrS, ShrU, Eq, Ne, Lt, Le, LtU, LeU,
-    ]
-};
 
 /// An operation and the types of its operands.
 #[derive(Clone, Debug)]
@@ -113,17 +95,6 @@ fn body(f: impl FnOnce(&mut Builder) -> Value) -> Body {
 fn run(body: &Body, args: &[u64]) -> u64 {
     body.eval_inline(args)
         .unwrap_or_else(|e| panic!("{e}\n{body}"))[0]
-}
-
-/// The type in memory, for comparison: NaNs are equal.
-fn memory(ty: Ty) -> MemTy {
-    match ty {
-        Ty::F32 => MemTy::F32,
-        Ty::F64 => MemTy::F64,
-        Ty::I32 => MemTy::I32,
-        Ty::I64 => MemTy::I64,
-        Ty::Mask => MemTy::Bool,
-    }
 }
 
 /// A float constant in `ty`.
@@ -275,7 +246,7 @@ fn check_given(op: &Op, alone: &Body, given: &[Option<u64>], rng: &mut Rng) {
         free.iter().zip(&args).for_each(|(&i, &a)| every[i] = a);
         let (expected, actual) = (run(alone, &every), run(&folded, &args));
         assert!(
-            same(memory(op.result()), expected, actual),
+            same(memory_type(op.result()), expected, actual),
             "{op:?} of {every:x?}: {expected:#x} expected, got {actual:#x} from\n{folded}"
         );
     }
@@ -353,7 +324,7 @@ fn an_operand_twice_changes_no_bit() {
         for x in inputs(ty, &mut rng) {
             let (expected, actual) = (run(&alone, &[x, x]), run(&folded, &[x]));
             assert!(
-                same(memory(op.result()), expected, actual),
+                same(memory_type(op.result()), expected, actual),
                 "{op:?} of {x:#x} twice: {expected:#x} expected, got {actual:#x} from\n{folded}"
             );
         }
@@ -406,7 +377,7 @@ fn an_operation_on_an_operation_changes_no_bit() {
                     args[place] = run(&inner_alone, &[x]);
                     let expected = run(&alone, &args);
                     assert!(
-                        same(memory(outer.result()), expected, actual),
+                        same(memory_type(outer.result()), expected, actual),
                         "{outer:?} of {inner:?} of {x:#x}: {expected:#x} expected, got {actual:#x} from\n{folded}"
                     );
                 }

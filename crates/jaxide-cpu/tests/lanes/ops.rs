@@ -4,9 +4,27 @@ use super::machine::{Args, Region, Rng, check, samples};
 use jaxide_cpu::codegen::lanes::{Isa, compile};
 use jaxide_cpu::lanes::{Access, Addr, BinOp, Builder, MemTy, Table, TerOp, Ty, UnOp, Value};
 
-const TYPES: [Ty; 5] = [Ty::F32, Ty::F64, Ty::I32, Ty::I64, Ty::Mask];
+pub(super) const TYPES: [Ty; 5] = [Ty::F32, Ty::F64, Ty::I32, Ty::I64, Ty::Mask];
 
-fn memory_type(ty: Ty) -> MemTy {
+pub(super) const UNARY: [UnOp; 21] = {
+    use UnOp::*;
+    [
+        Neg, Abs, Not, Sqrt, Floor, Ceil, RoundEven, Trunc, Clz, Popcount, SToF, UToF, FToS, FToU,
+        FToF, SExt, ZExt, Low, Bitcast, RoundF16, RoundBf16,
+    ]
+};
+
+/// All but `scale`, whose operands are limited.
+pub(super) const BINARY: [BinOp; 30] = {
+    use BinOp::*;
+    [
+        Add, Sub, Mul, Div, Min, Max, PickLt, PickGt, DivS, DivU, RemS, RemU, MulHiS, MulHiU, MinS,
+        MaxS, MinU, MaxU, And, Or, Xor, Shl, ShrS, ShrU, Eq, Ne, Lt, Le, LtU, LeU,
+    ]
+};
+
+/// The type that values of a type have in memory.
+pub(super) fn memory_type(ty: Ty) -> MemTy {
     match ty {
         Ty::F32 => MemTy::F32,
         Ty::F64 => MemTy::F64,
@@ -62,12 +80,7 @@ fn check_op_on(
 
 #[test]
 fn unary() {
-    use UnOp::*;
-    let ops = [
-        Neg, Abs, Not, Sqrt, Floor, Ceil, RoundEven, Trunc, Clz, Popcount, SToF, UToF, FToS, FToU,
-        FToF, SExt, ZExt, Low, Bitcast, RoundF16, RoundBf16,
-    ];
-    for op in ops {
+    for op in UNARY {
         for from in TYPES {
             for to in TYPES.into_iter().filter(|&to| op.accepts(from, to)) {
                 check_op(&format!("{}_{from}_{to}", op.name()), &[from], |b, a| {
@@ -78,17 +91,9 @@ fn unary() {
     }
 }
 
-const BINARY: [BinOp; 31] = {
-    use BinOp::*;
-    [
-        Add, Sub, Mul, Div, Min, Max, PickLt, PickGt, Scale, DivS, DivU, RemS, RemU, MulHiS,
-        MulHiU, MinS, MaxS, MinU, MaxU, And, Or, Xor, Shl, ShrS, ShrU, Eq, Ne, Lt, Le, LtU, LeU,
-    ]
-};
-
 #[test]
 fn binary() {
-    for op in BINARY.into_iter().filter(|&op| op != BinOp::Scale) {
+    for op in BINARY {
         for ty in TYPES.into_iter().filter(|&ty| op.accepts(ty)) {
             check_op(&format!("{}_{ty}", op.name()), &[ty, ty], |b, a| {
                 b.bin(op, a[0], a[1])
@@ -127,7 +132,7 @@ fn binary_with_constants() {
         f64::INFINITY,
         f64::NAN,
     ];
-    for op in BINARY.into_iter().filter(|&op| op != BinOp::Scale) {
+    for op in BINARY {
         for ty in [Ty::I32, Ty::I64].into_iter().filter(|&ty| op.accepts(ty)) {
             for c in constants {
                 check_op(&format!("{}_{ty}_{c:x}", op.name()), &[ty], |b, a| {
