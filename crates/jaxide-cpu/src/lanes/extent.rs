@@ -202,7 +202,7 @@ impl Walk<'_> {
     /// A number that is not negative is its quotient times the divisor and a remainder below that.
     fn quotients(&mut self) {
         let addressed = self.addressed();
-        for k in 0..self.body.values.len() {
+        for (k, &addressed) in addressed.iter().enumerate() {
             let value = Value::from_index(k);
             let Some((x, divisor)) = self.quotient(value) else {
                 continue;
@@ -214,7 +214,7 @@ impl Walk<'_> {
             if let Inst::Bin(BinOp::ShrU, _, _) = self.body.inst(value) {
                 self.shifted.insert((x, divisor), value);
             }
-            if !self.relate(value, x, divisor) && addressed[k] {
+            if !self.relate(value, x, divisor) && addressed {
                 self.unsure.push((value, x, divisor));
             }
         }
