@@ -172,6 +172,16 @@ impl Builder {
         self.state.borrow().jaxpr.aval(atom)
     }
 
+    /// Refuses operands of which only the text of their types is known, if the rules of `prim` look at them.
+    ///
+    /// # Errors
+    /// When there is one.
+    pub(crate) fn require_types(&self, prim: &Prim, operands: &[Atom]) -> Result<()> {
+        let state = self.state.borrow();
+        let avals: SmallVec<[Aval; 3]> = operands.iter().map(|&x| state.jaxpr.aval(x)).collect();
+        require_types(prim, &avals)
+    }
+
     /// The shape of an operand.
     ///
     /// # Panics
@@ -429,14 +439,18 @@ fn traced_anew(prim: &Prim) -> Prim {
 /// When the operands do not fit.
 pub(crate) fn infer(prim: &Prim, jaxpr: &Jaxpr, operands: &[Atom]) -> Result<SmallVec<[Aval; 1]>> {
     let avals: SmallVec<[Aval; 3]> = operands.iter().map(|&atom| jaxpr.aval(atom)).collect();
-    if let Some(opaque) = avals.iter().find(|aval| aval.is_opaque())
-        && needs_types(prim)
-    {
-        return Err(Error::unsupported(format!(
-            "an operand has the type {opaque}, of which only its text is known"
-        )));
-    }
+    require_types(prim, &avals)?;
     prim.rules().abstract_eval(&avals)
+}
+
+/// Refuses operands of which only the text of their types is known, if the rules of `prim` look at them.
+pub(crate) fn require_types(prim: &Prim, operands: &[Aval]) -> Result<()> {
+    match operands.iter().find(|aval| aval.is_opaque()) {
+        Some(opaque) if needs_types(prim) => Err(Error::unsupported(format!(
+            "an operand has the type {opaque}, of which only its text is known"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Whether the types of the results follow from those of the operands, and not from a sub-jaxpr or what was written.

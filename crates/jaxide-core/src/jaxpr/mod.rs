@@ -14,6 +14,7 @@ pub mod print;
 pub mod text_compare;
 mod weak;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use slotmap::{SecondaryMap, SlotMap, new_key_type};
@@ -21,6 +22,7 @@ use smallvec::SmallVec;
 
 pub use aval::{Annotations, Aval, AvalKind, Dims, Shape};
 pub use builder::Builder;
+pub(crate) use builder::require_types;
 pub use check::{check, debug_check};
 pub(crate) use literal::FLOAT0;
 pub use literal::{Literal, Scalar};
@@ -258,6 +260,22 @@ impl Jaxpr {
     /// Types of the results.
     pub fn out_avals(&self) -> Vec<Aval> {
         self.outvars.iter().map(|&atom| self.aval(atom)).collect()
+    }
+
+    /// Whether it or a jaxpr inside it uses variables of the jaxpr around it.
+    pub(crate) fn has_captures(&self) -> bool {
+        fn found(jaxpr: &Jaxpr, seen: &mut HashSet<*const Jaxpr>) -> bool {
+            if !seen.insert(&raw const *jaxpr) {
+                return false;
+            }
+            let mut any = jaxpr.constvars.iter().any(|&var| jaxpr.is_captured(var));
+            for eqn in &jaxpr.eqns {
+                eqn.prim
+                    .visit(&mut |sub| any = any || found(&sub.jaxpr, seen));
+            }
+            any
+        }
+        found(self, &mut HashSet::new())
     }
 }
 

@@ -53,10 +53,49 @@ fn part(reference: &Aval, indices: &RefIndices, operands: &[Aval]) -> Result<Ava
             return Err(Error::new(ErrorKind::Arity, "an index operand is missing"));
         }
         let (own, rest) = operands.split_at(count);
+        check_bounds(indexer, &shape, own)?;
         shape = indexed_shape(&shape, &whole(indexer, &shape), own);
         operands = rest;
     }
     Ok(array.with_shape(&shape))
+}
+
+/// Refuses what no array of `shape` has: slices that are longer than their axis or leave it, and elements of an empty
+/// axis. The values of index operands are known to the run alone, which moves those of slices and of scalars into range.
+fn check_bounds(indexer: &RefIndexer, shape: &[usize], operands: &[Aval]) -> Result<()> {
+    let span = |size: usize, stride: usize| {
+        let last = size
+            .checked_sub(1)
+            .map(|last| last.checked_mul(stride)?.checked_add(1));
+        last.unwrap_or(Some(0))
+    };
+    let mut operands = operands.iter();
+    for (axis, (index, &length)) in indexer.iter().zip(shape).enumerate() {
+        let (what, end) = match *index {
+            RefIndex::Slice {
+                start,
+                size,
+                stride,
+            } => {
+                let end = span(size, stride).and_then(|span| span.checked_add(start));
+                ("slice", end)
+            }
+            RefIndex::DynamicSlice { size, stride } => {
+                operands.next();
+                ("slice", span(size, stride))
+            }
+            RefIndex::Operand => {
+                let names_none = operands.next().is_some_and(|aval| aval.shape.contains(&0));
+                ("index", Some(usize::from(!names_none)))
+            }
+        };
+        if end.is_none_or(|end| end > length) {
+            return Err(Error::shape(format!(
+                "the {what} of axis {axis} is out of range: its length is {length}"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// The indexer with the axes that it leaves out taken whole.

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::has_effect;
-use super::nested::{Done, everywhere};
+use super::nested::everywhere;
 use crate::jaxpr::{Atom, Atoms, ClosedJaxpr, Eqn, Jaxpr, Var, VarMap};
 use crate::prims::Prim;
 
 /// Computes equal equations once, in sub-jaxprs too (each for itself).
 pub fn cse(jaxpr: &ClosedJaxpr) -> ClosedJaxpr {
-    everywhere(jaxpr, &mut Done::default(), &|jaxpr| {
+    everywhere(jaxpr, &|jaxpr| {
         let new = merge_equal(&jaxpr.jaxpr);
         ClosedJaxpr::new(new, jaxpr.consts)
     })

@@ -19,6 +19,9 @@ pub struct Dce {
 /// # Errors
 /// When a sub-jaxpr is illegal.
 pub fn dce(jaxpr: &ClosedJaxpr) -> Result<ClosedJaxpr> {
+    if jaxpr.jaxpr.has_captures() {
+        return Ok(jaxpr.clone());
+    }
     let outputs = vec![true; jaxpr.jaxpr.outvars.len()];
     let inputs = vec![true; jaxpr.jaxpr.invars.len()];
     Ok(dce_jaxpr(&Memo::default(), jaxpr, &outputs, &inputs)?.jaxpr)

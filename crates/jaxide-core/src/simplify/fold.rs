@@ -6,13 +6,13 @@ use crate::prims::Prim;
 use crate::tensor::Tensor;
 
 use super::has_effect;
-use super::nested::{Done, everywhere};
+use super::nested::everywhere;
 
 /// Computes equations of literals that have one result of rank 0, which becomes a literal; in sub-jaxprs too.
 ///
 /// An equation that the interpreter refuses stays, so that the mistake shows where it is run.
 pub fn fold_constants(jaxpr: &ClosedJaxpr) -> ClosedJaxpr {
-    everywhere(jaxpr, &mut Done::default(), &|jaxpr| {
+    everywhere(jaxpr, &|jaxpr| {
         let new = fold(&jaxpr.jaxpr);
         ClosedJaxpr::new(new, jaxpr.consts)
     })

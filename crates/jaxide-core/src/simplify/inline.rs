@@ -1,6 +1,6 @@
 //! Inlining: calls are replaced by the equations of what they call.
 
-use super::nested::{Done, everywhere};
+use super::nested::everywhere;
 use crate::error::{Result, Scope};
 use crate::jaxpr::{Builder, ClosedJaxpr, Eqn, Jaxpr};
 use crate::prims::Prim;
@@ -16,7 +16,7 @@ use crate::transform::bind_constants;
 /// When a call does not fit its callee.
 pub fn inline_calls(jaxpr: &ClosedJaxpr) -> Result<ClosedJaxpr> {
     let error = std::cell::RefCell::new(None);
-    let new = everywhere(jaxpr, &mut Done::default(), &|jaxpr| {
+    let new = everywhere(jaxpr, &|jaxpr| {
         inlined(&jaxpr).unwrap_or_else(|mistake| {
             error.borrow_mut().get_or_insert(mistake);
             jaxpr

@@ -1,7 +1,8 @@
 //! Passes that make a jaxpr smaller or cheaper without changing what it computes.
 //!
 //! Each is usable alone; [`simplify`] runs them all. What they may and may not do is said in [`rewrite`](mod@rewrite)'s
-//! page of laws: the same bits for every input, NaN, infinities and -0.0 included.
+//! page of laws: the same bits for every input, NaN, infinities and -0.0 included. A text in which a definition uses variables
+//! of the jaxpr around its use can be printed and not run: the passes give such a program back as it is.
 //!
 //! * [`dce`]: equations that no result needs go;
 //! * [`cse`]: equal equations become one;

@@ -7,10 +7,21 @@ use crate::jaxpr::{ClosedJaxpr, Jaxpr};
 
 /// What became of each sub-jaxpr.
 #[derive(Default)]
-pub(super) struct Done(HashMap<*const Jaxpr, (Arc<Jaxpr>, ClosedJaxpr)>);
+struct Done(HashMap<*const Jaxpr, (Arc<Jaxpr>, ClosedJaxpr)>);
 
-/// Applies a pass to the sub-jaxprs of `jaxpr`, innermost first, and then to `jaxpr` itself.
+/// Applies a pass to the sub-jaxprs of `jaxpr`, innermost first, and then to `jaxpr` itself. Programs that can be printed
+/// alone stay as they are.
 pub(super) fn everywhere(
+    jaxpr: &ClosedJaxpr,
+    pass: &dyn Fn(ClosedJaxpr) -> ClosedJaxpr,
+) -> ClosedJaxpr {
+    if jaxpr.jaxpr.has_captures() {
+        return jaxpr.clone();
+    }
+    nested(jaxpr, &mut Done::default(), pass)
+}
+
+fn nested(
     jaxpr: &ClosedJaxpr,
     done: &mut Done,
     pass: &dyn Fn(ClosedJaxpr) -> ClosedJaxpr,
@@ -28,7 +39,7 @@ pub(super) fn everywhere(
         let inner = Arc::make_mut(&mut new.jaxpr);
         for eqn in &mut inner.eqns {
             eqn.prim
-                .visit_mut(&mut |sub| *sub = everywhere(sub, done, pass));
+                .visit_mut(&mut |sub| *sub = nested(sub, done, pass));
         }
     }
     let new = pass(new);

@@ -16,14 +16,14 @@
 //!
 //! What is left behind unused is for [`dce`](super::dce()).
 
-use super::nested::{Done, everywhere};
+use super::nested::everywhere;
 use crate::dtype::DType;
 use crate::jaxpr::{Atom, Atoms, Aval, ClosedJaxpr, Dims, Eqn, Jaxpr, Literal, Scalar, VarMap};
 use crate::prims::{BroadcastInDim, Mul, Prim, SelectN, Slice, Transpose};
 
 /// Applies the laws in order of equations, in sub-jaxprs too.
 pub fn rewrite(jaxpr: &ClosedJaxpr) -> ClosedJaxpr {
-    everywhere(jaxpr, &mut Done::default(), &|jaxpr| {
+    everywhere(jaxpr, &|jaxpr| {
         ClosedJaxpr::new(rewritten(&jaxpr.jaxpr), jaxpr.consts)
     })
 }

@@ -131,10 +131,10 @@ pub(crate) fn eval_batch(
             || eqn.prim.rules().makes_reference()
             || uses_axis(&eqn.prim, axis)
         {
-            let results = eqn
-                .prim
-                .rules()
-                .batch(b, &operands, axis)
+            let values: Vec<Atom> = operands.iter().map(|operand| operand.value).collect();
+            let results = b
+                .require_types(&eqn.prim, &values)
+                .and_then(|()| eqn.prim.rules().batch(b, &operands, axis))
                 .map_err(|error| error.in_operation(eqn.prim.name()).at(eqn.source))?;
             env.bind(&eqn.outputs, results);
         } else {

@@ -95,9 +95,9 @@ pub(crate) fn differentiate(
     primals: &[Atom],
     tangents: &[Option<Atom>],
 ) -> Result<JvpResult> {
-    let mut out = prim
-        .rules()
-        .jvp(b, primals, tangents)
+    let mut out = b
+        .require_types(prim, primals)
+        .and_then(|()| prim.rules().jvp(b, primals, tangents))
         .map_err(|error| error.in_operation(prim.name()))?;
     for (&primal, tangent) in out.primals.iter().zip(&mut out.tangents) {
         if b.aval(primal).dtype.tangent() == crate::DType::Float0 {

@@ -127,8 +127,9 @@ pub(crate) fn eval_linearize(
             let results = b.push(eqn.prim.clone(), &primals, &env.result_avals(eqn));
             env.bind(&eqn.outputs, results.iter().map(|&atom| (atom, None)));
         } else {
-            let own = rules
-                .linearize(split, &primals, &tangents)
+            let own = b
+                .require_types(&eqn.prim, &primals)
+                .and_then(|()| rules.linearize(split, &primals, &tangents))
                 .map_err(|error| error.in_operation(eqn.prim.name()).at(eqn.source))?;
             let out = match own {
                 Some(out) => out,

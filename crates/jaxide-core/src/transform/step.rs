@@ -1,6 +1,5 @@
 //! Transformations of whole flat functions: lists of arrays in, lists of arrays out.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::batch::{OutDim, eval_batch, place, unmapped};
@@ -125,7 +124,7 @@ impl Step {
 /// When an argument or result number does not exist or has no tangent, an axis does not fit, or an equation has no
 /// rule; the message names it.
 pub fn apply(jaxpr: &ClosedJaxpr, step: &Step) -> Result<ClosedJaxpr> {
-    if has_captures(&jaxpr.jaxpr, &mut HashSet::new()) {
+    if jaxpr.jaxpr.has_captures() {
         return Err(Error::unsupported(CAPTURES).in_operation(step.name()));
     }
     let f = FlatFunction { jaxpr };
@@ -167,19 +166,6 @@ pub fn apply(jaxpr: &ClosedJaxpr, step: &Step) -> Result<ClosedJaxpr> {
     }?;
     debug_check(step.name(), &result)?;
     Ok(result)
-}
-
-/// Whether a jaxpr or one inside it uses variables of the jaxpr around it.
-fn has_captures(jaxpr: &Jaxpr, seen: &mut HashSet<*const Jaxpr>) -> bool {
-    if !seen.insert(&raw const *jaxpr) {
-        return false;
-    }
-    let mut found = jaxpr.constvars.iter().any(|&var| jaxpr.is_captured(var));
-    for eqn in &jaxpr.eqns {
-        eqn.prim
-            .visit(&mut |sub| found = found || has_captures(&sub.jaxpr, seen));
-    }
-    found
 }
 
 /// A flat function being transformed.

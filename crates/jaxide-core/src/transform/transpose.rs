@@ -1,10 +1,12 @@
 //! Transposition: the backward pass over a linear jaxpr.
 
+use smallvec::SmallVec;
+
 use super::environment::{Environment, FromConstant, bind_constants};
 use super::memo::{MemoArgs, flags};
 use crate::error::{Error, Result};
 use crate::jaxpr::{
-    Atom, Aval, AvalKind, Builder, ClosedJaxpr, Eqn, Jaxpr, Var, VarMap, debug_check,
+    Atom, Aval, AvalKind, Builder, ClosedJaxpr, Eqn, Jaxpr, Var, VarMap, debug_check, require_types,
 };
 use crate::prims::{FreezeRef, NewRef, Opaque, RefAddUpdate, RefIndices, TransposeArg};
 
@@ -158,6 +160,9 @@ pub(crate) fn backward_pass(
             continue;
         }
         let before = b.set_source(eqn.source);
+        let avals: SmallVec<[Aval; 3]> = operands.iter().map(|x| x.aval(b)).collect();
+        require_types(&eqn.prim, &avals)
+            .map_err(|error| error.in_operation(eqn.prim.name()).at(eqn.source))?;
         let out = match reference.and_then(|var| references.get_mut(var)) {
             Some(reference) => rules
                 .transpose_reference(b, reference, &cotangents, &operands)
