@@ -157,6 +157,12 @@ fn digamma_right(z: Expr<'_>) -> Expr<'_> {
         t.poly(&DIGAMMA_AROUND_2)
     };
     let lost = (-polynomial).fma(root.low, lost);
+    // Next to 1 the quotient is twice the result and its rounding error a whole unit; 1 / d is -n / d there.
+    let lost = if z.by(true, false) {
+        quotient.fma(quotient.fma(d, -n), lost)
+    } else {
+        lost
+    };
     let small = from_root.fma(polynomial, lost) + quotient;
     // log z - 1/2z - 1/12z² + …
     let (m, e) = split(z);
