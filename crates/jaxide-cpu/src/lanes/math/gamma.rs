@@ -159,7 +159,8 @@ fn digamma_right(z: Expr<'_>) -> Expr<'_> {
     let lost = (-polynomial).fma(root.low, lost);
     // Next to 1 the quotient is twice the result and its rounding error a whole unit; 1 / d is -n / d there.
     let lost = if z.by(true, false) {
-        quotient.fma(quotient.fma(d, -n), lost)
+        d.gt(0.25)
+            .select(quotient.fma(quotient.fma(d, -n), lost), lost)
     } else {
         lost
     };
