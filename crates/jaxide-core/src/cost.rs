@@ -2,7 +2,7 @@
 
 use std::ops::Add;
 
-use crate::jaxpr::{Atom, Aval, ClosedJaxpr, Eqn, Jaxpr};
+use crate::jaxpr::{Atom, Aval, ClosedJaxpr, Eqn, Jaxpr, require_types};
 use crate::prims::Prim;
 use crate::tensor::element_count;
 
@@ -64,7 +64,8 @@ impl Add for Cost {
 
 /// The cost of a program.
 ///
-/// A `scan` counts each of its steps; a `while` one, since nobody knows how often it turns; a `cond` its dearest branch.
+/// A `scan` counts each of its steps; a `while` one, since nobody knows how often it turns; a `cond` its dearest branch. Of operations
+/// on types of which only the text is known, the bytes of the known ones count.
 ///
 /// ```
 /// use jaxide_core::{cost, parse};
@@ -90,6 +91,12 @@ fn equation(jaxpr: &Jaxpr, eqn: &Eqn) -> Cost {
         inputs: &inputs,
         outputs: &outputs,
     };
+    if require_types(&eqn.prim, &inputs).is_err() {
+        return Cost {
+            bytes: work.traffic(),
+            ..Cost::default()
+        };
+    }
     work.of(&eqn.prim)
 }
 
