@@ -53,7 +53,8 @@ Usage: fuzz/run all|TARGET... [--minutes N] [--count N] [--seed N] [--slow SECON
        fuzz/run --profile dev ...                with the code that tests have; without it optimised, and asserting
 
 --minutes N is the time for all of them together (1), --count N the number of cases for each instead, --seed N the first of
-their seeds (another one each time), --slow SECONDS what one case may take (10).
+their seeds (another one each time), --slow SECONDS what one case may take of
+processor time (10), or six times as long altogether.
 
 Exit status: 0 when nothing is found, 1 when something is, with its file; 2 for a wrong command line.
 

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use super::Usage;
-use super::watch::{Failure, bounded, failure};
+use super::watch::{Failure, Patience, bounded, failure};
 use super::worker::target_of;
 
 /// After so long it is small enough.
@@ -29,12 +29,12 @@ impl Trial {
         let words: Vec<OsString> = vec!["once".into(), self.file.clone().into()];
         let said = File::create(&self.said).map_err(text)?;
         let mut child = bounded(&words)?.stderr(said).spawn().map_err(text)?;
-        let start = Instant::now();
+        let start = Patience::new(&child);
         let status = loop {
             if let Some(status) = child.try_wait().map_err(text)? {
                 break Some(status);
             }
-            if start.elapsed() > self.slow {
+            if start.ended(&child, self.slow) {
                 child.kill().map_err(text)?;
                 child.wait().map_err(text)?;
                 break None;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -148,15 +148,15 @@ fn one(
             .stderr(File::create(&said).map_err(text)?)
             .spawn()
             .map_err(text)?;
-        let (mut seen, mut since) = (None, Instant::now());
+        let (mut seen, mut since) = (None, Patience::new(&child));
         let status = loop {
             if let Some(status) = child.try_wait().map_err(text)? {
                 break Some(status);
             }
             let now = case(&progress);
             if now != seen {
-                (seen, since) = (now, Instant::now());
-            } else if seen.is_some() && since.elapsed() > goal.slow {
+                (seen, since) = (now, Patience::new(&child));
+            } else if seen.is_some() && since.ended(&child, goal.slow) {
                 child.kill().map_err(text)?;
                 child.wait().map_err(text)?;
                 break None;
@@ -194,6 +194,44 @@ fn one(
         }
         share.first = index + share.step;
     }
+}
+
+/// How long a process has been at one input. Processor time counts, so that a machine with other work finds no hangs; what
+/// sleeps for several times as long hangs too.
+pub(crate) struct Patience {
+    since: Instant,
+    spent: Option<Duration>,
+}
+
+impl Patience {
+    pub(crate) fn new(child: &Child) -> Self {
+        Patience {
+            since: Instant::now(),
+            spent: processor_time(child),
+        }
+    }
+
+    /// Whether the process took longer than it may.
+    pub(crate) fn ended(&self, child: &Child, slow: Duration) -> bool {
+        const ASLEEP: u32 = 6;
+        let waited = self.since.elapsed();
+        match (self.spent, processor_time(child)) {
+            (Some(before), Some(now)) if waited < slow * ASLEEP => {
+                now.saturating_sub(before) > slow
+            }
+            _ => waited > slow,
+        }
+    }
+}
+
+/// Processor time of a process and its threads, where the system tells (`proc(5)`).
+fn processor_time(child: &Child) -> Option<Duration> {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).ok()?;
+    // The name of the program, in brackets, may hold anything.
+    let (_, fields) = stat.rsplit_once(')')?;
+    let mut ticks = fields.split_whitespace().skip(11);
+    let (user, system): (u64, u64) = (ticks.next()?.parse().ok()?, ticks.next()?.parse().ok()?);
+    Some(Duration::from_millis(10 * (user + system)))
 }
 
 /// The case that a worker is at, once it is at one.
