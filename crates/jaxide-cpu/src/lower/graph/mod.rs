@@ -185,18 +185,12 @@ impl Graph {
         found.append(&mut outside);
     }
 
-    /// The name of a call of the library in a region, if there is one, its inner regions included.
-    pub(crate) fn library_call(&self, region: &Region) -> Option<String> {
-        region.nodes.iter().find_map(|&id| {
+    /// Whether there is a call of the library in a region, its inner regions included.
+    pub(crate) fn calls_library(&self, region: &Region) -> bool {
+        region.nodes.iter().any(|&id| {
             let op = &self.node(id).op;
-            let mut found = match op {
-                Op::Call(Call::Map(map)) => Some(format!("{map:?}").to_lowercase()),
-                Op::Call(Call::Routine(routine)) => Some(routine.name().to_owned()),
-                _ => None,
-            };
-            op.visit_regions(&mut |inner| {
-                found = found.take().or_else(|| self.library_call(inner))
-            });
+            let mut found = matches!(op, Op::Call(_));
+            op.visit_regions(&mut |inner| found = found || self.calls_library(inner));
             found
         })
     }

@@ -66,4 +66,8 @@ routines! {
     RngBitGenerator
     BitcastConvertType
     DebugPrint
+    Reduce
+    ReduceWindow
+    SelectAndScatter
+    Scatter
 }

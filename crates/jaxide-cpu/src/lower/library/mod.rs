@@ -14,6 +14,7 @@ mod cumulative;
 mod elements;
 mod factor;
 mod fourier;
+mod interpreted;
 #[allow(
     clippy::cast_possible_truncation,
     reason = "elements are cut to their types"
@@ -36,6 +37,7 @@ use super::program::LibraryCall;
 use crate::runtime::KernelCall;
 use crate::runtime::cumulative::CumulativeOp;
 use cumulative::cumulative;
+use interpreted::interpreted;
 use jaxide_core::Result;
 use operands::Operands;
 
@@ -121,5 +123,10 @@ fn routine(routine: &Routine, operands: &Operands) -> Result<Box<KernelCall>> {
         Routine::RngBitGenerator(params) => random::bit_generator(operands, params),
         Routine::BitcastConvertType(_) => bits::bitcast(operands),
         Routine::DebugPrint(params) => Ok(print::debug_print(operands, params)),
+        // With functions of elements that are routines themselves.
+        Routine::Reduce(params) => interpreted(operands, params.clone()),
+        Routine::ReduceWindow(params) => interpreted(operands, params.clone()),
+        Routine::SelectAndScatter(params) => interpreted(operands, params.clone()),
+        Routine::Scatter(params) => interpreted(operands, params.clone()),
     }
 }

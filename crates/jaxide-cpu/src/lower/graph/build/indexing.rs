@@ -1,10 +1,10 @@
 //! Reads and writes at indices that are only known at run time.
 
-use super::super::{Bytes, Combine, GatherSpec, MapOp, OobMode, Op, ScatterSpec, ValueId};
+use super::super::{Bytes, Combine, GatherSpec, MapOp, OobMode, Op, Region, ScatterSpec, ValueId};
 use super::{Application, Build};
 use crate::narrow;
 use jaxide_core::prims::{Gather, GatherScatterMode, ScatterDimensionNumbers};
-use jaxide_core::{ClosedJaxpr, DType, Dims, Error, Result, Scalar, element_count};
+use jaxide_core::{DType, Dims, Error, Result, Scalar, element_count};
 use smallvec::smallvec;
 
 fn oob_mode(mode: GatherScatterMode) -> Result<OobMode> {
@@ -199,14 +199,11 @@ impl Build {
         numbers: &ScatterDimensionNumbers,
         mode: GatherScatterMode,
         combine: Combine,
-        function: Option<&ClosedJaxpr>,
+        apply: Option<Region>,
         app: &Application<'_>,
     ) -> Result<ValueId> {
         let args = self.values(app.args)?;
         let (x, indices, updates) = (args[0], args[1], args[2]);
-        let apply = function
-            .map(|function| self.scalar_region(function))
-            .transpose()?;
         let spec = ScatterSpec {
             update_window: numbers.update_window_dims.clone(),
             inserted: numbers.inserted_window_dims.clone(),

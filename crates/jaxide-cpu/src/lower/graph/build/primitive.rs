@@ -161,12 +161,18 @@ impl Build {
             Prim::DynamicUpdateSlice(_) => one(self.dynamic_update_slice(app)),
             Prim::Gather(params) => one(self.gather(params, app)),
             Prim::Scatter(params) => {
-                let function = params.update_jaxpr.0.as_ref();
+                let apply = match &params.update_jaxpr.0 {
+                    None => None,
+                    Some(function) => match self.scalar_region(function)? {
+                        None => return self.routine(params, app),
+                        region => region,
+                    },
+                };
                 one(self.scatter(
                     &params.dimension_numbers,
                     params.mode,
                     Combine::Replace,
-                    function,
+                    apply,
                     app,
                 ))
             }
@@ -233,7 +239,7 @@ impl Build {
                 one(self.reduce_window(app))
             }
             Prim::ReduceWindow(params) => self.reduce_window_with(params, app),
-            Prim::SelectAndScatter(params) => one(self.select_and_scatter(params, app)),
+            Prim::SelectAndScatter(params) => self.select_and_scatter(params, app),
             Prim::SelectAndScatterAdd(params) => one(self.select_and_scatter_add(params, app)),
             Prim::SelectAndGatherAdd(params) => one(self.select_and_gather_add(params, app)),
             Prim::ConvGeneralDilated(params) => self.routine(params, app),

@@ -2,10 +2,10 @@
 
 use super::super::reduction::neutral_bytes;
 use super::super::scope::FrameKind;
-use super::super::{Combine, Op, ValueId};
+use super::super::{Combine, Op, Region, ValueId};
 use super::{Application, Binding, Bindings, Build};
 use jaxide_core::prims::{self, Reduce};
-use jaxide_core::{Aval, Builder, ClosedJaxpr, DType, Dims, Error, Prim, Result};
+use jaxide_core::{Aval, Builder, ClosedJaxpr, DType, Dims, Error, ErrorKind, Prim, Result};
 
 impl Build {
     pub(super) fn reduce(
@@ -60,7 +60,9 @@ impl Build {
         let b = Builder::new();
         let pair = [b.input(Aval::scalar(dtype)), b.input(Aval::scalar(dtype))];
         let larger = b.emit(prim, &pair)?;
-        let body = self.scalar_region(&b.finish(&larger)?)?;
+        let Some(body) = self.scalar_region(&b.finish(&larger)?)? else {
+            return Err(Error::new(ErrorKind::Internal, "a comparison is a call"));
+        };
         let nothing = neutral_bytes(combine, dtype)?;
         let nothing = self.scope.splat_bytes(nothing, dtype, &[]);
         let axes = Dims::from_slice(axes);
@@ -100,7 +102,9 @@ impl Build {
                 .map(|(&x, aval)| Binding::Value(self.scope.reshape(x, &aval.shape)))
                 .collect());
         }
-        let body = self.scalar_region(&params.jaxpr)?;
+        let Some(body) = self.scalar_region(&params.jaxpr)? else {
+            return self.routine(params, app);
+        };
         let axes = params.dimensions.clone();
         let results: Vec<(DType, &[usize])> = app
             .results
@@ -113,11 +117,8 @@ impl Build {
         Ok(results.into_iter().map(Binding::Value).collect())
     }
 
-    /// A function of scalars as a region.
-    ///
-    /// # Errors
-    /// When it calls the library, which works on arrays in memory.
-    pub(super) fn scalar_region(&mut self, closed: &ClosedJaxpr) -> Result<super::super::Region> {
+    /// A function of scalars as a region; none if it calls the library, which works on arrays in memory.
+    pub(super) fn scalar_region(&mut self, closed: &ClosedJaxpr) -> Result<Option<Region>> {
         let avals: Vec<Aval> = closed.in_avals();
         let region = self.region(FrameKind::Loop, &avals, |build, params| {
             let args: Vec<Binding> = params.iter().map(|&param| Binding::Value(param)).collect();
@@ -127,11 +128,7 @@ impl Build {
                 .map(|binding| build.value(binding))
                 .collect()
         })?;
-        match self.scope.graph.library_call(&region) {
-            None => Ok(region),
-            Some(name) => Err(Error::unsupported(format!(
-                "{name} inside a function that combines elements has no native form"
-            ))),
-        }
+        let calls = self.scope.graph.calls_library(&region);
+        Ok((!calls).then_some(region))
     }
 }

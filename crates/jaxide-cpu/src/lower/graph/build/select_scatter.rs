@@ -4,7 +4,7 @@ use super::super::reduction::neutral_bytes;
 use super::super::scope::FrameKind;
 use super::super::{Combine, MapOp, Op, Region, ValueId};
 use super::window::window_spec;
-use super::{Application, Build};
+use super::{Application, Binding, Bindings, Build};
 use crate::narrow;
 use jaxide_core::prims::{SelectAndGatherAdd, SelectAndScatter, SelectAndScatterAdd, SelectPrim};
 use jaxide_core::{Aval, DType, Dims, Result};
@@ -15,10 +15,13 @@ impl Build {
         &mut self,
         params: &SelectAndScatter,
         app: &Application<'_>,
-    ) -> Result<ValueId> {
-        let args = self.values(app.args)?;
+    ) -> Result<Bindings> {
         let select = self.scalar_region(&params.select_jaxpr)?;
         let combine = self.scalar_region(&params.scatter_jaxpr)?;
+        let (Some(select), Some(combine)) = (select, combine) else {
+            return self.routine(params, app);
+        };
+        let args = self.values(app.args)?;
         let ones: Dims = smallvec![1; params.window_dimensions.len()];
         let window = window_spec(
             &params.window_dimensions,
@@ -32,7 +35,8 @@ impl Build {
             select,
             combine,
         };
-        Ok(self.scope.one(op, &args, app.dtype(), app.shape()))
+        let result = self.scope.one(op, &args, app.dtype(), app.shape());
+        Ok(smallvec![Binding::Value(result)])
     }
 
     pub(super) fn select_and_scatter_add(

@@ -76,7 +76,9 @@ impl Build {
         app: &Application<'_>,
     ) -> Result<Bindings> {
         let args = self.values(app.args)?;
-        let body = self.scalar_region(&params.jaxpr)?;
+        let Some(body) = self.scalar_region(&params.jaxpr)? else {
+            return self.routine(params, app);
+        };
         let window = window_spec(
             &params.window_dimensions,
             &params.window_strides,
