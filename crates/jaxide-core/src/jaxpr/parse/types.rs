@@ -120,6 +120,9 @@ impl<'a> Cursor<'a> {
 
     /// A type of another form, which starts at `start`: kept as text up to the blank or mark that ends it.
     fn opaque_type(&mut self, start: usize) -> Parsed<Aval> {
+        let ends = |byte: Option<&u8>| {
+            byte.is_none_or(|byte| byte.is_ascii_whitespace() || b")]}>;,=".contains(byte))
+        };
         let bytes = self.text.as_bytes();
         let mut depth = 0usize;
         let mut end = start;
@@ -128,8 +131,15 @@ impl<'a> Cursor<'a> {
                 b'(' | b'[' | b'{' | b'<' => depth += 1,
                 b')' | b']' | b'}' | b'>' if depth > 0 => depth -= 1,
                 b')' | b']' | b'}' | b'>' | b';' | b',' | b'=' if depth == 0 => break,
-                b'.' if depth == 0 && bytes.get(end + 1).is_none_or(u8::is_ascii_whitespace) => {
-                    break;
+                // The point behind the arguments, if nothing of the type follows.
+                b'.' if depth == 0 => {
+                    let points = bytes[end..].iter().take_while(|&&byte| byte == b'.');
+                    let behind = end + points.count();
+                    if ends(bytes.get(behind)) {
+                        break;
+                    }
+                    end = behind;
+                    continue;
                 }
                 b'\n' => break,
                 byte if depth == 0 && byte.is_ascii_whitespace() => break,
