@@ -1,6 +1,7 @@
 //! Programs in files, and running them.
 
 use std::path::Path;
+use std::time::Duration;
 
 use jaxide::io::{Archive, Reader};
 use jaxide_core::jaxpr::notes;
@@ -139,6 +140,14 @@ pub(crate) enum Executable<'a> {
 }
 
 impl Executable<'_> {
+    /// How long the stages of compiling took; none of what is interpreted.
+    pub(crate) fn stages(&self) -> Vec<(&'static str, Duration)> {
+        match self {
+            Executable::Eval(_) => Vec::new(),
+            Executable::Native(program) => program.stats().stages.iter().collect(),
+        }
+    }
+
     /// The results on arrays, until `limit` ends the run, which somebody cancels in time.
     pub(crate) fn run(&self, args: &[Tensor], limit: &Cancel) -> jaxide_core::Result<Vec<Tensor>> {
         match self {
@@ -155,6 +164,11 @@ impl Executable<'_> {
             }
         }
     }
+}
+
+/// A time in the unit that is printed.
+pub(crate) fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
 }
 
 /// A program and where it comes from.

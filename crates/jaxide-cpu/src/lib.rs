@@ -18,6 +18,7 @@ mod executable;
 pub mod lanes;
 mod lower;
 pub mod runtime;
+mod stages;
 
 /// A number in a type that it is known to fit: a place in a list that is in memory, an offset in a frame or a table.
 ///
@@ -28,3 +29,4 @@ fn narrow<T, N: TryFrom<T>>(number: T) -> N {
 }
 
 pub use executable::{CompileOptions, CompileStats, Executable, MemoryPlan, compile, plan};
+pub use stages::StageTimes;

@@ -1,5 +1,6 @@
 //! `jaxide bench`: measures reading, compiling and running a program.
 
+use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -12,7 +13,7 @@ use super::eval::archive;
 use crate::arguments::{Arguments, only_file};
 use crate::failure::Failure;
 use crate::output;
-use crate::program::{Backend, Native, Program};
+use crate::program::{Backend, Native, Program, milliseconds};
 
 /// Runs the command.
 pub(crate) fn run(arguments: &mut Arguments) -> std::result::Result<(), Failure> {
@@ -65,6 +66,8 @@ pub(crate) fn run(arguments: &mut Arguments) -> std::result::Result<(), Failure>
 struct Measured {
     parse: Duration,
     compile: Duration,
+    /// Stages of compiling, none where the interpreter runs.
+    stages: Vec<(&'static str, Duration)>,
     first: Duration,
     /// Times of one run each, ascending.
     runs: Vec<Duration>,
@@ -108,6 +111,7 @@ fn measure(
     Ok(Measured {
         parse,
         compile,
+        stages: executable.stages(),
         first,
         count: runs.len() * batch,
         runs,
@@ -118,13 +122,17 @@ fn measure(
 impl Measured {
     fn report(&self, as_json: bool) -> String {
         let micros = |time: Duration| time.as_secs_f64() * 1e6;
-        let (parse, compile) = (micros(self.parse) / 1e3, micros(self.compile) / 1e3);
+        let (parse, compile) = (milliseconds(self.parse), milliseconds(self.compile));
         let (min, median) = (micros(self.runs[0]), micros(self.runs[self.runs.len() / 2]));
         let first = micros(self.first);
         if as_json {
+            let stages: BTreeMap<_, _> = (self.stages.iter())
+                .map(|&(name, time)| (name, milliseconds(time)))
+                .collect();
             let numbers = json!({
                 "parse_ms": parse,
                 "compile_ms": compile,
+                "stages_ms": stages,
                 "first_us": first,
                 "min_us": min,
                 "median_us": median,

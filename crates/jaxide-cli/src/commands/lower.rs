@@ -3,8 +3,9 @@
 use crate::arguments::{Arguments, only_file};
 use crate::failure::Failure;
 use crate::output;
-use crate::program::{Native, Program, in_words, native, with_zeros};
+use crate::program::{Native, Program, in_words, milliseconds, native, with_zeros};
 use jaxide_cpu::MemoryPlan;
+use std::time::Duration;
 
 /// Which stage is printed.
 #[derive(Clone, Copy)]
@@ -32,10 +33,11 @@ impl std::str::FromStr for Stage {
 /// Runs the command.
 pub(crate) fn run(arguments: &mut Arguments) -> Result<(), Failure> {
     let mut files = Vec::new();
-    let (mut stage, mut threads) = (Stage::Loops, None::<usize>);
+    let (mut stage, mut threads, mut time) = (Stage::Loops, None::<usize>, false);
     while let Some(argument) = arguments.next()? {
         match argument.option() {
             Some("--emit") => stage = arguments.value("--emit")?,
+            Some("--time") => time = true,
             Some("--threads") => threads = Some(arguments.threads()?),
             Some(_) => return Err(argument.unexpected()),
             None => files.extend(argument.value()),
@@ -48,6 +50,14 @@ pub(crate) fn run(arguments: &mut Arguments) -> Result<(), Failure> {
         ..Native::default()
     };
     let compiled = native(&jaxpr, how, threads).map_err(|error| program.failure(error))?;
+    if time {
+        let stages = &compiled.stats().stages;
+        let line =
+            |name: &str, time: Duration| format!("{name:<8} {:>10.3} ms\n", milliseconds(time));
+        let mut lines: String = stages.iter().map(|(name, time)| line(name, time)).collect();
+        lines += &line("total", stages.total());
+        return output::print(lines);
+    }
     match stage {
         Stage::Loops => {
             let (arena, memory) = (compiled.stats().arena, compiled.stats().memory);

@@ -155,10 +155,11 @@ mod tests {
                 checked: true,
                 ..CompileOptions::default()
             };
-            let mut program = lower(&closed, &[], true).unwrap();
+            let mut times = StageTimes::default();
+            let mut program = lower(&closed, &[], true, &mut times).unwrap();
             mistake(&mut program);
             seen = program.verify().is_err();
-            let executable = generate(program, &options, Instant::now()).unwrap();
+            let executable = generate(program, &options, times).unwrap();
             let args: Vec<Tensor> = (closed.in_avals().iter())
                 .map(|aval| match aval.shape.as_slice() {
                     [] => Tensor::scalar(100i32),

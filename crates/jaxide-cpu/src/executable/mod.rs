@@ -9,6 +9,7 @@ use crate::lower::program::{OutputSource, Program};
 use crate::narrow;
 use crate::runtime::stack::{ASSUMED, on_stack, with_stack};
 use crate::runtime::{Context, PoolBuffer, ThreadPool};
+use crate::stages::{Stage, StageTimes};
 use jaxide_core::{
     Aval, Cancel, ClosedJaxpr, Error, ErrorKind, Result, Storage, Tensor, byte_size, check, memory,
 };
@@ -59,6 +60,8 @@ pub struct CompileStats {
     pub lower: Duration,
     /// Time from the loop IR to machine code.
     pub codegen: Duration,
+    /// The same, stage by stage.
+    pub stages: StageTimes,
     /// Number of lane programs.
     pub kernels: usize,
     /// Number of calls of the runtime.
@@ -112,7 +115,8 @@ pub fn compile(closed: &ClosedJaxpr, options: &CompileOptions) -> Result<Executa
 pub fn plan(closed: &ClosedJaxpr) -> Result<MemoryPlan> {
     on_stack(compiler_stack(closed), "the compiler", || {
         check_legal(closed)?;
-        MemoryPlan::of(&lower::lower(closed, &[], false)?)
+        let times = &mut StageTimes::default();
+        MemoryPlan::of(&lower::lower(closed, &[], false, times)?)
     })?
 }
 
@@ -191,25 +195,37 @@ fn depth(closed: &ClosedJaxpr, left: &mut usize) -> Option<usize> {
 }
 
 fn compile_here(closed: &ClosedJaxpr, options: &CompileOptions) -> Result<Executable> {
-    let start = Instant::now();
-    check_legal(closed)?;
-    let program = lower::lower(closed, &options.donate, options.checked)?;
-    generate(program, options, start)
+    let mut times = StageTimes::default();
+    times.measure(Stage::Check, || check_legal(closed))?;
+    let program = lower::lower(closed, &options.donate, options.checked, &mut times)?;
+    generate(program, options, times)
 }
 
-/// Code for a program that was made from `start` on.
-fn generate(program: Program, options: &CompileOptions, start: Instant) -> Result<Executable> {
-    let lowered = Instant::now();
+/// Code for a program whose stages took `times`.
+fn generate(
+    program: Program,
+    options: &CompileOptions,
+    mut times: StageTimes,
+) -> Result<Executable> {
+    let start = Instant::now();
+    let lower = times.total();
     let mut memory = MemoryPlan::of(&program)?.total();
     if options.checked {
         memory = memory.saturating_add(checked::shadow_memory(&program)?);
     }
     check_memory(memory, options.memory_limit)?;
     let isa = options.isa.unwrap_or_else(Isa::detect);
-    let code = code::compile(&program, isa, options.keep_text, options.checked)?;
+    let code = code::compile(
+        &program,
+        isa,
+        options.keep_text,
+        options.checked,
+        &mut times,
+    )?;
     let stats = CompileStats {
-        lower: lowered - start,
-        codegen: lowered.elapsed(),
+        lower,
+        codegen: start.elapsed(),
+        stages: times,
         kernels: program.kernels.len(),
         calls: program.calls.len(),
         arena: program.arena,

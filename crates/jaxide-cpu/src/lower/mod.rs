@@ -23,6 +23,7 @@ pub(crate) mod graph;
 mod library;
 pub(crate) mod program;
 
+use crate::stages::{Stage, StageTimes};
 use graph::Lanes;
 use jaxide_core::{ClosedJaxpr, Error, ErrorKind, Result};
 
@@ -35,15 +36,22 @@ pub(crate) fn lower(
     closed: &ClosedJaxpr,
     donated: &[usize],
     checked: bool,
+    times: &mut StageTimes,
 ) -> Result<program::Program> {
     for lanes in [Lanes::Apart, Lanes::Together] {
-        let mut graph = graph::build(closed, lanes, checked)?;
-        graph.accumulate_in_place();
-        if let Some(mut program) = assemble::assemble(&graph, donated)? {
-            program.plan_memory(checked);
-            if checked || cfg!(debug_assertions) {
-                program.verify()?;
-            }
+        let graph = times.measure(Stage::Graph, || {
+            let mut graph = graph::build(closed, lanes, checked)?;
+            graph.accumulate_in_place();
+            Ok::<_, Error>(graph)
+        })?;
+        if let Some(mut program) = assemble::assemble(&graph, donated, times)? {
+            times.measure(Stage::Loops, || {
+                program.plan_memory(checked);
+                if checked || cfg!(debug_assertions) {
+                    program.verify()?;
+                }
+                Ok::<_, Error>(())
+            })?;
             return Ok(program);
         }
     }

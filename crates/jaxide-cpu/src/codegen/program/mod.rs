@@ -13,6 +13,7 @@ use super::{ExecMemory, perf_map};
 use crate::lanes::guard::guard;
 use crate::lower::program::Program;
 use crate::runtime::Context as RunContext;
+use crate::stages::{Stage, StageTimes};
 use checked::{Check, Part};
 use code::Callees;
 use cranelift_codegen::Context;
@@ -20,6 +21,7 @@ use cranelift_codegen::control::ControlPlane;
 use cranelift_frontend::FunctionBuilderContext;
 use jaxide_core::{Error, ErrorKind, Result};
 use launch::{Launch, TileLaunch};
+use std::time::Instant;
 
 pub(crate) use checked::WRITTEN;
 
@@ -83,7 +85,14 @@ impl Code {
 ///
 /// # Errors
 /// When the code generator refuses, or there is no memory for the code.
-pub(crate) fn compile(program: &Program, isa: Isa, text: bool, checked: bool) -> Result<Code> {
+pub(crate) fn compile(
+    program: &Program,
+    isa: Isa,
+    text: bool,
+    checked: bool,
+    times: &mut StageTimes,
+) -> Result<Code> {
+    let start = Instant::now();
     let failed = |error: CompileError| Error::new(ErrorKind::Internal, error.to_string());
     let mut bodies = Vec::new();
     let mut launches = Vec::new();
@@ -109,6 +118,8 @@ pub(crate) fn compile(program: &Program, isa: Isa, text: bool, checked: bool) ->
             bodies.push(Some(body));
         }
     }
+    times.add(Stage::Kernels, start.elapsed());
+    let start = Instant::now();
     let launches: Vec<Box<Launch>> = launches.into_iter().map(Box::new).collect();
     let pointers = |kernel: usize| {
         let own = program.kernels[kernel].operands.len();
@@ -158,6 +169,7 @@ pub(crate) fn compile(program: &Program, isa: Isa, text: bool, checked: bool) ->
         _tiles: tiles,
         _checks: checks,
     };
+    times.add(Stage::Program, start.elapsed());
     if perf_map::is_wanted() {
         perf_map::add(code.machine_code().map(|(kernel, code)| {
             let name = kernel.map_or_else(|| "program".to_owned(), |k| program.kernel_name(k));

@@ -14,25 +14,32 @@ use super::graph::{Def, Graph, NodeId, Op, Region, ValueId};
 use super::library;
 use super::program::{Base, Dynamic, Output, OutputSource, Place, Program, Step, Stmt, tiles};
 use crate::narrow;
+use crate::stages::{Stage, StageTimes};
 use jaxide_core::{Error, ErrorKind, Result, Shape};
 use liveness::LastUses;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::time::{Duration, Instant};
 
 /// So often a program is planned again because a nest could not be made.
 const MOST_PLANS: usize = 40;
 
 /// Plans and assembles a program; `None` when a loop whose lanes stop one by one has no place in a lane program, so that its state
 /// would be in memory, where all lanes take each turn.
-pub(crate) fn assemble(graph: &Graph, donated: &[usize]) -> Result<Option<Program>> {
+pub(crate) fn assemble(
+    graph: &Graph,
+    donated: &[usize],
+    times: &mut StageTimes,
+) -> Result<Option<Program>> {
     let mut wanted = HashSet::new();
     for _ in 0..MOST_PLANS {
-        let plan = fuse::plan(graph, &wanted);
+        let plan = times.measure(Stage::Plan, || fuse::plan(graph, &wanted));
         let mut assembler = Assembler::new(graph, &plan);
         assembler.donated = donated
             .iter()
             .filter_map(|&k| graph.root.params.get(k).copied())
             .collect();
-        let outcome = assembler.root();
+        let outcome = times.measure(Stage::Loops, || assembler.root());
+        times.part(Stage::Loops, Stage::Lanes, assembler.in_lanes);
         let before = wanted.len();
         wanted.extend(std::mem::take(&mut assembler.wanted));
         match outcome {
@@ -42,7 +49,7 @@ pub(crate) fn assemble(graph: &Graph, donated: &[usize]) -> Result<Option<Progra
             Ok(body) => {
                 let mut program = assembler.program;
                 program.body = body;
-                tiles::assign(&mut program);
+                times.measure(Stage::Loops, || tiles::assign(&mut program));
                 return Ok(Some(program));
             }
         }
@@ -88,6 +95,7 @@ impl<'a> Assembler<'a> {
             lent: HashSet::new(),
             borrowed: HashSet::new(),
             lanes_apart: false,
+            in_lanes: Duration::ZERO,
         }
     }
 }
@@ -119,6 +127,8 @@ struct Assembler<'a> {
     borrowed: HashSet<ValueId>,
     /// Whether some loop in memory has lanes that stop one by one.
     lanes_apart: bool,
+    /// Time that lane programs took.
+    in_lanes: Duration,
 }
 
 /// Where results of a region should go, by position; `None` leaves it open.
@@ -336,12 +346,14 @@ impl Assembler<'_> {
             }
         }
         let name = format!("k{}", self.program.kernels.len());
+        let start = Instant::now();
         let kernels = match nest.roots.as_slice() {
             [Root::Scatter(id)] => {
                 emit::scatter(graph, &self.plan.stored, *id, &name).map(|kernel| vec![kernel])
             }
             _ => emit::nest_kernels(graph, &self.plan.stored, nest, &name),
         };
+        self.in_lanes += start.elapsed();
         let kernels = match kernels {
             Ok(kernels) => kernels,
             Err(refusal) => return Err(self.refused(nest, &refusal)),
