@@ -33,6 +33,21 @@ impl ExecMemory {
         memory.seal()
     }
 
+    /// Places pieces of code in one memory, each at a multiple of 64, and says where they start.
+    ///
+    /// # Errors
+    /// As [`ExecMemory::new`].
+    pub fn of(pieces: &[impl AsRef<[u8]>]) -> io::Result<(ExecMemory, Vec<usize>)> {
+        let mut code = Vec::new();
+        let mut starts = Vec::with_capacity(pieces.len());
+        for piece in pieces {
+            code.resize(code.len().next_multiple_of(64), 0);
+            starts.push(code.len());
+            code.extend_from_slice(piece.as_ref());
+        }
+        Ok((ExecMemory::new(&code)?, starts))
+    }
+
     /// Address of the first byte.
     pub fn start(&self) -> *const u8 {
         self.start

@@ -11,8 +11,9 @@ use cranelift_codegen::settings::{self, Configurable};
 use cranelift_codegen::{CompiledCode, Context, FinalizedRelocTarget};
 use cranelift_frontend::FunctionBuilderContext;
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// A compiled body: runs lanes `start..end`, nothing if the range is empty.
 ///
@@ -134,7 +135,9 @@ impl std::error::Error for CompileError {}
 #[derive(Debug)]
 pub struct CompiledBody {
     entry: LaneFn,
-    memory: ExecMemory,
+    memory: Arc<ExecMemory>,
+    /// Where its code is in the memory, which several may share.
+    code: Range<usize>,
     isa: Isa,
     stack: usize,
     arguments: [usize; 2],
@@ -158,7 +161,7 @@ impl CompiledBody {
 
     /// The machine code, constants included.
     pub fn code(&self) -> &[u8] {
-        self.memory.bytes()
+        &self.memory.bytes()[self.code.clone()]
     }
 
     /// Runs lanes `start..end`.
@@ -192,32 +195,66 @@ impl CompiledBody {
 /// # Errors
 /// If the machine does not have the instruction set, or the body is one to be emitted inline.
 pub fn compile(body: &Body, isa: Isa) -> Result<CompiledBody, CompileError> {
+    let mut made = place(&[emit(body, isa)?])?;
+    made.pop().ok_or(CompileError::Inline)
+}
+
+/// Machine code of a body.
+///
+/// # Errors
+/// As of [`compile`].
+pub(super) fn emit(body: &Body, isa: Isa) -> Result<Emitted, CompileError> {
     if !body.params().is_empty() || !body.outputs().is_empty() {
         return Err(CompileError::Inline);
     }
     if !Isa::available().contains(&isa) {
         return Err(CompileError::Unavailable(isa));
     }
-    let Emitted { code, entry, stack } = match isa {
+    let image = match isa {
         Isa::Portable => compile_portable(body)?,
         Isa::Avx2 => wide::avx2(body)?,
         Isa::Avx512 => wide::avx512(body)?,
     };
-    let memory = ExecMemory::new(&code).map_err(CompileError::Memory)?;
-    let entry = memory.start().wrapping_add(entry);
-    // SAFETY: at `entry` is a function of this signature, and `memory` keeps it in place.
-    let entry = unsafe { std::mem::transmute::<*const u8, LaneFn>(entry) };
-    Ok(CompiledBody {
-        entry,
-        memory,
+    Ok(Emitted {
         isa,
-        stack,
         arguments: [body.pointers().len(), body.outer()],
+        image,
     })
 }
 
+/// Code of bodies in memory that all of them share.
+///
+/// # Errors
+/// If there is no memory for it.
+pub(super) fn place(emitted: &[Emitted]) -> Result<Vec<CompiledBody>, CompileError> {
+    let pieces: Vec<&[u8]> = emitted.iter().map(|each| &each.image.code[..]).collect();
+    let (memory, starts) = ExecMemory::of(&pieces).map_err(CompileError::Memory)?;
+    let memory = Arc::new(memory);
+    let bodies = emitted.iter().zip(starts).map(|(each, start)| {
+        let entry = memory.start().wrapping_add(start + each.image.entry);
+        // SAFETY: at `entry` is a function of this signature, and `memory` keeps it in place.
+        let entry = unsafe { std::mem::transmute::<*const u8, LaneFn>(entry) };
+        CompiledBody {
+            entry,
+            memory: memory.clone(),
+            code: start..start + each.image.code.len(),
+            isa: each.isa,
+            stack: each.image.stack,
+            arguments: each.arguments,
+        }
+    });
+    Ok(bodies.collect())
+}
+
+/// A body as machine code that has no place yet.
+pub(super) struct Emitted {
+    isa: Isa,
+    arguments: [usize; 2],
+    image: Image,
+}
+
 /// Machine code that can be anywhere.
-struct Emitted {
+struct Image {
     code: Vec<u8>,
     /// Where the function starts.
     entry: usize,
@@ -225,7 +262,7 @@ struct Emitted {
     stack: usize,
 }
 
-fn compile_portable(body: &Body) -> Result<Emitted, CompileError> {
+fn compile_portable(body: &Body) -> Result<Image, CompileError> {
     let isa = native_isa()?;
     let (mut context, mut frontend) = (Context::new(), FunctionBuilderContext::new());
     clif_lanes::define_function(&mut context, &mut frontend, &*isa, body);
@@ -234,7 +271,7 @@ fn compile_portable(body: &Body) -> Result<Emitted, CompileError> {
         .map_err(|e| CompileError::Codegen(e.inner.to_string()))?;
     let mut code = compiled.code_buffer().to_vec();
     relocate(&mut code, compiled)?;
-    Ok(Emitted {
+    Ok(Image {
         code,
         entry: 0,
         stack: frame(compiled),
@@ -311,8 +348,8 @@ fn library_function(call: LibCall) -> Option<usize> {
 
 #[cfg(all(target_arch = "x86_64", unix))]
 mod wide {
-    use super::{CompileError, Emitted};
-    use crate::codegen::x86::{self, Image};
+    use super::{CompileError, Image};
+    use crate::codegen::x86;
     use crate::lanes::Body;
     use std::arch::is_x86_feature_detected as has;
 
@@ -334,17 +371,17 @@ mod wide {
             && has!("bmi2")
     }
 
-    pub(super) fn avx2(body: &Body) -> Result<Emitted, CompileError> {
+    pub(super) fn avx2(body: &Body) -> Result<Image, CompileError> {
         parts(x86::avx2(body))
     }
 
-    pub(super) fn avx512(body: &Body) -> Result<Emitted, CompileError> {
+    pub(super) fn avx512(body: &Body) -> Result<Image, CompileError> {
         parts(x86::avx512(body))
     }
 
-    fn parts<E: ToString>(image: Result<Image, E>) -> Result<Emitted, CompileError> {
+    fn parts<E: ToString>(image: Result<x86::Image, E>) -> Result<Image, CompileError> {
         let image = image.map_err(|e| CompileError::Codegen(e.to_string()))?;
-        Ok(Emitted {
+        Ok(Image {
             code: image.bytes,
             entry: image.entry,
             stack: image.stack,
@@ -355,7 +392,7 @@ mod wide {
 /// The wide emitters use the System V calling convention.
 #[cfg(not(all(target_arch = "x86_64", unix)))]
 mod wide {
-    use super::{CompileError, Emitted, Isa};
+    use super::{CompileError, Image, Isa};
     use crate::lanes::Body;
 
     pub(super) fn has_avx2() -> bool {
@@ -366,11 +403,11 @@ mod wide {
         false
     }
 
-    pub(super) fn avx2(_: &Body) -> Result<Emitted, CompileError> {
+    pub(super) fn avx2(_: &Body) -> Result<Image, CompileError> {
         Err(CompileError::Unavailable(Isa::Avx2))
     }
 
-    pub(super) fn avx512(_: &Body) -> Result<Emitted, CompileError> {
+    pub(super) fn avx512(_: &Body) -> Result<Image, CompileError> {
         Err(CompileError::Unavailable(Isa::Avx512))
     }
 }

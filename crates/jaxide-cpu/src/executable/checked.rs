@@ -118,8 +118,8 @@ mod tests {
     use crate::lower::lower;
     use crate::lower::program::{LibraryCall, Stmt};
     use crate::runtime::{Buffers, Context, Kernel, KernelCall, KernelError, Signature};
+    use crate::stages::StageTimes;
     use jaxide_core::{Tensor, parse};
-    use std::time::Instant;
 
     /// in0, in1 -> k0 -> t0 -> sort -> t1 -> k1 -> out1 -> k2 -> out0
     const STEPS: &str = "{ lambda ; a:f32[10] b:i32[]. let

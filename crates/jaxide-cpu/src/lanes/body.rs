@@ -3,6 +3,7 @@
 use super::op::{BinOp, TerOp, UnOp};
 use super::types::{MemTy, Ty};
 use std::fmt;
+use std::hash::Hash;
 
 /// A value of a [`Body`], defined once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -242,7 +243,7 @@ pub enum Inst {
 }
 
 /// Type, origin and place of a value.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ValueData {
     /// The type.
     pub ty: Ty,
@@ -262,7 +263,7 @@ pub enum Trip {
 }
 
 /// A value that a loop carries from turn to turn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Carry {
     /// Before the first turn.
     pub init: Value,
@@ -275,7 +276,7 @@ pub struct Carry {
 }
 
 /// A counted loop inside a lane; all lanes make the same number of turns.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct For {
     /// Names the index.
     pub id: LoopId,
@@ -289,7 +290,7 @@ pub struct For {
 
 /// A conditional loop inside a lane. A lane whose condition is false keeps its carried values while others go on;
 /// the loop ends when no lane is active.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct While {
     /// What is carried.
     pub carries: Vec<Carry>,
@@ -302,7 +303,7 @@ pub struct While {
 }
 
 /// What an [`If`] yields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Arm {
     /// Where the condition holds.
     pub then: Value,
@@ -313,7 +314,7 @@ pub struct Arm {
 }
 
 /// A branch inside a lane. An arm that no lane takes is skipped.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct If {
     /// The condition, a mask.
     pub cond: Value,
@@ -326,7 +327,7 @@ pub struct If {
 }
 
 /// One step of a block.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Stmt {
     /// Define a value.
     Let(Value),
@@ -350,7 +351,7 @@ pub enum Stmt {
 }
 
 /// Statements in order.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Block {
     /// The statements.
     pub stmts: Vec<Stmt>,
@@ -359,7 +360,7 @@ pub struct Block {
 }
 
 /// One accumulator of a [`Reduction`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Accumulator {
     /// The neutral element, a constant or a value of the prologue.
     pub init: Value,
@@ -382,7 +383,7 @@ pub struct Accumulator {
 /// Lane `i` updates accumulator `(i - start) mod W`, in the order of the lanes, with `W` = [`Body::accumulators`];
 /// then accumulators `j` and `j + h` are combined for h = W/2, W/4, …, 1. The order does not depend
 /// on the machine or on the emitter, so that the result does not either.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Reduction {
     /// What is accumulated together.
     pub accumulators: Vec<Accumulator>,
@@ -410,6 +411,15 @@ impl Body {
     /// The name, for printed forms and symbols.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// All that its machine code depends on: everything but the name.
+    pub(crate) fn substance(&self) -> impl Eq + Hash + '_ {
+        (
+            (&self.pointers, self.outer, &self.params, &self.outputs),
+            (&self.values, &self.blocks, self.loops),
+            (&self.reductions, self.guarded),
+        )
     }
 
     /// What the body does with each pointer.

@@ -9,7 +9,8 @@ use super::op::{BinOp, TerOp, UnOp};
 use super::sweep::sweep;
 use super::types::{MemTy, Ty};
 use super::verify::{VerifyError, verify};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
+use smallvec::SmallVec;
 
 /// Builds a [`Body`].
 ///
@@ -41,7 +42,7 @@ pub struct Builder {
     kinds: Vec<BlockKind>,
     pub(super) loop_bodies: Vec<BlockId>,
     pub(super) current: BlockId,
-    seen: HashMap<(Inst, Ty), Vec<Value>>,
+    seen: HashMap<(Inst, Ty), SmallVec<[Value; 2]>>,
     contract: bool,
 }
 
@@ -121,7 +122,7 @@ impl Builder {
             kinds: vec![BlockKind::Root, BlockKind::Lanes],
             loop_bodies: Vec::new(),
             current: BlockId::LANES,
-            seen: HashMap::new(),
+            seen: HashMap::default(),
             contract: false,
         }
     }
@@ -571,9 +572,9 @@ impl Builder {
         if matches!(inst, Inst::Const(_) | Inst::Index(Index::Outer(_))) {
             return BlockId::PROLOGUE;
         }
-        let mut needs: Vec<BlockId> = Vec::new();
+        let mut needs: SmallVec<[BlockId; 8]> = SmallVec::new();
         inst.operands(|v| needs.push(self.body.values[v.index()].block));
-        let index = |needs: &mut Vec<BlockId>, i: Index| match i {
+        let index = |needs: &mut SmallVec<[BlockId; 8]>, i: Index| match i {
             Index::Lane => needs.push(BlockId::LANES),
             Index::Loop(id) => needs.push(self.loop_bodies[id.index()]),
             Index::Outer(_) => {}

@@ -7,7 +7,7 @@
 use super::body::*;
 use super::op::{BinOp, TerOp, UnOp};
 use super::types::{MemTy, Ty};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// How far the indices of the calls of a lane program go.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ pub(crate) struct Extent {
 
 /// All accesses of a body on a domain.
 pub(crate) fn extents(body: &Body, domain: &Domain) -> Vec<Extent> {
-    let mut arms = HashMap::new();
+    let mut arms = HashMap::default();
     let mut trips = vec![None; body.loops as usize];
     for stmt in body.blocks.iter().flat_map(|block| &block.stmts) {
         match stmt {
@@ -45,7 +45,7 @@ pub(crate) fn extents(body: &Body, domain: &Domain) -> Vec<Extent> {
         domain,
         arms,
         trips,
-        shifted: HashMap::new(),
+        shifted: HashMap::default(),
         unsure: Vec::new(),
         known: Vec::new(),
         extents: Vec::new(),

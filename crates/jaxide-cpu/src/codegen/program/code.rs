@@ -15,6 +15,7 @@ use cranelift_codegen::ir::{
 };
 use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch, Variable};
+use rustc_hash::FxHashMap as HashMap;
 
 /// Copies up to this many bytes are loads and stores.
 const SMALL_COPY: usize = 64;
@@ -25,8 +26,25 @@ const FEW_TURNS: usize = 4096;
 /// Straight-line nests with more values than this are functions of their own: time to compile grows faster than the function.
 const MOST_INLINE: usize = 1000;
 
-/// Whether a nest is scalar code inside the function.
-pub(super) fn is_inline(kernel: &Kernel) -> bool {
+/// More values than this of all inline nests together are no longer inline, for the same reason.
+const MOST_INLINE_TOGETHER: usize = 4000;
+
+/// Nests of at most this many values are inline anywhere: a call is as long.
+const SHORT_NEST: usize = 16;
+
+/// Which nests of a program are scalar code inside its function.
+pub(super) fn inline(kernels: &[Kernel]) -> Vec<bool> {
+    let length = |kernel: &Kernel| kernel.body.values().len();
+    let can: Vec<bool> = kernels.iter().map(is_inline).collect();
+    let each = kernels.iter().zip(&can).filter(|(_, can)| **can);
+    let few = each.map(|(kernel, _)| length(kernel)).sum::<usize>() <= MOST_INLINE_TOGETHER;
+    let all = kernels.iter().zip(can);
+    all.map(|(kernel, can)| can && (few || length(kernel) <= SHORT_NEST))
+        .collect()
+}
+
+/// Whether a nest can be scalar code inside the function.
+fn is_inline(kernel: &Kernel) -> bool {
     let schedule = &kernel.schedule;
     let straight = kernel.body.blocks()[BlockId::LANES.index()]
         .stmts
@@ -77,17 +95,31 @@ pub(super) struct Generator<'a, 'f> {
     #[allow(clippy::vec_box)]
     pub(super) checks: Vec<Box<Check>>,
     failed: ir::Block,
+    /// Of calls, by number of arguments and whether there is a status.
+    signatures: HashMap<(usize, bool), ir::SigRef>,
     /// Holds pointer tables for calls.
     table: ir::StackSlot,
 }
 
-/// Builds the function of a program in `context`; gives what must live as long as its code.
+/// Longer programs are cut into functions of so many steps: time to compile grows faster than a function.
+pub(super) const MOST_STEPS: usize = 512;
+
+/// What a function does; all have the signature of a program's.
+pub(super) enum Function<'a> {
+    /// Steps of the program, outside of loops.
+    Steps(&'a [Stmt]),
+    /// One after the other, the functions at these addresses.
+    Calls(Vec<usize>),
+}
+
+/// Builds a function of a program in `context`; gives what must live as long as its code.
 #[allow(clippy::vec_box)]
 pub(super) fn define(
     context: &mut Context,
     frontend: &mut FunctionBuilderContext,
     isa: &dyn TargetIsa,
     program: &Program,
+    function: Function<'_>,
     callees: Callees<'_>,
 ) -> Vec<Box<Check>> {
     let mut signature = ir::Signature::new(isa.default_call_conv());
@@ -135,10 +167,14 @@ pub(super) fn define(
         bounds,
         checks: Vec::new(),
         failed,
+        signatures: HashMap::default(),
         table,
         fb,
     };
-    generator.block(&program.body);
+    match function {
+        Function::Steps(steps) => generator.block(steps),
+        Function::Calls(pieces) => generator.pieces(&pieces),
+    }
     let (mut fb, checks) = (generator.fb, generator.checks);
     let ok = fb.ins().iconst(types::I32, 0);
     fb.ins().return_(&[ok]);
@@ -168,6 +204,23 @@ fn longest_table(program: &Program) -> usize {
 impl Generator<'_, '_> {
     fn block(&mut self, stmts: &[Stmt]) {
         stmts.iter().for_each(|stmt| self.stmt(stmt));
+    }
+
+    fn pieces(&mut self, entries: &[usize]) {
+        let Params {
+            inputs,
+            outputs,
+            consts,
+            arena,
+            context,
+            ..
+        } = self.params;
+        for &entry in entries {
+            let args = [inputs, outputs, consts, arena, context];
+            if let Some(status) = self.call_address(entry, &args, true) {
+                self.leave_if(status);
+            }
+        }
     }
 
     fn stmt(&mut self, stmt: &Stmt) {
@@ -452,14 +505,21 @@ impl Generator<'_, '_> {
         args: &[ir::Value],
         status: bool,
     ) -> Option<ir::Value> {
-        let mut signature = ir::Signature::new(self.isa.default_call_conv());
-        signature
-            .params
-            .extend(args.iter().map(|_| AbiParam::new(types::I64)));
-        if status {
-            signature.returns.push(AbiParam::new(types::I32));
-        }
-        let signature = self.fb.import_signature(signature);
+        let isa = self.isa;
+        let fb = &mut self.fb;
+        let signature = *self
+            .signatures
+            .entry((args.len(), status))
+            .or_insert_with(|| {
+                let mut signature = ir::Signature::new(isa.default_call_conv());
+                signature
+                    .params
+                    .extend(args.iter().map(|_| AbiParam::new(types::I64)));
+                if status {
+                    signature.returns.push(AbiParam::new(types::I32));
+                }
+                fb.import_signature(signature)
+            });
         let callee = self.fb.ins().iconst(types::I64, address as i64);
         let call = self.fb.ins().call_indirect(signature, callee, args);
         self.fb.inst_results(call).first().copied()

@@ -6,8 +6,9 @@
 
 use super::lir::*;
 use crate::narrow;
+use rustc_hash::FxHashMap as HashMap;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 
 /// Where a virtual register lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +75,7 @@ fn slots(asm: &Asm, intervals: &[Option<Interval>], places: &mut [Place]) -> i32
     let mut frame = asm.frame;
     // Slots in use by the end of their interval, and free ones, by their size.
     let mut used = BinaryHeap::new();
-    let mut free: HashMap<i32, Vec<i32>> = HashMap::new();
+    let mut free: HashMap<i32, Vec<i32>> = HashMap::default();
     for (k, interval) in order {
         while let Some(&Reverse((end, at, bytes))) = used.peek()
             && end < interval.start

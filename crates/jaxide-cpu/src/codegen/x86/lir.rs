@@ -2,7 +2,7 @@
 
 use crate::narrow;
 use iced_x86::{Code, Register};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// A virtual register. It may be written more than once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -13,7 +13,7 @@ use crate::lanes::{
 };
 use crate::narrow;
 use iced_x86::{Code, Register};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// The most parts that are worked on together.
 pub(super) const MAX_PARTS: usize = 4;
@@ -45,13 +45,13 @@ pub(super) fn lower<T: Target>(body: &Body, target: &T) -> Asm {
         plan,
         accumulators,
         buffers,
-        bases: HashMap::new(),
+        bases: HashMap::default(),
         reps: vec![[None; MAX_PARTS]; body.values().len()],
-        into: HashMap::new(),
+        into: HashMap::default(),
         parts: vec![0],
         exec: [None; MAX_PARTS],
         counters: vec![LANE; body.loop_count()],
-        cursors: HashMap::new(),
+        cursors: HashMap::default(),
         open: Vec::new(),
     };
     lower.run();

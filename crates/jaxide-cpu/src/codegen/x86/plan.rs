@@ -3,7 +3,7 @@
 use super::lower::MAX_PARTS;
 use crate::lanes::{Addr, BinOp, BlockId, Body, For, Inst, LaneStep, Stmt, TerOp, Ty, UnOp, Value};
 use crate::narrow;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// How a body is emitted.
 pub(super) struct Plan {
@@ -88,7 +88,7 @@ impl Plan {
     /// value is not used after the one instruction that computes them.
     pub(super) fn in_place(&self, body: &Body, f: &For) -> HashMap<Value, Value> {
         let stmts = &body.blocks()[f.body.index()].stmts;
-        let mut into = HashMap::new();
+        let mut into = HashMap::default();
         for c in &f.carries {
             let Some(at) = stmts
                 .iter()
@@ -188,7 +188,7 @@ fn pressure(body: &Body, block: BlockId, folded: &[bool]) -> usize {
 /// The most values of a block's own that are alive at once, and those from outside that it uses.
 fn live_in(body: &Body, block: BlockId, folded: &[bool]) -> usize {
     let stmts = &body.blocks()[block.index()].stmts;
-    let mut last: HashMap<Value, usize> = HashMap::new();
+    let mut last: HashMap<Value, usize> = HashMap::default();
     for (k, s) in stmts.iter().enumerate() {
         each_use(body, s, &mut |v| {
             if !matches!(body.inst(v), Inst::Const(_)) {

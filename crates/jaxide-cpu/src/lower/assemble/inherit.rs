@@ -5,7 +5,7 @@ use super::liveness::LastUses;
 use super::{Assembler, Item, Nest, Root, Steps};
 use crate::lower::graph::{Op, Region, ValueId};
 use crate::lower::program::Place;
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 impl Assembler<'_> {
     /// The place of a value that step `k` makes, if that is where its last reader leaves a result; and the place is free till then.
@@ -89,7 +89,7 @@ impl Assembler<'_> {
 
     /// Whether a nest reads a stored value only at the point that it makes, and before it stores anything there.
     fn reads_own_points(&self, nest: &Nest, value: ValueId) -> bool {
-        let mut seen = HashSet::new();
+        let mut seen = HashSet::default();
         nest.roots.iter().all(|root| match root {
             Root::Store(result) => self.reads_point(nest, *result, value, true, &mut seen),
             Root::Fold { .. } | Root::Control(_) | Root::Update(_) | Root::Scatter(_) => false,

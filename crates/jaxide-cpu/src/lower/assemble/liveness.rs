@@ -2,7 +2,7 @@
 
 use super::{Assembler, Item, Region, Root, Steps};
 use crate::lower::graph::{NodeId, Op, ValueId};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// The last step of a region that reads each array, by the value that owns its memory.
 pub(super) struct LastUses {
@@ -23,12 +23,12 @@ impl LastUses {
     pub(super) fn of(assembler: &Assembler<'_>, region: &Region, steps: &Steps) -> LastUses {
         let graph = assembler.graph;
         let mut uses = LastUses {
-            last: HashMap::new(),
-            made: HashSet::new(),
-            owned: HashSet::new(),
-            in_place: HashSet::new(),
-            taken: HashSet::new(),
-            reread: HashSet::new(),
+            last: HashMap::default(),
+            made: HashSet::default(),
+            owned: HashSet::default(),
+            in_place: HashSet::default(),
+            taken: HashSet::default(),
+            reread: HashSet::default(),
         };
         // Parameters of a loop's body are buffers of the loop's own, but for borrowed ones; those of the program are the caller's, but
         // for donated ones.
@@ -108,7 +108,7 @@ impl Assembler<'_> {
     /// Stored values that a step reads.
     fn read_by(&self, item: &Item) -> Vec<ValueId> {
         let mut reads = Vec::new();
-        let mut seen = HashSet::new();
+        let mut seen = HashSet::default();
         match item {
             Item::Nest(nest) => {
                 for root in &nest.roots {

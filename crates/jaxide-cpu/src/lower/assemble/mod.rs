@@ -17,7 +17,8 @@ use crate::narrow;
 use crate::stages::{Stage, StageTimes};
 use jaxide_core::{Error, ErrorKind, Result, Shape};
 use liveness::LastUses;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 /// So often a program is planned again because a nest could not be made.
@@ -30,7 +31,7 @@ pub(crate) fn assemble(
     donated: &[usize],
     times: &mut StageTimes,
 ) -> Result<Option<Program>> {
-    let mut wanted = HashSet::new();
+    let mut wanted = HashSet::default();
     for _ in 0..MOST_PLANS {
         let plan = times.measure(Stage::Plan, || fuse::plan(graph, &wanted));
         let mut assembler = Assembler::new(graph, &plan);
@@ -78,8 +79,8 @@ impl<'a> Assembler<'a> {
             loops: 0,
             pointers: 0,
             kernels: Vec::new(),
-            parts: HashMap::new(),
-            origins: HashMap::new(),
+            parts: HashMap::default(),
+            origins: HashMap::default(),
             calls: Vec::new(),
             tiles: Vec::new(),
             body: Vec::new(),
@@ -87,13 +88,13 @@ impl<'a> Assembler<'a> {
         Assembler {
             graph,
             plan,
-            places: HashMap::new(),
-            parts: HashMap::new(),
+            places: HashMap::default(),
+            parts: HashMap::default(),
             program,
-            wanted: HashSet::new(),
-            donated: HashSet::new(),
-            lent: HashSet::new(),
-            borrowed: HashSet::new(),
+            wanted: HashSet::default(),
+            donated: HashSet::default(),
+            lent: HashSet::default(),
+            borrowed: HashSet::default(),
             lanes_apart: false,
             in_lanes: Duration::ZERO,
         }
@@ -540,7 +541,8 @@ impl Assembler<'_> {
         if graph.parts.is_empty() && graph.origins.is_empty() {
             return;
         }
-        let (mut seen, mut parts, mut origins) = (HashSet::new(), BTreeSet::new(), BTreeSet::new());
+        let (mut seen, mut parts, mut origins) =
+            (HashSet::default(), BTreeSet::new(), BTreeSet::new());
         let mut open: Vec<NodeId> = nodes.into_iter().collect();
         while let Some(id) = open.pop() {
             if !seen.insert(id) {

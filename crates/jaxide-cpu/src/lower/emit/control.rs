@@ -8,9 +8,9 @@ use super::{Bound, Emitted, Emitter, Frame, Ix, Ixs, Layout, Operand, Refusal, R
 use crate::lanes::Value;
 use crate::lower::element::{self, Element};
 use crate::lower::graph::{NodeId, Op, Region, ValueId};
+use rustc_hash::FxHashSet as HashSet;
 use smallvec::SmallVec;
 use std::cell::RefCell;
-use std::collections::HashSet;
 
 /// At most this many lane values are carried by one loop.
 const MOST_CARRIED: usize = 160;
@@ -71,7 +71,7 @@ impl Emitter<'_> {
         let mut todo = node.args.to_vec();
         node.op
             .visit_regions(&mut |region| graph.captures(region, &mut todo));
-        let mut seen: HashSet<ValueId> = HashSet::new();
+        let mut seen: HashSet<ValueId> = HashSet::default();
         while let Some(value) = todo.pop() {
             if !seen.insert(value)
                 || self.bound.contains_key(&value)

@@ -20,8 +20,8 @@ use super::element::{self, Element};
 use super::graph::{Def, Graph, NodeId, Op, ValueId};
 use crate::lanes::{self, Access, BlockId, Builder, Pointer, Ty, Value};
 use crate::narrow;
+use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
-use std::collections::HashMap;
 
 pub(crate) use address::{Layout, Mention};
 pub(crate) use index::{Binding, Ix, Ixs, Var, Vars};
@@ -96,8 +96,8 @@ impl Frame {
     fn new(block: BlockId) -> Frame {
         Frame {
             block,
-            elements: HashMap::new(),
-            results: HashMap::new(),
+            elements: HashMap::default(),
+            results: HashMap::default(),
         }
     }
 }
@@ -154,13 +154,13 @@ impl<'a> Emitter<'a> {
                 Ty::I32
             },
             frames: vec![Frame::new(BlockId::LANES)],
-            bound: HashMap::new(),
+            bound: HashMap::default(),
             reach: 0,
             operands: Vec::new(),
             pointers: Vec::new(),
             mentions: Vec::new(),
             cuts: Vec::new(),
-            sinks: HashMap::new(),
+            sinks: HashMap::default(),
             lane_axes: SmallVec::new(),
             depth: 0,
             longest_fold: 0,

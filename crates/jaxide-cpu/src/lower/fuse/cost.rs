@@ -3,7 +3,7 @@
 use super::Fuser;
 use super::storage::DEEP;
 use crate::lower::graph::{Call, Graph, MapOp, Node, NodeId, Op, Routine, ValueId};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// Costs are not told apart beyond this.
 const MOST: usize = 400;

@@ -4,7 +4,7 @@ use super::storage::domain;
 use super::{Fuser, Item, Nest, Root, Steps};
 use crate::lower::graph::{NodeId, Op, Region, ValueId};
 use jaxide_core::Dims;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// A nest is not made longer than this many roots.
 const MOST_ROOTS: usize = 24;
@@ -16,8 +16,67 @@ struct Draft {
     item: DraftItem,
     /// Drafts whose results this one reads.
     needs: HashSet<usize>,
-    /// Drafts that this one comes after, directly or not.
-    after: HashSet<usize>,
+}
+
+/// Drafts in the order they were begun.
+struct Drafts {
+    list: Vec<Draft>,
+    /// Which drafts each of the last [`WINDOW`] comes after, directly or not: one bit for each of them, by number modulo [`WINDOW`].
+    ///
+    /// Roots join one of the last [`LOOK_BACK`] drafts alone. So a draft comes after one with a higher number only if that was among
+    /// the next [`LOOK_BACK`], and what comes after one of the last is among the last `2 * LOOK_BACK`: no more need be known.
+    after: [u64; WINDOW],
+}
+
+const WINDOW: usize = u64::BITS as usize;
+const _: () = assert!(2 * LOOK_BACK < WINDOW);
+
+impl Drafts {
+    /// The numbers of the last drafts.
+    fn recent(&self) -> std::ops::Range<usize> {
+        self.list.len().saturating_sub(WINDOW)..self.list.len()
+    }
+
+    /// The recent ones of these, and what they come after.
+    fn with_before(&self, needs: &HashSet<usize>) -> u64 {
+        let recent = self.recent();
+        let mut before = 0;
+        for &other in needs.iter().filter(|other| recent.contains(other)) {
+            before |= bit(other) | self.after[other % WINDOW];
+        }
+        before
+    }
+
+    /// Whether a draft comes after one of the last [`LOOK_BACK`].
+    fn comes_after(&self, other: usize, recent: usize) -> bool {
+        self.recent().contains(&other) && self.after[other % WINDOW] & bit(recent) != 0
+    }
+
+    fn add(&mut self, item: DraftItem, needs: HashSet<usize>) -> usize {
+        let before = self.with_before(&needs);
+        let new = self.list.len();
+        self.list.push(Draft { item, needs });
+        // Its bits were those of a draft that is no longer among the last.
+        self.after.iter_mut().for_each(|after| *after &= !bit(new));
+        self.after[new % WINDOW] = before & !bit(new);
+        new
+    }
+
+    /// A root became part of draft `k`: whatever comes after `k` also comes after what the root needs.
+    fn join(&mut self, k: usize, needs: &HashSet<usize>) {
+        let before = self.with_before(needs) & !bit(k);
+        let others = needs.iter().filter(|&&other| other != k);
+        self.list[k].needs.extend(others);
+        for other in self.recent() {
+            if other == k || self.comes_after(other, k) {
+                self.after[other % WINDOW] |= before & !bit(other);
+            }
+        }
+    }
+}
+
+fn bit(draft: usize) -> u64 {
+    1 << (draft % WINDOW)
 }
 
 enum DraftItem {
@@ -29,7 +88,7 @@ impl Fuser<'_> {
     /// Puts roots into nests, and nests, calls and loops in order.
     pub(super) fn group(&mut self, region: &Region, roots: Vec<Root>) -> Steps {
         let graph = self.graph;
-        let mut by_node: HashMap<NodeId, Vec<Root>> = HashMap::new();
+        let mut by_node: HashMap<NodeId, Vec<Root>> = HashMap::default();
         for root in roots {
             let id = match &root {
                 Root::Store(value) | Root::Fold { value, .. } => graph.def(*value),
@@ -39,13 +98,16 @@ impl Fuser<'_> {
                 by_node.entry(id).or_default().push(root);
             }
         }
-        let mut drafts: Vec<Draft> = Vec::new();
-        let mut maker: HashMap<ValueId, usize> = HashMap::new();
+        let mut drafts = Drafts {
+            list: Vec::new(),
+            after: [0; WINDOW],
+        };
+        let mut maker: HashMap<ValueId, usize> = HashMap::default();
         for &id in &region.nodes {
             let opaque = self.is_opaque(id) && !by_node.contains_key(&id);
             if opaque {
                 let needs = self.needs_of_node(id, &maker);
-                let draft = add(&mut drafts, DraftItem::Node(id), needs);
+                let draft = drafts.add(DraftItem::Node(id), needs);
                 graph.node(id).results.iter().for_each(|&value| {
                     maker.insert(value, draft);
                 });
@@ -62,11 +124,11 @@ impl Fuser<'_> {
                 let home = self.home(&drafts, &root, &domain, &reads, &needs, &maker);
                 let draft = match home {
                     Some(draft) => {
-                        let DraftItem::Nest(nest) = &mut drafts[draft].item else {
+                        let DraftItem::Nest(nest) = &mut drafts.list[draft].item else {
                             unreachable!("only nests are homes")
                         };
                         nest.roots.push(root.clone());
-                        join(&mut drafts, draft, &needs);
+                        drafts.join(draft, &needs);
                         draft
                     }
                     None => {
@@ -74,7 +136,7 @@ impl Fuser<'_> {
                             domain,
                             roots: vec![root.clone()],
                         };
-                        add(&mut drafts, DraftItem::Nest(nest), needs)
+                        drafts.add(DraftItem::Nest(nest), needs)
                     }
                 };
                 for value in made(graph, &root) {
@@ -82,14 +144,14 @@ impl Fuser<'_> {
                 }
             }
         }
-        let items = self.order(drafts);
+        let items = self.order(drafts.list);
         Steps { items }
     }
 
     /// The nest that a root can become part of.
     fn home(
         &self,
-        drafts: &[Draft],
+        drafts: &Drafts,
         root: &Root,
         domain: &Dims,
         reads: &[(ValueId, bool)],
@@ -100,7 +162,7 @@ impl Fuser<'_> {
             return None;
         }
         let fits = |k: usize| {
-            let DraftItem::Nest(nest) = &drafts[k].item else {
+            let DraftItem::Nest(nest) = &drafts.list[k].item else {
                 return false;
             };
             if nest.domain != *domain || nest.roots.len() >= MOST_ROOTS || !compatible(nest, root) {
@@ -109,7 +171,7 @@ impl Fuser<'_> {
             // Another step between the two would have to run inside the nest.
             if needs
                 .iter()
-                .any(|&other| other != k && drafts[other].after.contains(&k))
+                .any(|&other| other != k && drafts.comes_after(other, k))
             {
                 return false;
             }
@@ -120,13 +182,16 @@ impl Fuser<'_> {
                     || (same_point && owner == value && makes_points(nest, value))
             })
         };
-        (0..drafts.len()).rev().take(LOOK_BACK).find(|&k| fits(k))
+        (0..drafts.list.len())
+            .rev()
+            .take(LOOK_BACK)
+            .find(|&k| fits(k))
     }
 
     /// Drafts that a call or loop comes after.
     fn needs_of_node(&self, id: NodeId, maker: &HashMap<ValueId, usize>) -> HashSet<usize> {
         let node = self.graph.node(id);
-        let mut needs = HashSet::new();
+        let mut needs = HashSet::default();
         let mut look = |value: ValueId| {
             for source in self.sources(value) {
                 if let Some(&draft) = maker.get(&self.stored.owner(source)) {
@@ -142,7 +207,7 @@ impl Fuser<'_> {
     /// Stored values that computing a value reads.
     fn sources(&self, value: ValueId) -> Vec<ValueId> {
         let mut reads = Vec::new();
-        self.trace(value, true, &mut HashSet::new(), &mut reads, None);
+        self.trace(value, true, &mut HashSet::default(), &mut reads, None);
         reads.into_iter().map(|read| read.0).collect()
     }
 
@@ -150,7 +215,7 @@ impl Fuser<'_> {
     fn reads(&self, root: &Root) -> Vec<(ValueId, bool)> {
         let graph = self.graph;
         let mut reads = Vec::new();
-        let mut seen = HashSet::new();
+        let mut seen = HashSet::default();
         match root {
             Root::Store(value) => self.trace(*value, true, &mut seen, &mut reads, Some(*value)),
             Root::Fold { value, .. } => {
@@ -198,7 +263,6 @@ impl Fuser<'_> {
             let elementwise = matches!(node.op, Op::Map(_)) && self.graph.shape(arg) == shape;
             self.trace(arg, same_point && elementwise, seen, reads, None);
         }
-        node.op.visit_regions(&mut |_| {});
         for captured in self.captured(id) {
             self.trace(captured, false, seen, reads, None);
         }
@@ -268,34 +332,6 @@ fn visit(drafts: &[Draft], k: usize, done: &mut [bool], order: &mut Vec<usize>) 
                 .filter(|&other| !done[other])
                 .map(|other| (other, false)),
         );
-    }
-}
-
-fn add(drafts: &mut Vec<Draft>, item: DraftItem, needs: HashSet<usize>) -> usize {
-    let mut after: HashSet<usize> = needs.clone();
-    needs
-        .iter()
-        .for_each(|&other| after.extend(&drafts[other].after));
-    drafts.push(Draft { item, needs, after });
-    drafts.len() - 1
-}
-
-/// A root became part of draft `k`: whatever comes after `k` also comes after what the root needs.
-fn join(drafts: &mut [Draft], k: usize, needs: &HashSet<usize>) {
-    let mut more: HashSet<usize> = needs.clone();
-    needs
-        .iter()
-        .for_each(|&other| more.extend(&drafts[other].after));
-    more.remove(&k);
-    drafts[k]
-        .needs
-        .extend(needs.iter().filter(|&&other| other != k));
-    for (other, draft) in drafts.iter_mut().enumerate() {
-        if other == k || draft.after.contains(&k) {
-            draft
-                .after
-                .extend(more.iter().filter(|&&before| before != other));
-        }
     }
 }
 

@@ -4,7 +4,7 @@ use super::cost;
 use crate::lower::emit::{Binding, Emitter, Layout, Memory};
 use crate::lower::graph::{Graph, NodeId, Op, Region, ValueId};
 use jaxide_core::Dims;
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 /// Lane programs with more values than this are not made; the state of such loops goes to memory.
 const MOST_VALUES: usize = 8000;
@@ -57,7 +57,7 @@ fn fits(graph: &Graph, id: NodeId, axes: &[usize]) -> bool {
     if lanes == 0 || !worth_it(graph, id, lanes) {
         return false;
     }
-    let mut inside = HashSet::new();
+    let mut inside = HashSet::default();
     graph
         .node(id)
         .op

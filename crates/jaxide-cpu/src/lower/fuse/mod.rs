@@ -12,7 +12,7 @@ mod storage;
 use super::graph::{Graph, NodeId, Op, Region, ValueId};
 use super::library;
 use jaxide_core::Dims;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 pub(crate) use lane_form::lane_form;
 pub(crate) use storage::{Storage, Stored};
@@ -70,10 +70,10 @@ pub(crate) fn plan(graph: &Graph, wanted: &HashSet<ValueId>) -> Plan {
         graph,
         wanted,
         stored: Stored::default(),
-        lane_forms: HashMap::new(),
-        whole_updates: HashSet::new(),
-        copies: HashSet::new(),
-        products: HashSet::new(),
+        lane_forms: HashMap::default(),
+        whole_updates: HashSet::default(),
+        copies: HashSet::default(),
+        products: HashSet::default(),
     };
     for &param in &graph.root.params {
         fuser.stored.own(param);

@@ -6,8 +6,8 @@ use crate::lower::emit::Layout;
 use crate::lower::graph::{Graph, NodeId, Op, Region, ValueId};
 use crate::lower::library;
 use jaxide_core::Dims;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use smallvec::{SmallVec, smallvec};
-use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// How a stored value has its memory.
@@ -80,6 +80,8 @@ type Uses = SmallVec<[Use; 2]>;
 const CHEAP: usize = 6;
 /// A value that is more operations than this away from stored ones is stored.
 pub(super) const DEEP: u32 = 150;
+/// Operations of a segment of a long region.
+const SEGMENT: usize = 1024;
 /// Broadcasting to this many times the elements is worth storing the operand, unless computing it is cheap.
 const EXPANSION: usize = 8;
 
@@ -95,7 +97,7 @@ impl Fuser<'_> {
                 }
             }
         }
-        let mut forced = HashSet::new();
+        let mut forced = HashSet::default();
         for &id in &region.nodes {
             for &value in &graph.node(id).results {
                 if self.wanted.contains(&value) {
@@ -103,6 +105,7 @@ impl Fuser<'_> {
                 }
             }
         }
+        self.cut(region, &mut forced);
         for &result in &region.results {
             self.force(result, &mut forced);
         }
@@ -116,13 +119,31 @@ impl Fuser<'_> {
             self.cost_of_node(id, &forced, &mut costs);
             self.place_in_order(id, &forced, &mut costs);
         }
-        let mut uses: HashMap<ValueId, Uses> = HashMap::new();
+        let mut uses: HashMap<ValueId, Uses> = HashMap::default();
         let mut roots = Vec::new();
         for &id in region.nodes.iter().rev() {
             self.decide_node(id, &costs, &forced, &mut uses, &mut roots);
         }
         roots.reverse();
         roots
+    }
+
+    /// Cuts a long region into segments: what one of them computes and another reads is in memory. So nests are not longer than segments,
+    /// and values that many of them read are not computed by each.
+    fn cut(&self, region: &Region, forced: &mut HashSet<ValueId>) {
+        if region.nodes.len() <= SEGMENT {
+            return;
+        }
+        let mut segments: HashMap<ValueId, usize> = HashMap::default();
+        for (place, &id) in region.nodes.iter().enumerate() {
+            let node = self.graph.node(id);
+            for &arg in &node.args {
+                if segments.get(&arg).is_some_and(|&of| of != place / SEGMENT) {
+                    self.force_source(arg, forced);
+                }
+            }
+            segments.extend(node.results.iter().map(|&value| (value, place / SEGMENT)));
+        }
     }
 
     /// A value that must be in memory. One that only looks at another's memory needs that one.
@@ -221,7 +242,7 @@ impl Fuser<'_> {
                     node.args[1],
                     node.args[0],
                     &node.args[2..],
-                    &mut HashSet::new(),
+                    &mut HashSet::default(),
                 ) {
                     self.force(node.args[1], forced);
                 }
@@ -236,7 +257,7 @@ impl Fuser<'_> {
                 }
                 for &arg in &node.args[1..] {
                     if costs.of(arg) > CHEAP
-                        || self.reads_elsewhere(arg, node.args[0], &[], &mut HashSet::new())
+                        || self.reads_elsewhere(arg, node.args[0], &[], &mut HashSet::default())
                     {
                         self.force(arg, forced);
                     } else {
@@ -301,7 +322,7 @@ impl Fuser<'_> {
             .all(|&start| self.graph.splat(start).is_some());
         known
             && 2 * self.graph.value(update).len() > self.graph.value(x).len()
-            && self.reads_elsewhere(update, x, &node.args[2..], &mut HashSet::new())
+            && self.reads_elsewhere(update, x, &node.args[2..], &mut HashSet::default())
     }
 
     /// Whether computing `value` in place reads `x` other than at the box that starts at `starts`, index by index.

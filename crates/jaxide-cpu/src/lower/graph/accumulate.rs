@@ -12,8 +12,8 @@ use super::{
 };
 use crate::narrow;
 use jaxide_core::{DType, Dims};
+use rustc_hash::FxHashSet as HashSet;
 use smallvec::smallvec;
-use std::collections::HashSet;
 
 /// An array is summed up whole where it has fewer elements than this for each one of the window: small ones stay in registers.
 const SMALL: usize = 16;
@@ -61,7 +61,7 @@ impl Graph {
     fn accumulate_carry(&mut self, body: &mut Region, k: usize) {
         let mut additions = Vec::new();
         let (param, next) = (body.params[k], body.results[k]);
-        if !self.additions(next, param, &mut additions, &mut HashSet::new()) {
+        if !self.additions(next, param, &mut additions, &mut HashSet::default()) {
             return;
         }
         for (id, term) in additions {

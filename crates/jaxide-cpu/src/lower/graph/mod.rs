@@ -19,8 +19,8 @@ mod scope;
 
 use crate::narrow;
 use jaxide_core::{DType, Shape, Tensor};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use smallvec::SmallVec;
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 pub(crate) use build::{Lanes, build};
@@ -177,7 +177,7 @@ impl Graph {
 
     /// Adds the values from outside that a region uses, its inner regions included.
     pub(crate) fn captures(&self, region: &Region, found: &mut Vec<ValueId>) {
-        let mut inside = HashSet::new();
+        let mut inside = HashSet::default();
         let from = found.len();
         self.mentions(region, &mut inside, found);
         let mut outside = found.split_off(from);
@@ -198,8 +198,8 @@ impl Graph {
     /// How often a region uses each value, its inner regions included.
     pub(crate) fn uses(&self, region: &Region) -> HashMap<ValueId, usize> {
         let mut used = Vec::new();
-        self.mentions(region, &mut HashSet::new(), &mut used);
-        let mut uses = HashMap::new();
+        self.mentions(region, &mut HashSet::default(), &mut used);
+        let mut uses = HashMap::default();
         for value in used {
             *uses.entry(value).or_default() += 1;
         }

@@ -7,8 +7,8 @@
 use super::{Args, Bytes, Def, Graph, MapOp, NodeId, Op, Region, ValueId};
 use crate::narrow;
 use jaxide_core::{DType, Dims, Prim, Result, Scalar};
+use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
-use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -106,8 +106,8 @@ impl Scope {
         self.frames.push(Frame {
             kind,
             nodes: Vec::new(),
-            seen: HashMap::new(),
-            calls: HashMap::new(),
+            seen: HashMap::default(),
+            calls: HashMap::default(),
         });
     }
 

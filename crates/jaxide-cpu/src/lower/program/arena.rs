@@ -1,7 +1,9 @@
 //! Offsets of temporaries: two may share memory when they are never needed at the same time.
 
 use super::{Base, Place, PointerVar, Program, Slot, Stmt};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 /// Temporaries start at multiples of this.
 const ALIGNMENT: usize = 64;
@@ -18,7 +20,7 @@ pub(super) fn assign(program: &mut Program, fence: usize) {
     let room = |bytes: usize| (bytes + fence).next_multiple_of(ALIGNMENT);
     let mut walk = Walk {
         lives: vec![None; program.temps.len()],
-        pointees: HashMap::new(),
+        pointees: HashMap::default(),
         loops: Vec::new(),
         clock: 0,
     };
@@ -27,6 +29,14 @@ pub(super) fn assign(program: &mut Program, fence: usize) {
     let mut order: Vec<usize> = (0..program.temps.len())
         .filter(|&k| walk.lives[k].is_some())
         .collect();
+    if order.len() > MANY {
+        let needed = order
+            .into_iter()
+            .filter_map(|k| Some((k, walk.lives[k]?, room(program.temps[k]))))
+            .collect();
+        (program.offsets, program.arena) = one_after_another(needed, program.temps.len());
+        return;
+    }
     // Large ones first find the best places.
     order.sort_by_key(|&k| (std::cmp::Reverse(program.temps[k]), k));
     program.offsets = vec![0; program.temps.len()];
@@ -55,6 +65,92 @@ pub(super) fn assign(program: &mut Program, fence: usize) {
         placed.push(k);
     }
     program.arena = arena;
+}
+
+/// More temporaries than this are placed in the order in which they are needed: for fewer, the best place among all is looked for, which
+/// takes time with the square of their number.
+const MANY: usize = 2000;
+
+/// Offsets in the order in which temporaries are needed, each in the smallest free piece that is large enough; and the size of all.
+fn one_after_another(
+    mut needed: Vec<(usize, Life, usize)>,
+    temporaries: usize,
+) -> (Vec<usize>, usize) {
+    needed.sort_by_key(|&(k, life, _)| (life.first, k));
+    let mut offsets = vec![0; temporaries];
+    let mut held: BinaryHeap<Reverse<(usize, usize, usize)>> = BinaryHeap::new();
+    let mut free = Free::default();
+    let mut end = 0;
+    for (k, life, size) in needed {
+        while let Some(&Reverse((last, offset, length))) = held.peek()
+            && last < life.first
+        {
+            held.pop();
+            free.give(offset, length);
+        }
+        let offset = free.take(size).unwrap_or_else(|| {
+            // The last piece grows where it reaches to the end.
+            let start = free.take_last(end).unwrap_or(end);
+            end = start + size;
+            start
+        });
+        offsets[k] = offset;
+        held.push(Reverse((life.last, offset, size)));
+    }
+    (offsets, end)
+}
+
+/// Free pieces, none next to another.
+#[derive(Default)]
+struct Free {
+    by_offset: BTreeMap<usize, usize>,
+    by_size: BTreeSet<(usize, usize)>,
+}
+
+impl Free {
+    fn insert(&mut self, offset: usize, length: usize) {
+        self.by_offset.insert(offset, length);
+        self.by_size.insert((length, offset));
+    }
+
+    fn remove(&mut self, offset: usize, length: usize) {
+        self.by_offset.remove(&offset);
+        self.by_size.remove(&(length, offset));
+    }
+
+    /// A piece is free again.
+    fn give(&mut self, mut offset: usize, mut length: usize) {
+        if let Some((&before, &own)) = self.by_offset.range(..offset).next_back()
+            && before + own == offset
+        {
+            self.remove(before, own);
+            (offset, length) = (before, own + length);
+        }
+        if let Some(&behind) = self.by_offset.get(&(offset + length)) {
+            self.remove(offset + length, behind);
+            length += behind;
+        }
+        self.insert(offset, length);
+    }
+
+    /// The start of the smallest piece that is large enough.
+    fn take(&mut self, size: usize) -> Option<usize> {
+        let &(length, offset) = self.by_size.range((size, 0)..).next()?;
+        self.remove(offset, length);
+        if length > size {
+            self.insert(offset + size, length - size);
+        }
+        Some(offset)
+    }
+
+    /// The start of the piece that ends at `end`.
+    fn take_last(&mut self, end: usize) -> Option<usize> {
+        let (&offset, &length) = self.by_offset.last_key_value()?;
+        (offset + length == end).then(|| {
+            self.remove(offset, length);
+            offset
+        })
+    }
 }
 
 struct Walk {
@@ -155,6 +251,47 @@ impl Walk {
             for life in self.lives.iter_mut().flatten() {
                 if (turns.first..=turns.last).contains(&life.first) && life.last > turns.last {
                     life.first = turns.first;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jaxide_testing::Random;
+
+    /// Temporaries that are needed at the same time never share memory, and much of what is free is used again.
+    #[test]
+    fn temporaries_one_after_another() {
+        let mut random = Random(7);
+        for longest in [1, 4, 60, 3000] {
+            let needed: Vec<(usize, Life, usize)> = (0..3000)
+                .map(|k| {
+                    let first = random.below(3000);
+                    let last = first + random.below(longest);
+                    (k, Life { first, last }, 64 * (1 + random.below(9)))
+                })
+                .collect();
+            let (offsets, size) = one_after_another(needed.clone(), needed.len());
+            let at_once = |time: usize| -> usize {
+                let lives = needed.iter();
+                let held = lives.filter(|(_, life, _)| life.first <= time && time <= life.last);
+                held.map(|(_, _, size)| size).sum()
+            };
+            let most = (0..6000).map(at_once).max().unwrap_or(0);
+            assert!(
+                (most..=2 * most).contains(&size),
+                "{size} bytes where {most} are needed"
+            );
+            for (k, (a, life, length)) in needed.iter().enumerate() {
+                assert!(offsets[*a] + length <= size);
+                for (b, other, long) in &needed[..k] {
+                    let together = life.first <= other.last && other.first <= life.last;
+                    let apart =
+                        offsets[*a] + length <= offsets[*b] || offsets[*b] + long <= offsets[*a];
+                    assert!(!together || apart, "{a} and {b}");
                 }
             }
         }

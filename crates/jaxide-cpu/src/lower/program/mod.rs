@@ -11,8 +11,8 @@ mod verify;
 use super::emit::Kernel;
 use crate::runtime::KernelCall;
 use jaxide_core::{DType, Result, Shape, Tensor};
+use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A whole program.

@@ -8,7 +8,7 @@ use super::{Base, Place, Program, RowsOf, Stmt, TileGroup, TilePart};
 use crate::lanes::{Addr, Body, Index, Inst, LaneStep, Stmt as LaneStmt, Trip};
 use crate::lower::emit::Kernel;
 use crate::narrow;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// A block of rows takes about this many bytes of all arrays.
 const BLOCK_BYTES: usize = 384 << 10;
@@ -118,7 +118,7 @@ fn group(nests: &[(&Kernel, u32, &[Place])], rows: usize) -> Option<TileGroup> {
     let mut parts = Vec::new();
     let mut done: Vec<Touch> = Vec::new();
     // Bytes of a row of each array.
-    let mut widths: HashMap<Base, usize> = HashMap::new();
+    let mut widths: HashMap<Base, usize> = HashMap::default();
     for &(kernel, number, operands) in nests {
         let Some(rows_of) = rows_of(kernel, rows) else {
             break;

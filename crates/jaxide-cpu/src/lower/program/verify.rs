@@ -6,15 +6,15 @@ use super::{Base, Dynamic, LoopVar, OutputSource, Place, PointerVar, Program, Sl
 use crate::lanes::extent::{Domain, extents};
 use crate::lower::emit::Kernel;
 use jaxide_core::{Error, ErrorKind, Result, byte_size};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// # Errors
 /// Of kind [`ErrorKind::Internal`], when some access may go outside; the message names the step and the access.
 pub(super) fn verify(program: &Program) -> Result<()> {
     let mut check = Verify {
         program,
-        loops: HashMap::new(),
-        pointers: HashMap::new(),
+        loops: HashMap::default(),
+        pointers: HashMap::default(),
     };
     check.block(&program.body)
 }

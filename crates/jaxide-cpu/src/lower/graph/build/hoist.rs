@@ -5,7 +5,7 @@ use super::super::{Call, Def, Op, Region, Routine, ValueId};
 use super::Build;
 use jaxide_core::prims::{DotDimensionNumbers, DotGeneral};
 use jaxide_core::{DType, Dims};
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 /// Products of fewer multiplications in all steps stay.
 const SMALLEST: usize = 4096;

@@ -28,8 +28,8 @@ use jaxide_core::{
     Atom, Aval, AvalKind, ClosedJaxpr, DType, Eqn, Error, ErrorKind, Jaxpr, Result, Source, Tensor,
     VarMap, byte_size,
 };
+use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// How deep calls and loops may nest; a program beyond that is refused instead of exhausting the stack.
@@ -53,7 +53,7 @@ pub(crate) fn build(closed: &ClosedJaxpr, lanes: Lanes, named: bool) -> Result<G
         scope: Scope::new(&params),
         lanes,
         cells: Vec::new(),
-        axes: HashMap::new(),
+        axes: HashMap::default(),
         depth: 0,
         around: None,
         named,

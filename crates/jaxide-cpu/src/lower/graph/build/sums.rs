@@ -5,7 +5,7 @@ use super::super::{Call, MapOp, NodeId, Op, Region, Routine, ValueId};
 use super::Build;
 use jaxide_core::prims::DotDimensionNumbers;
 use jaxide_core::{DType, Dims, Result};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// Stacked factors of more bytes are not made.
 const LARGEST: usize = 256 << 20;
