@@ -235,7 +235,7 @@ pub enum Inst {
     /// The table's entry at an unsigned index.
     Lookup(Table, Value),
     /// An element of memory.
-    Load(MemTy, Box<Addr>),
+    Load(MemTy, Addr),
     /// The value that a loop or the accumulation over lanes carries, at the start of a turn.
     Carried,
     /// A result of a [`For`], [`While`] or [`If`].
@@ -336,18 +336,18 @@ pub enum Stmt {
         /// Its type in memory.
         ty: MemTy,
         /// Where.
-        addr: Box<Addr>,
+        addr: Addr,
         /// What.
         value: Value,
         /// Past the caches, where alignment allows it.
         nontemporal: bool,
     },
     /// A counted loop.
-    For(Box<For>),
+    For(For),
     /// A conditional loop.
-    While(Box<While>),
+    While(While),
     /// A branch.
-    If(Box<If>),
+    If(If),
 }
 
 /// Statements in order.

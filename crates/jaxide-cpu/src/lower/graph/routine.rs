@@ -7,12 +7,12 @@ macro_rules! routines {
         /// A primitive that is one call of the runtime, with its parameters.
         #[derive(Clone, Debug, PartialEq)]
         pub(crate) enum Routine {
-            $($variant(Box<prims::$variant>),)*
+            $($variant(prims::$variant),)*
         }
 
         $(impl From<prims::$variant> for Routine {
             fn from(params: prims::$variant) -> Routine {
-                Routine::$variant(Box::new(params))
+                Routine::$variant(params)
             }
         })*
 

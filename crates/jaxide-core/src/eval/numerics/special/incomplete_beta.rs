@@ -102,14 +102,17 @@ fn density_of_large(a: f64, b: f64, x: DoubleDouble, y: DoubleDouble) -> f64 {
         let tails = stirling_tail(a) + stirling_tail(b) - stirling_tail(n);
         return exp(exponent - tails) * sqrt(b / (2.0 * PI * a * n));
     }
-    exp(a * log_x + b * log_y - lgamma(a + 1.0) - log_gamma_ratio(b, a))
+    // a B(a, b), by the quotient of the gamma functions of large arguments.
+    let log_beta = if a < b {
+        lgamma(a + 1.0) + log_gamma_ratio(b, a)
+    } else {
+        log(a) + lgamma(b) + log_gamma_ratio(a, b)
+    };
+    exp(a * log_x + b * log_y - log_beta)
 }
 
-/// ln(Γ(b) / Γ(a + b)), without cancellation for large b.
+/// ln(Γ(b) / Γ(a + b)) for large b, without cancellation.
 fn log_gamma_ratio(b: f64, a: f64) -> f64 {
-    if b < 10.0 {
-        return lgamma(b) - lgamma(a + b);
-    }
     let n = a + b;
     -(b - 0.5) * log1p(a / b) - a * log(n) + a + stirling_tail(b) - stirling_tail(n)
 }
@@ -130,6 +133,7 @@ fn continued_fraction(a: f64, b: f64, x: DoubleDouble) -> DoubleDouble {
     let sum = DoubleDouble::sum(a, b);
     let (a, b) = (DoubleDouble::from(a), DoubleDouble::from(b));
     let (mut c, mut d, mut h) = (one, DoubleDouble::from(0.0), one);
+    let mut settled = false;
     for step in 1..MAX_STEPS {
         let m = f64::from(step / 2);
         let (whole, twice) = (DoubleDouble::from(m), a + (2.0 * m).into());
@@ -142,9 +146,12 @@ fn continued_fraction(a: f64, b: f64, x: DoubleDouble) -> DoubleDouble {
         d = one / away_from_zero(one + numerator * d);
         let factor = c * d;
         h = h * factor;
-        if (factor - one).is_within(1e-19, one) || factor.is_nan() {
+        // Where one parameter is large every second factor is near 1 long before the others are.
+        let settles = (factor - one).is_within(1e-19, one);
+        if (settles && settled) || factor.is_nan() {
             break;
         }
+        settled = settles;
     }
     one / h
 }

@@ -138,12 +138,9 @@ impl Build {
         if single {
             return self.single_gather(&spec, x, indices, app);
         }
-        Ok(self.scope.one(
-            Op::Gather(Box::new(spec)),
-            &[x, indices],
-            dtype,
-            app.shape(),
-        ))
+        Ok(self
+            .scope
+            .one(Op::Gather(spec), &[x, indices], dtype, app.shape()))
     }
 
     /// One window: a dynamic slice.
@@ -236,7 +233,7 @@ impl Build {
             return Ok(result);
         }
         Ok(self.scope.one(
-            Op::Scatter(Box::new(spec)),
+            Op::Scatter(spec),
             &[x, indices, updates],
             app.dtype(),
             app.shape(),
@@ -266,7 +263,7 @@ impl Build {
             mode: OobMode::InBounds,
             ..spec
         };
-        let op = Op::Scatter(Box::new(spec));
+        let op = Op::Scatter(spec);
         let row = self.scope.one(op, &[row, places, updates], dtype, &[count]);
         Ok(self.scope.reshape(row, &shape))
     }
