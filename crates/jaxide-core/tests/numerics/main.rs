@@ -2,6 +2,7 @@
 
 mod functions;
 mod matrices;
+mod products;
 
 use jaxide_core::{Tensor, eval, parse};
 

@@ -106,29 +106,55 @@ fn tensor(a: &[Vec<f64>]) -> Tensor {
     Tensor::from_vec(&[a.len(), a[0].len()], a.concat()).unwrap()
 }
 
+/// Whether the real Schur form of `a` is one, and of `a`.
+fn is_schur(a: &[Vec<f64>]) -> Result<(), TestCaseError> {
+    let n = a.len();
+    let results = run(
+        &format!(
+            "{{ lambda ; a:f64[{n},{n}]. let b:f64[{n},{n}] c:f64[{n},{n}] = schur[compute_schur_vectors=True \
+                select_callable=None sort_eig_vals=False] a in (b, c) }}"
+        ),
+        &[tensor(a)],
+    );
+    let (a, t, z) = (rows(&tensor(a)), rows(&results[0]), rows(&results[1]));
+    is_unitary(&z)?;
+    near(&product(&product(&z, &t), &adjoint(&z)), &a, largest(&a))?;
+    for i in 0..n {
+        prop_assert!((0..i.saturating_sub(1)).all(|j| t[i][j] == ZERO));
+        if i > 0 && t[i][i - 1] != ZERO {
+            // A block of a pair of complex eigenvalues, in the standard form.
+            prop_assert!(i == 1 || t[i - 1][i - 2] == ZERO);
+            prop_assert!((t[i][i] - t[i - 1][i - 1]).norm() <= 1e-12 * largest(&t));
+            prop_assert!((t[i][i - 1] * t[i - 1][i]).re < 0.0);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn schur_of_nearly_equal_eigenvalues() {
+    for power in 0..24 {
+        let small = 1e-17 * 2f64.powi(power);
+        for (b, c) in [
+            (1.0, small),
+            (small, 1.0),
+            (1.0, -small),
+            (-small, -1.0),
+            (small, small),
+        ] {
+            for difference in [0.0, small, -1e-8] {
+                is_schur(&[vec![1.0, b], vec![c, 1.0 + difference]]).unwrap();
+            }
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
     fn schur(a in squares()) {
-        let n = a.len();
-        let results = run(
-            &format!("{{ lambda ; a:f64[{n},{n}]. let b:f64[{n},{n}] c:f64[{n},{n}] = schur[compute_schur_vectors=True \
-                select_callable=None sort_eig_vals=False] a in (b, c) }}"),
-            &[tensor(&a)],
-        );
-        let (a, t, z) = (rows(&tensor(&a)), rows(&results[0]), rows(&results[1]));
-        is_unitary(&z)?;
-        near(&product(&product(&z, &t), &adjoint(&z)), &a, largest(&a))?;
-        for i in 0..n {
-            prop_assert!((0..i.saturating_sub(1)).all(|j| t[i][j] == ZERO));
-            if i > 0 && t[i][i - 1] != ZERO {
-                // A block of a pair of complex eigenvalues, in the standard form.
-                prop_assert!(i == 1 || t[i - 1][i - 2] == ZERO);
-                prop_assert!((t[i][i] - t[i - 1][i - 1]).norm() <= 1e-12 * largest(&t));
-                prop_assert!((t[i][i - 1] * t[i - 1][i]).re < 0.0);
-            }
-        }
+        is_schur(&a)?;
     }
 
     #[test]

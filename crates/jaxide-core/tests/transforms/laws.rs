@@ -109,15 +109,24 @@ impl Program {
         let out = self.run(&jvp, &[&self.inputs, &t]);
         let (y, dy) = out.split_at(outs.len());
 
-        const STEP: f64 = 1e-5;
-        let ahead = self.run(&self.jaxpr, &[&self.moved(&t, STEP)]);
-        let behind = self.run(&self.jaxpr, &[&self.moved(&t, -STEP)]);
-        for (dy, (ahead, behind)) in dy.iter().zip(ahead.iter().zip(&behind)) {
-            for (dy, (ahead, behind)) in dy.iter().zip(ahead.iter().zip(behind)) {
-                let quotient = (ahead - behind) / (2.0 * STEP);
-                let scale = 1.0 + quotient.abs();
-                assert!((dy - quotient).abs() < 1e-6 * scale, "{dy} and {quotient}");
+        // The central differences of eighth order.
+        const STEP: f64 = 1e-3;
+        let mut quotients: Vec<Vec<f64>> = dy.iter().map(|dy| vec![0.0; dy.len()]).collect();
+        for (k, weight) in [4.0 / 5.0, -1.0 / 5.0, 4.0 / 105.0, -1.0 / 280.0]
+            .iter()
+            .enumerate()
+        {
+            let step = (k + 1) as f64 * STEP;
+            let ahead = self.run(&self.jaxpr, &[&self.moved(&t, step)]);
+            let behind = self.run(&self.jaxpr, &[&self.moved(&t, -step)]);
+            let pairs = ahead.iter().flatten().zip(behind.iter().flatten());
+            for (quotient, (ahead, behind)) in quotients.iter_mut().flatten().zip(pairs) {
+                *quotient += weight * (ahead - behind) / STEP;
             }
+        }
+        for (dy, quotient) in dy.iter().flatten().zip(quotients.iter().flatten()) {
+            let scale = 1.0 + quotient.abs();
+            assert!((dy - quotient).abs() < 1e-10 * scale, "{dy} and {quotient}");
         }
 
         let ct = direction(y, 1.7);
