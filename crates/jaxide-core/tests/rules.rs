@@ -216,14 +216,14 @@ fn gamma_functions_outside_their_domain() {
     for name in ["igamma", "igammac", "igamma_grad_a"] {
         let text = format!("{{ lambda ; a:f64[] b:f64[]. let c:f64[] = {name} a b in (c,) }}");
         let of = |a: f64, x: f64| results(&text, &[Tensor::scalar(a), Tensor::scalar(x)])[0][0].0;
-        for (a, x) in [
-            (-1.0, 1.0),
-            (1.0, -1.0),
-            (nan, 1.0),
-            (1.0, nan),
-            (0.0, 0.0),
-            (inf, inf),
-        ] {
+        let edges = [(nan, 1.0), (1.0, nan), (0.0, 0.0), (inf, inf)];
+        // At whole numbers the gamma function has no value, between them it does.
+        let wrong = [-1e-3, -0.5, -1.0, -1.5, -30.5, -1e4, -inf];
+        let right = [0.0, 0.25, 1.0, 2.5, 40.0, 1e4, inf];
+        let one_sided = wrong
+            .iter()
+            .flat_map(|&w| right.map(|r| [(w, r), (r, w)]).concat());
+        for (a, x) in edges.into_iter().chain(one_sided) {
             assert!(of(a, x).is_nan(), "{name} of {a} and {x} is {}", of(a, x));
         }
     }
@@ -238,8 +238,34 @@ fn complex_quotients_and_angles() {
         Complex::new(re, im)
     };
     let inf = f64::INFINITY;
-    for infinite in [(inf, 0.0), (0.0, inf), (-inf, 3.0), (inf, -inf)] {
-        assert_eq!(binary("div", (1.0, 2.0), infinite), Complex::new(0.0, 0.0));
+    // Zeros, with the signs of the quotient by a number that is as large in the same directions.
+    let large = |x: f64| {
+        if x.is_infinite() {
+            x.signum() * 1e200
+        } else {
+            0.0
+        }
+    };
+    for infinite in [(inf, 0.0), (0.0, inf), (-inf, 3.0), (inf, -inf), (inf, inf)] {
+        for number in [
+            (1.0, 2.0),
+            (0.0, 2.0),
+            (-3.0, 0.0),
+            (-0.5, -0.25),
+            (0.0, 0.0),
+        ] {
+            let got = binary("div", number, infinite);
+            assert_eq!(got, Complex::new(0.0, 0.0), "{number:?} over {infinite:?}");
+            let near = Complex::new(number.0, number.1)
+                / Complex::new(large(infinite.0), large(infinite.1));
+            for (got, near) in [(got.re, near.re), (got.im, near.im)] {
+                let sign = got.is_sign_negative() == near.is_sign_negative();
+                assert!(
+                    sign || near == 0.0,
+                    "{number:?} over {infinite:?}: {got} for {near}"
+                );
+            }
+        }
     }
     assert_eq!(binary("div", (inf, 0.0), (2.0, 0.0)).re, inf);
     for (y, x) in [
@@ -280,9 +306,99 @@ fn foreign_parameters_tell_programs_apart() {
             assert_eq!(with(a) == with(b), a == b, "{a} and {b}");
         }
     }
-    // A quote that is not closed on its line begins no string.
-    let open = with("'abc\n      y='def'");
-    assert!(format!("{:?}", open.jaxpr.eqns[0].prim).contains("\"y\""));
+}
+
+#[test]
+fn quotes_that_are_not_closed_on_their_line_begin_no_string() {
+    for (prim, key) in [("foo", "x"), ("reduce_sum", "out_sharding")] {
+        for value in ["<a (don't)>", "(\"a, b)", "['a]"] {
+            let equation = |result: char| {
+                format!("{result}:f32[] = {prim}[axes=(0,)\n      {key}={value}\n    ] a\n    ")
+            };
+            let text = format!(
+                "{{ lambda ; a:f32[2]. let\n    {}{}in (b, c) }}",
+                equation('b'),
+                equation('c')
+            );
+            let program = parsed(&text);
+            assert_eq!(program.jaxpr.eqns.len(), 2, "{text}");
+            assert_eq!(program.to_string().matches(value).count(), 2, "{text}");
+        }
+    }
+}
+
+#[test]
+fn axes_keep_their_placement_and_new_axes_have_none() {
+    let with = |aval: &str, shape: &[usize]| {
+        let text = format!("{{ lambda ; a:{aval}. let  in (a,) }}");
+        parsed(&text).jaxpr.in_avals()[0]
+            .with_shape(shape)
+            .to_string()
+    };
+    assert_eq!(with("f32[8@x,4]", &[6, 2]), "f32[6@x,2]");
+    assert_eq!(with("f32[8@x,4]", &[32]), "f32[32]");
+    assert_eq!(with("f32<host>[8@x]{V:i}", &[4]), "f32<host>[4@x]{V:i}");
+    assert_eq!(with("f32<host>[8@x]{V:i}", &[2, 4]), "f32<host>[2,4]{V:i}");
+    assert_eq!(with("f32<host>[8]{V:i}", &[2, 4]), "f32<host>[2,4]{V:i}");
+}
+
+#[test]
+fn meshes_have_axes_of_different_lengths() {
+    // The program and its numbers are JAX's, on six devices.
+    let text = "{ lambda ; a:f32[4,6] b:f32[12]. let
+            c:f32[4,2] d:f32[4,6] e:f32[12] = shard_map[
+              check_vma=False
+              in_specs=(P('x', 'y'), P(('y', 'x'),))
+              jaxpr={ lambda ; f:f32[2,2] g:f32[2]. let
+                  h:f32[2,2] = psum[axes=('y',) axis_index_groups=None] f
+                  i:f32[1] = slice[limit_indices=(1,) start_indices=(0,) strides=None] g
+                  j:f32[] = squeeze[dimensions=(0,)] i
+                  k:f32[2,2] = mul f j
+                  l:i32[] = axis_index[axis_name=x] 
+                  m:f32[] = convert_element_type[new_dtype=float32 weak_type=False] l
+                  n:f32[2,2] = add k m
+                  o:f32[4] = all_gather[
+                    all_gather_dimension=0
+                    axis_index_groups=None
+                    axis_name=('x',)
+                    axis_size=2
+                    tiled=True
+                  ] g
+                in (h, n, o) }
+              mesh=Mesh('x': 2, 'y': 3, axis_types=(Auto, Auto))
+              newly_manual_axes=frozenset({'x', 'y'})
+              out_specs=(P('x',), P('x', 'y'), P('y',))
+            ] a b
+          in (c, d, e) }";
+    check(&parsed(text)).unwrap();
+    let counted = |shape: &[usize], step: f32| {
+        let count = shape.iter().product::<usize>();
+        Tensor::from_vec(shape, (0..count).map(|x| x as f32 * step).collect()).unwrap()
+    };
+    let got = eval::eval(
+        &parsed(text),
+        &[counted(&[4, 6], 1.0), counted(&[12], 10.0)],
+    )
+    .unwrap();
+    let got: Vec<Vec<f32>> = got.iter().map(|x| x.to_vec().unwrap()).collect();
+    assert_eq!(got[0], [6.0, 9.0, 24.0, 27.0, 42.0, 45.0, 60.0, 63.0]);
+    #[rustfmt::skip]
+    assert_eq!(got[1], [
+        0.0, 0.0, 80.0, 120.0, 320.0, 400.0, 0.0, 0.0, 320.0, 360.0, 800.0, 880.0,
+        241.0, 261.0, 841.0, 901.0, 1601.0, 1701.0, 361.0, 381.0, 1201.0, 1261.0, 2201.0, 2301.0,
+    ]);
+    assert_eq!(got[2], (0..12).map(|x| x as f32 * 10.0).collect::<Vec<_>>());
+    // Wholes of other lengths, and axes that the mesh has not.
+    for (from, to) in [
+        ("a:f32[4,6]", "a:f32[6,4]"),
+        ("P('y',))", "P('z',))"),
+        ("'y': 3", "'y': 2"),
+    ] {
+        assert!(
+            text.contains(from) && check(&parsed(&text.replace(from, to))).is_err(),
+            "{to}"
+        );
+    }
 }
 
 #[test]
