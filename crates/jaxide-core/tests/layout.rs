@@ -197,3 +197,19 @@ fn definitions_of_one_name_are_numbered() {
         .collect();
     assert_eq!(names, ["f", "f1", "lambda", "f11", "f2"]);
 }
+
+#[test]
+fn values_without_meaning_are_laid_out_by_their_length() {
+    // Those of JAX's own primitives end at the next parameter, whatever brackets they hold.
+    for value in [
+        "None",
+        "<f at 0x1>",
+        "<f (x b=1]>",
+        "f(axis=(1, 2))",
+        "<f {a b=1)>",
+    ] {
+        check(&format!(
+            "{{ lambda ; a:f32[2]. let\n    b:f32[] = reduce_sum[axes=(0,) out_sharding={value}] a\n  in (b,) }}"
+        ));
+    }
+}

@@ -1,7 +1,9 @@
 //! Each pass alone: what it makes of a text, that values keep their bits, and what it must leave alone.
 
+use std::sync::Arc;
+
 use jaxide_core::jaxpr::{Aval, ClosedJaxpr, Scalar, parse};
-use jaxide_core::{Result, Tensor, eval, simplify};
+use jaxide_core::{Prim, Result, Scope, Source, Tensor, eval, simplify};
 
 /// Numbers at which careless laws fail.
 const SPECIAL: [f64; 12] = [
@@ -367,6 +369,36 @@ fn calls_are_replaced_by_what_they_call() {
         "{ lambda ; a:f32[12]. let b:f32[12] = cond[branches=( { lambda ; c:f32[12]. let d:f32[12] = sin c in (d,) } { lambda ; e:f32[12]. let f:f32[12] = cos e in (f,) } )] 1:i32[] a in (b,) }",
         "{ lambda ; a:f32[12]. let b:f32[12] = cos a in (b,) }",
     );
+}
+
+#[test]
+fn bodies_of_jit_alone_get_the_scope_of_their_call() {
+    let body = "{ lambda ; c:f32[]. let d:f32[] = sin c in (d,) }";
+    for (call, want) in [
+        (format!("jit[name=f jaxpr={body}]"), "outer/inner"),
+        (format!("closed_call[call_jaxpr={body}]"), "inner"),
+        (
+            format!("custom_jvp_call[name=f call_jaxpr={body} jvp=f_jvp symbolic_zeros=False]"),
+            "inner",
+        ),
+    ] {
+        let mut program = parse(&format!(
+            "{{ lambda ; a:f32[]. let b:f32[] = {call} a in (b,) }}"
+        ))
+        .unwrap();
+        let eqn = &mut Arc::make_mut(&mut program.jaxpr).eqns[0];
+        eqn.source = Source::Unknown.within(Scope::new("outer"));
+        let body = match &mut eqn.prim {
+            Prim::Jit(call) => &mut call.jaxpr,
+            Prim::ClosedCall(call) => &mut call.call_jaxpr,
+            Prim::CustomJvpCall(call) => &mut call.call_jaxpr,
+            other => panic!("{other:?}"),
+        };
+        Arc::make_mut(&mut body.jaxpr).eqns[0].source = Source::Unknown.within(Scope::new("inner"));
+        let inlined = simplify::inline_calls(&program).unwrap();
+        let scope = inlined.jaxpr.eqns[0].source.scope();
+        assert_eq!(scope, Some(Scope::new(want)), "{call}");
+    }
 }
 
 #[test]
