@@ -39,7 +39,7 @@ Commands:
         --jvp, --linearize [argnums=0,1] [,tangent_outs=0]    --vjp [argnums=0] [,cotangent_outs=0]
         --grad, --value-and-grad, --jacfwd, --jacrev, --hessian [argnums=0]
         --vmap in_axes=0,None,out_axes=0,axis_size=4[,axis_name=i]    --jit [name=f]    --checkpoint
-  lower FILE [--emit loops|clif|asm] [--time] [--threads N]
+  lower FILE [--emit jaxpr|graph|plan|loops|lanes|clif|asm] [--time] [--threads N]
         Prints what a program is compiled to, and how much memory a run takes. --time says how long each stage took instead.
   bench FILE [--backend eval|native[-ISA][-checked]] [--inputs X.npz] [--output Y.npz] [--seconds S] [--threads N] [--json]
         Measures reading, compiling and running; inputs are random where none are given.

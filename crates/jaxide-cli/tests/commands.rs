@@ -312,11 +312,24 @@ fn plans_and_stages_of_a_program_are_printed() {
         Some(format!("# {}", plan.trim_end()).as_str())
     );
     for (stage, part) in [
+        ("jaxpr", "sort["),
+        ("graph", "= call sort(%0)  # equation 0 (sort, "),
+        ("plan", "= call sort(%0)  # equation 0 (sort, "),
         ("loops", "call sort"),
+        ("lanes", ""),
         ("clif", "function"),
         ("asm", "program:"),
     ] {
         let text = printed(&format!("lower p.jaxpr --emit {stage}"));
         assert!(text.contains(part), "{stage}: {text}");
     }
+    let times = printed("lower p.jaxpr --time");
+    let names: Vec<&str> = times
+        .lines()
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    let stages = [
+        "check", "graph", "plan", "loops", "lanes", "kernels", "program", "total",
+    ];
+    assert_eq!(names, stages);
 }

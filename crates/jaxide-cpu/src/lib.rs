@@ -28,5 +28,8 @@ fn narrow<T, N: TryFrom<T>>(number: T) -> N {
     N::try_from(number).unwrap_or_else(|_| panic!("a number does not fit its type"))
 }
 
-pub use executable::{CompileOptions, CompileStats, Executable, MemoryPlan, compile, plan};
+pub use executable::{
+    CompileOptions, CompileStats, Executable, MemoryPlan, compile, lowered, plan,
+};
+pub use lower::Lowered;
 pub use stages::StageTimes;

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use jaxide_core::{ClosedJaxpr, Tensor, eval, parse};
 use jaxide_cpu::codegen::lanes::Isa;
 use jaxide_cpu::{CompileOptions, compile};
-use jaxide_testing::arrays::{Numbers, arguments};
 use jaxide_testing::Random;
+use jaxide_testing::arrays::{Numbers, arguments};
 
 /// Operations of integers, so that every order of them has the same bits.
 const OPERATIONS: [&str; 6] = ["add", "sub", "mul", "max", "xor", "min"];

@@ -4,13 +4,16 @@ use crate::arguments::{Arguments, only_file};
 use crate::failure::Failure;
 use crate::output;
 use crate::program::{Native, Program, in_words, milliseconds, native, with_zeros};
-use jaxide_cpu::MemoryPlan;
-use std::time::Duration;
+use jaxide_core::jaxpr::PrintOptions;
+use jaxide_cpu::{Lowered, StageTimes};
 
 /// Which stage is printed.
 #[derive(Clone, Copy)]
 enum Stage {
-    Loops,
+    /// The program, with the places of its equations.
+    Jaxpr,
+    /// What lowering makes.
+    Lowered(Lowered),
     Clif,
     Asm,
 }
@@ -20,11 +23,15 @@ impl std::str::FromStr for Stage {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
-            "loops" => Ok(Stage::Loops),
+            "jaxpr" => Ok(Stage::Jaxpr),
+            "graph" => Ok(Stage::Lowered(Lowered::Graph)),
+            "plan" => Ok(Stage::Lowered(Lowered::Plan)),
+            "loops" => Ok(Stage::Lowered(Lowered::Loops)),
+            "lanes" => Ok(Stage::Lowered(Lowered::Lanes)),
             "clif" => Ok(Stage::Clif),
             "asm" => Ok(Stage::Asm),
             other => Err(format!(
-                "there is no stage `{other}`, only loops, clif and asm"
+                "there is no stage `{other}`, only jaxpr, graph, plan, loops, lanes, clif and asm"
             )),
         }
     }
@@ -33,7 +40,7 @@ impl std::str::FromStr for Stage {
 /// Runs the command.
 pub(crate) fn run(arguments: &mut Arguments) -> Result<(), Failure> {
     let mut files = Vec::new();
-    let (mut stage, mut threads, mut time) = (Stage::Loops, None::<usize>, false);
+    let (mut stage, mut threads, mut time) = (Stage::Lowered(Lowered::Loops), None::<usize>, false);
     while let Some(argument) = arguments.next()? {
         match argument.option() {
             Some("--emit") => stage = arguments.value("--emit")?,
@@ -45,27 +52,39 @@ pub(crate) fn run(arguments: &mut Arguments) -> Result<(), Failure> {
     }
     let program = Program::read_legal(&only_file(files)?)?;
     let jaxpr = with_zeros(&program.jaxpr)?;
-    let how = Native {
-        keep_text: matches!(stage, Stage::Clif),
-        ..Native::default()
+    let failure = |error| program.failure(error);
+    let compiled = |keep_text| {
+        let how = Native {
+            keep_text,
+            ..Native::default()
+        };
+        native(&jaxpr, how, threads).map_err(failure)
     };
-    let compiled = native(&jaxpr, how, threads).map_err(|error| program.failure(error))?;
     if time {
-        let stages = &compiled.stats().stages;
-        let line =
-            |name: &str, time: Duration| format!("{name:<8} {:>10.3} ms\n", milliseconds(time));
-        let mut lines: String = stages.iter().map(|(name, time)| line(name, time)).collect();
-        lines += &line("total", stages.total());
-        return output::print(lines);
+        return output::print(times(&compiled(false)?.stats().stages));
     }
-    match stage {
-        Stage::Loops => {
-            let (arena, memory) = (compiled.stats().arena, compiled.stats().memory);
-            let results = memory - arena;
-            let plan = format!("# {}\n", in_words(MemoryPlan { arena, results }));
-            output::print(plan + &compiled.loops_text())
+    output::print(match stage {
+        Stage::Jaxpr => {
+            let options = PrintOptions {
+                sources: true,
+                ..PrintOptions::default()
+            };
+            program.jaxpr.display(&options).to_string()
         }
-        Stage::Clif => output::print(compiled.clif_text()),
-        Stage::Asm => output::print(compiled.asm_text()),
-    }
+        Stage::Lowered(Lowered::Loops) => {
+            let plan = jaxide_cpu::plan(&jaxpr).map_err(failure)?;
+            let loops = jaxide_cpu::lowered(&jaxpr, Lowered::Loops).map_err(failure)?;
+            format!("# {}\n{loops}", in_words(plan))
+        }
+        Stage::Lowered(lowered) => jaxide_cpu::lowered(&jaxpr, lowered).map_err(failure)?,
+        Stage::Clif => compiled(true)?.clif_text().to_owned(),
+        Stage::Asm => compiled(false)?.asm_text(),
+    })
+}
+
+/// A line for each stage.
+fn times(stages: &StageTimes) -> String {
+    let all = stages.iter().chain([("total", stages.total())]);
+    all.map(|(name, time)| format!("{name:<8} {:>10.3} ms\n", milliseconds(time)))
+        .collect()
 }

@@ -4,8 +4,8 @@ mod checked;
 
 use crate::codegen::lanes::Isa;
 use crate::codegen::program::{self as code, Code, Entry};
-use crate::lower;
 use crate::lower::program::{OutputSource, Program};
+use crate::lower::{self, Lowered};
 use crate::narrow;
 use crate::runtime::stack::{ASSUMED, on_stack, with_stack};
 use crate::runtime::{Context, PoolBuffer, ThreadPool};
@@ -98,6 +98,25 @@ pub struct Executable {
 pub fn compile(closed: &ClosedJaxpr, options: &CompileOptions) -> Result<Executable> {
     on_stack(compiler_stack(closed), "the compiler", || {
         compile_here(closed, options)
+    })?
+}
+
+/// What a stage of lowering makes of a program, as text, with the equations that its parts compute.
+///
+/// ```
+/// use jaxide_cpu::{Lowered, lowered};
+/// let text = "{ lambda ; a:f32[9]. let b:f32[9] = sin a; c:f32[] = reduce_sum[axes=(0,) out_sharding=None] b in (c,) }";
+/// let plan = lowered(&jaxide_core::parse(text)?, Lowered::Plan)?;
+/// assert!(plan.starts_with("nest over [9]:\n"));
+/// # Ok::<(), jaxide_core::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`compile`], but for the limit of memory.
+pub fn lowered(closed: &ClosedJaxpr, stage: Lowered) -> Result<String> {
+    on_stack(compiler_stack(closed), "the compiler", || {
+        check_legal(closed)?;
+        lower::text(closed, stage)
     })?
 }
 

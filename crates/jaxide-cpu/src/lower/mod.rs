@@ -22,6 +22,10 @@ mod fuse;
 pub(crate) mod graph;
 mod library;
 pub(crate) mod program;
+mod text;
+
+pub use text::Lowered;
+pub(crate) use text::text;
 
 use crate::stages::{Stage, StageTimes};
 use graph::Lanes;

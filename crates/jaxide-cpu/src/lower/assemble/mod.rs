@@ -31,9 +31,18 @@ pub(crate) fn assemble(
     donated: &[usize],
     times: &mut StageTimes,
 ) -> Result<Option<Program>> {
-    let mut wanted = HashSet::default();
+    with_plan(graph, donated, &mut HashSet::default(), times)
+}
+
+/// The same; `wanted` is filled with the values that the last plan had to store.
+pub(crate) fn with_plan(
+    graph: &Graph,
+    donated: &[usize],
+    wanted: &mut HashSet<ValueId>,
+    times: &mut StageTimes,
+) -> Result<Option<Program>> {
     for _ in 0..MOST_PLANS {
-        let plan = times.measure(Stage::Plan, || fuse::plan(graph, &wanted));
+        let plan = times.measure(Stage::Plan, || fuse::plan(graph, wanted));
         let mut assembler = Assembler::new(graph, &plan);
         assembler.donated = donated
             .iter()

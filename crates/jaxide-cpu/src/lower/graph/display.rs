@@ -1,6 +1,6 @@
 //! The graph as text, for debugging and dumps.
 
-use super::{Call, Graph, Op, Region, ValueId};
+use super::{Call, Graph, NodeId, Op, Region, ValueId};
 use std::fmt;
 
 impl fmt::Display for ValueId {
@@ -15,6 +15,12 @@ impl Graph {
         let info = self.value(value);
         let dims: Vec<String> = info.shape.iter().map(usize::to_string).collect();
         format!("{value}: {}[{}]", info.dtype, dims.join(","))
+    }
+
+    /// `  # equation 2 (mul, 3:5)`: the equation that a node comes from, if that is known.
+    pub(crate) fn origin_remark(&self, id: NodeId) -> String {
+        let origin = self.origins.get(&id);
+        origin.map_or_else(String::new, |origin| format!("  # {origin}"))
     }
 
     fn write_region(
@@ -39,7 +45,7 @@ impl Graph {
                 .collect();
             let args: Vec<String> = node.args.iter().map(ValueId::to_string).collect();
             write!(f, "{pad}  {} = {}", results.join(", "), node.op)?;
-            writeln!(f, "({})", args.join(", "))?;
+            writeln!(f, "({}){}", args.join(", "), self.origin_remark(id))?;
             let mut regions = Vec::new();
             node.op.visit_regions(&mut |inner| regions.push(inner));
             for inner in regions {

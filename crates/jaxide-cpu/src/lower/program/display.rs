@@ -88,10 +88,28 @@ impl fmt::Display for Program {
 }
 
 impl Program {
-    /// `  # encoder, loss`: the named parts that a step computes.
+    /// `  # encoder, loss; equation 2 (mul, 3:5)`: the named parts that a step computes, and the equations if they are known.
     fn parts_of(&self, step: Step) -> String {
-        let parts = self.parts.get(&step);
-        parts.map_or_else(String::new, |parts| format!("  # {}", parts.join(", ")))
+        let parts = self.parts.get(&step).map(|parts| parts.join(", "));
+        let origins = self.origins.get(&step).map(|origins| origins.join(", "));
+        let both: Vec<String> = parts.into_iter().chain(origins).collect();
+        if both.is_empty() {
+            String::new()
+        } else {
+            format!("  # {}", both.join("; "))
+        }
+    }
+
+    /// The text of a lane program, with what it computes.
+    pub(crate) fn kernel_text(&self, kernel: usize) -> String {
+        struct Text<'a>(&'a Program, usize);
+        impl fmt::Display for Text<'_> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.kernel(f, &self.0.kernels[self.1])
+            }
+        }
+        let remark = self.parts_of(Step::Kernel(crate::narrow(kernel)));
+        format!("{}\n{}", remark.trim_start(), Text(self, kernel))
     }
 
     /// `k0  # encoder, loss`: a lane program, with the named parts that it computes.

@@ -1,0 +1,121 @@
+//! The stages of lowering as text.
+
+use super::assemble;
+use super::fuse::{self, Item, Nest, Root, Steps};
+use super::graph::{self, Graph, Lanes, Op, ValueId};
+use super::program::Program;
+use crate::stages::StageTimes;
+use jaxide_core::{ClosedJaxpr, Error, ErrorKind, Result};
+use rustc_hash::FxHashSet as HashSet;
+use std::fmt::Write;
+
+/// A stage of lowering that can be printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lowered {
+    /// Values and nodes: few operations, loops as regions.
+    Graph,
+    /// Which values have memory, and which steps make them: nests of loops with what they make, calls, loops and branches.
+    Plan,
+    /// The loop IR: places of arrays, statements, and the lane programs of nests.
+    Loops,
+    /// The lane programs alone.
+    Lanes,
+}
+
+/// The text of a stage, with the equations that its parts compute.
+pub(crate) fn text(closed: &ClosedJaxpr, stage: Lowered) -> Result<String> {
+    for lanes in [Lanes::Apart, Lanes::Together] {
+        let mut graph = graph::build(closed, lanes, true)?;
+        graph.accumulate_in_place();
+        if stage == Lowered::Graph {
+            return Ok(graph.to_string());
+        }
+        let mut wanted = HashSet::default();
+        let Some(mut program) =
+            assemble::with_plan(&graph, &[], &mut wanted, &mut StageTimes::default())?
+        else {
+            continue;
+        };
+        program.plan_memory(false);
+        return Ok(match stage {
+            Lowered::Graph => graph.to_string(),
+            Lowered::Plan => plan(&graph, &fuse::plan(&graph, &wanted).steps),
+            Lowered::Loops => program.to_string(),
+            Lowered::Lanes => lane_programs(&program),
+        });
+    }
+    Err(Error::new(ErrorKind::Internal, "no program was made"))
+}
+
+fn lane_programs(program: &Program) -> String {
+    let kernels = 0..program.kernels.len();
+    let each = kernels.map(|k| program.kernel_text(k));
+    each.collect::<Vec<_>>().join("\n")
+}
+
+fn plan(graph: &Graph, steps: &Steps) -> String {
+    let mut text = String::new();
+    write_steps(graph, steps, 0, &mut text);
+    text
+}
+
+fn write_steps(graph: &Graph, steps: &Steps, indent: usize, text: &mut String) {
+    let pad = "  ".repeat(indent);
+    for item in &steps.items {
+        // Nothing is written to but a string.
+        let _ = match item {
+            Item::Nest(nest) => write_nest(graph, nest, &pad, text),
+            Item::Call(id) => {
+                let node = graph.node(*id);
+                let [results, args] = [&node.results[..], &node.args[..]].map(values);
+                let origin = graph.origin_remark(*id);
+                writeln!(text, "{pad}{results} = {}({args}){origin}", node.op)
+            }
+            Item::Loop(id, regions) | Item::Branch(id, regions) => {
+                let node = graph.node(*id);
+                let results = values(&node.results);
+                let origin = graph.origin_remark(*id);
+                let _ = writeln!(text, "{pad}{results} = {}:{origin}", node.op);
+                for (k, region) in regions.iter().enumerate() {
+                    let name = match &node.op {
+                        Op::Scan { .. } => "turn".to_owned(),
+                        Op::While { .. } if k == 0 => "condition".to_owned(),
+                        Op::While { .. } => "turn".to_owned(),
+                        _ => format!("case {k}"),
+                    };
+                    let _ = writeln!(text, "{pad}  {name}:");
+                    write_steps(graph, region, indent + 2, text);
+                }
+                Ok(())
+            }
+        };
+    }
+}
+
+fn write_nest(graph: &Graph, nest: &Nest, pad: &str, text: &mut String) -> std::fmt::Result {
+    writeln!(text, "{pad}nest over {:?}:", &nest.domain[..])?;
+    for root in &nest.roots {
+        let of = |value: ValueId| graph.def(value).map(|id| graph.origin_remark(id));
+        let (what, origin) = match root {
+            Root::Store(value) => (format!("{value}"), of(*value)),
+            Root::Fold { value, axes } => (format!("{value} along {:?}", &axes[..]), of(*value)),
+            Root::Control(id) => {
+                let node = graph.node(*id);
+                let what = format!("{} = {} in lanes", values(&node.results), node.op);
+                (what, Some(graph.origin_remark(*id)))
+            }
+            Root::Update(id) | Root::Scatter(id) => {
+                let node = graph.node(*id);
+                let what = format!("{} = {} in place", values(&node.results), node.op);
+                (what, Some(graph.origin_remark(*id)))
+            }
+        };
+        writeln!(text, "{pad}  {what}{}", origin.unwrap_or_default())?;
+    }
+    Ok(())
+}
+
+fn values(values: &[ValueId]) -> String {
+    let each: Vec<String> = values.iter().map(ValueId::to_string).collect();
+    each.join(", ")
+}
