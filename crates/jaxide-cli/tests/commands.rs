@@ -125,7 +125,8 @@ fn bench_prints_its_numbers_as_json() {
             "median_us",
             "min_us",
             "parse_ms",
-            "runs"
+            "runs",
+            "stages_ms"
         ]
     );
     assert!(numbers["min_us"].as_f64() <= numbers["median_us"].as_f64());
@@ -313,10 +314,10 @@ fn plans_and_stages_of_a_program_are_printed() {
     );
     for (stage, part) in [
         ("jaxpr", "sort["),
-        ("graph", "= call sort(%0)  # equation 0 (sort, "),
-        ("plan", "= call sort(%0)  # equation 0 (sort, "),
+        ("graph", "= call sort(%1)  # equation 1 (sort, 1:50)"),
+        ("plan", "= call sort(%1)  # equation 1 (sort, 1:50)"),
         ("loops", "call sort"),
-        ("lanes", ""),
+        ("lanes", "# equation 0 (sin, 1:29)\nkernel k0"),
         ("clif", "function"),
         ("asm", "program:"),
     ] {
