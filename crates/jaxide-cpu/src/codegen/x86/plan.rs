@@ -201,17 +201,21 @@ fn live_in(body: &Body, block: BlockId, folded: &[bool]) -> usize {
         _ => None,
     };
     let own: Vec<Option<Value>> = stmts.iter().map(defined).collect();
-    let outside = last.keys().filter(|v| !own.contains(&Some(**v))).count();
+    let mut outside = last.len();
+    // How many of the block's own values each statement is the last to use.
+    let mut dying = vec![0usize; stmts.len()];
+    for v in own.iter().flatten() {
+        if let Some(&at) = last.get(v) {
+            outside -= 1;
+            dying[at] += 1;
+        }
+    }
     let mut alive = 0usize;
     let mut most = 0;
-    for (k, v) in own.iter().enumerate() {
+    for (v, dying) in own.iter().zip(dying) {
         alive += usize::from(v.is_some_and(|v| last.contains_key(&v)));
         most = most.max(alive);
-        alive -= own[..=k]
-            .iter()
-            .flatten()
-            .filter(|v| last.get(v) == Some(&k))
-            .count();
+        alive -= dying;
     }
     most + outside
 }
