@@ -479,7 +479,11 @@ mod tests {
     use super::*;
 
     fn leaked_pool(limit: usize) -> &'static BufferPool {
-        Box::leak(Box::new(BufferPool::new(limit)))
+        // Somebody holds it to the end, so that leaks can be told from it.
+        static POOLS: std::sync::Mutex<Vec<&BufferPool>> = std::sync::Mutex::new(Vec::new());
+        let pool = Box::leak(Box::new(BufferPool::new(limit)));
+        POOLS.lock().unwrap().push(pool);
+        pool
     }
 
     #[test]
