@@ -25,7 +25,11 @@ fn name(number: usize) -> String {
 }
 
 /// `length` equations on arrays of a type, each of a value at most `near` back and one at most `far` back; every 97th value is a result.
-fn program(ty: &str, length: usize, (near, far): (usize, usize), seed: u64) -> ClosedJaxpr {
+fn program(ty: &str, length: usize, back: (usize, usize), seed: u64) -> ClosedJaxpr {
+    parse(&text(ty, length, back, seed)).unwrap()
+}
+
+fn text(ty: &str, length: usize, (near, far): (usize, usize), seed: u64) -> String {
     let mut random = Random(seed);
     let mut text = format!("{{ lambda ; {}:{ty} {}:{ty}. let\n", name(0), name(1));
     let mut results = Vec::new();
@@ -46,7 +50,7 @@ fn program(ty: &str, length: usize, (near, far): (usize, usize), seed: u64) -> C
         }
     }
     writeln!(text, "in ({},) }}", results.join(", ")).unwrap();
-    parse(&text).unwrap()
+    text
 }
 
 /// The same bits in the interpreter and on every instruction set.
@@ -77,6 +81,36 @@ fn arrays() {
     agree(&program("i32[19]", 3000, (1, 2), 3));
     agree(&program("i32[19]", 3000, (30, 3000), 4));
     agree(&program("i32[3,5]", 1500, (1500, 1500), 5));
+}
+
+/// Loops whose bodies are long.
+#[test]
+fn bodies() {
+    for (ty, back) in [
+        ("i32[]", (1, 3)),
+        ("i32[]", (40, 2000)),
+        ("i32[19]", (20, 300)),
+    ] {
+        let body = text(ty, 2000, back, 6);
+        let last = name(2001);
+        let (start, results) = body.rsplit_once("in (").unwrap();
+        assert!(results.contains(&last));
+        let text = format!(
+            "{{ lambda ; x:{ty} y:{ty}. let
+                z:{ty} w:{ty} = scan[
+                  ft_in=((), (None, None), ())
+                  ft_out=((None, None), ())
+                  jaxpr={start} in ({last}, {})
+                  }}
+                  length=3
+                  reverse=False
+                  unroll=1
+                ] x y
+              in (z, w) }}",
+            name(0)
+        );
+        agree(&parse(&text).unwrap());
+    }
 }
 
 /// More steps than a function has, so that it is cut; each reads what the one before made.
