@@ -4,13 +4,20 @@ use jaxide_core::jaxpr::parse::parse;
 use jaxide_cpu::{CompileOptions, Lowered, compile, lowered};
 use std::path::Path;
 
+/// Snapshots in a folder of `snapshots`.
+fn snapshots(folder: &str) -> insta::Settings {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(here.join("../../snapshots").join(folder));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings
+}
+
 #[test]
 fn programs_become_loops() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path(here.join("../../snapshots/loops"));
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
+    let settings = snapshots("loops");
     let mut count = 0;
     for file in std::fs::read_dir(here.join("tests/loops")).unwrap() {
         let path = file.unwrap().path();
@@ -30,10 +37,7 @@ fn programs_become_loops() {
 #[test]
 fn stages_are_printed() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path(here.join("../../snapshots/stages"));
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
+    let settings = snapshots("stages");
     for name in [
         "embedding",
         "layer",
