@@ -178,8 +178,8 @@ impl Builder {
     /// When there is one.
     pub(crate) fn require_types(&self, prim: &Prim, operands: &[Atom]) -> Result<()> {
         let state = self.state.borrow();
-        let avals: SmallVec<[Aval; 3]> = operands.iter().map(|&x| state.jaxpr.aval(x)).collect();
-        require_types(prim, &avals)
+        let vars = operands.iter().filter_map(|atom| atom.var());
+        require_types(prim, vars.map(|var| state.jaxpr.aval_of(var)))
     }
 
     /// The shape of an operand.
@@ -444,8 +444,11 @@ pub(crate) fn infer(prim: &Prim, jaxpr: &Jaxpr, operands: &[Atom]) -> Result<Sma
 }
 
 /// Refuses operands of which only the text of their types is known, if the rules of `prim` look at them.
-pub(crate) fn require_types(prim: &Prim, operands: &[Aval]) -> Result<()> {
-    match operands.iter().find(|aval| aval.is_opaque()) {
+pub(crate) fn require_types<'a>(
+    prim: &Prim,
+    operands: impl IntoIterator<Item = &'a Aval>,
+) -> Result<()> {
+    match operands.into_iter().find(|aval| aval.is_opaque()) {
         Some(opaque) if needs_types(prim) => Err(Error::unsupported(format!(
             "an operand has the type {opaque}, of which only its text is known"
         ))),

@@ -127,18 +127,17 @@ pub(crate) fn eval_batch(
     for eqn in &jaxpr.eqns {
         let before = b.set_source(eqn.source);
         let operands: Vec<Batched> = eqn.inputs.iter().map(|&atom| env.read(atom)).collect();
+        let values: Vec<Atom> = operands.iter().map(|operand| operand.value).collect();
         if operands.iter().any(|operand| operand.dim.is_some())
             || eqn.prim.rules().makes_reference()
             || uses_axis(&eqn.prim, axis)
         {
-            let values: Vec<Atom> = operands.iter().map(|operand| operand.value).collect();
             let results = b
                 .require_types(&eqn.prim, &values)
                 .and_then(|()| eqn.prim.rules().batch(b, &operands, axis))
                 .map_err(|error| error.in_operation(eqn.prim.name()).at(eqn.source))?;
             env.bind(&eqn.outputs, results);
         } else {
-            let values: Vec<Atom> = operands.iter().map(|operand| operand.value).collect();
             let results = b.push(eqn.prim.clone(), &values, &env.result_avals(eqn));
             env.bind(
                 &eqn.outputs,

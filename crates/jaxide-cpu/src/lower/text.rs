@@ -27,9 +27,6 @@ pub(crate) fn text(closed: &ClosedJaxpr, stage: Lowered) -> Result<String> {
     for lanes in [Lanes::Apart, Lanes::Together] {
         let mut graph = graph::build(closed, lanes, true)?;
         graph.accumulate_in_place();
-        if stage == Lowered::Graph {
-            return Ok(graph.to_string());
-        }
         let mut wanted = HashSet::default();
         let Some(mut program) =
             assemble::with_plan(&graph, &[], &mut wanted, &mut StageTimes::default())?
@@ -55,27 +52,27 @@ fn lane_programs(program: &Program) -> String {
 
 fn plan(graph: &Graph, steps: &Steps) -> String {
     let mut text = String::new();
-    write_steps(graph, steps, 0, &mut text);
+    // Nothing is written to but a string.
+    let _ = write_steps(graph, steps, 0, &mut text);
     text
 }
 
-fn write_steps(graph: &Graph, steps: &Steps, indent: usize, text: &mut String) {
+fn write_steps(graph: &Graph, steps: &Steps, indent: usize, text: &mut String) -> std::fmt::Result {
     let pad = "  ".repeat(indent);
     for item in &steps.items {
-        // Nothing is written to but a string.
-        let _ = match item {
-            Item::Nest(nest) => write_nest(graph, nest, &pad, text),
+        match item {
+            Item::Nest(nest) => write_nest(graph, nest, &pad, text)?,
             Item::Call(id) => {
                 let node = graph.node(*id);
                 let [results, args] = [&node.results[..], &node.args[..]].map(values);
                 let origin = graph.origin_remark(*id);
-                writeln!(text, "{pad}{results} = {}({args}){origin}", node.op)
+                writeln!(text, "{pad}{results} = {}({args}){origin}", node.op)?;
             }
             Item::Loop(id, regions) | Item::Branch(id, regions) => {
                 let node = graph.node(*id);
                 let results = values(&node.results);
                 let origin = graph.origin_remark(*id);
-                let _ = writeln!(text, "{pad}{results} = {}:{origin}", node.op);
+                writeln!(text, "{pad}{results} = {}:{origin}", node.op)?;
                 for (k, region) in regions.iter().enumerate() {
                     let name = match &node.op {
                         Op::Scan { .. } => "turn".to_owned(),
@@ -83,13 +80,13 @@ fn write_steps(graph: &Graph, steps: &Steps, indent: usize, text: &mut String) {
                         Op::While { .. } => "turn".to_owned(),
                         _ => format!("case {k}"),
                     };
-                    let _ = writeln!(text, "{pad}  {name}:");
-                    write_steps(graph, region, indent + 2, text);
+                    writeln!(text, "{pad}  {name}:")?;
+                    write_steps(graph, region, indent + 2, text)?;
                 }
-                Ok(())
             }
-        };
+        }
     }
+    Ok(())
 }
 
 fn write_nest(graph: &Graph, nest: &Nest, pad: &str, text: &mut String) -> std::fmt::Result {

@@ -102,14 +102,11 @@ impl Program {
 
     /// The text of a lane program, with what it computes.
     pub(crate) fn kernel_text(&self, kernel: usize) -> String {
-        struct Text<'a>(&'a Program, usize);
-        impl fmt::Display for Text<'_> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.kernel(f, &self.0.kernels[self.1])
-            }
-        }
         let remark = self.parts_of(Step::Kernel(crate::narrow(kernel)));
-        format!("{}\n{}", remark.trim_start(), Text(self, kernel))
+        let mut text = format!("{}\n", remark.trim_start());
+        // Nothing is written to but a string.
+        let _ = self.kernel(&mut text, &self.kernels[kernel]);
+        text
     }
 
     /// `k0  # encoder, loss`: a lane program, with the named parts that it computes.
@@ -215,7 +212,7 @@ impl Program {
         Ok(())
     }
 
-    fn kernel(&self, f: &mut fmt::Formatter<'_>, kernel: &Kernel) -> fmt::Result {
+    fn kernel(&self, f: &mut impl fmt::Write, kernel: &Kernel) -> fmt::Result {
         write!(f, "kernel {}", kernel.body.name())?;
         for length in &kernel.schedule.outer {
             write!(f, " for {length}")?;
