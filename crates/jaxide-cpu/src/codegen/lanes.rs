@@ -1,35 +1,16 @@
 //! Lane bodies as callable machine code.
 
-use super::ExecMemory;
 use super::clif_lanes;
+use super::module::{Jit, Placed, frame, signature};
 use crate::lanes::Body;
-use cranelift_codegen::binemit::Reloc;
-use cranelift_codegen::control::ControlPlane;
-use cranelift_codegen::ir::{ExternalName, LibCall};
-use cranelift_codegen::isa::OwnedTargetIsa;
-use cranelift_codegen::settings::{self, Configurable};
-use cranelift_codegen::{CompiledCode, Context, FinalizedRelocTarget};
+use cranelift_codegen::Context;
 use cranelift_frontend::FunctionBuilderContext;
+use cranelift_module::{FuncId, Linkage, Module};
 use std::fmt;
-use std::ops::Range;
 use std::str::FromStr;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
-/// A compiled body: runs lanes `start..end`, nothing if the range is empty.
-///
-/// `pointers` and `outer` have an entry for each that the body declares. Where the byte at `stop` is not 0, loops whose number of turns is
-/// not known end early, and results are not to be used.
-///
-/// # Safety
-/// Every access that the body makes for those lanes must be inside memory that is valid for it, and memory that one
-/// lane stores to must not be accessed by another lane of the call or by another thread meanwhile.
-pub type LaneFn = unsafe extern "C" fn(
-    pointers: *const *mut u8,
-    stop: *const u8,
-    outer: *const i64,
-    start: i64,
-    end: i64,
-);
+pub use crate::runtime::launch::LaneFn;
 
 /// For calls that nothing ends early.
 static RUNS_ON: u8 = 0;
@@ -134,19 +115,20 @@ impl std::error::Error for CompileError {}
 /// A body as machine code.
 #[derive(Debug)]
 pub struct CompiledBody {
-    entry: LaneFn,
-    memory: Arc<ExecMemory>,
-    /// Where its code is in the memory, which several may share.
-    code: Range<usize>,
+    placed: Placed,
+    function: FuncId,
+    defined: Defined,
     isa: Isa,
-    stack: usize,
+    /// How many pointers and outer indices it reads.
     arguments: [usize; 2],
 }
 
 impl CompiledBody {
     /// The function; valid as long as `self` lives.
     pub fn entry(&self) -> LaneFn {
-        self.entry
+        let entry = self.placed.address(self.function);
+        // SAFETY: there is a function of this signature, and `placed` keeps it in place.
+        unsafe { std::mem::transmute::<*const u8, LaneFn>(entry) }
     }
 
     /// The instruction set that it uses.
@@ -156,12 +138,13 @@ impl CompiledBody {
 
     /// Bytes of stack that a call takes.
     pub fn stack(&self) -> usize {
-        self.stack
+        self.defined.stack
     }
 
-    /// The machine code, constants included.
+    /// The machine code, without the constants behind it where a wide emitter made it.
     pub fn code(&self) -> &[u8] {
-        &self.memory.bytes()[self.code.clone()]
+        // SAFETY: it has so many bytes and more.
+        unsafe { self.placed.code(self.function, self.defined.instructions) }
     }
 
     /// Runs lanes `start..end`.
@@ -179,7 +162,7 @@ impl CompiledBody {
         );
         // SAFETY: the tables have the entries that the body reads; the rest is the caller's promise.
         unsafe {
-            (self.entry)(
+            (self.entry())(
                 pointers.as_ptr(),
                 &raw const RUNS_ON,
                 outer.as_ptr(),
@@ -195,155 +178,122 @@ impl CompiledBody {
 /// # Errors
 /// If the machine does not have the instruction set, or the body is one to be emitted inline.
 pub fn compile(body: &Body, isa: Isa) -> Result<CompiledBody, CompileError> {
-    let mut made = place(&[emit(body, isa)?])?;
-    made.pop().ok_or(CompileError::Inline)
-}
-
-/// Machine code of a body.
-///
-/// # Errors
-/// As of [`compile`].
-pub(super) fn emit(body: &Body, isa: Isa) -> Result<Emitted, CompileError> {
-    if !body.params().is_empty() || !body.outputs().is_empty() {
-        return Err(CompileError::Inline);
-    }
-    if !Isa::available().contains(&isa) {
-        return Err(CompileError::Unavailable(isa));
-    }
-    let image = match isa {
-        Isa::Portable => compile_portable(body)?,
-        Isa::Avx2 => wide::avx2(body)?,
-        Isa::Avx512 => wide::avx512(body)?,
-    };
-    Ok(Emitted {
+    let mut jit = Jit::new()?;
+    let module = jit.module();
+    let function = declare(module, "lanes")?;
+    let defined = Emitter::default().define(module, function, body, isa)?;
+    Ok(CompiledBody {
+        placed: jit.finish()?,
+        function,
+        defined,
         isa,
         arguments: [body.pointers().len(), body.outer()],
-        image,
     })
 }
 
-/// Code of bodies in memory that all of them share.
+/// Declares a function with the signature of [`LaneFn`].
 ///
 /// # Errors
-/// If there is no memory for it.
-pub(super) fn place(emitted: &[Emitted]) -> Result<Vec<CompiledBody>, CompileError> {
-    let pieces: Vec<&[u8]> = emitted.iter().map(|each| &each.image.code[..]).collect();
-    let (memory, starts) = ExecMemory::of(&pieces).map_err(CompileError::Memory)?;
-    let memory = Arc::new(memory);
-    let bodies = emitted.iter().zip(starts).map(|(each, start)| {
-        let entry = memory.start().wrapping_add(start + each.image.entry);
-        // SAFETY: at `entry` is a function of this signature, and `memory` keeps it in place.
-        let entry = unsafe { std::mem::transmute::<*const u8, LaneFn>(entry) };
-        CompiledBody {
-            entry,
-            memory: memory.clone(),
-            code: start..start + each.image.code.len(),
-            isa: each.isa,
-            stack: each.image.stack,
-            arguments: each.arguments,
-        }
-    });
-    Ok(bodies.collect())
+/// When the module has something else by this name.
+pub(super) fn declare(module: &mut dyn Module, name: &str) -> Result<FuncId, CompileError> {
+    let signature = signature(module, 5, false);
+    Ok(module.declare_function(name, Linkage::Local, &signature)?)
 }
 
-/// A body as machine code that has no place yet.
-pub(super) struct Emitted {
-    isa: Isa,
-    arguments: [usize; 2],
-    image: Image,
+/// A function that a module has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Defined {
+    /// Bytes of code, constants included.
+    pub(super) bytes: usize,
+    /// Bytes before the constants, where they are apart.
+    instructions: usize,
+    /// Bytes of stack that a call takes.
+    pub(super) stack: usize,
 }
+
+impl Defined {
+    /// The function that was compiled in `context`.
+    pub(super) fn by_cranelift(context: &Context) -> Defined {
+        let compiled = context.compiled_code().expect("a module defined it");
+        let bytes = compiled.code_buffer().len();
+        Defined {
+            bytes,
+            instructions: bytes,
+            stack: frame(compiled),
+        }
+    }
+}
+
+/// Defines lane programs, one after the other.
+pub(super) struct Emitter {
+    context: Context,
+    frontend: FunctionBuilderContext,
+}
+
+impl Default for Emitter {
+    fn default() -> Emitter {
+        Emitter {
+            context: Context::new(),
+            frontend: FunctionBuilderContext::new(),
+        }
+    }
+}
+
+impl Emitter {
+    /// Defines a declared function as that of a body.
+    ///
+    /// # Errors
+    /// As of [`compile`].
+    pub(super) fn define(
+        &mut self,
+        module: &mut dyn Module,
+        function: FuncId,
+        body: &Body,
+        isa: Isa,
+    ) -> Result<Defined, CompileError> {
+        if !body.params().is_empty() || !body.outputs().is_empty() {
+            return Err(CompileError::Inline);
+        }
+        if !Isa::available().contains(&isa) {
+            return Err(CompileError::Unavailable(isa));
+        }
+        let image = match isa {
+            Isa::Portable => return self.define_portable(module, function, body),
+            Isa::Avx2 => wide::avx2(body)?,
+            Isa::Avx512 => wide::avx512(body)?,
+        };
+        module.define_function_bytes(function, CODE_ALIGNMENT, &image.bytes, &[])?;
+        Ok(Defined {
+            bytes: image.bytes.len(),
+            instructions: image.instructions,
+            stack: image.stack,
+        })
+    }
+
+    fn define_portable(
+        &mut self,
+        module: &mut dyn Module,
+        function: FuncId,
+        body: &Body,
+    ) -> Result<Defined, CompileError> {
+        let Emitter { context, frontend } = self;
+        context.clear();
+        clif_lanes::define_function(context, frontend, module.isa(), body);
+        module.define_function(function, context)?;
+        Ok(Defined::by_cranelift(context))
+    }
+}
+
+/// Wide loads of constants, which stand behind the code, do not cross lines of the cache.
+const CODE_ALIGNMENT: u64 = 64;
 
 /// Machine code that can be anywhere.
 struct Image {
-    code: Vec<u8>,
-    /// Where the function starts.
-    entry: usize,
+    bytes: Vec<u8>,
+    /// Bytes before the constants.
+    instructions: usize,
     /// Bytes of stack that a call takes.
     stack: usize,
-}
-
-fn compile_portable(body: &Body) -> Result<Image, CompileError> {
-    let isa = native_isa()?;
-    let (mut context, mut frontend) = (Context::new(), FunctionBuilderContext::new());
-    clif_lanes::define_function(&mut context, &mut frontend, &*isa, body);
-    let compiled = context
-        .compile(&*isa, &mut ControlPlane::default())
-        .map_err(|e| CompileError::Codegen(e.inner.to_string()))?;
-    let mut code = compiled.code_buffer().to_vec();
-    relocate(&mut code, compiled)?;
-    Ok(Image {
-        code,
-        entry: 0,
-        stack: frame(compiled),
-    })
-}
-
-/// Writes the addresses of library functions into code that calls them.
-pub(super) fn relocate(code: &mut [u8], compiled: &CompiledCode) -> Result<(), CompileError> {
-    for reloc in compiled.buffer.relocs() {
-        let address = match (&reloc.target, reloc.kind) {
-            (FinalizedRelocTarget::ExternalName(ExternalName::LibCall(call)), Reloc::Abs8) => {
-                library_function(*call)
-            }
-            _ => None,
-        };
-        let address = address
-            .ok_or_else(|| CompileError::Codegen(format!("no address for {:?}", reloc.target)))?;
-        let at = reloc.offset as usize;
-        let value = (address as u64).wrapping_add_signed(reloc.addend);
-        code[at..at + 8].copy_from_slice(&value.to_le_bytes());
-    }
-    Ok(())
-}
-
-/// Bytes of stack that a call of compiled code takes, but for what it calls.
-pub(super) fn frame(compiled: &CompiledCode) -> usize {
-    // The return address and the caller's frame pointer lie above.
-    let layout = compiled.buffer.frame_layout();
-    layout.map_or(0, |layout| layout.frame_to_fp_offset as usize) + 16
-}
-
-/// Cranelift for this machine, tuned for speed of the code.
-pub(super) fn native_isa() -> Result<OwnedTargetIsa, CompileError> {
-    let failed = |e: &dyn fmt::Display| CompileError::Codegen(e.to_string());
-    let mut flags = settings::builder();
-    for (name, value) in [
-        ("opt_level", "speed"),
-        ("is_pic", "false"),
-        // The guard page of a stack is not jumped over.
-        ("enable_probestack", "true"),
-        ("probestack_strategy", "inline"),
-        ("use_colocated_libcalls", "false"),
-        (
-            "enable_verifier",
-            if cfg!(debug_assertions) {
-                "true"
-            } else {
-                "false"
-            },
-        ),
-    ] {
-        flags.set(name, value).map_err(|e| failed(&e))?;
-    }
-    let builder = cranelift_native::builder().map_err(|e| failed(&e))?;
-    builder
-        .finish(settings::Flags::new(flags))
-        .map_err(|e| failed(&e))
-}
-
-/// What Cranelift calls where the machine lacks an instruction.
-fn library_function(call: LibCall) -> Option<usize> {
-    extern "C" fn fma_f32(a: f32, b: f32, c: f32) -> f32 {
-        a.mul_add(b, c)
-    }
-    extern "C" fn fma_f64(a: f64, b: f64, c: f64) -> f64 {
-        a.mul_add(b, c)
-    }
-    match call {
-        LibCall::FmaF32 => Some((fma_f32 as extern "C" fn(f32, f32, f32) -> f32) as usize),
-        LibCall::FmaF64 => Some((fma_f64 as extern "C" fn(f64, f64, f64) -> f64) as usize),
-        _ => None,
-    }
 }
 
 #[cfg(all(target_arch = "x86_64", unix))]
@@ -382,8 +332,8 @@ mod wide {
     fn parts<E: ToString>(image: Result<x86::Image, E>) -> Result<Image, CompileError> {
         let image = image.map_err(|e| CompileError::Codegen(e.to_string()))?;
         Ok(Image {
-            code: image.bytes,
-            entry: image.entry,
+            bytes: image.bytes,
+            instructions: image.instructions,
             stack: image.stack,
         })
     }

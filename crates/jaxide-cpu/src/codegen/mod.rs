@@ -4,11 +4,9 @@
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation))]
 
 pub mod clif_lanes;
-mod exec_memory;
 pub mod lanes;
+mod module;
 mod perf_map;
 pub(crate) mod program;
 #[cfg(all(target_arch = "x86_64", unix))]
 mod x86;
-
-pub use exec_memory::ExecMemory;

@@ -41,6 +41,7 @@ pub mod cumulative;
 pub mod fft;
 pub mod free;
 mod global;
+pub(crate) mod launch;
 pub mod linalg;
 pub mod matmul;
 mod parts;

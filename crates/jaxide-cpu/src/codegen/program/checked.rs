@@ -5,12 +5,14 @@
 //! looked at around the call.
 
 use super::code::Generator;
-use super::launch::{Launch, TileLaunch, copy, launch, launch_tiles};
+use crate::codegen::module::Import;
 use crate::lanes::guard::{BOUNDS, OUTSIDE, Report, Site};
 use crate::lower::program::{Base, FENCE, Place};
 use crate::narrow;
+use crate::runtime::launch::{copy, launch, launch_tiles};
 use crate::runtime::{Context, KernelCall, KernelError, call_kernel};
 use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, types};
+use cranelift_module::{DataId, Linkage};
 use jaxide_core::byte_size;
 
 /// What shadows hold of arrays that are not temporaries, once a byte is written.
@@ -23,7 +25,7 @@ const WORDS: usize = 5;
 /// An operand of a step, as generated code describes it.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub(super) struct Operand {
+pub(in crate::codegen) struct Operand {
     address: *mut u8,
     /// The first byte of its array.
     start: *mut u8,
@@ -38,17 +40,17 @@ pub(super) struct Operand {
 const _: () = assert!(size_of::<Operand>() == 8 * WORDS);
 
 /// A step as generated code refers to it.
-pub(super) struct Check {
+pub(in crate::codegen) struct Check {
     step: Step,
     /// Its operands as the loop IR names them.
     operands: Vec<String>,
 }
 
-/// What a step does.
+/// What a step does. What it runs is an argument of [`run_check`].
 pub(super) enum Step {
-    Nest(*const Launch, Part),
-    Tiles(*const TileLaunch, Vec<Part>),
-    Call(*const KernelCall, String),
+    Nest(Part),
+    Tiles(Vec<Part>),
+    Call(String),
     Copy(usize),
     /// Generated code reads so many bytes itself, for this purpose.
     Read(usize, &'static str),
@@ -63,10 +65,10 @@ pub(super) struct Part {
     pub(super) operands: usize,
 }
 
-// SAFETY: what the pointers of a step point to is only read.
-unsafe impl Send for Check {}
-// SAFETY: as above.
-unsafe impl Sync for Check {}
+/// The name by which code refers to a step.
+pub(super) fn symbol(check: usize) -> String {
+    format!("check{check}")
+}
 
 impl Check {
     pub(super) fn new(step: Step, operands: &[&Place]) -> Check {
@@ -139,9 +141,11 @@ unsafe fn slice<'a>(start: *const u8, bytes: usize) -> &'a [u8] {
 /// Runs a step; called by generated code. Gives 0, or 1 after putting an error into the context.
 ///
 /// # Safety
-/// All are live; there is an operand for each that the step has, and describes an array and a shadow that are valid.
-pub(super) unsafe extern "C" fn run_check(
+/// All are live; `subject` is the launch of a nest, the launch of a group or the call of a kernel, for a step that has one; there is an
+/// operand for each that the step has, and describes an array and a shadow that are valid.
+pub(in crate::codegen) unsafe extern "C" fn run_check(
     check: *const Check,
+    subject: *const u8,
     operands: *const Operand,
     context: *const Context<'_>,
 ) -> u32 {
@@ -150,7 +154,7 @@ pub(super) unsafe extern "C" fn run_check(
     // SAFETY: the caller promises as many operands.
     let operands = unsafe { std::slice::from_raw_parts(operands, check.operands.len()) };
     // SAFETY: the caller's promises are those of `run`.
-    match unsafe { check.run(operands, context) } {
+    match unsafe { check.run(subject, operands, context) } {
         Ok(status) => status,
         Err(why) => {
             context.fail(KernelError::new(why));
@@ -162,23 +166,28 @@ pub(super) unsafe extern "C" fn run_check(
 impl Check {
     /// # Safety
     /// As for [`run_check`].
-    unsafe fn run(&self, operands: &[Operand], context: &Context<'_>) -> Result<u32, String> {
+    unsafe fn run(
+        &self,
+        subject: *const u8,
+        operands: &[Operand],
+        context: &Context<'_>,
+    ) -> Result<u32, String> {
         // SAFETY: the caller's promises; what is accessed is looked at before.
         unsafe {
             match &self.step {
-                Step::Nest(nest, part) => {
+                Step::Nest(part) => {
                     self.nests(std::slice::from_ref(part), operands, |table| {
-                        launch(*nest, table, context)
+                        launch(subject.cast(), table, context)
                     })?;
                     Ok(0)
                 }
-                Step::Tiles(group, parts) => {
+                Step::Tiles(parts) => {
                     self.nests(parts, operands, |table| {
-                        launch_tiles(*group, table, context)
+                        launch_tiles(subject.cast(), table, context)
                     })?;
                     Ok(0)
                 }
-                Step::Call(call, name) => self.call(*call, name, operands, context),
+                Step::Call(name) => self.call(subject.cast(), name, operands, context),
                 Step::Copy(bytes) => {
                     self.read(0, &operands[0], *bytes, "a copy")?;
                     self.write(1, &operands[1], *bytes, "a copy")?;
@@ -331,18 +340,24 @@ impl Check {
 
 impl Generator<'_, '_> {
     /// Runs a step and leaves when it fails.
-    pub(super) fn check(&mut self, step: Step, places: &[&Place]) {
+    pub(super) fn check(&mut self, step: Step, subject: Option<DataId>, places: &[&Place]) {
         let operands: Vec<[ir::Value; WORDS]> =
             places.iter().map(|place| self.described(place)).collect();
         let words: Vec<ir::Value> = operands.into_iter().flatten().collect();
         let table = self.fill_table(&words);
-        let check = Box::new(Check::new(step, places));
-        let own = std::ptr::from_ref::<Check>(&check) as i64;
-        self.checks.push(check);
-        let own = self.fb.ins().iconst(types::I64, own);
+        let name = symbol(self.first_check + self.checks.len());
+        self.checks.push(Box::new(Check::new(step, places)));
+        let check = self
+            .module
+            .declare_data(&name, Linkage::Import, false, false);
+        let check = self.constant(check.expect("nothing else has this name"));
+        let subject = match subject {
+            Some(subject) => self.constant(subject),
+            None => self.fb.ins().iconst(types::I64, 0),
+        };
         let context = self.params.context;
-        let address = run_check as *const () as usize;
-        if let Some(status) = self.call_address(address, &[own, table, context], true) {
+        let args = [check, subject, table, context];
+        if let Some(status) = self.call_import(Import::Check, &args) {
             self.leave_if(status);
         }
     }
@@ -350,7 +365,7 @@ impl Generator<'_, '_> {
     /// Looks at what the next instruction reads.
     pub(super) fn check_read(&mut self, place: &Place, bytes: usize, what: &'static str) {
         if self.checked {
-            self.check(Step::Read(bytes, what), &[place]);
+            self.check(Step::Read(bytes, what), None, &[place]);
         }
     }
 

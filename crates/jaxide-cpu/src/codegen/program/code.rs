@@ -1,20 +1,19 @@
 //! Statements → CLIF.
 
 use super::checked::{Check, Part, Step};
-use super::launch::{Launch, TileLaunch, copy, launch, launch_tiles};
 use crate::codegen::clif_lanes::{self, LaneArgs};
+use crate::codegen::module::{Import, Imports, signature};
 use crate::lanes::{self, BlockId};
 use crate::lower::emit::Kernel;
 use crate::lower::program::{Place, PointerVar, Program, Slot, Stmt, TilePart};
 use crate::narrow;
-use crate::runtime::{KernelCall, call_kernel};
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{
-    self, AbiParam, BlockArg, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind,
-    condcodes::IntCC, types,
+    self, BlockArg, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, condcodes::IntCC,
+    types,
 };
-use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch, Variable};
+use cranelift_module::{DataId, FuncId, Module};
 use rustc_hash::FxHashMap as HashMap;
 
 /// Copies up to this many bytes are loads and stores.
@@ -69,18 +68,33 @@ pub(super) struct Params {
     stop: ir::Value,
 }
 
-/// What the code calls with a domain of its own.
+/// How the code runs a nest.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Nest {
+    /// It is scalar code inside the function.
+    Inline,
+    /// By one call of its lane program, for so many lanes.
+    Direct(FuncId, usize),
+    /// By the runtime, from its data.
+    Launched(DataId),
+}
+
+/// What the code refers to.
 #[derive(Clone, Copy)]
 pub(super) struct Callees<'a> {
-    pub(super) launches: &'a [Box<Launch>],
-    pub(super) tiles: &'a [Box<TileLaunch>],
+    pub(super) program: &'a Program,
+    /// By kernel.
+    pub(super) nests: &'a [Nest],
+    pub(super) tiles: &'a [DataId],
+    pub(super) calls: &'a [DataId],
+    pub(super) imports: &'a Imports,
     /// What guarded lane programs report, by kernel, if the program is checked.
     pub(super) guards: Option<&'a [Part]>,
 }
 
 pub(super) struct Generator<'a, 'f> {
     pub(super) fb: FunctionBuilder<'f>,
-    isa: &'a dyn TargetIsa,
+    pub(super) module: &'a mut dyn Module,
     pub(super) program: &'a Program,
     callees: Callees<'a>,
     pub(super) params: Params,
@@ -94,9 +108,13 @@ pub(super) struct Generator<'a, 'f> {
     /// The steps of checked programs, for as long as the code lives.
     #[allow(clippy::vec_box)]
     pub(super) checks: Vec<Box<Check>>,
+    /// How many steps were named in functions before.
+    pub(super) first_check: usize,
     failed: ir::Block,
-    /// Of calls, by number of arguments and whether there is a status.
-    signatures: HashMap<(usize, bool), ir::SigRef>,
+    /// What the function calls.
+    functions: HashMap<FuncId, ir::FuncRef>,
+    /// What it refers to.
+    constants: HashMap<DataId, ir::GlobalValue>,
     /// Holds pointer tables for calls.
     table: ir::StackSlot,
 }
@@ -108,24 +126,22 @@ pub(super) const MOST_STEPS: usize = 512;
 pub(super) enum Function<'a> {
     /// Steps of the program, outside of loops.
     Steps(&'a [Stmt]),
-    /// One after the other, the functions at these addresses.
-    Calls(Vec<usize>),
+    /// One after the other, these functions.
+    Calls(Vec<FuncId>),
 }
 
-/// Builds a function of a program in `context`; gives what must live as long as its code.
+/// Builds a function of a program in `context`; gives what must live as long as its code, `first_check` the number of the first of them.
 #[allow(clippy::vec_box)]
 pub(super) fn define(
     context: &mut Context,
     frontend: &mut FunctionBuilderContext,
-    isa: &dyn TargetIsa,
-    program: &Program,
+    module: &mut dyn Module,
     function: Function<'_>,
     callees: Callees<'_>,
+    first_check: usize,
 ) -> Vec<Box<Check>> {
-    let mut signature = ir::Signature::new(isa.default_call_conv());
-    signature.params.extend([AbiParam::new(types::I64); 5]);
-    signature.returns.push(AbiParam::new(types::I32));
-    context.func.signature = signature;
+    let program = callees.program;
+    context.func.signature = signature(module, 5, true);
     let mut fb = FunctionBuilder::new(&mut context.func, frontend);
     let entry = fb.create_block();
     fb.append_block_params_for_function_params(entry);
@@ -150,7 +166,7 @@ pub(super) fn define(
     let table =
         fb.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, table, 3));
     let mut generator = Generator {
-        isa,
+        module,
         program,
         callees,
         params: Params {
@@ -166,8 +182,10 @@ pub(super) fn define(
         checked,
         bounds,
         checks: Vec::new(),
+        first_check,
         failed,
-        signatures: HashMap::default(),
+        functions: HashMap::default(),
+        constants: HashMap::default(),
         table,
         fb,
     };
@@ -175,14 +193,19 @@ pub(super) fn define(
         Function::Steps(steps) => generator.block(steps),
         Function::Calls(pieces) => generator.pieces(&pieces),
     }
-    let (mut fb, checks) = (generator.fb, generator.checks);
+    let Generator {
+        mut fb,
+        checks,
+        module,
+        ..
+    } = generator;
     let ok = fb.ins().iconst(types::I32, 0);
     fb.ins().return_(&[ok]);
     fb.switch_to_block(failed);
     fb.seal_block(failed);
     let error = fb.ins().iconst(types::I32, 1);
     fb.ins().return_(&[error]);
-    fb.finalize(isa.frontend_config());
+    fb.finalize(module.target_config());
     checks
 }
 
@@ -206,7 +229,7 @@ impl Generator<'_, '_> {
         stmts.iter().for_each(|stmt| self.stmt(stmt));
     }
 
-    fn pieces(&mut self, entries: &[usize]) {
+    fn pieces(&mut self, functions: &[FuncId]) {
         let Params {
             inputs,
             outputs,
@@ -215,9 +238,9 @@ impl Generator<'_, '_> {
             context,
             ..
         } = self.params;
-        for &entry in entries {
+        for &function in functions {
             let args = [inputs, outputs, consts, arena, context];
-            if let Some(status) = self.call_address(entry, &args, true) {
+            if let Some(status) = self.call_function(function, &args) {
                 self.leave_if(status);
             }
         }
@@ -303,7 +326,9 @@ impl Generator<'_, '_> {
     /// Whether a body takes next to no time.
     fn is_short(&self, body: &[Stmt]) -> bool {
         body.iter().all(|stmt| match stmt {
-            Stmt::Nest { kernel, .. } => self.callees.launches[*kernel as usize].entry().is_none(),
+            Stmt::Nest { kernel, .. } => {
+                matches!(self.callees.nests[*kernel as usize], Nest::Inline)
+            }
             Stmt::Copy { bytes, .. } => *bytes <= SMALL_COPY,
             Stmt::Switch { branches, .. } => branches.iter().all(|branch| self.is_short(branch)),
             Stmt::Tiles { .. } | Stmt::Call { .. } | Stmt::For { .. } | Stmt::While { .. } => false,
@@ -396,87 +421,71 @@ impl Generator<'_, '_> {
     }
 
     fn nest(&mut self, kernel: usize, operands: &[Place]) {
-        if let Some(guards) = self.callees.guards {
-            let launch = std::ptr::from_ref::<Launch>(&self.callees.launches[kernel]);
+        let nest = self.callees.nests[kernel];
+        if let (Some(guards), Nest::Launched(launch)) = (self.callees.guards, nest) {
             let places: Vec<&Place> = operands.iter().collect();
-            return self.check(Step::Nest(launch, guards[kernel].clone()), &places);
+            return self.check(Step::Nest(guards[kernel].clone()), Some(launch), &places);
         }
         let program = self.program;
         let own = &program.kernels[kernel];
         let pointers: Vec<ir::Value> = operands.iter().map(|place| self.address(place)).collect();
         let zero = self.fb.ins().iconst(types::I64, 0);
-        let launches = self.callees.launches;
-        let Some(entry) = launches[kernel].entry() else {
-            let end = self.fb.ins().iconst(types::I64, 1);
-            let args = LaneArgs {
-                pointers,
-                stop: self.params.stop,
-                outer: vec![zero; own.body.outer()],
-                start: zero,
-                end,
-            };
-            clif_lanes::emit_lane(&mut self.fb, self.isa, &own.body, &args);
-            return;
-        };
-        let table = self.fill_table(&pointers);
-        if launches[kernel].is_direct() {
-            let end = self
-                .fb
-                .ins()
-                .iconst(types::I64, launches[kernel].lanes() as i64);
-            let stop = self.params.stop;
-            self.call_address(entry as usize, &[table, stop, zero, zero, end], false);
-            return;
+        match nest {
+            Nest::Inline => {
+                let end = self.fb.ins().iconst(types::I64, 1);
+                let args = LaneArgs {
+                    pointers,
+                    stop: self.params.stop,
+                    outer: vec![zero; own.body.outer()],
+                    start: zero,
+                    end,
+                };
+                clif_lanes::emit_lane(&mut self.fb, self.module.isa(), &own.body, &args);
+            }
+            Nest::Direct(function, lanes) => {
+                let table = self.fill_table(&pointers);
+                let end = self.fb.ins().iconst(types::I64, lanes as i64);
+                let stop = self.params.stop;
+                self.call_function(function, &[table, stop, zero, zero, end]);
+            }
+            Nest::Launched(launch) => {
+                let table = self.fill_table(&pointers);
+                let own = self.constant(launch);
+                let context = self.params.context;
+                self.call_import(Import::Launch, &[own, table, context]);
+            }
         }
-        let own = self.fb.ins().iconst(
-            types::I64,
-            std::ptr::from_ref::<Launch>(&launches[kernel]) as i64,
-        );
-        let context = self.params.context;
-        self.call_address(launch as *const () as usize, &[own, table, context], false);
     }
 
     fn tiles(&mut self, group: usize, operands: &[Place]) {
+        let launch = self.callees.tiles[group];
         if let Some(guards) = self.callees.guards {
             let parts = self.program.tiles[group].parts.iter();
             let parts = parts
                 .map(|part| guards[part.kernel as usize].clone())
                 .collect();
-            let launch = std::ptr::from_ref::<TileLaunch>(&self.callees.tiles[group]);
             let places: Vec<&Place> = operands.iter().collect();
-            return self.check(Step::Tiles(launch, parts), &places);
+            return self.check(Step::Tiles(parts), Some(launch), &places);
         }
         let pointers: Vec<ir::Value> = operands.iter().map(|place| self.address(place)).collect();
         let table = self.fill_table(&pointers);
-        let own = std::ptr::from_ref::<TileLaunch>(&self.callees.tiles[group]);
-        let own = self.fb.ins().iconst(types::I64, own as i64);
+        let own = self.constant(launch);
         let context = self.params.context;
-        self.call_address(
-            launch_tiles as *const () as usize,
-            &[own, table, context],
-            false,
-        );
+        self.call_import(Import::LaunchTiles, &[own, table, context]);
     }
 
     fn call(&mut self, call: usize, operands: &[Place]) {
-        let program = self.program;
+        let kernel = self.callees.calls[call];
         if self.checked {
-            let kernel = std::ptr::from_ref::<KernelCall>(&program.calls[call].call);
             let places: Vec<&Place> = operands.iter().collect();
-            let step = Step::Call(kernel, program.call_title(call));
-            return self.check(step, &places);
+            let step = Step::Call(self.program.call_title(call));
+            return self.check(step, Some(kernel), &places);
         }
         let pointers: Vec<ir::Value> = operands.iter().map(|place| self.address(place)).collect();
         let table = self.fill_table(&pointers);
-        let kernel = std::ptr::from_ref::<KernelCall>(&program.calls[call].call);
-        let kernel = self.fb.ins().iconst(types::I64, kernel as i64);
+        let kernel = self.constant(kernel);
         let context = self.params.context;
-        let status = self.call_address(
-            call_kernel as *const () as usize,
-            &[kernel, table, context],
-            true,
-        );
-        if let Some(status) = status {
+        if let Some(status) = self.call_import(Import::Call, &[kernel, table, context]) {
             self.leave_if(status);
         }
     }
@@ -498,46 +507,46 @@ impl Generator<'_, '_> {
         self.fb.ins().stack_addr(types::I64, self.table, 0)
     }
 
-    /// Calls a function of 64-bit arguments by its address.
-    pub(super) fn call_address(
-        &mut self,
-        address: usize,
-        args: &[ir::Value],
-        status: bool,
-    ) -> Option<ir::Value> {
-        let isa = self.isa;
-        let fb = &mut self.fb;
-        let signature = *self
-            .signatures
-            .entry((args.len(), status))
-            .or_insert_with(|| {
-                let mut signature = ir::Signature::new(isa.default_call_conv());
-                signature
-                    .params
-                    .extend(args.iter().map(|_| AbiParam::new(types::I64)));
-                if status {
-                    signature.returns.push(AbiParam::new(types::I32));
-                }
-                fb.import_signature(signature)
-            });
-        let callee = self.fb.ins().iconst(types::I64, address as i64);
-        let call = self.fb.ins().call_indirect(signature, callee, args);
+    /// The address of a constant or of what has a name.
+    pub(super) fn constant(&mut self, id: DataId) -> ir::Value {
+        let (func, module) = (&mut self.fb.func, &*self.module);
+        let symbol = *self.constants.entry(id).or_insert_with(|| {
+            let symbol = module.declare_data_in_func(id, func);
+            // Pages of a module may be far from each other.
+            if let ir::GlobalValueData::Symbol { colocated, .. } = &mut func.global_values[symbol] {
+                *colocated = false;
+            }
+            symbol
+        });
+        self.fb.ins().symbol_value(types::I64, symbol)
+    }
+
+    /// Calls a function of the runtime; gives its status if it has one.
+    pub(super) fn call_import(&mut self, import: Import, args: &[ir::Value]) -> Option<ir::Value> {
+        self.call_function(self.callees.imports.id(import), args)
+    }
+
+    /// Calls a function of the module.
+    fn call_function(&mut self, id: FuncId, args: &[ir::Value]) -> Option<ir::Value> {
+        let (func, module) = (&mut self.fb.func, &mut *self.module);
+        let callee = *self.functions.entry(id).or_insert_with(|| {
+            let callee = module.declare_func_in_func(id, func);
+            func.dfg.ext_funcs[callee].colocated = false;
+            callee
+        });
+        let call = self.fb.ins().call(callee, args);
         self.fb.inst_results(call).first().copied()
     }
 
     fn copy(&mut self, from: &Place, to: &Place, bytes: usize) {
         if self.checked {
-            return self.check(Step::Copy(bytes), &[from, to]);
+            return self.check(Step::Copy(bytes), None, &[from, to]);
         }
         let (from, to) = (self.address(from), self.address(to));
         if bytes > SMALL_COPY {
             let bytes = self.fb.ins().iconst(types::I64, bytes as i64);
             let context = self.params.context;
-            self.call_address(
-                copy as *const () as usize,
-                &[from, to, bytes, context],
-                false,
-            );
+            self.call_import(Import::Copy, &[from, to, bytes, context]);
             return;
         }
         let flags = MemFlagsData::new().with_trap_code(None);

@@ -5,30 +5,34 @@
 
 mod checked;
 mod code;
-mod launch;
 mod place;
+mod schedule;
 
-use super::lanes::{self, CompileError, CompiledBody, Isa};
-use super::{ExecMemory, perf_map};
+use super::lanes::{self, CompileError, Defined, Isa};
+use super::module::{Imports, Jit, Placed, signature};
+use super::perf_map;
 use crate::lanes::Body;
 use crate::lanes::guard::guard;
 use crate::lower::program::Program;
 use crate::runtime::Context as RunContext;
+use crate::runtime::launch::TileLaunch;
 use crate::stages::{Stage, StageTimes};
 use checked::{Check, Part};
-use code::{Callees, Function};
+use code::{Callees, Function, Nest};
 use cranelift_codegen::Context;
-use cranelift_codegen::control::ControlPlane;
-use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::FunctionBuilderContext;
+use cranelift_module::{
+    DataDescription, DataId, FuncId, Linkage, Module, ModuleDeclarations, ModuleRelocTarget,
+};
 use jaxide_core::{Error, ErrorKind, Result};
-use launch::{Launch, TileLaunch};
 use rustc_hash::{FxHashMap as HashMap, FxHasher};
+use schedule::Scheduled;
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 use std::time::Instant;
 
 pub(crate) use checked::WRITTEN;
+pub(super) use checked::run_check;
 
 /// The entry of a program: pointers to the arguments, to the results' buffers and to the constants, the arena, and the execution.
 /// Gives 0, or another number after the execution took an error. In a checked program the pointers to shadows follow in each table,
@@ -47,19 +51,13 @@ pub(crate) type Entry = unsafe extern "C" fn(
 
 /// A compiled program.
 pub(crate) struct Code {
-    entry: Entry,
-    memory: ExecMemory,
-    /// Functions that a long program is cut into.
-    pieces: Option<ExecMemory>,
+    main: FuncId,
+    placed: Placed,
     clif: String,
-    /// Code of lane programs, with the number of the first kernel that has it.
-    bodies: Vec<(usize, CompiledBody)>,
+    /// The functions: of lane programs with the number of the first kernel that has it, of the program without.
+    functions: Vec<(Option<usize>, FuncId, Defined)>,
     stack: usize,
-    /// Referred to by address from the code: each stays where it is.
-    #[allow(clippy::vec_box)]
-    _launches: Vec<Box<Launch>>,
-    #[allow(clippy::vec_box)]
-    _tiles: Vec<Box<TileLaunch>>,
+    /// Referred to by name from the code: each stays where it is.
     #[allow(clippy::vec_box)]
     _checks: Vec<Box<Check>>,
 }
@@ -67,7 +65,9 @@ pub(crate) struct Code {
 impl Code {
     /// The function; valid as long as `self` and the program live.
     pub(crate) fn entry(&self) -> Entry {
-        self.entry
+        let entry = self.placed.address(self.main);
+        // SAFETY: there is a function of this signature, and `placed` keeps it in place.
+        unsafe { std::mem::transmute::<*const u8, Entry>(entry) }
     }
 
     /// Bytes of stack that a call of the function takes, its lane programs included, but for what the runtime takes.
@@ -82,91 +82,138 @@ impl Code {
 
     /// Machine code of the function and of the lane programs that have their own, with the number of the first kernel that runs it.
     pub(crate) fn machine_code(&self) -> impl Iterator<Item = (Option<usize>, &[u8])> {
-        let bodies = (self.bodies.iter()).map(|(kernel, body)| (Some(*kernel), body.code()));
-        let pieces = self.pieces.iter().map(|memory| (None, memory.bytes()));
-        std::iter::once((None, self.memory.bytes()))
-            .chain(pieces)
-            .chain(bodies)
+        self.functions.iter().map(|(kernel, function, defined)| {
+            // SAFETY: that is its length.
+            let code = unsafe { self.placed.code(*function, defined.bytes) };
+            (*kernel, code)
+        })
     }
 }
 
 /// Code of lane programs: equal ones have it once.
 #[derive(Default)]
-struct Emissions<'a> {
-    /// Which code a body has, by what makes bodies equal.
+struct LanePrograms<'a> {
+    /// Which function a body has, by what makes bodies equal.
     known: HashMap<u64, SmallVec<[(&'a Body, usize); 1]>>,
-    /// The first kernel with each code.
-    kernels: Vec<usize>,
-    code: Vec<lanes::Emitted>,
+    /// The functions, each with the first kernel that has it.
+    functions: Vec<(usize, FuncId, Defined)>,
+    emitter: lanes::Emitter,
 }
 
-impl<'a> Emissions<'a> {
-    /// The number of the code of kernel `k`.
-    fn of(&mut self, k: usize, body: &'a Body, isa: Isa) -> Result<usize, CompileError> {
+impl<'a> LanePrograms<'a> {
+    /// The number of the function of kernel `k`.
+    fn of(
+        &mut self,
+        module: &mut dyn Module,
+        k: usize,
+        body: &'a Body,
+        isa: Isa,
+    ) -> Result<usize, CompileError> {
         let mut hasher = FxHasher::default();
         body.substance().hash(&mut hasher);
         let equal = self.known.entry(hasher.finish()).or_default();
         let same = equal
             .iter()
             .find(|(other, _)| other.substance() == body.substance());
-        if let Some(&(_, code)) = same {
-            return Ok(code);
+        if let Some(&(_, function)) = same {
+            return Ok(function);
         }
-        self.code.push(lanes::emit(body, isa)?);
-        self.kernels.push(k);
-        equal.push((body, self.code.len() - 1));
-        Ok(self.code.len() - 1)
+        let function = lanes::declare(module, &format!("k{k}"))?;
+        let defined = self.emitter.define(module, function, body, isa)?;
+        self.functions.push((k, function, defined));
+        equal.push((body, self.functions.len() - 1));
+        Ok(self.functions.len() - 1)
     }
 }
 
-/// Functions that are compiled one after the other.
-struct Functions<'a> {
+/// Functions of the program that are compiled one after the other.
+struct Functions {
     context: Context,
     frontend: FunctionBuilderContext,
-    isa: &'a dyn TargetIsa,
     /// Their text, if it is wanted.
     clif: Option<String>,
     /// The largest frame.
     frame: usize,
+    #[allow(clippy::vec_box)]
+    checks: Vec<Box<Check>>,
+    defined: Vec<(FuncId, Defined)>,
 }
 
-impl Functions<'_> {
-    /// Code of a function, and what must live as long as it.
-    #[allow(clippy::vec_box)]
-    fn compile(
+impl Functions {
+    /// Defines a function with the signature of [`Entry`].
+    fn define(
         &mut self,
-        program: &Program,
+        jit: &mut Jit,
+        name: &str,
         function: Function<'_>,
         callees: Callees<'_>,
-    ) -> Result<(Vec<u8>, Vec<Box<Check>>)> {
+    ) -> Result<FuncId, CompileError> {
         let context = &mut self.context;
         context.clear();
-        let checks = code::define(
-            context,
-            &mut self.frontend,
-            self.isa,
-            program,
-            function,
-            callees,
-        );
+        let first_check = self.checks.len();
+        let module = jit.module();
+        let frontend = &mut self.frontend;
+        let checks = code::define(context, frontend, module, function, callees, first_check);
         if let Some(text) = &mut self.clif {
-            text.push_str(&context.func.display().to_string());
+            text.push_str(&with_names(module, name, context));
         }
-        let internal = |what: String| Error::new(ErrorKind::Internal, what);
-        let compiled = context
-            .compile(self.isa, &mut ControlPlane::default())
-            .map_err(|error| internal(format!("code generation: {:?}", error.inner)))?;
-        self.frame = self.frame.max(lanes::frame(compiled));
-        let mut code = compiled.code_buffer().to_vec();
-        lanes::relocate(&mut code, compiled).map_err(|error| internal(error.to_string()))?;
-        Ok((code, checks))
+        let signature = signature(module, 5, true);
+        let id = module.declare_function(name, Linkage::Local, &signature)?;
+        module.define_function(id, context)?;
+        for (k, check) in checks.iter().enumerate() {
+            jit.symbols.name(checked::symbol(first_check + k), &**check);
+        }
+        self.checks.extend(checks);
+        let defined = Defined::by_cranelift(context);
+        self.frame = self.frame.max(defined.stack);
+        self.defined.push((id, defined));
+        Ok(id)
     }
 }
 
-/// Pieces of code in one memory, and where they start there.
-fn placed(pieces: &[Vec<u8>]) -> Result<(ExecMemory, Vec<usize>)> {
-    ExecMemory::of(pieces)
-        .map_err(|error| Error::new(ErrorKind::Internal, format!("memory for code: {error}")))
+/// The text of a function, with the names of what it refers to in front.
+fn with_names(module: &dyn Module, name: &str, context: &Context) -> String {
+    let mut text = format!("; {name}\n");
+    let declarations = module.declarations();
+    for (symbol, external) in context.func.params.user_named_funcs().iter() {
+        let target = ModuleRelocTarget::user(external.namespace, external.index);
+        let name = if ModuleDeclarations::is_function(&target) {
+            let id = FuncId::from_name(&target);
+            declarations.get_function_decl(id).linkage_name(id)
+        } else {
+            let id = DataId::from_name(&target);
+            declarations.get_data_decl(id).linkage_name(id)
+        };
+        text.push_str(&format!("; {symbol} is {name}\n"));
+    }
+    text.push_str(&context.func.display().to_string());
+    text
+}
+
+/// A constant of the program: bytes, and functions and other constants whose addresses stand in them.
+struct Constant {
+    bytes: Vec<u8>,
+    functions: Vec<(usize, FuncId)>,
+    constants: Vec<(usize, DataId)>,
+}
+
+impl Constant {
+    fn define(self, module: &mut dyn Module, name: &str) -> Result<DataId, CompileError> {
+        let mut data = DataDescription::new();
+        data.define(self.bytes.into_boxed_slice());
+        data.set_align(8);
+        for (at, function) in self.functions {
+            let function = module.declare_func_in_data(function, &mut data);
+            data.write_function_addr(crate::narrow(at), function);
+        }
+        for (at, constant) in self.constants {
+            let constant = module.declare_data_in_data(constant, &mut data);
+            data.write_data_addr(crate::narrow(at), constant, 0);
+        }
+        let id = module.declare_data(name, Linkage::Local, false, false)?;
+        module.define_data(id, &data)?;
+        Ok(id)
+    }
 }
 
 /// Compiles a program; `checked` puts guards around all that it accesses.
@@ -180,8 +227,6 @@ pub(crate) fn compile(
     checked: bool,
     times: &mut StageTimes,
 ) -> Result<Code> {
-    let start = Instant::now();
-    let failed = |error: CompileError| Error::new(ErrorKind::Internal, error.to_string());
     let mut guards = Vec::new();
     let mut guarded = Vec::new();
     if checked {
@@ -196,92 +241,99 @@ pub(crate) fn compile(
             guarded.push(body.body);
         }
     }
-    let mut emitted = Emissions::default();
-    let mut codes = Vec::new();
+    let guards = checked.then_some((&guards[..], &guarded[..]));
+    generate(program, isa, text, guards, times)
+        .map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))
+}
+
+/// As [`compile`]; of checked programs with the guarded bodies of kernels, and what they report.
+fn generate(
+    program: &Program,
+    isa: Isa,
+    text: bool,
+    guards: Option<(&[Part], &[Body])>,
+    times: &mut StageTimes,
+) -> Result<Code, CompileError> {
+    let start = Instant::now();
+    let mut jit = Jit::new()?;
+    let mut lane_programs = LanePrograms::default();
     let inline = code::inline(&program.kernels);
+    let mut codes = Vec::with_capacity(program.kernels.len());
     for (k, kernel) in program.kernels.iter().enumerate() {
-        let body = guarded.get(k).unwrap_or(&kernel.body);
-        codes.push(if checked || !inline[k] {
-            Some(emitted.of(k, body, isa).map_err(failed)?)
+        let body = guards.map_or(&kernel.body, |(_, guarded)| &guarded[k]);
+        codes.push(if guards.is_some() || !inline[k] {
+            Some(lane_programs.of(jit.module(), k, body, isa)?)
         } else {
             None
         });
     }
-    let Emissions { kernels, code, .. } = emitted;
-    let compiled = if code.is_empty() {
-        Vec::new()
-    } else {
-        lanes::place(&code).map_err(failed)?
-    };
-    let bodies: Vec<(usize, CompiledBody)> = kernels.into_iter().zip(compiled).collect();
-    let launches = program.kernels.iter().zip(codes);
-    let launches: Vec<Launch> = launches
-        .map(|(kernel, code)| match code {
-            None => Launch::inline(kernel),
-            Some(code) => Launch::new(kernel, &bodies[code].1),
-        })
-        .collect();
+    let lane_functions = lane_programs.functions;
     times.add(Stage::Kernels, start.elapsed());
+
     let start = Instant::now();
-    let launches: Vec<Box<Launch>> = launches.into_iter().map(Box::new).collect();
-    let pointers = |kernel: usize| {
-        let own = program.kernels[kernel].operands.len();
-        if checked { 2 * own + 2 } else { own }
-    };
-    let tiles: Vec<Box<TileLaunch>> = program
-        .tiles
-        .iter()
-        .map(|group| Box::new(TileLaunch::new(group, &launches, pointers)))
-        .collect();
-    let target = lanes::native_isa().map_err(failed)?;
+    let (nests, tiles) = constants(
+        program,
+        jit.module(),
+        &lane_functions,
+        &codes,
+        guards.is_some(),
+    )?;
+    let mut calls = Vec::with_capacity(program.calls.len());
+    for (k, call) in program.calls.iter().enumerate() {
+        let name = format!("call{k} {}", call.name);
+        calls.push(
+            jit.module()
+                .declare_data(&name, Linkage::Import, false, false)?,
+        );
+        jit.symbols.name(name, &*call.call);
+    }
+    let imports = Imports::declare(jit.module())?;
     let callees = Callees {
-        launches: &launches,
+        program,
+        nests: &nests,
         tiles: &tiles,
-        guards: checked.then_some(&guards),
+        calls: &calls,
+        imports: &imports,
+        guards: guards.map(|(parts, _)| parts),
     };
     let mut functions = Functions {
         context: Context::new(),
         frontend: FunctionBuilderContext::new(),
-        isa: &*target,
         clif: text.then(String::new),
         frame: 0,
+        checks: Vec::new(),
+        defined: Vec::new(),
     };
-    let mut checks = Vec::new();
     let steps = &program.body;
     let mut frames = 0;
-    let (pieces, main) = if steps.len() <= code::MOST_STEPS {
-        (None, Function::Steps(steps))
+    let whole = if steps.len() <= code::MOST_STEPS {
+        Function::Steps(steps)
     } else {
         let mut pieces = Vec::new();
-        for steps in steps.chunks(code::MOST_STEPS) {
-            let (code, more) = functions.compile(program, Function::Steps(steps), callees)?;
-            pieces.push(code);
-            checks.extend(more);
+        for (k, steps) in steps.chunks(code::MOST_STEPS).enumerate() {
+            let name = format!("steps{k}");
+            pieces.push(functions.define(&mut jit, &name, Function::Steps(steps), callees)?);
         }
         frames = std::mem::take(&mut functions.frame);
-        let (memory, starts) = placed(&pieces)?;
-        let first = memory.start() as usize;
-        let entries = starts.iter().map(|start| first + start).collect();
-        (Some(memory), Function::Calls(entries))
+        Function::Calls(pieces)
     };
-    let (code, more) = functions.compile(program, main, callees)?;
-    checks.extend(more);
-    let of_bodies = bodies.iter().map(|(_, body)| body.stack()).max();
-    let stack = functions.frame + frames + of_bodies.unwrap_or(0);
-    let clif = functions.clif.unwrap_or_default();
-    let (memory, _) = placed(&[code])?;
-    // SAFETY: the code starts with a function of this signature, and `memory` keeps it in place.
-    let entry = unsafe { std::mem::transmute::<*const u8, Entry>(memory.start()) };
+    let main = functions.define(&mut jit, "program", whole, callees)?;
+    let of_lanes = lane_functions.iter().map(|(_, _, defined)| defined.stack);
+    let stack = functions.frame + frames + of_lanes.max().unwrap_or(0);
     let code = Code {
-        entry,
-        memory,
-        pieces,
-        clif,
-        bodies,
+        main,
+        placed: jit.finish()?,
+        clif: functions.clif.unwrap_or_default(),
+        functions: (functions.defined.into_iter().rev())
+            .map(|(id, defined)| (None, id, defined))
+            .chain(
+                lane_functions
+                    .into_iter()
+                    .map(|(k, id, defined)| (Some(k), id, defined)),
+            )
+            .collect(),
         stack,
-        _launches: launches,
-        _tiles: tiles,
-        _checks: checks,
+        _checks: functions.checks,
     };
     times.add(Stage::Program, start.elapsed());
     if perf_map::is_wanted() {
@@ -291,4 +343,62 @@ pub(crate) fn compile(
         }));
     }
     Ok(code)
+}
+
+/// How nests are run, by kernel, and the data of groups.
+fn constants(
+    program: &Program,
+    module: &mut dyn Module,
+    functions: &[(usize, FuncId, Defined)],
+    codes: &[Option<usize>],
+    checked: bool,
+) -> Result<(Vec<Nest>, Vec<DataId>), CompileError> {
+    let mut in_groups = vec![false; program.kernels.len()];
+    for group in &program.tiles {
+        for part in &group.parts {
+            in_groups[part.kernel as usize] = true;
+        }
+    }
+    let mut scheduled = Vec::with_capacity(codes.len());
+    let mut nests = Vec::with_capacity(codes.len());
+    for (k, (kernel, code)) in program.kernels.iter().zip(codes).enumerate() {
+        let Some(code) = *code else {
+            scheduled.push(None);
+            nests.push(Nest::Inline);
+            continue;
+        };
+        let (_, function, defined) = functions[code];
+        let schedule = Scheduled::new(kernel, defined.stack);
+        nests.push(if schedule.is_direct() && !checked && !in_groups[k] {
+            Nest::Direct(function, kernel.schedule.lanes)
+        } else {
+            let constant = Constant {
+                bytes: schedule.launch.bytes(),
+                functions: vec![(0, function)],
+                constants: Vec::new(),
+            };
+            Nest::Launched(constant.define(module, &format!("launch{k}"))?)
+        });
+        scheduled.push(Some(schedule));
+    }
+    let pointers = |kernel: usize| {
+        let own = program.kernels[kernel].operands.len();
+        if checked { 2 * own + 2 } else { own }
+    };
+    let mut tiles = Vec::with_capacity(program.tiles.len());
+    for (k, group) in program.tiles.iter().enumerate() {
+        let launches = group.parts.iter().enumerate().map(|(run, part)| {
+            let Nest::Launched(launch) = nests[part.kernel as usize] else {
+                unreachable!("nests of groups are data")
+            };
+            (TileLaunch::launch_at(run), launch)
+        });
+        let constant = Constant {
+            constants: launches.collect(),
+            bytes: schedule::group(group, &scheduled, pointers),
+            functions: Vec::new(),
+        };
+        tiles.push(constant.define(module, &format!("tiles{k}"))?);
+    }
+    Ok((nests, tiles))
 }

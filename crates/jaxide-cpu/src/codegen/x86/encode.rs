@@ -5,10 +5,11 @@ use super::lir::*;
 use crate::narrow;
 use iced_x86::{Code, Encoder, IcedError, Instruction, OpKind, Register};
 
-/// The constants and behind them, from `entry` on, the function.
+/// The function and behind it its constants, at a multiple of 64.
 pub(crate) struct Image {
     pub(crate) bytes: Vec<u8>,
-    pub(crate) entry: usize,
+    /// Bytes before the constants.
+    pub(crate) instructions: usize,
     /// Bytes of stack that a call takes.
     pub(crate) stack: usize,
 }
@@ -37,7 +38,6 @@ const SAVED: [Register; 5] = [
 
 /// Encodes a program. `evex` tells whether the machine has the EVEX forms.
 pub(super) fn encode(asm: &Asm, allocation: &Allocation, evex: bool) -> Result<Image, IcedError> {
-    let start = asm.pool.bytes.len().next_multiple_of(64);
     let mut order: Vec<usize> = (2..asm.vars.len()).collect();
     order.sort_by(|&a, &b| asm.vars[b].total_cmp(&asm.vars[a]));
     let mut vars = vec![VarPlace::Gpr(Register::RCX), VarPlace::Gpr(Register::R8)];
@@ -59,8 +59,8 @@ pub(super) fn encode(asm: &Asm, allocation: &Allocation, evex: bool) -> Result<I
         allocation,
         evex,
         encoder: Encoder::new(64),
-        start,
         length: 0,
+        constants: Vec::new(),
         vars,
         swap,
         labels: vec![None; asm.labels as usize],
@@ -68,7 +68,7 @@ pub(super) fn encode(asm: &Asm, allocation: &Allocation, evex: bool) -> Result<I
     };
     let frame = (swap + 64 + 63) & !63;
     e.enter(frame)?;
-    e.constants()?;
+    e.load_constants()?;
     for lir in &asm.code {
         e.lir(lir)?;
     }
@@ -79,12 +79,20 @@ pub(super) fn encode(asm: &Asm, allocation: &Allocation, evex: bool) -> Result<I
         let distance = narrow::<_, i32>(target) - narrow::<_, i32>(at + 4);
         code[at..at + 4].copy_from_slice(&distance.to_le_bytes());
     }
-    let mut bytes = asm.pool.bytes.clone();
-    bytes.resize(start, 0);
-    bytes.extend_from_slice(&code);
+    let instructions = code.len();
+    let pool = instructions.next_multiple_of(64);
+    for at in e.constants {
+        let place: [u8; 4] = std::array::from_fn(|k| code[at + k]);
+        let moved = i32::from_le_bytes(place).wrapping_add(narrow(pool));
+        code[at..at + 4].copy_from_slice(&moved.to_le_bytes());
+    }
+    if !asm.pool.bytes.is_empty() {
+        code.resize(pool, 0);
+        code.extend_from_slice(&asm.pool.bytes);
+    }
     Ok(Image {
-        bytes,
-        entry: start,
+        bytes: code,
+        instructions,
         // Beside the frame: the return address, what is saved, and what alignment takes.
         stack: frame as usize + 8 * (2 + SAVED.len()) + 64,
     })
@@ -118,9 +126,9 @@ struct Encode<'a> {
     allocation: &'a Allocation,
     evex: bool,
     encoder: Encoder,
-    /// Where the code starts, behind the constants.
-    start: usize,
     length: usize,
+    /// Where distances to constants stand, as if these began where the code does.
+    constants: Vec<usize>,
     vars: Vec<VarPlace>,
     swap: i32,
     labels: Vec<Option<usize>>,
@@ -187,7 +195,7 @@ impl Encode<'_> {
     }
 
     /// Loads the constants that live in registers.
-    fn constants(&mut self) -> Encoded {
+    fn load_constants(&mut self) -> Encoded {
         for (k, data) in self.asm.regs.iter().enumerate() {
             if let (Place::Machine(m), true) = (self.allocation.places[k], data.home != Home::Slot)
             {
@@ -719,8 +727,12 @@ impl Encode<'_> {
             i.set_op_mask(k);
             i.set_zeroing_masking(zeroing);
         }
-        let rip = (self.start + self.length) as u64;
-        self.length += self.encoder.encode(&i, rip)?;
+        let start = self.length;
+        self.length += self.encoder.encode(&i, start as u64)?;
+        if i.is_ip_rel_memory_operand() {
+            let offsets = self.encoder.get_constant_offsets();
+            self.constants.push(start + offsets.displacement_offset());
+        }
         Ok(())
     }
 

@@ -1,0 +1,160 @@
+//! Nests and groups of nests as constant data: how each is run over its domain.
+
+use crate::lower::emit::{Kernel, Parts};
+use crate::lower::program::{RowsOf, TileGroup};
+use crate::runtime::launch::{
+    CALL, Flag, LANE_UNIT, Launch, MOST_OUTER, NONE, Partials, Split, TileLaunch, TileRows,
+    TileRun, pieces_for,
+};
+use crate::runtime::stack::ASSUMED;
+
+/// Nanoseconds for one operation of a lane program on one lane.
+const OPERATION: f64 = 0.03;
+
+/// A nest that calls its lane program.
+pub(super) struct Scheduled {
+    pub(super) launch: Launch,
+    /// Whether it takes more stack than helpers have.
+    alone: bool,
+    /// Nanoseconds for all, roughly.
+    work: f64,
+}
+
+impl Scheduled {
+    /// A nest whose lane program takes so many bytes of stack.
+    pub(super) fn new(kernel: &Kernel, stack: usize) -> Scheduled {
+        let schedule = &kernel.schedule;
+        let combinations: usize = schedule.outer.iter().product();
+        let points =
+            combinations as f64 * schedule.rows.unwrap_or(1) as f64 * schedule.lanes as f64;
+        let work = points * operations(kernel) * OPERATION;
+        let reduces = !kernel.body.reductions().is_empty();
+        let partial_count = schedule.part_count();
+        let (split, most) = if partial_count > 1 {
+            (Split::Partials, partial_count)
+        } else if combinations > 1 {
+            (Split::Outer, combinations)
+        } else if let (Some(rows), None) = (schedule.rows, schedule.chunk) {
+            (Split::Rows, rows)
+        } else if reduces {
+            (Split::Lanes, 1)
+        } else {
+            (Split::Lanes, schedule.lanes.div_ceil(LANE_UNIT))
+        };
+        let alone = stack > ASSUMED;
+        let pieces = if alone {
+            1
+        } else {
+            pieces_for(work).min(most.max(1))
+        };
+        let short = schedule.rows.unwrap_or(1).saturating_mul(schedule.lanes) <= CALL;
+        let (partials, partial_lanes) = match schedule.parts {
+            None => (Partials::No, 0),
+            Some(Parts::Chunks) => (Partials::OfChunks, 0),
+            Some(Parts::Lanes(lanes)) => (Partials::OfLanes, lanes),
+        };
+        let mut outer = [1; MOST_OUTER];
+        outer[..schedule.outer.len()].copy_from_slice(&schedule.outer);
+        let at_once = schedule.parts.is_none() && schedule.chunk.is_none() && short;
+        let launch = Launch {
+            entry: None,
+            outer,
+            axes: schedule.outer.len(),
+            rows: schedule.rows.unwrap_or(NONE),
+            chunk: schedule.chunk.unwrap_or(NONE),
+            partials,
+            partial_lanes,
+            partial_count,
+            lanes: schedule.lanes,
+            reduces: Flag::is(reduces),
+            at_once: Flag::is(at_once),
+            split,
+            pieces,
+        };
+        Scheduled {
+            launch,
+            alone,
+            work,
+        }
+    }
+
+    /// Whether one call of the lane program without outer loops does it all.
+    pub(super) fn is_direct(&self) -> bool {
+        let launch = &self.launch;
+        let short = launch.reduces == Flag::Yes || launch.lanes <= CALL;
+        launch.axes == 0
+            && launch.rows == NONE
+            && launch.partial_count == 1
+            && launch.pieces == 1
+            && short
+    }
+}
+
+/// The data of a group; `pointers` is how many each kernel's lane program has.
+pub(super) fn group(
+    group: &TileGroup,
+    nests: &[Option<Scheduled>],
+    pointers: impl Fn(usize) -> usize,
+) -> Vec<u8> {
+    let (mut runs, mut table, mut work, mut alone) = (Vec::new(), 0, 0.0, false);
+    for part in &group.parts {
+        let kernel = part.kernel as usize;
+        let nest = nests[kernel]
+            .as_ref()
+            .expect("nests of groups have code of their own");
+        let (rows, scale) = match part.rows {
+            RowsOf::Outer => {
+                let inner = nest.launch.outer.iter().skip(1);
+                (TileRows::Outer, inner.product())
+            }
+            RowsOf::Inner => (TileRows::Inner, 1),
+            RowsOf::Lanes(lanes) => (TileRows::Lanes, lanes),
+        };
+        runs.push(TileRun::new(rows, scale, table));
+        table += pointers(kernel);
+        work += nest.work;
+        alone |= nest.alone;
+    }
+    let pieces = if alone {
+        1
+    } else {
+        pieces_for(work).min(group.rows)
+    };
+    let launch = TileLaunch {
+        rows: group.rows,
+        block: group.block,
+        pieces,
+        runs: runs.len(),
+    };
+    launch.bytes(&runs)
+}
+
+/// Operations of a lane program for one lane.
+fn operations(kernel: &Kernel) -> f64 {
+    use crate::lanes::{BlockId, Stmt, Trip};
+    fn block(kernel: &Kernel, id: BlockId) -> f64 {
+        let stmts = &kernel.body.blocks()[id.index()].stmts;
+        stmts
+            .iter()
+            .map(|stmt| match stmt {
+                Stmt::Let(_) | Stmt::Store { .. } => 1.0,
+                Stmt::For(inner) => {
+                    let turns = match inner.trip {
+                        Trip::Const(turns) => turns as f64,
+                        // The loop over rows, which are counted apart.
+                        Trip::Outer(_) => 1.0,
+                    };
+                    turns * block(kernel, inner.body)
+                }
+                // How often is not known; a guess that favours threads.
+                Stmt::While(inner) => {
+                    20.0 * (block(kernel, inner.head) + block(kernel, inner.body))
+                }
+                Stmt::If(inner) => {
+                    1.0 + block(kernel, inner.then).max(block(kernel, inner.otherwise))
+                }
+            })
+            .sum()
+    }
+    block(kernel, BlockId::LANES).max(1.0)
+}
