@@ -28,8 +28,9 @@ pub use text::Lowered;
 pub(crate) use text::text;
 
 use crate::stages::{Stage, StageTimes};
-use graph::Lanes;
-use jaxide_core::{ClosedJaxpr, Error, ErrorKind, Result};
+use fuse::LaneForms;
+use graph::{Graph, Lanes};
+use jaxide_core::{ClosedJaxpr, Error, Result};
 
 /// Lowers a closed jaxpr to the loop IR, which may overwrite the arguments at the positions `donated`. If it is to be `checked`, it is
 /// verified, temporaries have fences, and steps know their equations.
@@ -42,25 +43,38 @@ pub(crate) fn lower(
     checked: bool,
     times: &mut StageTimes,
 ) -> Result<program::Program> {
-    for lanes in [Lanes::Apart, Lanes::Together] {
-        let graph = times.measure(Stage::Graph, || {
-            let mut graph = graph::build(closed, lanes, checked)?;
-            graph.accumulate_in_place();
-            Ok::<_, Error>(graph)
-        })?;
-        if let Some(mut program) = assemble::assemble(&graph, donated, times)? {
-            times.measure(Stage::Loops, || {
-                program.plan_memory(checked);
-                if checked || cfg!(debug_assertions) {
-                    program.verify()?;
-                }
-                Ok::<_, Error>(())
-            })?;
-            return Ok(program);
+    let (graph, plan) = plan(closed, checked, times)?;
+    let mut program = assemble::assemble(&graph, &plan, donated, times)?;
+    times.measure(Stage::Loops, || {
+        program.plan_memory(checked);
+        if checked || cfg!(debug_assertions) {
+            program.verify()?;
         }
+        Ok(program)
+    })
+}
+
+/// The graph of a jaxpr, and its plan. Lanes of a loop stop one by one where all such loops can be parts of nests.
+fn plan(closed: &ClosedJaxpr, named: bool, times: &mut StageTimes) -> Result<(Graph, fuse::Plan)> {
+    let (mut graph, mut lane_forms) = graph_with(closed, Lanes::Apart, named, times)?;
+    if !lane_forms.stop_apart(&graph) {
+        (graph, lane_forms) = graph_with(closed, Lanes::Together, named, times)?;
     }
-    Err(Error::new(
-        ErrorKind::Internal,
-        "a loop whose lanes stop together has lanes that stop on their own",
-    ))
+    let plan = times.measure(Stage::Plan, || fuse::plan(&graph, lane_forms));
+    Ok((graph, plan))
+}
+
+fn graph_with(
+    closed: &ClosedJaxpr,
+    lanes: Lanes,
+    named: bool,
+    times: &mut StageTimes,
+) -> Result<(Graph, LaneForms)> {
+    let graph = times.measure(Stage::Graph, || {
+        let mut graph = graph::build(closed, lanes, named)?;
+        graph.accumulate_in_place();
+        Ok::<_, Error>(graph)
+    })?;
+    let lane_forms = times.measure(Stage::Plan, || LaneForms::of(&graph));
+    Ok((graph, lane_forms))
 }

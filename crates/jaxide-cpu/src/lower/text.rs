@@ -1,12 +1,11 @@
 //! The stages of lowering as text.
 
 use super::assemble;
-use super::fuse::{self, Item, Nest, Root, Steps};
-use super::graph::{self, Graph, Lanes, Op, ValueId};
+use super::fuse::{Item, Nest, Root, Steps};
+use super::graph::{Graph, Op, ValueId};
 use super::program::Program;
 use crate::stages::StageTimes;
-use jaxide_core::{ClosedJaxpr, Error, ErrorKind, Result};
-use rustc_hash::FxHashSet as HashSet;
+use jaxide_core::{ClosedJaxpr, Error, Result};
 use std::fmt::Write;
 
 /// A stage of lowering that can be printed.
@@ -24,24 +23,19 @@ pub enum Lowered {
 
 /// The text of a stage, with the equations that its parts compute.
 pub(crate) fn text(closed: &ClosedJaxpr, stage: Lowered) -> Result<String> {
-    for lanes in [Lanes::Apart, Lanes::Together] {
-        let mut graph = graph::build(closed, lanes, true)?;
-        graph.accumulate_in_place();
-        let mut wanted = HashSet::default();
-        let Some(mut program) =
-            assemble::with_plan(&graph, &[], &mut wanted, &mut StageTimes::default())?
-        else {
-            continue;
-        };
+    let times = &mut StageTimes::default();
+    let (graph, plan) = super::plan(closed, true, times)?;
+    let mut program = || {
+        let mut program = assemble::assemble(&graph, &plan, &[], times)?;
         program.plan_memory(false);
-        return Ok(match stage {
-            Lowered::Graph => graph.to_string(),
-            Lowered::Plan => plan(&graph, &fuse::plan(&graph, &wanted).steps),
-            Lowered::Loops => program.to_string(),
-            Lowered::Lanes => lane_programs(&program),
-        });
-    }
-    Err(Error::new(ErrorKind::Internal, "no program was made"))
+        Ok::<_, Error>(program)
+    };
+    Ok(match stage {
+        Lowered::Graph => graph.to_string(),
+        Lowered::Plan => steps(&graph, &plan.steps),
+        Lowered::Loops => program()?.to_string(),
+        Lowered::Lanes => lane_programs(&program()?),
+    })
 }
 
 fn lane_programs(program: &Program) -> String {
@@ -50,7 +44,7 @@ fn lane_programs(program: &Program) -> String {
     each.collect::<Vec<_>>().join("\n")
 }
 
-fn plan(graph: &Graph, steps: &Steps) -> String {
+fn steps(graph: &Graph, steps: &Steps) -> String {
     let mut text = String::new();
     // Nothing is written to but a string.
     let _ = write_steps(graph, steps, 0, &mut text);

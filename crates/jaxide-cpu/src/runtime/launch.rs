@@ -4,6 +4,8 @@
 //! fields are words, so that the data can be written by a compiler for another process.
 
 use super::Context;
+use smallvec::SmallVec;
+use std::mem::offset_of;
 use std::ops::Range;
 
 /// A lane program: runs lanes `start..end`, nothing if the range is empty.
@@ -30,8 +32,11 @@ const MOST_PIECES: usize = 64;
 pub(crate) const LANE_UNIT: usize = 256;
 /// A call of a lane program takes so many lanes and rows at most, where they can be cut, so that a run can be ended between two.
 pub(crate) const CALL: usize = 1 << 24;
-/// Outer indices at the most, those of rows and partial results included.
-pub(crate) const MOST_OUTER: usize = 16;
+/// Outer indices of a lane program beside those of its own loops: the first row, their number, and that of a partial result.
+const EXTRA: usize = 3;
+
+/// Outer indices of a lane program, as it reads them.
+type Indices = SmallVec<[i64; 16]>;
 
 /// In place of a number that there is none of.
 pub(crate) const NONE: usize = usize::MAX;
@@ -42,16 +47,16 @@ pub(crate) const NONE: usize = usize::MAX;
 pub(crate) struct Launch {
     /// The lane program, filled in when the data has its place.
     pub(crate) entry: Option<LaneFn>,
-    /// Lengths of the loops around it, outermost first.
-    pub(crate) outer: [usize; MOST_OUTER],
+    /// Lengths of the loops around it, outermost first. They stand behind this; the address is filled in.
+    pub(crate) outer: *const usize,
     /// How many they are.
     pub(crate) axes: usize,
     /// Turns of the loop over rows inside the lane program, or [`NONE`].
     pub(crate) rows: usize,
     /// Rows are reduced so many at a time, in order; or [`NONE`].
     pub(crate) chunk: usize,
-    /// What a partial result of a reduction is of.
-    pub(crate) partials: Partials,
+    /// Whether the reduction is made in partial results, and of what.
+    pub(crate) partials: PartialsOf,
     /// Lanes of a partial result.
     pub(crate) partial_lanes: usize,
     /// The number of partial results.
@@ -66,8 +71,11 @@ pub(crate) struct Launch {
     pub(crate) pieces: usize,
 }
 
+// SAFETY: the lengths are only read.
+unsafe impl Sync for Launch {}
+
 /// Words of a [`Launch`].
-const LAUNCH_WORDS: usize = MOST_OUTER + 12;
+const LAUNCH_WORDS: usize = 13;
 
 /// Whether something is so.
 #[repr(u64)]
@@ -83,16 +91,16 @@ impl Flag {
     }
 }
 
-/// Partial results of a reduction.
+/// What partial results of a reduction are of.
 #[repr(u64)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Partials {
+pub(crate) enum PartialsOf {
     /// There are none.
-    No,
+    Nothing,
     /// One for each chunk of rows.
-    OfChunks,
+    Chunks,
     /// One for so many lanes each.
-    OfLanes,
+    Lanes,
 }
 
 /// What the pieces are that threads take.
@@ -132,15 +140,26 @@ struct Share {
 }
 
 impl Launch {
-    /// The data, with 0 for the address of the lane program, which stands first.
-    pub(crate) fn bytes(&self) -> Vec<u8> {
+    /// Where the address of the lane program stands in the data.
+    pub(crate) const ENTRY_AT: usize = offset_of!(Launch, entry);
+    /// Where the address of the lengths stands in the data.
+    pub(crate) const OUTER_AT: usize = offset_of!(Launch, outer);
+    /// Where the lengths stand in the data.
+    pub(crate) const LENGTHS_AT: usize = size_of::<Launch>();
+
+    /// The data, with 0 for addresses.
+    pub(crate) fn bytes(&self, lengths: &[usize]) -> Vec<u8> {
         const { assert!(size_of::<Launch>() == 8 * LAUNCH_WORDS, "words alone") };
         let unplaced = Launch {
             entry: None,
+            outer: std::ptr::null(),
+            axes: lengths.len(),
             ..*self
         };
         // SAFETY: the value is so many bytes, and has no gaps.
-        unsafe { bytes_of(&unplaced) }
+        let mut bytes = unsafe { bytes_of(&unplaced) };
+        bytes.extend(lengths.iter().flat_map(|length| length.to_ne_bytes()));
+        bytes
     }
 
     /// Runs one piece.
@@ -161,7 +180,8 @@ impl Launch {
     }
 
     fn outer(&self) -> &[usize] {
-        &self.outer[..self.axes]
+        // SAFETY: that is what stands behind this in the data.
+        unsafe { std::slice::from_raw_parts(self.outer, self.axes) }
     }
 
     /// The number of rows, if there is a loop over rows.
@@ -186,13 +206,13 @@ impl Launch {
         let Some(entry) = self.entry else { return };
         let lengths = self.outer();
         let axes = lengths.len();
-        let mut outer = [0i64; MOST_OUTER];
+        let mut outer = Indices::from_elem(0, axes + EXTRA);
         let mut rest = share.outer.start;
         for axis in (0..axes).rev() {
             outer[axis] = (rest % lengths[axis]) as i64;
             rest /= lengths[axis];
         }
-        let next = |outer: &mut [i64; MOST_OUTER]| {
+        let next = |outer: &mut Indices| {
             for axis in (0..axes).rev() {
                 outer[axis] += 1;
                 if outer[axis] < lengths[axis] as i64 {
@@ -225,10 +245,10 @@ impl Launch {
             unsafe {
                 let code = (entry, context);
                 match self.partials {
-                    Partials::No => {
+                    PartialsOf::Nothing => {
                         self.run_rows(code, pointers, &mut outer, &share.rows, &share.lanes)
                     }
-                    Partials::OfChunks | Partials::OfLanes => {
+                    PartialsOf::Chunks | PartialsOf::Lanes => {
                         for number in share.partials.clone() {
                             self.run_partial(code, pointers, &mut outer, number);
                         }
@@ -250,15 +270,15 @@ impl Launch {
         &self,
         code: (LaneFn, &Context<'_>),
         pointers: *const *mut u8,
-        outer: &mut [i64; MOST_OUTER],
+        outer: &mut Indices,
         number: usize,
     ) {
         let (mut rows, mut lanes) = (0..self.rows().unwrap_or(0), 0..self.lanes);
         let at = |size: usize, end: usize| number * size..end.min((number + 1) * size);
         match self.partials {
-            Partials::OfChunks if self.chunk != NONE => rows = at(self.chunk, rows.end),
-            Partials::OfLanes => lanes = at(self.partial_lanes, lanes.end),
-            Partials::OfChunks | Partials::No => {}
+            PartialsOf::Chunks if self.chunk != NONE => rows = at(self.chunk, rows.end),
+            PartialsOf::Lanes => lanes = at(self.partial_lanes, lanes.end),
+            PartialsOf::Chunks | PartialsOf::Nothing => {}
         }
         outer[self.axes + if self.rows().is_some() { 2 } else { 0 }] = number as i64;
         // SAFETY: the caller's promise.
@@ -273,7 +293,7 @@ impl Launch {
         &self,
         (entry, context): (LaneFn, &Context<'_>),
         pointers: *const *mut u8,
-        outer: &mut [i64; MOST_OUTER],
+        outer: &mut Indices,
         rows: &Range<usize>,
         lanes: &Range<usize>,
     ) {
@@ -428,7 +448,7 @@ impl TileLaunch {
 
     /// Where the address of a nest's launch stands in the data.
     pub(crate) fn launch_at(run: usize) -> usize {
-        size_of::<TileLaunch>() + run * size_of::<TileRun>()
+        size_of::<TileLaunch>() + run * size_of::<TileRun>() + offset_of!(TileRun, launch)
     }
 
     /// Runs one piece.

@@ -48,17 +48,17 @@ pub(in crate::codegen) struct Check {
 
 /// What a step does. What it runs is an argument of [`run_check`].
 pub(super) enum Step {
-    Nest(Part),
-    Tiles(Vec<Part>),
+    Nest(Guarded),
+    Tiles(Vec<Guarded>),
     Call(String),
     Copy(usize),
     /// Generated code reads so many bytes itself, for this purpose.
     Read(usize, &'static str),
 }
 
-/// A nest of a step.
+/// A nest of a step, guarded.
 #[derive(Clone)]
-pub(super) struct Part {
+pub(super) struct Guarded {
     /// `kernel k3: equation 2 (mul), equation 3 (reduce_sum)`.
     pub(super) name: String,
     pub(super) sites: Vec<Site>,
@@ -175,14 +175,14 @@ impl Check {
         // SAFETY: the caller's promises; what is accessed is looked at before.
         unsafe {
             match &self.step {
-                Step::Nest(part) => {
-                    self.nests(std::slice::from_ref(part), operands, |table| {
+                Step::Nest(guarded) => {
+                    self.nests(std::slice::from_ref(guarded), operands, |table| {
                         launch(subject.cast(), table, context)
                     })?;
                     Ok(0)
                 }
-                Step::Tiles(parts) => {
-                    self.nests(parts, operands, |table| {
+                Step::Tiles(nests) => {
+                    self.nests(nests, operands, |table| {
                         launch_tiles(subject.cast(), table, context)
                     })?;
                     Ok(0)
@@ -209,7 +209,7 @@ impl Check {
     /// As for [`run_check`].
     unsafe fn nests(
         &self,
-        parts: &[Part],
+        nests: &[Guarded],
         operands: &[Operand],
         run: impl FnOnce(*const *mut u8),
     ) -> Result<(), String> {
@@ -218,40 +218,40 @@ impl Check {
             let length = operand.length as i64;
             bounds.push([operand.before(), length, operand.tag as i64]);
         }
-        let mut reports = vec![Report::default(); parts.len()];
+        let mut reports = vec![Report::default(); nests.len()];
         let reported = reports.as_mut_ptr();
         let (mut table, mut first) = (Vec::new(), 0);
-        for (k, part) in parts.iter().enumerate() {
-            let own = &operands[first..first + part.operands];
+        for (k, nest) in nests.iter().enumerate() {
+            let own = &operands[first..first + nest.operands];
             table.extend(own.iter().map(|operand| operand.address));
             table.extend(own.iter().map(Operand::shadow));
             table.push(bounds[first..].as_ptr().cast_mut().cast());
             table.push(reported.wrapping_add(k).cast());
-            first += part.operands;
+            first += nest.operands;
         }
         run(table.as_ptr());
         // SAFETY: lane programs wrote into these elements through the pointers of the table.
-        let reports = unsafe { std::slice::from_raw_parts(reported, parts.len()) };
+        let reports = unsafe { std::slice::from_raw_parts(reported, nests.len()) };
         let mut first = 0;
-        for (part, report) in parts.iter().zip(reports) {
+        for (nest, report) in nests.iter().zip(reports) {
             if report.code != 0 {
-                return Err(self.wrong(part, *report, first, operands));
+                return Err(self.wrong(nest, *report, first, operands));
             }
-            first += part.operands;
+            first += nest.operands;
         }
         Ok(())
     }
 
-    fn wrong(&self, part: &Part, report: Report, first: usize, operands: &[Operand]) -> String {
+    fn wrong(&self, nest: &Guarded, report: Report, first: usize, operands: &[Operand]) -> String {
         let number = (report.code - 1) / 2;
-        let site = part.sites[number as usize];
+        let site = nest.sites[number as usize];
         let operand = first + site.pointer.index();
         let (verb, ty, place) = (
             if site.store { "stores" } else { "loads" },
             site.ty,
             self.name(operand),
         );
-        let at = format!("{} {verb} {ty} at {place}{:+}", part.name, report.offset);
+        let at = format!("{} {verb} {ty} at {place}{:+}", nest.name, report.offset);
         let Operand { length, .. } = operands[operand];
         let position = operands[operand].before().wrapping_add(report.offset);
         if (report.code - 1) % 2 + 1 == OUTSIDE {

@@ -1,11 +1,11 @@
 //! Statements → CLIF.
 
-use super::checked::{Check, Part, Step};
+use super::checked::{Check, Guarded, Step};
 use crate::codegen::clif_lanes::{self, LaneArgs};
 use crate::codegen::module::{Import, Imports, signature};
 use crate::lanes::{self, BlockId};
 use crate::lower::emit::Kernel;
-use crate::lower::program::{Place, PointerVar, Program, Slot, Stmt, TilePart};
+use crate::lower::program::{Place, PointerVar, Program, Slot, Stmt, TileNest};
 use crate::narrow;
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{
@@ -89,7 +89,7 @@ pub(super) struct Callees<'a> {
     pub(super) calls: &'a [DataId],
     pub(super) imports: &'a Imports,
     /// What guarded lane programs report, by kernel, if the program is checked.
-    pub(super) guards: Option<&'a [Part]>,
+    pub(super) guards: Option<&'a [Guarded]>,
 }
 
 pub(super) struct Generator<'a, 'f> {
@@ -217,8 +217,8 @@ fn longest_table(program: &Program) -> usize {
         signature.inputs.len() + signature.outputs.len()
     });
     let tiles = program.tiles.iter().map(|group| {
-        let operands = |part: &TilePart| program.kernels[part.kernel as usize].operands.len();
-        group.parts.iter().map(operands).sum()
+        let operands = |nest: &TileNest| program.kernels[nest.kernel as usize].operands.len();
+        group.nests.iter().map(operands).sum()
     });
     // A copy has two.
     kernels.chain(calls).chain(tiles).max().unwrap_or(0).max(2)
@@ -460,12 +460,12 @@ impl Generator<'_, '_> {
     fn tiles(&mut self, group: usize, operands: &[Place]) {
         let launch = self.callees.tiles[group];
         if let Some(guards) = self.callees.guards {
-            let parts = self.program.tiles[group].parts.iter();
-            let parts = parts
-                .map(|part| guards[part.kernel as usize].clone())
+            let nests = self.program.tiles[group].nests.iter();
+            let nests = nests
+                .map(|nest| guards[nest.kernel as usize].clone())
                 .collect();
             let places: Vec<&Place> = operands.iter().collect();
-            return self.check(Step::Tiles(parts), Some(launch), &places);
+            return self.check(Step::Tiles(nests), Some(launch), &places);
         }
         let pointers: Vec<ir::Value> = operands.iter().map(|place| self.address(place)).collect();
         let table = self.fill_table(&pointers);
@@ -558,8 +558,8 @@ impl Generator<'_, '_> {
                 2..4 => (types::I16, 2),
                 _ => (types::I8, 1),
             };
-            let part = self.fb.ins().load(ty, flags, from, narrow::<_, i32>(at));
-            self.fb.ins().store(flags, part, to, narrow::<_, i32>(at));
+            let word = self.fb.ins().load(ty, flags, from, narrow::<_, i32>(at));
+            self.fb.ins().store(flags, word, to, narrow::<_, i32>(at));
             at += size;
         }
     }

@@ -15,9 +15,9 @@ use crate::lanes::Body;
 use crate::lanes::guard::guard;
 use crate::lower::program::Program;
 use crate::runtime::Context as RunContext;
-use crate::runtime::launch::TileLaunch;
+use crate::runtime::launch::{Launch, TileLaunch};
 use crate::stages::{Stage, StageTimes};
-use checked::{Check, Part};
+use checked::{Check, Guarded};
 use code::{Callees, Function, Nest};
 use cranelift_codegen::Context;
 use cranelift_frontend::FunctionBuilderContext;
@@ -191,10 +191,13 @@ fn with_names(module: &dyn Module, name: &str, context: &Context) -> String {
 }
 
 /// A constant of the program: bytes, and functions and other constants whose addresses stand in them.
+#[derive(Default)]
 struct Constant {
     bytes: Vec<u8>,
     functions: Vec<(usize, FuncId)>,
     constants: Vec<(usize, DataId)>,
+    /// Where addresses inside the constant itself stand, and of which of its bytes they are.
+    own: Vec<(usize, usize)>,
 }
 
 impl Constant {
@@ -211,6 +214,10 @@ impl Constant {
             data.write_data_addr(crate::narrow(at), constant, 0);
         }
         let id = module.declare_data(name, Linkage::Local, false, false)?;
+        for (at, of) in self.own {
+            let this = module.declare_data_in_data(id, &mut data);
+            data.write_data_addr(crate::narrow(at), this, crate::narrow(of));
+        }
         module.define_data(id, &data)?;
         Ok(id)
     }
@@ -233,7 +240,7 @@ pub(crate) fn compile(
         for (k, kernel) in program.kernels.iter().enumerate() {
             let body = guard(&kernel.body)
                 .map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))?;
-            guards.push(Part {
+            guards.push(Guarded {
                 name: program.kernel_title(k),
                 sites: body.sites,
                 operands: kernel.operands.len(),
@@ -251,7 +258,7 @@ fn generate(
     program: &Program,
     isa: Isa,
     text: bool,
-    guards: Option<(&[Part], &[Body])>,
+    guards: Option<(&[Guarded], &[Body])>,
     times: &mut StageTimes,
 ) -> Result<Code, CompileError> {
     let start = Instant::now();
@@ -294,7 +301,7 @@ fn generate(
         tiles: &tiles,
         calls: &calls,
         imports: &imports,
-        guards: guards.map(|(parts, _)| parts),
+        guards: guards.map(|(nests, _)| nests),
     };
     let mut functions = Functions {
         context: Context::new(),
@@ -355,8 +362,8 @@ fn constants(
 ) -> Result<(Vec<Nest>, Vec<DataId>), CompileError> {
     let mut in_groups = vec![false; program.kernels.len()];
     for group in &program.tiles {
-        for part in &group.parts {
-            in_groups[part.kernel as usize] = true;
+        for nest in &group.nests {
+            in_groups[nest.kernel as usize] = true;
         }
     }
     let mut scheduled = Vec::with_capacity(codes.len());
@@ -373,9 +380,10 @@ fn constants(
             Nest::Direct(function, kernel.schedule.lanes)
         } else {
             let constant = Constant {
-                bytes: schedule.launch.bytes(),
-                functions: vec![(0, function)],
-                constants: Vec::new(),
+                bytes: schedule.bytes(),
+                functions: vec![(Launch::ENTRY_AT, function)],
+                own: vec![(Launch::OUTER_AT, Launch::LENGTHS_AT)],
+                ..Constant::default()
             };
             Nest::Launched(constant.define(module, &format!("launch{k}"))?)
         });
@@ -387,8 +395,8 @@ fn constants(
     };
     let mut tiles = Vec::with_capacity(program.tiles.len());
     for (k, group) in program.tiles.iter().enumerate() {
-        let launches = group.parts.iter().enumerate().map(|(run, part)| {
-            let Nest::Launched(launch) = nests[part.kernel as usize] else {
+        let launches = group.nests.iter().enumerate().map(|(run, nest)| {
+            let Nest::Launched(launch) = nests[nest.kernel as usize] else {
                 unreachable!("nests of groups are data")
             };
             (TileLaunch::launch_at(run), launch)
@@ -396,7 +404,7 @@ fn constants(
         let constant = Constant {
             constants: launches.collect(),
             bytes: schedule::group(group, &scheduled, pointers),
-            functions: Vec::new(),
+            ..Constant::default()
         };
         tiles.push(constant.define(module, &format!("tiles{k}"))?);
     }

@@ -1,10 +1,10 @@
 //! Nests and groups of nests as constant data: how each is run over its domain.
 
-use crate::lower::emit::{Kernel, Parts};
+use crate::lower::emit::{Kernel, Partials};
 use crate::lower::program::{RowsOf, TileGroup};
 use crate::runtime::launch::{
-    CALL, Flag, LANE_UNIT, Launch, MOST_OUTER, NONE, Partials, Split, TileLaunch, TileRows,
-    TileRun, pieces_for,
+    CALL, Flag, LANE_UNIT, Launch, NONE, PartialsOf, Split, TileLaunch, TileRows, TileRun,
+    pieces_for,
 };
 use crate::runtime::stack::ASSUMED;
 
@@ -13,7 +13,9 @@ const OPERATION: f64 = 0.03;
 
 /// A nest that calls its lane program.
 pub(super) struct Scheduled {
-    pub(super) launch: Launch,
+    launch: Launch,
+    /// Lengths of the loops around the lane program.
+    outer: Vec<usize>,
     /// Whether it takes more stack than helpers have.
     alone: bool,
     /// Nanoseconds for all, roughly.
@@ -29,7 +31,7 @@ impl Scheduled {
             combinations as f64 * schedule.rows.unwrap_or(1) as f64 * schedule.lanes as f64;
         let work = points * operations(kernel) * OPERATION;
         let reduces = !kernel.body.reductions().is_empty();
-        let partial_count = schedule.part_count();
+        let partial_count = schedule.partial_count();
         let (split, most) = if partial_count > 1 {
             (Split::Partials, partial_count)
         } else if combinations > 1 {
@@ -48,17 +50,15 @@ impl Scheduled {
             pieces_for(work).min(most.max(1))
         };
         let short = schedule.rows.unwrap_or(1).saturating_mul(schedule.lanes) <= CALL;
-        let (partials, partial_lanes) = match schedule.parts {
-            None => (Partials::No, 0),
-            Some(Parts::Chunks) => (Partials::OfChunks, 0),
-            Some(Parts::Lanes(lanes)) => (Partials::OfLanes, lanes),
+        let (partials, partial_lanes) = match schedule.partials {
+            None => (PartialsOf::Nothing, 0),
+            Some(Partials::Chunks) => (PartialsOf::Chunks, 0),
+            Some(Partials::Lanes(lanes)) => (PartialsOf::Lanes, lanes),
         };
-        let mut outer = [1; MOST_OUTER];
-        outer[..schedule.outer.len()].copy_from_slice(&schedule.outer);
-        let at_once = schedule.parts.is_none() && schedule.chunk.is_none() && short;
+        let at_once = schedule.partials.is_none() && schedule.chunk.is_none() && short;
         let launch = Launch {
             entry: None,
-            outer,
+            outer: std::ptr::null(),
             axes: schedule.outer.len(),
             rows: schedule.rows.unwrap_or(NONE),
             chunk: schedule.chunk.unwrap_or(NONE),
@@ -73,9 +73,15 @@ impl Scheduled {
         };
         Scheduled {
             launch,
+            outer: schedule.outer.clone(),
             alone,
             work,
         }
+    }
+
+    /// The data of the nest.
+    pub(super) fn bytes(&self) -> Vec<u8> {
+        self.launch.bytes(&self.outer)
     }
 
     /// Whether one call of the lane program without outer loops does it all.
@@ -97,14 +103,14 @@ pub(super) fn group(
     pointers: impl Fn(usize) -> usize,
 ) -> Vec<u8> {
     let (mut runs, mut table, mut work, mut alone) = (Vec::new(), 0, 0.0, false);
-    for part in &group.parts {
-        let kernel = part.kernel as usize;
-        let nest = nests[kernel]
+    for nest in &group.nests {
+        let kernel = nest.kernel as usize;
+        let scheduled = nests[kernel]
             .as_ref()
             .expect("nests of groups have code of their own");
-        let (rows, scale) = match part.rows {
+        let (rows, scale) = match nest.rows {
             RowsOf::Outer => {
-                let inner = nest.launch.outer.iter().skip(1);
+                let inner = scheduled.outer.iter().skip(1);
                 (TileRows::Outer, inner.product())
             }
             RowsOf::Inner => (TileRows::Inner, 1),
@@ -112,8 +118,8 @@ pub(super) fn group(
         };
         runs.push(TileRun::new(rows, scale, table));
         table += pointers(kernel);
-        work += nest.work;
-        alone |= nest.alone;
+        work += scheduled.work;
+        alone |= scheduled.alone;
     }
     let pieces = if alone {
         1

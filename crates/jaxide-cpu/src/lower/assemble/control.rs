@@ -93,7 +93,10 @@ impl Assembler<'_> {
         let Op::While { cond, body } = &node.op else {
             return Err(Error::new(ErrorKind::Internal, "a while loop is expected"));
         };
-        self.lanes_apart |= !self.graph.shape(cond.results[0]).is_empty();
+        if !self.graph.shape(cond.results[0]).is_empty() {
+            let what = "a loop in memory has lanes that stop one by one";
+            return Err(Error::new(ErrorKind::Internal, what));
+        }
         let carried = self.carry(body, body_steps, &node.args, &node.results, None, stmts)?;
         for (&param, carry) in cond.params.iter().zip(&carried) {
             self.places.insert(param, carry.current.clone());

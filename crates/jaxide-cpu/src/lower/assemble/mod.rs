@@ -8,8 +8,8 @@ mod inherit;
 mod liveness;
 mod place;
 
-use super::emit::{self, Operand, Refusal};
-use super::fuse::{self, Item, Nest, Plan, Root, Steps, Storage};
+use super::emit::{self, Operand};
+use super::fuse::{Item, Nest, Plan, Root, Steps, Storage};
 use super::graph::{Def, Graph, NodeId, Op, Region, ValueId};
 use super::library;
 use super::program::{Base, Dynamic, Output, OutputSource, Place, Program, Step, Stmt, tiles};
@@ -21,53 +21,27 @@ use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-/// So often a program is planned again because a nest could not be made.
-const MOST_PLANS: usize = 40;
-
-/// Plans and assembles a program; `None` when a loop whose lanes stop one by one has no place in a lane program, so that its state
-/// would be in memory, where all lanes take each turn.
+/// Assembles a planned program.
+///
+/// # Errors
+/// When an operation has no kernel, or a nest is too large for a lane program.
 pub(crate) fn assemble(
     graph: &Graph,
+    plan: &Plan,
     donated: &[usize],
     times: &mut StageTimes,
-) -> Result<Option<Program>> {
-    with_plan(graph, donated, &mut HashSet::default(), times)
-}
-
-/// The same; `wanted` is filled with the values that the last plan had to store.
-pub(crate) fn with_plan(
-    graph: &Graph,
-    donated: &[usize],
-    wanted: &mut HashSet<ValueId>,
-    times: &mut StageTimes,
-) -> Result<Option<Program>> {
-    for _ in 0..MOST_PLANS {
-        let plan = times.measure(Stage::Plan, || fuse::plan(graph, wanted));
-        let mut assembler = Assembler::new(graph, &plan);
-        assembler.donated = donated
-            .iter()
-            .filter_map(|&k| graph.root.params.get(k).copied())
-            .collect();
-        let outcome = times.measure(Stage::Loops, || assembler.root());
-        times.part(Stage::Loops, Stage::Lanes, assembler.in_lanes);
-        let before = wanted.len();
-        wanted.extend(std::mem::take(&mut assembler.wanted));
-        match outcome {
-            Err(_) if wanted.len() > before => {}
-            Err(error) => return Err(error),
-            Ok(_) if assembler.lanes_apart => return Ok(None),
-            Ok(body) => {
-                let mut program = assembler.program;
-                program.body = body;
-                times.measure(Stage::Loops, || tiles::assign(&mut program));
-                return Ok(Some(program));
-            }
-        }
-    }
-    Err(Error::new(
-        ErrorKind::Internal,
-        "no plan with small enough loop nests was found",
-    ))
+) -> Result<Program> {
+    let mut assembler = Assembler::new(graph, plan);
+    assembler.donated = donated
+        .iter()
+        .filter_map(|&k| graph.root.params.get(k).copied())
+        .collect();
+    let body = times.measure(Stage::Loops, || assembler.root())?;
+    times.part(Stage::Loops, Stage::Lanes, assembler.in_lanes);
+    let mut program = assembler.program;
+    program.body = body;
+    times.measure(Stage::Loops, || tiles::assign(&mut program));
+    Ok(program)
 }
 
 impl<'a> Assembler<'a> {
@@ -88,7 +62,7 @@ impl<'a> Assembler<'a> {
             loops: 0,
             pointers: 0,
             kernels: Vec::new(),
-            parts: HashMap::default(),
+            scopes: HashMap::default(),
             origins: HashMap::default(),
             calls: Vec::new(),
             tiles: Vec::new(),
@@ -98,13 +72,11 @@ impl<'a> Assembler<'a> {
             graph,
             plan,
             places: HashMap::default(),
-            parts: HashMap::default(),
+            partials: HashMap::default(),
             program,
-            wanted: HashSet::default(),
             donated: HashSet::default(),
             lent: HashSet::default(),
             borrowed: HashSet::default(),
-            lanes_apart: false,
             in_lanes: Duration::ZERO,
         }
     }
@@ -123,11 +95,9 @@ struct Assembler<'a> {
     plan: &'a Plan,
     /// Places of values that own memory.
     places: HashMap<ValueId, Place>,
-    /// Parts of reductions.
-    parts: HashMap<ValueId, Place>,
+    /// Partial results of reductions.
+    partials: HashMap<ValueId, Place>,
     program: Program,
-    /// Values that must be stored in another plan, because a nest could not be made.
-    wanted: HashSet<ValueId>,
     /// Arguments that may be overwritten.
     donated: HashSet<ValueId>,
     /// Values whose place a temporary has before them.
@@ -135,8 +105,6 @@ struct Assembler<'a> {
     /// Parameters of regions whose memory is not the region's alone: slices of arrays around a loop, and what a loop's condition
     /// looks at.
     borrowed: HashSet<ValueId>,
-    /// Whether some loop in memory has lanes that stop one by one.
-    lanes_apart: bool,
     /// Time that lane programs took.
     in_lanes: Duration,
 }
@@ -350,7 +318,7 @@ impl Assembler<'_> {
                 ];
                 self.program.calls.push(call);
                 let call = narrow(self.program.calls.len() - 1);
-                self.name_parts(Step::Call(call), [*id]);
+                self.name_step(Step::Call(call), [*id]);
                 stmts.push(Stmt::Call { call, operands });
                 return Ok(());
             }
@@ -366,7 +334,13 @@ impl Assembler<'_> {
         self.in_lanes += start.elapsed();
         let kernels = match kernels {
             Ok(kernels) => kernels,
-            Err(refusal) => return Err(self.refused(nest, &refusal)),
+            // Plans keep nests far below what a lane program can have.
+            Err(refusal) => {
+                return Err(Error::unsupported(format!(
+                    "a loop nest over {:?} cannot be made: {refusal:?}",
+                    nest.domain
+                )));
+            }
         };
         for kernel in kernels {
             let mut operands = Vec::new();
@@ -376,34 +350,10 @@ impl Assembler<'_> {
             self.program.kernels.push(kernel);
             let kernel = narrow(self.program.kernels.len() - 1);
             let nodes = nest.roots.iter().filter_map(|root| made_by(graph, root));
-            self.name_parts(Step::Kernel(kernel), nodes);
+            self.name_step(Step::Kernel(kernel), nodes);
             stmts.push(Stmt::Nest { kernel, operands });
         }
         Ok(())
-    }
-
-    /// A nest could not be made: the next plan stores what it refused, or what its roots are computed from.
-    fn refused(&mut self, nest: &Nest, refusal: &Refusal) -> Error {
-        let graph = self.graph;
-        if let Refusal::NeedsMemory(id) = refusal {
-            self.wanted.extend(&graph.node(*id).results);
-        }
-        for root in &nest.roots {
-            let id = made_by(graph, root);
-            let args = id.map_or(&[][..], |id| &graph.node(id).args);
-            let more = args
-                .iter()
-                .copied()
-                .filter(|&arg| self.plan.stored.get(arg).is_none() && graph.splat(arg).is_none());
-            self.wanted.extend(more.collect::<Vec<_>>());
-        }
-        Error::new(
-            ErrorKind::Internal,
-            format!(
-                "a loop nest over {:?} cannot be made: {refusal:?}",
-                nest.domain
-            ),
-        )
     }
 
     fn operand(&mut self, nest: &Nest, operand: Operand) -> Result<Place> {
@@ -434,15 +384,15 @@ impl Assembler<'_> {
                 let element = self.graph.dtype(self.graph.node(node).args[0]).size();
                 Ok(self.new_temp(self.graph.value(value).len() * element))
             }
-            Operand::Parts(value, count) => {
-                if let Some(place) = self.parts.get(&value) {
+            Operand::Partials(value, count) => {
+                if let Some(place) = self.partials.get(&value) {
                     return Ok(place.clone());
                 }
                 let node = self.defining_node(value)?;
                 let operand = self.graph.node(node).args[0];
                 let element = self.graph.dtype(operand).size() + self.graph.dtype(value).size();
                 let place = self.new_temp(self.graph.value(value).len() * count * element);
-                self.parts.insert(value, place.clone());
+                self.partials.insert(value, place.clone());
                 Ok(place)
             }
         }
@@ -538,33 +488,35 @@ impl Assembler<'_> {
         }
         self.program.calls.push(call);
         let call = narrow(self.program.calls.len() - 1);
-        self.name_parts(Step::Call(call), [id]);
+        self.name_step(Step::Call(call), [id]);
         stmts.push(Stmt::Call { call, operands });
         Ok(())
     }
 
-    /// Notes the named parts of the program that a step computes, and the equations: those of its nodes, and of what is computed
+    /// Notes the named scopes whose operations a step computes, and the equations: those of its nodes, and of what is computed
     /// on the way to them without being stored.
-    fn name_parts(&mut self, step: Step, nodes: impl IntoIterator<Item = NodeId>) {
+    fn name_step(&mut self, step: Step, nodes: impl IntoIterator<Item = NodeId>) {
         let graph = self.graph;
-        if graph.parts.is_empty() && graph.origins.is_empty() {
+        if graph.scopes.is_empty() && graph.origins.is_empty() {
             return;
         }
-        let (mut seen, mut parts, mut origins) =
+        let (mut seen, mut scopes, mut origins) =
             (HashSet::default(), BTreeSet::new(), BTreeSet::new());
         let mut open: Vec<NodeId> = nodes.into_iter().collect();
         while let Some(id) = open.pop() {
             if !seen.insert(id) {
                 continue;
             }
-            parts.extend(graph.parts.get(&id).map(|part| part.names()));
+            scopes.extend(graph.scopes.get(&id).map(|scope| scope.names()));
             origins.extend(graph.origins.get(&id).map(|origin| (id, origin.clone())));
             let args = graph.node(id).args.iter();
             let fused = args.filter(|&&arg| self.plan.stored.get(arg).is_none());
             open.extend(fused.filter_map(|&arg| graph.def(arg)));
         }
-        if !parts.is_empty() {
-            self.program.parts.insert(step, parts.into_iter().collect());
+        if !scopes.is_empty() {
+            self.program
+                .scopes
+                .insert(step, scopes.into_iter().collect());
         }
         if !origins.is_empty() {
             let mut names: Vec<_> = origins.into_iter().map(|(_, origin)| origin).collect();

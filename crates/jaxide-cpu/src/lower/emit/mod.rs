@@ -25,7 +25,8 @@ use smallvec::SmallVec;
 
 pub(crate) use address::{Layout, Mention};
 pub(crate) use index::{Binding, Ix, Ixs, Var, Vars};
-pub(crate) use nest::{Kernel, Parts, Schedule, nest_kernels};
+pub(crate) use nest::{Kernel, Partials, Schedule, nest_kernels};
+pub(crate) use reduce::UNROLL;
 pub(crate) use update::scatter;
 
 /// Why a value cannot be part of this lane program; the caller then gives it memory or a loop of its own.
@@ -81,8 +82,8 @@ pub(crate) enum Operand {
     Result(ValueId),
     /// Memory for what is found on the way to a result: one element of its operand's type for each of its own.
     Scratch(ValueId),
-    /// Results of the parts of a reduction, so many for each element of the value.
-    Parts(ValueId, usize),
+    /// Partial results of a reduction, so many for each element of the value.
+    Partials(ValueId, usize),
 }
 
 /// Results known inside a block of the lane program.
@@ -396,7 +397,7 @@ impl<'a> Emitter<'a> {
         }
         let access = match operand {
             Operand::Value(_) | Operand::Window(_) => Access::ReadOnly,
-            Operand::Result(_) | Operand::Scratch(_) | Operand::Parts(..) => Access::ReadWrite,
+            Operand::Result(_) | Operand::Scratch(_) | Operand::Partials(..) => Access::ReadWrite,
         };
         let pointer = self.b.pointer(access);
         self.operands.push(operand);

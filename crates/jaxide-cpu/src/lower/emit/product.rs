@@ -1,6 +1,6 @@
 //! Small matrix products inside a lane, where calling the library would cost more than the product.
 
-use super::reduce::Step;
+use super::reduce::{Step, UNROLL};
 use super::{Emitted, Emitter, Ix, Ixs, Refusal};
 use crate::lanes::Value;
 use crate::lower::element::{self, Element};
@@ -12,8 +12,6 @@ use smallvec::SmallVec;
 const LONGEST: usize = 64;
 /// So many sums are made side by side, since each waits for its last term.
 const SUMS: usize = 4;
-/// Contractions up to this length are unrolled.
-const UNROLL: usize = 16;
 
 impl Emitter<'_> {
     pub(super) fn small_product(

@@ -8,7 +8,7 @@ use jaxide_core::DType;
 use smallvec::{SmallVec, smallvec};
 
 /// Reductions over at most this many elements are unrolled.
-const UNROLL: usize = 16;
+pub(crate) const UNROLL: usize = 16;
 /// The same where the elements are in registers, which loops cannot index.
 const UNROLL_REGISTERS: usize = 256;
 

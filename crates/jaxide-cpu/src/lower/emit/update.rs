@@ -61,7 +61,7 @@ pub(crate) fn scatter(graph: &Graph, stored: &Stored, id: NodeId, name: &str) ->
         outer: Vec::new(),
         rows: None,
         chunk: None,
-        parts: None,
+        partials: None,
         lanes,
     };
     Ok(Kernel {

@@ -2,6 +2,7 @@
 
 use super::Fuser;
 use super::storage::DEEP;
+use crate::lower::emit::UNROLL;
 use crate::lower::graph::{Call, Graph, MapOp, Node, NodeId, Op, Routine, ValueId};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
@@ -14,6 +15,7 @@ pub(super) struct Costs {
     of: HashMap<ValueId, usize>,
     depth: HashMap<ValueId, u32>,
     level: HashMap<ValueId, u32>,
+    copies: HashMap<ValueId, usize>,
 }
 
 impl Costs {
@@ -30,6 +32,11 @@ impl Costs {
     /// Whether a value is so far from stored ones that it is stored itself.
     pub(super) fn is_deep(&self, value: ValueId) -> bool {
         self.depth(value) == DEEP
+    }
+
+    /// How many elements of stored values an element is computed from, as far as reductions on the way are written out.
+    pub(super) fn copies(&self, value: ValueId) -> usize {
+        self.copies.get(&value).copied().unwrap_or(1)
     }
 
     /// How many steps a value waits for: reductions, calls, and stored values that are read at other places.
@@ -74,15 +81,59 @@ impl Fuser<'_> {
             let waits = !elementwise && forced.contains(&value);
             level = level.max(costs.level(value) + u32::from(waits));
         }
+        let copies = node.args.iter().map(|&arg| costs.copies(arg)).max();
+        let copies = written_out(self.graph, node).saturating_mul(copies.unwrap_or(1));
         let long = self.is_long_fold(&node.op, node.args.first().copied());
         for &result in &node.results {
             let stored = opaque || forced.contains(&result) || self.stored.get(result).is_some();
             costs.depth.insert(result, if stored { 0 } else { depth });
+            if !stored && copies > 1 {
+                costs.copies.insert(result, copies);
+            }
             costs
                 .level
                 .insert(result, level + u32::from(opaque || long));
         }
     }
+}
+
+/// How many elements of its operands an element of a node's result is computed from one by one, in code for each.
+pub(super) fn written_out(graph: &Graph, node: &Node) -> usize {
+    let turns = match &node.op {
+        Op::Reduce { axes, .. } | Op::ReduceWith { axes, .. } => {
+            let shape = graph.shape(node.args[0]);
+            axes.iter().map(|&axis| shape[axis]).product()
+        }
+        Op::ArgReduce { axis, .. } => graph.shape(node.args[0])[*axis],
+        Op::ReduceWindow { window, .. }
+        | Op::ReduceWindowWith { window, .. }
+        | Op::SelectAndGather { window, .. } => window.size.iter().product(),
+        Op::Call(Call::Routine(Routine::DotGeneral(params))) => {
+            graph.contracted(node, &params.dimension_numbers)
+        }
+        Op::Const(_)
+        | Op::Splat(_)
+        | Op::Iota { .. }
+        | Op::Map(_)
+        | Op::Broadcast { .. }
+        | Op::Reshape
+        | Op::Transpose { .. }
+        | Op::Slice { .. }
+        | Op::Rev { .. }
+        | Op::Alias
+        | Op::Pad { .. }
+        | Op::Concat { .. }
+        | Op::DynamicSlice
+        | Op::DynamicUpdate
+        | Op::Gather(_)
+        | Op::Scatter(_)
+        | Op::SelectAndScatter { .. }
+        | Op::Scan { .. }
+        | Op::While { .. }
+        | Op::Cond { .. }
+        | Op::Call(_) => 1,
+    };
+    if turns <= UNROLL { turns } else { 1 }
 }
 
 /// The cost of one element of a node's result, where those of its operands cost `args` together.

@@ -119,7 +119,7 @@ impl Fuser<'_> {
                     .iter()
                     .filter_map(|&(value, _)| maker.get(&self.stored.owner(value)).copied())
                     .collect();
-                let axes = self.lane_forms.get(&id);
+                let axes = self.lane_forms.get(id);
                 let domain = domain(graph, &root, axes);
                 let home = self.home(&drafts, &root, &domain, &reads, &needs, &maker);
                 let draft = match home {

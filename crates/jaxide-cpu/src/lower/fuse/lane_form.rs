@@ -4,7 +4,7 @@ use super::cost;
 use crate::lower::emit::{Binding, Emitter, Layout, Memory};
 use crate::lower::graph::{Graph, NodeId, Op, Region, ValueId};
 use jaxide_core::Dims;
-use rustc_hash::FxHashSet as HashSet;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// Lane programs with more values than this are not made; the state of such loops goes to memory.
 const MOST_VALUES: usize = 8000;
@@ -21,8 +21,59 @@ const VECTOR: usize = 16;
 /// Turns that a loop of unknown length is taken to have.
 const TURNS: usize = 8;
 
+/// The loops and branches that run inside lane programs, with the axes that they have as lanes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LaneForms(HashMap<NodeId, Dims>);
+
+impl LaneForms {
+    /// Those of a graph. What is inside one of them is not looked at.
+    pub(crate) fn of(graph: &Graph) -> LaneForms {
+        let mut forms = LaneForms::default();
+        forms.find(graph, &graph.root);
+        forms
+    }
+
+    fn find(&mut self, graph: &Graph, region: &Region) {
+        for &id in &region.nodes {
+            let op = &graph.node(id).op;
+            if !matches!(op, Op::Scan { .. } | Op::While { .. } | Op::Cond { .. }) {
+                continue;
+            }
+            match lane_form(graph, id) {
+                Some(axes) => {
+                    self.0.insert(id, axes);
+                }
+                None => op.visit_regions(&mut |inner| self.find(graph, inner)),
+            }
+        }
+    }
+
+    /// The axes of a loop or branch that is one of them.
+    pub(crate) fn get(&self, id: NodeId) -> Option<&Dims> {
+        self.0.get(&id)
+    }
+
+    /// Whether all loops whose lanes stop one by one are among them: in memory, all lanes take each turn.
+    pub(crate) fn stop_apart(&self, graph: &Graph) -> bool {
+        self.stop_apart_in(graph, &graph.root)
+    }
+
+    fn stop_apart_in(&self, graph: &Graph, region: &Region) -> bool {
+        region.nodes.iter().all(|&id| {
+            let op = &graph.node(id).op;
+            let scalar = match op {
+                Op::While { cond, .. } => graph.shape(cond.results[0]).is_empty(),
+                _ => true,
+            };
+            let mut inner = true;
+            op.visit_regions(&mut |region| inner = inner && self.stop_apart_in(graph, region));
+            self.get(id).is_some() || (scalar && inner)
+        })
+    }
+}
+
 /// The axes that a loop or branch has as lanes when its state is in registers; `None` when it cannot be.
-pub(crate) fn lane_form(graph: &Graph, id: NodeId) -> Option<Dims> {
+fn lane_form(graph: &Graph, id: NodeId) -> Option<Dims> {
     candidates(graph, id)
         .into_iter()
         .find(|axes| fits(graph, id, axes))

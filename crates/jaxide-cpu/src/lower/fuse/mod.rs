@@ -12,9 +12,9 @@ mod storage;
 use super::graph::{Graph, NodeId, Op, Region, ValueId};
 use super::library;
 use jaxide_core::Dims;
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use rustc_hash::FxHashSet as HashSet;
 
-pub(crate) use lane_form::lane_form;
+pub(crate) use lane_form::LaneForms;
 pub(crate) use storage::{Storage, Stored};
 
 /// What a nest makes.
@@ -64,13 +64,12 @@ pub(crate) struct Plan {
     pub(crate) stored: Stored,
 }
 
-/// Plans a graph. Values of `wanted` are stored whatever is cheaper.
-pub(crate) fn plan(graph: &Graph, wanted: &HashSet<ValueId>) -> Plan {
+/// Plans a graph, whose loops and branches of `lane_forms` are parts of nests.
+pub(crate) fn plan(graph: &Graph, lane_forms: LaneForms) -> Plan {
     let mut fuser = Fuser {
         graph,
-        wanted,
         stored: Stored::default(),
-        lane_forms: HashMap::default(),
+        lane_forms,
         whole_updates: HashSet::default(),
         copies: HashSet::default(),
         products: HashSet::default(),
@@ -87,9 +86,8 @@ pub(crate) fn plan(graph: &Graph, wanted: &HashSet<ValueId>) -> Plan {
 
 struct Fuser<'a> {
     graph: &'a Graph,
-    wanted: &'a HashSet<ValueId>,
     stored: Stored,
-    lane_forms: HashMap<NodeId, Dims>,
+    lane_forms: LaneForms,
     /// Updates that write their whole result, because most of it is new and is computed from what it replaces.
     whole_updates: HashSet<NodeId>,
     /// Gathers and transposes that the runtime copies.
@@ -101,13 +99,6 @@ struct Fuser<'a> {
 impl Fuser<'_> {
     /// Plans a region whose parameters are stored.
     fn region(&mut self, region: &Region) -> Steps {
-        for &id in &region.nodes {
-            if let Op::Scan { .. } | Op::While { .. } | Op::Cond { .. } = self.graph.node(id).op
-                && let Some(axes) = lane_form(self.graph, id)
-            {
-                self.lane_forms.insert(id, axes);
-            }
-        }
         self.find_copies(region);
         self.find_products(region);
         for &id in &region.nodes {

@@ -1,6 +1,6 @@
 //! Which values are stored, and how.
 
-use super::cost::Costs;
+use super::cost::{self, Costs};
 use super::{Fuser, Root};
 use crate::lower::emit::Layout;
 use crate::lower::graph::{Graph, NodeId, Op, Region, ValueId};
@@ -80,6 +80,8 @@ type Uses = SmallVec<[Use; 2]>;
 const CHEAP: usize = 6;
 /// A value that is more operations than this away from stored ones is stored.
 pub(super) const DEEP: u32 = 150;
+/// Reductions inside reductions are written out as long as they are so many elements together; the operand of one that is more is stored.
+const MOST_COPIES: usize = 1024;
 /// Operations of a segment of a long region.
 const SEGMENT: usize = 1024;
 /// Broadcasting to this many times the elements is worth storing the operand, unless computing it is cheap.
@@ -98,13 +100,6 @@ impl Fuser<'_> {
             }
         }
         let mut forced = HashSet::default();
-        for &id in &region.nodes {
-            for &value in &graph.node(id).results {
-                if self.wanted.contains(&value) {
-                    self.force(value, &mut forced);
-                }
-            }
-        }
         self.cut(region, &mut forced);
         for &result in &region.results {
             self.force(result, &mut forced);
@@ -202,14 +197,24 @@ impl Fuser<'_> {
     fn force_operands(&self, id: NodeId, costs: &Costs, forced: &mut HashSet<ValueId>) {
         let graph = self.graph;
         let node = graph.node(id);
+        let turns = cost::written_out(graph, node);
+        for &arg in &node.args {
+            if turns > 1 && turns.saturating_mul(costs.copies(arg)) > MOST_COPIES {
+                self.force(arg, forced);
+            }
+        }
         match &node.op {
             Op::Call(_) => node.args.iter().for_each(|&arg| self.force(arg, forced)),
             Op::Gather(_) | Op::Transpose { .. } if self.is_opaque(id) => {
                 node.args.iter().for_each(|&arg| self.force(arg, forced));
             }
-            Op::Alias => self.force(node.args[0], forced),
+            // The same memory by another type: there is no other way to compute it.
+            Op::Alias => {
+                self.force(node.args[0], forced);
+                self.force(node.results[0], forced);
+            }
             Op::Scan { .. } | Op::While { .. } | Op::Cond { .. } => {
-                let in_lanes = self.lane_forms.contains_key(&id);
+                let in_lanes = self.lane_forms.get(id).is_some();
                 let captured = self.captured(id);
                 if in_lanes {
                     // What is expensive is computed before, across lanes.
@@ -389,7 +394,7 @@ impl Fuser<'_> {
                 node.results
                     .iter()
                     .for_each(|&value| self.stored.own(value));
-                if self.lane_forms.contains_key(&id) {
+                if self.lane_forms.get(id).is_some() {
                     roots.push(Root::Control(id));
                     let own = Use {
                         nest: mix(1, u64::from(id.0)),

@@ -120,8 +120,8 @@ pub(crate) struct Graph {
     pub(crate) root: Region,
     /// How far its offsets go.
     pub(crate) reach: Reach,
-    /// The named parts of the program that nodes belong to.
-    pub(crate) parts: HashMap<NodeId, jaxide_core::Scope>,
+    /// The named scopes that nodes belong to.
+    pub(crate) scopes: HashMap<NodeId, jaxide_core::Scope>,
     /// The equations that nodes come from, where they were asked for.
     pub(crate) origins: HashMap<NodeId, Arc<str>>,
 }

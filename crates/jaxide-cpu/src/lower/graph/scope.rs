@@ -45,8 +45,8 @@ pub(crate) struct Scope {
     frames: Vec<Frame>,
     /// Which frame holds the definition, by value.
     depth: Vec<u32>,
-    /// The named part of the program that new nodes belong to.
-    pub(super) part: Option<jaxide_core::Scope>,
+    /// The named scope that new nodes belong to.
+    pub(super) named: Option<jaxide_core::Scope>,
     /// The equation that new nodes belong to, where that is wanted.
     pub(super) origin: Option<Arc<str>>,
 }
@@ -58,7 +58,7 @@ impl Scope {
             graph: Graph::default(),
             frames: Vec::new(),
             depth: Vec::new(),
-            part: None,
+            named: None,
             origin: None,
         };
         scope.open(FrameKind::Root);
@@ -153,8 +153,8 @@ impl Scope {
         reach.node(&self.graph, &made);
         self.graph.reach = reach;
         self.graph.nodes.push(made);
-        if let Some(part) = self.part {
-            self.graph.parts.insert(node, part);
+        if let Some(named) = self.named {
+            self.graph.scopes.insert(node, named);
         }
         if let Some(origin) = &self.origin {
             self.graph.origins.insert(node, origin.clone());

@@ -88,11 +88,11 @@ impl fmt::Display for Program {
 }
 
 impl Program {
-    /// `  # encoder, loss; equation 2 (mul, 3:5)`: the named parts that a step computes, and the equations if they are known.
-    fn parts_of(&self, step: Step) -> String {
-        let parts = self.parts.get(&step).map(|parts| parts.join(", "));
+    /// `  # encoder, loss; equation 2 (mul, 3:5)`: the named scopes that a step belongs to, and the equations if they are known.
+    fn remark(&self, step: Step) -> String {
+        let scopes = self.scopes.get(&step).map(|scopes| scopes.join(", "));
         let origins = self.origins.get(&step).map(|origins| origins.join(", "));
-        let both: Vec<String> = parts.into_iter().chain(origins).collect();
+        let both: Vec<String> = scopes.into_iter().chain(origins).collect();
         if both.is_empty() {
             String::new()
         } else {
@@ -102,20 +102,17 @@ impl Program {
 
     /// The text of a lane program, with what it computes.
     pub(crate) fn kernel_text(&self, kernel: usize) -> String {
-        let remark = self.parts_of(Step::Kernel(crate::narrow(kernel)));
+        let remark = self.remark(Step::Kernel(crate::narrow(kernel)));
         let mut text = format!("{}\n", remark.trim_start());
         // Nothing is written to but a string.
         let _ = self.kernel(&mut text, &self.kernels[kernel]);
         text
     }
 
-    /// `k0  # encoder, loss`: a lane program, with the named parts that it computes.
+    /// `k0  # encoder, loss`: a lane program, with the named scopes that it belongs to.
     pub(crate) fn kernel_name(&self, kernel: usize) -> String {
         let name = self.kernels[kernel].body.name();
-        format!(
-            "{name}{}",
-            self.parts_of(Step::Kernel(crate::narrow(kernel)))
-        )
+        format!("{name}{}", self.remark(Step::Kernel(crate::narrow(kernel))))
     }
 
     /// `kernel k3 for equation 2 (mul), equation 3 (reduce_sum)`.
@@ -152,21 +149,21 @@ impl Program {
             match stmt {
                 Stmt::Nest { kernel, operands } => {
                     let name = self.kernels[*kernel as usize].body.name();
-                    let parts = self.parts_of(Step::Kernel(*kernel));
-                    writeln!(f, "{pad}nest {name}({}){parts}", list(operands))?;
+                    let remark = self.remark(Step::Kernel(*kernel));
+                    writeln!(f, "{pad}nest {name}({}){remark}", list(operands))?;
                 }
                 Stmt::Tiles { group, operands } => {
                     let tiles = &self.tiles[*group as usize];
                     writeln!(f, "{pad}by {} of {} rows:", tiles.block, tiles.rows)?;
                     let mut rest = &operands[..];
-                    for part in &tiles.parts {
-                        let kernel = &self.kernels[part.kernel as usize];
+                    for nest in &tiles.nests {
+                        let kernel = &self.kernels[nest.kernel as usize];
                         let (own, others) = rest.split_at(kernel.operands.len());
                         rest = others;
-                        let parts = self.parts_of(Step::Kernel(part.kernel));
+                        let remark = self.remark(Step::Kernel(nest.kernel));
                         writeln!(
                             f,
-                            "{pad}  nest {}({}){parts}",
+                            "{pad}  nest {}({}){remark}",
                             kernel.body.name(),
                             list(own)
                         )?;
@@ -174,8 +171,8 @@ impl Program {
                 }
                 Stmt::Call { call, operands } => {
                     let name = &self.calls[*call as usize].name;
-                    let parts = self.parts_of(Step::Call(*call));
-                    writeln!(f, "{pad}call {name}({}){parts}", list(operands))?;
+                    let remark = self.remark(Step::Call(*call));
+                    writeln!(f, "{pad}call {name}({}){remark}", list(operands))?;
                 }
                 Stmt::Copy { from, to, bytes } => {
                     writeln!(f, "{pad}copy {bytes} bytes {from} -> {to}")?
@@ -223,8 +220,8 @@ impl Program {
         if let Some(chunk) = kernel.schedule.chunk {
             write!(f, " by {chunk}")?;
         }
-        if kernel.schedule.part_count() > 1 {
-            write!(f, " in {} parts", kernel.schedule.part_count())?;
+        if kernel.schedule.partial_count() > 1 {
+            write!(f, " in {} partial results", kernel.schedule.partial_count())?;
         }
         writeln!(f, " lanes {}", kernel.schedule.lanes)?;
         writeln!(f, "{}", kernel.body)

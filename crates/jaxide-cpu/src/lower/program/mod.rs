@@ -36,8 +36,8 @@ pub(crate) struct Program {
     /// Pointers that change, by [`PointerVar`].
     pub(crate) pointers: u32,
     pub(crate) kernels: Vec<Kernel>,
-    /// The named parts of the program that nests and calls compute, for the printed form.
-    pub(crate) parts: HashMap<Step, Vec<&'static str>>,
+    /// The named scopes that nests and calls belong to, for the printed form.
+    pub(crate) scopes: HashMap<Step, Vec<&'static str>>,
     /// The equations that they compute, where they were asked for.
     pub(crate) origins: HashMap<Step, Vec<Arc<str>>>,
     pub(crate) calls: Vec<LibraryCall>,
@@ -119,7 +119,7 @@ pub(crate) enum Base {
     Pointer(PointerVar),
 }
 
-/// A run-time part of an address: an integer in memory, moved into `0..=most`, times `stride` bytes.
+/// A run-time term of an address: an integer in memory, moved into `0..=most`, times `stride` bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Dynamic {
     pub(crate) index: Place,
@@ -177,12 +177,12 @@ pub(crate) struct TileGroup {
     pub(crate) rows: usize,
     /// Rows of a block.
     pub(crate) block: usize,
-    pub(crate) parts: Vec<TilePart>,
+    pub(crate) nests: Vec<TileNest>,
 }
 
 /// A nest that runs by rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TilePart {
+pub(crate) struct TileNest {
     pub(crate) kernel: u32,
     pub(crate) rows: RowsOf,
 }

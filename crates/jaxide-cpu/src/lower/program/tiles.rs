@@ -4,7 +4,7 @@
 //! Two nests may share such a step when each reads only rows of its own of what the other writes. The addresses of a lane program
 //! are linear, so that the bytes an access touches for one row are known.
 
-use super::{Base, Place, Program, RowsOf, Stmt, TileGroup, TilePart};
+use super::{Base, Place, Program, RowsOf, Stmt, TileGroup, TileNest};
 use crate::lanes::{Addr, Body, Index, Inst, LaneStep, Stmt as LaneStmt, Trip};
 use crate::lower::emit::Kernel;
 use crate::narrow;
@@ -28,7 +28,7 @@ fn block(program: &mut Program, stmts: Vec<Stmt>) -> Vec<Stmt> {
     let mut at = 0;
     while at < stmts.len() {
         if let Some(group) = longest(program, &stmts[at..]) {
-            let count = group.parts.len();
+            let count = group.nests.len();
             let operands = stmts[at..at + count]
                 .iter()
                 .flat_map(|stmt| match stmt {
@@ -110,12 +110,12 @@ fn longest(program: &Program, stmts: &[Stmt]) -> Option<TileGroup> {
         .collect();
     counts.dedup();
     let groups = counts.into_iter().filter_map(|rows| group(&nests, rows));
-    groups.max_by_key(|group| (group.parts.len(), group.rows))
+    groups.max_by_key(|group| (group.nests.len(), group.rows))
 }
 
 /// As many of the nests as can run together by rows.
 fn group(nests: &[(&Kernel, u32, &[Place])], rows: usize) -> Option<TileGroup> {
-    let mut parts = Vec::new();
+    let mut members = Vec::new();
     let mut done: Vec<Touch> = Vec::new();
     // Bytes of a row of each array.
     let mut widths: HashMap<Base, usize> = HashMap::default();
@@ -135,7 +135,7 @@ fn group(nests: &[(&Kernel, u32, &[Place])], rows: usize) -> Option<TileGroup> {
             .iter()
             .flat_map(|place| &place.dynamic)
             .any(|dynamic| written.contains(&dynamic.index.base));
-        let related = parts.is_empty()
+        let related = members.is_empty()
             || touches.iter().any(|touch| {
                 done.iter()
                     .any(|other| other.place.base == touch.place.base)
@@ -150,27 +150,27 @@ fn group(nests: &[(&Kernel, u32, &[Place])], rows: usize) -> Option<TileGroup> {
             let width = widths.entry(touch.place.base).or_default();
             *width = (*width).max(touch.span.map_or(0, |span| narrow(span.row)));
         }
-        parts.push(TilePart {
+        members.push(TileNest {
             kernel: number,
             rows: rows_of,
         });
         done.extend(touches);
     }
     let width: usize = widths.values().sum();
-    if parts.len() < 2 || width * rows < SMALL {
+    if members.len() < 2 || width * rows < SMALL {
         return None;
     }
     Some(TileGroup {
         rows,
         block: (BLOCK_BYTES / width.max(1)).clamp(1, rows),
-        parts,
+        nests: members,
     })
 }
 
 /// What of a nest are its rows.
 fn rows_of(kernel: &Kernel, rows: usize) -> Option<RowsOf> {
     let schedule = &kernel.schedule;
-    if schedule.part_count() > 1 {
+    if schedule.partial_count() > 1 {
         return None;
     }
     if schedule.outer.first() == Some(&rows) {

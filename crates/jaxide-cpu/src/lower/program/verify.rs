@@ -50,8 +50,8 @@ impl Verify<'_> {
             }
             Stmt::Tiles { group, operands } => {
                 let mut rest = &operands[..];
-                for part in &self.program.tiles[*group as usize].parts {
-                    let kernel = &self.program.kernels[part.kernel as usize];
+                for nest in &self.program.tiles[*group as usize].nests {
+                    let kernel = &self.program.kernels[nest.kernel as usize];
                     let (own, others) = rest
                         .split_at_checked(kernel.operands.len())
                         .ok_or_else(|| broken("a group of nests has too few operands"))?;
@@ -241,8 +241,8 @@ fn domain(kernel: &Kernel) -> Domain {
         outer.extend([start + 1, most + 1]);
         rows = Some((first, first + 1, count));
     }
-    if schedule.parts.is_some() {
-        outer.push(schedule.part_count());
+    if schedule.partials.is_some() {
+        outer.push(schedule.partial_count());
     }
     // Inline programs have indices that stay 0.
     outer.resize(outer.len().max(kernel.body.outer()), 1);

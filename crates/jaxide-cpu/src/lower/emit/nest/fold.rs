@@ -47,16 +47,16 @@ impl FoldRoot {
     }
 
     /// The memory types of the accumulators.
-    pub(super) fn parts(&self, emitter: &Emitter<'_>) -> SmallVec<[MemTy; 4]> {
-        let mut parts = element::parts(self.dtype(emitter));
+    pub(super) fn components(&self, emitter: &Emitter<'_>) -> SmallVec<[MemTy; 4]> {
+        let mut components = element::parts(self.dtype(emitter));
         if let FoldKind::Arg { .. } = self.kind {
-            parts.extend(element::parts(emitter.graph.dtype(self.value)));
+            components.extend(element::parts(emitter.graph.dtype(self.value)));
         }
-        parts
+        components
     }
 
     pub(super) fn width(&self, emitter: &Emitter<'_>) -> usize {
-        self.parts(emitter).len()
+        self.components(emitter).len()
     }
 
     pub(super) fn neutral(&self, emitter: &mut Emitter<'_>) -> Vec<Value> {
@@ -186,19 +186,19 @@ impl FoldRoot {
         }
     }
 
-    /// Where the accumulators go: to the result, or to the part of this number among so many.
+    /// Where the accumulators go: to the result, or to the partial result of this number among so many.
     pub(super) fn address(
         &self,
         emitter: &mut Emitter<'_>,
         kept: &[Ix],
-        part: Option<(Index, usize)>,
+        partial: Option<(Index, usize)>,
     ) -> Vec<Addr> {
         let graph = emitter.graph;
-        if let Some((number, count)) = part {
+        if let Some((number, count)) = partial {
             let layout = Layout::dense(graph.shape(self.value));
             let results = graph.value(self.value).len();
             let linear = emitter.linear(kept, &layout);
-            return self.part_addresses(emitter, (count, number), (results, &linear), false);
+            return self.partial_addresses(emitter, (count, number), (results, &linear), false);
         }
         let layout = Layout::dense(graph.shape(self.value));
         let mut addresses = Vec::new();
@@ -217,31 +217,31 @@ impl FoldRoot {
         addresses
     }
 
-    /// Addresses of the accumulators of a part: those of a kind are together, in rows of a result's parts, or in rows of a part's results
+    /// Addresses of the accumulators of a partial result: those of a kind are together, in rows of a result's partial ones, or in rows of a partial one's results
     /// where the results are the lanes.
-    pub(super) fn part_addresses(
+    pub(super) fn partial_addresses(
         &self,
         emitter: &mut Emitter<'_>,
-        (parts, number): (usize, Index),
+        (count, number): (usize, Index),
         (results, result): (usize, &Ix),
         results_are_lanes: bool,
     ) -> Vec<Addr> {
-        let pointer = emitter.pointer(Operand::Parts(self.value, parts));
+        let pointer = emitter.pointer(Operand::Partials(self.value, count));
         let terms = emitter.lane_terms(&result.terms);
-        let (per_result, per_part) = if results_are_lanes {
+        let (per_result, per_partial) = if results_are_lanes {
             (1, results as i64)
         } else {
-            (parts as i64, 1)
+            (count as i64, 1)
         };
         let mut start = 0;
-        self.parts(emitter)
+        self.components(emitter)
             .into_iter()
             .map(|mem| {
                 let size = mem.size();
                 let addr = Addr::uniform(pointer)
                     .plus(start + result.offset * per_result * size)
-                    .term(number, per_part * size);
-                start += (results * parts) as i64 * size;
+                    .term(number, per_partial * size);
+                start += (results * count) as i64 * size;
                 terms.iter().fold(addr, |addr, &(index, factor)| {
                     addr.term(index, factor * per_result * size)
                 })
@@ -249,8 +249,8 @@ impl FoldRoot {
             .collect()
     }
 
-    /// Stores the accumulators of a part.
-    pub(super) fn finish_part(
+    /// Stores the accumulators of a partial result.
+    pub(super) fn finish_partial(
         &self,
         emitter: &mut Emitter<'_>,
         at: &[Ix],
@@ -261,27 +261,28 @@ impl FoldRoot {
         let kept = self.kept(at);
         let result = emitter.linear(&kept, &Layout::dense(graph.shape(self.value)));
         let results = graph.value(self.value).len();
-        let to = self.part_addresses(emitter, (count, number), (results, &result), true);
-        for ((mem, addr), &value) in self.parts(emitter).into_iter().zip(to).zip(values) {
+        let to = self.partial_addresses(emitter, (count, number), (results, &result), true);
+        for ((mem, addr), &value) in self.components(emitter).into_iter().zip(to).zip(values) {
             emitter.b.store(mem, addr, value);
         }
     }
 
-    /// Combines the accumulators of so many parts, in order, for the result of a lane.
-    pub(super) fn combine_parts(
+    /// Combines the accumulators of so many partial results, in order, for the result of a lane.
+    pub(super) fn combine_partials(
         &self,
         emitter: &mut Emitter<'_>,
-        parts: usize,
+        count: usize,
         (results, result): (usize, &Ix),
     ) -> Emitted<Vec<Value>> {
         let init = self.neutral(emitter);
         let dtype = self.dtype(emitter);
         emitter.repeated(
-            Trip::Const(parts as u64),
+            Trip::Const(count as u64),
             &init,
             |emitter, number, params| {
-                let from = self.part_addresses(emitter, (parts, number), (results, result), true);
-                let values: Vec<Value> = (self.parts(emitter).into_iter().zip(from))
+                let from =
+                    self.partial_addresses(emitter, (count, number), (results, result), true);
+                let values: Vec<Value> = (self.components(emitter).into_iter().zip(from))
                     .map(|(mem, addr)| emitter.b.load(mem, addr))
                     .collect();
                 Ok(self.combine(emitter, dtype, params, &values))
@@ -313,10 +314,10 @@ impl FoldRoot {
         emitter: &mut Emitter<'_>,
         at: &[Ix],
         values: &[Value],
-        part: Option<(Index, usize)>,
+        partial: Option<(Index, usize)>,
     ) {
         let kept = self.kept(at);
-        let addresses = self.address(emitter, &kept, part);
+        let addresses = self.address(emitter, &kept, partial);
         self.combine_lanes(emitter, values, addresses);
     }
 
@@ -327,14 +328,14 @@ impl FoldRoot {
         values: &[Value],
         addresses: Vec<Addr>,
     ) {
-        let (parts, neutral, dtype) = (
-            self.parts(emitter),
+        let (components, neutral, dtype) = (
+            self.components(emitter),
             self.neutral(emitter),
             self.dtype(emitter),
         );
         let dests = neutral
             .into_iter()
-            .zip(parts)
+            .zip(components)
             .zip(addresses)
             .map(|((init, mem), addr)| (init, mem, addr))
             .collect();

@@ -19,8 +19,8 @@ pub(super) struct Maker<'a> {
     pub(super) goes_on: bool,
     /// First turn and number of turns of a chunk of a reduction.
     pub(super) chunk: Option<(Index, Index)>,
-    /// Number of the part of a reduction, and how many there are.
-    pub(super) part: Option<(Index, usize)>,
+    /// Number of the partial result of a reduction, and how many there are.
+    pub(super) partial: Option<(Index, usize)>,
 }
 
 impl Maker<'_> {
@@ -31,7 +31,7 @@ impl Maker<'_> {
             outer: Vec::new(),
             rows: None,
             chunk: None,
-            parts: plan.parts,
+            partials: plan.partials,
             lanes: 1,
         };
         for group in &plan.groups {
@@ -57,8 +57,8 @@ impl Maker<'_> {
             schedule.chunk = Some(turns);
             self.chunk = Some((emitter.b.outer(), emitter.b.outer()));
         }
-        if schedule.parts.is_some() {
-            self.part = Some((emitter.b.outer(), schedule.part_count()));
+        if schedule.partials.is_some() {
+            self.partial = Some((emitter.b.outer(), schedule.partial_count()));
         }
         let rows = plan.groups.iter().find(|group| group.role == Role::Rows);
         match rows {
@@ -168,11 +168,11 @@ impl Maker<'_> {
                 let (own, others) = rest.split_at(fold.width(emitter));
                 rest = others;
                 if self.lane_reduced {
-                    fold.reduce_lanes(emitter, &copy.at, own, self.part);
+                    fold.reduce_lanes(emitter, &copy.at, own, self.partial);
                     continue;
                 }
-                if let Some(part) = self.part {
-                    fold.finish_part(emitter, &copy.at, own, part);
+                if let Some(partial) = self.partial {
+                    fold.finish_partial(emitter, &copy.at, own, partial);
                     continue;
                 }
                 fold.finish(emitter, &copy.at, own);
@@ -186,8 +186,8 @@ impl Maker<'_> {
 
     /// The first turn of a chunk that goes on with the results of the one before.
     fn resumed(&self) -> Option<Index> {
-        let in_parts = self.part.is_some();
-        self.chunk.map(|(first, _)| first).filter(|_| !in_parts)
+        let in_partials = self.partial.is_some();
+        self.chunk.map(|(first, _)| first).filter(|_| !in_partials)
     }
 
     #[allow(clippy::too_many_arguments)]

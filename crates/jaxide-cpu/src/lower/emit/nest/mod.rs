@@ -6,7 +6,7 @@
 
 mod fold;
 mod make;
-mod parts;
+mod partials;
 mod plan;
 
 use super::{Binding, Emitted, Emitter, Ix, Ixs, Layout, Memory, Mention, Operand, Refusal, Var};
@@ -21,11 +21,11 @@ use smallvec::SmallVec;
 
 /// Elements computed for one nest.
 const BUDGET: usize = 200_000;
-/// Domains with fewer points are not cut into parts.
+/// Domains with fewer points are not cut into blocks.
 const CUT_FROM: usize = 256;
-/// An axis is cut into at most this many parts.
-const MOST_PARTS: usize = 8;
-/// A domain is cut into at most this many parts.
+/// An axis is cut into at most this many blocks.
+const MOST_CUTS: usize = 8;
+/// A domain is cut into at most this many blocks.
 const MOST_BLOCKS: usize = 12;
 
 /// How a lane program is run over a domain.
@@ -33,19 +33,19 @@ const MOST_BLOCKS: usize = 12;
 pub(crate) struct Schedule {
     /// Loops around the lane program, outermost first: the first entries of its outer indices.
     pub(crate) outer: Vec<usize>,
-    /// A loop inside the lane program over a part of this many rows; first row and count are its last two outer indices.
+    /// A loop inside the lane program over this many rows or a range of them; first row and count are its last two outer indices.
     pub(crate) rows: Option<usize>,
-    /// Where the rows are reduced: the parts of so many rows are run one after the other, and each goes on with the results of the one
+    /// Where the rows are reduced: chunks of so many rows are run one after the other, and each goes on with the results of the one
     /// before.
     pub(crate) chunk: Option<usize>,
-    /// Where a reduction is made in parts that are combined by another lane program: the number of the part is one more outer index.
-    pub(crate) parts: Option<Parts>,
+    /// Where a reduction is made in partial results that another lane program combines: their number is one more outer index.
+    pub(crate) partials: Option<Partials>,
     pub(crate) lanes: usize,
 }
 
-/// The parts of a reduction.
+/// What partial results of a reduction are of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Parts {
+pub(crate) enum Partials {
     /// One for each chunk of rows.
     Chunks,
     /// One for so many lanes each.
@@ -53,11 +53,11 @@ pub(crate) enum Parts {
 }
 
 impl Schedule {
-    /// How many parts a reduction is made in.
-    pub(crate) fn part_count(&self) -> usize {
-        match (self.parts, self.rows, self.chunk) {
-            (Some(Parts::Chunks), Some(rows), Some(chunk)) => rows.div_ceil(chunk),
-            (Some(Parts::Lanes(lanes)), ..) => self.lanes.div_ceil(lanes),
+    /// How many partial results a reduction is made in.
+    pub(crate) fn partial_count(&self) -> usize {
+        match (self.partials, self.rows, self.chunk) {
+            (Some(Partials::Chunks), Some(rows), Some(chunk)) => rows.div_ceil(chunk),
+            (Some(Partials::Lanes(lanes)), ..) => self.lanes.div_ceil(lanes),
             _ => 1,
         }
     }
@@ -72,7 +72,7 @@ pub(crate) struct Kernel {
     pub(crate) schedule: Schedule,
 }
 
-/// Makes the lane programs of a nest: one, or one for each part of the domain in which conditions on the indices do not change.
+/// Makes the lane programs of a nest: one, or one for each block of the domain in which conditions on the indices do not change.
 pub(crate) fn nest_kernels(
     graph: &Graph,
     stored: &Stored,
@@ -104,13 +104,13 @@ pub(crate) fn nest_kernels(
         let plan = trial.plan(graph, nest, &whole);
         let results_are_lanes = !plan.reduces_lanes();
         let kernel = kernel(graph, &memory, &whole, trial, false, name)?;
-        let parts = kernel.schedule.part_count();
+        let count = kernel.schedule.partial_count();
         let mut kernels = vec![kernel];
-        if parts > 1 {
+        if count > 1 {
             let name = format!("{name}_all");
-            kernels.push(parts::combination(
+            kernels.push(partials::combination(
                 &memory,
-                parts,
+                count,
                 results_are_lanes,
                 &name,
             )?);
@@ -126,7 +126,7 @@ pub(crate) fn nest_kernels(
     Ok(kernels)
 }
 
-/// A part of a nest's domain.
+/// A box of a nest's domain.
 #[derive(Clone, Debug)]
 struct Block {
     start: Vec<usize>,
@@ -169,7 +169,7 @@ fn trial(graph: &Graph, memory: &NestMemory<'_>, block: &Block, name: &str) -> E
         lane_reduced: false,
         goes_on: false,
         chunk: None,
-        part: None,
+        partial: None,
     };
     maker.points(&mut emitter, &axes, &reduced_axes(nest))?;
     Ok(Trial {
@@ -199,7 +199,7 @@ fn kernel(
         lane_reduced: plan.reduces_lanes(),
         goes_on,
         chunk: None,
-        part: None,
+        partial: None,
     };
     let schedule = maker.run(&mut emitter, &plan)?;
     let operands = emitter.operands;
@@ -223,7 +223,7 @@ impl Trial {
         )
     }
 
-    /// The parts of the domain between cuts, where there are few and the domain is worth it.
+    /// The blocks of the domain between cuts, where there are few and the domain is worth it.
     fn blocks(&self, nest: &Nest, whole: &Block) -> Vec<Block> {
         let plain = nest
             .roots
@@ -248,8 +248,8 @@ impl Trial {
             if points.is_empty() {
                 continue;
             }
-            let parts = points.len() + 1;
-            if parts > MOST_PARTS || blocks.len() * parts > MOST_BLOCKS {
+            let count = points.len() + 1;
+            if count > MOST_CUTS || blocks.len() * count > MOST_BLOCKS {
                 return vec![whole.clone()];
             }
             let ends = points.iter().copied().chain([length]);
@@ -259,10 +259,10 @@ impl Trial {
                 .iter()
                 .flat_map(|block| {
                     ranges.iter().map(move |&(start, end)| {
-                        let mut part = block.clone();
-                        part.start[axis] = start;
-                        part.lengths[axis] = end - start;
-                        part
+                        let mut cut = block.clone();
+                        cut.start[axis] = start;
+                        cut.lengths[axis] = end - start;
+                        cut
                     })
                 })
                 .collect();

@@ -1,6 +1,6 @@
 //! What becomes of the axes of a nest.
 
-use super::{Axes, Block, Parts, has_control};
+use super::{Axes, Block, Partials, has_control};
 use crate::lower::emit::{Mention, Var};
 use crate::lower::fuse::Nest;
 use crate::narrow;
@@ -8,21 +8,23 @@ use std::ops::Range;
 
 /// Axes that are not lanes are unrolled up to this length.
 const UNROLL: usize = 4;
+/// Unrolled axes are so many points together at most.
+const MOST_COPIES: usize = 64;
 /// With fewer lanes than this, a further axis loops inside the lane program.
 const FEW_LANES: usize = 128;
 /// Bytes that a row may have so that rows are reduced one lane block after the other; longer ones are reduced in chunks, so that memory is
 /// read in order.
 const SHORT_ROW: usize = 1024;
-/// With fewer outer loops than this, a reduction over the lanes is made in parts.
+/// With fewer outer loops than this, a reduction over the lanes is made in partial results.
 const FEW_LOOPS: usize = 16;
-/// With fewer results than this, and a long reduction for each, it is made in parts.
+/// With fewer results than this, and a long reduction for each, it is made in partial results.
 const FEW_RESULTS: usize = 512;
 /// A reduction is made in at most so many chunks of rows at once.
 const MOST_CHUNKS: usize = 64;
-/// Lanes, or elements, of a part.
-const PART: usize = 1 << 15;
-/// A reduction over the lanes is made in at most so many parts.
-const MOST_PARTS: usize = 1 << 20;
+/// Lanes, or elements, of a partial result.
+const PARTIAL: usize = 1 << 15;
+/// A reduction over the lanes is made in at most so many partial results.
+const MOST_PARTIALS: usize = 1 << 20;
 /// Rows of a chunk that is unrolled.
 const UNROLLED_ROWS: usize = 8;
 /// Bytes of a chunk of rows.
@@ -55,8 +57,8 @@ pub(super) struct Group {
 pub(super) struct LoopPlan {
     pub(super) lengths: Vec<usize>,
     pub(super) groups: Vec<Group>,
-    /// How the lanes are reduced, if not at once.
-    pub(super) parts: Option<Parts>,
+    /// What partial results of a reduction are of, if there are any.
+    pub(super) partials: Option<Partials>,
     /// Whether the turns of a chunk are unrolled: each row is read from its start to its end, several rows at once.
     pub(super) unrolled: bool,
 }
@@ -73,7 +75,19 @@ impl LoopPlan {
     }
 
     pub(super) fn reduces_lanes(&self) -> bool {
-        (self.groups.iter()).any(|group| group.role == Role::Lane && group.reduced)
+        self.lanes().1
+    }
+
+    /// The number of lanes, and whether they are reduced.
+    fn lanes(&self) -> (usize, bool) {
+        let lane = self.groups.iter().find(|group| group.role == Role::Lane);
+        lane.map_or((1, false), |lane| (lane.size, lane.reduced))
+    }
+
+    /// Combinations of the loops around the lane program.
+    fn outer(&self) -> usize {
+        let outer = self.groups.iter().filter(|group| group.role == Role::Outer);
+        outer.map(|group| group.size).product()
     }
 }
 
@@ -95,6 +109,30 @@ pub(super) fn choose(
     may_chunk: bool,
 ) -> LoopPlan {
     let lengths = block.lengths.clone();
+    let mut plan = LoopPlan {
+        groups: merge(&lengths, reduced, axes, mentions, has_control(nest)),
+        lengths,
+        partials: None,
+        unrolled: false,
+    };
+    choose_lanes(&mut plan.groups, axes, mentions);
+    unroll(&mut plan.groups, has_control(nest));
+    choose_rows(&mut plan.groups);
+    if may_chunk {
+        choose_chunks(&mut plan, axes, mentions);
+        divide_lanes(&mut plan);
+    }
+    plan
+}
+
+/// Neighbouring axes become one group where all memory goes through them with one step: fewer loops, and longer ones.
+fn merge(
+    lengths: &[usize],
+    reduced: &[usize],
+    axes: &Axes,
+    mentions: &[Mention],
+    control: bool,
+) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for (axis, &length) in lengths.iter().enumerate() {
         let is_reduced = reduced.contains(&axis);
@@ -116,96 +154,134 @@ pub(super) fn choose(
             axes: axis..axis + 1,
             size: length,
             reduced: is_reduced,
-            role: if length == 1 && !has_control(nest) {
+            role: if length == 1 && !control {
                 Role::Single
             } else {
                 Role::Outer
             },
         });
     }
+    groups
+}
+
+/// The lanes are the group along which most of memory is read and written element after element, since vectors then are loads and stores
+/// instead of gathers and scatters; of equals the longest, and rather one that is not reduced.
+fn choose_lanes(groups: &mut [Group], axes: &Axes, mentions: &[Mention]) {
     let score = |group: &Group| -> (i64, usize) {
         let var = axes.vars[group.axes.end - 1];
         let mut score: i64 = mentions
             .iter()
             .filter(|m| (m.value.is_some() || m.store) && !m.rare)
             .map(|m| match (factor(m, var), m.store) {
-                (1, false) => 3,
-                (1, true) => 5,
-                (0, false) => 2,
-                (0, true) => 0,
-                (_, false) => -2,
-                (_, true) => -4,
+                (1, false) => weight::LOAD_IN_ORDER,
+                (1, true) => weight::STORE_IN_ORDER,
+                (0, false) => weight::LOAD_ONCE,
+                (0, true) => weight::STORE_ONCE,
+                (_, false) => weight::LOAD_APART,
+                (_, true) => weight::STORE_APART,
             })
             .sum();
-        if group.size < 8 {
-            score -= 1000 / group.size as i64;
+        if group.size < weight::FEW {
+            score -= weight::SHORT / group.size as i64;
         }
         (score - i64::from(group.reduced), group.size)
     };
-    let lane = (0..groups.len())
-        .filter(|&k| groups[k].role == Role::Outer)
-        .max_by_key(|&k| score(&groups[k]));
-    if let Some(lane) = lane {
-        groups[lane].role = Role::Lane;
+    let best = (groups.iter_mut().filter(|group| group.role == Role::Outer))
+        .max_by_key(|group| score(group));
+    if let Some(best) = best {
+        best.role = Role::Lane;
     }
-    for group in groups.iter_mut().filter(|group| group.role == Role::Outer) {
-        if group.size <= UNROLL && group.axes.len() == 1 && !has_control(nest) {
+}
+
+/// What memory is worth that lanes go through: they are compared with each other alone.
+mod weight {
+    /// A vector is loaded.
+    pub(super) const LOAD_IN_ORDER: i64 = 3;
+    /// A vector is stored. Worth more than a load: there are no scatters for narrow types, and on some machines for none.
+    pub(super) const STORE_IN_ORDER: i64 = 5;
+    /// One element is loaded for all lanes.
+    pub(super) const LOAD_ONCE: i64 = 2;
+    /// A reduction over the lanes stores one result.
+    pub(super) const STORE_ONCE: i64 = 0;
+    /// Lanes are gathered.
+    pub(super) const LOAD_APART: i64 = -2;
+    /// Lanes are scattered.
+    pub(super) const STORE_APART: i64 = -4;
+    /// With fewer lanes, most of a vector is empty: that outweighs all loads and stores.
+    pub(super) const FEW: usize = 8;
+    /// What is taken off for it, times the length.
+    pub(super) const SHORT: i64 = 1000;
+}
+
+/// Short axes are written out, since a loop would take more than its turns, and what does not change along them is computed once. The innermost come first;
+/// all of them together are no more than [`MOST_COPIES`] points, so that the code stays small. Other reduced axes are loops inside the lane
+/// program.
+fn unroll(groups: &mut [Group], control: bool) {
+    let mut copies = 1;
+    for group in groups
+        .iter_mut()
+        .rev()
+        .filter(|group| group.role == Role::Outer)
+    {
+        let short = group.size <= UNROLL && group.axes.len() == 1 && !control;
+        if short && copies * group.size <= MOST_COPIES {
+            copies *= group.size;
             group.role = Role::Unrolled;
         } else if group.reduced {
             group.role = Role::Fold;
         }
     }
-    let lanes = lane.map_or(1, |lane| groups[lane].size);
-    let lane_reduced = lane.is_some_and(|lane| groups[lane].reduced);
-    if lanes < FEW_LANES && !lane_reduced {
-        let rows = (0..groups.len())
-            .filter(|&k| groups[k].role == Role::Outer)
-            .max_by_key(|&k| groups[k].size);
-        if let Some(rows) = rows {
-            groups[rows].role = Role::Rows;
-        }
+}
+
+/// With few lanes the longest outer loop runs inside the lane program, since a call for so little work costs more than the work.
+fn choose_rows(groups: &mut [Group]) {
+    let lane = groups.iter().find(|group| group.role == Role::Lane);
+    let lanes = lane.map_or(1, |lane| lane.size);
+    if lanes >= FEW_LANES || lane.is_some_and(|lane| lane.reduced) {
+        return;
     }
-    // Reductions over the lanes are made in parts where the kept axes do not give threads enough to do.
-    let outer: usize = groups
-        .iter()
-        .filter(|group| group.role == Role::Outer)
-        .map(|group| group.size)
-        .product();
-    let few = outer < FEW_LOOPS;
-    let fold = groups.iter().position(|group| group.role == Role::Fold);
-    let (mut parts, mut unrolled) = (None, false);
-    if may_chunk && let Some(fold) = fold {
-        let size = groups[fold].size;
-        let short = !lane_reduced && outer * lanes < FEW_RESULTS && !has_rows(&groups);
-        if short && size * outer * lanes >= 4 * PART {
-            let turns = (PART / (outer * lanes)).max(size.div_ceil(MOST_CHUNKS));
-            groups[fold].role = Role::Chunks(turns);
-            parts = Some(Parts::Chunks);
-        } else if (!lane_reduced || few)
-            && let Some(turns) = chunk(&groups[fold], lanes, axes, mentions)
-        {
-            let folds = groups
-                .iter()
-                .filter(|group| group.role == Role::Fold)
-                .count();
-            unrolled = !lane_reduced && folds == 1 && groups[fold].axes.len() == 1;
-            groups[fold].role = Role::Chunks(if unrolled { UNROLLED_ROWS } else { turns });
-            parts = lane_reduced.then_some(Parts::Chunks);
-        }
-    }
-    if may_chunk && lane_reduced && few && parts.is_none() && lanes >= 2 * PART {
-        parts = Some(Parts::Lanes(PART.max(lanes.div_ceil(MOST_PARTS))));
-    }
-    LoopPlan {
-        lengths,
-        groups,
-        parts,
-        unrolled,
+    let rows = (groups.iter_mut().filter(|group| group.role == Role::Outer))
+        .max_by_key(|group| group.size);
+    if let Some(rows) = rows {
+        rows.role = Role::Rows;
     }
 }
 
-fn has_rows(groups: &[Group]) -> bool {
-    groups.iter().any(|group| group.role == Role::Rows)
+/// Long reductions are made in chunks of rows: in partial results, where there are too few results for the threads; else one chunk after
+/// the other, where rows are so long and far apart that memory is better read in order.
+fn choose_chunks(plan: &mut LoopPlan, axes: &Axes, mentions: &[Mention]) {
+    let (lanes, lane_reduced) = plan.lanes();
+    let outer = plan.outer();
+    let groups = &mut plan.groups;
+    let has_rows = groups.iter().any(|group| group.role == Role::Rows);
+    let folds = groups
+        .iter()
+        .filter(|group| group.role == Role::Fold)
+        .count();
+    let Some(fold) = groups.iter_mut().find(|group| group.role == Role::Fold) else {
+        return;
+    };
+    let size = fold.size;
+    let few_results = !lane_reduced && outer * lanes < FEW_RESULTS && !has_rows;
+    if few_results && size * outer * lanes >= 4 * PARTIAL {
+        let turns = (PARTIAL / (outer * lanes)).max(size.div_ceil(MOST_CHUNKS));
+        fold.role = Role::Chunks(turns);
+        plan.partials = Some(Partials::Chunks);
+    } else if (!lane_reduced || outer < FEW_LOOPS)
+        && let Some(turns) = chunk(fold, lanes, axes, mentions)
+    {
+        plan.unrolled = !lane_reduced && folds == 1 && fold.axes.len() == 1;
+        fold.role = Role::Chunks(if plan.unrolled { UNROLLED_ROWS } else { turns });
+        plan.partials = lane_reduced.then_some(Partials::Chunks);
+    }
+}
+
+/// A reduction over many lanes with few loops around it is made in partial results, so that threads have enough to do.
+fn divide_lanes(plan: &mut LoopPlan) {
+    let (lanes, lane_reduced) = plan.lanes();
+    if lane_reduced && plan.outer() < FEW_LOOPS && plan.partials.is_none() && lanes >= 2 * PARTIAL {
+        plan.partials = Some(Partials::Lanes(PARTIAL.max(lanes.div_ceil(MOST_PARTIALS))));
+    }
 }
 
 /// How many turns of a reduction are made at a time, if not all: rows are long and far apart when a chunk of them is a good part of a cache.

@@ -129,7 +129,7 @@ struct Build {
     /// Sizes of the named axes in scope.
     axes: HashMap<Name, usize>,
     depth: usize,
-    /// The named part of the program around the body of the `jit` that is read.
+    /// The named scope around the body of the `jit` that is read.
     around: Option<jaxide_core::Scope>,
     /// Whether nodes get the names of their equations.
     named: bool,
@@ -216,15 +216,15 @@ impl Build {
                 results,
             };
             let own = eqn.source.scope();
-            let part = self.around.map_or(own, |around| Some(around.join(own)));
-            self.scope.part = part;
+            let named = self.around.map_or(own, |around| Some(around.join(own)));
+            self.scope.named = named;
             let outer = self.scope.origin.clone();
             if self.named {
                 self.scope.origin = Some(origin(outer.as_deref(), k, eqn));
             }
             let around = self.around;
             if matches!(eqn.prim, jaxide_core::Prim::Jit(_)) {
-                self.around = part;
+                self.around = named;
             }
             let results = self.apply(&application).map_err(place)?;
             self.scope.graph.reach.check().map_err(place)?;

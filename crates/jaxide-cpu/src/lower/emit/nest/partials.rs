@@ -1,14 +1,14 @@
-//! Reductions made in parts: the lane program that combines the parts.
+//! Reductions made in partial results: the lane program that combines these.
 
 use super::fold::FoldRoot;
 use super::{Kernel, NestMemory, Schedule};
 use crate::lanes::Index;
 use crate::lower::emit::{Binding, Emitted, Emitter, Ix, Ixs, Refusal};
 
-/// Combines the parts of all reductions of a nest. The lanes are the parts, or the results where those were the lanes of the parts.
+/// Combines the partial results of all reductions of a nest. The lanes are the partial results, or the results where those were their lanes.
 pub(super) fn combination(
     memory: &NestMemory<'_>,
-    parts: usize,
+    count: usize,
     results_are_lanes: bool,
     name: &str,
 ) -> Emitted<Kernel> {
@@ -40,14 +40,14 @@ pub(super) fn combination(
             *last = result.clone();
         }
         if results_are_lanes {
-            let values = fold.combine_parts(&mut emitter, parts, (results, &result))?;
+            let values = fold.combine_partials(&mut emitter, count, (results, &result))?;
             fold.store(&mut emitter, &kept, &values);
             continue;
         }
-        let at = (parts, Index::Lane);
-        let from = fold.part_addresses(&mut emitter, at, (results, &result), false);
+        let at = (count, Index::Lane);
+        let from = fold.partial_addresses(&mut emitter, at, (results, &result), false);
         let values: Vec<_> = fold
-            .parts(&emitter)
+            .components(&emitter)
             .into_iter()
             .zip(from)
             .map(|(mem, addr)| emitter.b.load(mem, addr))
@@ -59,8 +59,8 @@ pub(super) fn combination(
         outer,
         rows: None,
         chunk: None,
-        parts: None,
-        lanes: if results_are_lanes { results } else { parts },
+        partials: None,
+        lanes: if results_are_lanes { results } else { count },
     };
     let operands = emitter.operands;
     let body = emitter.b.finish().map_err(|_| Refusal::TooLarge)?;
