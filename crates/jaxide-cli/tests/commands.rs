@@ -330,7 +330,7 @@ fn plans_and_stages_of_a_program_are_printed() {
         .filter_map(|line| line.split(' ').next())
         .collect();
     let stages = [
-        "check", "graph", "plan", "loops", "lanes", "kernels", "program", "total",
+        "check", "simplify", "graph", "plan", "loops", "lanes", "kernels", "program", "total",
     ];
     assert_eq!(names, stages);
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 /// | stage | what it makes |
 /// |---|---|
 /// | `check` | – : it looks whether the jaxpr is legal |
+/// | `simplify` | the jaxpr after algebraic laws |
 /// | `graph` | values and nodes of the jaxpr, with calls inlined |
 /// | `plan` | which values get memory, and what is computed by the same loops |
 /// | `loops` | the loop IR: places, statements, memory |
@@ -19,20 +20,21 @@ use std::time::{Duration, Instant};
 /// use jaxide_cpu::{CompileOptions, compile};
 /// let program = compile(&parse("{ lambda ; a:f32[9]. let b:f32[9] = sin a in (b,) }")?, &CompileOptions::default())?;
 /// let names: Vec<_> = program.stats().stages.iter().map(|(name, _)| name).collect();
-/// assert_eq!(names, ["check", "graph", "plan", "loops", "lanes", "kernels", "program"]);
+/// assert_eq!(names, ["check", "simplify", "graph", "plan", "loops", "lanes", "kernels", "program"]);
 /// # Ok::<(), jaxide_core::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StageTimes([Duration; NAMES.len()]);
 
-const NAMES: [&str; 7] = [
-    "check", "graph", "plan", "loops", "lanes", "kernels", "program",
+const NAMES: [&str; 8] = [
+    "check", "simplify", "graph", "plan", "loops", "lanes", "kernels", "program",
 ];
 
 /// A stage, by its place among [`NAMES`].
 #[derive(Clone, Copy)]
 pub(crate) enum Stage {
     Check,
+    Simplify,
     Graph,
     Plan,
     Loops,

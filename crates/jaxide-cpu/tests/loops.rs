@@ -33,12 +33,13 @@ fn programs_become_loops() {
     assert!(count > 5, "programs are missing");
 }
 
-/// The graph and the plan of some of them, and the equations that steps of the loop IR compute.
+/// The simplified jaxpr, the graph and the plan of some of them, and the equations that steps of the loop IR compute.
 #[test]
 fn stages_are_printed() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let settings = snapshots("stages");
     for name in [
+        "arranged",
         "embedding",
         "layer",
         "softmax",
@@ -56,7 +57,8 @@ fn stages_are_printed() {
         let bodies = |text: &str| text.matches("\nbody ").count();
         assert_eq!(bodies(programs), bodies(&lanes), "{name}");
         let shown = format!(
-            "{text}\ngraph {}\nplan\n{}\nloops\n{steps}",
+            "{text}\nsimplified\n{}\ngraph {}\nplan\n{}\nloops\n{steps}",
+            stage(Lowered::Simplified),
             stage(Lowered::Graph),
             stage(Lowered::Plan),
         );

@@ -16,16 +16,46 @@
 //!
 //! What is left behind unused is for [`dce`](super::dce()).
 
-use super::nested::everywhere;
 use crate::dtype::DType;
 use crate::jaxpr::{Atom, Atoms, Aval, ClosedJaxpr, Dims, Eqn, Jaxpr, Literal, Scalar, VarMap};
 use crate::prims::{BroadcastInDim, Mul, Prim, SelectN, Slice, Transpose};
+use std::collections::HashMap;
+use std::sync::Arc;
 
-/// Applies the laws in order of equations, in sub-jaxprs too.
+/// Applies the laws in order of equations, innermost sub-jaxprs first. A jaxpr to which none applies stays the same object, and
+/// one that is used twice stays one.
 pub fn rewrite(jaxpr: &ClosedJaxpr) -> ClosedJaxpr {
-    everywhere(jaxpr, &|jaxpr| {
-        ClosedJaxpr::new(rewritten(&jaxpr.jaxpr), jaxpr.consts)
-    })
+    if jaxpr.jaxpr.has_captures() {
+        return jaxpr.clone();
+    }
+    nested(jaxpr, &mut HashMap::new())
+}
+
+/// What became of sub-jaxprs; the old object is kept so that its address stays its own.
+type Done = HashMap<*const Jaxpr, (Arc<Jaxpr>, ClosedJaxpr)>;
+
+fn nested(closed: &ClosedJaxpr, done: &mut Done) -> ClosedJaxpr {
+    let key = Arc::as_ptr(&closed.jaxpr);
+    if let Some((_, new)) = done.get(&key) {
+        return new.clone();
+    }
+    let mut changed = false;
+    for eqn in &closed.jaxpr.eqns {
+        eqn.prim.visit(&mut |sub| {
+            changed |= !Arc::ptr_eq(&nested(sub, done).jaxpr, &sub.jaxpr);
+        });
+    }
+    let mut new = closed.clone();
+    if changed {
+        for eqn in &mut Arc::make_mut(&mut new.jaxpr).eqns {
+            eqn.prim.visit_mut(&mut |sub| *sub = nested(sub, done));
+        }
+    }
+    if let Some(rewritten) = rewritten(&new.jaxpr) {
+        new = ClosedJaxpr::new(rewritten, new.consts);
+    }
+    done.insert(key, (closed.jaxpr.clone(), new.clone()));
+    new
 }
 
 /// What an equation with one result amounts to.
@@ -46,68 +76,80 @@ const LAWS: [Law; 5] = [arithmetic, logic, conversions, shapes, boxes];
 /// Laws tried on one equation at most; chains are shortened link by link.
 const MOST_STEPS: usize = 16;
 
-fn rewritten(jaxpr: &Jaxpr) -> Jaxpr {
+/// The jaxpr after the laws, `None` if none applies.
+fn rewritten(jaxpr: &Jaxpr) -> Option<Jaxpr> {
     let mut scope = Scope {
         jaxpr,
-        eqns: Vec::with_capacity(jaxpr.eqns.len()),
+        changed: HashMap::new(),
         definitions: VarMap::new(),
+        replaced: VarMap::new(),
     };
-    let mut replaced: VarMap<Atom> = VarMap::new();
-    let read = |replaced: &VarMap<Atom>, atom: Atom| match atom {
-        Atom::Var(var) => replaced.get(var).copied().unwrap_or(atom),
-        Atom::Lit(_) => atom,
-    };
-    for eqn in &jaxpr.eqns {
-        let mut eqn = eqn.clone();
-        eqn.inputs = eqn
-            .inputs
-            .iter()
-            .map(|&atom| read(&replaced, atom))
-            .collect();
-        let mut same = None;
-        for _ in 0..MOST_STEPS {
-            match scope.simpler(&eqn) {
-                None => break,
-                Some(Simpler::Atom(atom)) => {
-                    same = Some(atom);
-                    break;
-                }
-                Some(Simpler::Eqn(prim, inputs)) => {
-                    eqn.prim = prim;
-                    eqn.inputs = inputs;
-                }
-            }
-        }
-        match same {
-            Some(atom) => {
-                replaced.insert(eqn.outputs[0], atom);
-            }
-            None => scope.push(eqn),
+    for (index, eqn) in jaxpr.eqns.iter().enumerate() {
+        scope.add(index, eqn);
+    }
+    if scope.changed.is_empty() {
+        return None;
+    }
+    let mut eqns = Vec::with_capacity(jaxpr.eqns.len());
+    for (index, eqn) in jaxpr.eqns.iter().enumerate() {
+        match scope.changed.remove(&index) {
+            None => eqns.push(eqn.clone()),
+            Some(Some(new)) => eqns.push(new),
+            Some(None) => {}
         }
     }
     let mut new = jaxpr.clone();
-    new.eqns = scope.eqns;
-    new.outvars = jaxpr
-        .outvars
-        .iter()
-        .map(|&atom| read(&replaced, atom))
-        .collect();
-    new
+    new.eqns = eqns;
+    new.outvars = jaxpr.outvars.iter().map(|&atom| scope.read(atom)).collect();
+    Some(new)
 }
 
-/// What is written so far.
+/// What is read so far.
 struct Scope<'a> {
     jaxpr: &'a Jaxpr,
-    eqns: Vec<Eqn>,
+    /// What became of equations, by their places; `None` where nothing is left.
+    changed: HashMap<usize, Option<Eqn>>,
+    /// The equations that variables are results of.
     definitions: VarMap<usize>,
+    /// What stands in place of variables.
+    replaced: VarMap<Atom>,
 }
 
 impl Scope<'_> {
-    fn push(&mut self, eqn: Eqn) {
-        for &var in &eqn.outputs {
-            self.definitions.insert(var, self.eqns.len());
+    fn read(&self, atom: Atom) -> Atom {
+        let replaced = atom.var().and_then(|var| self.replaced.get(var));
+        replaced.copied().unwrap_or(atom)
+    }
+
+    /// Applies the laws to an equation until none applies.
+    fn add(&mut self, index: usize, eqn: &Eqn) {
+        let mut new = None;
+        if eqn.inputs.iter().any(|&atom| self.read(atom) != atom) {
+            let mut eqn = eqn.clone();
+            eqn.inputs = eqn.inputs.iter().map(|&atom| self.read(atom)).collect();
+            new = Some(eqn);
         }
-        self.eqns.push(eqn);
+        for _ in 0..MOST_STEPS {
+            match self.simpler(new.as_ref().unwrap_or(eqn)) {
+                None => break,
+                Some(Simpler::Atom(atom)) => {
+                    self.replaced.insert(eqn.outputs[0], atom);
+                    self.changed.insert(index, None);
+                    return;
+                }
+                Some(Simpler::Eqn(prim, inputs)) => {
+                    let new = new.get_or_insert_with(|| eqn.clone());
+                    new.prim = prim;
+                    new.inputs = inputs;
+                }
+            }
+        }
+        if let Some(new) = new {
+            self.changed.insert(index, Some(new));
+        }
+        for &var in &eqn.outputs {
+            self.definitions.insert(var, index);
+        }
     }
 
     /// The first law that applies and keeps the type.
@@ -134,9 +176,11 @@ impl Scope<'_> {
 
     /// The equation that an operand is the result of.
     fn definition(&self, atom: Atom) -> Option<&Eqn> {
-        self.definitions
-            .get(atom.var()?)
-            .map(|&index| &self.eqns[index])
+        let index = *self.definitions.get(atom.var()?)?;
+        match self.changed.get(&index) {
+            None => Some(&self.jaxpr.eqns[index]),
+            Some(new) => new.as_ref(),
+        }
     }
 
     /// The literal that an operand repeats.

@@ -1,9 +1,9 @@
 //! jaxpr → loop IR.
 //!
 //! ```text
-//!  jaxpr ──graph──▶ values and nodes ──fuse──▶ plan ──assemble──▶ loop IR (program)
-//!                                        │                            ▲
-//!                                        └──────emit──▶ lane programs ┘
+//!  jaxpr ──simplify──▶ jaxpr ──graph──▶ values and nodes ──fuse──▶ plan ──assemble──▶ loop IR (program)
+//!                                                           │                            ▲
+//!                                                           └──────emit──▶ lane programs ┘
 //! ```
 //!
 //! * [`graph`]: calls inlined, primitives as few operations, loops as regions that add to sums in place;
@@ -30,6 +30,7 @@ pub(crate) use text::text;
 use crate::stages::{Stage, StageTimes};
 use fuse::LaneForms;
 use graph::{Graph, Lanes};
+use jaxide_core::simplify::simplify;
 use jaxide_core::{ClosedJaxpr, Error, Result};
 
 /// Lowers a closed jaxpr to the loop IR, which may overwrite the arguments at the positions `donated`. If it is to be `checked`, it is
@@ -56,6 +57,8 @@ pub(crate) fn lower(
 
 /// The graph of a jaxpr, and its plan. Lanes of a loop stop one by one where all such loops can be parts of nests.
 fn plan(closed: &ClosedJaxpr, named: bool, times: &mut StageTimes) -> Result<(Graph, fuse::Plan)> {
+    let simple = times.measure(Stage::Simplify, || simplify(closed))?;
+    let closed = &simple;
     let (mut graph, mut lane_forms) = graph_with(closed, Lanes::Apart, named, times)?;
     if !lane_forms.stop_apart(&graph) {
         (graph, lane_forms) = graph_with(closed, Lanes::Together, named, times)?;

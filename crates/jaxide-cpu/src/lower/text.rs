@@ -1,16 +1,19 @@
 //! The stages of lowering as text.
 
 use super::assemble;
-use super::fuse::{Item, Nest, Root, Steps};
+use super::fuse::{Item, Nest, Plan, Root, Steps};
 use super::graph::{Graph, Op, ValueId};
 use super::program::Program;
 use crate::stages::StageTimes;
+use jaxide_core::simplify::simplify;
 use jaxide_core::{ClosedJaxpr, Error, Result};
 use std::fmt::Write;
 
 /// A stage of lowering that can be printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lowered {
+    /// The jaxpr after algebraic laws, as it is lowered.
+    Simplified,
     /// Values and nodes: few operations, loops as regions.
     Graph,
     /// Which values have memory, and which steps make them: nests of loops with what they make, calls, loops and branches.
@@ -24,17 +27,22 @@ pub enum Lowered {
 /// The text of a stage, with the equations that its parts compute.
 pub(crate) fn text(closed: &ClosedJaxpr, stage: Lowered) -> Result<String> {
     let times = &mut StageTimes::default();
-    let (graph, plan) = super::plan(closed, true, times)?;
-    let mut program = || {
+    let mut plan = || super::plan(closed, true, times);
+    let program = |(graph, plan): (Graph, Plan)| {
+        let times = &mut StageTimes::default();
         let mut program = assemble::assemble(&graph, &plan, &[], times)?;
         program.plan_memory(false);
         Ok::<_, Error>(program)
     };
     Ok(match stage {
-        Lowered::Graph => graph.to_string(),
-        Lowered::Plan => steps(&graph, &plan.steps),
-        Lowered::Loops => program()?.to_string(),
-        Lowered::Lanes => lane_programs(&program()?),
+        Lowered::Simplified => format!("{}\n", simplify(closed)?),
+        Lowered::Graph => plan()?.0.to_string(),
+        Lowered::Plan => {
+            let (graph, plan) = plan()?;
+            steps(&graph, &plan.steps)
+        }
+        Lowered::Loops => program(plan()?)?.to_string(),
+        Lowered::Lanes => lane_programs(&program(plan()?)?),
     })
 }
 
