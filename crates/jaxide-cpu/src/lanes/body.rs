@@ -235,7 +235,7 @@ pub enum Inst {
     /// The table's entry at an unsigned index.
     Lookup(Table, Value),
     /// An element of memory.
-    Load(MemTy, Addr),
+    Load(MemTy, Box<Addr>),
     /// The value that a loop or the accumulation over lanes carries, at the start of a turn.
     Carried,
     /// A result of a [`For`], [`While`] or [`If`].
@@ -336,18 +336,18 @@ pub enum Stmt {
         /// Its type in memory.
         ty: MemTy,
         /// Where.
-        addr: Addr,
+        addr: Box<Addr>,
         /// What.
         value: Value,
         /// Past the caches, where alignment allows it.
         nontemporal: bool,
     },
     /// A counted loop.
-    For(For),
+    For(Box<For>),
     /// A conditional loop.
-    While(While),
+    While(Box<While>),
     /// A branch.
-    If(If),
+    If(Box<If>),
 }
 
 /// Statements in order.

@@ -286,9 +286,9 @@ impl Builder {
     /// An element of memory, widened to [`MemTy::lane`].
     pub fn load(&mut self, ty: MemTy, addr: Addr) -> Value {
         match self.body.pointers[addr.pointer.index()] {
-            Access::ReadOnly => self.insert(Inst::Load(ty, addr), ty.lane()),
+            Access::ReadOnly => self.insert(Inst::Load(ty, addr.into()), ty.lane()),
             Access::ReadWrite => {
-                let v = self.define(Inst::Load(ty, addr), ty.lane(), self.current);
+                let v = self.define(Inst::Load(ty, addr.into()), ty.lane(), self.current);
                 self.body.blocks[self.current.index()]
                     .stmts
                     .push(Stmt::Let(v));
@@ -310,7 +310,7 @@ impl Builder {
     fn store_with(&mut self, ty: MemTy, addr: Addr, value: Value, nontemporal: bool) {
         let stmt = Stmt::Store {
             ty,
-            addr,
+            addr: addr.into(),
             value,
             nontemporal,
         };
@@ -332,12 +332,12 @@ impl Builder {
         let params = self.carried(init, body);
         let next = self.within(body, |b| turn(b, Index::Loop(id), &params));
         let (carries, results) = self.carries(init, &params, &next);
-        self.settle(Stmt::For(For {
+        self.settle(Stmt::For(Box::new(For {
             id,
             trip,
             carries,
             body,
-        }));
+        })));
         results
     }
 
@@ -390,12 +390,12 @@ impl Builder {
         let body = std::mem::replace(&mut self.current, outside);
         let (carries, results) = self.carries(&init, &params, next);
         let cond = cond.expect("a loop has a condition before it has a turn");
-        self.settle(Stmt::While(While {
+        self.settle(Stmt::While(Box::new(While {
             carries,
             head,
             cond,
             body,
-        }));
+        })));
         results
     }
 
@@ -454,12 +454,12 @@ impl Builder {
             });
         }
         let results = arms.iter().map(|a| a.result).collect();
-        self.settle(Stmt::If(If {
+        self.settle(Stmt::If(Box::new(If {
             cond,
             then: then_block,
             otherwise: else_block,
             arms,
-        }));
+        })));
         results
     }
 

@@ -330,10 +330,7 @@ impl Walk<'_> {
                     }
                 }
                 Stmt::Store { ty, addr, .. } => self.access(*ty, addr, true),
-                Stmt::For(For {
-                    trip: Trip::Const(0),
-                    ..
-                }) => {}
+                Stmt::For(f) if f.trip == Trip::Const(0) => {}
                 Stmt::For(f) => self.block(f.body),
                 Stmt::While(w) => {
                     self.block(w.head);

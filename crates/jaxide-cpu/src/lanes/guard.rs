@@ -102,7 +102,7 @@ impl Guard {
             let table = Addr::uniform(self.table());
             let at = table.plus(BOUNDS as i64 * i64::from(pointer));
             let [before, length] = [0, 8].map(|word| {
-                let load = Inst::Load(MemTy::I64, at.clone().plus(word));
+                let load = Inst::Load(MemTy::I64, at.clone().plus(word).into());
                 self.define(&mut made, load, Ty::I64)
             });
             self.bounds.push(Bounds { before, length });
@@ -142,8 +142,8 @@ impl Guard {
         let (offset, inside) = self.inside(made, ty, addr);
         let (shadow_ty, tag) = self.tag(made, ty, addr.pointer);
         let mut then = self.arm(made.id);
-        let element = self.define(&mut then, Inst::Load(ty, addr.clone()), ty.lane());
-        let shadow = Inst::Load(shadow_ty, self.shadow(addr));
+        let element = self.define(&mut then, Inst::Load(ty, addr.clone().into()), ty.lane());
+        let shadow = Inst::Load(shadow_ty, self.shadow(addr).into());
         let shadow = self.define(&mut then, shadow, shadow_ty.lane());
         let (then, otherwise) = (self.finish(then), self.arm(made.id));
         let otherwise = self.finish(otherwise);
@@ -155,12 +155,12 @@ impl Guard {
             otherwise,
             result,
         };
-        made.stmts.push(Stmt::If(If {
+        made.stmts.push(Stmt::If(Box::new(If {
             cond: inside,
             then,
             otherwise,
             arms: vec![arm(element, zero, v), arm(shadow, tag, found)],
-        }));
+        })));
         let outside = self.un(made, UnOp::Not, inside);
         let unwritten = self.bin(made, BinOp::Ne, found, tag);
         let wrong = self.bin(made, BinOp::Or, outside, unwritten);
@@ -170,12 +170,12 @@ impl Guard {
         let then = self.report_arm(made.id, code, offset);
         let otherwise = self.arm(made.id);
         let otherwise = self.finish(otherwise);
-        made.stmts.push(Stmt::If(If {
+        made.stmts.push(Stmt::If(Box::new(If {
             cond: wrong,
             then,
             otherwise,
             arms: Vec::new(),
-        }));
+        })));
     }
 
     /// Stores a value and marks it as written, or does only the latter.
@@ -192,12 +192,12 @@ impl Guard {
         let then = self.finish(then);
         let code = self.code(made, code + OUTSIDE);
         let otherwise = self.report_arm(made.id, code, offset);
-        made.stmts.push(Stmt::If(If {
+        made.stmts.push(Stmt::If(Box::new(If {
             cond: inside,
             then,
             otherwise,
             arms: Vec::new(),
-        }));
+        })));
     }
 
     /// Where reductions store is looked at, and marked as written, in the lanes: nothing can be left out there any more.
@@ -257,7 +257,7 @@ impl Guard {
             _ => MemTy::I64,
         };
         let at = Addr::uniform(self.table()).plus(BOUNDS as i64 * i64::from(pointer.0) + 16);
-        (ty, self.define(made, Inst::Load(ty, at), ty.lane()))
+        (ty, self.define(made, Inst::Load(ty, at.into()), ty.lane()))
     }
 
     fn report_arm(&mut self, parent: BlockId, code: Value, offset: Value) -> BlockId {
@@ -339,7 +339,7 @@ impl Guard {
 fn plain_store(ty: MemTy, addr: Addr, value: Value) -> Stmt {
     Stmt::Store {
         ty,
-        addr,
+        addr: addr.into(),
         value,
         nontemporal: false,
     }

@@ -216,7 +216,7 @@ fn map_inst(inst: &Inst, map: &impl Fn(Value) -> Value) -> Inst {
         Inst::Bin(op, a, b) => Inst::Bin(*op, map(*a), map(*b)),
         Inst::Ter(op, a, b, c) => Inst::Ter(*op, map(*a), map(*b), map(*c)),
         Inst::Lookup(table, a) => Inst::Lookup(*table, map(*a)),
-        Inst::Load(ty, addr) => Inst::Load(*ty, map_addr(addr, map)),
+        Inst::Load(ty, addr) => Inst::Load(*ty, map_addr(addr, map).into()),
         Inst::Const(_) | Inst::Param(_) | Inst::Index(_) | Inst::Carried | Inst::Result => {
             inst.clone()
         }
@@ -255,19 +255,19 @@ fn map_stmt(stmt: &Stmt, live: &Liveness, map: &impl Fn(Value) -> Value) -> Stmt
             nontemporal,
         } => Stmt::Store {
             ty: *ty,
-            addr: map_addr(addr, map),
+            addr: map_addr(addr, map).into(),
             value: map(*value),
             nontemporal: *nontemporal,
         },
-        Stmt::For(f) => Stmt::For(For {
+        Stmt::For(f) => Stmt::For(Box::new(For {
             carries: map_carries(&f.carries, live, map),
-            ..f.clone()
-        }),
-        Stmt::While(w) => Stmt::While(While {
+            ..f.as_ref().clone()
+        })),
+        Stmt::While(w) => Stmt::While(Box::new(While {
             carries: map_carries(&w.carries, live, map),
             cond: map(w.cond),
-            ..w.clone()
-        }),
+            ..w.as_ref().clone()
+        })),
         Stmt::If(i) => {
             let arm = |a: &Arm| Arm {
                 then: map(a.then),
@@ -280,11 +280,11 @@ fn map_stmt(stmt: &Stmt, live: &Liveness, map: &impl Fn(Value) -> Value) -> Stmt
                 .filter(|a| live.has(a.result))
                 .map(arm)
                 .collect();
-            Stmt::If(If {
+            Stmt::If(Box::new(If {
                 cond: map(i.cond),
                 arms,
-                ..i.clone()
-            })
+                ..i.as_ref().clone()
+            }))
         }
     }
 }

@@ -99,7 +99,7 @@ impl<T: Target> Lower<'_, T> {
             });
             let depends = addr.terms.iter().any(|term| term.0 == LaneIndex::Loop(id));
             if depends && loops.all(|other| other == id || self.open.contains(&other)) {
-                found.push(addr.clone());
+                found.push(addr.as_ref().clone());
             }
         }
     }

@@ -140,7 +140,7 @@ impl Graph {
                 adds.then(|| Window {
                     spec: ScatterSpec {
                         combine: Combine::Add,
-                        ..spec.clone()
+                        ..spec.as_ref().clone()
                     },
                     indices: Indices::Array(second),
                     updates,
@@ -177,7 +177,7 @@ impl Graph {
             }
         };
         let node = &mut self.nodes[id.index()];
-        node.op = Op::Scatter(window.spec);
+        node.op = Op::Scatter(Box::new(window.spec));
         node.args = smallvec![sum, indices, window.updates];
         body.nodes.splice(position..position, new);
     }

@@ -126,9 +126,9 @@ pub(crate) enum Op {
     /// The first operand with the second written at a start given by scalars, moved inside.
     DynamicUpdate,
     /// Windows read at indices.
-    Gather(GatherSpec),
+    Gather(Box<GatherSpec>),
     /// Windows combined into the operand at indices: operand, indices, updates.
-    Scatter(ScatterSpec),
+    Scatter(Box<ScatterSpec>),
     /// Axes combined away.
     Reduce { combine: Combine, axes: Dims },
     /// The index of the largest or smallest along an axis.
@@ -138,18 +138,24 @@ pub(crate) enum Op {
     /// Windows combined.
     ReduceWindow {
         combine: Combine,
-        window: WindowSpec,
+        window: Box<WindowSpec>,
     },
     /// Windows combined by a function: operands, then initial values.
-    ReduceWindowWith { window: WindowSpec, body: Region },
+    ReduceWindowWith {
+        window: Box<WindowSpec>,
+        body: Region,
+    },
     /// Each source element goes to the element of its window that `select` (true keeps the first of two) picks and is combined there: operand, source, initial value.
     SelectAndScatter {
-        window: WindowSpec,
+        window: Box<WindowSpec>,
         select: Region,
         combine: Region,
     },
     /// Reads the first operand where the second is largest (or smallest) in its window.
-    SelectAndGather { largest: bool, window: WindowSpec },
+    SelectAndGather {
+        largest: bool,
+        window: Box<WindowSpec>,
+    },
     /// Repeats a body: initial carries, then stacked inputs; the region takes carries and slices and gives carries and slices.
     Scan {
         body: Region,

@@ -7,12 +7,12 @@ macro_rules! routines {
         /// A primitive that is one call of the runtime, with its parameters.
         #[derive(Clone, Debug, PartialEq)]
         pub(crate) enum Routine {
-            $($variant(prims::$variant),)*
+            $($variant(Box<prims::$variant>),)*
         }
 
         $(impl From<prims::$variant> for Routine {
             fn from(params: prims::$variant) -> Routine {
-                Routine::$variant(params)
+                Routine::$variant(Box::new(params))
             }
         })*
 

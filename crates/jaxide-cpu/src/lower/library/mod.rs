@@ -124,9 +124,9 @@ fn routine(routine: &Routine, operands: &Operands) -> Result<Box<KernelCall>> {
         Routine::BitcastConvertType(_) => bits::bitcast(operands),
         Routine::DebugPrint(params) => Ok(print::debug_print(operands, params)),
         // With functions of elements that are routines themselves.
-        Routine::Reduce(params) => interpreted(operands, params.clone()),
-        Routine::ReduceWindow(params) => interpreted(operands, params.clone()),
-        Routine::SelectAndScatter(params) => interpreted(operands, params.clone()),
-        Routine::Scatter(params) => interpreted(operands, params.clone()),
+        Routine::Reduce(params) => interpreted(operands, params.as_ref().clone()),
+        Routine::ReduceWindow(params) => interpreted(operands, params.as_ref().clone()),
+        Routine::SelectAndScatter(params) => interpreted(operands, params.as_ref().clone()),
+        Routine::Scatter(params) => interpreted(operands, params.as_ref().clone()),
     }
 }

@@ -84,7 +84,7 @@ impl Build {
             let mut numbers = numbers.clone();
             let lhs = self.untransposed(lhs, &mut numbers.lhs_contracting, &mut numbers.lhs_batch);
             let rhs = self.untransposed(rhs, &mut numbers.rhs_contracting, &mut numbers.rhs_batch);
-            let call = Routine::DotGeneral(DotGeneral {
+            let call = Routine::from(DotGeneral {
                 dimension_numbers: numbers,
                 out_sharding: None,
                 precision: None,

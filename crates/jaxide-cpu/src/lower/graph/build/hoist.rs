@@ -105,7 +105,7 @@ impl Build {
             shape.insert(free, length);
             (other, stacked)
         };
-        let call = Routine::DotGeneral(DotGeneral {
+        let call = Routine::from(DotGeneral {
             dimension_numbers: numbers.clone(),
             out_sharding: None,
             precision: None,

@@ -138,9 +138,12 @@ impl Build {
         if single {
             return self.single_gather(&spec, x, indices, app);
         }
-        Ok(self
-            .scope
-            .one(Op::Gather(spec), &[x, indices], dtype, app.shape()))
+        Ok(self.scope.one(
+            Op::Gather(Box::new(spec)),
+            &[x, indices],
+            dtype,
+            app.shape(),
+        ))
     }
 
     /// One window: a dynamic slice.
@@ -233,7 +236,7 @@ impl Build {
             return Ok(result);
         }
         Ok(self.scope.one(
-            Op::Scatter(spec),
+            Op::Scatter(Box::new(spec)),
             &[x, indices, updates],
             app.dtype(),
             app.shape(),
@@ -263,7 +266,7 @@ impl Build {
             mode: OobMode::InBounds,
             ..spec
         };
-        let op = Op::Scatter(spec);
+        let op = Op::Scatter(Box::new(spec));
         let row = self.scope.one(op, &[row, places, updates], dtype, &[count]);
         Ok(self.scope.reshape(row, &shape))
     }

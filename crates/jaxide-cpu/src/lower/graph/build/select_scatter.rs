@@ -31,7 +31,7 @@ impl Build {
             &params.padding,
         );
         let op = Op::SelectAndScatter {
-            window,
+            window: Box::new(window),
             select,
             combine,
         };
@@ -88,7 +88,7 @@ impl Build {
             &vec![(0, 0); padding.len()],
         );
         let op = Op::SelectAndScatter {
-            window,
+            window: Box::new(window),
             select,
             combine,
         };
@@ -117,7 +117,10 @@ impl Build {
             &params.padding,
         );
         let largest = params.select_prim == SelectPrim::Ge;
-        let op = Op::SelectAndGather { largest, window };
+        let op = Op::SelectAndGather {
+            largest,
+            window: Box::new(window),
+        };
         Ok(self.scope.one(op, &args, app.dtype(), app.shape()))
     }
 

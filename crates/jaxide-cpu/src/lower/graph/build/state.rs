@@ -225,9 +225,12 @@ impl Build {
         if result.contains(&0) {
             return self.zeros(&Aval::new(DType::I64, &result));
         }
-        Ok(self
-            .scope
-            .one(Op::Gather(spec), &[places, index], DType::I64, &result))
+        Ok(self.scope.one(
+            Op::Gather(Box::new(spec)),
+            &[places, index],
+            DType::I64,
+            &result,
+        ))
     }
 
     /// The elements of `x` at places.
@@ -249,7 +252,7 @@ impl Build {
         };
         Ok(self
             .scope
-            .one(Op::Gather(spec), &[row, index], dtype, &shape))
+            .one(Op::Gather(Box::new(spec)), &[row, index], dtype, &shape))
     }
 
     /// `x` with `updates` combined into the elements at places; those behind the last are left out.
@@ -276,9 +279,12 @@ impl Build {
             apply: None,
         };
         let row_shape = self.scope.shape(row);
-        let row = self
-            .scope
-            .one(Op::Scatter(spec), &[row, index, updates], dtype, &row_shape);
+        let row = self.scope.one(
+            Op::Scatter(Box::new(spec)),
+            &[row, index, updates],
+            dtype,
+            &row_shape,
+        );
         Ok(self.scope.reshape(row, &shape))
     }
 

@@ -62,7 +62,10 @@ impl Build {
         }
         let x = self.scope.convert(x, wide);
         let sum = self.scope.one(
-            Op::ReduceWindow { combine, window },
+            Op::ReduceWindow {
+                combine,
+                window: Box::new(window),
+            },
             &[x],
             wide,
             app.shape(),
@@ -91,9 +94,14 @@ impl Build {
             .iter()
             .map(|aval| (aval.dtype, &aval.shape[..]))
             .collect();
-        let results = self
-            .scope
-            .emit(Op::ReduceWindowWith { window, body }, &args, &results);
+        let results = self.scope.emit(
+            Op::ReduceWindowWith {
+                window: Box::new(window),
+                body,
+            },
+            &args,
+            &results,
+        );
         Ok(results.into_iter().map(Binding::Value).collect())
     }
 }
