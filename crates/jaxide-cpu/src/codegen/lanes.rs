@@ -278,7 +278,8 @@ impl Emitter {
     ) -> Result<Defined, CompileError> {
         let Emitter { context, frontend } = self;
         context.clear();
-        clif_lanes::define_function(context, frontend, module.isa(), body);
+        clif_lanes::define_tables(module, body)?;
+        clif_lanes::define_function(context, frontend, module, body);
         module.define_function(function, context)?;
         Ok(Defined::by_cranelift(context))
     }

@@ -8,11 +8,12 @@ use super::program::run_check;
 use crate::runtime::call_kernel;
 use crate::runtime::launch::{copy, launch, launch_tiles};
 use cranelift_codegen::CompiledCode;
-use cranelift_codegen::ir::{self, AbiParam, LibCall, types};
+use cranelift_codegen::ir::{self, AbiParam, InstBuilder, LibCall, types};
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
+use cranelift_frontend::FunctionBuilder;
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{FuncId, Linkage, Module, ModuleError, default_libcall_names};
+use cranelift_module::{DataId, FuncId, Linkage, Module, ModuleError, default_libcall_names};
 use rustc_hash::FxHashMap as HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -105,6 +106,20 @@ pub(super) fn signature(module: &dyn Module, arguments: usize, status: bool) -> 
         signature.returns.push(AbiParam::new(types::I32));
     }
     signature
+}
+
+/// The address of a constant, or of what has a name, where `fb` is.
+pub(super) fn address_of(
+    module: &dyn Module,
+    fb: &mut FunctionBuilder<'_>,
+    id: DataId,
+) -> ir::Value {
+    let symbol = module.declare_data_in_func(id, fb.func);
+    // Pages of a module may be far from each other.
+    if let ir::GlobalValueData::Symbol { colocated, .. } = &mut fb.func.global_values[symbol] {
+        *colocated = false;
+    }
+    fb.ins().symbol_value(types::I64, symbol)
 }
 
 /// Addresses of what a program refers to by name, beside the runtime's functions.

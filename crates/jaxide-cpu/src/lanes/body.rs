@@ -3,7 +3,7 @@
 use super::op::{BinOp, TerOp, UnOp};
 use super::types::{MemTy, Ty};
 use std::fmt;
-use std::hash::Hash;
+use std::hash::{Hash, Hasher};
 
 /// A value of a [`Body`], defined once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -175,20 +175,48 @@ impl Addr {
 }
 
 /// A table of constants that [`Inst::Lookup`] reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Table {
-    /// Entries for [`Ty::F32`] or [`Ty::I32`] values.
+#[derive(Clone, Copy, Debug)]
+pub struct Table(pub &'static TableData);
+
+/// The entries of a [`Table`].
+#[derive(Debug)]
+pub struct TableData {
+    /// Its name in machine code: no two tables have the same.
+    pub name: &'static str,
+    /// The numbers.
+    pub entries: Entries,
+}
+
+/// Numbers of a table.
+#[derive(Clone, Copy, Debug)]
+pub enum Entries {
+    /// For [`Ty::F32`] or [`Ty::I32`] values.
     Bits32(&'static [u32]),
-    /// Entries for [`Ty::F64`] or [`Ty::I64`] values.
+    /// For [`Ty::F64`] or [`Ty::I64`] values.
     Bits64(&'static [u64]),
+}
+
+/// Tables are told apart by their names.
+impl PartialEq for Table {
+    fn eq(&self, other: &Table) -> bool {
+        self.0.name == other.0.name
+    }
+}
+
+impl Eq for Table {}
+
+impl Hash for Table {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.name.hash(state);
+    }
 }
 
 impl Table {
     /// Number of entries.
     pub fn len(self) -> usize {
-        match self {
-            Table::Bits32(t) => t.len(),
-            Table::Bits64(t) => t.len(),
+        match self.0.entries {
+            Entries::Bits32(t) => t.len(),
+            Entries::Bits64(t) => t.len(),
         }
     }
 
@@ -199,9 +227,9 @@ impl Table {
 
     /// Width of an entry in bits.
     pub fn bits(self) -> u32 {
-        match self {
-            Table::Bits32(_) => 32,
-            Table::Bits64(_) => 64,
+        match self.0.entries {
+            Entries::Bits32(_) => 32,
+            Entries::Bits64(_) => 64,
         }
     }
 
@@ -210,9 +238,17 @@ impl Table {
         let at = usize::try_from(index)
             .unwrap_or(usize::MAX)
             .min(self.len() - 1);
-        match self {
-            Table::Bits32(t) => u64::from(t[at]),
-            Table::Bits64(t) => t[at],
+        match self.0.entries {
+            Entries::Bits32(t) => u64::from(t[at]),
+            Entries::Bits64(t) => t[at],
+        }
+    }
+
+    /// The entries one after the other, little endian.
+    pub fn bytes(self) -> Vec<u8> {
+        match self.0.entries {
+            Entries::Bits32(t) => t.iter().flat_map(|x| x.to_le_bytes()).collect(),
+            Entries::Bits64(t) => t.iter().flat_map(|x| x.to_le_bytes()).collect(),
         }
     }
 }

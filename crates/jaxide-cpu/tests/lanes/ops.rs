@@ -2,7 +2,9 @@
 
 use super::machine::{Args, Region, Rng, check, samples};
 use jaxide_cpu::codegen::lanes::{Isa, compile};
-use jaxide_cpu::lanes::{Access, Addr, BinOp, Builder, MemTy, Table, TerOp, Ty, UnOp, Value};
+use jaxide_cpu::lanes::{
+    Access, Addr, BinOp, Builder, Entries, MemTy, Table, TableData, TerOp, Ty, UnOp, Value,
+};
 
 pub(super) const TYPES: [Ty; 5] = [Ty::F32, Ty::F64, Ty::I32, Ty::I64, Ty::Mask];
 
@@ -228,20 +230,26 @@ fn masks_of_different_widths_meet() {
 
 #[test]
 fn lookup() {
-    static NARROW: [u32; 7] = [3, 1, 4, 1, 5, 9, 2];
-    static WIDE: [u64; 16] = [2, 7, 1, 8, 2, 8, 1, 8, 2, 8, 4, 5, 9, 0, 4, 5];
+    static NARROW: TableData = TableData {
+        name: "narrow",
+        entries: Entries::Bits32(&[3, 1, 4, 1, 5, 9, 2]),
+    };
+    static WIDE: TableData = TableData {
+        name: "wide",
+        entries: Entries::Bits64(&[2, 7, 1, 8, 2, 8, 1, 8, 2, 8, 4, 5, 9, 0, 4, 5]),
+    };
     check_op("narrow", &[Ty::I32], |b, a| {
         let seven = b.i32(7);
         let at = b.bin(BinOp::RemU, a[0], seven);
-        b.lookup(Table::Bits32(&NARROW), Ty::I32, at)
+        b.lookup(Table(&NARROW), Ty::I32, at)
     });
     check_op("wide", &[Ty::I64], |b, a| {
         let low = b.i64(15);
         let at = b.and(a[0], low);
-        b.lookup(Table::Bits64(&WIDE), Ty::F64, at)
+        b.lookup(Table(&WIDE), Ty::F64, at)
     });
     check_op("past_the_end", &[Ty::I32], |b, a| {
-        b.lookup(Table::Bits32(&NARROW), Ty::F32, a[0])
+        b.lookup(Table(&NARROW), Ty::F32, a[0])
     });
 }
 

@@ -1,8 +1,7 @@
 //! Lane bodies as CLIF: the portable emitter.
 //!
 //! [`emit_loop`] writes the whole loop over lanes into a function that is being built, four lanes at a time (`f32x4`, two `f64x2`) and
-//! the rest one by one; [`emit_inline`] splices a body with inputs and outputs into straight-line scalar code. Both are used by
-//! the generator of whole programs, and [`define_function`] wraps a body as a function with the signature of [`super::lanes::LaneFn`].
+//! the rest one by one; [`emit_lane`] splices a body for one lane into straight-line scalar code, which the generator of whole programs uses, and [`define_function`] wraps a body as a function with the signature of [`super::lanes::LaneFn`].
 
 mod control;
 mod float16;
@@ -11,14 +10,15 @@ mod ops;
 mod reduce;
 mod rep;
 
-use crate::lanes::{BlockId, Body, Index, Ty};
+use super::module::{address_of, signature};
+use crate::lanes::{BlockId, Body, Index, Inst, Table, Ty};
 use crate::narrow;
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{
-    self, AbiParam, BlockArg, InstBuilder, MemFlagsData, StackSlot, condcodes::IntCC, types,
+    self, BlockArg, InstBuilder, MemFlagsData, StackSlot, condcodes::IntCC, types,
 };
-use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use cranelift_module::{DataDescription, DataId, Linkage, Module, ModuleError, ModuleResult};
 use rep::{Rep, Width};
 
 /// The CLIF values that a body's loop works with.
@@ -47,12 +47,17 @@ pub fn scalar_type(ty: Ty) -> ir::Type {
     }
 }
 
-/// Emits the loop of `body` over lanes `start..end` at the builder's position, which moves to a new block behind it. All
+/// Emits the loop of `body`, whose tables the module has, over lanes `start..end` at the builder's position, which moves to a new block behind it. All
 /// blocks that this makes are sealed.
 ///
 /// # Panics
 /// If the body has inputs or outputs, or `args` has fewer entries than the body declares.
-pub fn emit_loop(fb: &mut FunctionBuilder<'_>, isa: &dyn TargetIsa, body: &Body, args: &LaneArgs) {
+pub fn emit_loop(
+    fb: &mut FunctionBuilder<'_>,
+    module: &mut dyn Module,
+    body: &Body,
+    args: &LaneArgs,
+) {
     assert!(
         body.params().is_empty() && body.outputs().is_empty(),
         "a body with inputs of its own is emitted inline"
@@ -63,24 +68,29 @@ pub fn emit_loop(fb: &mut FunctionBuilder<'_>, isa: &dyn TargetIsa, body: &Body,
     fb.seal_block(work);
     fb.switch_to_block(work);
     let slots = reduce::slots(fb, body);
-    let mut emitter = Emitter::new(fb, isa, body, args, &slots, Width::Four);
+    let mut emitter = Emitter::new(fb, module, body, args, &slots, Width::Four);
     emitter.block(BlockId::PROLOGUE);
     emitter.initialise_accumulators();
     let first = emitter.lane_loop(args.start);
-    let mut emitter = Emitter::new(fb, isa, body, args, &slots, Width::One);
+    let mut emitter = Emitter::new(fb, module, body, args, &slots, Width::One);
     emitter.block(BlockId::PROLOGUE);
     emitter.lane_loop(first);
-    reduce::combine_all(fb, isa, body, args, &slots);
+    reduce::combine_all(fb, module, body, args, &slots);
     fb.ins().jump(done, &[]);
     fb.seal_block(done);
     fb.switch_to_block(done);
 }
 
-/// Emits `body` for the single lane `args.start` at the builder's position, as scalar code.
+/// Emits `body`, whose tables the module has, for the single lane `args.start` at the builder's position, as scalar code.
 ///
 /// # Panics
 /// As [`emit_loop`].
-pub fn emit_lane(fb: &mut FunctionBuilder<'_>, isa: &dyn TargetIsa, body: &Body, args: &LaneArgs) {
+pub fn emit_lane(
+    fb: &mut FunctionBuilder<'_>,
+    module: &mut dyn Module,
+    body: &Body,
+    args: &LaneArgs,
+) {
     assert!(
         body.params().is_empty() && body.outputs().is_empty(),
         "a body with inputs of its own is emitted inline"
@@ -89,63 +99,43 @@ pub fn emit_lane(fb: &mut FunctionBuilder<'_>, isa: &dyn TargetIsa, body: &Body,
         body.reductions().is_empty(),
         "a reduction is over many lanes"
     );
-    let mut emitter = Emitter::new(fb, isa, body, args, &[], Width::One);
+    let mut emitter = Emitter::new(fb, module, body, args, &[], Width::One);
     emitter.block(BlockId::PROLOGUE);
     emitter.lane = Some(args.start);
     emitter.block(BlockId::LANES);
 }
 
-/// Emits a body with inputs and outputs once, on scalars; gives the outputs.
-///
-/// # Panics
-/// If the number of arguments is not that of [`Body::params`], or the body has pointers, outer indices or reductions.
-pub fn emit_inline(
-    fb: &mut FunctionBuilder<'_>,
-    isa: &dyn TargetIsa,
-    body: &Body,
-    args: &[ir::Value],
-) -> Vec<ir::Value> {
-    assert_eq!(
-        args.len(),
-        body.params().len(),
-        "as many arguments as the body has inputs"
-    );
-    assert!(
-        body.pointers().is_empty() && body.outer() == 0 && body.reductions().is_empty(),
-        "an inline body computes outputs from inputs only"
-    );
-    let zero = fb.ins().iconst(types::I64, 0);
-    let none = LaneArgs {
-        pointers: Vec::new(),
-        stop: zero,
-        outer: Vec::new(),
-        start: zero,
-        end: zero,
-    };
-    let mut emitter = Emitter::new(fb, isa, body, &none, &[], Width::One);
-    emitter.block(BlockId::PROLOGUE);
-    emitter.lane = Some(zero);
-    body.params()
-        .iter()
-        .zip(args)
-        .for_each(|(&p, &a)| emitter.set(p, Rep::One(a)));
-    emitter.block(BlockId::LANES);
-    body.outputs()
-        .iter()
-        .map(|&v| emitter.get(v).one())
-        .collect()
+/// Defines the tables that a body reads, as constants of the module; to be done before it is emitted.
+pub(super) fn define_tables(module: &mut dyn Module, body: &Body) -> ModuleResult<()> {
+    for value in body.values() {
+        let Inst::Lookup(table, _) = &value.inst else {
+            continue;
+        };
+        let id = declare_table(module, *table)?;
+        let mut data = DataDescription::new();
+        data.define(table.bytes().into_boxed_slice());
+        data.set_align(8);
+        match module.define_data(id, &data) {
+            Ok(()) | Err(ModuleError::DuplicateDefinition(_)) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
-/// Builds in `context` a function with the signature of [`super::lanes::LaneFn`] that runs `body`.
+fn declare_table(module: &mut dyn Module, table: Table) -> ModuleResult<DataId> {
+    let name = format!("table {}", table.0.name);
+    module.declare_data(&name, Linkage::Local, false, false)
+}
+
+/// Builds in `context` a function with the signature of [`super::lanes::LaneFn`] that runs `body`, whose tables the module has.
 pub fn define_function(
     context: &mut Context,
     frontend: &mut FunctionBuilderContext,
-    isa: &dyn TargetIsa,
+    module: &mut dyn Module,
     body: &Body,
 ) {
-    let mut signature = ir::Signature::new(isa.default_call_conv());
-    signature.params.extend([AbiParam::new(types::I64); 5]);
-    context.func.signature = signature;
+    context.func.signature = signature(module, 5, false);
     let mut fb = FunctionBuilder::new(&mut context.func, frontend);
     let entry = fb.create_block();
     fb.append_block_params_for_function_params(entry);
@@ -169,13 +159,14 @@ pub fn define_function(
         start,
         end,
     };
-    emit_loop(&mut fb, isa, body, &args);
+    emit_loop(&mut fb, module, body, &args);
     fb.ins().return_(&[]);
-    fb.finalize(isa.frontend_config());
+    fb.finalize(module.target_config());
 }
 
 /// Emits one body at one width.
 struct Emitter<'e, 'f> {
+    module: &'e mut dyn Module,
     fb: &'e mut FunctionBuilder<'f>,
     body: &'e Body,
     args: &'e LaneArgs,
@@ -194,12 +185,13 @@ struct Emitter<'e, 'f> {
 impl<'e, 'f> Emitter<'e, 'f> {
     fn new(
         fb: &'e mut FunctionBuilder<'f>,
-        isa: &dyn TargetIsa,
+        module: &'e mut dyn Module,
         body: &'e Body,
         args: &'e LaneArgs,
         slots: &'e [StackSlot],
         width: Width,
     ) -> Self {
+        let isa = module.isa();
         let fma = isa.name() != "x64"
             || isa
                 .isa_flags()
@@ -210,6 +202,7 @@ impl<'e, 'f> Emitter<'e, 'f> {
             vec![args.start; body.loop_count()],
         );
         Emitter {
+            module,
             fb,
             body,
             args,
@@ -261,6 +254,12 @@ impl<'e, 'f> Emitter<'e, 'f> {
         self.fb.seal_block(exit);
         self.fb.switch_to_block(exit);
         lane
+    }
+
+    /// The address of a table, which the module has.
+    fn table(&mut self, table: Table) -> ir::Value {
+        let id = declare_table(self.module, table).expect("it was declared before");
+        address_of(self.module, self.fb, id)
     }
 
     fn index(&self, index: Index) -> ir::Value {

@@ -435,13 +435,9 @@ impl Emitter<'_, '_> {
     }
 
     fn lookup(&mut self, table: Table, ty: Ty, index: Value) -> Rep {
-        let address = match table {
-            Table::Bits32(t) => t.as_ptr().addr(),
-            Table::Bits64(t) => t.as_ptr().addr(),
-        };
         let last = table.len() as i64 - 1;
         let index = self.get(index);
-        let base = self.fb.ins().iconst(types::I64, address as i64);
+        let base = self.table(table);
         self.per_lane(&[(ty.as_int(), &index)], ty, |e, i| {
             let wide = if ty.bits() == 32 {
                 e.fb.ins().uextend(types::I64, i[0])

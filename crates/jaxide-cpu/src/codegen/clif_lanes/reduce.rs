@@ -8,8 +8,8 @@ use cranelift_codegen::ir::{
     self, InstBuilder, MemFlagsData, StackSlot, StackSlotData, StackSlotKind, condcodes::IntCC,
     types,
 };
-use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::FunctionBuilder;
+use cranelift_module::Module;
 
 /// One slot for each accumulator. A mask is kept as 32 bits, all ones or all zeros.
 pub(super) fn slots(fb: &mut FunctionBuilder<'_>, body: &Body) -> Vec<StackSlot> {
@@ -29,7 +29,7 @@ pub(super) fn slots(fb: &mut FunctionBuilder<'_>, body: &Body) -> Vec<StackSlot>
 /// Combines the accumulators and stores the results.
 pub(super) fn combine_all(
     fb: &mut FunctionBuilder<'_>,
-    isa: &dyn TargetIsa,
+    module: &mut dyn Module,
     body: &Body,
     args: &LaneArgs,
     slots: &[StackSlot],
@@ -37,14 +37,14 @@ pub(super) fn combine_all(
     if slots.is_empty() {
         return;
     }
-    let mut wide = Emitter::new(fb, isa, body, args, slots, Width::Four);
+    let mut wide = Emitter::new(fb, module, body, args, slots, Width::Four);
     wide.block(BlockId::PROLOGUE);
     let mut half = body.accumulators() as i64 / 2;
     while half >= 4 {
         (0..half).step_by(4).for_each(|j| wide.combine(j, half));
         half /= 2;
     }
-    let mut narrow = Emitter::new(fb, isa, body, args, slots, Width::One);
+    let mut narrow = Emitter::new(fb, module, body, args, slots, Width::One);
     narrow.block(BlockId::PROLOGUE);
     while half > 0 {
         (0..half).for_each(|j| narrow.combine(j, half));

@@ -2,7 +2,7 @@
 
 use super::checked::{Check, Guarded, Step};
 use crate::codegen::clif_lanes::{self, LaneArgs};
-use crate::codegen::module::{Import, Imports, signature};
+use crate::codegen::module::{Import, Imports, address_of, signature};
 use crate::lanes::{self, BlockId};
 use crate::lower::emit::Kernel;
 use crate::lower::program::{Place, PointerVar, Program, Slot, Stmt, TileNest};
@@ -113,8 +113,6 @@ pub(super) struct Generator<'a, 'f> {
     failed: ir::Block,
     /// What the function calls.
     functions: HashMap<FuncId, ir::FuncRef>,
-    /// What it refers to.
-    constants: HashMap<DataId, ir::GlobalValue>,
     /// Holds pointer tables for calls.
     table: ir::StackSlot,
 }
@@ -185,7 +183,6 @@ pub(super) fn define(
         first_check,
         failed,
         functions: HashMap::default(),
-        constants: HashMap::default(),
         table,
         fb,
     };
@@ -440,7 +437,7 @@ impl Generator<'_, '_> {
                     start: zero,
                     end,
                 };
-                clif_lanes::emit_lane(&mut self.fb, self.module.isa(), &own.body, &args);
+                clif_lanes::emit_lane(&mut self.fb, self.module, &own.body, &args);
             }
             Nest::Direct(function, lanes) => {
                 let table = self.fill_table(&pointers);
@@ -509,16 +506,7 @@ impl Generator<'_, '_> {
 
     /// The address of a constant or of what has a name.
     pub(super) fn constant(&mut self, id: DataId) -> ir::Value {
-        let (func, module) = (&mut self.fb.func, &*self.module);
-        let symbol = *self.constants.entry(id).or_insert_with(|| {
-            let symbol = module.declare_data_in_func(id, func);
-            // Pages of a module may be far from each other.
-            if let ir::GlobalValueData::Symbol { colocated, .. } = &mut func.global_values[symbol] {
-                *colocated = false;
-            }
-            symbol
-        });
-        self.fb.ins().symbol_value(types::I64, symbol)
+        address_of(self.module, &mut self.fb, id)
     }
 
     /// Calls a function of the runtime; gives its status if it has one.

@@ -8,6 +8,7 @@ mod code;
 mod place;
 mod schedule;
 
+use super::clif_lanes;
 use super::lanes::{self, CompileError, Defined, Isa};
 use super::module::{Imports, Jit, Placed, signature};
 use super::perf_map;
@@ -370,6 +371,7 @@ fn constants(
     let mut nests = Vec::with_capacity(codes.len());
     for (k, (kernel, code)) in program.kernels.iter().zip(codes).enumerate() {
         let Some(code) = *code else {
+            clif_lanes::define_tables(module, &kernel.body)?;
             scheduled.push(None);
             nests.push(Nest::Inline);
             continue;

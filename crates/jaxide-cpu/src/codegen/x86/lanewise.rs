@@ -320,11 +320,7 @@ impl<T: Target> Lower<'_, T> {
 
     /// Entries of a table, which goes among the constants.
     pub(super) fn lookup(&mut self, table: Table, ty: Ty, dst: Reg, index: Value, part: usize) {
-        let bytes: Vec<u8> = match table {
-            Table::Bits32(t) => t.iter().flat_map(|x| x.to_le_bytes()).collect(),
-            Table::Bits64(t) => t.iter().flat_map(|x| x.to_le_bytes()).collect(),
-        };
-        let offset = self.asm.pool.add(&bytes, 8);
+        let offset = self.asm.pool.add(&table.bytes(), 8);
         let int = ty.as_int();
         let index = self.get(index, part);
         let (Class::Vector(width), limited) = (self.target.class(int), self.new_reg(int)) else {

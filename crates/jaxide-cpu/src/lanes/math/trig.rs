@@ -6,7 +6,7 @@
 
 use super::expr::{Expr, unary};
 use super::pair::{Pair, select};
-use crate::lanes::{Builder, Table, Value};
+use crate::lanes::{Builder, Entries, Table, TableData, Value};
 use std::f64::consts::FRAC_2_PI;
 
 /// Sine of radians.
@@ -159,10 +159,7 @@ fn reduce_huge(a: Expr<'_>) -> [Expr<'_>; 3] {
     let width = i64::from(a.by(32, 64));
     let mantissa = i64::from(a.by(23, 52));
     let bias = a.by(127, 1023) + mantissa;
-    let table = a.by(
-        Table::Bits32(&ONE_OVER_PI_32),
-        Table::Bits64(&ONE_OVER_PI_64),
-    );
+    let table = a.by(Table(&ONE_OVER_PI_32), Table(&ONE_OVER_PI_64));
     let bits = a.bits();
     let int = |x: i64| bits.int(x);
     // a = m 2^e with an integer m.
@@ -246,30 +243,36 @@ const TAN_F32: &[f64] = &[
 ];
 
 /// The bits of 1/π after one word of zeros.
-static ONE_OVER_PI_32: [u32; 10] = [
-    0x00000000, 0x517cc1b7, 0x27220a94, 0xfe13abe8, 0xfa9a6ee0, 0x6db14acc, 0x9e21c820, 0xff28b1d5,
-    0xef5de2b0, 0xdb92371d,
-];
-static ONE_OVER_PI_64: [u64; 21] = [
-    0x0000000000000000,
-    0x517cc1b727220a94,
-    0xfe13abe8fa9a6ee0,
-    0x6db14acc9e21c820,
-    0xff28b1d5ef5de2b0,
-    0xdb92371d2126e970,
-    0x0324977504e8c90e,
-    0x7f0ef58e5894d39f,
-    0x74411afa975da242,
-    0x74ce38135a2fbf20,
-    0x9cc8eb1cc1a99cfa,
-    0x4e422fc5defc941d,
-    0x8ffc4bffef02cc07,
-    0xf79788c5ad05368f,
-    0xb69b3f6793e584db,
-    0xa7a31fb34f2ff516,
-    0xba93dd63f5f2f8bd,
-    0x9e839cfbc5294975,
-    0x35fdafd88fc6ae84,
-    0x2b0198237e3db5d5,
-    0xf867de104d7a1b0e,
-];
+static ONE_OVER_PI_32: TableData = TableData {
+    name: "one_over_pi_32",
+    entries: Entries::Bits32(&[
+        0x00000000, 0x517cc1b7, 0x27220a94, 0xfe13abe8, 0xfa9a6ee0, 0x6db14acc, 0x9e21c820,
+        0xff28b1d5, 0xef5de2b0, 0xdb92371d,
+    ]),
+};
+static ONE_OVER_PI_64: TableData = TableData {
+    name: "one_over_pi_64",
+    entries: Entries::Bits64(&[
+        0x0000000000000000,
+        0x517cc1b727220a94,
+        0xfe13abe8fa9a6ee0,
+        0x6db14acc9e21c820,
+        0xff28b1d5ef5de2b0,
+        0xdb92371d2126e970,
+        0x0324977504e8c90e,
+        0x7f0ef58e5894d39f,
+        0x74411afa975da242,
+        0x74ce38135a2fbf20,
+        0x9cc8eb1cc1a99cfa,
+        0x4e422fc5defc941d,
+        0x8ffc4bffef02cc07,
+        0xf79788c5ad05368f,
+        0xb69b3f6793e584db,
+        0xa7a31fb34f2ff516,
+        0xba93dd63f5f2f8bd,
+        0x9e839cfbc5294975,
+        0x35fdafd88fc6ae84,
+        0x2b0198237e3db5d5,
+        0xf867de104d7a1b0e,
+    ]),
+};
