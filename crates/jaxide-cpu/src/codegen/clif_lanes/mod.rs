@@ -10,6 +10,7 @@ mod ops;
 mod reduce;
 mod rep;
 
+use super::lanes::CompileError;
 use super::module::{address_of, signature};
 use crate::lanes::{BlockId, Body, Index, Inst, Table, Ty};
 use crate::narrow;
@@ -18,7 +19,7 @@ use cranelift_codegen::ir::{
     self, BlockArg, InstBuilder, MemFlagsData, StackSlot, condcodes::IntCC, types,
 };
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use cranelift_module::{DataDescription, DataId, Linkage, Module, ModuleError, ModuleResult};
+use cranelift_module::{DataDescription, DataId, Linkage, Module, ModuleError};
 use rep::{Rep, Width};
 
 /// The CLIF values that a body's loop works with.
@@ -106,7 +107,7 @@ pub fn emit_lane(
 }
 
 /// Defines the tables that a body reads, as constants of the module; to be done before it is emitted.
-pub(super) fn define_tables(module: &mut dyn Module, body: &Body) -> ModuleResult<()> {
+pub(super) fn define_tables(module: &mut dyn Module, body: &Body) -> Result<(), CompileError> {
     for value in body.values() {
         let Inst::Lookup(table, _) = &value.inst else {
             continue;
@@ -117,15 +118,15 @@ pub(super) fn define_tables(module: &mut dyn Module, body: &Body) -> ModuleResul
         data.set_align(8);
         match module.define_data(id, &data) {
             Ok(()) | Err(ModuleError::DuplicateDefinition(_)) => {}
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.into()),
         }
     }
     Ok(())
 }
 
-fn declare_table(module: &mut dyn Module, table: Table) -> ModuleResult<DataId> {
+fn declare_table(module: &mut dyn Module, table: Table) -> Result<DataId, CompileError> {
     let name = format!("table {}", table.0.name);
-    module.declare_data(&name, Linkage::Local, false, false)
+    Ok(module.declare_data(&name, Linkage::Local, false, false)?)
 }
 
 /// Builds in `context` a function with the signature of [`super::lanes::LaneFn`] that runs `body`, whose tables the module has.
