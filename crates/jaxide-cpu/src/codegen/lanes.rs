@@ -85,8 +85,6 @@ impl FromStr for Isa {
 /// Why a body was not compiled.
 #[derive(Debug)]
 pub enum CompileError {
-    /// A body with inputs or outputs of its own, which can only be emitted inline.
-    Inline,
     /// The machine does not have this instruction set.
     Unavailable(Isa),
     /// The code generator refused.
@@ -98,9 +96,6 @@ pub enum CompileError {
 impl fmt::Display for CompileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            CompileError::Inline => {
-                f.write_str("a body with inputs or outputs of its own has no function")
-            }
             CompileError::Unavailable(isa) => {
                 write!(f, "this machine does not have {}", isa.name())
             }
@@ -176,7 +171,7 @@ impl CompiledBody {
 /// Compiles a body.
 ///
 /// # Errors
-/// If the machine does not have the instruction set, or the body is one to be emitted inline.
+/// If the machine does not have the instruction set.
 pub fn compile(body: &Body, isa: Isa) -> Result<CompiledBody, CompileError> {
     let mut jit = Jit::new()?;
     let module = jit.module();
@@ -251,9 +246,6 @@ impl Emitter {
         body: &Body,
         isa: Isa,
     ) -> Result<Defined, CompileError> {
-        if !body.params().is_empty() || !body.outputs().is_empty() {
-            return Err(CompileError::Inline);
-        }
         if !Isa::available().contains(&isa) {
             return Err(CompileError::Unavailable(isa));
         }

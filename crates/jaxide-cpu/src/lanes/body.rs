@@ -258,8 +258,6 @@ impl Table {
 pub enum Inst {
     /// A constant, by its bits.
     Const(u64),
-    /// An input of a body that is emitted inline, see [`Body::params`].
-    Param(u32),
     /// An index as data: its low bits as an integer.
     Index(Index),
     /// One operand.
@@ -375,8 +373,6 @@ pub enum Stmt {
         addr: Box<Addr>,
         /// What.
         value: Value,
-        /// Past the caches, where alignment allows it.
-        nontemporal: bool,
     },
     /// A counted loop.
     For(Box<For>),
@@ -433,8 +429,6 @@ pub struct Body {
     pub(crate) name: String,
     pub(crate) pointers: Vec<Access>,
     pub(crate) outer: u32,
-    pub(crate) params: Vec<Value>,
-    pub(crate) outputs: Vec<Value>,
     pub(crate) values: Vec<ValueData>,
     pub(crate) blocks: Vec<Block>,
     pub(crate) loops: u32,
@@ -452,7 +446,7 @@ impl Body {
     /// All that its machine code depends on: everything but the name.
     pub(crate) fn substance(&self) -> impl Eq + Hash + '_ {
         (
-            (&self.pointers, self.outer, &self.params, &self.outputs),
+            (&self.pointers, self.outer),
             (&self.values, &self.blocks, self.loops),
             (&self.reductions, self.guarded),
         )
@@ -466,16 +460,6 @@ impl Body {
     /// The number of outer indices.
     pub fn outer(&self) -> usize {
         self.outer as usize
-    }
-
-    /// The inputs, for a body that is emitted inline rather than called.
-    pub fn params(&self) -> &[Value] {
-        &self.params
-    }
-
-    /// The results, for a body that is emitted inline rather than called.
-    pub fn outputs(&self) -> &[Value] {
-        &self.outputs
     }
 
     /// All values, by [`Value::index`].
@@ -517,12 +501,11 @@ impl Body {
             Stmt::For(f) => f.carries.iter().any(|c| wide(c.result)),
             Stmt::While(w) => w.carries.iter().any(|c| wide(c.result)),
             Stmt::If(i) => i.arms.iter().any(|a| wide(a.result)),
-        }) || self.params.iter().any(|p| wide(*p))
-            || self
-                .reductions
-                .iter()
-                .flat_map(|r| &r.accumulators)
-                .any(|a| wide(a.init))
+        }) || self
+            .reductions
+            .iter()
+            .flat_map(|r| &r.accumulators)
+            .any(|a| wide(a.init))
     }
 
     /// Whether a counted loop may take so long that it must look, in each turn, whether the run is to end.
@@ -574,7 +557,7 @@ impl Inst {
                 f(*c);
             }
             Inst::Load(_, addr) => addr.operands(f),
-            Inst::Const(_) | Inst::Param(_) | Inst::Index(_) | Inst::Carried | Inst::Result => {}
+            Inst::Const(_) | Inst::Index(_) | Inst::Carried | Inst::Result => {}
         }
     }
 }

@@ -111,8 +111,6 @@ impl Builder {
                 name: name.to_owned(),
                 pointers: Vec::new(),
                 outer: 0,
-                params: Vec::new(),
-                outputs: Vec::new(),
                 values: Vec::new(),
                 blocks,
                 loops: 0,
@@ -143,19 +141,6 @@ impl Builder {
     pub fn outer(&mut self) -> Index {
         self.body.outer += 1;
         Index::Outer(self.body.outer - 1)
-    }
-
-    /// Adds an input, for a body that is emitted inline rather than called.
-    pub fn param(&mut self, ty: Ty) -> Value {
-        let k = self.body.params.len() as u32;
-        let v = self.define(Inst::Param(k), ty, BlockId::LANES);
-        self.body.params.push(v);
-        v
-    }
-
-    /// Adds a result, for a body that is emitted inline rather than called.
-    pub fn output(&mut self, v: Value) {
-        self.body.outputs.push(v);
     }
 
     /// The type of a value.
@@ -299,20 +284,10 @@ impl Builder {
 
     /// Writes a lane's value, narrowed to `ty`.
     pub fn store(&mut self, ty: MemTy, addr: Addr, value: Value) {
-        self.store_with(ty, addr, value, false);
-    }
-
-    /// Writes a lane's value past the caches, for results too large for them.
-    pub fn store_nontemporal(&mut self, ty: MemTy, addr: Addr, value: Value) {
-        self.store_with(ty, addr, value, true);
-    }
-
-    fn store_with(&mut self, ty: MemTy, addr: Addr, value: Value, nontemporal: bool) {
         let stmt = Stmt::Store {
             ty,
             addr: addr.into(),
             value,
-            nontemporal,
         };
         self.body.blocks[self.current.index()].stmts.push(stmt);
     }

@@ -16,8 +16,7 @@ impl Display for Body {
                 Access::ReadWrite => format!("p{k}: inout"),
             });
         let outer = (0..self.outer).map(|k| format!("o{k}: index"));
-        let params = self.params.iter().map(|p| format!("{p}: {}", self.ty(*p)));
-        let inputs: Vec<String> = pointers.chain(outer).chain(params).collect();
+        let inputs: Vec<String> = pointers.chain(outer).collect();
         writeln!(f, "{}) {{", inputs.join(", "))?;
         let printer = Printer { body: self };
         printer.block(f, BlockId::PROLOGUE, 1)?;
@@ -47,10 +46,6 @@ impl Display for Body {
             for a in &r.accumulators {
                 writeln!(f, "  store {} {}, {}", a.ty, a.dest, a.combined)?;
             }
-        }
-        if !self.outputs.is_empty() {
-            let outputs: Vec<String> = self.outputs.iter().map(Value::to_string).collect();
-            writeln!(f, "  return {}", outputs.join(", "))?;
         }
         writeln!(f, "}}")
     }
@@ -88,14 +83,8 @@ impl Printer<'_> {
                     self.inst(f, *v)?;
                     writeln!(f)?;
                 }
-                Stmt::Store {
-                    ty,
-                    addr,
-                    value,
-                    nontemporal,
-                } => {
-                    let name = if *nontemporal { "store_nt" } else { "store" };
-                    writeln!(f, "{pad}{name} {ty} {addr}, {value}")?;
+                Stmt::Store { ty, addr, value } => {
+                    writeln!(f, "{pad}store {ty} {addr}, {value}")?;
                 }
                 Stmt::For(l) => {
                     self.results(f, &pad, l.carries.iter().map(|c| c.result))?;
@@ -186,7 +175,7 @@ impl Printer<'_> {
                 write!(f, "lookup table{}x{} at {i}", table.bits(), table.len())
             }
             Inst::Load(mem, addr) => write!(f, "load {mem} {addr}"),
-            Inst::Param(_) | Inst::Carried | Inst::Result => {
+            Inst::Carried | Inst::Result => {
                 unreachable!("verified: {v} is no statement")
             }
         }

@@ -67,7 +67,7 @@ impl Body {
         end: i64,
     ) -> Result<(), EvalError> {
         let enough = memory.regions.len() >= self.pointers.len() && outer.len() >= self.outer();
-        if !enough || !self.params.is_empty() {
+        if !enough {
             return Err(EvalError::Arguments);
         }
         if start >= end {
@@ -121,25 +121,6 @@ impl Body {
             }
         }
         Ok(())
-    }
-
-    /// The outputs of a body with inputs of its own, for one lane.
-    ///
-    /// # Errors
-    /// If the number of arguments is not that of [`Body::params`], or the body touches memory or outer indices.
-    pub fn eval_inline(&self, args: &[u64]) -> Result<Vec<u64>, EvalError> {
-        if args.len() != self.params.len() || !self.pointers.is_empty() || self.outer > 0 {
-            return Err(EvalError::Arguments);
-        }
-        let mut memory = Memory { regions: &mut [] };
-        let mut lane = Lane::new(self, &mut memory, &[]);
-        lane.block(BlockId::PROLOGUE)?;
-        self.params
-            .iter()
-            .zip(args)
-            .for_each(|(&p, &a)| lane.set(p, a & self.ty(p).bit_mask()));
-        lane.block(BlockId::LANES)?;
-        Ok(self.outputs.iter().map(|&v| lane.get(v)).collect())
     }
 }
 
@@ -239,7 +220,7 @@ impl<'m, 'a, 'b> Lane<'m, 'a, 'b> {
             Inst::Ter(op, a, b, c) => op.eval(ty, self.get(*a), self.get(*b), self.get(*c)),
             Inst::Lookup(table, i) => table.get(self.get(*i)),
             Inst::Load(mem, addr) => self.read(*mem, addr)?,
-            Inst::Param(_) | Inst::Carried | Inst::Result => {
+            Inst::Carried | Inst::Result => {
                 unreachable!("verified: {v} is no statement")
             }
         })

@@ -803,7 +803,7 @@ fn same_values(body: &Body) -> Vec<Value> {
             Inst::Un(op, a) => Inst::Un(*op, of(&same, *a)),
             Inst::Bin(op, a, b) => Inst::Bin(*op, of(&same, *a), of(&same, *b)),
             Inst::Ter(op, a, b, c) => Inst::Ter(*op, of(&same, *a), of(&same, *b), of(&same, *c)),
-            Inst::Param(_) | Inst::Lookup(..) | Inst::Load(..) | Inst::Carried | Inst::Result => {
+            Inst::Lookup(..) | Inst::Load(..) | Inst::Carried | Inst::Result => {
                 same.push(value);
                 continue;
             }

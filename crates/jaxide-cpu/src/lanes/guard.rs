@@ -341,6 +341,5 @@ fn plain_store(ty: MemTy, addr: Addr, value: Value) -> Stmt {
         ty,
         addr: addr.into(),
         value,
-        nontemporal: false,
     }
 }

@@ -12,7 +12,6 @@ pub(super) fn sweep(body: &Body) -> Body {
         order: &mut order,
     };
     renumber.block(BlockId::PROLOGUE);
-    body.params.iter().for_each(|&p| renumber.define(p));
     for a in body.reductions.iter().flat_map(|r| &r.accumulators) {
         renumber.define(a.param);
     }
@@ -52,8 +51,6 @@ pub(super) fn sweep(body: &Body) -> Body {
     Body {
         values: values.collect(),
         blocks: blocks.collect(),
-        params: body.params.iter().map(|&v| map(v)).collect(),
-        outputs: body.outputs.iter().map(|&v| map(v)).collect(),
         reductions: body
             .reductions
             .iter()
@@ -84,7 +81,7 @@ impl Liveness {
         }
         // What a value defined by a structured statement depends on.
         let mut sources: Vec<Vec<Value>> = vec![Vec::new(); body.values.len()];
-        let mut todo: Vec<Value> = body.outputs.iter().chain(&body.params).copied().collect();
+        let mut todo: Vec<Value> = Vec::new();
         for stmt in body.blocks.iter().flat_map(|b| &b.stmts) {
             match stmt {
                 Stmt::Let(_) => {}
@@ -217,9 +214,7 @@ fn map_inst(inst: &Inst, map: &impl Fn(Value) -> Value) -> Inst {
         Inst::Ter(op, a, b, c) => Inst::Ter(*op, map(*a), map(*b), map(*c)),
         Inst::Lookup(table, a) => Inst::Lookup(*table, map(*a)),
         Inst::Load(ty, addr) => Inst::Load(*ty, map_addr(addr, map).into()),
-        Inst::Const(_) | Inst::Param(_) | Inst::Index(_) | Inst::Carried | Inst::Result => {
-            inst.clone()
-        }
+        Inst::Const(_) | Inst::Index(_) | Inst::Carried | Inst::Result => inst.clone(),
     }
 }
 
@@ -248,16 +243,10 @@ fn map_carries(carries: &[Carry], live: &Liveness, map: &impl Fn(Value) -> Value
 fn map_stmt(stmt: &Stmt, live: &Liveness, map: &impl Fn(Value) -> Value) -> Stmt {
     match stmt {
         Stmt::Let(v) => Stmt::Let(map(*v)),
-        Stmt::Store {
-            ty,
-            addr,
-            value,
-            nontemporal,
-        } => Stmt::Store {
+        Stmt::Store { ty, addr, value } => Stmt::Store {
             ty: *ty,
             addr: map_addr(addr, map).into(),
             value: map(*value),
-            nontemporal: *nontemporal,
         },
         Stmt::For(f) => Stmt::For(Box::new(For {
             carries: map_carries(&f.carries, live, map),

@@ -66,12 +66,12 @@ impl Check<'_> {
             })?;
         }
         self.blocks.push(BlockId::LANES);
-        for &p in body.params.iter().chain(accumulators().map(|a| &a.param)) {
-            self.define(p)?;
+        for accumulator in accumulators() {
+            self.define(accumulator.param)?;
         }
         self.stmts(BlockId::LANES)?;
-        for &v in body.outputs.iter().chain(accumulators().map(|a| &a.next)) {
-            self.used(v)?;
+        for accumulator in accumulators() {
+            self.used(accumulator.next)?;
         }
         self.blocks.pop();
         for r in &body.reductions {
@@ -181,7 +181,7 @@ impl Check<'_> {
                 self.addr(addr, *mem)?;
                 ty == mem.lane()
             }
-            Inst::Param(_) | Inst::Carried | Inst::Result => {
+            Inst::Carried | Inst::Result => {
                 return Err(format!("{v} is no statement of its own"));
             }
         };

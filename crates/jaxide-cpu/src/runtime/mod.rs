@@ -26,7 +26,7 @@
 //! - array data is dense, row-major, little endian; `bool` is one byte, 0 or 1; complex numbers are
 //!   (re, im) pairs.
 //!
-//! Loops of the generated code itself go through [`parallel_for`], with the same pool.
+//! Loops of the generated code itself are run by [`launch`], with the same pool.
 //!
 //! # Laws
 //!
@@ -404,34 +404,6 @@ fn has_room(signature: &Signature) -> Result<(), KernelError> {
 /// Calls on smaller operands are not asked about.
 const LARGE_CALL: usize = 16 << 20;
 
-/// A loop body of generated code: one chunk of [`parallel_for`].
-pub type ChunkBody = unsafe extern "C" fn(environment: *mut u8, chunk: usize);
-
-/// Runs `body(environment, 0)`, … `body(environment, chunks - 1)`, each once, in any order, on the
-/// threads of the context.
-///
-/// # Safety
-/// `context` points to a live context; calls of `body` for different chunks may run at the same
-/// time on different threads.
-pub unsafe extern "C" fn parallel_for(
-    context: *const Context<'_>,
-    chunks: usize,
-    body: ChunkBody,
-    environment: *mut u8,
-) {
-    struct Environment(*mut u8);
-    // SAFETY: the caller promises that `body` may run on several threads with this environment.
-    unsafe impl Sync for Environment {}
-    let environment = Environment(environment);
-    let environment = &environment;
-    // SAFETY: the caller promises a live context.
-    let context = unsafe { &*context };
-    context.parallel_for(chunks, |chunk| {
-        // SAFETY: the caller promises that `body` accepts every chunk below `chunks`.
-        unsafe { body(environment.0, chunk) };
-    });
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -488,17 +460,5 @@ mod tests {
             call.call(&[&[0; 12]], &mut [&mut [0; 8]], &Context::default())
                 .is_err()
         );
-    }
-
-    #[test]
-    fn generated_loops_run_every_chunk() {
-        unsafe extern "C" fn body(environment: *mut u8, chunk: usize) {
-            // SAFETY: the test passes 100 counters, and each chunk touches its own.
-            unsafe { *environment.cast::<u32>().add(chunk) += chunk as u32 };
-        }
-        let mut counters = [1u32; 100];
-        // SAFETY: `body` touches disjoint counters.
-        unsafe { parallel_for(&Context::default(), 100, body, counters.as_mut_ptr().cast()) };
-        assert!(counters.iter().enumerate().all(|(i, &c)| c == 1 + i as u32));
     }
 }

@@ -5,7 +5,9 @@
 
 use super::machine::{Rng, same};
 use super::ops::{BINARY, TYPES, UNARY, memory_type};
-use jaxide_cpu::lanes::{BinOp, Body, Builder, Index, Inst, TerOp, Ty, UnOp, Value};
+use jaxide_cpu::lanes::{
+    Access, Addr, BinOp, BlockId, Body, Builder, Index, Inst, Memory, Stmt, TerOp, Ty, UnOp, Value,
+};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -54,7 +56,7 @@ impl Op {
     /// The body that does this and nothing else.
     fn alone(&self) -> Body {
         body(|b| {
-            let params: Vec<Value> = self.operands().iter().map(|&ty| b.param(ty)).collect();
+            let params: Vec<Value> = self.operands().iter().map(|&ty| input(b, ty)).collect();
             self.build(b, &params)
         })
     }
@@ -85,16 +87,37 @@ fn ternary() -> impl Iterator<Item = Op> {
         .chain(TYPES.map(|ty| Op::Ter(TerOp::Select, ty)))
 }
 
+/// A body that stores one element for each lane.
 fn body(f: impl FnOnce(&mut Builder) -> Value) -> Body {
     let mut b = Builder::new("folding");
-    let result = f(&mut b);
-    b.output(result);
+    let value = f(&mut b);
+    let (to, ty) = (b.pointer(Access::ReadWrite), memory_type(b.ty(value)));
+    b.store(ty, Addr::contiguous(to, ty), value);
     b.finish().unwrap()
 }
 
+/// One more input: the elements of an array of its own.
+fn input(b: &mut Builder, ty: Ty) -> Value {
+    let (from, ty) = (b.pointer(Access::ReadOnly), memory_type(ty));
+    b.load(ty, Addr::contiguous(from, ty))
+}
+
+/// What a body stores.
+fn stored(body: &Body) -> Value {
+    let lanes = &body.blocks()[BlockId::LANES.index()].stmts;
+    match lanes.last() {
+        Some(Stmt::Store { value, .. }) => *value,
+        other => panic!("no store: {other:?}\n{body}"),
+    }
+}
+
 fn run(body: &Body, args: &[u64]) -> u64 {
-    body.eval_inline(args)
-        .unwrap_or_else(|e| panic!("{e}\n{body}"))[0]
+    let mut regions: Vec<[u8; 8]> = args.iter().map(|arg| arg.to_le_bytes()).collect();
+    regions.push([0; 8]);
+    let mut slices: Vec<&mut [u8]> = regions.iter_mut().map(|bytes| &mut bytes[..]).collect();
+    body.eval(&mut Memory::new(&mut slices), &[], 0, 1)
+        .unwrap_or_else(|e| panic!("{e}\n{body}"));
+    u64::from_le_bytes(regions[args.len()])
 }
 
 /// A float constant in `ty`.
@@ -218,12 +241,12 @@ fn check_given(op: &Op, alone: &Body, given: &[Option<u64>], rng: &mut Rng) {
         for (&ty, given) in types.iter().zip(given) {
             operands.push(match given {
                 Some(bits) => b.constant(ty, *bits),
-                None => b.param(ty),
+                None => input(b, ty),
             });
         }
         op.build(b, &operands)
     });
-    let result = folded.outputs()[0];
+    let result = stored(&folded);
     assert_eq!(folded.ty(result), op.result(), "{op:?} of {given:x?}");
     if given.iter().all(Option::is_some) {
         let inst = folded.inst(result);
@@ -317,7 +340,7 @@ fn an_operand_twice_changes_no_bit() {
     for op in binary() {
         let ty = op.operands()[0];
         let folded = body(|b| {
-            let x = b.param(ty);
+            let x = input(b, ty);
             op.build(b, &[x, x])
         });
         let alone = op.alone();
@@ -331,7 +354,7 @@ fn an_operand_twice_changes_no_bit() {
     }
     for ty in TYPES {
         let folded = body(|b| {
-            let (m, x) = (b.param(Ty::Mask), b.param(ty));
+            let (m, x) = (input(b, Ty::Mask), input(b, ty));
             b.select(m, x, x)
         });
         for x in inputs(ty, &mut rng) {
@@ -354,7 +377,7 @@ fn an_operation_on_an_operation_changes_no_bit() {
                 let folded = body(|b| {
                     let mut operands: Vec<Value> = Vec::new();
                     for (i, &ty) in types.iter().enumerate() {
-                        let param = b.param(if i == place { inner.operands()[0] } else { ty });
+                        let param = input(b, if i == place { inner.operands()[0] } else { ty });
                         operands.push(if i == place {
                             inner.build(b, &[param])
                         } else {
@@ -393,7 +416,7 @@ fn expression(body: &Body, v: Value) -> String {
         format!("{name}({})", operands.join(", "))
     };
     match body.inst(v) {
-        Inst::Param(k) => ["x", "y", "z"][*k as usize].to_owned(),
+        Inst::Load(_, addr) => ["x", "y", "z"][addr.pointer.index()].to_owned(),
         Inst::Const(bits) => constant(body.ty(v), *bits),
         Inst::Index(i) => format!("index_{}({i})", body.ty(v)),
         Inst::Un(op, a) => call(&un_name(*op, body.ty(*a), body.ty(v)), &[*a]),
@@ -447,7 +470,7 @@ fn law(out: &mut String, op: &Op, operands: &[Operand]) {
                 Operand::Constant(bits) => b.constant(ty, bits),
                 Operand::Input(i) if i < params.len() => params[i],
                 Operand::Input(_) => {
-                    params.push(b.param(ty));
+                    params.push(input(b, ty));
                     params[params.len() - 1]
                 }
             });
@@ -457,7 +480,7 @@ fn law(out: &mut String, op: &Op, operands: &[Operand]) {
     line(
         out,
         &format!("{}({})", op.name(), written.join(", ")),
-        &expression(&became, became.outputs()[0]),
+        &expression(&became, stored(&became)),
         types[types.len() - 1],
     );
 }
@@ -515,25 +538,25 @@ fn the_laws() {
     for outer in unary() {
         for inner in unary().filter(|inner| inner.result() == outer.operands()[0]) {
             let became = body(|b| {
-                let x = b.param(inner.operands()[0]);
+                let x = input(b, inner.operands()[0]);
                 let value = inner.build(b, &[x]);
                 outer.build(b, &[value])
             });
             let written = format!("{}({}(x))", outer.name(), inner.name());
-            let became = expression(&became, became.outputs()[0]);
+            let became = expression(&became, stored(&became));
             line(&mut out, &written, &became, inner.operands()[0]);
         }
     }
     for ty in TYPES {
         let became = body(|b| {
-            let (m, x, y) = (b.param(Ty::Mask), b.param(ty), b.param(ty));
+            let (m, x, y) = (input(b, Ty::Mask), input(b, ty), input(b, ty));
             let not = b.not(m);
             b.select(not, x, y)
         });
         line(
             &mut out,
             "select(not(x), y, z)",
-            &expression(&became, became.outputs()[0]),
+            &expression(&became, stored(&became)),
             ty,
         );
     }
@@ -544,7 +567,7 @@ fn the_laws() {
     line(
         &mut out,
         "low_i32(index_i64(lane))",
-        &expression(&became, became.outputs()[0]),
+        &expression(&became, stored(&became)),
         Ty::I64,
     );
     let mut settings = insta::Settings::clone_current();
@@ -561,34 +584,34 @@ fn a_rounded_product_stays_rounded() {
     for ty in [Ty::F32, Ty::F64] {
         let became = body(|b| {
             b.contract_fma(true);
-            let (x, y, z) = (b.param(ty), b.param(ty), b.param(ty));
+            let (x, y, z) = (input(b, ty), input(b, ty), input(b, ty));
             let one = b.float(ty, 1.0);
             let product = b.mul(x, y);
             b.ter(TerOp::Fma, product, one, z)
         });
-        let shown = expression(&became, became.outputs()[0]);
+        let shown = expression(&became, stored(&became));
         assert_eq!(shown, "add(z, mul(x, y))");
         let became = body(|b| {
             b.contract_fma(true);
-            let (x, y) = (b.param(ty), b.param(ty));
+            let (x, y) = (input(b, ty), input(b, ty));
             let (four, half) = (b.float(ty, 4.0), b.float(ty, 0.5));
             let product = b.mul(x, y);
             b.ter(TerOp::Fma, four, half, product)
         });
-        let shown = expression(&became, became.outputs()[0]);
+        let shown = expression(&became, stored(&became));
         assert_eq!(
             shown,
             format!("add(mul(x, y), {})", constant(ty, float(ty, 2.0)))
         );
         let became = body(|b| {
             b.contract_fma(true);
-            let (x, y) = (b.param(ty), b.param(ty));
+            let (x, y) = (input(b, ty), input(b, ty));
             let zero = b.float(ty, 0.0);
             let product = b.mul(x, y);
             b.max(product, zero)
         });
         let zero = constant(ty, 0);
-        let shown = expression(&became, became.outputs()[0]);
+        let shown = expression(&became, stored(&became));
         assert_eq!(shown, format!("add(pick_gt({zero}, mul(x, y)), {zero})"));
     }
 }

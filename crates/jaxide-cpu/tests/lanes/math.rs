@@ -2,7 +2,7 @@
 
 use super::machine::{Args, Region, Rng, check, same};
 use jaxide_cpu::codegen::lanes::{Isa, compile};
-use jaxide_cpu::lanes::{Access, Addr, Body, Builder, MemTy, Ty, Value, math};
+use jaxide_cpu::lanes::{Access, Addr, Body, Builder, MemTy, Value, math};
 
 type Unary = fn(&mut Builder, Value) -> Value;
 
@@ -716,10 +716,11 @@ fn reduction_of_hard_arguments() {
 fn contraction_leaves_functions_alone() {
     let build = |contract: bool| {
         let mut b = Builder::new("f");
-        let x = b.param(Ty::F32);
+        let (from, to) = (b.pointer(Access::ReadOnly), b.pointer(Access::ReadWrite));
+        let x = b.load(MemTy::F32, Addr::contiguous(from, MemTy::F32));
         b.contract_fma(contract);
         let r = math::asinh(&mut b, x);
-        b.output(r);
+        b.store(MemTy::F32, Addr::contiguous(to, MemTy::F32), r);
         b.finish().unwrap().to_string()
     };
     assert_eq!(build(true), build(false));

@@ -185,28 +185,6 @@ fn uniform_loads_and_indices_as_data() {
     }
 }
 
-#[test]
-fn nontemporal_stores() {
-    let mut b = Builder::new("stream");
-    let (from, to) = (b.pointer(Access::ReadOnly), b.pointer(Access::ReadWrite));
-    let v = b.load(MemTy::F32, Addr::contiguous(from, MemTy::F32));
-    let v = b.neg(v);
-    b.store_nontemporal(MemTy::F32, Addr::contiguous(to, MemTy::F32), v);
-    let body = b.finish().unwrap();
-    for start in [0, 1, 16, 17] {
-        check(
-            &body,
-            &[
-                samples(MemTy::F32, 301, &mut Rng(2)),
-                Region::zeros(MemTy::F32, 301),
-            ],
-            &Args::default(),
-            start,
-            301,
-        );
-    }
-}
-
 /// Steps of one index add up, in whatever order they come; those that add up to nothing are gone.
 #[test]
 fn terms_of_an_address_add_up() {

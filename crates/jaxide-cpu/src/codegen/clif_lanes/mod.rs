@@ -52,17 +52,13 @@ pub fn scalar_type(ty: Ty) -> ir::Type {
 /// blocks that this makes are sealed.
 ///
 /// # Panics
-/// If the body has inputs or outputs, or `args` has fewer entries than the body declares.
+/// If `args` has fewer entries than the body declares.
 pub fn emit_loop(
     fb: &mut FunctionBuilder<'_>,
     module: &mut dyn Module,
     body: &Body,
     args: &LaneArgs,
 ) {
-    assert!(
-        body.params().is_empty() && body.outputs().is_empty(),
-        "a body with inputs of its own is emitted inline"
-    );
     let (work, done) = (fb.create_block(), fb.create_block());
     let some = fb.ins().icmp(IntCC::SignedLessThan, args.start, args.end);
     fb.ins().brif(some, work, &[], done, &[]);
@@ -92,10 +88,6 @@ pub fn emit_lane(
     body: &Body,
     args: &LaneArgs,
 ) {
-    assert!(
-        body.params().is_empty() && body.outputs().is_empty(),
-        "a body with inputs of its own is emitted inline"
-    );
     assert!(
         body.reductions().is_empty(),
         "a reduction is over many lanes"

@@ -39,7 +39,7 @@ impl Emitter<'_, '_> {
             }
             Inst::Lookup(table, i) => self.lookup(*table, ty, *i),
             Inst::Load(mem, addr) => self.load(*mem, addr),
-            Inst::Param(_) | Inst::Carried | Inst::Result => {
+            Inst::Carried | Inst::Result => {
                 unreachable!("verified: {v} is no statement")
             }
         };

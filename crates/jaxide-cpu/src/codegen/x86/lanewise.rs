@@ -36,14 +36,8 @@ impl<T: Target> Lower<'_, T> {
                 let raw_ty = if mem.size() == 8 { Ty::I64 } else { Ty::I32 };
                 let (out, step) = (self.asm.buffer(64), raw_ty.bits() as i32 / 8);
                 let zero = self.zero(raw_ty);
-                self.target.store(
-                    &mut self.asm,
-                    memory(raw_ty),
-                    zero,
-                    Mem::frame(out),
-                    None,
-                    false,
-                );
+                self.target
+                    .store(&mut self.asm, memory(raw_ty), zero, Mem::frame(out), None);
                 self.each_lane(addr, part, |s, lane, at| {
                     s.load_gpr(mem, at);
                     let to = Mem::frame(out + step * narrow::<_, i32>(lane));
@@ -66,21 +60,19 @@ impl<T: Target> Lower<'_, T> {
         }
     }
 
-    pub(super) fn store(&mut self, mem: MemTy, addr: &Addr, value: Value, nontemporal: bool) {
+    pub(super) fn store(&mut self, mem: MemTy, addr: &Addr, value: Value) {
         for part in self.parts.clone() {
             let v = self.get(value, part);
             let exec = self.exec[part];
             let done = match self.access(mem, addr, part) {
                 Access::Contiguous(at) => {
-                    self.target
-                        .store(&mut self.asm, mem, v, at, exec, nontemporal);
+                    self.target.store(&mut self.asm, mem, v, at, exec);
                     true
                 }
                 Access::Reversed(at) => {
                     let backward = self.new_reg(mem.lane());
                     self.target.reverse(&mut self.asm, mem.lane(), backward, v);
-                    self.target
-                        .store(&mut self.asm, mem, backward, at, None, false);
+                    self.target.store(&mut self.asm, mem, backward, at, None);
                     true
                 }
                 Access::Indexed(at, index) => {
@@ -114,14 +106,8 @@ impl<T: Target> Lower<'_, T> {
         let raw_ty = if mem.size() == 8 { Ty::I64 } else { Ty::I32 };
         let at = self.asm.buffer(64);
         let raw = self.target.lane_to_raw(&mut self.asm, mem, v);
-        self.target.store(
-            &mut self.asm,
-            memory(raw_ty),
-            raw,
-            Mem::frame(at),
-            None,
-            false,
-        );
+        self.target
+            .store(&mut self.asm, memory(raw_ty), raw, Mem::frame(at), None);
         at
     }
 
@@ -270,14 +256,8 @@ impl<T: Target> Lower<'_, T> {
             let ty = self.body.ty(index);
             index_bits = ty.bits();
             let index = self.get(index, part);
-            self.target.store(
-                &mut self.asm,
-                memory(ty),
-                index,
-                Mem::frame(index_at),
-                None,
-                false,
-            );
+            self.target
+                .store(&mut self.asm, memory(ty), index, Mem::frame(index_at), None);
         }
         for lane in 0..narrow::<_, usize>(lanes) {
             let next = self.asm.label();
@@ -343,9 +323,9 @@ impl<T: Target> Lower<'_, T> {
     pub(super) fn divide_64(&mut self, op: BinOp, dst: Reg, a: Reg, b: Reg) {
         let (from, by) = (self.asm.buffer(64), self.asm.buffer(64));
         self.target
-            .store(&mut self.asm, MemTy::I64, a, Mem::frame(from), None, false);
+            .store(&mut self.asm, MemTy::I64, a, Mem::frame(from), None);
         self.target
-            .store(&mut self.asm, MemTy::I64, b, Mem::frame(by), None, false);
+            .store(&mut self.asm, MemTy::I64, b, Mem::frame(by), None);
         let signed = matches!(op, BinOp::DivS | BinOp::RemS);
         let remainder = matches!(op, BinOp::RemS | BinOp::RemU);
         for lane in 0..narrow(self.target.lanes()) {

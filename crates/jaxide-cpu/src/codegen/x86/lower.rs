@@ -110,9 +110,6 @@ impl<T: Target> Lower<'_, T> {
             self.masked_loop(1);
         }
         self.combine_all();
-        if self.plan.nontemporal {
-            self.asm.int(Code::Sfence, &[]);
-        }
         self.asm.push(Lir::Label(self.exit));
     }
 
@@ -120,7 +117,6 @@ impl<T: Target> Lower<'_, T> {
     fn main_loop(&mut self) {
         let step = self.plan.parts as i64 * self.target.lanes();
         let (head, rest) = (self.asm.label(), self.asm.label());
-        self.check_alignment(rest);
         let enough = |s: &mut Self| {
             let ahead = Mem::new(Base::Var(LANE), narrow(step));
             s.asm
@@ -223,30 +219,6 @@ impl<T: Target> Lower<'_, T> {
         self.asm.end_loop(start);
     }
 
-    /// Leaves the main loop out if a nontemporal store would not be aligned.
-    fn check_alignment(&mut self, rest: Label) {
-        let body = self.body;
-        for stmt in &body.blocks()[BlockId::LANES.index()].stmts {
-            if let Stmt::Store {
-                ty,
-                addr,
-                nontemporal: true,
-                ..
-            } = stmt
-                && ty.size() >= 4
-                && self.is_contiguous(*ty, addr)
-            {
-                let at = self.mem(addr, 0);
-                self.asm
-                    .int(Code::Lea_r64_m, &[Int::Gpr(RAX), Int::Mem(at)]);
-                let low = i64::from(self.target.nontemporal_alignment(*ty) - 1);
-                self.asm
-                    .int(Code::And_rm64_imm32, &[Int::Gpr(RAX), Int::Imm(low)]);
-                self.asm.push(Lir::Branch(Cond::NotEqual, rest));
-            }
-        }
-    }
-
     pub(super) fn block(&mut self, id: BlockId) {
         let body = self.body;
         for stmt in &body.blocks()[id.index()].stmts {
@@ -254,12 +226,7 @@ impl<T: Target> Lower<'_, T> {
             let in_use = self.asm.in_use();
             match stmt {
                 Stmt::Let(v) => self.inst(*v),
-                Stmt::Store {
-                    ty,
-                    addr,
-                    value,
-                    nontemporal,
-                } => self.store(*ty, addr, *value, *nontemporal),
+                Stmt::Store { ty, addr, value } => self.store(*ty, addr, *value),
                 Stmt::For(f) => self.for_loop(f),
                 Stmt::While(w) => self.while_loop(w),
                 Stmt::If(i) => self.branch(i),
@@ -334,7 +301,7 @@ impl<T: Target> Lower<'_, T> {
                 }
                 Inst::Lookup(table, i) => self.lookup(*table, ty, dst, *i, part),
                 Inst::Load(mem, addr) => self.load(*mem, addr, dst, part),
-                Inst::Param(_) | Inst::Carried | Inst::Result => {
+                Inst::Carried | Inst::Result => {
                     unreachable!("verified: {v} is no statement")
                 }
             }

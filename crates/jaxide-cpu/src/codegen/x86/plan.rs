@@ -15,7 +15,6 @@ pub(super) struct Plan {
     pub(super) interleave: bool,
     /// Whether the main loop keeps the accumulators in registers: one for each part.
     pub(super) accumulators_in_registers: bool,
-    pub(super) nontemporal: bool,
     /// Negations that multiply-adds do on the way.
     pub(super) folded: Vec<bool>,
 }
@@ -63,7 +62,6 @@ pub(super) fn plan(body: &Body, lanes: i64, registers: u8) -> Plan {
         loops: shape.loops,
         interleave,
         accumulators_in_registers,
-        nontemporal: shape.nontemporal,
         folded,
     }
 }
@@ -135,7 +133,6 @@ impl Plan {
 struct Shape {
     operations: usize,
     loops: bool,
-    nontemporal: bool,
 }
 
 impl Shape {
@@ -143,8 +140,7 @@ impl Shape {
         for stmt in &body.blocks()[block.index()].stmts {
             self.operations += 1;
             match stmt {
-                Stmt::Let(_) => {}
-                Stmt::Store { nontemporal, .. } => self.nontemporal |= nontemporal,
+                Stmt::Let(_) | Stmt::Store { .. } => {}
                 Stmt::For(f) => {
                     self.loops = true;
                     self.add(body, f.body);

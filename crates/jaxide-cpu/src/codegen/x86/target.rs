@@ -82,16 +82,8 @@ pub(super) trait Memory {
     /// Consecutive elements.
     fn load(&self, asm: &mut Asm, mem: MemTy, dst: Reg, from: Mem, exec: Option<Reg>);
 
-    /// Consecutive elements; a nontemporal one must be aligned.
-    fn store(
-        &self,
-        asm: &mut Asm,
-        mem: MemTy,
-        v: Reg,
-        to: Mem,
-        exec: Option<Reg>,
-        nontemporal: bool,
-    );
+    /// Consecutive elements.
+    fn store(&self, asm: &mut Asm, mem: MemTy, v: Reg, to: Mem, exec: Option<Reg>);
 
     /// Elements of 32 or 64 bits in the opposite order.
     fn reverse(&self, asm: &mut Asm, ty: Ty, dst: Reg, a: Reg);
@@ -115,7 +107,4 @@ pub(super) trait Memory {
     fn load_accumulator(&self, asm: &mut Asm, ty: Ty, dst: Reg, from: Mem);
 
     fn store_accumulator(&self, asm: &mut Asm, ty: Ty, v: Reg, to: Mem);
-
-    /// What the address of a nontemporal store must be a multiple of.
-    fn nontemporal_alignment(&self, mem: MemTy) -> i32;
 }

@@ -4,7 +4,7 @@ use super::super::graph::MapOp;
 use super::{
     Class, Element, Format, class, complex, convert, float, integer, random, select, small,
 };
-use crate::lanes::{BinOp, Builder, Ty, Value};
+use crate::lanes::{Access, Addr, BinOp, Builder, Ty, Value};
 use jaxide_core::DType;
 use smallvec::smallvec;
 
@@ -12,12 +12,13 @@ use smallvec::smallvec;
 pub(crate) fn has_lane_form(op: MapOp, args: &[DType], result: DType) -> bool {
     // The operations are their own description: building one says whether it exists.
     let mut b = Builder::new("probe");
+    let pointer = b.pointer(Access::ReadOnly);
     let operands: Vec<Element> = args
         .iter()
         .map(|&dtype| {
             super::parts(dtype)
                 .iter()
-                .map(|mem| b.param(mem.lane()))
+                .map(|&mem| b.load(mem, Addr::uniform(pointer)))
                 .collect()
         })
         .collect();

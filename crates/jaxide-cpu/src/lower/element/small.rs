@@ -165,6 +165,7 @@ fn shifted_right(b: &mut Builder, x: Value, by: u32) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lanes::{Access, Addr, MemTy, Memory};
     use jaxide_core::small_float;
 
     const SMALL: [DType; 9] = [
@@ -181,11 +182,26 @@ mod tests {
 
     fn run(f: impl FnOnce(&mut Builder, Value) -> Value, from: Ty, x: u32) -> u32 {
         let mut b = Builder::new("small");
-        let param = b.param(from);
-        let result = f(&mut b, param);
-        b.output(result);
+        let [read, written] = [Access::ReadOnly, Access::ReadWrite].map(|access| b.pointer(access));
+        let from = if from == Ty::F32 {
+            MemTy::F32
+        } else {
+            MemTy::I32
+        };
+        let x_of_lane = b.load(from, Addr::uniform(read));
+        let result = f(&mut b, x_of_lane);
+        let to = if b.ty(result) == Ty::F32 {
+            MemTy::F32
+        } else {
+            MemTy::I32
+        };
+        b.store(to, Addr::contiguous(written, to), result);
         let body = b.finish().unwrap();
-        body.eval_inline(&[x.into()]).unwrap()[0] as u32
+        let (mut x, mut y) = (x.to_le_bytes(), [0; 4]);
+        let mut regions = [&mut x[..], &mut y[..]];
+        body.eval(&mut Memory::new(&mut regions), &[], 0, 1)
+            .unwrap();
+        u32::from_le_bytes(y)
     }
 
     #[test]

@@ -178,7 +178,7 @@ impl Avx2 {
         } else {
             MemTy::I32
         };
-        self.store(asm, mem, a, Mem::frame(at), None, false);
+        self.store(asm, mem, a, Mem::frame(at), None);
         let (to, back) = if step == 8 {
             (Register::RAX, Code::Mov_rm64_r64)
         } else {

@@ -58,31 +58,20 @@ impl Memory for Avx2 {
         self.raw_to_lane(asm, mem, dst, raw);
     }
 
-    fn store(
-        &self,
-        asm: &mut Asm,
-        mem: MemTy,
-        v: Reg,
-        to: Mem,
-        exec: Option<Reg>,
-        nontemporal: bool,
-    ) {
+    fn store(&self, asm: &mut Asm, mem: MemTy, v: Reg, to: Mem, exec: Option<Reg>) {
         let ty = mem.lane();
         if mem.size() >= 4 {
-            let (plain, stream, masked) = match (ty.bits(), self.width(ty)) {
+            let (plain, masked) = match (ty.bits(), self.width(ty)) {
                 (64, _) => (
                     Code::VEX_Vmovups_ymmm256_ymm,
-                    Code::VEX_Vmovntps_m256_ymm,
                     Code::VEX_Vmaskmovpd_m256_ymm_ymm,
                 ),
                 (_, Width::V256) => (
                     Code::VEX_Vmovups_ymmm256_ymm,
-                    Code::VEX_Vmovntps_m256_ymm,
                     Code::VEX_Vmaskmovps_m256_ymm_ymm,
                 ),
                 _ => (
                     Code::VEX_Vmovups_xmmm128_xmm,
-                    Code::VEX_Vmovntps_m128_xmm,
                     Code::VEX_Vmaskmovps_m128_xmm_xmm,
                 ),
             };
@@ -95,11 +84,7 @@ impl Memory for Avx2 {
                         &[Operand::Mem(to), Operand::Reg(mask), Operand::Reg(v)],
                     )
                 }
-                None => op(
-                    if nontemporal { stream } else { plain },
-                    None,
-                    &[Operand::Mem(to), Operand::Reg(v)],
-                ),
+                None => op(plain, None, &[Operand::Mem(to), Operand::Reg(v)]),
             };
             return asm.op(Op { rm: None, ..o });
         }
@@ -229,10 +214,6 @@ impl Memory for Avx2 {
             rm: None,
             ..op(code, None, &[Operand::Mem(to), Operand::Reg(v)])
         });
-    }
-
-    fn nontemporal_alignment(&self, mem: MemTy) -> i32 {
-        self.width(mem.lane()).bytes()
     }
 }
 

@@ -56,23 +56,10 @@ impl Memory for Avx512 {
         }
     }
 
-    fn store(
-        &self,
-        asm: &mut Asm,
-        mem: MemTy,
-        v: Reg,
-        to: Mem,
-        exec: Option<Reg>,
-        nontemporal: bool,
-    ) {
+    fn store(&self, asm: &mut Asm, mem: MemTy, v: Reg, to: Mem, exec: Option<Reg>) {
         match mem {
             MemTy::F32 | MemTy::I32 | MemTy::F64 | MemTy::I64 => {
-                let stream = nontemporal && exec.is_none();
-                let code = match self.width(mem.lane()) {
-                    Width::V512 if stream => Code::EVEX_Vmovntps_m512_zmm,
-                    _ if stream => Code::EVEX_Vmovntps_m256_ymm,
-                    _ => self.store_code(mem.lane()),
-                };
+                let code = self.store_code(mem.lane());
                 let mask = exec.map(|k| (k, false));
                 asm.op(Op {
                     mask,
@@ -255,10 +242,6 @@ impl Memory for Avx512 {
             rm: None,
             ..op(code, None, &[Operand::Mem(to), Operand::Reg(v)])
         });
-    }
-
-    fn nontemporal_alignment(&self, mem: MemTy) -> i32 {
-        self.width(mem.lane()).bytes()
     }
 }
 
