@@ -315,14 +315,14 @@ mod wide {
     }
 
     pub(super) fn avx2(body: &Body) -> Result<Image, CompileError> {
-        parts(x86::avx2(body))
+        placed(x86::avx2(body))
     }
 
     pub(super) fn avx512(body: &Body) -> Result<Image, CompileError> {
-        parts(x86::avx512(body))
+        placed(x86::avx512(body))
     }
 
-    fn parts<E: ToString>(image: Result<x86::Image, E>) -> Result<Image, CompileError> {
+    fn placed<E: ToString>(image: Result<x86::Image, E>) -> Result<Image, CompileError> {
         let image = image.map_err(|e| CompileError::Codegen(e.to_string()))?;
         Ok(Image {
             bytes: image.bytes,

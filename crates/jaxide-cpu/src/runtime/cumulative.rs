@@ -11,7 +11,7 @@ use half::{bf16, f16};
 use jaxide_core::DType;
 use num_complex::Complex;
 
-use super::parts::Parts;
+use super::shared::SharedSlice;
 use super::simd::Arithmetic;
 use super::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature};
 
@@ -278,11 +278,11 @@ fn accumulate<T: Stored, O: Combine<T::Acc>>(
         };
         line * len + start..line * len + end
     };
-    let to = Parts::new(to);
+    let to = SharedSlice::new(to);
     let scan_block = |line: usize, block: usize, before: Option<T::Acc>| {
         let range = place(line, block);
         // SAFETY: blocks are disjoint, and no other call has this one.
-        let to = unsafe { to.part(range.clone()) };
+        let to = unsafe { to.range(range.clone()) };
         scan::<T, O>(&from[range], to, shape.reverse, before)
     };
     let append = |before: Option<T::Acc>, total: T::Acc| {
@@ -305,12 +305,12 @@ fn accumulate<T: Stored, O: Combine<T::Acc>>(
     let totals = totals.as_mut_slice::<T::Acc>();
     let group = CHUNK / BLOCK;
     let chunks = blocks.div_ceil(group);
-    let parts = Parts::new(totals);
+    let parts = SharedSlice::new(totals);
     context.parallel_for(chunks, |chunk| {
         for block in chunk * group..blocks.min((chunk + 1) * group) {
             let value = block_total::<T, O>(&from[place(0, block)], shape.reverse);
             // SAFETY: no other chunk has this block.
-            unsafe { parts.part(block..block + 1)[0] = value };
+            unsafe { parts.range(block..block + 1)[0] = value };
         }
     });
     let mut before = None;
@@ -422,7 +422,7 @@ fn rows<T: Stored, O: Combine<T::Acc>>(
     shape: Shape,
     context: &Context<'_>,
 ) {
-    let to = Parts::new(to);
+    let to = SharedSlice::new(to);
     // Columns whose results fit a small array; the same for every number of threads.
     const COLUMNS: usize = 512;
     let groups = shape.inner.div_ceil(COLUMNS);
@@ -439,7 +439,7 @@ fn rows<T: Stored, O: Combine<T::Acc>>(
                 let start = row * shape.inner + first;
                 // SAFETY: these columns of the row are inside the array, and no other unit has
                 // them.
-                let to = unsafe { to.part(start..start + columns) };
+                let to = unsafe { to.range(start..start + columns) };
                 for ((acc, &x), to) in acc.iter_mut().zip(&from[start..start + columns]).zip(to) {
                     *acc = if i == 0 {
                         x.load()

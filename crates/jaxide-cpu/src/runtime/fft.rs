@@ -15,7 +15,7 @@ use jaxide_core::check_allocatable;
 use num_complex::Complex;
 use rustfft::{FftDirection, FftNum, FftPlanner};
 
-use super::parts::Parts;
+use super::shared::SharedSlice;
 use super::transpose::CopyPlan;
 use super::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature, View};
 
@@ -438,12 +438,12 @@ fn for_lines<N: Pod + Send, S: Pod>(
 ) -> Result<(), KernelError> {
     let count = data.len() / length;
     let group = CHUNK.div_ceil(length).min(count);
-    let data = Parts::new(data);
+    let data = SharedSlice::new(data);
     let error = OnceLock::new();
     context.parallel_for(count.div_ceil(group), |chunk| {
         let lines = chunk * group..count.min((chunk + 1) * group);
         // SAFETY: no other chunk has these lines.
-        let part = unsafe { data.part(lines.start * length..lines.end * length) };
+        let part = unsafe { data.range(lines.start * length..lines.end * length) };
         match PoolBuffer::for_elements::<S>(scratch_len) {
             Ok(mut scratch) => body(lines, part, scratch.as_mut_slice()),
             Err(e) => error.set(e.into()).unwrap_or(()),

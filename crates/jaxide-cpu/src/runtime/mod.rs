@@ -44,7 +44,7 @@ mod global;
 pub(crate) mod launch;
 pub mod linalg;
 pub mod matmul;
-mod parts;
+mod shared;
 pub mod pool;
 mod process;
 pub mod random;

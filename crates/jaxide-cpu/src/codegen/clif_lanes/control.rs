@@ -104,7 +104,7 @@ impl Emitter<'_, '_> {
         let active = (self.width == Width::Four).then(|| self.params(head, Ty::Mask));
         if active.is_some() {
             let all = match &outside {
-                Some(exec) => self.mask_like(exec, &Rep::X4(exec.parts()[0])),
+                Some(exec) => self.mask_like(exec, &Rep::X4(exec.registers()[0])),
                 None => {
                     let one = self.fb.ins().iconst(types::I8, 1);
                     self.splat(Ty::Mask, one)
@@ -227,7 +227,7 @@ impl Emitter<'_, '_> {
             let zero = self.scalar_const(ty, 0);
             nothing.extend(
                 self.splat(ty, zero)
-                    .parts()
+                    .registers()
                     .iter()
                     .map(|&p| BlockArg::Value(p)),
             );
@@ -263,21 +263,21 @@ impl Emitter<'_, '_> {
 
     /// The CLIF values to pass for [`params`](Self::params).
     fn carried(&mut self, values: &[Value]) -> Vec<ir::Value> {
-        let mut parts = Vec::new();
+        let mut registers = Vec::new();
         for &v in values {
             let rep = self.get(v);
-            parts.extend(self.passed(self.body.ty(v), &rep));
+            registers.extend(self.passed(self.body.ty(v), &rep));
         }
-        parts
+        registers
     }
 
     /// A value in the form in which blocks take it.
     fn passed(&mut self, ty: Ty, rep: &Rep) -> Vec<ir::Value> {
         if ty == Ty::Mask && self.width == Width::Four {
-            let like = Rep::X4(rep.parts()[0]);
-            return self.mask_like(rep, &like).parts().to_vec();
+            let like = Rep::X4(rep.registers()[0]);
+            return self.mask_like(rep, &like).registers().to_vec();
         }
-        rep.parts().to_vec()
+        rep.registers().to_vec()
     }
 
     fn jump(&mut self, block: ir::Block, args: &[ir::Value]) {

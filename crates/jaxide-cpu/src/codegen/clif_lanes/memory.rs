@@ -250,13 +250,13 @@ impl Emitter<'_, '_> {
     }
 
     fn store_four(&mut self, mem: MemTy, at: ir::Value, value: &Rep) {
-        let v = value.parts()[0];
+        let v = value.registers()[0];
         match mem {
             MemTy::I32 | MemTy::F32 => {
                 self.fb.ins().store(FLAGS, v, at, 0);
             }
             MemTy::I64 | MemTy::F64 => {
-                for (k, &v) in value.parts().iter().enumerate() {
+                for (k, &v) in value.registers().iter().enumerate() {
                     self.fb.ins().store(FLAGS, v, at, narrow::<_, i32>(16 * k));
                 }
             }

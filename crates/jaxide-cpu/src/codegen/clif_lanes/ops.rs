@@ -94,8 +94,8 @@ impl Emitter<'_, '_> {
                 .map(|p| bytes(p.map(u64::to_le_bytes).as_flattened()))
                 .to_vec(),
         };
-        let parts: Vec<ir::Value> = rep.parts().to_vec();
-        let parts: Vec<ir::Value> = parts
+        let registers: Vec<ir::Value> = rep.registers().to_vec();
+        let registers: Vec<ir::Value> = registers
             .iter()
             .zip(offsets)
             .map(|(&p, o)| {
@@ -104,33 +104,33 @@ impl Emitter<'_, '_> {
                 self.fb.ins().iadd(p, o)
             })
             .collect();
-        rep.with(&parts)
+        rep.with(&registers)
     }
 
-    /// Applies `f` to each part.
+    /// Applies `f` to each register.
     fn map1(
         &mut self,
         a: &Rep,
         mut f: impl FnMut(&mut FunctionBuilder<'_>, ir::Value) -> ir::Value,
     ) -> Rep {
-        let parts: Vec<ir::Value> = a.parts().iter().map(|&p| f(self.fb, p)).collect();
-        a.with(&parts)
+        let registers: Vec<ir::Value> = a.registers().iter().map(|&p| f(self.fb, p)).collect();
+        a.with(&registers)
     }
 
-    /// Applies `f` to each pair of parts.
+    /// Applies `f` to each pair of registers.
     fn map2(
         &mut self,
         a: &Rep,
         b: &Rep,
         mut f: impl FnMut(&mut FunctionBuilder<'_>, ir::Value, ir::Value) -> ir::Value,
     ) -> Rep {
-        let parts: Vec<ir::Value> = a
-            .parts()
+        let registers: Vec<ir::Value> = a
+            .registers()
             .iter()
-            .zip(b.parts())
+            .zip(b.registers())
             .map(|(&a, &b)| f(self.fb, a, b))
             .collect();
-        a.with(&parts)
+        a.with(&registers)
     }
 
     /// Applies a scalar operation lane by lane, for what vectors cannot do.
@@ -240,13 +240,13 @@ impl Emitter<'_, '_> {
         // Two masks may have different forms.
         let b = &self.mask_like(b, a);
         let mask = self.mask_like(mask, a);
-        let parts: Vec<ir::Value> = (0..a.parts().len())
+        let registers: Vec<ir::Value> = (0..a.registers().len())
             .map(|k| {
-                let (m, a, b) = (mask.parts()[k], a.parts()[k], b.parts()[k]);
+                let (m, a, b) = (mask.registers()[k], a.registers()[k], b.registers()[k]);
                 pick(self.fb, m, a, b)
             })
             .collect();
-        a.with(&parts)
+        a.with(&registers)
     }
 
     fn un(&mut self, op: UnOp, from: Ty, to: Ty, a: Value) -> Rep {
@@ -428,10 +428,10 @@ impl Emitter<'_, '_> {
                 e.fb.ins().fma(v[0], v[1], v[2])
             });
         }
-        let parts: Vec<ir::Value> = (0..a.parts().len())
-            .map(|k| self.fb.ins().fma(a.parts()[k], b.parts()[k], c.parts()[k]))
+        let registers: Vec<ir::Value> = (0..a.registers().len())
+            .map(|k| self.fb.ins().fma(a.registers()[k], b.registers()[k], c.registers()[k]))
             .collect();
-        a.with(&parts)
+        a.with(&registers)
     }
 
     fn lookup(&mut self, table: Table, ty: Ty, index: Value) -> Rep {

@@ -1,4 +1,4 @@
-//! Accumulation over lanes: the accumulators live in stack slots, and each turn of the lane loop updates its part of them.
+//! Accumulation over lanes: the accumulators live in stack slots, and each turn of the lane loop updates those of its lanes.
 
 use super::rep::{Rep, Width, vector_type};
 use super::{Emitter, LaneArgs, scalar_type};
@@ -173,13 +173,13 @@ impl Emitter<'_, '_> {
     fn write_at(&mut self, ty: Ty, at: ir::Value, rep: &Rep) {
         let rep = match (self.width, ty) {
             (Width::One, Ty::Mask) => Rep::One(self.fb.ins().bmask(types::I32, rep.one())),
-            (Width::Four, Ty::Mask) => self.mask_like(rep, &Rep::X4(rep.parts()[0])),
+            (Width::Four, Ty::Mask) => self.mask_like(rep, &Rep::X4(rep.registers()[0])),
             _ => rep.clone(),
         };
-        for (k, &part) in rep.parts().iter().enumerate() {
+        for (k, &register) in rep.registers().iter().enumerate() {
             self.fb
                 .ins()
-                .store(MemFlagsData::trusted(), part, at, narrow::<_, i32>(16 * k));
+                .store(MemFlagsData::trusted(), register, at, narrow::<_, i32>(16 * k));
         }
     }
 }

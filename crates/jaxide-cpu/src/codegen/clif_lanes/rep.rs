@@ -41,7 +41,7 @@ impl Rep {
         }
     }
 
-    pub(super) fn parts(&self) -> &[ir::Value] {
+    pub(super) fn registers(&self) -> &[ir::Value] {
         match self {
             Rep::One(v) | Rep::X4(v) => std::slice::from_ref(v),
             Rep::X2(v) => v,
@@ -49,11 +49,11 @@ impl Rep {
     }
 
     /// The same shape with other values.
-    pub(super) fn with(&self, parts: &[ir::Value]) -> Rep {
+    pub(super) fn with(&self, registers: &[ir::Value]) -> Rep {
         match self {
-            Rep::One(_) => Rep::One(parts[0]),
-            Rep::X4(_) => Rep::X4(parts[0]),
-            Rep::X2(_) => Rep::X2([parts[0], parts[1]]),
+            Rep::One(_) => Rep::One(registers[0]),
+            Rep::X4(_) => Rep::X4(registers[0]),
+            Rep::X2(_) => Rep::X2([registers[0], registers[1]]),
         }
     }
 }

@@ -10,10 +10,10 @@ use iced_x86::{Code, Register};
 use Register::{DL, DX, EAX, EDX, RAX, RDX};
 
 impl<T: Target> Lower<'_, T> {
-    pub(super) fn load(&mut self, mem: MemTy, addr: &Addr, dst: Reg, part: usize) {
-        let exec = self.exec[part];
+    pub(super) fn load(&mut self, mem: MemTy, addr: &Addr, dst: Reg, copy: usize) {
+        let exec = self.exec[copy];
         let ty = mem.lane();
-        match self.access(mem, addr, part) {
+        match self.access(mem, addr, copy) {
             Access::Uniform(at) if mem.size() >= 4 => {
                 self.target.broadcast(&mut self.asm, ty, dst, at)
             }
@@ -38,7 +38,7 @@ impl<T: Target> Lower<'_, T> {
                 let zero = self.zero(raw_ty);
                 self.target
                     .store(&mut self.asm, memory(raw_ty), zero, Mem::frame(out), None);
-                self.each_lane(addr, part, |s, lane, at| {
+                self.each_lane(addr, copy, |s, lane, at| {
                     s.load_gpr(mem, at);
                     let to = Mem::frame(out + step * narrow::<_, i32>(lane));
                     let (code, from) = if step == 8 {
@@ -61,10 +61,10 @@ impl<T: Target> Lower<'_, T> {
     }
 
     pub(super) fn store(&mut self, mem: MemTy, addr: &Addr, value: Value) {
-        for part in self.parts.clone() {
-            let v = self.get(value, part);
-            let exec = self.exec[part];
-            let done = match self.access(mem, addr, part) {
+        for copy in self.copies.clone() {
+            let v = self.get(value, copy);
+            let exec = self.exec[copy];
+            let done = match self.access(mem, addr, copy) {
                 Access::Contiguous(at) => {
                     self.target.store(&mut self.asm, mem, v, at, exec);
                     true
@@ -82,14 +82,14 @@ impl<T: Target> Lower<'_, T> {
                 Access::Uniform(_) | Access::LaneByLane => false,
             };
             if !done {
-                self.store_lanes(mem, addr, v, part);
+                self.store_lanes(mem, addr, v, copy);
             }
         }
     }
 
-    fn store_lanes(&mut self, mem: MemTy, addr: &Addr, v: Reg, part: usize) {
+    fn store_lanes(&mut self, mem: MemTy, addr: &Addr, v: Reg, copy: usize) {
         let elements = self.spread(mem, v);
-        self.each_lane(addr, part, |s, lane, at| {
+        self.each_lane(addr, copy, |s, lane, at| {
             s.store_element(mem, elements, lane, at)
         });
     }
@@ -162,9 +162,9 @@ impl<T: Target> Lower<'_, T> {
         self.asm.splat(width, narrow(ty.bits() / 8), 0)
     }
 
-    /// How the lanes of a part reach their elements.
-    fn access(&mut self, mem: MemTy, addr: &Addr, part: usize) -> Access {
-        let masked = self.exec[part].is_some();
+    /// How the lanes of a copy reach their elements.
+    fn access(&mut self, mem: MemTy, addr: &Addr, copy: usize) -> Access {
+        let masked = self.exec[copy].is_some();
         if mem.size() < 4
             && masked
             && addr.lane != LaneStep::Uniform
@@ -173,13 +173,13 @@ impl<T: Target> Lower<'_, T> {
             return Access::LaneByLane;
         }
         match addr.lane {
-            LaneStep::Uniform => Access::Uniform(self.mem(addr, part)),
+            LaneStep::Uniform => Access::Uniform(self.mem(addr, copy)),
             LaneStep::Stride(_) if self.is_contiguous(mem, addr) => {
-                Access::Contiguous(self.mem(addr, part))
+                Access::Contiguous(self.mem(addr, copy))
             }
             LaneStep::Stride(s) if s == -mem.size() && mem.size() >= 4 && !masked => {
                 let lanes = self.target.lanes();
-                let last = s * (part as i64 * lanes + lanes - 1);
+                let last = s * (copy as i64 * lanes + lanes - 1);
                 let (base, disp) = self.base(addr);
                 self.asm
                     .int(Code::Mov_r64_rm64, &[Int::Gpr(RAX), Int::Var(LANE)]);
@@ -193,7 +193,7 @@ impl<T: Target> Lower<'_, T> {
                 if mem.size() < 4 || farthest > 1 << 30 {
                     return Access::LaneByLane;
                 }
-                let offsets = self.counting(Ty::I32, part as i64 * lanes, s);
+                let offsets = self.counting(Ty::I32, copy as i64 * lanes, s);
                 let (base, disp) = self.base(addr);
                 self.asm
                     .int(Code::Mov_r64_rm64, &[Int::Gpr(RAX), Int::Var(LANE)]);
@@ -209,7 +209,7 @@ impl<T: Target> Lower<'_, T> {
                     return Access::LaneByLane;
                 }
                 let ty = self.body.ty(index);
-                let index = self.get(index, part);
+                let index = self.get(index, copy);
                 let (base, disp) = self.base(addr);
                 Access::Indexed(
                     Mem::new(base, disp).indexed(Index::Vector(index), narrow(scale)),
@@ -229,7 +229,7 @@ impl<T: Target> Lower<'_, T> {
     }
 
     /// Calls `f` for each active lane with the address of its element, which starts in rax.
-    fn each_lane(&mut self, addr: &Addr, part: usize, mut f: impl FnMut(&mut Self, usize, Mem)) {
+    fn each_lane(&mut self, addr: &Addr, copy: usize, mut f: impl FnMut(&mut Self, usize, Mem)) {
         let lanes = self.target.lanes();
         let (mask_at, base_at, index_at) =
             (self.asm.buffer(8), self.asm.buffer(8), self.asm.buffer(64));
@@ -243,7 +243,7 @@ impl<T: Target> Lower<'_, T> {
             Code::Mov_rm64_r64,
             &[Int::Mem(Mem::frame(base_at)), Int::Gpr(RAX)],
         );
-        let exec = self.exec[part];
+        let exec = self.exec[copy];
         if let Some(exec) = exec {
             self.target.mask_to_gpr(&mut self.asm, exec);
             self.asm.int(
@@ -255,7 +255,7 @@ impl<T: Target> Lower<'_, T> {
         if let LaneStep::Gather(index, _) = addr.lane {
             let ty = self.body.ty(index);
             index_bits = ty.bits();
-            let index = self.get(index, part);
+            let index = self.get(index, copy);
             self.target
                 .store(&mut self.asm, memory(ty), index, Mem::frame(index_at), None);
         }
@@ -273,7 +273,7 @@ impl<T: Target> Lower<'_, T> {
                     .int(Code::Mov_r64_imm64, &[Int::Gpr(RAX), Int::Imm(0)]),
                 LaneStep::Stride(s) => {
                     let ahead =
-                        Mem::new(Base::Var(LANE), narrow(part as i64 * lanes + lane as i64));
+                        Mem::new(Base::Var(LANE), narrow(copy as i64 * lanes + lane as i64));
                     self.asm
                         .int(Code::Lea_r64_m, &[Int::Gpr(RAX), Int::Mem(ahead)]);
                     self.multiply_rax(s);
@@ -299,10 +299,10 @@ impl<T: Target> Lower<'_, T> {
     }
 
     /// Entries of a table, which goes among the constants.
-    pub(super) fn lookup(&mut self, table: Table, ty: Ty, dst: Reg, index: Value, part: usize) {
+    pub(super) fn lookup(&mut self, table: Table, ty: Ty, dst: Reg, index: Value, copy: usize) {
         let offset = self.asm.pool.add(&table.bytes(), 8);
         let int = ty.as_int();
-        let index = self.get(index, part);
+        let index = self.get(index, copy);
         let (Class::Vector(width), limited) = (self.target.class(int), self.new_reg(int)) else {
             unreachable!("an integer")
         };

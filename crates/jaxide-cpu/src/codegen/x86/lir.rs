@@ -117,7 +117,7 @@ impl Mem {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Operand {
     Reg(Reg),
-    /// The first 16 or 32 bytes of a wider register, or a narrower register as the first part of a wider one.
+    /// The first 16 or 32 bytes of a wider register, or a narrower register at the beginning of a wider one.
     Part(Reg, Width),
     Mem(Mem),
     Gpr(Register),

@@ -1,6 +1,6 @@
 //! Bodies as instructions on virtual registers: the loop over lanes, control flow, addresses, accumulators.
 //!
-//! Several *parts*, one register of lanes each, may be worked on together, to fill the time that dependent operations wait.
+//! Several *copies*, one register of lanes each, may be worked on together, to fill the time that dependent operations wait.
 //! A straight-line body has a main loop without masks and a loop for the rest of the lanes; a body with loops inside has one loop whose
 //! last turn is masked, since those loops cost the same for one lane as for all.
 
@@ -15,7 +15,7 @@ use crate::narrow;
 use iced_x86::{Code, Register};
 use rustc_hash::FxHashMap as HashMap;
 
-/// The most parts that are worked on together.
+/// The most copies that are worked on together.
 pub(super) const MAX_PARTS: usize = 4;
 
 /// The program of a body.
@@ -48,7 +48,7 @@ pub(super) fn lower<T: Target>(body: &Body, target: &T) -> Asm {
         bases: HashMap::default(),
         reps: vec![[None; MAX_PARTS]; body.values().len()],
         into: HashMap::default(),
-        parts: vec![0],
+        copies: vec![0],
         exec: [None; MAX_PARTS],
         counters: vec![LANE; body.loop_count()],
         cursors: HashMap::default(),
@@ -75,10 +75,10 @@ pub(super) struct Lower<'a, T> {
     reps: Vec<[Option<Reg>; MAX_PARTS]>,
     /// Values that are computed right into a carried register.
     into: HashMap<Value, Value>,
-    pub(super) parts: Vec<usize>,
+    pub(super) copies: Vec<usize>,
     pub(super) exec: [Option<Reg>; MAX_PARTS],
     counters: Vec<Var>,
-    /// Addresses that loops advance from turn to turn, but for constant parts and lane steps.
+    /// Addresses that loops advance from turn to turn, but for constants and lane steps.
     pub(super) cursors: HashMap<Vec<i64>, Var>,
     /// The loops around, outermost first.
     pub(super) open: Vec<LoopId>,
@@ -104,7 +104,7 @@ impl<T: Target> Lower<'_, T> {
         self.block(BlockId::PROLOGUE);
         self.initialise_accumulators();
         if self.plan.loops {
-            self.masked_loop(self.plan.parts);
+            self.masked_loop(self.plan.copies);
         } else {
             self.main_loop();
             self.masked_loop(1);
@@ -113,9 +113,9 @@ impl<T: Target> Lower<'_, T> {
         self.asm.push(Lir::Label(self.exit));
     }
 
-    /// The loop without masks, as long as there are lanes for all parts.
+    /// The loop without masks, as long as there are lanes for all copies.
     fn main_loop(&mut self) {
-        let step = self.plan.parts as i64 * self.target.lanes();
+        let step = self.plan.copies as i64 * self.target.lanes();
         let (head, rest) = (self.asm.label(), self.asm.label());
         let enough = |s: &mut Self| {
             let ahead = Mem::new(Base::Var(LANE), narrow(step));
@@ -127,19 +127,19 @@ impl<T: Target> Lower<'_, T> {
         enough(self);
         self.asm.push(Lir::Branch(Cond::Greater, rest));
         let in_registers = self.plan.accumulators_in_registers;
-        let parts: Vec<usize> = (0..self.plan.parts).collect();
+        let copies: Vec<usize> = (0..self.plan.copies).collect();
         if in_registers {
-            self.accumulators_to_registers(&parts);
+            self.accumulators_to_registers(&copies);
         }
         self.in_loop(|s| {
             s.asm.push(Lir::Label(head));
             let groups = if s.plan.interleave {
-                vec![parts.clone()]
+                vec![copies.clone()]
             } else {
-                parts.iter().map(|&p| vec![p]).collect()
+                copies.iter().map(|&p| vec![p]).collect()
             };
             for group in groups {
-                s.parts = group;
+                s.copies = group;
                 if !in_registers {
                     s.load_accumulators();
                 }
@@ -159,16 +159,16 @@ impl<T: Target> Lower<'_, T> {
             s.asm.push(Lir::Label(more));
         });
         if in_registers {
-            self.accumulators_to_memory(&parts);
+            self.accumulators_to_memory(&copies);
         }
         self.asm.push(Lir::Label(rest));
     }
 
     /// The loop over all lanes from the current one on, masked.
-    fn masked_loop(&mut self, parts: usize) {
-        let lanes = parts as i64 * self.target.lanes();
+    fn masked_loop(&mut self, copies: usize) {
+        let lanes = copies as i64 * self.target.lanes();
         let (head, done) = (self.asm.label(), self.asm.label());
-        self.parts = (0..parts).collect();
+        self.copies = (0..copies).collect();
         let outside = self.asm.current_frequency;
         if !self.plan.loops {
             // The rest after the main loop.
@@ -195,10 +195,10 @@ impl<T: Target> Lower<'_, T> {
                 Code::VEX_Bzhi_r64_rm64_r64,
                 &[Int::Gpr(RDX), Int::Gpr(RDX), Int::Gpr(RAX)],
             );
-            for part in 0..parts {
+            for copy in 0..copies {
                 let k = s.asm.reg(s.target.class(Ty::Mask));
-                s.target.tail_mask(&mut s.asm, k, part as i64);
-                s.exec[part] = Some(k);
+                s.target.tail_mask(&mut s.asm, k, copy as i64);
+                s.exec[copy] = Some(k);
             }
             s.load_accumulators();
             s.block(BlockId::LANES);
@@ -210,7 +210,7 @@ impl<T: Target> Lower<'_, T> {
         self.asm.push(Lir::Label(done));
         self.asm.current_frequency = outside;
         self.exec = [None; MAX_PARTS];
-        self.parts = vec![0];
+        self.copies = vec![0];
     }
 
     fn in_loop(&mut self, f: impl FnOnce(&mut Self)) {
@@ -236,7 +236,7 @@ impl<T: Target> Lower<'_, T> {
     }
 
     /// The register of a value.
-    pub(super) fn get(&mut self, v: Value, part: usize) -> Reg {
+    pub(super) fn get(&mut self, v: Value, copy: usize) -> Reg {
         let ty = self.body.ty(v);
         if let (Inst::Const(bits), true) = (self.body.inst(v), ty != Ty::Mask) {
             let Class::Vector(width) = self.target.class(ty) else {
@@ -244,13 +244,13 @@ impl<T: Target> Lower<'_, T> {
             };
             return self.asm.splat(width, narrow(ty.bits() / 8), *bits);
         }
-        // What is the same in all parts is computed once.
+        // What is the same in all copies is computed once.
         let rep = &self.reps[v.index()];
-        rep[part].or(rep[0]).expect("verified: defined before use")
+        rep[copy].or(rep[0]).expect("verified: defined before use")
     }
 
-    pub(super) fn set(&mut self, v: Value, part: usize, reg: Reg) {
-        self.reps[v.index()][part] = Some(reg);
+    pub(super) fn set(&mut self, v: Value, copy: usize, reg: Reg) {
+        self.reps[v.index()][copy] = Some(reg);
     }
 
     pub(super) fn new_reg(&mut self, ty: Ty) -> Reg {
@@ -259,9 +259,9 @@ impl<T: Target> Lower<'_, T> {
     }
 
     /// The register that the definition of `v` writes.
-    fn dest(&mut self, v: Value, part: usize) -> Reg {
+    fn dest(&mut self, v: Value, copy: usize) -> Reg {
         match self.into.get(&v) {
-            Some(&param) => self.get(param, part),
+            Some(&param) => self.get(param, copy),
             None => self.new_reg(self.body.ty(v)),
         }
     }
@@ -272,50 +272,50 @@ impl<T: Target> Lower<'_, T> {
         if self.plan.folded[v.index()] {
             return;
         }
-        for part in self.parts.clone() {
+        for copy in self.copies.clone() {
             if matches!(body.inst(v), Inst::Const(_)) && ty != Ty::Mask {
                 continue;
             }
             if let Inst::Load(_, addr) = body.inst(v)
                 && addr.lane == LaneStep::Uniform
-                && part != self.parts[0]
+                && copy != self.copies[0]
             {
-                let same = self.get(v, self.parts[0]);
-                self.set(v, part, same);
+                let same = self.get(v, self.copies[0]);
+                self.set(v, copy, same);
                 continue;
             }
-            let dst = self.dest(v, part);
+            let dst = self.dest(v, copy);
             match body.inst(v) {
                 Inst::Const(bits) => self.target.mask_constant(&mut self.asm, dst, *bits != 0),
-                Inst::Index(i) => self.index(*i, ty, dst, part),
+                Inst::Index(i) => self.index(*i, ty, dst, copy),
                 Inst::Un(op, a) => {
                     let from = body.ty(*a);
-                    let a = self.get(*a, part);
+                    let a = self.get(*a, copy);
                     self.target.un(&mut self.asm, *op, from, ty, dst, a);
                 }
-                Inst::Bin(op, a, b) => self.bin(*op, dst, *a, *b, part),
-                Inst::Ter(TerOp::Fma, a, b, c) => self.fma(ty, dst, [*a, *b, *c], part),
+                Inst::Bin(op, a, b) => self.bin(*op, dst, *a, *b, copy),
+                Inst::Ter(TerOp::Fma, a, b, c) => self.fma(ty, dst, [*a, *b, *c], copy),
                 Inst::Ter(TerOp::Select, m, a, b) => {
-                    let (m, a, b) = (self.get(*m, part), self.get(*a, part), self.get(*b, part));
+                    let (m, a, b) = (self.get(*m, copy), self.get(*a, copy), self.get(*b, copy));
                     self.target.select(&mut self.asm, ty, dst, m, a, b);
                 }
-                Inst::Lookup(table, i) => self.lookup(*table, ty, dst, *i, part),
-                Inst::Load(mem, addr) => self.load(*mem, addr, dst, part),
+                Inst::Lookup(table, i) => self.lookup(*table, ty, dst, *i, copy),
+                Inst::Load(mem, addr) => self.load(*mem, addr, dst, copy),
                 Inst::Carried | Inst::Result => {
                     unreachable!("verified: {v} is no statement")
                 }
             }
-            self.set(v, part, dst);
+            self.set(v, copy, dst);
         }
     }
 
-    fn bin(&mut self, op: BinOp, dst: Reg, a: Value, b: Value, part: usize) {
+    fn bin(&mut self, op: BinOp, dst: Reg, a: Value, b: Value, copy: usize) {
         let ty = self.body.ty(a);
         let count = match self.body.inst(b) {
             Inst::Const(c) => Some(*c),
             _ => None,
         };
-        let (a, b) = (self.get(a, part), self.get(b, part));
+        let (a, b) = (self.get(a, copy), self.get(b, copy));
         match (op, count) {
             (BinOp::Shl | BinOp::ShrS | BinOp::ShrU, Some(count)) => {
                 self.target.shift_by(&mut self.asm, op, ty, dst, a, count);
@@ -327,9 +327,9 @@ impl<T: Target> Lower<'_, T> {
         }
     }
 
-    /// A fused multiply-add; negations that only such use become part of it. The operand of any other negation may be
+    /// A fused multiply-add; negations that only such use become copy of it. The operand of any other negation may be
     /// gone by now: the next value of a loop may stand in its register.
-    fn fma(&mut self, ty: Ty, dst: Reg, operands: [Value; 3], part: usize) {
+    fn fma(&mut self, ty: Ty, dst: Reg, operands: [Value; 3], copy: usize) {
         let mut minus = [false; 3];
         let [a, b, c] = std::array::from_fn(|k| {
             let mut v = operands[k];
@@ -339,7 +339,7 @@ impl<T: Target> Lower<'_, T> {
                 v = *inner;
                 minus[k] = !minus[k];
             }
-            self.get(v, part)
+            self.get(v, copy)
         });
         let signs = FmaSigns {
             minus_product: minus[0] != minus[1],
@@ -355,7 +355,7 @@ impl<T: Target> Lower<'_, T> {
         });
     }
 
-    fn index(&mut self, index: LaneIndex, ty: Ty, dst: Reg, part: usize) {
+    fn index(&mut self, index: LaneIndex, ty: Ty, dst: Reg, copy: usize) {
         let lanes = self.target.lanes();
         match index {
             LaneIndex::Lane => self
@@ -373,7 +373,7 @@ impl<T: Target> Lower<'_, T> {
         }
         let first = self.new_reg(ty);
         self.target.broadcast_gpr(&mut self.asm, ty, first);
-        let offsets = self.counting(ty, part as i64 * lanes, 1);
+        let offsets = self.counting(ty, copy as i64 * lanes, 1);
         self.target
             .bin(&mut self.asm, BinOp::Add, ty, dst, first, offsets);
     }
@@ -467,7 +467,7 @@ impl<T: Target> Lower<'_, T> {
         );
     }
 
-    /// Where an access starts but for the lane step, and the constant part that is left to add.
+    /// Where an access starts but for the lane step, and the constant copy that is left to add.
     pub(super) fn base(&mut self, addr: &Addr) -> (Base, i32) {
         let var = self.bases[&base_key(addr)];
         let disp = near(addr.offset).unwrap_or(0);
@@ -497,13 +497,13 @@ impl<T: Target> Lower<'_, T> {
         )
     }
 
-    /// The operand for a uniform access, or for consecutive elements of a part.
-    pub(super) fn mem(&mut self, addr: &Addr, part: usize) -> Mem {
+    /// The operand for a uniform access, or for consecutive elements of a copy.
+    pub(super) fn mem(&mut self, addr: &Addr, copy: usize) -> Mem {
         let (base, disp) = self.base(addr);
         let at = Mem::new(base, disp);
         match addr.lane {
             LaneStep::Stride(s) => {
-                let offset = part as i64 * self.target.lanes() * s;
+                let offset = copy as i64 * self.target.lanes() * s;
                 at.plus(narrow(offset)).indexed(Index::Var(LANE), narrow(s))
             }
             LaneStep::Uniform | LaneStep::Gather(..) => at,
@@ -573,9 +573,9 @@ impl<T: Target> Lower<'_, T> {
         self.leave_cursors(&cursors);
         self.asm.push(Lir::Label(exit));
         for c in &f.carries {
-            for part in self.parts.clone() {
-                let r = self.get(c.param, part);
-                self.set(c.result, part, r);
+            for copy in self.copies.clone() {
+                let r = self.get(c.param, copy);
+                self.set(c.result, copy, r);
             }
         }
     }
@@ -583,11 +583,11 @@ impl<T: Target> Lower<'_, T> {
     /// Copies the initial values to registers that a loop changes.
     fn enter_carries(&mut self, carries: impl Iterator<Item = (Value, Value)>) {
         for (param, init) in carries {
-            for part in self.parts.clone() {
-                let src = self.get(init, part);
+            for copy in self.copies.clone() {
+                let src = self.get(init, copy);
                 let dst = self.new_reg(self.body.ty(param));
                 self.asm.push(Lir::Move { dst, src });
-                self.set(param, part, dst);
+                self.set(param, copy, dst);
             }
         }
     }
@@ -595,8 +595,8 @@ impl<T: Target> Lower<'_, T> {
     fn leave_carries(&mut self, carries: impl Iterator<Item = (Value, Value)>) {
         let mut pairs = Vec::new();
         for (param, next) in carries {
-            for part in self.parts.clone() {
-                pairs.push((self.get(param, part), self.get(next, part)));
+            for copy in self.copies.clone() {
+                pairs.push((self.get(param, copy), self.get(next, copy)));
             }
         }
         pairs.retain(|(d, s)| d != s);
@@ -620,13 +620,13 @@ impl<T: Target> Lower<'_, T> {
         self.enter_carries(w.carries.iter().map(|c| (c.param, c.init)));
         let outside = self.exec;
         let into = std::mem::take(&mut self.into);
-        for part in self.parts.clone() {
+        for copy in self.copies.clone() {
             let active = self.new_reg(Ty::Mask);
-            match self.exec[part] {
+            match self.exec[copy] {
                 Some(src) => self.asm.push(Lir::Move { dst: active, src }),
                 None => self.target.mask_constant(&mut self.asm, active, true),
             }
-            self.exec[part] = Some(active);
+            self.exec[copy] = Some(active);
         }
         let (head, exit) = (self.asm.label(), self.asm.label());
         let params: Vec<Value> = w.carries.iter().map(|c| c.param).collect();
@@ -634,8 +634,8 @@ impl<T: Target> Lower<'_, T> {
             s.asm.push(Lir::Label(head));
             s.block(w.head);
             let mut active = Vec::new();
-            for part in s.parts.clone() {
-                let (cond, exec) = (s.get(w.cond, part), s.exec[part].expect("set above"));
+            for copy in s.copies.clone() {
+                let (cond, exec) = (s.get(w.cond, copy), s.exec[copy].expect("set above"));
                 s.target
                     .bin(&mut s.asm, BinOp::And, Ty::Mask, exec, exec, cond);
                 active.push(exec);
@@ -644,28 +644,28 @@ impl<T: Target> Lower<'_, T> {
             s.asm.push(Lir::Branch(Cond::Equal, exit));
             s.leave_if_stopped(exit);
             s.block(w.body);
-            for part in s.parts.clone() {
+            for copy in s.copies.clone() {
                 // A next value that is another carried one must be read before that changes.
                 let nexts: Vec<Reg> = w
                     .carries
                     .iter()
                     .map(|c| {
-                        let next = s.get(c.next, part);
+                        let next = s.get(c.next, copy);
                         if c.next == c.param || !params.contains(&c.next) {
                             return next;
                         }
-                        let copy = s.new_reg(s.body.ty(c.next));
+                        let moved = s.new_reg(s.body.ty(c.next));
                         s.asm.push(Lir::Move {
-                            dst: copy,
+                            dst: moved,
                             src: next,
                         });
-                        copy
+                        moved
                     })
                     .collect();
                 for (c, next) in w.carries.iter().zip(nexts) {
-                    let param = s.get(c.param, part);
+                    let param = s.get(c.param, copy);
                     if next != param {
-                        let mask = s.exec[part].expect("set above");
+                        let mask = s.exec[copy].expect("set above");
                         s.target
                             .merge(&mut s.asm, s.body.ty(c.param), param, mask, next);
                     }
@@ -677,9 +677,9 @@ impl<T: Target> Lower<'_, T> {
         self.exec = outside;
         self.into = into;
         for c in &w.carries {
-            for part in self.parts.clone() {
-                let r = self.get(c.param, part);
-                self.set(c.result, part, r);
+            for copy in self.copies.clone() {
+                let r = self.get(c.param, copy);
+                self.set(c.result, copy, r);
             }
         }
     }
@@ -695,15 +695,15 @@ impl<T: Target> Lower<'_, T> {
             .arms
             .iter()
             .map(|a| {
-                self.parts
+                self.copies
                     .clone()
                     .into_iter()
-                    .map(|part| {
+                    .map(|copy| {
                         let dst = self.new_reg(self.body.ty(a.result));
                         let src = if otherwise {
-                            self.get(a.otherwise, part)
+                            self.get(a.otherwise, copy)
                         } else {
-                            self.get(a.result, part)
+                            self.get(a.result, copy)
                         };
                         self.asm.push(Lir::Move { dst, src });
                         dst
@@ -712,8 +712,8 @@ impl<T: Target> Lower<'_, T> {
             })
             .collect();
         for (a, results) in i.arms.iter().zip(&results) {
-            for (k, part) in self.parts.clone().into_iter().enumerate() {
-                self.set(a.result, part, results[k]);
+            for (k, copy) in self.copies.clone().into_iter().enumerate() {
+                self.set(a.result, copy, results[k]);
             }
         }
         self.arm(i, i.then, false, then);
@@ -724,8 +724,8 @@ impl<T: Target> Lower<'_, T> {
     fn arm(&mut self, i: &If, block: BlockId, negated: bool, cheap: bool) {
         let outside = self.exec;
         let mut taken = Vec::new();
-        for part in self.parts.clone() {
-            let cond = self.get(i.cond, part);
+        for copy in self.copies.clone() {
+            let cond = self.get(i.cond, copy);
             let mut mask = cond;
             if negated {
                 if cheap && self.body.blocks()[block.index()].stmts.is_empty() {
@@ -735,13 +735,13 @@ impl<T: Target> Lower<'_, T> {
                 self.target
                     .un(&mut self.asm, UnOp::Not, Ty::Mask, Ty::Mask, mask, cond);
             }
-            if let Some(exec) = outside[part] {
+            if let Some(exec) = outside[copy] {
                 let both = self.new_reg(Ty::Mask);
                 self.target
                     .bin(&mut self.asm, BinOp::And, Ty::Mask, both, mask, exec);
                 mask = both;
             }
-            self.exec[part] = Some(mask);
+            self.exec[copy] = Some(mask);
             taken.push(mask);
         }
         let skip = self.asm.label();
@@ -751,10 +751,10 @@ impl<T: Target> Lower<'_, T> {
         if !cheap {
             if negated {
                 for a in &i.arms {
-                    for part in self.parts.clone() {
+                    for copy in self.copies.clone() {
                         let r = self.new_reg(self.body.ty(a.result));
                         kept.push(r);
-                        self.set(a.result, part, r);
+                        self.set(a.result, copy, r);
                     }
                 }
             }
@@ -765,16 +765,16 @@ impl<T: Target> Lower<'_, T> {
         self.block(block);
         let mut kept = kept.into_iter();
         for a in &i.arms {
-            for part in self.parts.clone() {
+            for copy in self.copies.clone() {
                 if negated {
                     if let Some(dst) = kept.next() {
-                        let src = self.get(a.otherwise, part);
+                        let src = self.get(a.otherwise, copy);
                         self.asm.push(Lir::Move { dst, src });
                     }
                     continue;
                 }
-                let (result, then) = (self.get(a.result, part), self.get(a.then, part));
-                let mask = self.get(i.cond, part);
+                let (result, then) = (self.get(a.result, copy), self.get(a.then, copy));
+                let mask = self.get(i.cond, copy);
                 self.target
                     .merge(&mut self.asm, self.body.ty(a.result), result, mask, then);
             }
@@ -806,8 +806,8 @@ impl<T: Target> Lower<'_, T> {
         Mem::frame(self.buffers[k] + narrow::<_, i32>(j * self.target.lanes()) * bits / 8)
     }
 
-    /// The place that belongs to the current lanes of a part.
-    fn current_accumulator(&mut self, k: usize, ty: Ty, part: usize) -> Mem {
+    /// The place that belongs to the current lanes of a copy.
+    fn current_accumulator(&mut self, k: usize, ty: Ty, copy: usize) -> Mem {
         let bits = self.target.accumulator_bits(ty);
         self.asm
             .int(Code::Mov_r64_rm64, &[Int::Gpr(RAX), Int::Var(LANE)]);
@@ -820,18 +820,18 @@ impl<T: Target> Lower<'_, T> {
             self.asm
                 .int(Code::Shr_rm64_imm8, &[Int::Gpr(RAX), Int::Imm(3)]);
         }
-        let at = self.accumulator(k, ty, part as i64);
+        let at = self.accumulator(k, ty, copy as i64);
         at.indexed(Index::Gpr(RAX), (bits as u32 / 8).max(1))
     }
 
     fn load_accumulators(&mut self) {
         for (k, a) in self.accumulators.clone().into_iter().enumerate() {
             let ty = self.body.ty(a.init);
-            for part in self.parts.clone() {
-                let from = self.current_accumulator(k, ty, part);
+            for copy in self.copies.clone() {
+                let from = self.current_accumulator(k, ty, copy);
                 let r = self.new_reg(ty);
                 self.target.load_accumulator(&mut self.asm, ty, r, from);
-                self.set(a.param, part, r);
+                self.set(a.param, copy, r);
             }
         }
     }
@@ -839,28 +839,28 @@ impl<T: Target> Lower<'_, T> {
     fn store_accumulators(&mut self) {
         for (k, a) in self.accumulators.clone().into_iter().enumerate() {
             let ty = self.body.ty(a.init);
-            for part in self.parts.clone() {
-                let mut next = self.get(a.next, part);
-                if let Some(exec) = self.exec[part] {
-                    let old = self.get(a.param, part);
+            for copy in self.copies.clone() {
+                let mut next = self.get(a.next, copy);
+                if let Some(exec) = self.exec[copy] {
+                    let old = self.get(a.param, copy);
                     let r = self.new_reg(ty);
                     self.target.select(&mut self.asm, ty, r, exec, next, old);
                     next = r;
                 }
-                let to = self.current_accumulator(k, ty, part);
+                let to = self.current_accumulator(k, ty, copy);
                 self.target.store_accumulator(&mut self.asm, ty, next, to);
             }
         }
     }
 
-    fn accumulators_to_registers(&mut self, parts: &[usize]) {
+    fn accumulators_to_registers(&mut self, copies: &[usize]) {
         for (k, a) in self.accumulators.clone().into_iter().enumerate() {
             let ty = self.body.ty(a.init);
-            for &part in parts {
+            for &copy in copies {
                 let r = self.new_reg(ty);
-                let from = self.accumulator(k, ty, part as i64);
+                let from = self.accumulator(k, ty, copy as i64);
                 self.target.load_accumulator(&mut self.asm, ty, r, from);
-                self.set(a.param, part, r);
+                self.set(a.param, copy, r);
             }
         }
     }
@@ -870,12 +870,12 @@ impl<T: Target> Lower<'_, T> {
         self.leave_carries(accumulators.iter().map(|a| (a.param, a.next)));
     }
 
-    fn accumulators_to_memory(&mut self, parts: &[usize]) {
+    fn accumulators_to_memory(&mut self, copies: &[usize]) {
         for (k, a) in self.accumulators.clone().into_iter().enumerate() {
             let ty = self.body.ty(a.init);
-            for &part in parts {
-                let r = self.get(a.param, part);
-                let to = self.accumulator(k, ty, part as i64);
+            for &copy in copies {
+                let r = self.get(a.param, copy);
+                let to = self.accumulator(k, ty, copy as i64);
                 self.target.store_accumulator(&mut self.asm, ty, r, to);
             }
         }
@@ -942,7 +942,7 @@ impl<T: Target> Lower<'_, T> {
     }
 }
 
-/// What an address shares with others that a loop advances alike: all but a constant part that operands hold.
+/// What an address shares with others that a loop advances alike: all but a constant copy that operands hold.
 pub(super) fn cursor_key(addr: &Addr) -> Vec<i64> {
     let mut key = base_key(addr);
     for &(index, stride) in &addr.terms {

@@ -8,12 +8,12 @@ use rustc_hash::FxHashMap as HashMap;
 /// How a body is emitted.
 pub(super) struct Plan {
     /// Registers of lanes that are worked on together.
-    pub(super) parts: usize,
+    pub(super) copies: usize,
     /// Whether the lanes run loops of their own.
     pub(super) loops: bool,
-    /// Whether the parts advance operation by operation, or one after the other.
+    /// Whether the copies advance operation by operation, or one after the other.
     pub(super) interleave: bool,
-    /// Whether the main loop keeps the accumulators in registers: one for each part.
+    /// Whether the main loop keeps the accumulators in registers: one for each copy.
     pub(super) accumulators_in_registers: bool,
     /// Negations that multiply-adds do on the way.
     pub(super) folded: Vec<bool>,
@@ -37,7 +37,7 @@ pub(super) fn plan(body: &Body, lanes: i64, registers: u8) -> Plan {
         && !shape.loops
         && shape.operations <= REPEATED_OPERATIONS
         && accumulators <= MAX_PARTS;
-    let parts = if accumulators_in_registers {
+    let copies = if accumulators_in_registers {
         accumulators
     } else if shape.loops {
         let live = pressure(body, BlockId::LANES, &folded).max(1);
@@ -58,7 +58,7 @@ pub(super) fn plan(body: &Body, lanes: i64, registers: u8) -> Plan {
     };
     let interleave = shape.loops;
     Plan {
-        parts,
+        copies,
         loops: shape.loops,
         interleave,
         accumulators_in_registers,
@@ -340,24 +340,24 @@ mod tests {
         b.finish().unwrap()
     }
 
-    /// The parts that are worked on together have room beside what else is in registers.
+    /// The copies that are worked on together have room beside what else is in registers.
     #[test]
     fn the_parts_of_a_loop_fit_the_registers() {
         for registers in [16u8, 32] {
             let mut before = usize::MAX;
             for count in 1..20 {
                 let body = carrying(count);
-                let parts = plan(&body, 8, registers).parts;
+                let copies = plan(&body, 8, registers).copies;
                 let room = usize::from(registers) - OTHER_REGISTERS;
                 assert!(
-                    parts == 1 || parts * count <= room,
-                    "{parts} parts of {count} values, {registers} registers"
+                    copies == 1 || copies * count <= room,
+                    "{copies} copies of {count} values, {registers} registers"
                 );
-                assert!(parts <= before, "{count} values, {registers} registers");
-                before = parts;
+                assert!(copies <= before, "{count} values, {registers} registers");
+                before = copies;
             }
             assert_eq!(before, 1);
-            assert_eq!(plan(&carrying(1), 8, registers).parts, 4);
+            assert_eq!(plan(&carrying(1), 8, registers).copies, 4);
         }
     }
 }

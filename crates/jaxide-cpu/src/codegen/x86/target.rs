@@ -58,8 +58,8 @@ pub(super) trait Target: Memory {
     /// Sets the equal condition if no lane of any mask is set.
     fn test_any(&self, asm: &mut Asm, masks: &[Reg]);
 
-    /// The lanes of a part among those that are left, of which rdx has a one each, from the first lane of part 0 on.
-    fn tail_mask(&self, asm: &mut Asm, dst: Reg, part: i64);
+    /// The lanes of a copy among those that are left, of which rdx has a one each, from the first lane of copy 0 on.
+    fn tail_mask(&self, asm: &mut Asm, dst: Reg, copy: i64);
 
     /// An integer in all lanes, from rax.
     fn broadcast_gpr(&self, asm: &mut Asm, ty: Ty, dst: Reg);

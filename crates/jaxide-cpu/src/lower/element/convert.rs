@@ -26,19 +26,19 @@ pub(super) fn convert(b: &mut Builder, from: DType, to: DType, x: &Element) -> O
         }
         (Class::Complex(_), Class::Complex(ty)) => x
             .iter()
-            .map(|&part| to_float(b, Class::Float(Format::F32), ty, part))
+            .map(|&component| to_float(b, Class::Float(Format::F32), ty, component))
             .collect(),
         (Class::Complex(_), Class::Bool) => {
             let (re, im) = (truth(b, x[0]), truth(b, x[1]));
             smallvec![b.or(re, im)]
         }
         (Class::Complex(ty), _) => {
-            let part = if ty == Ty::F32 {
+            let real = if ty == Ty::F32 {
                 DType::F32
             } else {
                 DType::F64
             };
-            convert(b, part, to, &smallvec![x[0]])?
+            convert(b, real, to, &smallvec![x[0]])?
         }
         (own, Class::Complex(ty)) => {
             let re = to_float(b, own, ty, x[0]);

@@ -16,7 +16,7 @@ pub(crate) fn has_lane_form(op: MapOp, args: &[DType], result: DType) -> bool {
     let operands: Vec<Element> = args
         .iter()
         .map(|&dtype| {
-            super::parts(dtype)
+            super::components(dtype)
                 .iter()
                 .map(|&mem| b.load(mem, Addr::uniform(pointer)))
                 .collect()

@@ -95,8 +95,8 @@ pub(crate) fn class(dtype: DType) -> Class {
     }
 }
 
-/// The memory types of an element's parts, in order; each follows the one before.
-pub(crate) fn parts(dtype: DType) -> SmallVec<[MemTy; 4]> {
+/// The memory types of an element's components, in order; each follows the one before.
+pub(crate) fn components(dtype: DType) -> SmallVec<[MemTy; 4]> {
     match dtype {
         DType::Bool => smallvec![MemTy::Bool],
         DType::I2 | DType::I4 | DType::I8 => smallvec![MemTy::I8],
@@ -135,7 +135,7 @@ pub(crate) fn parts(dtype: DType) -> SmallVec<[MemTy; 4]> {
 )]
 pub(crate) fn constant(b: &mut Builder, dtype: DType, bytes: &[u8]) -> Element {
     let mut at = 0;
-    parts(dtype)
+    components(dtype)
         .into_iter()
         .map(|mem| {
             let size = narrow(mem.size());
@@ -159,7 +159,7 @@ pub(crate) fn constant(b: &mut Builder, dtype: DType, bytes: &[u8]) -> Element {
 /// The element that `combine` leaves others unchanged with, and the first one of [`Combine::Replace`].
 pub(crate) fn neutral(b: &mut Builder, combine: Combine, dtype: DType) -> Element {
     let number = |b: &mut Builder, value: f64, int: i64| -> Element {
-        parts(dtype)
+        components(dtype)
             .iter()
             .enumerate()
             .map(|(k, mem)| {
@@ -281,7 +281,7 @@ pub(crate) fn combine(
     }
 }
 
-/// `if mask { x } else { y }`, part by part.
+/// `if mask { x } else { y }`, component by component.
 pub(crate) fn select(b: &mut Builder, mask: Value, x: &Element, y: &Element) -> Element {
     x.iter()
         .zip(y)

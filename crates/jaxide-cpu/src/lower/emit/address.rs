@@ -35,7 +35,7 @@ pub(crate) struct Mention {
     pub(crate) value: Option<ValueId>,
     /// Factors of variables, in elements.
     pub(crate) terms: SmallVec<[(Var, i64); 2]>,
-    /// Whether part of it is known at run time only.
+    /// Whether a term of it is known at run time only.
     pub(crate) dynamic: bool,
     /// Whether it is a store.
     pub(crate) store: bool,
@@ -67,12 +67,12 @@ impl Emitter<'_> {
         self.mention(Some(value), &linear, false, at);
         let addr = self.address(pointer, dtype, &linear);
         let mut offset = 0;
-        let mut parts = Element::new();
-        for mem in element::parts(dtype) {
-            parts.push(self.b.load(mem, addr.clone().plus(offset)));
+        let mut components = Element::new();
+        for mem in element::components(dtype) {
+            components.push(self.b.load(mem, addr.clone().plus(offset)));
             offset += mem.size();
         }
-        parts
+        components
     }
 
     /// Writes an element.
@@ -88,8 +88,8 @@ impl Emitter<'_> {
         self.mention(None, &linear, true, at);
         let addr = self.address(pointer, dtype, &linear);
         let mut offset = 0;
-        for (mem, &part) in element::parts(dtype).into_iter().zip(element) {
-            self.b.store(mem, addr.clone().plus(offset), part);
+        for (mem, &component) in element::components(dtype).into_iter().zip(element) {
+            self.b.store(mem, addr.clone().plus(offset), component);
             offset += mem.size();
         }
     }
@@ -128,12 +128,12 @@ impl Emitter<'_> {
         let dynamic = fixed
             .dynamic
             .take()
-            .expect("only run-time parts do not add");
+            .expect("only terms known at run time do not add");
         let step = self.b.int(self.index_type, factor);
         let scaled = self.b.mul(dynamic, step);
         let mut sum = x
             .add_scaled(&fixed, factor)
-            .expect("there is no run-time part left");
+            .expect("no term known at run time is left");
         sum.dynamic = Some(match sum.dynamic {
             Some(before) => self.b.add(before, scaled),
             None => scaled,

@@ -179,14 +179,14 @@ impl Emitter<'_> {
     /// Registers in the form of a value, from lane values.
     fn registers_from(&self, value: ValueId, values: &mut &[Value]) -> Registers {
         let (lanes, shape) = self.split_shape(self.graph.shape(value));
-        let parts = element::parts(self.graph.dtype(value)).len();
+        let components = element::components(self.graph.dtype(value)).len();
         let count = shape.iter().product::<usize>();
-        let (own, rest) = values.split_at(count * parts);
+        let (own, rest) = values.split_at(count * components);
         *values = rest;
-        let elements = if parts == 0 {
+        let elements = if components == 0 {
             vec![Element::new(); count]
         } else {
-            own.chunks(parts).map(Element::from).collect()
+            own.chunks(components).map(Element::from).collect()
         };
         Registers {
             lanes,

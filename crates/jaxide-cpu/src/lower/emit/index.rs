@@ -1,4 +1,4 @@
-//! Index expressions: integers that are linear in loop variables, plus at most one part that is only known at run time.
+//! Index expressions: integers that are linear in loop variables, plus at most one term that is only known at run time.
 
 use crate::{lanes, narrow};
 use smallvec::{SmallVec, smallvec};
@@ -95,7 +95,7 @@ impl Ix {
         }
     }
 
-    /// `None` when both have a part known at run time only, or the factor would apply to one.
+    /// `None` when both have a term known at run time only, or the factor would apply to one.
     pub(crate) fn add_scaled(&self, other: &Ix, factor: i64) -> Option<Ix> {
         let dynamic = match (self.dynamic, other.dynamic) {
             (own, None) => own,
@@ -117,7 +117,7 @@ impl Ix {
         })
     }
 
-    /// Smallest and largest value, where no part is known at run time only.
+    /// Smallest and largest value, where no term is known at run time only.
     pub(crate) fn range(&self, vars: &Vars) -> Option<(i64, i64)> {
         if self.dynamic.is_some() {
             return None;

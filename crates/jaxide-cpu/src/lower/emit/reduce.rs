@@ -249,7 +249,7 @@ impl Emitter<'_> {
         let mut rest = values;
         like.iter()
             .map(|&value| {
-                let count = element::parts(self.graph.dtype(value)).len();
+                let count = element::components(self.graph.dtype(value)).len();
                 let (own, others) = rest.split_at(count);
                 rest = others;
                 own.into()

@@ -128,30 +128,30 @@ impl Emitter<'_> {
         )
     }
 
-    pub(super) fn concat(&mut self, parts: &[ValueId], axis: usize, at: &[Ix]) -> Emitted<Element> {
+    pub(super) fn concat(&mut self, pieces: &[ValueId], axis: usize, at: &[Ix]) -> Emitted<Element> {
         let mut start = 0;
-        let mut placed = Vec::with_capacity(parts.len());
-        for &part in parts {
-            placed.push((part, start));
-            start += self.graph.shape(part)[axis] as i64;
+        let mut placed = Vec::with_capacity(pieces.len());
+        for &piece in pieces {
+            placed.push((piece, start));
+            start += self.graph.shape(piece)[axis] as i64;
         }
         self.concat_among(&placed, axis, at)
     }
 
-    /// Elements of parts that start at these indices. Branches halve them, so that they nest no deeper than the logarithm of
+    /// Elements of pieces that start at these indices. Branches halve them, so that they nest no deeper than the logarithm of
     /// their number.
     fn concat_among(
         &mut self,
-        parts: &[(ValueId, i64)],
+        pieces: &[(ValueId, i64)],
         axis: usize,
         at: &[Ix],
     ) -> Emitted<Element> {
-        if let &[(part, start)] = parts {
+        if let &[(piece, start)] = pieces {
             let mut inner = Ixs::from(at);
             inner[axis] = self.sum(Ix::constant(-start), &at[axis], 1);
-            return self.element(part, &inner);
+            return self.element(piece, &inner);
         }
-        let (left, right) = parts.split_at(parts.len() / 2);
+        let (left, right) = pieces.split_at(pieces.len() / 2);
         let here = self.within(&at[axis], i64::MIN, right[0].1 - 1);
         self.if_inside(
             here,

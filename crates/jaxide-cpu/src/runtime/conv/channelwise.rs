@@ -3,7 +3,7 @@
 use super::geometry::Geometry;
 use super::padding::Source;
 use crate::runtime::matmul::Element;
-use crate::runtime::parts::Parts;
+use crate::runtime::shared::SharedSlice;
 use crate::runtime::simd::for_each_isa;
 use crate::runtime::transpose::CopyPlan;
 use crate::runtime::{Context, KernelError, PoolBuffer, View};
@@ -74,7 +74,7 @@ impl Channelwise {
         self.weights.copy(rhs, weights.as_mut_slice(), context);
         let weights = weights.as_slice::<T>();
         let len = out.len();
-        let out = Parts::new(out);
+        let out = SharedSlice::new(out);
         let count: usize = self.positions.iter().map(|p| p.0).product();
         let features = self.features * self.multiplier;
         let group = (1usize << 15)
@@ -91,7 +91,7 @@ impl Channelwise {
                 let to = to as usize;
                 debug_assert!(to + features <= len);
                 // SAFETY: positions of the result are disjoint, and their features adjacent.
-                let out = unsafe { out.part(to..to + features) };
+                let out = unsafe { out.range(to..to + features) };
                 for (m, weights) in weights
                     .chunks_exact(self.taps.len() * self.features)
                     .enumerate()

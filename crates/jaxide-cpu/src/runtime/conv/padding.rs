@@ -1,7 +1,7 @@
 //! The left operand with zeros around and between its elements.
 
 use super::geometry::Geometry;
-use crate::runtime::parts::Parts;
+use crate::runtime::shared::SharedSlice;
 use crate::runtime::simd::Arithmetic;
 use crate::runtime::view::dense_strides;
 use crate::runtime::{Context, KernelError, PoolBuffer};
@@ -135,13 +135,13 @@ impl Source {
             .checked_mul(padding.slab)
             .ok_or_else(|| KernelError::new("a padded array is too large"))?;
         let mut buffer = PoolBuffer::for_elements::<T>(len)?;
-        let to = Parts::new(buffer.as_mut_slice::<T>());
+        let to = SharedSlice::new(buffer.as_mut_slice::<T>());
         let placed = padding.outermost.placed();
         let group = (1usize << 14).div_ceil(padding.slab).min(slabs);
         context.parallel_for(slabs.div_ceil(group), |chunk| {
             let range = chunk * group..slabs.min((chunk + 1) * group);
             // SAFETY: slabs are disjoint.
-            let to = unsafe { to.part(range.start * padding.slab..range.end * padding.slab) };
+            let to = unsafe { to.range(range.start * padding.slab..range.end * padding.slab) };
             to.fill(T::ZERO);
             for i in placed.clone() {
                 let slab = padding.outermost.place(i);

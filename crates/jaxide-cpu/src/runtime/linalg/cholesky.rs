@@ -4,7 +4,7 @@ use super::scalar::Scalar;
 use super::triangular::solve_lower;
 use super::{conjugated, for_matrices};
 use crate::runtime::matmul::{Matrix, MatrixMut, subtract};
-use crate::runtime::parts::Parts;
+use crate::runtime::shared::SharedSlice;
 use crate::runtime::simd::for_each_isa;
 use crate::runtime::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature};
 
@@ -41,11 +41,11 @@ impl<T: Scalar> Kernel for Cholesky<T> {
         if n == 0 {
             return Ok(());
         }
-        let out = Parts::new(out);
+        let out = SharedSlice::new(out);
         for_matrices(self.batch, n * n * n / 3, context, |index| {
             let range = index * n * n..(index + 1) * n * n;
             // SAFETY: matrices of the batch are disjoint.
-            let l = unsafe { out.part(range.clone()) };
+            let l = unsafe { out.range(range.clone()) };
             for (i, (to, from)) in l
                 .chunks_exact_mut(n)
                 .zip(a[range].chunks_exact(n))

@@ -11,7 +11,7 @@ use super::phases::{column_phases, turn_columns};
 use super::rotations::Sweeps;
 use super::scalar::{RealScalar, Scalar};
 use crate::runtime::matmul::MatrixMut;
-use crate::runtime::parts::Parts;
+use crate::runtime::shared::SharedSlice;
 use crate::runtime::simd::{Arithmetic, for_each_isa};
 use crate::runtime::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature};
 
@@ -52,15 +52,15 @@ impl<T: Scalar<Real: RealScalar>> Kernel for Eigh<T> {
         }
         let a = buffers.input::<T>(0);
         let (vectors, values) = (
-            Parts::new(buffers.output::<T>(0)),
-            Parts::new(buffers.output::<T::Real>(1)),
+            SharedSlice::new(buffers.output::<T>(0)),
+            SharedSlice::new(buffers.output::<T::Real>(1)),
         );
         for_matrices(self.batch, 10 * n * n * n, context, |index| {
             // SAFETY: matrices of the batch are disjoint, and so are their values.
             let (v, w) = unsafe {
                 (
-                    vectors.part(index * n * n..(index + 1) * n * n),
-                    values.part(index * n..(index + 1) * n),
+                    vectors.range(index * n * n..(index + 1) * n * n),
+                    values.range(index * n..(index + 1) * n),
                 )
             };
             if !decompose(
@@ -221,8 +221,8 @@ fn reduce<T: Scalar>(
         let next = &next[k + 1..];
         let first = k + 1;
         let count = n - first;
-        let trailing = Parts::new(&mut h[first * n..]);
-        let products = Parts::new(&mut product[..count]);
+        let trailing = SharedSlice::new(&mut h[first * n..]);
+        let products = SharedSlice::new(&mut product[..count]);
         let (v_now, w_now): (&[T], &[T]) = (v, w);
         let (v_row, w_row): (&[T], &[T]) = (&v_conj[first..], &w_conj[first..]);
         let chunks = if count >= 4 * ROWS {
@@ -237,10 +237,10 @@ fn reduce<T: Scalar>(
                 chunk * ROWS..count.min((chunk + 1) * ROWS)
             };
             // SAFETY: rows and their products belong to one chunk.
-            let products = unsafe { products.part(rows.clone()) };
+            let products = unsafe { products.range(rows.clone()) };
             for (i, product) in rows.zip(products) {
                 // SAFETY: as above.
-                let row = unsafe { trailing.part(i * n + first..(i + 1) * n) };
+                let row = unsafe { trailing.range(i * n + first..(i + 1) * n) };
                 let factors = (v_now[first + i], w_now[first + i]);
                 update_and_multiply(row, factors, (w_row, v_row), next, product);
             }

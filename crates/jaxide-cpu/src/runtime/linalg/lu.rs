@@ -4,7 +4,7 @@ use super::for_matrices;
 use super::scalar::Scalar;
 use super::triangular::solve_lower;
 use crate::runtime::matmul::{Matrix, MatrixMut, subtract};
-use crate::runtime::parts::Parts;
+use crate::runtime::shared::SharedSlice;
 use crate::runtime::simd::for_each_isa;
 use crate::runtime::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature};
 
@@ -46,15 +46,15 @@ impl<T: Scalar> Kernel for Lu<T> {
         let rank = m.min(n);
         let out = buffers.output::<T>(0);
         out.copy_from_slice(buffers.input(0));
-        let (out, pivots) = (Parts::new(out), Parts::new(buffers.output::<i32>(1)));
-        let permutations = Parts::new(buffers.output::<i32>(2));
+        let (out, pivots) = (SharedSlice::new(out), SharedSlice::new(buffers.output::<i32>(1)));
+        let permutations = SharedSlice::new(buffers.output::<i32>(2));
         for_matrices(self.batch, m * n * rank, context, |index| {
             // SAFETY: matrices of the batch are disjoint, and so are their pivots and orders.
             let (a, pivots, permutation) = unsafe {
                 (
-                    out.part(index * m * n..(index + 1) * m * n),
-                    pivots.part(index * rank..(index + 1) * rank),
-                    permutations.part(index * m..(index + 1) * m),
+                    out.range(index * m * n..(index + 1) * m * n),
+                    pivots.range(index * rank..(index + 1) * rank),
+                    permutations.range(index * m..(index + 1) * m),
                 )
             };
             if rank > 0 {

@@ -6,7 +6,7 @@ use super::for_matrices;
 use super::householder::{BLOCK, Operator, Reflectors, eliminate};
 use super::scalar::Scalar;
 use crate::runtime::matmul::MatrixMut;
-use crate::runtime::parts::Parts;
+use crate::runtime::shared::SharedSlice;
 use crate::runtime::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature};
 
 /// The kernel of `geqrf` on a batch of `m × n` matrices: R on and above the diagonal with the
@@ -44,13 +44,13 @@ impl<T: Scalar> Kernel for Geqrf<T> {
         let (len, rank) = (self.m * self.n, self.m.min(self.n));
         let out = buffers.output::<T>(0);
         out.copy_from_slice(buffers.input(0));
-        let (out, taus) = (Parts::new(out), Parts::new(buffers.output::<T>(1)));
+        let (out, taus) = (SharedSlice::new(out), SharedSlice::new(buffers.output::<T>(1)));
         for_matrices(self.batch, len * rank, context, |index| {
             // SAFETY: matrices of the batch are disjoint, and so are their factors.
             let (a, taus) = unsafe {
                 (
-                    out.part(index * len..(index + 1) * len),
-                    taus.part(index * rank..(index + 1) * rank),
+                    out.range(index * len..(index + 1) * len),
+                    taus.range(index * rank..(index + 1) * rank),
                 )
             };
             factor(a, (self.m, self.n), taus, context)
@@ -94,10 +94,10 @@ impl<T: Scalar> Kernel for HouseholderProduct<T> {
     fn run(&self, buffers: &mut Buffers<'_>, context: &Context<'_>) -> Result<(), KernelError> {
         let (a, taus) = (buffers.input::<T>(0), buffers.input::<T>(1));
         let (len, k) = (self.m * self.n, self.k);
-        let out = Parts::new(buffers.output::<T>(0));
+        let out = SharedSlice::new(buffers.output::<T>(0));
         for_matrices(self.batch, len * k, context, |index| {
             // SAFETY: matrices of the batch are disjoint.
-            let q = unsafe { out.part(index * len..(index + 1) * len) };
+            let q = unsafe { out.range(index * len..(index + 1) * len) };
             let taus = &taus[index * k..(index + 1) * k];
             leading_columns(
                 &a[index * len..(index + 1) * len],
@@ -189,12 +189,12 @@ impl<T: Scalar> Kernel for Ormqr<T> {
             (false, false) => (Operator::Transpose, false),
             (false, true) => (Operator::Conjugate, true),
         };
-        let out = Parts::new(out);
+        let out = SharedSlice::new(out);
         for_matrices(self.batch, len * k, context, |index| {
             let a = &a[index * m * self.n..(index + 1) * m * self.n];
             let taus = &taus[index * k..(index + 1) * k];
             // SAFETY: matrices of the batch are disjoint.
-            let c = unsafe { out.part(index * len..(index + 1) * len) };
+            let c = unsafe { out.range(index * len..(index + 1) * len) };
             let view = MatrixMut {
                 pointer: c.as_mut_ptr(),
                 row: self.columns as isize,
@@ -276,22 +276,22 @@ impl<T: Scalar> Kernel for Qr<T> {
         let (m, n, k, rank) = (self.m, self.n, self.k(), self.m.min(self.n));
         let a = buffers.input::<T>(0);
         let (q, r) = (
-            Parts::new(buffers.output::<T>(0)),
-            Parts::new(buffers.output::<T>(1)),
+            SharedSlice::new(buffers.output::<T>(0)),
+            SharedSlice::new(buffers.output::<T>(1)),
         );
-        let pivots = self.pivoting.then(|| Parts::new(buffers.output::<i32>(2)));
+        let pivots = self.pivoting.then(|| SharedSlice::new(buffers.output::<i32>(2)));
         for_matrices(self.batch, m * n * rank, context, |index| {
             let a = &a[index * m * n..(index + 1) * m * n];
             // SAFETY: matrices of the batch are disjoint.
             let (q, r) = unsafe {
                 (
-                    q.part(index * m * k..(index + 1) * m * k),
-                    r.part(index * k * n..(index + 1) * k * n),
+                    q.range(index * m * k..(index + 1) * m * k),
+                    r.range(index * k * n..(index + 1) * k * n),
                 )
             };
             if let Some(pivots) = &pivots {
                 // SAFETY: as above.
-                let order = unsafe { pivots.part(index * n..(index + 1) * n) };
+                let order = unsafe { pivots.range(index * n..(index + 1) * n) };
                 let factors = reference::qr(a, m, n, self.full_matrices, true);
                 q.copy_from_slice(&factors.q);
                 r.copy_from_slice(&factors.r);

@@ -7,7 +7,7 @@
 use std::sync::OnceLock;
 
 use super::scalar::Scalar;
-use crate::runtime::parts::Parts;
+use crate::runtime::shared::SharedSlice;
 use crate::runtime::simd::for_each_isa;
 use crate::runtime::{Context, KernelError, PoolBuffer};
 
@@ -79,7 +79,7 @@ impl<R: Scalar> Sweeps<R> {
             return Ok(());
         }
         let rows = matrix.len() / width;
-        let matrix = Parts::new(matrix);
+        let matrix = SharedSlice::new(matrix);
         let groups = width.div_ceil(COLUMNS);
         let per_chunk = (1usize << 15).div_ceil(rotations.len() * COLUMNS);
         let error = OnceLock::new();
@@ -94,7 +94,7 @@ impl<R: Scalar> Sweeps<R> {
                 let count = COLUMNS.min(width - first);
                 // SAFETY: no other chunk has these columns.
                 let row =
-                    |i: usize| unsafe { matrix.part(i * width + first..i * width + first + count) };
+                    |i: usize| unsafe { matrix.range(i * width + first..i * width + first + count) };
                 tile.iter_mut()
                     .enumerate()
                     .for_each(|(i, to)| to[..count].copy_from_slice(row(i)));

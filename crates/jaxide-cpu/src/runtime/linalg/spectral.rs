@@ -8,7 +8,7 @@ use num_complex::Complex;
 
 use super::for_matrices;
 use super::scalar::Scalar;
-use crate::runtime::parts::Parts;
+use crate::runtime::shared::SharedSlice;
 use crate::runtime::{Buffers, Context, Kernel, KernelError, Signature};
 
 /// A function of single matrices, repeated over a batch.
@@ -34,7 +34,7 @@ impl<F: Fn(&[&[u8]], &mut [&mut [u8]]) + Send + Sync> Kernel for PerMatrix<F> {
     fn run(&self, buffers: &mut Buffers<'_>, context: &Context<'_>) -> Result<(), KernelError> {
         let inputs: Vec<&[u8]> = (0..self.inputs.len()).map(|i| buffers.input(i)).collect();
         let outputs: Vec<_> = (0..self.outputs.len())
-            .map(|i| Parts::new(buffers.output::<u8>(i)))
+            .map(|i| SharedSlice::new(buffers.output::<u8>(i)))
             .collect();
         for_matrices(self.batch, self.work, context, |index| {
             let range = |bytes: usize| index * bytes..(index + 1) * bytes;
@@ -47,7 +47,7 @@ impl<F: Fn(&[&[u8]], &mut [&mut [u8]]) + Send + Sync> Kernel for PerMatrix<F> {
                 .iter()
                 .zip(&self.outputs)
                 // SAFETY: results of different matrices are disjoint.
-                .map(|(output, &bytes)| unsafe { output.part(range(bytes)) })
+                .map(|(output, &bytes)| unsafe { output.range(range(bytes)) })
                 .collect();
             (self.function)(&matrices, &mut results);
             Ok(())

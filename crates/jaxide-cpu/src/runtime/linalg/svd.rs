@@ -16,7 +16,7 @@ use super::qr;
 use super::rotations::Sweeps;
 use super::scalar::{RealScalar, Scalar};
 use crate::runtime::matmul::MatrixMut;
-use crate::runtime::parts::Parts;
+use crate::runtime::shared::SharedSlice;
 use crate::runtime::simd::for_each_isa;
 use crate::runtime::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature};
 
@@ -77,22 +77,22 @@ impl<T: Scalar<Real: RealScalar>> Kernel for Svd<T> {
         let (m, n, rank) = (self.m, self.n, self.m.min(self.n));
         let (left, right) = self.counts();
         let a = buffers.input::<T>(0);
-        let values = Parts::new(buffers.output::<T::Real>(0));
+        let values = SharedSlice::new(buffers.output::<T::Real>(0));
         let vectors = self.compute_uv.then(|| {
             (
-                Parts::new(buffers.output::<T>(1)),
-                Parts::new(buffers.output::<T>(2)),
+                SharedSlice::new(buffers.output::<T>(1)),
+                SharedSlice::new(buffers.output::<T>(2)),
             )
         });
         for_matrices(self.batch, 20 * m * n * rank.max(1), context, |index| {
             let a = &a[index * m * n..(index + 1) * m * n];
             // SAFETY: matrices of the batch are disjoint, and so are their values and vectors.
-            let s = unsafe { values.part(index * rank..(index + 1) * rank) };
+            let s = unsafe { values.range(index * rank..(index + 1) * rank) };
             // SAFETY: as above.
             let vectors = vectors.as_ref().map(|(u, vt)| unsafe {
                 (
-                    u.part(index * m * left..(index + 1) * m * left),
-                    vt.part(index * right * n..(index + 1) * right * n),
+                    u.range(index * m * left..(index + 1) * m * left),
+                    vt.range(index * right * n..(index + 1) * right * n),
                 )
             });
             decompose(a, (m, n), (left, right), s, vectors, context)
@@ -400,16 +400,16 @@ fn reduce<T: Scalar>(
         // The columns after it with the last right reflector, and their products with v.
         let chunks = chunks_of(count);
         {
-            let trailing = Parts::new(&mut a[k * n..]);
-            let parts = Parts::new(&mut sums[..chunks * width]);
+            let trailing = SharedSlice::new(&mut a[k * n..]);
+            let parts = SharedSlice::new(&mut sums[..chunks * width]);
             let (v, product, u_conj) = (&*v, &product[k..], &u_conj[first..]);
             context.parallel_for(chunks, |chunk| {
                 // SAFETY: rows and sums belong to one chunk.
-                let sums = unsafe { parts.part(chunk * width..(chunk + 1) * width) };
+                let sums = unsafe { parts.range(chunk * width..(chunk + 1) * width) };
                 sums.fill(T::ZERO);
                 for i in rows_of(chunk, chunks, count) {
                     // SAFETY: as above.
-                    let row = unsafe { trailing.part(i * n + first..(i + 1) * n) };
+                    let row = unsafe { trailing.range(i * n + first..(i + 1) * n) };
                     update_and_add(row, product[i], u_conj, v[i].conj(), sums);
                 }
             });
@@ -437,16 +437,16 @@ fn reduce<T: Scalar>(
         {
             let rows = count - 1;
             let chunks = chunks_of(rows);
-            let trailing = Parts::new(&mut a[first * n..]);
-            let products = Parts::new(&mut product[first..]);
+            let trailing = SharedSlice::new(&mut a[first * n..]);
+            let products = SharedSlice::new(&mut product[first..]);
             let (v, total) = (&v[1..], &*total);
             context.parallel_for(chunks, |chunk| {
                 for i in rows_of(chunk, chunks, rows) {
                     // SAFETY: rows and their products belong to one chunk.
                     let (row, product) = unsafe {
                         (
-                            trailing.part(i * n + first..(i + 1) * n),
-                            products.part(i..i + 1),
+                            trailing.range(i * n + first..(i + 1) * n),
+                            products.range(i..i + 1),
                         )
                     };
                     update_and_multiply(row, v[i], total, next, &mut product[0]);

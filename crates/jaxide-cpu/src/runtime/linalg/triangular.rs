@@ -10,7 +10,7 @@ use jaxide_core::eval::numerics::linalg::TriangularSolve as Options;
 use super::scalar::Scalar;
 use super::{conjugated, for_matrices};
 use crate::runtime::matmul::{Matrix, MatrixMut, subtract};
-use crate::runtime::parts::Parts;
+use crate::runtime::shared::SharedSlice;
 use crate::runtime::simd::for_each_isa;
 use crate::runtime::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature};
 
@@ -74,11 +74,11 @@ impl<T: Scalar> Kernel for TriangularSolve<T> {
         } = self.options;
         let conjugate = if conjugate_a { conjugated(a)? } else { None };
         let a = conjugate.as_ref().map_or(a, PoolBuffer::as_slice);
-        let out = Parts::new(out);
+        let out = SharedSlice::new(out);
         for_matrices(self.batch, n * len, context, |index| {
             let a = &a[index * n * n..(index + 1) * n * n];
             // SAFETY: matrices of the batch are disjoint.
-            let x = unsafe { out.part(index * len..(index + 1) * len) };
+            let x = unsafe { out.range(index * len..(index + 1) * len) };
             let columns = self.columns as isize;
             let mut triangle = Matrix {
                 pointer: a.as_ptr(),

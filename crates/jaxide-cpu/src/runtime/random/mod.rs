@@ -12,7 +12,7 @@ use jaxide_core::DType;
 use jaxide_core::eval::numerics::float::Real;
 use jaxide_core::eval::numerics::random::{self as reference, BitGenerator, Prng};
 
-use super::parts::Parts;
+use super::shared::SharedSlice;
 use super::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature};
 
 /// Elements that make a chunk worth a thread's attention.
@@ -181,11 +181,11 @@ impl Kernel for Threefry2x32 {
 
     fn run(&self, buffers: &mut Buffers<'_>, context: &Context<'_>) -> Result<(), KernelError> {
         let inputs: [&[u32]; 4] = std::array::from_fn(|i| buffers.input(i));
-        let second = Parts::new(buffers.output::<u32>(1));
+        let second = SharedSlice::new(buffers.output::<u32>(1));
         for_parts(buffers.output::<u32>(0), CHUNK, context, |first, out| {
             let n = out.len();
             // SAFETY: this part of the second result belongs to no other call.
-            let out1 = unsafe { second.part(first..first + n) };
+            let out1 = unsafe { second.range(first..first + n) };
             let mut repeated = PoolBuffer::for_elements::<u32>(4 * n)?;
             let mut rest = repeated.as_mut_slice::<u32>();
             let words = inputs.map(|words| {
@@ -529,12 +529,12 @@ fn for_parts<T: Send>(
     context: &Context<'_>,
     fill: impl Fn(usize, &mut [T]) -> Result<(), KernelError> + Sync,
 ) -> Result<(), KernelError> {
-    let (len, out) = (out.len(), Parts::new(out));
+    let (len, out) = (out.len(), SharedSlice::new(out));
     let error = std::sync::OnceLock::new();
     context.parallel_for(len.div_ceil(size), |chunk| {
         let first = chunk * size;
         // SAFETY: chunks are disjoint parts of `out`.
-        let part = unsafe { out.part(first..len.min(first + size)) };
+        let part = unsafe { out.range(first..len.min(first + size)) };
         if let Err(e) = fill(first, part) {
             let _ = error.set(e);
         }

@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 use jaxide_core::DType;
 
 use self::keys::{Keyed, key_bits, with_real_type, write_keys};
-use super::parts::Parts;
+use super::shared::SharedSlice;
 use super::transpose::CopyPlan;
 use super::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature, View};
 
@@ -361,7 +361,7 @@ impl Lines {
         body: LineBody<'_>,
     ) -> Result<(), KernelError> {
         let targets: Vec<_> = (outputs.iter_mut())
-            .map(|(size, to)| (self.out_len * *size, Parts::new(to)))
+            .map(|(size, to)| (self.out_len * *size, SharedSlice::new(to)))
             .collect();
         let group = CHUNK.div_ceil(self.len.max(1)).min(self.count);
         let error = OnceLock::new();
@@ -378,7 +378,7 @@ impl Lines {
                 let mut outputs: Vec<&mut [u8]> = targets
                     .iter()
                     // SAFETY: every line of a result is written by one chunk only.
-                    .map(|(bytes, to)| unsafe { to.part(line * bytes..(line + 1) * bytes) })
+                    .map(|(bytes, to)| unsafe { to.range(line * bytes..(line + 1) * bytes) })
                     .collect();
                 body(&inputs, &mut outputs, scratch.as_mut_slice());
             }

@@ -133,8 +133,8 @@ impl Avx2 {
             self.float(asm, Ty::F64, 2f64.powi(64)),
         );
         let large = self.compare_float(asm, Ty::F64, half, a, CMP_LE);
-        let part = self.two(asm, &codes::PAND, Ty::I64, large, half);
-        let rest = self.two(asm, &codes::SUB, Ty::F64, a, part);
+        let copy = self.two(asm, &codes::PAND, Ty::I64, large, half);
+        let rest = self.two(asm, &codes::SUB, Ty::F64, a, copy);
         let int = self.lane_by_lane(asm, Ty::I64, rest, Code::VEX_Vcvttsd2si_r64_xmmm64);
         let sign = self.splat(asm, Ty::I64, 1 << 63);
         let top = self.two(asm, &codes::PAND, Ty::I64, large, sign);

@@ -122,16 +122,16 @@ impl Avx2 {
         );
         let carry = right(asm, ll);
         let middle = add(asm, hl, carry);
-        let part = self.two(asm, &codes::PAND, ty, middle, low);
-        let other = add(asm, lh, part);
+        let copy = self.two(asm, &codes::PAND, ty, middle, low);
+        let other = add(asm, lh, copy);
         let (x, y) = (right(asm, middle), right(asm, other));
         let sum = add(asm, hh, x);
         let mut high = add(asm, sum, y);
         if signed {
             for (x, y) in [(a, b), (b, a)] {
                 let sign = self.negative(asm, ty, x);
-                let part = self.two(asm, &codes::PAND, ty, sign, y);
-                high = self.two(asm, &codes::PSUB, ty, high, part);
+                let copy = self.two(asm, &codes::PAND, ty, sign, y);
+                high = self.two(asm, &codes::PSUB, ty, high, copy);
             }
         }
         high

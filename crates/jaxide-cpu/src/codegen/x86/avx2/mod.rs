@@ -272,16 +272,16 @@ impl Target for Avx2 {
         });
     }
 
-    fn tail_mask(&self, asm: &mut Asm, dst: Reg, part: i64) {
+    fn tail_mask(&self, asm: &mut Asm, dst: Reg, copy: i64) {
         let lane = self.mask_lane();
         asm.int(
             Code::Mov_r64_rm64,
             &[Int::Gpr(Register::RAX), Int::Gpr(Register::RDX)],
         );
-        if part > 0 {
+        if copy > 0 {
             asm.int(
                 Code::Shr_rm64_imm8,
-                &[Int::Gpr(Register::RAX), Int::Imm(part * self.lanes())],
+                &[Int::Gpr(Register::RAX), Int::Imm(copy * self.lanes())],
             );
         }
         let bits = asm.reg(V256);

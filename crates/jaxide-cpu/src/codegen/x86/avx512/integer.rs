@@ -86,10 +86,10 @@ impl Avx512 {
         }
         self.two(asm, &codes::PADD, ty, r[13], r[12], r[11]);
         for (x, y) in [(a, b), (b, a)] {
-            let (sign, part) = (self.vector(asm, ty), self.vector(asm, ty));
+            let (sign, copy) = (self.vector(asm, ty), self.vector(asm, ty));
             self.shift(asm, &codes::PSRA_IMM, ty, sign, x, 63);
-            self.two(asm, &codes::PAND, ty, part, sign, y);
-            self.two(asm, &codes::PSUB, ty, r[13], r[13], part);
+            self.two(asm, &codes::PAND, ty, copy, sign, y);
+            self.two(asm, &codes::PSUB, ty, r[13], r[13], copy);
         }
         asm.push(Lir::Move { dst, src: r[13] });
     }

@@ -331,9 +331,9 @@ impl Target for Avx512 {
         });
     }
 
-    fn tail_mask(&self, asm: &mut Asm, dst: Reg, part: i64) {
+    fn tail_mask(&self, asm: &mut Asm, dst: Reg, copy: i64) {
         // rdx has a one for each lane that is left, from the first on.
-        let shift = part * self.lanes();
+        let shift = copy * self.lanes();
         let source = if shift == 0 {
             Register::EDX
         } else {

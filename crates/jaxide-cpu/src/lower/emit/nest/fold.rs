@@ -48,9 +48,9 @@ impl FoldRoot {
 
     /// The memory types of the accumulators.
     pub(super) fn components(&self, emitter: &Emitter<'_>) -> SmallVec<[MemTy; 4]> {
-        let mut components = element::parts(self.dtype(emitter));
+        let mut components = element::components(self.dtype(emitter));
         if let FoldKind::Arg { .. } = self.kind {
-            components.extend(element::parts(emitter.graph.dtype(self.value)));
+            components.extend(element::components(emitter.graph.dtype(self.value)));
         }
         components
     }
@@ -68,7 +68,7 @@ impl FoldRoot {
             FoldKind::Arg { largest } => {
                 let extreme = if largest { Combine::Max } else { Combine::Min };
                 let mut values = element::neutral(&mut emitter.b, extreme, dtype).into_vec();
-                let index = element::parts(emitter.graph.dtype(self.value))[0].lane();
+                let index = element::components(emitter.graph.dtype(self.value))[0].lane();
                 // Behind every index, so that any element wins a tie against it.
                 let last = match index {
                     Ty::I64 => i64::MAX,
@@ -151,7 +151,7 @@ impl FoldRoot {
         let mut right = next.into_vec();
         if let FoldKind::Arg { .. } = self.kind {
             let index = emitter.index_value(&at[self.axes[0]]);
-            let lane = element::parts(emitter.graph.dtype(self.value))[0].lane();
+            let lane = element::components(emitter.graph.dtype(self.value))[0].lane();
             right.push(emitter.resize_index(index, lane));
         }
         Ok(right)
@@ -210,7 +210,7 @@ impl FoldRoot {
         let dtype = graph.dtype(self.value);
         let first = emitter.uniform_address(pointer, dtype, &layout, kept);
         let mut offset = 0;
-        for mem in element::parts(dtype) {
+        for mem in element::components(dtype) {
             addresses.push(first.clone().plus(offset));
             offset += mem.size();
         }
