@@ -13,10 +13,16 @@
 //! # Ok::<(), jaxide_core::Error>(())
 //! ```
 
+#![deny(unsafe_code)]
+
+#[allow(unsafe_code)]
 pub mod codegen;
-mod executable;
+mod compile;
+mod isa;
 pub mod lanes;
 mod lower;
+mod options;
+#[allow(unsafe_code)]
 pub mod runtime;
 mod stages;
 
@@ -28,8 +34,8 @@ fn narrow<T, N: TryFrom<T>>(number: T) -> N {
     N::try_from(number).unwrap_or_else(|_| panic!("a number does not fit its type"))
 }
 
-pub use executable::{
-    CompileOptions, CompileStats, Executable, MemoryPlan, compile, lowered, plan,
-};
+pub use codegen::Executable;
+pub use compile::{MemoryPlan, compile, lowered, plan};
 pub use lower::Lowered;
+pub use options::{CompileOptions, CompileStats};
 pub use stages::StageTimes;

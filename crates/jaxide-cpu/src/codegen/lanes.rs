@@ -7,80 +7,12 @@ use cranelift_codegen::Context;
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_module::{FuncId, Linkage, Module};
 use std::fmt;
-use std::str::FromStr;
-use std::sync::OnceLock;
 
+pub use crate::isa::Isa;
 pub use crate::runtime::launch::LaneFn;
 
 /// For calls that nothing ends early.
 static RUNS_ON: u8 = 0;
-
-/// The instruction set that a body is compiled for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Isa {
-    /// 128-bit vectors by Cranelift, on every machine.
-    Portable,
-    /// 256-bit vectors: AVX2 with FMA, F16C, BMI2 and LZCNT.
-    Avx2,
-    /// 512-bit vectors: AVX-512 F, CD, BW, DQ and VL.
-    Avx512,
-}
-
-impl Isa {
-    /// The widest that this machine has and the environment variable `JAXIDE_ISA` allows, if it names one.
-    pub fn detect() -> Isa {
-        static DETECTED: OnceLock<Isa> = OnceLock::new();
-        *DETECTED.get_or_init(|| {
-            let available = Isa::available().into_iter();
-            let allowed = available.filter(|&isa| isa <= Isa::allowed());
-            allowed.max().unwrap_or(Isa::Portable)
-        })
-    }
-
-    /// The widest that the environment allows, whether this machine has it or not.
-    pub(crate) fn allowed() -> Isa {
-        let named = std::env::var("JAXIDE_ISA").ok();
-        named
-            .and_then(|name| name.parse().ok())
-            .unwrap_or(Isa::Avx512)
-    }
-
-    /// Those that this machine has, the widest last.
-    pub fn available() -> Vec<Isa> {
-        let mut available = vec![Isa::Portable];
-        if wide::has_avx2() {
-            available.push(Isa::Avx2);
-        }
-        if wide::has_avx512() {
-            available.push(Isa::Avx512);
-        }
-        available
-    }
-
-    /// The name: `portable`, `avx2` or `avx512`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Isa::Portable => "portable",
-            Isa::Avx2 => "avx2",
-            Isa::Avx512 => "avx512",
-        }
-    }
-}
-
-impl FromStr for Isa {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Isa, String> {
-        match name {
-            "portable" => Ok(Isa::Portable),
-            "avx2" => Ok(Isa::Avx2),
-            "avx512" => Ok(Isa::Avx512),
-            _ => Err(format!(
-                "unknown instruction set {name}: portable, avx2, avx512"
-            )),
-        }
-    }
-}
 
 /// Why a body was not compiled.
 #[derive(Debug)]
@@ -294,25 +226,6 @@ mod wide {
     use super::{CompileError, Image};
     use crate::codegen::x86;
     use crate::lanes::Body;
-    use std::arch::is_x86_feature_detected as has;
-
-    pub(super) fn has_avx2() -> bool {
-        has!("avx2")
-            && has!("fma")
-            && has!("f16c")
-            && has!("bmi2")
-            && has!("lzcnt")
-            && has!("popcnt")
-    }
-
-    pub(super) fn has_avx512() -> bool {
-        has!("avx512f")
-            && has!("avx512cd")
-            && has!("avx512bw")
-            && has!("avx512dq")
-            && has!("avx512vl")
-            && has!("bmi2")
-    }
 
     pub(super) fn avx2(body: &Body) -> Result<Image, CompileError> {
         placed(x86::avx2(body))
@@ -337,14 +250,6 @@ mod wide {
 mod wide {
     use super::{CompileError, Image, Isa};
     use crate::lanes::Body;
-
-    pub(super) fn has_avx2() -> bool {
-        false
-    }
-
-    pub(super) fn has_avx512() -> bool {
-        false
-    }
 
     pub(super) fn avx2(_: &Body) -> Result<Image, CompileError> {
         Err(CompileError::Unavailable(Isa::Avx2))

@@ -4,9 +4,12 @@
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation))]
 
 pub mod clif_lanes;
+mod executable;
 pub mod lanes;
 mod module;
 mod perf_map;
 pub(crate) mod program;
 #[cfg(all(target_arch = "x86_64", unix))]
 mod x86;
+
+pub use executable::Executable;

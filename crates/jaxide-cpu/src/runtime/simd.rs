@@ -36,8 +36,8 @@ impl Isa {
     fn detect_now() -> Self {
         #[cfg(target_arch = "x86_64")]
         {
-            let allowed = crate::codegen::lanes::Isa::allowed();
-            if allowed >= crate::codegen::lanes::Isa::Avx512
+            let allowed = crate::isa::Isa::allowed();
+            if allowed >= crate::isa::Isa::Avx512
                 && is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512vl")
                 && is_x86_feature_detected!("avx512dq")
@@ -47,7 +47,7 @@ impl Isa {
             {
                 return Self::Avx512;
             }
-            if allowed >= crate::codegen::lanes::Isa::Avx2
+            if allowed >= crate::isa::Isa::Avx2
                 && is_x86_feature_detected!("avx2")
                 && is_x86_feature_detected!("fma")
             {

@@ -429,7 +429,11 @@ impl Emitter<'_, '_> {
             });
         }
         let registers: Vec<ir::Value> = (0..a.registers().len())
-            .map(|k| self.fb.ins().fma(a.registers()[k], b.registers()[k], c.registers()[k]))
+            .map(|k| {
+                self.fb
+                    .ins()
+                    .fma(a.registers()[k], b.registers()[k], c.registers()[k])
+            })
             .collect();
         a.with(&registers)
     }

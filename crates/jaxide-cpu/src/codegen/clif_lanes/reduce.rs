@@ -177,9 +177,12 @@ impl Emitter<'_, '_> {
             _ => rep.clone(),
         };
         for (k, &register) in rep.registers().iter().enumerate() {
-            self.fb
-                .ins()
-                .store(MemFlagsData::trusted(), register, at, narrow::<_, i32>(16 * k));
+            self.fb.ins().store(
+                MemFlagsData::trusted(),
+                register,
+                at,
+                narrow::<_, i32>(16 * k),
+            );
         }
     }
 }

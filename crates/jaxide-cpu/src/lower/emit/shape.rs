@@ -128,7 +128,12 @@ impl Emitter<'_> {
         )
     }
 
-    pub(super) fn concat(&mut self, pieces: &[ValueId], axis: usize, at: &[Ix]) -> Emitted<Element> {
+    pub(super) fn concat(
+        &mut self,
+        pieces: &[ValueId],
+        axis: usize,
+        at: &[Ix],
+    ) -> Emitted<Element> {
         let mut start = 0;
         let mut placed = Vec::with_capacity(pieces.len());
         for &piece in pieces {

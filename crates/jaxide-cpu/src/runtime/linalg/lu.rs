@@ -46,7 +46,10 @@ impl<T: Scalar> Kernel for Lu<T> {
         let rank = m.min(n);
         let out = buffers.output::<T>(0);
         out.copy_from_slice(buffers.input(0));
-        let (out, pivots) = (SharedSlice::new(out), SharedSlice::new(buffers.output::<i32>(1)));
+        let (out, pivots) = (
+            SharedSlice::new(out),
+            SharedSlice::new(buffers.output::<i32>(1)),
+        );
         let permutations = SharedSlice::new(buffers.output::<i32>(2));
         for_matrices(self.batch, m * n * rank, context, |index| {
             // SAFETY: matrices of the batch are disjoint, and so are their pivots and orders.

@@ -44,7 +44,10 @@ impl<T: Scalar> Kernel for Geqrf<T> {
         let (len, rank) = (self.m * self.n, self.m.min(self.n));
         let out = buffers.output::<T>(0);
         out.copy_from_slice(buffers.input(0));
-        let (out, taus) = (SharedSlice::new(out), SharedSlice::new(buffers.output::<T>(1)));
+        let (out, taus) = (
+            SharedSlice::new(out),
+            SharedSlice::new(buffers.output::<T>(1)),
+        );
         for_matrices(self.batch, len * rank, context, |index| {
             // SAFETY: matrices of the batch are disjoint, and so are their factors.
             let (a, taus) = unsafe {
@@ -279,7 +282,9 @@ impl<T: Scalar> Kernel for Qr<T> {
             SharedSlice::new(buffers.output::<T>(0)),
             SharedSlice::new(buffers.output::<T>(1)),
         );
-        let pivots = self.pivoting.then(|| SharedSlice::new(buffers.output::<i32>(2)));
+        let pivots = self
+            .pivoting
+            .then(|| SharedSlice::new(buffers.output::<i32>(2)));
         for_matrices(self.batch, m * n * rank, context, |index| {
             let a = &a[index * m * n..(index + 1) * m * n];
             // SAFETY: matrices of the batch are disjoint.

@@ -93,8 +93,9 @@ impl<R: Scalar> Sweeps<R> {
                 let first = group * COLUMNS;
                 let count = COLUMNS.min(width - first);
                 // SAFETY: no other chunk has these columns.
-                let row =
-                    |i: usize| unsafe { matrix.range(i * width + first..i * width + first + count) };
+                let row = |i: usize| unsafe {
+                    matrix.range(i * width + first..i * width + first + count)
+                };
                 tile.iter_mut()
                     .enumerate()
                     .for_each(|(i, to)| to[..count].copy_from_slice(row(i)));

@@ -113,8 +113,8 @@ impl Executable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codegen::lanes::Isa;
-    use crate::executable::{CompileOptions, generate};
+    use crate::isa::Isa;
+    use crate::options::CompileOptions;
     use crate::lower::lower;
     use crate::lower::program::{LibraryCall, Stmt};
     use crate::runtime::{Buffers, Context, Kernel, KernelCall, KernelError, Signature};
@@ -159,7 +159,7 @@ mod tests {
             let mut program = lower(&closed, &[], true, &mut times).unwrap();
             mistake(&mut program);
             seen = program.verify().is_err();
-            let executable = generate(program, &options, times).unwrap();
+            let executable = Executable::new(program, 0, &options, times).unwrap();
             let args: Vec<Tensor> = (closed.in_avals().iter())
                 .map(|aval| match aval.shape.as_slice() {
                     [] => Tensor::scalar(100i32),

@@ -1,81 +1,21 @@
-//! Compiled programs.
+//! Compiled programs, and what runs them.
 
 mod checked;
 
-use crate::codegen::lanes::Isa;
-use crate::codegen::program::{self as code, Code, Entry};
+use super::program::{self as code, Code, Entry};
+use crate::isa::Isa;
 use crate::lower::program::{OutputSource, Program};
-use crate::lower::{self, Lowered};
 use crate::narrow;
-use crate::runtime::stack::{ASSUMED, on_stack, with_stack};
+use crate::options::{CompileOptions, CompileStats};
+use crate::runtime::stack::{ASSUMED, with_stack};
 use crate::runtime::{Context, PoolBuffer, ThreadPool};
-use crate::stages::{Stage, StageTimes};
-use jaxide_core::{
-    Aval, Cancel, ClosedJaxpr, Error, ErrorKind, Result, Storage, Tensor, byte_size, check, memory,
-};
+use crate::stages::StageTimes;
+use jaxide_core::{Aval, Cancel, Error, ErrorKind, Result, Storage, Tensor, byte_size, memory};
 use smallvec::SmallVec;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, Thread};
-use std::time::{Duration, Instant};
-
-/// How a program is compiled.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct CompileOptions {
-    /// At most this many threads work on one run; all of the pool if `None`.
-    pub threads: Option<usize>,
-    /// The instruction set of vector code; the widest of the machine if `None`.
-    pub isa: Option<Isa>,
-    /// Arguments, by position, that the program may overwrite, so that results are made in their memory: updates of an array, say.
-    /// [`Executable::run_owned`] then copies nothing.
-    pub donate: Vec<usize>,
-    /// At most so many bytes may a run take besides arguments and constants; what [`memory::stated`] says if `None`.
-    pub memory_limit: Option<usize>,
-    /// Whether [`Executable::clif_text`] is kept.
-    pub keep_text: bool,
-    /// Whether the code looks at each of its loads and stores before it makes them: an access outside of its array, or a load of what
-    /// was not written, is then an error of kind [`ErrorKind::Internal`] that names the kernel and its equations. Such a mistake is
-    /// this compiler's. Results are the same bits; runs take one thread, several times as long, and twice the memory.
-    ///
-    /// ```
-    /// use jaxide_core::{Tensor, parse};
-    /// use jaxide_cpu::{CompileOptions, compile};
-    ///
-    /// let text = "{ lambda ; a:f32[1000]. let b:f32[1000] = sin a; c:f32[] = reduce_sum[axes=(0,) out_sharding=None] b in (c,) }";
-    /// let arg = Tensor::from_vec(&[1000], vec![0.5f32; 1000])?;
-    /// let run = |checked| {
-    ///     let options = CompileOptions { checked, ..CompileOptions::default() };
-    ///     compile(&parse(text)?, &options)?.run(&[arg.clone()])
-    /// };
-    /// assert_eq!(run(true)?, run(false)?);
-    /// # Ok::<(), jaxide_core::Error>(())
-    /// ```
-    pub checked: bool,
-}
-
-/// What compilation did.
-#[derive(Clone, Debug, Default)]
-pub struct CompileStats {
-    /// Time from the jaxpr to the loop IR.
-    pub lower: Duration,
-    /// Time from the loop IR to machine code.
-    pub codegen: Duration,
-    /// The same, stage by stage.
-    pub stages: StageTimes,
-    /// Number of lane programs.
-    pub kernels: usize,
-    /// Number of calls of the runtime.
-    pub calls: usize,
-    /// Bytes of temporary memory that a run takes.
-    pub arena: usize,
-    /// Bytes that a run takes at most besides its arguments, but for what single kernels take: temporary memory and results, and
-    /// of checked code what it looks at.
-    pub memory: usize,
-    /// Bytes of stack that the code takes. A run that takes much has a thread of its own.
-    pub stack: usize,
-    /// Bytes of machine code.
-    pub code: usize,
-}
+use std::time::Instant;
 
 /// A compiled program. It can be run from many threads at once.
 pub struct Executable {
@@ -90,178 +30,53 @@ pub struct Executable {
     stats: CompileStats,
 }
 
-/// Compiles a closed jaxpr to native code.
-///
-/// # Errors
-/// When a run would take more memory than it may; when the jaxpr is illegal (what an equation reads and writes would not be what its types say), a primitive has no native form ([`ErrorKind::Unsupported`], naming it), values of constants are not known, or
-/// an array is too large to be addressed.
-pub fn compile(closed: &ClosedJaxpr, options: &CompileOptions) -> Result<Executable> {
-    on_stack(compiler_stack(closed), "the compiler", || {
-        compile_here(closed, options)
-    })?
-}
-
-/// What a stage of lowering makes of a program, as text, with the equations that its parts compute.
-///
-/// ```
-/// use jaxide_cpu::{Lowered, lowered};
-/// let text = "{ lambda ; a:f32[9]. let b:f32[9] = sin a; c:f32[] = reduce_sum[axes=(0,) out_sharding=None] b in (c,) }";
-/// let plan = lowered(&jaxide_core::parse(text)?, Lowered::Plan)?;
-/// assert!(plan.starts_with("nest over [9]:\n"));
-/// # Ok::<(), jaxide_core::Error>(())
-/// ```
-///
-/// # Errors
-/// As [`compile`], but for the limit of memory.
-pub fn lowered(closed: &ClosedJaxpr, stage: Lowered) -> Result<String> {
-    on_stack(compiler_stack(closed), "the compiler", || {
-        check_legal(closed)?;
-        lower::text(closed, stage)
-    })?
-}
-
-/// What a run of a program will take, without compiling it.
-///
-/// ```
-/// let text = "{ lambda ; a:f32[1000]. let b:f32[1000] = sort[dimension=0 is_stable=True num_keys=1] a in (b,) }";
-/// let plan = jaxide_cpu::plan(&jaxide_core::parse(text)?)?;
-/// assert_eq!((plan.arena, plan.results), (0, 4000));
-/// # Ok::<(), jaxide_core::Error>(())
-/// ```
-///
-/// # Errors
-/// As [`compile`], but for the limit of memory.
-pub fn plan(closed: &ClosedJaxpr) -> Result<MemoryPlan> {
-    on_stack(compiler_stack(closed), "the compiler", || {
-        check_legal(closed)?;
-        let times = &mut StageTimes::default();
-        MemoryPlan::of(&lower::lower(closed, &[], false, times)?)
-    })?
-}
-
-/// Bytes that a run takes besides its arguments, but for what single kernels take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MemoryPlan {
-    /// Temporary memory.
-    pub arena: usize,
-    /// Results that are no argument's memory.
-    pub results: usize,
-}
-
-impl MemoryPlan {
-    fn of(program: &Program) -> Result<MemoryPlan> {
-        let outputs = program.outputs.iter();
-        let mut computed = outputs.filter(|output| output.source == OutputSource::Computed);
-        let results = computed.try_fold(0usize, |sum, output| {
-            let bytes = byte_size(&output.shape, output.dtype)?;
-            Ok::<usize, Error>(sum.saturating_add(bytes))
-        })?;
-        Ok(MemoryPlan {
+impl Executable {
+    /// Generates the code of a program whose stages took `times`, and whose runs take `memory` bytes besides arguments.
+    ///
+    /// # Errors
+    /// When a run may not take so much memory, or there is none for the code.
+    pub(crate) fn new(
+        program: Program,
+        mut memory: usize,
+        options: &CompileOptions,
+        mut times: StageTimes,
+    ) -> Result<Executable> {
+        let start = Instant::now();
+        let lower = times.total();
+        if options.checked {
+            memory = memory.saturating_add(checked::shadow_memory(&program)?);
+        }
+        check_memory(memory, options.memory_limit)?;
+        let isa = options.isa.unwrap_or_else(Isa::detect);
+        let code = code::compile(
+            &program,
+            isa,
+            options.keep_text,
+            options.checked,
+            &mut times,
+        )?;
+        let stats = CompileStats {
+            lower,
+            codegen: start.elapsed(),
+            stages: times,
+            kernels: program.kernels.len(),
+            calls: program.calls.len(),
             arena: program.arena,
-            results,
+            memory,
+            stack: code.stack(),
+            code: code.machine_code().map(|(_, bytes)| bytes.len()).sum(),
+        };
+        Ok(Executable {
+            program,
+            code,
+            isa,
+            runs_here: Isa::available().contains(&isa),
+            threads: options.threads,
+            memory_limit: options.memory_limit,
+            checked: options.checked,
+            stats,
         })
     }
-
-    /// All bytes.
-    pub fn total(&self) -> usize {
-        self.arena.saturating_add(self.results)
-    }
-}
-
-fn check_legal(closed: &ClosedJaxpr) -> Result<()> {
-    check(closed).map_err(|errors| {
-        let illegal = || Error::new(ErrorKind::Invalid, "the jaxpr is illegal");
-        errors.into_iter().next().unwrap_or_else(illegal)
-    })
-}
-
-/// Programs of so many equations, inner ones counted, are compiled on any stack.
-const FEW_EQUATIONS: usize = 64;
-
-/// Programs of so many equations, whose bodies are nested so deep, are compiled on a stack of [`USUAL_STACK`].
-const MANY_EQUATIONS: usize = 1000;
-const USUAL_DEPTH: usize = 16;
-
-/// More than such programs were seen to take: 1 MiB without optimisation, where a chain is followed as far as it ever is.
-const USUAL_STACK: usize = 3 << 19;
-
-/// The stack for others. Chains of operations and nested bodies are followed to depths that `lower` limits.
-const LARGE_STACK: usize = 64 << 20;
-
-/// The stack that compiling a program takes besides what any thread has.
-fn compiler_stack(closed: &ClosedJaxpr) -> usize {
-    let mut left = MANY_EQUATIONS;
-    let depth = depth(closed, &mut left);
-    match depth {
-        Some(_) if MANY_EQUATIONS - left <= FEW_EQUATIONS => 0,
-        Some(depth) if depth <= USUAL_DEPTH => USUAL_STACK,
-        _ => LARGE_STACK,
-    }
-}
-
-/// How deep bodies are nested, if there are at most `left` equations, of which it takes as many away.
-fn depth(closed: &ClosedJaxpr, left: &mut usize) -> Option<usize> {
-    let mut deepest = Some(0);
-    for eqn in &closed.jaxpr.eqns {
-        *left = left.checked_sub(1)?;
-        eqn.prim.visit(&mut |inner| {
-            let inner = deepest.and_then(|_| depth(inner, left));
-            deepest = deepest.zip(inner).map(|(a, b)| a.max(b + 1));
-        });
-        deepest?;
-    }
-    deepest
-}
-
-fn compile_here(closed: &ClosedJaxpr, options: &CompileOptions) -> Result<Executable> {
-    let mut times = StageTimes::default();
-    times.measure(Stage::Check, || check_legal(closed))?;
-    let program = lower::lower(closed, &options.donate, options.checked, &mut times)?;
-    generate(program, options, times)
-}
-
-/// Code for a program whose stages took `times`.
-fn generate(
-    program: Program,
-    options: &CompileOptions,
-    mut times: StageTimes,
-) -> Result<Executable> {
-    let start = Instant::now();
-    let lower = times.total();
-    let mut memory = MemoryPlan::of(&program)?.total();
-    if options.checked {
-        memory = memory.saturating_add(checked::shadow_memory(&program)?);
-    }
-    check_memory(memory, options.memory_limit)?;
-    let isa = options.isa.unwrap_or_else(Isa::detect);
-    let code = code::compile(
-        &program,
-        isa,
-        options.keep_text,
-        options.checked,
-        &mut times,
-    )?;
-    let stats = CompileStats {
-        lower,
-        codegen: start.elapsed(),
-        stages: times,
-        kernels: program.kernels.len(),
-        calls: program.calls.len(),
-        arena: program.arena,
-        memory,
-        stack: code.stack(),
-        code: code.machine_code().map(|(_, bytes)| bytes.len()).sum(),
-    };
-    Ok(Executable {
-        program,
-        code,
-        isa,
-        runs_here: Isa::available().contains(&isa),
-        threads: options.threads,
-        memory_limit: options.memory_limit,
-        checked: options.checked,
-        stats,
-    })
 }
 
 /// # Errors
