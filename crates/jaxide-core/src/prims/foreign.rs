@@ -207,7 +207,7 @@ impl Foreign {
 
 impl From<Foreign> for Prim {
     fn from(foreign: Foreign) -> Prim {
-        Prim::Foreign(foreign)
+        Prim::Foreign(Box::new(foreign))
     }
 }
 

@@ -239,6 +239,17 @@ macro_rules! param_kind {
     };
 }
 
+/// What a variant of [`Prim`] holds: the parameters, on the heap but for elementwise primitives, whose are few. So an
+/// equation stays small whatever the largest parameters are.
+macro_rules! prim_payload {
+    (Elementwise $variant:ident) => {
+        $variant
+    };
+    ($family:ident $variant:ident) => {
+        Box<$variant>
+    };
+}
+
 macro_rules! prim_struct {
     ($(#[doc = $doc:literal])* $variant:ident) => {
         $(#[doc = $doc])*
@@ -313,7 +324,7 @@ macro_rules! primitives {
 
             impl From<$variant> for Prim {
                 fn from(params: $variant) -> Prim {
-                    Prim::$variant(params)
+                    Prim::$variant(params.into())
                 }
             }
         )*)*
@@ -321,9 +332,9 @@ macro_rules! primitives {
         /// A primitive with its parameters.
         #[derive(Clone, Debug, PartialEq, Hash)]
         pub enum Prim {
-            $($( $(#[doc = $doc])* $variant($variant), )*)*
+            $($( $(#[doc = $doc])* $variant(prim_payload!($family $variant)), )*)*
             /// A primitive that is none of the table's: only its text is known.
-            Foreign(Foreign),
+            Foreign(Box<Foreign>),
         }
 
         impl Prim {
@@ -361,7 +372,7 @@ macro_rules! primitives {
             /// The printed parameters in order.
             pub fn params(&self) -> Vec<(&str, ParamValue)> {
                 match self {
-                    $($(Prim::$variant(params) => PrimText::write(params),)*)*
+                    $($(Prim::$variant(params) => <$variant as PrimText>::write(params),)*)*
                     Prim::Foreign(foreign) => foreign.write(),
                 }
             }
@@ -372,7 +383,7 @@ macro_rules! primitives {
             pub fn read(name: &str, params: &[(String, ParamValue)]) -> Option<Result<Prim, ParamError>> {
                 let reader = ParamReader::new(params);
                 match name {
-                    $($($name => Some(<$variant as PrimText>::read(&reader).map(Prim::$variant)),)*)*
+                    $($($name => Some(<$variant as PrimText>::read(&reader).map(Prim::from)),)*)*
                     _ => None,
                 }
             }
@@ -380,7 +391,7 @@ macro_rules! primitives {
             /// Calls `visitor` with every sub-jaxpr of the parameters.
             pub fn visit<'a>(&'a self, visitor: &mut dyn FnMut(&'a ClosedJaxpr)) {
                 match self {
-                    $($(Prim::$variant(params) => PrimText::visit(params, visitor),)*)*
+                    $($(Prim::$variant(params) => <$variant as PrimText>::visit(params, visitor),)*)*
                     Prim::Foreign(foreign) => foreign.visit(visitor),
                 }
             }
@@ -388,7 +399,7 @@ macro_rules! primitives {
             /// Calls `visitor` with every sub-jaxpr of the parameters, replaceable.
             pub fn visit_mut(&mut self, visitor: &mut dyn FnMut(&mut ClosedJaxpr)) {
                 match self {
-                    $($(Prim::$variant(params) => PrimText::visit_mut(params, visitor),)*)*
+                    $($(Prim::$variant(params) => <$variant as PrimText>::visit_mut(params, visitor),)*)*
                     Prim::Foreign(foreign) => foreign.visit_mut(visitor),
                 }
             }
@@ -396,16 +407,16 @@ macro_rules! primitives {
             /// The rules.
             pub fn rules(&self) -> &dyn Primitive {
                 match self {
-                    $($(Prim::$variant(params) => params,)*)*
-                    Prim::Foreign(foreign) => foreign,
+                    $($(Prim::$variant(params) => Borrow::<$variant>::borrow(params),)*)*
+                    Prim::Foreign(foreign) => &**foreign,
                 }
             }
 
             /// The rules, for completing parameters.
             pub(crate) fn rules_mut(&mut self) -> &mut dyn Primitive {
                 match self {
-                    $($(Prim::$variant(params) => params,)*)*
-                    Prim::Foreign(foreign) => foreign,
+                    $($(Prim::$variant(params) => BorrowMut::<$variant>::borrow_mut(params),)*)*
+                    Prim::Foreign(foreign) => &mut **foreign,
                 }
             }
         }
@@ -414,7 +425,8 @@ macro_rules! primitives {
 
 use crate::jaxpr::{Aval, ClosedJaxpr};
 pub(crate) use {
-    param_kind, param_printed, param_read, param_visit, param_write, prim_struct, primitives,
+    param_kind, param_printed, param_read, param_visit, param_write, prim_payload, prim_struct,
+    primitives,
 };
 
 impl Prim {

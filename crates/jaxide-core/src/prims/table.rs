@@ -7,6 +7,8 @@
 //! The rules of a primitive are its implementation of [`Primitive`](super::Primitive), in the file of its family.
 
 use super::*;
+use std::borrow::{Borrow, BorrowMut};
+
 use crate::dtype::DType;
 use crate::jaxpr::{Aval, ClosedJaxpr, Dims, Scalar};
 

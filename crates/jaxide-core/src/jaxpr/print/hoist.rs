@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use crate::jaxpr::{ClosedJaxpr, Jaxpr};
-use crate::prims::{Foreign, Prim};
+use crate::prims::Prim;
 
 /// A sub-jaxpr with more equations than this is hoisted even when it is used once.
 const LARGE: usize = 10;
@@ -138,7 +138,7 @@ fn words_of(jaxpr: &Jaxpr) -> impl Iterator<Item = (&str, *const Jaxpr)> {
         }
     });
     foreign
-        .flat_map(Foreign::words)
+        .flat_map(|foreign| foreign.words())
         .map(move |word| (word, std::ptr::from_ref(jaxpr)))
 }
 

@@ -14,6 +14,12 @@ macro_rules! routines {
             fn from(params: prims::$variant) -> Routine {
                 Routine::$variant(Box::new(params))
             }
+        }
+
+        impl From<Box<prims::$variant>> for Routine {
+            fn from(params: Box<prims::$variant>) -> Routine {
+                Routine::$variant(params)
+            }
         })*
 
         impl Routine {
