@@ -17,6 +17,7 @@ mod weak;
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use indexmap::IndexSet;
 use slotmap::{SecondaryMap, SlotMap, new_key_type};
 use smallvec::SmallVec;
 
@@ -40,16 +41,26 @@ new_key_type! {
 }
 
 /// What a jaxpr knows of a variable.
-#[derive(Clone, Debug, PartialEq)]
-pub struct VarInfo {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct VarInfo<'a> {
     /// Its type.
-    pub aval: Aval,
+    pub aval: &'a Aval,
     /// Whether the text wrote `_` for it: a result that nothing uses.
     pub dropped: bool,
     /// What it has in common with variables of other jaxprs.
-    pub shared: Shared,
+    pub shared: &'a Shared,
     /// Whether it is one of the jaxpr around: a constant that the text does not list.
     pub captured: bool,
+}
+
+/// What is kept of a variable. Long programs have many, and few types.
+#[derive(Clone, Debug)]
+struct Variable {
+    /// Its type, by number.
+    aval: u32,
+    dropped: bool,
+    captured: bool,
+    shared: Shared,
 }
 
 /// What the variables of several jaxprs have in common that are one in the text: their name. All are equal.
@@ -138,7 +149,9 @@ pub struct Eqn {
 /// A function in the language: equations between typed inputs and results.
 #[derive(Clone, Debug, Default)]
 pub struct Jaxpr {
-    vars: SlotMap<Var, VarInfo>,
+    vars: SlotMap<Var, Variable>,
+    /// The types of the variables, each once.
+    avals: IndexSet<Aval>,
     /// Variables bound to captured arrays, left of `;` in the text.
     pub constvars: Vec<Var>,
     /// Variables bound to the arguments.
@@ -157,7 +170,8 @@ impl Jaxpr {
 
     /// A new variable of this jaxpr.
     pub fn new_var(&mut self, aval: Aval) -> Var {
-        self.vars.insert(VarInfo {
+        let aval = self.number_of(aval);
+        self.vars.insert(Variable {
             aval,
             dropped: false,
             shared: Shared::default(),
@@ -165,19 +179,23 @@ impl Jaxpr {
         })
     }
 
+    /// The number of a type.
+    fn number_of(&mut self, aval: Aval) -> u32 {
+        let number = self.avals.insert_full(aval).0;
+        u32::try_from(number).expect("there are fewer than 2^32 variables, and no more types")
+    }
+
     /// A new variable that the text writes `_`.
     pub fn new_dropped_var(&mut self, aval: Aval) -> Var {
-        self.vars.insert(VarInfo {
-            aval,
-            dropped: true,
-            shared: Shared::default(),
-            captured: false,
-        })
+        let var = self.new_var(aval);
+        self.set_dropped(var, true);
+        var
     }
 
     /// A new variable that stands for one of the jaxpr around.
     pub(crate) fn new_captured_var(&mut self, aval: Aval, shared: Shared) -> Var {
-        self.vars.insert(VarInfo {
+        let aval = self.number_of(aval);
+        self.vars.insert(Variable {
             aval,
             dropped: false,
             shared,
@@ -209,12 +227,19 @@ impl Jaxpr {
     /// # Panics
     /// When the variable belongs to another jaxpr.
     pub fn set_weak_type(&mut self, var: Var, weak: bool) {
-        self.vars[var].aval.weak_type = weak;
+        let aval = self.aval_of(var).clone().weak(weak);
+        self.vars[var].aval = self.number_of(aval);
     }
 
     /// What is known of a variable; `None` when it belongs to another jaxpr.
-    pub fn var(&self, var: Var) -> Option<&VarInfo> {
-        self.vars.get(var)
+    pub fn var(&self, var: Var) -> Option<VarInfo<'_>> {
+        let variable = self.vars.get(var)?;
+        Some(VarInfo {
+            aval: &self.avals[variable.aval as usize],
+            dropped: variable.dropped,
+            shared: &variable.shared,
+            captured: variable.captured,
+        })
     }
 
     /// The type of a variable of this jaxpr.
@@ -222,7 +247,7 @@ impl Jaxpr {
     /// # Panics
     /// When the variable belongs to another jaxpr.
     pub fn aval_of(&self, var: Var) -> &Aval {
-        &self.vars[var].aval
+        &self.avals[self.vars[var].aval as usize]
     }
 
     /// The type of an operand.
@@ -231,7 +256,7 @@ impl Jaxpr {
     /// When the variable belongs to another jaxpr.
     pub fn aval(&self, atom: Atom) -> Aval {
         match atom {
-            Atom::Var(var) => self.vars[var].aval.clone(),
+            Atom::Var(var) => self.aval_of(var).clone(),
             Atom::Lit(literal) => literal.aval(),
         }
     }

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::parse::read;
 use super::parse::syntax::{
-    Binder, IndexNode, JaxprNode, JaxprRef, OperandNode, OperandValue, ParamNode, Program, RefNode,
-    RightSide, ValueNode,
+    Binder, IndexNode, JaxprNode, JaxprRef, OperandNode, ParamNode, Program, RefNode, RightSide,
+    ValueNode,
 };
 use crate::prims::{PyType, ScanInputs, ScanOutputs};
 
@@ -230,14 +230,11 @@ impl Walk {
                     self.operands(&names, operands);
                 }
                 Some(RightSide::Get(reference)) => self.reference(&names, reference),
-                Some(RightSide::Swap {
-                    written,
-                    read,
-                    value,
-                }) => {
-                    self.reference(&names, written);
-                    read.iter().for_each(|read| self.reference(&names, read));
-                    self.operands(&names, std::slice::from_ref(value));
+                Some(RightSide::Swap(swap)) => {
+                    self.reference(&names, &swap.written);
+                    let read = swap.read.iter();
+                    read.for_each(|read| self.reference(&names, read));
+                    self.operands(&names, std::slice::from_ref(&swap.value));
                 }
                 Some(RightSide::AddUpdate(reference, value)) => {
                     self.reference(&names, reference);
@@ -264,8 +261,8 @@ impl Walk {
 
     fn operands<'a>(&mut self, names: &Names<'a>, operands: &[OperandNode<'a>]) {
         for operand in operands {
-            if let OperandValue::Var(name) = operand.value {
-                self.rename(names, operand.span.clone(), name);
+            if let OperandNode::Var(name) = operand {
+                self.rename(names, name.span(), name.text);
             }
         }
     }
@@ -276,7 +273,7 @@ impl Walk {
             match index {
                 IndexNode::At(operand) => self.operands(names, std::slice::from_ref(operand)),
                 IndexNode::DynamicSlice { start, again, .. } => {
-                    self.operands(names, std::slice::from_ref(start));
+                    self.rename(names, start.span(), start.text);
                     self.rename(names, again.span(), again.text);
                 }
                 IndexNode::Slice { .. } => {}
@@ -289,7 +286,7 @@ impl Walk {
     fn flat_trees(&mut self, params: &[ParamNode<'_>], results: usize) {
         let find = |key: &str| {
             params.iter().find_map(|param| match &param.value {
-                ValueNode::Py(value) if param.key.text == key => Some((param.span.clone(), value)),
+                ValueNode::Py(value) if param.key.text == key => Some((param.text.span(), value)),
                 _ => None,
             })
         };
@@ -319,8 +316,12 @@ impl Walk {
                     }
                 }
             }
-            ValueNode::Programs { fields, .. } => {
-                for program in fields.iter().filter_map(|(_, program)| program.as_ref()) {
+            ValueNode::Programs(programs) => {
+                for program in programs
+                    .fields
+                    .iter()
+                    .filter_map(|(_, program)| program.as_ref())
+                {
                     self.program(program);
                 }
             }

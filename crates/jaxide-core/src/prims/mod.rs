@@ -239,9 +239,12 @@ macro_rules! param_kind {
     };
 }
 
-/// What a variant of [`Prim`] holds: the parameters, on the heap but for elementwise primitives, whose are few. So an
-/// equation stays small whatever the largest parameters are.
+/// What a variant of [`Prim`] holds: the parameters, on the heap but for elementwise primitives, most of which have one at
+/// most. So an equation stays small whatever the largest parameters are.
 macro_rules! prim_payload {
+    (Elementwise Ldexp) => {
+        Box<Ldexp>
+    };
     (Elementwise $variant:ident) => {
         $variant
     };
@@ -428,6 +431,8 @@ pub(crate) use {
     param_kind, param_printed, param_read, param_visit, param_write, prim_payload, prim_struct,
     primitives,
 };
+
+const _: () = assert!(size_of::<Prim>() <= 40, "every equation has one");
 
 impl Prim {
     /// Fills in hidden parameters that follow from the types of operands and results.

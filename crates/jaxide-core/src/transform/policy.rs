@@ -84,20 +84,19 @@ impl Policy {
     /// arguments the text does not show counts as [`Policy::NothingSaveable`].
     pub fn read(text: &Opaque) -> Policy {
         match &text.0 {
-            PyValue::Call { name, args, .. } => match name.as_str() {
-                ONLY => Policy::SaveOnlyTheseNames(args.iter().filter_map(read_name).collect()),
-                ALL_BUT => {
-                    Policy::SaveAnyNamesButThese(args.iter().filter_map(read_name).collect())
+            PyValue::Call(call) => {
+                let names = || call.args.iter().filter_map(read_name).collect();
+                match (call.name.as_str(), call.args.as_slice()) {
+                    (ONLY, _) => Policy::SaveOnlyTheseNames(names()),
+                    (ALL_BUT, _) => Policy::SaveAnyNamesButThese(names()),
+                    (EXCEPT, _) => Policy::SaveAnythingExceptTheseNames(names()),
+                    (BOTH, [a, b]) => {
+                        let read = |arg: &PyValue| Box::new(Policy::read(&Opaque(arg.clone())));
+                        Policy::SaveFromBothPolicies(read(a), read(b))
+                    }
+                    _ => Policy::NothingSaveable,
                 }
-                EXCEPT => Policy::SaveAnythingExceptTheseNames(
-                    args.iter().filter_map(read_name).collect(),
-                ),
-                BOTH if args.len() == 2 => {
-                    let read = |arg: &PyValue| Box::new(Policy::read(&Opaque(arg.clone())));
-                    Policy::SaveFromBothPolicies(read(&args[0]), read(&args[1]))
-                }
-                _ => Policy::NothingSaveable,
-            },
+            }
             other => {
                 let text = other.to_string();
                 let mut words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
@@ -117,11 +116,7 @@ impl Policy {
 
     /// The parameter that stands for the policy.
     pub fn write(&self) -> Opaque {
-        let call = |name: &str, args: Vec<PyValue>| PyValue::Call {
-            name: name.to_owned(),
-            args,
-            fields: Vec::new(),
-        };
+        let call = |name: &str, args: Vec<PyValue>| PyValue::call(name, args, Vec::new());
         let names = |names: &[Name]| names.iter().map(PyType::to_py).collect();
         Opaque(match self {
             Policy::NothingSaveable => PyValue::Word("<nothing_saveable>".to_owned()),

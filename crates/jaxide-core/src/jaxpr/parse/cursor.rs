@@ -1,9 +1,11 @@
 //! A place in the text, and the words and blanks there.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use super::diagnostic::{Lines, MOST_DIAGNOSTICS, Mistake};
 use super::syntax::Word;
+use crate::jaxpr::Aval;
 
 /// How deep jaxprs may be nested, directly and through definitions. Everything that walks a jaxpr recurses into its
 /// sub-jaxprs, so that hostile text could otherwise overflow the stack, at the latest when it is dropped.
@@ -27,6 +29,8 @@ pub(super) struct Cursor<'a> {
     pub(super) mistakes: Vec<Mistake>,
     pub(super) jaxpr_depth: usize,
     pub(super) repr_depth: usize,
+    /// The types that were read, one object each.
+    pub(super) avals: HashSet<Arc<Aval>>,
     /// From here on no tuple is closed.
     pub(super) endless: usize,
     /// Where no tuple of jaxprs was found, by place and depths: where the value around it was cut short, it is met again there.
@@ -45,6 +49,7 @@ impl<'a> Cursor<'a> {
             mistakes: Vec::new(),
             jaxpr_depth: 0,
             repr_depth: 0,
+            avals: HashSet::new(),
             endless: usize::MAX,
             no_tuples: HashMap::new(),
         }

@@ -3,10 +3,12 @@
 use super::cursor::{Cursor, DEEPEST_JAXPR, Parsed, is_primitive, is_word};
 use super::diagnostic::Mistake;
 use super::syntax::{
-    Binder, Definition, EqnNode, IndexNode, JaxprNode, OperandNode, OperandValue, Program, RefNode,
-    RightSide,
+    Binder, Definition, EqnNode, IndexNode, JaxprNode, OperandNode, Program, RefNode, RightSide,
+    SwapNode,
 };
 use super::value::is_name;
+use crate::dtype::DType;
+use crate::jaxpr::{Literal, Scalar};
 
 impl<'a> Cursor<'a> {
     /// `let NAME = { ... } in` lines, then a jaxpr.
@@ -86,6 +88,7 @@ impl<'a> Cursor<'a> {
         loop {
             self.skip_blanks();
             if ends(self) {
+                binders.shrink_to_fit();
                 return Ok(binders);
             }
             let name = self.word_here(is_word);
@@ -101,7 +104,7 @@ impl<'a> Cursor<'a> {
                 .label("expected a type, such as `a:f32[3]`")
                 .note("text that was printed without types cannot be read back"));
             }
-            let aval = match self.aval() {
+            let aval = match self.shared_aval() {
                 Ok(aval) => Some(aval),
                 Err(mistake) => {
                     self.report(mistake);
@@ -195,15 +198,15 @@ impl<'a> Cursor<'a> {
             self.skip_blanks();
             if self.eat("+=") {
                 self.skip_blanks();
-                return Ok(RightSide::AddUpdate(reference, self.operand()?));
+                return Ok(RightSide::AddUpdate(Box::new(reference), self.operand()?));
             }
             self.expect("<-", "or `+=` after a reference")?;
             self.skip_blanks();
-            return Ok(RightSide::Swap {
+            return Ok(RightSide::Swap(Box::new(SwapNode {
                 written: reference,
                 read: None,
                 value: self.operand()?,
-            });
+            })));
         }
         if self.rest()[word.text.len()..]
             .trim_start()
@@ -232,7 +235,7 @@ impl<'a> Cursor<'a> {
         }
         if self.eat("<-") {
             self.skip_blanks();
-            return Ok(RightSide::Get(self.reference()?));
+            return Ok(RightSide::Get(Box::new(self.reference()?)));
         }
         self.expect(",", "or `=` after the results")?;
         self.skip_blanks();
@@ -254,11 +257,11 @@ impl<'a> Cursor<'a> {
         self.skip_blanks();
         self.expect(",", "before the value that is written")?;
         self.skip_blanks();
-        Ok(RightSide::Swap {
+        Ok(RightSide::Swap(Box::new(SwapNode {
             written,
             read: Some(read),
             value: self.operand()?,
-        })
+        })))
     }
 
     /// A primitive, its parameters and its operands.
@@ -272,7 +275,8 @@ impl<'a> Cursor<'a> {
         } else {
             Vec::new()
         };
-        let operands = self.operands(column)?;
+        let mut operands = self.operands(column)?;
+        operands.shrink_to_fit();
         Ok(RightSide::Apply {
             prim,
             params,
@@ -320,15 +324,14 @@ impl<'a> Cursor<'a> {
 
     /// A variable or a literal.
     fn operand(&mut self) -> Parsed<OperandNode<'a>> {
-        let start = self.offset;
         let word = self.word_here(is_word);
         let is_name = word
             .text
             .starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
         let after = self.rest()[word.text.len()..].bytes().next();
-        let value = if is_name && after != Some(b':') {
+        let operand = if is_name && after != Some(b':') {
             self.offset += word.text.len();
-            OperandValue::Var(word.text)
+            OperandNode::Var(word)
         } else if is_name
             && !matches!(
                 word.text,
@@ -341,7 +344,7 @@ impl<'a> Cursor<'a> {
             )
             .label("an operand is written without its type"));
         } else if matches!(self.peek(), Some(b'(' | b'-' | b'[')) || !word.text.is_empty() {
-            OperandValue::Lit(self.literal()?)
+            OperandNode::Lit(Box::new(self.literal()?))
         } else {
             return Err(self.unexpected("a variable or a literal"));
         };
@@ -351,10 +354,7 @@ impl<'a> Cursor<'a> {
         }) {
             return Err(self.unexpected("a blank after an operand"));
         }
-        Ok(OperandNode {
-            span: start..self.offset,
-            value,
-        })
+        Ok(operand)
     }
 
     /// `()`, `(a,)`, `(a, b)`
@@ -411,7 +411,6 @@ impl<'a> Cursor<'a> {
 
     /// `i`, `3`, `:`, `1:3`, `i:i+2`, each slice with `:stride` where it is not 1
     fn index(&mut self) -> Parsed<IndexNode<'a>> {
-        let start = self.offset;
         let word = self.word_here(|byte| is_word(byte) || byte == b'-');
         let is_number = word
             .text
@@ -428,21 +427,14 @@ impl<'a> Cursor<'a> {
         };
         if !word.text.is_empty() && self.rest().as_bytes().get(word.text.len()) != Some(&b':') {
             self.offset += word.text.len();
-            let value = if is_number {
-                let value = word.text.parse::<i32>();
-                let value = value
-                    .map_err(|_| Mistake::new(word.span(), "this index does not fit 32 bits"))?;
-                OperandValue::Lit(crate::jaxpr::Literal::new(
-                    crate::jaxpr::Scalar::Int(value.into()),
-                    crate::dtype::DType::I32,
-                ))
-            } else {
-                OperandValue::Var(word.text)
-            };
-            return Ok(IndexNode::At(OperandNode {
-                span: start..self.offset,
-                value,
-            }));
+            if !is_number {
+                return Ok(IndexNode::At(OperandNode::Var(word)));
+            }
+            let value = word.text.parse::<i32>();
+            let value =
+                value.map_err(|_| Mistake::new(word.span(), "this index does not fit 32 bits"))?;
+            let literal = Literal::new(Scalar::Int(value.into()), DType::I32);
+            return Ok(IndexNode::At(OperandNode::Lit(Box::new(literal))));
         }
         if word.text.is_empty() || is_number {
             let first = number(self)?;
@@ -462,10 +454,6 @@ impl<'a> Cursor<'a> {
                 stride,
             });
         }
-        let variable = OperandNode {
-            span: word.span(),
-            value: OperandValue::Var(word.text),
-        };
         self.offset += word.text.len() + 1;
         let again = self.word(is_word);
         self.expect("+", "in a slice from a variable, such as `i:i+2`")?;
@@ -479,7 +467,7 @@ impl<'a> Cursor<'a> {
             1
         };
         Ok(IndexNode::DynamicSlice {
-            start: variable,
+            start: word,
             again,
             size,
             stride,

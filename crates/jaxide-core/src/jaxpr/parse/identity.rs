@@ -74,7 +74,7 @@ fn collect_names<'a>(jaxpr: &JaxprNode<'a>, names: &mut HashSet<&'a str>) {
         for param in params {
             match &param.value {
                 ValueNode::Py(_) => {
-                    names.insert(param.text);
+                    names.insert(param.text.text);
                 }
                 ValueNode::Jaxpr(jaxpr) => collect_names(jaxpr, names),
                 ValueNode::Jaxprs(jaxprs) => {
@@ -87,7 +87,7 @@ fn collect_names<'a>(jaxpr: &JaxprNode<'a>, names: &mut HashSet<&'a str>) {
                         }
                     }
                 }
-                ValueNode::Text(_) | ValueNode::Programs { .. } => {}
+                ValueNode::Text(_) | ValueNode::Programs(_) => {}
             }
         }
     }

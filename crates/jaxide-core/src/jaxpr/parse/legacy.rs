@@ -172,17 +172,18 @@ pub(super) fn modernise(
 
 /// Dimension numbers of gather and scatter had no batching dimensions.
 fn add_batching_dims(value: &mut ParamValue) {
-    let ParamValue::Py(PyValue::Call { name, fields, .. }) = value else {
+    let ParamValue::Py(PyValue::Call(call)) = value else {
         return;
     };
-    let indices = match name.as_str() {
+    let indices = match call.name.as_str() {
         "GatherDimensionNumbers" => "start_indices_batching_dims",
         "ScatterDimensionNumbers" => "scatter_indices_batching_dims",
         _ => return,
     };
     for key in ["operand_batching_dims", indices] {
-        if !fields.iter().any(|(name, _)| name == key) {
-            fields.push((key.to_owned(), PyValue::Tuple(Vec::new())));
+        if !call.fields.iter().any(|(name, _)| name == key) {
+            call.fields
+                .push((key.to_owned(), PyValue::Tuple(Vec::new())));
         }
     }
 }

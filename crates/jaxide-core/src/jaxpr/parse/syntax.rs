@@ -1,6 +1,10 @@
 //! The syntax tree: what a text says, before names and primitives mean anything.
+//!
+//! The tree of a whole text is held at once, so its nodes are small: lists have no room to spare, types are objects in
+//! common, and what is rare stands behind a pointer.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::jaxpr::{Aval, Literal};
 use crate::prims::PyValue;
@@ -22,7 +26,7 @@ pub(in crate::jaxpr) struct Definition<'a> {
     pub(in crate::jaxpr) jaxpr: JaxprNode<'a>,
 }
 
-/// A word and where it stands.
+/// A piece of the text and where it stands.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::jaxpr) struct Word<'a> {
     pub(in crate::jaxpr) text: &'a str,
@@ -49,8 +53,8 @@ pub(in crate::jaxpr) struct JaxprNode<'a> {
 #[derive(Debug)]
 pub(in crate::jaxpr) struct Binder<'a> {
     pub(in crate::jaxpr) name: Word<'a>,
-    /// `None` when the type is malformed, which has been reported.
-    pub(in crate::jaxpr) aval: Option<Aval>,
+    /// The type, one object for all that have it; `None` when it is malformed, which has been reported.
+    pub(in crate::jaxpr) aval: Option<Arc<Aval>>,
 }
 
 /// One equation.
@@ -72,42 +76,47 @@ pub(in crate::jaxpr) enum RightSide<'a> {
         operands: Vec<OperandNode<'a>>,
     },
     /// `a[...]`
-    Get(RefNode<'a>),
+    Get(Box<RefNode<'a>>),
     /// `a[0] <- b`, `c:f32[], a[0] <- a[0], b`
-    Swap {
-        written: RefNode<'a>,
-        /// Where the old value is a result, the reference stands twice.
-        read: Option<RefNode<'a>>,
-        value: OperandNode<'a>,
-    },
+    Swap(Box<SwapNode<'a>>),
     /// `a[0] += b`
-    AddUpdate(RefNode<'a>, OperandNode<'a>),
+    AddUpdate(Box<RefNode<'a>>, OperandNode<'a>),
+}
+
+/// A reference and the value that is written to it.
+#[derive(Debug)]
+pub(in crate::jaxpr) struct SwapNode<'a> {
+    pub(in crate::jaxpr) written: RefNode<'a>,
+    /// Where the old value is a result, the reference stands twice.
+    pub(in crate::jaxpr) read: Option<RefNode<'a>>,
+    pub(in crate::jaxpr) value: OperandNode<'a>,
 }
 
 /// A variable or a literal where a value is read.
-#[derive(Clone, Debug)]
-pub(in crate::jaxpr) struct OperandNode<'a> {
-    pub(in crate::jaxpr) span: Span,
-    pub(in crate::jaxpr) value: OperandValue<'a>,
+#[derive(Debug)]
+pub(in crate::jaxpr) enum OperandNode<'a> {
+    /// A variable's name.
+    Var(Word<'a>),
+    /// A number with its type.
+    Lit(Box<Literal>),
 }
 
-/// What an operand is.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::jaxpr) enum OperandValue<'a> {
-    /// A variable's name.
-    Var(&'a str),
-    /// A number with its type.
-    Lit(Literal),
+impl<'a> OperandNode<'a> {
+    /// The name, where it is a variable.
+    pub(in crate::jaxpr) fn variable(&self) -> Option<&'a str> {
+        match self {
+            OperandNode::Var(name) => Some(name.text),
+            OperandNode::Lit(_) => None,
+        }
+    }
 }
 
 /// `key=value`
 #[derive(Debug)]
 pub(in crate::jaxpr) struct ParamNode<'a> {
     pub(in crate::jaxpr) key: Word<'a>,
-    /// Where the value stands.
-    pub(in crate::jaxpr) span: Span,
     /// The value as it is written.
-    pub(in crate::jaxpr) text: &'a str,
+    pub(in crate::jaxpr) text: Word<'a>,
     pub(in crate::jaxpr) value: ValueNode<'a>,
 }
 
@@ -123,10 +132,14 @@ pub(in crate::jaxpr) enum ValueNode<'a> {
     /// Text in which programs stand: `({ lambda ... }, 3)`.
     Text(Vec<Program<'a>>),
     /// `Name(field={ lambda ... }, field=None)`: each a program of its own.
-    Programs {
-        name: &'a str,
-        fields: Vec<(&'a str, Option<Program<'a>>)>,
-    },
+    Programs(Box<ProgramsNode<'a>>),
+}
+
+/// A named tuple of programs.
+#[derive(Debug)]
+pub(in crate::jaxpr) struct ProgramsNode<'a> {
+    pub(in crate::jaxpr) name: &'a str,
+    pub(in crate::jaxpr) fields: Vec<(&'a str, Option<Program<'a>>)>,
 }
 
 /// A jaxpr in a tuple.
@@ -158,7 +171,7 @@ pub(in crate::jaxpr) enum IndexNode<'a> {
     },
     /// `i:i+2`
     DynamicSlice {
-        start: OperandNode<'a>,
+        start: Word<'a>,
         again: Word<'a>,
         size: usize,
         stride: usize,

@@ -3,7 +3,7 @@
 use super::cursor::{Cursor, DEEPEST_REPR, DEEPEST_VALUE, Parsed, is_word};
 use super::diagnostic::Mistake;
 use super::legacy;
-use super::syntax::{JaxprRef, ParamNode, ValueNode, Word};
+use super::syntax::{JaxprRef, ParamNode, ProgramsNode, ValueNode, Word};
 use super::types::scalar;
 use crate::dtype::DType;
 use crate::jaxpr::text_compare::{plain_functions, plain_integers};
@@ -19,6 +19,7 @@ impl<'a> Cursor<'a> {
         loop {
             self.skip_blanks();
             if self.eat("]") {
+                params.shrink_to_fit();
                 return Ok(params);
             }
             let key = self.word(is_word);
@@ -40,8 +41,10 @@ impl<'a> Cursor<'a> {
             };
             params.push(ParamNode {
                 key,
-                span: start..self.offset,
-                text: &self.text[start..self.offset],
+                text: Word {
+                    text: &self.text[start..self.offset],
+                    start,
+                },
                 value,
             });
         }
@@ -184,10 +187,8 @@ impl<'a> Cursor<'a> {
             self.expect(",", "or `)` after a field")?;
         }
         self.repr_depth -= 1;
-        Ok(ValueNode::Programs {
-            name: name.text,
-            fields,
-        })
+        let name = name.text;
+        Ok(ValueNode::Programs(Box::new(ProgramsNode { name, fields })))
     }
 
     /// Where a value that nothing delimits ends: at the `]` that closes the parameters, or before ` KEY=`.
@@ -328,14 +329,19 @@ impl<'t> Python<'t> {
         self.offset += 1;
         let mut items = Vec::new();
         loop {
-            if self.eat(close) {
-                return Some(items);
+            if !self.eat(close) {
+                items.push(self.value()?);
+                if self.eat(b',') {
+                    self.eat(b' ');
+                    continue;
+                }
+                if !self.eat(close) {
+                    return None;
+                }
             }
-            items.push(self.value()?);
-            if !self.eat(b',') {
-                return self.eat(close).then_some(items);
-            }
-            self.eat(b' ');
+            // The values of a long program are kept until all of it is read.
+            items.shrink_to_fit();
+            return Some(items);
         }
     }
 
@@ -434,11 +440,7 @@ impl<'t> Python<'t> {
             ("dtype", [PyValue::Str(text)], true) if DType::from_numpy_name(text).is_some() => {
                 PyValue::DType(DType::from_numpy_name(text)?)
             }
-            _ => PyValue::Call {
-                name: name.to_owned(),
-                args,
-                fields,
-            },
+            _ => PyValue::call(name, args, fields),
         })
     }
 }

@@ -48,7 +48,7 @@ impl Scope<'_> {
         if self.jaxpr.var(var).is_some_and(|info| info.dropped) {
             return VarName::Unused;
         }
-        let shared = self.jaxpr.var(var).map(|info| &info.shared);
+        let shared = self.jaxpr.var(var).map(|info| info.shared);
         if let Some(&name) = self.names.get(var) {
             shared
                 .into_iter()

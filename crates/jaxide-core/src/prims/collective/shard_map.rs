@@ -49,11 +49,7 @@ impl PartitionSpec {
             [only] => name(only),
             many => PyValue::Tuple(many.iter().map(name).collect()),
         });
-        PyValue::Call {
-            name: "P".to_owned(),
-            args: args.collect(),
-            fields: Vec::new(),
-        }
+        PyValue::call("P", args.collect(), Vec::new())
     }
 }
 

@@ -14,17 +14,14 @@ macro_rules! named_tuple {
             const KIND: &'static str = stringify!($name);
 
             fn to_py(&self) -> PyValue {
-                PyValue::Call {
-                    name: stringify!($name).to_owned(),
-                    args: Vec::new(),
-                    fields: vec![$((stringify!($field).to_owned(), self.$field.to_py()),)*],
-                }
+                let fields = vec![$((stringify!($field).to_owned(), self.$field.to_py()),)*];
+                PyValue::call(stringify!($name), Vec::new(), fields)
             }
 
             fn from_py(value: &PyValue) -> Result<Self, String> {
                 match value {
-                    PyValue::Call { name, args, fields } if name == stringify!($name) && args.is_empty() => {
-                        Ok($name { $($field: <$ty>::from_py(field(name, fields, stringify!($field))?)
+                    PyValue::Call(call) if call.name == stringify!($name) && call.args.is_empty() => {
+                        Ok($name { $($field: <$ty>::from_py(field(call, stringify!($field))?)
                             .map_err(|error| format!("{}: {error}", stringify!($field)))?,)* })
                     }
                     other => expected(stringify!($name), other),

@@ -33,7 +33,7 @@ fn leaves<'v>(value: &'v PyValue, out: &mut Vec<&'v PyValue>) {
         PyValue::Tuple(items) | PyValue::List(items) => {
             items.iter().for_each(|item| leaves(item, out))
         }
-        PyValue::Call { name, args, fields } => match (name.as_str(), args.as_slice()) {
+        PyValue::Call(call) => match (call.name.as_str(), call.args.as_slice()) {
             ("RightsOnly", [tree]) => {
                 let mut all = Vec::new();
                 leaves(tree, &mut all);
@@ -42,7 +42,7 @@ fn leaves<'v>(value: &'v PyValue, out: &mut Vec<&'v PyValue>) {
             ("Left" | "Right", _) => out.push(value),
             // The treedef of a `Pytree` has the leaves again.
             ("Pytree", _) => {
-                if let Ok(values) = field(name, fields, "vals") {
+                if let Ok(values) = field(call, "vals") {
                     leaves(values, out);
                 }
             }
@@ -59,7 +59,7 @@ fn leaves<'v>(value: &'v PyValue, out: &mut Vec<&'v PyValue>) {
 /// What `Right(...)` holds.
 fn right(value: &PyValue) -> Option<&PyValue> {
     match value {
-        PyValue::Call { name, args, .. } if name == "Right" => args.first(),
+        PyValue::Call(call) if call.name == "Right" => call.args.first(),
         _ => None,
     }
 }
@@ -79,10 +79,10 @@ fn parts(value: &PyValue, count: usize) -> Result<Vec<Vec<&PyValue>>, String> {
         };
         Ok(parts.iter().map(leaves_of).collect::<Vec<_>>())
     };
-    let PyValue::Call { name, args, fields } = value else {
+    let PyValue::Call(call) = value else {
         return of_tuple(value);
     };
-    match (name.as_str(), args.as_slice()) {
+    match (call.name.as_str(), call.args.as_slice()) {
         ("RightsOnly", [tree]) => {
             let parts = parts(tree, count)?.into_iter();
             Ok(parts
@@ -90,12 +90,12 @@ fn parts(value: &PyValue, count: usize) -> Result<Vec<Vec<&PyValue>>, String> {
                 .collect())
         }
         ("Pytree", _) => {
-            let treedef = match field(name, fields, "tree")? {
-                PyValue::Call { args, .. } if args.len() == 1 => of_tuple(&args[0])?,
+            let treedef = match field(call, "tree")? {
+                PyValue::Call(treedef) if treedef.args.len() == 1 => of_tuple(&treedef.args[0])?,
                 other => return expected("a treedef", other),
             };
             let mut values = Vec::new();
-            leaves(field(name, fields, "vals")?, &mut values);
+            leaves(field(call, "vals")?, &mut values);
             let mut values = values.into_iter();
             Ok(treedef
                 .iter()
@@ -146,11 +146,7 @@ mod tests {
     use super::*;
 
     fn call(name: &str, arg: PyValue) -> PyValue {
-        PyValue::Call {
-            name: name.to_owned(),
-            args: vec![arg],
-            fields: Vec::new(),
-        }
+        PyValue::call(name, vec![arg], Vec::new())
     }
 
     #[test]

@@ -176,23 +176,18 @@ impl PyType for LinearSolveLengths {
             ("solve", self.solve),
             ("transpose_solve", self.transpose_solve),
         ];
-        PyValue::Call {
-            name: LINEAR_SOLVE.to_owned(),
-            args: Vec::new(),
-            fields: fields
-                .iter()
-                .map(|(key, value)| ((*key).to_owned(), value.to_py()))
-                .collect(),
-        }
+        let fields = fields
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), value.to_py()));
+        PyValue::call(LINEAR_SOLVE, Vec::new(), fields.collect())
     }
 
     fn from_py(value: &PyValue) -> Result<Self, String> {
-        let PyValue::Call { name, fields, .. } = value else {
+        let PyValue::Call(call) = value else {
             return expected(LINEAR_SOLVE, value);
         };
-        let get = |key: &str| {
-            Option::<usize>::from_py(field(name, fields, key)?).map(Option::unwrap_or_default)
-        };
+        let get =
+            |key: &str| Option::<usize>::from_py(field(call, key)?).map(Option::unwrap_or_default);
         Ok(LinearSolveLengths {
             matvec: get("matvec")?,
             vecmat: get("vecmat")?,

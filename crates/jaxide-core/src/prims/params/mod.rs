@@ -15,7 +15,7 @@ pub use dimensions::*;
 pub use flat_tree::*;
 pub use jaxprs::*;
 pub use names::*;
-pub use python::PyValue;
+pub use python::{PyCall, PyValue};
 pub use reference::*;
 pub use scalars::{RealNumber, SpelledDType};
 pub use words::*;
@@ -125,15 +125,11 @@ fn items(value: &PyValue) -> Result<&[PyValue], String> {
     }
 }
 
-/// Fields of a named tuple.
-fn field<'a>(
-    name: &str,
-    fields: &'a [(String, PyValue)],
-    key: &str,
-) -> Result<&'a PyValue, String> {
+/// A field of a named tuple.
+fn field<'a>(call: &'a PyCall, key: &str) -> Result<&'a PyValue, String> {
+    let mut fields = call.fields.iter();
     fields
-        .iter()
         .find(|(name, _)| name == key)
         .map(|(_, value)| value)
-        .ok_or_else(|| format!("{name} needs a field `{key}`"))
+        .ok_or_else(|| format!("{} needs a field `{key}`", call.name))
 }

@@ -23,19 +23,33 @@ pub enum PyValue {
     /// `[a, b]`.
     List(Vec<PyValue>),
     /// `Name(a, b, key=value)`.
-    Call {
-        /// The name before the parenthesis.
-        name: String,
-        /// Positional arguments.
-        args: Vec<PyValue>,
-        /// Keyword arguments, in order.
-        fields: Vec<(String, PyValue)>,
-    },
+    Call(Box<PyCall>),
     /// Any other text, kept verbatim (addresses removed).
     Opaque(String),
 }
 
+/// A call in the text: `Name(a, b, key=value)`.
+#[derive(Clone, Debug, PartialEq, Hash)]
+pub struct PyCall {
+    /// The name before the parenthesis.
+    pub name: String,
+    /// Positional arguments.
+    pub args: Vec<PyValue>,
+    /// Keyword arguments, in order.
+    pub fields: Vec<(String, PyValue)>,
+}
+
 impl PyValue {
+    /// `name(a, b, key=value)`.
+    pub fn call(
+        name: impl Into<String>,
+        args: Vec<PyValue>,
+        fields: Vec<(String, PyValue)>,
+    ) -> PyValue {
+        let name = name.into();
+        PyValue::Call(Box::new(PyCall { name, args, fields }))
+    }
+
     /// An integer.
     pub fn int(value: i64) -> PyValue {
         PyValue::Scalar(Scalar::Int(value))
@@ -100,7 +114,8 @@ impl fmt::Display for PyValue {
                 write_items(f, items)?;
                 f.write_str("]")
             }
-            PyValue::Call { name, args, fields } => {
+            PyValue::Call(call) => {
+                let PyCall { name, args, fields } = &**call;
                 write!(f, "{name}(")?;
                 write_items(f, args)?;
                 for (index, (key, value)) in fields.iter().enumerate() {

@@ -31,17 +31,16 @@ impl<'p> Lower<'_, '_, '_, 'p> {
 
     fn foreign_value(&mut self, param: &ParamNode<'p>) -> Option<ForeignValue> {
         let text = |jaxprs| ForeignValue::Text {
-            text: param.text.to_owned(),
+            text: param.text.text.to_owned(),
             jaxprs,
         };
         match &param.value {
             ValueNode::Py(PyValue::Word(name) | PyValue::Opaque(name))
                 if param.key.text != FUNCTION_NAME && self.is_name(name) =>
             {
-                self.named(name, param.span.clone())
-                    .map(ForeignValue::Jaxpr)
+                self.named(name, param.text.span()).map(ForeignValue::Jaxpr)
             }
-            ValueNode::Py(_) | ValueNode::Programs { .. } => Some(text(Vec::new())),
+            ValueNode::Py(_) | ValueNode::Programs(_) => Some(text(Vec::new())),
             ValueNode::Text(programs) => Some(text(self.hoisted(programs))),
             ValueNode::Jaxpr(node) => self.inline(node).map(ForeignValue::Jaxpr),
             ValueNode::Jaxprs(refs) => {

@@ -7,7 +7,7 @@ use crate::dtype::DType;
 use crate::error::Source;
 use crate::jaxpr::parse::diagnostic::Mistake;
 use crate::jaxpr::parse::syntax::{
-    Binder, EqnNode, JaxprNode, OperandNode, OperandValue, ParamNode, RightSide, Word,
+    Binder, EqnNode, JaxprNode, OperandNode, ParamNode, RightSide, Word,
 };
 use crate::jaxpr::{Atom, Atoms, Aval, Eqn, Jaxpr, Var, Vars};
 use crate::prims::{Prim, RefAddUpdate, RefGet, RefSwap};
@@ -52,14 +52,7 @@ impl<'p> Lower<'_, '_, '_, 'p> {
             return scope.jaxpr;
         }
         scope.jaxpr.outvars = self.results(&mut scope, &node.results, results);
-        for binder in (node.constvars.iter().chain(&node.invars))
-            .chain(node.eqns.iter().flat_map(|eqn| &eqn.outputs))
-        {
-            let name = binder.name.text;
-            if let Some(&var) = scope.vars.get(name) {
-                scope.jaxpr.set_shared(var, self.shared.bound(node, name));
-            }
-        }
+        self.share(&mut scope, node);
         if !outermost {
             for (var, read) in &scope.unnamed {
                 scope.jaxpr.set_dropped(*var, !read);
@@ -68,15 +61,25 @@ impl<'p> Lower<'_, '_, '_, 'p> {
         scope.jaxpr
     }
 
+    /// Says of the variables of a text with definitions what they have in common with others.
+    fn share(&self, scope: &mut Scope<'p>, node: &JaxprNode<'p>) {
+        if self.shared.is_empty() {
+            return;
+        }
+        for binder in (node.constvars.iter().chain(&node.invars))
+            .chain(node.eqns.iter().flat_map(|eqn| &eqn.outputs))
+        {
+            let name = binder.name.text;
+            if let Some(&var) = scope.vars.get(name) {
+                scope.jaxpr.set_shared(var, self.shared.bound(node, name));
+            }
+        }
+    }
+
     fn bind(&mut self, scope: &mut Scope<'p>, binders: &[Binder<'p>]) -> Vars {
         let mut vars = Vars::new();
         for binder in binders {
-            // A malformed type has been reported; any type will do.
-            let aval = binder
-                .aval
-                .clone()
-                .unwrap_or_else(|| Aval::scalar(DType::F32));
-            let var = scope.jaxpr.new_var(aval);
+            let var = scope.jaxpr.new_var(aval_of(binder));
             vars.push(var);
             let name = binder.name;
             if name.text == "_" {
@@ -99,10 +102,14 @@ impl<'p> Lower<'_, '_, '_, 'p> {
         scope: &mut Scope<'p>,
         node: &OperandNode<'p>,
     ) -> Option<Atom> {
-        let name = match node.value {
-            OperandValue::Lit(literal) => return Some(Atom::Lit(literal)),
-            OperandValue::Var(name) => name,
-        };
+        match node {
+            OperandNode::Lit(literal) => Some(Atom::Lit(**literal)),
+            OperandNode::Var(name) => self.variable(scope, *name),
+        }
+    }
+
+    pub(super) fn variable(&mut self, scope: &mut Scope<'p>, word: Word<'p>) -> Option<Atom> {
+        let name = word.text;
         if name == "_" {
             // Where several are in scope the text does not tell which is meant.
             if let Some((var, read)) = scope.unnamed.last_mut() {
@@ -113,18 +120,19 @@ impl<'p> Lower<'_, '_, '_, 'p> {
             return Some(Atom::Var(var));
         }
         self.report(
-            Mistake::new(
-                node.span.clone(),
-                format!("the variable `{name}` is not bound"),
-            )
-            .label("not found among the arguments and the results of the equations above"),
+            Mistake::new(word.span(), format!("the variable `{name}` is not bound"))
+                .label("not found among the arguments and the results of the equations above"),
         );
         None
     }
 
     fn operands(&mut self, scope: &mut Scope<'p>, nodes: &[OperandNode<'p>]) -> Option<Atoms> {
-        let atoms: Vec<Option<Atom>> = nodes.iter().map(|node| self.operand(scope, node)).collect();
-        atoms.into_iter().collect()
+        let mut atoms = Atoms::new();
+        for node in nodes {
+            // After a mistake the others are looked at all the same.
+            atoms.extend(self.operand(scope, node));
+        }
+        (atoms.len() == nodes.len()).then_some(atoms)
     }
 
     /// The results of a jaxpr whose call gives results of these types, where it is known.
@@ -134,12 +142,12 @@ impl<'p> Lower<'_, '_, '_, 'p> {
         nodes: &[OperandNode<'p>],
         expected: Option<&[Binder<'p>]>,
     ) -> Vec<Atom> {
-        let is_unnamed = |node: &OperandNode<'_>| matches!(node.value, OperandValue::Var("_"));
+        let is_unnamed = |node: &OperandNode<'_>| node.variable() == Some("_");
         let is_unnamed: Vec<bool> = nodes.iter().map(is_unnamed).collect();
         let expected: Vec<Option<&Aval>> = expected
             .unwrap_or(&[])
             .iter()
-            .map(|binder| binder.aval.as_ref())
+            .map(|binder| binder.aval.as_deref())
             .collect();
         let bound: Vec<&Aval> = scope
             .unnamed
@@ -173,12 +181,9 @@ impl<'p> Lower<'_, '_, '_, 'p> {
                 let outputs = self.bind(scope, &node.outputs);
                 Some((RefGet { indices }.into(), inputs, outputs))
             }
-            RightSide::Swap {
-                written: reference,
-                value,
-                ..
-            } => {
-                let (inputs, indices, result) = self.reference(scope, reference, Some(value))?;
+            RightSide::Swap(swap) => {
+                let (inputs, indices, result) =
+                    self.reference(scope, &swap.written, Some(&swap.value))?;
                 let outputs = if node.outputs.is_empty() {
                     let var = scope.jaxpr.new_var(result);
                     Vars::from_slice(&[var])
@@ -226,16 +231,7 @@ impl<'p> Lower<'_, '_, '_, 'p> {
             return None;
         }
         let inputs = self.operands(scope, operands);
-        let results: Vec<Aval> = node
-            .outputs
-            .iter()
-            .map(|binder| {
-                binder
-                    .aval
-                    .clone()
-                    .unwrap_or_else(|| Aval::scalar(DType::F32))
-            })
-            .collect();
+        let results: Vec<Aval> = node.outputs.iter().map(aval_of).collect();
         let prim = self.prim(word, params, operands.len(), &results);
         let inputs = inputs?;
         let mut prim = prim?;
@@ -244,6 +240,12 @@ impl<'p> Lower<'_, '_, '_, 'p> {
         prim.complete(&avals, &results);
         Some((prim, inputs, outputs))
     }
+}
+
+/// The type of a variable. A malformed one has been reported; any will do.
+fn aval_of(binder: &Binder<'_>) -> Aval {
+    let aval = binder.aval.as_deref().cloned();
+    aval.unwrap_or_else(|| Aval::scalar(DType::F32))
 }
 
 /// The form of equations that read and write a reference, which have no other.

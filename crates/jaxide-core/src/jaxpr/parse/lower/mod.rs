@@ -119,6 +119,11 @@ fn program_at(
             context.mistakes.push(Mistake::new(word.span(), message));
         }
     }
+    let (shared, used) = if program.definitions.is_empty() {
+        Default::default()
+    } else {
+        (SharedNames::find(program), names_used(program))
+    };
     let mut lower = Lower {
         context,
         program,
@@ -128,12 +133,8 @@ fn program_at(
         definitions: program.definitions.iter().map(|_| State::Unread).collect(),
         inner: HashMap::new(),
         known: Known::default(),
-        shared: if program.definitions.is_empty() {
-            SharedNames::default()
-        } else {
-            SharedNames::find(program)
-        },
-        used: names_used(program),
+        shared,
+        used,
         depth,
     };
     // A definition stands before those that it uses, by name or inside a `repr`.
@@ -204,9 +205,9 @@ impl<'p> Lower<'_, '_, '_, 'p> {
                     ValueNode::Py(PyValue::Word(name) | PyValue::Opaque(name))
                         if params::is_jaxpr(prim.text, param.key.text) && !self.is_text(name) =>
                     {
-                        self.definition(name, param.span.clone(), depth + 1);
+                        self.definition(name, param.text.span(), depth + 1);
                     }
-                    ValueNode::Py(_) | ValueNode::Text(_) | ValueNode::Programs { .. } => {}
+                    ValueNode::Py(_) | ValueNode::Text(_) | ValueNode::Programs(_) => {}
                 }
             }
         }

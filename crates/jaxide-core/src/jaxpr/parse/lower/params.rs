@@ -81,7 +81,7 @@ impl<'p> Lower<'_, '_, '_, 'p> {
                 let span = params
                     .iter()
                     .find(|param| param.key.text == error.name)
-                    .map(|param| param.span.clone());
+                    .map(|param| param.text.span());
                 let mistake = Mistake::new(
                     span.unwrap_or(word.span()),
                     format!("{}: parameter `{}`", info.name, error.name),
@@ -95,10 +95,10 @@ impl<'p> Lower<'_, '_, '_, 'p> {
     fn value(&mut self, param: &ParamNode<'p>, kind: &str) -> Option<ParamValue> {
         match &param.value {
             ValueNode::Py(PyValue::Word(name) | PyValue::Opaque(name)) if is_jaxpr_kind(kind) => {
-                self.named(name, param.span.clone()).map(ParamValue::Jaxpr)
+                self.named(name, param.text.span()).map(ParamValue::Jaxpr)
             }
             ValueNode::Py(value) => Some(ParamValue::Py(value.clone())),
-            ValueNode::Text(_) => Some(ParamValue::Py(PyValue::Opaque(param.text.to_owned()))),
+            ValueNode::Text(_) => Some(ParamValue::Py(PyValue::Opaque(param.text.text.to_owned()))),
             ValueNode::Jaxpr(node) => self.inline(node).map(ParamValue::Jaxpr),
             ValueNode::Jaxprs(refs) => {
                 let jaxprs: Vec<Option<ClosedJaxpr>> = refs
@@ -113,14 +113,15 @@ impl<'p> Lower<'_, '_, '_, 'p> {
                     .collect::<Option<_>>()
                     .map(ParamValue::Jaxprs)
             }
-            ValueNode::Programs { name, fields } => {
+            ValueNode::Programs(programs) => {
                 let depth = self.depth + 1;
                 if depth >= DEEPEST_JAXPR {
-                    self.context.too_deep(param.span.clone());
+                    self.context.too_deep(param.text.span());
                     return None;
                 }
                 self.context.outside.push(std::mem::take(&mut self.known));
-                let fields: Vec<_> = fields
+                let fields: Vec<_> = programs
+                    .fields
                     .iter()
                     .map(|(key, program)| {
                         let jaxpr = match program {
@@ -133,7 +134,7 @@ impl<'p> Lower<'_, '_, '_, 'p> {
                 self.known = self.context.outside.pop().unwrap_or_default();
                 let fields = fields.into_iter().collect::<Option<_>>()?;
                 Some(ParamValue::NamedJaxprs {
-                    name: (*name).to_owned(),
+                    name: programs.name.to_owned(),
                     fields,
                 })
             }

@@ -3,7 +3,7 @@
 use super::Lower;
 use super::jaxpr::Scope;
 use crate::jaxpr::parse::diagnostic::Mistake;
-use crate::jaxpr::parse::syntax::{IndexNode, OperandNode, OperandValue, RefNode};
+use crate::jaxpr::parse::syntax::{IndexNode, OperandNode, RefNode};
 use crate::jaxpr::{Atoms, Aval, AvalKind};
 use crate::prims::{RefIndex, RefIndexer, RefIndices, indexed_shape};
 
@@ -16,11 +16,7 @@ impl<'p> Lower<'_, '_, '_, 'p> {
         node: &RefNode<'p>,
         value: Option<&OperandNode<'p>>,
     ) -> Option<(Atoms, RefIndices, Aval)> {
-        let name = OperandNode {
-            span: node.name.span(),
-            value: OperandValue::Var(node.name.text),
-        };
-        let reference = self.operand(scope, &name)?;
+        let reference = self.variable(scope, node.name)?;
         let mut inputs = Atoms::from_slice(&[reference]);
         if let Some(value) = value {
             inputs.push(self.operand(scope, value)?);
@@ -29,7 +25,7 @@ impl<'p> Lower<'_, '_, '_, 'p> {
         if aval.kind != AvalKind::Ref {
             self.report(
                 Mistake::new(
-                    name.span,
+                    node.name.span(),
                     format!("`{}` is indexed and is not a reference", node.name.text),
                 )
                 .label(format!("its type is {aval}")),
@@ -67,7 +63,7 @@ impl<'p> Lower<'_, '_, '_, 'p> {
                         stride,
                         ..
                     } => {
-                        let atom = self.operand(scope, start)?;
+                        let atom = self.variable(scope, *start)?;
                         inputs.push(atom);
                         avals.push(scope.jaxpr.aval(atom));
                         RefIndex::DynamicSlice {

@@ -8,8 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::jaxpr::parse::legacy;
 use crate::jaxpr::parse::syntax::{
-    Binder, JaxprNode, JaxprRef, OperandNode, OperandValue, ParamNode, Program, RefNode, RightSide,
-    ValueNode,
+    Binder, JaxprNode, JaxprRef, OperandNode, ParamNode, Program, RefNode, RightSide, ValueNode,
 };
 use crate::jaxpr::print::letters;
 use crate::jaxpr::{Aval, Shared};
@@ -38,6 +37,11 @@ impl<'p> SharedNames<'p> {
         finder.tree = None;
         finder.jaxpr(&program.main, &HashSet::new());
         finder.finish()
+    }
+
+    /// Whether none are.
+    pub(super) fn is_empty(&self) -> bool {
+        self.bound.is_empty()
     }
 
     /// What the variable `name` that `node` binds has in common with others.
@@ -94,7 +98,7 @@ impl<'p> Finder<'p> {
                     self.bind(node, &eqn.outputs, named_alike, &mut own);
                     let mut alike = HashSet::new();
                     if legacy::current_name(prim.text) == "jit" {
-                        alike.extend(operands.iter().filter_map(variable));
+                        alike.extend(operands.iter().filter_map(OperandNode::variable));
                         alike.extend(eqn.outputs.iter().map(|binder| binder.name.text));
                     }
                     for param in params {
@@ -108,10 +112,10 @@ impl<'p> Finder<'p> {
                     self.bind(node, &eqn.outputs, named_alike, &mut own);
                     self.read_name(node, name_of(reference), &own);
                 }
-                Some(RightSide::Swap { written, value, .. }) => {
+                Some(RightSide::Swap(swap)) => {
                     self.bind(node, &eqn.outputs, named_alike, &mut own);
-                    self.read_name(node, name_of(written), &own);
-                    self.read(node, value, &own);
+                    self.read_name(node, name_of(&swap.written), &own);
+                    self.read(node, &swap.value, &own);
                 }
                 Some(RightSide::AddUpdate(reference, value)) => {
                     self.read_name(node, name_of(reference), &own);
@@ -137,7 +141,7 @@ impl<'p> Finder<'p> {
                 }
             }
             // Programs inside texts have names of their own.
-            ValueNode::Py(_) | ValueNode::Text(_) | ValueNode::Programs { .. } => {}
+            ValueNode::Py(_) | ValueNode::Text(_) | ValueNode::Programs(_) => {}
         }
     }
 
@@ -158,7 +162,7 @@ impl<'p> Finder<'p> {
             self.bound.entry(name).or_default().push(Bound {
                 node,
                 tree: self.tree,
-                aval: binder.aval.as_ref(),
+                aval: binder.aval.as_deref(),
             });
         }
     }
@@ -179,7 +183,7 @@ impl<'p> Finder<'p> {
     }
 
     fn read(&mut self, node: &'p JaxprNode<'p>, operand: &OperandNode<'p>, own: &HashSet<&'p str>) {
-        if let Some(name) = variable(operand) {
+        if let Some(name) = operand.variable() {
             self.read_name(node, name, own);
         }
     }
@@ -230,13 +234,6 @@ impl<'p> Finder<'p> {
             }
         }
         shared
-    }
-}
-
-fn variable<'p>(operand: &OperandNode<'p>) -> Option<&'p str> {
-    match operand.value {
-        OperandValue::Var(name) => Some(name),
-        OperandValue::Lit(_) => None,
     }
 }
 

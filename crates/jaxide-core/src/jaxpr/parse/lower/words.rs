@@ -93,7 +93,7 @@ fn collect<'p>(jaxpr: &JaxprNode<'p>, names: &HashMap<&'p str, usize>, uses: &mu
                 ValueNode::Py(PyValue::Word(_) | PyValue::Opaque(_))
                     if is_jaxpr(prim.text, param.key.text) =>
                 {
-                    uses.add(param.text, names, is_certain);
+                    uses.add(param.text.text, names, is_certain);
                 }
                 ValueNode::Jaxpr(jaxpr) => collect(jaxpr, names, uses),
                 ValueNode::Jaxprs(jaxprs) => {
@@ -104,7 +104,7 @@ fn collect<'p>(jaxpr: &JaxprNode<'p>, names: &HashMap<&'p str, usize>, uses: &mu
                         }
                     }
                 }
-                ValueNode::Py(_) | ValueNode::Text(_) | ValueNode::Programs { .. } => {}
+                ValueNode::Py(_) | ValueNode::Text(_) | ValueNode::Programs(_) => {}
             }
         }
     }
