@@ -185,7 +185,8 @@ impl Program {
     /// Reads a file, or standard input for `-`.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
         let (file, bytes) = (input::name(path), input::bytes(path)?);
-        let read = decode(&bytes).and_then(|text| Ok((text.to_owned(), parse(text)?)));
+        let read =
+            decode(&bytes).and_then(|text| parse(text).map(|jaxpr| (text.to_owned(), jaxpr)));
         match read {
             Ok((text, jaxpr)) => Ok(Program {
                 file,

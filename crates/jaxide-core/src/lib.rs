@@ -10,6 +10,7 @@
 //! * [`prims`]: every primitive, one table row and its rules;
 //! * [`transform`]: jvp, batching, partial evaluation, transposition, ...;
 //! * [`eval`]: the reference interpreter;
+//! * [`document`]: text laid out in lines;
 //! * [`memory`]: how much of it may be taken;
 //! * [`Tensor`]: concrete arrays, [`ArrayFormat`]: their text, [`DType`]: their element types, [`Error`]: what can go wrong.
 #![forbid(unsafe_code)]
@@ -17,6 +18,7 @@
 mod cancel;
 mod cost;
 mod display;
+pub mod document;
 mod dtype;
 mod error;
 pub mod eval;

@@ -4,8 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::diagnostic::{Lines, MOST_DIAGNOSTICS, Mistake};
-use super::syntax::Word;
+use super::syntax::{ValueNode, Word};
 use crate::jaxpr::Aval;
+use crate::prims::PyValue;
 
 /// How deep jaxprs may be nested, directly and through definitions. Everything that walks a jaxpr recurses into its
 /// sub-jaxprs, so that hostile text could otherwise overflow the stack, at the latest when it is dropped.
@@ -30,7 +31,9 @@ pub(super) struct Cursor<'a> {
     pub(super) jaxpr_depth: usize,
     pub(super) repr_depth: usize,
     /// The types that were read, one object each.
-    pub(super) avals: HashSet<Arc<Aval>>,
+    avals: HashSet<Arc<Aval>>,
+    /// The values of parameters that were read, one object each.
+    values: HashSet<Arc<PyValue>>,
     /// From here on no tuple is closed.
     pub(super) endless: usize,
     /// Where no tuple of jaxprs was found, by place and depths: where the value around it was cut short, it is met again there.
@@ -50,6 +53,7 @@ impl<'a> Cursor<'a> {
             jaxpr_depth: 0,
             repr_depth: 0,
             avals: HashSet::new(),
+            values: HashSet::new(),
             endless: usize::MAX,
             no_tuples: HashMap::new(),
         }
@@ -139,6 +143,26 @@ impl<'a> Cursor<'a> {
             Some(found) => format!("expected {wanted}, found `{}`", found.escape_debug()),
         };
         Mistake::new(self.offset..self.offset + length, message).label(format!("expected {wanted}"))
+    }
+
+    /// The value of a parameter, the same object as others that are equal.
+    pub(super) fn shared_value(&mut self, value: PyValue) -> ValueNode<'a> {
+        if let Some(known) = self.values.get(&value) {
+            return ValueNode::Py(known.clone());
+        }
+        let value = Arc::new(value);
+        self.values.insert(value.clone());
+        ValueNode::Py(value)
+    }
+
+    /// The type of a variable, the same object as others that are equal.
+    pub(super) fn shared_type(&mut self, aval: Aval) -> Arc<Aval> {
+        if let Some(known) = self.avals.get(&aval) {
+            return known.clone();
+        }
+        let aval = Arc::new(aval);
+        self.avals.insert(aval.clone());
+        aval
     }
 
     /// Keeps a mistake and goes on.

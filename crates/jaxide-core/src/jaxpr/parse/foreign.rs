@@ -57,7 +57,7 @@ impl<'a> Cursor<'a> {
         let text = &self.text[start..end];
         self.offset = end;
         Ok(if programs.is_empty() {
-            ValueNode::Py(PyValue::Opaque(text.to_owned()))
+            self.shared_value(PyValue::Opaque(text.to_owned()))
         } else {
             ValueNode::Text(programs)
         })

@@ -104,8 +104,8 @@ impl<'a> Cursor<'a> {
                 .label("expected a type, such as `a:f32[3]`")
                 .note("text that was printed without types cannot be read back"));
             }
-            let aval = match self.shared_aval() {
-                Ok(aval) => Some(aval),
+            let aval = match self.aval() {
+                Ok(aval) => Some(self.shared_type(aval)),
                 Err(mistake) => {
                     self.report(mistake);
                     self.skip_type();

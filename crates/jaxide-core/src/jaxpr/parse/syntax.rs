@@ -1,7 +1,7 @@
 //! The syntax tree: what a text says, before names and primitives mean anything.
 //!
 //! The tree of a whole text is held at once, so its nodes are small: lists have no room to spare, types are objects in
-//! common, and what is rare stands behind a pointer.
+//! common, as are values, and what is rare stands behind a pointer.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -123,8 +123,8 @@ pub(in crate::jaxpr) struct ParamNode<'a> {
 /// The value of a parameter.
 #[derive(Debug)]
 pub(in crate::jaxpr) enum ValueNode<'a> {
-    /// A Python value; a bare word may be the name of a definition.
-    Py(PyValue),
+    /// A Python value, one object for all that are equal.
+    Py(Arc<PyValue>),
     /// `{ lambda ... }`
     Jaxpr(Box<JaxprNode<'a>>),
     /// `({ lambda ... } f)`
@@ -133,6 +133,19 @@ pub(in crate::jaxpr) enum ValueNode<'a> {
     Text(Vec<Program<'a>>),
     /// `Name(field={ lambda ... }, field=None)`: each a program of its own.
     Programs(Box<ProgramsNode<'a>>),
+}
+
+impl ValueNode<'_> {
+    /// A bare word, which may be the name of a definition.
+    pub(in crate::jaxpr) fn word(&self) -> Option<&str> {
+        match self {
+            ValueNode::Py(value) => match &**value {
+                PyValue::Word(word) | PyValue::Opaque(word) => Some(word),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
 }
 
 /// A named tuple of programs.

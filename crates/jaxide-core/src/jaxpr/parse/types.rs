@@ -11,17 +11,6 @@ use crate::jaxpr::{Annotations, Aval, AvalKind, FLOAT0, Literal, Scalar, Shape};
 use crate::tensor::element_count;
 
 impl<'a> Cursor<'a> {
-    /// The type that stands here, the same object wherever it stands.
-    pub(super) fn shared_aval(&mut self) -> Parsed<Arc<Aval>> {
-        let aval = self.aval()?;
-        if let Some(known) = self.avals.get(&aval) {
-            return Ok(known.clone());
-        }
-        let aval = Arc::new(aval);
-        self.avals.insert(aval.clone());
-        Ok(aval)
-    }
-
     /// `f32[2,3]`, `Ref{f32[]}`, `Tok`, `key<fry>[]`, `f32<host>[8@x]{V:x}`
     pub(super) fn aval(&mut self) -> Parsed<Aval> {
         if self.word_here(is_word).text == "Tok" {

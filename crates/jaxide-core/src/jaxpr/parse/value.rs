@@ -67,7 +67,7 @@ impl<'a> Cursor<'a> {
             }
             if let Some(length) = self.empty_tuple() {
                 self.offset += length;
-                return Ok(ValueNode::Py(PyValue::Tuple(Vec::new())));
+                return Ok(self.shared_value(PyValue::Tuple(Vec::new())));
             }
             if self.peek() == Some(b'(') && self.at_jaxpr_tuple() {
                 return Ok(ValueNode::Jaxprs(self.jaxpr_tuple()?));
@@ -85,13 +85,13 @@ impl<'a> Cursor<'a> {
                 && after.is_none_or(|byte| byte == b']' || byte.is_ascii_whitespace())
             {
                 self.offset += reader.offset;
-                return Ok(ValueNode::Py(value));
+                return Ok(self.shared_value(value));
             }
         }
         let end = self.raw_end(is_string.then_some(info));
         let raw = &self.text[start..end];
         self.offset = end;
-        Ok(ValueNode::Py(if is_string {
+        Ok(self.shared_value(if is_string {
             PyValue::Str(plain_functions(raw))
         } else {
             python_value(raw, kind)

@@ -10,11 +10,10 @@
 //! # Ok::<(), jaxide_core::Error>(())
 //! ```
 //!
-//! [`hoist`] finds what is printed first, [`names`] gives letters to variables, [`program`] writes the document and
-//! [`layout`] breaks it into lines.
+//! [`hoist`] finds what is printed first, [`names`] gives letters to variables, [`program`] writes the
+//! [`document`](crate::document), which is broken into lines.
 
 mod hoist;
-mod layout;
 mod names;
 mod program;
 #[cfg(test)]

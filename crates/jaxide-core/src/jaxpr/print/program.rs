@@ -2,20 +2,22 @@
 
 use super::PrintOptions;
 use super::hoist::Hoisted;
-use super::layout::{Document, Style};
 use super::names::{FreshNames, VarName, name_alike, unnamed_are_found, unused_results};
+use crate::document::{Document, Parts, Style};
 use crate::error::Source;
+use crate::jaxpr::parse::foreign::{Layout, is_one_value, shifted};
 use crate::jaxpr::{Atom, Aval, ClosedJaxpr, Eqn, Jaxpr, Literal, Var, VarMap};
 use crate::prims::{ParamValue, Prim, PyValue, RefIndex, RefIndices, indexed_shape};
 
 /// The text of a whole program, its hoisted sub-jaxprs first.
 pub(super) fn write(jaxpr: &Jaxpr, options: &PrintOptions) -> String {
     let hoisted = Hoisted::find(jaxpr);
+    let parts = Parts::new();
     let mut writer = Writer {
         options,
         names: FreshNames::avoiding(hoisted.all_names()),
         hoisted: &hoisted,
-        document: Document::default(),
+        document: Document::new(&parts, options.width, options.color),
     };
     for (name, definition) in &hoisted.definitions {
         writer.document.text("let ");
@@ -26,14 +28,14 @@ pub(super) fn write(jaxpr: &Jaxpr, options: &PrintOptions) -> String {
         writer.document.line_break(" ");
     }
     writer.jaxpr(jaxpr, unused_results(jaxpr));
-    writer.document.layout(options.width, options.color)
+    writer.document.layout()
 }
 
-struct Writer<'a> {
+struct Writer<'a, 'd> {
     options: &'a PrintOptions,
     names: FreshNames,
     hoisted: &'a Hoisted,
-    document: Document,
+    document: Document<'d>,
 }
 
 /// A jaxpr whose equations are being written, with the names its variables have so far.
@@ -65,7 +67,7 @@ impl Scope<'_> {
     }
 }
 
-impl Writer<'_> {
+impl Writer<'_, '_> {
     /// `{ lambda consts; args. let equations in (results) }`, with some variables named already.
     fn jaxpr(&mut self, jaxpr: &Jaxpr, names: VarMap<VarName>) {
         let scope = &mut Scope { jaxpr, names };
@@ -224,7 +226,7 @@ impl Writer<'_> {
             match value {
                 // JAX takes an empty tuple for one of jaxprs, and breaks it where it does not fit.
                 ParamValue::Py(PyValue::Tuple(items)) if items.is_empty() => self.jaxpr_tuple(&[]),
-                ParamValue::Py(PyValue::Opaque(text)) if is_foreign => self.document.value(text),
+                ParamValue::Py(PyValue::Opaque(text)) if is_foreign => self.value(text),
                 ParamValue::Py(value) => self.document.text(&value.to_string()),
                 ParamValue::Jaxpr(jaxpr) => {
                     self.sub_jaxpr(jaxpr, body_names.take().unwrap_or_default());
@@ -240,6 +242,21 @@ impl Writer<'_> {
         self.document.line_break("");
         self.document.text("]");
         self.document.close();
+    }
+
+    /// The value of a parameter as it was written. Its layout alone tells where it ends: it gets a line of its own where a
+    /// part of it would be read as a parameter otherwise.
+    fn value(&mut self, text: &str) {
+        let value = text.to_owned();
+        let broken = move |indent| {
+            if is_one_value(&value, Layout::Lines(indent)) {
+                value.clone()
+            } else {
+                shifted(&value, indent)
+            }
+        };
+        let one_line = is_one_value(text, Layout::Flat);
+        self.document.text_by_indent(text, one_line, broken);
     }
 
     /// A nested jaxpr, or its name when it is hoisted.

@@ -6,7 +6,7 @@ use crate::dtype::DType;
 use crate::jaxpr::Scalar;
 
 /// The Python values that occur in parameters.
-#[derive(Clone, Debug, PartialEq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum PyValue {
     /// `None`.
     None,
@@ -29,7 +29,7 @@ pub enum PyValue {
 }
 
 /// A call in the text: `Name(a, b, key=value)`.
-#[derive(Clone, Debug, PartialEq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PyCall {
     /// The name before the parenthesis.
     pub name: String,

@@ -6,7 +6,7 @@ use super::{Lower, State, program_at};
 use crate::jaxpr::ClosedJaxpr;
 use crate::jaxpr::parse::cursor::DEEPEST_JAXPR;
 use crate::jaxpr::parse::syntax::{JaxprRef, ParamNode, Program, ValueNode, Word};
-use crate::prims::{Foreign, ForeignValue, Prim, PyValue};
+use crate::prims::{Foreign, ForeignValue, Prim};
 
 /// The parameter that names a function. It is text even where a definition has the same name, as it often does.
 pub(super) const FUNCTION_NAME: &str = "name";
@@ -34,12 +34,12 @@ impl<'p> Lower<'_, '_, '_, 'p> {
             text: param.text.text.to_owned(),
             jaxprs,
         };
+        let name = param.value.word().filter(|name| self.is_name(name));
+        if let Some(name) = name.filter(|_| param.key.text != FUNCTION_NAME) {
+            let named = self.named(name, param.text.span());
+            return named.map(ForeignValue::Jaxpr);
+        }
         match &param.value {
-            ValueNode::Py(PyValue::Word(name) | PyValue::Opaque(name))
-                if param.key.text != FUNCTION_NAME && self.is_name(name) =>
-            {
-                self.named(name, param.text.span()).map(ForeignValue::Jaxpr)
-            }
             ValueNode::Py(_) | ValueNode::Programs(_) => Some(text(Vec::new())),
             ValueNode::Text(programs) => Some(text(self.hoisted(programs))),
             ValueNode::Jaxpr(node) => self.inline(node).map(ForeignValue::Jaxpr),

@@ -24,7 +24,6 @@ use super::identity::{Fingerprints, Known, names_used};
 use super::spelling::nearest;
 use super::syntax::{Binder, JaxprNode, JaxprRef, Program, RightSide, Span, ValueNode};
 use crate::jaxpr::{ClosedJaxpr, Jaxpr};
-use crate::prims::PyValue;
 
 /// What lowering needs besides the program: where lines are, and where mistakes go.
 pub(super) struct Context<'c, 'a> {
@@ -187,6 +186,12 @@ impl<'p> Lower<'_, '_, '_, 'p> {
                 continue;
             };
             for param in params {
+                if let Some(name) = param.value.word()
+                    && params::is_jaxpr(prim.text, param.key.text)
+                    && !self.is_text(name)
+                {
+                    self.definition(name, param.text.span(), depth + 1);
+                }
                 match &param.value {
                     ValueNode::Jaxpr(jaxpr) => {
                         self.inner_jaxpr(jaxpr, Some(&eqn.outputs), depth + 1)
@@ -201,11 +206,6 @@ impl<'p> Lower<'_, '_, '_, 'p> {
                                 }
                             }
                         }
-                    }
-                    ValueNode::Py(PyValue::Word(name) | PyValue::Opaque(name))
-                        if params::is_jaxpr(prim.text, param.key.text) && !self.is_text(name) =>
-                    {
-                        self.definition(name, param.text.span(), depth + 1);
                     }
                     ValueNode::Py(_) | ValueNode::Text(_) | ValueNode::Programs(_) => {}
                 }

@@ -45,7 +45,7 @@ impl<'p> Lower<'_, '_, '_, 'p> {
             let Some(kind) = known.map(|known| known.kind) else {
                 // Ignored, unless older text says with it what is said otherwise today.
                 if let ValueNode::Py(value) = &param.value {
-                    values.push((key.to_owned(), ParamValue::Py(value.clone())));
+                    values.push((key.to_owned(), ParamValue::Py((**value).clone())));
                 }
                 continue;
             };
@@ -93,11 +93,13 @@ impl<'p> Lower<'_, '_, '_, 'p> {
     }
 
     fn value(&mut self, param: &ParamNode<'p>, kind: &str) -> Option<ParamValue> {
+        if is_jaxpr_kind(kind)
+            && let Some(name) = param.value.word()
+        {
+            return self.named(name, param.text.span()).map(ParamValue::Jaxpr);
+        }
         match &param.value {
-            ValueNode::Py(PyValue::Word(name) | PyValue::Opaque(name)) if is_jaxpr_kind(kind) => {
-                self.named(name, param.text.span()).map(ParamValue::Jaxpr)
-            }
-            ValueNode::Py(value) => Some(ParamValue::Py(value.clone())),
+            ValueNode::Py(value) => Some(ParamValue::Py((**value).clone())),
             ValueNode::Text(_) => Some(ParamValue::Py(PyValue::Opaque(param.text.text.to_owned()))),
             ValueNode::Jaxpr(node) => self.inline(node).map(ParamValue::Jaxpr),
             ValueNode::Jaxprs(refs) => {

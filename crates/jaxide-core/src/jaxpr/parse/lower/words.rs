@@ -8,7 +8,6 @@ use std::collections::{HashMap, HashSet};
 use super::params::is_jaxpr;
 use crate::jaxpr::parse::legacy;
 use crate::jaxpr::parse::syntax::{JaxprNode, JaxprRef, Program, RightSide, ValueNode};
-use crate::prims::PyValue;
 
 /// For each definition, by number, the words in it that are text.
 pub(super) type TextWords<'p> = HashSet<(usize, &'p str)>;
@@ -89,12 +88,10 @@ fn collect<'p>(jaxpr: &JaxprNode<'p>, names: &HashMap<&'p str, usize>, uses: &mu
         let is_known = legacy::info(prim.text).is_some();
         for param in params {
             let is_certain = is_known || param.key.text.contains("jaxpr");
+            if param.value.word().is_some() && is_jaxpr(prim.text, param.key.text) {
+                uses.add(param.text.text, names, is_certain);
+            }
             match &param.value {
-                ValueNode::Py(PyValue::Word(_) | PyValue::Opaque(_))
-                    if is_jaxpr(prim.text, param.key.text) =>
-                {
-                    uses.add(param.text.text, names, is_certain);
-                }
                 ValueNode::Jaxpr(jaxpr) => collect(jaxpr, names, uses),
                 ValueNode::Jaxprs(jaxprs) => {
                     for jaxpr in jaxprs {
