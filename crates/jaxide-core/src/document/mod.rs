@@ -149,6 +149,13 @@ impl<'d> Document<'d> {
         self.add(self.fill, Some(blank), 1);
     }
 
+    /// Starts a line; nothing where the document is empty. Not for groups.
+    pub fn line(&mut self) {
+        if !self.text.is_empty() || !self.levels.iter().all(Level::is_text) {
+            self.line_break("");
+        }
+    }
+
     /// Adds items with commas between them, each on the next line where it does not fit.
     pub fn list(&mut self, items: impl IntoIterator<Item = impl Display>) {
         for (index, item) in items.into_iter().enumerate() {
@@ -215,8 +222,11 @@ impl<'d> Document<'d> {
         });
     }
 
-    /// Ends the innermost level: it is a part of the one around it from now on.
+    /// Ends the innermost level: it is a part of the one around it from now on. The document itself stays open.
     fn end(&mut self) {
+        if self.levels.len() < 2 {
+            return;
+        }
         if self.levels.last().is_some_and(Level::is_text) {
             self.levels.pop();
             self.flushed = self.flushed.min(self.levels.len().saturating_sub(1));
