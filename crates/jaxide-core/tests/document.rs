@@ -109,7 +109,7 @@ fn without_codes(text: &str) -> String {
 fn documents_are_laid_out_by_the_rules() {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let mut broken = 0;
-    for _ in 0..20_000 {
+    for _ in 0..4_000 {
         let nodes = random.nodes(4);
         for width in [0, 1, 7, 20, 80] {
             let mut want = String::new();
@@ -128,7 +128,7 @@ fn documents_are_laid_out_by_the_rules() {
             }
         }
     }
-    assert!(broken > 10_000, "few documents have several lines");
+    assert!(broken > 2_000, "few documents have several lines");
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn memory_is_in_proportion_to_equations() {
         ("f32[16,16]", &matrix),
     ] {
         // Lists grow to powers of two; these lengths are just below some.
-        let (short, long) = (most(4_000, ty, op), most(32_000, ty, op));
+        let (short, long) = (most(4_000, ty, op), most(16_000, ty, op));
         assert!(
             long.0 < 1_000,
             "reading takes {} bytes an equation of {ty}",

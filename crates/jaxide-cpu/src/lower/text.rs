@@ -5,9 +5,12 @@ use super::fuse::{Item, Nest, Plan, Root, Steps};
 use super::graph::{Graph, Op, ValueId};
 use super::program::Program;
 use crate::stages::StageTimes;
+use jaxide_core::document::{Document, Parts};
 use jaxide_core::simplify::simplify;
 use jaxide_core::{ClosedJaxpr, Error, Result};
-use std::fmt::Write;
+
+/// Columns of a line, where it can be broken.
+pub(super) const LINE: usize = 100;
 
 /// A stage of lowering that can be printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,28 +56,32 @@ fn lane_programs(program: &Program) -> String {
 }
 
 fn steps(graph: &Graph, steps: &Steps) -> String {
-    let mut text = String::new();
-    // Nothing is written to but a string.
-    let _ = write_steps(graph, steps, 0, &mut text);
-    text
+    let parts = Parts::new();
+    let mut document = Document::new(&parts, LINE, false);
+    write_steps(graph, steps, &mut document);
+    document.layout() + "\n"
 }
 
-fn write_steps(graph: &Graph, steps: &Steps, indent: usize, text: &mut String) -> std::fmt::Result {
-    let pad = "  ".repeat(indent);
+fn write_steps(graph: &Graph, steps: &Steps, document: &mut Document<'_>) {
     for item in &steps.items {
+        document.line();
         match item {
-            Item::Nest(nest) => write_nest(graph, nest, &pad, text)?,
+            Item::Nest(nest) => write_nest(graph, nest, document),
             Item::Call(id) => {
                 let node = graph.node(*id);
-                let [results, args] = [&node.results[..], &node.args[..]].map(values);
-                let origin = graph.origin_remark(*id);
-                writeln!(text, "{pad}{results} = {}({args}){origin}", node.op)?;
+                document.indent(4);
+                document.list(&node.results);
+                document.text(&format!(" = {}(", node.op));
+                document.list(&node.args);
+                document.text(&format!("){}", graph.origin_remark(*id)));
+                document.dedent();
             }
             Item::Loop(id, regions) | Item::Branch(id, regions) => {
                 let node = graph.node(*id);
-                let results = values(&node.results);
-                let origin = graph.origin_remark(*id);
-                writeln!(text, "{pad}{results} = {}:{origin}", node.op)?;
+                document.indent(4);
+                document.list(&node.results);
+                document.text(&format!(" = {}:{}", node.op, graph.origin_remark(*id)));
+                document.dedent();
                 for (k, region) in regions.iter().enumerate() {
                     let name = match &node.op {
                         Op::Scan { .. } => "turn".to_owned(),
@@ -82,17 +89,22 @@ fn write_steps(graph: &Graph, steps: &Steps, indent: usize, text: &mut String) -
                         Op::While { .. } => "turn".to_owned(),
                         _ => format!("case {k}"),
                     };
-                    writeln!(text, "{pad}  {name}:")?;
-                    write_steps(graph, region, indent + 2, text)?;
+                    document.indent(2);
+                    document.line();
+                    document.text(&format!("{name}:"));
+                    document.indent(2);
+                    write_steps(graph, region, document);
+                    document.dedent();
+                    document.dedent();
                 }
             }
         }
     }
-    Ok(())
 }
 
-fn write_nest(graph: &Graph, nest: &Nest, pad: &str, text: &mut String) -> std::fmt::Result {
-    writeln!(text, "{pad}nest over {:?}:", &nest.domain[..])?;
+fn write_nest(graph: &Graph, nest: &Nest, document: &mut Document<'_>) {
+    document.text(&format!("nest over {:?}:", &nest.domain[..]));
+    document.indent(2);
     for root in &nest.roots {
         let of = |value: ValueId| graph.def(value).map(|id| graph.origin_remark(id));
         let (what, origin) = match root {
@@ -109,9 +121,10 @@ fn write_nest(graph: &Graph, nest: &Nest, pad: &str, text: &mut String) -> std::
                 (what, Some(graph.origin_remark(*id)))
             }
         };
-        writeln!(text, "{pad}  {what}{}", origin.unwrap_or_default())?;
+        document.line();
+        document.text(&format!("{what}{}", origin.unwrap_or_default()));
     }
-    Ok(())
+    document.dedent();
 }
 
 fn values(values: &[ValueId]) -> String {

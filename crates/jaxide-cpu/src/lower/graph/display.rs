@@ -1,6 +1,8 @@
 //! The graph as text, for debugging and dumps.
 
 use super::{Call, Graph, NodeId, Op, Region, ValueId};
+use crate::lower::text::LINE;
+use jaxide_core::document::{Document, Parts};
 use std::fmt;
 
 impl fmt::Display for ValueId {
@@ -23,44 +25,44 @@ impl Graph {
         origin.map_or_else(String::new, |origin| format!("  # {origin}"))
     }
 
-    fn write_region(
-        &self,
-        f: &mut fmt::Formatter<'_>,
-        region: &Region,
-        indent: usize,
-    ) -> fmt::Result {
-        let pad = "  ".repeat(indent);
-        let params: Vec<String> = region
-            .params
-            .iter()
-            .map(|&param| self.typed(param))
-            .collect();
-        writeln!(f, "({}) {{", params.join(", "))?;
+    /// A region, from where the line is on.
+    fn write_region(&self, document: &mut Document<'_>, region: &Region) {
+        document.text("(");
+        document.list(region.params.iter().map(|&param| self.typed(param)));
+        document.text(") {");
+        document.indent(2);
         for &id in &region.nodes {
             let node = self.node(id);
-            let results: Vec<String> = node
-                .results
-                .iter()
-                .map(|&value| self.typed(value))
-                .collect();
-            let args: Vec<String> = node.args.iter().map(ValueId::to_string).collect();
-            write!(f, "{pad}  {} = {}", results.join(", "), node.op)?;
-            writeln!(f, "({}){}", args.join(", "), self.origin_remark(id))?;
+            document.line();
+            document.indent(4);
+            document.list(node.results.iter().map(|&value| self.typed(value)));
+            document.text(&format!(" = {}(", node.op));
+            document.list(&node.args);
+            document.text(&format!("){}", self.origin_remark(id)));
+            document.dedent();
             let mut regions = Vec::new();
             node.op.visit_regions(&mut |inner| regions.push(inner));
             for inner in regions {
-                write!(f, "{pad}    ")?;
-                self.write_region(f, inner, indent + 2)?;
+                document.indent(2);
+                document.line();
+                self.write_region(document, inner);
+                document.dedent();
             }
         }
-        let results: Vec<String> = region.results.iter().map(ValueId::to_string).collect();
-        writeln!(f, "{pad}}} -> ({})", results.join(", "))
+        document.dedent();
+        document.line();
+        document.text("} -> (");
+        document.list(&region.results);
+        document.text(")");
     }
 }
 
 impl fmt::Display for Graph {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write_region(f, &self.root, 0)
+        let parts = Parts::new();
+        let mut document = Document::new(&parts, LINE, false);
+        self.write_region(&mut document, &self.root);
+        writeln!(f, "{}", document.layout())
     }
 }
 

@@ -2,6 +2,8 @@
 
 use super::{Base, LoopVar, OutputSource, Place, PointerVar, Program, Slot, Step, Stmt};
 use crate::lower::emit::Kernel;
+use crate::lower::text::LINE;
+use jaxide_core::document::{Document, Parts};
 use std::fmt;
 
 impl fmt::Display for LoopVar {
@@ -59,26 +61,14 @@ fn dims(shape: &[usize]) -> String {
 
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (k, (dtype, shape)) in self.inputs.iter().enumerate() {
-            writeln!(f, "in{k}: {dtype}[{}]", dims(shape))?;
+        let parts = Parts::new();
+        let mut document = Document::new(&parts, LINE, false);
+        for line in self.memory() {
+            document.line();
+            document.text(&line);
         }
-        for (k, tensor) in self.consts.iter().enumerate() {
-            writeln!(f, "const{k}: {}", tensor.aval())?;
-        }
-        for (k, bytes) in self.temps.iter().enumerate() {
-            writeln!(f, "t{k}: {bytes} bytes at {}", self.offsets[k])?;
-        }
-        for (k, output) in self.outputs.iter().enumerate() {
-            write!(f, "out{k}: {}[{}]", output.dtype, dims(&output.shape))?;
-            match output.source {
-                OutputSource::Computed => writeln!(f)?,
-                OutputSource::Input(k) => writeln!(f, " = in{k}")?,
-                OutputSource::Donated(k) => writeln!(f, " in in{k}")?,
-                OutputSource::Const(k) => writeln!(f, " = const{k}")?,
-                OutputSource::Same(k) => writeln!(f, " = out{k}")?,
-            }
-        }
-        self.block(f, &self.body, 0)?;
+        self.block(&mut document, &self.body);
+        writeln!(f, "{}", document.layout())?;
         for kernel in &self.kernels {
             writeln!(f)?;
             self.kernel(f, kernel)?;
@@ -88,6 +78,27 @@ impl fmt::Display for Program {
 }
 
 impl Program {
+    /// Inputs, constants, temporaries and outputs, a line each.
+    fn memory(&self) -> Vec<String> {
+        let inputs = self.inputs.iter().enumerate();
+        let inputs = inputs.map(|(k, (dtype, shape))| format!("in{k}: {dtype}[{}]", dims(shape)));
+        let consts = self.consts.iter().enumerate();
+        let consts = consts.map(|(k, tensor)| format!("const{k}: {}", tensor.aval()));
+        let temps = self.temps.iter().zip(&self.offsets).enumerate();
+        let temps = temps.map(|(k, (bytes, offset))| format!("t{k}: {bytes} bytes at {offset}"));
+        let outputs = self.outputs.iter().enumerate().map(|(k, output)| {
+            let source = match output.source {
+                OutputSource::Computed => String::new(),
+                OutputSource::Input(k) => format!(" = in{k}"),
+                OutputSource::Donated(k) => format!(" in in{k}"),
+                OutputSource::Const(k) => format!(" = const{k}"),
+                OutputSource::Same(k) => format!(" = out{k}"),
+            };
+            format!("out{k}: {}[{}]{source}", output.dtype, dims(&output.shape))
+        });
+        inputs.chain(consts).chain(temps).chain(outputs).collect()
+    }
+
     /// `  # encoder, loss; equation 2 (mul, 3:5)`: the named scopes that a step belongs to, and the equations if they are known.
     fn remark(&self, step: Step) -> String {
         let scopes = self.scopes.get(&step).map(|scopes| scopes.join(", "));
@@ -136,46 +147,32 @@ impl Program {
         }
     }
 
-    fn block(&self, f: &mut fmt::Formatter<'_>, stmts: &[Stmt], indent: usize) -> fmt::Result {
-        let pad = "  ".repeat(indent);
-        let list = |places: &[Place]| {
-            places
-                .iter()
-                .map(Place::to_string)
-                .collect::<Vec<_>>()
-                .join(", ")
-        };
+    /// Statements, each from a line of its own on.
+    fn block(&self, document: &mut Document<'_>, stmts: &[Stmt]) {
         for stmt in stmts {
+            document.line();
             match stmt {
-                Stmt::Nest { kernel, operands } => {
-                    let name = self.kernels[*kernel as usize].body.name();
-                    let remark = self.remark(Step::Kernel(*kernel));
-                    writeln!(f, "{pad}nest {name}({}){remark}", list(operands))?;
-                }
+                Stmt::Nest { kernel, operands } => self.nest(document, *kernel, operands),
                 Stmt::Tiles { group, operands } => {
                     let tiles = &self.tiles[*group as usize];
-                    writeln!(f, "{pad}by {} of {} rows:", tiles.block, tiles.rows)?;
+                    document.text(&format!("by {} of {} rows:", tiles.block, tiles.rows));
+                    document.indent(2);
                     let mut rest = &operands[..];
                     for nest in &tiles.nests {
                         let kernel = &self.kernels[nest.kernel as usize];
                         let (own, others) = rest.split_at(kernel.operands.len());
                         rest = others;
-                        let remark = self.remark(Step::Kernel(nest.kernel));
-                        writeln!(
-                            f,
-                            "{pad}  nest {}({}){remark}",
-                            kernel.body.name(),
-                            list(own)
-                        )?;
+                        document.line();
+                        self.nest(document, nest.kernel, own);
                     }
+                    document.dedent();
                 }
                 Stmt::Call { call, operands } => {
-                    let name = &self.calls[*call as usize].name;
-                    let remark = self.remark(Step::Call(*call));
-                    writeln!(f, "{pad}call {name}({}){remark}", list(operands))?;
+                    let name = format!("call {}", self.calls[*call as usize].name);
+                    self.application(document, &name, operands, Step::Call(*call));
                 }
                 Stmt::Copy { from, to, bytes } => {
-                    writeln!(f, "{pad}copy {bytes} bytes {from} -> {to}")?
+                    document.text(&format!("copy {bytes} bytes {from} -> {to}"));
                 }
                 Stmt::For {
                     var,
@@ -183,8 +180,10 @@ impl Program {
                     slots,
                     body,
                 } => {
-                    writeln!(f, "{pad}for {var} in 0..{count}{}:", swaps(slots))?;
-                    self.block(f, body, indent + 1)?;
+                    document.text(&format!("for {var} in 0..{count}{}:", swaps(slots)));
+                    document.indent(2);
+                    self.block(document, body);
+                    document.dedent();
                 }
                 Stmt::While {
                     slots,
@@ -192,21 +191,42 @@ impl Program {
                     test,
                     body,
                 } => {
-                    writeln!(f, "{pad}loop{}:", swaps(slots))?;
-                    self.block(f, cond, indent + 1)?;
-                    writeln!(f, "{pad}  leave unless {test}")?;
-                    self.block(f, body, indent + 1)?;
+                    document.text(&format!("loop{}:", swaps(slots)));
+                    document.indent(2);
+                    self.block(document, cond);
+                    document.line();
+                    document.text(&format!("leave unless {test}"));
+                    self.block(document, body);
+                    document.dedent();
                 }
                 Stmt::Switch { index, branches } => {
-                    writeln!(f, "{pad}switch {index}:")?;
+                    document.text(&format!("switch {index}:"));
                     for (k, branch) in branches.iter().enumerate() {
-                        writeln!(f, "{pad}  case {k}:")?;
-                        self.block(f, branch, indent + 2)?;
+                        document.indent(2);
+                        document.line();
+                        document.text(&format!("case {k}:"));
+                        document.indent(2);
+                        self.block(document, branch);
+                        document.dedent();
+                        document.dedent();
                     }
                 }
             }
         }
-        Ok(())
+    }
+
+    fn nest(&self, document: &mut Document<'_>, kernel: u32, operands: &[Place]) {
+        let name = format!("nest {}", self.kernels[kernel as usize].body.name());
+        self.application(document, &name, operands, Step::Kernel(kernel));
+    }
+
+    /// `call sort(in0, out0)  # equation 2 (sort)`.
+    fn application(&self, document: &mut Document<'_>, name: &str, operands: &[Place], step: Step) {
+        document.text(&format!("{name}("));
+        document.indent(4);
+        document.list(operands);
+        document.text(&format!("){}", self.remark(step)));
+        document.dedent();
     }
 
     fn kernel(&self, f: &mut impl fmt::Write, kernel: &Kernel) -> fmt::Result {
