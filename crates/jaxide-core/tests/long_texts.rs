@@ -28,7 +28,7 @@ fn chain(length: usize, ty: &str, op: impl Fn(usize) -> &'static str) -> String 
         let operands = operands.replace('x', &operand);
         writeln!(text, "    {result}:{ty} = {op} {operands}").unwrap();
     }
-    write!(text, "  in ({},) }}\n", name(length)).unwrap();
+    writeln!(text, "  in ({},) }}", name(length)).unwrap();
     text
 }
 
