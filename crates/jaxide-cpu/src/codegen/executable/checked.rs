@@ -114,9 +114,9 @@ impl Executable {
 mod tests {
     use super::*;
     use crate::isa::Isa;
-    use crate::options::CompileOptions;
     use crate::lower::lower;
     use crate::lower::program::{LibraryCall, Stmt};
+    use crate::options::CompileOptions;
     use crate::runtime::{Buffers, Context, Kernel, KernelCall, KernelError, Signature};
     use crate::stages::StageTimes;
     use jaxide_core::{Tensor, parse};
