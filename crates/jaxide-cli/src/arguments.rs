@@ -1,188 +1,151 @@
-//! Words of the command line and their values.
+//! Arguments that several commands take, and what their values may be.
 
-use std::collections::BTreeSet;
-use std::ffi::OsString;
-use std::fmt::Display;
+use std::any::Any;
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
+use clap::builder::{EnumValueParser, PathBufValueParser};
+use clap::{Arg, ArgAction, ArgMatches, ValueEnum, ValueHint};
 use jaxide_core::{Cancel, memory};
 
-use crate::failure::Failure;
 use crate::interrupt;
+use crate::program::Backend;
+
+/// Behind what a command itself takes.
+const LAST: usize = 900;
 
 /// Longer than any measurement: 30 years.
 const MOST_SECONDS: f64 = 1e9;
 
-/// The words of the command line, one after another.
-pub(crate) struct Arguments {
-    parser: lexopt::Parser,
-    /// Options that were given; `None` where they may be repeated.
-    given: Option<BTreeSet<String>>,
-    limit: Cancel,
-}
-
-/// A word of the command line.
-pub(crate) enum Argument {
-    /// An option with its dashes.
-    Option(String),
-    /// Anything else.
-    Value(OsString),
-}
-
-impl Argument {
-    /// That the word means nothing here.
-    pub(crate) fn unexpected(&self) -> Failure {
-        match self {
-            Argument::Option(name) => Failure::usage(format!("there is no option `{name}` here")),
-            Argument::Value(value) => Failure::usage(format!(
-                "nothing is expected where `{}` stands",
-                value.display()
-            )),
-        }
-    }
-
-    /// The word, if it is no option.
-    pub(crate) fn value(self) -> Option<OsString> {
-        match self {
-            Argument::Option(_) => None,
-            Argument::Value(value) => Some(value),
-        }
-    }
-
-    /// The option, if this is one.
-    pub(crate) fn option(&self) -> Option<&str> {
-        match self {
-            Argument::Option(name) => Some(name),
-            Argument::Value(_) => None,
-        }
-    }
-}
-
-impl Arguments {
-    /// The words that the program was called with, without its name.
-    pub(crate) fn of_process() -> Self {
-        Arguments {
-            parser: lexopt::Parser::from_env(),
-            given: Some(BTreeSet::new()),
-            limit: Cancel::new(),
-        }
-    }
-
-    /// What ends the command when the time is over that `--time-limit` gives it.
-    pub(crate) fn limit(&self) -> Cancel {
-        self.limit.clone()
-    }
-
-    /// Lets options be repeated.
-    pub(crate) fn let_repeat(&mut self) {
-        self.given = None;
-    }
-
-    /// The next word. The options that every command has, `--memory` and `--time-limit`, are dealt with here.
-    pub(crate) fn next(&mut self) -> Result<Option<Argument>, Failure> {
-        loop {
-            let option = match self.parser.next()? {
-                None => return Ok(None),
-                Some(lexopt::Arg::Value(value)) => return Ok(Some(Argument::Value(value))),
-                Some(lexopt::Arg::Long(name)) => format!("--{name}"),
-                Some(lexopt::Arg::Short(letter)) => format!("-{letter}"),
-            };
-            if let Some(given) = &mut self.given
-                && !given.insert(option.clone())
-            {
-                return Err(Failure::usage(format!("`{option}` is given twice")));
-            }
-            match option.as_str() {
-                "--memory" => {
-                    let text = self.parser.value()?;
-                    let bytes = memory::parse(&text.to_string_lossy()).map_err(|error| {
-                        Failure::usage(format!("--memory: {}", error.message()))
-                    })?;
-                    memory::set_limit(Some(bytes));
-                }
-                "--time-limit" => {
-                    let limit = Duration::from_secs_f64(self.seconds(&option)?);
-                    self.limit = Cancel::after(limit);
-                    interrupt::end_after(limit, self.limit());
-                }
-                _ => return Ok(Some(Argument::Option(option))),
-            }
-        }
-    }
-
-    /// The value that stands behind a `=`, or in the next word if `is_one` says so.
-    pub(crate) fn value_if(
-        &mut self,
-        is_one: impl FnOnce(&str) -> bool,
-    ) -> Result<Option<String>, Failure> {
-        if let Some(value) = self.parser.optional_value() {
-            return Ok(Some(value.to_string_lossy().into_owned()));
-        }
-        let mut words = self.parser.raw_args()?;
-        let next = words.next_if(|next| is_one(&next.to_string_lossy()));
-        Ok(next.map(|next| next.to_string_lossy().into_owned()))
-    }
-
-    /// The value of an option.
-    pub(crate) fn value<T: FromStr<Err: Display>>(&mut self, option: &str) -> Result<T, Failure> {
-        let text = self.parser.value()?;
-        let value = text.to_string_lossy().parse();
-        value.map_err(|error| Failure::usage(format!("{option}: {error}")))
-    }
-
-    /// The value of an option that names a file.
-    pub(crate) fn path(&mut self, option: &str) -> Result<PathBuf, Failure> {
-        let path = self.parser.value()?;
-        if path.is_empty() {
-            return Err(Failure::usage(format!(
-                "{option}: the name of a file is empty"
-            )));
-        }
-        Ok(path.into())
-    }
-
-    /// A number of threads.
-    pub(crate) fn threads(&mut self) -> Result<usize, Failure> {
-        let text = self.parser.value()?;
-        let text = text.to_string_lossy();
-        let number = text.parse().ok().filter(|&number| number > 0);
-        number.ok_or_else(|| {
-            Failure::usage(format!(
-                "--threads: `{text}` is no number of threads: those are from 1 on"
-            ))
-        })
-    }
-
-    /// A time.
-    pub(crate) fn seconds(&mut self, option: &str) -> Result<f64, Failure> {
-        let text = self.parser.value()?;
-        let text = text.to_string_lossy();
-        let number = text.parse().ok();
-        number
-            .filter(|number| (0.0..=MOST_SECONDS).contains(number))
-            .ok_or_else(|| {
-                Failure::usage(format!(
-                    "{option}: `{text}` is no number of seconds: those are from 0 to {MOST_SECONDS}"
-                ))
+/// The options that every command has. [`limits`] obeys them.
+pub(crate) fn global() -> [Arg; 2] {
+    [
+        Arg::new("memory")
+            .long("memory")
+            .value_name("BYTES")
+            .value_parser(|text: &str| {
+                memory::parse(text).map_err(|error| error.message().to_owned())
             })
-    }
+            .allow_negative_numbers(true)
+            .global(true)
+            .display_order(LAST)
+            .help("The most memory that data may take, such as 500M or 4G"),
+        Arg::new("time-limit")
+            .long("time-limit")
+            .value_name("SECONDS")
+            .value_parser(seconds)
+            .allow_negative_numbers(true)
+            .global(true)
+            .display_order(LAST)
+            .help("The most time that the command may take"),
+    ]
 }
 
-/// The names of files, none of them empty.
-pub(crate) fn files(values: Vec<OsString>) -> Result<Vec<PathBuf>, Failure> {
-    if values.iter().any(|value| value.is_empty()) {
-        return Err(Failure::usage("the name of a FILE is empty"));
+/// Limits the memory as `--memory` says. What ends the command when the time is over that `--time-limit` gives it.
+pub(crate) fn limits(matches: &ArgMatches) -> Cancel {
+    if let Some(&bytes) = matches.get_one::<usize>("memory") {
+        memory::set_limit(Some(bytes));
     }
-    Ok(values.into_iter().map(PathBuf::from).collect())
+    let Some(&limit) = matches.get_one::<Duration>("time-limit") else {
+        return Cancel::new();
+    };
+    let cancel = Cancel::after(limit);
+    interrupt::end_after(limit, cancel.clone());
+    cancel
 }
 
-/// The only file on a command line.
-pub(crate) fn only_file(values: Vec<OsString>) -> Result<PathBuf, Failure> {
-    match <[PathBuf; 1]>::try_from(files(values)?) {
-        Ok([file]) => Ok(file),
-        Err(files) if files.is_empty() => Err(Failure::usage("a FILE is missing")),
-        Err(_) => Err(Failure::usage("one FILE is expected")),
-    }
+/// The `FILE` of a command that takes one.
+pub(crate) fn file() -> Arg {
+    Arg::new("file")
+        .value_name("FILE")
+        .value_parser(PathBufValueParser::new())
+        .value_hint(ValueHint::FilePath)
+        .required(true)
+        .help("The program, or `-` for standard input")
+}
+
+/// The `FILE`s of a command that takes several.
+pub(crate) fn files() -> Arg {
+    file()
+        .action(ArgAction::Append)
+        .num_args(1..)
+        .help("Programs, and `-` for standard input")
+}
+
+/// An option that is there or not.
+pub(crate) fn flag(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name)
+        .long(name)
+        .action(ArgAction::SetTrue)
+        .help(help)
+}
+
+/// An option that names a file.
+pub(crate) fn path(name: &'static str, value: &'static str, help: &'static str) -> Arg {
+    Arg::new(name)
+        .long(name)
+        .value_name(value)
+        .value_parser(PathBufValueParser::new())
+        .value_hint(ValueHint::FilePath)
+        .help(help)
+}
+
+/// An option whose values have names.
+pub(crate) fn choice<T: ValueEnum + Send + Sync + 'static>(
+    name: &'static str,
+    value: &'static str,
+    default: &'static str,
+) -> Arg {
+    Arg::new(name)
+        .long(name)
+        .value_name(value)
+        .value_parser(EnumValueParser::<T>::new())
+        .default_value(default)
+}
+
+/// What runs the program, if nothing is said `default`.
+pub(crate) fn backend(default: &'static str) -> Arg {
+    choice::<Backend>("backend", "BACKEND", default).help(
+        "eval is the interpreter; native, native-avx512, native-avx2 and native-portable make code for the\n\
+         widest vectors of the machine or those named, which looks at each access with -checked behind",
+    )
+    .hide_possible_values(true)
+}
+
+/// A number of threads.
+pub(crate) fn threads() -> Arg {
+    let number = |text: &str| {
+        let number = text.parse().ok().filter(|&number: &usize| number > 0);
+        number.ok_or("a number of threads is from 1 on")
+    };
+    Arg::new("threads")
+        .long("threads")
+        .value_name("N")
+        .value_parser(number)
+        .allow_negative_numbers(true)
+        .help("The most threads that native code runs on [default: all of the machine]")
+}
+
+/// A time in seconds.
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
+    let number = text.parse().ok();
+    number
+        .filter(|number| (0.0..=MOST_SECONDS).contains(number))
+        .map(Duration::from_secs_f64)
+        .ok_or_else(|| format!("a number of seconds is from 0 to {MOST_SECONDS}"))
+}
+
+/// The value of an argument that is required or has a default.
+///
+/// # Panics
+/// Where it is neither.
+pub(crate) fn value<T: Any + Clone + Send + Sync>(matches: &ArgMatches, name: &str) -> T {
+    let value = matches.get_one(name).cloned();
+    value.unwrap_or_else(|| panic!("`{name}` is neither required nor has it a default"))
+}
+
+/// The names of the files that [`files`] found.
+pub(crate) fn given_files(matches: &ArgMatches) -> Vec<PathBuf> {
+    let files = matches.get_many("file").unwrap_or_default();
+    files.cloned().collect()
 }

@@ -1,6 +1,6 @@
 //! Why a command ends without success, and how that is said.
 
-use std::fmt;
+use std::fmt::{self, Display};
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
@@ -14,7 +14,7 @@ use crate::output::complain;
 /// Why a command ends without success.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The command line makes no sense.
+    /// The command line makes no sense: all that is said about it.
     Usage(String),
     /// A text has mistakes.
     Parse {
@@ -35,18 +35,18 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// A wrong command line.
-    pub(crate) fn usage(message: impl Into<String>) -> Self {
-        Failure::Usage(message.into())
+    /// A wrong command line, with a message that looks like those of `clap`.
+    pub(crate) fn usage(message: impl Display) -> Self {
+        Failure::Usage(format!(
+            "error: {message}\n\nFor more information, try '--help'."
+        ))
     }
 
     /// Prints to standard error what went wrong.
     pub(crate) fn report(&self) {
         let color = in_color();
         let text = match self {
-            Failure::Usage(message) => {
-                format!("error: {message}\n\nTry `jaxide help`.")
-            }
+            Failure::Usage(text) => text.clone(),
             Failure::Parse { file, error } => error.render(Some(file), color),
             Failure::Error { error, program } => {
                 let title = match error.operation() {
@@ -86,9 +86,10 @@ impl From<Error> for Failure {
     }
 }
 
-impl From<lexopt::Error> for Failure {
-    fn from(error: lexopt::Error) -> Self {
-        Failure::Usage(error.to_string())
+impl From<clap::Error> for Failure {
+    fn from(error: clap::Error) -> Self {
+        let text = error.render().to_string();
+        Failure::Usage(text.trim_end().to_owned())
     }
 }
 

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
 use jaxide::io::{Archive, Reader};
 use jaxide_core::jaxpr::notes;
 use jaxide_core::jaxpr::parse::{decode, parse};
@@ -39,36 +41,52 @@ pub(crate) struct Native {
     pub(crate) keep_text: bool,
 }
 
-impl std::str::FromStr for Backend {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text == "eval" {
-            return Ok(Backend::Eval);
-        }
-        let (name, checked) = match text.strip_suffix("-checked") {
-            Some(name) => (name, true),
-            None => (text, false),
-        };
-        let isa = match (name, name.strip_prefix("native-")) {
-            ("native", _) => None,
-            (_, Some(isa)) => Some(isa.parse()?),
-            (_, None) => {
-                return Err(format!(
-                    "there is no backend `{text}`, only eval, native, native-avx512, native-avx2 and native-portable, \
-                     and the last four with `-checked` behind"
-                ));
-            }
-        };
-        Ok(Backend::Native(Native {
+impl Native {
+    const fn new(isa: Option<Isa>, checked: bool) -> Self {
+        Native {
             isa,
             checked,
             keep_text: false,
-        }))
+        }
+    }
+}
+
+impl ValueEnum for Backend {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Backend::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let name = match self {
+            Backend::Eval => "eval",
+            Backend::Native(native) => match (native.isa, native.checked) {
+                (None, false) => "native",
+                (None, true) => "native-checked",
+                (Some(Isa::Avx512), false) => "native-avx512",
+                (Some(Isa::Avx512), true) => "native-avx512-checked",
+                (Some(Isa::Avx2), false) => "native-avx2",
+                (Some(Isa::Avx2), true) => "native-avx2-checked",
+                (Some(Isa::Portable), false) => "native-portable",
+                (Some(Isa::Portable), true) => "native-portable-checked",
+            },
+        };
+        Some(PossibleValue::new(name))
     }
 }
 
 impl Backend {
+    const ALL: [Backend; 9] = [
+        Backend::Eval,
+        Backend::Native(Native::new(None, false)),
+        Backend::Native(Native::new(Some(Isa::Avx512), false)),
+        Backend::Native(Native::new(Some(Isa::Avx2), false)),
+        Backend::Native(Native::new(Some(Isa::Portable), false)),
+        Backend::Native(Native::new(None, true)),
+        Backend::Native(Native::new(Some(Isa::Avx512), true)),
+        Backend::Native(Native::new(Some(Isa::Avx2), true)),
+        Backend::Native(Native::new(Some(Isa::Portable), true)),
+    ];
+
     /// A jaxpr ready to run on at most `threads` threads; on all of the machine where no number is given.
     pub(crate) fn compile(
         self,

@@ -5,61 +5,68 @@ use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
+use clap::{Arg, ArgMatches, Command};
 use jaxide::io::Reader;
 use jaxide_core::{Aval, Cancel, DType, Result, Scalar, Tensor, memory};
 use serde_json::json;
 
-use super::eval::archive;
-use crate::arguments::{Arguments, only_file};
+use super::eval::{archive, arrays};
+use crate::arguments::{self, flag, threads, value};
 use crate::failure::Failure;
 use crate::output;
-use crate::program::{Backend, Native, Program, milliseconds};
+use crate::program::{Backend, Program, milliseconds};
+
+/// What stands on its command line.
+pub(super) fn define(command: Command) -> Command {
+    let file = PathBufValueParser::new().try_map(|file| {
+        if file == Path::new("-") {
+            Err("it is read twice, which standard input cannot be")
+        } else {
+            Ok(file)
+        }
+    });
+    let seconds = Arg::new("seconds")
+        .long("seconds")
+        .value_name("S")
+        .value_parser(arguments::seconds)
+        .allow_negative_numbers(true)
+        .default_value("1")
+        .help("How long runs are measured; three are in any case");
+    command
+        .after_help("Without --inputs they are random.")
+        .arg(arguments::backend("native"))
+        .args(arrays())
+        .arg(seconds)
+        .arg(threads())
+        .arg(flag("json", "Print a JSON object"))
+        .arg(arguments::file().value_parser(file).help("The program"))
+}
 
 /// Runs the command.
-pub(crate) fn run(arguments: &mut Arguments) -> std::result::Result<(), Failure> {
-    let mut files = Vec::new();
-    let (mut inputs, mut output) = (None::<PathBuf>, None::<PathBuf>);
-    let (mut backend, mut seconds, mut as_json) =
-        (Backend::Native(Native::default()), 1.0f64, false);
-    let mut threads = None::<usize>;
-    while let Some(argument) = arguments.next()? {
-        match argument.option() {
-            Some("--inputs") => inputs = Some(arguments.path("--inputs")?),
-            Some("--output") => output = Some(arguments.path("--output")?),
-            Some("--backend") => backend = arguments.value("--backend")?,
-            Some("--seconds") => seconds = arguments.seconds("--seconds")?,
-            Some("--threads") => threads = Some(arguments.threads()?),
-            Some("--json") => as_json = true,
-            Some(_) => return Err(argument.unexpected()),
-            None => files.extend(argument.value()),
-        }
-    }
-    let file = only_file(files)?;
-    if file == Path::new("-") {
-        return Err(Failure::usage(
-            "bench reads its FILE twice, which `-` cannot be",
-        ));
-    }
+pub(super) fn run(matches: &ArgMatches, limit: &Cancel) -> std::result::Result<(), Failure> {
+    let file: PathBuf = value(matches, "file");
+    let backend: Backend = value(matches, "backend");
     let mut program = Program::read_legal(&file)?;
-    let args = match inputs {
+    let args = match matches.get_one::<PathBuf>("inputs") {
         Some(path) => program.inputs(Some(Reader::open_npz(path)?))?,
         None => random_inputs(&mut program)?,
     };
     let measured = measure(
         &file,
         &program,
-        (backend, threads),
+        (backend, matches.get_one("threads").copied()),
         &args,
-        (seconds, &arguments.limit()),
+        (value(matches, "seconds"), limit),
     )
     .map_err(|failure| match failure {
         Failure::Error { error, .. } => program.failure(error),
         other => other,
     })?;
-    if let Some(path) = output {
-        archive(&measured.results).write_npz(&path)?;
+    if let Some(path) = matches.get_one::<PathBuf>("output") {
+        archive(&measured.results).write_npz(path)?;
     }
-    output::print(measured.report(as_json))
+    output::print(measured.report(matches.get_flag("json")))
 }
 
 /// Times of one program.
@@ -81,7 +88,7 @@ fn measure(
     program: &Program,
     (backend, threads): (Backend, Option<usize>),
     args: &[Tensor],
-    (seconds, limit): (f64, &Cancel),
+    (time, limit): (Duration, &Cancel),
 ) -> std::result::Result<Measured, Failure> {
     let start = Instant::now();
     Program::read(file)?;
@@ -98,7 +105,7 @@ fn measure(
     black_box(executable.run(args, limit)?);
     let once = start.elapsed().max(Duration::from_nanos(10));
     let batch = (Duration::from_micros(20).as_nanos() / once.as_nanos()).clamp(1, 1000) as usize;
-    let end = Instant::now() + Duration::from_secs_f64(seconds);
+    let end = Instant::now() + time;
     let mut runs = Vec::new();
     while runs.len() < 3 || Instant::now() < end {
         let start = Instant::now();

@@ -1,30 +1,32 @@
 //! `jaxide check`: reads programs and reports their mistakes, those of the text and those of types; and notes what is
 //! kept as text, since it is none of JAX's. With `--plan` it says how much memory native code of each will take.
 
+use clap::{ArgMatches, Command};
+use jaxide_core::Cancel;
 use jaxide_core::jaxpr::check;
 use jaxide_cpu::plan;
 
-use crate::arguments::{self, Argument, Arguments};
+use crate::arguments::{files, flag, given_files};
 use crate::failure::Failure;
 use crate::output;
 use crate::program::{Program, in_words, with_zeros};
 
+/// What stands on its command line.
+pub(super) fn define(command: Command) -> Command {
+    command
+        .after_help("Primitives and element types that are not known are noted.")
+        .arg(flag(
+            "plan",
+            "Say how much memory a run of their native code takes",
+        ))
+        .arg(files())
+}
+
 /// Runs the command.
-pub(crate) fn run(arguments: &mut Arguments) -> Result<(), Failure> {
-    let (mut files, mut plans) = (Vec::new(), false);
-    while let Some(argument) = arguments.next()? {
-        match argument {
-            Argument::Value(file) => files.push(file),
-            Argument::Option(_) if argument.option() == Some("--plan") => plans = true,
-            Argument::Option(_) => return Err(argument.unexpected()),
-        }
-    }
-    let files = arguments::files(files)?;
-    if files.is_empty() {
-        return Err(Failure::usage("a FILE is missing"));
-    }
+pub(super) fn run(matches: &ArgMatches, _: &Cancel) -> Result<(), Failure> {
+    let plans = matches.get_flag("plan");
     let mut failed = false;
-    for file in &files {
+    for file in &given_files(matches) {
         match Program::read(file) {
             Ok(program) => {
                 program.report_notes();

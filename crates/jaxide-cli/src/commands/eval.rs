@@ -2,37 +2,46 @@
 
 use std::path::PathBuf;
 
+use clap::{Arg, ArgMatches, Command};
 use jaxide::io::{Archive, Reader};
-use jaxide_core::Tensor;
+use jaxide_core::{Cancel, Tensor};
 
-use crate::arguments::{Arguments, only_file};
+use crate::arguments::{backend, file, path, threads, value};
 use crate::failure::Failure;
 use crate::output;
 use crate::program::{Backend, Program};
 
+/// What stands on its command line.
+pub(super) fn define(command: Command) -> Command {
+    command
+        .after_help("What the program itself prints goes to standard error.")
+        .arg(backend("eval"))
+        .args(arrays())
+        .arg(threads())
+        .arg(file())
+}
+
+/// Where arrays come from and go to.
+pub(super) fn arrays() -> [Arg; 2] {
+    let inputs = "Arrays of the program: const0, const1, ... and in0, in1, ...";
+    let output = "Where the results go, as out0, out1, ...";
+    [
+        path("inputs", "X.npz", inputs),
+        path("output", "Y.npz", output),
+    ]
+}
+
 /// Runs the command.
-pub(crate) fn run(arguments: &mut Arguments) -> Result<(), Failure> {
-    let mut files = Vec::new();
-    let (mut backend, mut inputs, mut output) = (Backend::Eval, None::<PathBuf>, None::<PathBuf>);
-    let mut threads = None::<usize>;
-    while let Some(argument) = arguments.next()? {
-        match argument.option() {
-            Some("--backend") => backend = arguments.value("--backend")?,
-            Some("--inputs") => inputs = Some(arguments.path("--inputs")?),
-            Some("--output") => output = Some(arguments.path("--output")?),
-            Some("--threads") => threads = Some(arguments.threads()?),
-            Some(_) => return Err(argument.unexpected()),
-            None => files.extend(argument.value()),
-        }
-    }
-    let mut program = Program::read_legal(&only_file(files)?)?;
-    let given = inputs.map(Reader::open_npz).transpose()?;
-    let args = program.inputs(given)?;
-    let results = backend
-        .run(&program.jaxpr, &args, threads, &arguments.limit())
+pub(super) fn run(matches: &ArgMatches, limit: &Cancel) -> Result<(), Failure> {
+    let mut program = Program::read_legal(&value::<PathBuf>(matches, "file"))?;
+    let inputs = matches.get_one::<PathBuf>("inputs");
+    let args = program.inputs(inputs.map(Reader::open_npz).transpose()?)?;
+    let threads = matches.get_one("threads").copied();
+    let results = value::<Backend>(matches, "backend")
+        .run(&program.jaxpr, &args, threads, limit)
         .map_err(|error| program.failure(error))?;
-    match output {
-        Some(path) => archive(&results).write_npz(&path)?,
+    match matches.get_one::<PathBuf>("output") {
+        Some(path) => archive(&results).write_npz(path)?,
         None => {
             for (index, result) in results.iter().enumerate() {
                 let elements = brackets(result, 0, 0);

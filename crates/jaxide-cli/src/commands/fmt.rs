@@ -3,10 +3,12 @@
 use std::io::IsTerminal;
 use std::path::Path;
 
+use clap::{ArgMatches, Command};
 use jaxide::io::write_file;
+use jaxide_core::Cancel;
 use jaxide_core::jaxpr::PrintOptions;
 
-use crate::arguments::{self, Arguments};
+use crate::arguments::{files, flag, given_files};
 use crate::failure::Failure;
 use crate::output;
 use crate::program::Program;
@@ -19,24 +21,39 @@ enum Mode {
     Check,
 }
 
+/// What stands on its command line.
+pub(super) fn define(command: Command) -> Command {
+    command
+        .arg(
+            flag("check", "Only say which files would change, with status 1")
+                .conflicts_with("write"),
+        )
+        .arg(
+            flag("write", "Change the files")
+                .short('w')
+                .requires("file"),
+        )
+        .arg(flag("classic", "Omit types"))
+        .arg(
+            files()
+                .required(false)
+                .help("Programs; standard input without any, or for `-`"),
+        )
+}
+
 /// Runs the command.
-pub(crate) fn run(arguments: &mut Arguments) -> Result<(), Failure> {
-    let (mut files, mut mode, mut options) = (Vec::new(), Mode::Print, PrintOptions::default());
-    while let Some(argument) = arguments.next()? {
-        match argument.option() {
-            Some("--check" | "--write" | "-w") if mode != Mode::Print => {
-                return Err(Failure::usage("--check and --write exclude each other"));
-            }
-            Some("--check") => mode = Mode::Check,
-            Some("--write" | "-w") => mode = Mode::Write,
-            Some("--classic") => options.classic = true,
-            Some(_) => return Err(argument.unexpected()),
-            None => files.extend(argument.value()),
-        }
-    }
-    let mut files = arguments::files(files)?;
-    if mode == Mode::Write && (files.is_empty() || files.iter().any(|file| file == Path::new("-")))
-    {
+pub(super) fn run(matches: &ArgMatches, _: &Cancel) -> Result<(), Failure> {
+    let mode = match (matches.get_flag("check"), matches.get_flag("write")) {
+        (true, _) => Mode::Check,
+        (false, true) => Mode::Write,
+        (false, false) => Mode::Print,
+    };
+    let mut options = PrintOptions {
+        classic: matches.get_flag("classic"),
+        ..PrintOptions::default()
+    };
+    let mut files = given_files(matches);
+    if mode == Mode::Write && files.iter().any(|file| file == Path::new("-")) {
         return Err(Failure::usage(
             "--write changes a FILE, and standard input is none",
         ));

@@ -1,9 +1,15 @@
 //! `jaxide lower`: prints what a program is compiled to.
 
-use crate::arguments::{Arguments, only_file};
+use std::path::PathBuf;
+
+use clap::builder::PossibleValue;
+use clap::{ArgMatches, Command, ValueEnum};
+
+use crate::arguments::{choice, file, flag, threads, value};
 use crate::failure::Failure;
 use crate::output;
 use crate::program::{Native, Program, in_words, milliseconds, native, with_zeros};
+use jaxide_core::Cancel;
 use jaxide_core::jaxpr::PrintOptions;
 use jaxide_cpu::{Lowered, StageTimes};
 
@@ -18,39 +24,45 @@ enum Stage {
     Asm,
 }
 
-impl std::str::FromStr for Stage {
-    type Err = String;
+impl ValueEnum for Stage {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[
+            Stage::Jaxpr,
+            Stage::Lowered(Lowered::Graph),
+            Stage::Lowered(Lowered::Plan),
+            Stage::Lowered(Lowered::Loops),
+            Stage::Lowered(Lowered::Lanes),
+            Stage::Clif,
+            Stage::Asm,
+        ]
+    }
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "jaxpr" => Ok(Stage::Jaxpr),
-            "graph" => Ok(Stage::Lowered(Lowered::Graph)),
-            "plan" => Ok(Stage::Lowered(Lowered::Plan)),
-            "loops" => Ok(Stage::Lowered(Lowered::Loops)),
-            "lanes" => Ok(Stage::Lowered(Lowered::Lanes)),
-            "clif" => Ok(Stage::Clif),
-            "asm" => Ok(Stage::Asm),
-            other => Err(format!(
-                "there is no stage `{other}`, only jaxpr, graph, plan, loops, lanes, clif and asm"
-            )),
-        }
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(match self {
+            Stage::Jaxpr => "jaxpr",
+            Stage::Lowered(Lowered::Graph) => "graph",
+            Stage::Lowered(Lowered::Plan) => "plan",
+            Stage::Lowered(Lowered::Loops) => "loops",
+            Stage::Lowered(Lowered::Lanes) => "lanes",
+            Stage::Clif => "clif",
+            Stage::Asm => "asm",
+        }))
     }
 }
 
+/// What stands on its command line.
+pub(super) fn define(command: Command) -> Command {
+    command
+        .arg(choice::<Stage>("emit", "STAGE", "loops").help("The stage that is printed"))
+        .arg(flag("time", "Say how long each stage took instead"))
+        .arg(threads())
+        .arg(file())
+}
+
 /// Runs the command.
-pub(crate) fn run(arguments: &mut Arguments) -> Result<(), Failure> {
-    let mut files = Vec::new();
-    let (mut stage, mut threads, mut time) = (Stage::Lowered(Lowered::Loops), None::<usize>, false);
-    while let Some(argument) = arguments.next()? {
-        match argument.option() {
-            Some("--emit") => stage = arguments.value("--emit")?,
-            Some("--time") => time = true,
-            Some("--threads") => threads = Some(arguments.threads()?),
-            Some(_) => return Err(argument.unexpected()),
-            None => files.extend(argument.value()),
-        }
-    }
-    let program = Program::read_legal(&only_file(files)?)?;
+pub(super) fn run(matches: &ArgMatches, _: &Cancel) -> Result<(), Failure> {
+    let threads = matches.get_one("threads").copied();
+    let program = Program::read_legal(&value::<PathBuf>(matches, "file"))?;
     let jaxpr = with_zeros(&program.jaxpr)?;
     let failure = |error| program.failure(error);
     let compiled = |keep_text| {
@@ -60,10 +72,10 @@ pub(crate) fn run(arguments: &mut Arguments) -> Result<(), Failure> {
         };
         native(&jaxpr, how, threads).map_err(failure)
     };
-    if time {
+    if matches.get_flag("time") {
         return output::print(times(&compiled(false)?.stats().stages));
     }
-    output::print(match stage {
+    output::print(match value(matches, "emit") {
         Stage::Jaxpr => {
             let options = PrintOptions {
                 sources: true,

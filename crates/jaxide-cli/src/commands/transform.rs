@@ -1,51 +1,224 @@
 //! `jaxide transform`: prints a program after transformations.
 
-use jaxide_core::ClosedJaxpr;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use jaxide_core::prims::Name;
 use jaxide_core::transform::{Step, apply};
+use jaxide_core::{Aval, Cancel, ClosedJaxpr};
 
-use crate::arguments::{Argument, Arguments, only_file};
+use crate::arguments::{file, value};
 use crate::failure::Failure;
 use crate::output;
 use crate::program::Program;
 
-/// Runs the command.
-pub(crate) fn run(arguments: &mut Arguments) -> Result<(), Failure> {
-    // A step may be applied twice.
-    arguments.let_repeat();
-    let mut files = Vec::new();
-    let mut steps: Vec<(String, Settings)> = Vec::new();
-    while let Some(argument) = arguments.next()? {
-        match argument {
-            Argument::Option(option) => {
-                let Some(name) = option.strip_prefix("--") else {
-                    return Err(Argument::Option(option).unexpected());
-                };
-                // Settings in the next word are known by their `=`.
-                let settings =
-                    arguments.value_if(|next| !next.starts_with('-') && next.contains('='))?;
-                let settings =
-                    settings.map_or(Ok(Settings::default()), |text| Settings::parse(&text));
-                steps.push((name.replace('_', "-"), settings?));
+/// A step that the command line may ask for.
+struct Kind {
+    name: &'static str,
+    /// The names of its settings.
+    settings: &'static [&'static str],
+    help: &'static str,
+    /// What it is for a function.
+    step: fn(&Settings, &ClosedJaxpr) -> Result<Step, Failure>,
+}
+
+const KINDS: [Kind; 11] = [
+    Kind {
+        name: "jvp",
+        settings: &["argnums", "tangent_outs"],
+        help: "The function and its tangents, by forward mode",
+        step: |settings, jaxpr| {
+            let (argnums, tangent_outs) = settings.forward(jaxpr)?;
+            Ok(Step::Jvp {
+                argnums,
+                tangent_outs,
+            })
+        },
+    },
+    Kind {
+        name: "linearize",
+        settings: &["argnums", "tangent_outs"],
+        help: "As --jvp, applying the linear map to the tangents",
+        step: |settings, jaxpr| {
+            let (argnums, tangent_outs) = settings.forward(jaxpr)?;
+            Ok(Step::Linearize {
+                argnums,
+                tangent_outs,
+            })
+        },
+    },
+    Kind {
+        name: "vjp",
+        settings: &["argnums", "cotangent_outs"],
+        help: "The function and gradients for cotangents of its results",
+        step: |settings, jaxpr| {
+            let all = || floats(jaxpr.out_avals());
+            Ok(Step::Vjp {
+                argnums: settings.argnums()?,
+                cotangent_outs: settings.numbers("cotangent_outs", all)?,
+            })
+        },
+    },
+    Kind {
+        name: "grad",
+        settings: &["argnums"],
+        help: "The gradients of the first result, a scalar",
+        step: |settings, _| {
+            let argnums = settings.argnums()?;
+            Ok(Step::Grad { argnums })
+        },
+    },
+    Kind {
+        name: "value-and-grad",
+        settings: &["argnums"],
+        help: "The first result, and its gradients",
+        step: |settings, _| {
+            let argnums = settings.argnums()?;
+            Ok(Step::ValueAndGrad { argnums })
+        },
+    },
+    Kind {
+        name: "jacfwd",
+        settings: &["argnums"],
+        help: "All first derivatives, by forward mode",
+        step: |settings, _| {
+            let argnums = settings.argnums()?;
+            Ok(Step::Jacfwd { argnums })
+        },
+    },
+    Kind {
+        name: "jacrev",
+        settings: &["argnums"],
+        help: "All first derivatives, by reverse mode",
+        step: |settings, _| {
+            let argnums = settings.argnums()?;
+            Ok(Step::Jacrev { argnums })
+        },
+    },
+    Kind {
+        name: "hessian",
+        settings: &["argnums"],
+        help: "All second derivatives",
+        step: |settings, _| {
+            let argnums = settings.argnums()?;
+            Ok(Step::Hessian { argnums })
+        },
+    },
+    Kind {
+        name: "vmap",
+        settings: &["in_axes", "out_axes", "axis_size", "axis_name"],
+        help: "Many calls at once",
+        step: |settings, jaxpr| settings.vmap(jaxpr.in_avals().len()),
+    },
+    Kind {
+        name: "jit",
+        settings: &["name"],
+        help: "One call of a function with a name",
+        step: |settings, _| {
+            let name = settings.first("name").unwrap_or("f");
+            let name = Name::new(name);
+            Ok(Step::Jit { name })
+        },
+    },
+    Kind {
+        name: "checkpoint",
+        settings: &[],
+        help: "One call whose values are computed again for its derivative",
+        step: |_, _| Ok(Step::Checkpoint),
+    },
+];
+
+/// The words of a command line, each step with its settings in one word: behind a step they are known by their `=`.
+pub(crate) fn join_settings(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut joined: Vec<OsString> = Vec::new();
+    for word in words {
+        let text = word.to_string_lossy();
+        let is_setting = !text.starts_with('-') && text.contains('=');
+        match joined.last_mut() {
+            Some(last) if is_setting && is_step(last) => {
+                last.push("=");
+                last.push(&word);
             }
-            Argument::Value(file) => files.push(file),
+            _ => joined.push(word),
         }
     }
-    let program = Program::read_legal(&only_file(files)?)?;
+    joined
+}
+
+fn is_step(word: &OsString) -> bool {
+    let name = word.to_str().and_then(|word| word.strip_prefix("--"));
+    name.is_some_and(|name| (KINDS.iter()).any(|kind| kind.name == name.replace('_', "-")))
+}
+
+/// What stands on its command line.
+pub(super) fn define(command: Command) -> Command {
+    let steps = KINDS.iter().map(|kind| {
+        let settings = match kind.settings {
+            [] => "none".to_owned(),
+            names => names.join(", "),
+        };
+        let step = Arg::new(kind.name)
+            .long(kind.name)
+            .help(format!("{} [settings: {settings}]", kind.help))
+            .help_heading("Steps, applied in order, the innermost first")
+            .action(ArgAction::Append)
+            .value_parser(|text: &str| Settings::parse(text, kind.settings))
+            .value_name("SETTINGS")
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("");
+        match kind.name {
+            "value-and-grad" => step.alias("value_and_grad"),
+            _ => step,
+        }
+    });
+    command.after_help(SETTINGS).arg(file()).args(steps)
+}
+
+const SETTINGS: &str = "\
+Settings are joined by commas, and may stand in the next word:
+
+  jaxide transform f.jaxpr --grad argnums=0,1 --vmap in_axes=0,None,out_axes=0,axis_size=4 --jit name=g";
+
+/// Runs the command.
+pub(super) fn run(matches: &ArgMatches, _: &Cancel) -> Result<(), Failure> {
+    let mut steps: Vec<(usize, &Kind, &Settings)> = Vec::new();
+    for kind in &KINDS {
+        let places = matches.indices_of(kind.name).unwrap_or_default();
+        let settings = matches.get_many(kind.name).unwrap_or_default();
+        steps.extend(
+            places
+                .zip(settings)
+                .map(|(place, settings)| (place, kind, settings)),
+        );
+    }
+    steps.sort_by_key(|&(place, ..)| place);
+    let program = Program::read_legal(&value::<PathBuf>(matches, "file"))?;
     let mut jaxpr = program.jaxpr.clone();
-    for (name, settings) in &steps {
-        let step = settings.step(name, &jaxpr)?;
+    for (_, kind, settings) in steps {
+        let step = (kind.step)(settings, &jaxpr)?;
         jaxpr = apply(&jaxpr, &step).map_err(|error| program.failure(error))?;
     }
     output::print(format_args!("{jaxpr}\n"))
 }
 
+/// The numbers of those that have tangents.
+fn floats(avals: Vec<Aval>) -> Vec<usize> {
+    let numbered = avals.into_iter().enumerate();
+    numbered
+        .filter(|(_, aval)| aval.dtype.is_inexact())
+        .map(|(index, _)| index)
+        .collect()
+}
+
 /// `argnums=0,1,tangent_outs=0`: names and lists of values.
-#[derive(Default)]
+#[derive(Clone)]
 struct Settings(Vec<(String, Vec<String>)>);
 
 impl Settings {
-    fn parse(text: &str) -> Result<Self, Failure> {
+    /// Reads them, with names among the `known`.
+    fn parse(text: &str, known: &[&str]) -> Result<Self, String> {
         let mut settings: Vec<(String, Vec<String>)> = Vec::new();
         for item in text.split(',').filter(|item| !item.is_empty()) {
             match (item.split_once('='), settings.last_mut()) {
@@ -54,79 +227,33 @@ impl Settings {
                 }
                 (None, Some((_, values))) => values.push(item.to_owned()),
                 (None, None) => {
-                    return Err(Failure::usage(format!("`{item}` belongs to no setting")));
+                    return Err(format!("`{item}` belongs to no setting"));
                 }
             }
         }
-        Ok(Settings(settings))
+        let odd = settings
+            .iter()
+            .find(|(name, _)| !known.contains(&name.as_str()));
+        match (odd, known) {
+            (None, _) => Ok(Settings(settings)),
+            (Some(_), []) => Err("this step has no settings".to_owned()),
+            (Some((odd, _)), _) => Err(format!(
+                "there is no setting `{odd}` of this step, only {}",
+                known.join(", ")
+            )),
+        }
     }
 
-    /// The step `name` with these settings, for a function.
-    fn step(&self, name: &str, jaxpr: &ClosedJaxpr) -> Result<Step, Failure> {
-        let known: &[&str] = match name {
-            "jvp" | "linearize" => &["argnums", "tangent_outs"],
-            "vjp" => &["argnums", "cotangent_outs"],
-            "grad" | "value-and-grad" | "jacfwd" | "jacrev" | "hessian" => &["argnums"],
-            "vmap" => &["in_axes", "out_axes", "axis_size", "axis_name"],
-            "jit" => &["name"],
-            "checkpoint" => &[],
-            other => return Err(Failure::usage(format!("there is no step `--{other}`"))),
-        };
-        if let Some((odd, _)) = self
-            .0
-            .iter()
-            .find(|(setting, _)| !known.contains(&setting.as_str()))
-        {
-            return Err(Failure::usage(format!("--{name} has no setting `{odd}`")));
-        }
-        let floats = |avals: Vec<jaxide_core::Aval>| {
-            let numbered = avals.into_iter().enumerate();
-            numbered
-                .filter(|(_, aval)| aval.dtype.is_inexact())
-                .map(|(index, _)| index)
-                .collect::<Vec<_>>()
-        };
-        let all_arguments = || floats(jaxpr.in_avals());
-        let all_results = || floats(jaxpr.out_avals());
-        let argnums = || self.numbers("argnums", || vec![0]);
-        Ok(match name {
-            "jvp" => Step::Jvp {
-                argnums: self.numbers("argnums", all_arguments)?,
-                tangent_outs: self.numbers("tangent_outs", all_results)?,
-            },
-            "linearize" => Step::Linearize {
-                argnums: self.numbers("argnums", all_arguments)?,
-                tangent_outs: self.numbers("tangent_outs", all_results)?,
-            },
-            "vjp" => Step::Vjp {
-                argnums: self.numbers("argnums", all_arguments)?,
-                cotangent_outs: self.numbers("cotangent_outs", all_results)?,
-            },
-            "grad" => Step::Grad {
-                argnums: argnums()?,
-            },
-            "value-and-grad" => Step::ValueAndGrad {
-                argnums: argnums()?,
-            },
-            "jacfwd" => Step::Jacfwd {
-                argnums: argnums()?,
-            },
-            "jacrev" => Step::Jacrev {
-                argnums: argnums()?,
-            },
-            "hessian" => Step::Hessian {
-                argnums: argnums()?,
-            },
-            "vmap" => self.vmap(jaxpr.in_avals().len())?,
-            "jit" => Step::Jit {
-                name: Name::new(
-                    self.get("name")
-                        .and_then(|values| values.first())
-                        .map_or("f", String::as_str),
-                ),
-            },
-            _ => Step::Checkpoint,
-        })
+    /// Arguments and results with tangents: all that can have some, if nothing is said.
+    fn forward(&self, jaxpr: &ClosedJaxpr) -> Result<(Vec<usize>, Vec<usize>), Failure> {
+        let argnums = self.numbers("argnums", || floats(jaxpr.in_avals()))?;
+        let tangent_outs = self.numbers("tangent_outs", || floats(jaxpr.out_avals()))?;
+        Ok((argnums, tangent_outs))
+    }
+
+    /// Arguments that are differentiated by: the first, if nothing is said.
+    fn argnums(&self) -> Result<Vec<usize>, Failure> {
+        self.numbers("argnums", || vec![0])
     }
 
     fn vmap(&self, arguments: usize) -> Result<Step, Failure> {
@@ -162,10 +289,7 @@ impl Settings {
             in_axes,
             out_axes: number("out_axes")?.unwrap_or(0),
             axis_size,
-            axis_name: self
-                .get("axis_name")
-                .and_then(|values| values.first())
-                .map(|name| Name::new(name)),
+            axis_name: self.first("axis_name").map(Name::new),
         })
     }
 
@@ -174,6 +298,11 @@ impl Settings {
             .iter()
             .find(|(name, _)| name == setting)
             .map(|(_, values)| values)
+    }
+
+    fn first(&self, setting: &str) -> Option<&str> {
+        let first = self.get(setting)?.first();
+        first.map(String::as_str)
     }
 
     fn numbers(

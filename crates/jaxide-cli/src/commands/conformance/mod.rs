@@ -14,9 +14,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::{Arg, ArgMatches, Command, ValueHint};
+use jaxide_core::Cancel;
 use serde_json::{Value as Json, json};
 
-use crate::arguments::{self, Arguments};
+use crate::arguments::{self, flag, path, value};
 use crate::failure::Failure;
 use crate::output;
 use crate::program::Backend;
@@ -27,33 +29,46 @@ use known::Known;
 /// Longer than this no case may take.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
+/// What stands on its command line.
+pub(super) fn define(command: Command) -> Command {
+    let filter = Arg::new("filter")
+        .long("filter")
+        .value_name("TEXT")
+        .allow_hyphen_values(true)
+        .help("Only the cases whose names contain this");
+    command
+        .arg(arguments::backend("eval"))
+        .arg(filter)
+        .arg(path(
+            "known",
+            "FILE",
+            "Failures that are known, with reasons",
+        ))
+        .arg(flag("json", "Print a JSON object"))
+        .arg(
+            arguments::file()
+                .value_name("DIR")
+                .value_hint(ValueHint::DirPath)
+                .help("A folder with a manifest.jsonl, or a tree of such folders"),
+        )
+}
+
 /// Runs the command.
-pub(crate) fn run(arguments: &mut Arguments) -> Result<(), Failure> {
-    let (mut folders, mut backend, mut filter) = (Vec::new(), Backend::Eval, String::new());
-    let (mut known, mut as_json) = (None::<PathBuf>, false);
-    while let Some(argument) = arguments.next()? {
-        match argument.option() {
-            Some("--backend") => backend = arguments.value("--backend")?,
-            Some("--filter") => filter = arguments.value("--filter")?,
-            Some("--known") => known = Some(arguments.path("--known")?),
-            Some("--json") => as_json = true,
-            Some(_) => return Err(argument.unexpected()),
-            None if folders.is_empty() => folders.extend(argument.value()),
-            None => return Err(argument.unexpected()),
-        }
+pub(super) fn run(matches: &ArgMatches, _: &Cancel) -> Result<(), Failure> {
+    let backend: Backend = value(matches, "backend");
+    let known = matches.get_one::<PathBuf>("known");
+    let known = Known::read(known.map(PathBuf::as_path), backend)?;
+    let mut cases = Case::all(&value::<PathBuf>(matches, "file"))?;
+    if let Some(filter) = matches.get_one::<String>("filter") {
+        cases.retain(|case| case.path().contains(filter));
     }
-    let folder = arguments::files(folders)?.pop();
-    let folder = folder.ok_or_else(|| Failure::usage("a DIR is missing"))?;
-    let known = Known::read(known.as_deref(), backend)?;
-    let mut cases = Case::all(&folder)?;
-    cases.retain(|case| case.path().contains(&filter));
     let mut report = Report::default();
     pool::run(cases, backend, TIME_LIMIT, |case, verdicts| {
         for verdict in verdicts {
             report.add(case, verdict, &known);
         }
     })?;
-    if as_json {
+    if matches.get_flag("json") {
         output::print(format_args!("{}\n", report.json()))?;
     } else {
         output::print(report.text())?;
