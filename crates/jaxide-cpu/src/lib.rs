@@ -15,6 +15,11 @@
 
 #![deny(unsafe_code)]
 
+/// The code in the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
 #[allow(unsafe_code)]
 pub mod codegen;
 mod compile;

@@ -19,6 +19,11 @@ pub mod targets;
 pub use program::{Profile, Program, programs};
 pub use random::Random;
 
+/// The code in the chapter on trees, which is in no package that is published.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/pytrees.md")]
+mod pytrees {}
+
 use std::str::FromStr;
 
 use proptest::test_runner::{Config, RngSeed};

@@ -41,14 +41,10 @@ mod tree;
 mod treedef;
 mod unflatten;
 
-/// The code in the README and in the chapter of the book.
+/// The code in the README.
 #[cfg(doctest)]
-mod documents {
-    #[doc = include_str!("../README.md")]
-    mod readme {}
-    #[doc = include_str!("../../../docs/pytrees.md")]
-    mod chapter {}
-}
+#[doc = include_str!("../README.md")]
+mod readme {}
 
 pub use adapter::{Schema, TracingAdapter};
 pub use axes::{AxesError, Axis, IntoAxes};
