@@ -1,5 +1,5 @@
 //! The guide `docs/adding-a-primitive.md` works as it is written: its blocks are applied to a copy of the sources, the copy
-//! is built, and [`program`](../program.rs) tries the primitive there.
+//! is built, and `program.rs` tries the primitive there.
 //!
 //! The copy stays under `target` and only files that differ are written, so that cargo builds again what changed; what does not belong to the
 //! workspace has been built already, for the tests themselves.
@@ -17,6 +17,10 @@ const CRATES: [&str; 6] = [
     "jaxide-tree",
     "jaxide-testing",
 ];
+
+/// Where the copy has its crates. Cargo names what it builds by the path from the top of a workspace: at the same one, the copy
+/// would overwrite what belongs to the repository.
+const FOLDER: &str = "copies";
 
 /// The crate that tries it.
 const MANIFEST: &str = r#"[package]
@@ -126,19 +130,28 @@ fn apply(guide: &str, files: &mut Files) {
             "these lines of the guide stand {places} times in {file}:\n{before}"
         );
         let text = text.replacen(&format!("\n{before}"), &format!("\n{after}"), 1);
-        *bytes = text[1..].as_bytes().to_vec();
+        *bytes = text.as_bytes()[1..].to_vec();
     }
 }
 
-/// The manifest of the copy's workspace. Targets of crates that are not copied go: nobody builds them.
-fn without_targets(manifest: &[u8]) -> Vec<u8> {
-    let text = String::from_utf8(manifest.to_vec()).unwrap();
-    let sections = text.split("\n\n");
-    let kept = sections.filter(|section| {
-        let targets = ["[[example]]", "[[test]]", "[[bench]]"];
-        !targets.iter().any(|target| section.starts_with(target))
-    });
-    kept.collect::<Vec<_>>().join("\n\n").into_bytes()
+/// The files with crates in another folder, and manifests that say so. Targets beside the libraries are left out: their files are not there.
+fn moved(files: Files) -> Files {
+    let targets = ["[[example]]", "[[test]]", "[[bench]]"];
+    let is_kept = |section: &&str| !targets.iter().any(|target| section.starts_with(target));
+    let file = |(path, bytes): (PathBuf, Vec<u8>)| {
+        let path = match path.strip_prefix("crates") {
+            Ok(rest) => Path::new(FOLDER).join(rest),
+            Err(_) => path,
+        };
+        if !path.ends_with("Cargo.toml") {
+            return (path, bytes);
+        }
+        let text = String::from_utf8(bytes).unwrap();
+        let text = text.replace("crates/", &format!("{FOLDER}/"));
+        let kept: Vec<&str> = text.split("\n\n").filter(is_kept).collect();
+        (path, kept.join("\n\n").into_bytes())
+    };
+    files.into_iter().map(file).collect()
 }
 
 /// Makes a folder hold these files and no others, and leaves alone what is as it should be.
@@ -171,14 +184,10 @@ fn the_guide_adds_a_primitive() {
     let guide = std::fs::read_to_string(guide).unwrap();
     let mut files = sources();
     apply(&guide, &mut files);
-    for (path, text) in &mut files {
-        if path.ends_with("Cargo.toml") {
-            *text = without_targets(text);
-        }
-    }
-    let program = include_bytes!("program.rs").to_vec();
-    let own = Path::new("crates/new-primitive");
+    let mut files = moved(files);
+    let own = Path::new(FOLDER).join("new-primitive");
     files.insert(own.join("Cargo.toml"), MANIFEST.as_bytes().to_vec());
+    let program = include_bytes!("program.rs").to_vec();
     files.insert(own.join("src/main.rs"), program);
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("new_primitive");
     // Cargo takes out of the lock file what the copy does not use: that is no change.

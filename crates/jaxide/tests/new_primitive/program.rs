@@ -51,8 +51,20 @@ fn derivative(k: i32, x: f64) -> f64 {
 /// Numbers on both sides of zero and of where formulas change, integers, halves, the smallest and the largest.
 fn points(smallest: f64, largest: f64) -> Vec<f64> {
     let mut points = vec![0.0, smallest, smallest * 1e3, 1e-20, 1e-8, 1e-4, 0.01];
-    points.extend([0.25, 0.4999, 0.5, 0.5001, 0.75, 0.999, 1.0, 1.001, 1.25, 1.5]);
-    points.extend([2.0, 2.5, 3.0, 10.25, 100.125, 1000.5, 4097.25, 65536.5, 1e6 + 0.25]);
+    points.extend([
+        0.25, 0.4999, 0.5, 0.5001, 0.75, 0.999, 1.0, 1.001, 1.25, 1.5,
+    ]);
+    points.extend([
+        2.0,
+        2.5,
+        3.0,
+        10.25,
+        100.125,
+        1000.5,
+        4097.25,
+        65536.5,
+        1e6 + 0.25,
+    ]);
     points.extend([8_388_607.5, 8_388_608.0, 16_777_217.0, 1e15, 1e30, largest]);
     points.extend((0..200).map(|i| f64::from(i) * 0.0371));
     let negative: Vec<f64> = points.iter().map(|x| -x).collect();
@@ -86,7 +98,8 @@ fn is_near(what: &str, format: &Format, k: i32, points: &[f64], got: &[f64], ulp
         let x = (format.round)(x);
         let want = derivative(k, x);
         // Where a wave crosses zero, the error is that of the wave.
-        let size = want.abs() + f64::from(k + 1) * PI.powi(k) * (1.0 / x.abs()).min(1.0) * f64::from(u8::from(k > 0));
+        let size = want.abs()
+            + f64::from(k + 1) * PI.powi(k) * (1.0 / x.abs()).min(1.0) * f64::from(u8::from(k > 0));
         let allowed = ulps * format.epsilon * size + 1e-15 * (1.0 / x.abs()).min(1.0);
         assert!(
             (y - want).abs() <= allowed.max(format.epsilon * 1e-20),
@@ -107,7 +120,11 @@ fn everywhere(jaxpr: &ClosedJaxpr, args: &[Tensor], check: impl Fn(&str, &[Tenso
         };
         let program = compile(jaxpr, &options).unwrap();
         // One of the operations in loops, and no call of the runtime.
-        assert!(!program.loops_text().contains("call "), "{}", program.loops_text());
+        assert!(
+            !program.loops_text().contains("call "),
+            "{}",
+            program.loops_text()
+        );
         check(isa.name(), &program.run(args).unwrap());
     }
 }
@@ -136,7 +153,10 @@ fn values(format: &Format) {
     let jaxpr = make_jaxpr(|x: Array| lax::sinc(&x))(special.clone()).unwrap();
     everywhere(&jaxpr, &[special.value()], |what, results| {
         let got = tensors_to_numbers(results);
-        assert!(got[..3].iter().all(|y| y.is_nan()) && got[3] == 1.0, "{what}: {got:?}");
+        assert!(
+            got[..3].iter().all(|y| y.is_nan()) && got[3] == 1.0,
+            "{what}: {got:?}"
+        );
     });
     let got = numbers(&numpy::sinc(&x));
     is_near("numpy", format, 0, &format.points, &got, 4.0);
@@ -149,7 +169,10 @@ fn derivatives(format: &Format) {
     let points: Vec<f64> = (format.points.iter().copied())
         .filter(|x| x.abs() < 1e7)
         .collect();
-    let format = &Format { points: points.clone(), ..*format };
+    let format = &Format {
+        points: points.clone(),
+        ..*format
+    };
     let x = format.array();
     let one = |x: Array| lax::sinc(&x);
     let (first, second, third) = (grad(one), grad(grad(one)), grad(grad(grad(one))));
