@@ -135,6 +135,7 @@ const VALUES: &[&str] = &[
     "native-avx512",
     "none",
     "jaxpr",
+    "simplified",
     "graph",
     "lanes",
     "loops",

@@ -320,7 +320,7 @@ fn mistakes_have_their_exit_status() {
             2,
             "lower f.jaxpr --emit jaxp",
             "error: invalid value 'jaxp' for '--emit <STAGE>'\n",
-            "[possible values: jaxpr, graph,",
+            "[possible values: jaxpr, simplified, graph,",
         ),
         (
             2,

@@ -300,6 +300,7 @@ fn plans_and_stages_of_a_program_are_printed() {
     );
     for (stage, part) in [
         ("jaxpr", "sort["),
+        ("simplified", "sort["),
         ("graph", "= call sort(%1)  # equation 1 (sort, 1:50)"),
         ("plan", "= call sort(%1)  # equation 1 (sort, 1:50)"),
         ("loops", "call sort"),

@@ -28,6 +28,7 @@ impl ValueEnum for Stage {
     fn value_variants<'a>() -> &'a [Self] {
         &[
             Stage::Jaxpr,
+            Stage::Lowered(Lowered::Simplified),
             Stage::Lowered(Lowered::Graph),
             Stage::Lowered(Lowered::Plan),
             Stage::Lowered(Lowered::Loops),
@@ -40,6 +41,7 @@ impl ValueEnum for Stage {
     fn to_possible_value(&self) -> Option<PossibleValue> {
         Some(PossibleValue::new(match self {
             Stage::Jaxpr => "jaxpr",
+            Stage::Lowered(Lowered::Simplified) => "simplified",
             Stage::Lowered(Lowered::Graph) => "graph",
             Stage::Lowered(Lowered::Plan) => "plan",
             Stage::Lowered(Lowered::Loops) => "loops",
