@@ -18,6 +18,7 @@
 mod assemble;
 mod element;
 pub(crate) mod emit;
+mod functions;
 mod fuse;
 pub(crate) mod graph;
 mod library;

@@ -40,7 +40,6 @@ fn arithmetic(b: &mut Builder, op: MapOp, format: Format, x: &[Value]) -> Option
         (MapOp::RoundEven, &[x]) => b.round_even(x),
         (MapOp::RoundAway, &[x]) => round_away(b, x),
         (MapOp::Real | MapOp::Conj, &[x]) => x,
-        (MapOp::Sqrt, &[x]) => b.sqrt(x),
         (MapOp::Square, &[x]) => b.mul(x, x),
         (MapOp::OneMinusSquare, &[x]) => {
             let one = b.float(ty, 1.0);

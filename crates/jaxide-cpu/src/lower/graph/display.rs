@@ -118,7 +118,7 @@ impl fmt::Display for Op {
             Op::While { .. } => f.write_str("while"),
             Op::Cond { .. } => f.write_str("cond"),
             Op::Call(Call::Routine(routine)) => write!(f, "call {}", routine.name()),
-            Op::Call(Call::Map(op)) => write!(f, "call {op:?}"),
+            Op::Call(Call::Map(op)) => write!(f, "call {op}"),
         }
     }
 }

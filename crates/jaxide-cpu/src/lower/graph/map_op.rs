@@ -1,5 +1,8 @@
 //! Operations on single elements.
 
+use crate::lower::functions::Function;
+use std::fmt;
+
 /// A function of one element of each operand. The element types are those of the operands and of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum MapOp {
@@ -11,37 +14,10 @@ pub(crate) enum MapOp {
     RoundAway,
     RoundEven,
     IsFinite,
-    Exp,
-    Exp2,
-    Expm1,
-    Log,
-    Log2,
-    Log1p,
-    Sqrt,
-    Rsqrt,
-    Cbrt,
-    Sin,
-    Cos,
-    Tan,
-    Asin,
-    Acos,
-    Atan,
-    Sinh,
-    Cosh,
-    Tanh,
-    Asinh,
-    Acosh,
-    Atanh,
-    Logistic,
+    /// A function of one real or complex number.
+    Function(Function),
     Square,
     OneMinusSquare,
-    Erf,
-    Erfc,
-    ErfInv,
-    Lgamma,
-    Digamma,
-    BesselI0e,
-    BesselI1e,
     Real,
     Imag,
     Conj,
@@ -102,4 +78,13 @@ pub(crate) enum MapOp {
     KeyFromWords,
     /// A word of a random key.
     KeyWord(u32),
+}
+
+impl fmt::Display for MapOp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MapOp::Function(function) => write!(f, "{function:?}"),
+            other => write!(f, "{other:?}"),
+        }
+    }
 }

@@ -55,7 +55,7 @@ pub(crate) fn kernel(
 ) -> Result<LibraryCall> {
     let operands = Operands::new(graph, args, results);
     let (name, made) = match call {
-        Call::Map(op) => (format!("{op:?}"), map::map(*op, &operands)),
+        Call::Map(op) => (op.to_string(), map::map(*op, &operands)),
         Call::Routine(call) => (call.name().to_owned(), routine(call, &operands)),
     };
     match made {

@@ -3,10 +3,18 @@
 use super::super::{Call, MapOp, Op, ValueId};
 use super::{Application, Build};
 use crate::lower::element;
+use crate::lower::functions::Function;
 use jaxide_core::prims::BitcastConvertType;
-use jaxide_core::{DType, Dims, Error, Result};
+use jaxide_core::{DType, Dims, Error, ErrorKind, Result};
 
 impl Build {
+    /// A function of one number.
+    pub(super) fn function(&mut self, app: &Application<'_>) -> Result<ValueId> {
+        let function = Function::of(&app.eqn.prim)
+            .ok_or_else(|| Error::new(ErrorKind::Internal, "it is no function of one number"))?;
+        self.elementwise(MapOp::Function(function), app)
+    }
+
     pub(super) fn elementwise(&mut self, op: MapOp, app: &Application<'_>) -> Result<ValueId> {
         let (dtype, shape) = (app.dtype(), app.shape());
         let args = self.values(app.args)?;

@@ -1,6 +1,7 @@
 //! Every primitive → operations of the graph: the one list of native forms.
 
 use super::{Application, Binding, Bindings, Build};
+use crate::lower::functions::function_of_one_number;
 use crate::lower::graph::{Combine, MapOp, ValueId};
 use jaxide_core::prims::{Prim, RoundingMethod};
 use jaxide_core::{Error, Result};
@@ -22,37 +23,9 @@ impl Build {
             Prim::Floor(_) => one(self.elementwise(MapOp::Floor, app)),
             Prim::Ceil(_) => one(self.elementwise(MapOp::Ceil, app)),
             Prim::IsFinite(_) => one(self.elementwise(MapOp::IsFinite, app)),
-            Prim::Exp(_) => one(self.elementwise(MapOp::Exp, app)),
-            Prim::Exp2(_) => one(self.elementwise(MapOp::Exp2, app)),
-            Prim::Expm1(_) => one(self.elementwise(MapOp::Expm1, app)),
-            Prim::Log(_) => one(self.elementwise(MapOp::Log, app)),
-            Prim::Log2(_) => one(self.elementwise(MapOp::Log2, app)),
-            Prim::Log1p(_) => one(self.elementwise(MapOp::Log1p, app)),
-            Prim::Sqrt(_) => one(self.elementwise(MapOp::Sqrt, app)),
-            Prim::Rsqrt(_) => one(self.elementwise(MapOp::Rsqrt, app)),
-            Prim::Cbrt(_) => one(self.elementwise(MapOp::Cbrt, app)),
-            Prim::Sin(_) => one(self.elementwise(MapOp::Sin, app)),
-            Prim::Cos(_) => one(self.elementwise(MapOp::Cos, app)),
-            Prim::Tan(_) => one(self.elementwise(MapOp::Tan, app)),
-            Prim::Asin(_) => one(self.elementwise(MapOp::Asin, app)),
-            Prim::Acos(_) => one(self.elementwise(MapOp::Acos, app)),
-            Prim::Atan(_) => one(self.elementwise(MapOp::Atan, app)),
-            Prim::Sinh(_) => one(self.elementwise(MapOp::Sinh, app)),
-            Prim::Cosh(_) => one(self.elementwise(MapOp::Cosh, app)),
-            Prim::Tanh(_) => one(self.elementwise(MapOp::Tanh, app)),
-            Prim::Asinh(_) => one(self.elementwise(MapOp::Asinh, app)),
-            Prim::Acosh(_) => one(self.elementwise(MapOp::Acosh, app)),
-            Prim::Atanh(_) => one(self.elementwise(MapOp::Atanh, app)),
-            Prim::Logistic(_) => one(self.elementwise(MapOp::Logistic, app)),
+            function_of_one_number!() => one(self.function(app)),
             Prim::Square(_) => one(self.elementwise(MapOp::Square, app)),
             Prim::OneMinusSquare(_) => one(self.elementwise(MapOp::OneMinusSquare, app)),
-            Prim::Erf(_) => one(self.elementwise(MapOp::Erf, app)),
-            Prim::Erfc(_) => one(self.elementwise(MapOp::Erfc, app)),
-            Prim::ErfInv(_) => one(self.elementwise(MapOp::ErfInv, app)),
-            Prim::Lgamma(_) => one(self.elementwise(MapOp::Lgamma, app)),
-            Prim::Digamma(_) => one(self.elementwise(MapOp::Digamma, app)),
-            Prim::BesselI0e(_) => one(self.elementwise(MapOp::BesselI0e, app)),
-            Prim::BesselI1e(_) => one(self.elementwise(MapOp::BesselI1e, app)),
             Prim::Real(_) => one(self.elementwise(MapOp::Real, app)),
             Prim::Imag(_) => one(self.elementwise(MapOp::Imag, app)),
             Prim::Conj(_) => one(self.elementwise(MapOp::Conj, app)),

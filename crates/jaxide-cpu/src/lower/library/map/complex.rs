@@ -61,28 +61,7 @@ pub(super) fn function(op: MapOp, dtype: DType) -> Option<Function<C128, C128>> 
     match op {
         MapOp::Neg => unary(|z: C128| -z),
         MapOp::Sign => unary(complex::sign),
-        MapOp::Exp => unary(complex::exp),
-        MapOp::Exp2 => unary(complex::exp2),
-        MapOp::Expm1 => unary(complex::expm1),
-        MapOp::Log => unary(complex::log),
-        MapOp::Log2 => unary(complex::log2),
-        MapOp::Log1p => unary(complex::log1p),
-        MapOp::Sqrt => unary(complex::sqrt),
-        MapOp::Rsqrt => unary(complex::rsqrt),
-        MapOp::Cbrt => unary(|z| complex::pow(z, Complex::new(1.0 / 3.0, 0.0))),
-        MapOp::Sin => unary(complex::sin),
-        MapOp::Cos => unary(complex::cos),
-        MapOp::Tan => unary(complex::tan),
-        MapOp::Asin => unary(complex::asin),
-        MapOp::Acos => unary(complex::acos),
-        MapOp::Atan => unary(complex::atan),
-        MapOp::Sinh => unary(complex::sinh),
-        MapOp::Cosh => unary(complex::cosh),
-        MapOp::Tanh => unary(complex::tanh),
-        MapOp::Asinh => unary(complex::asinh),
-        MapOp::Acosh => unary(complex::acosh),
-        MapOp::Atanh => unary(complex::atanh),
-        MapOp::Logistic => unary(complex::logistic),
+        MapOp::Function(function) => unary(function.complex()?),
         MapOp::Square => unary(complex::square),
         MapOp::OneMinusSquare => unary(|z: C128| (1.0 - z) * (1.0 + z)),
         MapOp::Conj => unary(|z: C128| z.conj()),
@@ -125,13 +104,6 @@ pub(super) fn function(op: MapOp, dtype: DType) -> Option<Function<C128, C128>> 
         | MapOp::Ceil
         | MapOp::RoundAway
         | MapOp::RoundEven
-        | MapOp::Erf
-        | MapOp::Erfc
-        | MapOp::ErfInv
-        | MapOp::Lgamma
-        | MapOp::Digamma
-        | MapOp::BesselI0e
-        | MapOp::BesselI1e
         | MapOp::Not
         | MapOp::Popcount
         | MapOp::Clz
