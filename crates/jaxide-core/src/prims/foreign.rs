@@ -5,8 +5,6 @@
 
 use std::hash::{Hash, Hasher};
 
-use smallvec::SmallVec;
-
 use super::*;
 use crate::error::{Error, ErrorKind, Result};
 use crate::jaxpr::parse::spelling::nearest;
@@ -215,7 +213,7 @@ impl From<Foreign> for Prim {
 /// tangent, is mapped, or is unknown) stays as it is.
 impl Primitive for Foreign {
     /// The types that were written are believed.
-    fn abstract_eval(&self, _operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, _operands: &[Aval]) -> Result<Avals> {
         Ok(self.results.iter().cloned().collect())
     }
 
@@ -239,7 +237,7 @@ impl Primitive for Foreign {
         _b: &Builder,
         _operands: &[Batched],
         _axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    ) -> Result<BatchedResults> {
         Err(self.no_rule("batching"))
     }
 
@@ -248,7 +246,7 @@ impl Primitive for Foreign {
         _b: &Builder,
         _cotangents: &[Option<Atom>],
         _operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         Err(self.no_rule("transpose"))
     }
 

@@ -31,7 +31,10 @@ pub use foreign::{Foreign, ForeignValue};
 pub(crate) use indexing::adopt_combiners;
 pub(crate) use linalg::{preferred_type, product_dtype};
 pub use params::*;
-pub use rules::{BatchAxis, Batched, JvpResult, Partial, Primitive, TransposeArg, Trimmed};
+pub use rules::{
+    Avals, BatchAxis, Batched, BatchedResults, Cotangents, JvpResult, Partial, Partials, Primitive,
+    TransposeArg, Trimmed,
+};
 pub use table::*;
 
 /// Broad groups of primitives, by what their rules have in common.

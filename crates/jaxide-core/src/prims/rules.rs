@@ -8,6 +8,18 @@ use crate::error::Result;
 use crate::jaxpr::{Atom, Atoms, Aval, Builder};
 use crate::transform::{Memo, RefCotangent, Saving, SavingResult, Split};
 
+/// Types of results.
+pub type Avals = SmallVec<[Aval; 1]>;
+
+/// Results for all lanes.
+pub type BatchedResults = SmallVec<[Batched; 1]>;
+
+/// One cotangent per operand: `None` where it is zero, and of known operands.
+pub type Cotangents = SmallVec<[Option<Atom>; 3]>;
+
+/// Results of which some are known and others not.
+pub type Partials = SmallVec<[Partial; 2]>;
+
 /// A derivative's results: the values, and a tangent each, `None` where it is zero whatever the inputs.
 pub struct JvpResult {
     /// The results.
@@ -111,7 +123,7 @@ pub trait Primitive {
     ///
     /// # Errors
     /// When the types or parameters do not fit; the message names them.
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>>;
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals>;
 
     /// Fills in hidden parameters when read from text.
     fn complete(&mut self, _operands: &[Aval], _results: &[Aval]) {}
@@ -126,12 +138,7 @@ pub trait Primitive {
     ///
     /// # Errors
     /// When it cannot be batched; the message says why.
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>>;
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults>;
 
     /// Cotangents of the linear operands from those of the results (`None` is zero); `None` for known operands.
     ///
@@ -142,7 +149,7 @@ pub trait Primitive {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>>;
+    ) -> Result<Cotangents>;
 
     /// As [`Primitive::transpose`] for an equation on a reference, whose cotangent is `reference`. `None`: it cannot be
     /// transposed when a reference is passed to it.
@@ -155,7 +162,7 @@ pub trait Primitive {
         _reference: &mut RefCotangent,
         _cotangents: &[Option<Atom>],
         _operands: &[TransposeArg],
-    ) -> Result<Option<SmallVec<[Option<Atom>; 3]>>> {
+    ) -> Result<Option<Cotangents>> {
         Ok(None)
     }
 
@@ -177,11 +184,7 @@ pub trait Primitive {
     ///
     /// # Errors
     /// When it cannot be split; the message says why.
-    fn partial_eval(
-        &self,
-        _split: &Split<'_>,
-        _operands: &[Partial],
-    ) -> Result<Option<SmallVec<[Partial; 2]>>> {
+    fn partial_eval(&self, _split: &Split<'_>, _operands: &[Partial]) -> Result<Option<Partials>> {
         Ok(None)
     }
 

@@ -125,7 +125,7 @@ const PLAIN_REFERENCE: &str = "a value with a tangent is written to a reference 
 const SHARED_REFERENCE: &str = "a value that differs by lane is written to a reference that all lanes share: make the reference inside the mapped function, or map it too";
 
 impl Primitive for NewRef {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         Ok(smallvec![operand(operands, 0)?.clone().reference()])
     }
 
@@ -152,12 +152,7 @@ impl Primitive for NewRef {
         Ok(Some(JvpResult::one(reference, Some(tangent))))
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         let x = operands[0];
         let (value, dim) = match x.dim {
             Some(dim) => (x.value, dim),
@@ -174,7 +169,7 @@ impl Primitive for NewRef {
         _b: &Builder,
         _cotangents: &[Option<Atom>],
         _operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         Err(Error::new(
             ErrorKind::Internal,
             "a reference is transposed by its cotangent",
@@ -187,7 +182,7 @@ impl Primitive for NewRef {
         reference: &mut RefCotangent,
         _cotangents: &[Option<Atom>],
         _operands: &[TransposeArg],
-    ) -> Result<Option<SmallVec<[Option<Atom>; 3]>>> {
+    ) -> Result<Option<Cotangents>> {
         Ok(Some(smallvec![reference.freeze(b)]))
     }
 
@@ -197,7 +192,7 @@ impl Primitive for NewRef {
 }
 
 impl Primitive for FreezeRef {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         Ok(smallvec![contents(operand(operands, 0)?)?])
     }
 
@@ -212,7 +207,7 @@ impl Primitive for FreezeRef {
         b: &Builder,
         operands: &[Batched],
         _axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    ) -> Result<BatchedResults> {
         Ok(smallvec![Batched {
             value: b.op(*self, &[operands[0].value]),
             dim: operands[0].dim
@@ -224,7 +219,7 @@ impl Primitive for FreezeRef {
         _b: &Builder,
         _cotangents: &[Option<Atom>],
         _operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         Err(Error::new(
             ErrorKind::Internal,
             "a reference is transposed by its cotangent",
@@ -237,14 +232,14 @@ impl Primitive for FreezeRef {
         reference: &mut RefCotangent,
         cotangents: &[Option<Atom>],
         _operands: &[TransposeArg],
-    ) -> Result<Option<SmallVec<[Option<Atom>; 3]>>> {
+    ) -> Result<Option<Cotangents>> {
         reference.accumulate(b, cotangents[0]);
         Ok(Some(smallvec![None]))
     }
 }
 
 impl Primitive for RefGet {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let reference = operand(operands, 0)?;
         Ok(smallvec![part(reference, &self.indices, &operands[1..])?])
     }
@@ -258,12 +253,7 @@ impl Primitive for RefGet {
         Ok(JvpResult::one(value, tangent))
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         let reference = operands[0];
         let lanes = Lanes::new(b, reference, &self.indices, &operands[1..], axis)?;
         let prim = RefGet {
@@ -278,7 +268,7 @@ impl Primitive for RefGet {
         _b: &Builder,
         _cotangents: &[Option<Atom>],
         _operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         Err(Error::new(
             ErrorKind::Internal,
             "a reference is transposed by its cotangent",
@@ -291,7 +281,7 @@ impl Primitive for RefGet {
         reference: &mut RefCotangent,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<Option<SmallVec<[Option<Atom>; 3]>>> {
+    ) -> Result<Option<Cotangents>> {
         match cotangents[0] {
             Some(cotangent) if !self.indices.is_empty() => {
                 let prim = RefAddUpdate {
@@ -307,7 +297,7 @@ impl Primitive for RefGet {
 }
 
 impl Primitive for RefSwap {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let (reference, value) = (operand(operands, 0)?, operand(operands, 1)?);
         let part = part(reference, &self.indices, &operands[2..])?;
         check_value(value, &part)?;
@@ -324,12 +314,7 @@ impl Primitive for RefSwap {
         Ok(JvpResult::one(value, Some(b.op(self.clone(), &operands))))
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         let (reference, value) = (operands[0], operands[1]);
         if reference.dim.is_none() {
             return Err(Error::no_rule("swap", "batching", SHARED_REFERENCE));
@@ -348,7 +333,7 @@ impl Primitive for RefSwap {
         _b: &Builder,
         _cotangents: &[Option<Atom>],
         _operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         Err(Error::new(
             ErrorKind::Internal,
             "a reference is transposed by its cotangent",
@@ -362,8 +347,8 @@ impl Primitive for RefSwap {
         reference: &mut RefCotangent,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<Option<SmallVec<[Option<Atom>; 3]>>> {
-        let mut out: SmallVec<[Option<Atom>; 3]> = operands.iter().map(|_| None).collect();
+    ) -> Result<Option<Cotangents>> {
+        let mut out: Cotangents = operands.iter().map(|_| None).collect();
         let was_empty = reference.is_zero();
         if was_empty && cotangents[0].is_none() {
             return Ok(Some(out));
@@ -381,7 +366,7 @@ impl Primitive for RefSwap {
 }
 
 impl Primitive for RefAddUpdate {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let (reference, value) = (operand(operands, 0)?, operand(operands, 1)?);
         check_value(value, &part(reference, &self.indices, &operands[2..])?)?;
         Ok(SmallVec::new())
@@ -400,12 +385,7 @@ impl Primitive for RefAddUpdate {
         })
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         let (reference, value) = (operands[0], operands[1]);
         if reference.dim.is_none() {
             return Err(Error::no_rule("addupdate", "batching", SHARED_REFERENCE));
@@ -424,7 +404,7 @@ impl Primitive for RefAddUpdate {
         _b: &Builder,
         _cotangents: &[Option<Atom>],
         _operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         Err(Error::new(
             ErrorKind::Internal,
             "a reference is transposed by its cotangent",
@@ -438,8 +418,8 @@ impl Primitive for RefAddUpdate {
         reference: &mut RefCotangent,
         _cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<Option<SmallVec<[Option<Atom>; 3]>>> {
-        let mut out: SmallVec<[Option<Atom>; 3]> = operands.iter().map(|_| None).collect();
+    ) -> Result<Option<Cotangents>> {
+        let mut out: Cotangents = operands.iter().map(|_| None).collect();
         if !reference.is_zero() && operands[1].is_linear() {
             let prim = RefGet {
                 indices: self.indices.clone(),
@@ -667,7 +647,7 @@ const RUN_STATE: &str =
     "its body works on references that it shares with nobody: make them with new_ref instead";
 
 impl Primitive for RunState {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let references = self.jaxpr.in_avals();
         if references.len() != self.is_initialized.len() {
             return Err(Error::parameter("is_initialized does not fit the body"));
@@ -682,8 +662,7 @@ impl Primitive for RunState {
                 ),
             ));
         }
-        let results: SmallVec<[Aval; 1]> =
-            references.iter().map(contents).collect::<Result<_>>()?;
+        let results: Avals = references.iter().map(contents).collect::<Result<_>>()?;
         let initialized = results
             .iter()
             .zip(&self.is_initialized)
@@ -712,7 +691,7 @@ impl Primitive for RunState {
         _b: &Builder,
         _operands: &[Batched],
         _axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    ) -> Result<BatchedResults> {
         Err(Error::no_rule("run_state", "batching", RUN_STATE))
     }
 
@@ -721,7 +700,7 @@ impl Primitive for RunState {
         _b: &Builder,
         _cotangents: &[Option<Atom>],
         _operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         Err(Error::no_rule("run_state", "transpose", RUN_STATE))
     }
 }

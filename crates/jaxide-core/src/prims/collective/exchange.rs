@@ -1,6 +1,6 @@
 //! Exchanges between the members of a named axis.
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::smallvec;
 
 use super::super::*;
 use super::{each, linear_jvp, named, only_lanes, refuse_groups, times};
@@ -12,7 +12,7 @@ use crate::transform::{broadcast, move_axis};
 macro_rules! exchanges {
     ($($prim:ident |$p:ident| $names:expr, $aval:expr, $batch:expr, $transpose:expr;)*) => { $(
         impl Primitive for $prim {
-            fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+            fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
                 let [x] = operands else {
                     return Err(Error::new(
                         ErrorKind::Arity,
@@ -31,7 +31,7 @@ macro_rules! exchanges {
                 linear_jvp(self, b, primals, tangents)
             }
 
-            fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<SmallVec<[Batched; 1]>> {
+            fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
                 let x = operands[0];
                 let over_lanes = axis.name.as_ref().is_some_and(|name| self.axis_names().contains(name));
                 if !over_lanes && x.dim.is_none() {
@@ -46,7 +46,7 @@ macro_rules! exchanges {
                 b: &Builder,
                 cotangents: &[Option<Atom>],
                 operands: &[TransposeArg],
-            ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+            ) -> Result<Cotangents> {
                 let rule: fn(&Self, &Builder, Atom) -> Atom = $transpose;
                 each(cotangents, operands, |cotangent, _| Ok(rule(self, b, cotangent)))
             }

@@ -62,7 +62,7 @@ fn refuse_groups(groups: &PyValue) -> Result<()> {
     ))
 }
 
-fn reduced_aval(axes: &[AxisName], operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+fn reduced_aval(axes: &[AxisName], operands: &[Aval]) -> Result<Avals> {
     let gone = positional(axes);
     operands
         .iter()
@@ -90,7 +90,7 @@ fn batch_reduction(
     b: &Builder,
     operands: &[Batched],
     axis: &BatchAxis,
-) -> Result<SmallVec<[Batched; 1]>> {
+) -> Result<BatchedResults> {
     let over_lanes = prim
         .axes()
         .iter()
@@ -174,7 +174,7 @@ macro_rules! reductions {
         }
 
         impl Primitive for $prim {
-            fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+            fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
                 reduced_aval(&self.axes, operands)
             }
 
@@ -183,7 +183,7 @@ macro_rules! reductions {
                 rule(self, b, primals, tangents)
             }
 
-            fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<SmallVec<[Batched; 1]>> {
+            fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
                 batch_reduction(self, b, operands, axis)
             }
 
@@ -192,7 +192,7 @@ macro_rules! reductions {
                 b: &Builder,
                 cotangents: &[Option<Atom>],
                 operands: &[TransposeArg],
-            ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+            ) -> Result<Cotangents> {
                 let rule: fn(&Self, &Builder, Atom, &Aval) -> Result<Atom> = $transpose;
                 each(cotangents, operands, |cotangent, aval| rule(self, b, cotangent, aval))
             }
@@ -209,7 +209,7 @@ fn each(
     cotangents: &[Option<Atom>],
     operands: &[TransposeArg],
     rule: impl Fn(Atom, &Aval) -> Result<Atom>,
-) -> Result<SmallVec<[Option<Atom>; 3]>> {
+) -> Result<Cotangents> {
     cotangents
         .iter()
         .zip(operands)
@@ -291,7 +291,7 @@ fn only_lanes(names: &[Name], operation: &str) -> Result<()> {
 }
 
 impl Primitive for AxisIndex {
-    fn abstract_eval(&self, _operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, _operands: &[Aval]) -> Result<Avals> {
         Ok(smallvec![Aval::scalar(DType::I32)])
     }
 
@@ -304,7 +304,7 @@ impl Primitive for AxisIndex {
         b: &Builder,
         _operands: &[Batched],
         axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    ) -> Result<BatchedResults> {
         let names = self.axis_name.names();
         if axis.name.as_ref().is_none_or(|name| !names.contains(name)) {
             let value = b.op(self.clone(), &[]);
@@ -322,7 +322,7 @@ impl Primitive for AxisIndex {
         _b: &Builder,
         _cotangents: &[Option<Atom>],
         _operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         Ok(SmallVec::new())
     }
 

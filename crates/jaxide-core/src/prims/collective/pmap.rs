@@ -1,7 +1,5 @@
 //! `xla_pmap`: a body once per member of an axis.
 
-use smallvec::SmallVec;
-
 use super::super::*;
 use super::shard_map::first_along_front;
 use crate::error::{Error, ErrorKind, Result};
@@ -86,7 +84,7 @@ fn marked(axes: &[Option<usize>], marks: &[bool]) -> Vec<Option<usize>> {
 }
 
 impl Primitive for Pmap {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let want = self.call_jaxpr.in_avals();
         if operands.len() != want.len() || self.in_axes.len() != want.len() {
             return Err(Error::new(
@@ -193,12 +191,7 @@ impl Primitive for Pmap {
         }))
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         let (mut dims, mut in_axes) = (Vec::new(), Vec::new());
         for (operand, &member) in operands.iter().zip(&self.in_axes) {
             dims.push(match (operand.dim, member) {
@@ -235,7 +228,7 @@ impl Primitive for Pmap {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         let linear: Vec<bool> = operands.iter().map(TransposeArg::is_linear).collect();
         let nonzero: Vec<bool> = cotangents.iter().map(Option::is_some).collect();
         let none = vec![false; operands.len()];

@@ -383,7 +383,7 @@ fn collect(
 
 impl Primitive for ShardMap {
     /// Shards put together. Placements that are not understood count as whole when the mesh has one member.
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let count = self.jaxpr.jaxpr.invars.len();
         if operands.len() != count {
             return Err(Error::new(
@@ -499,12 +499,7 @@ impl Primitive for ShardMap {
         }))
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         let (in_specs, out_specs) = self.specs()?;
         let dims: Vec<Option<usize>> = operands.iter().map(|operand| operand.dim).collect();
         let body = batch(
@@ -532,7 +527,7 @@ impl Primitive for ShardMap {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         let (in_specs, out_specs) = self.specs()?;
         let linear: Vec<bool> = operands.iter().map(TransposeArg::is_linear).collect();
         let nonzero: Vec<bool> = cotangents.iter().map(Option::is_some).collect();

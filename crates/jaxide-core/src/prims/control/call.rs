@@ -1,7 +1,5 @@
 //! What calls have in common: the rules of `eval_jaxpr` and `closed_call`, and pieces of those of `jit`.
 
-use smallvec::SmallVec;
-
 use super::super::*;
 use crate::error::{Error, ErrorKind, Result};
 use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr, Eqn};
@@ -22,7 +20,7 @@ pub(super) trait Call: Clone + Into<Prim> {
 }
 
 /// Types of the callee's results, after a check of the operands.
-pub(super) fn check_call(callee: &ClosedJaxpr, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+pub(super) fn check_call(callee: &ClosedJaxpr, operands: &[Aval]) -> Result<Avals> {
     check_arguments("the function", callee, operands)?;
     Ok(callee.out_avals().into())
 }
@@ -132,7 +130,7 @@ pub(super) fn call_batch(
     b: &Builder,
     operands: &[Batched],
     axis: &BatchAxis,
-) -> Result<SmallVec<[Batched; 1]>> {
+) -> Result<BatchedResults> {
     let callee = call.callee();
     let dims: Vec<Option<usize>> = operands.iter().map(|operand| operand.dim).collect();
     let out = batch(
@@ -148,7 +146,7 @@ pub(super) fn call_batch(
 }
 
 /// Results with their mapped axes.
-pub(super) fn batched(results: Vec<Atom>, dims: &[Option<usize>]) -> SmallVec<[Batched; 1]> {
+pub(super) fn batched(results: Vec<Atom>, dims: &[Option<usize>]) -> BatchedResults {
     results
         .into_iter()
         .zip(dims)
@@ -240,7 +238,7 @@ pub(super) fn call_partial_eval(
     call: &impl Call,
     split: &Split<'_>,
     operands: &[Partial],
-) -> Result<SmallVec<[Partial; 2]>> {
+) -> Result<Partials> {
     let callee = call.callee();
     let unknown: Vec<bool> = operands
         .iter()
@@ -297,7 +295,7 @@ pub(super) fn separate(values: &[Partial]) -> (Vec<Atom>, Vec<Atom>) {
 }
 
 /// Known and unknown values put together again.
-pub(super) fn merge(flags: &[bool], known: &[Atom], unknown: &[Atom]) -> SmallVec<[Partial; 2]> {
+pub(super) fn merge(flags: &[bool], known: &[Atom], unknown: &[Atom]) -> Partials {
     let (mut known, mut unknown) = (known.iter().copied(), unknown.iter().copied());
     flags
         .iter()
@@ -316,7 +314,7 @@ pub(super) fn call_transpose(
     b: &Builder,
     cotangents: &[Option<Atom>],
     operands: &[TransposeArg],
-) -> Result<SmallVec<[Option<Atom>; 3]>> {
+) -> Result<Cotangents> {
     let linear: Vec<bool> = operands.iter().map(TransposeArg::is_linear).collect();
     let none = vec![false; operands.len()];
     let out = transpose(b, call.callee(), &linear, &nonzeros(cotangents), &none)?;
@@ -424,7 +422,7 @@ macro_rules! calls {
         }
 
         impl Primitive for $prim {
-            fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+            fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
                 check_call(&self.call_jaxpr, operands)
             }
 
@@ -432,7 +430,7 @@ macro_rules! calls {
                 call_jvp(self, b, primals, tangents)
             }
 
-            fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<SmallVec<[Batched; 1]>> {
+            fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
                 call_batch(self, b, operands, axis)
             }
 
@@ -441,7 +439,7 @@ macro_rules! calls {
                 b: &Builder,
                 cotangents: &[Option<Atom>],
                 operands: &[TransposeArg],
-            ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+            ) -> Result<Cotangents> {
                 call_transpose(self, b, cotangents, operands)
             }
 
@@ -458,7 +456,7 @@ macro_rules! calls {
                 &self,
                 split: &Split<'_>,
                 operands: &[Partial],
-            ) -> Result<Option<SmallVec<[Partial; 2]>>> {
+            ) -> Result<Option<Partials>> {
                 call_partial_eval(self, split, operands).map(Some)
             }
 

@@ -5,8 +5,6 @@
 
 use std::sync::Arc;
 
-use smallvec::SmallVec;
-
 use super::super::elementwise::to_front;
 use super::super::*;
 use super::call::*;
@@ -22,7 +20,7 @@ use crate::transform::{
 type Derivative<'a> = Box<dyn Fn(&Builder, &[Atom], &[Option<Atom>]) -> Result<JvpResult> + 'a>;
 
 impl Primitive for CustomJvpCall {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         check_count("num_consts", self.num_consts, operands)?;
         check_call(&self.call_jaxpr, operands)
     }
@@ -59,12 +57,7 @@ impl Primitive for CustomJvpCall {
         }))
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         let mut operands = operands.to_vec();
         let (_, own) = operands.split_at_mut(self.num_consts);
         let mapped = own.iter().filter(|operand| operand.dim.is_some()).count();
@@ -96,7 +89,7 @@ impl Primitive for CustomJvpCall {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         let consts = bind_constants(b, &self.call_jaxpr);
         let start = vec![None; operands.len()];
         let out = backward_pass(

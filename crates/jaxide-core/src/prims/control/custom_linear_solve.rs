@@ -2,8 +2,6 @@
 //!
 //! Operands are the constants of `matvec`, `vecmat`, `solve` and `transpose_solve`, then the right-hand side.
 
-use smallvec::SmallVec;
-
 use super::super::*;
 use super::call::*;
 use crate::error::{Error, ErrorKind, Result};
@@ -39,7 +37,7 @@ impl LinearSolveLengths {
 }
 
 impl Primitive for CustomLinearSolve {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let constants = self.const_lengths.total();
         let Some(rhs) = operands.get(constants..) else {
             return Err(Error::new(
@@ -119,12 +117,7 @@ impl Primitive for CustomLinearSolve {
         })
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         let constants = self.const_lengths.total();
         let mapped: Vec<bool> = operands
             .iter()
@@ -160,7 +153,7 @@ impl Primitive for CustomLinearSolve {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         let refuse = |reason: &str| Error::no_rule("custom_linear_solve", "transpose", reason);
         let constants = self.const_lengths.total();
         let (Some(vecmat), Some(transpose_solve)) =
@@ -193,7 +186,7 @@ impl Primitive for CustomLinearSolve {
             },
         };
         let out = b.emit(prim, &inputs)?;
-        let mut all: SmallVec<[Option<Atom>; 3]> = params.iter().map(|_| None).collect();
+        let mut all: Cotangents = params.iter().map(|_| None).collect();
         all.extend(out.into_iter().take(rhs.len()).map(Some));
         Ok(all)
     }

@@ -15,7 +15,7 @@ use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr};
 use crate::transform::{OutDim, batch, bind_constants, eval_jvp};
 
 impl Primitive for CustomRoot {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let count = self.solve_jaxpr.jaxpr.invars.len();
         let args = operands.get(..count).unwrap_or(operands);
         check_arguments("the solver", &self.solve_jaxpr, args)?;
@@ -62,12 +62,7 @@ impl Primitive for CustomRoot {
         })
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         let (consts, guesses, f_consts) = self.counts;
         let dims: Vec<Option<usize>> = operands.iter().map(|operand| operand.dim).collect();
         let solver = self.solve_jaxpr.jaxpr.invars.len();
@@ -107,7 +102,7 @@ impl Primitive for CustomRoot {
         _b: &Builder,
         _cotangents: &[Option<Atom>],
         _operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         Err(Error::no_rule(
             "CustomRoot",
             "transpose",
@@ -159,7 +154,7 @@ fn as_call(solver: ClosedJaxpr) -> Result<ClosedJaxpr> {
 /// The map `v ↦ (∂f/∂x) v` at a point, or its transpose: operands are the function's constants, the point, then `v`.
 /// The rule's jaxpr takes the constants and the point.
 impl Primitive for RootLinearMap {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         // The function maps the space of the point to itself, so that the vector has as many parts as the point.
         let count = match &self.f.make {
             Some(_) => self.f.jaxpr(&[])?.jaxpr.outvars.len(),
@@ -195,12 +190,7 @@ impl Primitive for RootLinearMap {
         })
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         let values: Vec<Atom> = operands.iter().map(|operand| operand.value).collect();
         let dims: Vec<Option<usize>> = operands.iter().map(|operand| operand.dim).collect();
         let expanded = self.expand()?;
@@ -216,7 +206,7 @@ impl Primitive for RootLinearMap {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         let place = operands.len() - cotangents.len();
         let mut inputs: Vec<Atom> = operands[..place]
             .iter()

@@ -6,8 +6,6 @@
 
 use std::sync::Arc;
 
-use smallvec::SmallVec;
-
 use super::super::*;
 use super::call::*;
 use crate::dtype::DType;
@@ -22,7 +20,7 @@ const FORWARD_MODE: &str =
     "it has a custom_vjp rule, which knows reverse mode only: use custom_jvp, or take grad or vjp";
 
 impl Primitive for CustomVjpCall {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         check_count("num_consts", self.num_consts, operands)?;
         check_call(&self.call_jaxpr, operands)
     }
@@ -78,12 +76,7 @@ impl Primitive for CustomVjpCall {
         }))
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         let dims: Vec<Option<usize>> = operands.iter().map(|operand| operand.dim).collect();
         let out = vec![OutDim::AsIs; self.call_jaxpr.jaxpr.outvars.len()];
         let call = batch(b, &self.call_jaxpr, axis, &dims, &out)?;
@@ -100,7 +93,7 @@ impl Primitive for CustomVjpCall {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         let consts = bind_constants(b, &self.call_jaxpr);
         let start = vec![None; operands.len()];
         let out = backward_pass(
@@ -325,7 +318,7 @@ impl CustomLin {
 }
 
 impl Primitive for CustomLin {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         check_count("num_res", self.num_res, operands)?;
         Ok(self.out_avals.as_slice().into())
     }
@@ -348,7 +341,7 @@ impl Primitive for CustomLin {
         _b: &Builder,
         _operands: &[Batched],
         _axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    ) -> Result<BatchedResults> {
         Err(Error::no_rule("custom_lin", "batching", FORWARD_MODE))
     }
 
@@ -358,7 +351,7 @@ impl Primitive for CustomLin {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         let rule = self.bwd.jaxpr(&[])?;
         let consts = bind_constants(b, &rule);
         let (residuals, linear) = operands.split_at(self.num_res);
@@ -378,7 +371,7 @@ impl Primitive for CustomLin {
                 ),
             ));
         }
-        let mut all: SmallVec<[Option<Atom>; 3]> = residuals.iter().map(|_| None).collect();
+        let mut all: Cotangents = residuals.iter().map(|_| None).collect();
         for (atom, operand) in out.into_iter().zip(linear) {
             all.push(operand.is_linear().then_some(atom));
         }

@@ -1,13 +1,11 @@
 //! Primitives whose results are their operands: barriers and placement.
 
-use smallvec::SmallVec;
-
 use super::super::*;
 use crate::error::Result;
 use crate::jaxpr::{Atom, Aval, Builder};
 
 impl Primitive for OptimizationBarrier {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         Ok(operands.into())
     }
 
@@ -23,7 +21,7 @@ impl Primitive for OptimizationBarrier {
         b: &Builder,
         operands: &[Batched],
         _axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    ) -> Result<BatchedResults> {
         in_place(b, *self, operands)
     }
 
@@ -32,13 +30,13 @@ impl Primitive for OptimizationBarrier {
         b: &Builder,
         cotangents: &[Option<Atom>],
         _operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         of_nonzero(b, *self, cotangents)
     }
 }
 
 impl Primitive for DevicePut {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         Ok(operands.into())
     }
 
@@ -61,7 +59,7 @@ impl Primitive for DevicePut {
         b: &Builder,
         operands: &[Batched],
         _axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    ) -> Result<BatchedResults> {
         in_place(b, self.clone(), operands)
     }
 
@@ -71,7 +69,7 @@ impl Primitive for DevicePut {
         b: &Builder,
         cotangents: &[Option<Atom>],
         _operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         let moved: Vec<bool> = cotangents.iter().map(Option::is_some).collect();
         let only_moved = |places: &Opaque| match &places.0 {
             PyValue::Tuple(places) if places.len() == moved.len() => {
@@ -108,11 +106,7 @@ fn of_nonzero<C: FromIterator<Option<Atom>>>(
 }
 
 /// Applies `prim` whatever the mapped axes are.
-fn in_place(
-    b: &Builder,
-    prim: impl Into<Prim>,
-    operands: &[Batched],
-) -> Result<SmallVec<[Batched; 1]>> {
+fn in_place(b: &Builder, prim: impl Into<Prim>, operands: &[Batched]) -> Result<BatchedResults> {
     let values: Vec<Atom> = operands.iter().map(|operand| operand.value).collect();
     let results = b.emit(prim, &values)?;
     let batched = |(value, operand): (Atom, &Batched)| Batched {
@@ -126,7 +120,7 @@ fn in_place(
 macro_rules! linear_identities {
     ($($prim:ident;)*) => { $(
         impl Primitive for $prim {
-            fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+            fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
                 Ok(operands.into())
             }
 
@@ -137,7 +131,7 @@ macro_rules! linear_identities {
                 })
             }
 
-            fn batch(&self, b: &Builder, operands: &[Batched], _axis: &BatchAxis) -> Result<SmallVec<[Batched; 1]>> {
+            fn batch(&self, b: &Builder, operands: &[Batched], _axis: &BatchAxis) -> Result<BatchedResults> {
                 in_place(b, self.clone(), operands)
             }
 
@@ -146,7 +140,7 @@ macro_rules! linear_identities {
                 b: &Builder,
                 cotangents: &[Option<Atom>],
                 _operands: &[TransposeArg],
-            ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+            ) -> Result<Cotangents> {
                 of_nonzero(b, self.clone(), cotangents)
             }
         }
@@ -156,7 +150,7 @@ linear_identities! { Reshard; ShardingConstraint; }
 
 /// JAX tags the tangent, and leaves the cotangent as it is.
 impl Primitive for XlaMetadataValue {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         Ok(operands.into())
     }
 
@@ -172,7 +166,7 @@ impl Primitive for XlaMetadataValue {
         b: &Builder,
         operands: &[Batched],
         _axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    ) -> Result<BatchedResults> {
         in_place(b, self.clone(), operands)
     }
 
@@ -181,7 +175,7 @@ impl Primitive for XlaMetadataValue {
         _b: &Builder,
         cotangents: &[Option<Atom>],
         _operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         Ok(cotangents.iter().copied().collect())
     }
 }

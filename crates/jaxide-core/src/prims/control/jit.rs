@@ -1,7 +1,5 @@
 //! `jit`: a call of a named function.
 
-use smallvec::SmallVec;
-
 use super::super::*;
 use super::call::*;
 use crate::error::Result;
@@ -36,7 +34,7 @@ impl Call for Jit {
 }
 
 impl Primitive for Jit {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         check_call(&self.jaxpr, operands)
     }
 
@@ -44,12 +42,7 @@ impl Primitive for Jit {
         call_jvp(self, b, primals, tangents)
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         call_batch(self, b, operands, axis)
     }
 
@@ -58,7 +51,7 @@ impl Primitive for Jit {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         call_transpose(self, b, cotangents, operands)
     }
 
@@ -91,11 +84,7 @@ impl Primitive for Jit {
         }))
     }
 
-    fn partial_eval(
-        &self,
-        split: &Split<'_>,
-        operands: &[Partial],
-    ) -> Result<Option<SmallVec<[Partial; 2]>>> {
+    fn partial_eval(&self, split: &Split<'_>, operands: &[Partial]) -> Result<Option<Partials>> {
         let unknown: Vec<bool> = operands
             .iter()
             .map(|operand| operand.is_unknown())

@@ -6,8 +6,6 @@
 
 use std::sync::Arc;
 
-use smallvec::SmallVec;
-
 use super::super::*;
 use super::call::*;
 use crate::error::{Error, Result};
@@ -15,7 +13,7 @@ use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr};
 use crate::transform::{backward_pass, bind_constants, constants_as_arguments};
 
 impl Primitive for LinearCall {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let known = self.num_callee_consts.saturating_add(self.num_res);
         check_count("num_callee_consts + num_res", known, operands)?;
         check_call(&self.callee, operands)
@@ -47,7 +45,7 @@ impl Primitive for LinearCall {
         _b: &Builder,
         _operands: &[Batched],
         _axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    ) -> Result<BatchedResults> {
         Err(Error::no_rule(
             "linear_call",
             "batching",
@@ -60,7 +58,7 @@ impl Primitive for LinearCall {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         if self.transpose_thunk.make.is_none() {
             // Text names the rule only: what it is the transpose of is there.
             let consts = bind_constants(b, &self.callee);
@@ -106,7 +104,7 @@ impl Primitive for LinearCall {
             },
         };
         let results = bind(b, prim, &transposed, &inputs);
-        let mut out: SmallVec<[Option<Atom>; 3]> = operands.iter().map(|_| None).collect();
+        let mut out: Cotangents = operands.iter().map(|_| None).collect();
         for (place, result) in out[operands.len() - linear.len()..].iter_mut().zip(results) {
             *place = Some(result);
         }

@@ -1,7 +1,5 @@
 //! Calls and identities that carry metadata for XLA.
 
-use smallvec::SmallVec;
-
 use super::super::*;
 use super::call::*;
 use crate::error::Result;
@@ -42,7 +40,7 @@ impl XlaMetadataCall {
 /// The derivative is computed together with the function under `jvp`; what is linearized or transposed carries the
 /// metadata of derivatives.
 impl Primitive for XlaMetadataCall {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         check_call(&self.jaxpr, operands)
     }
 
@@ -50,12 +48,7 @@ impl Primitive for XlaMetadataCall {
         call_jvp(self, b, primals, tangents)
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         call_batch(self, b, operands, axis)
     }
 
@@ -64,7 +57,7 @@ impl Primitive for XlaMetadataCall {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         call_transpose(&self.derived(), b, cotangents, operands)
     }
 
@@ -77,11 +70,7 @@ impl Primitive for XlaMetadataCall {
         call_linearize(self, &self.derived(), split, primals, tangents).map(Some)
     }
 
-    fn partial_eval(
-        &self,
-        split: &Split<'_>,
-        operands: &[Partial],
-    ) -> Result<Option<SmallVec<[Partial; 2]>>> {
+    fn partial_eval(&self, split: &Split<'_>, operands: &[Partial]) -> Result<Option<Partials>> {
         call_partial_eval(self, split, operands).map(Some)
     }
 

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr};
 
 impl Primitive for PlatformIndex {
-    fn abstract_eval(&self, _operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, _operands: &[Aval]) -> Result<Avals> {
         Ok(smallvec![Aval::scalar(DType::I32)])
     }
 
@@ -23,7 +23,7 @@ impl Primitive for PlatformIndex {
         b: &Builder,
         _operands: &[Batched],
         _axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    ) -> Result<BatchedResults> {
         let value = b.op(self.clone(), &[]);
         Ok(smallvec![Batched { value, dim: None }])
     }
@@ -33,13 +33,13 @@ impl Primitive for PlatformIndex {
         _b: &Builder,
         _cotangents: &[Option<Atom>],
         _operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         Ok(SmallVec::new())
     }
 }
 
 impl Primitive for DceSink {
-    fn abstract_eval(&self, _operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, _operands: &[Aval]) -> Result<Avals> {
         Ok(SmallVec::new())
     }
 
@@ -58,7 +58,7 @@ impl Primitive for DceSink {
         b: &Builder,
         operands: &[Batched],
         _axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    ) -> Result<BatchedResults> {
         let values: Vec<Atom> = operands.iter().map(|operand| operand.value).collect();
         b.emit(self.clone(), &values)?;
         Ok(SmallVec::new())
@@ -69,7 +69,7 @@ impl Primitive for DceSink {
         _b: &Builder,
         _cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         Ok(operands.iter().map(|_| None).collect())
     }
 
@@ -79,7 +79,7 @@ impl Primitive for DceSink {
 }
 
 impl Primitive for DebugPrint {
-    fn abstract_eval(&self, _operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, _operands: &[Aval]) -> Result<Avals> {
         Ok(SmallVec::new())
     }
 
@@ -93,12 +93,7 @@ impl Primitive for DebugPrint {
     }
 
     /// Prints lane by lane.
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         for lane in 0..axis.size {
             let values: Vec<Atom> = operands
                 .iter()
@@ -114,7 +109,7 @@ impl Primitive for DebugPrint {
         _b: &Builder,
         _cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         Ok(operands.iter().map(|_| None).collect())
     }
 
@@ -136,7 +131,7 @@ fn take_lane(b: &Builder, x: Batched, lane: usize) -> Atom {
 }
 
 /// Types of results written as `(ShapedArray(float32[3]), ...)`.
-fn result_types(text: &Opaque) -> Result<SmallVec<[Aval; 1]>> {
+fn result_types(text: &Opaque) -> Result<Avals> {
     let unreadable = || {
         Error::parameter(format!(
             "result types are expected, and `{}` is given",
@@ -169,8 +164,8 @@ const HOST_FUNCTION: &str =
 macro_rules! callbacks {
     ($($prim:ident $name:literal $effect:literal $results:expr;)*) => { $(
         impl Primitive for $prim {
-            fn abstract_eval(&self, _operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
-                let results: fn(&Self) -> Result<SmallVec<[Aval; 1]>> = $results;
+            fn abstract_eval(&self, _operands: &[Aval]) -> Result<Avals> {
+                let results: fn(&Self) -> Result<Avals> = $results;
                 results(self)
             }
 
@@ -178,7 +173,7 @@ macro_rules! callbacks {
                 Err(Error::no_rule($name, "jvp", HOST_FUNCTION))
             }
 
-            fn batch(&self, _b: &Builder, _operands: &[Batched], _axis: &BatchAxis) -> Result<SmallVec<[Batched; 1]>> {
+            fn batch(&self, _b: &Builder, _operands: &[Batched], _axis: &BatchAxis) -> Result<BatchedResults> {
                 Err(Error::no_rule($name, "batching", "it calls a function of the host, which takes one lane"))
             }
 
@@ -187,7 +182,7 @@ macro_rules! callbacks {
                 _b: &Builder,
                 _cotangents: &[Option<Atom>],
                 _operands: &[TransposeArg],
-            ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+            ) -> Result<Cotangents> {
                 Err(Error::no_rule($name, "transpose", HOST_FUNCTION))
             }
 
@@ -220,7 +215,7 @@ const COMPOSITE: &str =
     "a composite is replaced as a whole, so that its parts say nothing: use custom_jvp around it";
 
 impl Primitive for Composite {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         check_call(&self.call_jaxpr, operands)
     }
 
@@ -233,12 +228,7 @@ impl Primitive for Composite {
         Err(Error::no_rule("composite", "jvp", COMPOSITE))
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         call_batch(self, b, operands, axis)
     }
 
@@ -247,7 +237,7 @@ impl Primitive for Composite {
         _b: &Builder,
         _cotangents: &[Option<Atom>],
         _operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         Err(Error::no_rule("composite", "transpose", COMPOSITE))
     }
 }
@@ -273,7 +263,7 @@ impl Call for CustomVmapCall {
 /// The batching rule is a host function of the number of lanes that text does not carry: the function itself is
 /// batched.
 impl Primitive for CustomVmapCall {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         check_call(&self.call, operands)
     }
 
@@ -281,12 +271,7 @@ impl Primitive for CustomVmapCall {
         call_jvp(self, b, primals, tangents)
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         call_batch(self, b, operands, axis)
     }
 
@@ -295,7 +280,7 @@ impl Primitive for CustomVmapCall {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         call_transpose(self, b, cotangents, operands)
     }
 }
@@ -312,7 +297,7 @@ impl CallExported {
 
 impl Primitive for CallExported {
     /// The types that were written are believed.
-    fn abstract_eval(&self, _operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, _operands: &[Aval]) -> Result<Avals> {
         Ok(self.out_avals.iter().cloned().collect())
     }
 
@@ -334,7 +319,7 @@ impl Primitive for CallExported {
         _b: &Builder,
         _operands: &[Batched],
         _axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    ) -> Result<BatchedResults> {
         Err(Error::no_rule("call_exported", "batching", EXPORTED))
     }
 
@@ -343,7 +328,7 @@ impl Primitive for CallExported {
         _b: &Builder,
         _cotangents: &[Option<Atom>],
         _operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         Err(Error::no_rule("call_exported", "transpose", EXPORTED))
     }
 }

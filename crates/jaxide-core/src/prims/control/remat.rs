@@ -1,7 +1,5 @@
 //! `remat2`: a call whose intermediate values are computed again for the derivative.
 
-use smallvec::SmallVec;
-
 use super::super::*;
 use super::call::*;
 use crate::error::Result;
@@ -26,7 +24,7 @@ impl Call for Remat {
 }
 
 impl Primitive for Remat {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         check_call(&self.jaxpr, operands)
     }
 
@@ -34,12 +32,7 @@ impl Primitive for Remat {
         call_jvp(self, b, primals, tangents)
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         let dims: Vec<Option<usize>> = operands.iter().map(|operand| operand.dim).collect();
         let places = vec![OutDim::FrontIfMapped; self.jaxpr.jaxpr.outvars.len()];
         let out = batch(b, &self.jaxpr, axis, &dims, &places)?;
@@ -52,7 +45,7 @@ impl Primitive for Remat {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         let linear: Vec<bool> = operands.iter().map(TransposeArg::is_linear).collect();
         let out = transpose_remat(b, &self.jaxpr, &linear, &nonzeros(cotangents))?;
         let known: Vec<Atom> = operands.iter().filter_map(TransposeArg::known).collect();
@@ -62,11 +55,7 @@ impl Primitive for Remat {
 
     /// What the policy keeps and the known results are computed now, outside the call; the unknown side is a call that
     /// computes the rest again.
-    fn partial_eval(
-        &self,
-        split: &Split<'_>,
-        operands: &[Partial],
-    ) -> Result<Option<SmallVec<[Partial; 2]>>> {
+    fn partial_eval(&self, split: &Split<'_>, operands: &[Partial]) -> Result<Option<Partials>> {
         let b = split.known;
         let unknown: Vec<bool> = operands
             .iter()

@@ -1,7 +1,5 @@
 //! The forward function of a custom derivative whose residuals are left out where nothing uses them.
 
-use smallvec::SmallVec;
-
 use super::super::*;
 use super::call::*;
 use crate::error::{Error, Result};
@@ -34,7 +32,7 @@ impl RematOpt {
 /// JAX calls the function itself where no residual is used. Text knows it by name only: then the forward function stays,
 /// without what makes the residuals, which gives the same results. Derivatives are those of the forward function.
 impl Primitive for RematOpt {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         if self.num_res > self.fwd_jaxpr.jaxpr.outvars.len() || self.num_consts > operands.len() {
             return Err(Error::parameter(format!(
                 "{} constants and {} residuals do not fit {} operands and {} results",
@@ -51,12 +49,7 @@ impl Primitive for RematOpt {
         self.plain().jvp(b, primals, tangents)
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         call_batch(self, b, operands, axis)
     }
 
@@ -65,7 +58,7 @@ impl Primitive for RematOpt {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         self.plain().transpose(b, cotangents, operands)
     }
 
@@ -78,11 +71,7 @@ impl Primitive for RematOpt {
         self.plain().linearize(split, primals, tangents)
     }
 
-    fn partial_eval(
-        &self,
-        split: &Split<'_>,
-        operands: &[Partial],
-    ) -> Result<Option<SmallVec<[Partial; 2]>>> {
+    fn partial_eval(&self, split: &Split<'_>, operands: &[Partial]) -> Result<Option<Partials>> {
         self.plain().partial_eval(split, operands)
     }
 

@@ -59,7 +59,7 @@ fn index_array(b: &Builder, starts: &[Batched], size: usize) -> Batched {
 }
 
 impl Primitive for DynamicSlice {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let [operand, starts @ ..] = operands else {
             return Err(arity(1, 0));
         };
@@ -89,12 +89,7 @@ impl Primitive for DynamicSlice {
         Ok(JvpResult::one(b.op(self.clone(), primals), tangent))
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         let dims: Dims = (0..operands.len() - 1).collect();
         let index = index_array(b, &operands[1..], axis.size);
         let gather = Gather {
@@ -117,7 +112,7 @@ impl Primitive for DynamicSlice {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         let mut out = smallvec![None; operands.len()];
         let (Some(ct), Some(aval)) = (cotangents[0], linear(&operands[0])) else {
             return Ok(out);
@@ -130,7 +125,7 @@ impl Primitive for DynamicSlice {
 }
 
 impl Primitive for DynamicUpdateSlice {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let [operand, update, starts @ ..] = operands else {
             return Err(arity(2, operands.len()));
         };
@@ -166,12 +161,7 @@ impl Primitive for DynamicUpdateSlice {
         Ok(JvpResult::one(answer, Some(b.op(*self, &operands))))
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         let dims: Dims = (0..operands.len() - 2).collect();
         let index = index_array(b, &operands[2..], axis.size);
         let scatter = Scatter {
@@ -194,7 +184,7 @@ impl Primitive for DynamicUpdateSlice {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         let mut out = smallvec![None; operands.len()];
         let Some(ct) = cotangents[0] else {
             return Ok(out);

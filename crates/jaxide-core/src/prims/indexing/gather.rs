@@ -97,7 +97,7 @@ pub(crate) fn default_fill(dtype: DType) -> Scalar {
 }
 
 impl Primitive for Gather {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let [operand, indices] = operands else {
             return Err(arity(2, operands.len()));
         };
@@ -224,7 +224,7 @@ impl Primitive for Gather {
         b: &Builder,
         operands: &[Batched],
         _axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    ) -> Result<BatchedResults> {
         let numbers = &self.dimension_numbers;
         let (operand, indices) = (operands[0], operands[1]);
         let (prim, atoms) = match (operand.dim, indices.dim) {
@@ -289,7 +289,7 @@ impl Primitive for Gather {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         let (Some(ct), Some(aval)) = (cotangents[0], linear(&operands[0])) else {
             return Ok(smallvec![None, None]);
         };

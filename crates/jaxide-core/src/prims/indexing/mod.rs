@@ -6,7 +6,7 @@ mod scatter;
 
 pub(crate) use scatter::{addition, adopt_combiners};
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::smallvec;
 
 use super::TransposeArg;
 use super::elementwise::{arity, move_axis, not_linear, to_front};

@@ -37,7 +37,7 @@ fn scatter_aval(
     numbers: &ScatterDimensionNumbers,
     combiner: &OptionalJaxpr,
     operands: &[Aval],
-) -> Result<SmallVec<[Aval; 1]>> {
+) -> Result<Avals> {
     let [operand, indices, updates] = operands else {
         return Err(arity(3, operands.len()));
     };
@@ -186,7 +186,7 @@ fn batched(
 macro_rules! scatters {
     ($($prim:ident $name:literal $jvp:ident $transpose:ident;)*) => { $(
         impl Primitive for $prim {
-            fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+            fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
                 scatter_aval(&self.dimension_numbers, &self.update_jaxpr, operands)
             }
 
@@ -197,7 +197,7 @@ macro_rules! scatters {
                 $jvp(&self.form(), self.clone().into(), b, primals, tangents)
             }
 
-            fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<SmallVec<[Batched; 1]>> {
+            fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
                 if operands.iter().all(|operand| operand.dim.is_none()) {
                     let atoms: Vec<Atom> = operands.iter().map(|operand| operand.value).collect();
                     return Ok(smallvec![Batched { value: b.op(self.clone(), &atoms), dim: None }]);
@@ -207,7 +207,7 @@ macro_rules! scatters {
                 Ok(smallvec![Batched { value: b.op(prim, &atoms), dim: Some(0) }])
             }
 
-            fn transpose(&self, b: &Builder, cotangents: &[Option<Atom>], operands: &[TransposeArg]) -> Result<SmallVec<[Option<Atom>; 3]>> {
+            fn transpose(&self, b: &Builder, cotangents: &[Option<Atom>], operands: &[TransposeArg]) -> Result<Cotangents> {
                 let Some(ct) = cotangents[0] else { return Ok(smallvec![None; 3]) };
                 $transpose(&self.form(), self.clone().into(), b, ct, operands)
             }
@@ -341,7 +341,7 @@ fn linear_scatter_transpose(
     b: &Builder,
     ct: Atom,
     operands: &[TransposeArg],
-) -> Result<SmallVec<[Option<Atom>; 3]>> {
+) -> Result<Cotangents> {
     let indices = known(&operands[1..2], form.name)?[0];
     let operand = linear(&operands[0]).map(|_| ct);
     let updates = linear(&operands[2]).map(|aval| {
@@ -419,7 +419,7 @@ fn overwrite_transpose(
     b: &Builder,
     ct: Atom,
     operands: &[TransposeArg],
-) -> Result<SmallVec<[Option<Atom>; 3]>> {
+) -> Result<Cotangents> {
     if !form.unique {
         return Err(Error::no_rule(
             form.name,
@@ -466,7 +466,7 @@ fn mul_transpose(
     b: &Builder,
     ct: Atom,
     operands: &[TransposeArg],
-) -> Result<SmallVec<[Option<Atom>; 3]>> {
+) -> Result<Cotangents> {
     let indices = known(&operands[1..2], form.name)?[0];
     match (&operands[0], &operands[2]) {
         (TransposeArg::Linear(_), TransposeArg::Known(updates)) => Ok(smallvec![
@@ -531,6 +531,6 @@ fn no_transpose(
     _b: &Builder,
     _ct: Atom,
     _operands: &[TransposeArg],
-) -> Result<SmallVec<[Option<Atom>; 3]>> {
+) -> Result<Cotangents> {
     Err(not_linear(form.name))
 }

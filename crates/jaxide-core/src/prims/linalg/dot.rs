@@ -225,7 +225,7 @@ impl DotGeneral {
 }
 
 impl Primitive for DotGeneral {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let [lhs, rhs] = operands else {
             return Err(arity(2, operands.len()));
         };
@@ -252,7 +252,7 @@ impl Primitive for DotGeneral {
         b: &Builder,
         operands: &[Batched],
         _axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    ) -> Result<BatchedResults> {
         let (lhs, rhs) = (operands[0], operands[1]);
         let ranks = (b.rank(lhs.value), b.rank(rhs.value));
         let (numbers, position) =
@@ -269,7 +269,7 @@ impl Primitive for DotGeneral {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         let Some(ct) = cotangents[0] else {
             return Ok(smallvec![None, None]);
         };

@@ -16,12 +16,7 @@ impl Primitive for Fft {
         linear_jvp(&self.clone().into(), b, primals, tangents)
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         if operands[0].dim.is_none() {
             return batch_leading(self.clone().into(), b, operands, axis);
         }
@@ -37,7 +32,7 @@ impl Primitive for Fft {
         b: &Builder,
         cotangents: &[Option<Atom>],
         _operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         let Some(ct) = cotangents[0] else {
             return Ok(smallvec![None]);
         };

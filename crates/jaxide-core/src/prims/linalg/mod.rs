@@ -29,12 +29,10 @@ use smallvec::{SmallVec, smallvec};
 
 use super::elementwise::{arity, not_linear, to_front};
 use super::shape::{check_axes, one};
-use super::{BatchAxis, Batched, JvpResult, Prim};
+use super::{BatchAxis, Batched, BatchedResults, JvpResult, Prim};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::jaxpr::{Atom, Aval, Builder, Dims};
-
-type Avals = SmallVec<[Aval; 1]>;
 
 /// Batch axes, rows and columns of a matrix of floats or complex numbers.
 fn matrix(aval: &Aval) -> Result<(&[usize], usize, usize)> {
@@ -101,7 +99,7 @@ fn batch_leading(
     b: &Builder,
     operands: &[Batched],
     axis: &BatchAxis,
-) -> Result<SmallVec<[Batched; 1]>> {
+) -> Result<BatchedResults> {
     let mapped = operands.iter().any(|operand| operand.dim.is_some());
     let place = |operand: &Batched| {
         if mapped {
@@ -145,11 +143,11 @@ macro_rules! factorisations {
                 jvp(self, b, primals, tangents)
             }
 
-            fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<SmallVec<[Batched; 1]>> {
+            fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
                 batch_leading(self.clone().into(), b, operands, axis)
             }
 
-            fn transpose(&self, _b: &Builder, _cotangents: &[Option<Atom>], _operands: &[TransposeArg]) -> Result<SmallVec<[Option<Atom>; 3]>> {
+            fn transpose(&self, _b: &Builder, _cotangents: &[Option<Atom>], _operands: &[TransposeArg]) -> Result<Cotangents> {
                 Err(not_linear($name))
             }
         }

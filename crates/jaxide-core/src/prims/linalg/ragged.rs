@@ -165,7 +165,7 @@ fn like(b: &Builder, x: Atom, aval: &Aval) -> Atom {
 }
 
 impl Primitive for RaggedDotGeneral {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let [lhs, rhs, sizes] = operands else {
             return Err(arity(3, operands.len()));
         };
@@ -255,12 +255,7 @@ impl Primitive for RaggedDotGeneral {
     }
 
     /// The mapped axis becomes the first batch axis; sizes that were the same for all of a prefix are repeated along it.
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         if operands.iter().all(|operand| operand.dim.is_none()) {
             let atoms: Vec<Atom> = operands.iter().map(|operand| operand.value).collect();
             let value = b.op(self.clone(), &atoms);
@@ -308,7 +303,7 @@ impl Primitive for RaggedDotGeneral {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         self.check_transposable()?;
         let (Some(ct), Some(sizes)) = (cotangents[0], operands[2].known()) else {
             return Ok(smallvec![None; 3]);

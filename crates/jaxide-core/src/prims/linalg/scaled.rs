@@ -5,7 +5,7 @@ use super::dot::{numbers, product_aval};
 use super::*;
 
 impl Primitive for ScaledDot {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let [lhs, rhs, lhs_scale, rhs_scale] = operands else {
             return Err(arity(4, operands.len()));
         };
@@ -53,12 +53,7 @@ impl Primitive for ScaledDot {
         ))
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         let atoms: Vec<Atom> = operands
             .iter()
             .map(|&operand| to_front(b, operand, axis.size))
@@ -91,7 +86,7 @@ impl Primitive for ScaledDot {
         _b: &Builder,
         _cotangents: &[Option<Atom>],
         _operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         Err(Error::no_rule(
             "scaled_dot",
             "transpose",

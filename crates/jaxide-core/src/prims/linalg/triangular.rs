@@ -25,12 +25,7 @@ impl Primitive for TriangularSolve {
     }
 
     /// With one matrix for all lanes, lanes become further right-hand sides.
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         let (a, rhs) = (operands[0], operands[1]);
         let conjugate_a = self.conjugate_a && b.dtype(a.value).is_complex();
         let prim = TriangularSolve {
@@ -60,7 +55,7 @@ impl Primitive for TriangularSolve {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         let (Some(a), true) = (operands[0].known(), operands[1].is_linear()) else {
             return Err(not_linear("triangular_solve"));
         };

@@ -39,12 +39,7 @@ impl Primitive for TridiagonalSolve {
     }
 
     /// With one matrix for all lanes, lanes become further right-hand sides.
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         let rhs = operands[3];
         let dim = match rhs.dim {
             Some(dim) if operands[..3].iter().all(|operand| operand.dim.is_none()) => dim,
@@ -71,7 +66,7 @@ impl Primitive for TridiagonalSolve {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         let known: Option<Vec<Atom>> = operands[..3].iter().map(TransposeArg::known).collect();
         let (Some(known), true) = (known, operands[3].is_linear()) else {
             return Err(not_linear("tridiagonal_solve"));

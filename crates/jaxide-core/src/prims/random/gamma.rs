@@ -30,12 +30,7 @@ impl Primitive for RandomGamma {
         Ok(JvpResult::one(answer, tangent))
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         leading(self, b, operands, axis)
     }
 
@@ -44,7 +39,7 @@ impl Primitive for RandomGamma {
         _b: &Builder,
         _cotangents: &[Option<Atom>],
         _operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         Err(not_linear("random_gamma"))
     }
 }

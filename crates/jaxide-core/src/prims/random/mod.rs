@@ -12,8 +12,6 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::jaxpr::{Atom, Aval, Builder, Dims, Shape};
 
-type Avals = SmallVec<[Aval; 1]>;
-
 /// Rules of primitives whose results are independent of small changes: no tangents. A row is the primitive, its name, its
 /// abstract evaluation and its batching.
 macro_rules! random {
@@ -29,12 +27,12 @@ macro_rules! random {
                 Ok(JvpResult { tangents: smallvec![None; answers.len()], primals: answers })
             }
 
-            fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<SmallVec<[Batched; 1]>> {
-                let batch: fn(&Self, &Builder, &[Batched], &BatchAxis) -> Result<SmallVec<[Batched; 1]>> = $batch;
+            fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
+                let batch: fn(&Self, &Builder, &[Batched], &BatchAxis) -> Result<BatchedResults> = $batch;
                 batch(self, b, operands, axis)
             }
 
-            fn transpose(&self, _b: &Builder, _cotangents: &[Option<Atom>], _operands: &[TransposeArg]) -> Result<SmallVec<[Option<Atom>; 3]>> {
+            fn transpose(&self, _b: &Builder, _cotangents: &[Option<Atom>], _operands: &[TransposeArg]) -> Result<Cotangents> {
                 Err(not_linear($name))
             }
         }
@@ -47,7 +45,7 @@ fn leading<P: Clone + Into<Prim>>(
     b: &Builder,
     operands: &[Batched],
     axis: &BatchAxis,
-) -> Result<SmallVec<[Batched; 1]>> {
+) -> Result<BatchedResults> {
     let mapped = operands.iter().any(|operand| operand.dim.is_some());
     let place = |operand: &Batched| {
         if mapped {
@@ -137,7 +135,7 @@ fn cipher_batch(
     b: &Builder,
     operands: &[Batched],
     axis: &BatchAxis,
-) -> Result<SmallVec<[Batched; 1]>> {
+) -> Result<BatchedResults> {
     let results = b.emit(prim, &aligned(b, operands, axis))?;
     let mapped = |value| Batched {
         value,

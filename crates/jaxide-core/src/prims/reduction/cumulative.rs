@@ -5,7 +5,7 @@ use super::eval_jvp;
 use super::*;
 
 /// Checks axis and element type; the result is like the operand.
-fn like_operand(operands: &[Aval], axis: usize) -> Result<SmallVec<[Aval; 1]>> {
+fn like_operand(operands: &[Aval], axis: usize) -> Result<Avals> {
     let aval = one(operands)?;
     check_axis(axis, aval)?;
     if !(aval.dtype.is_integer() || aval.dtype.is_inexact()) {
@@ -26,7 +26,7 @@ fn batched_axis(axis: usize, dim: Option<usize>) -> usize {
 }
 
 impl Primitive for Cumsum {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         like_operand(operands, self.axis)
     }
 
@@ -39,7 +39,7 @@ impl Primitive for Cumsum {
         b: &Builder,
         operands: &[Batched],
         _axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    ) -> Result<BatchedResults> {
         let Batched { value, dim } = operands[0];
         let prim = Cumsum {
             axis: batched_axis(self.axis, dim),
@@ -56,7 +56,7 @@ impl Primitive for Cumsum {
         b: &Builder,
         cotangents: &[Option<Atom>],
         _operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         let back = Cumsum {
             axis: self.axis,
             reverse: !self.reverse,
@@ -69,7 +69,7 @@ impl Primitive for Cumsum {
 macro_rules! running {
     ($($prim:ident $name:literal $combine:expr;)*) => { $(
         impl Primitive for $prim {
-            fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+            fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
                 like_operand(operands, self.axis)
             }
 
@@ -79,13 +79,13 @@ macro_rules! running {
                 Ok(JvpResult { primals: primals.into(), tangents: tangents.into() })
             }
 
-            fn batch(&self, b: &Builder, operands: &[Batched], _axis: &BatchAxis) -> Result<SmallVec<[Batched; 1]>> {
+            fn batch(&self, b: &Builder, operands: &[Batched], _axis: &BatchAxis) -> Result<BatchedResults> {
                 let Batched { value, dim } = operands[0];
                 let prim = $prim { axis: batched_axis(self.axis, dim), reverse: self.reverse };
                 Ok(smallvec![Batched { value: b.op(prim, &[value]), dim }])
             }
 
-            fn transpose(&self, _b: &Builder, _cotangents: &[Option<Atom>], _operands: &[TransposeArg]) -> Result<SmallVec<[Option<Atom>; 3]>> {
+            fn transpose(&self, _b: &Builder, _cotangents: &[Option<Atom>], _operands: &[TransposeArg]) -> Result<Cotangents> {
                 Err(not_linear($name))
             }
         }

@@ -40,7 +40,7 @@ fn bits(aval: &Aval) -> Result<()> {
 macro_rules! reductions {
     ($($prim:ident $check:expr, $jvp:expr, $transpose:expr;)*) => { $(
         impl Primitive for $prim {
-            fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+            fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
                 let aval = one(operands)?;
                 let check: fn(&Aval) -> Result<()> = $check;
                 check(aval)?;
@@ -52,7 +52,7 @@ macro_rules! reductions {
                 jvp(self, b, primals, tangents)
             }
 
-            fn batch(&self, b: &Builder, operands: &[Batched], _axis: &BatchAxis) -> Result<SmallVec<[Batched; 1]>> {
+            fn batch(&self, b: &Builder, operands: &[Batched], _axis: &BatchAxis) -> Result<BatchedResults> {
                 Ok(batch_reduction(b, operands[0], &self.axes, |axes| {
                     let mut reduction = self.clone();
                     reduction.axes = axes;
@@ -60,7 +60,7 @@ macro_rules! reductions {
                 }))
             }
 
-            fn transpose(&self, b: &Builder, cotangents: &[Option<Atom>], operands: &[TransposeArg]) -> Result<SmallVec<[Option<Atom>; 3]>> {
+            fn transpose(&self, b: &Builder, cotangents: &[Option<Atom>], operands: &[TransposeArg]) -> Result<Cotangents> {
                 type Rule = fn(&[usize], &Builder, Option<Atom>, &Aval) -> Result<Option<Atom>>;
                 let transpose: Rule = $transpose;
                 let TransposeArg::Linear(aval) = &operands[0] else { return Ok(smallvec![None]) };
@@ -157,7 +157,7 @@ fn product_tree(aval: &Aval) -> Result<ClosedJaxpr> {
 }
 
 impl Primitive for Reduce {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let (arrays, initial) = halves(operands)?;
         let first = &arrays[0];
         for (index, (array, initial)) in arrays.iter().zip(initial).enumerate() {
@@ -203,12 +203,7 @@ impl Primitive for Reduce {
         reduce_jvp(self, b, primals, &tangents[..half])
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         let half = operands.len() / 2;
         if operands[half..].iter().any(|initial| initial.dim.is_some()) {
             return Err(Error::no_rule(
@@ -244,7 +239,7 @@ impl Primitive for Reduce {
         _b: &Builder,
         _cotangents: &[Option<Atom>],
         _operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         Err(not_linear("reduce"))
     }
 }

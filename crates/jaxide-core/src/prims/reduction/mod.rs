@@ -5,11 +5,11 @@ mod fold;
 mod search;
 mod sort;
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::smallvec;
 
 use super::elementwise::{arity, not_linear};
 use super::shape::{check_axes, check_axis, linear_jvp, one};
-use super::{Batched, Prim};
+use super::{Batched, BatchedResults, Prim};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::jaxpr::{Atom, Aval, Builder, Dims};
@@ -41,7 +41,7 @@ fn batch_reduction(
     operand: Batched,
     axes: &[usize],
     with_axes: impl Fn(Dims) -> Prim,
-) -> SmallVec<[Batched; 1]> {
+) -> BatchedResults {
     let (axes, dim) = match operand.dim {
         None => (Dims::from_slice(axes), None),
         Some(dim) => {

@@ -8,7 +8,7 @@ use super::*;
 macro_rules! extrema {
     ($($prim:ident $name:literal;)*) => { $(
         impl Primitive for $prim {
-            fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+            fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
                 let aval = one(operands)?;
                 let [axis] = self.axes[..] else {
                     return Err(Error::parameter(format!("axes {:?} must name one axis", self.axes.as_slice())));
@@ -30,11 +30,11 @@ macro_rules! extrema {
                 Ok(JvpResult::one(b.op(self.clone(), primals), None))
             }
 
-            fn batch(&self, b: &Builder, operands: &[Batched], _axis: &BatchAxis) -> Result<SmallVec<[Batched; 1]>> {
+            fn batch(&self, b: &Builder, operands: &[Batched], _axis: &BatchAxis) -> Result<BatchedResults> {
                 Ok(batch_reduction(b, operands[0], &self.axes, |axes| $prim { axes, ..self.clone() }.into()))
             }
 
-            fn transpose(&self, _b: &Builder, _cotangents: &[Option<Atom>], _operands: &[TransposeArg]) -> Result<SmallVec<[Option<Atom>; 3]>> {
+            fn transpose(&self, _b: &Builder, _cotangents: &[Option<Atom>], _operands: &[TransposeArg]) -> Result<Cotangents> {
                 Err(not_linear($name))
             }
         }
@@ -49,7 +49,7 @@ extrema! {
 /// Operands: the array, then optionally the fill values (one array of `len(axes)`, or one scalar per axis) and, under
 /// `vmap`, further ones. Results: one index array per axis.
 impl Primitive for Nonzero {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let aval = operands.first().ok_or_else(|| arity(1, 0))?;
         check_axes(&self.axes, aval)?;
         if !self.out_dtype.is_integer() {
@@ -81,12 +81,7 @@ impl Primitive for Nonzero {
     }
 
     /// The mapped axis becomes a leading axis that is not searched.
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         let mut atoms = vec![to_front(b, operands[0], axis.size)];
         if operands[1..].iter().any(|operand| operand.dim.is_some()) {
             return Err(Error::no_rule(
@@ -118,14 +113,14 @@ impl Primitive for Nonzero {
         _b: &Builder,
         _cotangents: &[Option<Atom>],
         _operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         Err(not_linear("Nonzero"))
     }
 }
 
 /// Operands: the sorted array and the values; the first `batch_dims` axes of both are in common.
 impl Primitive for SearchSorted {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let [sorted, query] = operands else {
             return Err(arity(2, operands.len()));
         };
@@ -167,7 +162,7 @@ impl Primitive for SearchSorted {
         b: &Builder,
         operands: &[Batched],
         _axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    ) -> Result<BatchedResults> {
         let [sorted, query] = [operands[0], operands[1]];
         let own = self.batch_dims;
         let in_common = sorted.dim.is_some() && query.dim.is_some();
@@ -200,7 +195,7 @@ impl Primitive for SearchSorted {
         _b: &Builder,
         _cotangents: &[Option<Atom>],
         _operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         Err(not_linear("SearchSorted"))
     }
 }

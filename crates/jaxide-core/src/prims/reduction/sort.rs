@@ -27,7 +27,7 @@ fn gather_along(b: &Builder, x: Atom, indices: Atom, axis: usize, mode: GatherSc
 }
 
 impl Primitive for Sort {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let first = operands.first().ok_or_else(|| arity(1, 0))?;
         check_axis(self.dimension, first)?;
         if let Some(other) = operands.iter().find(|aval| aval.shape != first.shape) {
@@ -87,7 +87,7 @@ impl Primitive for Sort {
         b: &Builder,
         operands: &[Batched],
         _axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    ) -> Result<BatchedResults> {
         let Some((shape, dim)) = operands
             .iter()
             .find_map(|operand| operand.dim.map(|dim| (b.shape(operand.value), dim)))
@@ -129,13 +129,13 @@ impl Primitive for Sort {
         _b: &Builder,
         _cotangents: &[Option<Atom>],
         _operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         Err(not_linear("sort"))
     }
 }
 
 /// The two results of a selection of `k` elements along an axis.
-fn top_avals(operands: &[Aval], axis: usize, k: usize) -> Result<SmallVec<[Aval; 1]>> {
+fn top_avals(operands: &[Aval], axis: usize, k: usize) -> Result<Avals> {
     let aval = one(operands)?;
     check_axis(axis, aval)?;
     if aval.dtype.is_complex() || aval.dtype.is_key() || aval.dtype == DType::Float0 {
@@ -175,7 +175,7 @@ fn top_jvp(
 }
 
 impl Primitive for TopK {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         top_avals(operands, self.axis, self.k)
     }
 
@@ -193,7 +193,7 @@ impl Primitive for TopK {
         b: &Builder,
         operands: &[Batched],
         _axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    ) -> Result<BatchedResults> {
         let dim = operands[0].dim;
         let axis = self.axis + usize::from(dim.is_some_and(|dim| dim <= self.axis));
         let results = b.emit(
@@ -214,7 +214,7 @@ impl Primitive for TopK {
         _b: &Builder,
         _cotangents: &[Option<Atom>],
         _operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         Err(not_linear("top_k"))
     }
 }
@@ -243,7 +243,7 @@ impl ApproxTopK {
 }
 
 impl Primitive for ApproxTopK {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let aval = one(operands)?;
         top_avals(operands, self.axis(aval.rank())?, self.k)
     }
@@ -263,7 +263,7 @@ impl Primitive for ApproxTopK {
         b: &Builder,
         operands: &[Batched],
         _axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    ) -> Result<BatchedResults> {
         let Batched { value, dim } = operands[0];
         let axis = self.axis(b.rank(value) - usize::from(dim.is_some()))?;
         let axis = axis + usize::from(dim.is_some_and(|dim| dim <= axis));
@@ -285,7 +285,7 @@ impl Primitive for ApproxTopK {
         _b: &Builder,
         _cotangents: &[Option<Atom>],
         _operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         Err(not_linear("approx_top_k"))
     }
 }

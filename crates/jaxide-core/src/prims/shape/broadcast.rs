@@ -25,7 +25,7 @@ impl BroadcastTo {
 }
 
 impl Primitive for BroadcastTo {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         self.in_dim(one(operands)?.rank())?.abstract_eval(operands)
     }
 
@@ -33,12 +33,7 @@ impl Primitive for BroadcastTo {
         linear_jvp(&self.clone().into(), b, &primals[..1], &tangents[..1])
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         let mapped = usize::from(operands[0].dim.is_some());
         let rank = b.aval(operands[0].value).rank() - mapped;
         self.in_dim(rank)?.batch(b, operands, axis)
@@ -49,7 +44,7 @@ impl Primitive for BroadcastTo {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         let TransposeArg::Linear(aval) = &operands[0] else {
             return Ok(smallvec![None]);
         };
@@ -58,7 +53,7 @@ impl Primitive for BroadcastTo {
 }
 
 impl Primitive for BroadcastInDim {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let aval = one(operands)?;
         crate::tensor::byte_size(&self.shape, aval.dtype)?;
         let target = aval.with_shape(&self.shape);
@@ -97,12 +92,7 @@ impl Primitive for BroadcastInDim {
         linear_jvp(&self.clone().into(), b, &primals[..1], &tangents[..1])
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         let Some(dim) = operands[0].dim else {
             return Ok(smallvec![Batched {
                 value: b.op(self.clone(), &[operands[0].value]),
@@ -126,7 +116,7 @@ impl Primitive for BroadcastInDim {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         let TransposeArg::Linear(aval) = &operands[0] else {
             return Ok(smallvec![None]);
         };

@@ -7,7 +7,7 @@ use super::*;
 macro_rules! nullary {
     ($($prim:ident $eval:expr, $complete:expr;)*) => { $(
         impl Primitive for $prim {
-            fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+            fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
                 if !operands.is_empty() {
                     return Err(arity(0, operands.len()));
                 }
@@ -24,11 +24,11 @@ macro_rules! nullary {
                 Ok(JvpResult::one(b.op(self.clone(), primals), None))
             }
 
-            fn batch(&self, b: &Builder, _operands: &[Batched], _axis: &BatchAxis) -> Result<SmallVec<[Batched; 1]>> {
+            fn batch(&self, b: &Builder, _operands: &[Batched], _axis: &BatchAxis) -> Result<BatchedResults> {
                 Ok(smallvec![Batched { value: b.op(self.clone(), &[]), dim: None }])
             }
 
-            fn transpose(&self, _b: &Builder, _cotangents: &[Option<Atom>], _operands: &[TransposeArg]) -> Result<SmallVec<[Option<Atom>; 3]>> {
+            fn transpose(&self, _b: &Builder, _cotangents: &[Option<Atom>], _operands: &[TransposeArg]) -> Result<Cotangents> {
                 Ok(smallvec![])
             }
         }

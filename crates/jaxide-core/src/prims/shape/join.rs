@@ -6,12 +6,12 @@ use crate::error::ErrorKind;
 use crate::tensor::byte_size;
 
 /// Reports zeros for all operands.
-fn no_cotangents(operands: &[TransposeArg]) -> SmallVec<[Option<Atom>; 3]> {
+fn no_cotangents(operands: &[TransposeArg]) -> Cotangents {
     smallvec![None; operands.len()]
 }
 
 /// Keeps the cotangents of linear operands.
-fn of_linear(parts: &[Atom], operands: &[TransposeArg]) -> SmallVec<[Option<Atom>; 3]> {
+fn of_linear(parts: &[Atom], operands: &[TransposeArg]) -> Cotangents {
     parts
         .iter()
         .zip(operands)
@@ -20,7 +20,7 @@ fn of_linear(parts: &[Atom], operands: &[TransposeArg]) -> SmallVec<[Option<Atom
 }
 
 impl Primitive for Concatenate {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         same_dtype(operands)?;
         let first = &operands[0];
         check_axis(self.dimension, first)?;
@@ -48,12 +48,7 @@ impl Primitive for Concatenate {
         linear_jvp(&self.clone().into(), b, primals, tangents)
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         let atoms = all_to_front(b, operands, axis);
         Ok(smallvec![Batched {
             value: b.concatenate(&atoms, self.dimension + 1),
@@ -66,7 +61,7 @@ impl Primitive for Concatenate {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         let Some(ct) = cotangents[0] else {
             return Ok(no_cotangents(operands));
         };
@@ -86,7 +81,7 @@ impl Primitive for Concatenate {
 }
 
 impl Primitive for Stack {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         same_dtype(operands)?;
         let first = &operands[0];
         if self.axis > first.rank() {
@@ -111,12 +106,7 @@ impl Primitive for Stack {
         linear_jvp(&self.clone().into(), b, primals, tangents)
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         let first = operands[0].dim;
         if let Some(dim) = first
             && operands.iter().all(|operand| operand.dim == first)
@@ -149,7 +139,7 @@ impl Primitive for Stack {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         let Some(ct) = cotangents[0] else {
             return Ok(no_cotangents(operands));
         };
@@ -179,7 +169,7 @@ fn instantiate(
 }
 
 impl Primitive for Split {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let aval = one(operands)?;
         check_axis(self.axis, aval)?;
         let total = self
@@ -214,7 +204,7 @@ impl Primitive for Split {
         b: &Builder,
         operands: &[Batched],
         _axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    ) -> Result<BatchedResults> {
         let dim = operands[0].dim;
         let axis = if dim.is_some_and(|dim| self.axis >= dim) {
             self.axis + 1
@@ -239,7 +229,7 @@ impl Primitive for Split {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         let parts = instantiate(b, self, cotangents, &operands[0].aval(b))?;
         Ok(smallvec![
             parts.map(|parts| b.concatenate(&parts, self.axis))
@@ -251,7 +241,7 @@ impl Primitive for Split {
 const MOST_RESULTS: usize = 1 << 20;
 
 impl Primitive for Unstack {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let aval = one(operands)?;
         check_axis(self.axis, aval)?;
         let mut shape = aval.shape.clone();
@@ -278,7 +268,7 @@ impl Primitive for Unstack {
         b: &Builder,
         operands: &[Batched],
         _axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    ) -> Result<BatchedResults> {
         let (axis, dim) = match operands[0].dim {
             None => (self.axis, None),
             Some(dim) if self.axis < dim => (self.axis, Some(dim - 1)),
@@ -296,7 +286,7 @@ impl Primitive for Unstack {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         let parts = instantiate(b, self, cotangents, &operands[0].aval(b))?;
         Ok(smallvec![
             parts.map(|parts| b.op(Stack { axis: self.axis }, &parts))

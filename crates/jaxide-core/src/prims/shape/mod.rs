@@ -90,7 +90,7 @@ pub(super) fn linear_jvp(
 macro_rules! moves {
     ($($prim:ident $eval:expr, $batch:expr, $transpose:expr;)*) => { $(
         impl Primitive for $prim {
-            fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+            fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
                 let eval: fn(&Self, &Aval) -> Result<Aval> = $eval;
                 eval(self, one(operands)?).map(|aval| smallvec![aval])
             }
@@ -99,7 +99,7 @@ macro_rules! moves {
                 linear_jvp(&self.clone().into(), b, primals, tangents)
             }
 
-            fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<SmallVec<[Batched; 1]>> {
+            fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
                 let Some(dim) = operands[0].dim else {
                     return Ok(smallvec![Batched { value: b.op(self.clone(), &[operands[0].value]), dim: None }]);
                 };
@@ -108,7 +108,7 @@ macro_rules! moves {
                 Ok(smallvec![Batched { value, dim: Some(dim) }])
             }
 
-            fn transpose(&self, b: &Builder, cotangents: &[Option<Atom>], operands: &[TransposeArg]) -> Result<SmallVec<[Option<Atom>; 3]>> {
+            fn transpose(&self, b: &Builder, cotangents: &[Option<Atom>], operands: &[TransposeArg]) -> Result<Cotangents> {
                 let TransposeArg::Linear(aval) = &operands[0] else { return Ok(smallvec![None]) };
                 let transpose: fn(&Self, &Builder, Atom, &Aval) -> Atom = $transpose;
                 Ok(smallvec![cotangents[0].map(|ct| transpose(self, b, ct, aval))])

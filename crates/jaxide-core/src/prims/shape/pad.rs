@@ -18,7 +18,7 @@ fn padded(length: usize, (low, high, interior): (i64, i64, i64)) -> Option<usize
 }
 
 impl Primitive for Pad {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let [aval, value] = operands else {
             return Err(arity(2, operands.len()));
         };
@@ -57,12 +57,7 @@ impl Primitive for Pad {
         linear_jvp(&self.clone().into(), b, primals, tangents)
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         let (mut operand, value) = (operands[0], operands[1]);
         if operand.dim.is_none() && value.dim.is_none() {
             return Ok(smallvec![Batched {
@@ -101,7 +96,7 @@ impl Primitive for Pad {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         let Some(ct) = cotangents[0] else {
             return Ok(smallvec![None, None]);
         };

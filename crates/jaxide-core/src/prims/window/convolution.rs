@@ -31,12 +31,7 @@ impl Primitive for ConvGeneralDilated {
         Ok(JvpResult::one(answer, add_tangents(b, lhs, rhs)))
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         let (lhs, rhs) = (operands[0], operands[1]);
         if axis.size == 0 && (lhs.dim.is_some() || rhs.dim.is_some()) {
             return Ok(smallvec![self.no_lanes(b, lhs, rhs)?]);
@@ -58,7 +53,7 @@ impl Primitive for ConvGeneralDilated {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         let Some(ct) = cotangents[0] else {
             return Ok(smallvec![None, None]);
         };

@@ -4,14 +4,12 @@ mod convolution;
 mod reduce;
 mod select;
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::smallvec;
 
 use super::elementwise::{arity, not_linear, to_front};
 use super::shape::one;
 use crate::error::{Error, Result};
 use crate::jaxpr::{Atom, Aval, Builder, Dims};
-
-type Avals = SmallVec<[Aval; 1]>;
 
 /// The length of an axis with `dilation - 1` holes between elements.
 fn dilated(length: usize, dilation: usize) -> Option<usize> {

@@ -27,7 +27,7 @@ macro_rules! reductions {
                 jvp(self, b, primals, tangents)
             }
 
-            fn batch(&self, b: &Builder, operands: &[Batched], _axis: &BatchAxis) -> Result<SmallVec<[Batched; 1]>> {
+            fn batch(&self, b: &Builder, operands: &[Batched], _axis: &BatchAxis) -> Result<BatchedResults> {
                 let Batched { value, dim } = operands[0];
                 let prim = match dim {
                     None => self.clone(),
@@ -36,7 +36,7 @@ macro_rules! reductions {
                 Ok(smallvec![Batched { value: b.op(prim, &[value]), dim }])
             }
 
-            fn transpose(&self, b: &Builder, cotangents: &[Option<Atom>], operands: &[TransposeArg]) -> Result<SmallVec<[Option<Atom>; 3]>> {
+            fn transpose(&self, b: &Builder, cotangents: &[Option<Atom>], operands: &[TransposeArg]) -> Result<Cotangents> {
                 type Rule = fn(&$prim, &Builder, Atom, &Aval) -> Result<Atom>;
                 let transpose: Rule = $transpose;
                 let aval = operands[0].aval(b);
@@ -178,12 +178,7 @@ impl Primitive for ReduceWindow {
         })
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         let half = operands.len() / 2;
         if operands[half..].iter().any(|initial| initial.dim.is_some()) {
             return Err(Error::no_rule(
@@ -212,7 +207,7 @@ impl Primitive for ReduceWindow {
         _b: &Builder,
         _cotangents: &[Option<Atom>],
         _operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         Err(not_linear("reduce_window"))
     }
 }

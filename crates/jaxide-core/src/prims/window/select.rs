@@ -55,12 +55,7 @@ impl Primitive for SelectAndGatherAdd {
         Ok(JvpResult::one(answer, tangent))
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         let operands: [Atom; 2] = front(b, operands, axis);
         Ok(smallvec![Batched {
             value: b.op(self.over(self.windows().with_axis(0)), &operands),
@@ -73,7 +68,7 @@ impl Primitive for SelectAndGatherAdd {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         let (true, Some(mut operand)) = (operands[0].is_linear(), operands[1].known()) else {
             return Err(not_linear("select_and_gather_add"));
         };
@@ -137,12 +132,7 @@ impl Primitive for SelectAndScatterAdd {
         Ok(JvpResult::one(answer, tangent))
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         let operands: [Atom; 2] = front(b, operands, axis);
         Ok(smallvec![Batched {
             value: b.op(self.over(self.windows().with_axis(0)), &operands),
@@ -155,7 +145,7 @@ impl Primitive for SelectAndScatterAdd {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         let (true, Some(operand)) = (operands[0].is_linear(), operands[1].known()) else {
             return Err(not_linear("select_and_scatter_add"));
         };
@@ -203,12 +193,7 @@ impl Primitive for SelectAndScatter {
         ))
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         if operands[2].dim.is_some() {
             return Err(Error::no_rule(
                 "select_and_scatter",
@@ -229,7 +214,7 @@ impl Primitive for SelectAndScatter {
         _b: &Builder,
         _cotangents: &[Option<Atom>],
         _operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         Err(not_linear("select_and_scatter"))
     }
 }

@@ -9,7 +9,7 @@ impl Cond {
         b: &Builder,
         operands: &[Batched],
         axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    ) -> Result<BatchedResults> {
         let [index, operands @ ..] = operands else {
             return Err(Error::new(ErrorKind::Arity, "an index is needed"));
         };
@@ -37,7 +37,7 @@ impl Cond {
         index: Atom,
         operands: &[Batched],
         axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    ) -> Result<BatchedResults> {
         let mapped: Vec<bool> = operands
             .iter()
             .map(|operand| operand.dim.is_some())
@@ -73,7 +73,7 @@ impl Cond {
         index: Batched,
         operands: &[Batched],
         axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    ) -> Result<BatchedResults> {
         let index = place(b, index, OutDim::Front, axis.size)?.value;
         let mut values = Vec::with_capacity(operands.len());
         for &operand in operands {

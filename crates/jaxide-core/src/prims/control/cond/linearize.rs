@@ -53,7 +53,7 @@ impl Cond {
         &self,
         split: &Split<'_>,
         operands: &[Partial],
-    ) -> Result<Option<SmallVec<[Partial; 2]>>> {
+    ) -> Result<Option<Partials>> {
         let [Partial::Known(_), rest @ ..] = operands else {
             return Ok(None);
         };

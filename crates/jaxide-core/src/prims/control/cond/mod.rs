@@ -9,8 +9,6 @@ mod residuals;
 mod saving;
 mod transpose;
 
-use smallvec::SmallVec;
-
 use super::super::*;
 use super::call::*;
 use crate::dtype::DType;
@@ -21,7 +19,7 @@ use crate::transform::rearrange::or;
 use crate::transform::{Memo, Saving, SavingResult, Split};
 
 impl Primitive for Cond {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let ([index, operands @ ..], [first, rest @ ..]) = (operands, self.branches.0.as_slice())
         else {
             return Err(Error::new(
@@ -61,12 +59,7 @@ impl Primitive for Cond {
         self.jvp_rule(b, primals, tangents)
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         self.batch_rule(b, operands, axis)
     }
 
@@ -75,7 +68,7 @@ impl Primitive for Cond {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         self.transpose_rule(b, cotangents, operands)
     }
 
@@ -88,11 +81,7 @@ impl Primitive for Cond {
         self.linearize_rule(split, primals, tangents).map(Some)
     }
 
-    fn partial_eval(
-        &self,
-        split: &Split<'_>,
-        operands: &[Partial],
-    ) -> Result<Option<SmallVec<[Partial; 2]>>> {
+    fn partial_eval(&self, split: &Split<'_>, operands: &[Partial]) -> Result<Option<Partials>> {
         self.partial_eval_rule(split, operands)
     }
 

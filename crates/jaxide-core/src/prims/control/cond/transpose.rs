@@ -9,7 +9,7 @@ impl Cond {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         let [TransposeArg::Known(index), operands @ ..] = operands else {
             return Err(Error::no_rule(
                 "cond",
@@ -39,7 +39,7 @@ impl Cond {
             .chain(cotangents.iter().flatten().copied())
             .collect();
         let results = self.bind(b, branches, &inputs);
-        let mut out: SmallVec<[Option<Atom>; 3]> = spread(&results, &nonzero);
+        let mut out: Cotangents = spread(&results, &nonzero);
         out.insert(0, None);
         Ok(out)
     }

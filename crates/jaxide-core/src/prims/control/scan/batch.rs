@@ -9,7 +9,7 @@ impl Scan {
         b: &Builder,
         operands: &[Batched],
         axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    ) -> Result<BatchedResults> {
         let (consts, carry) = self.counts();
         let const_dims = operands[..consts].iter().map(|operand| operand.dim);
         let x_dims = operands[consts + carry..]

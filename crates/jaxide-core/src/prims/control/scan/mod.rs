@@ -11,8 +11,6 @@ mod partial_eval;
 mod saving;
 mod transpose;
 
-use smallvec::SmallVec;
-
 use super::super::*;
 use super::call::*;
 use crate::error::{Error, ErrorKind, Result};
@@ -22,7 +20,7 @@ use crate::transform::rearrange::or;
 use crate::transform::{Memo, Saving, SavingResult, Split, mapped, unmapped};
 
 impl Primitive for Scan {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let ScanInputs { consts, carry, xs } = self.ft_in;
         let expected = consts + carry + xs;
         if operands.len() != expected {
@@ -78,12 +76,7 @@ impl Primitive for Scan {
         self.jvp_rule(b, primals, tangents)
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         self.batch_rule(b, operands, axis)
     }
 
@@ -92,7 +85,7 @@ impl Primitive for Scan {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         self.transpose_rule(b, cotangents, operands)
     }
 
@@ -105,11 +98,7 @@ impl Primitive for Scan {
         self.linearize_rule(split, primals, tangents).map(Some)
     }
 
-    fn partial_eval(
-        &self,
-        split: &Split<'_>,
-        operands: &[Partial],
-    ) -> Result<Option<SmallVec<[Partial; 2]>>> {
+    fn partial_eval(&self, split: &Split<'_>, operands: &[Partial]) -> Result<Option<Partials>> {
         self.partial_eval_rule(split, operands).map(Some)
     }
 

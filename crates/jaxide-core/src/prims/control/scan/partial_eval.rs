@@ -71,7 +71,7 @@ impl Scan {
         &self,
         split: &Split<'_>,
         operands: &[Partial],
-    ) -> Result<SmallVec<[Partial; 2]>> {
+    ) -> Result<Partials> {
         let b = split.known;
         let (consts, carry) = self.counts();
         let ys = self.stacked_results();

@@ -13,7 +13,7 @@ impl Scan {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         let (consts, carry) = self.counts();
         let linear: Vec<bool> = operands.iter().map(TransposeArg::is_linear).collect();
         // [known constants, linear constants, carry, linear inputs, known inputs]
@@ -79,7 +79,7 @@ impl Scan {
             )
         };
         let results = backwards.bind(b, &inputs);
-        let mut out: SmallVec<[Option<Atom>; 3]> = operands.iter().map(|_| None).collect();
+        let mut out: Cotangents = operands.iter().map(|_| None).collect();
         let places = linear_consts.iter().chain(&carried).chain(&linear_xs);
         for (&index, &result) in places.zip(&results) {
             // A carry may start at a known zero.

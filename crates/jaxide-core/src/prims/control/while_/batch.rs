@@ -10,7 +10,7 @@ impl While {
         b: &Builder,
         operands: &[Batched],
         axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    ) -> Result<BatchedResults> {
         let (cond_consts, body_consts) = (self.cond_nconsts, self.body_nconsts);
         let dims: Vec<Option<usize>> = operands.iter().map(|operand| operand.dim).collect();
         let mapped: Vec<bool> = dims.iter().map(Option::is_some).collect();

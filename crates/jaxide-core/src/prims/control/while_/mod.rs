@@ -7,8 +7,6 @@ mod jvp;
 mod partial_eval;
 mod saving;
 
-use smallvec::SmallVec;
-
 use super::super::*;
 use super::call::*;
 use crate::dtype::DType;
@@ -19,7 +17,7 @@ use crate::transform::rearrange::or;
 use crate::transform::{Memo, Saving, SavingResult, Split};
 
 impl Primitive for While {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let nconsts = self.cond_nconsts + self.body_nconsts;
         let Some(carry) = operands.get(nconsts..) else {
             return Err(Error::new(
@@ -70,12 +68,7 @@ impl Primitive for While {
         self.jvp_rule(b, primals, tangents)
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         self.batch_rule(b, operands, axis)
     }
 
@@ -84,7 +77,7 @@ impl Primitive for While {
         _b: &Builder,
         _cotangents: &[Option<Atom>],
         _operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         Err(Error::no_rule(
             "while",
             "reverse-mode",
@@ -93,11 +86,7 @@ impl Primitive for While {
         .note("use scan, or fori_loop with bounds that are known when the program is traced"))
     }
 
-    fn partial_eval(
-        &self,
-        split: &Split<'_>,
-        operands: &[Partial],
-    ) -> Result<Option<SmallVec<[Partial; 2]>>> {
+    fn partial_eval(&self, split: &Split<'_>, operands: &[Partial]) -> Result<Option<Partials>> {
         self.partial_eval_rule(split, operands)
     }
 

@@ -13,7 +13,7 @@ impl While {
         &self,
         split: &Split<'_>,
         operands: &[Partial],
-    ) -> Result<Option<SmallVec<[Partial; 2]>>> {
+    ) -> Result<Option<Partials>> {
         let b = split.known;
         let (cond_consts, body_consts) = (self.cond_nconsts, self.body_nconsts);
         let unknown: Vec<bool> = operands
