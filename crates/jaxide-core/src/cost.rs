@@ -2,9 +2,9 @@
 
 use std::ops::Add;
 
+use crate::aval::element_count;
 use crate::jaxpr::{Atom, Aval, ClosedJaxpr, Eqn, Jaxpr, require_types};
 use crate::prims::Prim;
-use crate::tensor::element_count;
 
 /// Operations and bytes. Numbers that do not fit stay at the largest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,7 +6,8 @@
 //!  print parse
 //! ```
 //!
-//! * [`jaxpr`]: avals, variables, literals, equations, builder, checker, printer, parser;
+//! * [`Aval`]: types of arrays, [`Scalar`]: numbers;
+//! * [`jaxpr`]: variables, literals, equations, builder, checker, printer, parser;
 //! * [`prims`]: every primitive, one table row and its rules;
 //! * [`transform`]: jvp, batching, partial evaluation, transposition, ...;
 //! * [`eval`]: the reference interpreter;
@@ -20,6 +21,7 @@
 #[doc = include_str!("../README.md")]
 mod readme {}
 
+mod aval;
 mod cancel;
 mod cost;
 mod display;
@@ -28,22 +30,25 @@ mod dtype;
 mod error;
 pub mod eval;
 pub mod jaxpr;
+mod marks;
 pub mod memory;
 pub mod prims;
+mod scalar;
 pub mod simplify;
 pub mod small_float;
 mod tensor;
 pub mod transform;
 
+pub use aval::{Annotations, Aval, AvalKind, Dims, Shape, byte_size, element_count};
 pub use cancel::Cancel;
 pub use cost::{Cost, cost};
 pub use display::{Align, ArrayFormat};
 pub use dtype::DType;
 pub use error::{Error, ErrorKind, Result, Scope, Source};
 pub use jaxpr::{
-    Annotations, Atom, Atoms, Aval, AvalKind, Builder, ClosedJaxpr, Diagnostic, Dims, Eqn, Jaxpr,
-    Literal, ParseError, PrintOptions, Scalar, Shape, Var, VarInfo, VarMap, Vars, check,
-    debug_check, parse,
+    Atom, Atoms, Builder, ClosedJaxpr, Diagnostic, Eqn, Jaxpr, Literal, ParseError, PrintOptions,
+    Var, VarInfo, VarMap, Vars, check, debug_check, parse,
 };
 pub use prims::Prim;
-pub use tensor::{Element, Identity, Storage, Tensor, byte_size, check_allocatable, element_count};
+pub use scalar::Scalar;
+pub use tensor::{Element, Identity, Storage, Tensor, check_allocatable};

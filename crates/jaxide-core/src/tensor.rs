@@ -9,10 +9,11 @@ use half::{bf16, f16};
 use num_complex::Complex;
 use smallvec::SmallVec;
 
+use crate::aval::{Aval, Shape, byte_size, element_count};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
-use crate::jaxpr::{Aval, Scalar, Shape};
 use crate::memory;
+use crate::scalar::Scalar;
 
 /// Memory that holds an array's bytes; back ends bring their own (pooled, page-aligned, ...).
 pub trait Storage: Send + Sync + 'static {
@@ -446,45 +447,6 @@ fn fill(reader: &mut impl Read, bytes: &mut [u8]) -> Result<usize> {
         }
     }
     Ok(filled)
-}
-
-/// The number of elements of `shape`.
-///
-/// # Errors
-/// When the product does not fit a `usize` (`isize::MAX` at the most).
-pub fn element_count(shape: &[usize]) -> Result<usize> {
-    if shape.contains(&0) {
-        return Ok(0);
-    }
-    shape
-        .iter()
-        .try_fold(1usize, |product, &dim| product.checked_mul(dim))
-        .filter(|&count| count <= isize::MAX as usize)
-        .ok_or_else(|| {
-            Error::new(
-                ErrorKind::TooLarge,
-                format!("shape {shape:?} has more elements than can be addressed"),
-            )
-        })
-}
-
-/// The number of bytes of an array.
-///
-/// # Errors
-/// When the number cannot be addressed.
-pub fn byte_size(shape: &[usize], dtype: DType) -> Result<usize> {
-    element_count(shape)?
-        .checked_mul(dtype.size())
-        .filter(|&size| size <= isize::MAX as usize)
-        .ok_or_else(|| {
-            Error::new(
-                ErrorKind::TooLarge,
-                format!(
-                    "an array {} has more bytes than can be addressed",
-                    Aval::new(dtype, shape)
-                ),
-            )
-        })
 }
 
 /// Sizes below this are not asked for before they are taken.

@@ -2,7 +2,7 @@
 
 use crate::display::ArrayFormat;
 use crate::dtype::DType;
-use crate::jaxpr::Scalar;
+use crate::scalar::Scalar;
 use crate::tensor::Tensor;
 
 /// How the elements of an array are written.

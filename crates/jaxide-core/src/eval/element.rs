@@ -4,10 +4,11 @@ use num_complex::Complex;
 
 use super::numerics::complex;
 use super::numerics::float::{Real, to_signed, to_unsigned};
+use crate::aval::{byte_size, element_count};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::small_float;
-use crate::tensor::{Element, Tensor, byte_size, check_allocatable, element_count};
+use crate::tensor::{Element, Tensor, check_allocatable};
 
 /// The dtypes of eight bits and less whose elements are codes of numbers.
 macro_rules! small_floats {

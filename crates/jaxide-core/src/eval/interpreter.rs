@@ -6,12 +6,13 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::{Meaning, collective, control, meaning, state};
+use crate::aval::{byte_size, element_count};
 use crate::cancel::Cancel;
 use crate::error::{Error, ErrorKind, Result};
 use crate::jaxpr::{Atom, AvalKind, ClosedJaxpr, Eqn, Jaxpr, VarMap};
 use crate::memory;
 use crate::prims::Prim;
-use crate::tensor::{Tensor, byte_size, element_count};
+use crate::tensor::Tensor;
 
 /// What a variable stands for while running.
 #[derive(Clone, Debug)]

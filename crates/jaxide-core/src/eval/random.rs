@@ -4,11 +4,12 @@ use super::element::{by_dtype, collect, elements, from_integers, integers, meani
 use super::elementwise::{common_shape, spread};
 use super::numerics::random::{self as numerics, BitGenerator, Prng};
 use super::strides::Layout;
+use crate::aval::{byte_size, element_count};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::jaxpr::Shape;
 use crate::prims::{KeyImpl, RngAlgorithm};
-use crate::tensor::{Tensor, byte_size, check_allocatable, element_count};
+use crate::tensor::{Tensor, check_allocatable};
 
 /// A block cipher, element by element.
 pub(super) fn cipher<const K: usize, const N: usize>(

@@ -4,10 +4,11 @@ use smallvec::SmallVec;
 
 use super::element::{build, from_integers};
 use super::strides::{Layout, copy_box, read, row_major, write_all};
+use crate::aval::{byte_size, element_count};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::jaxpr::{Dims, Shape};
-use crate::tensor::{Tensor, byte_size, check_allocatable, element_count};
+use crate::tensor::{Tensor, check_allocatable};
 
 /// Numbers 0, 1, 2, ... along axis `dimension`.
 pub(super) fn iota(dtype: DType, shape: &[usize], dimension: usize) -> Result<Tensor> {

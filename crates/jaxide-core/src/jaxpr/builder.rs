@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::Memo;
 use super::{
     Atom, Atoms, Aval, ClosedJaxpr, Eqn, Jaxpr, Literal, Scalar, Shape, Var, VarMap, Vars,
 };
@@ -12,7 +13,6 @@ use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, Source};
 use crate::prims::Prim;
 use crate::tensor::Tensor;
-use crate::transform::Memo;
 
 /// Gives the results of an equation on operands in the builder, `None` to write the equation as it is.
 pub(crate) type Replace<'a> = dyn Fn(&Builder, &Eqn, &[Atom]) -> Result<Option<Atoms>> + 'a;

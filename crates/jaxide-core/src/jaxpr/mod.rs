@@ -3,11 +3,11 @@
 //! A [`Jaxpr`] owns its variables; a [`Var`] is a key into the jaxpr that made it and means nothing in another.
 //! Sub-jaxprs (of `cond`, `while`, `scan`, calls) are [`ClosedJaxpr`]s inside the parameters of an equation.
 
-mod aval;
 mod builder;
 pub mod check;
 mod equality;
 mod literal;
+mod memo;
 mod notes;
 pub mod parse;
 pub mod print;
@@ -21,15 +21,19 @@ use indexmap::IndexSet;
 use slotmap::{SecondaryMap, SlotMap, new_key_type};
 use smallvec::SmallVec;
 
-pub use aval::{Annotations, Aval, AvalKind, Dims, Shape};
 pub use builder::Builder;
 pub(crate) use builder::require_types;
 pub use check::{check, debug_check};
 pub(crate) use literal::FLOAT0;
-pub use literal::{Literal, Scalar};
+pub use literal::Literal;
+pub use memo::{Memo, MemoArgs};
+pub(crate) use memo::{flags, options};
 pub use notes::{Note, notes};
 pub use parse::{Diagnostic, ParseError, parse};
 pub use print::PrintOptions;
+
+pub use crate::aval::{Annotations, Aval, AvalKind, Dims, Shape};
+pub use crate::scalar::Scalar;
 
 use crate::error::{Error, ErrorKind, Result, Source};
 use crate::prims::Prim;

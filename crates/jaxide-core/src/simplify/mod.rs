@@ -8,13 +8,10 @@
 //! * [`rewrite`](rewrite()): algebraic laws, one rule each;
 //! * [`dce`]: equations that no result needs go.
 
-mod dce;
 pub mod rewrite;
 
-pub use dce::{Dce, dce, dce_jaxpr, has_effect};
+pub use crate::transform::{dce, has_effect};
 pub use rewrite::rewrite;
-
-pub(crate) use dce::keep;
 
 use crate::error::Result;
 use crate::jaxpr::{ClosedJaxpr, debug_check};

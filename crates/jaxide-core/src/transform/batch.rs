@@ -1,9 +1,9 @@
 //! Batching (`vmap`): every equation is applied to all lanes at once.
 
 use super::environment::{Environment, FromConstant, bind_constants};
-use super::memo::{MemoArgs, options};
 use crate::error::{Error, Result};
 use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr, Jaxpr, debug_check};
+use crate::jaxpr::{MemoArgs, options};
 use crate::prims::{BatchAxis, Batched, Prim};
 
 /// Where a result of a batched jaxpr has its mapped axis.

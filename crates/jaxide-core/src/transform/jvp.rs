@@ -1,9 +1,9 @@
 //! Forward-mode differentiation: every equation is followed by the equations of its tangent.
 
 use super::environment::{Environment, bind_constants};
-use super::memo::{MemoArgs, flags};
 use crate::error::Result;
 use crate::jaxpr::{Atom, Builder, ClosedJaxpr, Jaxpr, debug_check};
+use crate::jaxpr::{MemoArgs, flags};
 use crate::prims::{JvpResult, Prim};
 
 /// A jaxpr from primals and non-zero tangents to results and non-zero tangents.

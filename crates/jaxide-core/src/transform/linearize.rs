@@ -6,13 +6,13 @@ use std::collections::HashMap;
 
 use super::environment::{Environment, bind_constants};
 use super::jvp::differentiate;
-use super::memo::{MemoArgs, flags};
 use super::partial_eval::{Split, close_unknown, eval_partial};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::jaxpr::{Atom, Builder, ClosedJaxpr, Jaxpr, debug_check};
+use crate::jaxpr::{MemoArgs, flags};
 use crate::prims::{JvpResult, Partial, Prim};
-use crate::simplify::dce_jaxpr;
+use crate::transform::dce_jaxpr;
 
 /// A linearized jaxpr.
 #[derive(Clone)]
@@ -90,7 +90,7 @@ pub fn linearize(
                 .filter(|(_, forwarded)| forwarded.is_none())
                 .map(|(&residual, _)| residual),
         );
-        let primal = crate::simplify::dce(&b.finish(&results)?)?;
+        let primal = super::dce(&b.finish(&results)?)?;
         debug_check("linearize", &primal)?;
         debug_check("linearize", &linear)?;
         Ok(Linearized {
@@ -302,6 +302,6 @@ fn trim_residuals(
     let mut keep = vec![false; residuals.len()];
     keep.resize(jaxpr.jaxpr.invars.len(), true);
     let trimmed = dce_jaxpr(b.memo(), jaxpr, &outputs, &keep)?;
-    let residuals = crate::simplify::keep(&residuals, &trimmed.inputs[..residuals.len()]);
+    let residuals = crate::marks::keep(&residuals, &trimmed.inputs[..residuals.len()]);
     Ok((trimmed.jaxpr, residuals))
 }

@@ -6,15 +6,16 @@
 //! * [`fn@batch`], `vmap`;
 //! * [`fn@partial_eval`], known now, unknown later;
 //! * [`fn@linearize`], results now, a linear jaxpr of the tangents later;
+//! * [`fn@dce`], what its results need and no more;
 //! * [`fn@transpose`], the backward pass of a linear jaxpr;
 //! * [`apply`], these on whole flat functions, as `jax.grad` and its relatives do.
 
 mod batch;
+mod dce;
 mod environment;
 mod jacobian;
 mod jvp;
 mod linearize;
-mod memo;
 mod partial_eval;
 mod policy;
 pub(crate) mod rearrange;
@@ -22,10 +23,11 @@ mod saving;
 mod step;
 mod transpose;
 
+pub use crate::jaxpr::{Memo, MemoArgs};
 pub use batch::{BatchedJaxpr, OutDim, batch};
+pub use dce::{Dce, dce, dce_jaxpr, has_effect};
 pub use jvp::{Jvp, jvp};
 pub use linearize::{Linearized, linearize};
-pub use memo::{Memo, MemoArgs};
 pub use partial_eval::{PartialEval, Split, partial_eval};
 pub use policy::Policy;
 pub(crate) use saving::{SavedSplit, SavingRequest, partial_eval_saving};
@@ -37,7 +39,6 @@ pub(crate) use batch::{batch_front, broadcast, eval_batch, mapped, move_axis, pl
 pub(crate) use environment::bind_constants;
 pub(crate) use jvp::eval_jvp;
 pub(crate) use linearize::{eval_linearize, split_jvp};
-pub(crate) use memo::flags;
 pub(crate) use partial_eval::{close_unknown, eval_partial};
 pub(crate) use step::constants_as_arguments;
 pub(crate) use transpose::backward_pass;

@@ -7,12 +7,11 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use super::environment::{Environment, FromConstant, bind_constants};
-use super::memo::{MemoArgs, flags};
-use super::rearrange::not;
 use crate::error::Result;
 use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr, Jaxpr, Var, VarMap};
+use crate::jaxpr::{MemoArgs, flags};
+use crate::marks::{keep, not};
 use crate::prims::{Partial, Prim};
-use crate::simplify::keep;
 
 /// The two sides of a partial evaluation or linearization.
 pub struct Split<'a> {
@@ -260,7 +259,7 @@ fn prune_residuals(jaxpr: &Jaxpr, residuals: &[Atom]) -> (ClosedJaxpr, Vec<Atom>
     new.eqns = Vec::new();
     for eqn in jaxpr.eqns.iter().rev() {
         let used = eqn.outputs.iter().any(|&var| needed.contains_key(var));
-        if used || crate::simplify::has_effect(&eqn.prim) {
+        if used || super::has_effect(&eqn.prim) {
             for var in eqn.inputs.iter().filter_map(|atom| atom.var()) {
                 needed.insert(var, ());
             }

@@ -1,6 +1,6 @@
 //! Which values of a checkpointed function may be kept for the backward pass.
 
-use super::memo::MemoArgs;
+use crate::jaxpr::MemoArgs;
 use crate::prims::{Name, Opaque, Prim, PyType, PyValue};
 
 /// A policy of `checkpoint`. Results and gradients are the same under any; time and memory are not.

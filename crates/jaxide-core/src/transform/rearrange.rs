@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::memo::{Memo, MemoArgs, flags};
 use crate::error::Result;
 use crate::jaxpr::{Atom, ClosedJaxpr};
-use crate::simplify::keep;
+use crate::jaxpr::{Memo, MemoArgs, flags};
+use crate::marks::{keep, not};
 
 /// The jaxpr with only the results marked in `kept`; the equations stay.
 pub(crate) fn prune_results(
@@ -123,14 +123,4 @@ pub(crate) fn restore<T: Copy>(from: &[Option<usize>], source: &[T], rest: &[T])
             None => rest.next().copied(),
         })
         .collect()
-}
-
-/// The opposite flags.
-pub(crate) fn not(flags: &[bool]) -> Vec<bool> {
-    flags.iter().map(|flag| !flag).collect()
-}
-
-/// Elementwise or.
-pub(crate) fn or(a: &[bool], b: &[bool]) -> Vec<bool> {
-    a.iter().zip(b).map(|(a, b)| *a || *b).collect()
 }

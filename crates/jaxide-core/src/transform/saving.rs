@@ -5,12 +5,12 @@
 
 use indexmap::IndexSet;
 
-use super::memo::{Memo, MemoArgs, flags};
 use super::policy::Policy;
 use crate::error::Result;
 use crate::jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Var, VarMap};
-use crate::simplify::{has_effect, keep};
-use crate::transform::rearrange::{not, or};
+use crate::jaxpr::{Memo, MemoArgs, flags};
+use crate::marks::{keep, not, or};
+use crate::transform::has_effect;
 
 /// An equation to be split in two.
 pub struct Saving<'a> {

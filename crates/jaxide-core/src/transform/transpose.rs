@@ -3,11 +3,11 @@
 use smallvec::SmallVec;
 
 use super::environment::{Environment, FromConstant, bind_constants};
-use super::memo::{MemoArgs, flags};
 use crate::error::{Error, Result};
 use crate::jaxpr::{
     Atom, Aval, AvalKind, Builder, ClosedJaxpr, Eqn, Jaxpr, Var, VarMap, debug_check, require_types,
 };
+use crate::jaxpr::{MemoArgs, flags};
 use crate::prims::{FreezeRef, NewRef, Opaque, RefAddUpdate, RefIndices, TransposeArg};
 
 /// A transposed jaxpr.

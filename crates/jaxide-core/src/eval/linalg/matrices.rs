@@ -1,9 +1,10 @@
 //! Arrays as batches of matrices.
 
+use crate::aval::element_count;
 use crate::error::{Error, Result};
 use crate::eval::element::elements;
 use crate::jaxpr::Shape;
-use crate::tensor::{Element, Tensor, element_count};
+use crate::tensor::{Element, Tensor};
 
 /// Evaluates an expression with `$E` the Rust type of a dtype that matrices are factorised in.
 macro_rules! by_entry {

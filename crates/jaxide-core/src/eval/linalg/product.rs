@@ -4,6 +4,7 @@ use std::ops::{Add, Mul};
 
 use num_complex::Complex;
 
+use crate::aval::byte_size;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::eval::element::{
@@ -14,7 +15,7 @@ use crate::eval::shape::broadcast_in_dim;
 use crate::eval::strides::{Layout, row_major};
 use crate::jaxpr::{Dims, Shape};
 use crate::prims::{DotDimensionNumbers, RaggedDotDimensionNumbers, product_dtype};
-use crate::tensor::{Tensor, byte_size, check_allocatable};
+use crate::tensor::{Tensor, check_allocatable};
 
 /// The product of two arrays: axes of the result are the batch axes, the left operand's others, the right operand's
 /// others. Floats are summed in `f64` and rounded once, integers wrap.

@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 
 use super::Reduction;
 use super::sort::sort_order;
+use crate::aval::element_count;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::eval::element::{any_complexes, from_integers, integers};
@@ -11,7 +12,7 @@ use crate::eval::numerics::order::bisect;
 use crate::eval::shape::{broadcast_in_dim, no_axis};
 use crate::jaxpr::{Dims, Shape};
 use crate::prims::SearchSide;
-use crate::tensor::{Tensor, element_count};
+use crate::tensor::Tensor;
 
 /// For each of `axes`, the coordinates of the elements that are not zero, in row-major order over these axes.
 ///

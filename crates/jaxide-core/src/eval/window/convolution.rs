@@ -5,6 +5,7 @@ use std::ops::{Add, Mul};
 use num_complex::Complex;
 
 use super::{Slide, Sliding};
+use crate::aval::byte_size;
 use crate::error::{Error, Result};
 use crate::eval::element::{
     any_complexes, from_complexes, from_integers, from_reals, integers, reals,
@@ -13,7 +14,7 @@ use crate::eval::shape::transpose;
 use crate::eval::strides::row_major;
 use crate::jaxpr::{Dims, Shape};
 use crate::prims::ConvGeneralDilated;
-use crate::tensor::{Tensor, byte_size, check_allocatable};
+use crate::tensor::{Tensor, check_allocatable};
 
 /// The convolution of `lhs` with the kernel `rhs`. Floats are summed in `f64` and rounded once, integers wrap.
 pub(in crate::eval) fn convolution(

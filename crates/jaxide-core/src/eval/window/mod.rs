@@ -8,9 +8,9 @@ pub(super) use convolution::convolution;
 pub(super) use reduce::{reduce_window, reduce_window_by};
 pub(super) use select::{select_and_gather_add, select_and_scatter, select_and_scatter_add};
 
+use crate::aval::element_count;
 use crate::error::{Error, Result};
 use crate::jaxpr::Shape;
-use crate::tensor::element_count;
 
 use super::strides::row_major;
 

@@ -6,9 +6,9 @@ use super::cursor::{Cursor, Parsed, is_word};
 use super::diagnostic::Mistake;
 use super::spelling::nearest;
 use super::syntax::Span;
+use crate::aval::element_count;
 use crate::dtype::DType;
 use crate::jaxpr::{Annotations, Aval, AvalKind, FLOAT0, Literal, Scalar, Shape};
-use crate::tensor::element_count;
 
 impl<'a> Cursor<'a> {
     /// `f32[2,3]`, `Ref{f32[]}`, `Tok`, `key<fry>[]`, `f32<host>[8@x]{V:x}`

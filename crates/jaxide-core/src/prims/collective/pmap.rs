@@ -80,7 +80,7 @@ impl Pmap {
 
 /// The axes of what is marked.
 fn marked(axes: &[Option<usize>], marks: &[bool]) -> Vec<Option<usize>> {
-    crate::simplify::keep(axes, marks)
+    crate::marks::keep(axes, marks)
 }
 
 impl Primitive for Pmap {

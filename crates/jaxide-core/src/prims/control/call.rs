@@ -3,8 +3,9 @@
 use super::super::*;
 use crate::error::{Error, ErrorKind, Result};
 use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr, Eqn};
-use crate::simplify::{dce_jaxpr, keep};
-use crate::transform::rearrange::{not, prune_results};
+use crate::marks::{keep, not};
+use crate::transform::dce_jaxpr;
+use crate::transform::rearrange::prune_results;
 use crate::transform::{
     Memo, OutDim, Saving, SavingRequest, SavingResult, Split, batch, bind_constants, jvp,
     linearize, partial_eval, partial_eval_saving, transpose,

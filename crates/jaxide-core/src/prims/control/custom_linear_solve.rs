@@ -6,7 +6,7 @@ use super::super::*;
 use super::call::*;
 use crate::error::{Error, ErrorKind, Result};
 use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr};
-use crate::transform::rearrange::or;
+use crate::marks::or;
 use crate::transform::{OutDim, batch_front, bind_constants, eval_jvp, place};
 
 impl LinearSolveLengths {

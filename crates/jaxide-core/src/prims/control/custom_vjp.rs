@@ -11,7 +11,8 @@ use super::call::*;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr};
-use crate::simplify::{dce_jaxpr, keep};
+use crate::marks::keep;
+use crate::transform::dce_jaxpr;
 use crate::transform::{
     Memo, OutDim, Split, backward_pass, batch, bind_constants, eval_jvp, eval_linearize, move_axis,
 };

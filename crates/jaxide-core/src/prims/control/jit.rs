@@ -134,7 +134,7 @@ impl Primitive for Jit {
         if let Prim::Jit(jit) = &mut trimmed.prim
             && self.donated_invars.len() == trimmed.inputs.len()
         {
-            jit.donated_invars = crate::simplify::keep(&self.donated_invars, &trimmed.inputs);
+            jit.donated_invars = crate::marks::keep(&self.donated_invars, &trimmed.inputs);
         }
         Ok(Some(trimmed))
     }

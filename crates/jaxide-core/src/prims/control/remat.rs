@@ -3,11 +3,12 @@
 use super::super::*;
 use super::call::*;
 use crate::error::Result;
-use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr, Eqn, Jaxpr, Var};
-use crate::simplify::{dce_jaxpr, keep};
+use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr, Eqn, Jaxpr, Var, flags};
+use crate::marks::keep;
+use crate::transform::dce_jaxpr;
 use crate::transform::{
     Memo, MemoArgs, OutDim, Policy, Saving, SavingRequest, SavingResult, Split, backward_pass,
-    batch, bind_constants, constants_as_arguments, flags, partial_eval, partial_eval_saving,
+    batch, bind_constants, constants_as_arguments, partial_eval, partial_eval_saving,
 };
 
 impl Call for Remat {

@@ -4,7 +4,7 @@ use super::super::*;
 use super::call::*;
 use crate::error::{Error, Result};
 use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr};
-use crate::simplify::dce_jaxpr;
+use crate::transform::dce_jaxpr;
 use crate::transform::{Memo, Saving, SavingResult, Split};
 
 impl Call for RematOpt {

@@ -203,7 +203,7 @@ impl Primitive for Gather {
                 numbers.offset_dims.as_slice()
             )));
         };
-        crate::tensor::byte_size(&shape, operand.dtype)?;
+        crate::aval::byte_size(&shape, operand.dtype)?;
         Ok(smallvec![operand.with_shape(&shape)])
     }
 

@@ -107,7 +107,7 @@ pub(super) fn product_aval(
         None => product_dtype(lhs, rhs)?,
         Some(dtype) => preferred_type(dtype)?,
     };
-    crate::tensor::byte_size(&shape, dtype)?;
+    crate::aval::byte_size(&shape, dtype)?;
     Ok(Aval::new(dtype, &shape).weak(lhs.weak_type && rhs.weak_type && preferred.is_none()))
 }
 

@@ -143,7 +143,7 @@ impl Iota2x32Shape {
     /// # Errors
     /// When there are more than can be addressed.
     pub fn expand(&self) -> Result<ClosedJaxpr> {
-        let size = crate::tensor::element_count(&self.shape)?;
+        let size = crate::aval::element_count(&self.shape)?;
         let b = Builder::new();
         let flat = b.iota(DType::U64, &[size], 0);
         let counts = b.reshape(flat, &self.shape);

@@ -79,7 +79,7 @@ fn keys(operands: &[Aval]) -> Result<&Aval> {
 /// `aval`'s axes followed by `tail`.
 fn extended(aval: &Aval, dtype: DType, tail: &[usize]) -> Result<Avals> {
     let shape: Shape = aval.shape.iter().chain(tail).copied().collect();
-    crate::tensor::byte_size(&shape, dtype)?;
+    crate::aval::byte_size(&shape, dtype)?;
     Ok(smallvec![Aval::new(dtype, &shape)])
 }
 
@@ -153,7 +153,7 @@ random! {
         if !o.is_empty() {
             return Err(arity(0, o.len()));
         }
-        crate::tensor::byte_size(&p.shape, DType::U64)?;
+        crate::aval::byte_size(&p.shape, DType::U64)?;
         let words = Aval::new(DType::U32, &p.shape);
         Ok(smallvec![words.clone(), words])
     }, |p, b, o, axis| leading(p, b, o, axis);
@@ -212,7 +212,7 @@ random! {
         if !p.dtype.is_unsigned_integer() {
             return Err(Error::dtype(format!("unsigned bits are expected, and {} is asked for", p.dtype)));
         }
-        crate::tensor::byte_size(&p.shape, p.dtype)?;
+        crate::aval::byte_size(&p.shape, p.dtype)?;
         Ok(smallvec![state.clone(), Aval::new(p.dtype, &p.shape)])
     }, |_, _, _, _| Err(Error::no_rule("rng_bit_generator", "batching", "map over keys instead, or run it in a loop"));
 }

@@ -68,7 +68,7 @@ impl Primitive for Nonzero {
             .map(|axis| aval.shape[axis])
             .collect();
         shape.push(self.size);
-        crate::tensor::byte_size(&shape, self.out_dtype)?;
+        crate::aval::byte_size(&shape, self.out_dtype)?;
         Ok(smallvec![Aval::new(self.out_dtype, &shape); self.axes.len()])
     }
 
@@ -149,7 +149,7 @@ impl Primitive for SearchSorted {
         } else {
             DType::I64
         };
-        crate::tensor::byte_size(&shape, dtype)?;
+        crate::aval::byte_size(&shape, dtype)?;
         Ok(smallvec![Aval::new(dtype, &shape)])
     }
 

@@ -55,7 +55,7 @@ impl Primitive for BroadcastTo {
 impl Primitive for BroadcastInDim {
     fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let aval = one(operands)?;
-        crate::tensor::byte_size(&self.shape, aval.dtype)?;
+        crate::aval::byte_size(&self.shape, aval.dtype)?;
         let target = aval.with_shape(&self.shape);
         if self.broadcast_dimensions.len() != aval.rank() {
             return Err(Error::parameter(format!(
@@ -152,7 +152,7 @@ moves! {
         }
         let lengths: Option<Vec<usize>> = aval.shape.iter().zip(&p.reps).map(|(&length, &times)| length.checked_mul(times)).collect();
         let shape = lengths.ok_or_else(|| Error::new(crate::error::ErrorKind::TooLarge, "the tiled array cannot be addressed"))?;
-        crate::tensor::byte_size(&shape, aval.dtype)?;
+        crate::aval::byte_size(&shape, aval.dtype)?;
         Ok(aval.with_shape(&shape))
     }, |p, b, x, dim, _| {
         let mut reps = p.reps.clone();

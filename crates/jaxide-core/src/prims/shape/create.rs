@@ -38,7 +38,7 @@ macro_rules! nullary {
 nullary! {
     Iota |p| {
         let aval = Aval::new(p.dtype, &p.shape);
-        crate::tensor::byte_size(&p.shape, p.dtype)?;
+        crate::aval::byte_size(&p.shape, p.dtype)?;
         check_axis(p.dimension, &aval)?;
         if !(p.dtype.is_integer() || p.dtype.is_inexact()) {
             return Err(Error::dtype(format!("numbers cannot be counted in {}", p.dtype)));
@@ -46,7 +46,7 @@ nullary! {
         Ok(aval)
     }, |_, _| {};
     Empty |p| {
-        crate::tensor::byte_size(&p.shape, p.dtype)?;
+        crate::aval::byte_size(&p.shape, p.dtype)?;
         Ok(Aval::new(p.dtype, &p.shape))
     }, |p, results| {
         if let [result] = results {
@@ -54,7 +54,7 @@ nullary! {
         }
     };
     EmptyArray |p| {
-        crate::tensor::byte_size(&p.shape, p.dtype)?;
+        crate::aval::byte_size(&p.shape, p.dtype)?;
         Ok(Aval::new(p.dtype, &p.shape))
     }, |_, _| {};
 }

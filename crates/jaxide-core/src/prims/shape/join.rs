@@ -2,8 +2,8 @@
 
 use super::super::*;
 use super::*;
+use crate::aval::byte_size;
 use crate::error::ErrorKind;
-use crate::tensor::byte_size;
 
 /// Reports zeros for all operands.
 fn no_cotangents(operands: &[TransposeArg]) -> Cotangents {

@@ -48,7 +48,7 @@ impl Primitive for Pad {
                 ))
             })?);
         }
-        crate::tensor::byte_size(&shape, aval.dtype)?;
+        crate::aval::byte_size(&shape, aval.dtype)?;
         let weak = aval.weak_type && value.weak_type;
         Ok(smallvec![aval.with_shape(&shape).weak(weak)])
     }

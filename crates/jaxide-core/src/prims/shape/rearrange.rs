@@ -3,8 +3,8 @@
 use super::super::elementwise::move_axis;
 use super::super::*;
 use super::*;
+use crate::aval::element_count;
 use crate::jaxpr::Dims;
-use crate::tensor::element_count;
 
 /// The positions at which a permutation puts each axis.
 fn inverse(permutation: &[usize]) -> Vec<usize> {

@@ -129,7 +129,7 @@ impl ConvGeneralDilated {
                 )));
             }
         };
-        crate::tensor::byte_size(&shape, dtype)?;
+        crate::aval::byte_size(&shape, dtype)?;
         Ok(Aval::new(dtype, &shape))
     }
 

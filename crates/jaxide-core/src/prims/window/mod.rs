@@ -122,7 +122,7 @@ impl Windows {
                 )
             })
             .collect::<Result<_>>()?;
-        crate::tensor::byte_size(&shape, aval.dtype)?;
+        crate::aval::byte_size(&shape, aval.dtype)?;
         Ok(aval.with_shape(&shape))
     }
 }

@@ -3,8 +3,7 @@
 use super::residuals::{MergedResiduals, widen_arguments};
 use super::*;
 use crate::jaxpr::{Eqn, Var};
-use crate::simplify::keep;
-use crate::transform::rearrange::not;
+use crate::marks::{keep, not};
 use crate::transform::{SavingRequest, partial_eval_saving};
 
 impl Cond {

@@ -15,8 +15,8 @@ use super::super::*;
 use super::call::*;
 use crate::error::{Error, ErrorKind, Result};
 use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr};
-use crate::simplify::dce_jaxpr;
-use crate::transform::rearrange::or;
+use crate::marks::or;
+use crate::transform::dce_jaxpr;
 use crate::transform::{Memo, Saving, SavingResult, Split, mapped, unmapped};
 
 impl Primitive for Scan {

@@ -3,8 +3,8 @@
 
 use super::*;
 use crate::jaxpr::{Eqn, Var};
-use crate::simplify::keep;
-use crate::transform::rearrange::{not, reorder_arguments};
+use crate::marks::{keep, not};
+use crate::transform::rearrange::reorder_arguments;
 use crate::transform::{SavingRequest, bind_constants, partial_eval, partial_eval_saving};
 
 impl Scan {

@@ -4,8 +4,9 @@
 //! stacked inputs are stacked results.
 
 use super::*;
+use crate::jaxpr::flags;
 use crate::transform::rearrange::reorder_arguments;
-use crate::transform::{MemoArgs, backward_pass, bind_constants, flags};
+use crate::transform::{MemoArgs, backward_pass, bind_constants};
 
 impl Scan {
     pub(super) fn transpose_rule(

@@ -3,9 +3,8 @@
 
 use super::*;
 use crate::jaxpr::ClosedJaxpr;
-use crate::simplify::keep;
+use crate::marks::{keep, not};
 use crate::transform::partial_eval;
-use crate::transform::rearrange::not;
 
 impl While {
     /// `None` when nothing can be known: the condition is unknown.

@@ -3,8 +3,7 @@
 
 use super::*;
 use crate::jaxpr::{ClosedJaxpr, Eqn};
-use crate::simplify::keep;
-use crate::transform::rearrange::not;
+use crate::marks::{keep, not};
 use crate::transform::{Policy, SavedSplit, SavingRequest, partial_eval_saving};
 
 impl While {

@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::{ClosedJaxpr, Jaxpr};
 use crate::error::{Error, ErrorKind, Result};
-use crate::jaxpr::{ClosedJaxpr, Jaxpr};
 
 /// Results by what was done, to which jaxpr, with which arguments. Clones share their entries.
 #[derive(Clone, Default)]

@@ -1,9 +1,9 @@
 //! Dead-code elimination: equations whose results nothing uses go, in sub-jaxprs too.
 
 use crate::error::Result;
-use crate::jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Var, VarMap};
+use crate::jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Memo, MemoArgs, Var, VarMap, flags};
+use crate::marks::keep;
 use crate::prims::Prim;
-use crate::transform::{Memo, MemoArgs, flags};
 
 /// A jaxpr without dead code.
 #[derive(Clone)]
@@ -127,15 +127,6 @@ fn writes_unread(jaxpr: &Jaxpr, eqn: &Eqn, live: &VarMap<()>) -> bool {
     };
     let outside = jaxpr.invars.contains(&reference) || jaxpr.constvars.contains(&reference);
     !outside && !live.contains_key(reference)
-}
-
-/// The marked elements.
-pub(crate) fn keep<T: Copy>(items: &[T], marks: &[bool]) -> Vec<T> {
-    items
-        .iter()
-        .zip(marks)
-        .filter_map(|(&item, &mark)| mark.then_some(item))
-        .collect()
 }
 
 /// Whether a primitive, or one in its sub-jaxprs, does more than compute its results.

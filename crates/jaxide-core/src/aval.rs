@@ -6,6 +6,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::dtype::DType;
+use crate::error::{Error, ErrorKind, Result};
 
 /// Lengths of axes.
 pub type Shape = SmallVec<[usize; 4]>;
@@ -145,7 +146,7 @@ impl Aval {
 
     /// Number of elements; saturates when it cannot be addressed.
     pub fn size(&self) -> usize {
-        crate::tensor::element_count(&self.shape).unwrap_or(usize::MAX)
+        element_count(&self.shape).unwrap_or(usize::MAX)
     }
 
     /// Whether the two describe the same values: everything but weakness and placement.
@@ -216,4 +217,43 @@ impl fmt::Display for Aval {
         }
         Ok(())
     }
+}
+
+/// The number of elements of `shape`.
+///
+/// # Errors
+/// When the product does not fit a `usize` (`isize::MAX` at the most).
+pub fn element_count(shape: &[usize]) -> Result<usize> {
+    if shape.contains(&0) {
+        return Ok(0);
+    }
+    shape
+        .iter()
+        .try_fold(1usize, |product, &dim| product.checked_mul(dim))
+        .filter(|&count| count <= isize::MAX as usize)
+        .ok_or_else(|| {
+            Error::new(
+                ErrorKind::TooLarge,
+                format!("shape {shape:?} has more elements than can be addressed"),
+            )
+        })
+}
+
+/// The number of bytes of an array.
+///
+/// # Errors
+/// When the number cannot be addressed.
+pub fn byte_size(shape: &[usize], dtype: DType) -> Result<usize> {
+    element_count(shape)?
+        .checked_mul(dtype.size())
+        .filter(|&size| size <= isize::MAX as usize)
+        .ok_or_else(|| {
+            Error::new(
+                ErrorKind::TooLarge,
+                format!(
+                    "an array {} has more bytes than can be addressed",
+                    Aval::new(dtype, shape)
+                ),
+            )
+        })
 }
