@@ -243,6 +243,11 @@ impl Builder {
         self.zeros(&aval)
     }
 
+    /// A tangent or cotangent of a value of type `aval`: zeros where it is `None`.
+    pub fn instantiate(&self, tangent: Option<Atom>, aval: &crate::jaxpr::Aval) -> Atom {
+        tangent.unwrap_or_else(|| self.zeros(&aval.tangent()))
+    }
+
     /// A zero of type `aval`: a broadcast literal, or the literal itself for rank 0.
     pub fn zeros(&self, aval: &crate::jaxpr::Aval) -> Atom {
         let zero = match self.number(0.0, aval.dtype) {

@@ -33,7 +33,7 @@ pub(crate) use linalg::{preferred_type, product_dtype};
 pub use params::*;
 pub use rules::{
     Avals, BatchAxis, Batched, BatchedResults, Cotangents, JvpResult, Partial, Partials, Primitive,
-    TransposeArg, Trimmed,
+    Tangents, TransposeArg, Trimmed,
 };
 pub use table::*;
 

@@ -6,6 +6,7 @@ use super::Prim;
 use super::params::Name;
 use crate::error::Result;
 use crate::jaxpr::{Atom, Atoms, Aval, Builder};
+use crate::marks::spread;
 use crate::transform::{Memo, RefCotangent, Saving, SavingResult, Split};
 
 /// Types of results.
@@ -20,15 +21,32 @@ pub type Cotangents = SmallVec<[Option<Atom>; 3]>;
 /// Results of which some are known and others not.
 pub type Partials = SmallVec<[Partial; 2]>;
 
+/// One tangent per result, `None` where it is zero.
+pub type Tangents = SmallVec<[Option<Atom>; 2]>;
+
 /// A derivative's results: the values, and a tangent each, `None` where it is zero whatever the inputs.
 pub struct JvpResult {
     /// The results.
     pub primals: Atoms,
     /// Their tangents.
-    pub tangents: SmallVec<[Option<Atom>; 2]>,
+    pub tangents: Tangents,
 }
 
 impl JvpResult {
+    /// Results with their tangents.
+    pub fn new(primals: impl Into<Atoms>, tangents: Tangents) -> Self {
+        JvpResult {
+            primals: primals.into(),
+            tangents,
+        }
+    }
+
+    /// From results that are followed by the tangents of those that are marked.
+    pub fn split(results: &[Atom], nonzero: &[bool]) -> Self {
+        let (primals, tangents) = results.split_at(nonzero.len());
+        JvpResult::new(primals, spread(tangents.iter().copied(), nonzero))
+    }
+
     /// One result with its tangent.
     pub fn one(primal: Atom, tangent: Option<Atom>) -> Self {
         JvpResult {
@@ -45,6 +63,24 @@ pub struct Batched {
     pub value: Atom,
     /// The mapped axis.
     pub dim: Option<usize>,
+}
+
+impl Batched {
+    /// The mapped axis of each value.
+    pub fn dims(values: &[Batched]) -> Vec<Option<usize>> {
+        values.iter().map(|value| value.dim).collect()
+    }
+
+    /// The values with all lanes.
+    pub fn values(values: &[Batched]) -> Vec<Atom> {
+        values.iter().map(|value| value.value).collect()
+    }
+
+    /// Values with their mapped axes.
+    pub fn all(values: impl IntoIterator<Item = Atom>, dims: &[Option<usize>]) -> BatchedResults {
+        let values = values.into_iter().zip(dims);
+        values.map(|(value, &dim)| Batched { value, dim }).collect()
+    }
 }
 
 /// The mapped axis as a whole.
@@ -82,6 +118,11 @@ impl TransposeArg {
         }
     }
 
+    /// Which operands the equation is linear in.
+    pub fn linears(operands: &[TransposeArg]) -> Vec<bool> {
+        operands.iter().map(TransposeArg::is_linear).collect()
+    }
+
     /// Whether the equation is linear in this operand.
     pub fn is_linear(&self) -> bool {
         self.known().is_none()
@@ -98,6 +139,14 @@ pub enum Partial {
 }
 
 impl Partial {
+    /// The value, if it is computed now.
+    pub fn known(self) -> Option<Atom> {
+        match self {
+            Partial::Known(atom) => Some(atom),
+            Partial::Unknown(_) => None,
+        }
+    }
+
     /// Whether it is left to the unknown side.
     pub fn is_unknown(self) -> bool {
         matches!(self, Partial::Unknown(_))

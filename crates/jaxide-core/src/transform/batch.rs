@@ -19,6 +19,20 @@ pub enum OutDim {
     At(Option<usize>),
 }
 
+impl OutDim {
+    /// In front where it is required, and where the result is mapped.
+    pub(crate) fn fronts(required: &[bool]) -> Vec<OutDim> {
+        let front = |&required: &bool| {
+            if required {
+                OutDim::Front
+            } else {
+                OutDim::FrontIfMapped
+            }
+        };
+        required.iter().map(front).collect()
+    }
+}
+
 /// A jaxpr over all lanes.
 #[derive(Clone)]
 pub struct BatchedJaxpr {
@@ -101,15 +115,7 @@ pub(crate) fn batch_front(
     instantiate: &[bool],
 ) -> Result<BatchedJaxpr> {
     let in_dims: Vec<Option<usize>> = mapped.iter().map(|&mapped| mapped.then_some(0)).collect();
-    let out = |&front: &bool| {
-        if front {
-            OutDim::Front
-        } else {
-            OutDim::FrontIfMapped
-        }
-    };
-    let out_dims: Vec<OutDim> = instantiate.iter().map(out).collect();
-    batch(b, jaxpr, axis, &in_dims, &out_dims)
+    batch(b, jaxpr, axis, &in_dims, &OutDim::fronts(instantiate))
 }
 
 /// Writes the equations of `jaxpr` for all lanes into `b`.

@@ -2,7 +2,8 @@
 
 use smallvec::SmallVec;
 
-use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr, Eqn, Jaxpr, Var, VarMap};
+use crate::error::Result;
+use crate::jaxpr::{Atom, Atoms, Aval, Builder, ClosedJaxpr, Eqn, Jaxpr, Var, VarMap};
 
 /// Values of a jaxpr's variables under an interpretation; a literal is the value made [`From`] it.
 pub(crate) struct Environment<'a, T> {
@@ -66,4 +67,9 @@ pub(crate) fn bind_constants(b: &Builder, jaxpr: &ClosedJaxpr) -> Vec<Atom> {
         return jaxpr.consts.iter().map(constant).collect();
     }
     avals.into_iter().map(|aval| b.constvar(aval)).collect()
+}
+
+/// Writes the equations of a jaxpr with its constants; gives its results.
+pub(crate) fn inline(b: &Builder, jaxpr: &ClosedJaxpr, args: &[Atom]) -> Result<Atoms> {
+    b.inline(&jaxpr.jaxpr, &bind_constants(b, jaxpr), args)
 }

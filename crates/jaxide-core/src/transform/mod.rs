@@ -36,7 +36,7 @@ pub use step::{Step, apply};
 pub use transpose::{RefCotangent, Transposed, transpose};
 
 pub(crate) use batch::{batch_front, broadcast, eval_batch, mapped, move_axis, place, unmapped};
-pub(crate) use environment::bind_constants;
+pub(crate) use environment::{bind_constants, inline};
 pub(crate) use jvp::eval_jvp;
 pub(crate) use linearize::{eval_linearize, split_jvp};
 pub(crate) use partial_eval::{close_unknown, eval_partial};

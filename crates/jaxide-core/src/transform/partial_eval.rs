@@ -116,13 +116,7 @@ fn partial_eval_eqn(
     operands: &[Partial],
     avals: &[Aval],
 ) -> Result<Vec<Partial>> {
-    let known: Option<Vec<Atom>> = operands
-        .iter()
-        .map(|&operand| match operand {
-            Partial::Known(atom) => Some(atom),
-            Partial::Unknown(_) => None,
-        })
-        .collect();
+    let known: Option<Vec<Atom>> = operands.iter().map(|operand| operand.known()).collect();
     if let Some(known) = known {
         let results = split.known.push(prim.clone(), &known, avals);
         return Ok(results.into_iter().map(Partial::Known).collect());
@@ -187,10 +181,7 @@ pub fn partial_eval(
         let results = eval_partial(&split, &jaxpr.jaxpr, &consts, &args)?;
         let (unknown_jaxpr, residuals, results) = close_unknown(split, &results, instantiate)?;
         let unknown_results = results.iter().map(Option::is_none).collect();
-        let known_args = args.iter().filter_map(|arg| match arg {
-            Partial::Known(atom) => Some(*atom),
-            Partial::Unknown(_) => None,
-        });
+        let known_args = args.iter().filter_map(|arg| arg.known());
         let mut allowed = vec![true; consts.len()];
         allowed.extend(keep(forward, &not(unknown)));
         let places: HashMap<Atom, usize> = consts

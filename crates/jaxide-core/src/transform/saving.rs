@@ -5,12 +5,12 @@
 
 use indexmap::IndexSet;
 
+use super::dce::has_effect;
 use super::policy::Policy;
 use crate::error::Result;
-use crate::jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Var, VarMap};
-use crate::jaxpr::{Memo, MemoArgs, flags};
+use crate::jaxpr::{Atom, Aval, ClosedJaxpr, Eqn, Jaxpr, Memo, MemoArgs, Var, VarMap, flags};
 use crate::marks::{keep, not, or};
-use crate::transform::has_effect;
+use crate::prims::Prim;
 
 /// An equation to be split in two.
 pub struct Saving<'a> {
@@ -38,6 +38,75 @@ impl Saving<'_> {
             .filter(|(_, instantiated)| !**instantiated)
             .filter_map(|(atom, _)| atom.var())
             .collect()
+    }
+
+    /// The callee of a call split as the call is.
+    pub(crate) fn split_callee(&self, callee: &ClosedJaxpr) -> Result<SavedSplit> {
+        let none = vec![false; callee.jaxpr.outvars.len()];
+        let request = SavingRequest {
+            unknown: self.unknown,
+            instantiated: self.instantiated,
+            ensure_unknown: &none,
+            ensure_instantiated: &none,
+            policy: self.policy,
+        };
+        partial_eval_saving(self.memo, callee, request)
+    }
+
+    /// New variables for residuals of these types.
+    pub(crate) fn new_vars(&mut self, avals: impl IntoIterator<Item = Aval>) -> Vec<Var> {
+        let new_var = |aval| self.jaxpr.new_var(aval);
+        avals.into_iter().map(new_var).collect()
+    }
+
+    /// The equation of one of the sides.
+    pub(crate) fn side(&self, prim: impl Into<Prim>, inputs: Vec<Atom>, outputs: Vec<Var>) -> Eqn {
+        Eqn {
+            prim: prim.into(),
+            inputs: inputs.into(),
+            outputs: outputs.into(),
+            source: self.eqn.source,
+        }
+    }
+
+    /// The equation of the known side: known operands to known results, then `new` residuals.
+    pub(crate) fn known_side(&self, prim: impl Into<Prim>, unknown: &[bool], new: &[Var]) -> Eqn {
+        let inputs = keep(&self.eqn.inputs, &not(self.unknown));
+        let outputs = keep(&self.eqn.outputs, &not(unknown));
+        self.side(prim, inputs, [outputs.as_slice(), new].concat())
+    }
+
+    /// A call whose callee is split: the known side gives `new` residuals, the unknown side takes all of them first.
+    pub(crate) fn both_sides(
+        &self,
+        parts: SavedSplit,
+        [known, staged]: [Prim; 2],
+        new: &[Var],
+        residuals: Vec<Atom>,
+    ) -> SavingResult {
+        let saved = residuals.iter().filter_map(|atom| atom.var());
+        let saved = self.missing_operands().into_iter().chain(saved).collect();
+        let given = keep(&self.eqn.inputs, self.instantiated);
+        let outputs = keep(&self.eqn.outputs, &parts.instantiated);
+        SavingResult {
+            known: Some(self.known_side(known, &parts.unknown, new)),
+            staged: Some(self.side(staged, [residuals, given].concat(), outputs)),
+            unknown: parts.unknown,
+            instantiated: parts.instantiated,
+            residuals: saved,
+        }
+    }
+
+    /// Everything is left to the unknown side.
+    pub(crate) fn all_unknown(&self) -> SavingResult {
+        let all = vec![true; self.eqn.outputs.len()];
+        SavingResult {
+            known: None,
+            staged: Some(self.eqn.clone()),
+            unknown: all.clone(),
+            instantiated: all,
+            residuals: self.missing_operands(),
+        }
     }
 }
 
@@ -68,6 +137,15 @@ pub(crate) struct SavedSplit {
     pub(crate) instantiated: Vec<bool>,
     /// Number of residuals.
     pub(crate) residuals: usize,
+}
+
+impl SavedSplit {
+    /// Types of the residuals.
+    pub(crate) fn residual_avals(&self) -> Vec<Aval> {
+        let mut avals = self.staged.in_avals();
+        avals.truncate(self.residuals);
+        avals
+    }
 }
 
 /// What is asked of a split under a policy.
@@ -181,18 +259,15 @@ fn split(memo: &Memo, closed: &ClosedJaxpr, request: SavingRequest<'_>) -> Resul
 fn split_plain(saving: &Saving<'_>) -> SavingResult {
     let eqn = saving.eqn;
     let results = eqn.outputs.len();
-    let staged = |known: bool| SavingResult {
-        known: known.then(|| eqn.clone()),
-        staged: Some(eqn.clone()),
-        unknown: vec![!known; results],
-        instantiated: vec![true; results],
-        residuals: saving.missing_operands(),
-    };
     if saving.unknown.contains(&true) {
-        return staged(false);
+        return saving.all_unknown();
     }
     if !has_effect(&eqn.prim) && !saving.policy.saves(&eqn.prim) {
-        return staged(true);
+        return SavingResult {
+            known: Some(eqn.clone()),
+            unknown: vec![false; results],
+            ..saving.all_unknown()
+        };
     }
     SavingResult {
         known: Some(eqn.clone()),

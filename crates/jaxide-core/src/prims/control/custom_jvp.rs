@@ -8,14 +8,12 @@ use std::sync::Arc;
 use super::super::elementwise::to_front;
 use super::super::*;
 use super::call::*;
+use super::inlined::*;
 use super::library;
 use crate::error::{Error, ErrorKind, Result};
 use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr};
-use crate::marks::keep;
-use crate::transform::dce_jaxpr;
-use crate::transform::{
-    Memo, OutDim, Split, backward_pass, batch, bind_constants, eval_jvp, eval_linearize, split_jvp,
-};
+use crate::marks::present;
+use crate::transform::{Memo, OutDim, Split, batch, dce_jaxpr, inline, split_jvp};
 
 /// Results and tangents from primals and tangents.
 type Derivative<'a> = Box<dyn Fn(&Builder, &[Atom], &[Option<Atom>]) -> Result<JvpResult> + 'a>;
@@ -32,12 +30,7 @@ impl Primitive for CustomJvpCall {
         if let Some(derivative) = self.derivative() {
             return derivative(b, primals, tangents);
         }
-        let consts = bind_constants(b, &self.call_jaxpr);
-        let (results, tangents) = eval_jvp(b, &self.call_jaxpr.jaxpr, &consts, primals, tangents)?;
-        Ok(JvpResult {
-            primals: results.into(),
-            tangents: tangents.into(),
-        })
+        inlined_jvp(b, &self.call_jaxpr, primals, tangents)
     }
 
     fn linearize(
@@ -49,13 +42,7 @@ impl Primitive for CustomJvpCall {
         if let Some(derivative) = self.derivative() {
             return split_jvp(split, "custom_jvp_call", primals, tangents, derivative).map(Some);
         }
-        let consts = bind_constants(split.known, &self.call_jaxpr);
-        let (results, tangents) =
-            eval_linearize(split, &self.call_jaxpr.jaxpr, &consts, primals, tangents)?;
-        Ok(Some(JvpResult {
-            primals: results.into(),
-            tangents: tangents.into(),
-        }))
+        inlined_linearize(split, &self.call_jaxpr, primals, tangents).map(Some)
     }
 
     fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
@@ -71,17 +58,15 @@ impl Primitive for CustomJvpCall {
                 };
             }
         }
-        let dims: Vec<Option<usize>> = operands.iter().map(|operand| operand.dim).collect();
-        let out = vec![OutDim::AsIs; self.call_jaxpr.jaxpr.outvars.len()];
-        let call = batch(b, &self.call_jaxpr, axis, &dims, &out)?;
+        let dims = Batched::dims(&operands);
+        let call = batch_callee(&self.call_jaxpr, b, &operands, axis, OutDim::AsIs)?;
         let prim = CustomJvpCall {
             call_jaxpr: call.jaxpr.clone(),
             jvp: self.batched_rule(axis, &dims, &call.dims),
-            num_consts: self.num_consts,
             ..self.clone()
         };
-        let values: Vec<Atom> = operands.iter().map(|operand| operand.value).collect();
-        Ok(batched(bind(b, prim, &call.jaxpr, &values), &call.dims))
+        let results = bind(b, prim, &call.jaxpr, &Batched::values(&operands));
+        Ok(Batched::all(results, &call.dims))
     }
 
     /// Of the function itself, which is linear where it is transposed.
@@ -91,45 +76,23 @@ impl Primitive for CustomJvpCall {
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
     ) -> Result<Cotangents> {
-        let consts = bind_constants(b, &self.call_jaxpr);
-        let start = vec![None; operands.len()];
-        let out = backward_pass(
-            b,
-            &self.call_jaxpr.jaxpr,
-            &consts,
-            operands,
-            start,
-            cotangents,
-        )?;
-        Ok(out.into())
+        inlined_transpose(b, &self.call_jaxpr, cotangents, operands)
     }
 
     /// All arguments stay: the rule may need them.
     fn dce(&self, memo: &Memo, used: &[bool]) -> Result<Option<Trimmed>> {
         let inputs = vec![true; self.call_jaxpr.jaxpr.invars.len()];
         let out = dce_jaxpr(memo, &self.call_jaxpr, used, &inputs)?;
-        if !used.contains(&false) {
-            let prim = CustomJvpCall {
-                call_jaxpr: out.jaxpr,
-                ..self.clone()
-            };
-            return Ok(Some(Trimmed {
-                prim: prim.into(),
-                inputs,
-                outputs: used.to_vec(),
-            }));
-        }
-        let used_results = used.to_vec();
-        let rule = self.rule().unwrap_or_else(|| self.jvp.clone());
-        let rule = rule.map(move |jaxpr| {
-            let marks = [used_results.as_slice(), &used_results].concat();
-            let mut new = (*jaxpr.jaxpr).clone();
-            new.outvars = keep(&new.outvars, &marks);
-            Ok(ClosedJaxpr::new(new, jaxpr.consts))
-        });
+        let jvp = if used.contains(&false) {
+            let results = used.repeat(2);
+            let rule = self.rule().unwrap_or_else(|| self.jvp.clone());
+            rule.map(move |jaxpr| Ok(with_results(&jaxpr, &results)))
+        } else {
+            self.jvp.clone()
+        };
         let prim = CustomJvpCall {
             call_jaxpr: out.jaxpr,
-            jvp: rule,
+            jvp,
             ..self.clone()
         };
         Ok(Some(Trimmed {
@@ -153,7 +116,7 @@ impl CustomJvpCall {
     fn derivative(&self) -> Option<Derivative<'_>> {
         if self.jvp.make.is_some() {
             return Some(Box::new(move |b, primals, tangents| {
-                let rule = self.jvp.jaxpr(&nonzeros(&tangents[self.num_consts..]))?;
+                let rule = self.jvp.jaxpr(&present(&tangents[self.num_consts..]))?;
                 self.apply(&rule, b, primals, tangents)
             }));
         }
@@ -169,14 +132,12 @@ impl CustomJvpCall {
             let results = b.emit(self.clone(), primals)?;
             let x = &primals[self.num_consts..];
             let tangents = tangents[self.num_consts..].iter().zip(x);
-            let t: Vec<Atom> = tangents
-                .map(|(tangent, &x)| tangent.unwrap_or_else(|| b.zeros(&b.aval(x).tangent())))
-                .collect();
-            let tangents = tangents_of(b, &results, x, &t)?;
-            Ok(JvpResult {
-                primals: results,
-                tangents: tangents.into_iter().map(Some).collect(),
-            })
+            let tangents = tangents.map(|(&tangent, &x)| b.instantiate(tangent, &b.aval(x)));
+            let tangents = tangents_of(b, &results, x, &tangents.collect::<Vec<_>>())?;
+            Ok(JvpResult::new(
+                results,
+                tangents.into_iter().map(Some).collect(),
+            ))
         }))
     }
 
@@ -187,14 +148,7 @@ impl CustomJvpCall {
         primals: &[Atom],
         tangents: &[Option<Atom>],
     ) -> Result<JvpResult> {
-        let (captured, tangents) = tangents.split_at(self.num_consts);
-        if captured.iter().any(Option::is_some) {
-            return Err(Error::no_rule(
-                "custom_jvp_call",
-                "jvp",
-                "it captures a value that is differentiated: pass the value as an argument",
-            ));
-        }
+        let tangents = behind_captured("custom_jvp_call", "jvp", tangents, self.num_consts)?;
         let primals = &primals[self.num_consts..];
         let count = self.call_jaxpr.jaxpr.outvars.len();
         let mut args = primals.to_vec();
@@ -202,12 +156,10 @@ impl CustomJvpCall {
             if self.symbolic_zeros {
                 args.extend(tangent);
             } else {
-                let zero = || b.zeros(&b.aval(primal).tangent());
-                args.push(tangent.unwrap_or_else(zero));
+                args.push(b.instantiate(tangent, &b.aval(primal)));
             }
         }
-        let consts = bind_constants(b, rule);
-        let results = b.inline(&rule.jaxpr, &consts, &args)?;
+        let results = inline(b, rule, &args)?;
         if results.len() != 2 * count {
             return Err(Error::new(
                 ErrorKind::Arity,
@@ -218,11 +170,7 @@ impl CustomJvpCall {
                 ),
             ));
         }
-        let (results, tangents) = results.split_at(count);
-        Ok(JvpResult {
-            primals: results.iter().copied().collect(),
-            tangents: tangents.iter().map(|&tangent| Some(tangent)).collect(),
-        })
+        Ok(JvpResult::split(&results, &vec![true; count]))
     }
 
     /// The rule over all lanes: tangents are mapped as their primals are.

@@ -4,10 +4,12 @@
 
 use super::super::*;
 use super::call::*;
+use super::inlined::inlined_jvp;
+use super::loops::fixpoint;
 use crate::error::{Error, ErrorKind, Result};
 use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr};
-use crate::marks::or;
-use crate::transform::{OutDim, batch_front, bind_constants, eval_jvp, place};
+use crate::marks::{or, present};
+use crate::transform::{OutDim, batch_front, place};
 
 impl LinearSolveLengths {
     /// Number of constants of all functions.
@@ -86,15 +88,13 @@ impl Primitive for CustomLinearSolve {
         let matvec = self.const_lengths.matvec;
         let mut rhs: Vec<Option<Atom>> = rhs_dot.to_vec();
         if params_dot[..matvec].iter().any(Option::is_some) {
-            let consts = bind_constants(b, &self.jaxprs.matvec);
             let args = [&params[..matvec], x].concat();
             let mut dots = params_dot[..matvec].to_vec();
             dots.resize(matvec + count, None);
-            let (_, moved) = eval_jvp(b, &self.jaxprs.matvec.jaxpr, &consts, &args, &dots)?;
+            let moved = inlined_jvp(b, &self.jaxprs.matvec, &args, &dots)?.tangents;
+            let moved = moved.into_iter().zip(x);
             let moved: Vec<Atom> = moved
-                .into_iter()
-                .zip(x)
-                .map(|(moved, &x)| moved.unwrap_or_else(|| b.zeros(&b.aval(x).tangent())))
+                .map(|(dot, &x)| b.instantiate(dot, &b.aval(x)))
                 .collect();
             let minus: Vec<Atom> = moved.into_iter().map(|moved| b.neg(moved)).collect();
             for (rhs, minus) in rhs.iter_mut().zip(minus) {
@@ -103,7 +103,7 @@ impl Primitive for CustomLinearSolve {
         }
         let mut operands = params.to_vec();
         for (rhs, &x) in rhs.iter().zip(x) {
-            operands.push(rhs.unwrap_or_else(|| b.zeros(&b.aval(x).tangent())));
+            operands.push(b.instantiate(*rhs, &b.aval(x)));
         }
         let x_dot = b.emit(self.clone(), &operands)?;
         let tangents = x_dot
@@ -111,18 +111,12 @@ impl Primitive for CustomLinearSolve {
             .enumerate()
             .map(|(index, dot)| (index < count).then_some(dot))
             .collect();
-        Ok(JvpResult {
-            primals: solution,
-            tangents,
-        })
+        Ok(JvpResult::new(solution, tangents))
     }
 
     fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         let constants = self.const_lengths.total();
-        let mapped: Vec<bool> = operands
-            .iter()
-            .map(|operand| operand.dim.is_some())
-            .collect();
+        let mapped = present(&Batched::dims(operands));
         let params = self.const_lengths.split(&mapped[..constants]);
         let start = mapped[constants..].to_vec();
         let (batched_jaxprs, rhs_mapped, x_mapped) =
@@ -144,7 +138,7 @@ impl Primitive for CustomLinearSolve {
             ..self.clone()
         };
         let dims: Vec<Option<usize>> = x_mapped.iter().map(|&mapped| mapped.then_some(0)).collect();
-        Ok(batched(b.emit(prim, &values)?.into_vec(), &dims))
+        Ok(Batched::all(b.emit(prim, &values)?, &dims))
     }
 
     /// Solves with the transpose.
@@ -174,7 +168,7 @@ impl Primitive for CustomLinearSolve {
         let [matvec, vecmat_params, solve, transpose_params] = self.const_lengths.split(&params);
         let mut inputs = [vecmat_params, matvec, transpose_params, solve].concat();
         for (cotangent, operand) in cotangents.iter().zip(rhs) {
-            inputs.push(cotangent.unwrap_or_else(|| b.zeros(&operand.aval(b).tangent())));
+            inputs.push(b.instantiate(*cotangent, &operand.aval(b)));
         }
         let prim = CustomLinearSolve {
             const_lengths: self.const_lengths.transposed(),
@@ -209,23 +203,22 @@ impl CustomLinearSolve {
         let front = |jaxpr: &ClosedJaxpr, params: &[bool], args: &[bool], instantiate: &[bool]| {
             batch_front(b, jaxpr, axis, &[params, args].concat(), instantiate)
         };
-        let mut rhs = start.to_vec();
-        let mut x = vec![false; results];
-        loop {
-            let solve = front(&jaxprs.solve, solve_params, &rhs, &x)?;
+        let unmapped = vec![false; results];
+        let ((jaxprs, x), (_, rhs)) = fixpoint((unmapped, start.to_vec()), |(x, rhs)| {
+            let solve = front(&jaxprs.solve, solve_params, rhs, x)?;
             let solve_x = solve.mapped();
             let mut x_out = solve_x.clone();
             let vecmat = match &jaxprs.vecmat {
                 None => None,
                 Some(vecmat) => {
-                    let out = front(vecmat, vecmat_params, &rhs, &rhs)?;
+                    let out = front(vecmat, vecmat_params, rhs, rhs)?;
                     let mut mapped = out.mapped();
                     mapped.resize(results, true);
                     x_out = or(&mapped, &solve_x);
                     Some(out.jaxpr)
                 }
             };
-            let matvec = front(&jaxprs.matvec, matvec_params, &x_out[..count], &rhs)?;
+            let matvec = front(&jaxprs.matvec, matvec_params, &x_out[..count], rhs)?;
             let mut rhs_out = or(&matvec.mapped(), start);
             let transpose_solve = match &jaxprs.transpose_solve {
                 None => None,
@@ -235,16 +228,14 @@ impl CustomLinearSolve {
                     Some(out.jaxpr)
                 }
             };
-            if x_out == x && rhs_out == rhs {
-                let batched = LinearSolveJaxprs {
-                    matvec: matvec.jaxpr,
-                    vecmat,
-                    solve: solve.jaxpr,
-                    transpose_solve,
-                };
-                return Ok((batched, rhs, solve_x));
-            }
-            (x, rhs) = (x_out, rhs_out);
-        }
+            let jaxprs = LinearSolveJaxprs {
+                matvec: matvec.jaxpr,
+                vecmat,
+                solve: solve.jaxpr,
+                transpose_solve,
+            };
+            Ok(((jaxprs, solve_x), (x_out, rhs_out)))
+        })?;
+        Ok((jaxprs, rhs, x))
     }
 }

@@ -6,13 +6,12 @@
 
 use std::sync::Arc;
 
-use smallvec::SmallVec;
-
 use super::super::*;
 use super::call::*;
+use super::inlined::inlined_jvp;
 use crate::error::{Error, Result};
 use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr};
-use crate::transform::{OutDim, batch, bind_constants, eval_jvp};
+use crate::transform::{OutDim, batch, inline};
 
 impl Primitive for CustomRoot {
     fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
@@ -25,7 +24,8 @@ impl Primitive for CustomRoot {
     /// From `f(p, x) = 0` follows `dx = -(∂f/∂x)⁻¹ (∂f/∂p) dp`.
     fn jvp(&self, b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<JvpResult> {
         if self.f.make.is_none() {
-            return self.jvp_of_solver(b, primals, tangents);
+            let count = self.solve_jaxpr.jaxpr.invars.len();
+            return inlined_jvp(b, &self.solve_jaxpr, &primals[..count], &tangents[..count]);
         }
         let (consts, guesses, f_consts) = self.counts;
         let results = b.emit(self.clone(), primals)?;
@@ -33,38 +33,28 @@ impl Primitive for CustomRoot {
         let f_range = consts + guesses..consts + guesses + f_consts;
         if tangents[f_range.clone()].iter().all(Option::is_none) {
             let tangents = results.iter().map(|_| None).collect();
-            return Ok(JvpResult {
-                primals: results,
-                tangents,
-            });
+            return Ok(JvpResult::new(results, tangents));
         }
         let f = self.f.jaxpr(&[])?;
-        let own = bind_constants(b, &f);
         let args = [&primals[f_range.clone()], root].concat();
         let mut dots = tangents[f_range.clone()].to_vec();
         dots.resize(args.len(), None);
-        let (_, residual_dots) = eval_jvp(b, &f.jaxpr, &own, &args, &dots)?;
-        let rhs: Vec<Atom> = residual_dots
-            .into_iter()
-            .zip(root)
-            .map(|(dot, &x)| dot.unwrap_or_else(|| b.zeros(&b.aval(x).tangent())))
+        let residual_dots = inlined_jvp(b, &f, &args, &dots)?.tangents.into_iter();
+        let rhs = residual_dots.zip(root);
+        let rhs: Vec<Atom> = rhs
+            .map(|(dot, &x)| b.instantiate(dot, &b.aval(x)))
             .collect();
         let solve = self.tangent_solve.jaxpr(&[])?;
-        let own = bind_constants(b, &solve);
         let args = [&primals[f_range.end..], root, &rhs].concat();
-        let solved = b.inline(&solve.jaxpr, &own, &args)?;
-        let mut tangents: SmallVec<[Option<Atom>; 2]> =
-            solved.into_iter().map(|dot| Some(b.neg(dot))).collect();
+        let solved = inline(b, &solve, &args)?;
+        let mut tangents: Tangents = solved.into_iter().map(|dot| Some(b.neg(dot))).collect();
         tangents.resize(results.len(), None);
-        Ok(JvpResult {
-            primals: results,
-            tangents,
-        })
+        Ok(JvpResult::new(results, tangents))
     }
 
     fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         let (consts, guesses, f_consts) = self.counts;
-        let dims: Vec<Option<usize>> = operands.iter().map(|operand| operand.dim).collect();
+        let dims = Batched::dims(operands);
         let solver = self.solve_jaxpr.jaxpr.invars.len();
         // The root is mapped: even where its start is not, its tangents may be.
         let roots = if self.f.make.is_some() { guesses } else { 0 };
@@ -93,8 +83,8 @@ impl Primitive for CustomRoot {
             tangent_solve: batched_rule(&self.tangent_solve, solve_dims),
             ..self.clone()
         };
-        let values: Vec<Atom> = operands.iter().map(|operand| operand.value).collect();
-        Ok(batched(bind(b, prim, &solver, &values), &out.dims))
+        let results = bind(b, prim, &solver, &Batched::values(operands));
+        Ok(Batched::all(results, &out.dims))
     }
 
     fn transpose(
@@ -108,29 +98,6 @@ impl Primitive for CustomRoot {
             "transpose",
             "a root is not linear in anything",
         ))
-    }
-}
-
-impl CustomRoot {
-    fn jvp_of_solver(
-        &self,
-        b: &Builder,
-        primals: &[Atom],
-        tangents: &[Option<Atom>],
-    ) -> Result<JvpResult> {
-        let count = self.solve_jaxpr.jaxpr.invars.len();
-        let consts = bind_constants(b, &self.solve_jaxpr);
-        let (results, tangents) = eval_jvp(
-            b,
-            &self.solve_jaxpr.jaxpr,
-            &consts,
-            &primals[..count],
-            &tangents[..count],
-        )?;
-        Ok(JvpResult {
-            primals: results.into(),
-            tangents: tangents.into(),
-        })
     }
 }
 
@@ -170,35 +137,22 @@ impl Primitive for RootLinearMap {
         let count = self.f.jaxpr(&[])?.jaxpr.outvars.len();
         let place = primals.len() - count;
         if tangents[..place].iter().any(Option::is_some) {
-            let expanded = self.expand()?;
-            let consts = bind_constants(b, &expanded);
-            let (results, tangents) = eval_jvp(b, &expanded.jaxpr, &consts, primals, tangents)?;
-            return Ok(JvpResult {
-                primals: results.into(),
-                tangents: tangents.into(),
-            });
+            return inlined_jvp(b, &self.expand()?, primals, tangents);
         }
         let results = b.emit(self.clone(), primals)?;
         let mut operands = primals[..place].to_vec();
         for (tangent, &v) in tangents[place..].iter().zip(&primals[place..]) {
-            operands.push(tangent.unwrap_or_else(|| b.zeros(&b.aval(v).tangent())));
+            operands.push(b.instantiate(*tangent, &b.aval(v)));
         }
         let tangents = b.emit(self.clone(), &operands)?;
-        Ok(JvpResult {
-            primals: results,
-            tangents: tangents.into_iter().map(Some).collect(),
-        })
+        let tangents = tangents.into_iter().map(Some).collect();
+        Ok(JvpResult::new(results, tangents))
     }
 
     fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
-        let values: Vec<Atom> = operands.iter().map(|operand| operand.value).collect();
-        let dims: Vec<Option<usize>> = operands.iter().map(|operand| operand.dim).collect();
-        let expanded = self.expand()?;
-        let places = vec![OutDim::AsIs; expanded.jaxpr.outvars.len()];
-        let out = batch(b, &expanded, axis, &dims, &places)?;
-        let consts = bind_constants(b, &out.jaxpr);
-        let results = b.inline(&out.jaxpr.jaxpr, &consts, &values)?;
-        Ok(batched(results.into_vec(), &out.dims))
+        let out = batch_callee(&self.expand()?, b, operands, axis, OutDim::AsIs)?;
+        let results = inline(b, &out.jaxpr, &Batched::values(operands))?;
+        Ok(Batched::all(results, &out.dims))
     }
 
     fn transpose(
@@ -220,7 +174,7 @@ impl Primitive for RootLinearMap {
             ));
         }
         for (cotangent, operand) in cotangents.iter().zip(&operands[place..]) {
-            inputs.push(cotangent.unwrap_or_else(|| b.zeros(&operand.aval(b).tangent())));
+            inputs.push(b.instantiate(*cotangent, &operand.aval(b)));
         }
         let prim = RootLinearMap {
             transposed: !self.transposed,

@@ -8,14 +8,12 @@ use std::sync::Arc;
 
 use super::super::*;
 use super::call::*;
+use super::inlined::*;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr};
-use crate::marks::keep;
-use crate::transform::dce_jaxpr;
-use crate::transform::{
-    Memo, OutDim, Split, backward_pass, batch, bind_constants, eval_jvp, eval_linearize, move_axis,
-};
+use crate::marks::present;
+use crate::transform::{Memo, OutDim, Split, batch, broadcast, dce_jaxpr, inline, move_axis};
 
 const FORWARD_MODE: &str =
     "it has a custom_vjp rule, which knows reverse mode only: use custom_jvp, or take grad or vjp";
@@ -34,17 +32,9 @@ impl Primitive for CustomVjpCall {
             let tangents = forward
                 .linear
                 .bind(b, &forward.residuals, &forward.tangents)?;
-            return Ok(JvpResult {
-                primals: forward.results.into(),
-                tangents: tangents.into(),
-            });
+            return Ok(JvpResult::new(forward.results, tangents));
         }
-        let consts = bind_constants(b, &self.call_jaxpr);
-        let (results, tangents) = eval_jvp(b, &self.call_jaxpr.jaxpr, &consts, primals, tangents)?;
-        Ok(JvpResult {
-            primals: results.into(),
-            tangents: tangents.into(),
-        })
+        inlined_jvp(b, &self.call_jaxpr, primals, tangents)
     }
 
     fn linearize(
@@ -63,30 +53,20 @@ impl Primitive for CustomVjpCall {
             let tangents = forward
                 .linear
                 .bind(&split.unknown, &residuals, &forward.tangents)?;
-            return Ok(Some(JvpResult {
-                primals: forward.results.into(),
-                tangents: tangents.into(),
-            }));
+            return Ok(Some(JvpResult::new(forward.results, tangents)));
         }
-        let consts = bind_constants(split.known, &self.call_jaxpr);
-        let (results, tangents) =
-            eval_linearize(split, &self.call_jaxpr.jaxpr, &consts, primals, tangents)?;
-        Ok(Some(JvpResult {
-            primals: results.into(),
-            tangents: tangents.into(),
-        }))
+        inlined_linearize(split, &self.call_jaxpr, primals, tangents).map(Some)
     }
 
     fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
-        let dims: Vec<Option<usize>> = operands.iter().map(|operand| operand.dim).collect();
-        let out = vec![OutDim::AsIs; self.call_jaxpr.jaxpr.outvars.len()];
-        let call = batch(b, &self.call_jaxpr, axis, &dims, &out)?;
+        let dims = Batched::dims(operands);
+        let call = batch_callee(&self.call_jaxpr, b, operands, axis, OutDim::AsIs)?;
         let prim = CustomVjpCall {
             call_jaxpr: call.jaxpr.clone(),
             ..self.batched_rules(axis, &dims[self.num_consts..], &call.dims)
         };
-        let values: Vec<Atom> = operands.iter().map(|operand| operand.value).collect();
-        Ok(batched(bind(b, prim, &call.jaxpr, &values), &call.dims))
+        let results = bind(b, prim, &call.jaxpr, &Batched::values(operands));
+        Ok(Batched::all(results, &call.dims))
     }
 
     fn transpose(
@@ -95,17 +75,7 @@ impl Primitive for CustomVjpCall {
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
     ) -> Result<Cotangents> {
-        let consts = bind_constants(b, &self.call_jaxpr);
-        let start = vec![None; operands.len()];
-        let out = backward_pass(
-            b,
-            &self.call_jaxpr.jaxpr,
-            &consts,
-            operands,
-            start,
-            cotangents,
-        )?;
-        Ok(out.into())
+        inlined_transpose(b, &self.call_jaxpr, cotangents, operands)
     }
 
     /// All arguments stay: the rules may need them.
@@ -140,18 +110,10 @@ struct Forward {
 
 impl CustomVjpCall {
     fn forward(&self, b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<Forward> {
-        let (captured, tangents) = tangents.split_at(self.num_consts);
-        if captured.iter().any(Option::is_some) {
-            return Err(Error::no_rule(
-                "custom_vjp_call",
-                "vjp",
-                "it captures a value that is differentiated: pass the value as an argument",
-            ));
-        }
-        let perturbed = nonzeros(tangents);
+        let tangents = behind_captured("custom_vjp_call", "vjp", tangents, self.num_consts)?;
+        let perturbed = present(tangents);
         let rule = self.fwd.jaxpr(&perturbed)?;
-        let consts = bind_constants(b, &rule);
-        let out = b.inline(&rule.jaxpr, &consts, &primals[self.num_consts..])?;
+        let out = inline(b, &rule, &primals[self.num_consts..])?;
         let count = self.call_jaxpr.jaxpr.outvars.len();
         if out.len() < count {
             return Err(Error::new(
@@ -168,12 +130,8 @@ impl CustomVjpCall {
         let bwd = self.bwd.clone();
         // The linear part takes perturbed tangents only and gives cotangents of those.
         let of_perturbed = bwd.make.clone().map(|make| {
-            let perturbed_only = move |_: &[bool]| -> Result<ClosedJaxpr> {
-                let rule = make(&mask)?;
-                let mut new = (*rule.jaxpr).clone();
-                new.outvars = keep(&new.outvars, &mask);
-                Ok(ClosedJaxpr::new(new, rule.consts))
-            };
+            let perturbed_only =
+                move |_: &[bool]| -> Result<ClosedJaxpr> { Ok(with_results(&make(&mask)?, &mask)) };
             Arc::new(perturbed_only) as Arc<RuleFn>
         });
         Ok(Forward {
@@ -230,10 +188,9 @@ impl CustomVjpCall {
                 let as_is = vec![OutDim::AsIs; rule.jaxpr.outvars.len()];
                 let out = batch(&b, &rule, &axis, &in_dims, &as_is)?;
                 let inner = b.nested();
-                let consts = bind_constants(&inner, &out.jaxpr);
                 let avals = out.jaxpr.in_avals();
                 let args: Vec<Atom> = avals.into_iter().map(|aval| inner.input(aval)).collect();
-                let cotangents = inner.inline(&out.jaxpr.jaxpr, &consts, &args)?;
+                let cotangents = inline(&inner, &out.jaxpr, &args)?;
                 let results: Vec<Atom> = cotangents
                     .into_iter()
                     .zip(&out.dims)
@@ -241,9 +198,7 @@ impl CustomVjpCall {
                     .map(|((value, from), to)| match (from, to) {
                         (None, None) => value,
                         (Some(from), Some(to)) => move_axis(&inner, value, *from, *to),
-                        (None, Some(to)) => {
-                            crate::transform::broadcast(&inner, value, axis.size, *to)
-                        }
+                        (None, Some(to)) => broadcast(&inner, value, axis.size, *to),
                         (Some(from), None) => inner.reduce_sum(value, &[*from]),
                     })
                     .collect();
@@ -272,9 +227,7 @@ fn without_results(rule: &Rule, used: &[bool]) -> Rule {
     rule.map(move |jaxpr| {
         let mut marks = used.clone();
         marks.resize(jaxpr.jaxpr.outvars.len(), true);
-        let mut new = (*jaxpr.jaxpr).clone();
-        new.outvars = keep(&new.outvars, &marks);
-        Ok(ClosedJaxpr::new(new, jaxpr.consts))
+        Ok(with_results(&jaxpr, &marks))
     })
 }
 
@@ -283,7 +236,6 @@ fn without_cotangents(rule: &Rule, used: &[bool], results: &[Aval]) -> Rule {
     let (used, results) = (used.to_vec(), results.to_vec());
     rule.map(move |jaxpr| {
         let b = Builder::new();
-        let consts = bind_constants(&b, &jaxpr);
         let avals = jaxpr.in_avals();
         let residuals = avals.len() - used.len();
         let mut args: Vec<Atom> = avals[..residuals]
@@ -294,19 +246,14 @@ fn without_cotangents(rule: &Rule, used: &[bool], results: &[Aval]) -> Rule {
             let aval = aval.tangent();
             args.push(if used { b.input(aval) } else { b.zeros(&aval) });
         }
-        let out = b.inline(&jaxpr.jaxpr, &consts, &args)?;
+        let out = inline(&b, &jaxpr, &args)?;
         b.finish(&out)
     })
 }
 
 impl CustomLin {
     /// Writes the linear part on residuals and non-zero tangents; integers have no tangents.
-    fn bind(
-        &self,
-        b: &Builder,
-        residuals: &[Atom],
-        tangents: &[Atom],
-    ) -> Result<Vec<Option<Atom>>> {
+    fn bind(&self, b: &Builder, residuals: &[Atom], tangents: &[Atom]) -> Result<Tangents> {
         let operands = [residuals, tangents].concat();
         let results = b.emit(self.clone(), &operands)?;
         let differentiable = |aval: &Aval| aval.dtype != DType::Float0;
@@ -354,13 +301,12 @@ impl Primitive for CustomLin {
         operands: &[TransposeArg],
     ) -> Result<Cotangents> {
         let rule = self.bwd.jaxpr(&[])?;
-        let consts = bind_constants(b, &rule);
         let (residuals, linear) = operands.split_at(self.num_res);
         let mut args: Vec<Atom> = residuals.iter().filter_map(TransposeArg::known).collect();
         for (cotangent, aval) in cotangents.iter().zip(&self.out_avals) {
-            args.push(cotangent.unwrap_or_else(|| b.zeros(aval)));
+            args.push(b.instantiate(*cotangent, aval));
         }
-        let out = b.inline(&rule.jaxpr, &consts, &args)?;
+        let out = inline(b, &rule, &args)?;
         if out.len() != linear.len() {
             return Err(Error::new(
                 ErrorKind::Arity,

@@ -45,7 +45,7 @@ impl Primitive for DevicePut {
         let tangents: Vec<Atom> = tangents
             .iter()
             .zip(primals)
-            .map(|(tangent, &primal)| tangent.unwrap_or_else(|| b.zeros(&b.aval(primal).tangent())))
+            .map(|(&tangent, &primal)| b.instantiate(tangent, &b.aval(primal)))
             .collect();
         let tangents = b.emit(self.clone(), &tangents)?;
         Ok(JvpResult {

@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use super::super::*;
 use super::call::*;
+use super::inlined::inlined_transpose;
 use crate::error::{Error, Result};
-use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr};
-use crate::transform::{backward_pass, bind_constants, constants_as_arguments};
+use crate::jaxpr::{Atom, Aval, Builder};
+use crate::transform::{bind_constants, constants_as_arguments};
 
 impl Primitive for LinearCall {
     fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
@@ -31,13 +32,11 @@ impl Primitive for LinearCall {
         let results = bind(b, self.clone(), &self.callee, primals);
         let mut operands = primals[..known].to_vec();
         for (tangent, &primal) in tangents[known..].iter().zip(&primals[known..]) {
-            operands.push(tangent.unwrap_or_else(|| b.zeros(&b.aval(primal).tangent())));
+            operands.push(b.instantiate(*tangent, &b.aval(primal)));
         }
         let tangents = bind(b, self.clone(), &self.callee, &operands);
-        Ok(JvpResult {
-            primals: results.into(),
-            tangents: tangents.into_iter().map(Some).collect(),
-        })
+        let tangents = tangents.into_iter().map(Some).collect();
+        Ok(JvpResult::new(results, tangents))
     }
 
     fn batch(
@@ -61,11 +60,7 @@ impl Primitive for LinearCall {
     ) -> Result<Cotangents> {
         if self.transpose_thunk.make.is_none() {
             // Text names the rule only: what it is the transpose of is there.
-            let consts = bind_constants(b, &self.callee);
-            let start = vec![None; operands.len()];
-            let callee = &self.callee.jaxpr;
-            let out = backward_pass(b, callee, &consts, operands, start, cotangents)?;
-            return Ok(out.into());
+            return inlined_transpose(b, &self.callee, cotangents, operands);
         }
         let rule = self.transpose_thunk.jaxpr(&[])?;
         let consts = bind_constants(b, &rule);
@@ -89,7 +84,7 @@ impl Primitive for LinearCall {
                 .filter_map(TransposeArg::known),
         );
         for (cotangent, aval) in cotangents.iter().zip(self.callee.out_avals()) {
-            inputs.push(cotangent.unwrap_or_else(|| b.zeros(&aval.tangent())));
+            inputs.push(b.instantiate(*cotangent, &aval));
         }
         let transposed =
             with_unused_arguments(&constants_as_arguments(&rule), constants, &captured_avals);
@@ -110,14 +105,4 @@ impl Primitive for LinearCall {
         }
         Ok(out)
     }
-}
-
-/// The jaxpr with arguments that it ignores at `place`.
-fn with_unused_arguments(jaxpr: &ClosedJaxpr, place: usize, avals: &[Aval]) -> ClosedJaxpr {
-    let mut new = (*jaxpr.jaxpr).clone();
-    for (offset, aval) in avals.iter().enumerate() {
-        let var = new.new_var(aval.clone());
-        new.invars.insert(place + offset, var);
-    }
-    ClosedJaxpr::new(new, jaxpr.consts.clone())
 }

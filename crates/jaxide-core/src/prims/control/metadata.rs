@@ -17,9 +17,7 @@ impl Call for XlaMetadataCall {
             ..self.clone()
         }
     }
-}
 
-impl XlaMetadataCall {
     /// The call with the metadata of the derivative's calls.
     fn derived(&self) -> Self {
         let same = PyValue::Word("same".to_owned());
@@ -40,45 +38,5 @@ impl XlaMetadataCall {
 /// The derivative is computed together with the function under `jvp`; what is linearized or transposed carries the
 /// metadata of derivatives.
 impl Primitive for XlaMetadataCall {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
-        check_call(&self.jaxpr, operands)
-    }
-
-    fn jvp(&self, b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<JvpResult> {
-        call_jvp(self, b, primals, tangents)
-    }
-
-    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
-        call_batch(self, b, operands, axis)
-    }
-
-    fn transpose(
-        &self,
-        b: &Builder,
-        cotangents: &[Option<Atom>],
-        operands: &[TransposeArg],
-    ) -> Result<Cotangents> {
-        call_transpose(&self.derived(), b, cotangents, operands)
-    }
-
-    fn linearize(
-        &self,
-        split: &Split<'_>,
-        primals: &[Atom],
-        tangents: &[Option<Atom>],
-    ) -> Result<Option<JvpResult>> {
-        call_linearize(self, &self.derived(), split, primals, tangents).map(Some)
-    }
-
-    fn partial_eval(&self, split: &Split<'_>, operands: &[Partial]) -> Result<Option<Partials>> {
-        call_partial_eval(self, split, operands).map(Some)
-    }
-
-    fn partial_eval_saving(&self, saving: &mut Saving<'_>) -> Result<Option<SavingResult>> {
-        call_saving(self, saving).map(Some)
-    }
-
-    fn dce(&self, memo: &Memo, used: &[bool]) -> Result<Option<Trimmed>> {
-        call_dce(self, memo, used)
-    }
+    call_rules! { abstract_eval jvp batch transpose linearize partial_eval partial_eval_saving dce }
 }

@@ -59,8 +59,7 @@ impl Primitive for DceSink {
         operands: &[Batched],
         _axis: &BatchAxis,
     ) -> Result<BatchedResults> {
-        let values: Vec<Atom> = operands.iter().map(|operand| operand.value).collect();
-        b.emit(self.clone(), &values)?;
+        b.emit(self.clone(), &Batched::values(operands))?;
         Ok(SmallVec::new())
     }
 
@@ -198,26 +197,11 @@ callbacks! {
     DebugCallback "debug_callback" true |_| Ok(SmallVec::new());
 }
 
-impl Call for Composite {
-    fn callee(&self) -> &ClosedJaxpr {
-        &self.call_jaxpr
-    }
-
-    fn with_callee(&self, call_jaxpr: ClosedJaxpr) -> Self {
-        Composite {
-            call_jaxpr,
-            ..self.clone()
-        }
-    }
-}
-
 const COMPOSITE: &str =
     "a composite is replaced as a whole, so that its parts say nothing: use custom_jvp around it";
 
 impl Primitive for Composite {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
-        check_call(&self.call_jaxpr, operands)
-    }
+    call_rules! { abstract_eval batch }
 
     fn jvp(
         &self,
@@ -226,10 +210,6 @@ impl Primitive for Composite {
         _tangents: &[Option<Atom>],
     ) -> Result<JvpResult> {
         Err(Error::no_rule("composite", "jvp", COMPOSITE))
-    }
-
-    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
-        call_batch(self, b, operands, axis)
     }
 
     fn transpose(
@@ -263,26 +243,7 @@ impl Call for CustomVmapCall {
 /// The batching rule is a host function of the number of lanes that text does not carry: the function itself is
 /// batched.
 impl Primitive for CustomVmapCall {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
-        check_call(&self.call, operands)
-    }
-
-    fn jvp(&self, b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<JvpResult> {
-        call_jvp(self, b, primals, tangents)
-    }
-
-    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
-        call_batch(self, b, operands, axis)
-    }
-
-    fn transpose(
-        &self,
-        b: &Builder,
-        cotangents: &[Option<Atom>],
-        operands: &[TransposeArg],
-    ) -> Result<Cotangents> {
-        call_transpose(self, b, cotangents, operands)
-    }
+    call_rules! { abstract_eval jvp batch transpose }
 }
 
 const EXPORTED: &str =

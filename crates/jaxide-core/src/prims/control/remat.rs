@@ -2,43 +2,22 @@
 
 use super::super::*;
 use super::call::*;
+use super::halves::{Halves, separate, together, unknowns};
 use crate::error::Result;
 use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr, Eqn, Jaxpr, Var, flags};
-use crate::marks::keep;
-use crate::transform::dce_jaxpr;
+use crate::marks::{count, keep, not, present, spread};
 use crate::transform::{
     Memo, MemoArgs, OutDim, Policy, Saving, SavingRequest, SavingResult, Split, backward_pass,
-    batch, bind_constants, constants_as_arguments, partial_eval, partial_eval_saving,
+    bind_constants, constants_as_arguments, dce_jaxpr, inline, partial_eval, partial_eval_saving,
 };
 
-impl Call for Remat {
-    fn callee(&self) -> &ClosedJaxpr {
-        &self.jaxpr
-    }
-
-    fn with_callee(&self, jaxpr: ClosedJaxpr) -> Self {
-        Remat {
-            jaxpr,
-            ..self.clone()
-        }
-    }
-}
-
 impl Primitive for Remat {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
-        check_call(&self.jaxpr, operands)
-    }
-
-    fn jvp(&self, b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<JvpResult> {
-        call_jvp(self, b, primals, tangents)
-    }
+    call_rules! { abstract_eval jvp dce }
 
     fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
-        let dims: Vec<Option<usize>> = operands.iter().map(|operand| operand.dim).collect();
-        let places = vec![OutDim::FrontIfMapped; self.jaxpr.jaxpr.outvars.len()];
-        let out = batch(b, &self.jaxpr, axis, &dims, &places)?;
-        let values: Vec<Atom> = operands.iter().map(|operand| operand.value).collect();
-        Ok(batched(self.bind_closed(b, &out.jaxpr, values), &out.dims))
+        let out = batch_callee(&self.jaxpr, b, operands, axis, OutDim::FrontIfMapped)?;
+        let results = self.bind_closed(b, &out.jaxpr, &Batched::values(operands));
+        Ok(Batched::all(results, &out.dims))
     }
 
     fn transpose(
@@ -47,22 +26,18 @@ impl Primitive for Remat {
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
     ) -> Result<Cotangents> {
-        let linear: Vec<bool> = operands.iter().map(TransposeArg::is_linear).collect();
-        let out = transpose_remat(b, &self.jaxpr, &linear, &nonzeros(cotangents))?;
-        let known: Vec<Atom> = operands.iter().filter_map(TransposeArg::known).collect();
-        let results = self.bind_closed(b, &out.jaxpr, with_tangents(&known, cotangents));
-        Ok(spread(&results, &out.nonzero))
+        let linear = TransposeArg::linears(operands);
+        let out = transpose_remat(b, &self.jaxpr, &linear, &present(cotangents))?;
+        let results = self.bind_closed(b, &out.jaxpr, &with_cotangents(operands, cotangents));
+        Ok(spread(results, &out.nonzero))
     }
 
     /// What the policy keeps and the known results are computed now, outside the call; the unknown side is a call that
     /// computes the rest again.
     fn partial_eval(&self, split: &Split<'_>, operands: &[Partial]) -> Result<Option<Partials>> {
         let b = split.known;
-        let unknown: Vec<bool> = operands
-            .iter()
-            .map(|operand| operand.is_unknown())
-            .collect();
-        let none = vec![false; self.jaxpr.jaxpr.outvars.len()];
+        let unknown = unknowns(operands);
+        let none = no_results(&self.jaxpr);
         let request = SavingRequest {
             unknown: &unknown,
             instantiated: &vec![true; unknown.len()],
@@ -75,7 +50,7 @@ impl Primitive for Remat {
         let wanted = keep(&parts.unknown, &parts.instantiated);
         let staged = dce_jaxpr(b.memo(), &parts.staged, &wanted, &arguments)?;
         let (used_residuals, used_operands) = staged.inputs.split_at(parts.residuals);
-        let known_results = parts.unknown.iter().filter(|unknown| !**unknown).count();
+        let known_results = count(&not(&parts.unknown));
         let mut used = vec![true; known_results];
         used.extend(used_residuals);
         let arguments = vec![false; parts.known.jaxpr.invars.len()];
@@ -96,71 +71,29 @@ impl Primitive for Remat {
             ..self.clone()
         };
         let staged = constants_as_arguments(&staged.jaxpr);
-        let new = backward.bind_closed(&split.unknown, &staged, inputs);
-        Ok(Some(merge(&parts.unknown, known_out, &new)))
+        let new = backward.bind_closed(&split.unknown, &staged, &inputs);
+        Ok(Some(together(&parts.unknown, known_out, &new)))
     }
 
     fn partial_eval_saving(&self, saving: &mut Saving<'_>) -> Result<Option<SavingResult>> {
-        let none = vec![false; self.jaxpr.jaxpr.outvars.len()];
-        let request = SavingRequest {
-            unknown: saving.unknown,
-            instantiated: saving.instantiated,
-            ensure_unknown: &none,
-            ensure_instantiated: &none,
-            policy: saving.policy,
-        };
-        let parts = partial_eval_saving(saving.memo, &self.jaxpr, request)?;
-        let eqn = saving.eqn;
-        let staged_avals = &parts.staged.in_avals()[..parts.residuals];
-        let new: Vec<Var> = staged_avals
-            .iter()
-            .map(|aval| saving.jaxpr.new_var(aval.clone()))
-            .collect();
-        let not_unknown: Vec<bool> = saving.unknown.iter().map(|unknown| !unknown).collect();
-        let known_out: Vec<bool> = parts.unknown.iter().map(|unknown| !unknown).collect();
-        let known = Eqn {
-            prim: self.with_callee(parts.known).into(),
-            inputs: keep(&eqn.inputs, &not_unknown).into(),
-            outputs: keep(&eqn.outputs, &known_out)
-                .into_iter()
-                .chain(new.iter().copied())
-                .collect(),
-            source: eqn.source,
-        };
+        let parts = saving.split_callee(&self.jaxpr)?;
+        let new = saving.new_vars(parts.residual_avals());
+        let residuals = new.iter().map(|&var| Atom::Var(var)).collect();
+        let known = self.with_callee(parts.known.clone());
         let backward = Remat {
             differentiated: true,
-            ..self.with_callee(parts.staged)
+            ..self.with_callee(parts.staged.clone())
         };
-        let given = keep(&eqn.inputs, saving.instantiated);
-        let staged = Eqn {
-            prim: backward.into(),
-            inputs: new.iter().map(|&var| Atom::Var(var)).chain(given).collect(),
-            outputs: keep(&eqn.outputs, &parts.instantiated).into(),
-            source: eqn.source,
-        };
-        let mut residuals = saving.missing_operands();
-        residuals.extend(new);
-        Ok(Some(SavingResult {
-            known: Some(known),
-            staged: Some(staged),
-            unknown: parts.unknown,
-            instantiated: parts.instantiated,
-            residuals,
-        }))
-    }
-
-    fn dce(&self, memo: &Memo, used: &[bool]) -> Result<Option<Trimmed>> {
-        call_dce(self, memo, used)
+        let sides = [known.into(), backward.into()];
+        Ok(Some(saving.both_sides(parts, sides, &new, residuals)))
     }
 }
 
 impl Remat {
     /// Writes a call of `callee`, whose constants become leading operands.
-    fn bind_closed(&self, b: &Builder, callee: &ClosedJaxpr, operands: Vec<Atom>) -> Vec<Atom> {
-        let mut all = bind_constants(b, callee);
-        all.extend(operands);
-        let callee = constants_as_arguments(callee);
-        bind(b, self.with_callee(callee.clone()), &callee, &all)
+    fn bind_closed(&self, b: &Builder, callee: &ClosedJaxpr, operands: &[Atom]) -> Vec<Atom> {
+        let operands = [&bind_constants(b, callee), operands].concat();
+        self.bind(b, &constants_as_arguments(callee), &operands)
     }
 }
 
@@ -183,12 +116,8 @@ fn transpose_remat(
     b.memo().of_jaxpr("transpose_remat", jaxpr, args, || {
         let b = b.nested();
         let avals = jaxpr.in_avals();
-        let known: Vec<Atom> = avals
-            .iter()
-            .zip(linear)
-            .filter(|(_, linear)| !**linear)
-            .map(|(aval, _)| b.input(aval.clone()))
-            .collect();
+        let known = keep(&avals, &not(linear)).into_iter();
+        let known: Vec<Atom> = known.map(|aval| b.input(aval)).collect();
         let cotangents: Vec<Option<Atom>> = jaxpr
             .out_avals()
             .into_iter()
@@ -198,49 +127,28 @@ fn transpose_remat(
         let forward = vec![true; linear.len()];
         let none = vec![false; cotangents.len()];
         let parts = partial_eval(&b, jaxpr, linear, &none, &forward)?;
-        let consts = bind_constants(&b, &parts.known);
-        let computed = b.inline(&parts.known.jaxpr, &consts, &known)?;
-        let known_results = parts
-            .unknown_results
+        let unknown_results = parts.unknown_results.clone();
+        let halves = Halves::from(parts);
+        let computed = inline(&b, &halves.known, &known)?;
+        let residuals = halves.residuals(&b, jaxpr, &known, &computed[halves.results..]);
+        let cotangents = keep(&cotangents, &unknown_results);
+        let linear_avals = halves.unknown.in_avals().split_off(residuals.len());
+        let linear_args = linear_avals
             .iter()
-            .filter(|unknown| !**unknown)
-            .count();
-        let residuals = restore_residuals(
-            &b,
-            jaxpr,
-            &parts.forwarded,
-            &known,
-            &computed[known_results..],
-        );
-        let cotangents = keep(&cotangents, &parts.unknown_results);
-        let linear_avals = parts.unknown.in_avals().split_off(residuals.len());
-        let args: Vec<TransposeArg> = residuals
-            .iter()
-            .map(|&atom| TransposeArg::Known(atom))
-            .chain(
-                linear_avals
-                    .iter()
-                    .map(|aval| TransposeArg::Linear(aval.tangent())),
-            )
-            .collect();
+            .map(|aval| TransposeArg::Linear(aval.tangent()));
+        let mut args: Vec<TransposeArg> =
+            residuals.iter().copied().map(TransposeArg::Known).collect();
+        args.extend(linear_args);
         let start = vec![None; args.len()];
-        let consts = bind_constants(&b, &parts.unknown);
-        let out = backward_pass(&b, &parts.unknown.jaxpr, &consts, &args, start, &cotangents)?;
-        let mut of_linear = out[residuals.len()..].iter().copied();
-        let all: Vec<Option<Atom>> = linear
-            .iter()
-            .map(|&linear| {
-                if linear {
-                    of_linear.next().flatten()
-                } else {
-                    None
-                }
-            })
-            .collect();
+        let consts = bind_constants(&b, &halves.unknown);
+        let callee = &halves.unknown.jaxpr;
+        let out = backward_pass(&b, callee, &consts, &args, start, &cotangents)?;
+        let all: Vec<Option<Option<Atom>>> = spread(out[residuals.len()..].iter().copied(), linear);
+        let all: Vec<Option<Atom>> = all.into_iter().map(Option::flatten).collect();
         let results: Vec<Atom> = all.iter().flatten().copied().collect();
         Ok(TransposedRemat {
             jaxpr: b.finish(&results)?,
-            nonzero: all.iter().map(Option::is_some).collect(),
+            nonzero: present(&all),
         })
     })
 }

@@ -3,22 +3,8 @@
 use super::super::*;
 use super::call::*;
 use crate::error::{Error, Result};
-use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr};
-use crate::transform::dce_jaxpr;
-use crate::transform::{Memo, Saving, SavingResult, Split};
-
-impl Call for RematOpt {
-    fn callee(&self) -> &ClosedJaxpr {
-        &self.fwd_jaxpr
-    }
-
-    fn with_callee(&self, fwd_jaxpr: ClosedJaxpr) -> Self {
-        RematOpt {
-            fwd_jaxpr,
-            ..self.clone()
-        }
-    }
-}
+use crate::jaxpr::{Atom, Aval, Builder};
+use crate::transform::{Memo, Saving, SavingResult, Split, dce_jaxpr};
 
 impl RematOpt {
     /// A plain call of the forward function.
@@ -49,9 +35,7 @@ impl Primitive for RematOpt {
         self.plain().jvp(b, primals, tangents)
     }
 
-    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
-        call_batch(self, b, operands, axis)
-    }
+    call_rules! { batch }
 
     fn transpose(
         &self,

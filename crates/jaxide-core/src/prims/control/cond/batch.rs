@@ -1,7 +1,7 @@
 //! Batching: of each branch where all lanes take the same one, else of all branches and a selection.
 
 use super::*;
-use crate::transform::{OutDim, batch_front, bind_constants, place};
+use crate::transform::{BatchedJaxpr, OutDim, batch_front, inline, place};
 
 impl Cond {
     pub(super) fn batch_rule(
@@ -38,31 +38,19 @@ impl Cond {
         operands: &[Batched],
         axis: &BatchAxis,
     ) -> Result<BatchedResults> {
-        let mapped: Vec<bool> = operands
-            .iter()
-            .map(|operand| operand.dim.is_some())
-            .collect();
+        let mapped = present(&Batched::dims(operands));
         let mut values = vec![index];
         for &operand in operands {
             values.push(place(b, operand, OutDim::FrontIfMapped, axis.size)?.value);
         }
-        let mut out = vec![false; self.result_count()];
-        for branch in &self.branches.0 {
-            let none = vec![false; out.len()];
-            out = or(
-                &out,
-                &batch_front(b, branch, axis, &mapped, &none)?.mapped(),
-            );
-        }
-        let branches = self
-            .branches
-            .0
-            .iter()
-            .map(|branch| Ok(batch_front(b, branch, axis, &mapped, &out)?.jaxpr))
-            .collect::<Result<Vec<_>>>()?;
-        let results = self.bind(b, branches, &values);
+        let (branches, out) = self.alike(
+            self.result_count(),
+            BatchedJaxpr::mapped,
+            |branch, front| batch_front(b, branch, axis, &mapped, front),
+        )?;
+        let branches = branches.into_iter().map(|out| out.jaxpr).collect();
         let dims: Vec<Option<usize>> = out.iter().map(|&mapped| mapped.then_some(0)).collect();
-        Ok(batched(results, &dims))
+        Ok(Batched::all(self.bind(b, branches, &values), &dims))
     }
 
     /// Computes every branch for every lane. Lanes that do not take a branch see their operands without derivatives
@@ -97,8 +85,7 @@ impl Cond {
                     b.select(taken, value, constant)
                 })
                 .collect();
-            let consts = bind_constants(b, branch);
-            outs.push(b.inline(&branch.jaxpr, &consts, &operands)?.into_vec());
+            outs.push(inline(b, branch, &operands)?.into_vec());
         }
         let results = (0..self.result_count())
             .map(|result| {

@@ -3,16 +3,10 @@
 
 use std::collections::HashMap;
 
+use super::super::halves::{Halves, forwarded_residuals, separate, together, unknowns};
 use super::residuals::{MergedResiduals, widen_arguments};
 use super::*;
-use crate::transform::{linearize, partial_eval};
-
-/// A branch in two halves.
-struct Halves {
-    known: ClosedJaxpr,
-    unknown: ClosedJaxpr,
-    forwarded: Vec<Option<usize>>,
-}
+use crate::transform::{Linearized, PartialEval, linearize, partial_eval};
 
 impl Cond {
     pub(super) fn linearize_rule(
@@ -21,31 +15,18 @@ impl Cond {
         primals: &[Atom],
         tangents: &[Option<Atom>],
     ) -> Result<JvpResult> {
-        let b = split.known;
         let tangents = &tangents[1..];
-        let nonzero_in = nonzeros(tangents);
+        let nonzero_in = present(tangents);
         let forward = vec![true; nonzero_in.len()];
-        let count = self.result_count();
-        let mut nonzero = vec![false; count];
-        for branch in &self.branches.0 {
-            let lin = linearize(b, branch, &nonzero_in, &vec![false; count], &forward)?;
-            nonzero = or(&nonzero, &lin.nonzero);
-        }
-        let mut halves = Vec::new();
-        for branch in &self.branches.0 {
-            let lin = linearize(b, branch, &nonzero_in, &nonzero, &forward)?;
-            halves.push(Halves {
-                known: lin.primal,
-                unknown: lin.linear,
-                forwarded: lin.forwarded,
-            });
-        }
-        let tangents: Vec<Atom> = tangents.iter().flatten().copied().collect();
-        let (results, new) = self.bind_halves(split, &halves, count, primals, &tangents)?;
-        Ok(JvpResult {
-            primals: results.into(),
-            tangents: spread(&new, &nonzero),
-        })
+        let (branches, nonzero) = self.alike(
+            self.result_count(),
+            |lin: &Linearized| lin.nonzero.clone(),
+            |branch, nonzero| linearize(split.known, branch, &nonzero_in, nonzero, &forward),
+        )?;
+        let halves: Vec<Halves> = branches.into_iter().map(Halves::from).collect();
+        let tangents = with_tangents(&[], tangents);
+        let (results, new) = self.bind_halves(split, &halves, primals, &tangents)?;
+        Ok(JvpResult::new(results, spread(new, &nonzero)))
     }
 
     /// `None` when the index is unknown: then everything is.
@@ -57,29 +38,17 @@ impl Cond {
         let [Partial::Known(_), rest @ ..] = operands else {
             return Ok(None);
         };
-        let b = split.known;
-        let unknown_in: Vec<bool> = rest.iter().map(|operand| operand.is_unknown()).collect();
+        let unknown_in = unknowns(rest);
         let forward = vec![true; unknown_in.len()];
-        let count = self.result_count();
-        let mut unknown = vec![false; count];
-        for branch in &self.branches.0 {
-            let parts = partial_eval(b, branch, &unknown_in, &vec![false; count], &forward)?;
-            unknown = or(&unknown, &parts.unknown_results);
-        }
-        let mut halves = Vec::new();
-        for branch in &self.branches.0 {
-            let parts = partial_eval(b, branch, &unknown_in, &unknown, &forward)?;
-            halves.push(Halves {
-                known: parts.known,
-                unknown: parts.unknown,
-                forwarded: parts.forwarded,
-            });
-        }
-        let known_count = unknown.iter().filter(|unknown| !**unknown).count();
+        let (branches, unknown) = self.alike(
+            self.result_count(),
+            |parts: &PartialEval| parts.unknown_results.clone(),
+            |branch, unknown| partial_eval(split.known, branch, &unknown_in, unknown, &forward),
+        )?;
+        let halves: Vec<Halves> = branches.into_iter().map(Halves::from).collect();
         let (known_in, unknown_in) = separate(operands);
-        let (results, new) =
-            self.bind_halves(split, &halves, known_count, &known_in, &unknown_in)?;
-        Ok(Some(merge(&unknown, &results, &new)))
+        let (results, new) = self.bind_halves(split, &halves, &known_in, &unknown_in)?;
+        Ok(Some(together(&unknown, &results, &new)))
     }
 
     /// Writes both halves. `known_in` has the index in front; gives the known and the unknown results.
@@ -87,11 +56,11 @@ impl Cond {
         &self,
         split: &Split<'_>,
         halves: &[Halves],
-        known_count: usize,
         known_in: &[Atom],
         unknown_in: &[Atom],
     ) -> Result<(Vec<Atom>, Vec<Atom>)> {
         let b = split.known;
+        let known_count = halves.first().map_or(0, |half| half.results);
         let residual_avals: Vec<Vec<Aval>> = halves
             .iter()
             .map(|half| half.known.out_avals()[known_count..].to_vec())
@@ -112,13 +81,8 @@ impl Cond {
             .collect();
         let results = self.bind(b, known, known_in);
         let (results, residuals) = results.split_at(known_count);
-        let mut operands = vec![split.residual(known_in[0])];
-        operands.extend(
-            residuals
-                .iter()
-                .chain(&forwarded)
-                .map(|&atom| split.residual(atom)),
-        );
+        let crossing = [&known_in[..1], residuals, &forwarded].concat();
+        let mut operands: Vec<Atom> = crossing.iter().map(|&atom| split.residual(atom)).collect();
         operands.extend(unknown_in);
         let new = self.bind(&split.unknown, unknown, &operands);
         Ok((results.to_vec(), new))
@@ -153,7 +117,13 @@ impl Cond {
                 let place = match index_of.get(&key) {
                     Some(&place) => place,
                     None => {
-                        values.extend(restore_residuals(b, branch, &[Some(index)], arguments, &[]));
+                        values.extend(forwarded_residuals(
+                            b,
+                            branch,
+                            &[Some(index)],
+                            arguments,
+                            &[],
+                        ));
                         let place = merged.avals.len() + values.len() - 1;
                         index_of.insert(key, place);
                         place

@@ -3,20 +3,19 @@
 //! Operands are the index, then the arguments of the branches.
 
 mod batch;
-mod jvp;
 mod linearize;
 mod residuals;
 mod saving;
-mod transpose;
 
 use super::super::*;
 use super::call::*;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr};
-use crate::marks::or;
-use crate::transform::dce_jaxpr;
-use crate::transform::{Memo, Saving, SavingResult, Split};
+use crate::marks::{or, present, spread};
+use crate::transform::{
+    Dce, Jvp, Memo, Saving, SavingResult, Split, Transposed, dce_jaxpr, jvp, transpose,
+};
 
 impl Primitive for Cond {
     fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
@@ -56,7 +55,17 @@ impl Primitive for Cond {
     }
 
     fn jvp(&self, b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<JvpResult> {
-        self.jvp_rule(b, primals, tangents)
+        let tangents = &tangents[1..];
+        let nonzero_in = present(tangents);
+        // A result has a tangent if it has one in any branch.
+        let (branches, nonzero) = self.alike(
+            self.result_count(),
+            |out: &Jvp| out.nonzero.clone(),
+            |branch, nonzero| jvp(b, branch, &nonzero_in, nonzero),
+        )?;
+        let branches = branches.into_iter().map(|out| out.jaxpr).collect();
+        let results = self.bind(b, branches, &with_tangents(primals, tangents));
+        Ok(JvpResult::split(&results, &nonzero))
     }
 
     fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
@@ -69,7 +78,25 @@ impl Primitive for Cond {
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
     ) -> Result<Cotangents> {
-        self.transpose_rule(b, cotangents, operands)
+        let [TransposeArg::Known(index), operands @ ..] = operands else {
+            return Err(Error::no_rule(
+                "cond",
+                "transpose",
+                "nothing is linear in an index",
+            ));
+        };
+        let linear = TransposeArg::linears(operands);
+        let nonzero_in = present(cotangents);
+        let (branches, nonzero) = self.alike(
+            operands.len(),
+            |out: &Transposed| out.nonzero.clone(),
+            |branch, nonzero| transpose(b, branch, &linear, &nonzero_in, nonzero),
+        )?;
+        let branches = branches.into_iter().map(|out| out.jaxpr).collect();
+        let inputs = [vec![*index], with_cotangents(operands, cotangents)].concat();
+        let mut out: Cotangents = spread(self.bind(b, branches, &inputs), &nonzero);
+        out.insert(0, None);
+        Ok(out)
     }
 
     fn linearize(
@@ -90,22 +117,14 @@ impl Primitive for Cond {
     }
 
     fn dce(&self, memo: &Memo, used: &[bool]) -> Result<Option<Trimmed>> {
-        let count = self
-            .branches
-            .0
-            .first()
-            .map_or(0, |branch| branch.jaxpr.invars.len());
-        let mut inputs = vec![false; count];
-        for branch in &self.branches.0 {
-            let out = dce_jaxpr(memo, branch, used, &vec![false; count])?;
-            inputs = or(&inputs, &out.inputs);
-        }
-        let branches = self
-            .branches
-            .0
-            .iter()
-            .map(|branch| Ok(dce_jaxpr(memo, branch, used, &inputs)?.jaxpr))
-            .collect::<Result<Vec<_>>>()?;
+        let count = self.branches.0.first();
+        let count = count.map_or(0, |branch| branch.jaxpr.invars.len());
+        let (branches, mut inputs) = self.alike(
+            count,
+            |out: &Dce| out.inputs.clone(),
+            |branch, inputs| dce_jaxpr(memo, branch, used, inputs),
+        )?;
+        let branches: Vec<ClosedJaxpr> = branches.into_iter().map(|out| out.jaxpr).collect();
         let same = branches
             .iter()
             .zip(&self.branches.0)
@@ -123,6 +142,23 @@ impl Primitive for Cond {
 }
 
 impl Cond {
+    /// Transforms all branches so that they have the same marks, of `count` results or arguments: those that one of them
+    /// has alone. `transform` gets the marks that must be there; `marks` says which are.
+    fn alike<T>(
+        &self,
+        count: usize,
+        marks: impl Fn(&T) -> Vec<bool>,
+        transform: impl Fn(&ClosedJaxpr, &[bool]) -> Result<T>,
+    ) -> Result<(Vec<T>, Vec<bool>)> {
+        let none = vec![false; count];
+        let mut all = none.clone();
+        for branch in &self.branches.0 {
+            all = or(&all, &marks(&transform(branch, &none)?));
+        }
+        let branches = self.branches.0.iter().map(|branch| transform(branch, &all));
+        Ok((branches.collect::<Result<_>>()?, all))
+    }
+
     fn with_branches(&self, branches: Vec<ClosedJaxpr>) -> Cond {
         Cond {
             branches: Branches(branches),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::jaxpr::Jaxpr;
-use crate::transform::bind_constants;
+use crate::transform::inline;
 
 /// Residuals of all branches by type, and for each branch where its residuals are among them.
 ///
@@ -46,10 +46,9 @@ impl MergedResiduals {
         results: usize,
     ) -> Result<ClosedJaxpr> {
         let b = b.nested();
-        let consts = bind_constants(&b, branch);
         let avals = branch.in_avals();
         let args: Vec<Atom> = avals.into_iter().map(|aval| b.input(aval)).collect();
-        let out = b.inline(&branch.jaxpr, &consts, &args)?;
+        let out = inline(&b, branch, &args)?;
         let (results, residuals) = out.split_at(results);
         let mut all: Vec<Atom> = self.avals.iter().map(|aval| empty(&b, aval)).collect();
         for (&place, &residual) in self.places[number].iter().zip(residuals) {

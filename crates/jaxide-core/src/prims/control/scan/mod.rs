@@ -4,20 +4,17 @@
 //! gives carry, one slice of each result.
 
 mod batch;
-mod jvp;
-pub(super) use jvp::interleave;
-mod linearize;
 mod partial_eval;
 mod saving;
 mod transpose;
 
 use super::super::*;
 use super::call::*;
+use super::loops::{Body, instantiate};
 use crate::error::{Error, ErrorKind, Result};
-use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr};
-use crate::marks::or;
-use crate::transform::dce_jaxpr;
-use crate::transform::{Memo, Saving, SavingResult, Split, mapped, unmapped};
+use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr, Var};
+use crate::marks::{count, keep, not, or, present, spread, within};
+use crate::transform::{Dce, Memo, Saving, SavingResult, Split, dce_jaxpr, mapped, unmapped};
 
 impl Primitive for Scan {
     fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
@@ -53,14 +50,7 @@ impl Primitive for Scan {
                 ),
             ));
         }
-        for (number, (before, after)) in slices[consts..].iter().zip(&results[..carry]).enumerate()
-        {
-            if !before.matches(after) {
-                return Err(Error::shape(format!(
-                    "carry {number} is {before} before a step and {after} behind it"
-                )));
-            }
-        }
+        Body::check_carry(&slices[consts..], &results[..carry])?;
         Ok(self.stack_results(results).into())
     }
 
@@ -73,7 +63,11 @@ impl Primitive for Scan {
     }
 
     fn jvp(&self, b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<JvpResult> {
-        self.jvp_rule(b, primals, tangents)
+        let out = self.body().jvp(b, primals, tangents)?;
+        let results = self
+            .with_body(out.jaxpr.clone(), out.consts, out.carry)
+            .bind(b, &out.operands);
+        Ok(out.derivative(&results))
     }
 
     fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
@@ -106,20 +100,39 @@ impl Primitive for Scan {
         self.saving_rule(saving).map(Some)
     }
 
+    /// A carry is used if its result is, or if a step needs it.
     fn dce(&self, memo: &Memo, used: &[bool]) -> Result<Option<Trimmed>> {
-        self.dce_rule(memo, used)
+        let body = self.body();
+        let mut start = vec![false; body.consts];
+        start.extend(&used[..body.carry]);
+        start.resize(self.jaxpr.jaxpr.invars.len(), false);
+        let (out, arguments) = body.fixpoint(
+            start,
+            |out: &Dce| out.inputs[body.carried()].to_vec(),
+            |kept, required| dce_jaxpr(memo, &self.jaxpr, &or(required, used), kept),
+        )?;
+        let outputs = [&arguments[body.carried()], &used[body.carry..]].concat();
+        let all = !out.inputs.contains(&false) && !outputs.contains(&false);
+        if all && out.jaxpr.same(&self.jaxpr) {
+            return Ok(None);
+        }
+        let consts = count(&out.inputs[..body.consts]);
+        let carry = count(&out.inputs[body.carried()]);
+        Ok(Some(Trimmed {
+            prim: self.with_body(out.jaxpr, consts, carry).into(),
+            inputs: out.inputs,
+            outputs,
+        }))
     }
 }
 
 impl Scan {
-    /// Numbers of constants and carries.
-    fn counts(&self) -> (usize, usize) {
-        (self.ft_in.consts, self.ft_in.carry)
-    }
-
-    /// Number of stacked results.
-    fn stacked_results(&self) -> usize {
-        self.jaxpr.jaxpr.outvars.len() - self.ft_in.carry
+    fn body(&self) -> Body<'_> {
+        Body {
+            jaxpr: &self.jaxpr,
+            consts: self.ft_in.consts,
+            carry: self.ft_in.carry,
+        }
     }
 
     /// Types of the results from those of the body.
@@ -146,36 +159,5 @@ impl Scan {
     fn bind(self, b: &Builder, operands: &[Atom]) -> Vec<Atom> {
         let results = self.stack_results(self.jaxpr.out_avals());
         b.push(self.into(), operands, &results).into_vec()
-    }
-
-    /// A carry is used if its result is, or if a step needs it.
-    fn dce_rule(&self, memo: &Memo, used: &[bool]) -> Result<Option<Trimmed>> {
-        let (consts, carry) = self.counts();
-        let mut outputs = used.to_vec();
-        loop {
-            let mut keep_inputs = vec![false; self.jaxpr.jaxpr.invars.len()];
-            keep_inputs[consts..consts + carry].copy_from_slice(&outputs[..carry]);
-            let out = dce_jaxpr(memo, &self.jaxpr, &outputs, &keep_inputs)?;
-            let carry_in = &out.inputs[consts..consts + carry];
-            if carry_in != &outputs[..carry] {
-                let all = or(&outputs[..carry], carry_in);
-                outputs[..carry].copy_from_slice(&all);
-                continue;
-            }
-            let same = out.jaxpr.same(&self.jaxpr)
-                && !out.inputs.contains(&false)
-                && !outputs.contains(&false);
-            if same {
-                return Ok(None);
-            }
-            let count = |flags: &[bool]| flags.iter().filter(|flag| **flag).count();
-            let consts_left = count(&out.inputs[..consts]);
-            let carry_left = count(carry_in);
-            return Ok(Some(Trimmed {
-                prim: self.with_body(out.jaxpr, consts_left, carry_left).into(),
-                inputs: out.inputs,
-                outputs,
-            }));
-        }
     }
 }

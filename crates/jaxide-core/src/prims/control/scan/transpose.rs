@@ -15,8 +15,8 @@ impl Scan {
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
     ) -> Result<Cotangents> {
-        let (consts, carry) = self.counts();
-        let linear: Vec<bool> = operands.iter().map(TransposeArg::is_linear).collect();
+        let Body { consts, carry, .. } = self.body();
+        let linear = TransposeArg::linears(operands);
         // [known constants, linear constants, carry, linear inputs, known inputs]
         let group = |range: std::ops::Range<usize>, wanted: bool| {
             range
@@ -54,15 +54,13 @@ impl Scan {
         let carry_cts: Vec<Atom> = carry_cts
             .iter()
             .zip(&operands[consts..])
-            .map(|(cotangent, operand)| {
-                cotangent.unwrap_or_else(|| b.zeros(&operand.aval(b).tangent()))
-            })
+            .map(|(&cotangent, operand)| b.instantiate(cotangent, &operand.aval(b)))
             .collect();
         let sums: Vec<Atom> = linear_consts
             .iter()
-            .map(|&index| b.zeros(&operands[index].aval(b).tangent()))
+            .map(|&index| b.instantiate(None, &operands[index].aval(b)))
             .collect();
-        let y_nonzero = nonzeros(y_cts);
+        let y_nonzero = present(y_cts);
         let transposed = layout.transpose_body(b, &body, &y_nonzero)?;
         let inputs: Vec<Atom> = values(&known_consts)
             .into_iter()

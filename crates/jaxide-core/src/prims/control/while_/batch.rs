@@ -2,7 +2,7 @@
 //! stops on its own the condition has the mapped axis in front, and a lane that has stopped keeps its values.
 
 use super::*;
-use crate::transform::{OutDim, batch, batch_front, broadcast, move_axis};
+use crate::transform::{BatchedJaxpr, OutDim, batch, batch_front, place};
 
 impl While {
     pub(super) fn batch_rule(
@@ -11,22 +11,18 @@ impl While {
         operands: &[Batched],
         axis: &BatchAxis,
     ) -> Result<BatchedResults> {
-        let (cond_consts, body_consts) = (self.cond_nconsts, self.body_nconsts);
-        let dims: Vec<Option<usize>> = operands.iter().map(|operand| operand.dim).collect();
-        let mapped: Vec<bool> = dims.iter().map(Option::is_some).collect();
-        let mut carried = mapped[cond_consts + body_consts..].to_vec();
-        // A carry is mapped if its start is or a step makes it so.
-        loop {
-            let inputs = [&mapped[cond_consts..cond_consts + body_consts], &carried].concat();
-            let out = batch_front(b, &self.body_jaxpr, axis, &inputs, &carried)?.mapped();
-            if out == carried {
-                break;
-            }
-            carried = or(&carried, &out);
-        }
-        let cond_inputs = [&mapped[..cond_consts], &carried].concat();
-        let stops_alone =
-            batch_front(b, &self.cond_jaxpr, axis, &cond_inputs, &[false])?.mapped()[0];
+        let body = self.body();
+        let dims = Batched::dims(operands);
+        let (cond_dims, body_dims) = dims.split_at(self.cond_nconsts);
+        let (_, mapped) = body.fixpoint(
+            present(body_dims),
+            BatchedJaxpr::mapped,
+            |mapped, required| batch_front(b, &self.body_jaxpr, axis, mapped, required),
+        )?;
+        let carried = &mapped[body.carried()];
+        let cond_mapped = [&present(cond_dims), carried].concat();
+        let cond = batch_front(b, &self.cond_jaxpr, axis, &cond_mapped, &[false])?;
+        let stops_alone = cond.mapped()[0];
         let (carry_dims, predicate): (Vec<Option<usize>>, _) = if stops_alone {
             (vec![Some(0); carried.len()], OutDim::Front)
         } else {
@@ -34,25 +30,21 @@ impl While {
             let dims = carried.iter().map(|&mapped| mapped.then_some(rank));
             (dims.collect(), OutDim::At(None))
         };
-        let body_dims = [&dims[cond_consts..cond_consts + body_consts], &carry_dims].concat();
         let places: Vec<OutDim> = carry_dims.iter().map(|&dim| OutDim::At(dim)).collect();
-        let body = batch(b, &self.body_jaxpr, axis, &body_dims, &places)?;
-        let cond_dims = [&dims[..cond_consts], &carry_dims].concat();
-        let cond = batch(b, &self.cond_jaxpr, axis, &cond_dims, &[predicate])?;
-        let (consts, carry) = operands.split_at(cond_consts + body_consts);
-        let mut values: Vec<Atom> = consts.iter().map(|operand| operand.value).collect();
-        for (operand, &dim) in carry.iter().zip(&carry_dims) {
-            values.push(match (operand.dim, dim) {
-                (None, Some(to)) => broadcast(b, operand.value, axis.size, to),
-                (Some(from), Some(to)) => move_axis(b, operand.value, from, to),
-                (_, None) => operand.value,
-            });
+        let body_dims = [&body_dims[..body.consts], &carry_dims].concat();
+        let body_jaxpr = batch(b, &self.body_jaxpr, axis, &body_dims, &places)?.jaxpr;
+        let cond_dims = [cond_dims, &carry_dims].concat();
+        let cond_jaxpr = batch(b, &self.cond_jaxpr, axis, &cond_dims, &[predicate])?.jaxpr;
+        let (consts, carry) = operands.split_at(self.cond_nconsts + body.consts);
+        let mut values = Batched::values(consts);
+        for (&operand, &out) in carry.iter().zip(&places) {
+            values.push(place(b, operand, out, axis.size)?.value);
         }
         let prim = While {
-            cond_jaxpr: cond.jaxpr,
-            body_jaxpr: body.jaxpr,
+            cond_jaxpr,
+            body_jaxpr,
             ..self.clone()
         };
-        Ok(batched(prim.bind(b, &values), &carry_dims))
+        Ok(Batched::all(prim.bind(b, &values), &carry_dims))
     }
 }

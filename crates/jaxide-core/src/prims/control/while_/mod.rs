@@ -3,18 +3,16 @@
 //! Operands are constants of the condition, constants of the body, then the carry.
 
 mod batch;
-mod jvp;
 mod partial_eval;
-mod saving;
 
 use super::super::*;
 use super::call::*;
+use super::loops::Body;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
-use crate::jaxpr::{Atom, Aval, Builder};
-use crate::marks::or;
-use crate::transform::dce_jaxpr;
-use crate::transform::{Memo, Saving, SavingResult, Split};
+use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr};
+use crate::marks::{count, keep, not, or, present};
+use crate::transform::{Dce, Memo, Saving, SavingResult, Split, dce_jaxpr};
 
 impl Primitive for While {
     fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
@@ -48,12 +46,8 @@ impl Primitive for While {
                 ),
             ));
         }
-        for (number, (before, after)) in carry.iter().zip(&results).enumerate() {
-            if !before.matches(after) {
-                return Err(Error::shape(format!(
-                    "carry {number} is {before} before a step and {after} behind it"
-                )));
-            }
+        Body::check_carry(carry, &results)?;
+        for (number, after) in results.iter().enumerate() {
             if !after.shape.starts_with(lanes) {
                 return Err(Error::shape(format!(
                     "the condition is {}, and carry {number} is {after}: its first axes must be the same",
@@ -65,7 +59,24 @@ impl Primitive for While {
     }
 
     fn jvp(&self, b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<JvpResult> {
-        self.jvp_rule(b, primals, tangents)
+        let (cond_values, values) = primals.split_at(self.cond_nconsts);
+        let carry = values.len() - self.body_nconsts;
+        let body = self.body().jvp(b, values, &tangents[self.cond_nconsts..])?;
+        // The condition takes the tangents of the carry too, and ignores them.
+        let new = body.operands[body.consts + carry..].iter();
+        let new: Vec<Aval> = new.map(|&tangent| b.aval(tangent)).collect();
+        let prim = While {
+            cond_nconsts: self.cond_nconsts,
+            cond_jaxpr: with_unused_arguments(
+                &self.cond_jaxpr,
+                primals.len() - self.body_nconsts,
+                &new,
+            ),
+            body_nconsts: body.consts,
+            body_jaxpr: body.jaxpr.clone(),
+        };
+        let results = prim.bind(b, &[cond_values, &body.operands].concat());
+        Ok(body.derivative(&results))
     }
 
     fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
@@ -96,41 +107,31 @@ impl Primitive for While {
 
     /// A carry is used if its result is, or if the condition or a step needs it.
     fn dce(&self, memo: &Memo, used: &[bool]) -> Result<Option<Trimmed>> {
-        let (cond_consts, body_consts) = (self.cond_nconsts, self.body_nconsts);
-        let cond_inputs = |carry: &[bool]| {
-            let mut inputs = vec![false; cond_consts];
-            inputs.extend(carry);
-            inputs
-        };
+        let body = self.body();
         let none = vec![false; used.len()];
-        let cond = dce_jaxpr(memo, &self.cond_jaxpr, &[true], &cond_inputs(&none))?;
-        let mut carry = or(used, &cond.inputs[cond_consts..]);
-        let body = loop {
-            let mut keep_inputs = vec![false; body_consts];
-            keep_inputs.extend(&carry);
-            let body = dce_jaxpr(memo, &self.body_jaxpr, &carry, &keep_inputs)?;
-            if body.inputs[body_consts..] == carry {
-                break body;
-            }
-            carry = or(&carry, &body.inputs[body_consts..]);
+        let dce_cond = |carry: &[bool]| {
+            let kept = [&vec![false; self.cond_nconsts], carry].concat();
+            dce_jaxpr(memo, &self.cond_jaxpr, &[true], &kept)
         };
-        let cond = dce_jaxpr(memo, &self.cond_jaxpr, &[true], &cond_inputs(&carry))?;
-        let inputs = [
-            &cond.inputs[..cond_consts],
-            &body.inputs[..body_consts],
-            &carry,
-        ]
-        .concat();
-        let same = cond.jaxpr.same(&self.cond_jaxpr) && body.jaxpr.same(&self.body_jaxpr);
+        let carry = or(used, &dce_cond(&none)?.inputs[self.cond_nconsts..]);
+        let (out, arguments) = body.fixpoint(
+            [vec![false; body.consts], carry].concat(),
+            |out: &Dce| out.inputs[body.carried()].to_vec(),
+            |kept, required| dce_jaxpr(memo, &self.body_jaxpr, required, kept),
+        )?;
+        let carry = arguments[body.carried()].to_vec();
+        let cond = dce_cond(&carry)?;
+        let cond_inputs = &cond.inputs[..self.cond_nconsts];
+        let inputs = [cond_inputs, &out.inputs].concat();
+        let same = cond.jaxpr.same(&self.cond_jaxpr) && out.jaxpr.same(&self.body_jaxpr);
         if same && !inputs.contains(&false) {
             return Ok(None);
         }
-        let count = |flags: &[bool]| flags.iter().filter(|flag| **flag).count();
         let prim = While {
-            cond_nconsts: count(&cond.inputs[..cond_consts]),
-            body_nconsts: count(&body.inputs[..body_consts]),
+            cond_nconsts: count(cond_inputs),
+            body_nconsts: count(&out.inputs[..body.consts]),
             cond_jaxpr: cond.jaxpr,
-            body_jaxpr: body.jaxpr,
+            body_jaxpr: out.jaxpr,
         };
         Ok(Some(Trimmed {
             prim: prim.into(),
@@ -141,6 +142,14 @@ impl Primitive for While {
 }
 
 impl While {
+    fn body(&self) -> Body<'_> {
+        Body {
+            jaxpr: &self.body_jaxpr,
+            consts: self.body_nconsts,
+            carry: self.body_jaxpr.jaxpr.outvars.len(),
+        }
+    }
+
     /// Writes the loop.
     fn bind(self, b: &Builder, operands: &[Atom]) -> Vec<Atom> {
         let results = self.body_jaxpr.out_avals();

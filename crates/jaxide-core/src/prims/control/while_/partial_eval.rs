@@ -1,68 +1,117 @@
 //! Partial evaluation: the known loop runs for the known results; the unknown loop runs everything again, since
-//! values of a loop of unknown length cannot be kept.
+//! values of a loop of unknown length cannot be kept, whatever a policy says.
 
+use super::super::halves::{together, unknowns};
 use super::*;
-use crate::jaxpr::ClosedJaxpr;
-use crate::marks::{keep, not};
-use crate::transform::partial_eval;
+use crate::transform::{Policy, SavingRequest, partial_eval, partial_eval_saving};
+
+/// The loop of what is known.
+struct KnownPart {
+    prim: While,
+    /// Which operands it takes.
+    operands: Vec<bool>,
+    /// Which carries it leaves to the unknown side.
+    unknown: Vec<bool>,
+}
 
 impl While {
-    /// `None` when nothing can be known: the condition is unknown.
+    /// `None` when nothing can be known.
     pub(super) fn partial_eval_rule(
         &self,
         split: &Split<'_>,
         operands: &[Partial],
     ) -> Result<Option<Partials>> {
         let b = split.known;
-        let (cond_consts, body_consts) = (self.cond_nconsts, self.body_nconsts);
-        let unknown: Vec<bool> = operands
-            .iter()
-            .map(|operand| operand.is_unknown())
-            .collect();
-        let body_unknown = &unknown[cond_consts..cond_consts + body_consts];
-        let mut carry = unknown[cond_consts + body_consts..].to_vec();
-        let body = loop {
-            let inputs = [body_unknown, &carry].concat();
-            let forward = vec![true; inputs.len()];
-            let body = partial_eval(b, &self.body_jaxpr, &inputs, &carry, &forward)?;
-            if body.unknown_results == carry {
-                break body;
-            }
-            carry = or(&carry, &body.unknown_results);
+        let unknown = unknowns(operands);
+        let cut = |jaxpr: &ClosedJaxpr, unknown: &[bool], required: &[bool]| {
+            let parts = partial_eval(b, jaxpr, unknown, required, &vec![true; unknown.len()])?;
+            let results = count(&not(&parts.unknown_results));
+            Ok((
+                without_residuals(&parts.known, results),
+                parts.unknown_results,
+            ))
         };
-        let cond_inputs = [&unknown[..cond_consts], &carry].concat();
-        let forward = vec![true; cond_inputs.len()];
-        let cond = partial_eval(b, &self.cond_jaxpr, &cond_inputs, &[false], &forward)?;
-        if cond.unknown_results[0] || !unknown.contains(&false) {
+        let Some(known) = self.known_part(&unknown, cut)? else {
+            return Ok(None);
+        };
+        if !unknown.contains(&false) {
             return Ok(None);
         }
-        let unknown = [&unknown[..cond_consts + body_consts], &carry].concat();
-        let known_in: Vec<Atom> = keep(operands, &not(&unknown))
-            .into_iter()
-            .filter_map(|operand| match operand {
-                Partial::Known(atom) => Some(atom),
-                Partial::Unknown(_) => None,
-            })
-            .collect();
-        let count = |flags: &[bool]| flags.iter().filter(|flag| !**flag).count();
-        let prim = While {
-            cond_nconsts: count(&unknown[..cond_consts]),
-            cond_jaxpr: cond.known,
-            body_nconsts: count(body_unknown),
-            body_jaxpr: without_residuals(&body.known, count(&carry)),
-        };
-        let known = prim.bind(b, &known_in);
+        let known_in = keep(operands, &known.operands);
+        let known_in: Vec<Atom> = known_in.into_iter().filter_map(Partial::known).collect();
+        let results = known.prim.bind(b, &known_in);
         let all: Vec<Atom> = operands
             .iter()
             .map(|&operand| split.unknown(operand))
             .collect();
         let new = self.clone().bind(&split.unknown, &all);
-        Ok(Some(merge(&carry, &known, &keep(&new, &carry))))
+        Ok(Some(together(
+            &known.unknown,
+            &results,
+            &keep(&new, &known.unknown),
+        )))
+    }
+
+    pub(super) fn saving_rule(&self, saving: &Saving<'_>) -> Result<SavingResult> {
+        let cut = |jaxpr: &ClosedJaxpr, unknown: &[bool], required: &[bool]| {
+            let request = SavingRequest {
+                unknown,
+                instantiated: &vec![true; unknown.len()],
+                ensure_unknown: required,
+                ensure_instantiated: &vec![true; required.len()],
+                policy: &Policy::NothingSaveable,
+            };
+            let parts = partial_eval_saving(saving.memo, jaxpr, request)?;
+            Ok((parts.known, parts.unknown))
+        };
+        let Some(known) = self.known_part(saving.unknown, cut)? else {
+            return Ok(saving.all_unknown());
+        };
+        let inputs = keep(&saving.eqn.inputs, &known.operands);
+        let outputs = keep(&saving.eqn.outputs, &not(&known.unknown));
+        Ok(SavingResult {
+            known: Some(saving.side(known.prim, inputs, outputs)),
+            unknown: known.unknown,
+            ..saving.all_unknown()
+        })
+    }
+
+    /// The known part, where `cut` gives the known half of a function whose results are known or not, without residuals.
+    /// `None` when the condition is unknown.
+    fn known_part(
+        &self,
+        unknown: &[bool],
+        cut: impl Fn(&ClosedJaxpr, &[bool], &[bool]) -> Result<(ClosedJaxpr, Vec<bool>)>,
+    ) -> Result<Option<KnownPart>> {
+        let body = self.body();
+        let (cond_consts, body_arguments) = unknown.split_at(self.cond_nconsts);
+        let ((body_jaxpr, _), arguments) = body.fixpoint(
+            body_arguments.to_vec(),
+            |(_, unknown): &(ClosedJaxpr, Vec<bool>)| unknown.clone(),
+            |unknown, required| cut(&self.body_jaxpr, unknown, required),
+        )?;
+        let carry = &arguments[body.carried()];
+        let cond_arguments = [cond_consts, carry].concat();
+        let (cond_jaxpr, predicate) = cut(&self.cond_jaxpr, &cond_arguments, &[false])?;
+        if predicate[0] {
+            return Ok(None);
+        }
+        let prim = While {
+            cond_nconsts: count(&not(cond_consts)),
+            cond_jaxpr,
+            body_nconsts: count(&not(&arguments[..body.consts])),
+            body_jaxpr,
+        };
+        Ok(Some(KnownPart {
+            prim,
+            operands: not(&[cond_consts, &arguments].concat()),
+            unknown: carry.to_vec(),
+        }))
     }
 }
 
-fn without_residuals(body: &ClosedJaxpr, results: usize) -> ClosedJaxpr {
-    let mut new = (*body.jaxpr).clone();
+fn without_residuals(known: &ClosedJaxpr, results: usize) -> ClosedJaxpr {
+    let mut new = (*known.jaxpr).clone();
     new.outvars.truncate(results);
-    ClosedJaxpr::new(new, body.consts.clone())
+    ClosedJaxpr::new(new, known.consts.clone())
 }
