@@ -6,94 +6,99 @@
 use super::element::build;
 use super::interpreter::{Interpreter, NamedAxis, Value, Values, tensors, values};
 use super::shape::{element_along, stack};
+use super::signature::operands;
 use crate::error::{Error, ErrorKind, Result};
 use crate::jaxpr::Dims;
 use crate::prims::{
-    AllGather, AllToAll, AxisIndex, AxisName, AxisNames, Name, Pmap, Ppermute, ReduceScatter,
-    ShardMap,
+    AllGather, AllToAll, AxisIndex, AxisName, AxisNames, Name, Ppermute, ReduceScatter, ShardMap,
 };
 use crate::tensor::Tensor;
 
-/// A primitive that speaks of named axes.
-pub(super) enum Form<'a> {
-    /// Combines over named axes and axes of the operands.
-    Combine(&'a [AxisName], fn(&Tensor, &[usize]) -> Result<Tensor>),
-    /// Values of all members.
-    AllGather(&'a AllGather),
-    /// Exchanges slices.
-    AllToAll(&'a AllToAll),
-    /// Sums and keeps a slice.
-    ReduceScatter(&'a ReduceScatter),
-    /// Sends values.
-    Permute(&'a Ppermute),
-    /// The index along axes.
-    Index(&'a AxisIndex),
-    /// Runs a body on shards.
-    ShardMap(&'a ShardMap),
-    /// Runs a body once per member.
-    Pmap(&'a Pmap),
+/// Combines over named axes and axes of the operands.
+pub(super) fn combine(
+    interpreter: &mut Interpreter,
+    axes: &[AxisName],
+    combine: fn(&Tensor, &[usize]) -> Result<Tensor>,
+    inputs: Values,
+) -> Result<Values> {
+    let mut positional = Dims::new();
+    for axis in axes {
+        match axis {
+            AxisName::Positional(axis) => positional.push(*axis),
+            AxisName::Named(name) => interpreter.single(name)?,
+        }
+    }
+    let combined = tensors(inputs)?.into_iter().map(|x| {
+        if positional.is_empty() {
+            Ok(x)
+        } else {
+            combine(&x, &positional)
+        }
+    });
+    combined.map(|result| result.map(Value::Tensor)).collect()
 }
 
-/// Runs a primitive that speaks of named axes.
-pub(super) fn run(interpreter: &mut Interpreter, form: Form<'_>, inputs: Values) -> Result<Values> {
-    match form {
-        Form::Combine(axes, combine) => {
-            let mut positional = Dims::new();
-            for axis in axes {
-                match axis {
-                    AxisName::Positional(axis) => positional.push(*axis),
-                    AxisName::Named(name) => interpreter.single(name)?,
-                }
-            }
-            let combined = tensors(inputs)?.into_iter().map(|x| {
-                if positional.is_empty() {
-                    Ok(x)
-                } else {
-                    combine(&x, &positional)
-                }
-            });
-            combined.map(|result| result.map(Value::Tensor)).collect()
-        }
-        Form::AllGather(params) => {
-            interpreter.all_single(&params.axis_name)?;
-            with_one(inputs, |x| match params.tiled {
-                true => Ok(x),
-                false => expand(&x, params.all_gather_dimension),
-            })
-        }
-        Form::AllToAll(params) => {
-            interpreter.all_single(&params.axis_name)?;
-            with_one(inputs, |x| match params.tiled {
-                true => Ok(x),
-                false => expand(&only_along(&x, params.split_axis)?, params.concat_axis),
-            })
-        }
-        Form::ReduceScatter(params) => {
-            interpreter.all_single(&params.axis_name)?;
-            with_one(inputs, |x| match params.tiled {
-                true => Ok(x),
-                false => only_along(&x, params.scatter_dimension),
-            })
-        }
-        Form::Permute(params) => {
-            interpreter.all_single(&params.axis_name)?;
-            with_one(inputs, |x| match params.perm.contains(&(0, 0)) {
-                true => Ok(x),
-                // Who receives nothing has zeros.
-                false => build(x.shape(), x.dtype(), |_| Ok(())),
-            })
-        }
-        Form::Index(params) => {
-            let mut index = 0;
-            for name in params.axis_name.names() {
-                let axis = interpreter.axis(name)?;
-                index = index * axis.size + axis.index;
-            }
-            Ok(values([Tensor::scalar(index as i32)]))
-        }
-        Form::ShardMap(params) => shard_map(interpreter, params, inputs),
-        Form::Pmap(params) => interpreter.call(&params.expand()?, inputs),
+/// Values of all members.
+pub(super) fn all_gather(
+    interpreter: &mut Interpreter,
+    params: &AllGather,
+    inputs: Values,
+) -> Result<Values> {
+    interpreter.all_single(&params.axis_name)?;
+    with_one(inputs, |x| match params.tiled {
+        true => Ok(x),
+        false => expand(&x, params.all_gather_dimension),
+    })
+}
+
+/// Exchanges slices.
+pub(super) fn all_to_all(
+    interpreter: &mut Interpreter,
+    params: &AllToAll,
+    inputs: Values,
+) -> Result<Values> {
+    interpreter.all_single(&params.axis_name)?;
+    with_one(inputs, |x| match params.tiled {
+        true => Ok(x),
+        false => expand(&only_along(&x, params.split_axis)?, params.concat_axis),
+    })
+}
+
+/// Sums and keeps a slice.
+pub(super) fn reduce_scatter(
+    interpreter: &mut Interpreter,
+    params: &ReduceScatter,
+    inputs: Values,
+) -> Result<Values> {
+    interpreter.all_single(&params.axis_name)?;
+    with_one(inputs, |x| match params.tiled {
+        true => Ok(x),
+        false => only_along(&x, params.scatter_dimension),
+    })
+}
+
+/// Sends values.
+pub(super) fn permute(
+    interpreter: &mut Interpreter,
+    params: &Ppermute,
+    inputs: Values,
+) -> Result<Values> {
+    interpreter.all_single(&params.axis_name)?;
+    with_one(inputs, |x| match params.perm.contains(&(0, 0)) {
+        true => Ok(x),
+        // Who receives nothing has zeros.
+        false => build(x.shape(), x.dtype(), |_| Ok(())),
+    })
+}
+
+/// The index along axes.
+pub(super) fn index(interpreter: &mut Interpreter, params: &AxisIndex) -> Result<Values> {
+    let mut index = 0;
+    for name in params.axis_name.names() {
+        let axis = interpreter.axis(name)?;
+        index = index * axis.size + axis.index;
     }
+    Ok(values([Tensor::scalar(index as i32)]))
 }
 
 impl Interpreter {
@@ -128,7 +133,11 @@ impl Interpreter {
 }
 
 /// The body on whole arrays: with one member along every mesh axis each shard is the array; else batched over the mesh.
-fn shard_map(interpreter: &mut Interpreter, params: &ShardMap, inputs: Values) -> Result<Values> {
+pub(super) fn shard_map(
+    interpreter: &mut Interpreter,
+    params: &ShardMap,
+    inputs: Values,
+) -> Result<Values> {
     let axes = params.mesh_axes();
     if axes.iter().any(|(_, size)| *size != 1) {
         return interpreter.call(&params.expand()?, inputs);
@@ -163,6 +172,6 @@ fn only_along(x: &Tensor, axis: usize) -> Result<Tensor> {
 }
 
 fn with_one(inputs: Values, f: impl FnOnce(Tensor) -> Result<Tensor>) -> Result<Values> {
-    let [x] = super::operands(inputs)?;
+    let [x] = operands(inputs)?;
     Ok(values([f(x)?]))
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::{Meaning, collective, control, meaning, state};
 use crate::aval::{byte_size, element_count};
 use crate::cancel::Cancel;
 use crate::error::{Error, ErrorKind, Result};
@@ -57,9 +56,18 @@ pub(super) struct NamedAxis {
     pub(super) index: usize,
 }
 
+/// What a primitive does with its operands.
+pub(super) enum Meaning<'a> {
+    /// It is a function of arrays, and these are the results.
+    Arrays(Vec<Tensor>),
+    /// It runs jaxprs, reads or writes references, or speaks of named axes.
+    Run(Box<dyn FnOnce(&mut Interpreter) -> Result<Values> + 'a>),
+}
+
 /// The state of a run: contents of references, named axes, and plans of the jaxprs met so far.
-#[derive(Default)]
 pub(super) struct Interpreter {
+    /// What each primitive does. It answers before anything is run, so that the depth of the stack does not grow by it.
+    meaning: for<'a> fn(&'a Prim, Values) -> Result<Meaning<'a>>,
     pub(super) cells: Vec<Tensor>,
     pub(super) axes: Vec<NamedAxis>,
     plans: HashMap<*const Jaxpr, Arc<Plan>>,
@@ -95,19 +103,31 @@ enum Operand {
 }
 
 impl Interpreter {
-    /// An interpreter that ends where an equation gives an array that `check` refuses.
-    pub(super) fn checking(check: fn(&Tensor) -> Result<()>) -> Self {
+    /// An interpreter of primitives that do what `meaning` says.
+    pub(super) fn new(meaning: for<'a> fn(&'a Prim, Values) -> Result<Meaning<'a>>) -> Self {
         Interpreter {
-            check: Some(check),
-            ..Interpreter::default()
+            meaning,
+            cells: Vec::new(),
+            axes: Vec::new(),
+            plans: HashMap::new(),
+            check: None,
+            cancel: None,
         }
     }
 
-    /// An interpreter that ends when it is told to.
-    pub(super) fn cancelled_by(cancel: &Cancel) -> Self {
+    /// The same that ends where an equation gives an array that `check` refuses.
+    pub(super) fn checking(self, check: fn(&Tensor) -> Result<()>) -> Self {
+        Interpreter {
+            check: Some(check),
+            ..self
+        }
+    }
+
+    /// The same that ends when it is told to.
+    pub(super) fn cancelled_by(self, cancel: &Cancel) -> Self {
         Interpreter {
             cancel: Some(cancel.clone()),
-            ..Interpreter::default()
+            ..self
         }
     }
 
@@ -131,11 +151,9 @@ impl Interpreter {
 
     /// Results of one primitive.
     pub(super) fn apply(&mut self, prim: &Prim, inputs: Values) -> Result<Values> {
-        match meaning(prim, inputs)? {
+        match (self.meaning)(prim, inputs)? {
             Meaning::Arrays(results) => Ok(values(results)),
-            Meaning::Control(form, inputs) => control::run(self, form, inputs),
-            Meaning::State(form, inputs) => state::run(self, form, inputs),
-            Meaning::Collective(form, inputs) => collective::run(self, form, inputs),
+            Meaning::Run(run) => run(self),
         }
     }
 

@@ -1,7 +1,8 @@
 //! The reference interpreter: the executable meaning of every primitive, plain and obviously right.
 //!
 //! [`eval`] runs a jaxpr on arrays, [`eval_eqn`] a single primitive. [`meaning`] is the one place that says what
-//! each primitive does: an exhaustive match that calls the functions of its family. The semantics are those of JAX on
+//! each primitive does: an exhaustive match that calls the functions of its family, by way of the helpers of `signature`,
+//! which count operands and results. The interpreter is given it, so that families may use the interpreter. The semantics are those of JAX on
 //! CPU: integers wrap, division by zero gives -1, shifts by the width or more give 0, conversions saturate, windows
 //! out of bounds are clamped or dropped, NaN propagates through `max` and sorts last. Two rules hold throughout:
 //!
@@ -12,6 +13,7 @@
 //! Mistakes are errors that name the primitive; nothing here panics on arrays of the wrong type.
 
 mod collective;
+mod combiner;
 mod control;
 mod element;
 mod elementwise;
@@ -22,6 +24,7 @@ pub mod numerics;
 mod random;
 mod reduction;
 mod shape;
+mod signature;
 mod state;
 mod strides;
 mod window;
@@ -29,12 +32,17 @@ mod window;
 pub use control::{formatted, print};
 
 use elementwise::Comparison;
-use interpreter::{Interpreter, Value, Values, tensors, values};
-use numerics::{complex, elementary, special};
+use indexing::Combine;
+use interpreter::{Interpreter, Meaning, Values, tensors, values};
+use numerics::{complex, elementary, special as functions};
 use reduction::Cumulation;
+use signature::{
+    all, analytic, binary, call, compare, compare_total, cumulate, first_and_rest, one, operands,
+    run, scatter, several, special, special2, ternary, unary, unary_several, unchanged, variadic,
+};
 
 use crate::cancel::Cancel;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::jaxpr::ClosedJaxpr;
 use crate::prims::Prim;
 use crate::tensor::Tensor;
@@ -45,16 +53,16 @@ use crate::tensor::Tensor;
 /// When arguments or constants do not have the types that the jaxpr says, an array is too large to hold, or the
 /// program calls what only its host has (`pure_callback`). The message names the primitive.
 pub fn eval(jaxpr: &ClosedJaxpr, args: &[Tensor]) -> Result<Vec<Tensor>> {
-    let results = Interpreter::default().call(jaxpr, values(args.iter().cloned()))?;
+    let results = Interpreter::new(meaning).call(jaxpr, values(args.iter().cloned()))?;
     tensors(results)
 }
 
 /// As [`eval`], until `cancel` ends the run before an equation.
 ///
 /// # Errors
-/// As [`eval`], and of kind [`ErrorKind::Cancelled`] when it was ended; the error names the equation.
+/// As [`eval`], and of kind [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) when it was ended; the error names the equation.
 pub fn eval_with(jaxpr: &ClosedJaxpr, args: &[Tensor], cancel: &Cancel) -> Result<Vec<Tensor>> {
-    let mut interpreter = Interpreter::cancelled_by(cancel);
+    let mut interpreter = Interpreter::new(meaning).cancelled_by(cancel);
     tensors(interpreter.call(jaxpr, values(args.iter().cloned()))?)
 }
 
@@ -80,8 +88,8 @@ pub fn eval_checked(
     args: &[Tensor],
     check: fn(&Tensor) -> Result<()>,
 ) -> Result<Vec<Tensor>> {
-    let results = Interpreter::checking(check).call(jaxpr, values(args.iter().cloned()))?;
-    tensors(results)
+    let mut interpreter = Interpreter::new(meaning).checking(check);
+    tensors(interpreter.call(jaxpr, values(args.iter().cloned()))?)
 }
 
 /// The results of one primitive on concrete operands.
@@ -97,15 +105,15 @@ pub fn eval_checked(
 /// # Ok::<(), jaxide_core::Error>(())
 /// ```
 pub fn eval_eqn(prim: &Prim, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
-    apply(Interpreter::default(), prim, inputs)
+    apply(Interpreter::new(meaning), prim, inputs)
 }
 
 /// As [`eval_eqn`], until `cancel` ends the run before an equation of a jaxpr in the primitive.
 ///
 /// # Errors
-/// As [`eval_eqn`], and of kind [`ErrorKind::Cancelled`] when it was ended.
+/// As [`eval_eqn`], and of kind [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) when it was ended.
 pub fn eval_eqn_with(prim: &Prim, inputs: &[Tensor], cancel: &Cancel) -> Result<Vec<Tensor>> {
-    apply(Interpreter::cancelled_by(cancel), prim, inputs)
+    apply(Interpreter::new(meaning).cancelled_by(cancel), prim, inputs)
 }
 
 fn apply(mut interpreter: Interpreter, prim: &Prim, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
@@ -113,18 +121,6 @@ fn apply(mut interpreter: Interpreter, prim: &Prim, inputs: &[Tensor]) -> Result
         .apply(prim, values(inputs.iter().cloned()))
         .map_err(|error| error.in_operation(prim.name()))?;
     tensors(results)
-}
-
-/// What a primitive does with its operands.
-enum Meaning<'a> {
-    /// It is a function of arrays, and these are the results.
-    Arrays(Vec<Tensor>),
-    /// It runs other jaxprs.
-    Control(control::Form<'a>, Values),
-    /// It reads or writes references.
-    State(state::Form<'a>, Values),
-    /// It speaks of named axes.
-    Collective(collective::Form<'a>, Values),
 }
 
 /// How the windows slide that a primitive's parameters describe.
@@ -140,102 +136,49 @@ macro_rules! slides {
     };
 }
 
-/// Reduces windows.
-macro_rules! reduce_window {
-    ($params:expr, $x:expr, $reduce:expr) => {
-        window::reduce_window(
-            $x,
-            &window::Sliding::new($x.shape(), &slides!($params))?,
-            $reduce,
-        )
-    };
-}
-
 /// The meaning of every primitive.
 fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
     use Prim as P;
-    let results = match prim {
+    match prim {
         P::Neg(_) => unary(inputs, elementwise::neg),
         P::Sign(_) => unary(inputs, elementwise::sign),
         P::Abs(_) => unary(inputs, elementwise::abs),
-        P::Floor(_) => unary(inputs, |x| elementwise::special(x, elementary::floor)),
-        P::Ceil(_) => unary(inputs, |x| elementwise::special(x, elementary::ceil)),
+        P::Floor(_) => special(inputs, elementary::floor),
+        P::Ceil(_) => special(inputs, elementary::ceil),
         P::IsFinite(_) => unary(inputs, elementwise::is_finite),
-        P::Exp(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::exp, complex::exp)
+        P::Exp(_) => analytic(inputs, elementary::exp, complex::exp),
+        P::Exp2(_) => analytic(inputs, elementary::exp2, complex::exp2),
+        P::Expm1(_) => analytic(inputs, elementary::expm1, complex::expm1),
+        P::Log(_) => analytic(inputs, elementary::log, complex::log),
+        P::Log2(_) => analytic(inputs, elementary::log2, complex::log2),
+        P::Log1p(_) => analytic(inputs, elementary::log1p, complex::log1p),
+        P::Sqrt(_) => analytic(inputs, elementary::sqrt, complex::sqrt),
+        P::Rsqrt(_) => analytic(inputs, elementary::rsqrt, complex::rsqrt),
+        P::Cbrt(_) => analytic(inputs, elementary::cbrt, |z| {
+            complex::pow(z, (1.0 / 3.0).into())
         }),
-        P::Exp2(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::exp2, complex::exp2)
-        }),
-        P::Expm1(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::expm1, complex::expm1)
-        }),
-        P::Log(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::log, complex::log)
-        }),
-        P::Log2(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::log2, complex::log2)
-        }),
-        P::Log1p(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::log1p, complex::log1p)
-        }),
-        P::Sqrt(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::sqrt, complex::sqrt)
-        }),
-        P::Rsqrt(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::rsqrt, complex::rsqrt)
-        }),
-        P::Cbrt(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::cbrt, |z| complex::pow(z, (1.0 / 3.0).into()))
-        }),
-        P::Sin(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::sin, complex::sin)
-        }),
-        P::Cos(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::cos, complex::cos)
-        }),
-        P::Tan(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::tan, complex::tan)
-        }),
-        P::Asin(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::asin, complex::asin)
-        }),
-        P::Acos(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::acos, complex::acos)
-        }),
-        P::Atan(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::atan, complex::atan)
-        }),
-        P::Sinh(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::sinh, complex::sinh)
-        }),
-        P::Cosh(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::cosh, complex::cosh)
-        }),
-        P::Tanh(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::tanh, complex::tanh)
-        }),
-        P::Asinh(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::asinh, complex::asinh)
-        }),
-        P::Acosh(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::acosh, complex::acosh)
-        }),
-        P::Atanh(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::atanh, complex::atanh)
-        }),
-        P::Logistic(_) => unary(inputs, |x| {
-            elementwise::analytic(x, elementary::logistic, complex::logistic)
-        }),
+        P::Sin(_) => analytic(inputs, elementary::sin, complex::sin),
+        P::Cos(_) => analytic(inputs, elementary::cos, complex::cos),
+        P::Tan(_) => analytic(inputs, elementary::tan, complex::tan),
+        P::Asin(_) => analytic(inputs, elementary::asin, complex::asin),
+        P::Acos(_) => analytic(inputs, elementary::acos, complex::acos),
+        P::Atan(_) => analytic(inputs, elementary::atan, complex::atan),
+        P::Sinh(_) => analytic(inputs, elementary::sinh, complex::sinh),
+        P::Cosh(_) => analytic(inputs, elementary::cosh, complex::cosh),
+        P::Tanh(_) => analytic(inputs, elementary::tanh, complex::tanh),
+        P::Asinh(_) => analytic(inputs, elementary::asinh, complex::asinh),
+        P::Acosh(_) => analytic(inputs, elementary::acosh, complex::acosh),
+        P::Atanh(_) => analytic(inputs, elementary::atanh, complex::atanh),
+        P::Logistic(_) => analytic(inputs, elementary::logistic, complex::logistic),
         P::Square(_) => unary(inputs, elementwise::square),
         P::OneMinusSquare(_) => unary(inputs, elementwise::one_minus_square),
-        P::Erf(_) => unary(inputs, |x| elementwise::special(x, elementary::erf)),
-        P::Erfc(_) => unary(inputs, |x| elementwise::special(x, elementary::erfc)),
-        P::ErfInv(_) => unary(inputs, |x| elementwise::special(x, elementary::erf_inv)),
-        P::Lgamma(_) => unary(inputs, |x| elementwise::special(x, special::lgamma)),
-        P::Digamma(_) => unary(inputs, |x| elementwise::special(x, special::digamma)),
-        P::BesselI0e(_) => unary(inputs, |x| elementwise::special(x, special::bessel_i0e)),
-        P::BesselI1e(_) => unary(inputs, |x| elementwise::special(x, special::bessel_i1e)),
+        P::Erf(_) => special(inputs, elementary::erf),
+        P::Erfc(_) => special(inputs, elementary::erfc),
+        P::ErfInv(_) => special(inputs, elementary::erf_inv),
+        P::Lgamma(_) => special(inputs, functions::lgamma),
+        P::Digamma(_) => special(inputs, functions::digamma),
+        P::BesselI0e(_) => special(inputs, functions::bessel_i0e),
+        P::BesselI1e(_) => special(inputs, functions::bessel_i1e),
         P::Real(_) => unary(inputs, elementwise::real_part),
         P::Imag(_) => unary(inputs, elementwise::imaginary_part),
         P::Not(_) => unary(inputs, elementwise::not),
@@ -265,50 +208,26 @@ fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
         P::ShiftLeft(_) => binary(inputs, elementwise::shift_left),
         P::ShiftRightArithmetic(_) => binary(inputs, elementwise::shift_right_arithmetic),
         P::ShiftRightLogical(_) => binary(inputs, elementwise::shift_right_logical),
-        P::Equal(_) => binary(inputs, |x, y| elementwise::compare(x, y, Comparison::Equal)),
-        P::NotEqual(_) => binary(inputs, |x, y| {
-            elementwise::compare(x, y, Comparison::NotEqual)
-        }),
-        P::Less(_) => binary(inputs, |x, y| elementwise::compare(x, y, Comparison::Less)),
-        P::LessEqual(_) => binary(inputs, |x, y| {
-            elementwise::compare(x, y, Comparison::LessEqual)
-        }),
-        P::Greater(_) => binary(inputs, |x, y| {
-            elementwise::compare(x, y, Comparison::Greater)
-        }),
-        P::GreaterEqual(_) => binary(inputs, |x, y| {
-            elementwise::compare(x, y, Comparison::GreaterEqual)
-        }),
-        P::EqualTotal(_) => binary(inputs, |x, y| {
-            elementwise::compare_total(x, y, Comparison::Equal)
-        }),
-        P::LessTotal(_) => binary(inputs, |x, y| {
-            elementwise::compare_total(x, y, Comparison::Less)
-        }),
-        P::LessEqualTotal(_) => binary(inputs, |x, y| {
-            elementwise::compare_total(x, y, Comparison::LessEqual)
-        }),
-        P::Igamma(_) => binary(inputs, |a, x| elementwise::special2(a, x, special::igamma)),
-        P::Igammac(_) => binary(inputs, |a, x| elementwise::special2(a, x, special::igammac)),
+        P::Equal(_) => compare(inputs, Comparison::Equal),
+        P::NotEqual(_) => compare(inputs, Comparison::NotEqual),
+        P::Less(_) => compare(inputs, Comparison::Less),
+        P::LessEqual(_) => compare(inputs, Comparison::LessEqual),
+        P::Greater(_) => compare(inputs, Comparison::Greater),
+        P::GreaterEqual(_) => compare(inputs, Comparison::GreaterEqual),
+        P::EqualTotal(_) => compare_total(inputs, Comparison::Equal),
+        P::LessTotal(_) => compare_total(inputs, Comparison::Less),
+        P::LessEqualTotal(_) => compare_total(inputs, Comparison::LessEqual),
+        P::Igamma(_) => special2(inputs, functions::igamma),
+        P::Igammac(_) => special2(inputs, functions::igammac),
         P::IgammaGradA(_) => binary(inputs, elementwise::igamma_grad_a),
         P::Polygamma(_) => binary(inputs, elementwise::polygamma),
-        P::Zeta(_) => binary(inputs, |x, q| elementwise::special2(x, q, special::zeta)),
-        P::RegularizedIncompleteBeta(_) => operands(inputs).and_then(|[a, b, x]| {
-            one(elementwise::special3(
-                &a,
-                &b,
-                &x,
-                special::regularized_incomplete_beta,
-            ))
+        P::Zeta(_) => special2(inputs, functions::zeta),
+        P::RegularizedIncompleteBeta(_) => ternary(inputs, |a, b, x| {
+            elementwise::special3(a, b, x, functions::regularized_incomplete_beta)
         }),
-        P::Clamp(_) => {
-            operands(inputs).and_then(|[low, x, high]| one(elementwise::clamp(&low, &x, &high)))
-        }
-        P::SelectN(_) => first_and_rest(inputs)
-            .and_then(|(which, cases)| one(elementwise::select_n(&which, &cases))),
-        P::Polynomial(_) => {
-            first_and_rest(inputs).and_then(|(x, rest)| one(elementwise::polynomial(&x, &rest)))
-        }
+        P::Clamp(_) => ternary(inputs, elementwise::clamp),
+        P::SelectN(_) => variadic(inputs, elementwise::select_n),
+        P::Polynomial(_) => variadic(inputs, elementwise::polynomial),
         P::ConvertElementType(p) => unary(inputs, |x| {
             elementwise::convert_element_type(x, p.new_dtype)
         }),
@@ -322,7 +241,7 @@ fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
         | P::Reshard(_)
         | P::XlaMetadataValue(_)
         | P::ShardingConstraint(_)
-        | P::RandomClone(_) => operands(inputs).map(|[x]| vec![x]),
+        | P::RandomClone(_) => unary(inputs, |x| Ok(x.clone())),
 
         P::Iota(p) => one(shape::iota(p.dtype, &p.shape, p.dimension)),
         P::Empty(p) => one(shape::empty(&p.shape, p.dtype)),
@@ -344,45 +263,25 @@ fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
         }),
         P::Pad(p) => binary(inputs, |x, value| shape::pad(x, value, &p.padding_config)),
         P::Rev(p) => unary(inputs, |x| shape::rev(x, &p.dimensions)),
-        P::Concatenate(p) => {
-            tensors(inputs).and_then(|parts| one(shape::concatenate(&parts, p.dimension)))
-        }
-        P::Split(p) => operands(inputs).and_then(|[x]| shape::split(&x, p.axis, &p.sizes)),
-        P::Stack(p) => tensors(inputs).and_then(|parts| one(shape::stack(&parts, p.axis))),
-        P::Unstack(p) => operands(inputs).and_then(|[x]| shape::unstack(&x, p.axis)),
+        P::Concatenate(p) => all(inputs, |parts| shape::concatenate(&parts, p.dimension)),
+        P::Split(p) => unary_several(inputs, |x| shape::split(x, p.axis, &p.sizes)),
+        P::Stack(p) => all(inputs, |parts| shape::stack(&parts, p.axis)),
+        P::Unstack(p) => unary_several(inputs, |x| shape::unstack(x, p.axis)),
         P::Tile(p) => unary(inputs, |x| shape::tile(x, &p.reps)),
 
-        P::DynamicSlice(p) => first_and_rest(inputs)
-            .and_then(|(x, starts)| one(indexing::dynamic_slice(&x, &starts, &p.slice_sizes))),
-        P::DynamicUpdateSlice(_) => {
-            tensors(inputs).and_then(|inputs| one(indexing::dynamic_update_slice(inputs)))
-        }
+        P::DynamicSlice(p) => variadic(inputs, |x, starts| {
+            indexing::dynamic_slice(x, starts, &p.slice_sizes)
+        }),
+        P::DynamicUpdateSlice(_) => all(inputs, indexing::dynamic_update_slice),
         P::Gather(p) => binary(inputs, |x, indices| indexing::gather(x, indices, p)),
-        P::ScatterAdd(p) => scatter(inputs, &p.dimension_numbers, p.mode, indexing::Combine::Add),
-        P::ScatterSub(p) => scatter(
-            inputs,
-            &p.dimension_numbers,
-            p.mode,
-            indexing::Combine::Subtract,
-        ),
-        P::ScatterMul(p) => scatter(
-            inputs,
-            &p.dimension_numbers,
-            p.mode,
-            indexing::Combine::Multiply,
-        ),
-        P::ScatterMin(p) => scatter(inputs, &p.dimension_numbers, p.mode, indexing::Combine::Min),
-        P::ScatterMax(p) => scatter(inputs, &p.dimension_numbers, p.mode, indexing::Combine::Max),
+        P::ScatterAdd(p) => scatter(inputs, &p.dimension_numbers, p.mode, Combine::Add),
+        P::ScatterSub(p) => scatter(inputs, &p.dimension_numbers, p.mode, Combine::Subtract),
+        P::ScatterMul(p) => scatter(inputs, &p.dimension_numbers, p.mode, Combine::Multiply),
+        P::ScatterMin(p) => scatter(inputs, &p.dimension_numbers, p.mode, Combine::Min),
+        P::ScatterMax(p) => scatter(inputs, &p.dimension_numbers, p.mode, Combine::Max),
         P::Scatter(p) => match &p.update_jaxpr.0 {
-            None => scatter(
-                inputs,
-                &p.dimension_numbers,
-                p.mode,
-                indexing::Combine::Replace,
-            ),
-            Some(combine) => {
-                return Ok(Meaning::Control(control::Form::Scatter(p, combine), inputs));
-            }
+            None => scatter(inputs, &p.dimension_numbers, p.mode, Combine::Replace),
+            Some(combine) => run(move |it| control::scatter(it, p, combine, inputs)),
         },
 
         P::ReduceSum(p) => unary(inputs, |x| reduction::sum(x, &p.axes)),
@@ -394,48 +293,48 @@ fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
         P::ReduceXor(p) => unary(inputs, |x| reduction::parity(x, &p.axes)),
         P::Argmax(p) => unary(inputs, |x| reduction::argmax(x, &p.axes, p.index_dtype)),
         P::Argmin(p) => unary(inputs, |x| reduction::argmin(x, &p.axes, p.index_dtype)),
-        P::Cumsum(p) => unary(inputs, |x| {
-            reduction::cumulate(x, Cumulation::Sum, p.axis, p.reverse)
+        P::Cumsum(p) => cumulate(inputs, Cumulation::Sum, p.axis, p.reverse),
+        P::Cumprod(p) => cumulate(inputs, Cumulation::Product, p.axis, p.reverse),
+        P::Cummax(p) => cumulate(inputs, Cumulation::Max, p.axis, p.reverse),
+        P::Cummin(p) => cumulate(inputs, Cumulation::Min, p.axis, p.reverse),
+        P::Cumlogsumexp(p) => cumulate(inputs, Cumulation::LogSumExp, p.axis, p.reverse),
+        P::Sort(p) => several(
+            tensors(inputs).and_then(|inputs| reduction::sort(&inputs, p.dimension, p.num_keys)),
+        ),
+        P::TopK(p) => unary_several(inputs, |x| reduction::top_k(x, p.axis, p.k)),
+        P::ApproxTopK(p) => unary_several(inputs, |x| {
+            reduction::approx_top_k(x, p.reduction_dimension, p.k, p.is_max_k)
         }),
-        P::Cumprod(p) => unary(inputs, |x| {
-            reduction::cumulate(x, Cumulation::Product, p.axis, p.reverse)
+        P::Nonzero(p) => first_and_rest(inputs).and_then(|(x, fill)| {
+            several(reduction::nonzero(&x, &fill, p.size, &p.axes, p.out_dtype))
         }),
-        P::Cummax(p) => unary(inputs, |x| {
-            reduction::cumulate(x, Cumulation::Max, p.axis, p.reverse)
-        }),
-        P::Cummin(p) => unary(inputs, |x| {
-            reduction::cumulate(x, Cumulation::Min, p.axis, p.reverse)
-        }),
-        P::Cumlogsumexp(p) => unary(inputs, |x| {
-            reduction::cumulate(x, Cumulation::LogSumExp, p.axis, p.reverse)
-        }),
-        P::Sort(p) => {
-            tensors(inputs).and_then(|inputs| reduction::sort(&inputs, p.dimension, p.num_keys))
-        }
-        P::TopK(p) => operands(inputs).and_then(|[x]| reduction::top_k(&x, p.axis, p.k)),
-        P::ApproxTopK(p) => operands(inputs)
-            .and_then(|[x]| reduction::approx_top_k(&x, p.reduction_dimension, p.k, p.is_max_k)),
-        P::Nonzero(p) => first_and_rest(inputs)
-            .and_then(|(x, fill)| reduction::nonzero(&x, &fill, p.size, &p.axes, p.out_dtype)),
         P::SearchSorted(p) => binary(inputs, |sorted, query| {
             reduction::search_sorted(sorted, query, p.side, p.dimension, p.batch_dims)
         }),
 
         P::Threefry2x32(_) => operands(inputs).and_then(|[k0, k1, x0, x1]| {
-            random::cipher([k0, k1], [x0, x1], numerics::random::threefry2x32)
+            several(random::cipher(
+                [k0, k1],
+                [x0, x1],
+                numerics::random::threefry2x32,
+            ))
         }),
         P::Threefry4x32(_) => operands(inputs).and_then(|[k0, k1, k2, k3, x0, x1, x2, x3]| {
             let (key, block) = ([k0, k1, k2, k3], [x0, x1, x2, x3]);
-            random::cipher(key, block, numerics::random::threefry4x32)
+            several(random::cipher(key, block, numerics::random::threefry4x32))
         }),
         P::Philox4x32(_) => operands(inputs).and_then(|[k0, k1, x0, x1, x2, x3]| {
             let (key, block) = ([k0, k1], [x0, x1, x2, x3]);
-            random::cipher(key, block, numerics::random::philox4x32)
+            several(random::cipher(key, block, numerics::random::philox4x32))
         }),
         P::Philox2x32(_) => operands(inputs).and_then(|[key, x0, x1]| {
-            random::cipher([key], [x0, x1], numerics::random::philox2x32)
+            several(random::cipher(
+                [key],
+                [x0, x1],
+                numerics::random::philox2x32,
+            ))
         }),
-        P::Iota2x32Shape(p) => random::counters(&p.shape),
+        P::Iota2x32Shape(p) => several(random::counters(&p.shape)),
         P::RandomBits(p) => unary(inputs, |keys| random::bits(keys, p.bit_width, &p.shape)),
         P::RandomSeed(p) => unary(inputs, |seeds| random::seed(seeds, p.impl_)),
         P::RandomWrap(p) => unary(inputs, |words| random::wrap(words, p.impl_)),
@@ -445,55 +344,39 @@ fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
         P::RandomGamma(p) => binary(inputs, |keys, alpha| {
             random::gamma(keys, alpha, p.log_space)
         }),
-        P::RngBitGenerator(p) => operands(inputs)
-            .and_then(|[state]| random::bit_generator(&state, p.algorithm, p.dtype, &p.shape)),
+        P::RngBitGenerator(p) => unary_several(inputs, |state| {
+            random::bit_generator(state, p.algorithm, p.dtype, &p.shape)
+        }),
 
-        P::Cond(p) => return Ok(Meaning::Control(control::Form::Cond(&p.branches.0), inputs)),
-        P::While(p) => return Ok(Meaning::Control(control::Form::While(p), inputs)),
-        P::Scan(p) => return Ok(Meaning::Control(control::Form::Scan(p), inputs)),
-        P::Jit(p) => return Ok(Meaning::Control(control::Form::Call(&p.jaxpr), inputs)),
-        P::EvalJaxpr(p) => return Ok(Meaning::Control(control::Form::Call(&p.call_jaxpr), inputs)),
-        P::ClosedCall(p) => {
-            return Ok(Meaning::Control(control::Form::Call(&p.call_jaxpr), inputs));
-        }
-        P::CustomJvpCall(p) => {
-            return Ok(Meaning::Control(control::Form::Call(&p.call_jaxpr), inputs));
-        }
-        P::CustomVjpCall(p) => {
-            return Ok(Meaning::Control(control::Form::Call(&p.call_jaxpr), inputs));
-        }
-        P::CustomVmapCall(p) => return Ok(Meaning::Control(control::Form::Call(&p.call), inputs)),
-        P::Remat(p) => return Ok(Meaning::Control(control::Form::Call(&p.jaxpr), inputs)),
-        P::LinearCall(p) => return Ok(Meaning::Control(control::Form::Call(&p.callee), inputs)),
-        P::CustomRoot(p) => {
-            return Ok(Meaning::Control(
-                control::Form::Root(&p.solve_jaxpr),
-                inputs,
-            ));
-        }
-        P::RematOpt(p) => return Ok(Meaning::Control(control::Form::Call(&p.fwd_jaxpr), inputs)),
-        P::XlaMetadataCall(p) => {
-            return Ok(Meaning::Control(control::Form::Call(&p.jaxpr), inputs));
-        }
+        P::Cond(p) => run(move |it| control::cond(it, &p.branches.0, inputs)),
+        P::While(p) => run(move |it| control::while_loop(it, p, inputs)),
+        P::Scan(p) => run(move |it| control::scan(it, p, inputs)),
+        P::Jit(p) => call(&p.jaxpr, inputs),
+        P::EvalJaxpr(p) => call(&p.call_jaxpr, inputs),
+        P::ClosedCall(p) => call(&p.call_jaxpr, inputs),
+        P::CustomJvpCall(p) => call(&p.call_jaxpr, inputs),
+        P::CustomVjpCall(p) => call(&p.call_jaxpr, inputs),
+        P::CustomVmapCall(p) => call(&p.call, inputs),
+        P::Remat(p) => call(&p.jaxpr, inputs),
+        P::LinearCall(p) => call(&p.callee, inputs),
+        P::CustomRoot(p) => run(move |it| control::root(it, p, inputs)),
+        P::RematOpt(p) => call(&p.fwd_jaxpr, inputs),
+        P::XlaMetadataCall(p) => call(&p.jaxpr, inputs),
         P::CallExported(p) => Err(p.refused()),
-        P::Composite(p) => return Ok(Meaning::Control(control::Form::Call(&p.call_jaxpr), inputs)),
-        P::CustomLinearSolve(p) => {
-            return Ok(Meaning::Control(control::Form::LinearSolve(p), inputs));
-        }
-        P::Reduce(p) => return Ok(Meaning::Control(control::Form::Reduce(p), inputs)),
+        P::Composite(p) => call(&p.call_jaxpr, inputs),
+        P::CustomLinearSolve(p) => run(move |it| control::linear_solve(it, p, inputs)),
+        P::Reduce(p) => run(move |it| control::reduce(it, p, inputs)),
         P::CustomLin(_) => Err(Error::unsupported(
             "the linear part of a custom derivative has no value of its own, only a transpose",
         )),
-        P::RootLinearMap(p) => {
-            return Ok(Meaning::Control(control::Form::RootMap(p), inputs));
-        }
-        P::OptimizationBarrier(_) | P::DevicePut(_) => tensors(inputs),
-        P::Frexp(_) => operands(inputs).and_then(|[x]| elementwise::frexp(&x)),
+        P::RootLinearMap(p) => run(move |it| it.call(&p.expand()?, inputs)),
+        P::OptimizationBarrier(_) | P::DevicePut(_) => unchanged(inputs),
+        P::Frexp(_) => unary_several(inputs, elementwise::frexp),
         P::Ldexp(_) => binary(inputs, elementwise::ldexp),
         P::PlatformIndex(p) => one(control::platform_index(&p.platforms)),
-        P::DceSink(_) => Ok(Vec::new()),
+        P::DceSink(_) => several(Ok(Vec::new())),
         P::DebugPrint(p) => {
-            tensors(inputs).and_then(|arrays| control::debug_print(&p.fmt, &arrays))
+            several(tensors(inputs).and_then(|arrays| control::debug_print(&p.fmt, &arrays)))
         }
         P::PureCallback(p) => Err(control::host_function(&p.callback)),
         P::IoCallback(p) => Err(control::host_function(&p.callback)),
@@ -501,50 +384,27 @@ fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
 
         P::Foreign(p) => Err(p.refused("run")),
 
-        P::NewRef(_) => return Ok(Meaning::State(state::Form::New, inputs)),
-        P::RefGet(p) => return Ok(Meaning::State(state::Form::Get(&p.indices), inputs)),
-        P::RefSwap(p) => return Ok(Meaning::State(state::Form::Swap(&p.indices), inputs)),
-        P::RefAddUpdate(p) => return Ok(Meaning::State(state::Form::Add(&p.indices), inputs)),
-        P::FreezeRef(_) => return Ok(Meaning::State(state::Form::Freeze, inputs)),
-        P::RunState(p) => return Ok(Meaning::State(state::Form::Run(p), inputs)),
+        P::NewRef(_) => run(move |it| state::new(it, inputs)),
+        P::RefGet(p) => run(move |it| state::get(it, &p.indices, inputs)),
+        P::RefSwap(p) => run(move |it| state::swap(it, &p.indices, inputs)),
+        P::RefAddUpdate(p) => run(move |it| state::add(it, &p.indices, inputs)),
+        P::FreezeRef(_) => run(move |it| state::freeze(it, inputs)),
+        P::RunState(p) => run(move |it| state::run_state(it, p, inputs)),
 
-        P::Psum(p) => {
-            return Ok(Meaning::Collective(
-                collective::Form::Combine(&p.axes, reduction::sum),
-                inputs,
-            ));
-        }
-        P::Pmax(p) => {
-            return Ok(Meaning::Collective(
-                collective::Form::Combine(&p.axes, reduction::maximum),
-                inputs,
-            ));
-        }
-        P::Pmin(p) => {
-            return Ok(Meaning::Collective(
-                collective::Form::Combine(&p.axes, reduction::minimum),
-                inputs,
-            ));
-        }
+        P::Psum(p) => run(move |it| collective::combine(it, &p.axes, reduction::sum, inputs)),
+        P::Pmax(p) => run(move |it| collective::combine(it, &p.axes, reduction::maximum, inputs)),
+        P::Pmin(p) => run(move |it| collective::combine(it, &p.axes, reduction::minimum, inputs)),
         P::PsumInvariant(p) => {
-            return Ok(Meaning::Collective(
-                collective::Form::Combine(&p.axes, reduction::sum),
-                inputs,
-            ));
+            run(move |it| collective::combine(it, &p.axes, reduction::sum, inputs))
         }
-        P::Pvary(_) => tensors(inputs),
-        P::AllGather(p) => return Ok(Meaning::Collective(collective::Form::AllGather(p), inputs)),
-        P::AllToAll(p) => return Ok(Meaning::Collective(collective::Form::AllToAll(p), inputs)),
-        P::ReduceScatter(p) => {
-            return Ok(Meaning::Collective(
-                collective::Form::ReduceScatter(p),
-                inputs,
-            ));
-        }
-        P::Ppermute(p) => return Ok(Meaning::Collective(collective::Form::Permute(p), inputs)),
-        P::AxisIndex(p) => return Ok(Meaning::Collective(collective::Form::Index(p), inputs)),
-        P::ShardMap(p) => return Ok(Meaning::Collective(collective::Form::ShardMap(p), inputs)),
-        P::Pmap(p) => return Ok(Meaning::Collective(collective::Form::Pmap(p), inputs)),
+        P::Pvary(_) => unchanged(inputs),
+        P::AllGather(p) => run(move |it| collective::all_gather(it, p, inputs)),
+        P::AllToAll(p) => run(move |it| collective::all_to_all(it, p, inputs)),
+        P::ReduceScatter(p) => run(move |it| collective::reduce_scatter(it, p, inputs)),
+        P::Ppermute(p) => run(move |it| collective::permute(it, p, inputs)),
+        P::AxisIndex(p) => run(move |it| collective::index(it, p)),
+        P::ShardMap(p) => run(move |it| collective::shard_map(it, p, inputs)),
+        P::Pmap(p) => run(move |it| it.call(&p.expand()?, inputs)),
 
         P::ReduceWindowSum(p) => unary(inputs, |x| {
             // Windows that are single elements add nothing, and keep the signs of zeros.
@@ -555,15 +415,21 @@ fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
             } else {
                 reduction::sum_of_window
             };
-            reduce_window!(p, x, sum)
+            window::reduce_window(x, &slides!(p), sum)
         }),
-        P::ReduceWindowMax(p) => unary(inputs, |x| reduce_window!(p, x, reduction::largest)),
-        P::ReduceWindowMin(p) => unary(inputs, |x| reduce_window!(p, x, reduction::smallest)),
+        P::ReduceWindowMax(p) => unary(inputs, |x| {
+            window::reduce_window(x, &slides!(p), reduction::largest)
+        }),
+        P::ReduceWindowMin(p) => unary(inputs, |x| {
+            window::reduce_window(x, &slides!(p), reduction::smallest)
+        }),
         P::ReduceWindow(p) => {
-            return Ok(Meaning::Control(control::Form::ReduceWindow(p), inputs));
+            let slides = slides!(p);
+            run(move |it| window::reduce_window_by(it, &p.jaxpr, &slides, inputs))
         }
         P::SelectAndScatter(p) => {
-            return Ok(Meaning::Control(control::Form::SelectAndScatter(p), inputs));
+            let slides = window::undilated(&p.window_dimensions, &p.window_strides, &p.padding)?;
+            run(move |it| window::select_and_scatter(it, p, &slides, inputs))
         }
         P::SelectAndScatterAdd(p) => binary(inputs, |source, operand| {
             window::select_and_scatter_add(source, operand, p)
@@ -576,15 +442,9 @@ fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
         P::DotGeneral(p) => binary(inputs, |lhs, rhs| {
             linalg::dot_general(lhs, rhs, &p.dimension_numbers, p.preferred_element_type)
         }),
-        P::RaggedDotGeneral(p) => operands(inputs).and_then(|[lhs, rhs, sizes]| {
+        P::RaggedDotGeneral(p) => ternary(inputs, |lhs, rhs, sizes| {
             let numbers = &p.ragged_dot_dimension_numbers;
-            one(linalg::ragged_dot_general(
-                &lhs,
-                &rhs,
-                &sizes,
-                numbers,
-                p.result_type(),
-            ))
+            linalg::ragged_dot_general(lhs, rhs, sizes, numbers, p.result_type())
         }),
         P::ScaledDot(p) => operands(inputs).and_then(|inputs| {
             one(linalg::scaled_dot(
@@ -601,30 +461,29 @@ fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
 
         P::Cholesky(_) => unary(inputs, linalg::cholesky),
         P::CholeskyUpdate(_) => binary(inputs, linalg::cholesky_update),
-        P::Lu(_) => operands(inputs).and_then(|[x]| linalg::lu(&x)),
+        P::Lu(_) => unary_several(inputs, linalg::lu),
         P::LuPivotsToPermutation(p) => unary(inputs, |pivots| {
             linalg::lu_pivots_to_permutation(pivots, p.permutation_size)
         }),
-        P::Qr(p) => operands(inputs).and_then(|[x]| linalg::qr(&x, p.full_matrices, p.pivoting)),
-        P::Geqrf(_) => operands(inputs).and_then(|[x]| linalg::geqrf(&x)),
-        P::Geqp3(_) => operands(inputs).and_then(|[x, pivots]| linalg::geqp3(&x, &pivots)),
+        P::Qr(p) => unary_several(inputs, |x| linalg::qr(x, p.full_matrices, p.pivoting)),
+        P::Geqrf(_) => unary_several(inputs, linalg::geqrf),
+        P::Geqp3(_) => operands(inputs).and_then(|[x, pivots]| several(linalg::geqp3(&x, &pivots))),
         P::HouseholderProduct(_) => binary(inputs, linalg::householder_product),
-        P::Ormqr(p) => operands(inputs)
-            .and_then(|[x, taus, c]| one(linalg::ormqr(&x, &taus, &c, p.left, p.transpose))),
-        P::Eigh(p) => operands(inputs).and_then(|[x]| linalg::eigh(&x, p.lower, p.subset_by_index)),
-        P::Eig(p) => operands(inputs).and_then(|[x]| {
-            linalg::eig(
-                &x,
-                p.compute_left_eigenvectors,
-                p.compute_right_eigenvectors,
-            )
+        P::Ormqr(p) => ternary(inputs, |x, taus, c| {
+            linalg::ormqr(x, taus, c, p.left, p.transpose)
         }),
-        P::Svd(p) => operands(inputs)
-            .and_then(|[x]| linalg::svd(&x, p.full_matrices, p.compute_uv, p.subset_by_index)),
-        P::Schur(p) => operands(inputs)
-            .and_then(|[x]| linalg::schur(&x, p.compute_schur_vectors, p.sort_eig_vals)),
-        P::Hessenberg(_) => operands(inputs).and_then(|[x]| linalg::hessenberg(&x)),
-        P::Tridiagonal(p) => operands(inputs).and_then(|[x]| linalg::tridiagonal(&x, p.lower)),
+        P::Eigh(p) => unary_several(inputs, |x| linalg::eigh(x, p.lower, p.subset_by_index)),
+        P::Eig(p) => unary_several(inputs, |x| {
+            linalg::eig(x, p.compute_left_eigenvectors, p.compute_right_eigenvectors)
+        }),
+        P::Svd(p) => unary_several(inputs, |x| {
+            linalg::svd(x, p.full_matrices, p.compute_uv, p.subset_by_index)
+        }),
+        P::Schur(p) => unary_several(inputs, |x| {
+            linalg::schur(x, p.compute_schur_vectors, p.sort_eig_vals)
+        }),
+        P::Hessenberg(_) => unary_several(inputs, linalg::hessenberg),
+        P::Tridiagonal(p) => unary_several(inputs, |x| linalg::tridiagonal(x, p.lower)),
         P::TridiagonalSolve(_) => {
             operands(inputs).and_then(|inputs| one(linalg::tridiagonal_solve(&inputs)))
         }
@@ -638,55 +497,7 @@ fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
             };
             linalg::triangular_solve(a, b, options)
         }),
-    };
-    results.map(Meaning::Arrays)
-}
-
-/// Exactly `N` arrays.
-fn operands<const N: usize>(inputs: Values) -> Result<[Tensor; N]> {
-    tensors(inputs)?.try_into().map_err(|inputs: Vec<Tensor>| {
-        Error::new(
-            ErrorKind::Arity,
-            format!("takes {N} operands, and {} are given", inputs.len()),
-        )
-    })
-}
-
-/// One array and any number more.
-fn first_and_rest(inputs: Values) -> Result<(Tensor, Vec<Tensor>)> {
-    let mut inputs = inputs.into_iter().map(Value::tensor);
-    let first = inputs
-        .next()
-        .ok_or_else(|| Error::new(ErrorKind::Arity, "takes at least one operand"))??;
-    Ok((first, inputs.collect::<Result<_>>()?))
-}
-
-fn unary(inputs: Values, f: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<Vec<Tensor>> {
-    operands(inputs).and_then(|[x]| one(f(&x)))
-}
-
-fn binary(
-    inputs: Values,
-    f: impl FnOnce(&Tensor, &Tensor) -> Result<Tensor>,
-) -> Result<Vec<Tensor>> {
-    operands(inputs).and_then(|[x, y]| one(f(&x, &y)))
-}
-
-fn one(result: Result<Tensor>) -> Result<Vec<Tensor>> {
-    result.map(|result| vec![result])
-}
-
-fn scatter(
-    inputs: Values,
-    numbers: &crate::prims::ScatterDimensionNumbers,
-    mode: crate::prims::GatherScatterMode,
-    combine: indexing::Combine,
-) -> Result<Vec<Tensor>> {
-    operands(inputs).and_then(|[x, indices, updates]| {
-        one(indexing::scatter(
-            x, &indices, &updates, numbers, mode, combine,
-        ))
-    })
+    }
 }
 
 #[cfg(test)]

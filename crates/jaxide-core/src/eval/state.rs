@@ -4,83 +4,85 @@ use smallvec::SmallVec;
 
 use super::element::{build, integers};
 use super::indexing::{Combine, combine_pairs};
-use super::interpreter::{Interpreter, Value, Values, values};
+use super::interpreter::{Interpreter, Value, Values, tensors, values};
 use super::strides::{Layout, Strides, row_major};
 use crate::error::{Error, ErrorKind, Result};
 use crate::jaxpr::{Aval, Shape};
 use crate::prims::{RefIndex, RefIndexer, RefIndices, RunState, indexed_shape};
 use crate::tensor::Tensor;
 
-/// A primitive on references.
-pub(super) enum Form<'a> {
-    /// A new cell with an initial value.
-    New,
-    /// Reads.
-    Get(&'a RefIndices),
-    /// Writes, and gives the old value.
-    Swap(&'a RefIndices),
-    /// Adds.
-    Add(&'a RefIndices),
-    /// The final value.
-    Freeze,
-    /// Runs a body on new cells and gives their final values.
-    Run(&'a RunState),
-}
-
-/// Runs a primitive on references.
-pub(super) fn run(interpreter: &mut Interpreter, form: Form<'_>, inputs: Values) -> Result<Values> {
+/// A new cell with an initial value.
+pub(super) fn new(interpreter: &mut Interpreter, inputs: Values) -> Result<Values> {
     let mut inputs = inputs.into_iter();
-    let mut next = || {
-        inputs
-            .next()
-            .ok_or_else(|| Error::new(ErrorKind::Arity, "an operand is missing"))
-    };
-    match form {
-        Form::New => {
-            let value = next()?.tensor()?;
-            Ok(vec![new_cell(interpreter, value)])
-        }
-        Form::Get(indices) => {
-            let cell = cell(next()?)?;
-            let operands = inputs.map(Value::tensor).collect::<Result<Vec<_>>>()?;
-            let contents = &interpreter.cells[cell];
-            let part = Part::new(contents, indices, &operands, Bounds::Clamp)?;
-            Ok(values([read_part(contents, &part)?]))
-        }
-        Form::Swap(indices) => {
-            let (cell, value) = (cell(next()?)?, next()?.tensor()?);
-            let operands = inputs.map(Value::tensor).collect::<Result<Vec<_>>>()?;
-            let contents = &interpreter.cells[cell];
-            let old = read_part(
-                contents,
-                &Part::new(contents, indices, &operands, Bounds::Clamp)?,
-            )?;
-            let part = Part::new(contents, indices, &operands, Bounds::Drop)?;
-            write_part(
-                &mut interpreter.cells[cell],
-                &part,
-                &value,
-                Combine::Replace,
-            )?;
-            Ok(values([old]))
-        }
-        Form::Add(indices) => {
-            let (cell, value) = (cell(next()?)?, next()?.tensor()?);
-            let operands = inputs.map(Value::tensor).collect::<Result<Vec<_>>>()?;
-            let contents = &interpreter.cells[cell];
-            let part = Part::new(contents, indices, &operands, Bounds::Drop)?;
-            write_part(&mut interpreter.cells[cell], &part, &value, Combine::Add)?;
-            Ok(Values::new())
-        }
-        Form::Freeze => {
-            let cell = cell(next()?)?;
-            Ok(values([interpreter.cells[cell].clone()]))
-        }
-        Form::Run(params) => run_state(interpreter, params, inputs.collect()),
-    }
+    let value = next(&mut inputs)?.tensor()?;
+    Ok(vec![new_cell(interpreter, value)])
 }
 
-fn run_state(interpreter: &mut Interpreter, params: &RunState, inputs: Values) -> Result<Values> {
+/// Reads.
+pub(super) fn get(
+    interpreter: &mut Interpreter,
+    indices: &RefIndices,
+    inputs: Values,
+) -> Result<Values> {
+    let mut inputs = inputs.into_iter();
+    let contents = &interpreter.cells[cell(next(&mut inputs)?)?];
+    let operands = tensors(inputs.collect())?;
+    let part = Part::new(contents, indices, &operands, Bounds::Clamp)?;
+    Ok(values([read_part(contents, &part)?]))
+}
+
+/// Writes, and gives the old value.
+pub(super) fn swap(
+    interpreter: &mut Interpreter,
+    indices: &RefIndices,
+    inputs: Values,
+) -> Result<Values> {
+    let (cell, value, operands) = write_operands(inputs)?;
+    let contents = &mut interpreter.cells[cell];
+    let part = Part::new(contents, indices, &operands, Bounds::Clamp)?;
+    let old = read_part(contents, &part)?;
+    let part = Part::new(contents, indices, &operands, Bounds::Drop)?;
+    write_part(contents, &part, &value, Combine::Replace)?;
+    Ok(values([old]))
+}
+
+/// Adds.
+pub(super) fn add(
+    interpreter: &mut Interpreter,
+    indices: &RefIndices,
+    inputs: Values,
+) -> Result<Values> {
+    let (cell, value, operands) = write_operands(inputs)?;
+    let contents = &mut interpreter.cells[cell];
+    let part = Part::new(contents, indices, &operands, Bounds::Drop)?;
+    write_part(contents, &part, &value, Combine::Add)?;
+    Ok(Values::new())
+}
+
+/// The final value.
+pub(super) fn freeze(interpreter: &mut Interpreter, inputs: Values) -> Result<Values> {
+    let cell = cell(next(&mut inputs.into_iter())?)?;
+    Ok(values([interpreter.cells[cell].clone()]))
+}
+
+/// The cell that is written to, what is written, and the indices.
+fn write_operands(inputs: Values) -> Result<(usize, Tensor, Vec<Tensor>)> {
+    let mut inputs = inputs.into_iter();
+    let (cell, value) = (cell(next(&mut inputs)?)?, next(&mut inputs)?.tensor()?);
+    Ok((cell, value, tensors(inputs.collect())?))
+}
+
+fn next(inputs: &mut impl Iterator<Item = Value>) -> Result<Value> {
+    let missing = || Error::new(ErrorKind::Arity, "an operand is missing");
+    inputs.next().ok_or_else(missing)
+}
+
+/// Runs a body on new cells and gives their final values.
+pub(super) fn run_state(
+    interpreter: &mut Interpreter,
+    params: &RunState,
+    inputs: Values,
+) -> Result<Values> {
     let before = interpreter.cells.len();
     let avals = params.jaxpr.in_avals();
     if avals.len() != params.is_initialized.len() {
@@ -90,10 +92,7 @@ fn run_state(interpreter: &mut Interpreter, params: &RunState, inputs: Values) -
     let mut args = Values::new();
     for (aval, &initialized) in avals.iter().zip(&params.is_initialized) {
         let value = if initialized {
-            inputs
-                .next()
-                .ok_or_else(|| Error::new(ErrorKind::Arity, "an operand is missing"))?
-                .tensor()?
+            next(&mut inputs)?.tensor()?
         } else {
             Tensor::zeros(&aval.shape, aval.dtype)?
         };

@@ -8,7 +8,7 @@ use crate::prims::{Opaque, PyValue};
 use crate::tensor::Tensor;
 
 /// The branch that the first operand selects, applied to the others; an index out of range selects the nearest.
-pub(super) fn cond(
+pub(in crate::eval) fn cond(
     interpreter: &mut Interpreter,
     branches: &[ClosedJaxpr],
     inputs: Values,

@@ -1,80 +1,21 @@
 //! Reductions and updates by a function of scalars.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
+use crate::eval::combiner::{combined, element, gathered, operands_and_starts};
 use crate::eval::element::update;
 use crate::eval::indexing::scatter_pairs;
-use crate::eval::interpreter::{Interpreter, Value, Values, tensors, values};
+use crate::eval::interpreter::{Interpreter, Value, Values, values};
 use crate::eval::reduction::Reduction;
+use crate::eval::signature::operands;
 use crate::jaxpr::ClosedJaxpr;
 use crate::prims::{Reduce, Scatter};
 use crate::tensor::Tensor;
-
-/// Element `position` as a rank-0 array.
-pub(in crate::eval) fn element(x: &Tensor, position: usize) -> Result<Tensor> {
-    let size = x.dtype().size();
-    Tensor::from_bytes(
-        &[],
-        x.dtype(),
-        &x.bytes()[position * size..(position + 1) * size],
-    )
-}
-
-/// An array of `shape` from rank-0 arrays.
-pub(in crate::eval) fn gathered(
-    shape: &[usize],
-    like: &Tensor,
-    elements: &[Tensor],
-) -> Result<Tensor> {
-    let bytes: Vec<u8> = elements.iter().flat_map(Tensor::bytes).copied().collect();
-    Tensor::from_bytes(shape, like.dtype(), &bytes)
-}
-
-/// Operands and initial values: the first and the second half of the inputs.
-pub(in crate::eval) fn operands_and_starts(inputs: Values) -> Result<(Vec<Tensor>, Vec<Tensor>)> {
-    let mut operands = tensors(inputs)?;
-    let starts = operands.split_off(operands.len() / 2);
-    let Some(first) = operands.first() else {
-        return Err(Error::new(
-            ErrorKind::Arity,
-            "takes operands and as many initial values",
-        ));
-    };
-    let fits = starts.len() == operands.len()
-        && operands
-            .iter()
-            .all(|operand| operand.shape() == first.shape())
-        && starts.iter().all(|start| start.shape().is_empty());
-    if !fits {
-        return Err(Error::shape(
-            "takes operands of one shape and as many scalar initial values",
-        ));
-    }
-    Ok((operands, starts))
-}
-
-/// Applies a function of two sets of scalars.
-pub(in crate::eval) fn combined(
-    interpreter: &mut Interpreter,
-    function: &ClosedJaxpr,
-    left: Vec<Tensor>,
-    right: impl IntoIterator<Item = Tensor>,
-) -> Result<Vec<Tensor>> {
-    let count = left.len();
-    let results = interpreter.call(function, values(left.into_iter().chain(right)))?;
-    if results.len() != count {
-        return Err(Error::new(
-            ErrorKind::Arity,
-            format!("the function gives {} results, not {count}", results.len()),
-        ));
-    }
-    tensors(results)
-}
 
 /// Combines the elements along axes by a function, beginning with the initial values.
 ///
 /// The initial values are promised to be neutral, and XLA relies on it: where there is one element to combine, the
 /// result is that element, whatever the initial values are.
-pub(super) fn reduce(
+pub(in crate::eval) fn reduce(
     interpreter: &mut Interpreter,
     params: &Reduce,
     inputs: Values,
@@ -106,13 +47,13 @@ pub(super) fn reduce(
 }
 
 /// Replaces elements by a function of themselves and the updates that meet them.
-pub(super) fn scatter(
+pub(in crate::eval) fn scatter(
     interpreter: &mut Interpreter,
     params: &Scatter,
     function: &ClosedJaxpr,
     inputs: Values,
 ) -> Result<Values> {
-    let [x, indices, updates] = crate::eval::operands(inputs)?;
+    let [x, indices, updates] = operands(inputs)?;
     let pairs = scatter_pairs(
         &x,
         &indices,

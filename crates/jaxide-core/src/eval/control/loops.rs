@@ -14,7 +14,7 @@ use crate::tensor::Tensor;
 ///
 /// A condition with axes is one per lane: the loop goes on while any holds, and a lane keeps its carry from when its
 /// own no longer does. The lanes are the leading axes of every carry.
-pub(super) fn while_loop(
+pub(in crate::eval) fn while_loop(
     interpreter: &mut Interpreter,
     params: &While,
     inputs: Values,
@@ -58,7 +58,11 @@ fn keep_finished(holds: &Tensor, old: Value, new: Value) -> Result<Value> {
 }
 
 /// Runs the body once for each slice along the leading axis of the stacked inputs.
-pub(super) fn scan(interpreter: &mut Interpreter, params: &Scan, inputs: Values) -> Result<Values> {
+pub(in crate::eval) fn scan(
+    interpreter: &mut Interpreter,
+    params: &Scan,
+    inputs: Values,
+) -> Result<Values> {
     let (consts, rest) = split(inputs, params.ft_in.consts)?;
     let (mut carry, xs) = split(rest, params.ft_in.carry)?;
     let xs: Vec<Tensor> = xs.into_iter().map(Value::tensor).collect::<Result<_>>()?;

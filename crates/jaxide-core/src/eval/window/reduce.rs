@@ -1,8 +1,8 @@
 //! Combining the elements of windows.
 
-use super::Sliding;
+use super::{Slide, Sliding};
 use crate::error::Result;
-use crate::eval::control::{combined, element, gathered, operands_and_starts};
+use crate::eval::combiner::{combined, element, gathered, operands_and_starts};
 use crate::eval::interpreter::{Interpreter, Value, Values};
 use crate::jaxpr::ClosedJaxpr;
 use crate::tensor::Tensor;
@@ -10,9 +10,10 @@ use crate::tensor::Tensor;
 /// Reduces each window by a reduction of whole arrays; padding does not take part.
 pub(in crate::eval) fn reduce_window(
     x: &Tensor,
-    sliding: &Sliding,
+    slides: &[Slide],
     reduce: fn(&Tensor, &[usize]) -> Result<Tensor>,
 ) -> Result<Tensor> {
+    let sliding = Sliding::new(x.shape(), slides)?;
     let size = x.dtype().size();
     let mut results = Vec::new();
     for window in sliding.windows() {
@@ -31,11 +32,11 @@ pub(in crate::eval) fn reduce_window(
 pub(in crate::eval) fn reduce_window_by(
     interpreter: &mut Interpreter,
     function: &ClosedJaxpr,
-    sliding: impl FnOnce(&[usize]) -> Result<Sliding>,
+    slides: &[Slide],
     inputs: Values,
 ) -> Result<Values> {
     let (operands, starts) = operands_and_starts(inputs)?;
-    let sliding = sliding(operands[0].shape())?;
+    let sliding = Sliding::new(operands[0].shape(), slides)?;
     let mut results: Vec<Vec<Tensor>> = vec![Vec::new(); operands.len()];
     for window in sliding.windows() {
         let mut sums = starts.clone();

@@ -2,12 +2,13 @@
 
 use super::{Slide, Sliding};
 use crate::error::{Error, Result};
-use crate::eval::control::{combined, element};
+use crate::eval::combiner::{combined, element};
 use crate::eval::element::{elements, integers, reals, update};
 use crate::eval::indexing::{Combine, combine_pairs};
 use crate::eval::interpreter::{Interpreter, Values, values};
 use crate::eval::reduction::{maximum, minimum};
 use crate::eval::shape::pad;
+use crate::eval::signature::operands;
 use crate::jaxpr::Dims;
 use crate::prims::{SelectAndScatter, SelectAndScatterAdd, SelectPrim};
 use crate::tensor::Tensor;
@@ -132,7 +133,7 @@ pub(in crate::eval) fn select_and_scatter(
     slides: &[Slide],
     inputs: Values,
 ) -> Result<Values> {
-    let [operand, source, start] = crate::eval::operands(inputs)?;
+    let [operand, source, start] = operands(inputs)?;
     let sliding = fitting(&operand, &source, slides)?;
     let mut result = crate::eval::shape::broadcast_in_dim(&start, operand.shape(), &Dims::new())?;
     for (number, window) in sliding.windows().enumerate() {
