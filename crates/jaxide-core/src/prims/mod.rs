@@ -35,6 +35,8 @@ pub use rules::{
     Avals, BatchAxis, Batched, BatchedResults, Cotangents, JvpResult, Partial, Partials, Primitive,
     Tangents, TransposeArg, Trimmed,
 };
+use rules::{NOT_LINEAR, no_rules};
+pub(crate) use rules::{with_cotangents, with_tangents};
 pub use table::*;
 
 /// Broad groups of primitives, by what their rules have in common.

@@ -153,6 +153,18 @@ impl Partial {
     }
 }
 
+/// Primals, then the tangents that are not zero.
+pub(crate) fn with_tangents(primals: &[Atom], tangents: &[Option<Atom>]) -> Vec<Atom> {
+    let tangents = tangents.iter().flatten();
+    primals.iter().chain(tangents).copied().collect()
+}
+
+/// Known operands, then the cotangents that are not zero.
+pub(crate) fn with_cotangents(operands: &[TransposeArg], cotangents: &[Option<Atom>]) -> Vec<Atom> {
+    let known: Vec<Atom> = operands.iter().filter_map(TransposeArg::known).collect();
+    with_tangents(&known, cotangents)
+}
+
 /// What remains of an equation when some of its results are not used.
 #[derive(Clone, Debug)]
 pub struct Trimmed {
@@ -271,3 +283,27 @@ pub trait Primitive {
         Vec::new()
     }
 }
+
+/// Why most primitives have no transpose.
+pub(super) const NOT_LINEAR: &str = "it is not linear in these operands";
+
+/// Rules that a primitive does not have, and why.
+macro_rules! no_rules {
+    ($name:expr, $reason:expr; $($rule:ident)*) => { $( no_rules! { @ $rule $name, $reason } )* };
+    (@ jvp $name:expr, $reason:expr) => {
+        fn jvp(&self, _: &Builder, _: &[Atom], _: &[Option<Atom>]) -> Result<JvpResult> {
+            Err(Error::no_rule($name, "jvp", $reason))
+        }
+    };
+    (@ batch $name:expr, $reason:expr) => {
+        fn batch(&self, _: &Builder, _: &[Batched], _: &BatchAxis) -> Result<BatchedResults> {
+            Err(Error::no_rule($name, "batching", $reason))
+        }
+    };
+    (@ transpose $name:expr, $reason:expr) => {
+        fn transpose(&self, _: &Builder, _: &[Option<Atom>], _: &[TransposeArg]) -> Result<Cotangents> {
+            Err(Error::no_rule($name, "transpose", $reason))
+        }
+    };
+}
+pub(super) use no_rules;

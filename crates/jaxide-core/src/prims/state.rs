@@ -131,7 +131,7 @@ impl Primitive for NewRef {
 
     fn jvp(&self, b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<JvpResult> {
         let reference = b.op(self.clone(), primals);
-        let tangent = tangents[0].unwrap_or_else(|| b.zeros(&b.aval(primals[0]).tangent()));
+        let tangent = b.instantiate(tangents[0], &b.aval(primals[0]));
         Ok(JvpResult::one(
             reference,
             Some(b.op(self.clone(), &[tangent])),
@@ -146,8 +146,8 @@ impl Primitive for NewRef {
         tangents: &[Option<Atom>],
     ) -> Result<Option<JvpResult>> {
         let reference = split.known.op(self.clone(), primals);
-        let zeros = || split.unknown.zeros(&split.known.aval(primals[0]).tangent());
-        let tangent = tangents[0].unwrap_or_else(zeros);
+        let aval = split.known.aval(primals[0]);
+        let tangent = split.unknown.instantiate(tangents[0], &aval);
         let tangent = split.unknown.op(self.clone(), &[tangent]);
         Ok(Some(JvpResult::one(reference, Some(tangent))))
     }
@@ -309,7 +309,7 @@ impl Primitive for RefSwap {
             return Err(Error::no_rule("swap", "jvp", PLAIN_REFERENCE));
         };
         let value = b.op(self.clone(), primals);
-        let written = tangents[1].unwrap_or_else(|| b.zeros(&b.aval(primals[1]).tangent()));
+        let written = b.instantiate(tangents[1], &b.aval(primals[1]));
         let operands = [&[reference, written], &primals[2..]].concat();
         Ok(JvpResult::one(value, Some(b.op(self.clone(), &operands))))
     }
@@ -353,7 +353,7 @@ impl Primitive for RefSwap {
         if was_empty && cotangents[0].is_none() {
             return Ok(Some(out));
         }
-        let old = cotangents[0].unwrap_or_else(|| b.zeros(&operands[1].aval(b).tangent()));
+        let old = b.instantiate(cotangents[0], &operands[1].aval(b));
         let target = [reference.instantiate(b), old];
         let written = b.op(self.clone(), &with_indices(&target, &operands[2..]));
         out[1] = (!was_empty && operands[1].is_linear()).then_some(written);
@@ -377,7 +377,7 @@ impl Primitive for RefAddUpdate {
             return Err(Error::no_rule("addupdate", "jvp", PLAIN_REFERENCE));
         };
         b.emit(self.clone(), primals)?;
-        let added = tangents[1].unwrap_or_else(|| b.zeros(&b.aval(primals[1]).tangent()));
+        let added = b.instantiate(tangents[1], &b.aval(primals[1]));
         b.emit(self.clone(), &[&[reference, added], &primals[2..]].concat())?;
         Ok(JvpResult {
             primals: SmallVec::new(),
@@ -677,30 +677,5 @@ impl Primitive for RunState {
         Ok(results)
     }
 
-    fn jvp(
-        &self,
-        _b: &Builder,
-        _primals: &[Atom],
-        _tangents: &[Option<Atom>],
-    ) -> Result<JvpResult> {
-        Err(Error::no_rule("run_state", "jvp", RUN_STATE))
-    }
-
-    fn batch(
-        &self,
-        _b: &Builder,
-        _operands: &[Batched],
-        _axis: &BatchAxis,
-    ) -> Result<BatchedResults> {
-        Err(Error::no_rule("run_state", "batching", RUN_STATE))
-    }
-
-    fn transpose(
-        &self,
-        _b: &Builder,
-        _cotangents: &[Option<Atom>],
-        _operands: &[TransposeArg],
-    ) -> Result<Cotangents> {
-        Err(Error::no_rule("run_state", "transpose", RUN_STATE))
-    }
+    no_rules! { "run_state", RUN_STATE; jvp batch transpose }
 }

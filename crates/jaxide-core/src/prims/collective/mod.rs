@@ -231,7 +231,7 @@ fn linear_jvp(
     let tangents: Vec<Atom> = tangents
         .iter()
         .zip(primals)
-        .map(|(tangent, &primal)| tangent.unwrap_or_else(|| b.zeros(&b.aval(primal).tangent())))
+        .map(|(&tangent, &primal)| b.instantiate(tangent, &b.aval(primal)))
         .collect();
     let tangents = b.emit(prim.clone(), &tangents)?;
     Ok(JvpResult {

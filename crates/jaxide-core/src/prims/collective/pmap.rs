@@ -4,9 +4,8 @@ use super::super::*;
 use super::shard_map::first_along_front;
 use crate::error::{Error, ErrorKind, Result};
 use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr};
-use crate::transform::{
-    OutDim, Split, batch, bind_constants, jvp, linearize, mapped, transpose, unmapped,
-};
+use crate::marks::{keep, not, present, spread};
+use crate::transform::{OutDim, Split, batch, inline, jvp, linearize, mapped, transpose, unmapped};
 
 impl Pmap {
     /// The same function of whole arrays, without the named axis: the body is batched over it.
@@ -39,8 +38,7 @@ impl Pmap {
         let b = Builder::new();
         let avals = batched.jaxpr.in_avals();
         let args: Vec<Atom> = avals.into_iter().map(|aval| b.input(aval)).collect();
-        let consts = bind_constants(&b, &batched.jaxpr);
-        let results = b.inline(&batched.jaxpr.jaxpr, &consts, &args)?;
+        let results = inline(&b, &batched.jaxpr, &args)?;
         // What all members have in common is the value of the first.
         let results: Vec<Atom> = results
             .iter()
@@ -79,10 +77,6 @@ impl Pmap {
 }
 
 /// The axes of what is marked.
-fn marked(axes: &[Option<usize>], marks: &[bool]) -> Vec<Option<usize>> {
-    crate::marks::keep(axes, marks)
-}
-
 impl Primitive for Pmap {
     fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let want = self.call_jaxpr.in_avals();
@@ -120,27 +114,14 @@ impl Primitive for Pmap {
     }
 
     fn jvp(&self, b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<JvpResult> {
-        let nonzero: Vec<bool> = tangents.iter().map(Option::is_some).collect();
+        let nonzero = present(tangents);
         let none = vec![false; self.out_axes.len()];
         let body = jvp(b, &self.call_jaxpr, &nonzero, &none)?;
-        let in_axes = [self.in_axes.clone(), marked(&self.in_axes, &nonzero)].concat();
-        let out_axes = [self.out_axes.clone(), marked(&self.out_axes, &body.nonzero)].concat();
-        let operands: Vec<Atom> = primals
-            .iter()
-            .copied()
-            .chain(tangents.iter().flatten().copied())
-            .collect();
+        let in_axes = [self.in_axes.clone(), keep(&self.in_axes, &nonzero)].concat();
+        let out_axes = [self.out_axes.clone(), keep(&self.out_axes, &body.nonzero)].concat();
+        let operands = with_tangents(primals, tangents);
         let results = self.bind(b, body.jaxpr, in_axes, out_axes, &operands);
-        let (values, new) = results.split_at(self.out_axes.len());
-        let mut new = new.iter().copied();
-        Ok(JvpResult {
-            primals: values.iter().copied().collect(),
-            tangents: body
-                .nonzero
-                .iter()
-                .map(|&nonzero| if nonzero { new.next() } else { None })
-                .collect(),
-        })
+        Ok(JvpResult::split(&results, &body.nonzero))
     }
 
     fn linearize(
@@ -149,7 +130,7 @@ impl Primitive for Pmap {
         primals: &[Atom],
         tangents: &[Option<Atom>],
     ) -> Result<Option<JvpResult>> {
-        let nonzero: Vec<bool> = tangents.iter().map(Option::is_some).collect();
+        let nonzero = present(tangents);
         let count = self.out_axes.len();
         let none = vec![false; count];
         // Every member keeps its residuals: nothing is forwarded, all are stacked in front.
@@ -172,23 +153,15 @@ impl Primitive for Pmap {
         );
         let (values, saved) = results.split_at(count);
         let mut in_axes = vec![Some(0); residuals];
-        in_axes.extend(marked(&self.in_axes, &nonzero));
+        in_axes.extend(keep(&self.in_axes, &nonzero));
         let operands: Vec<Atom> = saved
             .iter()
             .map(|&atom| split.residual(atom))
             .chain(tangents.iter().flatten().copied())
             .collect();
-        let out_axes = marked(&self.out_axes, &lin.nonzero);
+        let out_axes = keep(&self.out_axes, &lin.nonzero);
         let new = self.bind(&split.unknown, lin.linear, in_axes, out_axes, &operands);
-        let mut new = new.into_iter();
-        Ok(Some(JvpResult {
-            primals: values.iter().copied().collect(),
-            tangents: lin
-                .nonzero
-                .iter()
-                .map(|&nonzero| if nonzero { new.next() } else { None })
-                .collect(),
-        }))
+        Ok(Some(JvpResult::new(values, spread(new, &lin.nonzero))))
     }
 
     fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
@@ -216,10 +189,9 @@ impl Primitive for Pmap {
                 (dim, _) => dim,
             });
         }
-        let values: Vec<Atom> = operands.iter().map(|operand| operand.value).collect();
+        let values = Batched::values(operands);
         let results = self.bind(b, body.jaxpr, in_axes, out_axes, &values);
-        let batched = |(value, dim)| Batched { value, dim };
-        Ok(results.into_iter().zip(out_dims).map(batched).collect())
+        Ok(Batched::all(results, &out_dims))
     }
 
     /// What all members share gets the sum of their cotangents.
@@ -229,35 +201,23 @@ impl Primitive for Pmap {
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
     ) -> Result<Cotangents> {
-        let linear: Vec<bool> = operands.iter().map(TransposeArg::is_linear).collect();
-        let nonzero: Vec<bool> = cotangents.iter().map(Option::is_some).collect();
+        let linear = TransposeArg::linears(operands);
+        let nonzero = present(cotangents);
         let none = vec![false; operands.len()];
         let body = transpose(b, &self.call_jaxpr, &linear, &nonzero, &none)?;
-        let known: Vec<bool> = linear.iter().map(|linear| !linear).collect();
-        let in_axes = [
-            marked(&self.in_axes, &known),
-            marked(&self.out_axes, &nonzero),
-        ]
-        .concat();
-        let given = marked(&self.in_axes, &body.nonzero);
+        let known = not(&linear);
+        let in_axes = [keep(&self.in_axes, &known), keep(&self.out_axes, &nonzero)].concat();
+        let given = keep(&self.in_axes, &body.nonzero);
         let out_axes: Vec<Option<usize>> = given.iter().map(|axis| axis.or(Some(0))).collect();
-        let inputs: Vec<Atom> = operands
-            .iter()
-            .filter_map(TransposeArg::known)
-            .chain(cotangents.iter().flatten().copied())
-            .collect();
+        let inputs = with_cotangents(operands, cotangents);
         let results = self.bind(b, body.jaxpr, in_axes, out_axes, &inputs);
-        let mut results = results
+        let results = results
             .into_iter()
             .zip(given)
             .map(|(result, axis)| match axis {
                 Some(_) => result,
                 None => b.reduce_sum(result, &[0]),
             });
-        Ok(body
-            .nonzero
-            .iter()
-            .map(|&nonzero| if nonzero { results.next() } else { None })
-            .collect())
+        Ok(spread(results, &body.nonzero))
     }
 }

@@ -4,12 +4,11 @@
 
 use std::fmt;
 
-use smallvec::SmallVec;
-
 use super::super::*;
 use crate::error::{Error, ErrorKind, Result};
 use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr, Shape};
-use crate::transform::{OutDim, Split, batch, bind_constants, jvp, linearize, transpose};
+use crate::marks::{keep, not, present, spread};
+use crate::transform::{OutDim, Split, batch, bind_constants, inline, jvp, linearize, transpose};
 
 /// The mesh axes that each axis of an array is dealt out over; axes behind the last are whole.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -248,8 +247,7 @@ impl ShardMap {
                 .into_iter()
                 .map(|aval| b.input(aval))
                 .collect();
-            let consts = bind_constants(&b, &batched.jaxpr);
-            let results = b.inline(&batched.jaxpr.jaxpr, &consts, &args)?;
+            let results = inline(&b, &batched.jaxpr, &args)?;
             // What is not dealt out over the axis all members have in common: the value of the first stands for it.
             let results: Vec<Atom> = results
                 .iter()
@@ -271,8 +269,7 @@ impl ShardMap {
             let whole = b.input(self.whole(aval, spec)?);
             args.push(deal(&b, whole, &aval.shape, spec, &mesh)?);
         }
-        let consts = bind_constants(&b, &body);
-        let results = b.inline(&body.jaxpr, &consts, &args)?;
+        let results = inline(&b, &body, &args)?;
         let mut wholes = Vec::new();
         for ((&result, aval), spec) in results.iter().zip(self.jaxpr.out_avals()).zip(&out_specs) {
             wholes.push(collect(&b, result, &aval.shape, spec, &mesh)?);
@@ -426,18 +423,13 @@ impl Primitive for ShardMap {
 
     fn jvp(&self, b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<JvpResult> {
         let (in_specs, out_specs) = self.specs()?;
-        let nonzero: Vec<bool> = tangents.iter().map(Option::is_some).collect();
+        let nonzero = present(tangents);
         let body = jvp(b, &self.jaxpr, &nonzero, &vec![false; out_specs.len()])?;
         let ins = [in_specs.clone(), keep(&in_specs, &nonzero)].concat();
         let outs = [out_specs.clone(), keep(&out_specs, &body.nonzero)].concat();
-        let given = tangents.iter().flatten().copied();
-        let operands: Vec<Atom> = primals.iter().copied().chain(given).collect();
+        let operands = with_tangents(primals, tangents);
         let results = self.bind(b, body.jaxpr, &ins, &outs, &operands)?;
-        let (values, new) = results.split_at(out_specs.len());
-        Ok(JvpResult {
-            primals: values.iter().copied().collect(),
-            tangents: spread(new, &body.nonzero),
-        })
+        Ok(JvpResult::split(&results, &body.nonzero))
     }
 
     /// Each member keeps its residuals: they are dealt out along a first axis, which scalars get for it.
@@ -448,7 +440,7 @@ impl Primitive for ShardMap {
         tangents: &[Option<Atom>],
     ) -> Result<Option<JvpResult>> {
         let (in_specs, out_specs) = self.specs()?;
-        let nonzero: Vec<bool> = tangents.iter().map(Option::is_some).collect();
+        let nonzero = present(tangents);
         let count = out_specs.len();
         let lin = linearize(
             split.known,
@@ -493,15 +485,12 @@ impl Primitive for ShardMap {
         let linear = with_lowered_arguments(&lin.linear, &raised)?;
         let outs = keep(&out_specs, &lin.nonzero);
         let new = self.bind(&split.unknown, linear, &ins, &outs, &operands)?;
-        Ok(Some(JvpResult {
-            primals: values.iter().copied().collect(),
-            tangents: spread(&new, &lin.nonzero),
-        }))
+        Ok(Some(JvpResult::new(values, spread(new, &lin.nonzero))))
     }
 
     fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         let (in_specs, out_specs) = self.specs()?;
-        let dims: Vec<Option<usize>> = operands.iter().map(|operand| operand.dim).collect();
+        let dims = Batched::dims(operands);
         let body = batch(
             b,
             &self.jaxpr,
@@ -513,11 +502,10 @@ impl Primitive for ShardMap {
             let pairs = specs.iter().zip(dims);
             pairs.map(|(spec, &dim)| spec.with_axis(dim)).collect()
         };
-        let values: Vec<Atom> = operands.iter().map(|operand| operand.value).collect();
+        let values = Batched::values(operands);
         let (ins, outs) = (moved(&in_specs, &dims), moved(&out_specs, &body.dims));
         let results = self.bind(b, body.jaxpr, &ins, &outs, &values)?;
-        let batched = |(value, dim): (Atom, &Option<usize>)| Batched { value, dim: *dim };
-        Ok(results.into_iter().zip(&body.dims).map(batched).collect())
+        Ok(Batched::all(results, &body.dims))
     }
 
     /// A result that is not dealt out over an axis is one of many equal ones, so that each member gets its share of the
@@ -529,22 +517,18 @@ impl Primitive for ShardMap {
         operands: &[TransposeArg],
     ) -> Result<Cotangents> {
         let (in_specs, out_specs) = self.specs()?;
-        let linear: Vec<bool> = operands.iter().map(TransposeArg::is_linear).collect();
-        let nonzero: Vec<bool> = cotangents.iter().map(Option::is_some).collect();
+        let linear = TransposeArg::linears(operands);
+        let nonzero = present(cotangents);
         let none = vec![false; operands.len()];
         let body = transpose(b, &self.jaxpr, &linear, &nonzero, &none)?;
-        let known: Vec<bool> = linear.iter().map(|linear| !linear).collect();
+        let known = not(&linear);
         let given = keep(&out_specs, &nonzero);
         let wanted = keep(&in_specs, &body.nonzero);
         let ins = [keep(&in_specs, &known), given.clone()].concat();
         let shared = self.with_shares(&body.jaxpr, &given, &wanted)?;
-        let inputs: Vec<Atom> = operands
-            .iter()
-            .filter_map(TransposeArg::known)
-            .chain(cotangents.iter().flatten().copied())
-            .collect();
+        let inputs = with_cotangents(operands, cotangents);
         let results = self.bind(b, shared, &ins, &wanted, &inputs)?;
-        Ok(spread(&results, &body.nonzero).into_iter().collect())
+        Ok(spread(results, &body.nonzero))
     }
 }
 
@@ -578,8 +562,7 @@ impl ShardMap {
                 b.div(arg, b.number(share as f64, b.dtype(arg)))
             });
         }
-        let consts = bind_constants(&b, body);
-        let results = b.inline(&body.jaxpr, &consts, &args)?;
+        let results = inline(&b, body, &args)?;
         let results: Vec<Atom> = results
             .iter()
             .zip(wanted)
@@ -599,27 +582,11 @@ impl ShardMap {
     }
 }
 
-/// The placements that are marked.
-fn keep(specs: &[PartitionSpec], marks: &[bool]) -> Vec<PartitionSpec> {
-    let marked = specs.iter().zip(marks).filter(|(_, marked)| **marked);
-    marked.map(|(spec, _)| spec.clone()).collect()
-}
-
-/// The values in turn where they are marked, nothing elsewhere.
-fn spread(values: &[Atom], marks: &[bool]) -> SmallVec<[Option<Atom>; 2]> {
-    let mut values = values.iter().copied();
-    marks
-        .iter()
-        .map(|&marked| if marked { values.next() } else { None })
-        .collect()
-}
-
 /// The function whose results behind `count` have an axis of length 1 where they are marked.
 fn with_raised_results(f: &ClosedJaxpr, count: usize, marks: &[bool]) -> Result<ClosedJaxpr> {
     let b = Builder::new();
     let args: Vec<Atom> = f.in_avals().into_iter().map(|aval| b.input(aval)).collect();
-    let consts = bind_constants(&b, f);
-    let mut results = b.inline(&f.jaxpr, &consts, &args)?;
+    let mut results = inline(&b, f, &args)?;
     for (result, &marked) in results[count..].iter_mut().zip(marks) {
         if marked {
             *result = b.broadcast_in_dim(*result, &[1], &[]);
@@ -640,8 +607,7 @@ fn with_lowered_arguments(f: &ClosedJaxpr, marks: &[bool]) -> Result<ClosedJaxpr
             b.input(aval)
         });
     }
-    let consts = bind_constants(&b, f);
-    let results = b.inline(&f.jaxpr, &consts, &args)?;
+    let results = inline(&b, f, &args)?;
     b.finish(&results)
 }
 

@@ -95,18 +95,6 @@ pub(super) fn bind(
         .into_vec()
 }
 
-/// Primals, then the tangents that are not zero.
-pub(in super::super) fn with_tangents(primals: &[Atom], tangents: &[Option<Atom>]) -> Vec<Atom> {
-    let tangents = tangents.iter().flatten();
-    primals.iter().chain(tangents).copied().collect()
-}
-
-/// Known operands, then the cotangents that are not zero.
-pub(super) fn with_cotangents(operands: &[TransposeArg], cotangents: &[Option<Atom>]) -> Vec<Atom> {
-    let known: Vec<Atom> = operands.iter().filter_map(TransposeArg::known).collect();
-    with_tangents(&known, cotangents)
-}
-
 /// No mark for any result of `jaxpr`.
 pub(super) fn no_results(jaxpr: &ClosedJaxpr) -> Vec<bool> {
     vec![false; jaxpr.jaxpr.outvars.len()]
@@ -161,6 +149,31 @@ pub(super) fn batch_callee(
     batch(b, callee, axis, &Batched::dims(operands), &out)
 }
 
+/// Calls the known half as `call`, and the other behind it as its derivative; gives the known and the unknown results.
+fn bind_halves<C: Call>(
+    split: &Split<'_>,
+    [call, derived]: [&C; 2],
+    halves: &Halves,
+    known_in: &[Atom],
+    unknown_in: &[Atom],
+) -> Result<(Vec<Atom>, Vec<Atom>)> {
+    let b = split.known;
+    let mut results = call.bind_known(b, &halves.known, halves.results, known_in)?;
+    let computed = results.split_off(halves.results);
+    let residuals = halves.residuals(b, call.callee(), known_in, &computed);
+    let residuals: Vec<Atom> = residuals
+        .into_iter()
+        .map(|atom| split.residual(atom))
+        .collect();
+    let operands = if halves.residuals_last {
+        [unknown_in, &residuals].concat()
+    } else {
+        [&residuals, unknown_in].concat()
+    };
+    let unknown = derived.bind(&split.unknown, &halves.unknown, &operands);
+    Ok((results, unknown))
+}
+
 pub(super) fn call_linearize(
     call: &impl Call,
     split: &Split<'_>,
@@ -172,8 +185,8 @@ pub(super) fn call_linearize(
     let lin = linearize(split.known, callee, &nonzero, &no_results(callee), &forward)?;
     let nonzero = lin.nonzero.clone();
     let tangents = with_tangents(&[], tangents);
-    let halves = Halves::from(lin);
-    let (results, tangents) = halves.bind(split, [call, &call.derived()], primals, &tangents)?;
+    let calls = [call, &call.derived()];
+    let (results, tangents) = bind_halves(split, calls, &lin.into(), primals, &tangents)?;
     Ok(JvpResult::new(results, spread(tangents, &nonzero)))
 }
 
@@ -192,7 +205,8 @@ pub(super) fn call_partial_eval<C: Call>(
         halves = halves.with_residuals_last(split.known.memo())?;
     }
     let (known_in, unknown_in) = separate(operands);
-    let (known_out, unknown_out) = halves.bind(split, [call, call], &known_in, &unknown_in)?;
+    let (known_out, unknown_out) =
+        bind_halves(split, [call, call], &halves, &known_in, &unknown_in)?;
     Ok(together(&unknown, &known_out, &unknown_out))
 }
 

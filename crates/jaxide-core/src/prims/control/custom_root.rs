@@ -87,18 +87,7 @@ impl Primitive for CustomRoot {
         Ok(Batched::all(results, &out.dims))
     }
 
-    fn transpose(
-        &self,
-        _b: &Builder,
-        _cotangents: &[Option<Atom>],
-        _operands: &[TransposeArg],
-    ) -> Result<Cotangents> {
-        Err(Error::no_rule(
-            "CustomRoot",
-            "transpose",
-            "a root is not linear in anything",
-        ))
-    }
+    no_rules! { "CustomRoot", "a root is not linear in anything"; transpose }
 }
 
 /// A function that calls this one, unless this one does nothing else but call.

@@ -275,23 +275,7 @@ impl Primitive for CustomLin {
         self.out_avals = results.to_vec();
     }
 
-    fn jvp(
-        &self,
-        _b: &Builder,
-        _primals: &[Atom],
-        _tangents: &[Option<Atom>],
-    ) -> Result<JvpResult> {
-        Err(Error::no_rule("custom_lin", "jvp", FORWARD_MODE))
-    }
-
-    fn batch(
-        &self,
-        _b: &Builder,
-        _operands: &[Batched],
-        _axis: &BatchAxis,
-    ) -> Result<BatchedResults> {
-        Err(Error::no_rule("custom_lin", "batching", FORWARD_MODE))
-    }
+    no_rules! { "custom_lin", FORWARD_MODE; jvp batch }
 
     /// By the backward rule.
     fn transpose(

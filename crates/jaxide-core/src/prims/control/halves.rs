@@ -2,12 +2,11 @@
 //! `partial_eval` give.
 
 use super::super::Partial;
-use super::call::Call;
 use crate::error::Result;
 use crate::jaxpr::{Atom, Builder, ClosedJaxpr};
 use crate::marks::count;
 use crate::transform::rearrange::move_to_back;
-use crate::transform::{Linearized, Memo, PartialEval, Split, bind_constants};
+use crate::transform::{Linearized, Memo, PartialEval, bind_constants};
 
 /// A jaxpr in two halves.
 pub(super) struct Halves {
@@ -20,7 +19,7 @@ pub(super) struct Halves {
     /// For each residual the constant or known argument that it is, constants counted first.
     pub(super) forwarded: Vec<Option<usize>>,
     /// Whether the unknown half takes residuals behind its arguments instead.
-    residuals_last: bool,
+    pub(super) residuals_last: bool,
 }
 
 impl From<Linearized> for Halves {
@@ -66,34 +65,6 @@ impl Halves {
         computed: &[Atom],
     ) -> Vec<Atom> {
         forwarded_residuals(b, jaxpr, &self.forwarded, arguments, computed)
-    }
-
-    /// Calls the known half as `call`, and the other behind it as its derivative; gives the known and the unknown
-    /// results.
-    pub(super) fn bind<C: Call>(
-        &self,
-        split: &Split<'_>,
-        [call, derived]: [&C; 2],
-        known_in: &[Atom],
-        unknown_in: &[Atom],
-    ) -> Result<(Vec<Atom>, Vec<Atom>)> {
-        let b = split.known;
-        let mut results = call.bind_known(b, &self.known, self.results, known_in)?;
-        let computed = results.split_off(self.results);
-        let residuals: Vec<Atom> = self
-            .residuals(b, call.callee(), known_in, &computed)
-            .into_iter()
-            .map(|atom| split.residual(atom))
-            .collect();
-        let operands = if self.residuals_last {
-            [unknown_in, &residuals].concat()
-        } else {
-            [&residuals, unknown_in].concat()
-        };
-        Ok((
-            results,
-            derived.bind(&split.unknown, &self.unknown, &operands),
-        ))
     }
 }
 

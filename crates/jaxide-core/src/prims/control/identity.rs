@@ -70,7 +70,7 @@ impl Primitive for DevicePut {
         cotangents: &[Option<Atom>],
         _operands: &[TransposeArg],
     ) -> Result<Cotangents> {
-        let moved: Vec<bool> = cotangents.iter().map(Option::is_some).collect();
+        let moved = crate::marks::present(cotangents);
         let only_moved = |places: &Opaque| match &places.0 {
             PyValue::Tuple(places) if places.len() == moved.len() => {
                 let places = places.iter().zip(&moved).filter(|(_, moved)| **moved);
@@ -107,7 +107,7 @@ fn of_nonzero<C: FromIterator<Option<Atom>>>(
 
 /// Applies `prim` whatever the mapped axes are.
 fn in_place(b: &Builder, prim: impl Into<Prim>, operands: &[Batched]) -> Result<BatchedResults> {
-    let values: Vec<Atom> = operands.iter().map(|operand| operand.value).collect();
+    let values = Batched::values(operands);
     let results = b.emit(prim, &values)?;
     let batched = |(value, operand): (Atom, &Batched)| Batched {
         value,

@@ -39,18 +39,7 @@ impl Primitive for LinearCall {
         Ok(JvpResult::new(results, tangents))
     }
 
-    fn batch(
-        &self,
-        _b: &Builder,
-        _operands: &[Batched],
-        _axis: &BatchAxis,
-    ) -> Result<BatchedResults> {
-        Err(Error::no_rule(
-            "linear_call",
-            "batching",
-            "its transpose is a function of one lane: batch it with custom_vjp instead",
-        ))
-    }
+    no_rules! { "linear_call", "its transpose is a function of one lane: batch it with custom_vjp instead"; batch }
 
     fn transpose(
         &self,

@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use super::super::JvpResult;
-use super::call::with_tangents;
+use super::super::{JvpResult, with_tangents};
 use crate::error::{Error, Result};
 use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr};
 use crate::marks::{count, present};

@@ -203,23 +203,7 @@ const COMPOSITE: &str =
 impl Primitive for Composite {
     call_rules! { abstract_eval batch }
 
-    fn jvp(
-        &self,
-        _b: &Builder,
-        _primals: &[Atom],
-        _tangents: &[Option<Atom>],
-    ) -> Result<JvpResult> {
-        Err(Error::no_rule("composite", "jvp", COMPOSITE))
-    }
-
-    fn transpose(
-        &self,
-        _b: &Builder,
-        _cotangents: &[Option<Atom>],
-        _operands: &[TransposeArg],
-    ) -> Result<Cotangents> {
-        Err(Error::no_rule("composite", "transpose", COMPOSITE))
-    }
+    no_rules! { "composite", COMPOSITE; jvp transpose }
 }
 
 impl Call for CustomVmapCall {
@@ -266,30 +250,5 @@ impl Primitive for CallExported {
         self.out_avals = results.to_vec();
     }
 
-    fn jvp(
-        &self,
-        _b: &Builder,
-        _primals: &[Atom],
-        _tangents: &[Option<Atom>],
-    ) -> Result<JvpResult> {
-        Err(Error::no_rule("call_exported", "jvp", EXPORTED))
-    }
-
-    fn batch(
-        &self,
-        _b: &Builder,
-        _operands: &[Batched],
-        _axis: &BatchAxis,
-    ) -> Result<BatchedResults> {
-        Err(Error::no_rule("call_exported", "batching", EXPORTED))
-    }
-
-    fn transpose(
-        &self,
-        _b: &Builder,
-        _cotangents: &[Option<Atom>],
-        _operands: &[TransposeArg],
-    ) -> Result<Cotangents> {
-        Err(Error::no_rule("call_exported", "transpose", EXPORTED))
-    }
+    no_rules! { "call_exported", EXPORTED; jvp batch transpose }
 }

@@ -264,7 +264,7 @@ pub(crate) fn index_dtype(dtype: DType) -> DType {
 
 /// The answer of primitives that are not linear in the operands transposition asks for.
 pub(crate) fn not_linear(prim: &str) -> Error {
-    Error::no_rule(prim, "transpose", "it is not linear in these operands")
+    Error::no_rule(prim, "transpose", super::NOT_LINEAR)
 }
 
 /// `x` repeated to `shape` from rank 0 or along axes of length 1, unchanged when it has it already.

@@ -199,7 +199,7 @@ macro_rules! scatters {
 
             fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
                 if operands.iter().all(|operand| operand.dim.is_none()) {
-                    let atoms: Vec<Atom> = operands.iter().map(|operand| operand.value).collect();
+                    let atoms = Batched::values(operands);
                     return Ok(smallvec![Batched { value: b.op(self.clone(), &atoms), dim: None }]);
                 }
                 let (dimension_numbers, atoms) = batched(&self.dimension_numbers, b, operands, axis);

@@ -257,7 +257,7 @@ impl Primitive for RaggedDotGeneral {
     /// The mapped axis becomes the first batch axis; sizes that were the same for all of a prefix are repeated along it.
     fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         if operands.iter().all(|operand| operand.dim.is_none()) {
-            let atoms: Vec<Atom> = operands.iter().map(|operand| operand.value).collect();
+            let atoms = Batched::values(operands);
             let value = b.op(self.clone(), &atoms);
             return Ok(smallvec![Batched { value, dim: None }]);
         }

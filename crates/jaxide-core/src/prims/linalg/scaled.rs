@@ -40,18 +40,7 @@ impl Primitive for ScaledDot {
         )?])
     }
 
-    fn jvp(
-        &self,
-        _b: &Builder,
-        _primals: &[Atom],
-        _tangents: &[Option<Atom>],
-    ) -> Result<JvpResult> {
-        Err(Error::no_rule(
-            "scaled_dot",
-            "jvp",
-            "JAX defines none for block-scaled operands",
-        ))
-    }
+    no_rules! { "scaled_dot", "JAX defines none for block-scaled operands"; jvp }
 
     fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         let atoms: Vec<Atom> = operands
@@ -81,16 +70,5 @@ impl Primitive for ScaledDot {
         }])
     }
 
-    fn transpose(
-        &self,
-        _b: &Builder,
-        _cotangents: &[Option<Atom>],
-        _operands: &[TransposeArg],
-    ) -> Result<Cotangents> {
-        Err(Error::no_rule(
-            "scaled_dot",
-            "transpose",
-            "JAX defines none for block-scaled operands",
-        ))
-    }
+    no_rules! { "scaled_dot", "JAX defines none for block-scaled operands"; transpose }
 }

@@ -25,7 +25,7 @@ impl Primitive for TridiagonalSolve {
         let mut rhs = tangents[3];
         if tangents[..3].iter().any(Option::is_some) {
             let diagonals: [Atom; 3] = std::array::from_fn(|index| {
-                tangents[index].unwrap_or_else(|| b.zeros(&b.aval(primals[index]).tangent()))
+                b.instantiate(tangents[index], &b.aval(primals[index]))
             });
             let moved = tridiagonal_product(b, diagonals, answer)?;
             rhs = add_tangents(b, rhs, Some(b.neg(moved)));
@@ -51,7 +51,7 @@ impl Primitive for TridiagonalSolve {
         let mut flat = shape.clone();
         let columns = flat.remove(rank - 1);
         flat[rank - 2] *= columns;
-        let mut atoms: Vec<Atom> = operands.iter().map(|operand| operand.value).collect();
+        let mut atoms = Batched::values(operands);
         atoms[3] = b.reshape(rhs, &flat);
         let solution = b.op(self.clone(), &atoms);
         Ok(smallvec![Batched {

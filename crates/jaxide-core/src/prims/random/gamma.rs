@@ -34,14 +34,7 @@ impl Primitive for RandomGamma {
         leading(self, b, operands, axis)
     }
 
-    fn transpose(
-        &self,
-        _b: &Builder,
-        _cotangents: &[Option<Atom>],
-        _operands: &[TransposeArg],
-    ) -> Result<Cotangents> {
-        Err(not_linear("random_gamma"))
-    }
+    no_rules! { "random_gamma", NOT_LINEAR; transpose }
 }
 
 impl RandomGamma {

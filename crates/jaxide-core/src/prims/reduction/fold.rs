@@ -3,7 +3,7 @@
 use super::super::*;
 use super::eval_jvp;
 use super::*;
-use crate::transform::{OutDim, batch, bind_constants};
+use crate::transform::{OutDim, batch, inline};
 
 fn number(aval: &Aval) -> Result<()> {
     if aval.dtype.is_integer() || aval.dtype.is_inexact() {
@@ -234,14 +234,7 @@ impl Primitive for Reduce {
             .collect())
     }
 
-    fn transpose(
-        &self,
-        _b: &Builder,
-        _cotangents: &[Option<Atom>],
-        _operands: &[TransposeArg],
-    ) -> Result<Cotangents> {
-        Err(not_linear("reduce"))
-    }
+    no_rules! { "reduce", NOT_LINEAR; transpose }
 }
 
 /// Operands and initial values, of which there are as many.
@@ -361,8 +354,7 @@ fn map_combiner(b: &Builder, combiner: &ClosedJaxpr, operands: &[Atom]) -> Resul
         let out = vec![OutDim::Front; combiner.jaxpr.outvars.len()];
         combiner = batch(b, &combiner, &axis, &front, &out)?.jaxpr;
     }
-    let consts = bind_constants(b, &combiner);
-    Ok(b.inline(&combiner.jaxpr, &consts, operands)?.into_vec())
+    Ok(inline(b, &combiner, operands)?.into_vec())
 }
 
 /// `x` with its axes read in another order, as another shape; itself when neither differs.

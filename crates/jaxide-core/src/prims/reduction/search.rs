@@ -108,14 +108,7 @@ impl Primitive for Nonzero {
             .collect())
     }
 
-    fn transpose(
-        &self,
-        _b: &Builder,
-        _cotangents: &[Option<Atom>],
-        _operands: &[TransposeArg],
-    ) -> Result<Cotangents> {
-        Err(not_linear("Nonzero"))
-    }
+    no_rules! { "Nonzero", NOT_LINEAR; transpose }
 }
 
 /// Operands: the sorted array and the values; the first `batch_dims` axes of both are in common.
@@ -190,12 +183,5 @@ impl Primitive for SearchSorted {
         }])
     }
 
-    fn transpose(
-        &self,
-        _b: &Builder,
-        _cotangents: &[Option<Atom>],
-        _operands: &[TransposeArg],
-    ) -> Result<Cotangents> {
-        Err(not_linear("SearchSorted"))
-    }
+    no_rules! { "SearchSorted", NOT_LINEAR; transpose }
 }

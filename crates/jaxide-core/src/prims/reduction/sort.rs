@@ -92,7 +92,7 @@ impl Primitive for Sort {
             .iter()
             .find_map(|operand| operand.dim.map(|dim| (b.shape(operand.value), dim)))
         else {
-            let atoms: Vec<Atom> = operands.iter().map(|operand| operand.value).collect();
+            let atoms = Batched::values(operands);
             return Ok(b
                 .emit(self.clone(), &atoms)?
                 .into_iter()
@@ -124,14 +124,7 @@ impl Primitive for Sort {
             .collect())
     }
 
-    fn transpose(
-        &self,
-        _b: &Builder,
-        _cotangents: &[Option<Atom>],
-        _operands: &[TransposeArg],
-    ) -> Result<Cotangents> {
-        Err(not_linear("sort"))
-    }
+    no_rules! { "sort", NOT_LINEAR; transpose }
 }
 
 /// The two results of a selection of `k` elements along an axis.
@@ -209,14 +202,7 @@ impl Primitive for TopK {
             .collect())
     }
 
-    fn transpose(
-        &self,
-        _b: &Builder,
-        _cotangents: &[Option<Atom>],
-        _operands: &[TransposeArg],
-    ) -> Result<Cotangents> {
-        Err(not_linear("top_k"))
-    }
+    no_rules! { "top_k", NOT_LINEAR; transpose }
 }
 
 impl ApproxTopK {
@@ -280,12 +266,5 @@ impl Primitive for ApproxTopK {
             .collect())
     }
 
-    fn transpose(
-        &self,
-        _b: &Builder,
-        _cotangents: &[Option<Atom>],
-        _operands: &[TransposeArg],
-    ) -> Result<Cotangents> {
-        Err(not_linear("approx_top_k"))
-    }
+    no_rules! { "approx_top_k", NOT_LINEAR; transpose }
 }

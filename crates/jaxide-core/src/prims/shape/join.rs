@@ -111,7 +111,7 @@ impl Primitive for Stack {
         if let Some(dim) = first
             && operands.iter().all(|operand| operand.dim == first)
         {
-            let atoms: Vec<Atom> = operands.iter().map(|operand| operand.value).collect();
+            let atoms = Batched::values(operands);
             let (axis, dim) = if self.axis <= dim {
                 (self.axis, dim + 1)
             } else {

@@ -74,7 +74,7 @@ pub(super) fn linear_jvp(
     let instantiated: SmallVec<[Atom; 3]> = primals
         .iter()
         .zip(tangents)
-        .map(|(&x, tangent)| tangent.unwrap_or_else(|| b.zeros(&b.aval(x).tangent())))
+        .map(|(&x, &tangent)| b.instantiate(tangent, &b.aval(x)))
         .collect();
     let tangents = b.emit(prim.clone(), &instantiated)?;
     Ok(JvpResult {

@@ -157,7 +157,7 @@ impl Primitive for ReduceWindow {
         let instantiated: Vec<Atom> = primals
             .iter()
             .zip(tangents)
-            .map(|(&x, tangent)| tangent.unwrap_or_else(|| b.zeros(&b.aval(x).tangent())))
+            .map(|(&x, &tangent)| b.instantiate(tangent, &b.aval(x)))
             .collect();
         let operands: Vec<Atom> = [
             &primals[..half],
@@ -202,14 +202,7 @@ impl Primitive for ReduceWindow {
             .collect())
     }
 
-    fn transpose(
-        &self,
-        _b: &Builder,
-        _cotangents: &[Option<Atom>],
-        _operands: &[TransposeArg],
-    ) -> Result<Cotangents> {
-        Err(not_linear("reduce_window"))
-    }
+    no_rules! { "reduce_window", NOT_LINEAR; transpose }
 }
 
 /// A combiner of two sets of scalars and their tangents: left values, left tangents, right values, right tangents.
@@ -227,7 +220,7 @@ fn with_tangents(b: &Builder, combiner: &ClosedJaxpr) -> Result<ClosedJaxpr> {
     let tangents: Vec<Atom> = tangents
         .into_iter()
         .zip(combiner.out_avals())
-        .map(|(tangent, aval)| tangent.unwrap_or_else(|| inner.zeros(&aval.tangent())))
+        .map(|(tangent, aval)| inner.instantiate(tangent, &aval))
         .collect();
     results.extend(tangents);
     inner.finish(&results)

@@ -180,18 +180,7 @@ impl Primitive for SelectAndScatter {
         Ok(smallvec![operand.clone()])
     }
 
-    fn jvp(
-        &self,
-        _b: &Builder,
-        _primals: &[Atom],
-        _tangents: &[Option<Atom>],
-    ) -> Result<JvpResult> {
-        Err(Error::no_rule(
-            "select_and_scatter",
-            "jvp",
-            "JAX defines none for a general combiner",
-        ))
-    }
+    no_rules! { "select_and_scatter", "JAX defines none for a general combiner"; jvp }
 
     fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         if operands[2].dim.is_some() {
@@ -209,12 +198,5 @@ impl Primitive for SelectAndScatter {
         }])
     }
 
-    fn transpose(
-        &self,
-        _b: &Builder,
-        _cotangents: &[Option<Atom>],
-        _operands: &[TransposeArg],
-    ) -> Result<Cotangents> {
-        Err(not_linear("select_and_scatter"))
-    }
+    no_rules! { "select_and_scatter", NOT_LINEAR; transpose }
 }
