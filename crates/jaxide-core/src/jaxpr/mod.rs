@@ -3,9 +3,11 @@
 //! A [`Jaxpr`] owns its variables; a [`Var`] is a key into the jaxpr that made it and means nothing in another.
 //! Sub-jaxprs (of `cond`, `while`, `scan`, calls) are [`ClosedJaxpr`]s inside the parameters of an equation.
 
+mod accident;
 mod builder;
 pub mod check;
 mod equality;
+mod letters;
 mod literal;
 mod memo;
 mod notes;

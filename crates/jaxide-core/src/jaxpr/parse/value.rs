@@ -6,7 +6,7 @@ use super::legacy;
 use super::syntax::{JaxprRef, ParamNode, ProgramsNode, ValueNode, Word};
 use super::types::scalar;
 use crate::dtype::DType;
-use crate::jaxpr::text_compare::{plain_functions, plain_integers};
+use crate::jaxpr::accident::{plain_functions, plain_integers};
 use crate::prims::{PrimInfo, PyValue};
 
 impl<'a> Cursor<'a> {

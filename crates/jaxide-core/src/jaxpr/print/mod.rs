@@ -19,8 +19,6 @@ mod program;
 #[cfg(test)]
 mod tests;
 
-pub(super) use names::letters;
-
 use std::fmt;
 
 use super::{ClosedJaxpr, Jaxpr};

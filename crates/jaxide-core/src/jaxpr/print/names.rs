@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::jaxpr::letters::letters;
 use crate::jaxpr::parse::unnamed_results;
 use crate::jaxpr::{Atom, Aval, Jaxpr, Shared, Var, VarMap};
 
@@ -22,23 +23,6 @@ impl VarName {
             VarName::Letters(number) => letters(number),
         }
     }
-}
-
-/// `number` in base 26 with the digits a to z: `a`, ..., `z`, `ba`, ..., `zz`, `baa`.
-pub(in crate::jaxpr) fn letters(mut number: usize) -> String {
-    let mut reversed = Vec::new();
-    loop {
-        reversed.push(b'a' + (number % 26) as u8);
-        number /= 26;
-        if number == 0 {
-            break;
-        }
-    }
-    reversed
-        .iter()
-        .rev()
-        .map(|&digit| char::from(digit))
-        .collect()
 }
 
 /// Gives out names that no hoisted sub-jaxpr has.
@@ -158,15 +142,4 @@ pub(super) fn unnamed_are_found(body: &Jaxpr, names: &VarMap<VarName>, expected:
     read.iter()
         .zip(found)
         .all(|(&var, place)| var == place.map(|place| bound[place]))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::letters;
-
-    #[test]
-    fn names_count_in_base_26() {
-        let text: Vec<_> = [0, 25, 26, 51, 675, 676].map(letters).into();
-        assert_eq!(text, ["a", "z", "ba", "bz", "zz", "baa"]);
-    }
 }

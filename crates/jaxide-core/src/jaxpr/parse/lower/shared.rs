@@ -6,11 +6,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::jaxpr::letters::letters;
 use crate::jaxpr::parse::legacy;
 use crate::jaxpr::parse::syntax::{
     Binder, JaxprNode, JaxprRef, OperandNode, ParamNode, Program, RefNode, RightSide, ValueNode,
 };
-use crate::jaxpr::print::letters;
 use crate::jaxpr::{Aval, Shared};
 
 type Node<'p> = *const JaxprNode<'p>;
