@@ -56,12 +56,15 @@ pub(super) struct NamedAxis {
     pub(super) index: usize,
 }
 
+/// Work for the interpreter.
+pub(super) type Run<'a> = dyn FnOnce(&mut Interpreter) -> Result<Values> + 'a;
+
 /// What a primitive does with its operands.
 pub(super) enum Meaning<'a> {
     /// It is a function of arrays, and these are the results.
     Arrays(Vec<Tensor>),
     /// It runs jaxprs, reads or writes references, or speaks of named axes.
-    Run(Box<dyn FnOnce(&mut Interpreter) -> Result<Values> + 'a>),
+    Run(Box<Run<'a>>),
 }
 
 /// The state of a run: contents of references, named axes, and plans of the jaxprs met so far.

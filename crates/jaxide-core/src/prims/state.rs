@@ -124,6 +124,23 @@ const PLAIN_REFERENCE: &str = "a value with a tangent is written to a reference 
 
 const SHARED_REFERENCE: &str = "a value that differs by lane is written to a reference that all lanes share: make the reference inside the mapped function, or map it too";
 
+/// What reads or writes a reference is transposed by `transpose_reference`.
+macro_rules! transposed_by_cotangent {
+    () => {
+        fn transpose(
+            &self,
+            _b: &Builder,
+            _cotangents: &[Option<Atom>],
+            _operands: &[TransposeArg],
+        ) -> Result<Cotangents> {
+            Err(Error::new(
+                ErrorKind::Internal,
+                "a reference is transposed by its cotangent",
+            ))
+        }
+    };
+}
+
 impl Primitive for NewRef {
     fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         Ok(smallvec![operand(operands, 0)?.clone().reference()])
@@ -164,17 +181,7 @@ impl Primitive for NewRef {
         }])
     }
 
-    fn transpose(
-        &self,
-        _b: &Builder,
-        _cotangents: &[Option<Atom>],
-        _operands: &[TransposeArg],
-    ) -> Result<Cotangents> {
-        Err(Error::new(
-            ErrorKind::Internal,
-            "a reference is transposed by its cotangent",
-        ))
-    }
+    transposed_by_cotangent! {}
 
     fn transpose_reference(
         &self,
@@ -214,17 +221,7 @@ impl Primitive for FreezeRef {
         }])
     }
 
-    fn transpose(
-        &self,
-        _b: &Builder,
-        _cotangents: &[Option<Atom>],
-        _operands: &[TransposeArg],
-    ) -> Result<Cotangents> {
-        Err(Error::new(
-            ErrorKind::Internal,
-            "a reference is transposed by its cotangent",
-        ))
-    }
+    transposed_by_cotangent! {}
 
     fn transpose_reference(
         &self,
@@ -263,17 +260,7 @@ impl Primitive for RefGet {
         Ok(smallvec![lanes.restore(b, value)])
     }
 
-    fn transpose(
-        &self,
-        _b: &Builder,
-        _cotangents: &[Option<Atom>],
-        _operands: &[TransposeArg],
-    ) -> Result<Cotangents> {
-        Err(Error::new(
-            ErrorKind::Internal,
-            "a reference is transposed by its cotangent",
-        ))
-    }
+    transposed_by_cotangent! {}
 
     fn transpose_reference(
         &self,
@@ -328,17 +315,7 @@ impl Primitive for RefSwap {
         Ok(smallvec![lanes.restore(b, old)])
     }
 
-    fn transpose(
-        &self,
-        _b: &Builder,
-        _cotangents: &[Option<Atom>],
-        _operands: &[TransposeArg],
-    ) -> Result<Cotangents> {
-        Err(Error::new(
-            ErrorKind::Internal,
-            "a reference is transposed by its cotangent",
-        ))
-    }
+    transposed_by_cotangent! {}
 
     /// What was written gets the cotangent that is there, and the cotangent of the old value takes its place.
     fn transpose_reference(
@@ -399,17 +376,7 @@ impl Primitive for RefAddUpdate {
         Ok(SmallVec::new())
     }
 
-    fn transpose(
-        &self,
-        _b: &Builder,
-        _cotangents: &[Option<Atom>],
-        _operands: &[TransposeArg],
-    ) -> Result<Cotangents> {
-        Err(Error::new(
-            ErrorKind::Internal,
-            "a reference is transposed by its cotangent",
-        ))
-    }
+    transposed_by_cotangent! {}
 
     /// What was added gets the cotangent that is there.
     fn transpose_reference(

@@ -48,7 +48,7 @@ pub fn jvp(
                 tangent.or_else(|| instantiate.then(|| b.zeros(&aval.tangent())))
             })
             .collect();
-        let nonzero = tangents.iter().map(Option::is_some).collect();
+        let nonzero = crate::marks::present(&tangents);
         results.extend(tangents.into_iter().flatten());
         let jaxpr = b.finish(&results)?;
         debug_check("jvp", &jaxpr)?;

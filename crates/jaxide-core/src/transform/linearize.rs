@@ -6,11 +6,12 @@ use std::collections::HashMap;
 
 use super::environment::{Environment, bind_constants};
 use super::jvp::differentiate;
-use super::partial_eval::{Split, close_unknown, eval_partial};
+use super::partial_eval::{Split, close_unknown, eval_partial, forward_residuals};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::jaxpr::{Atom, Builder, ClosedJaxpr, Jaxpr, debug_check};
 use crate::jaxpr::{MemoArgs, flags};
+use crate::marks::{keep, present};
 use crate::prims::{JvpResult, Partial, Prim};
 use crate::transform::dce_jaxpr;
 
@@ -67,29 +68,11 @@ pub fn linearize(
                 tangent.or_else(|| instantiate.then(zero))
             })
             .collect();
-        let nonzero = tangents.iter().map(Option::is_some).collect();
+        let nonzero = present(&tangents);
         let tangents: Vec<Atom> = tangents.into_iter().flatten().collect();
         let (linear, residuals) = close_linear(split, &tangents)?;
-        let allowed = vec![true; consts.len()];
-        let places: HashMap<Atom, usize> = consts
-            .iter()
-            .chain(&primals)
-            .enumerate()
-            .zip(allowed.iter().chain(forward))
-            .filter(|(_, allowed)| **allowed)
-            .map(|((index, &atom), _)| (atom, index))
-            .collect();
-        let forwarded: Vec<Option<usize>> = residuals
-            .iter()
-            .map(|residual| places.get(residual).copied())
-            .collect();
-        results.extend(
-            residuals
-                .iter()
-                .zip(&forwarded)
-                .filter(|(_, forwarded)| forwarded.is_none())
-                .map(|(&residual, _)| residual),
-        );
+        let (forwarded, computed) = forward_residuals(&consts, &primals, forward, &residuals);
+        results.extend(computed);
         let primal = super::dce(&b.finish(&results)?)?;
         debug_check("linearize", &primal)?;
         debug_check("linearize", &linear)?;
@@ -299,9 +282,9 @@ fn trim_residuals(
     residuals: Vec<Atom>,
 ) -> Result<(ClosedJaxpr, Vec<Atom>)> {
     let outputs = vec![true; jaxpr.jaxpr.outvars.len()];
-    let mut keep = vec![false; residuals.len()];
-    keep.resize(jaxpr.jaxpr.invars.len(), true);
-    let trimmed = dce_jaxpr(b.memo(), jaxpr, &outputs, &keep)?;
-    let residuals = crate::marks::keep(&residuals, &trimmed.inputs[..residuals.len()]);
+    let mut kept = vec![false; residuals.len()];
+    kept.resize(jaxpr.jaxpr.invars.len(), true);
+    let trimmed = dce_jaxpr(b.memo(), jaxpr, &outputs, &kept)?;
+    let residuals = keep(&residuals, &trimmed.inputs[..residuals.len()]);
     Ok((trimmed.jaxpr, residuals))
 }

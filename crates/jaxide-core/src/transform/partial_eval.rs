@@ -10,7 +10,7 @@ use super::environment::{Environment, FromConstant, bind_constants};
 use crate::error::Result;
 use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr, Jaxpr, Var, VarMap};
 use crate::jaxpr::{MemoArgs, flags};
-use crate::marks::{keep, not};
+use crate::marks::{keep, not, present};
 use crate::prims::{Partial, Prim};
 
 /// The two sides of a partial evaluation or linearization.
@@ -181,29 +181,11 @@ pub fn partial_eval(
         let results = eval_partial(&split, &jaxpr.jaxpr, &consts, &args)?;
         let (unknown_jaxpr, residuals, results) = close_unknown(split, &results, instantiate)?;
         let unknown_results = results.iter().map(Option::is_none).collect();
-        let known_args = args.iter().filter_map(|arg| arg.known());
-        let mut allowed = vec![true; consts.len()];
-        allowed.extend(keep(forward, &not(unknown)));
-        let places: HashMap<Atom, usize> = consts
-            .iter()
-            .copied()
-            .chain(known_args)
-            .enumerate()
-            .filter(|(index, _)| allowed[*index])
-            .map(|(index, atom)| (atom, index))
-            .collect();
-        let forwarded: Vec<Option<usize>> = residuals
-            .iter()
-            .map(|residual| places.get(residual).copied())
-            .collect();
+        let known_args: Vec<Atom> = args.iter().filter_map(|arg| arg.known()).collect();
+        let forward = keep(forward, &not(unknown));
+        let (forwarded, computed) = forward_residuals(&consts, &known_args, &forward, &residuals);
         let mut known_results: Vec<Atom> = results.into_iter().flatten().collect();
-        known_results.extend(
-            residuals
-                .iter()
-                .zip(&forwarded)
-                .filter(|(_, forwarded)| forwarded.is_none())
-                .map(|(&residual, _)| residual),
-        );
+        known_results.extend(computed);
         Ok(PartialEval {
             known: known_side.finish(&known_results)?,
             unknown: unknown_jaxpr,
@@ -211,6 +193,28 @@ pub fn partial_eval(
             forwarded,
         })
     })
+}
+
+/// For each residual the constant or argument marked in `forward` that it is, constants counted first; and the residuals that
+/// are none of these.
+pub(super) fn forward_residuals(
+    consts: &[Atom],
+    args: &[Atom],
+    forward: &[bool],
+    residuals: &[Atom],
+) -> (Vec<Option<usize>>, Vec<Atom>) {
+    let args = args.iter().zip(forward).enumerate();
+    let args = args.filter(|(_, (_, forward))| **forward);
+    let args = args.map(|(index, (&atom, _))| (atom, consts.len() + index));
+    let consts = consts
+        .iter()
+        .enumerate()
+        .map(|(index, &atom)| (atom, index));
+    let places: HashMap<Atom, usize> = consts.chain(args).collect();
+    let place = |residual: &Atom| places.get(residual).copied();
+    let forwarded: Vec<Option<usize>> = residuals.iter().map(place).collect();
+    let computed = keep(residuals, &not(&present(&forwarded)));
+    (forwarded, computed)
 }
 
 /// Ends the unknown side: what no result needs goes, residuals become leading arguments. Gives the jaxpr, the known

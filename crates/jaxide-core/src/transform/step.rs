@@ -440,7 +440,7 @@ impl FlatFunction<'_> {
         let tangents = self.tangent_inputs(&split.unknown, argnums);
         let (results, tangents) =
             eval_linearize(&split, &self.jaxpr.jaxpr, &consts, primals, &tangents)?;
-        let nonzero = tangents.iter().map(Option::is_some).collect();
+        let nonzero = crate::marks::present(&tangents);
         let tangents: Vec<Atom> = tangents.into_iter().flatten().collect();
         let (linear, residuals) = close_linear(split, &tangents)?;
         Ok(Pullback {

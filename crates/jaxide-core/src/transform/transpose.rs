@@ -69,7 +69,7 @@ pub fn transpose(
                 }
             })
             .collect();
-        let nonzero = out.iter().map(Option::is_some).collect();
+        let nonzero = crate::marks::present(&out);
         let results: Vec<Atom> = out.into_iter().flatten().collect();
         let jaxpr = b.finish(&results)?;
         debug_check("transpose", &jaxpr)?;

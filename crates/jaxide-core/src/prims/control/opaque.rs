@@ -7,7 +7,7 @@ use super::super::*;
 use super::call::*;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::jaxpr::{Atom, Aval, Builder, ClosedJaxpr};
+use crate::jaxpr::{Atom, Atoms, Aval, Builder, ClosedJaxpr};
 
 impl Primitive for PlatformIndex {
     fn abstract_eval(&self, _operands: &[Aval]) -> Result<Avals> {
@@ -38,19 +38,35 @@ impl Primitive for PlatformIndex {
     }
 }
 
+/// Rules of what has an effect and no results.
+macro_rules! effect_rules {
+    () => {
+        fn abstract_eval(&self, _operands: &[Aval]) -> Result<Avals> {
+            Ok(Avals::new())
+        }
+
+        fn transpose(
+            &self,
+            _b: &Builder,
+            _cotangents: &[Option<Atom>],
+            operands: &[TransposeArg],
+        ) -> Result<Cotangents> {
+            Ok(operands.iter().map(|_| None).collect())
+        }
+
+        fn has_effect(&self) -> bool {
+            true
+        }
+    };
+}
+
 impl Primitive for DceSink {
-    fn abstract_eval(&self, _operands: &[Aval]) -> Result<Avals> {
-        Ok(SmallVec::new())
-    }
+    effect_rules! {}
 
     fn jvp(&self, b: &Builder, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<JvpResult> {
         b.emit(self.clone(), primals)?;
-        let tangents: Vec<Atom> = tangents.iter().flatten().copied().collect();
-        b.emit(self.clone(), &tangents)?;
-        Ok(JvpResult {
-            primals: SmallVec::new(),
-            tangents: SmallVec::new(),
-        })
+        b.emit(self.clone(), &with_tangents(&[], tangents))?;
+        Ok(JvpResult::new(Atoms::new(), Tangents::new()))
     }
 
     fn batch(
@@ -60,60 +76,26 @@ impl Primitive for DceSink {
         _axis: &BatchAxis,
     ) -> Result<BatchedResults> {
         b.emit(self.clone(), &Batched::values(operands))?;
-        Ok(SmallVec::new())
-    }
-
-    fn transpose(
-        &self,
-        _b: &Builder,
-        _cotangents: &[Option<Atom>],
-        operands: &[TransposeArg],
-    ) -> Result<Cotangents> {
-        Ok(operands.iter().map(|_| None).collect())
-    }
-
-    fn has_effect(&self) -> bool {
-        true
+        Ok(BatchedResults::new())
     }
 }
 
 impl Primitive for DebugPrint {
-    fn abstract_eval(&self, _operands: &[Aval]) -> Result<Avals> {
-        Ok(SmallVec::new())
-    }
+    effect_rules! {}
 
     /// Prints the values, not their tangents.
     fn jvp(&self, b: &Builder, primals: &[Atom], _tangents: &[Option<Atom>]) -> Result<JvpResult> {
         b.emit(self.clone(), primals)?;
-        Ok(JvpResult {
-            primals: SmallVec::new(),
-            tangents: SmallVec::new(),
-        })
+        Ok(JvpResult::new(Atoms::new(), Tangents::new()))
     }
 
     /// Prints lane by lane.
     fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         for lane in 0..axis.size {
-            let values: Vec<Atom> = operands
-                .iter()
-                .map(|&operand| take_lane(b, operand, lane))
-                .collect();
-            b.emit(self.clone(), &values)?;
+            let lane = operands.iter().map(|&operand| take_lane(b, operand, lane));
+            b.emit(self.clone(), &lane.collect::<Vec<_>>())?;
         }
-        Ok(SmallVec::new())
-    }
-
-    fn transpose(
-        &self,
-        _b: &Builder,
-        _cotangents: &[Option<Atom>],
-        operands: &[TransposeArg],
-    ) -> Result<Cotangents> {
-        Ok(operands.iter().map(|_| None).collect())
-    }
-
-    fn has_effect(&self) -> bool {
-        true
+        Ok(BatchedResults::new())
     }
 }
 
@@ -168,22 +150,11 @@ macro_rules! callbacks {
                 results(self)
             }
 
-            fn jvp(&self, _b: &Builder, _primals: &[Atom], _tangents: &[Option<Atom>]) -> Result<JvpResult> {
-                Err(Error::no_rule($name, "jvp", HOST_FUNCTION))
-            }
+            no_rules! { $name, HOST_FUNCTION; jvp }
 
-            fn batch(&self, _b: &Builder, _operands: &[Batched], _axis: &BatchAxis) -> Result<BatchedResults> {
-                Err(Error::no_rule($name, "batching", "it calls a function of the host, which takes one lane"))
-            }
+            no_rules! { $name, "it calls a function of the host, which takes one lane"; batch }
 
-            fn transpose(
-                &self,
-                _b: &Builder,
-                _cotangents: &[Option<Atom>],
-                _operands: &[TransposeArg],
-            ) -> Result<Cotangents> {
-                Err(Error::no_rule($name, "transpose", HOST_FUNCTION))
-            }
+            no_rules! { $name, HOST_FUNCTION; transpose }
 
             fn has_effect(&self) -> bool {
                 $effect

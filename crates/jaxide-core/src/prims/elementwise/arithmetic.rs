@@ -110,7 +110,7 @@ fn two_numbers(operands: &[Aval]) -> Result<DType> {
 macro_rules! additive {
     ($($prim:ident $negate:literal, $batch:expr;)*) => { $(
         impl Primitive for $prim {
-            fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+            fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
                 let dtype = two_numbers(operands)?;
                 result(operands, dtype)
             }
@@ -127,12 +127,12 @@ macro_rules! additive {
                 Ok(JvpResult::one(answer, tangent))
             }
 
-            fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<SmallVec<[Batched; 1]>> {
-                let batch: fn(&Self, &Builder, &[Batched], &BatchAxis) -> Result<SmallVec<[Batched; 1]>> = $batch;
+            fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
+                let batch: fn(&Self, &Builder, &[Batched], &BatchAxis) -> Result<BatchedResults> = $batch;
                 batch(self, b, operands, axis)
             }
 
-            fn transpose(&self, b: &Builder, cotangents: &[Option<Atom>], operands: &[TransposeArg]) -> Result<SmallVec<[Option<Atom>; 3]>> {
+            fn transpose(&self, b: &Builder, cotangents: &[Option<Atom>], operands: &[TransposeArg]) -> Result<Cotangents> {
                 let Some(ct) = cotangents[0] else { return Ok(smallvec![None, None]) };
                 let x = linear_aval(&operands[0]).map(|aval| unbroadcast(b, aval, ct));
                 let y = linear_aval(&operands[1]).map(|aval| unbroadcast(b, aval, if $negate { b.neg(ct) } else { ct }));
@@ -149,7 +149,7 @@ additive! {
 
 /// The sum of tangents or cotangents: both operands have the type of the result.
 impl Primitive for AddAny {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let dtype = two_numbers(operands)?;
         if operands[0].shape != operands[1].shape {
             return Err(Error::shape(format!(
@@ -171,12 +171,7 @@ impl Primitive for AddAny {
     }
 
     /// Lanes that share an operand each get a copy of it.
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         let (x, y) = (operands[0], operands[1]);
         let (x, y, dim) = match (x.dim, y.dim) {
             (None, None) => (x.value, y.value, None),
@@ -195,7 +190,7 @@ impl Primitive for AddAny {
         _b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         let of = |operand: &TransposeArg| operand.is_linear().then_some(cotangents[0]).flatten();
         Ok(operands.iter().map(of).collect())
     }
@@ -210,7 +205,7 @@ fn linear_aval(operand: &TransposeArg) -> Option<&Aval> {
 }
 
 impl Primitive for Mul {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         match self.out_dtype {
             None => {
                 let dtype = two_numbers(operands)?;
@@ -239,7 +234,7 @@ impl Primitive for Mul {
         b: &Builder,
         operands: &[Batched],
         _axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    ) -> Result<BatchedResults> {
         batch_elementwise(self.clone().into(), b, operands)
     }
 
@@ -248,7 +243,7 @@ impl Primitive for Mul {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         let Some(ct) = cotangents[0] else {
             return Ok(smallvec![None, None]);
         };
@@ -271,7 +266,7 @@ impl Primitive for Mul {
 }
 
 impl Primitive for Div {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let dtype = two_numbers(operands)?;
         result(operands, dtype)
     }
@@ -292,7 +287,7 @@ impl Primitive for Div {
         b: &Builder,
         operands: &[Batched],
         _axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    ) -> Result<BatchedResults> {
         batch_elementwise((*self).into(), b, operands)
     }
 
@@ -301,7 +296,7 @@ impl Primitive for Div {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         match (&operands[0], &operands[1]) {
             (TransposeArg::Linear(aval), TransposeArg::Known(y)) => Ok(smallvec![
                 cotangents[0].map(|ct| unbroadcast(b, aval, b.div(ct, *y))),
@@ -313,7 +308,7 @@ impl Primitive for Div {
 }
 
 impl Primitive for Pow {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let [x, y] = operands else {
             return Err(arity(2, operands.len()));
         };
@@ -362,7 +357,7 @@ impl Primitive for Pow {
         b: &Builder,
         operands: &[Batched],
         _axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    ) -> Result<BatchedResults> {
         batch_elementwise((*self).into(), b, operands)
     }
 
@@ -371,13 +366,13 @@ impl Primitive for Pow {
         _b: &Builder,
         _cotangents: &[Option<Atom>],
         _operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         Err(not_linear("pow"))
     }
 }
 
 impl Primitive for Complex {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let [x, y] = operands else {
             return Err(arity(2, operands.len()));
         };
@@ -410,7 +405,7 @@ impl Primitive for Complex {
         b: &Builder,
         operands: &[Batched],
         _axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    ) -> Result<BatchedResults> {
         batch_elementwise((*self).into(), b, operands)
     }
 
@@ -419,7 +414,7 @@ impl Primitive for Complex {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         let Some(ct) = cotangents[0] else {
             return Ok(smallvec![None, None]);
         };

@@ -5,7 +5,7 @@ use super::*;
 use crate::error::Result;
 
 impl Primitive for ConvertElementType {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let aval = one(operands)?;
         let convertible = |dtype: DType| !dtype.is_key() && dtype != DType::Float0;
         if aval.dtype != self.new_dtype && !(convertible(aval.dtype) && convertible(self.new_dtype))
@@ -35,7 +35,7 @@ impl Primitive for ConvertElementType {
         b: &Builder,
         operands: &[Batched],
         _axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    ) -> Result<BatchedResults> {
         batch_elementwise(self.clone().into(), b, operands)
     }
 
@@ -44,7 +44,7 @@ impl Primitive for ConvertElementType {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         let aval = operands[0].aval(b);
         if !aval.dtype.is_inexact() {
             return Ok(smallvec![None]);
@@ -58,7 +58,7 @@ impl Primitive for ConvertElementType {
 }
 
 impl Primitive for BitcastConvertType {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let aval = one(operands)?;
         let (from, to) = (aval.dtype.bits(), self.new_dtype.bits());
         let refuse = |why: &str| {
@@ -103,7 +103,7 @@ impl Primitive for BitcastConvertType {
         b: &Builder,
         operands: &[Batched],
         _axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    ) -> Result<BatchedResults> {
         let operand = operands[0];
         let (from, to) = (b.dtype(operand.value).bits(), self.new_dtype.bits());
         let rank = b.rank(operand.value);
@@ -126,7 +126,7 @@ impl Primitive for BitcastConvertType {
         _b: &Builder,
         _cotangents: &[Option<Atom>],
         _operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         Err(not_linear("bitcast_convert_type"))
     }
 }

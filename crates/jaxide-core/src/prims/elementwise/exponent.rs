@@ -11,7 +11,7 @@ use crate::jaxpr::{Atom, Aval, Builder};
 use crate::transform::{broadcast, move_axis};
 
 impl Primitive for Frexp {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let [x] = operands else {
             return Err(arity(1, operands.len()));
         };
@@ -40,7 +40,7 @@ impl Primitive for Frexp {
         b: &Builder,
         operands: &[Batched],
         _axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    ) -> Result<BatchedResults> {
         let Batched { value, dim } = operands[0];
         let results = b.emit(Frexp::of(&b.aval(value)), &[value])?;
         Ok(results
@@ -54,13 +54,13 @@ impl Primitive for Frexp {
         _b: &Builder,
         _cotangents: &[Option<Atom>],
         _operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         Err(not_linear("Frexp"))
     }
 }
 
 impl Primitive for Ldexp {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let [x, n] = operands else {
             return Err(arity(2, operands.len()));
         };
@@ -82,12 +82,7 @@ impl Primitive for Ldexp {
         Ok(JvpResult::one(value, tangent))
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         let dim = operands[0]
             .dim
             .filter(|_| operands[0].dim == operands[1].dim)
@@ -109,7 +104,7 @@ impl Primitive for Ldexp {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         let (Some(exponent), true) = (operands[1].known(), operands[0].is_linear()) else {
             return Err(Error::no_rule(
                 "Ldexp",

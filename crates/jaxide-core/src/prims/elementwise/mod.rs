@@ -13,7 +13,7 @@ mod select;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::{Batched, Prim};
+use super::{Avals, Batched, BatchedResults, Prim};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::jaxpr::{Atom, Aval, Builder, Shape};
@@ -146,7 +146,7 @@ fn same_dtype(operands: &[Aval]) -> Result<DType> {
 }
 
 /// The type of a result of `dtype` from operands that have been checked.
-fn result(operands: &[Aval], dtype: DType) -> Result<SmallVec<[Aval; 1]>> {
+fn result(operands: &[Aval], dtype: DType) -> Result<Avals> {
     let weak = operands.iter().all(|aval| aval.weak_type);
     let shape = broadcast_shape(operands)?;
     let annotations = operands
@@ -161,11 +161,7 @@ fn result(operands: &[Aval], dtype: DType) -> Result<SmallVec<[Aval; 1]>> {
 
 /// Batching of elementwise primitives: agreeing axes stay; otherwise the axis goes to the front, and operands without
 /// it get one of length 1.
-fn batch_elementwise(
-    prim: Prim,
-    b: &Builder,
-    operands: &[Batched],
-) -> Result<SmallVec<[Batched; 1]>> {
+fn batch_elementwise(prim: Prim, b: &Builder, operands: &[Batched]) -> Result<BatchedResults> {
     let first = operands.iter().find(|operand| operand.dim.is_some());
     let Some((shape, dim)) = first.map(|operand| (b.shape(operand.value), operand.dim)) else {
         let atoms: SmallVec<[Atom; 3]> = operands.iter().map(|operand| operand.value).collect();
@@ -318,7 +314,7 @@ fn replace_zero(b: &Builder, x: Atom) -> Atom {
 macro_rules! elementwise {
     ($($prim:ident [$($accepts:expr),+] $dtype:expr, $($rule:expr),+;)*) => { $(
         impl Primitive for $prim {
-            fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+            fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
                 let accepts = [$($accepts),+];
                 if operands.len() != accepts.len() {
                     return Err(arity(accepts.len(), operands.len()));
@@ -344,11 +340,11 @@ macro_rules! elementwise {
                 Ok(JvpResult::one(answer, sum))
             }
 
-            fn batch(&self, b: &Builder, operands: &[Batched], _axis: &BatchAxis) -> Result<SmallVec<[Batched; 1]>> {
+            fn batch(&self, b: &Builder, operands: &[Batched], _axis: &BatchAxis) -> Result<BatchedResults> {
                 batch_elementwise(self.clone().into(), b, operands)
             }
 
-            fn transpose(&self, _b: &Builder, _cotangents: &[Option<Atom>], _operands: &[TransposeArg]) -> Result<SmallVec<[Option<Atom>; 3]>> {
+            fn transpose(&self, _b: &Builder, _cotangents: &[Option<Atom>], _operands: &[TransposeArg]) -> Result<Cotangents> {
                 Err(not_linear(Prim::from(self.clone()).name()))
             }
         }
@@ -363,7 +359,7 @@ use elementwise;
 macro_rules! linear {
     ($($prim:ident [$accepts:expr] $dtype:expr, $transpose:expr;)*) => { $(
         impl Primitive for $prim {
-            fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+            fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
                 let aval = one(operands)?;
                 $accepts.check(aval)?;
                 let dtype: fn(&Self, DType) -> DType = $dtype;
@@ -375,11 +371,11 @@ macro_rules! linear {
                 Ok(JvpResult::one(answer, tangents[0].map(|tangent| b.op(self.clone(), &[tangent]))))
             }
 
-            fn batch(&self, b: &Builder, operands: &[Batched], _axis: &BatchAxis) -> Result<SmallVec<[Batched; 1]>> {
+            fn batch(&self, b: &Builder, operands: &[Batched], _axis: &BatchAxis) -> Result<BatchedResults> {
                 batch_elementwise(self.clone().into(), b, operands)
             }
 
-            fn transpose(&self, b: &Builder, cotangents: &[Option<Atom>], operands: &[TransposeArg]) -> Result<SmallVec<[Option<Atom>; 3]>> {
+            fn transpose(&self, b: &Builder, cotangents: &[Option<Atom>], operands: &[TransposeArg]) -> Result<Cotangents> {
                 let rule: fn(&Self, &Builder, Atom, &Aval) -> Atom = $transpose;
                 let aval = operands[0].aval(b);
                 Ok(smallvec![cotangents[0].map(|ct| rule(self, b, ct, &aval))])

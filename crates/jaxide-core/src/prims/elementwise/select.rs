@@ -5,7 +5,7 @@ use super::*;
 use crate::error::Result;
 
 impl Primitive for Clamp {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let [min, x, max] = operands else {
             return Err(arity(3, operands.len()));
         };
@@ -43,12 +43,7 @@ impl Primitive for Clamp {
         Ok(JvpResult::one(answer, add_tangents(b, sum, upper)))
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         let [min, x, max] = [operands[0], operands[1], operands[2]];
         let rank = |operand: Batched| b.rank(operand.value);
         let call = |min: Atom, x: Atom, max: Atom, dim| {
@@ -101,13 +96,13 @@ impl Primitive for Clamp {
         _b: &Builder,
         _cotangents: &[Option<Atom>],
         _operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         Err(not_linear("clamp"))
     }
 }
 
 impl Primitive for SelectN {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let [which, cases @ ..] = operands else {
             return Err(arity(2, 0));
         };
@@ -153,12 +148,7 @@ impl Primitive for SelectN {
         Ok(JvpResult::one(answer, Some(b.op(*self, &operands))))
     }
 
-    fn batch(
-        &self,
-        b: &Builder,
-        operands: &[Batched],
-        axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    fn batch(&self, b: &Builder, operands: &[Batched], axis: &BatchAxis) -> Result<BatchedResults> {
         let (which, cases) = (operands[0], &operands[1..]);
         let call = |which: Atom, cases: &[Atom], dim| {
             let mut atoms = vec![which];
@@ -225,11 +215,11 @@ impl Primitive for SelectN {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         let TransposeArg::Known(which) = operands[0] else {
             return Err(not_linear("select_n"));
         };
-        let mut out: SmallVec<[Option<Atom>; 3]> = smallvec![None; operands.len()];
+        let mut out: Cotangents = smallvec![None; operands.len()];
         let Some(ct) = cotangents[0] else {
             return Ok(out);
         };
@@ -274,7 +264,7 @@ impl Polynomial {
 }
 
 impl Primitive for Polynomial {
-    fn abstract_eval(&self, operands: &[Aval]) -> Result<SmallVec<[Aval; 1]>> {
+    fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         if operands.len() < 2 {
             return Err(arity(2, operands.len()));
         }
@@ -311,7 +301,7 @@ impl Primitive for Polynomial {
         b: &Builder,
         operands: &[Batched],
         _axis: &BatchAxis,
-    ) -> Result<SmallVec<[Batched; 1]>> {
+    ) -> Result<BatchedResults> {
         batch_elementwise(self.clone().into(), b, operands)
     }
 
@@ -320,11 +310,11 @@ impl Primitive for Polynomial {
         b: &Builder,
         cotangents: &[Option<Atom>],
         operands: &[TransposeArg],
-    ) -> Result<SmallVec<[Option<Atom>; 3]>> {
+    ) -> Result<Cotangents> {
         let TransposeArg::Known(x) = operands[0] else {
             return Err(not_linear("polynomial"));
         };
-        let mut out: SmallVec<[Option<Atom>; 3]> = smallvec![None; operands.len()];
+        let mut out: Cotangents = smallvec![None; operands.len()];
         let Some(mut power) = cotangents[0] else {
             return Ok(out);
         };

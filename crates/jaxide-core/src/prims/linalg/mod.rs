@@ -147,9 +147,7 @@ macro_rules! factorisations {
                 batch_leading(self.clone().into(), b, operands, axis)
             }
 
-            fn transpose(&self, _b: &Builder, _cotangents: &[Option<Atom>], _operands: &[TransposeArg]) -> Result<Cotangents> {
-                Err(not_linear($name))
-            }
+            no_rules! { $name, NOT_LINEAR; transpose }
         }
     )* };
 }

@@ -5,7 +5,7 @@ mod gamma;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::elementwise::{arity, not_linear, to_front};
+use super::elementwise::{arity, to_front};
 use super::shape::one;
 use super::*;
 use crate::dtype::DType;
@@ -32,9 +32,7 @@ macro_rules! random {
                 batch(self, b, operands, axis)
             }
 
-            fn transpose(&self, _b: &Builder, _cotangents: &[Option<Atom>], _operands: &[TransposeArg]) -> Result<Cotangents> {
-                Err(not_linear($name))
-            }
+            no_rules! { $name, NOT_LINEAR; transpose }
         }
     )* };
 }

@@ -85,9 +85,7 @@ macro_rules! running {
                 Ok(smallvec![Batched { value: b.op(prim, &[value]), dim }])
             }
 
-            fn transpose(&self, _b: &Builder, _cotangents: &[Option<Atom>], _operands: &[TransposeArg]) -> Result<Cotangents> {
-                Err(not_linear($name))
-            }
+            no_rules! { $name, NOT_LINEAR; transpose }
         }
     )* };
 }

@@ -34,9 +34,7 @@ macro_rules! extrema {
                 Ok(batch_reduction(b, operands[0], &self.axes, |axes| $prim { axes, ..self.clone() }.into()))
             }
 
-            fn transpose(&self, _b: &Builder, _cotangents: &[Option<Atom>], _operands: &[TransposeArg]) -> Result<Cotangents> {
-                Err(not_linear($name))
-            }
+            no_rules! { $name, NOT_LINEAR; transpose }
         }
     )* };
 }
