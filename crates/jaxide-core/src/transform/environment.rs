@@ -73,3 +73,15 @@ pub(crate) fn bind_constants(b: &Builder, jaxpr: &ClosedJaxpr) -> Vec<Atom> {
 pub(crate) fn inline(b: &Builder, jaxpr: &ClosedJaxpr, args: &[Atom]) -> Result<Atoms> {
     b.inline(&jaxpr.jaxpr, &bind_constants(b, jaxpr), args)
 }
+
+/// The jaxpr with its constvars as leading arguments.
+pub(crate) fn constants_as_arguments(jaxpr: &ClosedJaxpr) -> ClosedJaxpr {
+    if jaxpr.jaxpr.constvars.is_empty() {
+        return jaxpr.clone();
+    }
+    let mut new = (*jaxpr.jaxpr).clone();
+    let arguments = std::mem::take(&mut new.invars);
+    new.invars = std::mem::take(&mut new.constvars);
+    new.invars.extend(arguments);
+    ClosedJaxpr::new(new, Vec::new())
+}

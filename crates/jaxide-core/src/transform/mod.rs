@@ -13,6 +13,7 @@
 mod batch;
 mod dce;
 mod environment;
+mod flat;
 mod jacobian;
 mod jvp;
 mod linearize;
@@ -36,9 +37,8 @@ pub use step::{Step, apply};
 pub use transpose::{RefCotangent, Transposed, transpose};
 
 pub(crate) use batch::{batch_front, broadcast, eval_batch, mapped, move_axis, place, unmapped};
-pub(crate) use environment::{bind_constants, inline};
+pub(crate) use environment::{bind_constants, constants_as_arguments, inline};
 pub(crate) use jvp::eval_jvp;
 pub(crate) use linearize::{eval_linearize, split_jvp};
 pub(crate) use partial_eval::{close_unknown, eval_partial};
-pub(crate) use step::constants_as_arguments;
 pub(crate) use transpose::backward_pass;

@@ -114,6 +114,7 @@ pub(super) fn with_unused_arguments(
     ClosedJaxpr::new(new, jaxpr.consts.clone())
 }
 
+/// One call of the function and its derivative together.
 pub(super) fn call_jvp(
     call: &impl Call,
     b: &Builder,
@@ -126,6 +127,7 @@ pub(super) fn call_jvp(
     Ok(JvpResult::split(&results, &out.nonzero))
 }
 
+/// One call of the function over all lanes; each result is mapped where its equations leave it.
 pub(super) fn call_batch(
     call: &impl Call,
     b: &Builder,
@@ -174,6 +176,7 @@ fn bind_halves<C: Call>(
     Ok((results, unknown))
 }
 
+/// A call for results and residuals, and one of the linear half behind it.
 pub(super) fn call_linearize(
     call: &impl Call,
     split: &Split<'_>,
@@ -190,6 +193,7 @@ pub(super) fn call_linearize(
     Ok(JvpResult::new(results, spread(tangents, &nonzero)))
 }
 
+/// A call for what is known and residuals, and one of the rest behind it.
 pub(super) fn call_partial_eval<C: Call>(
     call: &C,
     split: &Split<'_>,
@@ -210,6 +214,7 @@ pub(super) fn call_partial_eval<C: Call>(
     Ok(together(&unknown, &known_out, &unknown_out))
 }
 
+/// One call of the transpose: known operands and cotangents to cotangents.
 pub(super) fn call_transpose(
     call: &impl Call,
     b: &Builder,
@@ -224,6 +229,7 @@ pub(super) fn call_transpose(
     Ok(spread(results, &out.nonzero))
 }
 
+/// The call of a function without the results that are not used and the arguments that only they need.
 pub(super) fn call_dce(call: &impl Call, memo: &Memo, used: &[bool]) -> Result<Option<Trimmed>> {
     let callee = call.callee();
     let unused = vec![false; callee.jaxpr.invars.len()];

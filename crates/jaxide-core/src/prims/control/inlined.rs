@@ -7,6 +7,7 @@ use crate::jaxpr::{Atom, Builder, ClosedJaxpr};
 use crate::marks::keep;
 use crate::transform::{Split, backward_pass, bind_constants, eval_jvp, eval_linearize};
 
+/// The equations of the function and of its derivative.
 pub(super) fn inlined_jvp(
     b: &Builder,
     callee: &ClosedJaxpr,
@@ -18,6 +19,7 @@ pub(super) fn inlined_jvp(
     Ok(JvpResult::new(results, tangents.into()))
 }
 
+/// The equations of the function on the known side, and those of its derivative on the other.
 pub(super) fn inlined_linearize(
     split: &Split<'_>,
     callee: &ClosedJaxpr,
@@ -29,6 +31,7 @@ pub(super) fn inlined_linearize(
     Ok(JvpResult::new(results, tangents.into()))
 }
 
+/// The backward pass of the function.
 pub(super) fn inlined_transpose(
     b: &Builder,
     callee: &ClosedJaxpr,
