@@ -1,4 +1,7 @@
 //! Calls, branches, loops, custom rules and placement.
+//!
+//! What their rules share: `call`, the rules of calls; `halves`, a jaxpr cut in two by `linearize` or `partial_eval`; `loops`, the
+//! carry of `scan` and `while`; `inlined`, functions whose own rule is known by name only.
 
 mod call;
 mod cond;
