@@ -11,13 +11,13 @@ use crate::transform::{
 };
 
 /// A known loop whose loop-invariant residuals are computed before it.
-pub(super) struct Hoisted {
+struct Hoisted {
     /// The body of what remains: new constants, carry, slices to results, stacked residuals.
-    pub(super) body: ClosedJaxpr,
+    body: ClosedJaxpr,
     /// The new constants.
-    pub(super) consts: Vec<Atom>,
+    consts: Vec<Atom>,
     /// For each residual its value where it was computed before the loop; the others are stacked.
-    pub(super) residuals: Vec<Option<Atom>>,
+    residuals: Vec<Option<Atom>>,
 }
 
 /// The operands of one of two loops.
@@ -171,7 +171,7 @@ impl Scan {
     }
 
     /// Writes into `b` what the residuals of `body` (its results behind the first `results`) need of constants alone.
-    pub(super) fn hoist(
+    fn hoist(
         &self,
         b: &Builder,
         body: &ClosedJaxpr,

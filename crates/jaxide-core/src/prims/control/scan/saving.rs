@@ -1,9 +1,10 @@
 //! Partial evaluation under a policy: the known side is a call that computes loop-invariant residuals and runs the
 //! known loop; the unknown side is a loop over everything and the residuals.
 
+use super::super::halves::Halves;
 use super::*;
 use crate::transform::rearrange::reorder_arguments;
-use crate::transform::{SavedSplit, SavingRequest, partial_eval_saving};
+use crate::transform::{SavedSplit, SavingRequest, inline, partial_eval, partial_eval_saving};
 
 impl Scan {
     pub(super) fn saving_rule(&self, saving: &mut Saving<'_>) -> Result<SavingResult> {
@@ -33,16 +34,22 @@ impl Scan {
         let avals = known_in.iter().map(|&atom| saving.jaxpr.aval(atom));
         let args: Vec<Atom> = avals.map(|aval| b.input(aval)).collect();
         let (const_args, loop_args) = args.split_at(known_consts);
-        let known_results = parts.unknown.len() - count(&parts.unknown);
-        let hoisted = self.hoist(&b, &parts.known, const_args, known_results)?;
+        let known_results = count(&not(&parts.unknown));
+        let in_loop = within(known_consts..args.len(), args.len());
+        let instantiate = within(0..known_results, known_results + parts.residuals);
+        let no_arguments = vec![false; args.len()];
+        let hoisted = partial_eval(&b, &parts.known, &in_loop, &instantiate, &no_arguments)?;
+        let stacked = hoisted.unknown_results[known_results..].to_vec();
+        let halves = Halves::from(hoisted);
+        let mut before = inline(&b, &halves.known, const_args)?.into_vec();
+        let computed = before.split_off(halves.results);
+        let consts = halves.residuals(&b, &parts.known, const_args, &computed);
         let results_in_loop = self
-            .with_body(hoisted.body, hoisted.consts.len(), known_carry)
-            .bind(&b, &[&hoisted.consts, loop_args].concat());
-        let before: Vec<Atom> = hoisted.residuals.iter().flatten().copied().collect();
+            .with_body(halves.unknown, consts.len(), known_carry)
+            .bind(&b, &[&consts, loop_args].concat());
         let call_jaxpr = b.finish(&[before, results_in_loop].concat())?;
         // The unknown side takes [invariant residuals, everything, stacked residuals].
-        let invariant = present(&hoisted.residuals);
-        let stacked = not(&invariant);
+        let invariant = not(&stacked);
         let residuals: Vec<usize> = (0..parts.residuals).collect();
         let everything = (parts.residuals..parts.residuals + arguments.len()).collect();
         let order = [

@@ -25,18 +25,16 @@ impl While {
         let unknown = unknowns(operands);
         let cut = |jaxpr: &ClosedJaxpr, unknown: &[bool], required: &[bool]| {
             let parts = partial_eval(b, jaxpr, unknown, required, &vec![true; unknown.len()])?;
-            let results = count(&not(&parts.unknown_results));
-            Ok((
-                without_residuals(&parts.known, results),
-                parts.unknown_results,
-            ))
+            Ok((parts.known, parts.unknown_results))
         };
-        let Some(known) = self.known_part(&unknown, cut)? else {
+        let Some(mut known) = self.known_part(&unknown, cut)? else {
             return Ok(None);
         };
         if !unknown.contains(&false) {
             return Ok(None);
         }
+        let results = count(&not(&known.unknown));
+        known.prim.body_jaxpr = without_residuals(&known.prim.body_jaxpr, results);
         let known_in = keep(operands, &known.operands);
         let known_in: Vec<Atom> = known_in.into_iter().filter_map(Partial::known).collect();
         let results = known.prim.bind(b, &known_in);
@@ -76,7 +74,7 @@ impl While {
         })
     }
 
-    /// The known part, where `cut` gives the known half of a function whose results are known or not, without residuals.
+    /// The known part, where `cut` gives the known half of a function, and which of its results are unknown.
     /// `None` when the condition is unknown.
     fn known_part(
         &self,
