@@ -205,14 +205,19 @@ pub(super) fn any_complexes(x: &Tensor) -> Result<Numbers<'_, Complex<f64>>> {
 pub(super) fn from_integers(
     shape: &[usize],
     dtype: DType,
-    numbers: impl Iterator<Item = i128>,
+    mut numbers: impl Iterator<Item = i128>,
 ) -> Result<Tensor> {
+    each_from_integer(shape, dtype, &mut || numbers.next())
+}
+
+fn each_from_integer(shape: &[usize], dtype: DType, next: Source<'_, i128>) -> Result<Tensor> {
+    let numbers = std::iter::from_fn(next);
     by_dtype!(dtype, T,
-        bool => collect(shape, dtype, numbers.map(|v| u8::from(v != 0))),
-        int => collect(shape, dtype, numbers.map(|v| v as T)),
-        small => collect(shape, dtype, numbers.map(|v| encode(dtype, v as f64))),
-        real => collect(shape, dtype, numbers.map(round_integer::<T>)),
-        complex => collect(shape, dtype, numbers.map(|v| Complex::new(round_integer::<T>(v), 0.0))),
+        bool => collect_inlined(shape, dtype, numbers.map(|v| u8::from(v != 0))),
+        int => collect_inlined(shape, dtype, numbers.map(|v| v as T)),
+        small => collect_inlined(shape, dtype, numbers.map(|v| encode(dtype, v as f64))),
+        real => collect_inlined(shape, dtype, numbers.map(round_integer::<T>)),
+        complex => collect_inlined(shape, dtype, numbers.map(|v| Complex::new(round_integer::<T>(v), 0.0))),
         other => Err(meaningless(dtype)),
     )
 }
@@ -221,8 +226,13 @@ pub(super) fn from_integers(
 pub(super) fn from_reals(
     shape: &[usize],
     dtype: DType,
-    numbers: impl Iterator<Item = f64>,
+    mut numbers: impl Iterator<Item = f64>,
 ) -> Result<Tensor> {
+    each_from_real(shape, dtype, &mut || numbers.next())
+}
+
+fn each_from_real(shape: &[usize], dtype: DType, next: Source<'_, f64>) -> Result<Tensor> {
+    let numbers = std::iter::from_fn(next);
     let bits = dtype.bits() as u32;
     if dtype.is_signed_integer() {
         return from_integers(shape, dtype, numbers.map(|v| to_signed(v, bits).into()));
@@ -231,10 +241,10 @@ pub(super) fn from_reals(
         return from_integers(shape, dtype, numbers.map(|v| to_unsigned(v, bits).into()));
     }
     by_dtype!(dtype, T,
-        bool => collect(shape, dtype, numbers.map(|v| u8::from(v != 0.0))),
-        small => collect(shape, dtype, numbers.map(|v| encode(dtype, v))),
-        real => collect(shape, dtype, numbers.map(<T as Real>::round_from)),
-        complex => collect(shape, dtype, numbers.map(|v| Complex::new(<T as Real>::round_from(v), 0.0))),
+        bool => collect_inlined(shape, dtype, numbers.map(|v| u8::from(v != 0.0))),
+        small => collect_inlined(shape, dtype, numbers.map(|v| encode(dtype, v))),
+        real => collect_inlined(shape, dtype, numbers.map(<T as Real>::round_from)),
+        complex => collect_inlined(shape, dtype, numbers.map(|v| Complex::new(<T as Real>::round_from(v), 0.0))),
         other => Err(meaningless(dtype)),
     )
 }
@@ -243,17 +253,43 @@ pub(super) fn from_reals(
 pub(super) fn from_complexes(
     shape: &[usize],
     dtype: DType,
-    numbers: impl Iterator<Item = Complex<f64>>,
+    mut numbers: impl Iterator<Item = Complex<f64>>,
 ) -> Result<Tensor> {
+    each_from_complex(shape, dtype, &mut || numbers.next())
+}
+
+fn each_from_complex(
+    shape: &[usize],
+    dtype: DType,
+    next: Source<'_, Complex<f64>>,
+) -> Result<Tensor> {
+    let numbers = std::iter::from_fn(next);
     by_dtype!(dtype, T,
-        bool => collect(shape, dtype, numbers.map(|z| u8::from(z.re != 0.0 || z.im != 0.0))),
-        complex => collect(shape, dtype, numbers.map(complex::round_from::<T>)),
+        bool => collect_inlined(shape, dtype, numbers.map(|z| u8::from(z.re != 0.0 || z.im != 0.0))),
+        complex => collect_inlined(shape, dtype, numbers.map(complex::round_from::<T>)),
         other => from_reals(shape, dtype, numbers.map(|z| z.re)),
     )
 }
 
+/// Where elements come from, one at a time. What takes elements of many iterators takes this, so that it is compiled
+/// once for each type of elements, not for each iterator.
+type Source<'a, T> = &'a mut dyn FnMut() -> Option<T>;
+
 /// Collects elements into an array.
 pub(super) fn collect<T: Element>(
+    shape: &[usize],
+    dtype: DType,
+    mut numbers: impl Iterator<Item = T>,
+) -> Result<Tensor> {
+    collect_from(shape, dtype, &mut || numbers.next())
+}
+
+fn collect_from<T: Element>(shape: &[usize], dtype: DType, next: Source<'_, T>) -> Result<Tensor> {
+    collect_inlined(shape, dtype, std::iter::from_fn(next))
+}
+
+/// [`collect`] for the few iterators that go through the elements of large arrays: compiled for each of them.
+pub(super) fn collect_inlined<T: Element>(
     shape: &[usize],
     dtype: DType,
     numbers: impl Iterator<Item = T>,

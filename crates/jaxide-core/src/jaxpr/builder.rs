@@ -223,7 +223,11 @@ impl Builder {
     /// # Errors
     /// When its operands do not fit; the message names the primitive, the types and the place.
     pub fn emit(&self, prim: impl Into<Prim>, operands: &[Atom]) -> Result<Atoms> {
-        let prim = prim.into();
+        self.emit_prim(prim.into(), operands)
+    }
+
+    /// [`emit`](Self::emit), compiled once and not for each primitive.
+    fn emit_prim(&self, prim: Prim, operands: &[Atom]) -> Result<Atoms> {
         let source = self.state.borrow().source;
         let resolved = self.state.borrow().resolve_all(operands);
         let results = infer(&prim, &self.state.borrow().jaxpr, &resolved)
@@ -274,8 +278,12 @@ impl Builder {
 
     /// Applies a primitive with one result. A mistake is kept for [`Builder::check`].
     pub fn op(&self, prim: impl Into<Prim>, operands: &[Atom]) -> Atom {
+        self.op_prim(prim.into(), operands)
+    }
+
+    fn op_prim(&self, prim: Prim, operands: &[Atom]) -> Atom {
         let result = self
-            .emit(prim, operands)
+            .emit_prim(prim, operands)
             .and_then(|results| match results.as_slice() {
                 [only] => Ok(*only),
                 other => Err(Error::new(

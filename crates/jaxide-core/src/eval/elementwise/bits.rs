@@ -14,8 +14,8 @@ macro_rules! bitwise {
         pub(in crate::eval) fn $name(x: &Tensor, y: &Tensor) -> Result<Tensor> {
             let dtype = same_dtype(x, y)?;
             by_dtype!(dtype, T,
-                bool => map2::<u8, u8, u8>(x, y, dtype, $f),
-                int => map2::<T, T, T>(x, y, dtype, $f),
+                bool => map2::<u8, u8>(x, y, dtype, &$f),
+                int => map2::<T, T>(x, y, dtype, &$f),
                 other => Err(meaningless(dtype)),
             )
         }
@@ -38,8 +38,8 @@ bitwise! {
 /// The opposite bits.
 pub(in crate::eval) fn not(x: &Tensor) -> Result<Tensor> {
     by_dtype!(x.dtype(), T,
-        bool => map::<u8, u8>(x, DType::Bool, |a| a ^ 1),
-        int => map::<T, T>(x, x.dtype(), |a| !a),
+        bool => map::<u8, u8>(x, DType::Bool, &|a| a ^ 1),
+        int => map::<T, T>(x, x.dtype(), &|a| !a),
         other => Err(meaningless(x.dtype())),
     )
 }
@@ -53,7 +53,7 @@ pub(in crate::eval) fn population_count(x: &Tensor) -> Result<Tensor> {
 pub(in crate::eval) fn clz(x: &Tensor) -> Result<Tensor> {
     let beyond = (x.dtype().size() * 8 - x.dtype().bits()) as u8;
     if beyond > 0 {
-        return map::<u8, u8>(&unsigned(x)?, x.dtype(), |a| {
+        return map::<u8, u8>(&unsigned(x)?, x.dtype(), &|a| {
             a.leading_zeros() as u8 - beyond
         });
     }
@@ -68,7 +68,7 @@ pub(in crate::eval) fn shift_left(x: &Tensor, count: &Tensor) -> Result<Tensor> 
 /// Bits moved down, zeros from above.
 pub(in crate::eval) fn shift_right_logical(x: &Tensor, count: &Tensor) -> Result<Tensor> {
     let shifted = integer2!(&unsigned(x)?, &unsigned(count)?, Int::shift_right_logical)?;
-    by_dtype!(x.dtype(), T, int => map::<T, T>(&shifted, x.dtype(), |a| a), other => Ok(shifted))
+    by_dtype!(x.dtype(), T, int => map::<T, T>(&shifted, x.dtype(), &|a| a), other => Ok(shifted))
 }
 
 /// Bits moved down, the sign from above.
@@ -79,7 +79,7 @@ pub(in crate::eval) fn shift_right_arithmetic(x: &Tensor, count: &Tensor) -> Res
     }
     // The highest of the type's own bits is the sign.
     let (bits, unused) = (dtype.bits() as u8, 8 - dtype.bits());
-    map2::<u8, u8, u8>(x, count, same_dtype(x, count)?, |a, n| {
+    map2::<u8, u8>(x, count, same_dtype(x, count)?, &|a, n| {
         ((a << unused) as i8 >> unused >> n.min(bits - 1)) as u8
     })
 }
@@ -87,8 +87,8 @@ pub(in crate::eval) fn shift_right_arithmetic(x: &Tensor, count: &Tensor) -> Res
 /// The same bits as unsigned integers: those of 2 and 4 bits lose the copies of the sign above them.
 fn unsigned(x: &Tensor) -> Result<Tensor> {
     match x.dtype() {
-        DType::I2 => map::<u8, u8>(x, DType::U2, |a| a),
-        DType::I4 => map::<u8, u8>(x, DType::U4, |a| a),
+        DType::I2 => map::<u8, u8>(x, DType::U2, &|a| a),
+        DType::I4 => map::<u8, u8>(x, DType::U4, &|a| a),
         _ => Ok(x.clone()),
     }
 }

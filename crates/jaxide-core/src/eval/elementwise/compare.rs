@@ -47,11 +47,11 @@ pub(in crate::eval) fn compare(x: &Tensor, y: &Tensor, comparison: Comparison) -
     let dtype = same_dtype(x, y)?;
     let holds = |order| u8::from(comparison.holds(order));
     by_dtype!(dtype, T,
-        bool => map2::<u8, u8, u8>(x, y, DType::Bool, |a, b| holds(Some(a.cmp(&b)))),
-        int => map2::<T, T, u8>(x, y, DType::Bool, |a, b| holds(Some(a.cmp(&b)))),
-        small => map2::<u8, u8, u8>(x, y, DType::Bool, |a, b| holds(decode(dtype, a).partial_cmp(&decode(dtype, b)))),
-        real => map2::<T, T, u8>(x, y, DType::Bool, |a, b| holds(a.partial_cmp(&b))),
-        complex => map2::<Complex<T>, Complex<T>, u8>(x, y, DType::Bool, |a, b| holds(complex_order(a, b))),
+        bool => map2::<u8, u8>(x, y, DType::Bool, &|a, b| holds(Some(a.cmp(&b)))),
+        int => map2::<T, u8>(x, y, DType::Bool, &|a, b| holds(Some(a.cmp(&b)))),
+        small => map2::<u8, u8>(x, y, DType::Bool, &|a, b| holds(decode(dtype, a).partial_cmp(&decode(dtype, b)))),
+        real => map2::<T, u8>(x, y, DType::Bool, &|a, b| holds(a.partial_cmp(&b))),
+        complex => map2::<Complex<T>, u8>(x, y, DType::Bool, &|a, b| holds(complex_order(a, b))),
         other => compare_keys(x, y, holds),
     )
 }
@@ -92,9 +92,9 @@ pub(in crate::eval) fn compare_total(
     let dtype = same_dtype(x, y)?;
     let holds = |order| u8::from(comparison.holds(Some(order)));
     by_dtype!(dtype, T,
-        small => map2::<u8, u8, u8>(x, y, DType::Bool, |a, b| holds(total_key(dtype, a).cmp(&total_key(dtype, b)))),
-        real => map2::<T, T, u8>(x, y, DType::Bool, |a, b| holds(a.total_cmp(&b))),
-        complex => map2::<Complex<T>, Complex<T>, u8>(x, y, DType::Bool, |a, b| {
+        small => map2::<u8, u8>(x, y, DType::Bool, &|a, b| holds(total_key(dtype, a).cmp(&total_key(dtype, b)))),
+        real => map2::<T, u8>(x, y, DType::Bool, &|a, b| holds(a.total_cmp(&b))),
+        complex => map2::<Complex<T>, u8>(x, y, DType::Bool, &|a, b| {
             holds(a.re.total_cmp(&b.re).then(a.im.total_cmp(&b.im)))
         }),
         other => compare(x, y, comparison),
@@ -129,18 +129,15 @@ fn extremum(
     let dtype = same_dtype(x, y)?;
     macro_rules! choose {
         ($ty:ty, $order:expr) => {
-            map2::<$ty, $ty, $ty>(
-                x,
-                y,
-                dtype,
-                |a, b| if better.holds($order(a, b)) { a } else { b },
-            )
+            map2::<$ty, $ty>(x, y, dtype, &|a, b| {
+                if better.holds($order(a, b)) { a } else { b }
+            })
         };
     }
     by_dtype!(dtype, T,
         bool => choose!(u8, |a: u8, b: u8| a.partial_cmp(&b)),
         int => choose!(T, |a: T, b: T| a.partial_cmp(&b)),
-        small => map2::<u8, u8, u8>(x, y, dtype, |a, b| encode(dtype, real(decode(dtype, a), decode(dtype, b)))),
+        small => map2::<u8, u8>(x, y, dtype, &|a, b| encode(dtype, real(decode(dtype, a), decode(dtype, b)))),
         complex => choose!(Complex<T>, complex_order),
         other => real2(x, y, real),
     )

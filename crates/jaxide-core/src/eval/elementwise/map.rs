@@ -4,7 +4,9 @@ use num_complex::Complex;
 
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::eval::element::{by_dtype, collect, decode, elements, encode, meaningless};
+use crate::eval::element::{
+    by_dtype, collect, collect_inlined, decode, elements, encode, meaningless,
+};
 use crate::eval::numerics::complex::{through_c128, through_c128_2};
 use crate::eval::numerics::float::{Real, through_f64, through_f64_2};
 use crate::eval::shape::broadcast_in_dim;
@@ -20,31 +22,47 @@ pub(super) type ComplexFn = fn(Complex<f64>) -> Complex<f64>;
 /// A function of two complex numbers.
 pub(super) type ComplexFn2 = fn(Complex<f64>, Complex<f64>) -> Complex<f64>;
 
-/// `f` of every element.
+/// `f` of every element. It is a `dyn Fn`, here and below, so that a loop is compiled for each type and not for each
+/// function.
 pub(super) fn map<A: Element, R: Element>(
+    x: &Tensor,
+    dtype: DType,
+    f: &dyn Fn(A) -> R,
+) -> Result<Tensor> {
+    map_inlined(x, dtype, f)
+}
+
+/// `f` of every pair of elements.
+pub(super) fn map2<A: Element, R: Element>(
+    x: &Tensor,
+    y: &Tensor,
+    dtype: DType,
+    f: &dyn Fn(A, A) -> R,
+) -> Result<Tensor> {
+    map2_inlined(x, y, dtype, f)
+}
+
+/// [`map`] for functions of which there are few: pointers to functions of floats and complex numbers.
+fn map_inlined<A: Element, R: Element>(
     x: &Tensor,
     dtype: DType,
     f: impl Fn(A) -> R,
 ) -> Result<Tensor> {
-    collect(x.shape(), dtype, elements::<A>(x)?.iter().map(|&a| f(a)))
+    collect_inlined(x.shape(), dtype, elements::<A>(x)?.iter().map(|&a| f(a)))
 }
 
-/// `f` of every pair of elements.
-pub(super) fn map2<A: Element, B: Element, R: Element>(
+/// [`map2`] for functions of which there are few.
+fn map2_inlined<A: Element, R: Element>(
     x: &Tensor,
     y: &Tensor,
     dtype: DType,
-    f: impl Fn(A, B) -> R,
+    f: impl Fn(A, A) -> R,
 ) -> Result<Tensor> {
     let shape = common_shape(&[x, y])?;
     let (x, y) = (spread(x, &shape)?, spread(y, &shape)?);
-    match (elements::<A>(&x)?, elements::<B>(&y)?) {
-        (a, b) if a.len() == b.len() => {
-            collect(&shape, dtype, a.iter().zip(b).map(|(&a, &b)| f(a, b)))
-        }
-        (&[a], b) => collect(&shape, dtype, b.iter().map(|&b| f(a, b))),
-        (a, b) => collect(&shape, dtype, a.iter().map(|&a| f(a, at(b, 0)))),
-    }
+    let (a, b) = (elements::<A>(&x)?, elements::<A>(&y)?);
+    let count = shape.iter().product();
+    collect_inlined(&shape, dtype, (0..count).map(|i| f(at(a, i), at(b, i))))
 }
 
 /// The shape that operands have together: of the same rank, axes of length 1 stretch; operands of rank 0 fit any.
@@ -114,8 +132,8 @@ pub(super) fn same_dtype(x: &Tensor, y: &Tensor) -> Result<DType> {
 pub(super) fn real(x: &Tensor, f: RealFn) -> Result<Tensor> {
     let dtype = x.dtype();
     by_dtype!(dtype, T,
-        small => map::<u8, u8>(x, dtype, |a| encode(dtype, f(decode(dtype, a)))),
-        real => map::<T, T>(x, dtype, |a| through_f64(f, a)),
+        small => map_inlined::<u8, u8>(x, dtype, |a| encode(dtype, f(decode(dtype, a)))),
+        real => map_inlined::<T, T>(x, dtype, |a| through_f64(f, a)),
         other => Err(meaningless(dtype)),
     )
 }
@@ -124,8 +142,8 @@ pub(super) fn real(x: &Tensor, f: RealFn) -> Result<Tensor> {
 pub(super) fn real2(x: &Tensor, y: &Tensor, f: RealFn2) -> Result<Tensor> {
     let dtype = same_dtype(x, y)?;
     by_dtype!(dtype, T,
-        small => map2::<u8, u8, u8>(x, y, dtype, |a, b| encode(dtype, f(decode(dtype, a), decode(dtype, b)))),
-        real => map2::<T, T, T>(x, y, dtype, |a, b| through_f64_2(f, a, b)),
+        small => map2_inlined::<u8, u8>(x, y, dtype, |a, b| encode(dtype, f(decode(dtype, a), decode(dtype, b)))),
+        real => map2_inlined::<T, T>(x, y, dtype, |a, b| through_f64_2(f, a, b)),
         other => Err(meaningless(dtype)),
     )
 }
@@ -161,7 +179,7 @@ pub(super) fn real3(
 /// `f` of every complex number.
 pub(super) fn complex(x: &Tensor, f: ComplexFn) -> Result<Tensor> {
     by_dtype!(x.dtype(), T,
-        complex => map::<Complex<T>, Complex<T>>(x, x.dtype(), |z| through_c128(f, z)),
+        complex => map_inlined::<Complex<T>, Complex<T>>(x, x.dtype(), |z| through_c128(f, z)),
         other => Err(meaningless(x.dtype())),
     )
 }
@@ -170,7 +188,7 @@ pub(super) fn complex(x: &Tensor, f: ComplexFn) -> Result<Tensor> {
 pub(super) fn complex2(x: &Tensor, y: &Tensor, f: ComplexFn2) -> Result<Tensor> {
     let dtype = same_dtype(x, y)?;
     by_dtype!(dtype, T,
-        complex => map2::<Complex<T>, Complex<T>, Complex<T>>(x, y, dtype, |a, b| through_c128_2(f, a, b)),
+        complex => map2_inlined::<Complex<T>, Complex<T>>(x, y, dtype, |a, b| through_c128_2(f, a, b)),
         other => Err(meaningless(dtype)),
     )
 }
@@ -190,7 +208,7 @@ macro_rules! integer {
         integer!($x, $f, other => Err(meaningless($x.dtype())))
     };
     ($x:expr, $f:expr, other => $other:expr) => {
-        by_dtype!($x.dtype(), T, int => map::<T, T>($x, $x.dtype(), $f), other => $other)
+        by_dtype!($x.dtype(), T, int => map::<T, T>($x, $x.dtype(), &$f), other => $other)
     };
 }
 
@@ -201,7 +219,7 @@ macro_rules! integer2 {
     };
     ($x:expr, $y:expr, $f:expr, other => $other:expr) => {{
         let dtype = same_dtype($x, $y)?;
-        by_dtype!(dtype, T, int => map2::<T, T, T>($x, $y, dtype, $f), other => $other)
+        by_dtype!(dtype, T, int => map2::<T, T>($x, $y, dtype, &$f), other => $other)
     }};
 }
 

@@ -81,7 +81,7 @@ pub(super) fn sign(x: &Tensor) -> Result<Tensor> {
 pub(super) fn abs(x: &Tensor) -> Result<Tensor> {
     let dtype = x.dtype();
     integer!(x, Int::abs, other => by_dtype!(dtype, T,
-        complex => map::<Complex<T>, T>(x, dtype.real(), |z| Real::round_from(complex::abs(complex::widen(z)))),
+        complex => map::<Complex<T>, T>(x, dtype.real(), &|z| Real::round_from(complex::abs(complex::widen(z)))),
         other => real(x, elementary::abs),
     ))
 }
@@ -90,10 +90,10 @@ pub(super) fn abs(x: &Tensor) -> Result<Tensor> {
 pub(super) fn is_finite(x: &Tensor) -> Result<Tensor> {
     let dtype = x.dtype();
     by_dtype!(dtype, T,
-        int => map::<T, u8>(x, DType::Bool, |_| 1),
-        small => map::<u8, u8>(x, DType::Bool, |a| decode(dtype, a).is_finite().into()),
-        real => map::<T, u8>(x, DType::Bool, |a| a.to_f64().is_finite().into()),
-        complex => map::<Complex<T>, u8>(x, DType::Bool, |a| a.is_finite().into()),
+        int => map::<T, u8>(x, DType::Bool, &|_| 1),
+        small => map::<u8, u8>(x, DType::Bool, &|a| decode(dtype, a).is_finite().into()),
+        real => map::<T, u8>(x, DType::Bool, &|a| a.to_f64().is_finite().into()),
+        complex => map::<Complex<T>, u8>(x, DType::Bool, &|a| a.is_finite().into()),
         other => Err(meaningless(dtype)),
     )
 }
@@ -102,10 +102,10 @@ pub(super) fn is_finite(x: &Tensor) -> Result<Tensor> {
 pub(super) fn igamma_grad_a(a: &Tensor, x: &Tensor) -> Result<Tensor> {
     let dtype = same_dtype(a, x)?;
     by_dtype!(dtype, T,
-        small => map2::<u8, u8, u8>(a, x, dtype, |a, x| {
+        small => map2::<u8, u8>(a, x, dtype, &|a, x| {
             encode(dtype, numerics::special::igamma_grad_a(decode(dtype, a) as f32, decode(dtype, x) as f32).into())
         }),
-        real => map2::<T, T, T>(a, x, dtype, numerics::special::igamma_grad_a),
+        real => map2::<T, T>(a, x, dtype, &numerics::special::igamma_grad_a),
         other => Err(meaningless(dtype)),
     )
 }
@@ -114,10 +114,10 @@ pub(super) fn igamma_grad_a(a: &Tensor, x: &Tensor) -> Result<Tensor> {
 pub(super) fn polygamma(m: &Tensor, x: &Tensor) -> Result<Tensor> {
     let dtype = same_dtype(m, x)?;
     by_dtype!(dtype, T,
-        small => map2::<u8, u8, u8>(m, x, dtype, |a, x| {
+        small => map2::<u8, u8>(m, x, dtype, &|a, x| {
             encode(dtype, numerics::special::polygamma(decode(dtype, a) as f32, decode(dtype, x) as f32).into())
         }),
-        real => map2::<T, T, T>(m, x, dtype, numerics::special::polygamma),
+        real => map2::<T, T>(m, x, dtype, &numerics::special::polygamma),
         other => Err(meaningless(dtype)),
     )
 }
@@ -154,10 +154,10 @@ pub(super) fn integer_pow(x: &Tensor, y: i64) -> Result<Tensor> {
     };
     let real_power = |a: f64| elementary::integer_pow(a, y, 1.0, |a, b| a * b, over);
     by_dtype!(dtype, T,
-        int => map::<T, T>(x, dtype, |a| elementary::integer_pow(a, y, 1, |a, b| (a.mul(b) << unused) >> unused, Int::div)),
-        small => map::<u8, u8>(x, dtype, |a| encode(dtype, real_power(decode(dtype, a)))),
-        real => map::<T, T>(x, dtype, |a| Real::round_from(real_power(a.to_f64()))),
-        complex => map::<Complex<T>, Complex<T>>(x, dtype, |z| {
+        int => map::<T, T>(x, dtype, &|a| elementary::integer_pow(a, y, 1, |a, b| (a.mul(b) << unused) >> unused, Int::div)),
+        small => map::<u8, u8>(x, dtype, &|a| encode(dtype, real_power(decode(dtype, a)))),
+        real => map::<T, T>(x, dtype, &|a| Real::round_from(real_power(a.to_f64()))),
+        complex => map::<Complex<T>, Complex<T>>(x, dtype, &|z| {
             let one = Complex::new(1.0, 0.0);
             // Every product is rounded: where one overflows, its parts are infinite or NaN in that type.
             let mul = |a, b| complex::widen(complex::round_from::<T>(complex::mul(a, b)));
@@ -190,10 +190,10 @@ pub(super) fn reduce_precision(
     }
     let dtype = x.dtype();
     by_dtype!(dtype, T,
-        small => map::<u8, u8>(x, dtype, |a| {
+        small => map::<u8, u8>(x, dtype, &|a| {
             encode(dtype, float::reduce_precision(decode(dtype, a), exponent_bits, mantissa_bits))
         }),
-        real => map::<T, T>(x, dtype, |a| float::reduce_precision(a, exponent_bits, mantissa_bits)),
+        real => map::<T, T>(x, dtype, &|a| float::reduce_precision(a, exponent_bits, mantissa_bits)),
         other => Err(meaningless(dtype)),
     )
 }
@@ -201,7 +201,7 @@ pub(super) fn reduce_precision(
 /// The real part.
 pub(super) fn real_part(x: &Tensor) -> Result<Tensor> {
     by_dtype!(x.dtype(), T,
-        complex => map::<Complex<T>, T>(x, x.dtype().real(), |z| z.re),
+        complex => map::<Complex<T>, T>(x, x.dtype().real(), &|z| z.re),
         other => Err(meaningless(x.dtype())),
     )
 }
@@ -209,7 +209,7 @@ pub(super) fn real_part(x: &Tensor) -> Result<Tensor> {
 /// The imaginary part.
 pub(super) fn imaginary_part(x: &Tensor) -> Result<Tensor> {
     by_dtype!(x.dtype(), T,
-        complex => map::<Complex<T>, T>(x, x.dtype().real(), |z| z.im),
+        complex => map::<Complex<T>, T>(x, x.dtype().real(), &|z| z.im),
         other => Err(meaningless(x.dtype())),
     )
 }
@@ -227,8 +227,8 @@ pub(super) fn conj(x: &Tensor) -> Result<Tensor> {
 pub(super) fn make_complex(re: &Tensor, im: &Tensor) -> Result<Tensor> {
     let dtype = same_dtype(re, im)?;
     match dtype {
-        DType::F32 => map2::<f32, f32, Complex<f32>>(re, im, DType::C64, Complex::new),
-        DType::F64 => map2::<f64, f64, Complex<f64>>(re, im, DType::C128, Complex::new),
+        DType::F32 => map2::<f32, Complex<f32>>(re, im, DType::C64, &Complex::new),
+        DType::F64 => map2::<f64, Complex<f64>>(re, im, DType::C128, &Complex::new),
         other => Err(meaningless(other)),
     }
 }
@@ -311,7 +311,7 @@ pub(super) fn atan2(y: &Tensor, x: &Tensor) -> Result<Tensor> {
 pub(super) fn nextafter(x: &Tensor, y: &Tensor) -> Result<Tensor> {
     let dtype = same_dtype(x, y)?;
     by_dtype!(dtype, T,
-        real => map2::<T, T, T>(x, y, dtype, float::nextafter),
+        real => map2::<T, T>(x, y, dtype, &float::nextafter),
         other => Err(meaningless(dtype)),
     )
 }

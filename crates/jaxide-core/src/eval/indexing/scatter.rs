@@ -64,12 +64,12 @@ pub(in crate::eval) fn combine_pairs(
         });
     }
     by_dtype!(dtype, T,
-        bool => apply::<u8>(x, updates, pairs, match combine {
+        bool => apply::<u8>(x, updates, pairs, &match combine {
             Combine::Replace | Combine::Subtract => return Err(meaningless(dtype)),
             Combine::Add | Combine::Max => |a, b| a | b,
             Combine::Multiply | Combine::Min => |a, b| a & b,
         }),
-        int => apply::<T>(x, updates, pairs, match combine {
+        int => apply::<T>(x, updates, pairs, &match combine {
             Combine::Replace => |_, b| b,
             Combine::Add => Int::add,
             Combine::Subtract => Int::sub,
@@ -79,11 +79,11 @@ pub(in crate::eval) fn combine_pairs(
         }),
         small => {
             let f = real_function(combine);
-            apply::<u8>(x, updates, pairs, |a, b| encode(dtype, f(decode(dtype, a), decode(dtype, b))))
+            apply::<u8>(x, updates, pairs, &|a, b| encode(dtype, f(decode(dtype, a), decode(dtype, b))))
         },
         real => {
             let f = real_function(combine);
-            apply::<T>(x, updates, pairs, |a, b| through_f64_2(f, a, b))
+            apply::<T>(x, updates, pairs, &|a, b| through_f64_2(f, a, b))
         },
         complex => {
             let f: fn(Complex<f64>, Complex<f64>) -> Complex<f64> = match combine {
@@ -94,7 +94,7 @@ pub(in crate::eval) fn combine_pairs(
                 Combine::Min => |a, b| if (a.re, a.im) < (b.re, b.im) { a } else { b },
                 Combine::Max => |a, b| if (a.re, a.im) > (b.re, b.im) { a } else { b },
             };
-            apply::<Complex<T>>(x, updates, pairs, |a, b| through_c128_2(f, a, b))
+            apply::<Complex<T>>(x, updates, pairs, &|a, b| through_c128_2(f, a, b))
         },
         other => Err(meaningless(dtype)),
     )
@@ -115,7 +115,7 @@ fn apply<T: Element>(
     x: Tensor,
     updates: &Tensor,
     pairs: &[(usize, usize)],
-    f: impl Fn(T, T) -> T,
+    f: &dyn Fn(T, T) -> T,
 ) -> Result<Tensor> {
     let updates = crate::eval::element::elements::<T>(updates)?;
     let dtype = x.dtype();

@@ -98,17 +98,28 @@ impl<'a, E: Element> Batch<'a, E> {
     pub(super) fn stack<T: Element>(
         &self,
         part: &[usize],
-        parts: impl Iterator<Item = Vec<T>>,
+        mut parts: impl Iterator<Item = Vec<T>>,
     ) -> Result<Tensor> {
-        let shape: Shape = self.shape.iter().chain(part).copied().collect();
-        let mut elements = crate::eval::element::room_for(&shape)?;
-        parts.for_each(|part| elements.extend(part));
-        if elements.len() != element_count(&shape)? {
-            return Err(Error::new(
-                crate::error::ErrorKind::Internal,
-                "parts have the wrong size",
-            ));
-        }
-        Tensor::from_vec(&shape, elements)
+        stacked(self.shape, part, &mut || parts.next())
     }
+}
+
+/// [`Batch::stack`], compiled for each type and not for each iterator.
+fn stacked<T: Element>(
+    leading: &[usize],
+    part: &[usize],
+    next: &mut dyn FnMut() -> Option<Vec<T>>,
+) -> Result<Tensor> {
+    let shape: Shape = leading.iter().chain(part).copied().collect();
+    let mut elements = crate::eval::element::room_for(&shape)?;
+    while let Some(part) = next() {
+        elements.extend(part);
+    }
+    if elements.len() != element_count(&shape)? {
+        return Err(Error::new(
+            crate::error::ErrorKind::Internal,
+            "parts have the wrong size",
+        ));
+    }
+    Tensor::from_vec(&shape, elements)
 }

@@ -44,7 +44,7 @@ pub(in crate::eval) fn cumulate(
             Cumulation::LogSumExp => log_add_exp,
         };
         let mut values: Vec<f64> = reals(x)?.collect();
-        run(&reduction, &mut values, reverse, f);
+        run(&reduction, &mut values, reverse, &f);
         return from_reals(x.shape(), dtype, values.into_iter());
     }
     if dtype.is_complex() {
@@ -59,17 +59,17 @@ pub(in crate::eval) fn cumulate(
             },
         };
         let mut values: Vec<Complex<f64>> = complexes(x)?.collect();
-        run(&reduction, &mut values, reverse, f);
+        run(&reduction, &mut values, reverse, &f);
         return from_complexes(x.shape(), dtype, values.into_iter());
     }
     by_dtype!(dtype, T,
         int => {
             let mut values = elements::<T>(x)?.to_vec();
             match how {
-                Cumulation::Sum => run(&reduction, &mut values, reverse, Int::add),
-                Cumulation::Product => run(&reduction, &mut values, reverse, Int::mul),
-                Cumulation::Max => run(&reduction, &mut values, reverse, Ord::max),
-                Cumulation::Min => run(&reduction, &mut values, reverse, Ord::min),
+                Cumulation::Sum => run(&reduction, &mut values, reverse, &Int::add),
+                Cumulation::Product => run(&reduction, &mut values, reverse, &Int::mul),
+                Cumulation::Max => run(&reduction, &mut values, reverse, &Ord::max),
+                Cumulation::Min => run(&reduction, &mut values, reverse, &Ord::min),
                 Cumulation::LogSumExp => return Err(Error::dtype("is a function of floats")),
             }
             from_elements(x.shape(), dtype, values)
@@ -79,7 +79,7 @@ pub(in crate::eval) fn cumulate(
 }
 
 /// Replaces each element by the combination of itself and all before it in its group.
-fn run<T: Copy>(reduction: &Reduction, values: &mut [T], reverse: bool, f: impl Fn(T, T) -> T) {
+fn run<T: Copy>(reduction: &Reduction, values: &mut [T], reverse: bool, f: &dyn Fn(T, T) -> T) {
     for group in reduction.groups() {
         let mut positions: Vec<usize> = group.collect();
         if reverse {

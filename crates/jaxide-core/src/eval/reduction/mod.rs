@@ -13,7 +13,8 @@ pub(super) use sort::{approx_top_k, sort, top_k};
 use num_complex::Complex;
 
 use super::element::{
-    by_dtype, collect, complexes, elements, from_complexes, from_reals, meaningless, reals,
+    by_dtype, complexes, elements, from_complexes, from_elements, from_reals, meaningless, reals,
+    room_for,
 };
 use super::numerics::elementary;
 use super::numerics::integer::Int;
@@ -77,15 +78,16 @@ impl Reduction {
             .map(move |base| inner.clone().map(move |offset| base + offset))
     }
 
-    /// Combines the elements of each group, beginning with `start`.
-    fn fold<T: Copy, A: Copy>(
-        &self,
-        elements: &[T],
-        start: A,
-        f: impl Fn(A, T) -> A,
-    ) -> impl Iterator<Item = A> {
-        self.groups()
-            .map(move |group| group.fold(start, |sum, position| f(sum, elements[position])))
+    /// Combines the elements of each group, beginning with `start`. It is compiled for each type and not for each function.
+    ///
+    /// # Errors
+    /// When there is no memory for the results: of no elements there may be many groups.
+    fn fold<T: Copy>(&self, elements: &[T], start: T, f: &dyn Fn(T, T) -> T) -> Result<Vec<T>> {
+        let mut results = room_for(&self.shape)?;
+        for group in self.groups() {
+            results.push(group.fold(start, |sum, position| f(sum, elements[position])));
+        }
+        Ok(results)
     }
 }
 
@@ -97,16 +99,16 @@ macro_rules! reduce {
         let shape = &reduction.shape;
         $(if dtype.is_float() {
             let values: Vec<f64> = reals($x)?.collect();
-            return from_reals(shape, dtype, reduction.fold(&values, $real_start, $real));
+            return from_reals(shape, dtype, reduction.fold(&values, $real_start, &$real)?.into_iter());
         }
         if dtype.is_complex() {
             let (re, im) = $complex_start;
             let values: Vec<Complex<f64>> = complexes($x)?.collect();
-            return from_complexes(shape, dtype, reduction.fold(&values, Complex::new(re, im), $complex));
+            return from_complexes(shape, dtype, reduction.fold(&values, Complex::new(re, im), &$complex)?.into_iter());
         })?
         by_dtype!(dtype, T,
-            $(bool => collect(shape, dtype, reduction.fold(elements::<u8>($x)?, $bool_start, $bool)),)?
-            int => collect(shape, dtype, reduction.fold(elements::<T>($x)?, $int_start as T, $int)),
+            $(bool => from_elements(shape, dtype, reduction.fold(elements::<u8>($x)?, $bool_start, &$bool)?),)?
+            int => from_elements(shape, dtype, reduction.fold(elements::<T>($x)?, $int_start as T, &$int)?),
             other => Err(meaningless(dtype)),
         )
     }};
