@@ -135,12 +135,15 @@ impl Selection {
 
 /// Which leaves of the arguments a derivative is taken by.
 pub(super) fn select<Args, N: Argnums<Args>>(args: &TreeDef) -> Selection {
+    selection(args, &N::numbers(), N::is_tuple())
+}
+
+fn selection(args: &TreeDef, numbers: &[usize], is_tuple: bool) -> Selection {
     let children = args.children();
     let mut starts = vec![0];
     for child in &children {
         starts.push(starts[starts.len() - 1] + child.num_leaves());
     }
-    let numbers = N::numbers();
     let leaves = numbers
         .iter()
         .flat_map(|&number| starts[number]..starts[number + 1])
@@ -156,7 +159,7 @@ pub(super) fn select<Args, N: Argnums<Args>>(args: &TreeDef) -> Selection {
         .iter()
         .map(|&number| children[number].clone())
         .collect();
-    let treedef = if N::is_tuple() {
+    let treedef = if is_tuple {
         TreeDef::tuple(&picked)
     } else {
         picked[0].clone()

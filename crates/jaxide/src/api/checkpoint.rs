@@ -1,12 +1,14 @@
 //! `checkpoint`: computing again instead of keeping.
 
+use std::sync::Arc;
+
 use jaxide_core::prims::{Name, Opaque, PlaceName, Remat};
 use jaxide_core::transform::Policy;
 use jaxide_tree::Pytree;
 
-use super::flat::{avals, flatten, trace_flat, unflatten};
+use super::flat::{FlatArgs, FlatFn, avals, flat, flatten, trace_flat, unflatten};
 use crate::array::Array;
-use crate::function::{ArgList, Arguments, Function, Transformed};
+use crate::function::{ArgList, Arguments, Erased, Function, Transformed};
 use crate::trace::{Captures, Known, bind, bind_one, tracing};
 
 /// What `checkpoint` can be told.
@@ -35,10 +37,19 @@ where
     Args: ArgList,
     Out: Pytree<Array> + 'static,
 {
+    checkpointed(Arc::new(f))
+}
+
+#[track_caller]
+fn checkpointed<Args, Out>(f: Erased<Args, Out>) -> Checkpointed<Args, Out>
+where
+    Args: ArgList,
+    Out: Pytree<Array> + 'static,
+{
     Transformed::new(
         f.name(),
         CheckpointOptions::default(),
-        move |options, args| remat(&f, options, args),
+        move |options, args| remat(&*f, options, args),
     )
 }
 
@@ -89,7 +100,11 @@ where
     if !tracing() {
         return f.apply(args);
     }
-    let args = flatten(&args);
+    flat_remat(&flat(f), options, flatten(&args)).unflatten()
+}
+
+#[track_caller]
+fn flat_remat(f: FlatFn<'_>, options: &CheckpointOptions, args: FlatArgs) -> FlatArgs {
     let traced = trace_flat(
         "checkpoint",
         f,
@@ -108,7 +123,10 @@ where
         prevent_cse: options.prevent_cse,
     };
     let operands = [traced.captured, args.leaves].concat();
-    unflatten(&traced.aux, bind(prim, &operands).into_vec())
+    FlatArgs {
+        leaves: bind(prim, &operands).into_vec(),
+        treedef: traced.aux,
+    }
 }
 
 impl<Args: ArgList, Out: 'static> Transformed<Args, Out, CheckpointOptions> {

@@ -7,7 +7,7 @@ use jaxide_core::transform::transpose;
 use jaxide_core::{Aval, Builder, ClosedJaxpr, Error, ErrorKind};
 use jaxide_tree::{Pytree, TreeDef};
 
-use super::flat::{avals, call, flatten, trace_flat, unflatten};
+use super::flat::{avals, call, flat, flatten, trace_flat, unflatten};
 use super::linear::{LinearMap, Positions, Pullback};
 use crate::array::Array;
 use crate::function::{ArgList, Arguments, Function};
@@ -40,7 +40,7 @@ where
     let types = avals(&primals.leaves);
     let traced = trace_flat(
         OPERATION,
-        &f,
+        &flat(&f),
         &primals.treedef,
         &types,
         Known::No,
@@ -249,7 +249,7 @@ where
     let args = flatten(args);
     let traced = trace_flat(
         "closure_convert",
-        &f,
+        &flat(&f),
         &args.treedef,
         &avals(&args.leaves),
         Known::No,

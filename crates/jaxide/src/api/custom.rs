@@ -7,9 +7,9 @@ use jaxide_core::prims::{CustomJvpCall, CustomVjpCall, Name, Rule, RuleFn};
 use jaxide_core::{Atom, Aval, Builder, ClosedJaxpr, DType, Error, ErrorKind, Jaxpr, Result, Var};
 use jaxide_tree::{Pytree, TreeDef};
 
-use super::flat::{avals, flatten, trace_flat, unflatten};
+use super::flat::{FlatArgs, FlatFn, avals, flat, flatten, of_structure, trace_flat};
 use crate::array::Array;
-use crate::function::{ArgList, Function, OfTuple, Transformed, short_name};
+use crate::function::{ArgList, Erased, Function, OfTuple, Transformed, short_name};
 use crate::trace::{
     AxisEnv, Captures, Known, OrRaise, Traced, axes_in_scope, bind, catch, trace, tracing,
     within_axes,
@@ -42,11 +42,35 @@ where
     Args: ArgList,
     Out: Pytree<Array> + 'static,
 {
+    with_jvp(Arc::new(f), Arc::new(flat_jvp(rule)))
+}
+
+#[track_caller]
+fn with_jvp<Args, Out>(f: Erased<Args, Out>, rule: Arc<JvpRule>) -> Transformed<Args, Out>
+where
+    Args: ArgList,
+    Out: Pytree<Array> + 'static,
+{
     let name = f.name();
-    let rule = Arc::new(rule);
     Transformed::new(name.clone(), (), move |(), args: Args| {
-        jvp_call(&name, &f, &rule, &args)
+        jvp_call(&name, &flat(&*f), &rule, flatten(&args)).unflatten()
     })
+}
+
+/// A forward rule without its types: from primals and tangents to results and theirs.
+type JvpRule = dyn Fn(FlatArgs, FlatArgs) -> [FlatArgs; 2] + Send + Sync;
+
+fn flat_jvp<Args, Out>(
+    rule: impl Fn(Args, Args) -> (Out, Out) + Send + Sync + 'static,
+) -> impl Fn(FlatArgs, FlatArgs) -> [FlatArgs; 2] + Send + Sync + 'static
+where
+    Args: ArgList,
+    Out: Pytree<Array>,
+{
+    move |primals, tangents| {
+        let (results, tangents) = rule(primals.unflatten(), tangents.unflatten());
+        [flatten(&results), flatten(&tangents)]
+    }
 }
 
 /// As [`custom_jvp`], of a function whose first argument has no derivative: `f(n, args)` and `rule(n, args, tangents)`.
@@ -83,21 +107,15 @@ where
             let parts = parts.clone();
             move |args: Args, tangents: Args| parts.1(fixed.clone(), args, tangents)
         };
-        jvp_call(&name, &f, &Arc::new(rule), &args)
+        let rule: Arc<JvpRule> = Arc::new(flat_jvp(rule));
+        jvp_call(&name, &flat(&f), &rule, flatten(&args)).unflatten()
     })
 }
 
 #[track_caller]
-fn jvp_call<F, R, Args, Out>(name: &str, f: &F, rule: &Arc<R>, args: &Args) -> Out
-where
-    F: Function<Args, Out>,
-    R: Fn(Args, Args) -> (Out, Out) + Send + Sync + 'static,
-    Args: ArgList,
-    Out: Pytree<Array> + 'static,
-{
-    let args = flatten(args);
+fn jvp_call(name: &str, f: FlatFn<'_>, rule: &Arc<JvpRule>, args: FlatArgs) -> FlatArgs {
     if !tracing() {
-        return f.apply(unflatten(&args.treedef, args.leaves));
+        return f(args);
     }
     let types = avals(&args.leaves);
     let traced = trace_flat(
@@ -148,16 +166,14 @@ where
         symbolic_zeros: false,
     };
     let operands = [traced.captured, extra, args.leaves].concat();
-    unflatten(&traced.aux, bind(prim, &operands).into_vec())
+    FlatArgs {
+        leaves: bind(prim, &operands).into_vec(),
+        treedef: traced.aux,
+    }
 }
 
 /// The rule as a jaxpr: what it captures of surrounding traces, arguments and tangents to results and their tangents.
-fn record_jvp<R, Args, Out>(rule: &R, site: &Site) -> Result<Traced<()>>
-where
-    R: Fn(Args, Args) -> (Out, Out),
-    Args: ArgList,
-    Out: Pytree<Array>,
-{
+fn record_jvp(rule: &JvpRule, site: &Site) -> Result<Traced<()>> {
     let mut inputs = site.types.clone();
     inputs.extend(site.types.iter().map(Aval::tangent));
     let traced = within_axes(&site.axes, || {
@@ -168,11 +184,10 @@ where
             Captures::Constants,
             |leaves| {
                 let (primals, tangents) = leaves.split_at(site.types.len());
-                let (results, tangents) = rule(
-                    unflatten(&site.treedef, primals.to_vec()),
-                    unflatten(&site.treedef, tangents.to_vec()),
+                let [results, tangents] = rule(
+                    of_structure(&site.treedef, primals),
+                    of_structure(&site.treedef, tangents),
                 );
-                let (results, tangents) = (flatten(&results), flatten(&tangents));
                 let leaves = [results.leaves, tangents.leaves].concat();
                 (leaves, [results.treedef, tangents.treedef])
             },
@@ -234,11 +249,48 @@ where
     Out: Pytree<Array> + 'static,
     Res: Pytree<Array> + 'static,
 {
+    with_vjp(Arc::new(f), Arc::new(flat_vjp(fwd, bwd)))
+}
+
+#[track_caller]
+fn with_vjp<Args, Out>(f: Erased<Args, Out>, rules: Arc<VjpRules>) -> Transformed<Args, Out>
+where
+    Args: ArgList,
+    Out: Pytree<Array> + 'static,
+{
     let name = f.name();
-    let rules = Arc::new((fwd, bwd));
     Transformed::new(name.clone(), (), move |(), args: Args| {
-        vjp_call(&name, &f, &rules, &args)
+        vjp_call(&name, &flat(&*f), &rules, flatten(&args)).unflatten()
     })
+}
+
+/// Rules of reverse mode without their types.
+struct VjpRules {
+    /// From arguments to results and residuals.
+    forward: Box<dyn Fn(FlatArgs) -> [FlatArgs; 2] + Send + Sync>,
+    /// From residuals and cotangents of the results to those of the arguments.
+    backward: Box<dyn Fn(FlatArgs, FlatArgs) -> FlatArgs + Send + Sync>,
+}
+
+fn flat_vjp<Fwd, Bwd, Args, Out, Res>(fwd: Fwd, bwd: Bwd) -> VjpRules
+where
+    Fwd: Function<Args, (Out, Res)> + Send + Sync + 'static,
+    Bwd: Fn(Res, Out) -> Args + Send + Sync + 'static,
+    Args: ArgList,
+    Out: Pytree<Array>,
+    Res: Pytree<Array>,
+{
+    let forward = move |args: FlatArgs| {
+        let (results, residuals) = fwd.apply(args.unflatten());
+        [flatten(&results), flatten(&residuals)]
+    };
+    let backward = move |residuals: FlatArgs, cotangents: FlatArgs| {
+        flatten(&bwd(residuals.unflatten(), cotangents.unflatten()))
+    };
+    VjpRules {
+        forward: Box::new(forward),
+        backward: Box::new(backward),
+    }
 }
 
 /// As [`custom_vjp`], of a function whose first argument has no derivative: `f(n, args)`, `fwd(n, args)`, and
@@ -289,28 +341,15 @@ where
             let (parts, fixed) = bound();
             move |residuals: Res, cotangents: Out| parts.2(fixed.clone(), residuals, cotangents)
         };
-        vjp_call(&name, &f, &Arc::new((fwd, bwd)), &args)
+        let rules = Arc::new(flat_vjp(fwd, bwd));
+        vjp_call(&name, &flat(&f), &rules, flatten(&args)).unflatten()
     })
 }
 
 #[track_caller]
-fn vjp_call<F, Fwd, Bwd, Args, Out, Res>(
-    name: &str,
-    f: &F,
-    rules: &Arc<(Fwd, Bwd)>,
-    args: &Args,
-) -> Out
-where
-    F: Function<Args, Out>,
-    Fwd: Function<Args, (Out, Res)> + Send + Sync + 'static,
-    Bwd: Fn(Res, Out) -> Args + Send + Sync + 'static,
-    Args: ArgList,
-    Out: Pytree<Array> + 'static,
-    Res: Pytree<Array> + 'static,
-{
-    let args = flatten(args);
+fn vjp_call(name: &str, f: FlatFn<'_>, rules: &Arc<VjpRules>, args: FlatArgs) -> FlatArgs {
     if !tracing() {
-        return f.apply(unflatten(&args.treedef, args.leaves));
+        return f(args);
     }
     let types = avals(&args.leaves);
     let traced = trace_flat(
@@ -329,8 +368,8 @@ where
         axes: axes_in_scope(),
     });
     let probe = probe(|| {
-        let forward = record_forward::<Fwd, Args, Out, Res>(&rules.0, &site)?;
-        let backward = record_backward::<Bwd, Args, Out, Res>(&rules.1, &site, &forward)?;
+        let forward = record_forward(rules, &site)?;
+        let backward = record_backward(rules, &site, &forward)?;
         Ok((forward, backward))
     });
     let (extra, call_jaxpr, forward, backward): (_, _, Arc<RuleFn>, Arc<RuleFn>) = match probe {
@@ -350,14 +389,14 @@ where
         None => {
             let (own, place) = (rules.clone(), site.clone());
             let fwd = move |_: &[bool]| {
-                let recorded = catch(|| record_forward::<Fwd, Args, Out, Res>(&own.0, &place))??;
+                let recorded = catch(|| record_forward(&own, &place))??;
                 Ok(recorded.jaxpr)
             };
             let (own, place) = (rules.clone(), site);
             let bwd = move |_: &[bool]| {
                 let recorded = catch(|| {
-                    let forward = record_forward::<Fwd, Args, Out, Res>(&own.0, &place)?;
-                    record_backward::<Bwd, Args, Out, Res>(&own.1, &place, &forward)
+                    let forward = record_forward(&own, &place)?;
+                    record_backward(&own, &place, &forward)
                 })??;
                 Ok(recorded.jaxpr)
             };
@@ -377,7 +416,10 @@ where
         symbolic_zeros: false,
     };
     let operands = [traced.captured, extra, args.leaves].concat();
-    unflatten(&traced.aux, bind(prim, &operands).into_vec())
+    FlatArgs {
+        leaves: bind(prim, &operands).into_vec(),
+        treedef: traced.aux,
+    }
 }
 
 /// What the rules of one call know of it.
@@ -390,13 +432,7 @@ struct Site {
 }
 
 /// Arguments to results and residuals; beside the jaxpr, the structure of the residuals.
-fn record_forward<Fwd, Args, Out, Res>(fwd: &Fwd, site: &Site) -> Result<Traced<TreeDef>>
-where
-    Fwd: Function<Args, (Out, Res)>,
-    Args: ArgList,
-    Out: Pytree<Array>,
-    Res: Pytree<Array>,
-{
+fn record_forward(rules: &VjpRules, site: &Site) -> Result<Traced<TreeDef>> {
     let traced = within_axes(&site.axes, || {
         trace(
             "custom_vjp",
@@ -404,8 +440,7 @@ where
             Known::No,
             Captures::Constants,
             |leaves| {
-                let (results, residuals) = fwd.apply(unflatten(&site.treedef, leaves.to_vec()));
-                let (results, residuals) = (flatten(&results), flatten(&residuals));
+                let [results, residuals] = (rules.forward)(of_structure(&site.treedef, leaves));
                 let leaves = [results.leaves, residuals.leaves].concat();
                 (leaves, [results.treedef, residuals.treedef])
             },
@@ -433,17 +468,7 @@ where
 }
 
 /// Residuals and cotangents of the results to cotangents of the arguments.
-fn record_backward<Bwd, Args, Out, Res>(
-    bwd: &Bwd,
-    site: &Site,
-    forward: &Traced<TreeDef>,
-) -> Result<Traced<()>>
-where
-    Bwd: Fn(Res, Out) -> Args,
-    Args: ArgList,
-    Out: Pytree<Array>,
-    Res: Pytree<Array>,
-{
+fn record_backward(rules: &VjpRules, site: &Site, forward: &Traced<TreeDef>) -> Result<Traced<()>> {
     let mut outs = forward.jaxpr.out_avals();
     let residuals = outs.split_off(site.out.num_leaves());
     let count = residuals.len();
@@ -457,8 +482,8 @@ where
             Captures::Constants,
             |leaves| {
                 let (residuals, cotangents) = leaves.split_at(count);
-                let residuals = unflatten(&forward.aux, residuals.to_vec());
-                let gradients = flatten(&bwd(residuals, unflatten(&site.out, cotangents.to_vec())));
+                let residuals = of_structure(&forward.aux, residuals);
+                let gradients = (rules.backward)(residuals, of_structure(&site.out, cotangents));
                 (gradients.leaves, gradients.treedef)
             },
         )

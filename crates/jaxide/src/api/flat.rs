@@ -8,10 +8,40 @@ use crate::array::Array;
 use crate::function::{ArgList, Function};
 use crate::trace::{Captures, Known, OrRaise, Traced, aval_of, inline, trace};
 
-/// The arguments of a call as leaves and structure.
+/// A tree as leaves and structure.
 pub(crate) struct FlatArgs {
     pub(crate) leaves: Vec<Array>,
     pub(crate) treedef: TreeDef,
+}
+
+/// A function of trees as one of leaves and structures. Transformations work with these, so that what they do is compiled
+/// once; for each function of a user there is only what [`flat`] makes.
+pub(crate) type FlatFn<'f> = &'f dyn Fn(FlatArgs) -> FlatArgs;
+
+/// `f` as a [`FlatFn`].
+pub(crate) fn flat<F, Args, Out>(f: &F) -> impl Fn(FlatArgs) -> FlatArgs
+where
+    F: Function<Args, Out> + ?Sized,
+    Args: ArgList,
+    Out: Pytree<Array>,
+{
+    |args| flatten(&f.apply(args.unflatten()))
+}
+
+impl FlatArgs {
+    /// The tree.
+    #[track_caller]
+    pub(crate) fn unflatten<T: Pytree<Array>>(self) -> T {
+        unflatten(&self.treedef, self.leaves)
+    }
+}
+
+/// A tree of a structure from its leaves.
+pub(crate) fn of_structure(treedef: &TreeDef, leaves: &[Array]) -> FlatArgs {
+    FlatArgs {
+        leaves: leaves.to_vec(),
+        treedef: treedef.clone(),
+    }
 }
 
 /// Takes arguments apart.
@@ -44,22 +74,16 @@ pub(crate) type FlatTrace = Traced<TreeDef>;
 
 /// Records `f` on arguments of these types.
 #[track_caller]
-pub(crate) fn trace_flat<F, Args, Out>(
+pub(crate) fn trace_flat(
     name: &'static str,
-    f: &F,
+    f: FlatFn<'_>,
     treedef: &TreeDef,
     avals: &[Aval],
     known: Known,
     captures: Captures,
-) -> FlatTrace
-where
-    F: Function<Args, Out> + ?Sized,
-    Args: ArgList,
-    Out: Pytree<Array>,
-{
+) -> FlatTrace {
     trace(name, avals, known, captures, |args| {
-        let args: Args = unflatten(treedef, args.to_vec());
-        let results = flatten(&f.apply(args));
+        let results = f(of_structure(treedef, args));
         (results.leaves, results.treedef)
     })
 }

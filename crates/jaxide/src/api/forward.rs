@@ -5,7 +5,10 @@ use jaxide_core::{Aval, Error, ErrorKind};
 use jaxide_tree::{Pytree, TreeDef};
 
 use super::argnums::{behind, known};
-use super::flat::{avals, call, flatten, results_and_aux, trace_flat, transformed, unflatten};
+use super::flat::{
+    FlatArgs, FlatFn, avals, call, flat, flatten, results_and_aux, trace_flat, transformed,
+    unflatten,
+};
 use crate::array::Array;
 use crate::function::{ArgList, Arguments, Function};
 use crate::trace::{Captures, raise};
@@ -35,8 +38,8 @@ where
     Args: ArgList,
     Out: Pytree<Array>,
 {
-    let args = [primals.into_tuple(), tangents.into_tuple()];
-    let (results, tangents, [out, _]) = forward("jvp", &f, args, false);
+    let args = [primals.into_tuple(), tangents.into_tuple()].map(|args| flatten(&args));
+    let (results, tangents, [out, _]) = forward("jvp", &flat(&f), args, false);
     (unflatten(&out, results), unflatten(&out, tangents))
 }
 
@@ -63,8 +66,8 @@ where
     Out: Pytree<Array>,
     Aux: Pytree<Array>,
 {
-    let args = [primals.into_tuple(), tangents.into_tuple()];
-    let (mut results, tangents, [out, aux]) = forward("jvp_with_aux", &f, args, true);
+    let args = [primals.into_tuple(), tangents.into_tuple()].map(|args| flatten(&args));
+    let (mut results, tangents, [out, aux]) = forward("jvp_with_aux", &flat(&f), args, true);
     let further = results.split_off(out.num_leaves());
     (
         unflatten(&out, results),
@@ -75,18 +78,12 @@ where
 
 /// All results, the tangents of those that are differentiated, and the structures of these and of further results.
 #[track_caller]
-fn forward<F, Args, Value>(
+fn forward(
     operation: &'static str,
-    f: &F,
-    [primals, tangents]: [Args; 2],
+    f: FlatFn<'_>,
+    [primals, tangents]: [FlatArgs; 2],
     has_aux: bool,
-) -> (Vec<Array>, Vec<Array>, [TreeDef; 2])
-where
-    F: Function<Args, Value>,
-    Args: ArgList,
-    Value: Pytree<Array>,
-{
-    let (primals, tangents) = (flatten(&primals), flatten(&tangents));
+) -> (Vec<Array>, Vec<Array>, [TreeDef; 2]) {
     check_tangents(
         operation,
         &primals.leaves,

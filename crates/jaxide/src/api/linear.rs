@@ -8,7 +8,9 @@ use jaxide_core::{Aval, Builder, ClosedJaxpr, Error, ErrorKind, Jaxpr, Result, T
 use jaxide_tree::{Pytree, TreeDef};
 
 use super::argnums::{behind, known};
-use super::flat::{avals, call, flatten, results_and_aux, trace_flat, unflatten};
+use super::flat::{
+    FlatArgs, FlatFn, avals, call, flat, flatten, results_and_aux, trace_flat, unflatten,
+};
 use super::forward::{inexact, with_zeros};
 use crate::array::Array;
 use crate::function::{ArgList, Arguments, Function};
@@ -74,7 +76,11 @@ impl<Args, Out> Pullback<Args, Out> {
 impl LinearMap {
     #[track_caller]
     fn apply<In: Pytree<Array>, Out: Pytree<Array>>(&self, operation: &str, input: &In) -> Out {
-        let input = flatten(input);
+        self.apply_flat(operation, &flatten(input)).unflatten()
+    }
+
+    #[track_caller]
+    fn apply_flat(&self, operation: &str, input: &FlatArgs) -> FlatArgs {
         if input.treedef != self.inputs.treedef {
             let error = Error::new(
                 ErrorKind::Structure,
@@ -97,10 +103,10 @@ impl LinearMap {
             operands.push(input.leaves[leaf].clone());
         }
         let results = call(&self.jaxpr, &[], &operands);
-        unflatten(
-            &self.outputs.treedef,
-            with_zeros(results, &self.outputs.leaves, &self.outputs.avals),
-        )
+        FlatArgs {
+            leaves: with_zeros(results, &self.outputs.leaves, &self.outputs.avals),
+            treedef: self.outputs.treedef.clone(),
+        }
     }
 }
 
@@ -157,7 +163,13 @@ where
     Args: ArgList,
     Out: Pytree<Array>,
 {
-    let parts = linear_map("linearize", &f, primals.into_tuple(), false, false);
+    let parts = linear_map(
+        "linearize",
+        &flat(&f),
+        flatten(&primals.into_tuple()),
+        false,
+        false,
+    );
     let value = unflatten(&parts.out, parts.results);
     (value, Linearized::new(parts.map))
 }
@@ -185,7 +197,13 @@ where
     Aux: Pytree<Array>,
 {
     const OPERATION: &str = "linearize_with_aux";
-    let mut parts = linear_map(OPERATION, &f, primals.into_tuple(), true, false);
+    let mut parts = linear_map(
+        OPERATION,
+        &flat(&f),
+        flatten(&primals.into_tuple()),
+        true,
+        false,
+    );
     let further = parts.results.split_off(parts.out.num_leaves());
     (
         unflatten(&parts.out, parts.results),
@@ -216,7 +234,13 @@ where
     Args: ArgList,
     Out: Pytree<Array>,
 {
-    let parts = linear_map("vjp", &f, primals.into_tuple(), false, true);
+    let parts = linear_map(
+        "vjp",
+        &flat(&f),
+        flatten(&primals.into_tuple()),
+        false,
+        true,
+    );
     let value = unflatten(&parts.out, parts.results);
     (value, Pullback::new(parts.map))
 }
@@ -243,7 +267,13 @@ where
     Out: Pytree<Array>,
     Aux: Pytree<Array>,
 {
-    let mut parts = linear_map("vjp_with_aux", &f, primals.into_tuple(), true, true);
+    let mut parts = linear_map(
+        "vjp_with_aux",
+        &flat(&f),
+        flatten(&primals.into_tuple()),
+        true,
+        true,
+    );
     let further = parts.results.split_off(parts.out.num_leaves());
     (
         unflatten(&parts.out, parts.results),
@@ -262,19 +292,13 @@ struct AtPoint {
 }
 
 #[track_caller]
-fn linear_map<F, Args, Value>(
+fn linear_map(
     operation: &'static str,
-    f: &F,
-    primals: Args,
+    f: FlatFn<'_>,
+    primals: FlatArgs,
     has_aux: bool,
     transpose: bool,
-) -> AtPoint
-where
-    F: Function<Args, Value>,
-    Args: ArgList,
-    Value: Pytree<Array>,
-{
-    let primals = flatten(&primals);
+) -> AtPoint {
     let types = avals(&primals.leaves);
     let traced = trace_flat(
         operation,

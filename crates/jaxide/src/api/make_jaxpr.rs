@@ -1,12 +1,14 @@
 //! The jaxpr of a function, and the types of its results.
 
+use std::sync::Arc;
+
 use jaxide_core::prims::Name;
 use jaxide_core::{ClosedJaxpr, Result};
 use jaxide_tree::Pytree;
 
-use super::flat::{FlatTrace, avals, flatten, trace_flat, unflatten};
+use super::flat::{FlatArgs, FlatFn, FlatTrace, avals, flat, flatten, trace_flat, unflatten};
 use crate::array::{Array, Repr};
-use crate::function::{ArgList, Arguments, Function, Transformed};
+use crate::function::{ArgList, Arguments, Erased, Function, Transformed};
 use crate::trace::{AxisEnv, Captures, Known, called_by, caller, catch, with_axes};
 
 /// A function that gives the jaxpr of `f` for arguments of the given types.
@@ -31,11 +33,23 @@ where
     Args: ArgList,
     Out: Pytree<Array> + 'static,
 {
+    making_jaxpr(Arc::new(f))
+}
+
+#[track_caller]
+fn making_jaxpr<Args, Out>(
+    f: Erased<Args, Out>,
+) -> Transformed<Args, Result<ClosedJaxpr>, MakeJaxprOptions>
+where
+    Args: ArgList,
+    Out: Pytree<Array> + 'static,
+{
     Transformed::new(
         f.name(),
         MakeJaxprOptions::default(),
         move |options, args: Args| {
-            let traced = recorded("make_jaxpr", &f, &options.axis_env, &args);
+            let args = || flatten(&args);
+            let traced = recorded("make_jaxpr", &flat(&*f), &options.axis_env, &args);
             traced.map(|traced| traced.jaxpr)
         },
     )
@@ -60,7 +74,9 @@ where
     Args: ArgList,
     Out: Pytree<Array>,
 {
-    let traced = recorded("make_jaxpr", f, &AxisEnv::default(), &args.into_tuple());
+    let args = args.into_tuple();
+    let args = || flatten(&args);
+    let traced = recorded("make_jaxpr", &flat(f), &AxisEnv::default(), &args);
     traced.map(|traced| traced.jaxpr)
 }
 
@@ -85,7 +101,9 @@ where
     Args: ArgList,
     Out: Pytree<Array>,
 {
-    let traced = recorded("eval_shape", &f, &AxisEnv::default(), &args.into_tuple())?;
+    let args = args.into_tuple();
+    let args = || flatten(&args);
+    let traced = recorded("eval_shape", &flat(&f), &AxisEnv::default(), &args)?;
     let specs = traced.jaxpr.out_avals().into_iter();
     catch(|| {
         unflatten(
@@ -96,20 +114,15 @@ where
 }
 
 #[track_caller]
-fn recorded<F, Args, Out>(
+fn recorded(
     operation: &'static str,
-    f: &F,
+    f: FlatFn<'_>,
     axes: &AxisEnv,
-    args: &Args,
-) -> Result<FlatTrace>
-where
-    F: Function<Args, Out> + ?Sized,
-    Args: ArgList,
-    Out: Pytree<Array>,
-{
+    args: &dyn Fn() -> FlatArgs,
+) -> Result<FlatTrace> {
     let place = caller();
     catch(|| {
-        let args = flatten(args);
+        let args = args();
         let types = avals(&args.leaves);
         let record = || {
             trace_flat(
@@ -121,7 +134,8 @@ where
                 Captures::Constants,
             )
         };
-        called_by(place, || with_axes(axes, record))
+        let _restore = called_by(place);
+        with_axes(axes, record)
     })
 }
 

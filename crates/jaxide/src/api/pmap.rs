@@ -1,15 +1,17 @@
 //! Mapping a function over the local devices.
 
+use std::sync::Arc;
+
 use jaxide_core::prims::{Name, Opaque, PartitionSpec, PyValue, ShardMap, write_specs};
 use jaxide_core::{Atom, Aval, Builder, ClosedJaxpr, Error};
 use jaxide_tree::axes::{self, Axis, IntoAxes};
 use jaxide_tree::{Pytree, Tree};
 
-use super::flat::{avals, flatten, trace_flat, unflatten};
+use super::flat::{FlatArgs, FlatFn, avals, flat, flatten, trace_flat};
 use super::jit::{JitOptions, call_named};
 use super::vmap::lanes;
 use crate::array::Array;
-use crate::function::{ArgList, Arguments, Function, Transformed};
+use crate::function::{ArgList, Arguments, Erased, Function, Transformed};
 use crate::trace::{Captures, Known, OrRaise, bind, raise, with_axes};
 
 /// The number of devices of this machine: one for each thread that can run at once.
@@ -51,8 +53,17 @@ where
     Args: ArgList,
     Out: Pytree<Array> + 'static,
 {
+    pmapped(Arc::new(f))
+}
+
+#[track_caller]
+fn pmapped<Args, Out>(f: Erased<Args, Out>) -> Pmapped<Args, Out>
+where
+    Args: ArgList,
+    Out: Pytree<Array> + 'static,
+{
     Transformed::new(f.name(), PmapOptions::default(), move |options, args| {
-        mapped(&f, options, args)
+        mapped(&*f, options, args)
     })
 }
 
@@ -99,7 +110,7 @@ where
     Args: ArgList,
     Out: Pytree<Array>,
 {
-    let of_shards = |args: Args| shards(f, options, &args);
+    let of_shards = |args: Args| shards(&flat(f), options, flatten(&args)).unflatten();
     call_named("_fun", &options.jit, of_shards, args)
 }
 
@@ -152,15 +163,9 @@ impl<Args: ArgList, Out: 'static> Transformed<Args, Out, PmapOptions> {
 
 /// One `shard_map` equation in the trace of the surrounding `jit`.
 #[track_caller]
-fn shards<F, Args, Out>(f: &F, options: &PmapOptions, args: &Args) -> Out
-where
-    F: Function<Args, Out> + ?Sized,
-    Args: ArgList,
-    Out: Pytree<Array>,
-{
+fn shards(f: FlatFn<'_>, options: &PmapOptions, args: FlatArgs) -> FlatArgs {
     const OPERATION: &str = "pmap";
     let mistake = |error: axes::AxesError| Error::from(error).in_operation(OPERATION);
-    let args = flatten(args);
     let (in_dims, size) = lanes(&options.in_axes, options.axis_size, &args)
         .map_err(|error| error.in_operation(OPERATION))
         .or_raise();
@@ -224,7 +229,10 @@ where
         out_specs: place(&out_dims),
     };
     let operands = [traced.captured, args.leaves].concat();
-    unflatten(&traced.aux, bind(prim, &operands).into_vec())
+    FlatArgs {
+        leaves: bind(prim, &operands).into_vec(),
+        treedef: traced.aux,
+    }
 }
 
 /// The function of slices as one of shards, in which the mapped axis has length 1.

@@ -46,10 +46,9 @@ pub fn custom_root<T: Pytree<Array>>(
     solve: impl FnOnce(&dyn Fn(T) -> T, T) -> T,
     tangent_solve: impl FnOnce(&dyn Fn(T) -> T, T) -> T,
 ) -> T {
-    called_by(caller(), || {
-        let solve = |f: &dyn Fn(T) -> T, x| (solve(f, x), ());
-        root(f, &initial_guess, solve, tangent_solve, false).0
-    })
+    let _restore = called_by(caller());
+    let solve = |f: &dyn Fn(T) -> T, x| (solve(f, x), ());
+    root(f, &initial_guess, solve, tangent_solve, false).0
 }
 
 /// As [`custom_root`], with a solver that gives further results, such as the number of its steps. These have no
@@ -64,9 +63,8 @@ pub fn custom_root_with_aux<T: Pytree<Array>, Aux: Pytree<Array>>(
     solve: impl FnOnce(&dyn Fn(T) -> T, T) -> (T, Aux),
     tangent_solve: impl FnOnce(&dyn Fn(T) -> T, T) -> T,
 ) -> (T, Aux) {
-    called_by(caller(), || {
-        root(f, &initial_guess, solve, tangent_solve, true)
-    })
+    let _restore = called_by(caller());
+    root(f, &initial_guess, solve, tangent_solve, true)
 }
 
 #[track_caller]
@@ -220,9 +218,8 @@ pub fn custom_linear_solve<T: Pytree<Array>>(
     solve: impl Fn(&dyn Fn(T) -> T, T) -> T,
     transpose_solve: TransposeSolve<'_, T>,
 ) -> T {
-    called_by(caller(), || {
-        linear_solve(matvec, &b, solve, transpose_solve)
-    })
+    let _restore = called_by(caller());
+    linear_solve(matvec, &b, solve, transpose_solve)
 }
 
 fn linear_solve<T: Pytree<Array>>(

@@ -1,14 +1,16 @@
 //! Mapping a function over an axis of its arguments.
 
+use std::sync::Arc;
+
 use jaxide_core::prims::{BatchAxis, Name};
 use jaxide_core::transform::{OutDim, batch};
 use jaxide_core::{Aval, Builder, Error, Result};
 use jaxide_tree::axes::{self, AxesError, Axis, IntoAxes};
 use jaxide_tree::{Pytree, Tree};
 
-use super::flat::{FlatArgs, call, flatten, trace_flat, unflatten};
+use super::flat::{FlatArgs, FlatFn, call, flat, flatten, trace_flat};
 use crate::array::Array;
-use crate::function::{ArgList, Arguments, Function, Transformed};
+use crate::function::{ArgList, Arguments, Erased, Function, Transformed};
 use crate::trace::{Captures, Known, OrRaise, aval_of, with_axes};
 
 /// What `vmap` can be told.
@@ -41,8 +43,17 @@ where
     Args: ArgList,
     Out: Pytree<Array> + 'static,
 {
+    vmapped(Arc::new(f))
+}
+
+#[track_caller]
+fn vmapped<Args, Out>(f: Erased<Args, Out>) -> Vmapped<Args, Out>
+where
+    Args: ArgList,
+    Out: Pytree<Array> + 'static,
+{
     Transformed::new(f.name(), VmapOptions::default(), move |options, args| {
-        map(&f, options, args)
+        map(&flat(&*f), options, &flatten(&args)).unflatten()
     })
 }
 
@@ -70,7 +81,8 @@ where
     Args: ArgList,
     Out: Pytree<Array>,
 {
-    map(f, &VmapOptions::default(), args.into_tuple())
+    let args = flatten(&args.into_tuple());
+    map(&flat(f), &VmapOptions::default(), &args).unflatten()
 }
 
 impl Default for VmapOptions {
@@ -112,15 +124,9 @@ impl<Args: ArgList, Out: 'static> Transformed<Args, Out, VmapOptions> {
 }
 
 #[track_caller]
-fn map<F, Args, Out>(f: &F, options: &VmapOptions, args: Args) -> Out
-where
-    F: Function<Args, Out> + ?Sized,
-    Args: ArgList,
-    Out: Pytree<Array>,
-{
+fn map(f: FlatFn<'_>, options: &VmapOptions, args: &FlatArgs) -> FlatArgs {
     let mistake = |error: AxesError| Error::from(error).in_operation("vmap");
-    let args = flatten(&args);
-    let (in_dims, size) = lanes(&options.in_axes, options.axis_size, &args)
+    let (in_dims, size) = lanes(&options.in_axes, options.axis_size, args)
         .map_err(|error| error.in_operation("vmap"))
         .or_raise();
     let types: Vec<Aval> = args
@@ -165,10 +171,10 @@ where
         .filter(|((axis, dim), _)| axis.0.is_none() && dim.is_some())
         .map(|(_, place)| AxesError::OutAxesNone { place });
     AxesError::all(errors.collect()).map_err(mistake).or_raise();
-    unflatten(
-        &traced.aux,
-        call(&batched.jaxpr, &traced.captured, &args.leaves),
-    )
+    FlatArgs {
+        leaves: call(&batched.jaxpr, &traced.captured, &args.leaves),
+        treedef: traced.aux,
+    }
 }
 
 /// The mapped axis of each leaf, counted from the front, and the number of lanes.

@@ -5,7 +5,7 @@ use jaxide_core::{ClosedJaxpr, DType, Error, ErrorKind, Jaxpr, Literal, Scalar, 
 use jaxide_tree::Pytree;
 
 use super::staged;
-use crate::api::flat::{FlatTrace, avals, flatten, unflatten};
+use crate::api::flat::{FlatArgs, FlatTrace, avals, flatten};
 use crate::api::jit_is_disabled;
 use crate::array::Array;
 use crate::lax;
@@ -36,21 +36,7 @@ where
     In: Pytree<Array>,
     Out: Pytree<Array>,
 {
-    let pred = pred.into();
-    if pred.ndim() != 0 {
-        raise(
-            Error::shape(format!(
-                "the predicate must be a scalar, and is {}",
-                pred.aval()
-            ))
-            .in_operation("cond"),
-        );
-    }
-    let pred = if pred.dtype() == DType::Bool {
-        pred
-    } else {
-        crate::numpy::not_equal(&pred, &Array::from(0))
-    };
+    let pred = truth(pred.into());
     if let Some(taken) = decided(&pred) {
         return if taken == 0 {
             on_false(operand)
@@ -62,7 +48,26 @@ where
     let operand = flatten(&operand);
     let when_true = staged("cond", on_true, &operand);
     let when_false = staged("cond", on_false, &operand);
-    run("cond", &index, vec![when_false, when_true], &operand.leaves)
+    run("cond", &index, vec![when_false, when_true], &operand.leaves).unflatten()
+}
+
+/// The predicate as a truth value.
+#[track_caller]
+fn truth(pred: Array) -> Array {
+    if pred.ndim() != 0 {
+        raise(
+            Error::shape(format!(
+                "the predicate must be a scalar, and is {}",
+                pred.aval()
+            ))
+            .in_operation("cond"),
+        );
+    }
+    if pred.dtype() == DType::Bool {
+        pred
+    } else {
+        crate::numpy::not_equal(&pred, &Array::from(0))
+    }
 }
 
 /// The branch that `index` selects, applied to the operand; an index out of range is moved into it.
@@ -122,7 +127,7 @@ where
         )))
     };
     let index = lax::clamp(&limit(0), &index, &limit(last));
-    run("switch", &index, traced, &operand.leaves)
+    run("switch", &index, traced, &operand.leaves).unflatten()
 }
 
 fn no_branches() -> Error {
@@ -140,12 +145,7 @@ fn decided(index: &Array) -> Option<i64> {
 
 /// One `cond` equation of branches that take the same captured arrays.
 #[track_caller]
-fn run<Out: Pytree<Array>>(
-    operation: &str,
-    index: &Array,
-    branches: Vec<FlatTrace>,
-    operands: &[Array],
-) -> Out {
+fn run(operation: &str, index: &Array, branches: Vec<FlatTrace>, operands: &[Array]) -> FlatArgs {
     check_branches(operation, &branches.iter().collect::<Vec<_>>());
     let treedef = branches[0].aux.clone();
     let (branches, captured) = with_common_captures(branches);
@@ -156,7 +156,10 @@ fn run<Out: Pytree<Array>>(
         branches: Branches(branches),
         branches_platforms: None,
     };
-    unflatten(&treedef, bind(prim, &all).into_vec())
+    FlatArgs {
+        leaves: bind(prim, &all).into_vec(),
+        treedef,
+    }
 }
 
 /// All branches must give the structure and the types of the first.

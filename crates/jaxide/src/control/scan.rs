@@ -5,7 +5,7 @@ use jaxide_core::{Aval, Error};
 use jaxide_tree::Pytree;
 
 use super::carry;
-use crate::api::flat::{flatten, unflatten};
+use crate::api::flat::{FlatArgs, flatten, of_structure, unflatten};
 use crate::array::{Array, Integer, normalize_axis};
 use crate::lax;
 use crate::trace::{Captures, Known, OrRaise, bind, raise, trace};
@@ -91,6 +91,25 @@ where
     Y: Pytree<Array>,
 {
     let (init, xs) = (flatten(&init), flatten(&xs));
+    let mut f = Some(f);
+    let (out, ys) = run_flat(operation, init, xs, length, reverse, &mut |carry, x| {
+        let f = f.take().expect("a body is recorded once");
+        let (carry, y) = f(carry.unflatten(), x.unflatten());
+        [flatten(&carry), flatten(&y)]
+    });
+    (out.unflatten(), ys.unflatten())
+}
+
+/// [`run`] without its types: the body takes a carry and a slice, and gives a carry and what is stacked.
+#[track_caller]
+fn run_flat(
+    operation: &'static str,
+    init: FlatArgs,
+    xs: FlatArgs,
+    length: Option<usize>,
+    reverse: bool,
+    body: &mut dyn FnMut(FlatArgs, FlatArgs) -> [FlatArgs; 2],
+) -> (FlatArgs, FlatArgs) {
     let length = common_length(operation, &xs.leaves, length);
     let carry_count = init.leaves.len();
     let carry_avals = carry::types(&init.leaves);
@@ -102,9 +121,8 @@ where
     );
     let traced = trace(operation, &avals, Known::No, Captures::Inputs, |leaves| {
         let (carry, slice) = leaves.split_at(carry_count);
-        let carry = unflatten(&init.treedef, carry.to_vec());
-        let (carry, y) = f(carry, unflatten(&xs.treedef, slice.to_vec()));
-        let (carry, y) = (flatten(&carry), flatten(&y));
+        let carry = of_structure(&init.treedef, carry);
+        let [carry, y] = body(carry, of_structure(&xs.treedef, slice));
         let mut results = carry.leaves;
         let outs = results.len();
         results.extend(y.leaves);
@@ -142,7 +160,15 @@ where
     operands.extend(xs.leaves);
     let mut results = bind(prim, &operands).into_vec();
     let ys = results.split_off(carry_count);
-    (unflatten(&init.treedef, results), unflatten(&y_treedef, ys))
+    let carry = FlatArgs {
+        leaves: results,
+        treedef: init.treedef,
+    };
+    let ys = FlatArgs {
+        leaves: ys,
+        treedef: y_treedef,
+    };
+    (carry, ys)
 }
 
 /// The number of slices that all arrays have.

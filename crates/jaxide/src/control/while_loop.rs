@@ -5,7 +5,7 @@ use jaxide_core::{Aval, DType, Error};
 use jaxide_tree::Pytree;
 
 use super::{carry, scan};
-use crate::api::flat::{flatten, unflatten};
+use crate::api::flat::{FlatArgs, flatten, of_structure};
 use crate::array::{Array, Repr, as_dtype};
 use crate::numpy;
 use crate::trace::{Captures, Known, Traced, bind, raise, trace};
@@ -29,14 +29,33 @@ pub fn while_loop<Carry: Pytree<Array>>(
     body: impl FnOnce(Carry) -> Carry,
     init: Carry,
 ) -> Carry {
-    let init = flatten(&init);
+    let (mut cond, mut body) = (Some(cond), Some(body));
+    while_flat(
+        flatten(&init),
+        &mut |carry| cond.take().expect("a condition is recorded once")(carry.unflatten()),
+        &mut |carry| {
+            flatten(&body.take().expect("a body is recorded once")(
+                carry.unflatten(),
+            ))
+        },
+    )
+    .unflatten()
+}
+
+/// [`while_loop`] without its types.
+#[track_caller]
+fn while_flat(
+    init: FlatArgs,
+    cond: &mut dyn FnMut(FlatArgs) -> Array,
+    body: &mut dyn FnMut(FlatArgs) -> FlatArgs,
+) -> FlatArgs {
     let avals = carry::types(&init.leaves);
     let condition = trace(
         "while_loop",
         &avals,
         Known::No,
         Captures::Inputs,
-        |leaves| (vec![cond(unflatten(&init.treedef, leaves.to_vec()))], ()),
+        |leaves| (vec![cond(of_structure(&init.treedef, leaves))], ()),
     );
     check_condition(&condition);
     let step = trace(
@@ -45,14 +64,16 @@ pub fn while_loop<Carry: Pytree<Array>>(
         Known::No,
         Captures::Inputs,
         |leaves| {
-            let out = flatten(&body(unflatten(&init.treedef, leaves.to_vec())));
+            let out = body(of_structure(&init.treedef, leaves));
             (out.leaves, out.treedef)
         },
     );
     let outs = step.jaxpr.out_avals();
     carry::check("while_loop", &init.treedef, &step.aux, &avals, &outs);
-    let leaves = run(condition, step, &init.leaves, &outs);
-    unflatten(&init.treedef, leaves)
+    FlatArgs {
+        leaves: run(condition, step, &init.leaves, &outs),
+        treedef: init.treedef,
+    }
 }
 
 #[track_caller]
@@ -108,23 +129,27 @@ pub fn fori_loop<Carry: Pytree<Array>>(
     init: Carry,
 ) -> Carry {
     let (lower, upper) = (lower.into(), upper.into());
-    for bound in [&lower, &upper] {
-        if bound.ndim() != 0 || !bound.dtype().is_integer() {
-            raise(
-                Error::shape(format!(
-                    "bounds must be integer scalars, and one is {}",
-                    bound.aval()
-                ))
-                .in_operation("fori_loop"),
-            );
-        }
-    }
-    let [lower, upper] = bounds(&lower, &upper);
+    let [lower, upper] = checked_bounds(&lower, &upper);
     if let (Some(start), Some(end)) = (fixed(&lower), fixed(&upper)) {
         let length = usize::try_from(end.saturating_sub(start)).unwrap_or(0);
         return counted(lower, length, body, init);
     }
-    let init = flatten(&init);
+    let mut body = Some(body);
+    until(lower, upper, flatten(&init), &mut |i, carry| {
+        let body = body.take().expect("a body is recorded once");
+        flatten(&body(i, carry.unflatten()))
+    })
+    .unflatten()
+}
+
+/// A loop between bounds of which one is not known, without its types.
+#[track_caller]
+fn until(
+    lower: Array,
+    upper: Array,
+    init: FlatArgs,
+    body: &mut dyn FnMut(Array, FlatArgs) -> FlatArgs,
+) -> FlatArgs {
     let mut leaves = vec![lower, upper];
     leaves.extend(init.leaves.iter().cloned());
     let avals = carry::types(&leaves);
@@ -133,10 +158,7 @@ pub fn fori_loop<Carry: Pytree<Array>>(
     });
     let step = trace("fori_loop", &avals, Known::No, Captures::Inputs, |leaves| {
         let next = crate::lax::add(&leaves[0], &Array::from(1));
-        let out = flatten(&body(
-            leaves[0].clone(),
-            unflatten(&init.treedef, leaves[2..].to_vec()),
-        ));
+        let out = body(leaves[0].clone(), of_structure(&init.treedef, &leaves[2..]));
         let mut results = vec![next, leaves[1].clone()];
         results.extend(out.leaves);
         (results, out.treedef)
@@ -150,7 +172,10 @@ pub fn fori_loop<Carry: Pytree<Array>>(
         &outs[2..],
     );
     let mut results = run(condition, step, &leaves, &outs);
-    unflatten(&init.treedef, results.split_off(2))
+    FlatArgs {
+        leaves: results.split_off(2),
+        treedef: init.treedef,
+    }
 }
 
 /// The value of a bound that is known while tracing.
@@ -168,7 +193,18 @@ fn fixed(bound: &Array) -> Option<i64> {
 
 /// Bounds of one element type: a bare number takes the other's.
 #[track_caller]
-fn bounds(lower: &Array, upper: &Array) -> [Array; 2] {
+fn checked_bounds(lower: &Array, upper: &Array) -> [Array; 2] {
+    for bound in [lower, upper] {
+        if bound.ndim() != 0 || !bound.dtype().is_integer() {
+            raise(
+                Error::shape(format!(
+                    "bounds must be integer scalars, and one is {}",
+                    bound.aval()
+                ))
+                .in_operation("fori_loop"),
+            );
+        }
+    }
     let (dtype, _) = crate::array::result_dtype("fori_loop", &[lower, upper]);
     [as_dtype(lower, dtype, false), as_dtype(upper, dtype, false)]
 }

@@ -40,7 +40,8 @@ pub(crate) struct Core<Args, Out, Options> {
 
 impl<Args, Out, Options> Core<Args, Out, Options> {
     fn call(&self, args: Args) -> Out {
-        called_by(self.place, || (self.call)(&self.options, args))
+        let _restore = called_by(self.place);
+        (self.call)(&self.options, args)
     }
 }
 

@@ -6,7 +6,7 @@ use jaxide_core::prims::{
 use jaxide_core::{DType, Error, ErrorKind, Literal, Scalar};
 use jaxide_tree::Pytree;
 
-use crate::api::flat::{avals, flatten, trace_flat, unflatten};
+use crate::api::flat::{avals, flat, flatten, trace_flat, unflatten};
 use crate::array::{Array, Repr};
 use crate::function::{ArgList, Function};
 use crate::trace::{Captures, Known, bind, bind_one, raise, tracing};
@@ -48,7 +48,7 @@ where
     let args = flatten(&args);
     let traced = trace_flat(
         "composite",
-        &f,
+        &flat(&f),
         &args.treedef,
         &avals(&args.leaves),
         Known::No,
@@ -93,7 +93,7 @@ where
     let types = avals(&args.leaves);
     let own = trace_flat(
         OPERATION,
-        &on_cpu,
+        &flat(&on_cpu),
         &args.treedef,
         &types,
         Known::No,
@@ -101,7 +101,7 @@ where
     );
     let other = trace_flat(
         OPERATION,
-        &default,
+        &flat(&default),
         &args.treedef,
         &types,
         Known::No,

@@ -26,7 +26,7 @@ pub(crate) use scope::without_scope;
 pub(crate) use raise::{OrRaise, called_by, caller, catch, raise};
 
 use crate::array::{Array, Repr};
-use frame::Frame;
+use frame::{Frame, FrameGuard};
 
 /// A value that stands for an array inside a trace.
 #[derive(Clone, Debug)]
@@ -71,19 +71,29 @@ pub(crate) fn trace<T>(
     captures: Captures,
     f: impl FnOnce(&[Array]) -> (Vec<Array>, T),
 ) -> Traced<T> {
-    let guard = Frame::enter(name, known);
-    let args: Vec<Array> = avals.iter().map(|aval| guard.frame().input(aval)).collect();
+    let (guard, args) = begin(name, avals, known);
     let (results, aux) = f(&args);
-    let atoms: Vec<Atom> = results
-        .iter()
-        .map(|result| guard.frame().atom(result))
-        .collect();
-    let (jaxpr, captured) = guard.finish(&atoms, captures);
+    let (jaxpr, captured) = end(guard, &results, captures);
     Traced {
         jaxpr,
         captured,
         aux,
     }
+}
+
+/// What is done before a function is recorded. This and [`end`] are compiled once, and not for each function.
+fn begin(name: &'static str, avals: &[Aval], known: Known) -> (FrameGuard, Vec<Array>) {
+    let guard = Frame::enter(name, known);
+    let args = avals.iter().map(|aval| guard.frame().input(aval)).collect();
+    (guard, args)
+}
+
+fn end(guard: FrameGuard, results: &[Array], captures: Captures) -> (ClosedJaxpr, Vec<Array>) {
+    let atoms: Vec<Atom> = results
+        .iter()
+        .map(|result| guard.frame().atom(result))
+        .collect();
+    guard.finish(&atoms, captures)
 }
 
 /// The type of an array, weakness included.

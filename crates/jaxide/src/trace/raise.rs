@@ -15,7 +15,7 @@ thread_local! {
 }
 
 /// Gives the thread its transformation back when dropped, by a panic too.
-struct Restore(Source);
+pub(crate) struct Restore(Source);
 
 impl Drop for Restore {
     fn drop(&mut self) {
@@ -23,17 +23,16 @@ impl Drop for Restore {
     }
 }
 
-/// Runs a transformed function: mistakes in it that have no better place are reported where the transformation was
-/// applied.
-pub(crate) fn called_by<T>(place: Source, f: impl FnOnce() -> T) -> T {
+/// Until what this gives is dropped, a transformed function runs: mistakes in it that have no better place are reported
+/// where the transformation was applied.
+pub(crate) fn called_by(place: Source) -> Restore {
     let before = TRANSFORMATION.get();
-    let _restore = Restore(before);
     TRANSFORMATION.set(if place == Source::Unknown {
         before
     } else {
         place
     });
-    f()
+    Restore(before)
 }
 
 /// The line of the user's program that called, or, when the call came through this crate's own closures, where the

@@ -9,8 +9,10 @@ use jaxide_core::transform::Step;
 use jaxide_core::{ClosedJaxpr, DType, Error};
 use jaxide_tree::Pytree;
 
-use super::argnums::{Argnum, Argnums, behind, known, select};
-use super::flat::{FlatTrace, avals, call, flatten, trace_flat, transformed, unflatten};
+use super::argnums::{Argnum, Argnums, Selection, behind, known, select};
+use super::flat::{
+    FlatArgs, FlatFn, FlatTrace, avals, call, flat, flatten, trace_flat, transformed,
+};
 use crate::array::Array;
 use crate::function::{ArgList, Erased, Function, Transformed};
 use crate::trace::{Captures, raise, tracing};
@@ -175,7 +177,7 @@ where
     let options = GradOptions { f, holomorphic };
     Transformed::new(name, options, |options: &GradOptions<Args, Form>, args| {
         let (value, gradient) =
-            value_and_gradient::<_, Args, Form, N>(&options.f, args, options.holomorphic);
+            value_and_gradient::<_, Args, Form, N>(&*options.f, args, options.holomorphic);
         Form::result(value, gradient)
     })
 }
@@ -254,7 +256,27 @@ where
 {
     let args = flatten(&args);
     let picked = select::<Args, N>(&args.treedef);
-    picked.check(Form::OPERATION, &args.leaves, holomorphic);
+    let kind = Kind {
+        operation: Form::OPERATION,
+        aux: Form::AUX,
+        uses_value: Form::USES_VALUE,
+        holomorphic,
+    };
+    let [value, gradient] = flat_gradient(&kind, &flat(f), args, picked);
+    (value.unflatten(), gradient.unflatten())
+}
+
+/// What a gradient form says.
+struct Kind {
+    operation: &'static str,
+    aux: bool,
+    uses_value: bool,
+    holomorphic: bool,
+}
+
+#[track_caller]
+fn flat_gradient(kind: &Kind, f: FlatFn<'_>, args: FlatArgs, picked: Selection) -> [FlatArgs; 2] {
+    picked.check(kind.operation, &args.leaves, kind.holomorphic);
     let traced = trace_flat(
         "grad",
         f,
@@ -263,7 +285,7 @@ where
         known(&args.leaves),
         Captures::Constants,
     );
-    check_scalar(Form::OPERATION, &traced, Form::AUX, holomorphic);
+    check_scalar(kind.operation, &traced, kind.aux, kind.holomorphic);
     let argnums = behind(traced.captured.len(), &picked.leaves);
     let step = Step::Vjp {
         argnums,
@@ -278,7 +300,7 @@ where
     let mut operands = args.leaves;
     operands.push(crate::lax::full(&[], 1.0, dtype));
     let values = traced.aux.num_leaves();
-    let (results, gradients): (Vec<Array>, _) = if Form::USES_VALUE || tracing() {
+    let (results, gradients): (Vec<Array>, _) = if kind.uses_value || tracing() {
         let mut results = call(&vjp, &traced.captured, &operands);
         let gradients = results.split_off(values);
         (results, gradients)
@@ -288,10 +310,15 @@ where
         let vjp = without_results(vjp, values);
         (types.collect(), call(&vjp, &traced.captured, &operands))
     };
-    (
-        unflatten(&traced.aux, results),
-        unflatten(&picked.treedef, gradients),
-    )
+    let value = FlatArgs {
+        leaves: results,
+        treedef: traced.aux,
+    };
+    let gradient = FlatArgs {
+        leaves: gradients,
+        treedef: picked.treedef,
+    };
+    [value, gradient]
 }
 
 /// The jaxpr without its first results.

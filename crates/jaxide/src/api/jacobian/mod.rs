@@ -6,11 +6,14 @@ mod scoped;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use jaxide_core::transform::Step;
 use jaxide_core::{ClosedJaxpr, Jaxpr};
-use jaxide_tree::Pytree;
+use jaxide_tree::{Pytree, TreeDef};
 
-use super::argnums::{Argnum, Argnums, behind, known, select};
-use super::flat::{avals, call, flatten, results_and_aux, trace_flat, transformed, unflatten};
+use super::argnums::{Argnum, Argnums, Selection, behind, known, select};
+use super::flat::{
+    FlatArgs, FlatFn, avals, call, flat, flatten, results_and_aux, trace_flat, transformed,
+};
 use crate::array::Array;
 use crate::function::{ArgList, Erased, Function, Transformed};
 use crate::trace::Captures;
@@ -276,7 +279,7 @@ where
         name,
         options,
         |options: &JacobianOptions<Args, Mode, Form>, args| {
-            whole::<_, Args, Mode, Form, N>(&options.f, args, options.holomorphic)
+            whole::<_, Args, Mode, Form, N>(&*options.f, args, options.holomorphic)
         },
     )
 }
@@ -297,18 +300,45 @@ where
 {
     let args = flatten(&args);
     let picked = select::<Args, N>(&args.treedef);
-    picked.check(Mode::OPERATION, &args.leaves, holomorphic);
+    let kind = Kind {
+        operation: Mode::OPERATION,
+        step: Mode::step,
+        inner: Mode::inner,
+        aux: Form::AUX,
+        holomorphic,
+    };
+    let [derivative, aux] = flat_derivative(&kind, &flat(f), &args, &picked);
+    Form::result(derivative.unflatten(), aux.unflatten())
+}
+
+/// What a mode and a form say.
+struct Kind {
+    operation: &'static str,
+    step: fn(Vec<usize>) -> Step,
+    inner: fn(&TreeDef) -> TreeDef,
+    aux: bool,
+    holomorphic: bool,
+}
+
+#[track_caller]
+fn flat_derivative(
+    kind: &Kind,
+    f: FlatFn<'_>,
+    args: &FlatArgs,
+    picked: &Selection,
+) -> [FlatArgs; 2] {
+    picked.check(kind.operation, &args.leaves, kind.holomorphic);
     let traced = trace_flat(
-        Mode::OPERATION,
+        kind.operation,
         f,
         &args.treedef,
         &avals(&args.leaves),
         known(&args.leaves),
         Captures::Constants,
     );
-    let [out, aux] = results_and_aux(&traced.aux, Form::AUX);
+    let [out, aux] = results_and_aux(&traced.aux, kind.aux);
     let count = out.num_leaves();
-    let step = Mode::step(behind(traced.captured.len(), &picked.leaves));
+    let step = (kind.step)(behind(traced.captured.len(), &picked.leaves));
     let derivative = transformed(&with_results(&traced.jaxpr, 0..count), &step);
     let results = call(&derivative, &traced.captured, &args.leaves);
     let further = if aux.num_leaves() == 0 {
@@ -317,10 +347,15 @@ where
         let rest = with_results(&traced.jaxpr, count..count + aux.num_leaves());
         call(&rest, &traced.captured, &args.leaves)
     };
-    Form::result(
-        unflatten(&out.compose(&Mode::inner(&picked.treedef)), results),
-        unflatten(&aux, further),
-    )
+    let derivative = FlatArgs {
+        leaves: results,
+        treedef: out.compose(&(kind.inner)(&picked.treedef)),
+    };
+    let aux = FlatArgs {
+        leaves: further,
+        treedef: aux,
+    };
+    [derivative, aux]
 }
 
 /// The jaxpr with some of its results alone.

@@ -12,6 +12,7 @@ use jaxide_core::{Aval, ClosedJaxpr, DType};
 use jaxide_cpu::CompileOptions;
 use jaxide_tree::{Pytree, TreeDef, structure_hash};
 
+use super::super::flat::FlatArgs;
 use super::JitOptions;
 use crate::array::Array;
 use crate::execute::Native;
@@ -34,6 +35,14 @@ impl Program {
             treedef,
             donated,
             native: OnceLock::new(),
+        }
+    }
+
+    /// Results with these leaves.
+    pub(super) fn results(&self, leaves: Vec<Array>) -> FlatArgs {
+        FlatArgs {
+            leaves,
+            treedef: self.treedef.clone(),
         }
     }
 

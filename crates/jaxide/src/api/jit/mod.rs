@@ -12,10 +12,10 @@ use jaxide_core::Tensor;
 use jaxide_core::prims::{Jit, Name};
 use jaxide_tree::Pytree;
 
-use super::flat::{FlatArgs, avals, flatten, trace_flat, unflatten};
+use super::flat::{FlatArgs, FlatFn, avals, flat, flatten, trace_flat, unflatten};
 use crate::array::{Array, Donation};
 use crate::execute::{Shared, logs_compilation, report};
-use crate::function::{ArgList, Arguments, Function, OfTuple, Transformed};
+use crate::function::{ArgList, Arguments, Erased, Function, OfTuple, Transformed};
 use crate::trace::{
     Captures, Known, OrRaise, bind, donated, into_value, tracing, value_of, without_scope,
 };
@@ -47,10 +47,19 @@ where
     Args: ArgList,
     Out: Pytree<Array> + 'static,
 {
+    jitted(Arc::new(f))
+}
+
+#[track_caller]
+fn jitted<Args, Out>(f: Erased<Args, Out>) -> Jitted<Args, Out>
+where
+    Args: ArgList,
+    Out: Pytree<Array> + 'static,
+{
     let name = f.name();
     Transformed::new(name.clone(), JitOptions::default(), move |options, args| {
         let name = options.name.as_deref().unwrap_or(&name);
-        compiled(&f, name, options, args)
+        compiled(&*f, name, options, args)
     })
 }
 
@@ -110,10 +119,17 @@ where
     Args: ArgList,
     Out: Pytree<Array>,
 {
+    if !options.ahead && jit_is_disabled() {
+        return f.apply(args);
+    }
+    let args = flatten_known(&options.cache, args);
+    called(&flat(f), name, options, args).unflatten()
+}
+
+#[track_caller]
+fn called(f: FlatFn<'_>, name: &str, options: &JitOptions, args: FlatArgs) -> FlatArgs {
     if options.ahead {
-        prepare(f, name, options, args)
-    } else if jit_is_disabled() {
-        f.apply(args)
+        prepare(f, name, options, &args)
     } else if tracing() {
         stage(f, name, options, args)
     } else {
@@ -124,13 +140,7 @@ where
 /// Runs the program for these arguments. Beside the results, a call whose program exists allocates as often for many
 /// leaves as for few.
 #[track_caller]
-fn run<F, Args, Out>(f: &F, name: &str, options: &JitOptions, args: Args) -> Out
-where
-    F: Function<Args, Out> + ?Sized,
-    Args: ArgList,
-    Out: Pytree<Array>,
-{
-    let args = flatten_known(&options.cache, args);
+fn run(f: FlatFn<'_>, name: &str, options: &JitOptions, args: FlatArgs) -> FlatArgs {
     let (program, _) = program(f, name, options, &args);
     let native = program.native(options);
     let values = if program.donated.is_empty() {
@@ -148,7 +158,7 @@ where
         .zip(native.weak())
         .map(|(tensor, &weak)| Array::concrete(tensor, weak))
         .collect();
-    unflatten(&program.treedef, leaves)
+    program.results(leaves)
 }
 
 /// The values of arguments of which some are donated. Those that stay are read first, so that an array may be both.
@@ -177,27 +187,15 @@ fn values_and_donated(name: &str, program: &Program, args: FlatArgs) -> Vec<Tens
 
 /// Compiles the program, and gives results that are types alone.
 #[track_caller]
-fn prepare<F, Args, Out>(f: &F, name: &str, options: &JitOptions, args: Args) -> Out
-where
-    F: Function<Args, Out> + ?Sized,
-    Args: ArgList,
-    Out: Pytree<Array>,
-{
-    let args = flatten_known(&options.cache, args);
-    let (program, _) = program(f, name, options, &args);
+fn prepare(f: FlatFn<'_>, name: &str, options: &JitOptions, args: &FlatArgs) -> FlatArgs {
+    let (program, _) = program(f, name, options, args);
     let results = program.jaxpr.out_avals().into_iter().map(Array::of_type);
-    unflatten(&program.treedef, results.collect())
+    program.results(results.collect())
 }
 
 /// One `jit` equation in the trace around the call.
 #[track_caller]
-fn stage<F, Args, Out>(f: &F, name: &str, options: &JitOptions, args: Args) -> Out
-where
-    F: Function<Args, Out> + ?Sized,
-    Args: ArgList,
-    Out: Pytree<Array>,
-{
-    let args = flatten_known(&options.cache, args);
+fn stage(f: FlatFn<'_>, name: &str, options: &JitOptions, args: FlatArgs) -> FlatArgs {
     let (program, captured) = program(f, name, options, &args);
     let mut prim = Jit::new(Name::new(name), program.jaxpr.clone());
     if !program.donated.is_empty() {
@@ -208,7 +206,7 @@ where
     let mut operands = captured;
     operands.extend(args.leaves);
     let results = bind(prim, &operands);
-    unflatten(&program.treedef, results.into_vec())
+    program.results(results.into_vec())
 }
 
 /// Takes arguments apart, with the treedef of an earlier call if one has their structure.
@@ -227,17 +225,12 @@ fn flatten_known<T: Pytree<Array>>(cache: &Shared<Cache>, args: T) -> FlatArgs {
 /// The program for these arguments, traced when there is none yet, and the arrays of a surrounding trace that it takes
 /// before them. A program that takes such arrays belongs to that trace alone and is not kept.
 #[track_caller]
-fn program<F, Args, Out>(
-    f: &F,
+fn program(
+    f: FlatFn<'_>,
     name: &str,
     options: &JitOptions,
     args: &FlatArgs,
-) -> (Arc<Program>, Vec<Array>)
-where
-    F: Function<Args, Out> + ?Sized,
-    Args: ArgList,
-    Out: Pytree<Array>,
-{
+) -> (Arc<Program>, Vec<Array>) {
     let FlatArgs { leaves, treedef } = args;
     let known = options
         .cache
