@@ -291,7 +291,12 @@ impl<'a> Context<'a> {
     /// Runs `body(0)`, … `body(chunks - 1)`, each once, in any order, on at most [`Self::threads`]
     /// threads; see [`ThreadPool::parallel_for`].
     pub fn parallel_for(&self, chunks: usize, body: impl Fn(usize) + Sync) {
-        self.pool.parallel_for(self.threads, chunks, |chunk| {
+        self.for_each_chunk(chunks, &body);
+    }
+
+    /// [`parallel_for`](Self::parallel_for), compiled once and not for each loop.
+    fn for_each_chunk(&self, chunks: usize, body: &(dyn Fn(usize) + Sync)) {
+        self.pool.for_each_chunk(self.threads, chunks, &|chunk| {
             if !self.is_stopped() {
                 body(chunk);
             }

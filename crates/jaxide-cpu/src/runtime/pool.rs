@@ -64,11 +64,21 @@ impl ThreadPool {
     /// # Panics
     /// If a chunk panics, with the same payload; some chunks may then not have run.
     pub fn parallel_for(&self, threads: usize, chunks: usize, body: impl Fn(usize) + Sync) {
+        self.for_each_chunk(threads, chunks, &body);
+    }
+
+    /// [`parallel_for`](Self::parallel_for), compiled once and not for each loop.
+    pub(super) fn for_each_chunk(
+        &self,
+        threads: usize,
+        chunks: usize,
+        body: &(dyn Fn(usize) + Sync),
+    ) {
         let participants = threads.min(chunks).min(self.threads());
         if participants <= 1 || inside_chunk() || !self.is_here() {
             (0..chunks).for_each(body);
         } else {
-            self.fork_join(participants, chunks, &body);
+            self.fork_join(participants, chunks, body);
         }
     }
 
