@@ -10,12 +10,14 @@ pub mod compare;
 pub mod corpus;
 mod draw;
 pub mod equations;
+mod files;
 pub mod laws;
 pub mod program;
 mod random;
 pub mod samples;
 pub mod targets;
 
+pub use files::every_test_file_is_run;
 pub use program::{Profile, Program, programs};
 pub use random::Random;
 

@@ -1,13 +1,13 @@
 //! Programs of the size of real use give what JAX gives for the same program and the same arguments, eagerly and compiled.
 
 #[path = "programs/mod.rs"]
-mod programs;
+mod real;
 
 use std::collections::HashMap;
 
 use jaxide::Array;
 use jaxide::core::DType;
-use programs::{Leaves, PROGRAMS, Size};
+use real::{Leaves, PROGRAMS, Size};
 
 /// An array that `record.py` wrote: its type as jaxprs print it, and its elements.
 struct Recorded {

@@ -1,0 +1,25 @@
+//! Tests in one program, because linking one costs much less than linking one for each file:
+//! `cargo test -p jaxide-cpu --test all NAME::` runs those of a file.
+//!
+//! Files are programs of their own where they look at what a process has once, or are asked for by name with more cases.
+
+mod differential;
+mod donation;
+mod fused;
+mod invariants;
+mod known;
+#[path = "lanes/main.rs"]
+mod lanes;
+mod long;
+mod loops;
+mod nothing;
+mod plans;
+mod precision;
+mod recurrences;
+mod reproducers;
+mod texts;
+
+#[test]
+fn every_file_is_run() {
+    jaxide_testing::every_test_file_is_run(env!("CARGO_MANIFEST_DIR"));
+}
