@@ -78,7 +78,7 @@ impl fmt::Display for Op {
                     .try_for_each(|byte| write!(f, "{byte:02x}"))
             }
             Op::Iota { axis } => write!(f, "iota {axis}"),
-            Op::Map(map) => write!(f, "{map:?}"),
+            Op::Map(map) => write!(f, "{map}"),
             Op::Broadcast { dims } => write!(f, "broadcast {dims:?}"),
             Op::Reshape => f.write_str("reshape"),
             Op::Transpose { permutation } => write!(f, "transpose {permutation:?}"),
