@@ -1,9 +1,9 @@
 //! The jaxpr language: what programs are, how they are written, transformed and evaluated.
 //!
 //! ```text
-//!  jaxpr ──transform──▶ jaxpr ──simplify──▶ jaxpr ──▶ eval (reference)
-//!   │ ▲
-//!  print parse
+//!  jaxpr ──transform──▶ jaxpr ──simplify──▶ jaxpr ──▶ compiled elsewhere
+//!   │ ▲                    │
+//!  print parse      eval (reference)
 //! ```
 //!
 //! * [`Aval`]: types of arrays, [`Scalar`]: numbers;

@@ -6,38 +6,13 @@ use crate::lanes::Body;
 use cranelift_codegen::Context;
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_module::{FuncId, Linkage, Module};
-use std::fmt;
 
+pub use super::error::CompileError;
 pub use crate::isa::Isa;
 pub use crate::runtime::launch::LaneFn;
 
 /// For calls that nothing ends early.
 static RUNS_ON: u8 = 0;
-
-/// Why a body was not compiled.
-#[derive(Debug)]
-pub enum CompileError {
-    /// The machine does not have this instruction set.
-    Unavailable(Isa),
-    /// The code generator refused.
-    Codegen(String),
-    /// There was no memory for the code.
-    Memory(std::io::Error),
-}
-
-impl fmt::Display for CompileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            CompileError::Unavailable(isa) => {
-                write!(f, "this machine does not have {}", isa.name())
-            }
-            CompileError::Codegen(why) => write!(f, "code generation: {why}"),
-            CompileError::Memory(e) => write!(f, "memory for code: {e}"),
-        }
-    }
-}
-
-impl std::error::Error for CompileError {}
 
 /// A body as machine code.
 #[derive(Debug)]

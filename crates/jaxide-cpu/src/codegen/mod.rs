@@ -4,6 +4,7 @@
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation))]
 
 pub mod clif_lanes;
+mod error;
 mod executable;
 pub mod lanes;
 mod module;

@@ -3,9 +3,9 @@
 //! Code is generated into any [`Module`]: functions call others, kernels and constants by name. [`Jit`] is the module in the memory of this process; its
 //! pages can be written or executed, never both, and are given back when the program is dropped.
 
-use super::lanes::CompileError;
-use super::program::run_check;
+use super::error::CompileError;
 use crate::runtime::call_kernel;
+use crate::runtime::checked::run_check;
 use crate::runtime::launch::{copy, launch, launch_tiles};
 use cranelift_codegen::CompiledCode;
 use cranelift_codegen::ir::{self, AbiParam, InstBuilder, LibCall, types};
@@ -13,7 +13,7 @@ use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::FunctionBuilder;
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{DataId, FuncId, Linkage, Module, ModuleError, default_libcall_names};
+use cranelift_module::{DataId, FuncId, Linkage, Module, default_libcall_names};
 use rustc_hash::FxHashMap as HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -228,16 +228,6 @@ impl Placed {
 impl fmt::Debug for Placed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Placed")
-    }
-}
-
-impl From<ModuleError> for CompileError {
-    fn from(error: ModuleError) -> CompileError {
-        match error {
-            ModuleError::Allocation { err } => CompileError::Memory(err),
-            ModuleError::Compilation(error) => CompileError::Codegen(format!("{error:?}")),
-            other => CompileError::Codegen(other.to_string()),
-        }
     }
 }
 

@@ -36,6 +36,7 @@
 //!   that into a [`KernelError`].
 
 pub mod buffers;
+pub(crate) mod checked;
 pub mod conv;
 pub mod cumulative;
 pub mod fft;

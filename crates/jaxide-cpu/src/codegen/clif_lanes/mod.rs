@@ -10,7 +10,7 @@ mod ops;
 mod reduce;
 mod rep;
 
-use super::lanes::CompileError;
+use super::error::CompileError;
 use super::module::{address_of, signature};
 use crate::lanes::{BlockId, Body, Index, Inst, Table, Ty};
 use crate::narrow;

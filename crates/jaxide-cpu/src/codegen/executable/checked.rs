@@ -1,9 +1,9 @@
 //! Runs of checked programs: with a shadow of everything that they access.
 
 use super::{Executable, out_of_memory};
-use crate::codegen::program::WRITTEN;
 use crate::lower::program::{OutputSource, Program};
 use crate::runtime::PoolBuffer;
+use crate::runtime::checked::WRITTEN;
 use jaxide_core::{Cancel, Error, ErrorKind, Result, byte_size};
 
 /// Shadows start at multiples of this.

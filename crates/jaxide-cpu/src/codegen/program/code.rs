@@ -1,12 +1,12 @@
 //! Statements → CLIF.
 
-use super::checked::{Check, Guarded, Step};
 use crate::codegen::clif_lanes::{self, LaneArgs};
 use crate::codegen::module::{Import, Imports, address_of, signature};
 use crate::lanes::{self, BlockId};
 use crate::lower::emit::Kernel;
 use crate::lower::program::{Place, PointerVar, Program, Slot, Stmt, TileNest};
 use crate::narrow;
+use crate::runtime::checked::{Check, Guarded, Step};
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{
     self, BlockArg, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, condcodes::IntCC,

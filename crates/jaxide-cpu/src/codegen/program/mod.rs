@@ -5,8 +5,8 @@
 
 mod checked;
 mod code;
+mod launch;
 mod place;
-mod schedule;
 
 use super::clif_lanes;
 use super::lanes::{self, CompileError, Defined, Isa};
@@ -16,9 +16,9 @@ use crate::lanes::Body;
 use crate::lanes::guard::guard;
 use crate::lower::program::Program;
 use crate::runtime::Context as RunContext;
+use crate::runtime::checked::{Check, Guarded};
 use crate::runtime::launch::{Launch, TileLaunch};
 use crate::stages::{Stage, StageTimes};
-use checked::{Check, Guarded};
 use code::{Callees, Function, Nest};
 use cranelift_codegen::Context;
 use cranelift_frontend::FunctionBuilderContext;
@@ -26,14 +26,11 @@ use cranelift_module::{
     DataDescription, DataId, FuncId, Linkage, Module, ModuleDeclarations, ModuleRelocTarget,
 };
 use jaxide_core::{Error, ErrorKind, Result};
+use launch::Scheduled;
 use rustc_hash::{FxHashMap as HashMap, FxHasher};
-use schedule::Scheduled;
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 use std::time::Instant;
-
-pub(crate) use checked::WRITTEN;
-pub(super) use checked::run_check;
 
 /// The entry of a program: pointers to the arguments, to the results' buffers and to the constants, the arena, and the execution.
 /// Gives 0, or another number after the execution took an error. In a checked program the pointers to shadows follow in each table,
@@ -405,7 +402,7 @@ fn constants(
         });
         let constant = Constant {
             constants: launches.collect(),
-            bytes: schedule::group(group, &scheduled, pointers),
+            bytes: launch::group(group, &scheduled, pointers),
             ..Constant::default()
         };
         tiles.push(constant.define(module, &format!("tiles{k}"))?);

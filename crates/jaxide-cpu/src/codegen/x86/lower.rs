@@ -5,7 +5,7 @@
 //! last turn is masked, since those loops cost the same for one lane as for all.
 
 use super::lir::*;
-use super::plan::{Plan, plan};
+use super::plan::{MOST_COPIES, Plan, plan};
 use super::target::{FmaSigns, Target};
 use crate::lanes::{
     Accumulator, Addr, BinOp, BlockId, Body, For, If, Index as LaneIndex, Inst, LaneStep, LoopId,
@@ -14,9 +14,6 @@ use crate::lanes::{
 use crate::narrow;
 use iced_x86::{Code, Register};
 use rustc_hash::FxHashMap as HashMap;
-
-/// The most copies that are worked on together.
-pub(super) const MAX_PARTS: usize = 4;
 
 /// The program of a body.
 pub(super) fn lower<T: Target>(body: &Body, target: &T) -> Asm {
@@ -46,10 +43,10 @@ pub(super) fn lower<T: Target>(body: &Body, target: &T) -> Asm {
         accumulators,
         buffers,
         bases: HashMap::default(),
-        reps: vec![[None; MAX_PARTS]; body.values().len()],
+        reps: vec![[None; MOST_COPIES]; body.values().len()],
         into: HashMap::default(),
         copies: vec![0],
-        exec: [None; MAX_PARTS],
+        exec: [None; MOST_COPIES],
         counters: vec![LANE; body.loop_count()],
         cursors: HashMap::default(),
         open: Vec::new(),
@@ -72,11 +69,11 @@ pub(super) struct Lower<'a, T> {
     buffers: Vec<i32>,
     /// Addresses without lane and loop terms.
     pub(super) bases: HashMap<Vec<i64>, Var>,
-    reps: Vec<[Option<Reg>; MAX_PARTS]>,
+    reps: Vec<[Option<Reg>; MOST_COPIES]>,
     /// Values that are computed right into a carried register.
     into: HashMap<Value, Value>,
     pub(super) copies: Vec<usize>,
-    pub(super) exec: [Option<Reg>; MAX_PARTS],
+    pub(super) exec: [Option<Reg>; MOST_COPIES],
     counters: Vec<Var>,
     /// Addresses that loops advance from turn to turn, but for constants and lane steps.
     pub(super) cursors: HashMap<Vec<i64>, Var>,
@@ -209,7 +206,7 @@ impl<T: Target> Lower<'_, T> {
         });
         self.asm.push(Lir::Label(done));
         self.asm.current_frequency = outside;
-        self.exec = [None; MAX_PARTS];
+        self.exec = [None; MOST_COPIES];
         self.copies = vec![0];
     }
 

@@ -1,6 +1,5 @@
 //! Decisions about a body before any instruction is selected.
 
-use super::lower::MAX_PARTS;
 use crate::lanes::{Addr, BinOp, BlockId, Body, For, Inst, LaneStep, Stmt, TerOp, Ty, UnOp, Value};
 use crate::narrow;
 use rustc_hash::FxHashMap as HashMap;
@@ -19,6 +18,8 @@ pub(super) struct Plan {
     pub(super) folded: Vec<bool>,
 }
 
+/// The most copies that are worked on together.
+pub(super) const MOST_COPIES: usize = 4;
 /// The most operations that are still worth several copies in the main loop of a reduction.
 const REPEATED_OPERATIONS: usize = 64;
 /// The most operations of an arm that runs whether or not a lane takes it.
@@ -36,7 +37,7 @@ pub(super) fn plan(body: &Body, lanes: i64, registers: u8) -> Plan {
     let accumulators_in_registers = reduces
         && !shape.loops
         && shape.operations <= REPEATED_OPERATIONS
-        && accumulators <= MAX_PARTS;
+        && accumulators <= MOST_COPIES;
     let copies = if accumulators_in_registers {
         accumulators
     } else if shape.loops {

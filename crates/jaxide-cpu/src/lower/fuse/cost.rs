@@ -1,13 +1,15 @@
 //! Rough costs of computing one element, in simple operations.
 
 use super::Fuser;
-use super::storage::DEEP;
 use crate::lower::emit::UNROLL;
 use crate::lower::graph::{Call, Graph, MapOp, Node, NodeId, Op, Routine, ValueId};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// Costs are not told apart beyond this.
 const MOST: usize = 400;
+
+/// A value that is more operations than this away from stored ones is stored.
+const DEEP: u32 = 150;
 
 /// The cost of one element of each value of a region, with everything computed in place.
 #[derive(Default)]

@@ -78,8 +78,6 @@ type Uses = SmallVec<[Use; 2]>;
 
 /// Computing an element again may cost this many operations for each further consumer.
 const CHEAP: usize = 6;
-/// A value that is more operations than this away from stored ones is stored.
-pub(super) const DEEP: u32 = 150;
 /// Reductions inside reductions are written out as long as they are so many elements together; the operand of one that is more is stored.
 const MOST_COPIES: usize = 1024;
 /// Operations of a segment of a long region.

@@ -8,7 +8,7 @@
 mod accumulate;
 mod build;
 mod display;
-mod fold;
+mod known;
 mod map_op;
 mod op;
 mod product;

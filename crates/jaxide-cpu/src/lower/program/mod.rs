@@ -10,6 +10,7 @@ mod verify;
 
 use super::emit::Kernel;
 use crate::runtime::KernelCall;
+use crate::runtime::checked::FENCE;
 use jaxide_core::{DType, Result, Shape, Tensor};
 use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
@@ -45,9 +46,6 @@ pub(crate) struct Program {
     pub(crate) tiles: Vec<TileGroup>,
     pub(crate) body: Vec<Stmt>,
 }
-
-/// Bytes behind each temporary that nothing may touch, where they are fenced.
-pub(crate) const FENCE: usize = 64;
 
 impl Program {
     /// Gives temporaries their offsets, with [`FENCE`]s between them if they are to be `fenced`.

@@ -9,7 +9,7 @@ use super::for_matrices;
 use super::householder::{BLOCK, Operator, Reflectors, reflector};
 use super::phases::{column_phases, turn_columns};
 use super::rotations::Sweeps;
-use super::scalar::{RealScalar, Scalar};
+use super::scalar::{RealScalar, Scalar, is_single};
 use crate::runtime::matmul::MatrixMut;
 use crate::runtime::shared::SharedSlice;
 use crate::runtime::simd::{Arithmetic, for_each_isa};
@@ -169,11 +169,6 @@ pub(super) fn scaling<T: Scalar<Real: RealScalar>>(largest: f64) -> f64 {
     } else {
         largest.max(least)
     }
-}
-
-/// Whether the type has single precision.
-pub(super) fn is_single<T: Scalar<Real: RealScalar>>() -> bool {
-    size_of::<T::Real>() == size_of::<f32>()
 }
 
 /// Rows that one chunk updates.

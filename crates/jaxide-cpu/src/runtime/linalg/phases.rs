@@ -1,6 +1,6 @@
 //! The sign or phase of eigenvectors and singular vectors, which the problem leaves open.
 
-use super::eigh::is_single;
+use super::scalar::is_single;
 use super::scalar::{RealScalar, Scalar};
 
 /// For each of the first `count` columns of a dense matrix of this width, the factor of modulus 1

@@ -126,3 +126,8 @@ macro_rules! scalars {
     )* };
 }
 scalars!(f32 f64);
+
+/// Whether the type has single precision.
+pub(super) fn is_single<T: Scalar<Real: RealScalar>>() -> bool {
+    size_of::<T::Real>() == size_of::<f32>()
+}

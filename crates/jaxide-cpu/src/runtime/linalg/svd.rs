@@ -8,12 +8,13 @@
 
 use std::marker::PhantomData;
 
-use super::eigh::{is_single, scaling};
+use super::eigh::scaling;
 use super::for_matrices;
 use super::householder::{BLOCK, Operator, Reflectors, reflector};
 use super::phases::{column_phases, turn_columns};
 use super::qr;
 use super::rotations::Sweeps;
+use super::scalar::is_single;
 use super::scalar::{RealScalar, Scalar};
 use crate::runtime::matmul::MatrixMut;
 use crate::runtime::shared::SharedSlice;
