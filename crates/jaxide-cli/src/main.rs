@@ -49,7 +49,7 @@ fn run() -> Result<(), Failure> {
         Ok(matches) => matches,
         Err(error) if error.use_stderr() => return Err(error.into()),
         // Help or the version, which were asked for.
-        Err(text) => return output::print(text.render()),
+        Err(text) => return Ok(output::print(text.render())?),
     };
     memory::environment().map_err(|error| Failure::usage(error.message()))?;
     let limit = arguments::limits(&matches);

@@ -5,15 +5,13 @@ use std::io::{ErrorKind, Write, stderr, stdout};
 
 use jaxide_core::Error;
 
-use crate::failure::Failure;
-
 /// Writes to standard output. That nobody reads any more is no failure: `jaxide fmt x.jaxpr | head -1`.
-pub(crate) fn print(text: impl Display) -> Result<(), Failure> {
+pub(crate) fn print(text: impl Display) -> Result<(), Error> {
     let mut out = stdout().lock();
     match write!(out, "{text}").and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             let message = format!("standard output cannot be written: {error}");
-            Err(Error::new(jaxide_core::ErrorKind::Io, message).into())
+            Err(Error::new(jaxide_core::ErrorKind::Io, message))
         }
         Ok(()) | Err(_) => Ok(()),
     }

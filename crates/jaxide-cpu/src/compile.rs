@@ -38,6 +38,18 @@ pub fn lowered(closed: &ClosedJaxpr, stage: Lowered) -> Result<String> {
     })?
 }
 
+/// What [`plan`] says, and the loops that [`lowered`] prints, of a program that is lowered once.
+///
+/// # Errors
+/// As [`compile`], but for the limit of memory.
+pub fn planned_loops(closed: &ClosedJaxpr) -> Result<(MemoryPlan, String)> {
+    on_stack(compiler_stack(closed), "the compiler", || {
+        check_legal(closed)?;
+        let program = lower::program_for_text(closed)?;
+        Ok((MemoryPlan::of(&program)?, program.to_string()))
+    })?
+}
+
 /// What a run of a program will take, without compiling it.
 ///
 /// ```
@@ -135,11 +147,6 @@ fn compile_here(closed: &ClosedJaxpr, options: &CompileOptions) -> Result<Execut
     let mut times = StageTimes::default();
     times.measure(Stage::Check, || check_legal(closed))?;
     let program = lower::lower(closed, &options.donate, options.checked, &mut times)?;
-    generate(program, options, times)
-}
-
-/// Code for a program whose stages took `times`.
-fn generate(program: Program, options: &CompileOptions, times: StageTimes) -> Result<Executable> {
     let memory = MemoryPlan::of(&program)?.total();
     Executable::new(program, memory, options, times)
 }

@@ -40,7 +40,7 @@ fn narrow<T, N: TryFrom<T>>(number: T) -> N {
 }
 
 pub use codegen::Executable;
-pub use compile::{MemoryPlan, compile, lowered, plan};
+pub use compile::{MemoryPlan, compile, lowered, plan, planned_loops};
 pub use lower::Lowered;
 pub use options::{CompileOptions, CompileStats};
 pub use stages::StageTimes;

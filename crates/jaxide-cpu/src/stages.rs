@@ -67,8 +67,8 @@ impl StageTimes {
     }
 
     /// Moves time that was measured inside another stage's.
-    pub(crate) fn part(&mut self, of: Stage, stage: Stage, time: Duration) {
-        self.0[of as usize] = self.0[of as usize].saturating_sub(time);
+    pub(crate) fn shift(&mut self, from: Stage, stage: Stage, time: Duration) {
+        self.0[from as usize] = self.0[from as usize].saturating_sub(time);
         self.add(stage, time);
     }
 }

@@ -66,7 +66,7 @@ pub(super) fn run(matches: &ArgMatches, limit: &Cancel) -> std::result::Result<(
     if let Some(path) = matches.get_one::<PathBuf>("output") {
         archive(&measured.results).write_npz(path)?;
     }
-    output::print(measured.report(matches.get_flag("json")))
+    Ok(output::print(measured.report(matches.get_flag("json")))?)
 }
 
 /// Times of one program.

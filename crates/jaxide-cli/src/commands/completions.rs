@@ -26,5 +26,5 @@ pub(super) fn run(matches: &ArgMatches, _: &Cancel) -> Result<(), Failure> {
     let mut script = Vec::new();
     let shell: Shell = value(matches, "shell");
     generate(shell, &mut super::command(), "jaxide", &mut script);
-    output::print(String::from_utf8_lossy(&script))
+    Ok(output::print(String::from_utf8_lossy(&script))?)
 }

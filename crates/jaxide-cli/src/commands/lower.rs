@@ -75,9 +75,9 @@ pub(super) fn run(matches: &ArgMatches, _: &Cancel) -> Result<(), Failure> {
         native(&jaxpr, how, threads).map_err(failure)
     };
     if matches.get_flag("time") {
-        return output::print(times(&compiled(false)?.stats().stages));
+        return Ok(output::print(times(&compiled(false)?.stats().stages))?);
     }
-    output::print(match value(matches, "emit") {
+    let text = match value(matches, "emit") {
         Stage::Jaxpr => {
             let options = PrintOptions {
                 sources: true,
@@ -86,14 +86,14 @@ pub(super) fn run(matches: &ArgMatches, _: &Cancel) -> Result<(), Failure> {
             program.jaxpr.display(&options).to_string()
         }
         Stage::Lowered(Lowered::Loops) => {
-            let plan = jaxide_cpu::plan(&jaxpr).map_err(failure)?;
-            let loops = jaxide_cpu::lowered(&jaxpr, Lowered::Loops).map_err(failure)?;
+            let (plan, loops) = jaxide_cpu::planned_loops(&jaxpr).map_err(failure)?;
             format!("# {}\n{loops}", in_words(plan))
         }
         Stage::Lowered(lowered) => jaxide_cpu::lowered(&jaxpr, lowered).map_err(failure)?,
         Stage::Clif => compiled(true)?.clif_text().to_owned(),
         Stage::Asm => compiled(false)?.asm_text(),
-    })
+    };
+    Ok(output::print(text)?)
 }
 
 /// A line for each stage.

@@ -200,7 +200,7 @@ pub(super) fn run(matches: &ArgMatches, _: &Cancel) -> Result<(), Failure> {
         let step = (kind.step)(settings, &jaxpr)?;
         jaxpr = apply(&jaxpr, &step).map_err(|error| program.failure(error))?;
     }
-    output::print(format_args!("{jaxpr}\n"))
+    Ok(output::print(format_args!("{jaxpr}\n"))?)
 }
 
 /// The numbers of those that have tangents.

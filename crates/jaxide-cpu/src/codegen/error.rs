@@ -29,6 +29,13 @@ impl fmt::Display for CompileError {
 
 impl std::error::Error for CompileError {}
 
+#[cfg(all(target_arch = "x86_64", unix))]
+impl From<iced_x86::IcedError> for CompileError {
+    fn from(error: iced_x86::IcedError) -> CompileError {
+        CompileError::Codegen(error.to_string())
+    }
+}
+
 impl From<ModuleError> for CompileError {
     fn from(error: ModuleError) -> CompileError {
         match error {

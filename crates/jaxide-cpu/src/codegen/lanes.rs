@@ -1,7 +1,9 @@
 //! Lane bodies as callable machine code.
 
-use super::clif_lanes;
+use super::clif;
 use super::module::{Jit, Placed, frame, signature};
+#[cfg(all(target_arch = "x86_64", unix))]
+use super::x86;
 use crate::lanes::Body;
 use cranelift_codegen::Context;
 use cranelift_frontend::FunctionBuilderContext;
@@ -108,7 +110,7 @@ pub(super) struct Defined {
     /// Bytes of code, constants included.
     pub(super) bytes: usize,
     /// Bytes before the constants, where they are apart.
-    instructions: usize,
+    pub(super) instructions: usize,
     /// Bytes of stack that a call takes.
     pub(super) stack: usize,
 }
@@ -156,81 +158,30 @@ impl Emitter {
         if !Isa::available().contains(&isa) {
             return Err(CompileError::Unavailable(isa));
         }
-        let image = match isa {
-            Isa::Portable => return self.define_portable(module, function, body),
-            Isa::Avx2 => wide::avx2(body)?,
-            Isa::Avx512 => wide::avx512(body)?,
-        };
-        module.define_function_bytes(function, CODE_ALIGNMENT, &image.bytes, &[])?;
-        Ok(Defined {
-            bytes: image.bytes.len(),
-            instructions: image.instructions,
-            stack: image.stack,
-        })
-    }
-
-    fn define_portable(
-        &mut self,
-        module: &mut dyn Module,
-        function: FuncId,
-        body: &Body,
-    ) -> Result<Defined, CompileError> {
-        let Emitter { context, frontend } = self;
-        context.clear();
-        clif_lanes::define_tables(module, body)?;
-        clif_lanes::define_function(context, frontend, module, body);
-        module.define_function(function, context)?;
-        Ok(Defined::by_cranelift(context))
-    }
-}
-
-/// Wide loads of constants, which stand behind the code, do not cross lines of the cache.
-const CODE_ALIGNMENT: u64 = 64;
-
-/// Machine code that can be anywhere.
-struct Image {
-    bytes: Vec<u8>,
-    /// Bytes before the constants.
-    instructions: usize,
-    /// Bytes of stack that a call takes.
-    stack: usize,
-}
-
-#[cfg(all(target_arch = "x86_64", unix))]
-mod wide {
-    use super::{CompileError, Image};
-    use crate::codegen::x86;
-    use crate::lanes::Body;
-
-    pub(super) fn avx2(body: &Body) -> Result<Image, CompileError> {
-        placed(x86::avx2(body))
-    }
-
-    pub(super) fn avx512(body: &Body) -> Result<Image, CompileError> {
-        placed(x86::avx512(body))
-    }
-
-    fn placed<E: ToString>(image: Result<x86::Image, E>) -> Result<Image, CompileError> {
-        let image = image.map_err(|e| CompileError::Codegen(e.to_string()))?;
-        Ok(Image {
-            bytes: image.bytes,
-            instructions: image.instructions,
-            stack: image.stack,
-        })
+        match isa {
+            Isa::Portable => clif::define(
+                module,
+                function,
+                body,
+                &mut self.context,
+                &mut self.frontend,
+            ),
+            Isa::Avx2 | Isa::Avx512 => x86::define(module, function, body, isa),
+        }
     }
 }
 
 /// The wide emitters use the System V calling convention.
 #[cfg(not(all(target_arch = "x86_64", unix)))]
-mod wide {
-    use super::{CompileError, Image, Isa};
-    use crate::lanes::Body;
+mod x86 {
+    use super::{Body, CompileError, Defined, FuncId, Isa, Module};
 
-    pub(super) fn avx2(_: &Body) -> Result<Image, CompileError> {
-        Err(CompileError::Unavailable(Isa::Avx2))
-    }
-
-    pub(super) fn avx512(_: &Body) -> Result<Image, CompileError> {
-        Err(CompileError::Unavailable(Isa::Avx512))
+    pub(super) fn define(
+        _: &mut dyn Module,
+        _: FuncId,
+        _: &Body,
+        isa: Isa,
+    ) -> Result<Defined, CompileError> {
+        Err(CompileError::Unavailable(isa))
     }
 }

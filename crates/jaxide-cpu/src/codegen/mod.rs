@@ -3,7 +3,8 @@
 // As in `lower`.
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation))]
 
-pub mod clif_lanes;
+mod clif;
+mod emit;
 mod error;
 mod executable;
 pub mod lanes;

@@ -16,6 +16,7 @@ use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{DataId, FuncId, Linkage, Module, default_libcall_names};
 use rustc_hash::FxHashMap as HashMap;
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// What generated code calls of the runtime.
@@ -142,8 +143,7 @@ impl Symbols {
 
 /// The module in this process.
 pub(super) struct Jit {
-    /// There until it is dropped.
-    module: Option<JITModule>,
+    module: ManuallyDrop<JITModule>,
     pub(super) symbols: Symbols,
 }
 
@@ -166,19 +166,13 @@ impl Jit {
             Some(std::ptr::with_exposed_provenance(address))
         }));
         Ok(Jit {
-            module: Some(JITModule::new(builder)),
+            module: ManuallyDrop::new(JITModule::new(builder)),
             symbols,
         })
     }
 
-    fn jit(&mut self) -> &mut JITModule {
-        self.module
-            .as_mut()
-            .expect("it is taken when this is dropped")
-    }
-
     pub(super) fn module(&mut self) -> &mut dyn Module {
-        self.jit()
+        &mut *self.module
     }
 
     /// Fills in addresses, and makes the code executable.
@@ -186,17 +180,15 @@ impl Jit {
     /// # Errors
     /// When the system does not let it be executed.
     pub(super) fn finish(mut self) -> Result<Placed, CompileError> {
-        self.jit().finalize_definitions()?;
+        self.module.finalize_definitions()?;
         Ok(Placed(self))
     }
 }
 
 impl Drop for Jit {
     fn drop(&mut self) {
-        if let Some(module) = self.module.take() {
-            // SAFETY: whoever calls the code holds it, so nothing runs in these pages any more.
-            unsafe { module.free_memory() };
-        }
+        // SAFETY: the module is not used any more, and whoever calls the code holds it, so that nothing runs in these pages.
+        unsafe { ManuallyDrop::take(&mut self.module).free_memory() };
     }
 }
 
@@ -209,10 +201,7 @@ unsafe impl Sync for Placed {}
 impl Placed {
     /// The address of a function that was defined.
     pub(super) fn address(&self, function: FuncId) -> *const u8 {
-        let module = self.0.module.as_ref();
-        module
-            .expect("it is taken when this is dropped")
-            .get_finalized_function(function)
+        self.0.module.get_finalized_function(function)
     }
 
     /// The first `length` bytes of a function.

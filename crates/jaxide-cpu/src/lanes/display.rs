@@ -6,7 +6,14 @@ use std::fmt::{self, Display, Formatter};
 
 impl Display for Body {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "body {}(", self.name)?;
+        self.print(f, &self.name)
+    }
+}
+
+impl Body {
+    /// The text under another name.
+    pub(crate) fn print(&self, f: &mut dyn fmt::Write, name: &str) -> fmt::Result {
+        write!(f, "body {name}(")?;
         let pointers = self
             .pointers
             .iter()
@@ -74,7 +81,7 @@ struct Printer<'a> {
 }
 
 impl Printer<'_> {
-    fn block(&self, f: &mut Formatter<'_>, id: BlockId, depth: usize) -> fmt::Result {
+    fn block(&self, f: &mut dyn fmt::Write, id: BlockId, depth: usize) -> fmt::Result {
         let pad = "  ".repeat(depth);
         for stmt in &self.body.blocks[id.index()].stmts {
             match stmt {
@@ -120,7 +127,7 @@ impl Printer<'_> {
 
     fn results(
         &self,
-        f: &mut Formatter<'_>,
+        f: &mut dyn fmt::Write,
         pad: &str,
         results: impl Iterator<Item = Value>,
     ) -> fmt::Result {
@@ -132,7 +139,7 @@ impl Printer<'_> {
         }
     }
 
-    fn carried(&self, f: &mut Formatter<'_>, carries: &[Carry]) -> fmt::Result {
+    fn carried(&self, f: &mut dyn fmt::Write, carries: &[Carry]) -> fmt::Result {
         let pairs: Vec<String> = carries
             .iter()
             .map(|c| format!("{}: {} = {}", c.param, self.body.ty(c.param), c.init))
@@ -146,7 +153,7 @@ impl Printer<'_> {
 
     fn yields(
         &self,
-        f: &mut Formatter<'_>,
+        f: &mut dyn fmt::Write,
         pad: &str,
         values: impl Iterator<Item = Value>,
     ) -> fmt::Result {
@@ -157,7 +164,7 @@ impl Printer<'_> {
         writeln!(f, "{pad}}}")
     }
 
-    fn inst(&self, f: &mut Formatter<'_>, v: Value) -> fmt::Result {
+    fn inst(&self, f: &mut dyn fmt::Write, v: Value) -> fmt::Result {
         let ty = self.body.ty(v);
         match self.body.inst(v) {
             Inst::Const(bits) => match ty {

@@ -1,35 +1,37 @@
 //! The functions of one number, each named once: a row says all that the compiler must know of one.
 
-use crate::lanes::{Builder, Value, math};
-use jaxide_core::eval::numerics::{complex, elementary, special};
+use crate::lanes::{Builder, Ty, Value, math};
+use jaxide_core::eval::numerics::{elementary, special};
 use jaxide_core::prims::Prim;
-use num_complex::Complex;
 
 /// A formula in lanes, of which all vector widths are made.
 type Lanes = fn(&mut Builder, Value) -> Value;
 
-/// `library` is said where there is none: the function is then a call of the runtime, which is never fused.
+/// `single` is said where it is one of `f32` alone: of `f64` the function is then a call of the runtime, which is never fused.
 macro_rules! lanes {
-    (library) => {
-        None
+    ($ty:ident single $formula:expr) => {
+        ($ty == Ty::F32).then_some($formula as Lanes)
     };
-    ($formula:expr) => {
+    ($ty:ident $formula:expr) => {
         Some($formula as Lanes)
     };
 }
 
-/// A formula of complex numbers, where one is given.
-macro_rules! complex_formula {
+/// A formula in lanes of the two parts of a complex number.
+type ComplexLanes = fn(&mut Builder, [Value; 2]) -> [Value; 2];
+
+/// A formula of complex numbers, where there is one.
+macro_rules! of_complex_numbers {
     () => {
         None
     };
     ($formula:expr) => {
-        Some($formula)
+        Some($formula as ComplexLanes)
     };
 }
 
 macro_rules! functions {
-    ($($name:ident $cost:literal $lanes:tt $real:path $(, $complex:expr)?;)*) => {
+    ($($name:ident $cost:literal ($($lanes:tt)+) $real:path $(, $complex_lanes:expr)?;)*) => {
         /// A function of one real number, or one complex number: one variant per primitive.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub(crate) enum Function {
@@ -56,10 +58,10 @@ macro_rules! functions {
                 }
             }
 
-            /// Its formula in lanes, before the result is rounded to a narrower format.
-            pub(crate) fn lanes(self) -> Option<Lanes> {
+            /// Its formula in lanes of `F32` or `F64`, before the result is rounded to a narrower format.
+            pub(crate) fn lanes(self, ty: Ty) -> Option<Lanes> {
                 match self {
-                    $(Function::$name => lanes! $lanes,)*
+                    $(Function::$name => lanes!(ty $($lanes)+),)*
                 }
             }
 
@@ -70,10 +72,10 @@ macro_rules! functions {
                 }
             }
 
-            /// What it gives for a complex number, if it is defined there.
-            pub(crate) fn complex(self) -> Option<fn(Complex<f64>) -> Complex<f64>> {
+            /// Its formula in lanes of the parts of complex numbers, if it is defined there.
+            pub(crate) fn complex_lanes(self) -> Option<ComplexLanes> {
                 match self {
-                    $(Function::$name => complex_formula!($($complex)?),)*
+                    $(Function::$name => of_complex_numbers!($($complex_lanes)?),)*
                 }
             }
         }
@@ -88,36 +90,36 @@ macro_rules! functions {
 }
 
 functions! {
-    // Primitive, cost, lanes, real numbers, complex numbers.
-    Exp 16 (math::exp) elementary::exp, complex::exp;
-    Exp2 16 (math::exp2) elementary::exp2, complex::exp2;
-    Expm1 24 (math::expm1) elementary::expm1, complex::expm1;
-    Log 16 (math::log) elementary::log, complex::log;
-    Log2 16 (math::log2) elementary::log2, complex::log2;
-    Log1p 24 (math::log1p) elementary::log1p, complex::log1p;
-    Sqrt 6 (Builder::sqrt) elementary::sqrt, complex::sqrt;
-    Rsqrt 6 (math::rsqrt) elementary::rsqrt, complex::rsqrt;
-    Cbrt 24 (math::cbrt) elementary::cbrt, |z| complex::pow(z, (1.0 / 3.0).into());
-    Sin 16 (math::sin) elementary::sin, complex::sin;
-    Cos 16 (math::cos) elementary::cos, complex::cos;
-    Tan 24 (math::tan) elementary::tan, complex::tan;
-    Asin 24 (math::asin) elementary::asin, complex::asin;
-    Acos 24 (math::acos) elementary::acos, complex::acos;
-    Atan 24 (math::atan) elementary::atan, complex::atan;
-    Sinh 24 (math::sinh) elementary::sinh, complex::sinh;
-    Cosh 24 (math::cosh) elementary::cosh, complex::cosh;
-    Tanh 16 (math::tanh) elementary::tanh, complex::tanh;
-    Asinh 24 (math::asinh) elementary::asinh, complex::asinh;
-    Acosh 24 (math::acosh) elementary::acosh, complex::acosh;
-    Atanh 24 (math::atanh) elementary::atanh, complex::atanh;
-    Logistic 16 (math::logistic) elementary::logistic, complex::logistic;
+    // Primitive, cost, lanes, real numbers; the same of complex numbers.
+    Exp 16 (math::exp) elementary::exp, math::complex::exp;
+    Exp2 16 (math::exp2) elementary::exp2, math::complex::exp2;
+    Expm1 24 (math::expm1) elementary::expm1, math::complex::expm1;
+    Log 16 (math::log) elementary::log, math::complex::log;
+    Log2 16 (math::log2) elementary::log2, math::complex::log2;
+    Log1p 24 (math::log1p) elementary::log1p, math::complex::log1p;
+    Sqrt 6 (Builder::sqrt) elementary::sqrt, math::complex::sqrt;
+    Rsqrt 6 (math::rsqrt) elementary::rsqrt, math::complex::rsqrt;
+    Cbrt 24 (math::cbrt) elementary::cbrt, math::complex::cbrt;
+    Sin 16 (math::sin) elementary::sin, math::complex::sin;
+    Cos 16 (math::cos) elementary::cos, math::complex::cos;
+    Tan 24 (math::tan) elementary::tan, math::complex::tan;
+    Asin 24 (math::asin) elementary::asin, math::complex::asin;
+    Acos 24 (math::acos) elementary::acos, math::complex::acos;
+    Atan 24 (math::atan) elementary::atan, math::complex::atan;
+    Sinh 24 (math::sinh) elementary::sinh, math::complex::sinh;
+    Cosh 24 (math::cosh) elementary::cosh, math::complex::cosh;
+    Tanh 16 (math::tanh) elementary::tanh, math::complex::tanh;
+    Asinh 24 (math::asinh) elementary::asinh, math::complex::asinh;
+    Acosh 24 (math::acosh) elementary::acosh, math::complex::acosh;
+    Atanh 24 (math::atanh) elementary::atanh, math::complex::atanh;
+    Logistic 16 (math::logistic) elementary::logistic, math::complex::logistic;
     Erf 24 (math::erf) elementary::erf;
     Erfc 24 (math::erfc) elementary::erfc;
     ErfInv 24 (math::erf_inv) elementary::erf_inv;
     Lgamma 60 (math::lgamma) special::lgamma;
     Digamma 60 (math::digamma) special::digamma;
-    BesselI0e 60 (library) special::bessel_i0e;
-    BesselI1e 60 (library) special::bessel_i1e;
+    BesselI0e 24 (single math::bessel_i0e) special::bessel_i0e;
+    BesselI1e 24 (single math::bessel_i1e) special::bessel_i1e;
 }
 
 #[allow(

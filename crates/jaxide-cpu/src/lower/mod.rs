@@ -26,7 +26,7 @@ pub(crate) mod program;
 mod text;
 
 pub use text::Lowered;
-pub(crate) use text::text;
+pub(crate) use text::{program as program_for_text, text};
 
 use crate::stages::{Stage, StageTimes};
 use fuse::LaneForms;

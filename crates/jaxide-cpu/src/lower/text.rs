@@ -7,7 +7,7 @@ use super::program::Program;
 use crate::stages::StageTimes;
 use jaxide_core::document::{Document, Parts};
 use jaxide_core::simplify::simplify;
-use jaxide_core::{ClosedJaxpr, Error, Result};
+use jaxide_core::{ClosedJaxpr, Result};
 
 /// Columns of a line, where it can be broken.
 pub(super) const LINE: usize = 100;
@@ -27,26 +27,30 @@ pub enum Lowered {
     Lanes,
 }
 
-/// The text of a stage, with the equations that its parts compute.
+/// The text of a stage, with the equations that are computed.
 pub(crate) fn text(closed: &ClosedJaxpr, stage: Lowered) -> Result<String> {
-    let times = &mut StageTimes::default();
-    let mut plan = || super::plan(closed, true, times);
-    let program = |(graph, plan): (Graph, Plan)| {
-        let times = &mut StageTimes::default();
-        let mut program = assemble::assemble(&graph, &plan, &[], times)?;
-        program.plan_memory(false);
-        Ok::<_, Error>(program)
-    };
     Ok(match stage {
         Lowered::Simplified => format!("{}\n", simplify(closed)?),
-        Lowered::Graph => plan()?.0.to_string(),
+        Lowered::Graph => named_plan(closed)?.0.to_string(),
         Lowered::Plan => {
-            let (graph, plan) = plan()?;
+            let (graph, plan) = named_plan(closed)?;
             steps(&graph, &plan.steps)
         }
-        Lowered::Loops => program(plan()?)?.to_string(),
-        Lowered::Lanes => lane_programs(&program(plan()?)?),
+        Lowered::Loops => program(closed)?.to_string(),
+        Lowered::Lanes => lane_programs(&program(closed)?),
     })
+}
+
+/// The loop IR, whose steps know their equations.
+pub(crate) fn program(closed: &ClosedJaxpr) -> Result<Program> {
+    let (graph, plan) = named_plan(closed)?;
+    let mut program = assemble::assemble(&graph, &plan, &[], &mut StageTimes::default())?;
+    program.plan_memory(false);
+    Ok(program)
+}
+
+fn named_plan(closed: &ClosedJaxpr) -> Result<(Graph, Plan)> {
+    super::plan(closed, true, &mut StageTimes::default())
 }
 
 fn lane_programs(program: &Program) -> String {

@@ -305,12 +305,12 @@ fn accumulate<T: Stored, O: Combine<T::Acc>>(
     let totals = totals.as_mut_slice::<T::Acc>();
     let group = CHUNK / BLOCK;
     let chunks = blocks.div_ceil(group);
-    let parts = SharedSlice::new(totals);
+    let shared = SharedSlice::new(totals);
     context.parallel_for(chunks, |chunk| {
         for block in chunk * group..blocks.min((chunk + 1) * group) {
             let value = block_total::<T, O>(&from[place(0, block)], shape.reverse);
             // SAFETY: no other chunk has this block.
-            unsafe { parts.range(block..block + 1)[0] = value };
+            unsafe { shared.range(block..block + 1)[0] = value };
         }
     });
     let mut before = None;

@@ -443,9 +443,9 @@ fn for_lines<N: Pod + Send, S: Pod>(
     context.parallel_for(count.div_ceil(group), |chunk| {
         let lines = chunk * group..count.min((chunk + 1) * group);
         // SAFETY: no other chunk has these lines.
-        let part = unsafe { data.range(lines.start * length..lines.end * length) };
+        let range = unsafe { data.range(lines.start * length..lines.end * length) };
         match PoolBuffer::for_elements::<S>(scratch_len) {
-            Ok(mut scratch) => body(lines, part, scratch.as_mut_slice()),
+            Ok(mut scratch) => body(lines, range, scratch.as_mut_slice()),
             Err(e) => error.set(e.into()).unwrap_or(()),
         }
     });

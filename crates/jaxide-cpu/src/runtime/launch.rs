@@ -129,7 +129,7 @@ fn share(count: usize, piece: usize, pieces: usize) -> Range<usize> {
     start(piece)..start(piece + 1)
 }
 
-/// A part of a domain.
+/// A block of a domain.
 #[derive(Clone, Debug)]
 struct Share {
     /// Of all combinations of outer indices.
@@ -175,7 +175,7 @@ impl Launch {
             Split::Lanes => whole.lanes = self.lane_share(piece),
             Split::Partials => whole.partials = own(whole.partials.end),
         }
-        // SAFETY: the caller promises memory for the whole domain, and this is a part of it.
+        // SAFETY: the caller promises memory for the whole domain, and this is a block of it.
         unsafe { self.run(pointers, whole, context) }
     }
 
@@ -198,10 +198,10 @@ impl Launch {
         }
     }
 
-    /// Runs a part of the domain.
+    /// Runs a block of the domain.
     ///
     /// # Safety
-    /// As for [`launch`], for this part.
+    /// As for [`launch`], for this block.
     unsafe fn run(&self, pointers: *const *mut u8, share: Share, context: &Context<'_>) {
         let Some(entry) = self.entry else { return };
         let lengths = self.outer();
@@ -265,7 +265,7 @@ impl Launch {
     /// Computes one partial result of a reduction.
     ///
     /// # Safety
-    /// As for [`launch`], for this part.
+    /// As for [`launch`], for this block.
     unsafe fn run_partial(
         &self,
         code: (LaneFn, &Context<'_>),
@@ -288,7 +288,7 @@ impl Launch {
     /// Runs rows and lanes for the present outer indices.
     ///
     /// # Safety
-    /// As for [`launch`], for this part.
+    /// As for [`launch`], for this block.
     unsafe fn run_rows(
         &self,
         (entry, context): (LaneFn, &Context<'_>),
@@ -378,7 +378,7 @@ pub(crate) unsafe extern "C" fn launch(
         return;
     }
     context.parallel_for(launch.pieces, |piece| {
-        // SAFETY: as above; pieces are disjoint parts of the domain.
+        // SAFETY: as above; pieces are disjoint blocks of the domain.
         unsafe { launch.piece(pointers.0, piece, context) };
     });
 }
@@ -496,7 +496,7 @@ unsafe impl Sync for Runs<'_> {}
 /// Runs nests together over their rows; called by generated code.
 ///
 /// # Safety
-/// As for [`launch`], for each nest with its part of the table; rows of one nest depend on no other rows of another. The nests stand
+/// As for [`launch`], for each nest with its own entries of the table; rows of one nest depend on no other rows of another. The nests stand
 /// behind `launch`.
 pub(crate) unsafe extern "C" fn launch_tiles(
     launch: *const TileLaunch,

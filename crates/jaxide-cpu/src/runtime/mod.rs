@@ -2,7 +2,7 @@
 //!
 //! This room knows shapes, strides and element types, and nothing of jaxprs. Each family is a
 //! module of plain Rust functions over slices; beside them stand *kernel* structs that fix the
-//! static part of one call (shapes, axes, flags) and implement [`Kernel`].
+//! static data of one call (shapes, axes, flags) and implement [`Kernel`].
 //!
 //! # How compiled code calls a kernel
 //!

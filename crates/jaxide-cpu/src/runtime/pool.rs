@@ -8,8 +8,8 @@
 //!
 //! Which thread runs a chunk is left open; what a chunk is, the caller fixes. Results therefore do
 //! not depend on the number of threads. Chunks are handed out by ranges: each participant starts in
-//! its own part of the index space, the same part in every call, so that data stays in its core's
-//! cache, and helps in the others' parts when its own is done.
+//! its own share of the index space, the same share in every call, so that data stays in its core's
+//! cache, and helps in the others' shares when its own is done.
 //!
 //! The child of a `fork` has none of the helpers. A pool from before runs its loops on the calling
 //! thread there; the [global](ThreadPool::global) one is made anew.
@@ -157,7 +157,7 @@ struct Job {
     body: &'static (dyn Fn(usize) + Sync),
     chunks: usize,
     participants: usize,
-    /// For each participant's part of the index space, the next chunk in it. Only the first
+    /// For each participant's share of the index space, the next chunk in it. Only the first
     /// `participants` are initialised.
     next: [MaybeUninit<CacheLine<AtomicUsize>>; MAX_PARTICIPANTS],
     /// Helpers that hold an offer or work; with [`CALLER_SLEEPS`] added when the last one must wake
@@ -175,16 +175,16 @@ const CALLER_SLEEPS: usize = 1 << 32;
 struct CacheLine<T>(T);
 
 impl Job {
-    /// Runs chunks until none is left, beginning with the part of participant `rank`.
+    /// Runs chunks until none is left, beginning with the share of participant `rank`.
     fn work(&self, rank: usize) {
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let _inside = InsideChunk::enter();
             for step in 0..self.participants {
-                let part = (rank + step) % self.participants;
-                let end = self.chunks * (part + 1) / self.participants;
-                // SAFETY: `part` is below `participants`, and those counters were written before
+                let share = (rank + step) % self.participants;
+                let end = self.chunks * (share + 1) / self.participants;
+                // SAFETY: `share` is below `participants`, and those counters were written before
                 // the job was offered.
-                let next = unsafe { &self.next[part].assume_init_ref().0 };
+                let next = unsafe { &self.next[share].assume_init_ref().0 };
                 while !self.stopped.load(Ordering::Relaxed) {
                     let chunk = next.fetch_add(1, Ordering::Relaxed);
                     if chunk >= end {

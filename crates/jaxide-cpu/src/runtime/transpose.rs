@@ -176,7 +176,7 @@ impl CopyPlan {
             return;
         }
         struct Target<T>(*mut T);
-        // SAFETY: units write disjoint parts of the result.
+        // SAFETY: units write disjoint ranges of the result.
         unsafe impl<T> Sync for Target<T> {}
         let target = &Target(to.as_mut_ptr());
         // Crosswise, a group is one row of tiles; else about a quarter of a chunk.

@@ -1,6 +1,7 @@
 //! The functions of `lanes::math` against correctly rounded ones.
 
 use super::machine::{Args, Region, Rng, check, same};
+use jaxide_core::eval::numerics::special;
 use jaxide_cpu::codegen::lanes::{Isa, compile};
 use jaxide_cpu::lanes::{Access, Addr, Body, Builder, MemTy, Value, math};
 
@@ -159,7 +160,11 @@ fn logistic(x: f64) -> f64 {
     }
 }
 
-fn body(ty: MemTy, arguments: usize, f: impl FnOnce(&mut Builder, &[Value]) -> Value) -> Body {
+pub(super) fn body(
+    ty: MemTy,
+    arguments: usize,
+    f: impl FnOnce(&mut Builder, &[Value]) -> Value,
+) -> Body {
     let mut b = Builder::new("function");
     let pointers: Vec<_> = (0..arguments)
         .map(|_| b.pointer(Access::ReadOnly))
@@ -175,7 +180,7 @@ fn body(ty: MemTy, arguments: usize, f: impl FnOnce(&mut Builder, &[Value]) -> V
 }
 
 /// The results of a body on the arguments, as bits, the same for each instruction set.
-fn run(body: &Body, ty: MemTy, arguments: &[&[u64]]) -> Vec<u64> {
+pub(super) fn run(body: &Body, ty: MemTy, arguments: &[&[u64]]) -> Vec<u64> {
     let results = Isa::available()
         .into_iter()
         .map(|isa| (isa, run_on(isa, body, ty, arguments)));
@@ -299,7 +304,7 @@ fn ordered_f32(x: f32) -> i32 {
     if bits < 0 { i32::MIN - bits } else { bits }
 }
 
-fn decode(ty: MemTy, bits: u64) -> f64 {
+pub(super) fn decode(ty: MemTy, bits: u64) -> f64 {
     if ty == MemTy::F32 {
         f64::from(f32::from_bits(bits as u32))
     } else {
@@ -489,7 +494,7 @@ fn check_binary(
     }
 }
 
-fn unit(rng: &mut Rng) -> f64 {
+pub(super) fn unit(rng: &mut Rng) -> f64 {
     rng.next() as f64 / 2f64.powi(64)
 }
 
@@ -656,6 +661,128 @@ fn emitters_agree() {
             ];
             check(&body, &regions, &Args::default(), 0, 2000);
         }
+    }
+}
+
+/// Functions with a form for single precision alone, beside the interpreter's, and the same bits on every emitter.
+#[test]
+fn special_functions_of_single_precision() {
+    let ty = MemTy::F32;
+    type Exact = fn(f64) -> f64;
+    let unary: [(Unary, Exact); 2] = [
+        (math::bessel_i0e, special::bessel_i0e),
+        (math::bessel_i1e, special::bessel_i1e),
+    ];
+    for (f, exact) in unary {
+        let xs = arguments(ty, samples(), (-30.0, 30.0));
+        let body = body(ty, 1, |b, v| f(b, v[0]));
+        for (&x, &g) in xs.iter().zip(&run(&body, ty, &[&xs])) {
+            let (x, want) = (decode(ty, x), exact(decode(ty, x)));
+            assert!(
+                error(ty, g, want) <= 1.0,
+                "{x}: {} for {want}",
+                decode(ty, g)
+            );
+        }
+        let regions = [
+            Region::new(ty, xs[..900].iter().copied()),
+            Region::zeros(ty, 900),
+        ];
+        check(&body, &regions, &Args::default(), 0, 900);
+    }
+    type Binary = fn(&mut Builder, Value, Value) -> Value;
+    let polygamma = |n: f64, x: f64| f64::from(special::polygamma(n as f32, x as f32));
+    type Case<'a> = (Binary, &'a dyn Fn(f64, f64) -> f64, [f64; 3]);
+    let binary: [Case; 4] = [
+        (math::igamma, &special::igamma, [0.0, 20.0, 0.0]),
+        (math::igammac, &special::igammac, [0.0, 3.0, 0.0]),
+        (math::zeta, &special::zeta, [1.0, 12.0, 0.0]),
+        (math::polygamma, &polygamma, [0.0, 40.0, 1.0]),
+    ];
+    for (f, exact, [low, high, whole]) in binary {
+        let draw = |r: &mut Rng| {
+            let first = low + (high - low) * unit(r);
+            let first = if whole == 1.0 { first.floor() } else { first };
+            let second = unit(r) * 24.0 - 8.0;
+            (
+                first,
+                if unit(r) < 0.1 {
+                    second.floor()
+                } else {
+                    second
+                },
+            )
+        };
+        let (xs, qs) = pairs(ty, draw);
+        let body = body(ty, 2, |b, v| f(b, v[0], v[1]));
+        for ((&x, &q), &g) in xs.iter().zip(&qs).zip(&run(&body, ty, &[&xs, &qs])) {
+            let (x, q) = (decode(ty, x), decode(ty, q));
+            let want = exact(x, q);
+            assert!(
+                error(ty, g, want) <= 1.0,
+                "{x} {q}: {} for {want}",
+                decode(ty, g)
+            );
+        }
+        let count = 2000.min(xs.len());
+        let regions = [
+            Region::new(ty, xs[..count].iter().copied()),
+            Region::new(ty, qs[..count].iter().copied()),
+            Region::zeros(ty, count),
+        ];
+        check(&body, &regions, &Args::default(), 0, count as i64);
+    }
+}
+
+/// The incomplete beta function, as the functions above.
+#[test]
+fn incomplete_beta_of_single_precision() {
+    let ty = MemTy::F32;
+    let mut rng = Rng(29);
+    let mut columns = [Vec::new(), Vec::new(), Vec::new()];
+    let corners = [
+        0.0,
+        1.0,
+        0.5,
+        12.0,
+        1e5,
+        3e7,
+        1e30,
+        1e-10,
+        f64::INFINITY,
+        -1.0,
+        f64::NAN,
+    ];
+    let mut push = |all: [f64; 3]| {
+        for (column, x) in columns.iter_mut().zip(all) {
+            column.push(u64::from((x as f32).to_bits()));
+        }
+    };
+    for a in corners {
+        for b in corners {
+            for x in [0.0, 1.0, 0.5, 0.25, 1e-20, 0.9999999, 1.5, f64::NAN] {
+                push([a, b, x]);
+            }
+        }
+    }
+    for _ in 0..samples().min(3000) {
+        let size = 10f64.powf(unit(&mut rng) * 9.0 - 2.0);
+        let a = size * (0.1 + unit(&mut rng));
+        let b = size * (0.1 + unit(&mut rng));
+        let deviations = (unit(&mut rng) * 12.0 - 6.0) / (a + b + 1.0).sqrt();
+        push([a, b, (a / (a + b) + deviations * 0.5).clamp(0.0, 1.0)]);
+        push([a, 3.0 * unit(&mut rng), unit(&mut rng)]);
+    }
+    let body = body(ty, 3, |b, v| math::incomplete_beta(b, v[0], v[1], v[2]));
+    let slices = columns.each_ref().map(Vec::as_slice);
+    for (at, &got) in run(&body, ty, &slices).iter().enumerate() {
+        let [a, b, x] = columns.each_ref().map(|column| decode(ty, column[at]));
+        let want = special::regularized_incomplete_beta(a, b, x);
+        let got = decode(ty, got);
+        assert!(
+            error(ty, u64::from((got as f32).to_bits()), want) <= 1.0,
+            "{a} {b} {x}: {got} for {want}"
+        );
     }
 }
 

@@ -120,6 +120,37 @@ fn strided_stores_leave_gaps_alone() {
     }
 }
 
+/// Elements that lie 2 to 5 apart, the last of them the last of the array, and pairs that are written side by side.
+#[test]
+fn interleaved_elements() {
+    for ty in MemTy::ALL {
+        let s = ty.size();
+        for step in 2..6 {
+            for count in [1, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 70] {
+                let mut b = Builder::new("interleaved");
+                let (from, to) = (b.pointer(Access::ReadOnly), b.pointer(Access::ReadWrite));
+                let first = b.load(ty, Addr::strided(from, step * s));
+                let last = b.load(ty, Addr::strided(from, step * s).plus((step - 1) * s));
+                b.store(ty, Addr::strided(to, 2 * s).plus(s), last);
+                b.store(ty, Addr::strided(to, 2 * s), first);
+                b.store(ty, Addr::strided(to, 2 * s), last);
+                b.store(ty, Addr::strided(to, 2 * s).plus(s), first);
+                let woven = b.pointer(Access::ReadWrite);
+                for place in 0..step {
+                    let value = if place % 3 == 1 { last } else { first };
+                    b.store(ty, Addr::strided(woven, step * s).plus(place * s), value);
+                }
+                let regions = [
+                    samples(ty, (count * step) as usize, &mut Rng(4)),
+                    samples(ty, 2 * count as usize, &mut Rng(8)),
+                    samples(ty, (count * step) as usize, &mut Rng(9)),
+                ];
+                check(&b.finish().unwrap(), &regions, &Args::default(), 0, count);
+            }
+        }
+    }
+}
+
 #[test]
 fn gathers_by_both_index_types() {
     for ty in MemTy::ALL {

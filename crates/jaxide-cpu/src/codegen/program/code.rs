@@ -1,6 +1,6 @@
 //! Statements → CLIF.
 
-use crate::codegen::clif_lanes::{self, LaneArgs};
+use crate::codegen::clif::{self, LaneArgs};
 use crate::codegen::module::{Import, Imports, address_of, signature};
 use crate::lanes::{self, BlockId};
 use crate::lower::emit::Kernel;
@@ -437,7 +437,7 @@ impl Generator<'_, '_> {
                     start: zero,
                     end,
                 };
-                clif_lanes::emit_lane(&mut self.fb, self.module, &own.body, &args);
+                clif::emit_lane(&mut self.fb, self.module, &own.body, &args);
             }
             Nest::Direct(function, lanes) => {
                 let table = self.fill_table(&pointers);

@@ -8,7 +8,7 @@ mod code;
 mod launch;
 mod place;
 
-use super::clif_lanes;
+use super::clif;
 use super::lanes::{self, CompileError, Defined, Isa};
 use super::module::{Imports, Jit, Placed, signature};
 use super::perf_map;
@@ -27,9 +27,9 @@ use cranelift_module::{
 };
 use jaxide_core::{Error, ErrorKind, Result};
 use launch::Scheduled;
-use rustc_hash::{FxHashMap as HashMap, FxHasher};
-use smallvec::SmallVec;
-use std::hash::{Hash, Hasher};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::hash_map;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// The entry of a program: pointers to the arguments, to the results' buffers and to the constants, the arena, and the execution.
@@ -49,7 +49,7 @@ pub(crate) type Entry = unsafe extern "C" fn(
 
 /// A compiled program.
 pub(crate) struct Code {
-    main: FuncId,
+    entry: Entry,
     placed: Placed,
     clif: String,
     /// The functions: of lane programs with the number of the first kernel that has it, of the program without.
@@ -63,9 +63,7 @@ pub(crate) struct Code {
 impl Code {
     /// The function; valid as long as `self` and the program live.
     pub(crate) fn entry(&self) -> Entry {
-        let entry = self.placed.address(self.main);
-        // SAFETY: there is a function of this signature, and `placed` keeps it in place.
-        unsafe { std::mem::transmute::<*const u8, Entry>(entry) }
+        self.entry
     }
 
     /// Bytes of stack that a call of the function takes, its lane programs included, but for what the runtime takes.
@@ -88,39 +86,34 @@ impl Code {
     }
 }
 
-/// Code of lane programs: equal ones have it once.
+/// Code of lane programs: kernels that have one body have it once.
 #[derive(Default)]
-struct LanePrograms<'a> {
-    /// Which function a body has, by what makes bodies equal.
-    known: HashMap<u64, SmallVec<[(&'a Body, usize); 1]>>,
+struct LanePrograms {
+    /// Which function a body has.
+    known: HashMap<*const Body, usize>,
     /// The functions, each with the first kernel that has it.
     functions: Vec<(usize, FuncId, Defined)>,
     emitter: lanes::Emitter,
 }
 
-impl<'a> LanePrograms<'a> {
+impl LanePrograms {
     /// The number of the function of kernel `k`.
     fn of(
         &mut self,
         module: &mut dyn Module,
         k: usize,
-        body: &'a Body,
+        body: &Arc<Body>,
         isa: Isa,
     ) -> Result<usize, CompileError> {
-        let mut hasher = FxHasher::default();
-        body.substance().hash(&mut hasher);
-        let equal = self.known.entry(hasher.finish()).or_default();
-        let same = equal
-            .iter()
-            .find(|(other, _)| other.substance() == body.substance());
-        if let Some(&(_, function)) = same {
+        if let Some(&function) = self.known.get(&Arc::as_ptr(body)) {
             return Ok(function);
         }
         let function = lanes::declare(module, &format!("k{k}"))?;
         let defined = self.emitter.define(module, function, body, isa)?;
         self.functions.push((k, function, defined));
-        equal.push((body, self.functions.len() - 1));
-        Ok(self.functions.len() - 1)
+        let number = self.functions.len() - 1;
+        self.known.insert(Arc::as_ptr(body), number);
+        Ok(number)
     }
 }
 
@@ -232,21 +225,30 @@ pub(crate) fn compile(
     checked: bool,
     times: &mut StageTimes,
 ) -> Result<Code> {
+    let start = Instant::now();
     let mut guards = Vec::new();
     let mut guarded = Vec::new();
     if checked {
+        let mut known = HashMap::default();
         for (k, kernel) in program.kernels.iter().enumerate() {
-            let body = guard(&kernel.body)
-                .map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))?;
+            let (body, sites) = match known.entry(Arc::as_ptr(&kernel.body)) {
+                hash_map::Entry::Occupied(entry) => entry.into_mut(),
+                hash_map::Entry::Vacant(entry) => {
+                    let body = guard(&kernel.body)
+                        .map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))?;
+                    entry.insert((Arc::new(body.body), body.sites))
+                }
+            };
             guards.push(Guarded {
                 name: program.kernel_title(k),
-                sites: body.sites,
+                sites: sites.clone(),
                 operands: kernel.operands.len(),
             });
-            guarded.push(body.body);
+            guarded.push(Arc::clone(body));
         }
     }
     let guards = checked.then_some((&guards[..], &guarded[..]));
+    times.add(Stage::Kernels, start.elapsed());
     generate(program, isa, text, guards, times)
         .map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))
 }
@@ -256,7 +258,7 @@ fn generate(
     program: &Program,
     isa: Isa,
     text: bool,
-    guards: Option<(&[Guarded], &[Body])>,
+    guards: Option<(&[Guarded], &[Arc<Body>])>,
     times: &mut StageTimes,
 ) -> Result<Code, CompileError> {
     let start = Instant::now();
@@ -325,9 +327,12 @@ fn generate(
     let main = functions.define(&mut jit, "program", whole, callees)?;
     let of_lanes = lane_functions.iter().map(|(_, _, defined)| defined.stack);
     let stack = functions.frame + frames + of_lanes.max().unwrap_or(0);
+    let placed = jit.finish()?;
+    // SAFETY: there is a function of this signature, and `placed` keeps it in place.
+    let entry = unsafe { std::mem::transmute::<*const u8, Entry>(placed.address(main)) };
     let code = Code {
-        main,
-        placed: jit.finish()?,
+        entry,
+        placed,
         clif: functions.clif.unwrap_or_default(),
         functions: (functions.defined.into_iter().rev())
             .map(|(id, defined)| (None, id, defined))
@@ -368,7 +373,7 @@ fn constants(
     let mut nests = Vec::with_capacity(codes.len());
     for (k, (kernel, code)) in program.kernels.iter().zip(codes).enumerate() {
         let Some(code) = *code else {
-            clif_lanes::define_tables(module, &kernel.body)?;
+            clif::define_tables(module, &kernel.body)?;
             scheduled.push(None);
             nests.push(Nest::Inline);
             continue;

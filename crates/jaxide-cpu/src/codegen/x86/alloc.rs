@@ -110,7 +110,7 @@ fn registers(lir: &Lir, mut f: impl FnMut(Reg, Touch)) {
             };
             for o in op.operands.iter().flatten() {
                 match o {
-                    Operand::Reg(r) | Operand::Part(r, _) => f(*r, read),
+                    Operand::Reg(r) | Operand::As(r, _) => f(*r, read),
                     Operand::Mem(Mem {
                         index: Index::Vector(r),
                         ..

@@ -118,7 +118,7 @@ impl Mem {
 pub(super) enum Operand {
     Reg(Reg),
     /// The first 16 or 32 bytes of a wider register, or a narrower register at the beginning of a wider one.
-    Part(Reg, Width),
+    As(Reg, Width),
     Mem(Mem),
     Gpr(Register),
     Imm(u8),
@@ -144,7 +144,31 @@ pub(super) struct Op {
     pub(super) broadcast: bool,
 }
 
-/// The eight forms of a fused multiply-add: by order of operands.
+impl Op {
+    /// An instruction without mask whose last register operand may be in memory.
+    pub(super) fn new(code: Code, dst: Option<Reg>, operands: &[Operand]) -> Op {
+        let mut all = [None; 4];
+        for (place, operand) in all.iter_mut().zip(operands) {
+            *place = Some(*operand);
+        }
+        let rm = operands
+            .iter()
+            .rposition(|o| matches!(o, Operand::Reg(_) | Operand::As(..)))
+            .map(narrow);
+        Op {
+            code,
+            dst,
+            operands: all,
+            mask: None,
+            tied: false,
+            late: false,
+            rm,
+            broadcast: false,
+        }
+    }
+}
+
+/// The forms of a fused multiply-add: by order of operands.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FmaCodes {
     pub(super) f132: Code,
@@ -374,6 +398,11 @@ impl Asm {
         self.push(Lir::Op(op));
     }
 
+    /// A copy of a register.
+    pub(super) fn put(&mut self, dst: Reg, src: Reg) {
+        self.push(Lir::Move { dst, src });
+    }
+
     fn touch(&mut self, mem: &Mem) {
         if let Base::Var(v) = mem.base {
             self.vars[v.0 as usize] += self.current_frequency;
@@ -417,28 +446,5 @@ impl Pool {
         let at = narrow(at);
         self.places.insert(bytes.to_vec(), at);
         at
-    }
-}
-
-/// An instruction without mask whose last register operand may be in memory.
-pub(super) fn op(code: Code, dst: Option<Reg>, operands: &[Operand]) -> Op {
-    let mut all = [None; 4];
-    operands
-        .iter()
-        .enumerate()
-        .for_each(|(k, o)| all[k] = Some(*o));
-    let rm = operands
-        .iter()
-        .rposition(|o| matches!(o, Operand::Reg(_) | Operand::Part(..)))
-        .map(narrow);
-    Op {
-        code,
-        dst,
-        operands: all,
-        mask: None,
-        tied: false,
-        late: false,
-        rm,
-        broadcast: false,
     }
 }

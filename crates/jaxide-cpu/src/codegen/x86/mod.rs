@@ -1,51 +1,324 @@
 //! Wide vector code for x86-64: lane bodies as AVX-512 or AVX2 machine code.
 //!
-//! A body is planned ([`plan`]), selected into instructions on virtual registers ([`lower`], with what differs between instruction sets
-//! behind [`target`]), allocated by linear scan ([`alloc`]) and encoded ([`encode`]). Code and constants come out as one position-independent
-//! image.
+//! A body is planned ([`plan`]) and selected into instructions on virtual registers ([`lir`]): the [`Emitter`] holds what both instruction
+//! sets share, and what differs is behind [`target`], in [`avx2`] and [`avx512`]. Then registers are allocated by linear scan ([`alloc`]), and
+//! the instructions, rows of a [`table`], encoded ([`encode`]). Code and constants come out as one position-independent image.
+//!
+//! Several *copies*, one register of lanes each, may be worked on together, to fill the time that dependent operations wait.
+//! A straight-line body has a main loop without masks and a loop for the rest of the lanes; a body with loops inside has one loop whose
+//! last turn is masked, since those loops cost the same for one lane as for all.
 
+mod address;
 mod alloc;
 mod avx2;
 mod avx512;
-mod codes;
-mod cursors;
+mod control;
 mod encode;
-mod lanewise;
+mod integer;
 mod lir;
-mod lower;
+mod memory;
+mod ops;
 mod plan;
+mod reduce;
+mod table;
 mod target;
 
-pub(crate) use encode::Image;
-
-use crate::lanes::Body;
-use iced_x86::IcedError;
+use super::emit::Emit;
+use super::error::CompileError;
+use super::lanes::Defined;
+use crate::isa::Isa;
+use crate::lanes::{Accumulator, BlockId, Body, Inst, LoopId, Ty, Value};
+use crate::narrow;
+use cranelift_module::{FuncId, Module};
+use encode::Image;
+use iced_x86::{Code, Register};
+use lir::*;
+use plan::{MOST_COPIES, Plan, plan};
+use rustc_hash::FxHashMap as HashMap;
 use target::Target;
 
-/// Compiles a body for AVX-512.
-pub(crate) fn avx512(body: &Body) -> Result<Image, IcedError> {
-    let popcnt = std::arch::is_x86_feature_detected!("avx512vpopcntdq");
-    compile(
-        body,
-        &avx512::Avx512 {
-            wide: body.is_wide(),
-            popcnt,
-        },
-    )
+use Register::{RAX, RDX};
+
+/// Wide loads of constants, which stand behind the code, do not cross lines of the cache.
+const CODE_ALIGNMENT: u64 = 64;
+
+/// Defines a declared function as that of a body, for AVX-512 or AVX2.
+pub(super) fn define(
+    module: &mut dyn Module,
+    function: FuncId,
+    body: &Body,
+    isa: Isa,
+) -> Result<Defined, CompileError> {
+    let wide = body.is_wide();
+    let image = match isa {
+        Isa::Portable => return Err(CompileError::Unavailable(isa)),
+        Isa::Avx2 => image(body, &avx2::Avx2 { wide }),
+        Isa::Avx512 => {
+            let popcnt = std::arch::is_x86_feature_detected!("avx512vpopcntdq");
+            image(body, &avx512::Avx512 { wide, popcnt })
+        }
+    }?;
+    module.define_function_bytes(function, CODE_ALIGNMENT, &image.bytes, &[])?;
+    Ok(Defined {
+        bytes: image.bytes.len(),
+        instructions: image.instructions,
+        stack: image.stack,
+    })
 }
 
-/// Compiles a body for AVX2.
-pub(crate) fn avx2(body: &Body) -> Result<Image, IcedError> {
-    compile(
-        body,
-        &avx2::Avx2 {
-            wide: body.is_wide(),
-        },
-    )
-}
-
-fn compile<T: Target>(body: &Body, target: &T) -> Result<Image, IcedError> {
-    let asm = lower::lower(body, target);
+fn image<T: Target>(body: &Body, target: &T) -> Result<Image, CompileError> {
+    let asm = emit(body, target);
     let allocation = alloc::allocate(&asm, T::VECTORS);
     encode::encode(&asm, &allocation, T::EVEX)
+}
+
+/// The program of a body.
+fn emit<T: Target>(body: &Body, target: &T) -> Asm {
+    let plan = plan(body, target.lanes(), T::VECTORS);
+    let mut asm = Asm::new(!T::EVEX);
+    let tables = asm.buffer(64);
+    let start = asm.var();
+    let exit = asm.label();
+    let accumulators: Vec<&Accumulator> = body
+        .reductions()
+        .iter()
+        .flat_map(|r| &r.accumulators)
+        .collect();
+    let bytes = |ty: Ty| target.accumulator_bits(ty) * narrow::<_, i32>(body.accumulators()) / 8;
+    let buffers = accumulators
+        .iter()
+        .map(|a| asm.buffer(bytes(body.ty(a.init))))
+        .collect();
+    let mut emitter = Emitter {
+        body,
+        target,
+        asm,
+        tables,
+        start,
+        exit,
+        plan,
+        accumulators,
+        buffers,
+        bases: HashMap::default(),
+        reps: vec![[None; MOST_COPIES]; body.values().len()],
+        into: HashMap::default(),
+        copies: vec![0],
+        exec: [None; MOST_COPIES],
+        counters: vec![LANE; body.loop_count()],
+        cursors: HashMap::default(),
+        open: Vec::new(),
+    };
+    emitter.run();
+    emitter.asm
+}
+
+/// Emits one body.
+struct Emitter<'a, T> {
+    body: &'a Body,
+    target: &'a T,
+    asm: Asm,
+    /// Where the frame keeps the addresses of the three argument tables.
+    tables: i32,
+    start: Var,
+    exit: Label,
+    plan: Plan,
+    accumulators: Vec<&'a Accumulator>,
+    /// Where the frame keeps each accumulator.
+    buffers: Vec<i32>,
+    /// Addresses without lane and loop terms.
+    bases: HashMap<Vec<i64>, Var>,
+    reps: Vec<[Option<Reg>; MOST_COPIES]>,
+    /// Values that are computed right into a carried register.
+    into: HashMap<Value, Value>,
+    copies: Vec<usize>,
+    exec: [Option<Reg>; MOST_COPIES],
+    counters: Vec<Var>,
+    /// Addresses that loops advance from turn to turn, but for constants and lane steps.
+    cursors: HashMap<Vec<i64>, Var>,
+    /// The loops around, outermost first.
+    open: Vec<LoopId>,
+}
+
+impl<T: Target> Emitter<'_, T> {
+    fn run(&mut self) {
+        self.asm
+            .int(Code::Cmp_r64_rm64, &[Int::Var(LANE), Int::Var(END)]);
+        self.asm.push(Lir::Branch(Cond::GreaterEqual, self.exit));
+        for (k, r) in [Register::RDI, Register::RSI, RDX].into_iter().enumerate() {
+            let to = Mem::frame(self.tables + narrow::<_, i32>(8 * k));
+            self.asm
+                .int(Code::Mov_rm64_r64, &[Int::Mem(to), Int::Gpr(r)]);
+        }
+        self.asm.int(
+            Code::Mov_rm64_r64,
+            &[Int::Var(self.start), Int::Gpr(Register::RCX)],
+        );
+        self.find_bases();
+        self.block(BlockId::PROLOGUE);
+        self.initialise_accumulators();
+        if self.plan.loops {
+            self.masked_loop(self.plan.copies);
+        } else {
+            self.main_loop();
+            self.masked_loop(1);
+        }
+        self.combine_all();
+        self.asm.push(Lir::Label(self.exit));
+    }
+
+    /// The loop without masks, as long as there are lanes for all copies.
+    fn main_loop(&mut self) {
+        let step = self.plan.copies as i64 * self.target.lanes();
+        let (head, rest) = (self.asm.label(), self.asm.label());
+        let enough = |s: &mut Self| {
+            let ahead = Mem::new(Base::Var(LANE), narrow(step));
+            s.asm
+                .int(Code::Lea_r64_m, &[Int::Gpr(RAX), Int::Mem(ahead)]);
+            s.asm
+                .int(Code::Cmp_r64_rm64, &[Int::Gpr(RAX), Int::Var(END)]);
+        };
+        enough(self);
+        self.asm.push(Lir::Branch(Cond::Greater, rest));
+        let in_registers = self.plan.accumulators_in_registers;
+        let copies: Vec<usize> = (0..self.plan.copies).collect();
+        if in_registers {
+            self.accumulators_to_registers(&copies);
+        }
+        self.in_loop(|s| {
+            s.asm.push(Lir::Label(head));
+            let groups = if s.plan.interleave {
+                vec![copies.clone()]
+            } else {
+                copies.iter().map(|&p| vec![p]).collect()
+            };
+            for group in groups {
+                s.copies = group;
+                if !in_registers {
+                    s.load_accumulators();
+                }
+                s.block(BlockId::LANES);
+                if in_registers {
+                    s.step_accumulators()
+                } else {
+                    s.store_accumulators()
+                }
+            }
+            s.asm
+                .int(Code::Add_rm64_imm32, &[Int::Var(LANE), Int::Imm(step)]);
+            enough(s);
+            let more = s.asm.label();
+            s.asm.push(Lir::Branch(Cond::Greater, more));
+            s.asm.push(Lir::Jump(head));
+            s.asm.push(Lir::Label(more));
+        });
+        if in_registers {
+            self.accumulators_to_memory(&copies);
+        }
+        self.asm.push(Lir::Label(rest));
+    }
+
+    /// The loop over all lanes from the current one on, masked.
+    fn masked_loop(&mut self, copies: usize) {
+        let lanes = copies as i64 * self.target.lanes();
+        let (head, done) = (self.asm.label(), self.asm.label());
+        self.copies = (0..copies).collect();
+        let outside = self.asm.current_frequency;
+        if !self.plan.loops {
+            // The rest after the main loop.
+            self.asm.current_frequency *= 0.1;
+        }
+        self.in_loop(|s| {
+            s.asm.push(Lir::Label(head));
+            s.asm
+                .int(Code::Mov_r64_rm64, &[Int::Gpr(RAX), Int::Var(END)]);
+            s.asm
+                .int(Code::Sub_r64_rm64, &[Int::Gpr(RAX), Int::Var(LANE)]);
+            s.asm.push(Lir::Branch(Cond::LessEqual, done));
+            // A one for each lane that is left.
+            let few = s.asm.label();
+            s.asm
+                .int(Code::Cmp_rm64_imm32, &[Int::Gpr(RAX), Int::Imm(lanes)]);
+            s.asm.push(Lir::Branch(Cond::Less, few));
+            s.asm
+                .int(Code::Mov_r64_imm64, &[Int::Gpr(RAX), Int::Imm(lanes)]);
+            s.asm.push(Lir::Label(few));
+            s.asm
+                .int(Code::Mov_r64_imm64, &[Int::Gpr(RDX), Int::Imm(-1)]);
+            s.asm.int(
+                Code::VEX_Bzhi_r64_rm64_r64,
+                &[Int::Gpr(RDX), Int::Gpr(RDX), Int::Gpr(RAX)],
+            );
+            for copy in 0..copies {
+                let k = s.asm.reg(s.target.class(Ty::Mask));
+                s.target.tail_mask(&mut s.asm, k, copy as i64);
+                s.exec[copy] = Some(k);
+            }
+            s.load_accumulators();
+            s.block(BlockId::LANES);
+            s.store_accumulators();
+            s.asm
+                .int(Code::Add_rm64_imm32, &[Int::Var(LANE), Int::Imm(lanes)]);
+            s.asm.push(Lir::Jump(head));
+        });
+        self.asm.push(Lir::Label(done));
+        self.asm.current_frequency = outside;
+        self.exec = [None; MOST_COPIES];
+        self.copies = vec![0];
+    }
+
+    fn in_loop(&mut self, f: impl FnOnce(&mut Self)) {
+        let start = self.asm.begin_loop();
+        f(self);
+        self.asm.end_loop(start);
+    }
+
+    /// The register of a value.
+    fn get(&mut self, v: Value, copy: usize) -> Reg {
+        let ty = self.body.ty(v);
+        if let (Inst::Const(bits), true) = (self.body.inst(v), ty != Ty::Mask) {
+            return self.target.splat(&mut self.asm, ty, *bits);
+        }
+        // What is the same in all copies is computed once.
+        let rep = &self.reps[v.index()];
+        rep[copy].or(rep[0]).expect("verified: defined before use")
+    }
+
+    fn set(&mut self, v: Value, copy: usize, reg: Reg) {
+        self.reps[v.index()][copy] = Some(reg);
+    }
+
+    fn new_reg(&mut self, ty: Ty) -> Reg {
+        let class = self.target.class(ty);
+        self.asm.reg(class)
+    }
+
+    /// The register that the definition of `v` writes.
+    fn dest(&mut self, v: Value, copy: usize) -> Reg {
+        match self.into.get(&v) {
+            Some(&param) => self.get(param, copy),
+            None => self.new_reg(self.body.ty(v)),
+        }
+    }
+
+    /// Calls `f` with each copy and the register that the definition of `v` writes for it.
+    fn each_copy(&mut self, v: Value, mut f: impl FnMut(&mut Self, usize, Reg)) {
+        for copy in self.copies.clone() {
+            let dst = self.dest(v, copy);
+            f(self, copy, dst);
+            self.set(v, copy, dst);
+        }
+    }
+}
+
+impl<'b, T: Target> Emit<'b> for Emitter<'b, T> {
+    fn body(&self) -> &'b Body {
+        self.body
+    }
+
+    /// What a statement reserves holds what goes from one of its instructions to another.
+    fn in_statement(&mut self, emit: impl FnOnce(&mut Self)) {
+        let in_use = self.asm.in_use();
+        emit(self);
+        self.asm.release(in_use);
+    }
 }

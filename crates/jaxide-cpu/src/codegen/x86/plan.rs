@@ -343,7 +343,7 @@ mod tests {
 
     /// The copies that are worked on together have room beside what else is in registers.
     #[test]
-    fn the_parts_of_a_loop_fit_the_registers() {
+    fn the_copies_of_a_loop_fit_the_registers() {
         for registers in [16u8, 32] {
             let mut before = usize::MAX;
             for count in 1..20 {

@@ -10,6 +10,9 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 pub(super) struct Expr<'a> {
     builder: &'a RefCell<&'a mut Builder>,
     pub(super) value: Value,
+    /// Whether it is computed from numbers of single precision in double: nothing overflows or underflows on the way then that
+    /// does not in the result.
+    pub(super) from_single: bool,
 }
 
 /// Builds `f(x)` without contraction of products and sums: the formulas say themselves where they want it.
@@ -19,7 +22,29 @@ pub(super) fn unary(b: &mut Builder, x: Value, f: impl FnOnce(Expr<'_>) -> Value
         f(Expr {
             builder: &RefCell::new(b),
             value: x,
+            from_single: false,
         })
+    })
+}
+
+/// Builds `f` in double precision, likewise: what is given as `f32` is widened, and what `f` gives is rounded to it.
+pub(super) fn in_double<const N: usize, const M: usize>(
+    b: &mut Builder,
+    x: [Value; N],
+    f: impl for<'a> FnOnce([Expr<'a>; N]) -> [Expr<'a>; M],
+) -> [Value; M] {
+    let single = b.ty(x[0]) == Ty::F32;
+    b.exactly(|b| {
+        let builder = &RefCell::new(b);
+        let wide = x.map(|value| {
+            let x = Expr {
+                builder,
+                value,
+                from_single: single,
+            };
+            if single { x.widen() } else { x }
+        });
+        f(wide).map(|y| if single { y.narrow() } else { y }.value)
     })
 }
 
@@ -128,6 +153,41 @@ impl<'a> Expr<'a> {
                 Ty::F64
             },
         )
+    }
+
+    /// A function of lanes of this value.
+    pub(super) fn call(self, f: fn(&mut Builder, Value) -> Value) -> Expr<'a> {
+        let v = f(&mut self.builder.borrow_mut(), self.value);
+        self.at(v)
+    }
+
+    /// A function of lanes of this value and another.
+    pub(super) fn call_with(
+        self,
+        f: fn(&mut Builder, Value, Value) -> Value,
+        other: Expr<'a>,
+    ) -> Expr<'a> {
+        let v = f(&mut self.builder.borrow_mut(), self.value, other.value);
+        self.at(v)
+    }
+
+    pub(super) fn is_nan(self) -> Expr<'a> {
+        !self.eq(self)
+    }
+
+    /// Whether it is ±∞.
+    pub(super) fn is_infinite(self) -> Expr<'a> {
+        self.abs().eq(f64::INFINITY)
+    }
+
+    /// An `f32` as an `f64`.
+    pub(super) fn widen(self) -> Expr<'a> {
+        self.un(UnOp::FToF, Ty::F64)
+    }
+
+    /// An `f64` rounded to an `f32`.
+    pub(super) fn narrow(self) -> Expr<'a> {
+        self.un(UnOp::FToF, Ty::F32)
     }
 
     /// A signed integer as a float of the same width.
@@ -241,13 +301,8 @@ impl<'a> Expr<'a> {
         go_on: impl FnOnce(Expr<'a>) -> Expr<'a>,
         next: impl FnOnce(Expr<'a>) -> Expr<'a>,
     ) -> Expr<'a> {
-        let frame = self.builder.borrow_mut().enter_head(&[self.value]);
-        let x = self.at(frame.params()[0]);
-        let cond = go_on(x).value;
-        let frame = self.builder.borrow_mut().enter_turn(frame, cond);
-        let next = next(x).value;
-        let results = self.builder.borrow_mut().leave_while(frame, &[next]);
-        self.at(results[0])
+        let [last] = iterate([self], |[x]| go_on(x), |[x]| [next(x)]);
+        last
     }
 
     pub(super) fn shl(self, n: impl Operand<'a>) -> Expr<'a> {
@@ -291,6 +346,22 @@ impl<'a> Expr<'a> {
         let last = from_last.next().expect("a polynomial has coefficients");
         from_last.fold(self.constant(last), |p, c| p.fma(self, c))
     }
+}
+
+/// The last of the values from `init` on that `next` gives while `go_on` holds.
+pub(super) fn iterate<'a, const N: usize>(
+    init: [Expr<'a>; N],
+    go_on: impl FnOnce([Expr<'a>; N]) -> Expr<'a>,
+    next: impl FnOnce([Expr<'a>; N]) -> [Expr<'a>; N],
+) -> [Expr<'a>; N] {
+    let builder = init[0].builder;
+    let frame = builder.borrow_mut().enter_head(&init.map(|x| x.value));
+    let params: [Expr<'a>; N] = std::array::from_fn(|k| init[k].at(frame.params()[k]));
+    let cond = go_on(params).value;
+    let frame = builder.borrow_mut().enter_turn(frame, cond);
+    let next = next(params).map(|x| x.value);
+    let results = builder.borrow_mut().leave_while(frame, &next);
+    std::array::from_fn(|k| init[k].at(results[k]))
 }
 
 /// What an operator takes on its right: a value, or a constant of the type of the left.

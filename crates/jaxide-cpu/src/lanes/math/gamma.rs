@@ -41,31 +41,34 @@ pub fn lgamma(b: &mut Builder, x: Value) -> Value {
 
 /// Derivative of `log Γ`; -∞ at both zeros, NaN at the other poles.
 pub fn digamma(b: &mut Builder, x: Value) -> Value {
-    unary(b, x, |x| {
-        let a = x.abs();
-        let left = x.lt(-0.5);
-        let right = digamma_right(left.select(a, x));
-        let [result] = left.rarely(
-            || {
-                // ψ(x) = ψ(-x) - 1/x - π cot πx
-                let (angle, far) = angle_from_integer(a);
-                let cotangent = tan_reduced(angle, !far);
-                let fraction = a - a.round_even();
-                let pi = pi(a);
-                let product = Pair::product(cotangent.high, pi.high);
-                let rest = cotangent
-                    .high
-                    .fma(pi.low, cotangent.low.fma(pi.high, product.low));
-                let product = Pair::new(product.high, rest).flip(fraction.sign_bits());
-                let sum = Pair::sum(right, product.high).plus(product.low);
-                let result = sum.plus(a.constant(1.0) / a).value();
-                let pole = fraction.eq(0.0);
-                [pole.select(f64::NAN, result)]
-            },
-            [right],
-        );
-        x.eq(0.0).select(f64::NEG_INFINITY, result).value
-    })
+    unary(b, x, |x| digamma_of(x).value)
+}
+
+/// [`digamma`], for use inside other formulas.
+pub(super) fn digamma_of(x: Expr<'_>) -> Expr<'_> {
+    let a = x.abs();
+    let left = x.lt(-0.5);
+    let right = digamma_right(left.select(a, x));
+    let [result] = left.rarely(
+        || {
+            // ψ(x) = ψ(-x) - 1/x - π cot πx
+            let (angle, far) = angle_from_integer(a);
+            let cotangent = tan_reduced(angle, !far);
+            let fraction = a - a.round_even();
+            let pi = pi(a);
+            let product = Pair::product(cotangent.high, pi.high);
+            let rest = cotangent
+                .high
+                .fma(pi.low, cotangent.low.fma(pi.high, product.low));
+            let product = Pair::new(product.high, rest).flip(fraction.sign_bits());
+            let sum = Pair::sum(right, product.high).plus(product.low);
+            let result = sum.plus(a.constant(1.0) / a).value();
+            let pole = fraction.eq(0.0);
+            [pole.select(f64::NAN, result)]
+        },
+        [right],
+    );
+    x.eq(0.0).select(f64::NEG_INFINITY, result)
 }
 
 /// π |a - n| for the integer n next to `a` or, where the second value holds, π/2 less that; both are at most π/4.
@@ -83,7 +86,7 @@ fn pi(like: Expr<'_>) -> Pair<'_> {
 }
 
 /// log Γ(z) for z >= -1/2.
-fn lgamma_right(z: Expr<'_>) -> Expr<'_> {
+pub(super) fn lgamma_right(z: Expr<'_>) -> Expr<'_> {
     let (one, zero) = (z.constant(1.0), z.constant(0.0));
     // Γ(z) = Γ(2 + t) p or Γ(2 + t) / p, t in [-3/4, 1/4), by the factors in between.
     let steps = (z - 0.25).floor();

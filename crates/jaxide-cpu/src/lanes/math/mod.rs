@@ -16,22 +16,29 @@
     reason = "coefficients are digits of their own, as published or as they came out"
 )]
 
+mod bessel;
+pub mod complex;
 mod erf;
 mod exp;
 mod expr;
 mod gamma;
+mod incomplete;
 mod inverse_trig;
 mod log;
 mod pair;
 mod power;
 mod remainder;
 mod trig;
+mod zeta;
 
+pub use bessel::{bessel_i0e, bessel_i1e};
 pub use erf::{erf, erf_inv, erfc};
 pub use exp::{cosh, exp, exp2, expm1, logistic, sinh, tanh};
 pub use gamma::{digamma, lgamma};
+pub use incomplete::{igamma, igammac, incomplete_beta};
 pub use inverse_trig::{acos, asin, atan, atan2};
 pub use log::{acosh, asinh, atanh, log, log1p, log2};
 pub use power::{cbrt, pow, rsqrt};
 pub use remainder::rem;
 pub use trig::{cos, sin, tan};
+pub use zeta::{polygamma, zeta};

@@ -13,12 +13,16 @@ use super::fuse::{Item, Nest, Plan, Root, Steps, Storage};
 use super::graph::{Def, Graph, NodeId, Op, Region, ValueId};
 use super::library;
 use super::program::{Base, Dynamic, Output, OutputSource, Place, Program, Step, Stmt, tiles};
+use crate::lanes::Body;
 use crate::narrow;
 use crate::stages::{Stage, StageTimes};
 use jaxide_core::{Error, ErrorKind, Result, Shape};
 use liveness::LastUses;
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet, FxHasher};
+use smallvec::SmallVec;
 use std::collections::BTreeSet;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Assembles a planned program.
@@ -37,7 +41,7 @@ pub(crate) fn assemble(
         .filter_map(|&k| graph.root.params.get(k).copied())
         .collect();
     let body = times.measure(Stage::Loops, || assembler.root())?;
-    times.part(Stage::Loops, Stage::Lanes, assembler.in_lanes);
+    times.shift(Stage::Loops, Stage::Lanes, assembler.in_lanes);
     let mut program = assembler.program;
     program.body = body;
     times.measure(Stage::Loops, || tiles::assign(&mut program));
@@ -77,6 +81,7 @@ impl<'a> Assembler<'a> {
             donated: HashSet::default(),
             lent: HashSet::default(),
             borrowed: HashSet::default(),
+            bodies: HashMap::default(),
             in_lanes: Duration::ZERO,
         }
     }
@@ -105,6 +110,8 @@ struct Assembler<'a> {
     /// Parameters of regions whose memory is not the region's alone: slices of arrays around a loop, and what a loop's condition
     /// looks at.
     borrowed: HashSet<ValueId>,
+    /// The lane programs that kernels have, by what makes them equal.
+    bodies: HashMap<u64, SmallVec<[Arc<Body>; 1]>>,
     /// Time that lane programs took.
     in_lanes: Duration,
 }
@@ -342,11 +349,12 @@ impl Assembler<'_> {
                 )));
             }
         };
-        for kernel in kernels {
-            let mut operands = Vec::new();
+        for mut kernel in kernels {
+            let mut operands = Vec::with_capacity(kernel.operands.len());
             for &operand in &kernel.operands {
                 operands.push(self.operand(nest, operand)?);
             }
+            self.share(&mut kernel.body);
             self.program.kernels.push(kernel);
             let kernel = narrow(self.program.kernels.len() - 1);
             let nodes = nest.roots.iter().filter_map(|root| made_by(graph, root));
@@ -354,6 +362,20 @@ impl Assembler<'_> {
             stmts.push(Stmt::Nest { kernel, operands });
         }
         Ok(())
+    }
+
+    /// Makes a lane program that of the kernels before which do the same.
+    fn share(&mut self, body: &mut Arc<Body>) {
+        let mut hasher = FxHasher::default();
+        body.substance().hash(&mut hasher);
+        let equal = self.bodies.entry(hasher.finish()).or_default();
+        let same = equal
+            .iter()
+            .find(|other| other.substance() == body.substance());
+        match same {
+            Some(same) => *body = Arc::clone(same),
+            None => equal.push(Arc::clone(body)),
+        }
     }
 
     fn operand(&mut self, nest: &Nest, operand: Operand) -> Result<Place> {

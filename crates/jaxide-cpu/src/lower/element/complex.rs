@@ -1,8 +1,8 @@
-//! Complex arithmetic that needs no library; pairs of real and imaginary part.
+//! Complex numbers: pairs of real and imaginary part.
 
 use super::super::graph::MapOp;
 use super::Element;
-use crate::lanes::{Builder, Value};
+use crate::lanes::{Builder, Value, math};
 use smallvec::smallvec;
 
 type Pair = (Value, Value);
@@ -10,6 +10,8 @@ type Pair = (Value, Value);
 /// An operation on complex numbers; comparisons and parts give one value.
 pub(super) fn complex(b: &mut Builder, op: MapOp, x: &[Element]) -> Option<Element> {
     let pair = |k: usize| -> Pair { (x[k][0], x[k][1]) };
+    let parts = |k: usize| [x[k][0], x[k][1]];
+    let element = |z: [Value; 2]| Element::from_slice(&z);
     Some(match (op, x.len()) {
         (MapOp::Neg, 1) => {
             let (re, im) = pair(0);
@@ -28,7 +30,35 @@ pub(super) fn complex(b: &mut Builder, op: MapOp, x: &[Element]) -> Option<Eleme
             let (plus, minus, back) = (b.add(one, re), b.sub(one, re), b.neg(im));
             mul(b, (plus, im), (minus, back))
         }
-        (MapOp::IntegerPow(n), 1) if n >= 0 => power(b, pair(0), n.unsigned_abs()),
+        (MapOp::IntegerPow(n), 1) => {
+            let product = power(b, pair(0), n.unsigned_abs());
+            if n >= 0 {
+                return Some(product);
+            }
+            let ty = b.ty(product[0]);
+            let one = [b.float(ty, 1.0), b.float(ty, 0.0)];
+            element(math::complex::div(b, one, [product[0], product[1]]))
+        }
+        (MapOp::IsFinite, 1) => {
+            let infinity = b.float(b.ty(x[0][0]), f64::INFINITY);
+            let [re, im] = parts(0).map(|part| {
+                let size = b.abs(part);
+                b.lt(size, infinity)
+            });
+            smallvec![b.and(re, im)]
+        }
+        (MapOp::Clamp, 3) => {
+            let above = less(b, pair(0), pair(1), false);
+            let above = super::select(b, above, &x[1], &x[0]);
+            let below = less(b, (above[0], above[1]), pair(2), false);
+            super::select(b, below, &above, &x[2])
+        }
+        (MapOp::Abs, 1) => smallvec![math::complex::abs(b, parts(0))],
+        (MapOp::Sign, 1) => element(math::complex::sign(b, parts(0))),
+        (MapOp::Function(function), 1) => element(function.complex_lanes()?(b, parts(0))),
+        (MapOp::Div, 2) => element(math::complex::div(b, parts(0), parts(1))),
+        (MapOp::Pow, 2) => element(math::complex::pow(b, parts(0), parts(1))),
+        (MapOp::Atan2, 2) => element(math::complex::atan2(b, parts(0), parts(1))),
         (MapOp::Add, 2) => {
             let ((a, c), (d, e)) = (pair(0), pair(1));
             smallvec![b.add(a, d), b.add(c, e)]

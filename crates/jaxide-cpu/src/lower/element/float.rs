@@ -62,7 +62,7 @@ fn arithmetic(b: &mut Builder, op: MapOp, format: Format, x: &[Value]) -> Option
         (MapOp::ReducePrecision { exponent, mantissa }, &[x]) => {
             bits::reduce_precision(b, format, exponent, mantissa, x)?
         }
-        _ => return super::function::function(b, op, x),
+        _ => return super::function::function(b, op, format, x),
     })
 }
 

@@ -96,8 +96,8 @@ fn small_map(
     result: DType,
     x: &[Element],
 ) -> Option<Element> {
-    // The neighbour of a number depends on its own format.
-    if matches!(op, MapOp::NextAfter | MapOp::Bitcast) {
+    // The neighbour of a number depends on its own format, and so does where factorials overflow.
+    if matches!(op, MapOp::NextAfter | MapOp::Bitcast | MapOp::Polygamma) {
         return None;
     }
     if matches!(op, MapOp::EqTotal | MapOp::LtTotal | MapOp::LeTotal) {

@@ -60,7 +60,7 @@ impl Emitter<'_> {
                 self.while_loop(id, cond, body)
             }
             Op::Cond { branches } => self.cond(id, branches),
-            _ => Err(Refusal::NeedsMemory(id)),
+            _ => Err(Refusal::NeedsMemory),
         }
     }
 
@@ -101,7 +101,7 @@ impl Emitter<'_> {
             .zip(&self.graph.node(id).results)
             .any(|(held, value)| held.is_none() && !self.sinks.contains_key(value));
         if missing {
-            Err(Refusal::NeedsMemory(id))
+            Err(Refusal::NeedsMemory)
         } else {
             Ok(())
         }

@@ -22,6 +22,7 @@ use crate::lanes::{self, Access, BlockId, Builder, Pointer, Ty, Value};
 use crate::narrow;
 use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 pub(crate) use address::{Layout, Mention};
 pub(crate) use index::{Binding, Ix, Ixs, Var, Vars};
@@ -29,13 +30,13 @@ pub(crate) use nest::{Kernel, Partials, Schedule, nest_kernels};
 pub(crate) use reduce::UNROLL;
 pub(crate) use update::scatter;
 
-/// Why a value cannot be part of this lane program; the caller then gives it memory or a loop of its own.
+/// Why a loop cannot be part of a lane program. Nests are planned so that they can be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// A value of this node must be in memory.
-    NeedsMemory(NodeId),
+    /// Something in it must be in memory.
+    NeedsMemory,
     /// State in registers is indexed by something that is not known when the program is compiled.
-    DynamicRegister(ValueId),
+    DynamicRegister,
     /// There is too much of it.
     TooLarge,
 }
@@ -136,13 +137,8 @@ pub(crate) struct Emitter<'a> {
 
 impl<'a> Emitter<'a> {
     /// An empty lane program.
-    pub(crate) fn new(
-        graph: &'a Graph,
-        memory: &'a dyn Memory,
-        name: &str,
-        budget: usize,
-    ) -> Emitter<'a> {
-        let mut b = Builder::new(name);
+    pub(crate) fn new(graph: &'a Graph, memory: &'a dyn Memory, budget: usize) -> Emitter<'a> {
+        let mut b = Builder::new("kernel");
         b.contract_fma(true);
         Emitter {
             graph,
@@ -167,6 +163,16 @@ impl<'a> Emitter<'a> {
             longest_fold: 0,
             budget,
         }
+    }
+
+    /// The lane program, run by this schedule.
+    fn finish(self, name: &str, schedule: Schedule) -> Emitted<Kernel> {
+        Ok(Kernel {
+            name: name.into(),
+            body: Arc::new(self.b.finish().map_err(|_| Refusal::TooLarge)?),
+            operands: self.operands,
+            schedule,
+        })
     }
 
     /// The element of `value` at `at`.
@@ -217,7 +223,7 @@ impl<'a> Emitter<'a> {
     fn compute(&mut self, value: ValueId, at: &[Ix]) -> Emitted<Element> {
         if let Some(bound) = self.bound(value) {
             return match bound {
-                Bound::Registers(registers) => self.register(value, &registers, at),
+                Bound::Registers(registers) => self.register(&registers, at),
                 Bound::Slice(whole, leading) => {
                     let mut full = leading;
                     full.extend(at.iter().cloned());
@@ -254,7 +260,7 @@ impl<'a> Emitter<'a> {
                         let bytes = &tensor.bytes()[offset * size..(offset + 1) * size];
                         Ok(element::constant(&mut self.b, dtype, bytes))
                     }
-                    None => Err(Refusal::NeedsMemory(id)),
+                    None => Err(Refusal::NeedsMemory),
                 }
             }
             Op::Splat(bytes) => Ok(element::constant(&mut self.b, dtype, bytes)),
@@ -330,27 +336,25 @@ impl<'a> Emitter<'a> {
             Op::SelectAndGather { largest, window } => {
                 self.select_and_gather(*largest, args, window, at)
             }
-            Op::Call(call) => self.small_product(id, call, args, at),
+            Op::Call(call) => self.small_product(call, args, at),
             Op::Scan { .. } | Op::While { .. } | Op::Cond { .. } => {
                 let results = self.control(id)?;
                 match &results[result] {
-                    Some(registers) => self.register(value, registers, at),
-                    None => Err(Refusal::NeedsMemory(id)),
+                    Some(registers) => self.register(registers, at),
+                    None => Err(Refusal::NeedsMemory),
                 }
             }
-            Op::Alias | Op::Scatter(_) | Op::SelectAndScatter { .. } => {
-                Err(Refusal::NeedsMemory(id))
-            }
+            Op::Alias | Op::Scatter(_) | Op::SelectAndScatter { .. } => Err(Refusal::NeedsMemory),
         }
     }
 
     /// An element of an array in registers. An index that is not a constant is resolved by selecting among all.
-    fn register(&mut self, value: ValueId, registers: &Registers, at: &[Ix]) -> Emitted<Element> {
+    fn register(&mut self, registers: &Registers, at: &[Ix]) -> Emitted<Element> {
         let (lanes, inner) = at.split_at(registers.lanes.len());
         for (ix, &var) in lanes.iter().zip(&registers.lanes) {
             let single = self.vars.get(var).size == 1 && ix.as_constant() == Some(0);
             if ix.as_var() != Some(var) && !single {
-                return Err(Refusal::DynamicRegister(value));
+                return Err(Refusal::DynamicRegister);
             }
         }
         let mut candidates: Vec<(usize, Option<Value>)> = vec![(0, None)];
@@ -361,7 +365,7 @@ impl<'a> Emitter<'a> {
                 }),
                 None => {
                     if candidates.len() * size > 32 {
-                        return Err(Refusal::DynamicRegister(value));
+                        return Err(Refusal::DynamicRegister);
                     }
                     let index = self.index_value(ix);
                     let mut next = Vec::new();

@@ -4,7 +4,7 @@ use super::reduce::{Step, UNROLL};
 use super::{Emitted, Emitter, Ix, Ixs, Refusal};
 use crate::lanes::Value;
 use crate::lower::element::{self, Element};
-use crate::lower::graph::{Call, Combine, MapOp, NodeId, Routine, ValueId};
+use crate::lower::graph::{Call, Combine, MapOp, Routine, ValueId};
 use jaxide_core::DType;
 use smallvec::SmallVec;
 
@@ -16,13 +16,12 @@ const SUMS: usize = 4;
 impl Emitter<'_> {
     pub(super) fn small_product(
         &mut self,
-        id: NodeId,
         call: &Call,
         args: &[ValueId],
         at: &[Ix],
     ) -> Emitted<Element> {
         let Call::Routine(Routine::DotGeneral(params)) = call else {
-            return Err(Refusal::NeedsMemory(id));
+            return Err(Refusal::NeedsMemory);
         };
         let numbers = &params.dimension_numbers;
         let (lhs, rhs) = (args[0], args[1]);
@@ -34,7 +33,7 @@ impl Emitter<'_> {
             .collect();
         let in_lane = !self.bound.is_empty();
         if in_lane && sizes.iter().product::<usize>() > LONGEST {
-            return Err(Refusal::NeedsMemory(id));
+            return Err(Refusal::NeedsMemory);
         }
         let batch = numbers.lhs_batch.len();
         let left_free = lhs_shape.len() - batch - sizes.len();

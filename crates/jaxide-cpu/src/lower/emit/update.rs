@@ -42,7 +42,7 @@ pub(crate) fn scatter(graph: &Graph, stored: &Stored, id: NodeId, name: &str) ->
         stored,
         result: node.results[0],
     };
-    let mut emitter = Emitter::new(graph, &memory, name, BUDGET);
+    let mut emitter = Emitter::new(graph, &memory, BUDGET);
     let lanes = match &node.op {
         Op::Scatter(spec) => emitter.scatter(spec, &node.args, node.results[0])?,
         Op::SelectAndScatter {
@@ -53,10 +53,8 @@ pub(crate) fn scatter(graph: &Graph, stored: &Stored, id: NodeId, name: &str) ->
             emitter.select_and_scatter(window, select, combine, &node.args, node.results[0])?;
             1
         }
-        _ => return Err(Refusal::NeedsMemory(id)),
+        _ => return Err(Refusal::NeedsMemory),
     };
-    let operands = emitter.operands;
-    let body = emitter.b.finish().map_err(|_| Refusal::TooLarge)?;
     let schedule = Schedule {
         outer: Vec::new(),
         rows: None,
@@ -64,11 +62,7 @@ pub(crate) fn scatter(graph: &Graph, stored: &Stored, id: NodeId, name: &str) ->
         partials: None,
         lanes,
     };
-    Ok(Kernel {
-        body,
-        operands,
-        schedule,
-    })
+    emitter.finish(name, schedule)
 }
 
 impl Emitter<'_> {

@@ -99,9 +99,15 @@ impl Fuser<'_> {
     }
 }
 
-/// How many elements of its operands an element of a node's result is computed from one by one, in code for each.
+/// How many elements of its operands an element of a node's result is computed from in code for each.
 pub(super) fn written_out(graph: &Graph, node: &Node) -> usize {
-    let turns = match &node.op {
+    let turns = turns(graph, node);
+    if turns <= UNROLL { turns } else { 1 }
+}
+
+/// How many elements of each operand an element of a node's result is computed from, one by one.
+fn turns(graph: &Graph, node: &Node) -> usize {
+    match &node.op {
         Op::Reduce { axes, .. } | Op::ReduceWith { axes, .. } => {
             let shape = graph.shape(node.args[0]);
             axes.iter().map(|&axis| shape[axis]).product()
@@ -134,15 +140,12 @@ pub(super) fn written_out(graph: &Graph, node: &Node) -> usize {
         | Op::While { .. }
         | Op::Cond { .. }
         | Op::Call(_) => 1,
-    };
-    if turns <= UNROLL { turns } else { 1 }
+    }
 }
 
 /// The cost of one element of a node's result, where those of its operands cost `args` together.
 pub(super) fn own_cost(graph: &Graph, node: &Node, args: usize) -> usize {
-    let product =
-        |axes: &[usize], shape: &[usize]| axes.iter().map(|&axis| shape[axis]).product::<usize>();
-    let shape = |k: usize| graph.shape(node.args[k]);
+    let each = |turn: usize| turns(graph, node).saturating_mul(args + turn);
     match &node.op {
         Op::Splat(_) | Op::Iota { .. } => 0,
         Op::Map(op) => map_cost(*op) + args,
@@ -158,24 +161,10 @@ pub(super) fn own_cost(graph: &Graph, node: &Node, args: usize) -> usize {
         Op::DynamicSlice => args + 3,
         Op::DynamicUpdate => args + 8,
         Op::Gather(_) => args + 8,
-        Op::Reduce { axes, .. } => product(axes, shape(0)).saturating_mul(args + 1),
-        Op::ArgReduce { axis, .. } => shape(0)[*axis].saturating_mul(args + 4),
-        Op::ReduceWith { axes, body } => {
-            product(axes, shape(0)).saturating_mul(args + body.nodes.len())
-        }
-        Op::ReduceWindow { window, .. } | Op::SelectAndGather { window, .. } => window
-            .size
-            .iter()
-            .product::<usize>()
-            .saturating_mul(args + 3),
-        Op::ReduceWindowWith { window, body } => window
-            .size
-            .iter()
-            .product::<usize>()
-            .saturating_mul(args + body.nodes.len()),
-        Op::Call(Call::Routine(Routine::DotGeneral(params))) => graph
-            .contracted(node, &params.dimension_numbers)
-            .saturating_mul(args + 1),
+        Op::Reduce { .. } | Op::Call(Call::Routine(Routine::DotGeneral(_))) => each(1),
+        Op::ArgReduce { .. } => each(4),
+        Op::ReduceWindow { .. } | Op::SelectAndGather { .. } => each(3),
+        Op::ReduceWith { body, .. } | Op::ReduceWindowWith { body, .. } => each(body.nodes.len()),
         Op::Scatter(_)
         | Op::SelectAndScatter { .. }
         | Op::Scan { .. }

@@ -116,7 +116,7 @@ fn fits(graph: &Graph, id: NodeId, axes: &[usize]) -> bool {
     let node = graph.node(id);
     inside.extend(&node.results);
     let memory = Outside { graph, inside };
-    let mut emitter = Emitter::new(graph, &memory, "try", BUDGET);
+    let mut emitter = Emitter::new(graph, &memory, BUDGET);
     for &length in axes {
         let index = emitter.b.outer();
         emitter.add_lane_axis(length, Binding::index(index));

@@ -80,6 +80,10 @@ type Uses = SmallVec<[Use; 2]>;
 const CHEAP: usize = 6;
 /// Reductions inside reductions are written out as long as they are so many elements together; the operand of one that is more is stored.
 const MOST_COPIES: usize = 1024;
+/// Rows from this length on are worth a loop of their own.
+const LONG_ROW: usize = 16;
+/// Rows of so many elements are stored side by side from lanes that go through the axis before.
+const WOVEN: std::ops::RangeInclusive<usize> = 2..=4;
 /// Operations of a segment of a long region.
 const SEGMENT: usize = 1024;
 /// Broadcasting to this many times the elements is worth storing the operand, unless computing it is cheap.
@@ -150,9 +154,33 @@ impl Fuser<'_> {
         if let Some((of, _)) = self.shared_memory(value, forced) {
             self.force(of, forced);
         }
-        if let Op::Alias = self.graph.node(id).op {
-            self.force(self.graph.node(id).args[0], forced);
+        let node = self.graph.node(id);
+        if matches!(node.op, Op::Alias) || self.reshapes_rows(id) {
+            self.force(node.args[0], forced);
         }
+    }
+
+    /// Whether a reshape is of long or very short rows that are moved about: computed row by row they need no division of indices, and the result is
+    /// the same memory.
+    fn reshapes_rows(&self, id: NodeId) -> bool {
+        let node = self.graph.node(id);
+        let Some(of) = node.args.first().and_then(|&arg| self.graph.def(arg)) else {
+            return false;
+        };
+        let row = self.graph.shape(node.args[0]).last();
+        let moves = matches!(
+            self.graph.node(of).op,
+            Op::Broadcast { .. }
+                | Op::Transpose { .. }
+                | Op::Slice { .. }
+                | Op::Rev { .. }
+                | Op::Pad { .. }
+                | Op::Concat { .. }
+                | Op::Map(_)
+        );
+        matches!(node.op, Op::Reshape)
+            && moves
+            && row.is_some_and(|&length| length >= LONG_ROW || WOVEN.contains(&length))
     }
 
     /// Whether a value will be in memory of its own whatever is decided for its users.

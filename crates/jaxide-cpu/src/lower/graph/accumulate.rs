@@ -160,18 +160,18 @@ impl Graph {
                 let dtype = starts
                     .first()
                     .map_or(DType::I32, |&start| self.dtype(start));
-                let parts: Args = starts
+                let slices: Args = starts
                     .iter()
                     .map(|&start| {
                         let op = Op::Broadcast { dims: Dims::new() };
                         self.insert(&mut new, op, smallvec![start], dtype, 1)
                     })
                     .collect();
-                match parts.as_slice() {
+                match slices.as_slice() {
                     [only] => *only,
                     _ => {
-                        let count = parts.len();
-                        self.insert(&mut new, Op::Concat { axis: 0 }, parts, dtype, count)
+                        let count = slices.len();
+                        self.insert(&mut new, Op::Concat { axis: 0 }, slices, dtype, count)
                     }
                 }
             }

@@ -41,8 +41,8 @@ impl Graph {
                 Some((0..count).map(|k| all[start[0] + k * stride[0]]).collect())
             }
             Op::Concat { .. } if info.shape.len() == 1 => {
-                let parts: Option<Vec<Vec<i64>>> = (0..node.args.len()).map(args).collect();
-                Some(parts?.concat())
+                let lists: Option<Vec<Vec<i64>>> = (0..node.args.len()).map(args).collect();
+                Some(lists?.concat())
             }
             Op::Map(map) => {
                 let operands: Option<Vec<Vec<i64>>> = (0..node.args.len()).map(args).collect();

@@ -441,19 +441,22 @@ impl Scope {
     }
 
     /// Arrays joined along an axis; empty ones do not count.
-    pub(crate) fn concat(&mut self, parts: &[ValueId], axis: usize) -> ValueId {
-        let dtype = self.dtype(parts[0]);
-        let mut shape = self.shape(parts[0]);
-        shape[axis] = parts.iter().map(|&part| self.graph.shape(part)[axis]).sum();
-        let used: Args = parts
+    pub(crate) fn concat(&mut self, operands: &[ValueId], axis: usize) -> ValueId {
+        let dtype = self.dtype(operands[0]);
+        let mut shape = self.shape(operands[0]);
+        shape[axis] = operands
+            .iter()
+            .map(|&operand| self.graph.shape(operand)[axis])
+            .sum();
+        let used: Args = operands
             .iter()
             .copied()
-            .filter(|&part| self.graph.shape(part)[axis] > 0)
+            .filter(|&operand| self.graph.shape(operand)[axis] > 0)
             .collect();
         match used.as_slice() {
-            [] => parts[0],
+            [] => operands[0],
             [only] => *only,
-            parts => self.one(Op::Concat { axis }, parts, dtype, &shape),
+            operands => self.one(Op::Concat { axis }, operands, dtype, &shape),
         }
     }
 

@@ -175,7 +175,7 @@ pub(super) fn eigh(operands: &Operands, params: &Eigh) -> Call {
         if (first, end) == (0, n) {
             return Ok(all);
         }
-        Ok(parts_of::<E>(operands, all, [Part::columns(n, first, end), Part::values(n, first, end)]))
+        Ok(slices_of::<E>(operands, all, [Slice::columns(n, first, end), Slice::values(n, first, end)]))
     })
 }
 
@@ -198,16 +198,16 @@ pub(super) fn svd(operands: &Operands, params: &Svd) -> Call {
         if (first, end) == (0, k) {
             return Ok(all);
         }
-        let values = Part::values(k, first, end);
+        let values = Slice::values(k, first, end);
         if !vectors {
-            return Ok(parts_of::<E>(operands, all, [values]));
+            return Ok(slices_of::<E>(operands, all, [values]));
         }
         let (left, right) = if full {
-            (Part::columns(m, 0, m), Part::rows(n, n, 0, n))
+            (Slice::columns(m, 0, m), Slice::rows(n, n, 0, n))
         } else {
-            (Part::columns(k, first, end), Part::rows(k, n, first, end))
+            (Slice::columns(k, first, end), Slice::rows(k, n, first, end))
         };
-        Ok(parts_of::<E>(operands, all, [values, left, right]))
+        Ok(slices_of::<E>(operands, all, [values, left, right]))
     })
 }
 
@@ -259,7 +259,7 @@ fn subset(range: Option<(usize, usize)>, count: usize) -> Result<(usize, usize)>
 
 /// What is kept of a result: of each run of `width` elements those from `first` to `end`.
 #[derive(Clone, Copy)]
-struct Part {
+struct Slice {
     width: usize,
     first: usize,
     end: usize,
@@ -267,10 +267,10 @@ struct Part {
     real: bool,
 }
 
-impl Part {
+impl Slice {
     /// Some columns of matrices with `width` columns.
     fn columns(width: usize, first: usize, end: usize) -> Self {
-        Part {
+        Slice {
             width,
             first,
             end,
@@ -280,7 +280,7 @@ impl Part {
 
     /// Some rows of matrices of `rows` by `columns`.
     fn rows(rows: usize, columns: usize, first: usize, end: usize) -> Self {
-        Part {
+        Slice {
             width: rows * columns,
             first: first * columns,
             end: end * columns,
@@ -290,7 +290,7 @@ impl Part {
 
     /// Some of `count` real values.
     fn values(count: usize, first: usize, end: usize) -> Self {
-        Part {
+        Slice {
             width: count,
             first,
             end,
@@ -307,16 +307,16 @@ impl Part {
     }
 }
 
-/// A kernel that keeps a part of each result of another.
-fn parts_of<E: Scalar>(
+/// A kernel that keeps a slice of each result of another.
+fn slices_of<E: Scalar>(
     operands: &Operands,
     all: Box<KernelCall>,
-    parts: impl IntoIterator<Item = Part>,
+    slices: impl IntoIterator<Item = Slice>,
 ) -> Box<KernelCall>
 where
     E::Real: Pod,
 {
-    let parts: Vec<Part> = parts.into_iter().collect();
+    let slices: Vec<Slice> = slices.into_iter().collect();
     routine(operands, move |buffers, context| {
         let mut whole = Vec::new();
         for &bytes in &all.signature().outputs {
@@ -324,11 +324,11 @@ where
         }
         let mut results: Vec<&mut [u8]> = whole.iter_mut().map(PoolBuffer::bytes_mut).collect();
         all.call(&[buffers.input(0)], &mut results, context)?;
-        for (k, (part, from)) in parts.iter().zip(&whole).enumerate() {
-            if part.real {
-                part.copy::<E::Real>(from.bytes(), buffers.output(k));
+        for (k, (slice, from)) in slices.iter().zip(&whole).enumerate() {
+            if slice.real {
+                slice.copy::<E::Real>(from.bytes(), buffers.output(k));
             } else {
-                part.copy::<E>(from.bytes(), buffers.output(k));
+                slice.copy::<E>(from.bytes(), buffers.output(k));
             }
         }
         Ok(())

@@ -203,11 +203,11 @@ impl Slices {
             if count == 0 || self.row == 0 {
                 continue;
             }
-            let left = part(&self.lhs, self.ragged, start, count);
+            let left = slice(&self.lhs, self.ragged, start, count);
             let (right, rows) = match self.right {
-                Right::Ragged(axis) => (part(&self.rhs, axis, start, count), group..group + 1),
+                Right::Ragged(axis) => (slice(&self.rhs, axis, start, count), group..group + 1),
                 Right::Group(axis) => {
-                    let mut right = part(&self.rhs, axis, group, 1);
+                    let mut right = slice(&self.rhs, axis, group, 1);
                     right.shape.remove(axis);
                     right.strides.remove(axis);
                     (right, start..start + count)
@@ -258,7 +258,7 @@ fn free(
     let types = (lhs.dtype, rhs.dtype, operands.outputs[0].dtype);
     working_type(types.0, types.1, types.2)?;
     let product = move |index: usize| {
-        let mut right = part(&right, group, index, 1);
+        let mut right = slice(&right, group, index, 1);
         right.shape.remove(group);
         right.strides.remove(group);
         Product::new((types.0, &left), (types.1, &right), &dimensions, types.2)
@@ -287,11 +287,11 @@ fn free(
 }
 
 /// Some slices of a view along an axis.
-fn part(view: &View, axis: usize, start: usize, count: usize) -> View {
-    let mut part = view.clone();
-    part.offset += start * view.strides[axis] as usize;
-    part.shape[axis] = count;
-    part
+fn slice(view: &View, axis: usize, start: usize, count: usize) -> View {
+    let mut slice = view.clone();
+    slice.offset += start * view.strides[axis] as usize;
+    slice.shape[axis] = count;
+    slice
 }
 
 /// An operand with a new leading axis for groups: each slice of the ragged axis is in its group, the rest is zero.

@@ -44,11 +44,11 @@ pub(super) fn in_chunks<T: Pod + Send>(
     body: impl Fn(usize, &mut [T]) + Sync,
 ) {
     let chunk = chunk.max(1);
-    let parts: Vec<Mutex<&mut [T]>> = out.chunks_mut(chunk).map(Mutex::new).collect();
-    context.parallel_for(parts.len(), |i| {
-        // Each part is locked once, so a poisoned lock cannot be met.
-        if let Ok(mut part) = parts[i].lock() {
-            body(i * chunk, &mut part);
+    let chunks: Vec<Mutex<&mut [T]>> = out.chunks_mut(chunk).map(Mutex::new).collect();
+    context.parallel_for(chunks.len(), |i| {
+        // Each chunk is locked once, so a poisoned lock cannot be met.
+        if let Ok(mut own) = chunks[i].lock() {
+            body(i * chunk, &mut own);
         }
     });
 }

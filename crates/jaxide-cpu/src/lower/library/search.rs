@@ -7,7 +7,8 @@ use crate::narrow;
 use crate::runtime::KernelCall;
 use jaxide_core::eval::numerics::order::bisect;
 use jaxide_core::prims::{Nonzero, SearchSide, SearchSorted};
-use jaxide_core::{Error, Result};
+use jaxide_core::{DType, Element, Error, Result};
+use std::hint::select_unpredictable;
 
 type Call = Result<Box<KernelCall>>;
 
@@ -43,15 +44,7 @@ pub(super) fn nonzero(operands: &Operands, params: &Nonzero) -> Call {
     let strides = row_major(&x.shape);
     Ok(routine(operands, move |buffers, context| {
         let bytes = buffers.input::<u8>(0);
-        let truth = if Class::of(x.dtype) == Class::Complex {
-            let numbers = C128::read_all(x.dtype, bytes);
-            numbers.iter().map(|z| z.re != 0.0 || z.im != 0.0).collect()
-        } else {
-            f64::read_all(x.dtype, bytes)
-                .iter()
-                .map(|&v| v != 0.0)
-                .collect::<Vec<bool>>()
-        };
+        let truth = truth(x.dtype, bytes);
         let values: Vec<Vec<i128>> = (0..fill.len())
             .map(|k| i128::read_all(fill[k].dtype, buffers.input(k + 1)))
             .collect();
@@ -59,6 +52,9 @@ pub(super) fn nonzero(operands: &Operands, params: &Nonzero) -> Call {
         let group: usize = axes.iter().map(|&axis| x.shape[axis]).product();
         let found: Vec<Vec<usize>> = each(context, batches, |batch| {
             let start = position(batch, &others, &x.shape, &strides);
+            if others.is_empty() {
+                return indices(&truth, size);
+            }
             let positions = (0..group)
                 .filter(|&index| truth[start + position(index, &axes, &x.shape, &strides)]);
             positions.take(size).collect()
@@ -67,21 +63,82 @@ pub(super) fn nonzero(operands: &Operands, params: &Nonzero) -> Call {
         for (number, &axis) in axes.iter().enumerate() {
             let length = x.shape[axis];
             inner = inner.checked_div(length).unwrap_or(0);
+            let single = axes.len() == 1;
+            let coordinate = |&index: &usize| {
+                if single {
+                    index
+                } else {
+                    index / inner % length
+                }
+            };
+            let filler = |batch: usize| match values.get(number) {
+                Some(values) if !truth.is_empty() => {
+                    values[spread(batch, &batch_shape, &fill[number].shape)]
+                }
+                _ => 0,
+            };
+            if dtype == DType::I32 && i32::try_from(length).is_ok() && values.is_empty() {
+                let rows = buffers.output::<i32>(number).chunks_mut(size.max(1));
+                for (row, found) in rows.zip(&found) {
+                    row.fill(0);
+                    for (out, index) in row.iter_mut().zip(found) {
+                        *out = narrow(coordinate(index));
+                    }
+                }
+                continue;
+            }
             let mut coordinates = Vec::with_capacity(batches * size);
             for (batch, found) in found.iter().enumerate() {
-                let filler = match values.get(number) {
-                    Some(values) if !truth.is_empty() => {
-                        values[spread(batch, &batch_shape, &fill[number].shape)]
-                    }
-                    _ => 0,
-                };
-                coordinates.extend(found.iter().map(|index| (index / inner % length) as i128));
-                coordinates.resize((batch + 1) * size, filler);
+                coordinates.extend(found.iter().map(|index| coordinate(index) as i128));
+                coordinates.resize((batch + 1) * size, filler(batch));
             }
             i128::write(dtype, &coordinates, buffers.output(number));
         }
         Ok(())
     }))
+}
+
+/// Which elements are not zero.
+fn truth(dtype: DType, bytes: &[u8]) -> Vec<bool> {
+    macro_rules! of {
+        ($($ty:ty)*) => {
+            match dtype {
+                $(dtype if dtype == <$ty as Element>::DTYPE => {
+                    let numbers: &[$ty] = bytemuck::cast_slice(bytes);
+                    return numbers.iter().map(|&x| x != <$ty>::default()).collect();
+                })*
+                _ => {}
+            }
+        };
+    }
+    of!(f32 f64 i32 u32 i64 u64 i16 u16 i8 u8);
+    match dtype {
+        DType::Bool => bytes.iter().map(|&x| x != 0).collect(),
+        dtype if dtype.is_complex() => {
+            let numbers = C128::read_all(dtype, bytes);
+            numbers.iter().map(|z| z.re != 0.0 || z.im != 0.0).collect()
+        }
+        dtype => {
+            let numbers = f64::read_all(dtype, bytes);
+            numbers.iter().map(|&x| x != 0.0).collect()
+        }
+    }
+}
+
+/// The first indices of what is true, at most so many.
+fn indices(truth: &[bool], most: usize) -> Vec<usize> {
+    // Each index is written, and stays where it is true.
+    let mut found = vec![0; most.min(truth.len()) + 1];
+    let mut count = 0;
+    for (index, &is) in truth.iter().enumerate() {
+        if count == most {
+            break;
+        }
+        found[count] = index;
+        count += usize::from(is);
+    }
+    found.truncate(count);
+    found
 }
 
 fn row_major(shape: &[usize]) -> Vec<usize> {
@@ -158,12 +215,22 @@ fn search_by<N: Number, K: Ord + Copy + Send + Sync + 'static>(
     let per_batch: usize = query.shape[batch..].iter().product();
     let (dtype, side) = (sorted.dtype, params.side);
     let rows = middle * inner;
+    let batches: usize = shape[..batch].iter().product();
     Ok(routine(operands, move |buffers, context| {
         let keys = |bytes: &[u8]| -> Vec<K> {
             let numbers = N::read_all(dtype, bytes);
             numbers.into_iter().map(key).collect()
         };
         let (sorted, query) = (keys(buffers.input(0)), keys(buffers.input(1)));
+        let row_start = |row: usize| {
+            let (batch, row) = (row / rows, row % rows);
+            (batch * middle + row / inner) * length * inner + row % inner
+        };
+        let ascending: Vec<bool> = each(context, batches * rows, |row| {
+            let first = row_start(row);
+            let at = |index: usize| sorted[first + index * inner];
+            (1..length).all(|index| at(index - 1) <= at(index))
+        });
         in_chunks(
             context,
             buffers.output::<i32>(0),
@@ -174,12 +241,11 @@ fn search_by<N: Number, K: Ord + Copy + Send + Sync + 'static>(
                     // The queries of one row of the sorted array.
                     let (row, from) = (next / per_batch, next % per_batch);
                     let count = found.len().min(per_batch - from);
-                    let (batch, row) = (row / rows, row % rows);
-                    let first = (batch * middle + row / inner) * length * inner + row % inner;
-                    let wanted = &query[batch * per_batch + from..][..count];
+                    let first = row_start(row);
+                    let wanted = &query[row / rows * per_batch + from..][..count];
                     let (now, later) = std::mem::take(&mut found).split_at_mut(count);
                     let at = |index: usize| sorted[first + index * inner];
-                    let ascending = (1..length).all(|index| at(index - 1) <= at(index));
+                    let ascending = ascending[row];
                     match side {
                         SearchSide::Left => {
                             places(length, ascending, wanted, now, |x, y| at(x) < y)
@@ -199,28 +265,62 @@ fn search_by<N: Number, K: Ord + Copy + Send + Sync + 'static>(
 /// How far behind the place of a query that of the next is looked for.
 const NEAR: usize = 8;
 
+/// Queries that are looked for together, so that one need not wait for the other's memory.
+const TOGETHER: usize = 16;
+
 /// For each wanted key the first of `length` indices that is not before it.
 ///
-/// Queries often ascend slowly, as those of a systematic sample do, so each is looked for just behind the last one first.
-/// In an array that does not ascend, where no place is right, all are bisected for.
-fn places<K: Copy>(
+/// Queries that ascend, as those of a systematic sample do, are looked for just behind the last one first. In an array that does not ascend,
+/// where no place is right, all are bisected for as the interpreter does.
+fn places<K: Ord + Copy>(
     length: usize,
     ascending: bool,
     wanted: &[K],
     found: &mut [i32],
     before: impl Fn(usize, K) -> bool,
 ) {
+    if !ascending {
+        for (found, &wanted) in found.iter_mut().zip(wanted) {
+            *found = narrow(bisect(length, |index| before(index, wanted)));
+        }
+        return;
+    }
+    if !wanted.is_sorted() {
+        for (found, wanted) in found.chunks_mut(TOGETHER).zip(wanted.chunks(TOGETHER)) {
+            halve(length, wanted, found, &before);
+        }
+        return;
+    }
     let mut place = 0;
     for (found, &wanted) in found.iter_mut().zip(wanted) {
         let end = length.min(place + NEAR);
-        let near = if ascending && (place == 0 || before(place - 1, wanted)) {
-            let last = (end == length).then_some(length);
-            (place..end).find(|&index| !before(index, wanted)).or(last)
-        } else {
-            None
-        };
-        place = near.unwrap_or_else(|| bisect(length, |index| before(index, wanted)));
+        let last = (end == length).then_some(length);
+        let near = (place..end).find(|&index| !before(index, wanted)).or(last);
+        place =
+            near.unwrap_or_else(|| end + bisect(length - end, |index| before(end + index, wanted)));
         *found = narrow(place);
+    }
+}
+
+/// As [`places`] of an array that ascends, by halving what is left for all of them at once, without branches.
+fn halve<K: Copy>(
+    length: usize,
+    wanted: &[K],
+    found: &mut [i32],
+    before: &impl Fn(usize, K) -> bool,
+) {
+    let mut start = [0; TOGETHER];
+    let mut left = length;
+    while left > 1 {
+        let half = left / 2;
+        for (start, &wanted) in start.iter_mut().zip(wanted) {
+            let behind = before(*start + half - 1, wanted);
+            *start = select_unpredictable(behind, *start + half, *start);
+        }
+        left -= half;
+    }
+    for ((start, &wanted), found) in start.iter().zip(wanted).zip(found) {
+        *found = narrow(start + usize::from(left == 1 && before(*start, wanted)));
     }
 }
 

@@ -122,13 +122,13 @@ impl Program {
 
     /// `k0  # encoder, loss`: a lane program, with the named scopes that it belongs to.
     pub(crate) fn kernel_name(&self, kernel: usize) -> String {
-        let name = self.kernels[kernel].body.name();
+        let name = &self.kernels[kernel].name;
         format!("{name}{}", self.remark(Step::Kernel(crate::narrow(kernel))))
     }
 
     /// `kernel k3 for equation 2 (mul), equation 3 (reduce_sum)`.
     pub(crate) fn kernel_title(&self, kernel: usize) -> String {
-        let name = self.kernels[kernel].body.name();
+        let name = &self.kernels[kernel].name;
         self.title(
             &format!("kernel {name}"),
             Step::Kernel(crate::narrow(kernel)),
@@ -216,7 +216,7 @@ impl Program {
     }
 
     fn nest(&self, document: &mut Document<'_>, kernel: u32, operands: &[Place]) {
-        let name = format!("nest {}", self.kernels[kernel as usize].body.name());
+        let name = format!("nest {}", self.kernels[kernel as usize].name);
         self.application(document, &name, operands, Step::Kernel(kernel));
     }
 
@@ -230,7 +230,7 @@ impl Program {
     }
 
     fn kernel(&self, f: &mut impl fmt::Write, kernel: &Kernel) -> fmt::Result {
-        write!(f, "kernel {}", kernel.body.name())?;
+        write!(f, "kernel {}", kernel.name)?;
         for length in &kernel.schedule.outer {
             write!(f, " for {length}")?;
         }
@@ -244,7 +244,7 @@ impl Program {
             write!(f, " in {} partial results", kernel.schedule.partial_count())?;
         }
         writeln!(f, " lanes {}", kernel.schedule.lanes)?;
-        writeln!(f, "{}", kernel.body)
+        writeln!(f, "{kernel}")
     }
 }
 

@@ -119,7 +119,7 @@ impl Verify<'_> {
     }
 
     fn nest(&self, kernel: &Kernel, operands: &[Place]) -> Result<()> {
-        let name = kernel.body.name();
+        let name = &kernel.name;
         if operands.len() != kernel.body.pointers().len() {
             return Err(broken(format!("{name} has another number of operands")));
         }
@@ -132,7 +132,7 @@ impl Verify<'_> {
             };
             let what = format!("{name} {access} {}", extent.pointer);
             self.holds(place, extent.first, extent.end, &what)
-                .map_err(|error| error.note(format!("{}", kernel.body)))?;
+                .map_err(|error| error.note(kernel.to_string()))?;
         }
         Ok(())
     }

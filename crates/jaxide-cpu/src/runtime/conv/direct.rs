@@ -24,9 +24,9 @@ pub(super) struct Direct {
     /// Output positions: those that are rows of tiles, and the others.
     rows: Positions,
     outer: Vec<Positions>,
-    /// The inner dimension, in parts that are summed in registers.
+    /// The inner dimension, in segments that are summed in registers.
     blocks: Vec<Block>,
-    /// Distance along the innermost part of the inner dimension in the left operand.
+    /// Distance along the innermost segment of the inner dimension in the left operand.
     step: isize,
 }
 
@@ -47,7 +47,7 @@ struct Positions {
     out: isize,
 }
 
-/// Part of the inner dimension: segments of `depth` steps, and the number of steps before it.
+/// Some of the inner dimension: segments of `depth` steps, and the number of steps before it.
 #[derive(Debug)]
 struct Block {
     depth: usize,
@@ -329,7 +329,7 @@ fn merged(mut positions: Vec<Positions>) -> Vec<Positions> {
 }
 
 /// Cuts the inner dimension, given outermost first, into blocks; also the distance along the
-/// innermost part of it.
+/// innermost segment of it.
 fn blocks(sums: &[Summed]) -> (Vec<Block>, isize) {
     let mut sums = sums.to_vec();
     let Some(mut innermost) = sums.pop() else {
@@ -358,12 +358,12 @@ fn blocks(sums: &[Summed]) -> (Vec<Block>, isize) {
     let mut blocks = Vec::new();
     if innermost.count > DEPTH {
         // Long segments are cut themselves.
-        let parts = innermost.count.div_ceil(DEPTH);
+        let chunks = innermost.count.div_ceil(DEPTH);
         for (index, &segment) in segments.iter().enumerate() {
-            for part in 0..parts {
+            for chunk in 0..chunks {
                 let (start, end) = (
-                    innermost.count * part / parts,
-                    innermost.count * (part + 1) / parts,
+                    innermost.count * chunk / chunks,
+                    innermost.count * (chunk + 1) / chunks,
                 );
                 blocks.push(Block {
                     depth: end - start,
@@ -374,11 +374,11 @@ fn blocks(sums: &[Summed]) -> (Vec<Block>, isize) {
         }
     } else {
         let together = DEPTH / innermost.count;
-        for (index, part) in segments.chunks(together).enumerate() {
+        for (index, chunk) in segments.chunks(together).enumerate() {
             let start = index * together * innermost.count;
             blocks.push(Block {
                 depth: innermost.count,
-                segments: part.to_vec(),
+                segments: chunk.to_vec(),
                 start,
             });
         }

@@ -68,7 +68,7 @@ impl Geometry {
         self.window.strides.len()
     }
 
-    /// Groups of either kind: each has its own part of the output features.
+    /// Groups of either kind: each has its own output features.
     pub(super) fn groups(&self) -> usize {
         self.window.feature_group_count * self.window.batch_group_count
     }
@@ -96,7 +96,7 @@ impl Geometry {
         View::dense(&shape).permuted(&back)
     }
 
-    /// The part of the padded, dilated left operand that windows touch along a spatial dimension.
+    /// The range of the padded, dilated left operand that windows touch along a spatial dimension.
     pub(super) fn padded_size(&self, axis: usize) -> usize {
         let window = (self.rhs.shape[axis + 2] - 1) * self.window.rhs_dilation[axis] + 1;
         (self.out.shape[axis + 2] - 1) * self.window.strides[axis] + window

@@ -38,9 +38,9 @@ pub struct Window {
     pub lhs_dilation: Vec<usize>,
     /// Distance between neighbouring elements of the window.
     pub rhs_dilation: Vec<usize>,
-    /// Groups of input features, each with its own part of the output features.
+    /// Groups of input features, each with its own output features.
     pub feature_group_count: usize,
-    /// Groups of the batch, each with its own part of the output features.
+    /// Groups of the batch, each with its own output features.
     pub batch_group_count: usize,
 }
 

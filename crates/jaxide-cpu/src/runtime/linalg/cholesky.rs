@@ -143,7 +143,7 @@ fn factor_block_any<T: Scalar>(a: &mut [T], n: usize, positive: &mut bool) {
             *positive = false;
             return;
         }
-        let root = T::from_parts(pivot.sqrt(), 0.0);
+        let root = T::from_components(pivot.sqrt(), 0.0);
         a[j * n + j] = root;
         for i in j + 1..n {
             column[i] = a[i * n + j];

@@ -100,7 +100,7 @@ fn decompose<T: Scalar<Real: RealScalar>>(
                 a[j * n + i].conj()
             };
             let entry = if i == j {
-                T::from_parts(entry.re(), 0.0)
+                T::from_components(entry.re(), 0.0)
             } else {
                 entry
             };
@@ -113,7 +113,7 @@ fn decompose<T: Scalar<Real: RealScalar>>(
     }
     let scale = scaling::<T>(largest);
     if scale != 1.0 {
-        let factor = T::from_parts(1.0 / scale, 0.0);
+        let factor = T::from_components(1.0 / scale, 0.0);
         h.iter_mut().for_each(|x| *x = *x * factor);
     }
     let mut reflectors = PoolBuffer::for_elements::<T>(n * n)?;
@@ -131,9 +131,9 @@ fn decompose<T: Scalar<Real: RealScalar>>(
     let mut order: Vec<usize> = (0..n).collect();
     order.sort_by(|&i, &j| d[i].total_cmp(&d[j]));
     for (j, &from) in order.iter().enumerate() {
-        values[j] = T::Real::from_parts(d[from] * scale, 0.0);
+        values[j] = T::Real::from_components(d[from] * scale, 0.0);
         for i in 0..n {
-            vectors[i * n + j] = T::from_parts(rows[from * n + i].re(), 0.0);
+            vectors[i * n + j] = T::from_components(rows[from * n + i].re(), 0.0);
         }
     }
     for start in (0..n - 1).step_by(BLOCK).rev() {
@@ -247,7 +247,7 @@ fn reduce<T: Scalar>(
             .iter()
             .zip(next)
             .fold(T::ZERO, |sum, (&x, &v)| sum + x.conj() * v);
-        let alpha = -(T::from_parts(0.5, 0.0) * tau * overlap);
+        let alpha = -(T::from_components(0.5, 0.0) * tau * overlap);
         for (i, (&x, &y)) in x.iter().zip(next).enumerate() {
             let z = x + alpha * y;
             (v[first + i], w[first + i]) = (y, z);

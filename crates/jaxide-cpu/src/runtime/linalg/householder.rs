@@ -40,7 +40,7 @@ pub(super) enum Operator {
 }
 
 impl<T: Scalar> Reflectors<T> {
-    /// The block of vectors in these rows of `len` entries, whose parts before and at the leading
+    /// The block of vectors in these rows of `len` entries, whose entries before and at the leading
     /// one hold other things.
     pub(super) fn new(packed: &[T], len: usize, taus: &[T]) -> Result<Self, KernelError> {
         let count = taus.len();
@@ -198,15 +198,18 @@ pub(super) fn reflector<T: Scalar>(x: &mut [T]) -> T {
         .copysign(alpha.re());
     if beta.abs() < T::TINY {
         // Of numbers with few digits left, scaled up.
-        let up = T::from_parts(1.0 / T::TINY, 0.0);
+        let up = T::from_components(1.0 / T::TINY, 0.0);
         x.iter_mut().for_each(|x| *x = *x * up);
         let tau = reflector(x);
-        x[0] = T::from_parts(x[0].re() * T::TINY, 0.0);
+        x[0] = T::from_components(x[0].re() * T::TINY, 0.0);
         return tau;
     }
-    let tau = T::from_parts((beta - alpha.re()) / beta, -alpha.im() / beta);
-    T::divide(&mut x[1..], T::from_parts(alpha.re() - beta, alpha.im()));
-    x[0] = T::from_parts(beta, 0.0);
+    let tau = T::from_components((beta - alpha.re()) / beta, -alpha.im() / beta);
+    T::divide(
+        &mut x[1..],
+        T::from_components(alpha.re() - beta, alpha.im()),
+    );
+    x[0] = T::from_components(beta, 0.0);
     tau
 }
 
@@ -220,7 +223,7 @@ fn norm<T: Scalar>(x: &[T]) -> f64 {
     if largest == 0.0 || !largest.is_finite() || square.is_nan() {
         return if square.is_nan() { square } else { largest };
     }
-    let scaled = |part: f64| (part / largest).powi(2);
+    let scaled = |component: f64| (component / largest).powi(2);
     largest
         * x.iter()
             .map(|x| scaled(x.re()) + scaled(x.im()))

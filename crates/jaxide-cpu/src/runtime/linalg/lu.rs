@@ -101,7 +101,7 @@ unsafe fn factor<T: Scalar>(
         return Ok(());
     }
     let left = (rank / 2).next_multiple_of(BASE).min(rank - 1);
-    // SAFETY: parts of the view, each read or written by one call at a time.
+    // SAFETY: blocks of the view, each read or written by one call at a time.
     unsafe {
         factor(a, (m, left), &mut pivots[..left], context)?;
         update_right(a, (m, n), left, &pivots[..left], context)?;

@@ -2,7 +2,7 @@
 //!
 //! The meaning, the packed forms and the signs are those of
 //! [`jaxide_core::eval::numerics::linalg`], which follows LAPACK as JAX does on CPU. The
-//! factorisations that programs lean on ([`Cholesky`], [`Lu`], [`Qr`] and its parts, [`Eigh`],
+//! factorisations that programs lean on ([`Cholesky`], [`Lu`], [`Qr`] and its steps, [`Eigh`],
 //! [`Svd`], [`TriangularSolve`]) are blocked algorithms in the precision of their operands, on the
 //! matrix products of [`super::matmul`]; the others are computed one matrix at a time by the
 //! reference numerics ([`spectral`]).

@@ -29,7 +29,7 @@ pub(super) fn column_phases<T: Scalar<Real: RealScalar>>(
     let phase = |(square, x): (f64, T)| {
         let modulus = square.sqrt();
         if modulus > 0.0 {
-            T::from_parts(x.re() / modulus, -x.im() / modulus)
+            T::from_components(x.re() / modulus, -x.im() / modulus)
         } else {
             T::ONE
         }

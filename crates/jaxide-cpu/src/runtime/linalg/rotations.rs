@@ -55,7 +55,7 @@ impl<R: Scalar> Sweeps<R> {
     /// `c xᵣ₊₁ - s xᵣ`.
     pub(super) fn push(&mut self, c: f64, s: f64) {
         self.rotations
-            .push([R::from_parts(c, 0.0), R::from_parts(s, 0.0)]);
+            .push([R::from_components(c, 0.0), R::from_components(s, 0.0)]);
         if let Some(sweep) = self.sweeps.last_mut() {
             sweep.end += 1;
         }

@@ -19,7 +19,7 @@ pub trait Scalar:
 {
     /// One.
     const ONE: Self;
-    /// Not a number, in both parts.
+    /// Not a number, in both components.
     const NAN: Self;
     /// Whether the type is a complex one.
     const COMPLEX: bool;
@@ -33,8 +33,8 @@ pub trait Scalar:
     fn re(self) -> f64;
     /// The imaginary part.
     fn im(self) -> f64;
-    /// The nearest number with these parts; the second is ignored by real types.
-    fn from_parts(re: f64, im: f64) -> Self;
+    /// The nearest number with these components; the second is ignored by real types.
+    fn from_components(re: f64, im: f64) -> Self;
     /// |re| + |im|, by which LAPACK chooses pivots.
     fn abs1(self) -> f64;
     /// Divides all numbers by one; complex ones by multiplication with its reciprocal.
@@ -73,7 +73,7 @@ macro_rules! scalars {
                 0.0
             }
             #[inline(always)]
-            fn from_parts(re: f64, _: f64) -> Self {
+            fn from_components(re: f64, _: f64) -> Self {
                 re as $real
             }
             #[inline(always)]
@@ -107,7 +107,7 @@ macro_rules! scalars {
                 f64::from(self.im)
             }
             #[inline(always)]
-            fn from_parts(re: f64, im: f64) -> Self {
+            fn from_components(re: f64, im: f64) -> Self {
                 Complex { re: re as $real, im: im as $real }
             }
             #[inline(always)]

@@ -197,7 +197,7 @@ fn tall<T: Scalar<Real: RealScalar>>(
     }
     let scale = scaling::<T>(largest);
     if scale != 1.0 {
-        let factor = T::from_parts(1.0 / scale, 0.0);
+        let factor = T::from_components(1.0 / scale, 0.0);
         a.iter_mut().for_each(|x| *x = *x * factor);
     }
     if m >= 2 * n {
@@ -297,7 +297,7 @@ fn square<T: Scalar<Real: RealScalar>>(
     let mut order: Vec<usize> = (0..n).collect();
     order.sort_by(|&i, &j| d[j].abs().total_cmp(&d[i].abs()));
     for (value, &from) in values.iter_mut().zip(&order) {
-        *value = T::Real::from_parts(d[from].abs() * scale, 0.0);
+        *value = T::Real::from_components(d[from].abs() * scale, 0.0);
     }
     let Some(Vectors { u, left, v }) = vectors else {
         return Ok(true);
@@ -305,9 +305,9 @@ fn square<T: Scalar<Real: RealScalar>>(
     identity(u, left);
     for (j, &from) in order.iter().enumerate() {
         for i in 0..n {
-            u[i * left + j] = T::from_parts(left_rows[from * n + i].re(), 0.0);
+            u[i * left + j] = T::from_components(left_rows[from * n + i].re(), 0.0);
             let sign = if d[from] < 0.0 { -1.0 } else { 1.0 };
-            v[i * n + j] = T::from_parts(sign * right_rows[from * n + i].re(), 0.0);
+            v[i * n + j] = T::from_components(sign * right_rows[from * n + i].re(), 0.0);
         }
     }
     apply_packed(a, (m, n), &bidiagonal.left_taus, u, left, context)?;
@@ -402,11 +402,11 @@ fn reduce<T: Scalar>(
         let chunks = chunks_of(count);
         {
             let trailing = SharedSlice::new(&mut a[k * n..]);
-            let parts = SharedSlice::new(&mut sums[..chunks * width]);
+            let shared = SharedSlice::new(&mut sums[..chunks * width]);
             let (v, product, u_conj) = (&*v, &product[k..], &u_conj[first..]);
             context.parallel_for(chunks, |chunk| {
                 // SAFETY: rows and sums belong to one chunk.
-                let sums = unsafe { parts.range(chunk * width..(chunk + 1) * width) };
+                let sums = unsafe { shared.range(chunk * width..(chunk + 1) * width) };
                 sums.fill(T::ZERO);
                 for i in rows_of(chunk, chunks, count) {
                     // SAFETY: as above.

@@ -13,7 +13,7 @@ fn sample<T: Scalar>(i: usize) -> T {
         let mixed = (mixed ^ mixed >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         (mixed >> 11) as f64 / (1u64 << 52) as f64 - 1.0
     };
-    T::from_parts(part(2 * i as u64), part(2 * i as u64 + 1))
+    T::from_components(part(2 * i as u64), part(2 * i as u64 + 1))
 }
 
 fn samples<T: Scalar>(count: usize, seed: usize) -> Vec<T> {
@@ -55,7 +55,7 @@ fn numbers<T: bytemuck::Pod>(bytes: &[u8]) -> Vec<T> {
 fn close<T: Scalar>(got: &[u8], want: &[T], factor: f64) {
     let got: Vec<T> = numbers(got);
     assert_eq!(got.len(), want.len());
-    let epsilon = if T::from_parts(1.0 + 1e-12, 0.0) == T::ONE {
+    let epsilon = if T::from_components(1.0 + 1e-12, 0.0) == T::ONE {
         1.2e-7
     } else {
         2.3e-16
@@ -93,7 +93,7 @@ fn positive<T: Scalar>(n: usize, seed: usize) -> Vec<T> {
             let product = (0..n).fold(T::ZERO, |sum, k| sum + b[i * n + k] * b[j * n + k].conj());
             a[i * n + j] = if j > i { sample(i + j) } else { product };
         }
-        a[i * n + i] = a[i * n + i] + T::from_parts(n as f64, 0.0);
+        a[i * n + i] = a[i * n + i] + T::from_components(n as f64, 0.0);
     }
     a
 }
@@ -112,7 +112,7 @@ fn check_cholesky<T: Scalar>() {
         );
     }
     let mut a = positive::<T>(100, 3);
-    a[80 * 100 + 80] = T::from_parts(-1.0, 0.0);
+    a[80 * 100 + 80] = T::from_components(-1.0, 0.0);
     let out: Vec<T> = numbers(&run(Cholesky::<T>::new(1, 100), &[bytes(&a)])[0]);
     assert!(out.iter().all(|x| x.re().is_nan()));
     a[80 * 100 + 80] = T::NAN;
@@ -194,9 +194,9 @@ fn check_triangular_solve<T: Scalar>() {
             // Small entries beside the diagonal keep solutions moderate.
             let mut a: Vec<T> = samples::<T>(n * n, 7)
                 .iter()
-                .map(|&x| x * T::from_parts(0.1, 0.0))
+                .map(|&x| x * T::from_components(0.1, 0.0))
                 .collect();
-            (0..n).for_each(|i| a[i * n + i] = sample::<T>(i) + T::from_parts(4.0, 0.0));
+            (0..n).for_each(|i| a[i * n + i] = sample::<T>(i) + T::from_components(4.0, 0.0));
             let b = samples::<T>(rows * columns, 3);
             let want = reference::triangular_solve(&a, &b, rows, columns, options);
             let out = run(
@@ -371,7 +371,7 @@ fn scaled_columns<T: Scalar<Real: RealScalar>>(a: &[T], factors: &[T::Real]) -> 
     let n = factors.len().max(1);
     a.iter()
         .enumerate()
-        .map(|(i, &x)| x * T::from_parts(factors[i % n].re(), 0.0))
+        .map(|(i, &x)| x * T::from_components(factors[i % n].re(), 0.0))
         .collect()
 }
 
@@ -380,7 +380,7 @@ fn check_eigh<T: Scalar<Real: RealScalar>>() {
         (0..n * n)
             .map(|i| {
                 if i % (n + 1) == 0 {
-                    T::from_parts(value(i / n), 0.0)
+                    T::from_components(value(i / n), 0.0)
                 } else {
                     T::ZERO
                 }
@@ -399,7 +399,7 @@ fn check_eigh<T: Scalar<Real: RealScalar>>() {
         20,
         samples::<T>(400, 8)
             .iter()
-            .map(|&x| x * T::from_parts(1e30, 0.0))
+            .map(|&x| x * T::from_components(1e30, 0.0))
             .collect(),
     ));
     for (n, a) in &matrices {
@@ -415,7 +415,7 @@ fn check_eigh<T: Scalar<Real: RealScalar>>() {
                 .map(|index| {
                     let (i, j) = (index / n, index % n);
                     match (i == j, (i > j) == lower) {
-                        (true, _) => T::from_parts(a[index].re(), 0.0),
+                        (true, _) => T::from_components(a[index].re(), 0.0),
                         (false, true) => a[index],
                         (false, false) => a[j * n + i].conj(),
                     }
@@ -480,7 +480,7 @@ fn check_svd<T: Scalar<Real: RealScalar>>() {
         6,
         samples::<T>(36, 8)
             .iter()
-            .map(|&x| x * T::from_parts(1e-30, 0.0))
+            .map(|&x| x * T::from_components(1e-30, 0.0))
             .collect(),
     ));
     for (m, n, a) in &matrices {
@@ -493,7 +493,7 @@ fn check_svd<T: Scalar<Real: RealScalar>>() {
             let want = reference::singular_values(a, m, n);
             let relative = |s: &[T::Real]| -> Vec<T::Real> {
                 s.iter()
-                    .map(|x| T::Real::from_parts(x.re() / norm, 0.0))
+                    .map(|x| T::Real::from_components(x.re() / norm, 0.0))
                     .collect()
             };
             close(bytes(&relative(&s)), &relative(&want), 300.0);
@@ -518,7 +518,7 @@ fn check_svd<T: Scalar<Real: RealScalar>>() {
             let back = product(&scaled_columns(&u_rank, &s), &vt[..rank * n], rank, false);
             let unit = |x: &[T]| -> Vec<T> {
                 x.iter()
-                    .map(|&x| T::from_parts(x.re() / norm, x.im() / norm))
+                    .map(|&x| T::from_components(x.re() / norm, x.im() / norm))
                     .collect()
             };
             close(bytes(&unit(&back)), &unit(a), 500.0);

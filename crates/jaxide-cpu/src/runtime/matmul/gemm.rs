@@ -160,7 +160,7 @@ struct Product<'a, T: 'static> {
     update: Update,
 }
 
-// SAFETY: chunks read `a` and `b` and write disjoint parts of `c`.
+// SAFETY: chunks read `a` and `b` and write disjoint ranges of `c`.
 unsafe impl<T: Sync> Sync for Product<'_, T> {}
 
 /// Where the right operand's tiles are read from.
@@ -211,7 +211,7 @@ impl<T: HasKernels + Arithmetic + bytemuck::Pod + Sync> Product<'_, T> {
                 let source = &source;
                 let chunks = self.plan.row_chunks * self.plan.column_chunks;
                 context.parallel_for(chunks, |chunk| {
-                    // SAFETY: promised by the caller; each chunk has its own part of `c`.
+                    // SAFETY: promised by the caller; each chunk has its own range of `c`.
                     let done = unsafe {
                         self.chunk(
                             chunk,
@@ -278,17 +278,17 @@ impl<T: HasKernels + Arithmetic + bytemuck::Pod + Sync> Product<'_, T> {
     ) -> Result<(), KernelError> {
         let m = self.shape.0;
         let width = self.kernels.columns;
-        let part = |count: usize, parts: usize, index: usize| count * index / parts;
+        let first = |count: usize, chunks: usize, index: usize| count * index / chunks;
         let (row_chunk, column_chunk) = (
             chunk / self.plan.column_chunks,
             chunk % self.plan.column_chunks,
         );
         let panels = m.div_ceil(self.kernels.rows());
-        let panels = part(panels, self.plan.row_chunks, row_chunk)
-            ..part(panels, self.plan.row_chunks, row_chunk + 1);
+        let panels = first(panels, self.plan.row_chunks, row_chunk)
+            ..first(panels, self.plan.row_chunks, row_chunk + 1);
         let tiles = columns.len().div_ceil(width);
-        let tiles = part(tiles, self.plan.column_chunks, column_chunk)
-            ..part(tiles, self.plan.column_chunks, column_chunk + 1);
+        let tiles = first(tiles, self.plan.column_chunks, column_chunk)
+            ..first(tiles, self.plan.column_chunks, column_chunk + 1);
         // Panels of nearly equal height waste no registers on a small remainder.
         let all_panels = m.div_ceil(self.kernels.rows());
         let row = |panel: usize| m * panel / all_panels;

@@ -57,7 +57,7 @@ pub(super) unsafe fn gemv<T: HasKernels + Arithmetic + bytemuck::Pod + Sync>(
         x_copy.as_ptr().cast()
     };
     struct Operands<T>(*const T, *const T, *mut T);
-    // SAFETY: chunks read `a` and `x` and write disjoint parts of `y`.
+    // SAFETY: chunks read `a` and `x` and write disjoint ranges of `y`.
     unsafe impl<T> Sync for Operands<T> {}
     if a.row == 1 && a.column != 1 && m > 1 {
         let mut y_copy = PoolBuffer::for_elements::<T>(if y.row == 1 { 0 } else { m })?;

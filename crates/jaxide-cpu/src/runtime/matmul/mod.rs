@@ -181,7 +181,7 @@ pub unsafe fn matmul<T: Element>(
         return Ok(());
     }
     struct Arrays<T>(*const T, *const T, *mut T);
-    // SAFETY: the products read the operands and write disjoint parts of the result.
+    // SAFETY: the products read the operands and write disjoint ranges of the result.
     unsafe impl<T> Sync for Arrays<T> {}
     let arrays = &Arrays(lhs, rhs, out);
     let one = |index: usize| {
@@ -231,7 +231,7 @@ pub unsafe fn matmul<T: Element>(
 
 /// A result of at most this many elements is worth splitting the contracted dimension for.
 const SPLIT_RESULT: usize = 1024;
-/// Elements of the contracted dimension in one part of a split.
+/// Elements of the contracted dimension in one chunk of a split.
 const SPLIT_DEPTH: usize = 2048;
 
 /// One product `c = a b` of shape (m, n, k), by the kernel that suits its shape and strides.
@@ -250,7 +250,7 @@ pub(super) unsafe fn product<T: Element>(
     context: &Context<'_>,
 ) -> Result<(), KernelError> {
     // SAFETY: every call below passes on the caller's promise for the same or for transposed
-    // matrices, or for parts of them and buffers made here with the stated shapes.
+    // matrices, or for ranges of them and buffers made here with the stated shapes.
     unsafe {
         if k == 0 {
             for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
@@ -258,9 +258,9 @@ pub(super) unsafe fn product<T: Element>(
             }
             return Ok(());
         }
-        let parts = (k / SPLIT_DEPTH).min(16);
-        if parts > 1 && m * n <= SPLIT_RESULT && m * n * k > 4 * gemm::CHUNK_WORK {
-            return split_depth((m, n, k), parts, (a, b, c), context);
+        let chunks = (k / SPLIT_DEPTH).min(16);
+        if chunks > 1 && m * n <= SPLIT_RESULT && m * n * k > 4 * gemm::CHUNK_WORK {
+            return split_depth((m, n, k), chunks, (a, b, c), context);
         }
         if n == 1 {
             return gemv::gemv((m, k), a, b, c, context);
@@ -345,25 +345,25 @@ pub(super) unsafe fn subtract<T: Element>(
     }
 }
 
-/// A long contraction into a small result: parts of the contracted dimension, added in order.
+/// A long contraction into a small result: chunks of the contracted dimension, added in order.
 ///
 /// # Safety
 /// As [`product`].
 unsafe fn split_depth<T: Element>(
     (m, n, k): (usize, usize, usize),
-    parts: usize,
+    chunks: usize,
     (a, b, c): (Matrix<T>, Matrix<T>, MatrixMut<T>),
     context: &Context<'_>,
 ) -> Result<(), KernelError> {
     struct Operands<T>(Matrix<T>, Matrix<T>, *mut T);
     // SAFETY: chunks read `a` and `b` and write their own partial results.
     unsafe impl<T> Sync for Operands<T> {}
-    let mut buffer = PoolBuffer::for_elements::<T>(parts * m * n)?;
+    let mut buffer = PoolBuffer::for_elements::<T>(chunks * m * n)?;
     let operands = &Operands(a, b, buffer.as_mut_ptr().cast::<T>());
     let error = std::sync::OnceLock::new();
-    context.parallel_for(parts, |part| {
-        let (start, end) = (k * part / parts, k * (part + 1) / parts);
-        // SAFETY: steps `start..end` are inside the operands, and each part has its own `m × n`
+    context.parallel_for(chunks, |chunk| {
+        let (start, end) = (k * chunk / chunks, k * (chunk + 1) / chunks);
+        // SAFETY: steps `start..end` are inside the operands, and each chunk has its own `m × n`
         // elements of the buffer.
         let done = unsafe {
             let a = Matrix {
@@ -375,7 +375,7 @@ unsafe fn split_depth<T: Element>(
                 ..operands.1
             };
             let to = MatrixMut {
-                pointer: operands.2.add(part * m * n),
+                pointer: operands.2.add(chunk * m * n),
                 row: n as isize,
                 column: 1,
             };

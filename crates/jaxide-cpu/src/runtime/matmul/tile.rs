@@ -176,16 +176,16 @@ unsafe fn complex_tile<S: Simd, const MR: usize>(t: &Tile<'_, Complex<S::Elem>>)
             }
         }
         for i in 0..MR {
-            let (mut parts_re, mut parts_im) =
+            let (mut re_lanes, mut im_lanes) =
                 ([S::Elem::ZERO; MAX_LANES], [S::Elem::ZERO; MAX_LANES]);
-            re[i].store(parts_re.as_mut_ptr());
-            im[i].store(parts_im.as_mut_ptr());
+            re[i].store(re_lanes.as_mut_ptr());
+            im[i].store(im_lanes.as_mut_ptr());
             let c = t.c.offset(i as isize * t.c_row);
             for j in 0..t.columns {
                 let to = &mut *c.add(j);
                 let value = Complex {
-                    re: parts_re[j],
-                    im: parts_im[j],
+                    re: re_lanes[j],
+                    im: im_lanes[j],
                 };
                 *to = match t.update {
                     Update::Set => value,

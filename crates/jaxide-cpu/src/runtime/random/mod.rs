@@ -80,16 +80,16 @@ impl Kernel for RandomBits {
         match self.bit_width {
             8 => narrow(buffers.output::<u8>(0), context, fill, |word| word as u8),
             16 => narrow(buffers.output::<u16>(0), context, fill, |word| word as u16),
-            32 => for_parts(buffers.output::<u32>(0), CHUNK, context, |first, out| {
+            32 => for_chunks(buffers.output::<u32>(0), CHUNK, context, |first, out| {
                 fill(out, first);
                 Ok(())
             }),
-            _ => for_parts(buffers.output::<u64>(0), CHUNK, context, |first, out| {
-                for (key, counter, part) in self.runs(first, count.min(first + out.len())) {
+            _ => for_chunks(buffers.output::<u64>(0), CHUNK, context, |first, out| {
+                for (key, counter, range) in self.runs(first, count.min(first + out.len())) {
                     cipher::threefry_joined(
                         keys[key],
                         counter,
-                        &mut out[part.start - first..part.end - first],
+                        &mut out[range.start - first..range.end - first],
                     );
                 }
                 Ok(())
@@ -104,11 +104,11 @@ impl RandomBits {
         if self.count < cipher::LANES / 2 {
             return self.folded_for_many_keys(keys, first, out);
         }
-        for (key, counter, part) in self.runs(first, first + out.len()) {
+        for (key, counter, range) in self.runs(first, first + out.len()) {
             cipher::threefry_folded(
                 keys[key],
                 counter,
-                &mut out[part.start - first..part.end - first],
+                &mut out[range.start - first..range.end - first],
             );
         }
     }
@@ -182,9 +182,9 @@ impl Kernel for Threefry2x32 {
     fn run(&self, buffers: &mut Buffers<'_>, context: &Context<'_>) -> Result<(), KernelError> {
         let inputs: [&[u32]; 4] = std::array::from_fn(|i| buffers.input(i));
         let second = SharedSlice::new(buffers.output::<u32>(1));
-        for_parts(buffers.output::<u32>(0), CHUNK, context, |first, out| {
+        for_chunks(buffers.output::<u32>(0), CHUNK, context, |first, out| {
             let n = out.len();
-            // SAFETY: this part of the second result belongs to no other call.
+            // SAFETY: this chunk of the second result belongs to no other call.
             let out1 = unsafe { second.range(first..first + n) };
             let mut repeated = PoolBuffer::for_elements::<u32>(4 * n)?;
             let mut rest = repeated.as_mut_slice::<u32>();
@@ -192,10 +192,10 @@ impl Kernel for Threefry2x32 {
                 if words.len() == self.count {
                     return &words[first..first + n];
                 }
-                let (part, more) = std::mem::take(&mut rest).split_at_mut(n);
+                let (same, more) = std::mem::take(&mut rest).split_at_mut(n);
                 rest = more;
-                part.fill(words[0]);
-                &*part
+                same.fill(words[0]);
+                &*same
             });
             cipher::threefry_each([words[0], words[1]], [words[2], words[3]], [out, out1]);
             Ok(())
@@ -230,12 +230,12 @@ impl Kernel for KeySplit {
                 count: self.count,
                 bit_width: 64,
             };
-            return for_parts(out.as_chunks_mut::<2>().0, CHUNK, context, |first, out| {
-                for (key, counter, part) in bits.runs(first, first + out.len()) {
+            return for_chunks(out.as_chunks_mut::<2>().0, CHUNK, context, |first, out| {
+                for (key, counter, range) in bits.runs(first, first + out.len()) {
                     cipher::threefry_words(
                         keys[key],
                         counter,
-                        &mut out[part.start - first..part.end - first],
+                        &mut out[range.start - first..range.end - first],
                     );
                 }
                 Ok(())
@@ -279,7 +279,7 @@ impl Kernel for KeyFoldIn {
             Prng::Threefry | Prng::Rbg => Vec::new(),
             Prng::UnsafeRbg => Prng::fold_in_masks(integers),
         };
-        for_parts(out, CHUNK.next_multiple_of(words), context, |first, out| {
+        for_chunks(out, CHUNK.next_multiple_of(words), context, |first, out| {
             for (i, out) in (first / words..).zip(out.chunks_exact_mut(words)) {
                 let key = if self.keys == 1 {
                     keys
@@ -486,7 +486,7 @@ impl RandomGamma {
     ) -> Result<(), KernelError> {
         let (keys, alpha) = (buffers.input::<u32>(0), buffers.input::<T>(1));
         let words = self.prng.key_words();
-        for_parts(buffers.output::<T>(0), CHUNK / 64, context, |first, out| {
+        for_chunks(buffers.output::<T>(0), CHUNK / 64, context, |first, out| {
             let mut split = Vec::new();
             for (i, out) in (first..).zip(out) {
                 let (key, place) = (i / self.per_key, i % self.per_key);
@@ -522,8 +522,8 @@ impl Kernel for RandomGamma {
     }
 }
 
-/// Calls `fill(first, part)` for parts of `out` of `size` elements (the last may have fewer).
-fn for_parts<T: Send>(
+/// Calls `fill(first, chunk)` for chunks of `out` of `size` elements (the last may have fewer).
+fn for_chunks<T: Send>(
     out: &mut [T],
     size: usize,
     context: &Context<'_>,
@@ -533,9 +533,9 @@ fn for_parts<T: Send>(
     let error = std::sync::OnceLock::new();
     context.parallel_for(len.div_ceil(size), |chunk| {
         let first = chunk * size;
-        // SAFETY: chunks are disjoint parts of `out`.
-        let part = unsafe { out.range(first..len.min(first + size)) };
-        if let Err(e) = fill(first, part) {
+        // SAFETY: chunks are disjoint ranges of `out`.
+        let chunk = unsafe { out.range(first..len.min(first + size)) };
+        if let Err(e) = fill(first, chunk) {
             let _ = error.set(e);
         }
     });
@@ -549,7 +549,7 @@ fn narrow<T: Send>(
     fill: impl Fn(&mut [u32], usize) + Sync,
     element: impl Fn(u32) -> T + Sync,
 ) -> Result<(), KernelError> {
-    for_parts(out, CHUNK, context, |first, out| {
+    for_chunks(out, CHUNK, context, |first, out| {
         let mut words = PoolBuffer::for_elements::<u32>(out.len())?;
         let words = words.as_mut_slice::<u32>();
         fill(words, first);
@@ -568,7 +568,7 @@ fn philox<T: Send>(
     context: &Context<'_>,
     element: impl Fn(u32) -> T + Sync,
 ) -> Result<(), KernelError> {
-    for_parts(out, CHUNK, context, |first, out| {
+    for_chunks(out, CHUNK, context, |first, out| {
         let mut blocks = PoolBuffer::for_elements::<[u32; 4]>(out.len().div_ceil(4))?;
         let blocks = blocks.as_mut_slice::<[u32; 4]>();
         cipher::philox_words(split(key), first_block(key, counter, first / 4), blocks);
@@ -586,7 +586,7 @@ fn philox_wide(
     out: &mut [u64],
     context: &Context<'_>,
 ) -> Result<(), KernelError> {
-    for_parts(out, CHUNK, context, |first, out| {
+    for_chunks(out, CHUNK, context, |first, out| {
         let mut blocks = PoolBuffer::for_elements::<[u32; 4]>(out.len().div_ceil(2))?;
         let blocks = blocks.as_mut_slice::<[u32; 4]>();
         cipher::philox_words(split(key), first_block(key, counter, first / 2), blocks);

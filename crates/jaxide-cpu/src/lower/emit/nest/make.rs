@@ -328,7 +328,7 @@ impl Maker<'_> {
                     }
                 }
                 Root::Fold { .. } => {}
-                Root::Scatter(id) => return Err(Refusal::NeedsMemory(*id)),
+                Root::Scatter(_) => return Err(Refusal::NeedsMemory),
             }
         }
         for (value, at, element) in results {

@@ -18,11 +18,15 @@ use jaxide_core::DType;
 use make::Maker;
 use plan::{LoopPlan, choose};
 use smallvec::SmallVec;
+use std::fmt;
+use std::sync::Arc;
 
 /// Elements computed for one nest.
 const BUDGET: usize = 200_000;
 /// Domains with fewer points are not cut into blocks.
 const CUT_FROM: usize = 256;
+/// The elements that lanes store side by side are at most so many.
+const MOST_WOVEN: usize = 4;
 /// An axis is cut into at most this many blocks.
 const MOST_CUTS: usize = 8;
 /// A domain is cut into at most this many blocks.
@@ -66,10 +70,20 @@ impl Schedule {
 /// A nest as a lane program.
 #[derive(Clone, Debug)]
 pub(crate) struct Kernel {
-    pub(crate) body: Body,
+    /// For printed forms: `k3`, or `k3_0` where a nest has several.
+    pub(crate) name: Box<str>,
+    /// Kernels of a program that do the same have one.
+    pub(crate) body: Arc<Body>,
     /// What the pointer table holds.
     pub(crate) operands: Vec<Operand>,
     pub(crate) schedule: Schedule,
+}
+
+/// The lane program, under the name of the kernel.
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.body.print(f, &self.name)
+    }
 }
 
 /// Makes the lane programs of a nest: one, or one for each block of the domain in which conditions on the indices do not change.
@@ -85,7 +99,7 @@ pub(crate) fn nest_kernels(
         nest,
     };
     let whole = Block::whole(&nest.domain);
-    let trial = trial(graph, &memory, &whole, name)?;
+    let trial = trial(graph, &memory, &whole)?;
     let blocks = trial.blocks(nest, &whole);
     if blocks.len() == 1 {
         if let Some((axis, length)) = trial.plan(graph, nest, &whole).cut() {
@@ -96,7 +110,7 @@ pub(crate) fn nest_kernels(
             let mut kernels = Vec::new();
             for (block, goes_on) in [(first, false), (rest, true)] {
                 let name = format!("{name}_{}", kernels.len());
-                let trial = self::trial(graph, &memory, &block, &name)?;
+                let trial = self::trial(graph, &memory, &block)?;
                 kernels.push(kernel(graph, &memory, &block, trial, goes_on, &name)?);
             }
             return Ok(kernels);
@@ -120,7 +134,7 @@ pub(crate) fn nest_kernels(
     let mut kernels = Vec::new();
     for (k, block) in blocks.iter().enumerate() {
         let name = format!("{name}_{k}");
-        let trial = self::trial(graph, &memory, block, &name)?;
+        let trial = self::trial(graph, &memory, block)?;
         kernels.push(kernel(graph, &memory, block, trial, false, &name)?);
     }
     Ok(kernels)
@@ -149,9 +163,9 @@ struct Trial {
     cuts: Vec<(Var, i64)>,
 }
 
-fn trial(graph: &Graph, memory: &NestMemory<'_>, block: &Block, name: &str) -> Emitted<Trial> {
+fn trial(graph: &Graph, memory: &NestMemory<'_>, block: &Block) -> Emitted<Trial> {
     let nest = memory.nest;
-    let mut emitter = Emitter::new(graph, memory, name, BUDGET);
+    let mut emitter = Emitter::new(graph, memory, BUDGET);
     let mut axes = Axes::default();
     for axis in 0..block.lengths.len() {
         let index = emitter.b.outer();
@@ -192,7 +206,7 @@ fn kernel(
     if goes_on && plan.reduces_lanes() {
         return Err(Refusal::TooLarge);
     }
-    let mut emitter = Emitter::new(graph, memory, name, BUDGET);
+    let mut emitter = Emitter::new(graph, memory, BUDGET);
     let mut maker = Maker {
         nest,
         block,
@@ -202,13 +216,7 @@ fn kernel(
         partial: None,
     };
     let schedule = maker.run(&mut emitter, &plan)?;
-    let operands = emitter.operands;
-    let body = emitter.b.finish().map_err(|_| Refusal::TooLarge)?;
-    Ok(Kernel {
-        body,
-        operands,
-        schedule,
-    })
+    emitter.finish(name, schedule)
 }
 
 impl Trial {
@@ -233,10 +241,15 @@ impl Trial {
             return vec![whole.clone()];
         }
         let mut blocks = vec![whole.clone()];
+        let longest = whole.lengths.iter().max().copied().unwrap_or(0);
         for (axis, &length) in whole.lengths.iter().enumerate() {
             let Some(var) = self.axes.vars[axis] else {
                 continue;
             };
+            // Written out beside long lanes, where conditions are known for each copy and the copies are stored side by side.
+            if length <= MOST_WOVEN && longest >= CUT_FROM {
+                continue;
+            }
             let mut points: Vec<usize> = self
                 .cuts
                 .iter()

@@ -3,7 +3,7 @@
 use super::fold::FoldRoot;
 use super::{Kernel, NestMemory, Schedule};
 use crate::lanes::Index;
-use crate::lower::emit::{Binding, Emitted, Emitter, Ix, Ixs, Refusal};
+use crate::lower::emit::{Binding, Emitted, Emitter, Ix, Ixs};
 
 /// Combines the partial results of all reductions of a nest. The lanes are the partial results, or the results where those were their lanes.
 pub(super) fn combination(
@@ -20,7 +20,7 @@ pub(super) fn combination(
     let results = folds
         .first()
         .map_or(1, |fold| graph.value(fold.value).len());
-    let mut emitter = Emitter::new(graph, memory, name, roots.len());
+    let mut emitter = Emitter::new(graph, memory, roots.len());
     let mut outer = Vec::new();
     let mut result = Ix::constant(0);
     if results > 1 {
@@ -62,11 +62,5 @@ pub(super) fn combination(
         partials: None,
         lanes: if results_are_lanes { results } else { count },
     };
-    let operands = emitter.operands;
-    let body = emitter.b.finish().map_err(|_| Refusal::TooLarge)?;
-    Ok(Kernel {
-        body,
-        operands,
-        schedule,
-    })
+    emitter.finish(name, schedule)
 }

@@ -5,7 +5,7 @@ mod collective;
 mod control;
 mod dot;
 mod elementwise;
-mod float_parts;
+mod float_fields;
 mod hoist;
 mod indexing;
 mod lay_out;

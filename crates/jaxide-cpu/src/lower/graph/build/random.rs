@@ -90,13 +90,13 @@ impl Build {
             let words = own.size() / 4;
             let mut shape = self.scope.shape(x);
             shape.push(1);
-            let parts: Vec<ValueId> = (0..narrow(words))
+            let slices: Vec<ValueId> = (0..narrow(words))
                 .map(|word| {
                     let word = self.key_word(x, word);
                     self.scope.reshape(word, &shape)
                 })
                 .collect();
-            return Ok(self.scope.concat(&parts, shape.len() - 1));
+            return Ok(self.scope.concat(&slices, shape.len() - 1));
         }
         let dtype = app.dtype();
         let shape = self.scope.shape(x);
@@ -108,8 +108,8 @@ impl Build {
         let mut words = Vec::new();
         for word in 0..dtype.size() / 4 {
             start[last] = word;
-            let part = self.scope.slice(x, &start, &size, &ones);
-            words.push(self.scope.reshape(part, &shape[..last]));
+            let slice = self.scope.slice(x, &start, &size, &ones);
+            words.push(self.scope.reshape(slice, &shape[..last]));
         }
         Ok(self.map(MapOp::KeyFromWords, &words, dtype))
     }

@@ -87,11 +87,11 @@ impl Build {
     }
 
     pub(super) fn concatenate(&mut self, axis: usize, app: &Application<'_>) -> Result<ValueId> {
-        let parts = self.values(app.args)?;
-        if parts.is_empty() {
+        let operands = self.values(app.args)?;
+        if operands.is_empty() {
             return Err(Error::unsupported("nothing to concatenate"));
         }
-        Ok(self.scope.concat(&parts, axis))
+        Ok(self.scope.concat(&operands, axis))
     }
 
     pub(super) fn split(
@@ -104,14 +104,14 @@ impl Build {
         let shape = self.scope.shape(x);
         let ones: Dims = smallvec![1; shape.len()];
         let mut start: Dims = smallvec![0; shape.len()];
-        let mut parts = Bindings::new();
+        let mut slices = Bindings::new();
         for &size in sizes {
-            let mut part = shape.clone();
-            part[axis] = size;
-            parts.push(Binding::Value(self.scope.slice(x, &start, &part, &ones)));
+            let mut lengths = shape.clone();
+            lengths[axis] = size;
+            slices.push(Binding::Value(self.scope.slice(x, &start, &lengths, &ones)));
             start[axis] += size;
         }
-        Ok(parts)
+        Ok(slices)
     }
 
     pub(super) fn stack(&mut self, axis: usize, app: &Application<'_>) -> Result<ValueId> {
@@ -120,29 +120,29 @@ impl Build {
             return self.zeros(&app.results[0]);
         }
         shape[axis] = 1;
-        let parts = self.values(app.args)?;
-        let parts: Vec<ValueId> = parts
+        let operands = self.values(app.args)?;
+        let operands: Vec<ValueId> = operands
             .into_iter()
             .map(|part| self.scope.reshape(part, &shape))
             .collect();
-        Ok(self.scope.concat(&parts, axis))
+        Ok(self.scope.concat(&operands, axis))
     }
 
     pub(super) fn unstack(&mut self, axis: usize, app: &Application<'_>) -> Result<Bindings> {
         let x = self.value(app.args[0])?;
-        let mut part = self.scope.shape(x);
-        let count = std::mem::replace(&mut part[axis], 1);
-        let ones: Dims = smallvec![1; part.len()];
-        let mut start: Dims = smallvec![0; part.len()];
-        let mut slice = part.clone();
+        let mut lengths = self.scope.shape(x);
+        let count = std::mem::replace(&mut lengths[axis], 1);
+        let ones: Dims = smallvec![1; lengths.len()];
+        let mut start: Dims = smallvec![0; lengths.len()];
+        let mut slice = lengths.clone();
         slice.remove(axis);
-        let mut parts = Bindings::new();
+        let mut slices = Bindings::new();
         for index in 0..count {
             start[axis] = index;
-            let cut = self.scope.slice(x, &start, &part, &ones);
-            parts.push(Binding::Value(self.scope.reshape(cut, &slice)));
+            let cut = self.scope.slice(x, &start, &lengths, &ones);
+            slices.push(Binding::Value(self.scope.reshape(cut, &slice)));
         }
-        Ok(parts)
+        Ok(slices)
     }
 
     pub(super) fn tile(&mut self, reps: &[usize], app: &Application<'_>) -> Result<ValueId> {

@@ -1,10 +1,9 @@
 //! Functions of single elements that have no lane form, on arrays of the result's shape.
 
-mod complex;
 mod integer;
 mod real;
 
-use super::elements::{C128, Class, Number, convert, meaningless};
+use super::elements::{Class, Number, convert, meaningless};
 use super::operands::Operands;
 use super::routine::{in_chunks, routine};
 use crate::lower::graph::MapOp;
@@ -46,19 +45,12 @@ pub(super) fn map(op: MapOp, operands: &Operands) -> Call {
             other.dtype
         )));
     }
-    let real_result = Class::of(operands.outputs[0].dtype) == Class::Real;
     match Class::of(first) {
         Class::Integer => integer::function(op, first).map(|f| kernel::<i128, i128>(operands, f)),
         Class::Real => real::predicate(op)
             .map(|f| kernel::<f64, i128>(operands, f))
             .or_else(|| real::function(op, first).map(|f| kernel::<f64, f64>(operands, f))),
-        Class::Complex if real_result => {
-            complex::part(op).map(|f| kernel::<C128, f64>(operands, f))
-        }
-        Class::Complex => complex::predicate(op)
-            .map(|f| kernel::<C128, i128>(operands, f))
-            .or_else(|| complex::function(op, first).map(|f| kernel::<C128, C128>(operands, f))),
-        Class::Opaque => None,
+        Class::Complex | Class::Opaque => None,
     }
     .ok_or_else(|| meaningless(first))
 }

@@ -4,6 +4,7 @@ use super::Emitter;
 use super::float16;
 use super::rep::{Rep, Width, bitcast, int_like, shuffle, vector_type};
 use super::scalar_type;
+use crate::codegen::emit::Memory;
 use crate::lanes::{Addr, LaneStep, MemTy, Ty, Value};
 use crate::narrow;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -12,10 +13,10 @@ use cranelift_codegen::ir::{self, BlockArg, InstBuilder, MemFlagsData, types};
 /// Accesses may be unaligned, and are in bounds by the contract of the body.
 const FLAGS: MemFlagsData = MemFlagsData::new().with_trap_code(None);
 
-impl Emitter<'_, '_> {
-    pub(super) fn load(&mut self, mem: MemTy, addr: &Addr) -> Rep {
+impl Memory for Emitter<'_, '_> {
+    fn load(&mut self, v: Value, mem: MemTy, addr: &Addr) {
         let base = self.base(addr);
-        match (self.width, addr.lane, self.exec.clone()) {
+        let rep = match (self.width, addr.lane, self.exec.clone()) {
             (Width::One, step, _) => {
                 let at = self.lane_address(base, step, 0);
                 Rep::One(self.load_one(mem, at))
@@ -44,10 +45,11 @@ impl Emitter<'_, '_> {
                     .collect();
                 self.gather_lanes(mem.lane(), &lanes)
             }
-        }
+        };
+        self.set(v, rep);
     }
 
-    pub(super) fn store(&mut self, mem: MemTy, addr: &Addr, value: Value) {
+    fn store(&mut self, mem: MemTy, addr: &Addr, value: Value) {
         let value = self.get(value);
         let base = self.base(addr);
         let ty = mem.lane();
@@ -82,12 +84,14 @@ impl Emitter<'_, '_> {
             }
         }
     }
+}
 
+impl Emitter<'_, '_> {
     /// The address without its lane step.
     fn base(&mut self, addr: &Addr) -> ir::Value {
         let mut at = self.args.pointers[addr.pointer.index()];
         for &(index, stride) in &addr.terms {
-            let index = self.index(index);
+            let index = self.index_value(index);
             let offset = self.fb.ins().imul_imm_s(index, stride);
             at = self.fb.ins().iadd(at, offset);
         }

@@ -5,7 +5,7 @@ use super::{Application, Binding, Bindings, Build};
 use jaxide_core::{DType, Error, Result, Scalar};
 
 /// The fields of a float's bits.
-struct Parts {
+struct Fields {
     /// Unsigned integer type of the same width.
     uint: DType,
     mantissa_bits: u64,
@@ -24,7 +24,7 @@ struct Parts {
     is_special: ValueId,
 }
 
-impl Parts {
+impl Fields {
     fn bias(&self) -> i64 {
         (1 << (self.exponent_bits - 1)) - 1
     }
@@ -35,25 +35,28 @@ impl Build {
     pub(super) fn frexp(&mut self, app: &Application<'_>) -> Result<Bindings> {
         let x = self.value(app.args[0])?;
         let dtype = self.scope.dtype(x);
-        let parts = self.float_parts(x)?;
-        let half = self.uint(&parts, ((parts.bias() - 1) as u64) << parts.mantissa_bits)?;
-        let normal = self.map(MapOp::Or, &[parts.sign, half], parts.uint);
-        let normal = self.map(MapOp::Or, &[normal, parts.mantissa], parts.uint);
+        let fields = self.float_fields(x)?;
+        let half = self.uint(
+            &fields,
+            ((fields.bias() - 1) as u64) << fields.mantissa_bits,
+        )?;
+        let normal = self.map(MapOp::Or, &[fields.sign, half], fields.uint);
+        let normal = self.map(MapOp::Or, &[normal, fields.mantissa], fields.uint);
         let finite = self.map(
             MapOp::Select,
-            &[parts.is_zero, normal, parts.sign],
-            parts.uint,
+            &[fields.is_zero, normal, fields.sign],
+            fields.uint,
         );
         let bits = self.map(
             MapOp::Select,
-            &[parts.is_special, finite, parts.all],
-            parts.uint,
+            &[fields.is_special, finite, fields.all],
+            fields.uint,
         );
-        let power = self.scope.convert(parts.exponent, DType::I32);
-        let offset = self.scope.int(parts.bias() - 1, DType::I32, &[])?;
+        let power = self.scope.convert(fields.exponent, DType::I32);
+        let offset = self.scope.int(fields.bias() - 1, DType::I32, &[])?;
         let power = self.map(MapOp::Sub, &[power, offset], DType::I32);
         let none = self.scope.int(0, DType::I32, &[])?;
-        let without = self.map(MapOp::Or, &[parts.is_zero, parts.is_special], DType::Bool);
+        let without = self.map(MapOp::Or, &[fields.is_zero, fields.is_special], DType::Bool);
         let power = self.map(MapOp::Select, &[without, power, none], DType::I32);
         let mantissa = self.bits_as(bits, dtype);
         Ok([mantissa, power].into_iter().map(Binding::Value).collect())
@@ -64,7 +67,7 @@ impl Build {
         let args = self.values(app.args)?;
         let (x, mut n) = (args[0], args[1]);
         let dtype = self.scope.dtype(x);
-        let parts = self.float_parts(x)?;
+        let fields = self.float_fields(x)?;
         let own = self.scope.dtype(n);
         if own.bits() < 32 {
             n = self.scope.convert(
@@ -77,7 +80,7 @@ impl Build {
             );
         }
         // Beyond this every number over- or underflows, and the sum below cannot wrap.
-        let most = 1i64 << (parts.exponent_bits + 1);
+        let most = 1i64 << (fields.exponent_bits + 1);
         let n_type = self.scope.dtype(n);
         let low = self
             .scope
@@ -85,42 +88,42 @@ impl Build {
         let high = self.scope.int(most, n_type, &[])?;
         let n = self.map(MapOp::Clamp, &[low, n, high], n_type);
         let n = self.scope.convert(n, DType::I32);
-        let exponent = self.scope.convert(parts.exponent, DType::I32);
+        let exponent = self.scope.convert(fields.exponent, DType::I32);
         let exponent = self.map(MapOp::Add, &[exponent, n], DType::I32);
-        let shift = self.uint(&parts, parts.mantissa_bits)?;
-        let field = self.scope.convert(exponent, parts.uint);
-        let field = self.map(MapOp::ShiftLeft, &[field, shift], parts.uint);
-        let normal = self.map(MapOp::Or, &[parts.sign, field], parts.uint);
-        let normal = self.map(MapOp::Or, &[normal, parts.mantissa], parts.uint);
-        let top = (1u64 << parts.exponent_bits) - 1;
-        let infinity = self.uint(&parts, top << parts.mantissa_bits)?;
-        let infinity = self.map(MapOp::Or, &[parts.sign, infinity], parts.uint);
+        let shift = self.uint(&fields, fields.mantissa_bits)?;
+        let field = self.scope.convert(exponent, fields.uint);
+        let field = self.map(MapOp::ShiftLeft, &[field, shift], fields.uint);
+        let normal = self.map(MapOp::Or, &[fields.sign, field], fields.uint);
+        let normal = self.map(MapOp::Or, &[normal, fields.mantissa], fields.uint);
+        let top = (1u64 << fields.exponent_bits) - 1;
+        let infinity = self.uint(&fields, top << fields.mantissa_bits)?;
+        let infinity = self.map(MapOp::Or, &[fields.sign, infinity], fields.uint);
         let (zero, top) = (
             self.scope.int(0, DType::I32, &[])?,
             self.scope.int(top as i64, DType::I32, &[])?,
         );
         let under = self.map(MapOp::Le, &[exponent, zero], DType::Bool);
         let over = self.map(MapOp::Ge, &[exponent, top], DType::Bool);
-        let scaled = self.map(MapOp::Select, &[over, normal, infinity], parts.uint);
-        let scaled = self.map(MapOp::Select, &[under, scaled, parts.sign], parts.uint);
+        let scaled = self.map(MapOp::Select, &[over, normal, infinity], fields.uint);
+        let scaled = self.map(MapOp::Select, &[under, scaled, fields.sign], fields.uint);
         let scaled = self.map(
             MapOp::Select,
-            &[parts.is_zero, scaled, parts.sign],
-            parts.uint,
+            &[fields.is_zero, scaled, fields.sign],
+            fields.uint,
         );
         let bits = self.map(
             MapOp::Select,
-            &[parts.is_special, scaled, parts.all],
-            parts.uint,
+            &[fields.is_special, scaled, fields.all],
+            fields.uint,
         );
         Ok(self.bits_as(bits, dtype))
     }
 
-    fn uint(&mut self, parts: &Parts, value: u64) -> Result<ValueId> {
-        self.scope.splat(Scalar::UInt(value), parts.uint, &[])
+    fn uint(&mut self, fields: &Fields, value: u64) -> Result<ValueId> {
+        self.scope.splat(Scalar::UInt(value), fields.uint, &[])
     }
 
-    fn float_parts(&mut self, x: ValueId) -> Result<Parts> {
+    fn float_fields(&mut self, x: ValueId) -> Result<Fields> {
         let dtype = self.scope.dtype(x);
         let (exponent_bits, mantissa_bits) = match dtype {
             DType::F16 => (5, 10),
@@ -145,7 +148,7 @@ impl Build {
         let (shift, zero) = (constant(self, mantissa_bits)?, constant(self, 0)?);
         let shifted = self.map(MapOp::ShiftRightLogical, &[all, shift], uint);
         let exponent = self.map(MapOp::And, &[shifted, exponent_mask], uint);
-        Ok(Parts {
+        Ok(Fields {
             uint,
             mantissa_bits,
             exponent_bits,

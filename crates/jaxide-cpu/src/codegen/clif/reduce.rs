@@ -2,6 +2,7 @@
 
 use super::rep::{Rep, Width, vector_type};
 use super::{Emitter, LaneArgs, scalar_type};
+use crate::codegen::emit::{Emit, Memory};
 use crate::lanes::{BlockId, Body, Ty};
 use crate::narrow;
 use cranelift_codegen::ir::{

@@ -1,29 +1,14 @@
-//! Blocks, loops and branches.
+//! Loops and branches.
 
 use super::Emitter;
 use super::rep::{Rep, Width, vector_type};
 use super::scalar_type;
-use crate::lanes::{BlockId, Body, For, If, Stmt, Trip, Ty, Value, While};
+use crate::codegen::emit::{Control, Emit};
+use crate::lanes::{BlockId, For, If, Trip, Ty, Value, While};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, BlockArg, InstBuilder, MemFlagsData, types};
 
-impl Emitter<'_, '_> {
-    /// Emits the statements of a block.
-    pub(super) fn block(&mut self, id: BlockId) {
-        let body: &Body = self.body;
-        for stmt in &body.blocks()[id.index()].stmts {
-            match stmt {
-                Stmt::Let(v) => self.inst(*v),
-                Stmt::Store {
-                    ty, addr, value, ..
-                } => self.store(*ty, addr, *value),
-                Stmt::For(f) => self.for_loop(f),
-                Stmt::While(w) => self.while_loop(w),
-                Stmt::If(i) => self.branch(i),
-            }
-        }
-    }
-
+impl Control for Emitter<'_, '_> {
     fn for_loop(&mut self, f: &For) {
         let zero = self.fb.ins().iconst(types::I64, 0);
         let trip = match f.trip {
@@ -70,20 +55,6 @@ impl Emitter<'_, '_> {
             .iter()
             .zip(params)
             .for_each(|(c, p)| self.set(c.result, p));
-    }
-
-    /// Whether a loop goes on: `more`, unless the run is to end.
-    fn unless_stopped(&mut self, more: ir::Value) -> ir::Value {
-        // An atomic load is made anew in each turn.
-        let flags = MemFlagsData::trusted();
-        let stop = self.fb.ins().atomic_load(types::I8, flags, self.args.stop);
-        let ty = self.fb.func.dfg.value_type(more);
-        let (zero, none) = (
-            self.fb.ins().iconst(types::I8, 0),
-            self.fb.ins().iconst(ty, 0),
-        );
-        let goes_on = self.fb.ins().icmp(IntCC::Equal, stop, zero);
-        self.fb.ins().select(goes_on, more, none)
     }
 
     fn while_loop(&mut self, w: &While) {
@@ -136,7 +107,7 @@ impl Emitter<'_, '_> {
         for (c, p) in w.carries.iter().zip(&params) {
             let next = self.get(c.next);
             let next = match active {
-                Some(_) => self.select(&cond, &next, p),
+                Some(_) => self.choose(&cond, &next, p),
                 None => next,
             };
             args.extend(self.passed(self.body.ty(c.next), &next));
@@ -201,9 +172,25 @@ impl Emitter<'_, '_> {
         let thens = self.arm(i.then, &cond, &thens);
         let elses = self.arm(i.otherwise, &negated, &elses);
         for ((a, then), otherwise) in i.arms.iter().zip(thens).zip(elses) {
-            let result = self.select(&cond, &then, &otherwise);
+            let result = self.choose(&cond, &then, &otherwise);
             self.set(a.result, result);
         }
+    }
+}
+
+impl Emitter<'_, '_> {
+    /// Whether a loop goes on: `more`, unless the run is to end.
+    fn unless_stopped(&mut self, more: ir::Value) -> ir::Value {
+        // An atomic load is made anew in each turn.
+        let flags = MemFlagsData::trusted();
+        let stop = self.fb.ins().atomic_load(types::I8, flags, self.args.stop);
+        let ty = self.fb.func.dfg.value_type(more);
+        let (zero, none) = (
+            self.fb.ins().iconst(types::I8, 0),
+            self.fb.ins().iconst(ty, 0),
+        );
+        let goes_on = self.fb.ins().icmp(IntCC::Equal, stop, zero);
+        self.fb.ins().select(goes_on, more, none)
     }
 
     /// The values of an arm at width four, unspecified where `mask` is not set; skipped if it is set nowhere.

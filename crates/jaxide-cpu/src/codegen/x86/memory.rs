@@ -1,16 +1,77 @@
-//! Memory access and division, and what of them is done one lane at a time.
+//! Loads and stores, and what of them is done one lane at a time.
 
-use super::lir::*;
-use super::lower::Lower;
-use super::target::Target;
-use crate::lanes::{Addr, BinOp, LaneStep, MemTy, Table, Ty, Value};
-use crate::narrow;
-use iced_x86::{Code, Register};
+use super::*;
+use crate::codegen::emit;
+use crate::lanes::{Addr, LaneStep, MemTy};
 
-use Register::{DL, DX, EAX, EDX, RAX, RDX};
+use Register::{DL, DX, EAX, EDX};
 
-impl<T: Target> Lower<'_, T> {
-    pub(super) fn load(&mut self, mem: MemTy, addr: &Addr, dst: Reg, copy: usize) {
+impl<T: Target> emit::Memory for Emitter<'_, T> {
+    fn load(&mut self, v: Value, mem: MemTy, addr: &Addr) {
+        let first = self.copies[0];
+        for copy in self.copies.clone() {
+            if addr.lane == LaneStep::Uniform && copy != first {
+                let same = self.get(v, first);
+                self.set(v, copy, same);
+                continue;
+            }
+            let dst = self.dest(v, copy);
+            self.load_copy(mem, addr, dst, copy);
+            self.set(v, copy, dst);
+        }
+    }
+
+    fn store(&mut self, mem: MemTy, addr: &Addr, value: Value) {
+        for copy in self.copies.clone() {
+            let v = self.get(value, copy);
+            let exec = self.exec[copy];
+            let done = match self.access(mem, addr, copy) {
+                Access::Contiguous(at) => {
+                    self.target.store(&mut self.asm, mem, at, v, exec);
+                    true
+                }
+                Access::Reversed(at) => {
+                    let backward = self.new_reg(mem.lane());
+                    self.target.reverse(&mut self.asm, mem.lane(), backward, v);
+                    self.target.store(&mut self.asm, mem, at, backward, None);
+                    true
+                }
+                Access::Indexed(at, index) => {
+                    self.target
+                        .scatter(&mut self.asm, mem.lane(), at, v, index, exec)
+                }
+                Access::Uniform(_) | Access::Spread(..) | Access::LaneByLane => false,
+            };
+            if !done {
+                self.store_lanes(mem, addr, v, copy);
+            }
+        }
+    }
+
+    fn store_woven(&mut self, mem: MemTy, addr: &Addr, values: &[Value]) {
+        if self.exec.iter().any(Option::is_some) {
+            return emit::store_apart(self, mem, addr, values);
+        }
+        let (lanes, count) = (narrow::<_, usize>(self.target.lanes()), values.len());
+        for copy in self.copies.clone() {
+            let from: Vec<Reg> = values.iter().map(|&value| self.get(value, copy)).collect();
+            let at = self.start_of_copy(addr, copy, count as i64 * mem.size());
+            for part in 0..count {
+                let order: Vec<(usize, usize)> = (part * lanes..(part + 1) * lanes)
+                    .map(|element| (element % count, element / count))
+                    .collect();
+                let woven = self.new_reg(mem.lane());
+                self.target
+                    .pick(&mut self.asm, mem.lane(), woven, &from, &order);
+                let at = at.plus(narrow((part * lanes) as i64 * mem.size()));
+                self.target.store(&mut self.asm, mem, at, woven, None);
+            }
+        }
+    }
+}
+
+impl<T: Target> Emitter<'_, T> {
+    fn load_copy(&mut self, mem: MemTy, addr: &Addr, dst: Reg, copy: usize) {
         let exec = self.exec[copy];
         let ty = mem.lane();
         match self.access(mem, addr, copy) {
@@ -29,15 +90,16 @@ impl<T: Target> Lower<'_, T> {
                 self.target.load(&mut self.asm, mem, backward, at, None);
                 self.target.reverse(&mut self.asm, ty, dst, backward);
             }
+            Access::Spread(at, step) => self.load_spread(mem, dst, at, step),
             Access::Indexed(at, index) => {
                 self.target.gather(&mut self.asm, ty, dst, at, index, exec)
             }
             Access::LaneByLane => {
                 let raw_ty = if mem.size() == 8 { Ty::I64 } else { Ty::I32 };
                 let (out, step) = (self.asm.buffer(64), raw_ty.bits() as i32 / 8);
-                let zero = self.zero(raw_ty);
+                let zero = self.target.splat(&mut self.asm, raw_ty, 0);
                 self.target
-                    .store(&mut self.asm, memory(raw_ty), zero, Mem::frame(out), None);
+                    .store(&mut self.asm, memory(raw_ty), Mem::frame(out), zero, None);
                 self.each_lane(addr, copy, |s, lane, at| {
                     s.load_gpr(mem, at);
                     let to = Mem::frame(out + step * narrow::<_, i32>(lane));
@@ -52,37 +114,10 @@ impl<T: Target> Lower<'_, T> {
                 self.target
                     .load(&mut self.asm, memory(raw_ty), raw, Mem::frame(out), None);
                 if mem.size() >= 4 {
-                    self.asm.push(Lir::Move { dst, src: raw });
+                    self.asm.put(dst, raw);
                 } else {
                     self.target.raw_to_lane(&mut self.asm, mem, dst, raw);
                 }
-            }
-        }
-    }
-
-    pub(super) fn store(&mut self, mem: MemTy, addr: &Addr, value: Value) {
-        for copy in self.copies.clone() {
-            let v = self.get(value, copy);
-            let exec = self.exec[copy];
-            let done = match self.access(mem, addr, copy) {
-                Access::Contiguous(at) => {
-                    self.target.store(&mut self.asm, mem, v, at, exec);
-                    true
-                }
-                Access::Reversed(at) => {
-                    let backward = self.new_reg(mem.lane());
-                    self.target.reverse(&mut self.asm, mem.lane(), backward, v);
-                    self.target.store(&mut self.asm, mem, backward, at, None);
-                    true
-                }
-                Access::Indexed(at, index) => {
-                    self.target
-                        .scatter(&mut self.asm, mem.lane(), v, at, index, exec)
-                }
-                Access::Uniform(_) | Access::LaneByLane => false,
-            };
-            if !done {
-                self.store_lanes(mem, addr, v, copy);
             }
         }
     }
@@ -107,7 +142,7 @@ impl<T: Target> Lower<'_, T> {
         let at = self.asm.buffer(64);
         let raw = self.target.lane_to_raw(&mut self.asm, mem, v);
         self.target
-            .store(&mut self.asm, memory(raw_ty), raw, Mem::frame(at), None);
+            .store(&mut self.asm, memory(raw_ty), Mem::frame(at), raw, None);
         at
     }
 
@@ -155,13 +190,6 @@ impl<T: Target> Lower<'_, T> {
         self.asm.int(code, &[Int::Gpr(to), Int::Mem(at)]);
     }
 
-    fn zero(&mut self, ty: Ty) -> Reg {
-        let Class::Vector(width) = self.target.class(ty) else {
-            unreachable!("an integer")
-        };
-        self.asm.splat(width, narrow(ty.bits() / 8), 0)
-    }
-
     /// How the lanes of a copy reach their elements.
     fn access(&mut self, mem: MemTy, addr: &Addr, copy: usize) -> Access {
         let masked = self.exec[copy].is_some();
@@ -186,6 +214,9 @@ impl<T: Target> Lower<'_, T> {
                 self.multiply_rax(s);
                 self.add_base_to_rax(base);
                 Access::Reversed(Mem::gpr(RAX, disp + narrow::<_, i32>(last)))
+            }
+            LaneStep::Stride(s) if is_spread(mem, s) && !masked => {
+                Access::Spread(self.start_of_copy(addr, copy, s), s / mem.size())
             }
             LaneStep::Stride(s) => {
                 let lanes = self.target.lanes();
@@ -217,6 +248,42 @@ impl<T: Target> Lower<'_, T> {
                 )
             }
         }
+    }
+
+    /// Every element of some that lie so many elements apart: registers from the first of them to the last, and the lanes that are theirs.
+    fn load_spread(&mut self, mem: MemTy, dst: Reg, at: Mem, step: i64) {
+        let (ty, last) = (mem.lane(), self.target.lanes() - 1);
+        let from: Vec<Reg> = (0..step)
+            .map(|k| {
+                let part = self.new_reg(ty);
+                let at = at.plus(narrow(k * last * mem.size()));
+                self.target.load(&mut self.asm, mem, part, at, None);
+                part
+            })
+            .collect();
+        let lanes: Vec<(usize, usize)> = (0..=last)
+            .map(|lane| {
+                let register = (lane * step / last).min(step - 1);
+                (narrow(register), narrow(lane * step - register * last))
+            })
+            .collect();
+        self.target.pick(&mut self.asm, ty, dst, &from, &lanes);
+    }
+
+    /// The address of a copy's first element, of lanes that are so many bytes apart.
+    fn start_of_copy(&mut self, addr: &Addr, copy: usize, bytes: i64) -> Mem {
+        let offset = narrow::<_, i32>(copy as i64 * self.target.lanes() * bytes);
+        let (base, disp) = self.base(addr);
+        if bytes == 8 {
+            return Mem::new(base, disp)
+                .plus(offset)
+                .indexed(Index::Var(LANE), 8);
+        }
+        self.asm
+            .int(Code::Mov_r64_rm64, &[Int::Gpr(RAX), Int::Var(LANE)]);
+        self.multiply_rax(bytes);
+        self.add_base_to_rax(base);
+        Mem::gpr(RAX, disp).plus(offset)
     }
 
     fn add_base_to_rax(&mut self, base: Base) {
@@ -257,7 +324,7 @@ impl<T: Target> Lower<'_, T> {
             index_bits = ty.bits();
             let index = self.get(index, copy);
             self.target
-                .store(&mut self.asm, memory(ty), index, Mem::frame(index_at), None);
+                .store(&mut self.asm, memory(ty), Mem::frame(index_at), index, None);
         }
         for lane in 0..narrow::<_, usize>(lanes) {
             let next = self.asm.label();
@@ -297,82 +364,11 @@ impl<T: Target> Lower<'_, T> {
             self.asm.push(Lir::Label(next));
         }
     }
+}
 
-    /// Entries of a table, which goes among the constants.
-    pub(super) fn lookup(&mut self, table: Table, ty: Ty, dst: Reg, index: Value, copy: usize) {
-        let offset = self.asm.pool.add(&table.bytes(), 8);
-        let int = ty.as_int();
-        let index = self.get(index, copy);
-        let (Class::Vector(width), limited) = (self.target.class(int), self.new_reg(int)) else {
-            unreachable!("an integer")
-        };
-        let last = self
-            .asm
-            .splat(width, narrow(ty.bits() / 8), table.len() as u64 - 1);
-        self.target
-            .bin(&mut self.asm, BinOp::MinU, int, limited, index, last);
-        self.asm.int(
-            Code::Lea_r64_m,
-            &[Int::Gpr(RAX), Int::Mem(Mem::new(Base::Pool, offset))],
-        );
-        let at = Mem::gpr(RAX, 0).indexed(Index::Vector(limited), ty.bits() / 8);
-        self.target.gather(&mut self.asm, ty, dst, at, int, None);
-    }
-
-    /// Division of 64-bit lanes with XLA's results where the machine traps.
-    pub(super) fn divide_64(&mut self, op: BinOp, dst: Reg, a: Reg, b: Reg) {
-        let (from, by) = (self.asm.buffer(64), self.asm.buffer(64));
-        self.target
-            .store(&mut self.asm, MemTy::I64, a, Mem::frame(from), None);
-        self.target
-            .store(&mut self.asm, MemTy::I64, b, Mem::frame(by), None);
-        let signed = matches!(op, BinOp::DivS | BinOp::RemS);
-        let remainder = matches!(op, BinOp::RemS | BinOp::RemU);
-        for lane in 0..narrow(self.target.lanes()) {
-            let (dividend, divisor) = (Mem::frame(from + 8 * lane), Mem::frame(by + 8 * lane));
-            let (by_zero, by_minus_one, done) =
-                (self.asm.label(), self.asm.label(), self.asm.label());
-            self.asm
-                .int(Code::Mov_r64_rm64, &[Int::Gpr(RAX), Int::Mem(dividend)]);
-            self.asm
-                .int(Code::Cmp_rm64_imm32, &[Int::Mem(divisor), Int::Imm(0)]);
-            self.asm.push(Lir::Branch(Cond::Equal, by_zero));
-            if signed {
-                self.asm
-                    .int(Code::Cmp_rm64_imm32, &[Int::Mem(divisor), Int::Imm(-1)]);
-                self.asm.push(Lir::Branch(Cond::Equal, by_minus_one));
-                self.asm.int(Code::Cqo, &[]);
-                self.asm.int(Code::Idiv_rm64, &[Int::Mem(divisor)]);
-            } else {
-                self.asm
-                    .int(Code::Mov_r64_imm64, &[Int::Gpr(RDX), Int::Imm(0)]);
-                self.asm.int(Code::Div_rm64, &[Int::Mem(divisor)]);
-            }
-            if remainder {
-                self.asm
-                    .int(Code::Mov_r64_rm64, &[Int::Gpr(RAX), Int::Gpr(RDX)]);
-            }
-            self.asm.push(Lir::Jump(done));
-            self.asm.push(Lir::Label(by_zero));
-            if !remainder {
-                self.asm
-                    .int(Code::Mov_r64_imm64, &[Int::Gpr(RAX), Int::Imm(-1)]);
-            }
-            self.asm.push(Lir::Jump(done));
-            self.asm.push(Lir::Label(by_minus_one));
-            if remainder {
-                self.asm
-                    .int(Code::Mov_r64_imm64, &[Int::Gpr(RAX), Int::Imm(0)]);
-            } else {
-                self.asm.int(Code::Neg_rm64, &[Int::Gpr(RAX)]);
-            }
-            self.asm.push(Lir::Label(done));
-            self.asm
-                .int(Code::Mov_rm64_r64, &[Int::Mem(dividend), Int::Gpr(RAX)]);
-        }
-        self.target
-            .load(&mut self.asm, MemTy::I64, dst, Mem::frame(from), None);
-    }
+/// Whether lanes so many bytes apart are loaded as what lies between them: few elements of whole registers.
+fn is_spread(mem: MemTy, bytes: i64) -> bool {
+    mem.size() >= 4 && (2..=4).any(|step| bytes == step * mem.size())
 }
 
 enum Access {
@@ -382,6 +378,8 @@ enum Access {
     Contiguous(Mem),
     /// Consecutive elements, the last lane's first.
     Reversed(Mem),
+    /// Elements so many elements apart, from the first on.
+    Spread(Mem, i64),
     /// An index per lane, of this type.
     Indexed(Mem, Ty),
     LaneByLane,

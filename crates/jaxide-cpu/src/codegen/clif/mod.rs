@@ -1,16 +1,23 @@
 //! Lane bodies as CLIF: the portable emitter.
 //!
 //! [`emit_loop`] writes the whole loop over lanes into a function that is being built, four lanes at a time (`f32x4`, two `f64x2`) and
-//! the rest one by one; [`emit_lane`] splices a body for one lane into straight-line scalar code, which the generator of whole programs uses, and [`define_function`] wraps a body as a function with the signature of [`super::lanes::LaneFn`].
+//! the rest one by one; [`emit_lane`] splices a body for one lane into straight-line scalar code, for the generator of whole programs, and
+//! [`define`] wraps a body as a function with the signature of [`super::lanes::LaneFn`]. All of them find in the module the tables
+//! that the body reads: [`define_tables`] puts them there.
 
 mod control;
+mod convert;
 mod float16;
+mod integer;
+mod mask;
 mod memory;
 mod ops;
 mod reduce;
 mod rep;
 
+use super::emit::Emit;
 use super::error::CompileError;
+use super::lanes::Defined;
 use super::module::{address_of, signature};
 use crate::lanes::{BlockId, Body, Index, Inst, Table, Ty};
 use crate::narrow;
@@ -19,26 +26,26 @@ use cranelift_codegen::ir::{
     self, BlockArg, InstBuilder, MemFlagsData, StackSlot, condcodes::IntCC, types,
 };
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use cranelift_module::{DataDescription, DataId, Linkage, Module, ModuleError};
+use cranelift_module::{DataDescription, DataId, FuncId, FuncOrDataId, Linkage, Module};
 use rep::{Rep, Width};
 
 /// The CLIF values that a body's loop works with.
 #[derive(Clone, Debug)]
-pub struct LaneArgs {
+pub(super) struct LaneArgs {
     /// The pointer table: addresses, `i64`.
-    pub pointers: Vec<ir::Value>,
+    pub(super) pointers: Vec<ir::Value>,
     /// The address of a byte that is not 0 once the run is to end, `i64`.
-    pub stop: ir::Value,
+    pub(super) stop: ir::Value,
     /// The outer indices, `i64`.
-    pub outer: Vec<ir::Value>,
+    pub(super) outer: Vec<ir::Value>,
     /// First lane, `i64`.
-    pub start: ir::Value,
+    pub(super) start: ir::Value,
     /// The lane after the last one, `i64`.
-    pub end: ir::Value,
+    pub(super) end: ir::Value,
 }
 
 /// The CLIF type that holds one lane of type `ty` in scalar code.
-pub fn scalar_type(ty: Ty) -> ir::Type {
+pub(super) fn scalar_type(ty: Ty) -> ir::Type {
     match ty {
         Ty::F32 => types::F32,
         Ty::F64 => types::F64,
@@ -48,12 +55,12 @@ pub fn scalar_type(ty: Ty) -> ir::Type {
     }
 }
 
-/// Emits the loop of `body`, whose tables the module has, over lanes `start..end` at the builder's position, which moves to a new block behind it. All
+/// Emits the loop of `body` over lanes `start..end` at the builder's position, which moves to a new block behind it. All
 /// blocks that this makes are sealed.
 ///
 /// # Panics
 /// If `args` has fewer entries than the body declares.
-pub fn emit_loop(
+pub(super) fn emit_loop(
     fb: &mut FunctionBuilder<'_>,
     module: &mut dyn Module,
     body: &Body,
@@ -78,11 +85,11 @@ pub fn emit_loop(
     fb.switch_to_block(done);
 }
 
-/// Emits `body`, whose tables the module has, for the single lane `args.start` at the builder's position, as scalar code.
+/// Emits `body` for the single lane `args.start` at the builder's position, as scalar code.
 ///
 /// # Panics
 /// As [`emit_loop`].
-pub fn emit_lane(
+pub(super) fn emit_lane(
     fb: &mut FunctionBuilder<'_>,
     module: &mut dyn Module,
     body: &Body,
@@ -104,30 +111,40 @@ pub(super) fn define_tables(module: &mut dyn Module, body: &Body) -> Result<(), 
         let Inst::Lookup(table, _) = &value.inst else {
             continue;
         };
-        let id = declare_table(module, *table)?;
+        if table_of(module, *table).is_some() {
+            continue;
+        }
+        let id = module.declare_data(&table_name(*table), Linkage::Local, false, false)?;
         let mut data = DataDescription::new();
         data.define(table.bytes().into_boxed_slice());
         data.set_align(8);
-        match module.define_data(id, &data) {
-            Ok(()) | Err(ModuleError::DuplicateDefinition(_)) => {}
-            Err(error) => return Err(error.into()),
-        }
+        module.define_data(id, &data)?;
     }
     Ok(())
 }
 
-fn declare_table(module: &mut dyn Module, table: Table) -> Result<DataId, CompileError> {
-    let name = format!("table {}", table.0.name);
-    Ok(module.declare_data(&name, Linkage::Local, false, false)?)
+fn table_name(table: Table) -> String {
+    format!("table {}", table.0.name)
 }
 
-/// Builds in `context` a function with the signature of [`super::lanes::LaneFn`] that runs `body`, whose tables the module has.
-pub fn define_function(
+/// A table that the module has.
+fn table_of(module: &dyn Module, table: Table) -> Option<DataId> {
+    match module.get_name(&table_name(table)) {
+        Some(FuncOrDataId::Data(id)) => Some(id),
+        Some(FuncOrDataId::Func(_)) | None => None,
+    }
+}
+
+/// Defines a declared function as that of `body`.
+pub(super) fn define(
+    module: &mut dyn Module,
+    function: FuncId,
+    body: &Body,
     context: &mut Context,
     frontend: &mut FunctionBuilderContext,
-    module: &mut dyn Module,
-    body: &Body,
-) {
+) -> Result<Defined, CompileError> {
+    context.clear();
+    define_tables(module, body)?;
     context.func.signature = signature(module, 5, false);
     let mut fb = FunctionBuilder::new(&mut context.func, frontend);
     let entry = fb.create_block();
@@ -155,6 +172,8 @@ pub fn define_function(
     emit_loop(&mut fb, module, body, &args);
     fb.ins().return_(&[]);
     fb.finalize(module.target_config());
+    module.define_function(function, context)?;
+    Ok(Defined::by_cranelift(context))
 }
 
 /// Emits one body at one width.
@@ -251,15 +270,22 @@ impl<'e, 'f> Emitter<'e, 'f> {
 
     /// The address of a table, which the module has.
     fn table(&mut self, table: Table) -> ir::Value {
-        let id = declare_table(self.module, table).expect("it was declared before");
+        let id = table_of(self.module, table).expect("it was defined before");
         address_of(self.module, self.fb, id)
     }
 
-    fn index(&self, index: Index) -> ir::Value {
+    /// An index, the same in all lanes but for that of the lane.
+    fn index_value(&self, index: Index) -> ir::Value {
         match index {
             Index::Lane => self.lane.expect("verified: inside the lanes"),
             Index::Outer(k) => self.args.outer[k as usize],
             Index::Loop(id) => self.loops[id.index()],
         }
+    }
+}
+
+impl<'e> Emit<'e> for Emitter<'e, '_> {
+    fn body(&self) -> &'e Body {
+        self.body
     }
 }

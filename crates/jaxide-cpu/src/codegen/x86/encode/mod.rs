@@ -1,17 +1,22 @@
 //! Allocated instructions as bytes.
 
+mod home;
+mod moves;
+mod write;
+
 use super::alloc::{Allocation, Place};
 use super::lir::*;
+use crate::codegen::error::CompileError;
 use crate::narrow;
-use iced_x86::{Code, Encoder, IcedError, Instruction, OpKind, Register};
+use iced_x86::{Code, Encoder, Register};
 
 /// The function and behind it its constants, at a multiple of 64.
-pub(crate) struct Image {
-    pub(crate) bytes: Vec<u8>,
+pub(super) struct Image {
+    pub(super) bytes: Vec<u8>,
     /// Bytes before the constants.
-    pub(crate) instructions: usize,
+    pub(super) instructions: usize,
     /// Bytes of stack that a call takes.
-    pub(crate) stack: usize,
+    pub(super) stack: usize,
 }
 
 /// Registers that variables may live in, beside those of [`LANE`] and [`END`]. Free for the program to use between instructions are
@@ -37,7 +42,11 @@ const SAVED: [Register; 5] = [
 ];
 
 /// Encodes a program. `evex` tells whether the machine has the EVEX forms.
-pub(super) fn encode(asm: &Asm, allocation: &Allocation, evex: bool) -> Result<Image, IcedError> {
+pub(super) fn encode(
+    asm: &Asm,
+    allocation: &Allocation,
+    evex: bool,
+) -> Result<Image, CompileError> {
     let mut order: Vec<usize> = (2..asm.vars.len()).collect();
     order.sort_by(|&a, &b| asm.vars[b].total_cmp(&asm.vars[a]));
     let mut vars = vec![VarPlace::Gpr(Register::RCX), VarPlace::Gpr(Register::R8)];
@@ -135,7 +144,7 @@ struct Encode<'a> {
     jumps: Vec<(usize, Label)>,
 }
 
-type Encoded = Result<(), IcedError>;
+type Encoded = Result<(), CompileError>;
 
 impl Encode<'_> {
     fn enter(&mut self, frame: i32) -> Encoded {
@@ -279,9 +288,9 @@ impl Encode<'_> {
                 Operand::Imm(i) => Resolved::Imm(i64::from(i)),
                 Operand::Gpr(r) => Resolved::Register(r),
                 Operand::Mem(m) => Resolved::Memory(self.address(&m, &mut scratch)?),
-                Operand::Reg(r) | Operand::Part(r, _) => {
+                Operand::Reg(r) | Operand::As(r, _) => {
                     let class = match *o {
-                        Operand::Part(_, w) => Class::Vector(w),
+                        Operand::As(_, w) => Class::Vector(w),
                         _ => self.class(r),
                     };
                     match self.allocation.places[r.index()] {
@@ -402,79 +411,6 @@ impl Encode<'_> {
         }
     }
 
-    fn move_one(&mut self, dst: Reg, src: Reg) -> Encoded {
-        let class = self.class(dst);
-        match (
-            self.allocation.places[dst.index()],
-            self.allocation.places[src.index()],
-        ) {
-            (Place::Machine(d), Place::Machine(s)) => self.copy(class, d, s),
-            (Place::Machine(d), _) => self.load_home(src, d),
-            (_, Place::Machine(s)) => self.store_home(dst, s),
-            _ => {
-                let m = Scratch::new(self.allocation).take(class);
-                self.load_home(src, m)?;
-                self.store_home(dst, m)
-            }
-        }
-    }
-
-    fn move_all(&mut self, pairs: &[(Reg, Reg)]) -> Encoded {
-        let place = |s: &Self, r: Reg| {
-            (
-                s.allocation.places[r.index()],
-                matches!(s.class(r), Class::Mask),
-            )
-        };
-        // Constants in memory are never overwritten, so only equal places of the frame or of the machine matter.
-        let same = |s: &Self, a: Reg, b: Reg| {
-            place(s, a) == place(s, b) && s.asm.regs[b.index()].home == Home::Slot
-        };
-        let mut left: Vec<(Reg, Reg)> = pairs
-            .iter()
-            .copied()
-            .filter(|&(d, s)| !same(self, d, s))
-            .collect();
-        while !left.is_empty() {
-            // A move whose destination no other one still reads.
-            let ready = left
-                .iter()
-                .position(|&(d, _)| left.iter().all(|&(_, s)| !same(self, d, s)));
-            if let Some(k) = ready {
-                let (d, s) = left.swap_remove(k);
-                self.move_one(d, s)?;
-                continue;
-            }
-            // Only cycles are left: put one aside.
-            let (first, source) = left.swap_remove(0);
-            let class = self.class(source);
-            match self.allocation.places[source.index()] {
-                Place::Machine(m) => self.frame_store(class, m, self.swap)?,
-                _ => {
-                    let m = Scratch::new(self.allocation).take(class);
-                    self.load_home(source, m)?;
-                    self.frame_store(class, m, self.swap)?;
-                }
-            }
-            // The rest of the cycle, from the place that is now free.
-            let mut free = source;
-            while let Some(k) = left.iter().position(|&(d, _)| same(self, d, free)) {
-                let (d, s) = left.swap_remove(k);
-                self.move_one(d, s)?;
-                free = s;
-            }
-            match self.allocation.places[first.index()] {
-                Place::Machine(m) => self.frame_load(class, m, self.swap)?,
-                _ => {
-                    let m = Scratch::new(self.allocation).take(class);
-                    self.frame_load(class, m, self.swap)?;
-                    self.store_home(first, m)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
     fn class(&self, r: Reg) -> Class {
         self.asm.regs[r.index()].class
     }
@@ -487,264 +423,6 @@ impl Encode<'_> {
             Class::Mask => Register::K0,
         };
         first + u32::from(number)
-    }
-
-    /// The home of a spilled register as an operand, if it can be one.
-    fn direct(&self, r: Reg, broadcast: bool) -> Option<Address> {
-        let data = self.asm.regs[r.index()];
-        match (data.home, self.allocation.places[r.index()]) {
-            (Home::Slot, Place::Memory(at)) => Some(self.frame(at)),
-            (Home::Element { offset, .. }, _) if broadcast => Some(Address {
-                broadcast: true,
-                ..self.pool(offset)
-            }),
-            (Home::Vector { offset }, _) => Some(self.pool(offset)),
-            _ => None,
-        }
-    }
-
-    fn frame(&self, at: i32) -> Address {
-        Address {
-            base: Register::RSP,
-            index: Register::None,
-            scale: 1,
-            displacement: i64::from(at),
-            broadcast: false,
-        }
-    }
-
-    fn pool(&self, offset: i32) -> Address {
-        Address {
-            base: Register::RIP,
-            ..self.frame(offset)
-        }
-    }
-
-    fn load_home(&mut self, r: Reg, m: u8) -> Encoded {
-        let class = self.class(r);
-        match (
-            self.asm.regs[r.index()].home,
-            self.allocation.places[r.index()],
-        ) {
-            (Home::Slot, Place::Memory(at)) => self.frame_load(class, m, at),
-            (Home::Slot, _) => unreachable!("a register is loaded from its slot"),
-            (Home::Vector { offset }, _) => {
-                let from = self.pool(offset);
-                self.emit(
-                    self.load_code(class),
-                    &[
-                        Resolved::Register(self.machine(class, m)),
-                        Resolved::Memory(from),
-                    ],
-                    None,
-                )
-            }
-            (Home::Element { offset, bytes }, _) => {
-                use Width::*;
-                let Class::Vector(width) = class else {
-                    unreachable!("masks are no elements")
-                };
-                let code = match (self.evex, bytes, width) {
-                    (true, 8, V512) => Code::EVEX_Vbroadcastsd_zmm_k1z_xmmm64,
-                    (true, 8, _) => Code::EVEX_Vbroadcastsd_ymm_k1z_xmmm64,
-                    (true, _, V512) => Code::EVEX_Vbroadcastss_zmm_k1z_xmmm32,
-                    (true, _, V256) => Code::EVEX_Vbroadcastss_ymm_k1z_xmmm32,
-                    (true, _, V128) => Code::EVEX_Vbroadcastss_xmm_k1z_xmmm32,
-                    (false, 8, V256) => Code::VEX_Vbroadcastsd_ymm_m64,
-                    (false, 8, _) => Code::VEX_Vmovddup_xmm_xmmm64,
-                    (false, _, V256) => Code::VEX_Vbroadcastss_ymm_m32,
-                    (false, _, _) => Code::VEX_Vbroadcastss_xmm_m32,
-                };
-                let from = self.pool(offset);
-                self.emit(
-                    code,
-                    &[
-                        Resolved::Register(self.machine(class, m)),
-                        Resolved::Memory(from),
-                    ],
-                    None,
-                )
-            }
-        }
-    }
-
-    fn store_home(&mut self, r: Reg, m: u8) -> Encoded {
-        match self.allocation.places[r.index()] {
-            Place::Memory(at) => self.frame_store(self.class(r), m, at),
-            _ => unreachable!("only spilled registers are stored"),
-        }
-    }
-
-    fn frame_load(&mut self, class: Class, m: u8, at: i32) -> Encoded {
-        let (to, from) = (
-            Resolved::Register(self.machine(class, m)),
-            Resolved::Memory(self.frame(at)),
-        );
-        self.emit(self.load_code(class), &[to, from], None)
-    }
-
-    fn frame_store(&mut self, class: Class, m: u8, at: i32) -> Encoded {
-        use Width::*;
-        let code = match (class, self.evex) {
-            (Class::Mask, _) => Code::VEX_Kmovq_m64_kr,
-            (Class::Vector(V512), _) => Code::EVEX_Vmovups_zmmm512_k1z_zmm,
-            (Class::Vector(V256), true) => Code::EVEX_Vmovups_ymmm256_k1z_ymm,
-            (Class::Vector(V256), false) => Code::VEX_Vmovups_ymmm256_ymm,
-            (Class::Vector(V128), true) => Code::EVEX_Vmovups_xmmm128_k1z_xmm,
-            (Class::Vector(V128), false) => Code::VEX_Vmovups_xmmm128_xmm,
-        };
-        self.emit(
-            code,
-            &[
-                Resolved::Memory(self.frame(at)),
-                Resolved::Register(self.machine(class, m)),
-            ],
-            None,
-        )
-    }
-
-    /// A full-width load, which also copies registers.
-    fn load_code(&self, class: Class) -> Code {
-        use Width::*;
-        match (class, self.evex) {
-            (Class::Mask, _) => Code::VEX_Kmovq_kr_km64,
-            (Class::Vector(V512), _) => Code::EVEX_Vmovups_zmm_k1z_zmmm512,
-            (Class::Vector(V256), true) => Code::EVEX_Vmovups_ymm_k1z_ymmm256,
-            (Class::Vector(V256), false) => Code::VEX_Vmovups_ymm_ymmm256,
-            (Class::Vector(V128), true) => Code::EVEX_Vmovups_xmm_k1z_xmmm128,
-            (Class::Vector(V128), false) => Code::VEX_Vmovups_xmm_xmmm128,
-        }
-    }
-
-    fn copy(&mut self, class: Class, to: u8, from: u8) -> Encoded {
-        if to == from {
-            return Ok(());
-        }
-        let operands = [self.machine(class, to), self.machine(class, from)].map(Resolved::Register);
-        self.emit(self.load_code(class), &operands, None)
-    }
-
-    fn int(&mut self, operand: Int) -> Result<Resolved, IcedError> {
-        Ok(match operand {
-            Int::Gpr(r) => Resolved::Register(r),
-            Int::Imm(i) => Resolved::Imm(i),
-            Int::Var(v) => match self.vars[v.0 as usize] {
-                VarPlace::Gpr(r) => Resolved::Register(r),
-                VarPlace::Frame(at) => Resolved::Memory(self.frame(at)),
-            },
-            Int::Mem(m) => {
-                let mut scratch = Scratch::new(self.allocation);
-                Resolved::Memory(self.address(&m, &mut scratch)?)
-            }
-        })
-    }
-
-    fn address(&mut self, m: &Mem, scratch: &mut Scratch) -> Result<Address, IcedError> {
-        let base = match m.base {
-            Base::Frame => Register::RSP,
-            Base::Pool => Register::RIP,
-            Base::Gpr(r) => r,
-            Base::Var(v) => self.bring(v, Register::R11)?,
-        };
-        let index = match m.index {
-            Index::None => Register::None,
-            Index::Gpr(r) => r,
-            Index::Var(v) => self.bring(v, Register::R10)?,
-            Index::Vector(r) => {
-                let class = self.class(r);
-                match self.allocation.places[r.index()] {
-                    Place::Machine(n) => self.machine(class, n),
-                    _ => {
-                        let n = scratch.take(class);
-                        self.load_home(r, n)?;
-                        self.machine(class, n)
-                    }
-                }
-            }
-        };
-        Ok(Address {
-            base,
-            index,
-            scale: m.scale,
-            displacement: i64::from(m.disp),
-            broadcast: false,
-        })
-    }
-
-    /// A variable in a register.
-    fn bring(&mut self, v: Var, scratch: Register) -> Result<Register, IcedError> {
-        match self.vars[v.0 as usize] {
-            VarPlace::Gpr(r) => Ok(r),
-            VarPlace::Frame(at) => {
-                let from = self.frame(at);
-                self.emit(
-                    Code::Mov_r64_rm64,
-                    &[Resolved::Register(scratch), Resolved::Memory(from)],
-                    None,
-                )?;
-                Ok(scratch)
-            }
-        }
-    }
-
-    fn gpr(&mut self, code: Code, registers: &[Register]) -> Encoded {
-        let operands: Vec<Resolved> = registers.iter().map(|&r| Resolved::Register(r)).collect();
-        self.emit(code, &operands, None)
-    }
-
-    fn emit(
-        &mut self,
-        code: Code,
-        operands: &[Resolved],
-        mask: Option<(Register, bool)>,
-    ) -> Encoded {
-        let mut i = Instruction::default();
-        i.set_code(code);
-        for (k, o) in operands.iter().enumerate() {
-            let k: u32 = narrow(k);
-            match *o {
-                Resolved::Register(r) => {
-                    i.set_op_kind(k, OpKind::Register);
-                    i.set_op_register(k, r);
-                }
-                Resolved::Memory(a) => {
-                    i.set_op_kind(k, OpKind::Memory);
-                    i.set_memory_base(a.base);
-                    i.set_memory_index(a.index);
-                    i.set_memory_index_scale(a.scale);
-                    i.set_memory_displacement64(a.displacement as u64);
-                    i.set_memory_displ_size(match (a.base, a.displacement) {
-                        (Register::RIP, _) => 8,
-                        (_, 0) => 0,
-                        _ => 1,
-                    });
-                    i.set_is_broadcast(a.broadcast);
-                }
-                Resolved::Imm(x) => set_immediate(&mut i, k, x),
-            }
-        }
-        if let Some((k, zeroing)) = mask {
-            i.set_op_mask(k);
-            i.set_zeroing_masking(zeroing);
-        }
-        let start = self.length;
-        self.length += self.encoder.encode(&i, start as u64)?;
-        if i.is_ip_rel_memory_operand() {
-            let offsets = self.encoder.get_constant_offsets();
-            self.constants.push(start + offsets.displacement_offset());
-        }
-        Ok(())
-    }
-
-    fn byte(&mut self, b: u8) {
-        self.encoder.write_u8(b);
-        self.length += 1;
-    }
-
-    fn jump(&mut self, label: Label) -> Encoded {
-        self.jumps.push((self.length, label));
-        (0..4).for_each(|_| self.byte(0));
-        Ok(())
     }
 }
 
@@ -779,35 +457,4 @@ impl Scratch {
 
 fn same_file(a: Class, b: Class) -> bool {
     (a == Class::Mask) == (b == Class::Mask)
-}
-
-fn set_immediate(i: &mut Instruction, k: u32, x: i64) {
-    use Code::*;
-    match i.code() {
-        Mov_r64_imm64 => {
-            i.set_op_kind(k, OpKind::Immediate64);
-            i.set_immediate64(x as u64);
-        }
-        And_rm64_imm8 | Or_rm64_imm8 => {
-            i.set_op_kind(k, OpKind::Immediate8to64);
-            i.set_immediate8to64(x);
-        }
-        And_rm32_imm8 | Sub_rm32_imm8 | Add_rm32_imm8 | Cmp_rm32_imm8 => {
-            i.set_op_kind(k, OpKind::Immediate8to32);
-            i.set_immediate8to32(narrow(x));
-        }
-        Mov_r32_imm32 => {
-            i.set_op_kind(k, OpKind::Immediate32);
-            i.set_immediate32(narrow(x));
-        }
-        Add_rm64_imm32 | Sub_rm64_imm32 | Cmp_rm64_imm32 | Imul_r64_rm64_imm32 | And_rm64_imm32
-        | Mov_rm64_imm32 => {
-            i.set_op_kind(k, OpKind::Immediate32to64);
-            i.set_immediate32to64(x);
-        }
-        _ => {
-            i.set_op_kind(k, OpKind::Immediate8);
-            i.set_immediate8(narrow(x));
-        }
-    }
 }

@@ -1,0 +1,158 @@
+//! What an emitter of lane programs gives.
+//!
+//! All emitters walk a body in one way: [`Emit::block`] goes through its statements, [`Emit::define`] through the forms that the definition of
+//! a value has. An emitter gives the code of each, where it is: [`Operations`] on lanes, access to [`Memory`] and [`Control`] of what is run.
+//! What it holds values in is its own affair; here they are names. A method takes first what it defines, then the operation, its
+//! operands, and last what is known when the code is made.
+
+use crate::lanes::{
+    Addr, BinOp, BlockId, Body, For, If, Index, Inst, LaneStep, MemTy, Stmt, Table, TerOp, UnOp,
+    Value, While,
+};
+
+/// Definitions of values by other values.
+pub(super) trait Operations {
+    fn constant(&mut self, v: Value, bits: u64);
+
+    fn index(&mut self, v: Value, index: Index);
+
+    fn un(&mut self, v: Value, op: UnOp, a: Value);
+
+    fn bin(&mut self, v: Value, op: BinOp, a: Value, b: Value);
+
+    /// A shift by a constant, of any size.
+    fn shift_by(&mut self, v: Value, op: BinOp, a: Value, count: u64);
+
+    fn fma(&mut self, v: Value, a: Value, b: Value, c: Value);
+
+    fn select(&mut self, v: Value, mask: Value, a: Value, b: Value);
+
+    /// An entry of a table; its last one for indices that are too large.
+    fn lookup(&mut self, v: Value, index: Value, table: Table);
+}
+
+/// What goes to memory and comes from there, for the lanes that are active.
+pub(super) trait Memory {
+    fn load(&mut self, v: Value, mem: MemTy, addr: &Addr);
+
+    fn store(&mut self, mem: MemTy, addr: &Addr, value: Value);
+
+    /// Stores whose elements lie side by side: each is one element behind the one before, and from lane to lane it is as many elements as
+    /// there are stores.
+    fn store_woven(&mut self, mem: MemTy, addr: &Addr, values: &[Value]) {
+        store_apart(self, mem, addr, values);
+    }
+}
+
+/// [Woven](Memory::store_woven) stores one after the other.
+pub(super) fn store_apart(
+    emitter: &mut (impl Memory + ?Sized),
+    mem: MemTy,
+    addr: &Addr,
+    values: &[Value],
+) {
+    let mut at = addr.clone();
+    for &value in values {
+        emitter.store(mem, &at, value);
+        at.offset += mem.size();
+    }
+}
+
+/// The values of the [woven](Memory::store_woven) stores that statements begin with: two to four, or none.
+fn woven(stmts: &[Stmt]) -> Vec<Value> {
+    let Some(Stmt::Store { ty, addr, value }) = stmts.first() else {
+        return Vec::new();
+    };
+    let LaneStep::Stride(step) = addr.lane else {
+        return Vec::new();
+    };
+    let size = ty.size();
+    let count = step / size;
+    if size < 4 || step % size != 0 || !(2..=4).contains(&count) {
+        return Vec::new();
+    }
+    let mut values = vec![*value];
+    for (stmt, place) in stmts[1..].iter().zip(1..count) {
+        let behind = Addr {
+            offset: addr.offset + place * size,
+            ..Addr::clone(addr)
+        };
+        match stmt {
+            Stmt::Store {
+                ty: own,
+                addr: at,
+                value,
+            } if own == ty && **at == behind => values.push(*value),
+            _ => return Vec::new(),
+        }
+    }
+    if values.len() as i64 == count {
+        values
+    } else {
+        Vec::new()
+    }
+}
+
+/// Statements that hold others.
+pub(super) trait Control {
+    fn for_loop(&mut self, f: &For);
+
+    fn while_loop(&mut self, w: &While);
+
+    fn branch(&mut self, i: &If);
+}
+
+/// An emitter of the body `'b`.
+pub(super) trait Emit<'b>: Operations + Memory + Control {
+    fn body(&self) -> &'b Body;
+
+    /// Calls `emit` for the code of one statement.
+    fn in_statement(&mut self, emit: impl FnOnce(&mut Self)) {
+        emit(self);
+    }
+
+    /// Emits the statements of a block.
+    fn block(&mut self, id: BlockId) {
+        let body = self.body();
+        let mut stmts = &body.blocks()[id.index()].stmts[..];
+        while let [stmt, rest @ ..] = stmts {
+            if let Stmt::Store { ty, addr, .. } = stmt
+                && let values = woven(stmts)
+                && !values.is_empty()
+            {
+                stmts = &stmts[values.len()..];
+                self.in_statement(|emitter| emitter.store_woven(*ty, addr, &values));
+                continue;
+            }
+            stmts = rest;
+            self.in_statement(|emitter| match stmt {
+                Stmt::Let(v) => emitter.define(*v),
+                Stmt::Store { ty, addr, value } => emitter.store(*ty, addr, *value),
+                Stmt::For(f) => emitter.for_loop(f),
+                Stmt::While(w) => emitter.while_loop(w),
+                Stmt::If(i) => emitter.branch(i),
+            });
+        }
+    }
+
+    /// Emits the definition of a value.
+    fn define(&mut self, v: Value) {
+        let body = self.body();
+        match body.inst(v) {
+            Inst::Const(bits) => self.constant(v, *bits),
+            Inst::Index(index) => self.index(v, *index),
+            Inst::Un(op, a) => self.un(v, *op, *a),
+            Inst::Bin(op, a, b) => match (op, body.inst(*b)) {
+                (BinOp::Shl | BinOp::ShrS | BinOp::ShrU, Inst::Const(count)) => {
+                    self.shift_by(v, *op, *a, *count);
+                }
+                _ => self.bin(v, *op, *a, *b),
+            },
+            Inst::Ter(TerOp::Fma, a, b, c) => self.fma(v, *a, *b, *c),
+            Inst::Ter(TerOp::Select, mask, a, b) => self.select(v, *mask, *a, *b),
+            Inst::Lookup(table, index) => self.lookup(v, *index, *table),
+            Inst::Load(mem, addr) => self.load(v, *mem, addr),
+            Inst::Carried | Inst::Result => unreachable!("verified: {v} is no statement"),
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! binary16 and bfloat16.
+
+use super::*;
+use crate::codegen::x86::target::CMP_UNORD;
+use table::*;
+
+impl Avx512 {
+    /// Singles as bfloat16 in the low bits of each lane.
+    pub(super) fn bf16_bits(&self, asm: &mut Asm, a: Reg) -> Reg {
+        let ty = Ty::I32;
+        let (one, almost_half) = (self.splat(asm, ty, 1), self.splat(asm, ty, 0x7fff));
+        let upper = self.shift(asm, &PSRL_IMM, ty, a, 16);
+        let odd = self.two(asm, &PAND, ty, upper, one);
+        let sum = self.two(asm, &PADD, ty, a, almost_half);
+        let sum = self.two(asm, &PADD, ty, sum, odd);
+        let rounded = self.shift(asm, &PSRL_IMM, ty, sum, 16);
+        let nan = self.splat(asm, ty, 0x7fc0);
+        let unordered = self.compare(asm, &CMP, Ty::F32, a, a, CMP_UNORD);
+        self.merging(asm, unordered, self.copy(ty, rounded, nan));
+        rounded
+    }
+
+    /// Singles as binary16 in the first half of a register.
+    pub(super) fn f16_bits(&self, asm: &mut Asm, a: Reg) -> Reg {
+        let operands = [Operand::Reg(a), Imm(0)];
+        self.narrow(asm, &VCVTPS2PH, self.words(), &operands)
+    }
+
+    /// The other way round.
+    pub(super) fn f16_to_lane(&self, asm: &mut Asm, dst: Reg, bits: Reg) {
+        let code = self.form(&VCVTPH2PS, Ty::F32);
+        asm.op(Op::new(code, Some(dst), &[Operand::Reg(bits)]));
+    }
+}
