@@ -88,7 +88,7 @@ fn epoch(
     key: Array,
 ) -> (Network, Network, Array) {
     let count = examples.labels.size() / BATCH;
-    let order = random::permutation(&key, examples.labels.size());
+    let order = random::permutation(&key, examples.labels.size(), ());
     let batches = order.slice(..count * BATCH).reshape(&[-1, BATCH as i64]);
 
     let ((network, velocity), losses) = scan(
@@ -151,7 +151,7 @@ fn examples() -> (Examples, Examples) {
         pixels.extend(image.chars().map(shade));
         labels.push(label.trim().parse::<i32>().expect("a label"));
     }
-    let order = random::permutation(&random::key(1), labels.len());
+    let order = random::permutation(&random::key(1), labels.len(), ());
     let images = Array::from_vec(&[labels.len(), PIXELS], pixels).index(&order);
     let labels = Array::from(labels).index(&order);
     let training = Examples {

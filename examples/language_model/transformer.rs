@@ -104,7 +104,7 @@ impl Block {
 
     fn forward(&self, x: Array, heads: usize) -> Array {
         let x = &x + self.attention(&self.attention_norm.forward(&x), heads);
-        let hidden = nn::gelu(&self.mlp_norm.forward(&x).matmul(&self.up));
+        let hidden = nn::gelu(&self.mlp_norm.forward(&x).matmul(&self.up), ());
         x + hidden.matmul(&self.down)
     }
 }

@@ -26,6 +26,21 @@ pub use random::Random;
 #[doc = include_str!("../../../docs/pytrees.md")]
 mod pytrees {}
 
+/// JAX's tutorials in Rust.
+#[cfg(doctest)]
+mod tutorials {
+    #[doc = include_str!("../../../docs/tutorials/advanced-autodiff.md")]
+    mod advanced_autodiff {}
+    #[doc = include_str!("../../../docs/tutorials/automatic-vectorization.md")]
+    mod automatic_vectorization {}
+    #[doc = include_str!("../../../docs/tutorials/quickstart.md")]
+    mod quickstart {}
+    #[doc = include_str!("../../../docs/tutorials/sharp-bits.md")]
+    mod sharp_bits {}
+    #[doc = include_str!("../../../docs/tutorials/thinking-in-jax.md")]
+    mod thinking_in_jax {}
+}
+
 use std::str::FromStr;
 
 use proptest::test_runner::{Config, RngSeed};

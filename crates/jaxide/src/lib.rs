@@ -19,6 +19,9 @@
 //! |---|---|
 //! | [`Array`] | a shape, an element type and elements, or a stand-in for one inside a trace; operators, methods, indexing |
 //! | [`numpy`], [`lax`], [`nn`] | functions of arrays: with promotion and broadcasting as in NumPy; the primitives as they are; those of networks |
+//! | [`idx!`] | indices that read like NumPy's, for [`Array::index`] and [`Array::at`] |
+//! | [`ops`] | slices combined by segments |
+//! | [`scipy`] | special functions, distributions, interpolation, minimisation, rotations |
 //! | [`random`] | random numbers by keys |
 //! | [`grad`], [`value_and_grad`], [`vjp`], [`jacrev`] | reverse-mode derivatives |
 //! | [`jvp`](jvp()), [`linearize`], [`jacfwd`] | forward-mode derivatives; [`hessian`] is both |
@@ -32,7 +35,8 @@
 //! | [`cond`], [`switch`], [`while_loop`], [`fori_loop`], [`scan`](scan()), [`map`](map()), [`associative_scan`] | control flow that becomes part of the program |
 //! | [`Ref`] | references that a traced function writes to |
 //! | [`io`] | arrays and trees in `.npy`, `.npz` and `.safetensors` files |
-//! | [`tree`] | trees of arrays, and `#[derive(Pytree)]` for your own structs |
+//! | [`image`] | images of other sizes |
+//! | [`tree`], [`flatten_util`] | trees of arrays and their arithmetic, and `#[derive(Pytree)]` for your own structs; trees as vectors |
 //!
 //! # Functions
 //!
@@ -67,14 +71,21 @@ mod api;
 mod array;
 mod control;
 mod execute;
+pub mod flatten_util;
 mod function;
+pub mod image;
 pub mod io;
 pub mod lax;
+mod named;
 pub mod nn;
 pub mod numpy;
+pub mod ops;
+mod options;
 pub mod random;
+pub mod scipy;
 mod state;
 mod trace;
+pub mod tree;
 
 pub use api::*;
 pub use array::{Array, AsShape, Axes, Integer, Leaf, Nested, Numbers, Values};
@@ -90,14 +101,9 @@ pub use jaxide_tree::axes;
 pub use state::{Ref, RefAt};
 pub use trace::named_scope;
 
-/// Pytrees: [`jaxide_tree`] under this crate's name.
-pub mod tree {
-    pub use jaxide_tree::JaxidePytree as Pytree;
-    pub use jaxide_tree::*;
-}
-
 /// Everything most programs need.
 pub mod prelude {
+    pub use crate::idx;
     pub use crate::tree::Pytree;
     pub use crate::{
         Array, Aval, ClosedJaxpr, DType, Error, Result, checkpoint, cond, fori_loop, grad, hessian,

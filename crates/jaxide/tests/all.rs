@@ -5,6 +5,7 @@
 //! once.
 
 mod adapter;
+mod arithmetic;
 mod axes;
 mod captures;
 mod collective;

@@ -65,7 +65,7 @@ fn functions_of_networks_print_as_in_jax() {
         "relu_grad",
     );
     check(make_jaxpr(|x: Array| nn::silu(&x))(x()), "silu");
-    check(make_jaxpr(|x: Array| nn::gelu(&x))(x()), "gelu");
+    check(make_jaxpr(|x: Array| nn::gelu(&x, ()))(x()), "gelu");
     let one_hot = |x: Array| nn::one_hot(&x, 3, DType::F32);
     check(make_jaxpr(one_hot)(indices(&[2])), "one_hot");
 }
@@ -85,6 +85,42 @@ fn indices_count_from_either_end() {
         3.0
     );
     assert!(numpy::take(&x, &Array::from([-1, 5]), 0).to_vec::<f32>()[1].is_nan());
+}
+
+/// What the places of the macro become, and where the axes of arrays go.
+#[test]
+fn indices_are_written_as_in_numpy() {
+    let x = numpy::arange(24, DType::I32).reshape([2, 3, 4]);
+    let read = |index: numpy::Indices| {
+        let y = x.index(index);
+        (y.shape().to_vec(), y.to_vec::<i32>())
+    };
+    let rows = Array::from([1, 0]);
+    let last: usize = 2;
+    assert_eq!(read(idx![1, 2, 3]), (vec![], vec![23]));
+    assert_eq!(read(idx![0, -1]), (vec![4], vec![8, 9, 10, 11]));
+    assert_eq!(read(idx![0, .., 1..-1; 2]), (vec![3, 1], vec![1, 5, 9]));
+    assert_eq!(
+        read(idx![1, ..=last, ..; -3]),
+        (vec![3, 2], vec![15, 12, 19, 16, 23, 20])
+    );
+    assert_eq!(read(idx![..., 0, None]).0, [2, 3, 1]);
+    assert_eq!(read(idx![None, ..., numpy::newaxis, 0]).0, [1, 2, 3, 1]);
+    assert_eq!(
+        read(idx![&rows, .., &rows]),
+        (vec![2, 3], vec![13, 17, 21, 0, 4, 8])
+    );
+    assert_eq!(read(idx![.., [2, 0], 1]), (vec![2, 2], vec![9, 1, 21, 13]));
+    assert_eq!(
+        read(idx![[true, false], 2.., ..2]),
+        (vec![1, 1, 2], vec![8, 9])
+    );
+    assert_eq!(read(idx![true]).0, [1, 2, 3, 4]);
+    assert_eq!(read(idx![]).0, [2, 3, 4]);
+    let error = jit(|x: Array| x.index(idx![0, 0, 0, 0])).try_call((x.clone(),));
+    assert_eq!(error.unwrap_err().operation(), Some("index"));
+    let mask = jit(|x: Array| x.index(x.gt(3))).try_call((x.clone(),));
+    assert!(mask.unwrap_err().to_string().contains("is not known here"));
 }
 
 #[test]
@@ -247,7 +283,7 @@ fn indices_are_at_least_32_bits_wide() {
         (DType::I16, DType::I32),
         (DType::U16, DType::I32),
         (DType::I32, DType::I32),
-        (DType::U32, DType::U32),
+        (DType::U32, DType::I32),
         (DType::I64, DType::I64),
         (DType::U64, DType::U64),
     ] {

@@ -274,7 +274,7 @@ fn reductions_by_functions_take_numbers_only() {
 
 #[test]
 fn gamma_is_that_of_jax() {
-    let f = |k: Array, a: Array| random::gamma(&k, &a);
+    let f = |k: Array, a: Array| random::gamma(&k, &a, ());
     let key = random::key(7);
     check(make_jaxpr(f)(key.clone(), f32s(&[3])), "gamma");
     close(

@@ -97,9 +97,6 @@ fn gradients() {
         grad_of(&|n: Array| n.sum(), integers(&[2]))
     });
     refused.of("integer of jacfwd", || jacfwd(|n: Array| n)(integers(&[2])));
-    refused.of("complex without holomorphic", || {
-        grad(|z: Array| lax::real(&z).sum())(lax::complex(&floats(&[2]), &floats(&[2])))
-    });
     refused.of("real with holomorphic", || {
         grad(|x: Array| x.sum()).holomorphic()(floats(&[2]))
     });

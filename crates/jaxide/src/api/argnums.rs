@@ -104,7 +104,7 @@ pub(super) struct Selection {
 }
 
 impl Selection {
-    /// The leaves must be differentiable: floats or, where asked for, complex numbers.
+    /// The leaves must be differentiable: floats, complex numbers of gradients, and where asked for these alone.
     #[track_caller]
     pub(super) fn check(&self, operation: &str, args: &[Array], holomorphic: bool) {
         for (&leaf, (number, path)) in self.leaves.iter().zip(&self.places) {
@@ -112,7 +112,10 @@ impl Selection {
             let (fits, want) = if holomorphic {
                 (dtype.is_complex(), "complex")
             } else {
-                (dtype.is_float(), "floating-point")
+                // The gradient of a real number by a complex one is complex.
+                let gradient = matches!(operation, "grad" | "value_and_grad");
+                let fits = dtype.is_float() || (gradient && dtype.is_complex());
+                (fits, "floating-point")
             };
             if fits {
                 continue;

@@ -42,19 +42,58 @@ where
     Args: ArgList,
     Out: Pytree<Array> + 'static,
 {
-    with_jvp(Arc::new(f), Arc::new(flat_jvp(rule)))
+    let name = rule_name::<R>();
+    with_jvp(Arc::new(f), name, Arc::new(flat_jvp(rule)))
 }
 
 #[track_caller]
-fn with_jvp<Args, Out>(f: Erased<Args, Out>, rule: Arc<JvpRule>) -> Transformed<Args, Out>
+fn with_jvp<Args, Out>(
+    f: Erased<Args, Out>,
+    rule_name: String,
+    rule: Arc<JvpRule>,
+) -> Transformed<Args, Out>
 where
     Args: ArgList,
     Out: Pytree<Array> + 'static,
 {
     let name = f.name();
     Transformed::new(name.clone(), (), move |(), args: Args| {
-        jvp_call(&name, &flat(&*f), &rule, flatten(&args)).unflatten()
+        jvp_call(
+            [name.as_str(), rule_name.as_str()],
+            &flat(&*f),
+            &rule,
+            flatten(&args),
+        )
+        .unflatten()
     })
+}
+
+/// The name of a rule in the text: `jvp` of one that has none.
+fn rule_name<R>() -> String {
+    match short_name(std::any::type_name::<R>()) {
+        name if name == "<lambda>" => "jvp".to_owned(),
+        name => name,
+    }
+}
+
+/// `f(args)` with the forward derivative `rule`, as a function of the library: the equation shows `names`, of the function and of
+/// its rule.
+///
+/// # Panics
+/// As [`custom_jvp`].
+#[track_caller]
+pub(crate) fn library_jvp<Args, Out>(
+    names: [&str; 2],
+    args: Args,
+    f: impl Fn(Args) -> Out,
+    rule: impl Fn(Args, Args) -> (Out, Out) + Send + Sync + 'static,
+) -> Out
+where
+    Args: ArgList,
+    Out: Pytree<Array> + 'static,
+{
+    let rule: Arc<JvpRule> = Arc::new(flat_jvp(rule));
+    jvp_call(names, &flat(&OfTuple(f)), &rule, flatten(&args)).unflatten()
 }
 
 /// A forward rule without its types: from primals and tangents to results and theirs.
@@ -108,12 +147,40 @@ where
             move |args: Args, tangents: Args| parts.1(fixed.clone(), args, tangents)
         };
         let rule: Arc<JvpRule> = Arc::new(flat_jvp(rule));
-        jvp_call(&name, &flat(&f), &rule, flatten(&args)).unflatten()
+        jvp_call(
+            [name.as_str(), &rule_name::<R>()],
+            &flat(&f),
+            &rule,
+            flatten(&args),
+        )
+        .unflatten()
     })
 }
 
+/// As [`custom_jvp`], of a function of the library over arrays, whose rule has a name of its own in JAX's text.
 #[track_caller]
-fn jvp_call(name: &str, f: FlatFn<'_>, rule: &Arc<JvpRule>, args: FlatArgs) -> FlatArgs {
+pub(crate) fn arrays_jvp(
+    name: &str,
+    rule_name: &str,
+    args: &[Array],
+    f: impl Fn(&[Array]) -> Vec<Array>,
+    rule: impl Fn(&[Array], &[Array]) -> [Vec<Array>; 2] + Send + Sync + 'static,
+) -> Vec<Array> {
+    let f = |args: FlatArgs| flatten(&f(&args.leaves));
+    let rule: Arc<JvpRule> = Arc::new(move |primals: FlatArgs, tangents: FlatArgs| {
+        rule(&primals.leaves, &tangents.leaves).map(|leaves| flatten(&leaves))
+    });
+    jvp_call([name, rule_name], &f, &rule, flatten(&args.to_vec())).leaves
+}
+
+/// A call whose equation shows `names`, of the function and of its rule.
+#[track_caller]
+fn jvp_call(
+    [name, rule_name]: [&str; 2],
+    f: FlatFn<'_>,
+    rule: &Arc<JvpRule>,
+    args: FlatArgs,
+) -> FlatArgs {
     if !tracing() {
         return f(args);
     }
@@ -159,7 +226,7 @@ fn jvp_call(name: &str, f: FlatFn<'_>, rule: &Arc<JvpRule>, args: FlatArgs) -> F
         name: Name::new(name),
         call_jaxpr,
         jvp: Rule {
-            name: Name::new("jvp"),
+            name: Name::new(rule_name),
             make: Some(make),
         },
         num_consts: traced.captured.len(),

@@ -21,6 +21,7 @@ mod vmap;
 pub use argnums::{Argnum, Argnums};
 pub use checkpoint::{CheckpointOptions, Checkpointed, checkpoint, checkpoint_name, checkpoint_of};
 pub use convert::{Converted, closure_convert, linear_call, linear_transpose};
+pub(crate) use custom::{arrays_jvp, library_jvp};
 pub use custom::{custom_jvp, custom_jvp_nondiff, custom_vjp, custom_vjp_nondiff};
 pub use forward::{jvp, jvp_with_aux};
 pub use gradient::{
@@ -42,4 +43,6 @@ pub use linear::{Linearized, Pullback, linearize, linearize_with_aux, vjp, vjp_w
 pub use make_jaxpr::{MakeJaxprOptions, eval_shape, make_jaxpr, make_jaxpr_of};
 pub use pmap::{PmapOptions, Pmapped, local_device_count, pmap, pmap_of};
 pub use solve::{Solver, TransposeSolve, custom_linear_solve, custom_root, custom_root_with_aux};
+pub(crate) use vmap::vmap_axes;
+pub(crate) use vmap::vmap_list;
 pub use vmap::{VmapOptions, Vmapped, vmap, vmap_of};

@@ -85,6 +85,47 @@ where
     map(&flat(f), &VmapOptions::default(), &args).unflatten()
 }
 
+/// [`vmap`] of a function of a list of arrays, with the mapped axis of each; the results are stacked along `out_axis`.
+#[track_caller]
+pub(crate) fn vmap_list(
+    f: &dyn Fn(&[Array]) -> Vec<Array>,
+    in_axes: &[Option<usize>],
+    out_axis: usize,
+    args: &[Array],
+) -> Vec<Array> {
+    let axis = |axis: &Option<usize>| Axis(axis.and_then(|axis| i32::try_from(axis).ok()));
+    let in_axes: Vec<Axis> = in_axes.iter().map(axis).collect();
+    let options = VmapOptions {
+        in_axes: (&(in_axes,)).into_axes(),
+        out_axes: out_axis.into_axes(),
+        axis_size: None,
+        axis_name: None,
+    };
+    let args = flatten(&(args.to_vec(),));
+    let f = |args: Vec<Array>| f(&args);
+    map(&flat::<_, (Vec<Array>,), Vec<Array>>(&f), &options, &args).leaves
+}
+
+/// `f` mapped along axes of a list of arrays, `None` where an array is shared, at once; results are stacked along `out_axis`.
+///
+/// # Panics
+/// As the function that [`vmap`] gives.
+#[track_caller]
+pub(crate) fn vmap_axes(
+    f: &dyn Fn(Vec<Array>) -> Vec<Array>,
+    args: Vec<Array>,
+    in_axes: Vec<Option<i32>>,
+    out_axis: i32,
+) -> Vec<Array> {
+    let options = VmapOptions {
+        in_axes: (in_axes,).into_axes(),
+        out_axes: out_axis.into_axes(),
+        ..VmapOptions::default()
+    };
+    let f = |args: Vec<Array>| f(args);
+    map(&flat(&f), &options, &flatten(&(args,))).unflatten()
+}
+
 impl Default for VmapOptions {
     fn default() -> Self {
         VmapOptions {

@@ -211,6 +211,15 @@ impl Array {
         lax::transpose(self, ())
     }
 
+    /// The last two axes exchanged: `x.mT` of NumPy.
+    ///
+    /// # Panics
+    /// When there are less than two.
+    #[track_caller]
+    pub fn mt(&self) -> Array {
+        numpy::linalg::matrix_transpose(self)
+    }
+
     /// The axes in another order; with `()` in reverse order.
     ///
     /// # Panics

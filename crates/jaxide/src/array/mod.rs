@@ -10,9 +10,11 @@ mod methods;
 mod nalgebra;
 #[cfg(feature = "ndarray")]
 mod ndarray;
+mod numeric;
 mod operators;
 mod promote;
 mod shape;
+mod shaped;
 mod values;
 
 use jaxide_core::{Aval, DType, Element, Error, Literal, Result, Scalar, Tensor};
@@ -20,8 +22,8 @@ use jaxide_core::{Aval, DType, Element, Error, Literal, Result, Scalar, Tensor};
 pub use convert::{Leaf, Nested};
 pub(crate) use elements::{Donation, Elements};
 pub(crate) use promote::{
-    as_dtype, check_fits, check_number, fitting, is_wide, promote, promote_dtypes, promote_ranks,
-    result_dtype,
+    as_dtype, as_dtype_exactly, check_fits, check_number, common_dtype, fitting, holds, is_wide,
+    promote, promote_dtypes, promote_ranks, result_dtype,
 };
 pub use shape::{AsShape, Axes, Integer, Numbers};
 pub(crate) use shape::{lengths, normalize_axis};

@@ -15,18 +15,18 @@ macro_rules! binary {
         impl<T: Into<Array>> ops::$trait<T> for Array {
             type Output = Array;
             #[track_caller]
-            fn $method(self, other: T) -> Array { $function(&self, &other.into()) }
+            fn $method(self, other: T) -> Array { $function(self, other) }
         }
 
         impl<T: Into<Array>> ops::$trait<T> for &Array {
             type Output = Array;
             #[track_caller]
-            fn $method(self, other: T) -> Array { $function(self, &other.into()) }
+            fn $method(self, other: T) -> Array { $function(self, other) }
         }
 
         impl<T: Into<Array>> ops::$assign_trait<T> for Array {
             #[track_caller]
-            fn $assign(&mut self, other: T) { *self = $function(self, &other.into()); }
+            fn $assign(&mut self, other: T) { *self = $function(&*self, other); }
         }
 
         number_first!($trait $method $function,
@@ -40,13 +40,13 @@ macro_rules! number_first {
         impl ops::$trait<Array> for $number {
             type Output = Array;
             #[track_caller]
-            fn $method(self, other: Array) -> Array { $function(&self.into(), &other) }
+            fn $method(self, other: Array) -> Array { $function(self, other) }
         }
 
         impl ops::$trait<&Array> for $number {
             type Output = Array;
             #[track_caller]
-            fn $method(self, other: &Array) -> Array { $function(&self.into(), other) }
+            fn $method(self, other: &Array) -> Array { $function(self, other) }
         }
     )* };
 }

@@ -183,9 +183,46 @@ pub(crate) fn result_dtype(operation: &str, operands: &[&Array]) -> (DType, bool
     })
 }
 
-/// `x` with element type `dtype` and the given weakness.
+/// The common element type of two element types; `None` when there is none.
+pub(crate) fn common_dtype(a: DType, b: DType) -> Option<DType> {
+    // As where JAX has types of 64 bits: those that follow are not narrowed.
+    let wide = is_wide(a) || is_wide(b);
+    let (dtype, weak) = join(&[(a, false), (b, false)])?;
+    Some(match dtype {
+        DType::F32 if wide && weak => DType::F64,
+        dtype => dtype,
+    })
+}
+
+/// `x` with element type `dtype` and the given weakness. A number of the program that becomes strong is rounded.
 #[track_caller]
 pub(crate) fn as_dtype(x: &Array, dtype: DType, weak: bool) -> Array {
+    let converted = as_dtype_exactly(x, dtype, weak);
+    match converted.0 {
+        Repr::Number(literal) if !weak => Array(Repr::Number(Literal {
+            value: rounded(literal.value, dtype),
+            ..literal
+        })),
+        _ => converted,
+    }
+}
+
+/// The number that is kept in an element type.
+fn rounded(value: Scalar, dtype: DType) -> Scalar {
+    match value {
+        Scalar::Float(_) | Scalar::Complex(..) => {
+            let bytes = value.to_bytes(dtype).ok();
+            bytes
+                .and_then(|bytes| Scalar::from_bytes(dtype, &bytes))
+                .unwrap_or(value)
+        }
+        _ => value,
+    }
+}
+
+/// As [`as_dtype`], with all digits of a number of the program.
+#[track_caller]
+pub(crate) fn as_dtype_exactly(x: &Array, dtype: DType, weak: bool) -> Array {
     if x.dtype() == dtype && x.weak_type() == weak {
         return x.clone();
     }
@@ -216,8 +253,13 @@ fn convert_number(value: Scalar, dtype: DType) -> Option<Scalar> {
         return value.as_f64().map(Scalar::Float);
     }
     if dtype.is_complex() {
+        // JAX rounds complex numbers before it writes them down, and leaves real ones as they are.
         let (re, im) = value.as_complex();
-        return Some(Scalar::Complex(re, im));
+        let rounded = |part: f64| match dtype {
+            DType::C64 => f64::from(part as f32),
+            _ => part,
+        };
+        return Some(Scalar::Complex(rounded(re), rounded(im)));
     }
     match value {
         Scalar::Int(_) | Scalar::UInt(_) | Scalar::Bool(_) if dtype.is_integer() => {
@@ -245,7 +287,7 @@ fn fits(number: Literal, dtype: DType) -> bool {
 }
 
 /// Whether an integer type holds a value.
-fn holds(dtype: DType, value: i128) -> bool {
+pub(crate) fn holds(dtype: DType, value: i128) -> bool {
     let read = |scalar: Scalar| {
         let bytes = scalar.to_bytes(dtype).ok()?;
         Scalar::from_bytes(dtype, &bytes)?.as_integer()
@@ -313,7 +355,7 @@ pub(crate) fn promote_dtypes<const N: usize>(operation: &str, operands: [&Array;
 }
 
 /// Operands with their common element type, and with axes of length 1 added in front where ranks differ. Scalars stay
-/// as they are.
+/// as they are beside operands of one rank.
 ///
 /// # Panics
 /// When shapes do not broadcast, or there is no common element type.
@@ -336,8 +378,13 @@ pub(crate) fn promote_ranks<const N: usize>(operation: &str, operands: [&Array; 
 #[track_caller]
 fn with_equal_ranks<const N: usize>(operands: [Array; N]) -> [Array; N] {
     let rank = operands.iter().map(Array::ndim).max().unwrap_or(0);
+    // Scalars fit everything; where other ranks differ, JAX gives them the common one too.
+    let equal = operands.iter().all(|x| x.ndim() == 0 || x.ndim() == rank);
+    if equal {
+        return operands;
+    }
     operands.map(|x| {
-        if x.ndim() == 0 || x.ndim() == rank {
+        if x.ndim() == rank {
             x
         } else {
             crate::lax::expand_rank(&x, rank)

@@ -12,7 +12,7 @@ use crate::trace::raise;
     message = "`{Self}` is not an integer",
     label = "an axis or a length is a number of a primitive integer type"
 )]
-pub trait Integer: Copy {
+pub trait Integer: Copy + AsShape + Axes {
     /// The number as an `i64`; those outside become the nearest end, which no shape or axis reaches.
     fn to_i64(self) -> i64;
 }

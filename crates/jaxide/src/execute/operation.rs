@@ -67,7 +67,10 @@ pub(crate) fn equation(prim: &Prim, operands: &[Tensor]) -> Result<Vec<Tensor>> 
 
 /// Whether the result is the operand under another shape, for which there is nothing to run.
 fn is_view(prim: &Prim) -> bool {
-    matches!(prim, Prim::Reshape(_) | Prim::Squeeze(_))
+    match prim {
+        Prim::Reshape(reshape) => reshape.dimensions.is_none(),
+        _ => matches!(prim, Prim::Squeeze(_)),
+    }
 }
 
 fn results<const N: usize>(prim: &Prim, types: &Types) -> Result<[Aval; N]> {

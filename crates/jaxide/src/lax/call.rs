@@ -88,12 +88,27 @@ where
     Args: ArgList,
     Out: Pytree<Array>,
 {
+    on_platform("cpu", args, on_cpu, default)
+}
+
+/// `own(args)` where the program runs on a platform, `default(args)` elsewhere.
+#[track_caller]
+pub(crate) fn on_platform<Args, Out>(
+    platform: &str,
+    args: Args,
+    own: impl Function<Args, Out>,
+    default: impl Function<Args, Out>,
+) -> Out
+where
+    Args: ArgList,
+    Out: Pytree<Array>,
+{
     const OPERATION: &str = "platform_dependent";
     let args = flatten(&args);
     let types = avals(&args.leaves);
     let own = trace_flat(
         OPERATION,
-        &flat(&on_cpu),
+        &flat(&own),
         &args.treedef,
         &types,
         Known::No,
@@ -109,7 +124,7 @@ where
     );
     crate::control::check_branches(OPERATION, &[&own, &other]);
     let platforms = Opaque(PyValue::Tuple(vec![
-        PyValue::Tuple(vec![PyValue::Str("cpu".to_owned())]),
+        PyValue::Tuple(vec![PyValue::Str(platform.to_owned())]),
         PyValue::None,
     ]));
     let index = if tracing() {
@@ -120,7 +135,8 @@ where
             &[],
         )
     } else {
-        Array(Repr::Number(Literal::new(Scalar::Int(0), DType::I32)))
+        let branch = i64::from(platform != "cpu");
+        Array(Repr::Number(Literal::new(Scalar::Int(branch), DType::I32)))
     };
     let treedef = own.aux.clone();
     let (branches, captured) = crate::control::with_common_captures(vec![own, other]);
@@ -182,4 +198,20 @@ pub fn debug_print(format: &str, args: &[Array]) {
         static_args: Opaque(PyValue::Tuple(Vec::new())),
     };
     bind(prim, args);
+}
+
+/// A use of arrays that has no result, so that what they are computed of is not left out of a program.
+///
+/// ```
+/// use jaxide::{Array, lax};
+/// lax::dce_sink(&Array::from([1.0f32, 2.0]));
+/// ```
+#[track_caller]
+pub fn dce_sink<T: Pytree<Array>>(x: &T) {
+    for leaf in flatten(x).leaves {
+        let prim = prims::DceSink {
+            prevent_mlir_dce: false,
+        };
+        bind(prim, &[leaf]);
+    }
 }

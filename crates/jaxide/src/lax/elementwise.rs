@@ -3,7 +3,7 @@
 use jaxide_core::prims;
 use jaxide_core::{DType, Error};
 
-use crate::array::{Array, as_dtype, promote_dtypes};
+use crate::array::{Array, as_dtype, as_dtype_exactly, promote_dtypes};
 use crate::trace::{bind, bind_one, raise};
 
 /// Functions of one operand.
@@ -45,7 +45,7 @@ fn numbers_like<const N: usize>(operands: [&Array; N]) -> [Array; N] {
         None => promote_dtypes("lax", operands),
         Some(dtype) => operands.map(|x| {
             if x.weak_type() && x.ndim() == 0 {
-                as_dtype(x, dtype, false)
+                as_dtype_exactly(x, dtype, false)
             } else {
                 x.clone()
             }
@@ -112,6 +112,8 @@ unary! {
     logistic prims::Logistic { accuracy: None };
     /// `x * x`.
     square prims::Square;
+    /// `1 - x * x`, exact near one.
+    one_minus_square prims::OneMinusSquare;
     /// Error function.
     erf prims::Erf;
     /// `1 - erf(x)`, exact where that is small.
@@ -233,6 +235,15 @@ pub(crate) fn check_exponent(operation: &str, x: &Array, y: i64) {
 pub fn integer_pow(x: &Array, y: i64) -> Array {
     check_exponent("integer_pow", x, y);
     bind_one(prims::IntegerPow { y }, std::slice::from_ref(x))
+}
+
+/// `1 / x`.
+///
+/// # Panics
+/// When `x` is neither float nor complex.
+#[track_caller]
+pub fn reciprocal(x: &Array) -> Array {
+    integer_pow(x, -1)
 }
 
 /// Complex conjugate.
@@ -361,4 +372,72 @@ pub fn frexp(x: &Array) -> (Array, Array) {
 pub fn ldexp(x: &Array, exponent: &Array) -> Array {
     let prim = prims::Ldexp::of(&x.aval(), &exponent.aval());
     bind_one(prim, &[x.clone(), exponent.clone()])
+}
+
+/// The polynomial of `x` whose coefficients, numbers or arrays of its shape, are given from the lowest degree up.
+///
+/// # Panics
+/// When `x` is not a number, or shapes do not fit.
+///
+/// ```
+/// use jaxide::{Array, lax};
+/// let x = Array::from([1.0f32, 2.0]);
+/// let y = lax::polynomial(&x, &[Array::from(1.0), Array::from(0.0), Array::from(3.0)]);
+/// assert_eq!(y.to_vec::<f32>(), [4.0, 13.0]);
+/// ```
+#[track_caller]
+pub fn polynomial(x: &Array, coeffs: &[Array]) -> Array {
+    let mut operands = vec![x.clone()];
+    for coefficient in coeffs {
+        operands.push(as_dtype(coefficient, x.dtype(), false));
+    }
+    match &operands[..] {
+        [x] => super::full_like(x, 0, ()),
+        [x, one] => crate::numpy::broadcast_to(
+            one,
+            &crate::numpy::broadcast_shapes("polynomial", &[x.shape(), one.shape()])[..],
+        ),
+        operands => bind_one(prims::Polynomial { unroll: None }, operands),
+    }
+}
+
+/// How a number drawn from the gamma distribution with scale 1 changes with its shape parameter `a`.
+///
+/// # Panics
+/// When the operands are not floats of one type, or shapes do not broadcast.
+///
+/// ```
+/// use jaxide::{Array, lax};
+/// // The exponential distribution: a = 1.
+/// let change = lax::random_gamma_grad(&Array::scalar(1.0f32), &Array::scalar(1.0f32));
+/// assert!((change.item::<f32>() - 1.1736).abs() < 1e-3);
+/// ```
+#[track_caller]
+pub fn random_gamma_grad(a: &Array, sample: &Array) -> Array {
+    let shape = crate::numpy::broadcast_shapes("random_gamma_grad", &[a.shape(), sample.shape()]);
+    let [a, x] = [a, sample].map(|x| crate::numpy::broadcast_to(x, &shape[..]));
+    let dtype = a.dtype();
+    let narrow = dtype.size() < 4;
+    let [a, x] = [a, x].map(|x| {
+        if narrow {
+            as_dtype(&x, DType::F32, false)
+        } else {
+            x
+        }
+    });
+    // The derivative of the distribution function by `a` over its density.
+    let density = exp(&sub(
+        &sub(&mul(&sub(&a, &Array::from(1.0)), &log(&x)), &x),
+        &lgamma(&a),
+    ));
+    let change = neg(&div(&igamma_grad_a(&a, &x), &density));
+    let zero = super::full_like(&x, 0, ());
+    let change = select(&eq(&x, &zero), &zero, &change);
+    as_dtype(&change, dtype, false)
+}
+
+/// The value as one of the trace that runs: itself, since every array is one when it is used.
+#[must_use]
+pub fn stage(x: &Array) -> Array {
+    x.clone()
 }

@@ -1,30 +1,89 @@
 //! Reading and writing at computed indices.
 
-use jaxide_core::prims::{self, GatherScatterMode, NoConsts, OptionalJaxpr};
-use jaxide_core::{Atom, Aval, Builder, ClosedJaxpr, DType, Scalar};
+use jaxide_core::prims::{self, NoConsts, OptionalJaxpr};
+use jaxide_core::{Atom, Aval, Builder, ClosedJaxpr, DType, Literal, Scalar};
 
 use super::reduction::combiner;
-use crate::array::{Array, AsShape, as_dtype, lengths};
+use crate::array::{Array, AsShape, Repr, as_dtype, lengths};
+use crate::options::options;
 use crate::trace::{OrRaise, bind_one};
 
-/// A box of lengths `sizes` whose start, a scalar per axis, is moved so that it fits.
+/// A box of lengths `sizes` whose start, a scalar per axis, is moved so that it fits. Negative starts count from the end.
 ///
 /// # Panics
-/// When starts are not integer scalars of one type, or a length is too large.
+/// When starts are not integer scalars of one type, one for each axis, or a length is too large.
+///
+/// ```
+/// use jaxide::{Array, lax};
+/// let x = Array::from([1, 2, 3, 4]);
+/// assert_eq!(lax::dynamic_slice(&x, &[Array::from(-3)], [2]).to_vec::<i32>(), [2, 3]);
+/// assert_eq!(lax::dynamic_slice(&x, &[Array::from(9)], [2]).to_vec::<i32>(), [3, 4]);
+/// ```
 #[track_caller]
 pub fn dynamic_slice(x: &Array, starts: &[Array], sizes: impl AsShape) -> Array {
+    let starts = starts_from_front(x, starts, &vec![true; x.ndim()]);
+    dynamic_slice_at(x, &starts, sizes)
+}
+
+/// Starts counted from the front, where that is allowed.
+#[track_caller]
+pub(super) fn starts_from_front(x: &Array, starts: &[Array], wraps: &[bool]) -> Vec<Array> {
+    if starts.len() != x.ndim() {
+        // The primitive says so.
+        return starts.to_vec();
+    }
+    let mut counted = Vec::with_capacity(starts.len());
+    for ((start, &length), &wrap) in starts.iter().zip(x.shape()).zip(wraps) {
+        counted.push(match start.0 {
+            Repr::Number(literal) => {
+                let start = strong(start);
+                match literal.value.as_integer() {
+                    Some(at) if wrap && at < 0 => number_like(&start, at + length as i128),
+                    _ => start,
+                }
+            }
+            _ if wrap => crate::numpy::from_front(start, length, false),
+            _ => strong(start),
+        });
+    }
+    counted
+}
+
+/// An integer of the element type of an array of integers.
+pub(super) fn number_like(x: &Array, value: i128) -> Array {
+    match (x.dtype().is_integer(), Scalar::from_integer(value)) {
+        (true, Some(value)) => Array(Repr::Number(Literal {
+            value,
+            dtype: x.dtype(),
+            weak_type: false,
+        })),
+        _ => x.clone(),
+    }
+}
+
+/// [`dynamic_slice`] at starts that are counted from the front.
+#[track_caller]
+pub(crate) fn dynamic_slice_at(x: &Array, starts: &[Array], sizes: impl AsShape) -> Array {
     let slice_sizes = lengths("dynamic_slice", &sizes);
     let mut operands = vec![x.clone()];
     operands.extend(starts.iter().map(strong));
     bind_one(prims::DynamicSlice { slice_sizes }, &operands)
 }
 
-/// `x` with a box overwritten by `update`; the start, a scalar per axis, is moved so that it fits.
+/// `x` with a box overwritten by `update`; the start, a scalar per axis, is moved so that it fits. Negative starts count from
+/// the end.
 ///
 /// # Panics
-/// When starts are not integer scalars of one type, or the update does not fit.
+/// When starts are not integer scalars of one type, one for each axis, or the update does not fit.
 #[track_caller]
 pub fn dynamic_update_slice(x: &Array, update: &Array, starts: &[Array]) -> Array {
+    let starts = starts_from_front(x, starts, &vec![true; x.ndim()]);
+    dynamic_update_slice_at(x, update, &starts)
+}
+
+/// [`dynamic_update_slice`] at starts that are counted from the front.
+#[track_caller]
+pub(crate) fn dynamic_update_slice_at(x: &Array, update: &Array, starts: &[Array]) -> Array {
     let mut operands = vec![x.clone(), update.clone()];
     operands.extend(starts.iter().map(strong));
     bind_one(prims::DynamicUpdateSlice, &operands)
@@ -36,8 +95,46 @@ fn strong(x: &Array) -> Array {
     as_dtype(x, x.dtype(), false)
 }
 
+options! {
+    /// What [`gather`] takes beside its operands and dimension numbers; a mode alone is one too.
+    pub struct Gather {
+        /// What becomes of windows out of bounds.
+        mode: GatherScatterMode = GatherScatterMode::PromiseInBounds;
+        /// A promise that windows do not overlap.
+        unique_indices: bool = false;
+        /// A promise that indices ascend.
+        indices_are_sorted: bool = false;
+    }
+
+    /// What [`scatter`] and the like take beside their operands and dimension numbers; a mode alone is one too.
+    pub struct Scatter {
+        /// What becomes of windows out of bounds.
+        mode: GatherScatterMode = GatherScatterMode::FillOrDrop;
+        /// A promise that windows do not overlap.
+        unique_indices: bool = false;
+        /// A promise that indices ascend.
+        indices_are_sorted: bool = false;
+    }
+}
+
+/// Which axes of array, indices and result belong to each other: named as the primitives name them.
+pub use prims::{GatherDimensionNumbers, GatherScatterMode, ScatterDimensionNumbers};
+
+impl From<GatherScatterMode> for Gather {
+    fn from(mode: GatherScatterMode) -> Self {
+        Gather::new().mode(mode)
+    }
+}
+
+impl From<GatherScatterMode> for Scatter {
+    fn from(mode: GatherScatterMode) -> Self {
+        Scatter::new().mode(mode)
+    }
+}
+
 /// Windows of `x` at indices; see [`prims::GatherDimensionNumbers`]. The last axis of `indices` holds the components of
-/// an index.
+/// an index. In the mode that fills, windows outside hold `fill_value`, or NaN, the least signed or largest unsigned integer, or
+/// true.
 ///
 /// # Panics
 /// When the dimension numbers do not fit.
@@ -47,16 +144,19 @@ pub fn gather(
     indices: &Array,
     dimension_numbers: prims::GatherDimensionNumbers,
     slice_sizes: impl AsShape,
-    mode: GatherScatterMode,
+    options: impl Into<Gather>,
     fill_value: Option<Scalar>,
 ) -> Array {
+    let options = options.into();
+    let fills = options.mode == GatherScatterMode::FillOrDrop;
+    let fill_value = fill_value.or_else(|| crate::numpy::outside(x.dtype()));
     let prim = prims::Gather {
         dimension_numbers,
-        fill_value,
-        indices_are_sorted: false,
-        mode,
+        fill_value: fill_value.filter(|_| fills),
+        indices_are_sorted: options.indices_are_sorted,
+        mode: options.mode,
         slice_sizes: lengths("gather", &slice_sizes),
-        unique_indices: false,
+        unique_indices: options.unique_indices,
     };
     bind_one(prim, &[x.clone(), indices.clone()])
 }
@@ -77,14 +177,15 @@ macro_rules! scatters {
             indices: &Array,
             updates: &Array,
             dimension_numbers: prims::ScatterDimensionNumbers,
-            mode: GatherScatterMode,
+            options: impl Into<Scatter>,
         ) -> Array {
+            let options = options.into();
             let combine: Option<fn(&Builder, Atom, Atom) -> Atom> = $combine;
             let prim = prims::$prim {
                 dimension_numbers,
-                indices_are_sorted: false,
-                mode,
-                unique_indices: false,
+                indices_are_sorted: options.indices_are_sorted,
+                mode: options.mode,
+                unique_indices: options.unique_indices,
                 update_consts: NoConsts,
                 update_jaxpr: OptionalJaxpr(combine.map(|combine| scalar_combiner(x.dtype(), combine))),
             };
@@ -121,16 +222,17 @@ pub fn scatter_apply(
     f: impl Fn(Array) -> Array,
     dimension_numbers: prims::ScatterDimensionNumbers,
     update_shape: impl AsShape,
-    mode: GatherScatterMode,
+    options: impl Into<Scatter>,
 ) -> Array {
+    let options = options.into();
     let update_jaxpr = combiner("scatter_apply", &[x.dtype(), x.dtype()], |args| {
         vec![f(args[0].clone())]
     });
     let prim = prims::Scatter {
         dimension_numbers,
-        indices_are_sorted: false,
-        mode,
-        unique_indices: false,
+        indices_are_sorted: options.indices_are_sorted,
+        mode: options.mode,
+        unique_indices: options.unique_indices,
         update_consts: NoConsts,
         update_jaxpr: OptionalJaxpr(Some(update_jaxpr)),
     };

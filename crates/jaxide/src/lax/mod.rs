@@ -1,6 +1,7 @@
 //! The primitives as functions: no promotion, operands must fit as the primitive says.
 
 mod call;
+mod convolve;
 mod elementwise;
 mod indexing;
 pub mod linalg;
@@ -8,15 +9,28 @@ mod parallel;
 mod product;
 mod reduction;
 mod shape;
+mod slices;
 mod window;
 
 pub use call::*;
+pub use convolve::*;
 pub use elementwise::*;
 pub use indexing::*;
 pub use parallel::*;
 pub use product::*;
 pub use reduction::*;
 pub use shape::*;
+pub use slices::*;
 pub use window::*;
 
+pub use crate::random::rng_bit_generator;
+pub(crate) use call::on_platform;
+pub use jaxide_core::prims::{
+    ConvDimensionNumbers, RngAlgorithm as RandomAlgorithm, RoundingMethod,
+};
+
+pub(crate) use indexing::{dynamic_slice_at, dynamic_update_slice_at};
+pub(crate) use reduction::combiner;
 pub(crate) use shape::expand_rank;
+
+use indexing::number_like;

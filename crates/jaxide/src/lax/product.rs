@@ -1,12 +1,98 @@
 //! Products of arrays, and Fourier transforms.
 
-use jaxide_core::prims::{
-    self, DotDimensionNumbers, DotPrecision, FftType, Opaque, RaggedDotDimensionNumbers,
-};
-use jaxide_core::{DType, Dims};
+use jaxide_core::prims::{self, Opaque};
+use jaxide_core::{DType, Dims, Error};
 
 use crate::array::{Array, AsShape, lengths};
-use crate::trace::bind_one;
+use crate::options::options;
+use crate::trace::{bind_one, raise};
+
+/// How products are described: named as the primitives name them.
+pub use jaxide_core::prims::{
+    DotDimensionNumbers, DotPrecision, FftType, Precision, RaggedDotDimensionNumbers,
+};
+
+options! {
+    /// What [`dot`] takes beside the operands.
+    pub struct Dot {
+        /// Contracted axes and batch axes: by default the last axis of the first operand and the first of the second, of vectors and
+        /// matrices.
+        dimension_numbers: Option<DotDimensionNumbers> = None, |numbers: DotDimensionNumbers| Some(numbers);
+        /// How exact the product has to be.
+        precision: Option<DotPrecision> = None, |precision: impl Into<Option<DotPrecision>>| precision.into();
+        /// The element type of sums and result.
+        preferred_element_type: Option<DType> = None, |dtype: impl Into<Option<DType>>| dtype.into();
+    }
+}
+
+/// The product of vectors and matrices, or with dimension numbers of any arrays.
+///
+/// # Panics
+/// When lengths do not fit, or without dimension numbers an operand is neither vector nor matrix.
+///
+/// ```
+/// use jaxide::{Array, lax};
+/// let x = Array::from([[1.0f32, 2.0], [3.0, 4.0]]);
+/// assert_eq!(lax::dot(&x, &Array::from([1.0f32, 1.0]), ()).to_vec::<f32>(), [3.0, 7.0]);
+/// ```
+#[track_caller]
+pub fn dot(lhs: &Array, rhs: &Array, options: impl Into<Dot>) -> Array {
+    let options = options.into();
+    let simple = (1..=2).contains(&lhs.ndim())
+        && (1..=2).contains(&rhs.ndim())
+        && lhs.shape().last() == rhs.shape().first();
+    let numbers = match options.dimension_numbers {
+        Some(numbers) => numbers,
+        None if simple => DotDimensionNumbers {
+            lhs_contracting: Dims::from_slice(&[lhs.ndim() - 1]),
+            rhs_contracting: Dims::from_slice(&[0]),
+            ..Default::default()
+        },
+        None => raise(
+            Error::shape(format!(
+                "{} and {} have no simple product",
+                lhs.aval(),
+                rhs.aval()
+            ))
+            .in_operation("dot")
+            .note("give dimension numbers for other products than those of vectors and matrices"),
+        ),
+    };
+    dot_general(
+        lhs,
+        rhs,
+        numbers,
+        options.precision,
+        options.preferred_element_type,
+    )
+}
+
+/// The products of stacks of matrices: `[..., m, k]` and `[..., k, n]` give `[..., m, n]`.
+///
+/// # Panics
+/// When ranks or lengths differ, or there are fewer than two axes.
+#[track_caller]
+pub fn batch_matmul(lhs: &Array, rhs: &Array, precision: Option<DotPrecision>) -> Array {
+    let rank = lhs.ndim();
+    if rank < 2 || rhs.ndim() != rank {
+        raise(
+            Error::shape(format!(
+                "{} and {} are not both stacks of matrices with as many axes",
+                lhs.aval(),
+                rhs.aval()
+            ))
+            .in_operation("batch_matmul"),
+        );
+    }
+    let batch: Dims = (0..rank - 2).collect();
+    let numbers = DotDimensionNumbers {
+        lhs_contracting: Dims::from_slice(&[rank - 1]),
+        rhs_contracting: Dims::from_slice(&[rank - 2]),
+        lhs_batch: batch.clone(),
+        rhs_batch: batch,
+    };
+    dot_general(lhs, rhs, numbers, precision, None)
+}
 
 /// The product of arrays over contracted axes, batch axes in step: batch axes, then the others of `lhs`, then of `rhs`.
 ///

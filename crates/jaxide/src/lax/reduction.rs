@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 
 use super::shape::dims;
 use crate::array::{Array, Axes, Integer, as_dtype, normalize_axis};
+use crate::options::options;
 use crate::trace::{Captures, Known, bind, bind_one, raise, trace};
 
 /// Reductions along axes.
@@ -115,6 +116,43 @@ pub fn sort(operands: &[Array], dimension: impl Integer, num_keys: usize) -> Sma
         },
         operands,
     )
+}
+
+options! {
+    /// What [`sort_key_val`] takes beside the arrays.
+    pub struct SortKeyVal {
+        /// The axis, the last by default.
+        dimension: i64 = -1, |axis: impl Integer| axis.to_i64();
+        /// Whether elements at equal keys stay in their order. They always do here.
+        is_stable: bool = true;
+    }
+}
+
+/// Keys sorted along an axis, and values in the order of their keys.
+///
+/// # Panics
+/// When shapes differ or the axis is out of range.
+///
+/// ```
+/// use jaxide::{Array, lax};
+/// let (keys, values) = lax::sort_key_val(&Array::from([3, 1, 2]), &Array::from([7, 8, 9]), ());
+/// assert_eq!((keys.to_vec::<i32>(), values.to_vec::<i32>()), (vec![1, 2, 3], vec![8, 9, 7]));
+/// ```
+#[track_caller]
+pub fn sort_key_val(
+    keys: &Array,
+    values: &Array,
+    options: impl Into<SortKeyVal>,
+) -> (Array, Array) {
+    let options = options.into();
+    let dimension = normalize_axis("sort_key_val", options.dimension, keys.ndim());
+    let prim = prims::Sort {
+        dimension,
+        is_stable: options.is_stable,
+        num_keys: 1,
+    };
+    let sorted = bind(prim, &[keys.clone(), values.clone()]);
+    (sorted[0].clone(), sorted[1].clone())
 }
 
 /// The `k` largest elements along the last axis, and their indices.
@@ -266,7 +304,7 @@ pub(super) fn recorded(
 
 /// A function of scalars as a jaxpr, which may capture numbers only.
 #[track_caller]
-pub(super) fn combiner(
+pub(crate) fn combiner(
     operation: &'static str,
     dtypes: &[DType],
     f: impl FnOnce(&[Array]) -> Vec<Array>,

@@ -1,9 +1,10 @@
 //! Moving elements: broadcasting, reshaping, joining, cutting, padding.
 
 use jaxide_core::prims::{self, Opaque};
-use jaxide_core::{DType, Dims};
+use jaxide_core::{DType, Dims, Error};
 
 use crate::array::{Array, AsShape, Axes, Integer, as_dtype, lengths, normalize_axis};
+use crate::options::options;
 use crate::trace::{bind, bind_one};
 
 pub(super) fn dims(values: &[usize]) -> Dims {
@@ -285,4 +286,154 @@ pub fn empty(shape: impl AsShape, dtype: DType) -> Array {
 pub fn tile(x: &Array, reps: impl AsShape) -> Array {
     let reps = lengths("tile", &reps);
     bind_one(prims::Tile { reps }, std::slice::from_ref(x))
+}
+
+/// `x` repeated along new axes in front, of the given lengths.
+///
+/// # Panics
+/// When a length is negative.
+///
+/// ```
+/// use jaxide::{Array, lax};
+/// assert_eq!(lax::broadcast(&Array::from([1, 2]), [2]).to_vec::<i32>(), [1, 2, 1, 2]);
+/// ```
+#[track_caller]
+pub fn broadcast(x: &Array, sizes: impl AsShape) -> Array {
+    let sizes = lengths("broadcast", &sizes);
+    if sizes.is_empty() {
+        return x.clone();
+    }
+    let places: Vec<usize> = (sizes.len()..sizes.len() + x.ndim()).collect();
+    let shape: Vec<usize> = sizes.iter().chain(x.shape()).copied().collect();
+    broadcast_in_dim(x, &shape, &places)
+}
+
+/// `x` repeated to the shape of another array: axes are added in front, and axes of length 1 repeated.
+///
+/// # Panics
+/// When `x` does not broadcast to it.
+#[track_caller]
+pub fn broadcast_like(x: &Array, like: &Array) -> Array {
+    crate::numpy::broadcast_to(x, like.shape())
+}
+
+/// The shape that all shapes broadcast to: lengths are compared from the last one, and must be equal or 1.
+///
+/// # Panics
+/// When there is none.
+///
+/// ```
+/// use jaxide::lax;
+/// assert_eq!(lax::broadcast_shapes(&[&[2, 1], &[3]]), [2, 3]);
+/// ```
+#[track_caller]
+pub fn broadcast_shapes(shapes: &[&[usize]]) -> Vec<usize> {
+    crate::numpy::broadcast_shapes("broadcast_shapes", shapes)
+}
+
+/// `x` with axes of length 1 in front, so that there are `rank`.
+///
+/// # Panics
+/// When it has more.
+#[track_caller]
+pub fn broadcast_to_rank(x: &Array, rank: usize) -> Array {
+    let Some(missing) = rank.checked_sub(x.ndim()) else {
+        crate::trace::raise(
+            Error::shape(format!("{} has more than {rank} axes", x.aval()))
+                .in_operation("broadcast_to_rank"),
+        )
+    };
+    broadcast(x, vec![1; missing])
+}
+
+/// Numbers 0, 1, 2, ... along axis `dimension` of `shape`: the same as [`iota`].
+///
+/// # Panics
+/// When there is no such axis, or `dtype` does not count.
+#[track_caller]
+pub fn broadcasted_iota(dtype: DType, shape: impl AsShape, dimension: impl Integer) -> Array {
+    iota(dtype, shape, dimension)
+}
+
+/// `x` with the axes from `start_dimension` to before `stop_dimension` as one; negative numbers count from the last axis.
+///
+/// # Panics
+/// When the first is behind the second.
+///
+/// ```
+/// use jaxide::{Array, DType, lax};
+/// let x = Array::zeros([2, 3, 4], DType::F32);
+/// assert_eq!(lax::collapse(&x, 0, 2).shape(), [6, 4]);
+/// assert_eq!(lax::collapse(&x, 1, None).shape(), [2, 12]);
+/// ```
+#[track_caller]
+pub fn collapse(x: &Array, start_dimension: i64, stop_dimension: impl Into<Option<i64>>) -> Array {
+    let rank = x.ndim() as i64;
+    let place =
+        |at: i64| (if at < 0 { at.saturating_add(rank) } else { at }).clamp(0, rank) as usize;
+    let low = place(start_dimension);
+    let high = place(stop_dimension.into().unwrap_or(rank));
+    if high < low {
+        crate::trace::raise(
+            Error::parameter(format!("axes {low}..{high} of {} are no range", x.aval()))
+                .in_operation("collapse"),
+        );
+    }
+    let shape = x.shape();
+    let mut collapsed = shape[..low].to_vec();
+    collapsed.push(shape[low..high].iter().product());
+    collapsed.extend_from_slice(&shape[high..]);
+    reshape(x, &collapsed)
+}
+
+options! {
+    /// What [`full_like`] takes beside the array and the value; an element type alone is one too.
+    pub struct FullLike {
+        /// The element type, by default that of the array.
+        dtype: Option<DType> = None, |dtype: DType| Some(dtype);
+        /// The shape, by default that of the array.
+        shape: Option<Dims> = None, |shape: impl AsShape| Some(lengths("full_like", &shape));
+    }
+}
+
+impl From<DType> for FullLike {
+    fn from(dtype: DType) -> Self {
+        FullLike::new().dtype(dtype)
+    }
+}
+
+/// An array like another, filled with a number.
+///
+/// # Panics
+/// When the array is too large to hold.
+///
+/// ```
+/// use jaxide::{Array, DType, lax};
+/// let x = Array::from([1.0f32, 2.0]);
+/// assert_eq!(lax::full_like(&x, 7, DType::I32).to_vec::<i32>(), [7, 7]);
+/// ```
+#[track_caller]
+pub fn full_like(x: &Array, fill_value: impl Into<Array>, options: impl Into<FullLike>) -> Array {
+    let FullLike { dtype, shape } = options.into();
+    let weak = dtype.is_none() && x.weak_type();
+    let value = as_dtype(&fill_value.into(), dtype.unwrap_or(x.dtype()), weak);
+    let shape = shape.unwrap_or_else(|| dims(x.shape()));
+    broadcast_in_dim(&value, &shape, &[])
+}
+
+/// The lengths of a shape as a vector of integers.
+///
+/// # Panics
+/// When a length is negative.
+#[track_caller]
+pub fn shape_as_value(shape: impl AsShape) -> Array {
+    let shape = lengths("shape_as_value", &shape);
+    if shape.is_empty() {
+        return full([0], 0, DType::I32);
+    }
+    let fits: Option<Vec<i32>> = shape.iter().map(|&n| i32::try_from(n).ok()).collect();
+    match fits {
+        Some(lengths) => Array::from(lengths),
+        None => Array::from(shape.iter().map(|&n| n as i64).collect::<Vec<i64>>()),
+    }
 }

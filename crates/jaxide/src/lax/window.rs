@@ -23,7 +23,12 @@ pub enum Padding {
 
 impl Padding {
     /// Low and high padding for windows of these lengths, holes included, over axes of these lengths.
-    fn amounts(&self, lengths: &[usize], windows: &[usize], strides: &[usize]) -> Vec<(i64, i64)> {
+    pub(super) fn amounts(
+        &self,
+        lengths: &[usize],
+        windows: &[usize],
+        strides: &[usize],
+    ) -> Vec<(i64, i64)> {
         let total = |axis: usize| {
             let (length, window) = (lengths[axis] as i64, windows[axis] as i64);
             let stride = (strides[axis] as i64).max(1);
@@ -52,11 +57,11 @@ impl Padding {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
-    dimensions: Vec<usize>,
-    strides: Vec<usize>,
+    pub(super) dimensions: Vec<usize>,
+    pub(super) strides: Vec<usize>,
     padding: Padding,
-    base_dilation: Vec<usize>,
-    window_dilation: Vec<usize>,
+    pub(super) base_dilation: Vec<usize>,
+    pub(super) window_dilation: Vec<usize>,
 }
 
 impl Window {
@@ -120,7 +125,7 @@ impl Window {
 
     /// Low and high padding over an array.
     #[track_caller]
-    fn amounts(&self, operation: &str, x: &Array) -> Vec<(i64, i64)> {
+    pub(super) fn amounts(&self, operation: &str, x: &Array) -> Vec<(i64, i64)> {
         let rank = x.ndim();
         for given in [
             &self.dimensions,
@@ -156,11 +161,19 @@ impl Window {
 }
 
 /// Length with holes.
-fn dilated(length: usize, dilation: usize) -> usize {
+pub(super) fn dilated(length: usize, dilation: usize) -> usize {
     if length == 0 {
         0
     } else {
         (length - 1) * dilation + 1
+    }
+}
+
+/// How many windows there are.
+pub(super) fn strided(length: i64, window: usize, stride: usize) -> usize {
+    match usize::try_from(length) {
+        Ok(length) if length >= window => (length - window) / stride.max(1) + 1,
+        _ => 0,
     }
 }
 
@@ -359,7 +372,7 @@ impl Convolution {
     }
 
     /// With axes named by letters, as JAX has them: `("NHWC", "HWIO", "NHWC")`. `N` is the batch, `C` the features, `O` and `I`
-    /// those of the kernel's results and inputs; other letters are axes of space, in the order of the first name.
+    /// those of the kernel's results and inputs; other letters are axes of space, in the order of the kernel.
     ///
     /// # Panics
     /// When a letter is missing or named twice.
@@ -377,7 +390,7 @@ impl Convolution {
 /// When a letter is missing or named twice.
 #[track_caller]
 pub fn conv_dimension_numbers(lhs: &str, rhs: &str, out: &str) -> ConvDimensionNumbers {
-    let space: Vec<char> = lhs.chars().filter(|c| !matches!(c, 'N' | 'C')).collect();
+    let space: Vec<char> = rhs.chars().filter(|c| !matches!(c, 'O' | 'I')).collect();
     let spec = |layout: &str, first: char, second: char| -> Dims {
         let place = |wanted: char| {
             let mut found = layout.chars().enumerate().filter(|&(_, c)| c == wanted);
@@ -385,7 +398,7 @@ pub fn conv_dimension_numbers(lhs: &str, rhs: &str, out: &str) -> ConvDimensionN
                 (Some((place, _)), None) if layout.chars().count() == space.len() + 2 => place,
                 _ => raise(
                     Error::parameter(format!(
-                        "the layout `{layout}` must name `{first}`, `{second}` and each axis of space of `{lhs}` once"
+                        "the layout `{layout}` must name `{first}`, `{second}` and each axis of space of `{rhs}` once"
                     ))
                     .in_operation("conv_general_dilated"),
                 ),

@@ -1,14 +1,13 @@
 //! Elementwise functions.
 
-use jaxide_core::prims::{self, RoundingMethod};
-use jaxide_core::{DType, Error, Scalar};
+use jaxide_core::{DType, Error};
 
-use crate::array::{Array, Repr, as_dtype, check_number, promote, promote_ranks, result_dtype};
+use crate::array::{Array, as_dtype, check_number, promote, promote_ranks, result_dtype};
 use crate::lax;
-use crate::trace::{bind_one, raise};
+use crate::trace::{library, raise};
 
 /// The element type of arithmetic on `dtype`: truth values are counted in `i32`.
-pub(super) fn numeric(dtype: DType) -> DType {
+pub(crate) fn numeric(dtype: DType) -> DType {
     if dtype == DType::Bool {
         DType::I32
     } else {
@@ -17,7 +16,7 @@ pub(super) fn numeric(dtype: DType) -> DType {
 }
 
 /// The float or complex element type that numbers of `dtype` have: `f64` of integers of 64 bits.
-pub(super) fn inexact(dtype: DType) -> DType {
+pub(crate) fn inexact(dtype: DType) -> DType {
     match dtype {
         dtype if dtype.is_inexact() => dtype,
         DType::I64 | DType::U64 => DType::F64,
@@ -44,16 +43,23 @@ fn promote_to<const N: usize>(
 
 /// Operands with a common element type that is at least float.
 #[track_caller]
-pub(super) fn promote_inexact<const N: usize>(
+pub(crate) fn promote_inexact<const N: usize>(
     operation: &str,
     operands: [&Array; N],
 ) -> [Array; N] {
     promote_to(operation, operands, inexact)
 }
 
+/// Operands with a common element type that is at least float, of the ranks that they have.
+#[track_caller]
+pub(crate) fn inexact_dtypes<const N: usize>(operation: &str, operands: [&Array; N]) -> [Array; N] {
+    let (dtype, weak) = result_dtype(operation, &operands);
+    operands.map(|x| as_dtype(x, inexact(dtype), weak))
+}
+
 /// Operands with a common element type that is not `bool`.
 #[track_caller]
-pub(super) fn promote_numeric<const N: usize>(
+pub(crate) fn promote_numeric<const N: usize>(
     operation: &str,
     operands: [&Array; N],
 ) -> [Array; N] {
@@ -68,8 +74,8 @@ macro_rules! binary {
         /// # Panics
         /// When shapes do not broadcast, or there is no common element type.
         #[track_caller]
-        pub fn $name(x: &Array, y: &Array) -> Array {
-            let [x, y] = $promote(stringify!($name), [x, y]);
+        pub fn $name(x: impl Into<Array>, y: impl Into<Array>) -> Array {
+            let [x, y] = $promote(stringify!($name), [&x.into(), &y.into()]);
             $function(&x, &y)
         }
     )* };
@@ -100,14 +106,10 @@ binary! {
     left_shift promote_numeric lax::shift_left;
     /// Shift to the right, keeping the sign of signed integers.
     right_shift promote_numeric shift_right;
-    /// Remainder with the sign of the divisor, as Python's `%`.
-    ///
-    /// By zero it is zero of integers, and NaN of floats.
-    remainder promote_numeric floor_remainder;
-    /// Quotient rounded down, as Python's `//`.
-    ///
-    /// By zero it is -1 of signed integers (-2 of negative ones), the largest number of unsigned ones, and infinite or NaN of floats.
-    floor_divide promote_numeric floor_quotient;
+    /// `x` to the power `y`, as floats.
+    float_power promote_inexact lax::pow;
+    /// The number next to `x` towards `y`, of floats.
+    nextafter promote_inexact lax::nextafter;
 }
 
 #[track_caller]
@@ -135,86 +137,6 @@ fn shift_right(x: &Array, y: &Array) -> Array {
     } else {
         lax::shift_right_arithmetic(x, y)
     }
-}
-
-/// Divisors that are no zeros: of integers, zeros become ones, whose remainders are zero.
-#[track_caller]
-fn no_zeros(y: &Array) -> Array {
-    if y.dtype().is_integer() {
-        let one = as_dtype(&Array::from(1), y.dtype(), y.weak_type());
-        where_(&lax::eq(y, &Array::from(0)), &one, y)
-    } else {
-        y.clone()
-    }
-}
-
-/// Remainder with the sign of the dividend, as C's `fmod`. By zero it is zero of integers, and NaN of floats.
-///
-/// # Panics
-/// When shapes do not broadcast, or there is no common element type.
-#[track_caller]
-pub fn fmod(x: &Array, y: &Array) -> Array {
-    let (dtype, _) = result_dtype("fmod", &[x, y]);
-    let [x, y] = promote_numeric("fmod", [x, y]);
-    let divisor = if dtype == DType::Bool {
-        y
-    } else {
-        no_zeros(&y)
-    };
-    lax::rem(&x, &divisor)
-}
-
-/// The truncated remainder, moved to the sign of the divisor.
-#[track_caller]
-fn floor_remainder(x: &Array, y: &Array) -> Array {
-    let y = &no_zeros(y);
-    let truncated = lax::rem(x, y);
-    let zero = Array::from(0);
-    let nonzero = lax::ne(&truncated, &zero);
-    let signs_differ = lax::ne(&lax::lt(&truncated, &zero), &lax::lt(y, &zero));
-    let moved = lax::add(&truncated, y);
-    lax::select(
-        &lax::bitwise_and(&signs_differ, &nonzero),
-        &moved,
-        &truncated,
-    )
-}
-
-#[track_caller]
-fn floor_quotient(x: &Array, y: &Array) -> Array {
-    let dtype = x.dtype();
-    if dtype.is_unsigned_integer() {
-        return lax::div(x, y);
-    }
-    if dtype.is_integer() {
-        let quotient = lax::div(x, y);
-        let signs_differ = lax::ne(&lax::sign(x), &lax::sign(y));
-        let inexact = lax::ne(&lax::rem(x, y), &Array::from(0));
-        let below = lax::sub(&quotient, &Array::from(1));
-        return lax::select(
-            &lax::bitwise_and(&signs_differ, &inexact),
-            &below,
-            &quotient,
-        );
-    }
-    if dtype.is_complex() {
-        let error = Error::dtype("complex numbers have no quotient that is rounded down");
-        raise(error.in_operation("floor_divide"));
-    }
-    // As CPython divides: a quotient by zero is that of the dividend itself, infinite.
-    let zero = Array::from(0);
-    let truncated = lax::rem(x, y);
-    let exact = where_(&lax::eq(y, &zero), x, &lax::sub(x, &truncated));
-    let quotient = lax::div(&exact, y);
-    let nonzero = lax::ne(&truncated, &zero);
-    let signs_differ = lax::ne(&lax::sign(y), &lax::sign(&truncated));
-    let below = lax::sub(&quotient, &Array::from(1));
-    let quotient = lax::select(
-        &lax::bitwise_and(&nonzero, &signs_differ),
-        &below,
-        &quotient,
-    );
-    lax::round(&quotient, RoundingMethod::AwayFromZero)
 }
 
 /// Functions of one operand; integers become floats where the function needs them.
@@ -274,8 +196,6 @@ unary! {
     tanh float lax::tanh;
     /// Inverse hyperbolic sine.
     arcsinh float lax::asinh;
-    /// Inverse hyperbolic cosine.
-    arccosh float lax::acosh;
     /// Inverse hyperbolic tangent.
     arctanh float lax::atanh;
     /// `e^x`.
@@ -296,6 +216,193 @@ unary! {
     cbrt float lax::cbrt;
     /// `1 / x`.
     reciprocal float inverse;
+    /// Radians of degrees.
+    deg2rad float radians_of;
+    /// Degrees of radians.
+    rad2deg float degrees_of;
+    /// Logarithm to base ten.
+    log10 float decimal_logarithm;
+}
+
+/// A number of the element type of `x`.
+#[track_caller]
+pub(crate) fn constant(x: &Array, value: impl Into<Array>) -> Array {
+    as_dtype(&value.into(), x.dtype(), false)
+}
+
+/// Zero, or false, of the element type of `x`.
+#[track_caller]
+pub(crate) fn zero(x: &Array) -> Array {
+    if x.dtype() == DType::Bool {
+        Array::from(false)
+    } else {
+        constant(x, 0)
+    }
+}
+
+#[track_caller]
+fn radians_of(x: &Array) -> Array {
+    lax::mul(x, &constant(x, std::f64::consts::PI / 180.0))
+}
+
+#[track_caller]
+fn degrees_of(x: &Array) -> Array {
+    lax::mul(x, &constant(x, 180.0 / std::f64::consts::PI))
+}
+
+#[track_caller]
+fn decimal_logarithm(x: &Array) -> Array {
+    let logarithm = lax::log(x);
+    let scaled = |part: &Array| lax::mul(part, &constant(part, std::f64::consts::LOG10_E));
+    if x.dtype().is_complex() {
+        let (re, im) = (lax::real(&logarithm), lax::imag(&logarithm));
+        lax::complex(&scaled(&re), &scaled(&im))
+    } else {
+        scaled(&logarithm)
+    }
+}
+
+/// Inverse hyperbolic cosine, with a real part that is not negative.
+///
+/// # Panics
+/// When the element type is not one it is defined for.
+#[track_caller]
+pub fn arccosh(x: &Array) -> Array {
+    library("arccosh", "", [x], |operand| {
+        let [x] = promote_inexact("arccosh", operand);
+        let y = lax::acosh(&x);
+        if y.dtype().is_complex() {
+            let negative = lax::lt(&lax::real(&y), &Array::from(0));
+            super::where_(&negative, &lax::neg(&y), &y)
+        } else {
+            y
+        }
+    })
+}
+
+/// Other names of functions of one operand.
+macro_rules! same {
+    ($($alias:ident $name:ident;)*) => { $(
+        #[doc = concat!("The same as [`", stringify!($name), "`].")]
+        ///
+        /// # Panics
+        /// When the element type is not one it is defined for.
+        #[track_caller]
+        pub fn $alias(x: &Array) -> Array {
+            $name(x)
+        }
+    )* };
+}
+
+same! {
+    acos arccos;
+    acosh arccosh;
+    asin arcsin;
+    asinh arcsinh;
+    atan arctan;
+    atanh arctanh;
+    absolute abs;
+    bitwise_invert bitwise_not;
+    invert bitwise_not;
+    degrees rad2deg;
+    radians deg2rad;
+    conj conjugate;
+}
+
+/// Other names of functions of two operands.
+macro_rules! same_of_two {
+    ($($alias:ident $name:path;)*) => { $(
+        #[doc = concat!("The same as [`", stringify!($name), "`].")]
+        ///
+        /// # Panics
+        /// When shapes do not broadcast, or there is no common element type.
+        #[track_caller]
+        pub fn $alias(x: impl Into<Array>, y: impl Into<Array>) -> Array {
+            $name(x, y)
+        }
+    )* };
+}
+
+same_of_two! {
+    atan2 arctan2;
+    bitwise_left_shift left_shift;
+    bitwise_right_shift right_shift;
+    true_divide divide;
+    mod_ super::remainder;
+    pow super::power;
+}
+
+/// Complex conjugate; other numbers as they are.
+///
+/// # Panics
+/// When `x` is not a number.
+#[track_caller]
+pub fn conjugate(x: &Array) -> Array {
+    if x.dtype().is_complex() {
+        lax::conj(x)
+    } else {
+        x.clone()
+    }
+}
+
+/// Real part; other numbers as they are.
+///
+/// # Panics
+/// When `x` is not a number.
+#[track_caller]
+pub fn real(x: &Array) -> Array {
+    if x.dtype().is_complex() {
+        lax::real(x)
+    } else {
+        x.clone()
+    }
+}
+
+/// Imaginary part, which is zero of numbers that are not complex.
+///
+/// # Panics
+/// When `x` is not a number.
+///
+/// ```
+/// use jaxide::{Array, numpy};
+/// assert_eq!(numpy::imag(&Array::from([1.5f32, 2.0])).to_vec::<f32>(), [0.0, 0.0]);
+/// ```
+#[track_caller]
+pub fn imag(x: &Array) -> Array {
+    if x.dtype().is_complex() {
+        lax::imag(x)
+    } else {
+        zeros_of(x)
+    }
+}
+
+/// Zeros of the type of `x`, weakness included.
+#[track_caller]
+fn zeros_of(x: &Array) -> Array {
+    let zero = as_dtype(&Array::from(0), x.dtype(), x.weak_type());
+    super::broadcast_to(&zero, x.shape())
+}
+
+/// Absolute value as a float, of real numbers.
+///
+/// # Panics
+/// When `x` is complex.
+#[track_caller]
+pub fn fabs(x: &Array) -> Array {
+    if x.dtype().is_complex() {
+        raise(real_only("fabs", x));
+    }
+    let [x] = promote_inexact("fabs", [x]);
+    lax::abs(&x)
+}
+
+/// That a function is not defined for complex numbers.
+pub(crate) fn real_only(operation: &str, x: &Array) -> Error {
+    Error::dtype(format!(
+        "real numbers are needed, and {} is given",
+        x.aval()
+    ))
+    .in_operation(operation)
 }
 
 #[track_caller]
@@ -314,119 +421,4 @@ pub fn abs(x: &Array) -> Array {
     } else {
         lax::abs(x)
     }
-}
-
-/// `x` to the power `y`. A bare integer exponent multiplies repeatedly. Of integer arrays, what is raised to a negative number
-/// is not defined beyond `x` of 0 and 1, as in JAX.
-///
-/// # Panics
-/// When shapes do not broadcast, or an integer is raised to a negative number of the program.
-///
-/// ```
-/// use jaxide::{Array, numpy};
-/// let x = Array::from([2.0f32, -3.0]);
-/// assert_eq!(numpy::power(&x, &Array::from(-1)).to_vec::<f32>(), [0.5, -1.0 / 3.0]);
-/// assert_eq!(numpy::power(&x, &Array::from(2.0)).to_vec::<f32>(), [4.0, 9.0]);
-/// ```
-#[track_caller]
-pub fn power(x: &Array, y: &Array) -> Array {
-    if let Repr::Number(exponent) = y.0
-        && let Scalar::Int(_) | Scalar::UInt(_) | Scalar::Bool(_) = exponent.value
-    {
-        let [x] = promote_numeric("power", [x]);
-        let whole = exponent.value.as_integer().map(i64::try_from);
-        let Some(Ok(exponent)) = whole else {
-            raise(
-                Error::parameter(format!("the exponent {} is too large", exponent.value))
-                    .in_operation("power"),
-            )
-        };
-        lax::check_exponent("power", &x, exponent);
-        return lax::integer_pow(&x, exponent);
-    }
-    let (dtype, weak) = result_dtype("power", &[x, y]);
-    if !dtype.is_inexact() {
-        let [x, y] = promote_numeric("power", [x, y]);
-        return integer_power(&x, &y);
-    }
-    if x.dtype().is_inexact() && y.dtype().is_integer() {
-        // The exponent stays an integer: at zero, the derivative in `x` exists.
-        let [x, y] = promote_ranks("power", [x, y]);
-        let x = if x.weak_type() {
-            as_dtype(&x, dtype, weak)
-        } else {
-            x
-        };
-        return bind_one(prims::Pow, &[x, y]);
-    }
-    let [x, y] = promote("power", [x, y]);
-    lax::pow(&x, &y)
-}
-
-/// Integer power by squaring, a fixed number of steps: more overflow for every base that is not 0, 1 or -1.
-#[track_caller]
-fn integer_power(x: &Array, y: &Array) -> Array {
-    let (zero, one) = (Array::from(0), Array::from(1));
-    let vanishes = lax::bitwise_and(&lax::eq(x, &zero), &lax::ne(y, &zero));
-    let strong = |value: &Array| as_dtype(value, x.dtype(), false);
-    let mut result = where_(&vanishes, &strong(&zero), &strong(&one));
-    let (mut base, mut exponent) = (x.clone(), y.clone());
-    for _ in 0..6 {
-        let odd = lax::bitwise_and(&exponent, &one);
-        result = where_(&odd, &lax::mul(&result, &base), &result);
-        base = lax::mul(&base, &base);
-        exponent = lax::shift_right_logical(&exponent, &one);
-    }
-    result
-}
-
-/// `x` moved between `min` and `max`.
-///
-/// # Panics
-/// When shapes do not broadcast, or a number is complex.
-#[track_caller]
-pub fn clip(x: &Array, min: impl Into<Array>, max: impl Into<Array>) -> Array {
-    let (min, max) = (min.into(), max.into());
-    if let Some(complex) = [x, &min, &max].iter().find(|x| x.dtype().is_complex()) {
-        let error = format!(
-            "complex numbers have no order, and {} is given",
-            complex.aval()
-        );
-        raise(Error::dtype(error).in_operation("clip"));
-    }
-    minimum(&max, &maximum(&min, x))
-}
-
-/// `x` where `condition`, else `y`.
-///
-/// # Panics
-/// When shapes do not broadcast.
-#[track_caller]
-pub fn where_(condition: &Array, x: &Array, y: &Array) -> Array {
-    let condition = if condition.dtype() == DType::Bool {
-        condition.clone()
-    } else {
-        super::not_equal(condition, &Array::from(0))
-    };
-    let [x, y] = crate::array::promote_dtypes("where", [x, y]);
-    let shape = super::broadcast_shapes("where", &[condition.shape(), x.shape(), y.shape()]);
-    let (x, y) = (
-        super::broadcast_to(&x, &shape),
-        super::broadcast_to(&y, &shape),
-    );
-    let condition = if condition.ndim() == 0 {
-        condition
-    } else {
-        super::broadcast_to(&condition, &shape)
-    };
-    lax::select(&condition, &x, &y)
-}
-
-/// An array like `x` filled with a number.
-///
-/// # Panics
-/// Never for arrays that exist.
-#[track_caller]
-pub fn full_like(x: &Array, value: impl Into<Array>) -> Array {
-    lax::full(x.shape(), value, x.dtype())
 }

@@ -2,9 +2,10 @@
 
 use jaxide_core::DType;
 
-use super::arithmetic::full_like;
-use crate::array::{Array, as_dtype, promote};
+use super::arithmetic::{constant, imag, real_only};
+use crate::array::{Array, promote};
 use crate::lax;
+use crate::trace::{library, raise};
 
 /// Functions of two operands that give truth values. (Not through pointers to functions, which forget the caller's line.)
 macro_rules! relations {
@@ -14,8 +15,8 @@ macro_rules! relations {
         /// # Panics
         /// When shapes do not broadcast, or there is no common element type.
         #[track_caller]
-        pub fn $name(x: &Array, y: &Array) -> Array {
-            let [x, y] = promote(stringify!($name), [x, y]);
+        pub fn $name(x: impl Into<Array>, y: impl Into<Array>) -> Array {
+            let [x, y] = promote(stringify!($name), [&x.into(), &y.into()]);
             relations!(@$kind $function, x, y)
         }
     )* };
@@ -26,13 +27,10 @@ macro_rules! relations {
             return $function(&$x, &$y);
         }
         // In lexicographic order.
-        let (x_re, y_re) = (lax::real(&$x), lax::real(&$y));
-        let (x_im, y_im) = (lax::imag(&$x), lax::imag(&$y));
-        lax::select(
-            &lax::eq(&x_re, &y_re),
-            &$function(&x_im, &y_im),
-            &$function(&x_re, &y_re),
-        )
+        let same = lax::eq(&lax::real(&$x), &lax::real(&$y));
+        let by_imaginary = $function(&lax::imag(&$x), &lax::imag(&$y));
+        let by_real = $function(&lax::real(&$x), &lax::real(&$y));
+        lax::select(&same, &by_imaginary, &by_real)
     }};
 }
 
@@ -60,7 +58,11 @@ relations! {
 /// Whether not zero.
 #[track_caller]
 pub(super) fn truth(x: &Array) -> Array {
-    as_dtype(x, DType::Bool, false)
+    if x.dtype() == DType::Bool {
+        x.clone()
+    } else {
+        lax::ne(x, &constant(x, 0))
+    }
 }
 
 /// Whether zero.
@@ -88,13 +90,13 @@ pub fn isnan(x: &Array) -> Array {
 #[track_caller]
 pub fn isfinite(x: &Array) -> Array {
     if x.dtype().is_complex() {
-        let (re, im) = (lax::real(x), lax::imag(x));
-        return lax::bitwise_and(&lax::is_finite(&re), &lax::is_finite(&im));
+        let re = lax::is_finite(&lax::real(x));
+        return lax::bitwise_and(&re, &lax::is_finite(&lax::imag(x)));
     }
     if x.dtype().is_float() {
         lax::is_finite(x)
     } else {
-        full_like(&truth(x), true)
+        lax::full(x.shape(), true, DType::Bool)
     }
 }
 
@@ -104,19 +106,87 @@ pub fn isfinite(x: &Array) -> Array {
 /// When `x` is not a number.
 #[track_caller]
 pub fn isinf(x: &Array) -> Array {
-    if x.dtype().is_complex() {
-        let (re, im) = (lax::real(x), lax::imag(x));
-        return lax::bitwise_or(&infinite(&re), &infinite(&im));
-    }
-    if x.dtype().is_float() {
-        infinite(x)
-    } else {
-        full_like(&truth(x), false)
-    }
+    library("isinf", "", [x], |[x]| {
+        if x.dtype().is_complex() {
+            let (re, im) = (lax::real(x), lax::imag(x));
+            lax::bitwise_or(&infinite(&re), &infinite(&im))
+        } else if x.dtype().is_float() {
+            infinite(x)
+        } else {
+            lax::full(x.shape(), false, DType::Bool)
+        }
+    })
 }
 
 /// Whether a float is infinite.
 #[track_caller]
 fn infinite(x: &Array) -> Array {
-    lax::eq(&lax::abs(x), &Array::from(f64::INFINITY))
+    lax::eq(&lax::abs(x), &constant(x, f64::INFINITY))
+}
+
+/// Whether a float is this infinity.
+#[track_caller]
+fn is_infinity(operation: &str, x: &Array, infinity: f64) -> Array {
+    if x.dtype().is_complex() {
+        raise(real_only(operation, x));
+    }
+    if x.dtype().is_float() {
+        lax::eq(x, &constant(x, infinity))
+    } else {
+        lax::full(x.shape(), false, DType::Bool)
+    }
+}
+
+/// Whether positive infinity.
+///
+/// # Panics
+/// When `x` is complex.
+#[track_caller]
+pub fn isposinf(x: &Array) -> Array {
+    is_infinity("isposinf", x, f64::INFINITY)
+}
+
+/// Whether negative infinity.
+///
+/// # Panics
+/// When `x` is complex.
+#[track_caller]
+pub fn isneginf(x: &Array) -> Array {
+    is_infinity("isneginf", x, f64::NEG_INFINITY)
+}
+
+/// Whether the imaginary part is not zero.
+///
+/// # Panics
+/// When `x` is not a number.
+#[track_caller]
+pub fn iscomplex(x: &Array) -> Array {
+    library("iscomplex", "", [x], |[x]| {
+        let part = imag(x);
+        lax::ne(&part, &constant(&part, 0))
+    })
+}
+
+/// Whether the imaginary part is zero.
+///
+/// # Panics
+/// When `x` is not a number.
+#[track_caller]
+pub fn isreal(x: &Array) -> Array {
+    library("isreal", "", [x], |[x]| {
+        let part = imag(x);
+        lax::eq(&part, &constant(&part, 0))
+    })
+}
+
+/// Whether the element type is complex.
+#[must_use]
+pub fn iscomplexobj(x: &Array) -> bool {
+    x.dtype().is_complex()
+}
+
+/// Whether the element type is not complex.
+#[must_use]
+pub fn isrealobj(x: &Array) -> bool {
+    !x.dtype().is_complex()
 }

@@ -4,7 +4,7 @@ use jaxide_core::DType;
 use jaxide_core::prims::{self, Opaque, RngAlgorithm};
 
 use crate::array::{Array, AsShape, lengths};
-use crate::trace::{bind, bind_one, library};
+use crate::trace::{bind, bind_one};
 
 /// The Threefry block cipher on two key words and two words of counters: `u32` arrays of one shape, or scalars.
 ///
@@ -52,16 +52,4 @@ pub fn rng_bit_generator(
 #[track_caller]
 pub fn clone(keys: &Array) -> Array {
     bind_one(prims::RandomClone, std::slice::from_ref(keys))
-}
-
-/// Numbers of the gamma distribution with scale 1, one for each of the shape parameters `alpha`.
-///
-/// # Panics
-/// When `key` is no key, or `alpha` is not float.
-#[track_caller]
-pub fn gamma(key: &Array, alpha: &Array) -> Array {
-    library("_gamma", "", [key, alpha], |[key, alpha]| {
-        let prim = prims::RandomGamma { log_space: false };
-        bind_one(prim, &[key.clone(), alpha.clone()])
-    })
 }

@@ -15,24 +15,50 @@
 //! assert_eq!(draw(random::split(&random::key(1), 3)).shape(), [3, 2]);
 //! ```
 
+//!
+//! A sampler takes one key; the words of a key ([`key_data`]) stand for it. Parameters of distributions are arrays or numbers that
+//! broadcast, and the samples have their shape, or the one that is asked for.
+
+mod binomial;
+mod gamma;
 mod generator;
+mod given;
 mod keys;
+mod options;
 mod order;
+mod poisson;
 mod reals;
+mod scaled;
+mod uniform;
+mod vectors;
 mod whole;
 
+pub use binomial::*;
+pub use gamma::*;
 pub use generator::*;
 pub use keys::*;
+pub use options::*;
 pub use order::*;
+pub use poisson::*;
 pub use reals::*;
+pub use scaled::*;
+pub use uniform::uniform;
+pub use vectors::*;
 pub use whole::*;
 
+pub use jaxide_core::prims::KeyImpl;
 use jaxide_core::{DType, Literal, Scalar};
 
 use crate::array::{Array, Repr};
 
+/// The smallest float above -1.
+#[track_caller]
+pub(crate) fn above_minus_one(dtype: DType) -> Array {
+    number(-uniform::format("normal", dtype).below_one, dtype)
+}
+
 /// A float of the program with an element type of its own, rounded to it.
-fn number(value: f64, dtype: DType) -> Array {
+pub(crate) fn number(value: f64, dtype: DType) -> Array {
     let rounded = match dtype {
         DType::F16 => half::f16::from_f64(value).to_f64(),
         DType::BF16 => half::bf16::from_f64(value).to_f64(),

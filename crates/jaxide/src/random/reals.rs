@@ -1,114 +1,15 @@
-//! Samples of continuous distributions.
-//!
-//! All but the uniform one are functions of uniform samples, mostly the inverse of the distribution function.
+//! Samples of continuous distributions without parameters: functions of uniform samples, mostly the inverse of the distribution
+//! function.
 
-use jaxide_core::{DType, Error};
+use jaxide_core::{DType, Scalar};
 
+use super::given::single;
 use super::keys::words;
-use super::{integer, number};
+use super::uniform::{Format, format, parameters, uniform_by_name};
+use super::{Bits, Gumbel, integer, literal, number, split, uniform};
 use crate::array::{Array, AsShape, as_dtype, lengths};
-use crate::trace::{library, raise};
-use crate::{lax, numpy};
-
-/// How the samples of a type are made: its words, the bits of its mantissa, and its special numbers.
-struct Format {
-    /// The unsigned integers of the same width.
-    words: DType,
-    /// Bits behind the point.
-    mantissa: usize,
-    /// The bits of 1.0.
-    one: i128,
-    /// The largest number below 1.
-    below_one: f64,
-    /// The smallest positive normal number.
-    tiny: f64,
-}
-
-#[track_caller]
-fn format(operation: &str, dtype: DType) -> Format {
-    let (words, mantissa, exponent): (_, usize, _) = match dtype {
-        DType::F16 => (DType::U16, 10, 14),
-        DType::BF16 => (DType::U16, 7, 126),
-        DType::F32 => (DType::U32, 23, 126),
-        DType::F64 => (DType::U64, 52, 1022),
-        other => raise(
-            Error::dtype(format!(
-                "samples are f16, bf16, f32 or f64, and {other} is asked for"
-            ))
-            .in_operation(operation),
-        ),
-    };
-    Format {
-        words,
-        mantissa,
-        one: i128::from(exponent + 1) << mantissa,
-        below_one: 1.0 - 0.5_f64.powi(mantissa as i32 + 1),
-        tiny: 0.5_f64.powi(exponent),
-    }
-}
-
-/// A name for what the trace of a sampler depends on beside its operands.
-fn parameters(shape: &[usize], dtype: DType) -> String {
-    format!("{shape:?} {dtype}")
-}
-
-/// Uniform samples from `min` to below `max`.
-///
-/// # Panics
-/// When `dtype` is not floating-point, or the bounds do not broadcast to `shape`.
-///
-/// ```
-/// use jaxide::{DType, random};
-/// let x = random::uniform(&random::key(0), &[1000], DType::F32, -1.0, 1.0);
-/// assert!(x.to_vec::<f32>().iter().all(|x| (-1.0..1.0).contains(x)));
-/// ```
-#[track_caller]
-pub fn uniform(
-    key: &Array,
-    shape: impl AsShape,
-    dtype: DType,
-    min: impl Into<Array>,
-    max: impl Into<Array>,
-) -> Array {
-    let shape = &lengths("uniform", &shape)[..];
-    format("uniform", dtype);
-    let (min, max) = (min.into(), max.into());
-    for bound in [&min, &max] {
-        numpy::check_broadcast_to("uniform", bound.shape(), shape);
-    }
-    library(
-        "_uniform",
-        &parameters(shape, dtype),
-        [key, &min, &max],
-        |[key, min, max]| between(key, shape, dtype, min, max),
-    )
-}
-
-/// Random bits behind the point of numbers from 1 to 2, moved and scaled.
-fn between(key: &Array, shape: &[usize], dtype: DType, min: &Array, max: &Array) -> Array {
-    let Format {
-        words: unsigned,
-        mantissa,
-        one,
-        ..
-    } = format("uniform", dtype);
-    let (min, max) = (as_dtype(min, dtype, false), as_dtype(max, dtype, false));
-    let (min, max) = (
-        lax::expand_rank(&min, shape.len()),
-        lax::expand_rank(&max, shape.len()),
-    );
-    // Where few bits are needed, few are made.
-    let made = mantissa.next_power_of_two().max(8);
-    let random = as_dtype(&words(key, shape, made), unsigned, false);
-    let behind = lax::shift_right_logical(&random, &integer((made - mantissa) as i128, unsigned));
-    let pattern = lax::bitwise_or(&behind, &integer(one, unsigned));
-    let fraction = lax::sub(
-        &lax::bitcast_convert_type(&pattern, dtype),
-        &number(1.0, dtype),
-    );
-    let scaled = lax::mul(&fraction, &lax::sub(&max, &min));
-    lax::max(&min, &lax::add(&scaled, &min))
-}
+use crate::trace::library;
+use crate::{lax, named};
 
 /// A sampler of a shape and a type: one named function of the key.
 macro_rules! samplers {
@@ -120,6 +21,7 @@ macro_rules! samplers {
         #[track_caller]
         pub fn $name(key: &Array, shape: impl AsShape, dtype: DType) -> Array {
             let shape = &lengths(stringify!($name), &shape)[..];
+            let key = &single(stringify!($name), key);
             format(stringify!($name), dtype);
             library($text, &parameters(shape, dtype), [key], |[key]| $sample(key, shape, dtype))
         }
@@ -127,18 +29,78 @@ macro_rules! samplers {
 }
 
 samplers! {
-    /// Samples of the normal distribution of mean 0 and standard deviation 1.
-    normal "_normal" named_normal;
     /// Samples of the exponential distribution of mean 1.
     exponential "_exponential" exponential_samples;
     /// Samples of the Laplace distribution of mean 0 and scale 1.
     laplace "_laplace" laplace_samples;
     /// Samples of the logistic distribution of mean 0 and scale 1.
     logistic "_logistic" logistic_samples;
-    /// Samples of the Gumbel distribution of location 0 and scale 1.
-    gumbel "_gumbel" gumbel_samples;
     /// Samples of the Cauchy distribution of location 0 and scale 1.
     cauchy "_cauchy" cauchy_samples;
+    /// Samples of the Maxwell distribution of scale 1: lengths of normal vectors of three elements.
+    maxwell "_maxwell" maxwell_samples;
+}
+
+/// Samples of the normal distribution of mean 0 and standard deviation 1. Complex ones have that deviation from 0 as a whole, half of
+/// the variance in each part.
+///
+/// # Panics
+/// When `dtype` is neither floating-point nor complex, or `key` is not a key.
+///
+/// ```
+/// use jaxide::{DType, random};
+/// let z = random::normal(&random::key(0), 1000, DType::C64);
+/// assert!((z.abs().square().mean().item::<f32>() - 1.0).abs() < 0.1);
+/// ```
+#[track_caller]
+pub fn normal(key: &Array, shape: impl AsShape, dtype: DType) -> Array {
+    let shape = &lengths("normal", &shape)[..];
+    let key = &single("normal", key);
+    let part = match dtype {
+        DType::C64 => DType::F32,
+        DType::C128 => DType::F64,
+        real => real,
+    };
+    format("normal", part);
+    library("_normal", &parameters(shape, dtype), [key], |[key]| {
+        if part == dtype {
+            return named_normal(key, shape, dtype);
+        }
+        let [re, im] = split(key, 2).unpack();
+        let re = as_dtype(&named_normal(&re, shape, part), dtype, false);
+        let im = as_dtype(&named_normal(&im, shape, part), dtype, false);
+        let sum = re + literal(Scalar::Complex(0.0, 1.0), dtype) * im;
+        let root = match part {
+            DType::F32 => f64::from(std::f32::consts::SQRT_2),
+            _ => std::f64::consts::SQRT_2,
+        };
+        sum / literal(Scalar::Complex(root, 0.0), dtype)
+    })
+}
+
+/// Samples of the Gumbel distribution of location 0 and scale 1.
+///
+/// # Panics
+/// When the element type is not floating-point, or `key` is not a key.
+///
+/// ```
+/// use jaxide::{DType, random};
+/// let key = random::key(0);
+/// let fine = random::gumbel(&key, 4, random::Gumbel::new().mode(random::Bits::Highest));
+/// assert_eq!((fine.shape(), fine.dtype()), (&[4][..], DType::F32));
+/// ```
+#[track_caller]
+pub fn gumbel(key: &Array, shape: impl AsShape, options: impl Into<Gumbel>) -> Array {
+    let Gumbel { dtype, mode } = options.into();
+    let shape = &lengths("gumbel", &shape)[..];
+    let key = &single("gumbel", key);
+    format("gumbel", dtype);
+    let of = format!("{} {mode:?}", parameters(shape, dtype));
+    library("_gumbel", &of, [key], |[key]| match mode {
+        Bits::Low => gumbel_samples(key, shape, dtype),
+        Bits::Highest if dtype == DType::F32 => gumbel_of_two_words(key, shape),
+        Bits::High | Bits::Highest => gumbel_of_two_samples(key, shape, dtype),
+    })
 }
 
 fn named_normal(key: &Array, shape: &[usize], dtype: DType) -> Array {
@@ -163,7 +125,13 @@ fn exponential_samples(key: &Array, shape: &[usize], dtype: DType) -> Array {
 
 /// `sign(u) log(1 - |u|)` for `u` between -1 and 1.
 fn laplace_samples(key: &Array, shape: &[usize], dtype: DType) -> Array {
-    let min = number(-format("laplace", dtype).below_one, dtype);
+    // JAX has no numbers of `bf16` here.
+    let of = if dtype == DType::BF16 {
+        DType::F32
+    } else {
+        dtype
+    };
+    let min = number(-format("laplace", dtype).below_one, of);
     let u = uniform(key, shape, dtype, min, 1.0);
     lax::mul(&lax::sign(&u), &lax::log1p(&lax::neg(&lax::abs(&u))))
 }
@@ -177,18 +145,78 @@ fn logistic_samples(key: &Array, shape: &[usize], dtype: DType) -> Array {
 
 /// `-log(-log u)`.
 fn gumbel_samples(key: &Array, shape: &[usize], dtype: DType) -> Array {
-    let (min, max) = (
-        number(format("gumbel", dtype).tiny, dtype),
-        Array::from(1.0),
-    );
-    // JAX passes these bounds by name, and names are in alphabetical order.
-    let u = library(
-        "_uniform",
-        &format!("by name {}", parameters(shape, dtype)),
-        [key, &max, &min],
-        |[key, max, min]| between(key, shape, dtype, min, max),
-    );
-    lax::neg(&lax::log(&lax::neg(&lax::log(&u))))
+    let tiny = format("gumbel", dtype).tiny;
+    twice_log(&uniform_by_name(key, shape, dtype, number(tiny, dtype)))
+}
+
+/// `-log(-log x)`.
+fn twice_log(x: &Array) -> Array {
+    lax::neg(&lax::log(&lax::neg(&lax::log(x))))
+}
+
+/// `-log(-log(1 - x))`.
+fn twice_log_of_rest(x: &Array) -> Array {
+    lax::neg(&lax::log(&lax::neg(&lax::log1p(&lax::neg(x)))))
+}
+
+/// Uniform samples below a half have a second sample behind their last bit.
+fn gumbel_of_two_samples(key: &Array, shape: &[usize], dtype: DType) -> Array {
+    let Format { mantissa, tiny, .. } = format("gumbel", dtype);
+    let pairs = uniform_by_name(key, &[&[2], shape].concat(), dtype, 0.0);
+    let [high, low] = pairs.unpack();
+    let is_large = high.ge(number(0.5, dtype));
+    let last = 0.5_f64.powi(mantissa as i32);
+    let least = (last * last / 2.0).max(tiny);
+    let fine = &high + number(last, dtype) * low + number(least, dtype);
+    twice_log_of_rest(&named::where_(&is_large, &high, &fine))
+}
+
+/// From 64 bits, of which `x` or `1 - x` is a float with all its bits, whichever is below a half.
+fn gumbel_of_two_words(key: &Array, shape: &[usize]) -> Array {
+    let word = |value: u32| integer(value.into(), DType::U32);
+    let bits = words(key, &[&[2], shape].concat(), 32);
+    let inverse = lax::bitwise_not(&bits);
+    // The negative of a number of two words: the inverse and one, carried.
+    let carries = lax::eq(&inverse.index(1), &word(u32::MAX));
+    let ones = lax::full(shape, 1, DType::U32);
+    let carries = as_dtype(&carries, DType::U32, false);
+    let summands = [carries, ones].map(|x| lax::expand_dims(&x, [0]));
+    let negative = inverse + lax::concatenate(&summands, 0);
+    let below_half = bits.index(0).lt(word(1 << 31));
+    let x = float_of_words(&named::where_(&below_half, &bits, &negative), &word);
+    let small = twice_log_of_rest(&x);
+    let large = twice_log(&x);
+    named::where_(&below_half, &small, &large)
+}
+
+/// The float nearest below a number between 0 and 1 with 64 bits behind the point, in two words.
+fn float_of_words(words: &Array, word: &dyn Fn(u32) -> Array) -> Array {
+    let [high_zeros, low_zeros] = lax::clz(words).unpack();
+    let [high, low] = words.unpack();
+    let first = lax::shift_left(&high, &high_zeros);
+    let high_empty = lax::eq(&high_zeros, &word(32));
+    let of_low = lax::shift_left(&low, &low_zeros);
+    let behind = lax::shift_right_logical(&low, &(word(32) - &high_zeros));
+    let second = named::where_(&high_empty, &of_low, &behind);
+    let mantissa = lax::shift_right_logical(&lax::bitwise_or(&first, &second), &word(8));
+    let mantissa = lax::bitwise_and(&mantissa, &word((1 << 23) - 1));
+    let high_empty = lax::eq(&high_zeros, &word(32));
+    let zeros = named::where_(&high_empty, &(word(32) + low_zeros), &high_zeros);
+    let exponent = lax::shift_left(&(word(126) - zeros), &word(23));
+    let exponent = lax::bitwise_and(&exponent, &word((1 << 30) - (1 << 22)));
+    lax::bitcast_convert_type(&lax::bitwise_or(&exponent, &mantissa), DType::F32)
+}
+
+/// The lengths of vectors of three normal samples.
+fn maxwell_samples(key: &Array, shape: &[usize], dtype: DType) -> Array {
+    let vectors = normal(key, &[shape, &[3]].concat(), dtype);
+    library("norm", "last axis", [&vectors], |[vectors]| {
+        // Halves are added in 32 bits.
+        let squares = vectors * vectors;
+        let computed = if dtype.size() < 4 { DType::F32 } else { dtype };
+        let sum = lax::reduce_sum(&as_dtype(&squares, computed, false), shape.len());
+        lax::sqrt(&as_dtype(&sum, dtype, false))
+    })
 }
 
 /// `tan(pi (u - 1/2))`.

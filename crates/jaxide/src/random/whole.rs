@@ -2,16 +2,17 @@
 
 use jaxide_core::{DType, Error, Scalar, prims};
 
+use super::given::{inexact, integer_type, sampled_shape, single};
 use super::keys::words;
-use super::{gumbel, integer, number, split, uniform};
-use crate::array::{Array, AsShape, Integer, Repr, as_dtype, is_wide, lengths};
+use super::{Bernoulli, Bits, Sample, integer, number, split, uniform};
+use crate::array::{Array, AsShape, Repr, as_dtype, is_wide, lengths};
 use crate::trace::{bind_one, library, raise};
-use crate::{lax, numpy};
+use crate::{lax, named, numpy};
 
 /// Truth values, true with probability `p`.
 ///
 /// # Panics
-/// When `p` is not floating-point, or does not broadcast to `shape`.
+/// When `p` is not floating-point, or does not broadcast to the shape.
 ///
 /// ```
 /// use jaxide::random;
@@ -20,8 +21,9 @@ use crate::{lax, numpy};
 /// assert!((200..300).contains(&count));
 /// ```
 #[track_caller]
-pub fn bernoulli(key: &Array, p: impl Into<Array>, shape: impl AsShape) -> Array {
-    let shape = &lengths("bernoulli", &shape)[..];
+pub fn bernoulli(key: &Array, p: impl Into<Array>, options: impl Into<Bernoulli>) -> Array {
+    let Bernoulli { shape, mode } = options.into();
+    let key = &single("bernoulli", key);
     let p = p.into();
     let dtype = p.dtype();
     if !dtype.is_float() {
@@ -37,13 +39,18 @@ pub fn bernoulli(key: &Array, p: impl Into<Array>, shape: impl AsShape) -> Array
         Repr::Number(literal) => number(literal.value.as_f64().unwrap_or(0.0), dtype),
         _ => as_dtype(&p, dtype, false),
     };
-    numpy::check_broadcast_to("bernoulli", p.shape(), shape);
-    library(
-        "_bernoulli",
-        &format!("{shape:?}"),
-        [key, &p],
-        |[key, p]| numpy::less(&uniform(key, shape, dtype, 0.0, 1.0), p),
-    )
+    let shape = &sampled_shape("bernoulli", shape.as_ref(), &[p.shape()])[..];
+    let of = format!("{shape:?} {mode:?}");
+    library("_bernoulli", &of, [key, &p], |[key, p]| {
+        if mode == Bits::Low {
+            return numpy::less(&uniform(key, shape, dtype, 0.0, 1.0), p);
+        }
+        let pairs = uniform(key, &[&[2], shape].concat(), dtype, 0.0, 1.0);
+        let [first, second] = pairs.unpack();
+        let last = 0.5_f64.powi(super::uniform::format("bernoulli", dtype).mantissa as i32);
+        let behind = second * number(last, dtype);
+        numpy::less(&behind, &(p - first))
+    })
 }
 
 /// 1 or -1, as likely.
@@ -53,6 +60,7 @@ pub fn bernoulli(key: &Array, p: impl Into<Array>, shape: impl AsShape) -> Array
 #[track_caller]
 pub fn rademacher(key: &Array, shape: impl AsShape, dtype: DType) -> Array {
     let shape = &lengths("rademacher", &shape)[..];
+    let key = &single("rademacher", key);
     library(
         "_rademacher",
         &format!("{shape:?} {dtype}"),
@@ -92,6 +100,7 @@ pub fn randint(
     dtype: DType,
 ) -> Array {
     let shape = &lengths("randint", &shape)[..];
+    let key = &single("randint", key);
     let (min, max) = (min.into(), max.into());
     for bound in [&min, &max] {
         if !bound.dtype().is_integer() {
@@ -116,7 +125,7 @@ pub fn randint(
     let (drawn, unsigned, min, max) = if dtype.size() < 4 {
         let number = |value: i128| Array::weak(Scalar::Int(value as i64), DType::I32);
         let bound = |x: &Array, most: i128| {
-            clip(
+            named::clip_by_name(
                 &as_dtype(x, DType::I32, false),
                 &number(least),
                 &number(most),
@@ -138,14 +147,6 @@ pub fn randint(
         |[key, min, max]| integers(key, shape, min, max, drawn, unsigned),
     );
     as_dtype(&numbers, dtype, false)
-}
-
-/// `x` between bounds of its type, whose order in the text is that of their names in JAX.
-#[track_caller]
-fn clip(x: &Array, min: &Array, max: &Array) -> Array {
-    library("clip", "by name", [x, max, min], |[x, max, min]| {
-        lax::min(max, &lax::max(min, x))
-    })
 }
 
 /// Random words of twice as many bits, reduced to the span: nearly without bias.
@@ -195,9 +196,7 @@ fn converted(x: &Array, dtype: DType) -> Array {
     let weak = x.weak_type();
     let bound = |value: i128| as_dtype(&integer(value, x.dtype()), x.dtype(), weak);
     let (min, max) = (bound(low.max(least)), bound(high.min(most)));
-    let moved = library("clip", "", [x, &min, &max], |[x, min, max]| {
-        lax::min(max, &lax::max(min, x))
-    });
+    let moved = named::clip(x, &min, &max);
     as_dtype(&moved, dtype, false)
 }
 
@@ -213,7 +212,7 @@ fn unsigned(dtype: DType) -> Option<DType> {
 }
 
 /// The smallest and the largest integer of a type.
-fn limits(dtype: DType) -> (i128, i128) {
+pub(super) fn limits(dtype: DType) -> (i128, i128) {
     let bits = dtype.size() * 8;
     if dtype.is_unsigned_integer() {
         (0, (1 << bits) - 1)
@@ -222,19 +221,32 @@ fn limits(dtype: DType) -> (i128, i128) {
     }
 }
 
-/// For each row along `axis` an index, with probabilities proportional to the exponentials of `logits`.
+/// Numbers of trials of probability `p` up to the first success.
 ///
 /// # Panics
-/// When there is no such axis, or `logits` are not floating-point.
+/// When the element type is not one of integers, or `p` does not broadcast to the shape.
 ///
 /// ```
-/// use jaxide::{Array, random};
-/// let logits = Array::from([[0.0f32, -1e9, -1e9], [-1e9, -1e9, 0.0]]);
-/// assert_eq!(random::categorical(&random::key(0), &logits, -1).to_vec::<i32>(), [0, 2]);
+/// use jaxide::random;
+/// assert!(random::geometric(&random::key(0), 0.5, [10]).to_vec::<i32>().iter().all(|&x| x > 0));
 /// ```
 #[track_caller]
-pub fn categorical(key: &Array, logits: &Array, axis: impl Integer) -> Array {
-    // The largest of logits with Gumbel noise is distributed as wanted.
-    let noise = gumbel(key, logits.shape(), logits.dtype());
-    numpy::argmax(&numpy::add(&noise, logits), axis)
+pub fn geometric(key: &Array, p: impl Into<Array>, options: impl Into<Sample>) -> Array {
+    let p = &p.into();
+    let Sample { shape, dtype } = options.into();
+    let key = &single("geometric", key);
+    let dtype = integer_type("geometric", dtype);
+    let shape = &sampled_shape("geometric", shape.as_ref(), &[p.shape()])[..];
+    let of = format!("{shape:?} {dtype}");
+    library("_geometric", &of, [key, p], |[key, p]| {
+        let [p] = inexact("geometric", [p]);
+        let c = |value: f64| number(value, p.dtype());
+        let u = uniform(key, shape, p.dtype(), 0.0, 1.0);
+        let u = named::where_(&lax::eq(&u, &c(0.0)), &Array::from(1), &u);
+        let log = lax::log(&u);
+        let log_failure = lax::log1p(&lax::neg(&p));
+        let log_failure = numpy::broadcast_to(&log_failure, shape);
+        let count = lax::floor(&lax::div(&log, &log_failure)) + c(1.0);
+        as_dtype(&count, dtype, false)
+    })
 }

@@ -7,7 +7,7 @@
 mod axes;
 mod bind;
 mod frame;
-mod library;
+pub(crate) mod library;
 mod raise;
 mod scope;
 

@@ -35,7 +35,7 @@ pub(crate) fn call(case: &Case, arrays: &[Array]) -> Array {
     }
     table! {
         unary: negative bitwise_not sign square sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh
-            exp exp2 expm1 log log2 log1p sqrt cbrt floor ceil trunc rint round isfinite isinf isnan abs logical_not
+            exp exp2 expm1 log log2 log1p sqrt cbrt floor ceil trunc rint isfinite isinf isnan abs logical_not
             reciprocal positive;
         binary: add subtract multiply divide arctan2 maximum minimum equal not_equal less less_equal greater
             greater_equal bitwise_and bitwise_or bitwise_xor left_shift right_shift remainder floor_divide power
@@ -43,6 +43,7 @@ pub(crate) fn call(case: &Case, arrays: &[Array]) -> Array {
         reductions: sum prod mean var std max min all any;
         along: argmax argmin cumsum cumprod sort argsort expand_dims;
         "where_" => numpy::where_(x(0), x(1), x(2)),
+        "round" => numpy::round(x(0), ()),
         "clip" => numpy::clip(x(0), x(1), x(2)),
         "full_like" => numpy::full_like(x(0), x(1)),
         "broadcast_to" => numpy::broadcast_to(x(0), &shape("shape")),
@@ -111,8 +112,8 @@ fn sample(case: &Case, operands: &[Array]) -> Array {
         "random_uniform" => random::uniform(key, &shape(), case.dtype(), 0.0, 1.0),
         "random_randint" => random::randint(key, &shape(), &operands[0], &operands[1], case.dtype()),
         "random_bernoulli" => random::bernoulli(key, &operands[0], &shape()),
-        "random_permutation" => random::permutation(key, case.integer("n") as usize),
-        "random_permuted" => random::permuted(key, &operands[0]),
+        "random_permutation" => random::permutation(key, case.integer("n"), ()),
+        "random_permuted" => random::permutation(key, &operands[0], ()),
         "random_choice" => random::choice(key, &operands[0], &shape()),
         "random_categorical" => random::categorical(key, &operands[0], case.integer("axis")),
         "random_key" => random::key_data(&random::key(&operands[0])),

@@ -1,0 +1,134 @@
+//! Activations with derivatives of their own.
+
+use crate::array::{Array, as_dtype, promote};
+use crate::numpy;
+use crate::trace::library;
+use crate::{custom_jvp, lax, named};
+
+/// `max(x, 0)`, whose derivative at 0 is 0.
+///
+/// # Panics
+/// When `x` is not a number.
+///
+/// ```
+/// use jaxide::{Array, grad, nn};
+/// let slope = grad(|x: Array| nn::relu(&x).sum());
+/// assert_eq!(slope(Array::from([-1.0f32, 0.0, 2.0])).to_vec::<f32>(), [0.0, 0.0, 1.0]);
+/// ```
+#[track_caller]
+pub fn relu(x: &Array) -> Array {
+    fn relu(x: Array) -> Array {
+        library("relu", "", [&x], |[x]| numpy::maximum(x, &Array::from(0)))
+    }
+    let rectified = custom_jvp(relu, |(x,): (Array,), (tangent,): (Array,)| {
+        let y = crate::nn::relu(&x);
+        let positive = lax::gt(&x, &Array::from(0));
+        (y, masked(&positive, &tangent))
+    });
+    rectified(x.clone())
+}
+
+/// [`relu`], at most 6: the derivative at 0 and 6 is 0.
+///
+/// # Panics
+/// When `x` is not a number.
+///
+/// ```
+/// use jaxide::{Array, nn};
+/// assert_eq!(nn::relu6(&Array::from([-1.0f32, 2.0, 7.0])).to_vec::<f32>(), [0.0, 2.0, 6.0]);
+/// ```
+#[track_caller]
+pub fn relu6(x: &Array) -> Array {
+    fn relu6(x: Array) -> Array {
+        library("relu6", "", [&x], |[x]| {
+            let above = numpy::maximum(x, &Array::from(0));
+            numpy::minimum(&above, &Array::from(6.0))
+        })
+    }
+    let rectified = custom_jvp(relu6, |(x,): (Array,), (tangent,): (Array,)| {
+        let y = crate::nn::relu6(&x);
+        let inside = lax::bitwise_and(
+            &numpy::greater(&x, &Array::from(0)),
+            &numpy::less(&x, &Array::from(6)),
+        );
+        (y, masked(&inside, &tangent))
+    });
+    rectified(x.clone())
+}
+
+/// Tangents where a condition holds, else zeros.
+fn masked(condition: &Array, tangent: &Array) -> Array {
+    lax::select(condition, tangent, &numpy::full_like(tangent, 0))
+}
+
+/// `log(1 - e^-x)`, exact for small and large `x`.
+///
+/// # Panics
+/// When `x` is not real.
+///
+/// ```
+/// use jaxide::{Array, nn};
+/// let y = nn::log1mexp(&Array::from([1e-6f32, 50.0])).to_vec::<f32>();
+/// assert!((y[0] - 1e-6f32.ln()).abs() < 1e-5 && y[1] < 0.0);
+/// ```
+#[track_caller]
+pub fn log1mexp(x: &Array) -> Array {
+    fn log1mexp(x: Array) -> Array {
+        library("log1mexp", "", [&x], |[x]| {
+            let bound = lax::log(&Array::from(2.0));
+            let is_small = numpy::less(x, &bound);
+            let small = numpy::log(&numpy::negative(&numpy::expm1(&numpy::negative(x))));
+            let large = numpy::log1p(&numpy::negative(&numpy::exp(&numpy::negative(x))));
+            named::where_(&is_small, &small, &large)
+        })
+    }
+    let function = custom_jvp(log1mexp, |(x,): (Array,), (tangent,): (Array,)| {
+        let slope = numpy::expm1(&x);
+        (crate::nn::log1mexp(&x), tangent / slope)
+    });
+    function(x.clone())
+}
+
+/// `log(e^x + 1)`.
+///
+/// # Panics
+/// When `x` is not a number.
+///
+/// ```
+/// use jaxide::{Array, nn};
+/// assert_eq!(nn::softplus(&Array::from([-200.0f32, 200.0])).to_vec::<f32>(), [0.0, 200.0]);
+/// ```
+#[track_caller]
+pub fn softplus(x: &Array) -> Array {
+    library("softplus", "", [x], |[x]| {
+        let [x, zero] = numpy::promote_inexact("softplus", [x, &Array::from(0)]);
+        log_of_sum(x, as_dtype(&zero, zero.dtype(), false))
+    })
+}
+
+/// `log(e^x + e^y)`, whose derivatives are the shares of the sum.
+fn log_of_sum(x: Array, y: Array) -> Array {
+    fn logaddexp(x: Array, y: Array) -> Array {
+        let larger = lax::max(&x, &y);
+        let delta = lax::sub(&x, &y);
+        let undefined = lax::ne(&delta, &delta);
+        let sum = lax::add(&x, &y);
+        let rest = lax::log1p(&lax::exp(&lax::neg(&lax::abs(&delta))));
+        lax::select(&undefined, &sum, &lax::add(&larger, &rest))
+    }
+    // The share of an infinite summand is not a difference of infinities.
+    fn finite(x: &Array) -> Array {
+        let infinite = lax::eq(x, &Array::from(f64::INFINITY));
+        lax::select(&infinite, &numpy::full_like(x, 0), x)
+    }
+    fn share(x: &Array, sum: &Array) -> Array {
+        let [x, sum] = promote("softplus", [x, sum]);
+        lax::exp(&lax::sub(&finite(&x), &finite(&sum)))
+    }
+    let rule = |(x, y): (Array, Array), (dx, dy): (Array, Array)| {
+        let sum = log_of_sum(x.clone(), y.clone());
+        let slope = dx * share(&x, &sum) + dy * share(&y, &sum);
+        (sum, slope)
+    };
+    custom_jvp(logaddexp, rule)(x, y)
+}

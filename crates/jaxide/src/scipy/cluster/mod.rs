@@ -1,0 +1,3 @@
+//! Clusters, as in `jax.scipy.cluster`.
+
+pub mod vq;

@@ -1,0 +1,3 @@
+//! Linear maps that are functions.
+
+pub mod linalg;

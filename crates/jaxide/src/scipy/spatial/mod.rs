@@ -1,0 +1,3 @@
+//! Geometry, as in `jax.scipy.spatial`.
+
+pub mod transform;

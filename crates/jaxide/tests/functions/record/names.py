@@ -1,0 +1,32 @@
+"""Writes `names/jax.txt`: the public names of JAX's modules of functions, a line for each module.
+
+    python names.py
+"""
+
+import importlib
+import os
+
+MODULES = """jax.numpy jax.numpy.linalg jax.numpy.fft jax.lax jax.lax.linalg jax.nn jax.nn.initializers jax.random jax.ops jax.image
+jax.scipy.cluster.vq jax.scipy.fft jax.scipy.integrate jax.scipy.interpolate jax.scipy.linalg jax.scipy.ndimage jax.scipy.optimize
+jax.scipy.signal jax.scipy.sparse.linalg jax.scipy.spatial.transform jax.scipy.special jax.scipy.stats jax.tree jax.tree_util
+jax.flatten_util""".split()
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def names(module):
+    """Functions, classes and numbers; primitives (`add_p`) and modules are left out, but for those of the distributions."""
+    for name in sorted(vars(module)):
+        value = getattr(module, name)
+        if name.startswith("_") or name.endswith("_p"):
+            continue
+        if type(value).__name__ == "module":
+            if module.__name__ == "jax.scipy.stats":
+                yield from (f"{name}.{inner}" for inner in sorted(vars(value)) if not inner.startswith("_"))
+            continue
+        yield name
+
+
+if __name__ == "__main__":
+    with open(os.path.join(HERE, "..", "names", "jax.txt"), "w") as file:
+        for module in MODULES:
+            file.write(" ".join([module, *names(importlib.import_module(module))]) + "\n")
