@@ -4,9 +4,10 @@ use jaxide_core::prims::{DotDimensionNumbers, DotPrecision, Precision};
 use jaxide_core::{DType, Dims, Error};
 
 use crate::array::{Array, AsShape, Axes, as_dtype, lengths};
+use crate::numpy::nested;
 use crate::options::options;
 use crate::trace::{library, raise};
-use crate::{lax, named, numpy};
+use crate::{lax, numpy};
 
 /// How pixels between pixels are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +85,7 @@ pub fn resize(
         let moves = |place: usize| Move {
             dtype,
             inverse: Array::from(1.0 / scales[place]),
-            factor: named::rounded(1.0 / scales[place], dtype),
+            factor: nested::rounded(1.0 / scales[place], dtype),
             translation: None,
         };
         interpolated(&image, shape, &axes, &moves, method, antialias)
@@ -304,17 +305,17 @@ fn weights(
     };
     let weights = at_edges(&weights, edge);
     let sum = lax::expand_dims(&lax::reduce_sum(&weights, [0]), [0]);
-    let threshold = named::rounded(1000.0 * f64::from(f32::EPSILON), *dtype);
+    let threshold = nested::rounded(1000.0 * f64::from(f32::EPSILON), *dtype);
     let some = numpy::greater(&lax::abs(&sum), &threshold);
-    let divisor = named::where_(&sum.not_equal(0), &sum, &Array::from(1));
-    let weights = named::where_(&some, &(weights / divisor), &Array::from(0));
+    let divisor = numpy::where_(&sum.not_equal(0), &sum, &Array::from(1));
+    let weights = numpy::where_(&some, &(weights / divisor), &Array::from(0));
     if edge > 0 {
         return weights;
     }
     let first = places.ge(-0.5);
     let last = places.le(input as f64 - 0.5);
     let inside = row(&lax::bitwise_and(&first, &last));
-    named::where_(&inside, &weights, &Array::from(0))
+    numpy::where_(&inside, &weights, &Array::from(0))
 }
 
 /// The rows outside added to the first and the last inside.
@@ -349,16 +350,16 @@ fn kernel(method: ResizeMethod, x: &Array) -> Array {
             let beyond = x.ge(1.0);
             let far = number(-0.5) * x + 2.5;
             let far = (far * x - 4.0) * x + 2.0;
-            let out = named::where_(&beyond, &far, &near);
-            named::where_(&x.ge(2.0), &number(0.0), &out)
+            let out = numpy::where_(&beyond, &far, &near);
+            numpy::where_(&x.ge(2.0), &number(0.0), &out)
         }
         ResizeMethod::CubicPytorch => {
             let a = -0.75;
             let near = (number(a + 2.0) * x - (a + 3.0)) * x * x + 1.0;
             let beyond = x.ge(1.0);
             let far = ((number(a) * x - 5.0 * a) * x + 8.0 * a) * x - 4.0 * a;
-            let out = named::where_(&beyond, &far, &near);
-            named::where_(&x.ge(2.0), &number(0.0), &out)
+            let out = numpy::where_(&beyond, &far, &near);
+            numpy::where_(&x.ge(2.0), &number(0.0), &out)
         }
         ResizeMethod::Linear | ResizeMethod::Nearest | ResizeMethod::Area => {
             let below = number(1.0) - lax::abs(x);
@@ -370,13 +371,13 @@ fn kernel(method: ResizeMethod, x: &Array) -> Array {
 /// The product of two cardinal sines.
 fn lanczos(radius: f64, x: &Array) -> Array {
     use std::f64::consts::PI;
-    let number = |value: f64| named::rounded(value, x.dtype());
+    let number = |value: f64| nested::rounded(value, x.dtype());
     let y = number(radius) * lax::sin(&(number(PI) * x));
     let y = y * lax::sin(&(number(PI) * x / radius));
     let far = x.gt(number(0.001));
     let nonzero = x.not_equal(0);
     let square = number(PI * PI) * lax::integer_pow(x, 2);
-    let divisor = named::where_(&nonzero, &square, &Array::from(1));
-    let out = named::where_(&far, &(y / divisor), &Array::from(1));
-    named::where_(&x.gt(radius), &number(0.0), &out)
+    let divisor = numpy::where_(&nonzero, &square, &Array::from(1));
+    let out = numpy::where_(&far, &(y / divisor), &Array::from(1));
+    numpy::where_(&x.gt(radius), &number(0.0), &out)
 }

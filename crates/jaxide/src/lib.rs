@@ -76,7 +76,6 @@ mod function;
 pub mod image;
 pub mod io;
 pub mod lax;
-mod named;
 pub mod nn;
 pub mod numpy;
 pub mod ops;

@@ -4,7 +4,7 @@ use jaxide_core::{DType, Error, Scalar};
 
 use crate::array::{Array, as_dtype};
 use crate::lax;
-use crate::numpy::{Index, IndexMode, Indices, Update, WriteOptions, nested_floor_divide, write};
+use crate::numpy::{Index, IndexMode, Indices, Update, WriteOptions, floor_divide, write};
 use crate::options::options;
 use crate::trace::raise;
 
@@ -126,7 +126,7 @@ fn combined(
     };
     let out = start(&[segment_ids.size().div_ceil(size), count]);
     let size = i32::try_from(size).unwrap_or(i32::MAX);
-    let buckets = nested_floor_divide(&lax::iota(DType::I32, length, 0), &Array::from(size));
+    let buckets = floor_divide(&lax::iota(DType::I32, length, 0), &Array::from(size));
     let indices = Indices::from([
         Index::Array(buckets),
         Index::Array(lax::expand_dims(segment_ids, 0)),

@@ -7,7 +7,7 @@ use super::indexing::starts_from_front;
 use crate::array::{Array, Axes, Integer, normalize_axis};
 use crate::lax;
 use crate::options::options;
-use crate::trace::{library, library::library_call, raise};
+use crate::trace::{library, raise};
 
 options! {
     /// What functions like [`dynamic_index_in_dim`] take beside the arrays; an axis alone is one too.
@@ -247,10 +247,7 @@ pub fn index_take(src: &Array, idxs: &[Array], axes: impl Axes) -> Array {
     let lengths: Vec<i32> = axes.iter().map(|&axis| src.shape()[axis] as i32).collect();
     let lengths = crate::array::as_dtype(&Array::from(lengths), indices.dtype(), false);
     let around = lax::expand_dims(&lengths, 0);
-    let mut results = library_call("remainder", "rows", &[indices, around], |operands| {
-        vec![crate::numpy::nested_remainder(&operands[0], &operands[1])]
-    });
-    let indices = results.swap_remove(0);
+    let indices = crate::numpy::remainder(&indices, &around);
     let mut sizes = src.shape().to_vec();
     for &axis in &axes {
         sizes[axis] = 1;

@@ -4,10 +4,10 @@ use jaxide_core::{DType, Error, prims};
 
 use super::{relu6, softplus};
 use crate::array::{Array, Integer, as_dtype, normalize_axis};
-use crate::named::rounded;
+use crate::numpy::nested::rounded;
 use crate::options::options;
 use crate::trace::{bind_one, library, raise};
-use crate::{lax, named, numpy};
+use crate::{lax, numpy};
 
 /// `x` as floats or complex numbers.
 #[track_caller]
@@ -74,7 +74,7 @@ activations! {
     /// Half of `x + 1` moved between 0 and 2.
     sparse_sigmoid |x| {
         let moved = numpy::add(x, &Array::from(1.0));
-        Array::from(0.5) * named::clip(&moved, &Array::from(0.0), &Array::from(2.0))
+        Array::from(0.5) * numpy::clip(&moved, &Array::from(0.0), &Array::from(2.0))
     };
     /// 0 below -1, `x` above 1, and `(x + 1)^2 / 4` between.
     sparse_plus |x| {
@@ -82,7 +82,7 @@ activations! {
         let above = numpy::greater_equal(x, &Array::from(1.0));
         let square = lax::integer_pow(&numpy::add(x, &Array::from(1.0)), 2);
         let between = square / 4.0;
-        named::where_(&below, &Array::from(0.0), &named::where_(&above, x, &between))
+        numpy::where_(&below, &Array::from(0.0), &numpy::where_(&above, x, &between))
     };
     /// `x tanh(softplus(x))`.
     mish |x| numpy::multiply(x, &numpy::tanh(&softplus(x)));
@@ -97,8 +97,8 @@ activations! {
     hard_tanh |x| {
         let above = numpy::greater(x, &Array::from(1));
         let below = numpy::less(x, &Array::from(-1));
-        let bounded = named::where_(&below, &Array::from(-1), x);
-        named::where_(&above, &Array::from(1), &bounded)
+        let bounded = numpy::where_(&below, &Array::from(-1), x);
+        numpy::where_(&above, &Array::from(1), &bounded)
     };
     /// A sixth of [`relu6`] of `x + 3`.
     hard_sigmoid |x| relu6(&numpy::add(x, &Array::from(3.0))) / 6.0;
@@ -235,9 +235,9 @@ pub fn elu(x: &Array, options: impl Into<Elu>) -> Array {
             let positive = numpy::greater(x, zero);
             // The exponential of what is not used must not overflow.
             let again = numpy::greater(x, zero);
-            let negative = named::where_(&again, &Array::from(0.0), x);
+            let negative = numpy::where_(&again, &Array::from(0.0), x);
             let exponential = numpy::multiply(alpha, &numpy::expm1(&negative));
-            named::where_(&positive, x, &exponential)
+            numpy::where_(&positive, x, &exponential)
         },
     )
 }
@@ -276,7 +276,7 @@ pub fn leaky_relu(x: &Array, options: impl Into<LeakyRelu>) -> Array {
         |dtype| rounded(0.01, dtype),
         |x, slope| {
             let positive = numpy::greater_equal(x, &Array::from(0));
-            named::where_(&positive, x, &numpy::multiply(slope, x))
+            numpy::where_(&positive, x, &numpy::multiply(slope, x))
         },
     )
 }

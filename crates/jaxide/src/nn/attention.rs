@@ -5,9 +5,10 @@ use jaxide_core::{DType, Dims, Error};
 
 use super::{logsumexp, softmax};
 use crate::array::{Array, as_dtype};
+use crate::numpy::nested;
 use crate::options::options;
 use crate::trace::raise;
-use crate::{lax, named, numpy};
+use crate::{lax, numpy};
 
 options! {
     /// What [`dot_product_attention`] takes beside queries, keys and values.
@@ -165,7 +166,7 @@ fn attend(query: &Array, key: &Array, value: &Array, options: Attention) -> (Arr
     let logits = product([2, 4], [2, 3], &q, k, computed);
     let mut logits = lax::transpose(&logits, [0, 1, 3, 2, 4]);
     let scale = options.scale.unwrap_or(1.0 / (length as f64).sqrt());
-    logits *= named::rounded(scale, computed);
+    logits *= nested::rounded(scale, computed);
     if let Some(bias) = &options.bias {
         logits = as_dtype(
             &numpy::add(&logits, &grouped(bias, "bias")),
@@ -181,7 +182,7 @@ fn attend(query: &Array, key: &Array, value: &Array, options: Attention) -> (Arr
             _ => f64::from(f32::MAX),
         };
         let hidden = as_dtype(&Array::from(-0.7 * largest), computed, false);
-        logits = named::where_(&seen, &logits, &hidden);
+        logits = numpy::where_(&seen, &logits, &hidden);
     }
     let logits = as_dtype(&logits, DType::F32, false);
     let weights = as_dtype(&softmax(&logits, -1), k.dtype(), false);

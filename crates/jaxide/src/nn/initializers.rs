@@ -11,9 +11,10 @@
 use jaxide_core::{DType, Error};
 
 use crate::array::{Array, Axes, Integer, Numbers, as_dtype};
+use crate::numpy::nested;
 use crate::options::options;
 use crate::trace::raise;
-use crate::{lax, named, numpy, random};
+use crate::{lax, numpy, random};
 
 options! {
     /// What [`uniform`] takes: a number alone is one too.
@@ -107,7 +108,7 @@ fn number(value: f64, dtype: DType) -> Array {
     } else {
         dtype
     };
-    as_dtype(&named::rounded(value, of), dtype, false)
+    as_dtype(&nested::rounded(value, of), dtype, false)
 }
 
 /// The element type of the parts of complex numbers.

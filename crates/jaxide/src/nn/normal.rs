@@ -3,9 +3,10 @@
 use jaxide_core::{DType, Error};
 
 use crate::array::{Array, AsShape, Axes, Numbers, as_dtype, result_dtype};
+use crate::numpy::nested;
 use crate::options::options;
 use crate::trace::{library, raise};
-use crate::{lax, named, numpy};
+use crate::{lax, numpy};
 
 options! {
     /// What [`softmax`] and [`log_softmax`] take beside their operand; an axis alone, or several, is one too. It is the last by default.
@@ -103,7 +104,7 @@ fn reduced(x: Array, axes: &[usize], keepdims: bool) -> Array {
 fn sum(x: &Array, axes: &[usize], keepdims: bool, where_: Option<&Array>) -> Array {
     let computed = as_dtype(x, wide(x.dtype()), false);
     let counted = match where_ {
-        Some(condition) => named::where_(condition, &computed, &zero(computed.dtype())),
+        Some(condition) => numpy::where_(condition, &computed, &zero(computed.dtype())),
         None => computed,
     };
     let sum = reduced(lax::reduce_sum(&counted, axes), axes, keepdims);
@@ -118,7 +119,7 @@ fn zero(dtype: DType) -> Array {
 fn largest(x: &Array, axes: &[usize], keepdims: bool, where_: Option<&Array>) -> Array {
     let least = as_dtype(&Array::from(f64::NEG_INFINITY), x.dtype(), false);
     let counted = match where_ {
-        Some(condition) => named::where_(condition, x, &least),
+        Some(condition) => numpy::where_(condition, x, &least),
         None => x.clone(),
     };
     let largest = lax::max(&least, &lax::reduce_max(&counted, axes));
@@ -178,13 +179,13 @@ pub fn softmax(x: &Array, options: impl Into<Softmax>) -> Array {
     let where_ = checked("softmax", x, where_.as_ref());
     let largest = largest(x, axes, true, where_);
     let safe = match where_ {
-        Some(condition) => named::where_(condition, x, &Array::from(f64::NEG_INFINITY)),
+        Some(condition) => numpy::where_(condition, x, &Array::from(f64::NEG_INFINITY)),
         None => x.clone(),
     };
     let exponentials = lax::exp(&(safe - lax::stop_gradient(&largest)));
     let result = &exponentials / sum(&exponentials, axes, true, where_);
     match where_ {
-        Some(condition) => named::where_(condition, &result, &Array::from(0)),
+        Some(condition) => numpy::where_(condition, &result, &Array::from(0)),
         None => result,
     }
 }
@@ -208,14 +209,14 @@ pub fn log_softmax(x: &Array, options: impl Into<Softmax>) -> Array {
         let least = Array::from(f64::NEG_INFINITY);
         let largest = largest(x, axes, true, where_);
         let safe = match where_ {
-            Some(condition) => named::where_(condition, x, &least),
+            Some(condition) => numpy::where_(condition, x, &least),
             None => x.clone(),
         };
         let shifted = safe - lax::stop_gradient(&largest);
         let sum = sum(&lax::exp(&shifted), axes, true, where_);
         let result = shifted - lax::log(&sum);
         match where_ {
-            Some(condition) => named::where_(condition, &result, &least),
+            Some(condition) => numpy::where_(condition, &result, &least),
             None => result,
         }
     };
@@ -268,7 +269,7 @@ pub fn logsumexp(x: &Array, options: impl Into<LogSumExp>) -> Array {
     }
     let negative = lax::lt(&sign, &zero(sign.dtype()));
     let nan = as_dtype(&Array::from(f64::NAN), out.dtype(), false);
-    named::where_(&negative, &nan, &out)
+    numpy::where_(&negative, &nan, &out)
 }
 
 /// The logarithm of the modulus of the sum of exponentials, and the sign of the sum: JAX's `logsumexp` with `return_sign`.
@@ -296,7 +297,7 @@ fn log_of_sum(operation: &str, x: &Array, options: LogSumExp, signed: bool) -> (
         where_,
     } = options;
     let x = match checked(operation, x, where_.as_ref()) {
-        Some(condition) => named::where_(condition, x, &Array::from(0)),
+        Some(condition) => numpy::where_(condition, x, &Array::from(0)),
         None => x.clone(),
     };
     let where_ = where_.as_ref();
@@ -305,7 +306,7 @@ fn log_of_sum(operation: &str, x: &Array, options: LogSumExp, signed: bool) -> (
         Some(b) => {
             let [x, b] = numpy::promote_inexact(operation, [&x, &b]);
             let some = lax::ne(&b, &zero(b.dtype()));
-            let x = named::where_(&some, &x, &Array::from(f64::NEG_INFINITY));
+            let x = numpy::where_(&some, &x, &Array::from(f64::NEG_INFINITY));
             (x, Some(b))
         }
     };
@@ -427,7 +428,7 @@ pub fn standardize(x: &Array, options: impl Into<Standardize>) -> Array {
         let centered = numpy::subtract(x, &center);
         let epsilon = match next[2] {
             Some(epsilon) => epsilon.clone(),
-            None => named::rounded(1e-5, variance.dtype()),
+            None => nested::rounded(1e-5, variance.dtype()),
         };
         vec![centered * lax::rsqrt(&numpy::add(&variance, &epsilon))]
     };

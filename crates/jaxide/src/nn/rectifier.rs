@@ -3,7 +3,7 @@
 use crate::array::{Array, as_dtype, promote};
 use crate::numpy;
 use crate::trace::library;
-use crate::{custom_jvp, lax, named};
+use crate::{custom_jvp, lax};
 
 /// `max(x, 0)`, whose derivative at 0 is 0.
 ///
@@ -79,7 +79,7 @@ pub fn log1mexp(x: &Array) -> Array {
             let is_small = numpy::less(x, &bound);
             let small = numpy::log(&numpy::negative(&numpy::expm1(&numpy::negative(x))));
             let large = numpy::log1p(&numpy::negative(&numpy::exp(&numpy::negative(x))));
-            named::where_(&is_small, &small, &large)
+            numpy::where_(&is_small, &small, &large)
         })
     }
     let function = custom_jvp(log1mexp, |(x,): (Array,), (tangent,): (Array,)| {

@@ -6,9 +6,10 @@
 use jaxide_core::prims::FftType;
 use jaxide_core::{DType, Error, Scalar, Tensor};
 
-use super::parts::{complex_type, conj, inexact_type, moveaxis, padded, refuse, remainder, rolled};
+use super::parts::{complex_type, conj, inexact_type, moveaxis, padded, refuse, rolled};
 use crate::array::{Array, AsShape, Axes, Integer, Numbers, as_dtype, normalize_axis};
 use crate::lax;
+use crate::numpy::remainder;
 use crate::options::options;
 use crate::trace::{OrRaise, library, raise};
 

@@ -1,11 +1,9 @@
-//! Functions that others are made of, as JAX writes them inside of those: calls of named functions.
+//! Functions that others are made of and that NumPy has not, or not with these arguments: calls of named functions.
 
-use jaxide_core::prims::{RoundingMethod, SearchSide};
 use jaxide_core::{DType, Scalar};
 
-use super::arithmetic::{numeric, promote_inexact, promote_numeric};
-use super::{broadcast_to, common_shape};
-use crate::array::{Array, Repr, as_dtype, promote_dtypes};
+use super::arithmetic::promote_inexact;
+use crate::array::{Array, Repr, as_dtype, promote};
 use crate::trace::library;
 use crate::trace::library::library_call;
 use crate::{custom_jvp, lax};
@@ -22,124 +20,6 @@ pub(crate) fn constant(value: impl Into<Array>, dtype: DType) -> Array {
         .and_then(|bytes| Scalar::from_bytes(dtype, &bytes))
         .unwrap_or(literal.value);
     Array(Repr::Number(literal))
-}
-
-/// `where` as a call.
-#[track_caller]
-pub(crate) fn choose(condition: &Array, x: &Array, y: &Array) -> Array {
-    library("_where", "", [condition, x, y], |[condition, x, y]| {
-        let condition = if condition.dtype() == DType::Bool {
-            condition.clone()
-        } else {
-            lax::ne(condition, &constant(0, condition.dtype()))
-        };
-        let [x, y] = promote_dtypes("where", [x, y]);
-        let shape = common_shape("where", &[condition.shape(), x.shape(), y.shape()]);
-        let condition = if condition.ndim() == 0 {
-            condition
-        } else {
-            broadcast_to(&condition, &shape)
-        };
-        let (x, y) = (broadcast_to(&x, &shape), broadcast_to(&y, &shape));
-        if x.size() == 0 {
-            return x;
-        }
-        lax::select(&condition, &x, &y)
-    })
-}
-
-/// `remainder` as a call.
-#[track_caller]
-pub(crate) fn remainder(x: &Array, y: &Array) -> Array {
-    library("remainder", "", [x, y], |[x, y]| {
-        let [x, y] = promote_numeric("remainder", [x, y]);
-        let zero = constant(0, x.dtype());
-        let y = if y.dtype().is_integer() {
-            let ones = if y.ndim() == 0 {
-                constant(1, y.dtype())
-            } else {
-                lax::full(y.shape(), 1, y.dtype())
-            };
-            choose(&lax::eq(&y, &zero), &ones, &y)
-        } else {
-            y
-        };
-        let truncated = lax::rem(&x, &y);
-        let nonzero = lax::ne(&truncated, &zero);
-        let signs_differ = lax::ne(&lax::lt(&truncated, &zero), &lax::lt(&y, &zero));
-        let moves = lax::bitwise_and(&signs_differ, &nonzero);
-        lax::select(&moves, &lax::add(&truncated, &y), &truncated)
-    })
-}
-
-/// `floor_divide` of signed integers as a call.
-#[track_caller]
-pub(crate) fn floor_quotient(x: &Array, y: &Array) -> Array {
-    library("floor_divide", "", [x, y], |[x, y]| {
-        let [x, y] = promote_numeric("floor_divide", [x, y]);
-        if x.dtype().is_unsigned_integer() {
-            return lax::div(&x, &y);
-        }
-        let quotient = lax::div(&x, &y);
-        let signs_differ = lax::ne(&lax::sign(&x), &lax::sign(&y));
-        let inexact = lax::ne(&lax::rem(&x, &y), &constant(0, x.dtype()));
-        let below = lax::bitwise_and(&signs_differ, &inexact);
-        choose(&below, &lax::sub(&quotient, &Array::from(1)), &quotient)
-    })
-}
-
-/// `clip` as a call.
-#[track_caller]
-pub(crate) fn clip(x: &Array, min: &Array, max: &Array) -> Array {
-    library("clip", "", [x, min, max], |[x, min, max]| {
-        super::minimum(max, &super::maximum(min, x))
-    })
-}
-
-/// `cumsum` as a call.
-#[track_caller]
-pub(crate) fn cumsum(x: &Array, axis: usize) -> Array {
-    library("cumsum", &axis.to_string(), [x], |[x]| {
-        lax::cumsum(&as_dtype(x, numeric(x.dtype()), false), axis, false)
-    })
-}
-
-/// `sort` of a vector as a call.
-#[track_caller]
-pub(crate) fn sort(x: &Array) -> Array {
-    library("sort", "", [x], |[x]| {
-        lax::sort(std::slice::from_ref(x), 0, 1)[0].clone()
-    })
-}
-
-/// `argsort` of a vector as a call.
-#[track_caller]
-pub(crate) fn argsort(x: &Array) -> Array {
-    library("argsort", "", [x], |[x]| {
-        let positions = lax::iota(super::position_type(x), x.shape(), 0);
-        lax::sort(&[x.clone(), positions], 0, 1)[1].clone()
-    })
-}
-
-/// `searchsorted` from the right as a call.
-#[track_caller]
-pub(crate) fn searchsorted_right(sorted: &Array, query: &Array) -> Array {
-    library("searchsorted", "right", [sorted, query], |operands| {
-        let [sorted, query] = promote_dtypes("searchsorted", operands);
-        lax::searchsorted(&sorted, &query, SearchSide::Right)
-    })
-}
-
-/// `round` as a call.
-#[track_caller]
-pub(crate) fn round(x: &Array) -> Array {
-    library("round", "0", [x], |[x]| {
-        if x.dtype().is_integer() {
-            x.clone()
-        } else {
-            lax::round(x, RoundingMethod::ToNearestEven)
-        }
-    })
 }
 
 /// The modified Bessel function of order zero as a call.
@@ -169,4 +49,25 @@ pub(crate) fn named(
     f: impl FnOnce(&[Array]) -> Array,
 ) -> Array {
     library_call(name, parameters, operands, |operands| vec![f(operands)]).swap_remove(0)
+}
+
+/// The call `clip` with its bounds by name, which are in alphabetical order then.
+///
+/// # Panics
+/// As [`clip`].
+#[track_caller]
+pub(crate) fn clip_by_name(x: &Array, min: &Array, max: &Array) -> Array {
+    library("clip", "by name", [x, max, min], |[x, max, min]| {
+        let [min, x] = promote("clip", [min, x]);
+        let above = lax::max(&min, &x);
+        let [max, above] = promote("clip", [max, &above]);
+        lax::min(&max, &above)
+    })
+}
+
+/// A number without a type of its own, as JAX writes it beside arrays of an element type: rounded to it.
+pub(crate) fn rounded(value: f64, dtype: DType) -> Array {
+    let bytes = Scalar::Float(value).to_bytes(dtype).ok();
+    let exact = bytes.and_then(|bytes| Scalar::from_bytes(dtype, &bytes)?.as_f64());
+    Array::from(exact.unwrap_or(value))
 }

@@ -1,9 +1,9 @@
 //! Pieces of functions, written as JAX writes them.
 
 use jaxide_core::prims::{DotPrecision, GatherDimensionNumbers, GatherScatterMode, Precision};
-use jaxide_core::{DType, Dims, Error, Scalar};
+use jaxide_core::{DType, Dims, Error};
 
-use super::{broadcast_shapes, broadcast_to};
+use super::{broadcast_shapes, where_};
 use crate::api::vmap_list;
 use crate::array::{Array, as_dtype, check_number, result_dtype};
 use crate::lax;
@@ -69,23 +69,6 @@ pub(crate) fn inexact<const N: usize>(operation: &str, operands: [&Array; N]) ->
 #[track_caller]
 pub(crate) fn complex<const N: usize>(operation: &str, operands: [&Array; N]) -> [Array; N] {
     promoted(operation, operands, complex_type)
-}
-
-/// `x` where the condition holds, else `y`.
-#[track_caller]
-pub(crate) fn where_(condition: &Array, x: impl Into<Array>, y: impl Into<Array>) -> Array {
-    let (x, y) = (x.into(), y.into());
-    library("_where", "", [condition, &x, &y], |[condition, x, y]| {
-        let [x, y] = crate::array::promote_dtypes("where", [x, y]);
-        let shape = broadcast_shapes("where", &[condition.shape(), x.shape(), y.shape()]);
-        let condition = if condition.ndim() == 0 {
-            condition.clone()
-        } else {
-            broadcast_to(condition, &shape)
-        };
-        let (x, y) = (broadcast_to(&x, &shape), broadcast_to(&y, &shape));
-        lax::select(&condition, &x, &y)
-    })
 }
 
 /// Conjugates; of real numbers themselves.
@@ -214,30 +197,6 @@ pub(crate) fn kept(x: &Array, axes: &[usize], keepdims: bool) -> Array {
 pub(crate) fn count(x: &Array, axis: usize) -> Array {
     library("count_nonzero", &axis.to_string(), [x], |[x]| {
         sum(&lax::ne(x, &Array::from(false)), &[axis], false)
-    })
-}
-
-/// The remainder with the sign of the divisor.
-#[track_caller]
-pub(crate) fn remainder(x: &Array, y: impl Into<Array>) -> Array {
-    let y = y.into();
-    library("remainder", "", [x, &y], |[x, y]| {
-        let [x, y] = crate::array::promote_dtypes("remainder", [x, y]);
-        let zero = Array::from(0);
-        let divisor = if y.dtype().is_integer() {
-            where_(
-                &lax::eq(&y, &zero),
-                as_dtype(&Array::from(1), y.dtype(), false),
-                &y,
-            )
-        } else {
-            y.clone()
-        };
-        let truncated = lax::rem(&x, &divisor);
-        let nonzero = lax::ne(&truncated, &zero);
-        let differ = lax::ne(&lax::lt(&truncated, &zero), &lax::lt(&divisor, &zero));
-        let moved = lax::bitwise_and(&differ, &nonzero);
-        lax::select(&moved, &lax::add(&truncated, &divisor), &truncated)
     })
 }
 
@@ -387,13 +346,6 @@ fn nested(
         None => f(operands),
         Some((axes, inner)) => vmap_list(&|own: &[Array]| nested(inner, own, f), axes, 0, operands),
     }
-}
-
-/// A number rounded to an element type, as a number of the program.
-pub(crate) fn rounded(value: f64, dtype: DType) -> Array {
-    let bytes = Scalar::Float(value).to_bytes(dtype).ok();
-    let exact = bytes.and_then(|bytes| Scalar::from_bytes(dtype, &bytes)?.as_f64());
-    as_dtype(&Array::from(exact.unwrap_or(value)), dtype, false)
 }
 
 /// The diagonal of the last two axes that starts `offset` to the right of the corner.

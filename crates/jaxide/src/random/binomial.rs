@@ -5,8 +5,9 @@ use jaxide_core::{DType, Scalar, Tensor};
 use super::given::{float_type, inexact, sampled_shape, single};
 use super::{Multinomial, Sample, number, split, uniform};
 use crate::array::{Array, as_dtype, lengths};
+use crate::numpy::nested;
 use crate::trace::OrRaise;
-use crate::{lax, named, numpy, scan, while_loop};
+use crate::{lax, numpy, scan, while_loop};
 
 /// What is drawn: the shape, the element type of computation and that of the samples.
 struct Draw<'a> {
@@ -76,7 +77,7 @@ fn samples(key: &Array, n: &Array, p: &Array, shape: &[usize], dtype: DType) -> 
     let is_rare = lax::lt(&p, &draw.c(0.5));
     let q = lax::select(&is_rare, &p, &(draw.c(1.0) - &p));
     let no_count = lax::bitwise_or(&lax::ne(&n, &n), &lax::lt(&n, &draw.c(0.0)));
-    let is_infinite = named::isinf(&n);
+    let is_infinite = numpy::isinf(&n);
     let is_nan = lax::ne(&q, &q);
     let is_negative = lax::lt(&q, &draw.c(0.0));
     let no_probability = lax::bitwise_or(&is_nan, &is_negative);
@@ -242,10 +243,10 @@ pub fn multinomial(
     let p = lax::transpose(&p, &front);
     let rest = lax::cumsum(&p, 0, true);
     let nothing = lax::eq(&rest, &number(0.0, p.dtype()));
-    let ratios = &p / named::where_(&nothing, &Array::from(1), &rest);
+    let ratios = &p / numpy::where_(&nothing, &Array::from(1), &rest);
     let keys = split(&key, categories);
     let draw = |rest: Array, (ratio, key): (Array, Array)| {
-        let ratio = named::clip_by_name(&ratio, &Array::from(0), &Array::from(1));
+        let ratio = nested::clip_by_name(&ratio, &Array::from(0), &Array::from(1));
         let count = samples(&key, &rest, &ratio, &shape, rest.dtype());
         (&rest - &count, count)
     };

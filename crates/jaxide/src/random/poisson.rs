@@ -8,7 +8,7 @@ use super::{Gamma, Method, integer, key_impl, normal, number, split, uniform};
 use crate::array::{Array, as_dtype, is_wide};
 use crate::random::KeyImpl;
 use crate::trace::{library, raise};
-use crate::{lax, named, numpy, while_loop};
+use crate::{lax, numpy, while_loop};
 
 /// Samples of the Poisson distribution of mean `lam`.
 ///
@@ -159,7 +159,7 @@ fn approximate(key: &Array, lam: &Array, shape: &[usize], dtype: DType) -> Array
     let c = |value: f64| number(value, computed);
     let small = by_inversion(&normal_distribution(z, &c), lam, &c);
     let large = by_normal(z, lam, &c);
-    let sample = named::where_(&lax::lt(lam, &c(SMALL)), &small, &large);
+    let sample = numpy::where_(&lax::lt(lam, &c(SMALL)), &small, &large);
     as_dtype(&sample, dtype, false)
 }
 
@@ -201,7 +201,7 @@ fn by_normal(z: &Array, lam: &Array, c: &dyn Fn(f64) -> Array) -> Array {
         let negative = lax::lt(count, &c(0.0));
         let count = numpy::maximum(count, &c(0.0));
         let rank = rank(&count, lam, c);
-        let rank = named::where_(&negative, &Array::from(f64::NEG_INFINITY), &rank);
+        let rank = numpy::where_(&negative, &Array::from(f64::NEG_INFINITY), &rank);
         as_dtype(&lax::ge(&rank, z), z.dtype(), false)
     };
     let out = above + c(1.0);
@@ -226,9 +226,9 @@ fn correction(y: &Array, c: &dyn Fn(f64) -> Array) -> Array {
         let sign = if k % 2 == 0 { 2.0 } else { -2.0 };
         series = d * (c(sign / f64::from((k + 1) * (k + 2))) + series);
     }
-    let y = &named::where_(&is_near, &Array::from(2.0), y);
-    let d = &named::where_(&is_near, &Array::from(1.0), d);
+    let y = &numpy::where_(&is_near, &Array::from(2.0), y);
+    let d = &numpy::where_(&is_near, &Array::from(1.0), d);
     let direct = c(1.0) - lax::square(y) + c(2.0) * y * lax::log(y);
     let direct = direct / lax::square(d);
-    named::where_(&is_near, &series, &direct)
+    numpy::where_(&is_near, &series, &direct)
 }

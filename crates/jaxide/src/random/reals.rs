@@ -9,7 +9,7 @@ use super::uniform::{Format, format, parameters, uniform_by_name};
 use super::{Bits, Gumbel, integer, literal, number, split, uniform};
 use crate::array::{Array, AsShape, as_dtype, lengths};
 use crate::trace::library;
-use crate::{lax, named};
+use crate::{lax, numpy};
 
 /// A sampler of a shape and a type: one named function of the key.
 macro_rules! samplers {
@@ -168,7 +168,7 @@ fn gumbel_of_two_samples(key: &Array, shape: &[usize], dtype: DType) -> Array {
     let last = 0.5_f64.powi(mantissa as i32);
     let least = (last * last / 2.0).max(tiny);
     let fine = &high + number(last, dtype) * low + number(least, dtype);
-    twice_log_of_rest(&named::where_(&is_large, &high, &fine))
+    twice_log_of_rest(&numpy::where_(&is_large, &high, &fine))
 }
 
 /// From 64 bits, of which `x` or `1 - x` is a float with all its bits, whichever is below a half.
@@ -183,10 +183,10 @@ fn gumbel_of_two_words(key: &Array, shape: &[usize]) -> Array {
     let summands = [carries, ones].map(|x| lax::expand_dims(&x, [0]));
     let negative = inverse + lax::concatenate(&summands, 0);
     let below_half = bits.index(0).lt(word(1 << 31));
-    let x = float_of_words(&named::where_(&below_half, &bits, &negative), &word);
+    let x = float_of_words(&numpy::where_(&below_half, &bits, &negative), &word);
     let small = twice_log_of_rest(&x);
     let large = twice_log(&x);
-    named::where_(&below_half, &small, &large)
+    numpy::where_(&below_half, &small, &large)
 }
 
 /// The float nearest below a number between 0 and 1 with 64 bits behind the point, in two words.
@@ -197,11 +197,11 @@ fn float_of_words(words: &Array, word: &dyn Fn(u32) -> Array) -> Array {
     let high_empty = lax::eq(&high_zeros, &word(32));
     let of_low = lax::shift_left(&low, &low_zeros);
     let behind = lax::shift_right_logical(&low, &(word(32) - &high_zeros));
-    let second = named::where_(&high_empty, &of_low, &behind);
+    let second = numpy::where_(&high_empty, &of_low, &behind);
     let mantissa = lax::shift_right_logical(&lax::bitwise_or(&first, &second), &word(8));
     let mantissa = lax::bitwise_and(&mantissa, &word((1 << 23) - 1));
     let high_empty = lax::eq(&high_zeros, &word(32));
-    let zeros = named::where_(&high_empty, &(word(32) + low_zeros), &high_zeros);
+    let zeros = numpy::where_(&high_empty, &(word(32) + low_zeros), &high_zeros);
     let exponent = lax::shift_left(&(word(126) - zeros), &word(23));
     let exponent = lax::bitwise_and(&exponent, &word((1 << 30) - (1 << 22)));
     lax::bitcast_convert_type(&lax::bitwise_or(&exponent, &mantissa), DType::F32)

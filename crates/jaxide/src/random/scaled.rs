@@ -7,7 +7,7 @@ use super::given::{check_safe, float_type, sampled_shape, single};
 use super::{Sample, exponential, maxwell, normal, number, rademacher, split, uniform};
 use crate::array::{Array, as_dtype};
 use crate::trace::library;
-use crate::{lax, named, numpy};
+use crate::{lax, numpy};
 
 /// A sampler with one parameter: one named function of the key and the parameter.
 macro_rules! samplers {
@@ -173,7 +173,7 @@ pub fn truncated_normal(
                 lax::nextafter(&lax::stop_gradient(bound), &number(to, dtype))
             };
             let least = inside(&lower, f64::INFINITY);
-            named::clip(&out, &least, &inside(&upper, f64::NEG_INFINITY))
+            numpy::clip(&out, &least, &inside(&upper, f64::NEG_INFINITY))
         },
     )
 }

@@ -6,8 +6,9 @@ use super::given::{inexact, integer_type, sampled_shape, single};
 use super::keys::words;
 use super::{Bernoulli, Bits, Sample, integer, number, split, uniform};
 use crate::array::{Array, AsShape, Repr, as_dtype, is_wide, lengths};
+use crate::numpy::nested;
 use crate::trace::{bind_one, library, raise};
-use crate::{lax, named, numpy};
+use crate::{lax, numpy};
 
 /// Truth values, true with probability `p`.
 ///
@@ -125,7 +126,7 @@ pub fn randint(
     let (drawn, unsigned, min, max) = if dtype.size() < 4 {
         let number = |value: i128| Array::weak(Scalar::Int(value as i64), DType::I32);
         let bound = |x: &Array, most: i128| {
-            named::clip_by_name(
+            nested::clip_by_name(
                 &as_dtype(x, DType::I32, false),
                 &number(least),
                 &number(most),
@@ -196,7 +197,7 @@ fn converted(x: &Array, dtype: DType) -> Array {
     let weak = x.weak_type();
     let bound = |value: i128| as_dtype(&integer(value, x.dtype()), x.dtype(), weak);
     let (min, max) = (bound(low.max(least)), bound(high.min(most)));
-    let moved = named::clip(x, &min, &max);
+    let moved = numpy::clip(x, &min, &max);
     as_dtype(&moved, dtype, false)
 }
 
@@ -242,7 +243,7 @@ pub fn geometric(key: &Array, p: impl Into<Array>, options: impl Into<Sample>) -
         let [p] = inexact("geometric", [p]);
         let c = |value: f64| number(value, p.dtype());
         let u = uniform(key, shape, p.dtype(), 0.0, 1.0);
-        let u = named::where_(&lax::eq(&u, &c(0.0)), &Array::from(1), &u);
+        let u = numpy::where_(&lax::eq(&u, &c(0.0)), &Array::from(1), &u);
         let log = lax::log(&u);
         let log_failure = lax::log1p(&lax::neg(&p));
         let log_failure = numpy::broadcast_to(&log_failure, shape);

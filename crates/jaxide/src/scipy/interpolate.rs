@@ -4,10 +4,10 @@ use jaxide_core::prims::SearchSide;
 use jaxide_core::{DType, Error};
 
 use crate::array::{Array, promote_dtypes};
+use crate::numpy::where_;
 use crate::numpy::{Index, Indices};
 use crate::options::options;
 use crate::scipy::operands::inexact;
-use crate::scipy::staged::where_;
 use crate::trace::raise;
 use crate::{lax, numpy};
 

@@ -14,4 +14,4 @@ pub mod special;
 pub mod stats;
 
 mod operands;
-mod staged;
+mod pieces;

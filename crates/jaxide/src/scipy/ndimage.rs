@@ -5,8 +5,8 @@ use jaxide_core::{DType, Error};
 
 use crate::array::{Array, Repr};
 use crate::numpy::{Index, Indices};
+use crate::numpy::{clip, remainder, where_};
 use crate::options::options;
-use crate::scipy::staged::{clip, remainder, where_};
 use crate::trace::{library::library_call, raise};
 use crate::{lax, numpy};
 

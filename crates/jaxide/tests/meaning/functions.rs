@@ -1,7 +1,7 @@
 //! The functions of this crate by the names that cases have.
 
 use jaxide::prelude::*;
-use jaxide::{numpy, random};
+use jaxide::{nn, numpy, random};
 
 use super::case::{Case, Number};
 
@@ -51,7 +51,7 @@ pub(crate) fn call(case: &Case, arrays: &[Array]) -> Array {
         "concatenate" => numpy::concatenate(&operands, axis()),
         "stack" => numpy::stack(&operands, axis()),
         "take" => numpy::take(x(0), x(1), axis()),
-        "one_hot" => numpy::one_hot(x(0), case.integer("num_classes") as usize, case.dtype()),
+        "one_hot" => nn::one_hot(x(0), case.integer("num_classes") as usize, case.dtype()),
         "zeros" => numpy::zeros(&shape("shape"), case.dtype()),
         "ones" => numpy::ones(&shape("shape"), case.dtype()),
         "arange" => numpy::arange(case.integer("n") as usize, case.dtype()),

@@ -8,8 +8,9 @@ use super::fill::Creation;
 use crate::array::{Array, Integer, normalize_axis};
 use crate::lax;
 use crate::numpy::alone::alone;
-use crate::numpy::nested::{choose, constant};
+use crate::numpy::nested::constant;
 use crate::numpy::place::{Way, elements_at, with_elements};
+use crate::numpy::where_;
 use crate::numpy::{self, ravel};
 use crate::options::options;
 use crate::trace::{library, raise};
@@ -187,7 +188,7 @@ pub fn diag(v: &Array, options: impl Into<Offset>) -> Array {
             let zero = constant(0, v.dtype());
             let padded = lax::pad(v, &zero, &[(max(0, -k), max(0, k), 0)]);
             let place = eye(n, Eye::new().k(within(k) as i32).dtype(DType::Bool));
-            choose(&place, &lax::expand_dims(&padded, 1), &zero)
+            where_(&place, &lax::expand_dims(&padded, 1), &zero)
         }
         2 => diagonal(v, k),
         _ => raise(
@@ -315,7 +316,7 @@ pub fn trace(a: &Array, options: impl Into<Diagonal>) -> Array {
         let column = lax::iota(DType::I32, &shape, 1);
         let offset = lax::convert_element_type(offset, DType::I32);
         let place = lax::eq(&lax::add(&row, &offset), &column);
-        let kept = choose(&place, &a, &numpy::zeros_like(&a, ()));
+        let kept = where_(&place, &a, &numpy::zeros_like(&a, ()));
         let kept = dtype.map_or(kept.clone(), |dtype| numpy::astype(&kept, dtype));
         let sum = numpy::sum(&kept, (-2, -1));
         dtype.map_or(sum.clone(), |dtype| numpy::astype(&sum, dtype))

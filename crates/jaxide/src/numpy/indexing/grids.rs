@@ -5,11 +5,12 @@ use jaxide_core::{DType, Error};
 use super::at::IndexMode;
 use super::find::{Nonzero, nonzero};
 use super::gather::literal;
-use super::nested::{clip, divmod, remainder, triangle, where_};
+use super::nested::{clip, divmod, triangle};
 use super::pick::within;
 use super::take::check_integers;
 use crate::array::{Array, AsShape, as_dtype, lengths, result_dtype};
 use crate::lax;
+use crate::numpy::{remainder, where_};
 use crate::options::options;
 use crate::trace::raise;
 

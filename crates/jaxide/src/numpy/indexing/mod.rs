@@ -27,6 +27,5 @@ pub use take::{Take, take};
 
 pub(crate) use at::Options as WriteOptions;
 pub(crate) use gather::{from_front, outside};
-pub(crate) use nested::{floor_divide as nested_floor_divide, remainder_of as nested_remainder};
 pub(crate) use take::take_rows;
 pub(crate) use write::{Update, write};

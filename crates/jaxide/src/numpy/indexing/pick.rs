@@ -6,11 +6,12 @@ use super::at::IndexMode;
 use super::gather::broadcast_arrays;
 use super::gather::literal;
 use super::index::{Index, Indices};
-use super::nested::{clip, copied, ravel, remainder, sparse_indices, true_first, where_};
+use super::nested::{clip, copied, ravel, sparse_indices, true_first};
 use super::parse::truths;
 use super::take::{check_integers, from_axis, optional_axis};
 use crate::array::{Array, as_dtype, result_dtype};
 use crate::lax;
+use crate::numpy::{remainder, where_};
 use crate::options::options;
 use crate::trace::{OrRaise, raise};
 

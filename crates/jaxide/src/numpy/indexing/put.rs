@@ -7,11 +7,12 @@ use super::find::{Nonzero, nonzero};
 use super::gather::literal;
 use super::grids::{diag_indices, unravel_index};
 use super::index::{Index, Indices};
-use super::nested::{clip, ravel, remainder, tiled};
+use super::nested::{clip, ravel, tiled};
 use super::take::check_integers;
 use super::write::{Update, write};
 use crate::array::Array;
 use crate::lax;
+use crate::numpy::remainder;
 use crate::options::options;
 use crate::trace::raise;
 

@@ -4,9 +4,9 @@ use jaxide_core::prims::{Name, SearchSide, SearchSorted};
 use jaxide_core::{DType, Error};
 
 use super::gather::literal;
-use super::nested::where_;
 use crate::array::{Array, promote_dtypes};
 use crate::lax;
+use crate::numpy::where_;
 use crate::options::options;
 use crate::trace::library::library_call;
 use crate::trace::{bind_one, library, raise};

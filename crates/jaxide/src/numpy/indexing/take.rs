@@ -5,10 +5,11 @@ use jaxide_core::{Dims, Error, Scalar};
 
 use super::at::{IndexMode, optional_scalar};
 use super::gather::{Reading, gather, holding, literal};
-use super::nested::{ravel, remainder, where_};
+use super::nested::ravel;
 use crate::array::{Array, holds};
 use crate::lax;
 use crate::numpy::normalize_axis;
+use crate::numpy::{remainder, where_};
 use crate::options::options;
 use crate::trace::{library, raise};
 

@@ -3,14 +3,15 @@
 use jaxide_core::{DType, Error};
 
 use super::super::parts::{
-    check_square, column, count, diagonal, inexact, last, pick, range, real, remainder, rows_at,
-    sum, trace, vectorized, where_,
+    check_square, column, count, diagonal, inexact, last, pick, range, real, rows_at, sum, trace,
+    vectorized,
 };
 use super::solve;
 use crate::array::{Array, as_dtype};
 use crate::custom_jvp;
 use crate::lax::{self, linalg::Triangular};
 use crate::numpy;
+use crate::numpy::{remainder, where_};
 use crate::options::options;
 use crate::trace::library::library_call;
 use crate::trace::{library, raise};

@@ -4,10 +4,11 @@ use jaxide_core::prims::{self, GatherDimensionNumbers, GatherScatterMode, Opaque
 use jaxide_core::{DType, Dims, Error, Scalar};
 
 use super::super::parts::{
-    adjoint, check_square, from_front, inexact, refuse, transposed, vectorized, where_,
+    adjoint, check_square, from_front, inexact, refuse, transposed, vectorized,
 };
 use crate::array::{Array, as_dtype};
 use crate::lax;
+use crate::numpy::where_;
 use crate::options::options;
 use crate::trace::library::library_call;
 use crate::trace::{bind_one, library, raise};

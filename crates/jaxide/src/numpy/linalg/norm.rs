@@ -1,15 +1,16 @@
 //! Norms, and what singular values say of matrices.
 
+use crate::numpy::nested::constant;
 use jaxide_core::{DType, Error};
 
 use super::super::parts::{
-    conj, epsilon, inexact, inexact_type, kept, last, moveaxis, real, real_type, refuse, rounded,
-    sum, where_,
+    conj, epsilon, inexact, inexact_type, kept, last, moveaxis, real, real_type, refuse, sum,
 };
 use super::{Svd, inv, singular_values, svdvals};
 use crate::array::{Array, Axes, Numbers, Repr, as_dtype};
 use crate::lax;
 use crate::numpy;
+use crate::numpy::where_;
 use crate::options::options;
 use crate::trace::library::library_call;
 use crate::trace::{library, raise};
@@ -177,12 +178,12 @@ fn of_vectors(x: &Array, order: NormOrder, axes: &[usize], keepdims: bool) -> Ar
     let sizes = absolute(x);
     let dtype = sizes.dtype();
     let (power, inverse) = if dtype.is_float() {
-        let power = rounded(order, dtype);
+        let power = constant(order, dtype);
         let inverse = match &power.0 {
             Repr::Number(literal) => 1.0 / literal.value.as_f64().unwrap_or(order),
             _ => 1.0 / order,
         };
-        (power, rounded(inverse, dtype))
+        (power, constant(inverse, dtype))
     } else {
         (Array::from(order), Array::from(1.0 / order))
     };
@@ -365,7 +366,7 @@ pub fn matrix_rank(x: &Array, options: impl Into<MatrixRank>) -> Array {
                 let largest = lax::reduce_max(&values, &[axis]);
                 lax::mul(
                     &lax::mul(&largest, &longer),
-                    &rounded(epsilon(dtype), dtype),
+                    &constant(epsilon(dtype), dtype),
                 )
             }
         };

@@ -1,17 +1,19 @@
 //! Solutions of linear equations, and inverses.
 
+use crate::numpy::nested::constant;
 use jaxide_core::prims::DotDimensionNumbers;
 use jaxide_core::{DType, Dims};
 
 use super::super::parts::{
     adjoint, check_square, column, conj, epsilon, highest, inexact, last, pick, range, real_type,
-    refuse, rounded, rows_at, sum, transposed, vectorized, where_,
+    refuse, rows_at, sum, transposed, vectorized,
 };
 use super::super::product::{Product, matmul_with};
 use super::{Norm, Svd, norm, svd};
 use crate::api::vmap_list;
 use crate::array::{Array, Axes, Repr, as_dtype};
 use crate::lax::{self, linalg::Triangular};
+use crate::numpy::where_;
 use crate::options::options;
 use crate::trace::library;
 use crate::trace::library::library_call;
@@ -226,7 +228,7 @@ fn inverse_of_part(a: &Array, rtol: Option<&Array>, hermitian: bool) -> Array {
             Some(rtol) => rtol.clone(),
             None => {
                 let longer = as_dtype(&Array::from(10.0 * rows.max(columns) as f64), real, false);
-                lax::mul(&longer, &rounded(epsilon(a.dtype()), real))
+                lax::mul(&longer, &constant(epsilon(a.dtype()), real))
             }
         };
         let (u, s, vh) = svd(&a, Svd::new().full_matrices(false).hermitian(hermitian));
@@ -338,7 +340,7 @@ fn nearest(a: &Array, b: &Array, rcond: Option<&Array>) -> Vec<Array> {
             None => as_dtype(&Array::from(eps * rows.max(columns) as f64), real, false),
             Some(rcond) => {
                 let negative = lax::lt(rcond, &Array::from(0));
-                where_(&negative, &rounded(eps, real), rcond)
+                where_(&negative, &constant(eps, real), rcond)
             }
         };
         let (u, s, vt) = svd(&a, Svd::new().full_matrices(false));

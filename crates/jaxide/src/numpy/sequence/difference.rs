@@ -10,9 +10,11 @@ use crate::array::{
 use crate::lax;
 use crate::numpy::alone::alone;
 use crate::numpy::arithmetic::inexact;
-use crate::numpy::nested::{choose, constant, cumsum, floor_quotient, named, remainder};
+use crate::numpy::cumsum;
+use crate::numpy::nested::{constant, named};
 use crate::numpy::place::{at, cut};
 use crate::numpy::{self, broadcast_to, concatenate, moveaxis, ravel};
+use crate::numpy::{floor_divide, remainder, where_};
 use crate::options::options;
 use crate::trace::library::library_call;
 use crate::trace::raise;
@@ -408,7 +410,7 @@ pub fn unwrap(p: &Array, options: impl Into<Unwrap>) -> Array {
                 None => half(),
             };
             let interval = if p.dtype().is_integer() {
-                floor_quotient(&period, &Array::from(2))
+                floor_divide(&period, &Array::from(2))
             } else {
                 half()
             };
@@ -417,9 +419,9 @@ pub fn unwrap(p: &Array, options: impl Into<Unwrap>) -> Array {
             let within = lax::sub(&within, &interval);
             let at_end = lax::eq(&within, &lax::neg(&interval));
             let upwards = lax::gt(&steps, &constant(0, steps.dtype()));
-            let within = choose(&lax::bitwise_and(&at_end, &upwards), &interval, &within);
+            let within = where_(&lax::bitwise_and(&at_end, &upwards), &interval, &within);
             let small = numpy::less(&numpy::abs(&steps), &discont);
-            let change = choose(&small, &Array::from(0), &lax::sub(&within, &steps));
+            let change = where_(&small, &Array::from(0), &lax::sub(&within, &steps));
             let first = lax::slice_in_dim(&p, 0, 1, 1, axis);
             let rest = lax::slice_in_dim(&p, 1, length, 1, axis);
             let rest = lax::add(&rest, &cumsum(&change, axis));

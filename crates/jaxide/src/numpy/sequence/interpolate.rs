@@ -5,11 +5,14 @@ use jaxide_core::{DType, Error};
 use crate::array::{Array, as_dtype, result_dtype};
 use crate::lax;
 use crate::numpy::arithmetic::inexact;
-use crate::numpy::nested::{choose, clip, constant, named, remainder, searchsorted_right};
+use crate::numpy::nested::{constant, named};
 use crate::numpy::place::{at, cut, elements_at};
 use crate::numpy::{self, concatenate};
+use crate::numpy::{clip, searchsorted};
+use crate::numpy::{remainder, where_};
 use crate::options::options;
 use crate::trace::raise;
+use jaxide_core::prims::SearchSide;
 
 /// What stands for the function outside of the sampled points.
 #[derive(Clone, Debug)]
@@ -120,7 +123,7 @@ pub fn interp(
         if count == 0 {
             raise(Error::shape("there are no points").in_operation(OPERATION));
         }
-        let upper = searchsorted_right(&xp, &x);
+        let upper = searchsorted(&xp, &x, SearchSide::Right);
         let upper = clip(&upper, &Array::from(1), &Array::from(count as i64 - 1));
         let lower = || lax::sub(&upper, &constant(1, upper.dtype()));
         let rise = lax::sub(
@@ -135,20 +138,20 @@ pub fn interp(
         let none = lax::le(&lax::abs(&run), &constant(spacing(xp.dtype()), xp.dtype()));
         let flat = elements_at(&fp, 0, &[&lower()]);
         let low = elements_at(&fp, 0, &[&lower()]);
-        let part = lax::div(&beyond, &choose(&none, &Array::from(1), &run));
+        let part = lax::div(&beyond, &where_(&none, &Array::from(1), &run));
         let sloped = numpy::add(&low, &numpy::multiply(&part, &rise));
-        let mut value = choose(&none, &flat, &sloped);
+        let mut value = where_(&none, &flat, &sloped);
         let repeats = period.is_some();
         if options.left.kind() != "extrapolate" {
             let outside = left.unwrap_or_else(|| at(&fp, 0, 0));
             if !repeats {
-                value = choose(&lax::lt(&x, &at(&xp, 0, 0)), &outside, &value);
+                value = where_(&lax::lt(&x, &at(&xp, 0, 0)), &outside, &value);
             }
         }
         if options.right.kind() != "extrapolate" {
             let outside = right.unwrap_or_else(|| at(&fp, 0, count - 1));
             if !repeats {
-                value = choose(&lax::gt(&x, &at(&xp, 0, count - 1)), &outside, &value);
+                value = where_(&lax::gt(&x, &at(&xp, 0, count - 1)), &outside, &value);
             }
         }
         value

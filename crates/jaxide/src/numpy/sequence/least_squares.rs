@@ -5,8 +5,9 @@ use jaxide_core::{DType, Dims};
 
 use crate::array::{Array, promote_dtypes};
 use crate::lax;
-use crate::numpy::nested::{choose, constant};
+use crate::numpy::nested::constant;
 use crate::numpy::place::at;
+use crate::numpy::where_;
 use crate::numpy::{self, finfo};
 use crate::trace::library;
 use crate::trace::library::library_call;
@@ -63,7 +64,7 @@ fn solved(a: &Array, b: &Array, rcond: &Array) -> Vec<Array> {
     let dtype = a.dtype();
     let negative = lax::lt(rcond, &Array::from(0.0));
     let epsilon = constant(finfo(dtype).eps, real(dtype));
-    let rcond = choose(&negative, &epsilon, rcond);
+    let rcond = where_(&negative, &epsilon, rcond);
     let parts = library_call("svd", "", std::slice::from_ref(a), |x| {
         let (u, s, vt) = lax::linalg::svd(&x[0], false);
         vec![u, s, vt]
@@ -73,9 +74,9 @@ fn solved(a: &Array, b: &Array, rcond: &Array) -> Vec<Array> {
     let least = lax::mul(&lax::copy(&rcond), &at(s, 0, 0));
     let used = lax::bitwise_and(&positive, &lax::ge(s, &least));
     let rank = lax::reduce_sum(&lax::convert_element_type(&used, DType::I32), 0);
-    let safe = choose(&used, s, &Array::from(1));
+    let safe = where_(&used, s, &Array::from(1));
     let inverse = lax::div(&constant(1.0, s.dtype()), &safe);
-    let inverse = choose(&used, &inverse, &Array::from(0));
+    let inverse = where_(&used, &inverse, &Array::from(0));
     let inverse = lax::expand_dims(&inverse, 1);
     let adjoint = |x: &Array| {
         let x = if x.dtype().is_complex() {

@@ -9,8 +9,9 @@ use crate::array::{Array, as_dtype, promote_dtypes};
 use crate::lax;
 use crate::numpy::alone::alone;
 use crate::numpy::arithmetic::{inexact, promote_inexact};
-use crate::numpy::nested::{choose, constant, named};
+use crate::numpy::nested::{constant, named};
 use crate::numpy::place::{Way, at, cut, nonzero_of, with_range};
+use crate::numpy::where_;
 use crate::numpy::{self, atleast_1d, common_shape, concatenate, finfo, vander};
 use crate::options::options;
 use crate::trace::library::library_call;
@@ -394,17 +395,17 @@ pub fn roots_padded(p: &Array) -> Array {
     let zero = || lax::eq(&p, &constant(0, p.dtype()));
     let all = lax::reduce_and(&zero(), 0);
     let first = lax::argmin(&zero(), 0, DType::I32);
-    let leading = choose(&all, &Array::from(count), &first);
+    let leading = where_(&all, &Array::from(count), &first);
     library("_roots_with_zeros", "", [&p, &leading], |[p, leading]| {
         let all = lax::eq(leading, &constant(count, DType::I32));
-        let p = choose(&all, &Array::from(1.0), p);
+        let p = where_(&all, &Array::from(1.0), p);
         let roots = without_zeros(&numpy::roll(&p, &lax::neg(leading), 0));
         let zero = lax::eq(&roots, &constant(0, roots.dtype()));
         let roots = lax::sort(&[zero, roots], 0, 1)[1].clone();
         let index = lax::iota(DType::I32, &[count - 1], 0);
         let known = lax::sub(&constant(count - 1, DType::I32), leading);
         let nan = Array::from(Complex::new(f64::NAN, f64::NAN));
-        choose(&lax::lt(&index, &known), &roots, &nan)
+        where_(&lax::lt(&index, &known), &roots, &nan)
     })
 }
 

@@ -10,9 +10,11 @@ use super::reshape::ravel;
 use crate::array::{Array, Axes, Integer, Numbers, as_dtype, normalize_axis};
 use crate::lax;
 use crate::numpy::alone::alone;
-use crate::numpy::nested::{argsort, choose, clip, constant, sort};
+use crate::numpy::nested::constant;
 use crate::numpy::place::{Way, cut, elements_at, nonzero_of, with_elements};
+use crate::numpy::where_;
 use crate::numpy::{self, Like};
+use crate::numpy::{argsort, clip, sort};
 use crate::options::options;
 use crate::trace::{OrRaise, raise};
 
@@ -225,9 +227,9 @@ fn without(a: &Array, places: &Array, axis: usize) -> Array {
     let (length, dtype) = (a.shape()[axis], places.dtype());
     let negative = lax::lt(places, &constant(0, dtype));
     let moved = lax::add(places, &constant(length, dtype));
-    let places = choose(&negative, &moved, places);
+    let places = where_(&negative, &moved, places);
     let places = clip(&places, &Array::from(0), &Array::from(length));
-    let places = sort(&places);
+    let places = sort(&places, ());
     let before = lax::iota(dtype, &[places.size()], 0);
     let places = lax::sub(&places, &before);
     let kept = lax::iota(dtype, &[length.saturating_sub(places.size())], 0);
@@ -290,9 +292,9 @@ pub fn insert(
     let out = numpy::zeros_like(&a, Like::new().shape(&shape));
     let negative = lax::lt(&places, &Array::from(0));
     let moved = lax::add(&places, &Array::from(length));
-    let places = choose(&negative, &moved, &places);
+    let places = where_(&negative, &moved, &places);
     let places = clip(&places, &Array::from(0), &Array::from(length));
-    let order = argsort(&places);
+    let order = argsort(&places, ());
     let further = lax::iota(places.dtype(), &[added], 0);
     let places = with_elements(&places, 0, &[&order], &further, Way::Add);
     let old = lax::full([length + added], true, DType::Bool);

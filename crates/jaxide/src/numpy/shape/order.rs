@@ -8,8 +8,9 @@ use crate::array::{Array, Axes, Integer, Numbers, normalize_axis};
 use crate::lax;
 use crate::numpy::alone::alone;
 use crate::numpy::broadcast_to;
-use crate::numpy::nested::{constant, remainder};
+use crate::numpy::nested::constant;
 use crate::numpy::place::box_at;
+use crate::numpy::remainder;
 use crate::options::options;
 use crate::trace::{library, raise};
 

@@ -8,8 +8,10 @@ use crate::array::{Array, Integer, as_dtype};
 use crate::lax;
 use crate::numpy::alone::alone;
 use crate::numpy::arithmetic::inexact;
-use crate::numpy::nested::{choose, constant, named, round};
+use crate::numpy::nested::{constant, named};
 use crate::numpy::place::at;
+use crate::numpy::round;
+use crate::numpy::where_;
 use crate::numpy::{Like, Linspace, empty_like, isnan, linspace};
 use crate::options::options;
 use crate::trace::raise;
@@ -463,7 +465,7 @@ fn statistics(
         }
     };
     let (before, after) = if x.dtype().is_integer() {
-        (round(&before), round(&after))
+        (round(&before, ()), round(&after, ()))
     } else {
         (before, after)
     };
@@ -510,7 +512,7 @@ fn statistic(x: &Array, axis: usize, mode: PadMode) -> Array {
             let middle = lax::mul(&sum, &constant(0.5, result));
             // NaN is sorted to the end.
             let last = at(&sorted, axis, count - 1);
-            lax::expand_dims(&choose(&isnan(&last), &last, &middle), axis)
+            lax::expand_dims(&where_(&isnan(&last), &last, &middle), axis)
         }
     }
 }

@@ -10,8 +10,8 @@ use crate::lax;
 use crate::numpy::linalg::{self, exact_matmul};
 use crate::numpy::parts::{
     adjoint, check_square, column, complex, conj, epsilon, highest, inexact, refuse, vectorized,
-    where_,
 };
+use crate::numpy::where_;
 use crate::numpy::{self, Product, dot_with, matmul};
 use crate::options::options;
 use crate::trace::library::library_call;

@@ -8,9 +8,8 @@ use crate::array::{Array, as_dtype};
 use crate::control::{cond, scan};
 use crate::lax::{self, linalg::Triangular};
 use crate::numpy::linalg::{self, matrix_vector};
-use crate::numpy::parts::{
-    adjoint, check_square, column, inexact, pick, refuse, sum, vectorized, where_,
-};
+use crate::numpy::parts::{adjoint, check_square, column, inexact, pick, refuse, sum, vectorized};
+use crate::numpy::where_;
 use crate::numpy::{self, matmul};
 use crate::options::options;
 use crate::trace::library::library_call;

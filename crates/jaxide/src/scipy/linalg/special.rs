@@ -54,11 +54,11 @@ fn comb(n: &Array, k: &Array) -> Array {
     let zero = Array::from(0);
     let counts =
         numpy::less_equal(k, n) & numpy::greater_equal(n, &zero) & numpy::greater_equal(k, &zero);
-    let n = parts::where_(&counts, n, 0.0);
-    let k = parts::where_(&counts, k, 0.0);
+    let n = numpy::where_(&counts, n, 0.0);
+    let k = numpy::where_(&counts, k, 0.0);
     let factorials =
         lax::lgamma(&(&n + 1.0)) - lax::lgamma(&(&k + 1.0)) - lax::lgamma(&(&n + 1.0 - &k));
-    parts::where_(&counts, lax::exp(&factorials), 0.0)
+    numpy::where_(&counts, lax::exp(&factorials), 0.0)
 }
 
 /// The inverse of [`hilbert`].
@@ -236,8 +236,8 @@ pub fn helmert(n: usize, full: bool) -> Array {
         let on = numpy::equal(&j, &k);
         let diagonal = lax::neg(&real) / &root;
         let zeros = lax::full(root.shape(), 0, DType::F32);
-        let rest = parts::where_(&on, &diagonal, &zeros);
-        let rows = parts::where_(&below, &inverse, &rest);
+        let rest = numpy::where_(&on, &diagonal, &zeros);
+        let rows = numpy::where_(&below, &inverse, &rest);
         if !full {
             return rows;
         }

@@ -9,8 +9,9 @@ use jaxide_core::{DType, Dims, Error};
 use crate::array::{Array, as_dtype, check_number, promote_dtypes, result_dtype};
 use crate::lax::{self, Convolution, Padding};
 use crate::numpy::parts::{
-    self, column, flipped, from_front, inexact, padded, pick, range, refuse, remainder, vectorized,
+    self, column, flipped, from_front, inexact, padded, pick, range, refuse, vectorized,
 };
+use crate::numpy::remainder;
 use crate::numpy::{self};
 use crate::trace::library::library_call;
 use crate::trace::{bind_one, library, raise};
@@ -288,7 +289,7 @@ pub fn leslie(f: &Array, s: &Array) -> Array {
             let shifted = lax::pad(s, &zero, &[(1, 0, 0)]);
             let n = shifted.size();
             let on = numpy::eye(n, numpy::Eye::new().k(-1).dtype(DType::Bool));
-            parts::where_(&on, &column(&shifted), &zero)
+            numpy::where_(&on, &column(&shifted), &zero)
         });
         with_first_row(&below, &f)
     })

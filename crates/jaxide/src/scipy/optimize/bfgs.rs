@@ -7,8 +7,8 @@ use super::line_search::line_search;
 use super::{Minimize, OptimizeResults, dot, norm_of};
 use crate::array::Array;
 use crate::control::while_loop;
+use crate::numpy::where_;
 use crate::scipy::operands::constant;
-use crate::scipy::staged::where_;
 use crate::{lax, numpy, value_and_grad_of};
 
 #[derive(Clone, Pytree)]

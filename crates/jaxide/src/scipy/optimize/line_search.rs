@@ -6,8 +6,8 @@ use jaxide_tree::Pytree;
 use super::dot;
 use crate::array::Array;
 use crate::control::while_loop;
+use crate::numpy::where_;
 use crate::scipy::operands::constant;
-use crate::scipy::staged::where_;
 use crate::{lax, numpy, value_and_grad_of};
 
 /// What a line search found.

@@ -8,8 +8,9 @@ use crate::lax;
 use crate::numpy;
 use crate::numpy::fft::{self, Fft, Fftfreq};
 use crate::numpy::parts::{
-    complex_type, flipped, inexact, moveaxis, padded, range, real, real_type, refuse, sum, where_,
+    complex_type, flipped, inexact, moveaxis, padded, range, real, real_type, refuse, sum,
 };
+use crate::numpy::where_;
 use crate::options::{options, words};
 use crate::trace::raise;
 

@@ -3,9 +3,9 @@
 use crate::api::{jvp, library_jvp};
 use crate::array::Array;
 use crate::control::{cond, scan_reverse};
+use crate::numpy::{remainder, where_};
 use crate::options::options;
 use crate::scipy::operands::{constant, epsilon, floats};
-use crate::scipy::staged::{remainder, where_};
 use crate::trace::library;
 use crate::{lax, numpy, vmap_of};
 

@@ -4,8 +4,8 @@ use jaxide_core::prims::{Log, Log1p, Opaque, PyValue};
 
 use crate::api::library_jvp;
 use crate::array::Array;
+use crate::numpy::where_;
 use crate::scipy::operands::{constant, filled, floats, inexact, smallest, tangent_of};
-use crate::scipy::staged::where_;
 use crate::trace::{bind_one, library};
 use crate::{lax, numpy};
 

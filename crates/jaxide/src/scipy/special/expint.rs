@@ -5,9 +5,11 @@ use jaxide_core::DType;
 use crate::api::library_jvp;
 use crate::array::Array;
 use crate::control::while_loop;
+use crate::numpy::polyval;
+use crate::numpy::{isinf, remainder, where_};
 use crate::scipy::operands::{constant, epsilon, floats, largest, numbers, tangent_of};
 use crate::scipy::special::gammaln;
-use crate::scipy::staged::{Piece, elementwise, isinf, piecewise, polyval, remainder, where_};
+use crate::scipy::pieces::{Piece, elementwise, piecewise};
 use crate::trace::library;
 use crate::{lax, numpy};
 

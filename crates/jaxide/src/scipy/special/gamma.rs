@@ -5,10 +5,10 @@ use jaxide_core::{DType, Error, Scalar};
 use crate::api::{jvp, library_jvp};
 use crate::array::Array;
 use crate::control::while_loop;
+use crate::numpy::{remainder, select, signbit, where_};
 use crate::options::options;
 use crate::scipy::operands::{constant, floats, inexact, largest, numbers, tangent_of};
 use crate::scipy::special::{digamma, gammaln};
-use crate::scipy::staged::{remainder, select, signbit, where_};
 use crate::trace::{library, raise};
 use crate::{lax, numpy};
 

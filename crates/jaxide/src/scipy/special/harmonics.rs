@@ -3,9 +3,9 @@
 use jaxide_core::{DType, Error};
 
 use crate::array::Array;
+use crate::numpy::where_;
 use crate::options::options;
 use crate::scipy::operands::numbers;
-use crate::scipy::staged::where_;
 use crate::trace::{library, raise};
 use crate::{lax, numpy};
 

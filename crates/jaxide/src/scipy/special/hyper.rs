@@ -5,9 +5,11 @@ use jaxide_core::DType;
 use crate::api::library_jvp;
 use crate::array::Array;
 use crate::control::{cond, fori_loop, while_loop};
+use crate::numpy::round;
+use crate::numpy::{remainder, where_};
 use crate::scipy::operands::{constant, epsilon, floats, tangent_of};
 use crate::scipy::special::{digamma, gamma};
-use crate::scipy::staged::{elementwise, remainder, round, where_};
+use crate::scipy::pieces::elementwise;
 use crate::trace::library::library_call;
 use crate::{lax, numpy};
 
@@ -209,7 +211,7 @@ pub fn hyp2f1(
 /// Whether a number is nearly whole.
 #[track_caller]
 fn is_whole(x: &Array) -> Array {
-    (x - round(x)).abs().lt(50.0 * epsilon(x.dtype()))
+    (x - round(x, ())).abs().lt(50.0 * epsilon(x.dtype()))
 }
 
 #[track_caller]
@@ -306,7 +308,7 @@ fn digamma_transform(a: &Array, b: &Array, c: &Array, x: &Array) -> Array {
     let precision = epsilon(x.dtype());
     let d = c - a - b;
     let s: Array = 1 - x;
-    let rd = round(&d);
+    let rd = round(&d, ());
     let upper = rd.ge(0);
     let e = where_(&upper, &d, -&d);
     let d1 = where_(&upper, &d, constant(&d, 0.0));

@@ -1,9 +1,9 @@
 //! Sums of exponentials.
 
 use crate::array::{Array, Axes, Numbers};
+use crate::numpy::where_;
 use crate::options::options;
 use crate::scipy::operands::{constant, inexact};
-use crate::scipy::staged::where_;
 use crate::trace::library;
 use crate::{lax, numpy};
 

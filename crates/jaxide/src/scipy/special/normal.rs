@@ -6,9 +6,9 @@ use super::error::{exp_highest, inverse_core, scaled_large};
 use super::primitives::normal_distribution;
 use crate::api::library_jvp;
 use crate::array::Array;
+use crate::numpy::where_;
 use crate::options::options;
 use crate::scipy::operands::{check_f32_or_f64, constant, inexact, numbers, tangent_of};
-use crate::scipy::staged::where_;
 use crate::trace::raise;
 use crate::{lax, numpy};
 

@@ -4,8 +4,10 @@ use jaxide_core::{DType, Error};
 
 use crate::api::library_jvp;
 use crate::array::Array;
+use crate::numpy::polyval;
+use crate::numpy::{isinf, select, where_};
 use crate::scipy::operands::{check_f32_or_f64, constant, floats, numbers, tangent_of};
-use crate::scipy::staged::{isinf, piecewise, polyval, select, where_};
+use crate::scipy::pieces::piecewise;
 use crate::trace::{library::library_call, raise};
 use crate::{lax, numpy};
 

@@ -3,9 +3,9 @@
 use super::table::distributions;
 use crate::api::library_jvp;
 use crate::array::Array;
+use crate::numpy::{clip, select, where_};
 use crate::scipy::operands::constant;
 use crate::scipy::special::{betainc, betaln, gammainc, gammaincc, gammaln, xlog1py, xlogy};
-use crate::scipy::staged::{clip, select, where_};
 use crate::{lax, numpy};
 
 const INFINITY: f64 = f64::INFINITY;

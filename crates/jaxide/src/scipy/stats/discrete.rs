@@ -2,9 +2,10 @@
 
 use super::table::distributions;
 use crate::array::Array;
+use crate::numpy::round;
+use crate::numpy::{select, where_};
 use crate::scipy::operands::constant;
 use crate::scipy::special::{betaln, gammaincc, gammaln, xlog1py, xlogy};
-use crate::scipy::staged::{round, select, where_};
 use crate::{lax, numpy};
 
 const INFINITY: f64 = f64::INFINITY;
@@ -107,7 +108,7 @@ distributions! {
         fn logpmf(k, mu; loc) {
             let x = k - loc;
             let log = xlogy(&x, mu) - gammaln(&x + 1) - mu;
-            let outside = x.lt(0.0) | round(&x).not_equal(&x);
+            let outside = x.lt(0.0) | round(&x, ()).not_equal(&x);
             where_(&outside, -INFINITY, log)
         }
         fn pmf(k, mu; loc) = exp(logpmf);

@@ -4,9 +4,9 @@ use super::bounded::log1mexp;
 use super::table::distributions;
 use crate::array::Array;
 use crate::lax;
+use crate::numpy::where_;
 use crate::scipy::operands::constant;
 use crate::scipy::special::{xlog1py, xlogy};
-use crate::scipy::staged::where_;
 
 const PI: f64 = std::f64::consts::PI;
 

@@ -5,9 +5,9 @@ pub mod dirichlet {
     use jaxide_core::Error;
 
     use crate::array::Array;
+    use crate::numpy::where_;
     use crate::scipy::operands::constant;
     use crate::scipy::special::{gammaln, xlogy};
-    use crate::scipy::staged::where_;
     use crate::trace::raise;
     use crate::{lax, numpy};
 
@@ -74,9 +74,9 @@ pub mod multinomial {
     use jaxide_core::Error;
 
     use crate::array::{Array, promote_dtypes};
+    use crate::numpy::where_;
     use crate::scipy::operands::inexact;
     use crate::scipy::special::{gammaln, xlogy};
-    use crate::scipy::staged::where_;
     use crate::trace::raise;
     use crate::{lax, numpy};
 

@@ -4,9 +4,9 @@ use jaxide_core::prims::SearchSide;
 use jaxide_core::{DType, Error};
 
 use crate::array::{Array, Integer, as_dtype};
+use crate::numpy::where_;
 use crate::options::options;
 use crate::scipy::operands::inexact;
-use crate::scipy::staged::where_;
 use crate::trace::raise;
 use crate::{lax, numpy, vmap_of};
 

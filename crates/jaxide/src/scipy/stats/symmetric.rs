@@ -3,9 +3,9 @@
 use super::table::distributions;
 use crate::api::library_jvp;
 use crate::array::Array;
+use crate::numpy::{select, where_};
 use crate::scipy::operands::constant;
 use crate::scipy::special::{LogSumExp, expit, log_ndtr, logit, logsumexp, ndtr, ndtri};
-use crate::scipy::staged::{select, where_};
 use crate::{lax, numpy};
 
 const PI: f64 = std::f64::consts::PI;

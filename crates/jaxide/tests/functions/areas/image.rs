@@ -20,10 +20,6 @@ pub(crate) const AREA: Area = Area {
             "image.resize shape=2,3 method=CUBIC_PYTORCH antialias=false",
             "weights outside are added row by row, where JAX scatters them",
         ),
-        (
-            "image.resize shape=0,5",
-            "scalars are broadcast to empty arrays in another way",
-        ),
     ],
     different: &[],
     text,

@@ -15,11 +15,6 @@ pub(crate) const AREA: Area = Area {
     tolerance,
     written_differently: &[
         ("nn.dot_product_attention", ATTENTION),
-        ("nn.elu ; f32[0]", EMPTY),
-        ("nn.hard_tanh ; f32[0]", EMPTY),
-        ("nn.leaky_relu ; f32[0]", EMPTY),
-        ("nn.selu ; f32[0]", EMPTY),
-        ("nn.sparse_plus ; f32[0]", EMPTY),
         ("nn.leaky_relu ; i32", WEAK),
         ("nn.selu ; i32", WEAK),
         ("nn.softplus", RULE),
@@ -55,7 +50,6 @@ pub(crate) const AREA: Area = Area {
 
 const ATTENTION: &str =
     "JAX maps over the heads of a group, where here they are an axis of the products";
-const EMPTY: &str = "scalars are broadcast to empty arrays in another way";
 const WEAK: &str = "numbers beside integers are converted in another order";
 const RULE: &str = "the rule of the derivative of `logaddexp` has another name";
 const SUBNORMAL: &str = "JAX flushes subnormal numbers to zero";

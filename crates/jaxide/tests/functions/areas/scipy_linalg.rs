@@ -45,7 +45,6 @@ pub(crate) const AREA: Area = Area {
         ("scipy.linalg.toeplitz ; f32[0]", EMPTY),
         ("scipy.linalg.fiedler_companion ; f32[2]", EMPTY),
         ("scipy.linalg.fiedler_companion ; f32[1]", EMPTY),
-        ("scipy.linalg.helmert n=1", EMPTY),
     ],
     different: &[],
     text: |_, _| None,

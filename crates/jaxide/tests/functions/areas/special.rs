@@ -33,10 +33,6 @@ pub(crate) const AREA: Area = Area {
             "of a number of the program alone, weak types are converted at other places",
         ),
         (
-            "scipy.special.dawsn ; #",
-            "of a number of the program alone, weak types are converted at other places",
-        ),
-        (
             "scipy.special.gammasgn ; #",
             "of a number of the program alone, weak types are converted at other places",
         ),

@@ -4,8 +4,8 @@ use jaxide_core::Error;
 
 use super::formulas::{of_each, product, vector};
 use crate::array::Array;
+use crate::numpy::{remainder, where_};
 use crate::scipy::operands::constant;
-use crate::scipy::staged::{remainder, where_};
 use crate::trace::raise;
 use crate::{lax, numpy};
 

@@ -3,8 +3,9 @@
 use jaxide_core::DType;
 
 use crate::array::Array;
+use crate::numpy::where_;
 use crate::scipy::operands::constant;
-use crate::scipy::staged::{elementwise, where_};
+use crate::scipy::pieces::elementwise;
 use crate::trace::library;
 use crate::{lax, numpy};
 

@@ -4,8 +4,8 @@ use jaxide_core::DType;
 
 use crate::api::library_jvp;
 use crate::array::{Array, as_dtype};
+use crate::numpy::polyval;
 use crate::scipy::operands::{constant, floats, inexact, numbers, tangent_of};
-use crate::scipy::staged::polyval;
 use crate::{lax, numpy};
 
 // Rational functions up to 3.25, up to 6.25, and from there, the highest degree first: those of Cephes.

@@ -6,8 +6,9 @@ use super::coefficients::{INVERSE_F32, INVERSE_F64, QUANTILE_F32, QUANTILE_F64};
 use super::scaled::{exp_highest, large, upper_half};
 use crate::api::library_jvp;
 use crate::array::Array;
+use crate::numpy::where_;
 use crate::scipy::operands::{constant, floats};
-use crate::scipy::staged::{polynomial, where_};
+use crate::scipy::pieces::polynomial;
 use crate::trace::library;
 use crate::{lax, numpy};
 

@@ -12,7 +12,7 @@ use crate::api::{jvp, library_jvp};
 use crate::array::Array;
 use crate::scipy::operands::{constant, inexact};
 use crate::scipy::special::entropy::highest;
-use crate::scipy::staged::polynomial;
+use crate::scipy::pieces::polynomial;
 use crate::trace::bind_one;
 use crate::{lax, numpy};
 
