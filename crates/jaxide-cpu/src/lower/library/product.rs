@@ -19,8 +19,8 @@ pub(super) fn dot_general(operands: &Operands, params: &prims::DotGeneral) -> Ca
     let dtype = operands.outputs[0].dtype;
     let (left, right) = (View::dense(&lhs.shape), View::dense(&rhs.shape));
     let dimensions = dimensions(&params.dimension_numbers);
-    if (lhs.dtype, rhs.dtype) == (dtype, dtype)
-        && let Some(call) = native(dtype, &left, &right, &dimensions)
+    if lhs.dtype == rhs.dtype
+        && let Some(call) = native((lhs.dtype, dtype), &left, &right, &dimensions)
     {
         return Ok(call);
     }
@@ -40,38 +40,43 @@ fn dimensions(numbers: &DotDimensionNumbers) -> DotDimensions {
     }
 }
 
-/// The product of arrays of one type, summed in that type; `None` where it is not computed in.
+/// The product of arrays of the first type, summed in the second, or in `f32` where that has 16 bits; `None` where it is not
+/// computed so.
 fn native(
-    dtype: DType,
+    dtypes: (DType, DType),
     lhs: &View,
     rhs: &View,
     dimensions: &DotDimensions,
 ) -> Option<Box<KernelCall>> {
     macro_rules! of {
-        ($T:ty) => {
-            KernelCall::new(DotGeneral::<$T>::new(lhs, rhs, dimensions))
+        ($($T:ty),*) => {
+            KernelCall::new(DotGeneral::<$($T),*>::new(lhs, rhs, dimensions))
         };
     }
+    let dtype = match dtypes {
+        (DType::F16, DType::F32) => return Some(of!(half::f16, f32)),
+        (DType::BF16, DType::F32) => return Some(of!(half::bf16, f32)),
+        (DType::F32, DType::F64) => return Some(of!(f32, f64)),
+        (DType::I8, DType::I32) => return Some(of!(i8, i32)),
+        (DType::U8, DType::I32) => return Some(of!(u8, i32)),
+        (DType::I16, DType::I32) => return Some(of!(i16, i32)),
+        (DType::I32, DType::I64) => return Some(of!(i32, i64)),
+        (operands, result) if operands == result => result,
+        _ => return None,
+    };
     Some(match dtype {
         DType::Bool => of!(Truth),
-        DType::I8 => of!(i8),
-        DType::I16 => of!(i16),
-        DType::I32 => of!(i32),
-        DType::I64 => of!(i64),
-        DType::U8 => of!(u8),
-        DType::U16 => of!(u16),
-        DType::U32 => of!(u32),
-        DType::U64 => of!(u64),
+        // Products that wrap around have the same bits whether they have signs or not.
+        DType::I8 | DType::U8 => of!(i8),
+        DType::I16 | DType::U16 => of!(i16),
+        DType::I32 | DType::U32 => of!(i32),
+        DType::I64 | DType::U64 => of!(i64),
         DType::F32 => of!(f32),
         DType::F64 => of!(f64),
         DType::C64 => of!(Complex<f32>),
         DType::C128 => of!(Complex<f64>),
-        DType::F16 => KernelCall::new(DotGeneral::<half::f16, f32, half::f16>::new(
-            lhs, rhs, dimensions,
-        )),
-        DType::BF16 => KernelCall::new(DotGeneral::<half::bf16, f32, half::bf16>::new(
-            lhs, rhs, dimensions,
-        )),
+        DType::F16 => of!(half::f16, f32, half::f16),
+        DType::BF16 => of!(half::bf16, f32, half::bf16),
         _ => return None,
     })
 }
@@ -125,7 +130,7 @@ impl Product {
         result: DType,
     ) -> Result<Self> {
         Self::around((lhs, rhs, result), |working| {
-            native(working, left, right, dimensions)
+            native((working, working), left, right, dimensions)
         })
     }
 

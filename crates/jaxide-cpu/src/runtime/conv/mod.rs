@@ -18,7 +18,7 @@ mod padding;
 use std::any::TypeId;
 use std::marker::PhantomData;
 
-use super::matmul::{Convert, Element};
+use super::matmul::{Convert, Element, convert_all};
 use super::transpose::CopyPlan;
 use super::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature, View};
 
@@ -123,9 +123,9 @@ impl<In, Acc, Out> Conv<In, Acc, Out> {
 
 impl<In, Acc, Out> Kernel for Conv<In, Acc, Out>
 where
-    In: Convert<Acc> + bytemuck::Pod,
+    In: Convert<Acc> + bytemuck::Pod + Sync,
     Acc: Convert<Out> + Element,
-    Out: bytemuck::Pod,
+    Out: bytemuck::Pod + Send + Sync,
 {
     fn signature(&self) -> Signature {
         let bytes = size_of::<In>();
@@ -144,8 +144,8 @@ where
                 bytemuck::cast_slice(buffers.input::<In>(1)),
             )
         } else {
-            lhs_buffer = converted::<In, Acc>(buffers.input(0))?;
-            rhs_buffer = converted::<In, Acc>(buffers.input(1))?;
+            lhs_buffer = converted::<In, Acc>(buffers.input(0), context)?;
+            rhs_buffer = converted::<In, Acc>(buffers.input(1), context)?;
             (lhs_buffer.as_slice(), rhs_buffer.as_slice())
         };
         let same = TypeId::of::<Acc>() == TypeId::of::<Out>();
@@ -169,20 +169,18 @@ where
             reorder.copy(sums.as_slice::<Acc>(), ordered.as_mut_slice(), context);
             sums = ordered;
         }
-        for (out, &sum) in out.iter_mut().zip(sums.as_slice::<Acc>()) {
-            *out = sum.convert();
-        }
+        convert_all(sums.as_slice::<Acc>(), out, context);
         Ok(())
     }
 }
 
-fn converted<In: Convert<Acc> + bytemuck::Pod, Acc: bytemuck::Pod>(
-    from: &[In],
-) -> Result<PoolBuffer, KernelError> {
+fn converted<In, Acc>(from: &[In], context: &Context<'_>) -> Result<PoolBuffer, KernelError>
+where
+    In: Convert<Acc> + Sync,
+    Acc: bytemuck::Pod + Send + Sync,
+{
     let mut buffer = PoolBuffer::for_elements::<Acc>(from.len())?;
-    for (to, &x) in buffer.as_mut_slice::<Acc>().iter_mut().zip(from) {
-        *to = x.convert();
-    }
+    convert_all(from, buffer.as_mut_slice::<Acc>(), context);
     Ok(buffer)
 }
 

@@ -7,8 +7,7 @@
 use std::any::TypeId;
 use std::marker::PhantomData;
 
-use half::{bf16, f16};
-
+use super::convert::{Convert, convert_all};
 use super::{Batch, Element, MatMul, matmul};
 use crate::runtime::transpose::CopyPlan;
 use crate::runtime::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature, View};
@@ -110,51 +109,13 @@ where
         // SAFETY: the layout was made from views that lie inside their buffers, and the prepared
         // operands have the size of those; the result has `out_len` elements.
         unsafe { matmul(&self.product, lhs.start(), rhs.start(), to, context)? };
-        for (out, &sum) in out.iter_mut().zip(sums.as_slice::<Acc>()) {
-            *out = sum.convert();
-        }
+        convert_all(
+            sums.as_slice::<Acc>(),
+            if same { &mut [] } else { out },
+            context,
+        );
         Ok(())
     }
-}
-
-/// Conversion between operand, sum and result types.
-pub trait Convert<To>: Copy + 'static {
-    /// The value as the other type.
-    fn convert(self) -> To;
-}
-
-impl<T: Copy + 'static> Convert<T> for T {
-    fn convert(self) -> T {
-        self
-    }
-}
-
-macro_rules! conversions {
-    ($($from:ty => $to:ty: $convert:expr;)*) => { $(impl Convert<$to> for $from {
-        fn convert(self) -> $to {
-            $convert(self)
-        }
-    })* };
-}
-conversions! {
-    f16 => f32: f16::to_f32;
-    bf16 => f32: bf16::to_f32;
-    f32 => f16: f16::from_f32;
-    f32 => bf16: bf16::from_f32;
-    f32 => f64: f64::from;
-    i8 => i16: i16::from;
-    i8 => i32: i32::from;
-    i8 => i64: i64::from;
-    i16 => i32: i32::from;
-    i16 => i64: i64::from;
-    i32 => i64: i64::from;
-    u8 => u16: u16::from;
-    u8 => u32: u32::from;
-    u8 => u64: u64::from;
-    u8 => i32: i32::from;
-    u16 => u32: u32::from;
-    u16 => u64: u64::from;
-    u32 => u64: u64::from;
 }
 
 impl PlannedOperand {
@@ -188,15 +149,13 @@ impl PlannedOperand {
         context: &Context<'_>,
     ) -> Result<Prepared<'a, Acc>, KernelError>
     where
-        In: Convert<Acc> + bytemuck::Pod,
+        In: Convert<Acc> + bytemuck::Pod + Sync,
         Acc: Element,
     {
         let same = TypeId::of::<In>() == TypeId::of::<Acc>();
         let mut converted = PoolBuffer::for_elements::<Acc>(if same { 0 } else { data.len() })?;
         if !same {
-            for (to, &from) in converted.as_mut_slice::<Acc>().iter_mut().zip(data) {
-                *to = from.convert();
-            }
+            convert_all(data, converted.as_mut_slice::<Acc>(), context);
         }
         if let Some(copy) = &self.copy {
             let mut copied = PoolBuffer::for_elements::<Acc>(self.view.elements)?;

@@ -103,7 +103,7 @@ struct Plan {
 }
 
 /// Elements of the inner dimension that are summed in registers before the result is touched.
-const DEPTH_BLOCK: usize = 512;
+const DEPTH_BLOCK: usize = 384;
 /// Columns of the right operand that are packed at once.
 const COLUMN_BLOCK: usize = 4096;
 /// Multiply-adds that make a chunk worth a thread's attention, about 5 µs.
@@ -120,22 +120,23 @@ impl Plan {
         let column_block = n.min(COLUMN_BLOCK);
         let row_panels = m.div_ceil(kernels.rows());
         let column_tiles = column_block.div_ceil(kernels.columns);
-        // Reading an operand in place saves the copy. It costs little unless the operand is far
-        // larger than the caches, or its rows compete for the same lines of the first-level cache.
+        // Reading an operand in place saves the copy. A few panels of rows do not earn it back; for
+        // more, the rows of a tile's columns must lie so close that they stay in the first-level
+        // cache, since rows far apart compete for its lines and each need a page.
         let bytes = |count: usize| count.saturating_mul(depth_block * size_of::<T>());
         let in_place = kernels.reads_in_place && b.column == 1;
-        let pack_b = !in_place || (row_panels > 16 && bytes(column_block) > CACHE);
+        let pack_b = !in_place || (row_panels > 16 && bytes(b.row.unsigned_abs()) > NEAR);
         let conflicts = (a.row.unsigned_abs() * size_of::<T>()).is_multiple_of(4096) && m > 8;
         let pack_a = column_tiles > 3 && (conflicts || bytes(m) > CACHE);
         let work = m.saturating_mul(column_block).saturating_mul(depth_block);
-        let wanted = (work / CHUNK_WORK).clamp(1, 64);
+        let wanted = (work / CHUNK_WORK).clamp(1, 32);
         // A chunk's panels of the left operand should stay in the second-level cache.
         let cache_rows = (CACHE / 4 / size_of::<T>() / depth_block).max(2 * kernels.rows());
         let row_chunks = m
             .div_ceil(cache_rows)
-            .max(wanted.min(row_panels))
-            .min(row_panels);
-        let column_chunks = (wanted / row_chunks).clamp(1, column_tiles.div_ceil(8));
+            .max(wanted.min(row_panels.div_ceil(2)))
+            .clamp(1, row_panels);
+        let column_chunks = (wanted / row_chunks).clamp(1, column_tiles.div_ceil(4));
         Self {
             depth_block,
             column_block,
@@ -147,6 +148,8 @@ impl Plan {
     }
 }
 
+/// Bytes over which the rows of a tile's columns may be spread to be read in place.
+const NEAR: usize = 1 << 18;
 /// Bytes that stay in a core's own cache.
 const CACHE: usize = 1 << 20;
 

@@ -8,6 +8,7 @@
 //! The order of summation depends on shapes and on the machine's instruction set, and not on the
 //! number of threads.
 
+mod convert;
 mod dot_general;
 mod gemm;
 mod gemv;
@@ -21,7 +22,9 @@ use self::tile::HasKernels;
 use super::simd::Arithmetic;
 use super::{Context, KernelError, PoolBuffer};
 
-pub use dot_general::{Convert, DotDimensions, DotGeneral};
+pub use convert::Convert;
+pub(super) use convert::convert_all;
+pub use dot_general::{DotDimensions, DotGeneral};
 
 /// A product of matrices, or a batch of them, by shapes and strides (in elements):
 /// `out[i][j] = Σ_p lhs[i][p] rhs[p][j]`.
@@ -135,7 +138,7 @@ pub trait Element: HasKernels + Arithmetic + Pod + Send + Sync {}
 macro_rules! elements {
     ($($t:ty)*) => { $(impl Element for $t {})* };
 }
-elements!(f32 f64 Complex<f32> Complex<f64> i8 i16 i32 i64 u8 u16 u32 u64 Truth);
+elements!(f32 f64 Complex<f32> Complex<f64> i8 i16 i32 i64 Truth);
 
 /// A `bool` as one byte, with `or` for addition and `and` for multiplication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -49,6 +49,24 @@ pub(in crate::runtime) enum Update {
     Subtract,
 }
 
+impl Update {
+    /// What stands in the place of `old` afterwards.
+    ///
+    /// # Safety
+    /// The machine has the instruction set of `S`.
+    #[inline(always)]
+    unsafe fn of<S: Simd>(self, value: S, old: impl FnOnce() -> S) -> S {
+        // SAFETY: the caller has the instruction set.
+        unsafe {
+            match self {
+                Update::Set => value,
+                Update::Add => old().add(value),
+                Update::Subtract => old().sub(value),
+            }
+        }
+    }
+}
+
 /// # Safety
 /// The machine has the instruction set of the kernel set, and all elements that the tile names are
 /// valid.
@@ -123,28 +141,31 @@ unsafe fn real_tile<S: Simd, const MR: usize, const NV: usize>(t: &Tile<'_, S::E
             (true, a_row) => inner_loop!(|from| S::load(from), a_row),
             (false, a_row) => inner_loop!(|from| S::load_first(from, last), a_row),
         }
-        for (i, row) in acc.iter().enumerate() {
-            let c = t.c.offset(i as isize * t.c_row);
-            for (j, &value) in row.iter().enumerate() {
-                let to = c.add(j * S::LANES);
-                let count = if j == NV - 1 { last } else { S::LANES };
-                let full = count == S::LANES;
-                let old = match (t.update, full) {
-                    (Update::Set, _) => value,
-                    (_, true) => S::load(to),
-                    (_, false) => S::load_first(to, count),
-                };
-                let new = match t.update {
-                    Update::Set => value,
-                    Update::Add => old.add(value),
-                    Update::Subtract => old.sub(value),
-                };
-                if full {
-                    new.store(to);
-                } else {
-                    new.store_first(to, count);
+        // A short loop for each case: a longer one is not unrolled, and indices that are not
+        // constant would keep the accumulators in memory, in the inner loop too.
+        macro_rules! write {
+            ($whole:expr, $update:expr) => {
+                for i in 0..MR {
+                    let c = t.c.offset(i as isize * t.c_row);
+                    for j in 0..$whole {
+                        let to = c.add(j * S::LANES);
+                        $update.of(acc[i][j], || S::load(to)).store(to);
+                    }
+                    if $whole < NV {
+                        let to = c.add($whole * S::LANES);
+                        let new = $update.of(acc[i][NV - 1], || S::load_first(to, last));
+                        new.store_first(to, last);
+                    }
                 }
-            }
+            };
+        }
+        match (t.update, last == S::LANES) {
+            (Update::Set, true) => write!(NV, Update::Set),
+            (Update::Set, false) => write!(NV - 1, Update::Set),
+            (Update::Add, true) => write!(NV, Update::Add),
+            (Update::Add, false) => write!(NV - 1, Update::Add),
+            (Update::Subtract, true) => write!(NV, Update::Subtract),
+            (Update::Subtract, false) => write!(NV - 1, Update::Subtract),
         }
     }
 }
@@ -317,18 +338,25 @@ float_kernels!(f32, F32x16, F32x8, Lanes<f32, 4>);
 float_kernels!(f64, F64x8, F64x4, Lanes<f64, 2>);
 
 macro_rules! array_kernels {
-    ($($t:ty, $lanes:literal;)*) => { $(
+    ($($t:ty, $wide:literal, $lanes:literal, $($rows:literal)*;)*) => { $(
         impl HasKernels for $t {
             fn kernels() -> &'static Kernels<Self> {
                 match Isa::detect() {
                     #[cfg(target_arch = "x86_64")]
-                    Isa::Avx512 | Isa::Avx2 => real_kernels!(avx2, Lanes<$t, $lanes>, 1 2 3 4),
+                    Isa::Avx512 => real_kernels!(avx512, Lanes<$t, $wide>, $($rows)*),
+                    #[cfg(target_arch = "x86_64")]
+                    Isa::Avx2 => real_kernels!(avx2, Lanes<$t, $lanes>, 1 2 3 4),
                     Isa::Portable => real_kernels!(portable, Lanes<$t, $lanes>, 1 2 3 4),
                 }
             }
         }
     )* };
 }
+// Unsigned integers are multiplied as signed ones: what is left of the products is the same.
 array_kernels! {
-    i8, 16; u8, 16; i16, 16; u16, 16; i32, 8; u32, 8; i64, 4; u64, 4; super::Truth, 16;
+    i8, 16, 16, 1 2 3 4;
+    i16, 32, 16, 1 2 3 4 5 6 7 8;
+    i32, 16, 8, 1 2 3 4 5 6 7 8 9 10 11 12;
+    i64, 8, 4, 1 2 3 4 5 6 7 8;
+    super::Truth, 16, 16, 1 2 3 4;
 }
