@@ -37,6 +37,7 @@ const COMMANDS: &[&str] = &[
     "bench",
     "conformance",
     "completions",
+    "primitives",
     "help",
     "--help",
     "-h",

@@ -7,6 +7,7 @@ mod conformance;
 mod eval;
 mod fmt;
 mod lower;
+mod primitives;
 mod transform;
 
 use clap::{ArgMatches, Command};
@@ -38,7 +39,7 @@ macro_rules! entries {
     };
 }
 
-const ENTRIES: [Entry; 8] = entries! {
+const ENTRIES: [Entry; 9] = entries! {
     fmt "Prints programs laid out as JAX does"
     check "Reads programs and reports their mistakes"
     eval "Runs a program and prints its results"
@@ -46,6 +47,7 @@ const ENTRIES: [Entry; 8] = entries! {
     lower "Prints what a program is compiled to, and how much memory a run takes"
     bench "Measures reading, compiling and running a program"
     conformance "Runs programs and compares them with what JAX made of them"
+    primitives "Lists the primitives of the language"
     completions "Prints the script that has a shell complete commands and options"
 };
 
