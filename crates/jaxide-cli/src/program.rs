@@ -39,6 +39,8 @@ pub(crate) struct Native {
     pub(crate) checked: bool,
     /// Whether the code's text is wanted.
     pub(crate) keep_text: bool,
+    /// Whether the times of its steps are.
+    pub(crate) profile: bool,
 }
 
 impl Native {
@@ -47,6 +49,7 @@ impl Native {
             isa,
             checked,
             keep_text: false,
+            profile: false,
         }
     }
 }
@@ -122,6 +125,7 @@ pub(crate) fn native(
         isa: how.isa,
         checked: how.checked,
         keep_text: how.keep_text,
+        profile: how.profile,
         ..CompileOptions::default()
     };
     jaxide_cpu::compile(jaxpr, &options)
@@ -158,6 +162,14 @@ pub(crate) enum Executable<'a> {
 }
 
 impl Executable<'_> {
+    /// The native code, unless the program is interpreted.
+    pub(crate) fn native(&self) -> Option<&jaxide_cpu::Executable> {
+        match self {
+            Executable::Eval(_) => None,
+            Executable::Native(program) => Some(program),
+        }
+    }
+
     /// How long the stages of compiling took; none of what is interpreted.
     pub(crate) fn stages(&self) -> Vec<(&'static str, Duration)> {
         match self {

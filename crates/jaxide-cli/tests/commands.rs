@@ -220,6 +220,90 @@ fn what_programs_print_is_no_result() {
     }
 }
 
+/// A profile names each kernel with its equations, its work, and what parts of the machine's limits that is.
+#[test]
+fn bench_profiles_kernels() {
+    let folder = Folder::new("profile");
+    folder.write(
+        "f.jaxpr",
+        "{ lambda ; a:f32[64,64]. let
+            b:f32[64,64] = dot_general[dimension_numbers=(([1], [0]), ([], []))] a a
+            c:f32[64,64] = sin b
+          in (c,) }",
+    );
+    let output = folder.run("bench f.jaxpr --profile --seconds 0.01 --json --roofline roof.svg");
+    let numbers: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let profile = &numbers["profile"];
+    let steps = profile["steps"].as_array().unwrap();
+    let product = (steps.iter()).find(|step| step["name"] == "dot_general");
+    let product = product.unwrap_or_else(|| panic!("{numbers}"));
+    assert_eq!(product["flops"], 2.0 * 64.0 * 64.0 * 64.0);
+    assert_eq!(product["bytes"], 3.0 * 64.0 * 64.0 * 4.0);
+    assert_eq!(product["times"], 1.0);
+    let equations = product["equations"].as_str().unwrap();
+    assert!(
+        equations.starts_with("equation 0 (dot_general"),
+        "{numbers}"
+    );
+    assert!(profile["flops_per_second"].as_f64().unwrap() > 0.0);
+    let sine = steps.iter().find(|step| step["name"] == "k0").unwrap();
+    let rate = sine["flops"].as_f64().unwrap() / sine["us"].as_f64().unwrap() * 1e6;
+    let of_peak = rate / profile["flops_per_second"].as_f64().unwrap();
+    assert!((of_peak / sine["of_peak"].as_f64().unwrap() - 1.0).abs() < 1e-9);
+
+    let picture = String::from_utf8(folder.read("roof.svg")).unwrap();
+    assert!(picture.starts_with("<svg") && picture.ends_with("</svg>\n"));
+    for part in ["dot_general", "k0", "GFLOP/s", "copy of 256 MB"] {
+        assert!(picture.contains(part), "{part}: {picture}");
+    }
+    let table = folder.run("bench f.jaxpr --profile --seconds 0.01");
+    let table = text(&table.stdout);
+    assert!(
+        table.contains("of copy") && table.contains("equation 1 (sin"),
+        "{table}"
+    );
+    let refused = "--profile is of native code, and the interpreter has no kernels";
+    for (options, why) in [
+        ("--profile --backend eval", refused),
+        ("--roofline r.svg", "--profile"),
+    ] {
+        let (status, said, message) = parts(&folder.run(&format!("bench f.jaxpr {options}")));
+        assert_eq!((status, said.as_str()), (Some(2), ""), "{options}");
+        assert!(message.contains(why), "{message}");
+    }
+}
+
+/// The list of primitives is the table: for people, and for programs.
+#[test]
+fn primitives_are_listed() {
+    let folder = Folder::new("primitives");
+    let output = folder.run("primitives --json");
+    let list: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).unwrap();
+    let names: Vec<&str> = list
+        .iter()
+        .map(|row| row["name"].as_str().unwrap())
+        .collect();
+    let table: Vec<&str> = jaxide_core::Prim::ALL
+        .iter()
+        .map(|info| info.name)
+        .collect();
+    assert_eq!(names, table);
+    let fft = &list[names.iter().position(|name| *name == "fft").unwrap()];
+    assert_eq!(
+        (&fft["operands"], &fft["results"]),
+        (&"1".into(), &"1".into())
+    );
+    assert_eq!(fft["family"], "linalg");
+    assert_eq!(fft["parameters"][0]["name"], "fft_lengths");
+    let shown = folder.run("primitives");
+    let shown = text(&shown.stdout);
+    assert_eq!(
+        shown.lines().filter(|line| line.starts_with("  ")).count(),
+        table.len()
+    );
+    assert!(shown.contains("\n  fft "), "{shown}");
+}
+
 /// Primitives and element types that are not JAX's are printed back, noted, and refused by name.
 #[test]
 fn foreign_primitives_are_kept_and_refused() {

@@ -87,17 +87,26 @@ fn equation(jaxpr: &Jaxpr, eqn: &Eqn) -> Cost {
     let outputs: Vec<Aval> = (eqn.outputs.iter())
         .map(|&var| jaxpr.aval(Atom::Var(var)))
         .collect();
-    let work = Work {
-        inputs: &inputs,
-        outputs: &outputs,
-    };
-    if require_types(&eqn.prim, &inputs).is_err() {
+    primitive_cost(&eqn.prim, &inputs, &outputs)
+}
+
+/// The cost of a primitive on operands and results of these types, as [`cost`] counts it.
+///
+/// ```
+/// use jaxide_core::{Aval, DType, prims, primitive_cost};
+/// let array = Aval::new(DType::F32, &[10]);
+/// let cost = primitive_cost(&prims::Neg.into(), &[array.clone()], &[array]);
+/// assert_eq!((cost.flops, cost.bytes), (10, 80));
+/// ```
+pub fn primitive_cost(prim: &Prim, inputs: &[Aval], outputs: &[Aval]) -> Cost {
+    let work = Work { inputs, outputs };
+    if require_types(prim, inputs).is_err() {
         return Cost {
             bytes: work.traffic(),
             ..Cost::default()
         };
     }
-    work.of(&eqn.prim)
+    work.of(prim)
 }
 
 /// Number of elements of an array.

@@ -41,7 +41,7 @@ pub mod transform;
 
 pub use aval::{Annotations, Aval, AvalKind, Dims, Shape, byte_size, element_count};
 pub use cancel::Cancel;
-pub use cost::{Cost, cost};
+pub use cost::{Cost, cost, primitive_cost};
 pub use display::{Align, ArrayFormat};
 pub use dtype::DType;
 pub use error::{Error, ErrorKind, Result, Scope, Source};

@@ -65,7 +65,7 @@ pub fn plan(closed: &ClosedJaxpr) -> Result<MemoryPlan> {
     on_stack(compiler_stack(closed), "the compiler", || {
         check_legal(closed)?;
         let times = &mut StageTimes::default();
-        MemoryPlan::of(&lower::lower(closed, &[], false, times)?)
+        MemoryPlan::of(&lower::lower(closed, &[], false, false, times)?)
     })?
 }
 
@@ -146,7 +146,8 @@ fn depth(closed: &ClosedJaxpr, left: &mut usize) -> Option<usize> {
 fn compile_here(closed: &ClosedJaxpr, options: &CompileOptions) -> Result<Executable> {
     let mut times = StageTimes::default();
     times.measure(Stage::Check, || check_legal(closed))?;
-    let program = lower::lower(closed, &options.donate, options.checked, &mut times)?;
+    let named = options.checked || options.profile;
+    let program = lower::lower(closed, &options.donate, options.checked, named, &mut times)?;
     let memory = MemoryPlan::of(&program)?.total();
     Executable::new(program, memory, options, times)
 }

@@ -36,6 +36,9 @@ pub struct CompileOptions {
     /// # Ok::<(), jaxide_core::Error>(())
     /// ```
     pub checked: bool,
+    /// Whether the code takes the time of each of its steps, which [`Executable::take_profile`](crate::Executable::take_profile) tells. It looks
+    /// at the clock twice for a step.
+    pub profile: bool,
 }
 
 /// What compilation did.

@@ -15,6 +15,7 @@ mod loops;
 mod nothing;
 mod plans;
 mod precision;
+mod profile;
 mod recurrences;
 mod reproducers;
 mod texts;

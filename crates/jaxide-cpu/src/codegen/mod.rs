@@ -14,4 +14,4 @@ pub(crate) mod program;
 #[cfg(all(target_arch = "x86_64", unix))]
 mod x86;
 
-pub use executable::Executable;
+pub use executable::{Executable, StepProfile};

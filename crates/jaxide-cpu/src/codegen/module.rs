@@ -7,6 +7,7 @@ use super::error::CompileError;
 use crate::runtime::call_kernel;
 use crate::runtime::checked::run_check;
 use crate::runtime::launch::{copy, launch, launch_tiles};
+use crate::runtime::profile;
 use cranelift_codegen::CompiledCode;
 use cranelift_codegen::ir::{self, AbiParam, InstBuilder, LibCall, types};
 use cranelift_codegen::isa::OwnedTargetIsa;
@@ -32,15 +33,21 @@ pub(super) enum Import {
     Call,
     /// Runs a step of a checked program.
     Check,
+    /// Before a step whose time is taken.
+    ProfileEnter,
+    /// Behind it.
+    ProfileLeave,
 }
 
 impl Import {
-    const ALL: [Import; 5] = [
+    const ALL: [Import; 7] = [
         Import::Launch,
         Import::LaunchTiles,
         Import::Copy,
         Import::Call,
         Import::Check,
+        Import::ProfileEnter,
+        Import::ProfileLeave,
     ];
 
     fn symbol(self) -> &'static str {
@@ -50,6 +57,8 @@ impl Import {
             Import::Copy => "jaxide_copy",
             Import::Call => "jaxide_call",
             Import::Check => "jaxide_check",
+            Import::ProfileEnter => "jaxide_profile_enter",
+            Import::ProfileLeave => "jaxide_profile_leave",
         }
     }
 
@@ -60,6 +69,8 @@ impl Import {
             Import::Copy => (4, false),
             Import::Call => (3, true),
             Import::Check => (4, true),
+            Import::ProfileEnter => (0, false),
+            Import::ProfileLeave => (3, false),
         }
     }
 
@@ -70,6 +81,8 @@ impl Import {
             Import::Copy => copy as *const () as usize,
             Import::Call => call_kernel as *const () as usize,
             Import::Check => run_check as *const () as usize,
+            Import::ProfileEnter => profile::enter as *const () as usize,
+            Import::ProfileLeave => profile::leave as *const () as usize,
         }
     }
 }

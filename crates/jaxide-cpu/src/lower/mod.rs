@@ -35,7 +35,7 @@ use jaxide_core::simplify::simplify;
 use jaxide_core::{ClosedJaxpr, Error, Result};
 
 /// Lowers a closed jaxpr to the loop IR, which may overwrite the arguments at the positions `donated`. If it is to be `checked`, it is
-/// verified, temporaries have fences, and steps know their equations.
+/// verified, and temporaries have fences; if it is to be `named`, steps know their equations.
 ///
 /// # Errors
 /// When a primitive has no native form, values of constants are not known, or an array is too large.
@@ -43,9 +43,10 @@ pub(crate) fn lower(
     closed: &ClosedJaxpr,
     donated: &[usize],
     checked: bool,
+    named: bool,
     times: &mut StageTimes,
 ) -> Result<program::Program> {
-    let (graph, plan) = plan(closed, checked, times)?;
+    let (graph, plan) = plan(closed, named, times)?;
     let mut program = assemble::assemble(&graph, &plan, donated, times)?;
     times.measure(Stage::Loops, || {
         program.plan_memory(checked);

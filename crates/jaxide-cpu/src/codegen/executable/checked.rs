@@ -156,7 +156,7 @@ mod tests {
                 ..CompileOptions::default()
             };
             let mut times = StageTimes::default();
-            let mut program = lower(&closed, &[], true, &mut times).unwrap();
+            let mut program = lower(&closed, &[], true, true, &mut times).unwrap();
             mistake(&mut program);
             seen = program.verify().is_err();
             let executable = Executable::new(program, 0, &options, times).unwrap();
@@ -331,6 +331,7 @@ mod tests {
                 program.calls[0] = LibraryCall {
                     name: "rogue".to_owned(),
                     call: KernelCall::new(Rogue),
+                    flops: 0,
                 };
             },
         );

@@ -1,6 +1,9 @@
 //! Compiled programs, and what runs them.
 
 mod checked;
+mod profile;
+
+pub use profile::StepProfile;
 
 use super::program::{self as code, Code, Entry};
 use crate::isa::Isa;
@@ -48,13 +51,7 @@ impl Executable {
         }
         check_memory(memory, options.memory_limit)?;
         let isa = options.isa.unwrap_or_else(Isa::detect);
-        let code = code::compile(
-            &program,
-            isa,
-            options.keep_text,
-            options.checked,
-            &mut times,
-        )?;
+        let code = code::compile(&program, isa, options, &mut times)?;
         let stats = CompileStats {
             lower,
             codegen: start.elapsed(),

@@ -4,6 +4,7 @@ use crate::codegen::clif::{self, LaneArgs};
 use crate::codegen::module::{Import, Imports, address_of, signature};
 use crate::lanes::{self, BlockId};
 use crate::lower::emit::Kernel;
+use crate::lower::program::work::step_number;
 use crate::lower::program::{Place, PointerVar, Program, Slot, Stmt, TileNest};
 use crate::narrow;
 use crate::runtime::checked::{Check, Guarded, Step};
@@ -90,6 +91,8 @@ pub(super) struct Callees<'a> {
     pub(super) imports: &'a Imports,
     /// What guarded lane programs report, by kernel, if the program is checked.
     pub(super) guards: Option<&'a [Guarded]>,
+    /// Where times of steps go, if they are taken.
+    pub(super) profile: Option<DataId>,
 }
 
 pub(super) struct Generator<'a, 'f> {
@@ -223,7 +226,12 @@ fn longest_table(program: &Program) -> usize {
 
 impl Generator<'_, '_> {
     fn block(&mut self, stmts: &[Stmt]) {
-        stmts.iter().for_each(|stmt| self.stmt(stmt));
+        for stmt in stmts {
+            match (self.callees.profile, step_number(self.program, stmt)) {
+                (Some(cells), Some(step)) => self.timed(stmt, step, cells),
+                _ => self.stmt(stmt),
+            }
+        }
     }
 
     fn pieces(&mut self, functions: &[FuncId]) {
@@ -243,7 +251,7 @@ impl Generator<'_, '_> {
         }
     }
 
-    fn stmt(&mut self, stmt: &Stmt) {
+    pub(super) fn stmt(&mut self, stmt: &Stmt) {
         match stmt {
             Stmt::Nest { kernel, operands } => self.nest(*kernel as usize, operands),
             Stmt::Tiles { group, operands } => self.tiles(*group as usize, operands),

@@ -7,6 +7,7 @@ mod checked;
 mod code;
 mod launch;
 mod place;
+mod profile;
 
 use super::clif;
 use super::lanes::{self, CompileError, Defined, Isa};
@@ -15,9 +16,12 @@ use super::perf_map;
 use crate::lanes::Body;
 use crate::lanes::guard::guard;
 use crate::lower::program::Program;
+use crate::lower::program::work::step_count;
+use crate::options::CompileOptions;
 use crate::runtime::Context as RunContext;
 use crate::runtime::checked::{Check, Guarded};
 use crate::runtime::launch::{Launch, TileLaunch};
+use crate::runtime::profile::Cells;
 use crate::stages::{Stage, StageTimes};
 use code::{Callees, Function, Nest};
 use cranelift_codegen::Context;
@@ -58,9 +62,16 @@ pub(crate) struct Code {
     /// Referred to by name from the code: each stays where it is.
     #[allow(clippy::vec_box)]
     _checks: Vec<Box<Check>>,
+    /// Times of steps, if they are taken; referred to by name from the code.
+    profile: Option<Cells>,
 }
 
 impl Code {
+    /// Times of steps, if they are taken.
+    pub(crate) fn profile(&self) -> Option<&Cells> {
+        self.profile.as_ref()
+    }
+
     /// The function; valid as long as `self` and the program live.
     pub(crate) fn entry(&self) -> Entry {
         self.entry
@@ -214,17 +225,22 @@ impl Constant {
     }
 }
 
-/// Compiles a program; `checked` puts guards around all that it accesses.
+/// Compiles a program: with guards around all that it accesses, its text, or times of its steps, as the options ask for.
 ///
 /// # Errors
 /// When the code generator refuses, or there is no memory for the code.
 pub(crate) fn compile(
     program: &Program,
     isa: Isa,
-    text: bool,
-    checked: bool,
+    CompileOptions {
+        keep_text,
+        checked,
+        profile,
+        ..
+    }: &CompileOptions,
     times: &mut StageTimes,
 ) -> Result<Code> {
+    let checked = *checked;
     let start = Instant::now();
     let mut guards = Vec::new();
     let mut guarded = Vec::new();
@@ -249,7 +265,7 @@ pub(crate) fn compile(
     }
     let guards = checked.then_some((&guards[..], &guarded[..]));
     times.add(Stage::Kernels, start.elapsed());
-    generate(program, isa, text, guards, times)
+    generate(program, isa, (*keep_text, *profile), guards, times)
         .map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))
 }
 
@@ -257,7 +273,7 @@ pub(crate) fn compile(
 fn generate(
     program: &Program,
     isa: Isa,
-    text: bool,
+    (text, profile): (bool, bool),
     guards: Option<(&[Guarded], &[Arc<Body>])>,
     times: &mut StageTimes,
 ) -> Result<Code, CompileError> {
@@ -294,6 +310,17 @@ fn generate(
         );
         jit.symbols.name(name, &*call.call);
     }
+    let cells = profile.then(|| Cells::new(step_count(program)));
+    let profile = match &cells {
+        Some(cells) => {
+            jit.symbols.name(profile::SYMBOL.to_owned(), cells.first());
+            let own = jit
+                .module()
+                .declare_data(profile::SYMBOL, Linkage::Import, false, false)?;
+            Some(own)
+        }
+        None => None,
+    };
     let imports = Imports::declare(jit.module())?;
     let callees = Callees {
         program,
@@ -302,6 +329,7 @@ fn generate(
         calls: &calls,
         imports: &imports,
         guards: guards.map(|(nests, _)| nests),
+        profile,
     };
     let mut functions = Functions {
         context: Context::new(),
@@ -344,6 +372,7 @@ fn generate(
             .collect(),
         stack,
         _checks: functions.checks,
+        profile: cells,
     };
     times.add(Stage::Program, start.elapsed());
     if perf_map::is_wanted() {

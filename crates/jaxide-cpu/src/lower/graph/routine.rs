@@ -29,6 +29,13 @@ macro_rules! routines {
                     $(Routine::$variant(_) => prims::$variant::NAME,)*
                 }
             }
+
+            /// The primitive.
+            pub(crate) fn prim(&self) -> prims::Prim {
+                match self {
+                    $(Routine::$variant(params) => params.as_ref().clone().into(),)*
+                }
+            }
         }
     };
 }

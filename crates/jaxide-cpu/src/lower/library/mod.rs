@@ -58,8 +58,16 @@ pub(crate) fn kernel(
         Call::Map(op) => (op.to_string(), map::map(*op, &operands)),
         Call::Routine(call) => (call.name().to_owned(), routine(call, &operands)),
     };
+    let flops = match call {
+        // An operation for each element.
+        Call::Map(_) => operands
+            .outputs
+            .first()
+            .map_or(0, |result| result.len() as u64),
+        Call::Routine(call) => operands.cost(&call.prim()).flops,
+    };
     match made {
-        Ok(call) => Ok(LibraryCall { name, call }),
+        Ok(call) => Ok(LibraryCall { name, call, flops }),
         Err(error) => Err(error.in_operation(&name)),
     }
 }

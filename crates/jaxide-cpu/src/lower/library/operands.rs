@@ -2,7 +2,7 @@
 
 use crate::lower::graph::{Graph, ValueId};
 use crate::runtime::Signature;
-use jaxide_core::{DType, Shape};
+use jaxide_core::{Aval, Cost, DType, Prim, Shape, primitive_cost};
 
 /// An operand: element type and shape.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +44,17 @@ impl Operands {
             inputs: arrays(args),
             outputs: arrays(results),
         }
+    }
+
+    /// What a primitive costs on them.
+    pub(super) fn cost(&self, prim: &Prim) -> Cost {
+        let avals = |arrays: &[Array]| -> Vec<Aval> {
+            let arrays = arrays.iter();
+            arrays
+                .map(|array| Aval::new(array.dtype, &array.shape))
+                .collect()
+        };
+        primitive_cost(prim, &avals(&self.inputs), &avals(&self.outputs))
     }
 
     /// The sizes that a kernel is called with.

@@ -41,6 +41,7 @@ pub(crate) fn kernel(graph: &Graph, node: &Node) -> Option<LibraryCall> {
             Some(LibraryCall {
                 name: "transpose".to_owned(),
                 call,
+                flops: 0,
             })
         }
         _ => None,
@@ -127,6 +128,7 @@ fn gather_rows(graph: &Graph, node: &Node, spec: &GatherSpec) -> Option<LibraryC
     Some(LibraryCall {
         name: "gather_rows".to_owned(),
         call,
+        flops: 0,
     })
 }
 
@@ -173,5 +175,9 @@ pub(crate) fn scatter_rows(graph: &Graph, node: &Node, spec: &ScatterSpec) -> Op
     Some(LibraryCall {
         name: "scatter_rows".to_owned(),
         call,
+        flops: match spec.combine {
+            Combine::Replace => 0,
+            _ => (count * row) as u64,
+        },
     })
 }

@@ -7,6 +7,7 @@ mod arena;
 mod display;
 pub(crate) mod tiles;
 mod verify;
+pub(crate) mod work;
 
 use super::emit::Kernel;
 use crate::runtime::KernelCall;
@@ -74,6 +75,8 @@ pub(crate) struct LibraryCall {
     /// For the printed form.
     pub(crate) name: String,
     pub(crate) call: Box<KernelCall>,
+    /// Operations on floats that it stands for.
+    pub(crate) flops: u64,
 }
 
 /// A result of the program.

@@ -1,5 +1,8 @@
 //! `jaxide bench`: measures reading, compiling and running a program.
 
+mod profile;
+mod roofline;
+
 use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -7,15 +10,16 @@ use std::time::{Duration, Instant};
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Arg, ArgMatches, Command};
-use jaxide::io::Reader;
+use jaxide::io::{Reader, write_file};
 use jaxide_core::{Aval, Cancel, DType, Result, Scalar, Tensor, memory};
 use serde_json::json;
 
 use super::eval::{archive, arrays};
-use crate::arguments::{self, flag, threads, value};
+use crate::arguments::{self, flag, path, threads, value};
 use crate::failure::Failure;
 use crate::output;
 use crate::program::{Backend, Program, milliseconds};
+use profile::Profile;
 
 /// What stands on its command line.
 pub(super) fn define(command: Command) -> Command {
@@ -40,13 +44,29 @@ pub(super) fn define(command: Command) -> Command {
         .arg(seconds)
         .arg(threads())
         .arg(flag("json", "Print a JSON object"))
+        .arg(flag(
+            "profile",
+            "Tell of each kernel its time, bytes and operations, and what part of the machine's limits they are",
+        ))
+        .arg(
+            path("roofline", "X.svg", "Where the picture of the profile goes")
+                .requires("profile"),
+        )
         .arg(arguments::file().value_parser(file).help("The program"))
 }
 
 /// Runs the command.
 pub(super) fn run(matches: &ArgMatches, limit: &Cancel) -> std::result::Result<(), Failure> {
     let file: PathBuf = value(matches, "file");
-    let backend: Backend = value(matches, "backend");
+    let mut backend: Backend = value(matches, "backend");
+    if matches.get_flag("profile") {
+        let Backend::Native(how) = &mut backend else {
+            return Err(Failure::usage(
+                "--profile is of native code, and the interpreter has no kernels",
+            ));
+        };
+        how.profile = true;
+    }
     let mut program = Program::read_legal(&file)?;
     let args = match matches.get_one::<PathBuf>("inputs") {
         Some(path) => program.inputs(Some(Reader::open_npz(path)?))?,
@@ -66,6 +86,11 @@ pub(super) fn run(matches: &ArgMatches, limit: &Cancel) -> std::result::Result<(
     if let Some(path) = matches.get_one::<PathBuf>("output") {
         archive(&measured.results).write_npz(path)?;
     }
+    if let (Some(path), Some(profile)) = (matches.get_one::<PathBuf>("roofline"), &measured.profile)
+    {
+        let picture = roofline::svg(profile, &file.display().to_string());
+        write_file(path, picture.as_bytes())?;
+    }
     Ok(output::print(measured.report(matches.get_flag("json")))?)
 }
 
@@ -81,6 +106,8 @@ struct Measured {
     /// How many runs there were: short ones are timed several at once.
     count: usize,
     results: Vec<Tensor>,
+    /// What its steps took, if that was asked.
+    profile: Option<Profile>,
 }
 
 fn measure(
@@ -105,6 +132,10 @@ fn measure(
     black_box(executable.run(args, limit)?);
     let once = start.elapsed().max(Duration::from_nanos(10));
     let batch = (Duration::from_micros(20).as_nanos() / once.as_nanos()).clamp(1, 1000) as usize;
+    if let Some(native) = executable.native() {
+        // What was measured before was not warm.
+        native.take_profile();
+    }
     let end = Instant::now() + time;
     let mut runs = Vec::new();
     while runs.len() < 3 || Instant::now() < end {
@@ -114,6 +145,12 @@ fn measure(
         }
         runs.push(start.elapsed() / batch as u32);
     }
+    let profile = match (executable.native(), backend) {
+        (Some(native), Backend::Native(how)) if how.profile => {
+            Some(Profile::take(native, runs.len() * batch, threads)?)
+        }
+        _ => None,
+    };
     runs.sort_unstable();
     Ok(Measured {
         parse,
@@ -123,6 +160,7 @@ fn measure(
         count: runs.len() * batch,
         runs,
         results,
+        profile,
     })
 }
 
@@ -136,7 +174,7 @@ impl Measured {
             let stages: BTreeMap<_, _> = (self.stages.iter())
                 .map(|&(name, time)| (name, milliseconds(time)))
                 .collect();
-            let numbers = json!({
+            let mut numbers = json!({
                 "parse_ms": parse,
                 "compile_ms": compile,
                 "stages_ms": stages,
@@ -145,15 +183,20 @@ impl Measured {
                 "median_us": median,
                 "runs": self.count,
             });
+            if let Some(profile) = &self.profile {
+                numbers["profile"] = profile.json();
+            }
             return format!("{numbers}\n");
         }
+        let table = self.profile.as_ref().map(Profile::table);
         format!(
             "parse   {parse:>12.3} ms\n\
              compile {compile:>12.3} ms\n\
              first   {first:>12.2} us\n\
              min     {min:>12.2} us\n\
-             median  {median:>12.2} us of {} runs\n",
-            self.count
+             median  {median:>12.2} us of {} runs\n{}",
+            self.count,
+            table.unwrap_or_default(),
         )
     }
 }
