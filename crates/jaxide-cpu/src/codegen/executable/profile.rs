@@ -18,7 +18,8 @@ pub struct StepProfile {
     pub time: Duration,
     /// Bytes that its runs read and wrote: of nests those of different elements, of calls those of their operands.
     pub bytes: u64,
-    /// Operations on floats: of nests those of their instructions, where a fused multiplication and addition is two; of calls those of
+    /// Operations on floats: of nests those of their instructions, where a fused multiplication and addition is two, and a
+    /// change of sign none; of calls those of
     /// the definition, as [`jaxide_core::cost`] counts them. A loop whose number of turns is not known counts as one turn.
     pub flops: u64,
 }

@@ -251,10 +251,10 @@ impl Counter<'_> {
     }
 }
 
-/// Operations of an instruction whose result is a float.
+/// Operations of an instruction whose result is a float; those on single bits are none.
 fn operations(inst: &Inst) -> u64 {
     match inst {
-        Inst::Un(UnOp::Bitcast, _) | Inst::Ter(TerOp::Select, ..) => 0,
+        Inst::Un(UnOp::Bitcast | UnOp::Neg | UnOp::Abs, _) | Inst::Ter(TerOp::Select, ..) => 0,
         Inst::Bin(BinOp::And | BinOp::Or | BinOp::Xor, ..) => 0,
         Inst::Un(..) | Inst::Bin(..) => 1,
         Inst::Ter(TerOp::Fma, ..) => 2,
