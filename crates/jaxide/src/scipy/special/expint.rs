@@ -8,8 +8,8 @@ use crate::control::while_loop;
 use crate::numpy::polyval;
 use crate::numpy::{isinf, remainder, where_};
 use crate::scipy::operands::{constant, epsilon, floats, largest, numbers, tangent_of};
-use crate::scipy::special::gammaln;
 use crate::scipy::pieces::{Piece, elementwise, piecewise};
+use crate::scipy::special::gammaln;
 use crate::trace::library;
 use crate::{lax, numpy};
 

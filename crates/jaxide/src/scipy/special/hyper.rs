@@ -8,8 +8,8 @@ use crate::control::{cond, fori_loop, while_loop};
 use crate::numpy::round;
 use crate::numpy::{remainder, where_};
 use crate::scipy::operands::{constant, epsilon, floats, tangent_of};
-use crate::scipy::special::{digamma, gamma};
 use crate::scipy::pieces::elementwise;
+use crate::scipy::special::{digamma, gamma};
 use crate::trace::library::library_call;
 use crate::{lax, numpy};
 

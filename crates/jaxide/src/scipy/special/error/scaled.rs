@@ -11,8 +11,8 @@ use super::dawson::faddeeva;
 use crate::api::{jvp, library_jvp};
 use crate::array::Array;
 use crate::scipy::operands::{constant, inexact};
-use crate::scipy::special::entropy::highest;
 use crate::scipy::pieces::polynomial;
+use crate::scipy::special::entropy::highest;
 use crate::trace::bind_one;
 use crate::{lax, numpy};
 
