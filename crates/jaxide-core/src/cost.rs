@@ -90,7 +90,7 @@ fn equation(jaxpr: &Jaxpr, eqn: &Eqn) -> Cost {
     primitive_cost(&eqn.prim, &inputs, &outputs)
 }
 
-/// The cost of a primitive on operands and results of these types, as [`cost`] counts it.
+/// The cost of a primitive on operands and results of these types, as [`cost()`] counts it.
 ///
 /// ```
 /// use jaxide_core::{Aval, DType, prims, primitive_cost};

@@ -20,7 +20,7 @@ pub struct StepProfile {
     pub bytes: u64,
     /// Operations on floats: of nests those of their instructions, where a fused multiplication and addition is two, and a
     /// change of sign none; of calls those of
-    /// the definition, as [`jaxide_core::cost`] counts them. A loop whose number of turns is not known counts as one turn.
+    /// the definition, as [`jaxide_core::cost()`] counts them. A loop whose number of turns is not known counts as one turn.
     pub flops: u64,
 }
 
