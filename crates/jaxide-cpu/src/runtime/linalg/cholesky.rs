@@ -1,6 +1,7 @@
 //! The Cholesky factorisation.
 
 use super::scalar::Scalar;
+use super::side_by_side::{Entries, LANES, for_blocks, gather, scatter, subtract_product};
 use super::triangular::solve_lower;
 use super::{conjugated, for_matrices};
 use crate::runtime::matmul::{Matrix, MatrixMut, subtract};
@@ -42,7 +43,15 @@ impl<T: Scalar> Kernel for Cholesky<T> {
             return Ok(());
         }
         let out = SharedSlice::new(out);
-        for_matrices(self.batch, n * n * n / 3, context, |index| {
+        let (entries, work) = (n * n, n * n * n / 3);
+        let done = for_blocks(self.batch, entries, work, context, |first, lanes| {
+            let range = first * n * n..(first + LANES) * n * n;
+            // SAFETY: matrices of the batch are disjoint.
+            let l = unsafe { out.range(range.clone()) };
+            factor_lanes(&a[range], l, n, lanes);
+        })?;
+        for_matrices(self.batch - done, work, context, |index| {
+            let index = done + index;
             let range = index * n * n..(index + 1) * n * n;
             // SAFETY: matrices of the batch are disjoint.
             let l = unsafe { out.range(range.clone()) };
@@ -159,4 +168,45 @@ fn factor_block_any<T: Scalar>(a: &mut [T], n: usize, positive: &mut bool) {
         }
     }
     *positive = true;
+}
+
+for_each_isa! {
+    /// Factors matrices of a block side by side.
+    fn factor_lanes<T: Scalar>(a: &[T], l: &mut [T], n: usize, lanes: &mut [Entries<T>]) = factor_lanes_any
+}
+
+#[inline(always)]
+fn factor_lanes_any<T: Scalar>(a: &[T], l: &mut [T], n: usize, lanes: &mut [Entries<T>]) {
+    gather(a, lanes);
+    let mut positive = [true; LANES];
+    for j in 0..n {
+        let mut root = lanes[j * n + j];
+        for (root, positive) in root.iter_mut().zip(&mut positive) {
+            let pivot = root.re();
+            // Not the negation of `<=`: NaN is not positive.
+            *positive &= pivot > 0.0;
+            *root = T::from_components(pivot.sqrt(), 0.0);
+        }
+        lanes[j * n + j] = root;
+        for i in j + 1..n {
+            for (x, &root) in lanes[i * n + j].iter_mut().zip(&root) {
+                *x = x.divided(root);
+            }
+            let factor = lanes[i * n + j];
+            for k in j + 1..=i {
+                let other = lanes[k * n + j].map(T::conj);
+                subtract_product(&mut lanes[i * n + k], &factor, &other);
+            }
+        }
+    }
+    scatter(lanes, l);
+    for (l, positive) in l.chunks_exact_mut(n * n).zip(positive) {
+        if positive {
+            for (i, row) in l.chunks_exact_mut(n).enumerate() {
+                row[i + 1..].fill(T::ZERO);
+            }
+        } else {
+            l.fill(T::NAN);
+        }
+    }
 }

@@ -2,13 +2,12 @@
 
 use super::for_matrices;
 use super::scalar::Scalar;
+use super::side_by_side::{Entries, LANES, for_blocks, gather, scatter, subtract_product};
 use super::triangular::solve_lower;
 use crate::runtime::matmul::{Matrix, MatrixMut, subtract};
 use crate::runtime::shared::SharedSlice;
 use crate::runtime::simd::for_each_isa;
 use crate::runtime::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature};
-
-use jaxide_core::eval::numerics::linalg as reference;
 
 /// The kernel of `lu` on a batch of `m × n` matrices. The results are the factors in one array (the
 /// ones on L's diagonal are not stored), the row with which each row was exchanged, counted from 0,
@@ -51,7 +50,25 @@ impl<T: Scalar> Kernel for Lu<T> {
             SharedSlice::new(buffers.output::<i32>(1)),
         );
         let permutations = SharedSlice::new(buffers.output::<i32>(2));
-        for_matrices(self.batch, m * n * rank, context, |index| {
+        // Side by side are matrices whose columns are factored one by one.
+        let small = if rank <= BASE { self.batch } else { 0 };
+        let done = for_blocks(small, m * n, m * n * rank, context, |first, lanes| {
+            // SAFETY: matrices of the batch are disjoint, and so are their pivots and orders.
+            let (a, pivots, permutations) = unsafe {
+                (
+                    out.range(first * m * n..(first + LANES) * m * n),
+                    pivots.range(first * rank..(first + LANES) * rank),
+                    permutations.range(first * m..(first + LANES) * m),
+                )
+            };
+            factor_lanes(a, (m, n), pivots, lanes);
+            for lane in 0..LANES {
+                let pivots = &pivots[lane * rank..][..rank];
+                permute(pivots, &mut permutations[lane * m..][..m]);
+            }
+        })?;
+        for_matrices(self.batch - done, m * n * rank, context, |index| {
+            let index = done + index;
             // SAFETY: matrices of the batch are disjoint, and so are their pivots and orders.
             let (a, pivots, permutation) = unsafe {
                 (
@@ -69,9 +86,19 @@ impl<T: Scalar> Kernel for Lu<T> {
                 // SAFETY: the view is of the whole matrix.
                 unsafe { factor(view, (m, n), pivots, context)? };
             }
-            permutation.copy_from_slice(&reference::lu_pivots_to_permutation(pivots, m));
+            permute(pivots, permutation);
             Ok(())
         })
+    }
+}
+
+/// The order of rows after exchanging each with its pivot.
+fn permute(pivots: &[i32], order: &mut [i32]) {
+    for (i, row) in order.iter_mut().enumerate() {
+        *row = i as i32;
+    }
+    for (i, &pivot) in pivots.iter().enumerate() {
+        order.swap(i, pivot as usize);
     }
 }
 
@@ -247,4 +274,73 @@ fn eliminate_any<T: Scalar>(columns: &mut [T], m: usize, pivots: &mut [i32]) {
             }
         }
     }
+}
+
+for_each_isa! {
+    /// Factors `m × n` matrices of a block side by side, in place.
+    fn factor_lanes<T: Scalar>(a: &mut [T], shape: (usize, usize), pivots: &mut [i32], lanes: &mut [Entries<T>]) =
+        factor_lanes_any
+}
+
+#[inline(always)]
+fn factor_lanes_any<T: Scalar>(
+    a: &mut [T],
+    (m, n): (usize, usize),
+    pivots: &mut [i32],
+    lanes: &mut [Entries<T>],
+) {
+    gather(a, lanes);
+    let rank = m.min(n);
+    for k in 0..rank {
+        let mut largest = lanes[k * n + k].map(T::abs1);
+        let mut pivot = [k as i32; LANES];
+        for i in k + 1..m {
+            for (lane, x) in lanes[i * n + k].iter().enumerate() {
+                let size = x.abs1();
+                let is_larger = size > largest[lane];
+                largest[lane] = if is_larger { size } else { largest[lane] };
+                pivot[lane] = if is_larger { i as i32 } else { pivot[lane] };
+            }
+        }
+        for (lane, &pivot) in pivot.iter().enumerate() {
+            pivots[lane * rank + k] = pivot;
+            let row = pivot as usize;
+            if row != k {
+                for j in 0..n {
+                    let (upper, lower) = (lanes[k * n + j][lane], lanes[row * n + j][lane]);
+                    (lanes[k * n + j][lane], lanes[row * n + j][lane]) = (lower, upper);
+                }
+            }
+        }
+        let divisor = lanes[k * n + k];
+        let divides = divisor.map(|x| x != T::ZERO);
+        let (done, below) = lanes.split_at_mut((k + 1) * n);
+        let upper = &done[k * n..];
+        for row in below.chunks_exact_mut(n) {
+            let (before, rest) = row.split_at_mut(k + 1);
+            let factor = &mut before[k];
+            for lane in 0..LANES {
+                let quotient = factor[lane].divided(divisor[lane]);
+                factor[lane] = if divides[lane] {
+                    quotient
+                } else {
+                    factor[lane]
+                };
+            }
+            for (j, (x, y)) in rest.iter_mut().zip(&upper[k + 1..]).enumerate() {
+                let mut new = *x;
+                subtract_product(&mut new, factor, y);
+                // Columns behind the last pivot are updated in any case, as in `update_right`.
+                let updated = k + 1 + j >= rank;
+                for lane in 0..LANES {
+                    x[lane] = if updated || divides[lane] {
+                        new[lane]
+                    } else {
+                        x[lane]
+                    };
+                }
+            }
+        }
+    }
+    scatter(lanes, a);
 }

@@ -18,6 +18,7 @@ mod phases;
 mod qr;
 mod rotations;
 mod scalar;
+mod side_by_side;
 mod spectral;
 mod svd;
 mod triangular;

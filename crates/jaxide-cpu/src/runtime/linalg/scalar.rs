@@ -39,6 +39,8 @@ pub trait Scalar:
     fn abs1(self) -> f64;
     /// Divides all numbers by one; complex ones by multiplication with its reciprocal.
     fn divide(numbers: &mut [Self], divisor: Self);
+    /// What [`divide`](Self::divide) makes of one number.
+    fn divided(self, divisor: Self) -> Self;
 
     /// Squared modulus, without overflow for single precision.
     fn abs_square(self) -> f64 {
@@ -86,6 +88,10 @@ macro_rules! scalars {
                     *x /= divisor;
                 }
             }
+            #[inline(always)]
+            fn divided(self, divisor: Self) -> Self {
+                self / divisor
+            }
         }
 
         impl Scalar for Complex<$real> {
@@ -121,6 +127,12 @@ macro_rules! scalars {
                 for x in numbers {
                     *x *= reciprocal;
                 }
+            }
+            #[inline(always)]
+            fn divided(self, divisor: Self) -> Self {
+                let mut number = [self];
+                Self::divide(&mut number, divisor);
+                number[0]
             }
         }
     )* };

@@ -8,6 +8,7 @@
 use jaxide_core::eval::numerics::linalg::TriangularSolve as Options;
 
 use super::scalar::Scalar;
+use super::side_by_side::{Entries, LANES as BLOCK_LANES, for_blocks, subtract_product};
 use super::{conjugated, for_matrices};
 use crate::runtime::matmul::{Matrix, MatrixMut, subtract};
 use crate::runtime::shared::SharedSlice;
@@ -74,43 +75,152 @@ impl<T: Scalar> Kernel for TriangularSolve<T> {
         } = self.options;
         let conjugate = if conjugate_a { conjugated(a)? } else { None };
         let a = conjugate.as_ref().map_or(a, PoolBuffer::as_slice);
+        // `X op(A) = B` is `op(A)ᵀ Xᵀ = Bᵀ`.
+        let mut unknown = Strides::dense(self.columns);
+        if !left_side {
+            unknown = unknown.transposed();
+        }
+        let mut triangle = Strides::dense(n);
+        let swapped = transpose_a == left_side;
+        if swapped {
+            triangle = triangle.transposed();
+        }
+        if lower == swapped {
+            // An upper triangle: from the last row to the first.
+            triangle = triangle.backward(n, n);
+            unknown = unknown.backward(n, 1);
+        }
         let out = SharedSlice::new(out);
-        for_matrices(self.batch, n * len, context, |index| {
+        let m = len / n;
+        let small = if n <= BLOCK { self.batch } else { 0 };
+        let done = for_blocks(small, n * n + len, n * len, context, |first, lanes| {
+            let a = &a[first * n * n..(first + BLOCK_LANES) * n * n];
+            // SAFETY: matrices of the batch are disjoint.
+            let x = unsafe { out.range(first * len..(first + BLOCK_LANES) * len) };
+            let strides = (triangle, unknown);
+            solve_lanes(a, x, strides, (n, m), unit_diagonal, lanes);
+        })?;
+        for_matrices(self.batch - done, n * len, context, |index| {
+            let index = done + index;
             let a = &a[index * n * n..(index + 1) * n * n];
             // SAFETY: matrices of the batch are disjoint.
             let x = unsafe { out.range(index * len..(index + 1) * len) };
-            let columns = self.columns as isize;
-            let mut triangle = Matrix {
-                pointer: a.as_ptr(),
-                row: n as isize,
-                column: 1,
+            let triangle = Matrix {
+                pointer: a.as_ptr().wrapping_add(triangle.start),
+                row: triangle.row,
+                column: triangle.column,
             };
-            let mut unknown = MatrixMut {
-                pointer: x.as_mut_ptr(),
-                row: columns,
-                column: 1,
+            let unknown = MatrixMut {
+                pointer: x.as_mut_ptr().wrapping_add(unknown.start),
+                row: unknown.row,
+                column: unknown.column,
             };
-            // `X op(A) = B` is `op(A)ᵀ Xᵀ = Bᵀ`.
-            if !left_side {
-                unknown = unknown.transposed();
-            }
-            let swapped = transpose_a == left_side;
-            if swapped {
-                triangle = triangle.transposed();
-            }
-            if lower == swapped {
-                // An upper triangle: from the last row to the first.
-                let last = (n - 1) as isize;
-                triangle.pointer = triangle
-                    .pointer
-                    .wrapping_offset(last * (triangle.row + triangle.column));
-                unknown.pointer = unknown.pointer.wrapping_offset(last * unknown.row);
-                (triangle.row, triangle.column, unknown.row) =
-                    (-triangle.row, -triangle.column, -unknown.row);
-            }
             // SAFETY: both views reach the elements of their matrices, which are disjoint.
-            unsafe { solve_lower((n, len / n), triangle, unit_diagonal, unknown, context) }
+            unsafe { solve_lower((n, m), triangle, unit_diagonal, unknown, context) }
         })
+    }
+}
+
+/// Where the entries of a matrix are in its slice.
+#[derive(Clone, Copy)]
+struct Strides {
+    start: usize,
+    row: isize,
+    column: isize,
+}
+
+impl Strides {
+    fn dense(columns: usize) -> Self {
+        Self {
+            start: 0,
+            row: columns as isize,
+            column: 1,
+        }
+    }
+
+    fn transposed(self) -> Self {
+        Self {
+            row: self.column,
+            column: self.row,
+            ..self
+        }
+    }
+
+    /// The first of these rows last, and the first of these columns.
+    fn backward(self, rows: usize, columns: usize) -> Self {
+        let flipped = |stride: isize, count: usize| if count > 1 { -stride } else { stride };
+        let (row, column) = (flipped(self.row, rows), flipped(self.column, columns));
+        let last_row = (rows - 1) * self.row.unsigned_abs();
+        let last_column = (columns - 1) * self.column.unsigned_abs();
+        Self {
+            start: self.start + last_row + last_column,
+            row,
+            column,
+        }
+    }
+
+    #[inline(always)]
+    fn at(self, i: usize, j: usize) -> usize {
+        self.start
+            .wrapping_add_signed(i as isize * self.row + j as isize * self.column)
+    }
+}
+
+for_each_isa! {
+    /// Solves the `n × m` systems of a block side by side, in place.
+    fn solve_lanes<T: Scalar>(
+        a: &[T],
+        x: &mut [T],
+        strides: (Strides, Strides),
+        shape: (usize, usize),
+        unit_diagonal: bool,
+        lanes: &mut [Entries<T>],
+    ) = solve_lanes_any
+}
+
+#[inline(always)]
+fn solve_lanes_any<T: Scalar>(
+    a: &[T],
+    x: &mut [T],
+    (triangle, unknown): (Strides, Strides),
+    (n, m): (usize, usize),
+    unit_diagonal: bool,
+    lanes: &mut [Entries<T>],
+) {
+    let (l, rows) = lanes.split_at_mut(n * n);
+    for i in 0..n {
+        for j in 0..=i {
+            let place = triangle.at(i, j);
+            l[i * n + j] = std::array::from_fn(|lane| a[lane * n * n + place]);
+        }
+        for j in 0..m {
+            let place = unknown.at(i, j);
+            rows[i * m + j] = std::array::from_fn(|lane| x[lane * n * m + place]);
+        }
+    }
+    for j in 0..n {
+        let (solved, rest) = rows.split_at_mut((j + 1) * m);
+        let pivots = &mut solved[j * m..];
+        if !unit_diagonal {
+            let divisor = l[j * n + j];
+            for pivot in pivots.iter_mut() {
+                *pivot = std::array::from_fn(|lane| pivot[lane].divided(divisor[lane]));
+            }
+        }
+        for (i, row) in rest.chunks_exact_mut(m).enumerate() {
+            let factor = l[(j + 1 + i) * n + j];
+            for (x, pivot) in row.iter_mut().zip(&*pivots) {
+                subtract_product(x, &factor, pivot);
+            }
+        }
+    }
+    for i in 0..n {
+        for j in 0..m {
+            let (place, from) = (unknown.at(i, j), &rows[i * m + j]);
+            for lane in 0..BLOCK_LANES {
+                x[lane * n * m + place] = from[lane];
+            }
+        }
     }
 }
 
