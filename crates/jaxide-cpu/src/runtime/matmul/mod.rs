@@ -14,6 +14,7 @@ mod gemm;
 mod gemv;
 pub(super) mod pack;
 pub(super) mod tile;
+mod tiny;
 
 use bytemuck::{Pod, Zeroable};
 use num_complex::Complex;
@@ -183,6 +184,10 @@ pub unsafe fn matmul<T: Element>(
     if m == 0 || n == 0 || count == 0 {
         return Ok(());
     }
+    // SAFETY: the caller's promise.
+    if unsafe { tiny::products(layout, lhs, rhs, out, context) } {
+        return Ok(());
+    }
     struct Arrays<T>(*const T, *const T, *mut T);
     // SAFETY: the products read the operands and write disjoint ranges of the result.
     unsafe impl<T> Sync for Arrays<T> {}
@@ -222,7 +227,7 @@ pub unsafe fn matmul<T: Element>(
     if count == 1 || work > 16 * gemm::CHUNK_WORK {
         return (0..count).try_for_each(one);
     }
-    let group = gemm::CHUNK_WORK.div_ceil(work).min(count);
+    let group = gemm::CHUNK_WORK.div_ceil(work + CALL_WORK).min(count);
     let error = std::sync::OnceLock::new();
     context.parallel_for(count.div_ceil(group), |chunk| {
         if let Err(e) = (chunk * group..count.min((chunk + 1) * group)).try_for_each(one) {
@@ -232,6 +237,8 @@ pub unsafe fn matmul<T: Element>(
     error.into_inner().map_or(Ok(()), Err)
 }
 
+/// Multiply-adds in the time that it takes to choose a kernel for a product and to call it.
+const CALL_WORK: usize = 1000;
 /// A result of at most this many elements is worth splitting the contracted dimension for.
 const SPLIT_RESULT: usize = 1024;
 /// Elements of the contracted dimension in one chunk of a split.

@@ -473,3 +473,59 @@ fn tiles_of_every_height() {
     }
     check_shapes::<i32>(&shapes);
 }
+
+fn check_tiny<T: Sample>() {
+    // Around the number of lanes, and of the elements that are moved into them.
+    for (batch, m, n, k) in [
+        (15, 2, 2, 2),
+        (16, 2, 2, 2),
+        (17, 3, 3, 3),
+        (100, 1, 1, 7),
+        (33, 3, 2, 4),
+        (40, 4, 3, 2),
+        (40, 4, 4, 2),
+        (40, 4, 4, 3),
+        (2100, 2, 3, 1),
+        (50, 2, 2, 0),
+    ] {
+        let numbers = DotDimensions {
+            lhs_contracting: vec![2],
+            rhs_contracting: vec![1],
+            lhs_batch: vec![0],
+            rhs_batch: vec![0],
+        };
+        let (a, b) = (View::dense(&[batch, m, k]), View::dense(&[batch, k, n]));
+        check_dot::<T>(&a, &b, &numbers);
+        // The batch last in memory, and one operand for all.
+        let last = View::dense(&[m, k, batch]).permuted(&[2, 0, 1]);
+        check_dot::<T>(&last, &b, &numbers);
+        let mut one = View::dense(&[1, k, n]);
+        (one.shape[0], one.strides[0]) = (batch, 0);
+        check_dot::<T>(&a, &one, &numbers);
+        let (a, b) = (
+            View::dense(&[3, batch, m, k]),
+            View::dense(&[batch, 3, k, n]),
+        );
+        let numbers = DotDimensions {
+            lhs_contracting: vec![3],
+            rhs_contracting: vec![2],
+            lhs_batch: vec![0, 1],
+            rhs_batch: vec![1, 0],
+        };
+        check_dot::<T>(&a, &b, &numbers);
+    }
+}
+
+#[test]
+fn batches_of_tiny_products() {
+    for isa in Isa::available() {
+        isa.assumed_in(|| {
+            check_tiny::<f32>();
+            check_tiny::<f64>();
+            check_tiny::<Complex<f32>>();
+            check_tiny::<i8>();
+            check_tiny::<i64>();
+            check_tiny::<Truth>();
+        });
+    }
+}
