@@ -91,6 +91,15 @@ impl Source {
         Source::Scoped { place, scope }
     }
 
+    /// The line of Rust, where it is known.
+    pub fn location(self) -> Option<&'static Location<'static>> {
+        match self {
+            Source::Rust(place) => Some(place),
+            Source::Scoped { place, .. } => place,
+            Source::Unknown | Source::Text { .. } => None,
+        }
+    }
+
     /// The scopes that the equation was recorded in.
     pub fn scope(self) -> Option<Scope> {
         match self {
@@ -212,6 +221,13 @@ impl Error {
     #[must_use]
     pub fn in_operation(mut self, operation: &str) -> Self {
         self.0.operation.get_or_insert_with(|| operation.to_owned());
+        self
+    }
+
+    /// Names the operation, instead of the one that is named already: a part of what the user called.
+    #[must_use]
+    pub fn said_by(mut self, operation: &str) -> Self {
+        self.0.operation = Some(operation.to_owned());
         self
     }
 

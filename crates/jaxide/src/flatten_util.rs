@@ -30,6 +30,7 @@ pub fn ravel_pytree<T: Pytree<Array>>(
     Array,
     impl Fn(&Array) -> T + Clone + Send + Sync + 'static + use<T>,
 ) {
+    let _named = crate::trace::named("ravel_pytree");
     let flat = flatten(tree);
     let dtype = match &flat.leaves[..] {
         [] => DType::F32,

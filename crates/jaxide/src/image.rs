@@ -61,6 +61,7 @@ pub fn resize(
     method: ResizeMethod,
     options: impl Into<Resize>,
 ) -> Array {
+    let _named = crate::trace::named("resize");
     let Resize { antialias } = options.into();
     let shape = &lengths("resize", &shape)[..];
     check_rank("resize", image, shape);
@@ -115,6 +116,7 @@ pub fn scale_and_translate(
     method: ResizeMethod,
     options: impl Into<Resize>,
 ) -> Array {
+    let _named = crate::trace::named("scale_and_translate");
     const NAME: &str = "scale_and_translate";
     let Resize { antialias } = options.into();
     let shape = &lengths(NAME, &shape)[..];

@@ -39,6 +39,7 @@ macro_rules! segments {
         /// When `segment_ids` are not integers, do not fit `data`, or without a number of segments are not known.
         #[track_caller]
         pub fn $name(data: &Array, segment_ids: &Array, options: impl Into<Segment>) -> Array {
+            let _named = crate::trace::named(stringify!($name));
             let neutral: fn(DType) -> Scalar = $neutral;
             let reduce = |x: &Array| lax::$reduce(x, 0);
             combined(stringify!($name), data, segment_ids, &options.into(), Update::$update, neutral, reduce)

@@ -176,7 +176,7 @@ fn mistakes_are_named() {
     assert_eq!(no_axis.unwrap_err().operation(), Some("slice"));
     let other =
         jit(|x: Array| x.at(0).set([1.0f32, 2.0])).try_call((Array::zeros(&[5], DType::F32),));
-    assert_eq!(other.unwrap_err().operation(), Some("at"));
+    assert_eq!(other.unwrap_err().operation(), Some("at.set"));
     let float = jit(|x: Array| x.index(x.clone())).try_call((Array::zeros(&[5], DType::F32),));
     assert_eq!(float.unwrap_err().operation(), Some("index"));
     let parts = jit(|x: Array| {

@@ -19,6 +19,7 @@ macro_rules! methods {
                 /// When the element type is not one it is defined for.
                 #[track_caller]
                 pub fn $name(&self) -> Array {
+                    let _named = crate::trace::named(stringify!($name));
                     $function(self)
                 }
             )*
@@ -71,6 +72,7 @@ macro_rules! comparisons {
                 /// When shapes do not broadcast.
                 #[track_caller]
                 pub fn $name(&self, other: impl Into<Array>) -> Array {
+                    let _named = crate::trace::named(stringify!($name));
                     $function(self, &other.into())
                 }
             )*

@@ -20,6 +20,7 @@ use crate::trace::{Captures, Known, bind, bind_one, raise, tracing};
 /// ```
 #[track_caller]
 pub fn optimization_barrier<T: Pytree<Array>>(x: T) -> T {
+    let _named = crate::trace::named("optimization_barrier");
     let x = flatten(&x);
     unflatten(
         &x.treedef,
@@ -45,6 +46,7 @@ where
     Args: ArgList,
     Out: Pytree<Array>,
 {
+    let _named = crate::trace::named("composite");
     let args = flatten(&args);
     let traced = trace_flat(
         "composite",
@@ -88,6 +90,7 @@ where
     Args: ArgList,
     Out: Pytree<Array>,
 {
+    let _named = crate::trace::named("platform_dependent");
     on_platform("cpu", args, on_cpu, default)
 }
 
@@ -151,6 +154,7 @@ where
 /// The identity on a tree, marked as a placement on the device.
 #[track_caller]
 pub fn device_put<T: Pytree<Array>>(x: T) -> T {
+    let _named = crate::trace::named("device_put");
     let x = flatten(&x);
     let leaves = x.leaves.iter().map(|leaf| {
         let one = |value: PyValue| Opaque(PyValue::Tuple(vec![value]));
@@ -170,6 +174,7 @@ pub fn device_put<T: Pytree<Array>>(x: T) -> T {
 /// When there are not as many `{}` as arrays.
 #[track_caller]
 pub fn debug_print(format: &str, args: &[Array]) {
+    let _named = crate::trace::named("debug_print");
     let places = format.matches("{}").count();
     if places != args.len() {
         raise(
@@ -208,6 +213,7 @@ pub fn debug_print(format: &str, args: &[Array]) {
 /// ```
 #[track_caller]
 pub fn dce_sink<T: Pytree<Array>>(x: &T) {
+    let _named = crate::trace::named("dce_sink");
     for leaf in flatten(x).leaves {
         let prim = prims::DceSink {
             prevent_mlir_dce: false,

@@ -21,6 +21,7 @@ use crate::trace::raise;
 /// ```
 #[track_caller]
 pub fn conv_general_permutations(lhs: &str, rhs: &str, out: &str) -> [Vec<usize>; 3] {
+    let _named = crate::trace::named("conv_general_permutations");
     let numbers = conv_dimension_numbers(lhs, rhs, out);
     [numbers.lhs_spec, numbers.rhs_spec, numbers.out_spec].map(|spec| spec.to_vec())
 }
@@ -41,6 +42,7 @@ pub fn padtype_to_pads(
     window_strides: impl AsShape,
     padding: &Padding,
 ) -> Vec<(i64, i64)> {
+    let _named = crate::trace::named("padtype_to_pads");
     const OPERATION: &str = "padtype_to_pads";
     let [shape, window] = [
         lengths(OPERATION, &in_shape),
@@ -61,6 +63,7 @@ pub fn padtype_to_pads(
 /// ```
 #[track_caller]
 pub fn reduce_window_shape_tuple(operand_shape: impl AsShape, window: &Window) -> Vec<usize> {
+    let _named = crate::trace::named("reduce_window_shape_tuple");
     const OPERATION: &str = "reduce_window_shape_tuple";
     let shape = lengths(OPERATION, &operand_shape);
     let x = Array::spec(DType::F32, &shape);
@@ -91,6 +94,7 @@ pub fn conv_shape_tuple(
     strides: impl AsShape,
     pads: &Padding,
 ) -> Vec<usize> {
+    let _named = crate::trace::named("conv_shape_tuple");
     const OPERATION: &str = "conv_shape_tuple";
     let [lhs, rhs] = [
         lengths(OPERATION, &lhs_shape),
@@ -158,6 +162,7 @@ pub fn conv_general_shape_tuple(
     padding: &Padding,
     dimension_numbers: (&str, &str, &str),
 ) -> Vec<usize> {
+    let _named = crate::trace::named("conv_general_shape_tuple");
     const OPERATION: &str = "conv_general_shape_tuple";
     let (lhs, rhs, out) = dimension_numbers;
     let [lhs_order, rhs_order, out_order] = conv_general_permutations(lhs, rhs, out);
@@ -181,6 +186,7 @@ pub fn conv_transpose_shape_tuple(
     padding: &Padding,
     dimension_numbers: (&str, &str, &str),
 ) -> Vec<usize> {
+    let _named = crate::trace::named("conv_transpose_shape_tuple");
     const OPERATION: &str = "conv_transpose_shape_tuple";
     let (lhs, rhs, out) = dimension_numbers;
     let [lhs_order, rhs_order, out_order] = conv_general_permutations(lhs, rhs, out);
@@ -273,6 +279,7 @@ pub fn conv_transpose(
     padding: Padding,
     options: impl Into<ConvTranspose>,
 ) -> Array {
+    let _named = crate::trace::named("conv_transpose");
     const OPERATION: &str = "conv_transpose";
     let options = options.into();
     let strides = lengths(OPERATION, &strides);
@@ -327,6 +334,7 @@ pub fn conv_transpose(
 /// As that.
 #[track_caller]
 pub fn conv_with_general_padding(lhs: &Array, rhs: &Array, how: &Convolution) -> Array {
+    let _named = crate::trace::named("conv_with_general_padding");
     lax::conv_general_dilated(lhs, rhs, how)
 }
 
@@ -350,6 +358,7 @@ pub fn conv_general_dilated_patches(
     filter_shape: impl AsShape,
     how: &Convolution,
 ) -> Array {
+    let _named = crate::trace::named("conv_general_dilated_patches");
     const OPERATION: &str = "conv_general_dilated_patches";
     let filter = lengths(OPERATION, &filter_shape);
     let numbers = numbers(OPERATION, lhs, &filter, how);
@@ -419,6 +428,7 @@ pub fn conv_general_dilated_local(
     filter_shape: impl AsShape,
     how: &Convolution,
 ) -> Array {
+    let _named = crate::trace::named("conv_general_dilated_local");
     const OPERATION: &str = "conv_general_dilated_local";
     let filter = lengths(OPERATION, &filter_shape);
     let numbers = numbers(OPERATION, lhs, &filter, how);

@@ -15,6 +15,7 @@ macro_rules! unary {
         /// When the element type is not one it is defined for.
         #[track_caller]
         pub fn $name(x: &Array) -> Array {
+            let _named = crate::trace::named(stringify!($name));
             bind_one($prim, std::slice::from_ref(x))
         }
     )* };
@@ -31,6 +32,7 @@ macro_rules! binary {
         /// When shapes or element types do not fit.
         #[track_caller]
         pub fn $name(x: &Array, y: &Array) -> Array {
+            let _named = crate::trace::named(stringify!($name));
             let [x, y] = numbers_like([x, y]);
             bind_one($prim, &[x, y])
         }
@@ -233,6 +235,7 @@ pub(crate) fn check_exponent(operation: &str, x: &Array, y: i64) {
 /// When an integer is raised to a negative power.
 #[track_caller]
 pub fn integer_pow(x: &Array, y: i64) -> Array {
+    let _named = crate::trace::named("integer_pow");
     check_exponent("integer_pow", x, y);
     bind_one(prims::IntegerPow { y }, std::slice::from_ref(x))
 }
@@ -243,6 +246,7 @@ pub fn integer_pow(x: &Array, y: i64) -> Array {
 /// When `x` is neither float nor complex.
 #[track_caller]
 pub fn reciprocal(x: &Array) -> Array {
+    let _named = crate::trace::named("reciprocal");
     integer_pow(x, -1)
 }
 
@@ -252,6 +256,7 @@ pub fn reciprocal(x: &Array) -> Array {
 /// When `x` is neither float nor complex.
 #[track_caller]
 pub fn conj(x: &Array) -> Array {
+    let _named = crate::trace::named("conj");
     bind_one(
         prims::Conj {
             input_dtype: x.dtype(),
@@ -266,6 +271,7 @@ pub fn conj(x: &Array) -> Array {
 /// When `x` is not float.
 #[track_caller]
 pub fn round(x: &Array, method: prims::RoundingMethod) -> Array {
+    let _named = crate::trace::named("round");
     bind_one(
         prims::Round {
             rounding_method: method,
@@ -280,6 +286,7 @@ pub fn round(x: &Array, method: prims::RoundingMethod) -> Array {
 /// When `x` is not float.
 #[track_caller]
 pub fn reduce_precision(x: &Array, exponent_bits: u32, mantissa_bits: u32) -> Array {
+    let _named = crate::trace::named("reduce_precision");
     bind_one(
         prims::ReducePrecision {
             exponent_bits,
@@ -295,6 +302,7 @@ pub fn reduce_precision(x: &Array, exponent_bits: u32, mantissa_bits: u32) -> Ar
 /// When shapes or element types do not fit.
 #[track_caller]
 pub fn clamp(min: &Array, x: &Array, max: &Array) -> Array {
+    let _named = crate::trace::named("clamp");
     let [min, x, max] = numbers_like([min, x, max]);
     bind_one(prims::Clamp, &[min, x, max])
 }
@@ -305,6 +313,7 @@ pub fn clamp(min: &Array, x: &Array, max: &Array) -> Array {
 /// When shapes or element types do not fit.
 #[track_caller]
 pub fn select(which: &Array, on_true: &Array, on_false: &Array) -> Array {
+    let _named = crate::trace::named("select");
     bind_one(
         prims::SelectN,
         &[which.clone(), on_false.clone(), on_true.clone()],
@@ -317,6 +326,7 @@ pub fn select(which: &Array, on_true: &Array, on_false: &Array) -> Array {
 /// When shapes or element types do not fit.
 #[track_caller]
 pub fn select_n(which: &Array, cases: &[Array]) -> Array {
+    let _named = crate::trace::named("select_n");
     let mut operands = vec![which.clone()];
     operands.extend_from_slice(cases);
     bind_one(prims::SelectN, &operands)
@@ -328,6 +338,7 @@ pub fn select_n(which: &Array, cases: &[Array]) -> Array {
 /// When shapes or element types do not fit.
 #[track_caller]
 pub fn betainc(a: &Array, b: &Array, x: &Array) -> Array {
+    let _named = crate::trace::named("betainc");
     let operands = numbers_like([a, b, x]);
     bind_one(prims::RegularizedIncompleteBeta, &operands)
 }
@@ -339,6 +350,7 @@ pub fn betainc(a: &Array, b: &Array, x: &Array) -> Array {
 /// When the conversion has no meaning (random keys).
 #[track_caller]
 pub fn convert_element_type(x: &Array, dtype: DType) -> Array {
+    let _named = crate::trace::named("convert_element_type");
     as_dtype(x, dtype, false)
 }
 
@@ -348,6 +360,7 @@ pub fn convert_element_type(x: &Array, dtype: DType) -> Array {
 /// When the widths do not fit.
 #[track_caller]
 pub fn bitcast_convert_type(x: &Array, dtype: DType) -> Array {
+    let _named = crate::trace::named("bitcast_convert_type");
     bind_one(
         prims::BitcastConvertType { new_dtype: dtype },
         std::slice::from_ref(x),
@@ -360,6 +373,7 @@ pub fn bitcast_convert_type(x: &Array, dtype: DType) -> Array {
 /// When `x` is not float.
 #[track_caller]
 pub fn frexp(x: &Array) -> (Array, Array) {
+    let _named = crate::trace::named("frexp");
     let results = bind(prims::Frexp::of(&x.aval()), std::slice::from_ref(x));
     (results[0].clone(), results[1].clone())
 }
@@ -370,6 +384,7 @@ pub fn frexp(x: &Array) -> (Array, Array) {
 /// When `x` is not float, `exponent` no integer, or shapes differ.
 #[track_caller]
 pub fn ldexp(x: &Array, exponent: &Array) -> Array {
+    let _named = crate::trace::named("ldexp");
     let prim = prims::Ldexp::of(&x.aval(), &exponent.aval());
     bind_one(prim, &[x.clone(), exponent.clone()])
 }
@@ -387,6 +402,7 @@ pub fn ldexp(x: &Array, exponent: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn polynomial(x: &Array, coeffs: &[Array]) -> Array {
+    let _named = crate::trace::named("polynomial");
     let mut operands = vec![x.clone()];
     for coefficient in coeffs {
         operands.push(as_dtype(coefficient, x.dtype(), false));
@@ -414,6 +430,7 @@ pub fn polynomial(x: &Array, coeffs: &[Array]) -> Array {
 /// ```
 #[track_caller]
 pub fn random_gamma_grad(a: &Array, sample: &Array) -> Array {
+    let _named = crate::trace::named("random_gamma_grad");
     let shape = crate::numpy::broadcast_shapes("random_gamma_grad", &[a.shape(), sample.shape()]);
     let [a, x] = [a, sample].map(|x| crate::numpy::broadcast_to(x, &shape[..]));
     let dtype = a.dtype();

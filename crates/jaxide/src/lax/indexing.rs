@@ -1,12 +1,12 @@
 //! Reading and writing at computed indices.
 
 use jaxide_core::prims::{self, NoConsts, OptionalJaxpr};
-use jaxide_core::{Atom, Aval, Builder, ClosedJaxpr, DType, Literal, Scalar};
+use jaxide_core::{Atom, Aval, Builder, ClosedJaxpr, DType, Error, Literal, Scalar};
 
 use super::reduction::combiner;
 use crate::array::{Array, AsShape, Repr, as_dtype, lengths};
 use crate::options::options;
-use crate::trace::{OrRaise, bind_one};
+use crate::trace::{OrRaise, bind_one, raise};
 
 /// A box of lengths `sizes` whose start, a scalar per axis, is moved so that it fits. Negative starts count from the end.
 ///
@@ -21,6 +21,7 @@ use crate::trace::{OrRaise, bind_one};
 /// ```
 #[track_caller]
 pub fn dynamic_slice(x: &Array, starts: &[Array], sizes: impl AsShape) -> Array {
+    let _named = crate::trace::named("dynamic_slice");
     let starts = starts_from_front(x, starts, &vec![true; x.ndim()]);
     dynamic_slice_at(x, &starts, sizes)
 }
@@ -77,6 +78,7 @@ pub(crate) fn dynamic_slice_at(x: &Array, starts: &[Array], sizes: impl AsShape)
 /// When starts are not integer scalars of one type, one for each axis, or the update does not fit.
 #[track_caller]
 pub fn dynamic_update_slice(x: &Array, update: &Array, starts: &[Array]) -> Array {
+    let _named = crate::trace::named("dynamic_update_slice");
     let starts = starts_from_front(x, starts, &vec![true; x.ndim()]);
     dynamic_update_slice_at(x, update, &starts)
 }
@@ -147,6 +149,7 @@ pub fn gather(
     options: impl Into<Gather>,
     fill_value: Option<Scalar>,
 ) -> Array {
+    let _named = crate::trace::named("gather");
     let options = options.into();
     let fills = options.mode == GatherScatterMode::FillOrDrop;
     let fill_value = fill_value.or_else(|| crate::numpy::outside(x.dtype()));
@@ -179,6 +182,7 @@ macro_rules! scatters {
             dimension_numbers: prims::ScatterDimensionNumbers,
             options: impl Into<Scatter>,
         ) -> Array {
+            let _named = crate::trace::named(stringify!($name));
             let options = options.into();
             let combine: Option<fn(&Builder, Atom, Atom) -> Atom> = $combine;
             let prim = prims::$prim {
@@ -224,10 +228,16 @@ pub fn scatter_apply(
     update_shape: impl AsShape,
     options: impl Into<Scatter>,
 ) -> Array {
+    let _named = crate::trace::named("scatter_apply");
     let options = options.into();
     let update_jaxpr = combiner("scatter_apply", &[x.dtype(), x.dtype()], |args| {
         vec![f(args[0].clone())]
     });
+    let result = &update_jaxpr.out_avals()[0];
+    if result.dtype != x.dtype() || !result.shape.is_empty() {
+        let error = format!("the function of a scalar gives {result} for {}", x.dtype());
+        raise(Error::dtype(error).in_operation("scatter_apply"));
+    }
     let prim = prims::Scatter {
         dimension_numbers,
         indices_are_sorted: options.indices_are_sorted,

@@ -1,15 +1,26 @@
 //! Factorisations and solvers of matrices: the last two axes of each array, the axes before are lanes.
 
 use jaxide_core::prims::{self, Opaque};
+use jaxide_core::{DType, Error};
 
-use crate::array::Array;
+use crate::array::{Array, as_dtype, is_wide};
 use crate::lax;
-use crate::trace::{bind, bind_one};
+use crate::trace::{bind, bind_one, raise};
 
 /// The mean of a matrix and its conjugate transpose.
 #[track_caller]
-fn symmetrized(x: &Array) -> Array {
-    lax::div(&lax::add(x, &conjugate_transposed(x)), &Array::from(2.0))
+fn symmetrized(operation: &str, x: &Array) -> Array {
+    if !matches!(x.shape(), [.., rows, columns] if rows == columns) {
+        let what = format!("matrices must be square, and {} is given", x.aval());
+        raise(Error::shape(what).in_operation(operation));
+    }
+    let sum = lax::add(x, &conjugate_transposed(x));
+    let sum = match x.dtype() {
+        dtype if dtype.is_inexact() => sum,
+        dtype if is_wide(dtype) => as_dtype(&sum, DType::F64, false),
+        _ => as_dtype(&sum, DType::F32, false),
+    };
+    lax::div(&sum, &Array::from(2.0))
 }
 
 #[track_caller]
@@ -69,8 +80,9 @@ fn pair(prim: impl Into<prims::Prim>, operands: &[Array]) -> (Array, Array) {
 /// ```
 #[track_caller]
 pub fn cholesky(x: &Array, symmetrize_input: bool) -> Array {
+    let _named = crate::trace::named("cholesky");
     let x = if symmetrize_input {
-        symmetrized(x)
+        symmetrized("cholesky", x)
     } else {
         x.clone()
     };
@@ -83,6 +95,7 @@ pub fn cholesky(x: &Array, symmetrize_input: bool) -> Array {
 /// When shapes do not fit, or elements are not real.
 #[track_caller]
 pub fn cholesky_update(r: &Array, w: &Array) -> Array {
+    let _named = crate::trace::named("cholesky_update");
     bind_one(prims::CholeskyUpdate, &[r.clone(), w.clone()])
 }
 
@@ -92,6 +105,7 @@ pub fn cholesky_update(r: &Array, w: &Array) -> Array {
 /// When elements are neither float nor complex.
 #[track_caller]
 pub fn lu(x: &Array) -> (Array, Array, Array) {
+    let _named = crate::trace::named("lu");
     let results = bind(prims::Lu, std::slice::from_ref(x));
     (results[0].clone(), results[1].clone(), results[2].clone())
 }
@@ -102,6 +116,7 @@ pub fn lu(x: &Array) -> (Array, Array, Array) {
 /// When `pivots` are not `i32`, or there are more than rows.
 #[track_caller]
 pub fn lu_pivots_to_permutation(pivots: &Array, permutation_size: usize) -> Array {
+    let _named = crate::trace::named("lu_pivots_to_permutation");
     bind_one(
         prims::LuPivotsToPermutation { permutation_size },
         std::slice::from_ref(pivots),
@@ -114,6 +129,7 @@ pub fn lu_pivots_to_permutation(pivots: &Array, permutation_size: usize) -> Arra
 /// When elements are neither float nor complex.
 #[track_caller]
 pub fn qr(x: &Array, full_matrices: bool) -> (Array, Array) {
+    let _named = crate::trace::named("qr");
     let prim = prims::Qr {
         full_matrices,
         pivoting: false,
@@ -128,6 +144,7 @@ pub fn qr(x: &Array, full_matrices: bool) -> (Array, Array) {
 /// As [`qr`].
 #[track_caller]
 pub fn qr_pivoted(x: &Array, full_matrices: bool) -> (Array, Array, Array) {
+    let _named = crate::trace::named("qr_pivoted");
     let prim = prims::Qr {
         full_matrices,
         pivoting: true,
@@ -143,6 +160,7 @@ pub fn qr_pivoted(x: &Array, full_matrices: bool) -> (Array, Array, Array) {
 /// When elements are neither float nor complex.
 #[track_caller]
 pub fn geqrf(x: &Array) -> (Array, Array) {
+    let _named = crate::trace::named("geqrf");
     pair(prims::Geqrf, std::slice::from_ref(x))
 }
 
@@ -152,6 +170,7 @@ pub fn geqrf(x: &Array) -> (Array, Array) {
 /// When shapes or element types do not fit.
 #[track_caller]
 pub fn geqp3(x: &Array, pivots: &Array) -> (Array, Array, Array) {
+    let _named = crate::trace::named("geqp3");
     let results = bind(
         prims::Geqp3 {
             use_magma: Opaque::none(),
@@ -167,6 +186,7 @@ pub fn geqp3(x: &Array, pivots: &Array) -> (Array, Array, Array) {
 /// When there are more scales than columns, or more columns than rows.
 #[track_caller]
 pub fn householder_product(a: &Array, taus: &Array) -> Array {
+    let _named = crate::trace::named("householder_product");
     bind_one(prims::HouseholderProduct, &[a.clone(), taus.clone()])
 }
 
@@ -176,6 +196,7 @@ pub fn householder_product(a: &Array, taus: &Array) -> Array {
 /// When shapes do not fit.
 #[track_caller]
 pub fn ormqr(a: &Array, taus: &Array, c: &Array, left: bool, transpose: bool) -> Array {
+    let _named = crate::trace::named("ormqr");
     bind_one(
         prims::Ormqr { left, transpose },
         &[a.clone(), taus.clone(), c.clone()],
@@ -189,8 +210,9 @@ pub fn ormqr(a: &Array, taus: &Array, c: &Array, left: bool, transpose: bool) ->
 /// When matrices are not square, or neither float nor complex.
 #[track_caller]
 pub fn eigh(x: &Array, lower: bool, symmetrize_input: bool) -> (Array, Array) {
+    let _named = crate::trace::named("eigh");
     let x = if symmetrize_input {
-        symmetrized(x)
+        symmetrized("eigh", x)
     } else {
         x.clone()
     };
@@ -213,6 +235,7 @@ pub fn eig(
     compute_left_eigenvectors: bool,
     compute_right_eigenvectors: bool,
 ) -> Vec<Array> {
+    let _named = crate::trace::named("eig");
     let prim = prims::Eig {
         compute_left_eigenvectors,
         compute_right_eigenvectors,
@@ -228,6 +251,7 @@ pub fn eig(
 /// When elements are neither float nor complex.
 #[track_caller]
 pub fn svd(x: &Array, full_matrices: bool) -> (Array, Array, Array) {
+    let _named = crate::trace::named("svd");
     let results = bind(svd_of(full_matrices, true), std::slice::from_ref(x));
     (results[1].clone(), results[0].clone(), results[2].clone())
 }
@@ -238,6 +262,7 @@ pub fn svd(x: &Array, full_matrices: bool) -> (Array, Array, Array) {
 /// As [`svd`].
 #[track_caller]
 pub fn singular_values(x: &Array) -> Array {
+    let _named = crate::trace::named("singular_values");
     bind_one(svd_of(false, false), std::slice::from_ref(x))
 }
 
@@ -256,6 +281,7 @@ fn svd_of(full_matrices: bool, compute_uv: bool) -> prims::Svd {
 /// When matrices are not square, or neither float nor complex.
 #[track_caller]
 pub fn schur(x: &Array) -> (Array, Array) {
+    let _named = crate::trace::named("schur");
     let prim = prims::Schur {
         compute_schur_vectors: true,
         select_callable: Opaque::none(),
@@ -270,6 +296,7 @@ pub fn schur(x: &Array) -> (Array, Array) {
 /// When matrices are not square, or neither float nor complex.
 #[track_caller]
 pub fn hessenberg(x: &Array) -> (Array, Array) {
+    let _named = crate::trace::named("hessenberg");
     pair(prims::Hessenberg, std::slice::from_ref(x))
 }
 
@@ -279,6 +306,7 @@ pub fn hessenberg(x: &Array) -> (Array, Array) {
 /// As [`hessenberg`].
 #[track_caller]
 pub fn tridiagonal(x: &Array, lower: bool) -> (Array, Array, Array, Array) {
+    let _named = crate::trace::named("tridiagonal");
     let results = bind(prims::Tridiagonal { lower }, std::slice::from_ref(x));
     let part = |index: usize| results[index].clone();
     (part(0), part(1), part(2), part(3))
@@ -291,6 +319,7 @@ pub fn tridiagonal(x: &Array, lower: bool) -> (Array, Array, Array, Array) {
 /// When shapes or element types do not fit.
 #[track_caller]
 pub fn tridiagonal_solve(dl: &Array, d: &Array, du: &Array, b: &Array) -> Array {
+    let _named = crate::trace::named("tridiagonal_solve");
     let prim = prims::TridiagonalSolve {
         perturb_singular: false,
     };
@@ -326,6 +355,7 @@ pub struct Triangular {
 /// ```
 #[track_caller]
 pub fn triangular_solve(a: &Array, b: &Array, how: Triangular) -> Array {
+    let _named = crate::trace::named("triangular_solve");
     let prim = prims::TriangularSolve {
         conjugate_a: how.conjugate_a && a.dtype().is_complex(),
         left_side: how.left_side,
@@ -351,6 +381,7 @@ pub fn triangular_solve(a: &Array, b: &Array, how: Triangular) -> Array {
 /// When shapes do not fit, or elements are not real.
 #[track_caller]
 pub fn symmetric_product(a: &Array, c: &Array, alpha: f64, beta: f64) -> Array {
+    let _named = crate::trace::named("symmetric_product");
     bind_one(
         prims::SymmetricProduct {
             alpha: prims::RealNumber(alpha),

@@ -70,6 +70,7 @@ impl NamedAxes for Vec<AxisName> {
 /// When no such axis is in scope.
 #[track_caller]
 pub fn axis_size(axes: impl NamedAxes) -> usize {
+    let _named = crate::trace::named("axis_size");
     size_of("axis_size", &axes.axes())
 }
 
@@ -123,6 +124,7 @@ fn each<T: Pytree<Array>>(x: &T, f: impl Fn(&Array) -> Array) -> T {
 /// When no such axis is in scope.
 #[track_caller]
 pub fn psum<T: Pytree<Array>>(x: &T, axes: impl NamedAxes) -> T {
+    let _named = crate::trace::named("psum");
     let names = axes.axes();
     let members = size_of("psum", &names);
     let x = flatten(x);
@@ -188,6 +190,7 @@ fn times(x: &Array, members: usize, axes: &[usize]) -> Array {
 /// As [`psum`].
 #[track_caller]
 pub fn pmean<T: Pytree<Array>>(x: &T, axes: impl NamedAxes) -> T {
+    let _named = crate::trace::named("pmean");
     let names = axes.axes();
     let members = size_of("pmean", &names);
     let sum = psum(x, names);
@@ -202,6 +205,7 @@ pub fn pmean<T: Pytree<Array>>(x: &T, axes: impl NamedAxes) -> T {
 /// As [`psum`].
 #[track_caller]
 pub fn pmax<T: Pytree<Array>>(x: &T, axes: impl NamedAxes) -> T {
+    let _named = crate::trace::named("pmax");
     let axes = axes.axes();
     size_of("pmax", &axes);
     let prim = Pmax {
@@ -217,6 +221,7 @@ pub fn pmax<T: Pytree<Array>>(x: &T, axes: impl NamedAxes) -> T {
 /// As [`psum`].
 #[track_caller]
 pub fn pmin<T: Pytree<Array>>(x: &T, axes: impl NamedAxes) -> T {
+    let _named = crate::trace::named("pmin");
     let axes = axes.axes();
     size_of("pmin", &axes);
     let prim = Pmin {
@@ -232,6 +237,7 @@ pub fn pmin<T: Pytree<Array>>(x: &T, axes: impl NamedAxes) -> T {
 /// As [`psum`].
 #[track_caller]
 pub fn axis_index(axes: impl NamedAxes) -> Array {
+    let _named = crate::trace::named("axis_index");
     let names = names_of("axis_index", &axes);
     let index = |name: &Name| {
         bind_one(
@@ -264,6 +270,7 @@ pub fn all_gather<T: Pytree<Array>>(
     axis: impl Integer,
     tiled: bool,
 ) -> T {
+    let _named = crate::trace::named("all_gather");
     let names = names_of("all_gather", &axes);
     let axis_size = size_of("all_gather", &axes.axes());
     each(x, |leaf| {
@@ -291,6 +298,7 @@ pub fn psum_scatter<T: Pytree<Array>>(
     scatter_dimension: impl Integer,
     tiled: bool,
 ) -> T {
+    let _named = crate::trace::named("psum_scatter");
     let names = names_of("psum_scatter", &axes);
     let axis_size = size_of("psum_scatter", &axes.axes());
     each(x, |leaf| {
@@ -311,6 +319,7 @@ pub fn psum_scatter<T: Pytree<Array>>(
 /// When no such axis is in scope, or a member sends or receives twice.
 #[track_caller]
 pub fn ppermute<T: Pytree<Array>>(x: &T, axes: impl NamedAxes, pairs: &[(usize, usize)]) -> T {
+    let _named = crate::trace::named("ppermute");
     let names = names_of("ppermute", &axes);
     check_pairs(size_of("ppermute", &axes.axes()), pairs);
     let prim = Ppermute {
@@ -346,6 +355,7 @@ fn check_pairs(members: usize, pairs: &[(usize, usize)]) {
 /// When no such axis is in scope, or this is no permutation of its members.
 #[track_caller]
 pub fn pshuffle<T: Pytree<Array>>(x: &T, axes: impl NamedAxes, permutation: &[usize]) -> T {
+    let _named = crate::trace::named("pshuffle");
     let pairs: Vec<(usize, usize)> = permutation.iter().copied().zip(0..).collect();
     ppermute(x, axes, &pairs)
 }
@@ -363,6 +373,7 @@ pub fn all_to_all<T: Pytree<Array>>(
     concat_axis: impl Integer,
     tiled: bool,
 ) -> T {
+    let _named = crate::trace::named("all_to_all");
     const OPERATION: &str = "all_to_all";
     let names = names_of(OPERATION, &axes);
     let members = size_of(OPERATION, &axes.axes());
@@ -422,6 +433,7 @@ pub fn all_to_all<T: Pytree<Array>>(
 /// As [`all_to_all`].
 #[track_caller]
 pub fn pswapaxes<T: Pytree<Array>>(x: &T, axes: impl NamedAxes, axis: impl Integer) -> T {
+    let _named = crate::trace::named("pswapaxes");
     all_to_all(x, axes, axis, axis, false)
 }
 
@@ -431,6 +443,7 @@ pub fn pswapaxes<T: Pytree<Array>>(x: &T, axes: impl NamedAxes, axis: impl Integ
 /// As [`psum`].
 #[track_caller]
 pub fn pvary<T: Pytree<Array>>(x: &T, axes: impl NamedAxes) -> T {
+    let _named = crate::trace::named("pvary");
     let axes = axes.axes();
     size_of("pvary", &axes);
     each(x, |leaf| {

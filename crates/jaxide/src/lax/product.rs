@@ -37,6 +37,7 @@ options! {
 /// ```
 #[track_caller]
 pub fn dot(lhs: &Array, rhs: &Array, options: impl Into<Dot>) -> Array {
+    let _named = crate::trace::named("dot");
     let options = options.into();
     let simple = (1..=2).contains(&lhs.ndim())
         && (1..=2).contains(&rhs.ndim())
@@ -73,6 +74,7 @@ pub fn dot(lhs: &Array, rhs: &Array, options: impl Into<Dot>) -> Array {
 /// When ranks or lengths differ, or there are fewer than two axes.
 #[track_caller]
 pub fn batch_matmul(lhs: &Array, rhs: &Array, precision: Option<DotPrecision>) -> Array {
+    let _named = crate::trace::named("batch_matmul");
     let rank = lhs.ndim();
     if rank < 2 || rhs.ndim() != rank {
         raise(
@@ -106,6 +108,7 @@ pub fn dot_general(
     precision: Option<DotPrecision>,
     preferred_element_type: Option<DType>,
 ) -> Array {
+    let _named = crate::trace::named("dot_general");
     let prim = prims::DotGeneral {
         dimension_numbers,
         out_sharding: None,
@@ -122,6 +125,7 @@ pub fn dot_general(
 /// When shapes or element types do not fit.
 #[track_caller]
 pub fn ragged_dot(lhs: &Array, rhs: &Array, group_sizes: &Array) -> Array {
+    let _named = crate::trace::named("ragged_dot");
     let axis = |axis: usize| Dims::from_slice(&[axis]);
     let numbers = RaggedDotDimensionNumbers {
         dot_dimension_numbers: ((axis(1), axis(1)), (Dims::new(), Dims::new())),
@@ -144,6 +148,7 @@ pub fn ragged_dot_general(
     precision: Option<DotPrecision>,
     preferred_element_type: Option<DType>,
 ) -> Array {
+    let _named = crate::trace::named("ragged_dot_general");
     let prim = prims::RaggedDotGeneral {
         group_offset: Opaque::none(),
         out_sharding: Opaque::none(),
@@ -168,6 +173,7 @@ pub fn scaled_dot(
     dimension_numbers: DotDimensionNumbers,
     preferred_element_type: Option<DType>,
 ) -> Array {
+    let _named = crate::trace::named("scaled_dot");
     let numbers = dimension_numbers;
     let prim = prims::ScaledDot {
         dimension_numbers: (
@@ -200,6 +206,7 @@ pub fn scaled_dot(
 /// ```
 #[track_caller]
 pub fn fft(x: &Array, fft_type: FftType, fft_lengths: impl AsShape) -> Array {
+    let _named = crate::trace::named("fft");
     let prim = prims::Fft {
         fft_lengths: lengths("fft", &fft_lengths),
         fft_type,

@@ -18,6 +18,7 @@ macro_rules! reductions {
         /// When an axis is out of range or named twice, or the element type is not one it is defined for.
         #[track_caller]
         pub fn $name(x: &Array, axes: impl Axes) -> Array {
+            let _named = crate::trace::named(stringify!($name));
             let $axes = dims(&axes.axes(stringify!($name), x.ndim()));
             bind_one($prim, std::slice::from_ref(x))
         }
@@ -47,6 +48,7 @@ reductions! {
 /// When the axis is empty or out of range.
 #[track_caller]
 pub fn argmax(x: &Array, axis: impl Integer, index_dtype: DType) -> Array {
+    let _named = crate::trace::named("argmax");
     let axis = normalize_axis("argmax", axis, x.ndim());
     bind_one(
         prims::Argmax {
@@ -63,6 +65,7 @@ pub fn argmax(x: &Array, axis: impl Integer, index_dtype: DType) -> Array {
 /// When the axis is empty or out of range.
 #[track_caller]
 pub fn argmin(x: &Array, axis: impl Integer, index_dtype: DType) -> Array {
+    let _named = crate::trace::named("argmin");
     let axis = normalize_axis("argmin", axis, x.ndim());
     bind_one(
         prims::Argmin {
@@ -82,6 +85,7 @@ macro_rules! cumulative {
         /// When the axis is out of range.
         #[track_caller]
         pub fn $name(x: &Array, axis: impl Integer, reverse: bool) -> Array {
+            let _named = crate::trace::named(stringify!($name));
             let axis = normalize_axis(stringify!($name), axis, x.ndim());
             bind_one(prims::$prim { axis, reverse }, std::slice::from_ref(x))
         }
@@ -107,6 +111,7 @@ cumulative! {
 /// When shapes differ or the axis is out of range.
 #[track_caller]
 pub fn sort(operands: &[Array], dimension: impl Integer, num_keys: usize) -> SmallVec<[Array; 1]> {
+    let _named = crate::trace::named("sort");
     let dimension = normalize_axis("sort", dimension, operands.first().map_or(1, Array::ndim));
     bind(
         prims::Sort {
@@ -144,6 +149,7 @@ pub fn sort_key_val(
     values: &Array,
     options: impl Into<SortKeyVal>,
 ) -> (Array, Array) {
+    let _named = crate::trace::named("sort_key_val");
     let options = options.into();
     let dimension = normalize_axis("sort_key_val", options.dimension, keys.ndim());
     let prim = prims::Sort {
@@ -161,6 +167,7 @@ pub fn sort_key_val(
 /// When there are fewer.
 #[track_caller]
 pub fn top_k(x: &Array, k: usize) -> (Array, Array) {
+    let _named = crate::trace::named("top_k");
     let axis = x.ndim().saturating_sub(1);
     let results = bind(
         prims::TopK {
@@ -179,6 +186,7 @@ pub fn top_k(x: &Array, k: usize) -> (Array, Array) {
 /// When there are fewer.
 #[track_caller]
 pub fn approx_min_k(x: &Array, k: usize) -> (Array, Array) {
+    let _named = crate::trace::named("approx_min_k");
     approx_top_k(x, k, false)
 }
 
@@ -188,6 +196,7 @@ pub fn approx_min_k(x: &Array, k: usize) -> (Array, Array) {
 /// When there are fewer.
 #[track_caller]
 pub fn approx_max_k(x: &Array, k: usize) -> (Array, Array) {
+    let _named = crate::trace::named("approx_max_k");
     approx_top_k(x, k, true)
 }
 
@@ -212,6 +221,7 @@ fn approx_top_k(x: &Array, k: usize, is_max_k: bool) -> (Array, Array) {
 /// When `x` has no axes, or there are neither no fill values nor one for each axis.
 #[track_caller]
 pub fn nonzero(x: &Array, size: usize, fill: &[Array]) -> Vec<Array> {
+    let _named = crate::trace::named("nonzero");
     let prim = prims::Nonzero {
         size,
         axes: (0..x.ndim()).collect(),
@@ -228,6 +238,7 @@ pub fn nonzero(x: &Array, size: usize, fill: &[Array]) -> Vec<Array> {
 /// When `sorted` is no vector, or the element types differ.
 #[track_caller]
 pub fn searchsorted(sorted: &Array, query: &Array, side: prims::SearchSide) -> Array {
+    let _named = crate::trace::named("searchsorted");
     let prim = prims::SearchSorted {
         side,
         dimension: 0,
@@ -257,6 +268,7 @@ pub fn reduce(
     computation: impl Fn(&[Array], &[Array]) -> Vec<Array>,
     dimensions: impl Axes,
 ) -> Vec<Array> {
+    let _named = crate::trace::named("reduce");
     let dimensions = dimensions.axes("reduce", operands.first().map_or(1, Array::ndim));
     let (jaxpr, operands) = recorded("reduce", operands, initial, computation);
     let prim = prims::Reduce {

@@ -17,6 +17,7 @@ pub(super) fn dims(values: &[usize]) -> Dims {
 /// When there is no such axis, or `dtype` does not count.
 #[track_caller]
 pub fn iota(dtype: DType, shape: impl AsShape, dimension: impl Integer) -> Array {
+    let _named = crate::trace::named("iota");
     let shape = lengths("iota", &shape);
     let dimension = normalize_axis("iota", dimension, shape.len());
     bind_one(
@@ -36,6 +37,7 @@ pub fn iota(dtype: DType, shape: impl AsShape, dimension: impl Integer) -> Array
 /// When the array is too large to hold.
 #[track_caller]
 pub fn full(shape: impl AsShape, value: impl Into<Array>, dtype: DType) -> Array {
+    let _named = crate::trace::named("full");
     let value = as_dtype(&value.into(), dtype, false);
     broadcast_in_dim(&value, shape, &[])
 }
@@ -46,6 +48,7 @@ pub fn full(shape: impl AsShape, value: impl Into<Array>, dtype: DType) -> Array
 /// When a length is neither 1 nor the one in `shape`.
 #[track_caller]
 pub fn broadcast_in_dim(x: &Array, shape: impl AsShape, broadcast_dimensions: impl Axes) -> Array {
+    let _named = crate::trace::named("broadcast_in_dim");
     let shape = lengths("broadcast_in_dim", &shape);
     let broadcast_dimensions = broadcast_dimensions.axes("broadcast_in_dim", shape.len());
     if x.shape() == &shape[..] && broadcast_dimensions.len() == shape.len() {
@@ -64,6 +67,7 @@ pub fn broadcast_in_dim(x: &Array, shape: impl AsShape, broadcast_dimensions: im
 /// When an axis is out of range or named twice.
 #[track_caller]
 pub fn expand_dims(x: &Array, axes: impl Axes) -> Array {
+    let _named = crate::trace::named("expand_dims");
     let rank = x.ndim() + axes.numbers().map_or(0, |numbers| numbers.len());
     let axes = axes.axes("expand_dims", rank);
     let mut lengths = x.shape().iter();
@@ -93,6 +97,7 @@ pub(crate) fn expand_rank(x: &Array, rank: usize) -> Array {
 /// When the numbers of elements differ.
 #[track_caller]
 pub fn reshape(x: &Array, shape: impl AsShape) -> Array {
+    let _named = crate::trace::named("reshape");
     let shape = lengths("reshape", &shape);
     if !shape.is_empty() && x.shape() == &shape[..] {
         return x.clone();
@@ -111,6 +116,7 @@ pub fn reshape(x: &Array, shape: impl AsShape) -> Array {
 /// When `permutation` does not name every axis once.
 #[track_caller]
 pub fn transpose(x: &Array, permutation: impl Axes) -> Array {
+    let _named = crate::trace::named("transpose");
     let permutation = match permutation.numbers() {
         Some(_) => permutation.axes("transpose", x.ndim()),
         None => (0..x.ndim()).rev().collect(),
@@ -132,6 +138,7 @@ pub fn transpose(x: &Array, permutation: impl Axes) -> Array {
 /// When such an axis is longer.
 #[track_caller]
 pub fn squeeze(x: &Array, dimensions: impl Axes) -> Array {
+    let _named = crate::trace::named("squeeze");
     let dimensions = match dimensions.numbers() {
         Some(_) => dimensions.axes("squeeze", x.ndim()),
         None => (0..x.ndim()).filter(|&axis| x.shape()[axis] == 1).collect(),
@@ -158,6 +165,7 @@ pub fn slice(
     limit: impl AsShape,
     strides: Option<&[usize]>,
 ) -> Array {
+    let _named = crate::trace::named("slice");
     let prim = prims::Slice {
         limit_indices: lengths("slice", &limit),
         start_indices: lengths("slice", &start),
@@ -178,6 +186,7 @@ pub fn slice_in_dim(
     stride: usize,
     axis: impl Integer,
 ) -> Array {
+    let _named = crate::trace::named("slice_in_dim");
     let axis = normalize_axis("slice_in_dim", axis, x.ndim());
     let mut starts = vec![0; x.ndim()];
     let mut limits = x.shape().to_vec();
@@ -192,7 +201,13 @@ pub fn slice_in_dim(
 /// When a length would be negative, or the element types differ.
 #[track_caller]
 pub fn pad(x: &Array, value: impl Into<Array>, config: &[(i64, i64, i64)]) -> Array {
-    let value = as_dtype(&value.into(), x.dtype(), false);
+    let _named = crate::trace::named("pad");
+    let value = value.into();
+    let value = if value.weak_type() {
+        as_dtype(&value, x.dtype(), false)
+    } else {
+        value
+    };
     bind_one(
         prims::Pad {
             padding_config: config.to_vec(),
@@ -207,6 +222,7 @@ pub fn pad(x: &Array, value: impl Into<Array>, config: &[(i64, i64, i64)]) -> Ar
 /// When an axis is out of range or named twice.
 #[track_caller]
 pub fn rev(x: &Array, dimensions: impl Axes) -> Array {
+    let _named = crate::trace::named("rev");
     bind_one(
         prims::Rev {
             dimensions: dims(&dimensions.axes("rev", x.ndim())),
@@ -221,6 +237,11 @@ pub fn rev(x: &Array, dimensions: impl Axes) -> Array {
 /// When other axes or element types differ, or there are no arrays.
 #[track_caller]
 pub fn concatenate(operands: &[Array], dimension: impl Integer) -> Array {
+    let _named = crate::trace::named("concatenate");
+    // One array is itself, whatever the axis.
+    if let [alone] = operands {
+        return alone.clone();
+    }
     let rank = operands.first().map_or(1, Array::ndim);
     let dimension = normalize_axis("concatenate", dimension, rank);
     bind_one(prims::Concatenate { dimension }, operands)
@@ -232,6 +253,7 @@ pub fn concatenate(operands: &[Array], dimension: impl Integer) -> Array {
 /// When shapes or element types differ, or there are no arrays.
 #[track_caller]
 pub fn stack(operands: &[Array], axis: impl Integer) -> Array {
+    let _named = crate::trace::named("stack");
     let rank = operands.first().map_or(0, Array::ndim);
     let axis = normalize_axis("stack", axis, rank + 1);
     bind_one(prims::Stack { axis }, operands)
@@ -243,6 +265,7 @@ pub fn stack(operands: &[Array], axis: impl Integer) -> Array {
 /// When there is no such axis.
 #[track_caller]
 pub fn unstack(x: &Array, axis: impl Integer) -> Vec<Array> {
+    let _named = crate::trace::named("unstack");
     let axis = normalize_axis("unstack", axis, x.ndim());
     bind(prims::Unstack { axis }, std::slice::from_ref(x)).into_vec()
 }
@@ -253,6 +276,7 @@ pub fn unstack(x: &Array, axis: impl Integer) -> Vec<Array> {
 /// When they do not add up.
 #[track_caller]
 pub fn split(x: &Array, sizes: impl AsShape, axis: impl Integer) -> Vec<Array> {
+    let _named = crate::trace::named("split");
     let axis = normalize_axis("split", axis, x.ndim());
     bind(
         prims::Split {
@@ -270,6 +294,7 @@ pub fn split(x: &Array, sizes: impl AsShape, axis: impl Integer) -> Vec<Array> {
 /// When it is too large to hold.
 #[track_caller]
 pub fn empty(shape: impl AsShape, dtype: DType) -> Array {
+    let _named = crate::trace::named("empty");
     let prim = prims::Empty {
         dtype,
         memory_space: Opaque(prims::PyValue::Word("MemorySpace.Device".to_owned())),
@@ -284,6 +309,7 @@ pub fn empty(shape: impl AsShape, dtype: DType) -> Array {
 /// When there are not as many repetitions as axes.
 #[track_caller]
 pub fn tile(x: &Array, reps: impl AsShape) -> Array {
+    let _named = crate::trace::named("tile");
     let reps = lengths("tile", &reps);
     bind_one(prims::Tile { reps }, std::slice::from_ref(x))
 }
@@ -299,6 +325,7 @@ pub fn tile(x: &Array, reps: impl AsShape) -> Array {
 /// ```
 #[track_caller]
 pub fn broadcast(x: &Array, sizes: impl AsShape) -> Array {
+    let _named = crate::trace::named("broadcast");
     let sizes = lengths("broadcast", &sizes);
     if sizes.is_empty() {
         return x.clone();
@@ -314,6 +341,7 @@ pub fn broadcast(x: &Array, sizes: impl AsShape) -> Array {
 /// When `x` does not broadcast to it.
 #[track_caller]
 pub fn broadcast_like(x: &Array, like: &Array) -> Array {
+    let _named = crate::trace::named("broadcast_like");
     crate::numpy::broadcast_to(x, like.shape())
 }
 
@@ -328,6 +356,7 @@ pub fn broadcast_like(x: &Array, like: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn broadcast_shapes(shapes: &[&[usize]]) -> Vec<usize> {
+    let _named = crate::trace::named("broadcast_shapes");
     crate::numpy::broadcast_shapes("broadcast_shapes", shapes)
 }
 
@@ -337,6 +366,7 @@ pub fn broadcast_shapes(shapes: &[&[usize]]) -> Vec<usize> {
 /// When it has more.
 #[track_caller]
 pub fn broadcast_to_rank(x: &Array, rank: usize) -> Array {
+    let _named = crate::trace::named("broadcast_to_rank");
     let Some(missing) = rank.checked_sub(x.ndim()) else {
         crate::trace::raise(
             Error::shape(format!("{} has more than {rank} axes", x.aval()))
@@ -352,6 +382,7 @@ pub fn broadcast_to_rank(x: &Array, rank: usize) -> Array {
 /// When there is no such axis, or `dtype` does not count.
 #[track_caller]
 pub fn broadcasted_iota(dtype: DType, shape: impl AsShape, dimension: impl Integer) -> Array {
+    let _named = crate::trace::named("broadcasted_iota");
     iota(dtype, shape, dimension)
 }
 
@@ -368,6 +399,7 @@ pub fn broadcasted_iota(dtype: DType, shape: impl AsShape, dimension: impl Integ
 /// ```
 #[track_caller]
 pub fn collapse(x: &Array, start_dimension: i64, stop_dimension: impl Into<Option<i64>>) -> Array {
+    let _named = crate::trace::named("collapse");
     let rank = x.ndim() as i64;
     let place =
         |at: i64| (if at < 0 { at.saturating_add(rank) } else { at }).clamp(0, rank) as usize;
@@ -414,6 +446,7 @@ impl From<DType> for FullLike {
 /// ```
 #[track_caller]
 pub fn full_like(x: &Array, fill_value: impl Into<Array>, options: impl Into<FullLike>) -> Array {
+    let _named = crate::trace::named("full_like");
     let FullLike { dtype, shape } = options.into();
     let weak = dtype.is_none() && x.weak_type();
     let value = as_dtype(&fill_value.into(), dtype.unwrap_or(x.dtype()), weak);
@@ -427,6 +460,7 @@ pub fn full_like(x: &Array, fill_value: impl Into<Array>, options: impl Into<Ful
 /// When a length is negative.
 #[track_caller]
 pub fn shape_as_value(shape: impl AsShape) -> Array {
+    let _named = crate::trace::named("shape_as_value");
     let shape = lengths("shape_as_value", &shape);
     if shape.is_empty() {
         return full([0], 0, DType::I32);

@@ -60,6 +60,7 @@ pub fn dynamic_slice_in_dim(
     slice_size: usize,
     options: impl Into<InDim>,
 ) -> Array {
+    let _named = crate::trace::named("dynamic_slice_in_dim");
     let options = options.into();
     let axis = normalize_axis("dynamic_slice_in_dim", options.axis, x.ndim());
     cut(
@@ -95,6 +96,7 @@ pub fn dynamic_index_in_dim(
     index: impl Into<Array>,
     options: impl Into<InDim>,
 ) -> Array {
+    let _named = crate::trace::named("dynamic_index_in_dim");
     const OPERATION: &str = "dynamic_index_in_dim";
     let options = options.into();
     let axis = normalize_axis(OPERATION, options.axis, x.ndim());
@@ -132,6 +134,7 @@ pub fn dynamic_update_slice_in_dim(
     start_index: impl Into<Array>,
     options: impl Into<InDim>,
 ) -> Array {
+    let _named = crate::trace::named("dynamic_update_slice_in_dim");
     let options = options.into();
     let axis = normalize_axis("dynamic_update_slice_in_dim", options.axis, x.ndim());
     let starts = starts(x, &start_index.into(), axis, options.allow_negative_indices);
@@ -150,6 +153,7 @@ pub fn dynamic_update_index_in_dim(
     index: impl Into<Array>,
     options: impl Into<InDim>,
 ) -> Array {
+    let _named = crate::trace::named("dynamic_update_index_in_dim");
     const OPERATION: &str = "dynamic_update_index_in_dim";
     let options = options.into();
     let axis = normalize_axis(OPERATION, options.axis, x.ndim());
@@ -182,6 +186,7 @@ pub fn dynamic_update_index_in_dim(
 /// ```
 #[track_caller]
 pub fn index_in_dim(x: &Array, index: impl Integer, options: impl Into<InDim>) -> Array {
+    let _named = crate::trace::named("index_in_dim");
     const OPERATION: &str = "index_in_dim";
     let options = options.into();
     let axis = normalize_axis(OPERATION, options.axis, x.ndim());
@@ -219,6 +224,7 @@ pub fn index_in_dim(x: &Array, index: impl Integer, options: impl Into<InDim>) -
 /// ```
 #[track_caller]
 pub fn index_take(src: &Array, idxs: &[Array], axes: impl Axes) -> Array {
+    let _named = crate::trace::named("index_take");
     const OPERATION: &str = "index_take";
     let axes = axes.axes(OPERATION, src.ndim());
     let fits = |index: &Array| {

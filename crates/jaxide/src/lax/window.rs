@@ -190,6 +190,7 @@ macro_rules! reductions {
         /// When the window has another number of axes than `x`, or its element type is not one it is defined for.
         #[track_caller]
         pub fn $name(x: &Array, window: &Window) -> Array {
+            let _named = crate::trace::named(stringify!($name));
             let prim = prims::$prim {
                 base_dilation: dims(&window.base_dilation),
                 padding: window.amounts(stringify!($name), x),
@@ -232,6 +233,7 @@ pub fn reduce_window(
     computation: impl Fn(&[Array], &[Array]) -> Vec<Array>,
     window: &Window,
 ) -> Vec<Array> {
+    let _named = crate::trace::named("reduce_window");
     const OPERATION: &str = "reduce_window";
     let (jaxpr, all) = recorded(OPERATION, operands, initial, computation);
     let Some(first) = operands.first() else {
@@ -261,6 +263,7 @@ pub fn select_and_scatter_add(
     select_prim: SelectPrim,
     window: &Window,
 ) -> Array {
+    let _named = crate::trace::named("select_and_scatter_add");
     let prim = prims::SelectAndScatterAdd {
         padding: window.amounts("select_and_scatter_add", operand),
         select_prim,
@@ -285,6 +288,7 @@ pub fn select_and_scatter(
     initial: impl Into<Array>,
     scatter: impl Fn(Array, Array) -> Array,
 ) -> Array {
+    let _named = crate::trace::named("select_and_scatter");
     const OPERATION: &str = "select_and_scatter";
     let of_two = |f: &dyn Fn(Array, Array) -> Array| -> ClosedJaxpr {
         combiner(OPERATION, &[operand.dtype(), operand.dtype()], |args| {
@@ -316,6 +320,7 @@ pub fn select_and_gather_add(
     select_prim: SelectPrim,
     window: &Window,
 ) -> Array {
+    let _named = crate::trace::named("select_and_gather_add");
     let prim = prims::SelectAndGatherAdd {
         base_dilation: dims(&window.base_dilation),
         padding: window.amounts("select_and_gather_add", operand),
@@ -390,6 +395,7 @@ impl Convolution {
 /// When a letter is missing or named twice.
 #[track_caller]
 pub fn conv_dimension_numbers(lhs: &str, rhs: &str, out: &str) -> ConvDimensionNumbers {
+    let _named = crate::trace::named("conv_dimension_numbers");
     let space: Vec<char> = rhs.chars().filter(|c| !matches!(c, 'O' | 'I')).collect();
     let spec = |layout: &str, first: char, second: char| -> Dims {
         let place = |wanted: char| {
@@ -431,6 +437,7 @@ pub fn conv_dimension_numbers(lhs: &str, rhs: &str, out: &str) -> ConvDimensionN
 /// ```
 #[track_caller]
 pub fn conv_general_dilated(lhs: &Array, rhs: &Array, how: &Convolution) -> Array {
+    let _named = crate::trace::named("conv_general_dilated");
     const OPERATION: &str = "conv_general_dilated";
     let rank = lhs.ndim();
     let numbers = how.dimension_numbers.clone().unwrap_or_else(|| {
@@ -502,5 +509,6 @@ pub fn conv_general_dilated(lhs: &Array, rhs: &Array, how: &Convolution) -> Arra
 /// As [`conv_general_dilated`].
 #[track_caller]
 pub fn conv(lhs: &Array, rhs: &Array, window_strides: impl AsShape, padding: Padding) -> Array {
+    let _named = crate::trace::named("conv");
     conv_general_dilated(lhs, rhs, &Convolution::new(window_strides, padding))
 }

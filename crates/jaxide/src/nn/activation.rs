@@ -22,6 +22,7 @@ fn inexact(operation: &str, x: &Array) -> Array {
 /// Never.
 #[track_caller]
 pub fn identity(x: &Array) -> Array {
+    let _named = crate::trace::named("identity");
     library("identity", "", [x], |[x]| x.clone())
 }
 
@@ -31,6 +32,7 @@ pub fn identity(x: &Array) -> Array {
 /// When `x` is not floating-point.
 #[track_caller]
 pub fn sigmoid(x: &Array) -> Array {
+    let _named = crate::trace::named("sigmoid");
     lax::logistic(x)
 }
 
@@ -40,6 +42,7 @@ pub fn sigmoid(x: &Array) -> Array {
 /// When `x` is not floating-point.
 #[track_caller]
 pub fn silu(x: &Array) -> Array {
+    let _named = crate::trace::named("silu");
     library("silu", "", [x], |[x]| lax::mul(x, &sigmoid(x)))
 }
 
@@ -49,6 +52,7 @@ pub fn silu(x: &Array) -> Array {
 /// When `x` is not floating-point.
 #[track_caller]
 pub fn swish(x: &Array) -> Array {
+    let _named = crate::trace::named("swish");
     silu(x)
 }
 
@@ -63,6 +67,7 @@ macro_rules! activations {
         /// When `x` is not a number.
         #[track_caller]
         pub fn $name(x: &Array) -> Array {
+            let _named = crate::trace::named(stringify!($name));
             library(stringify!($name), "", [x], |[$x]| $body)
         }
     )* };
@@ -112,6 +117,7 @@ activations! {
 /// When `x` is not a number.
 #[track_caller]
 pub fn hard_swish(x: &Array) -> Array {
+    let _named = crate::trace::named("hard_swish");
     hard_silu(x)
 }
 
@@ -225,6 +231,7 @@ fn with_parameter(
 /// ```
 #[track_caller]
 pub fn elu(x: &Array, options: impl Into<Elu>) -> Array {
+    let _named = crate::trace::named("elu");
     with_parameter(
         "elu",
         x,
@@ -248,6 +255,7 @@ pub fn elu(x: &Array, options: impl Into<Elu>) -> Array {
 /// When `x` is not a number.
 #[track_caller]
 pub fn celu(x: &Array, options: impl Into<Elu>) -> Array {
+    let _named = crate::trace::named("celu");
     with_parameter(
         "celu",
         x,
@@ -268,6 +276,7 @@ pub fn celu(x: &Array, options: impl Into<Elu>) -> Array {
 /// When `x` is not a number.
 #[track_caller]
 pub fn leaky_relu(x: &Array, options: impl Into<LeakyRelu>) -> Array {
+    let _named = crate::trace::named("leaky_relu");
     let slope = options.into().negative_slope;
     with_parameter(
         "leaky_relu",
@@ -287,6 +296,7 @@ pub fn leaky_relu(x: &Array, options: impl Into<LeakyRelu>) -> Array {
 /// When `x` is not a number.
 #[track_caller]
 pub fn squareplus(x: &Array, options: impl Into<Squareplus>) -> Array {
+    let _named = crate::trace::named("squareplus");
     with_parameter(
         "squareplus",
         x,
@@ -312,6 +322,7 @@ pub fn squareplus(x: &Array, options: impl Into<Squareplus>) -> Array {
 /// ```
 #[track_caller]
 pub fn gelu(x: &Array, options: impl Into<Gelu>) -> Array {
+    let _named = crate::trace::named("gelu");
     let Gelu { approximate } = options.into();
     let x = &inexact("gelu", x);
     let c = |value: f64| rounded(value, x.dtype());
@@ -336,6 +347,7 @@ pub fn gelu(x: &Array, options: impl Into<Gelu>) -> Array {
 /// ```
 #[track_caller]
 pub fn glu(x: &Array, options: impl Into<Glu>) -> Array {
+    let _named = crate::trace::named("glu");
     let axis = normalize_axis("glu", options.into().axis, x.ndim());
     let length = x.shape()[axis];
     if length % 2 == 1 {
@@ -361,6 +373,7 @@ pub fn glu(x: &Array, options: impl Into<Glu>) -> Array {
 /// ```
 #[track_caller]
 pub fn one_hot(x: &Array, num_classes: usize, options: impl Into<OneHot>) -> Array {
+    let _named = crate::trace::named("one_hot");
     let OneHot { dtype, axis } = options.into();
     let axis = normalize_axis("one_hot", axis, x.ndim() + 1);
     let x = &as_dtype(x, x.dtype(), false);

@@ -69,6 +69,7 @@ pub fn dot_product_attention(
     value: &Array,
     options: impl Into<Attention>,
 ) -> Array {
+    let _named = crate::trace::named("dot_product_attention");
     attend(query, key, value, options.into()).0
 }
 
@@ -84,6 +85,7 @@ pub fn dot_product_attention_with_residual(
     value: &Array,
     options: impl Into<Attention>,
 ) -> (Array, Array) {
+    let _named = crate::trace::named("dot_product_attention_with_residual");
     let (out, logits) = attend(query, key, value, options.into());
     let [batch, groups, heads, queries, _] = std::array::from_fn(|axis| logits.shape()[axis]);
     let sums = as_dtype(&logsumexp(&logits, -1), key.dtype(), false);

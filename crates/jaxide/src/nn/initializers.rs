@@ -8,6 +8,8 @@
 //! assert_eq!(weights.shape(), [3, 4]);
 //! ```
 
+use std::panic::Location;
+
 use jaxide_core::{DType, Error};
 
 use crate::array::{Array, Axes, Integer, Numbers, as_dtype};
@@ -126,6 +128,7 @@ fn part(dtype: DType) -> DType {
 /// When the array is too large to hold.
 #[track_caller]
 pub fn zeros(_key: &Array, shape: &[usize], dtype: DType) -> Array {
+    let _named = crate::trace::named("zeros");
     lax::full(shape, 0, dtype)
 }
 
@@ -135,6 +138,7 @@ pub fn zeros(_key: &Array, shape: &[usize], dtype: DType) -> Array {
 /// When the array is too large to hold.
 #[track_caller]
 pub fn ones(_key: &Array, shape: &[usize], dtype: DType) -> Array {
+    let _named = crate::trace::named("ones");
     lax::full(shape, 1, dtype)
 }
 
@@ -146,22 +150,30 @@ pub fn ones(_key: &Array, shape: &[usize], dtype: DType) -> Array {
 /// let init = initializers::constant(0.5);
 /// assert_eq!(init(&random::key(0), &[2], DType::F32).to_vec::<f32>(), [0.5, 0.5]);
 /// ```
+#[track_caller]
 pub fn constant(
     value: impl Into<Array>,
 ) -> impl Fn(&Array, &[usize], DType) -> Array + Clone + Send + Sync + 'static {
     let value = value.into();
+    let place = Location::caller();
     move |_, shape, dtype| {
+        let _named = crate::trace::named_at("constant", place);
         let value = lax::convert_element_type(&value, dtype);
         numpy::broadcast_to(&value, shape)
     }
 }
 
 /// Uniform between 0 and the scale.
+#[track_caller]
 pub fn uniform(
     options: impl Into<Uniform>,
 ) -> impl Fn(&Array, &[usize], DType) -> Array + Clone + Send + Sync + 'static {
     let Uniform { scale } = options.into();
-    move |key, shape, dtype| random::uniform(key, shape, dtype, 0.0, 1.0) * number(scale, dtype)
+    let place = Location::caller();
+    move |key, shape, dtype| {
+        let _named = crate::trace::named_at("uniform", place);
+        random::uniform(key, shape, dtype, 0.0, 1.0) * number(scale, dtype)
+    }
 }
 
 /// Normal samples times a scale, which JAX multiplies with the root of two before it takes the inverse of the error function.
@@ -177,14 +189,20 @@ fn scaled_normal(key: &Array, shape: &[usize], dtype: DType, scale: &Array) -> A
 }
 
 /// Normal with mean 0.
+#[track_caller]
 pub fn normal(
     options: impl Into<Normal>,
 ) -> impl Fn(&Array, &[usize], DType) -> Array + Clone + Send + Sync + 'static {
     let Normal { stddev } = options.into();
-    move |key, shape, dtype| scaled_normal(key, shape, dtype, &number(stddev, dtype))
+    let place = Location::caller();
+    move |key, shape, dtype| {
+        let _named = crate::trace::named_at("normal", place);
+        scaled_normal(key, shape, dtype, &number(stddev, dtype))
+    }
 }
 
 /// Normal with mean 0, without what is outside of bounds.
+#[track_caller]
 pub fn truncated_normal(
     options: impl Into<TruncatedNormal>,
 ) -> impl Fn(&Array, &[usize], DType) -> Array + Clone + Send + Sync + 'static {
@@ -193,7 +211,9 @@ pub fn truncated_normal(
         lower,
         upper,
     } = options.into();
+    let place = Location::caller();
     move |key, shape, dtype| {
+        let _named = crate::trace::named_at("truncated_normal", place);
         let samples = random::truncated_normal(key, lower, upper, (shape, dtype));
         samples * number(stddev, dtype)
     }
@@ -224,6 +244,7 @@ fn fans(shape: &[usize], fans: &Fans) -> [f64; 2] {
 /// let weights = init(&random::key(0), &[100, 50], DType::F32);
 /// assert!((weights.square().mean().item::<f32>() - 0.01).abs() < 1e-3);
 /// ```
+#[track_caller]
 pub fn variance_scaling(
     scale: f64,
     mode: Fan,
@@ -231,7 +252,9 @@ pub fn variance_scaling(
     axes: impl Into<Fans>,
 ) -> impl Fn(&Array, &[usize], DType) -> Array + Clone + Send + Sync + 'static {
     let axes = axes.into();
+    let place = Location::caller();
     move |key, shape, dtype| {
+        let _named = crate::trace::named_at("variance_scaling", place);
         let [inputs, outputs] = fans(shape, &axes);
         let denominator = match mode {
             Fan::In => inputs,
@@ -301,10 +324,16 @@ macro_rules! scalings {
         $(#[$doc])*
         ///
         /// The function that it gives panics when an axis is out of range.
+        #[track_caller]
         pub fn $name(
             axes: impl Into<Fans>,
         ) -> impl Fn(&Array, &[usize], DType) -> Array + Clone + Send + Sync + 'static {
-            variance_scaling($scale, Fan::$fan, Distribution::$distribution, axes)
+            let place = Location::caller();
+            let init = variance_scaling($scale, Fan::$fan, Distribution::$distribution, axes);
+            move |key, shape, dtype| {
+                let _named = crate::trace::named_at(stringify!($name), place);
+                init(key, shape, dtype)
+            }
         }
     )* };
 }
@@ -348,11 +377,16 @@ fn refuse(operation: &str, text: String) -> ! {
 /// let product = numpy::matmul(&q.t(), &q) - numpy::eye(3, ());
 /// assert!(product.abs().max().item::<f32>() < 1e-6);
 /// ```
+#[track_caller]
 pub fn orthogonal(
     options: impl Into<Orthogonal>,
 ) -> impl Fn(&Array, &[usize], DType) -> Array + Clone + Send + Sync + 'static {
     let options = options.into();
-    move |key, shape, dtype| orthogonal_weights(key, shape, dtype, &options)
+    let place = Location::caller();
+    move |key, shape, dtype| {
+        let _named = crate::trace::named_at("orthogonal", place);
+        orthogonal_weights(key, shape, dtype, &options)
+    }
 }
 
 #[track_caller]
@@ -390,11 +424,14 @@ fn orthogonal_weights(key: &Array, shape: &[usize], dtype: DType, options: &Orth
 /// let w = initializers::delta_orthogonal(())(&random::key(0), &[3, 2, 2], DType::F32);
 /// assert_eq!(w.index(0).to_vec::<f32>(), [0.0; 4]);
 /// ```
+#[track_caller]
 pub fn delta_orthogonal(
     options: impl Into<Orthogonal>,
 ) -> impl Fn(&Array, &[usize], DType) -> Array + Clone + Send + Sync + 'static {
     let options = options.into();
+    let place = Location::caller();
     move |key, shape, dtype| {
+        let _named = crate::trace::named_at("delta_orthogonal", place);
         let Some((window, [inputs, outputs])) = shape.split_last_chunk::<2>() else {
             refuse(
                 "delta_orthogonal",

@@ -174,6 +174,7 @@ fn inexact(operation: &str, x: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn softmax(x: &Array, options: impl Into<Softmax>) -> Array {
+    let _named = crate::trace::named("softmax");
     let Softmax { axis, where_ } = options.into();
     let axes = &axes_or("softmax", x, axis.as_ref(), &[-1])[..];
     let where_ = checked("softmax", x, where_.as_ref());
@@ -202,6 +203,7 @@ pub fn softmax(x: &Array, options: impl Into<Softmax>) -> Array {
 /// ```
 #[track_caller]
 pub fn log_softmax(x: &Array, options: impl Into<Softmax>) -> Array {
+    let _named = crate::trace::named("log_softmax");
     let Softmax { axis, where_ } = options.into();
     let axes = &axes_or("log_softmax", x, axis.as_ref(), &[-1])[..];
     checked("log_softmax", x, where_.as_ref());
@@ -261,6 +263,7 @@ fn called(
 /// ```
 #[track_caller]
 pub fn logsumexp(x: &Array, options: impl Into<LogSumExp>) -> Array {
+    let _named = crate::trace::named("logsumexp");
     let options = options.into();
     let weighted = options.b.is_some();
     let (out, sign) = log_of_sum("logsumexp", x, options, false);
@@ -285,6 +288,7 @@ pub fn logsumexp(x: &Array, options: impl Into<LogSumExp>) -> Array {
 /// ```
 #[track_caller]
 pub fn logsumexp_with_sign(x: &Array, options: impl Into<LogSumExp>) -> (Array, Array) {
+    let _named = crate::trace::named("logsumexp_with_sign");
     log_of_sum("logsumexp", x, options.into(), true)
 }
 
@@ -348,6 +352,7 @@ fn log_of_sum(operation: &str, x: &Array, options: LogSumExp, signed: bool) -> (
 /// ```
 #[track_caller]
 pub fn logmeanexp(x: &Array, options: impl Into<LogMeanExp>) -> Array {
+    let _named = crate::trace::named("logmeanexp");
     let LogMeanExp {
         axis,
         where_,
@@ -382,6 +387,7 @@ pub fn logmeanexp(x: &Array, options: impl Into<LogMeanExp>) -> Array {
 /// ```
 #[track_caller]
 pub fn standardize(x: &Array, options: impl Into<Standardize>) -> Array {
+    let _named = crate::trace::named("standardize");
     let Standardize {
         axis,
         mean: given_mean,

@@ -17,6 +17,7 @@ use crate::{custom_jvp, lax};
 /// ```
 #[track_caller]
 pub fn relu(x: &Array) -> Array {
+    let _named = crate::trace::named("relu");
     fn relu(x: Array) -> Array {
         library("relu", "", [&x], |[x]| numpy::maximum(x, &Array::from(0)))
     }
@@ -39,6 +40,7 @@ pub fn relu(x: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn relu6(x: &Array) -> Array {
+    let _named = crate::trace::named("relu6");
     fn relu6(x: Array) -> Array {
         library("relu6", "", [&x], |[x]| {
             let above = numpy::maximum(x, &Array::from(0));
@@ -73,6 +75,7 @@ fn masked(condition: &Array, tangent: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn log1mexp(x: &Array) -> Array {
+    let _named = crate::trace::named("log1mexp");
     fn log1mexp(x: Array) -> Array {
         library("log1mexp", "", [&x], |[x]| {
             let bound = lax::log(&Array::from(2.0));
@@ -100,6 +103,7 @@ pub fn log1mexp(x: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn softplus(x: &Array) -> Array {
+    let _named = crate::trace::named("softplus");
     library("softplus", "", [x], |[x]| {
         let [x, zero] = numpy::promote_inexact("softplus", [x, &Array::from(0)]);
         log_of_sum(x, as_dtype(&zero, zero.dtype(), false))

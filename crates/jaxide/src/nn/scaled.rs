@@ -31,6 +31,7 @@ pub fn scaled_dot_general(
     dimension_numbers: DotDimensionNumbers,
     preferred_element_type: DType,
 ) -> Array {
+    let _named = crate::trace::named("scaled_dot_general");
     lax::dot_general(
         lhs,
         rhs,
@@ -61,6 +62,7 @@ pub fn scaled_matmul(
     rhs_scales: &Array,
     preferred_element_type: DType,
 ) -> Array {
+    let _named = crate::trace::named("scaled_matmul");
     let refuse = |text: String| -> ! { raise(Error::shape(text).in_operation("scaled_matmul")) };
     let all = [lhs, rhs, lhs_scales, rhs_scales];
     if let Some(other) = all.into_iter().find(|x| x.ndim() != 3) {

@@ -75,6 +75,7 @@ macro_rules! binary {
         /// When shapes do not broadcast, or there is no common element type.
         #[track_caller]
         pub fn $name(x: impl Into<Array>, y: impl Into<Array>) -> Array {
+            let _named = crate::trace::named(stringify!($name));
             let [x, y] = $promote(stringify!($name), [&x.into(), &y.into()]);
             $function(&x, &y)
         }
@@ -148,6 +149,7 @@ macro_rules! unary {
         /// When the element type is not one it is defined for.
         #[track_caller]
         pub fn $name(x: &Array) -> Array {
+            let _named = crate::trace::named(stringify!($name));
             unary!(@$kind $name $function, x)
         }
     )* };
@@ -268,6 +270,7 @@ fn decimal_logarithm(x: &Array) -> Array {
 /// When the element type is not one it is defined for.
 #[track_caller]
 pub fn arccosh(x: &Array) -> Array {
+    let _named = crate::trace::named("arccosh");
     library("arccosh", "", [x], |operand| {
         let [x] = promote_inexact("arccosh", operand);
         let y = lax::acosh(&x);
@@ -289,6 +292,7 @@ macro_rules! same {
         /// When the element type is not one it is defined for.
         #[track_caller]
         pub fn $alias(x: &Array) -> Array {
+            let _named = crate::trace::named(stringify!($alias));
             $name(x)
         }
     )* };
@@ -318,6 +322,7 @@ macro_rules! same_of_two {
         /// When shapes do not broadcast, or there is no common element type.
         #[track_caller]
         pub fn $alias(x: impl Into<Array>, y: impl Into<Array>) -> Array {
+            let _named = crate::trace::named(stringify!($alias));
             $name(x, y)
         }
     )* };
@@ -338,6 +343,7 @@ same_of_two! {
 /// When `x` is not a number.
 #[track_caller]
 pub fn conjugate(x: &Array) -> Array {
+    let _named = crate::trace::named("conjugate");
     if x.dtype().is_complex() {
         lax::conj(x)
     } else {
@@ -351,6 +357,7 @@ pub fn conjugate(x: &Array) -> Array {
 /// When `x` is not a number.
 #[track_caller]
 pub fn real(x: &Array) -> Array {
+    let _named = crate::trace::named("real");
     if x.dtype().is_complex() {
         lax::real(x)
     } else {
@@ -369,6 +376,7 @@ pub fn real(x: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn imag(x: &Array) -> Array {
+    let _named = crate::trace::named("imag");
     if x.dtype().is_complex() {
         lax::imag(x)
     } else {
@@ -389,6 +397,7 @@ fn zeros_of(x: &Array) -> Array {
 /// When `x` is complex.
 #[track_caller]
 pub fn fabs(x: &Array) -> Array {
+    let _named = crate::trace::named("fabs");
     if x.dtype().is_complex() {
         raise(real_only("fabs", x));
     }
@@ -416,6 +425,7 @@ fn inverse(x: &Array) -> Array {
 /// When `x` has no absolute value (random keys).
 #[track_caller]
 pub fn abs(x: &Array) -> Array {
+    let _named = crate::trace::named("abs");
     if x.dtype() == DType::Bool || x.dtype().is_unsigned_integer() {
         x.clone()
     } else {

@@ -6,7 +6,7 @@
 use jaxide_core::prims::FftType;
 use jaxide_core::{DType, Error, Scalar, Tensor};
 
-use super::parts::{complex_type, conj, inexact_type, moveaxis, padded, refuse, rolled};
+use super::parts::{complex_type, conj, inexact_type, moveaxis, padded, real_type, refuse, rolled};
 use crate::array::{Array, AsShape, Axes, Integer, Numbers, as_dtype, normalize_axis};
 use crate::lax;
 use crate::numpy::remainder;
@@ -103,6 +103,10 @@ fn equation(x: &Array, kind: FftType, lengths: &[usize]) -> Array {
         let x = as_dtype(x, dtype, false);
         if lengths.is_empty() {
             return x;
+        }
+        if let (FftType::Irfft, [outer @ .., 0]) = (kind, lengths) {
+            let (leading, _) = x.shape().split_at(x.ndim() - lengths.len());
+            return lax::full([leading, outer, &[0]].concat(), 0, real_type(x.dtype()));
         }
         lax::fft(&x, kind, lengths)
     })
@@ -263,6 +267,7 @@ macro_rules! along_one_axis {
         /// When the axis is out of range, a length is not positive, or numbers are complex that must be real.
         #[track_caller]
         pub fn $name(a: &Array, options: impl Into<Fft>) -> Array {
+            let _named = crate::trace::named(stringify!($name));
             let Fft { n, axis, norm } = options.into();
             let n = n.map(|n| [n]);
             transform(stringify!($name), FftType::$kind, a, n.as_ref().map(|n| &n[..]), Some(&[axis]), norm)
@@ -305,6 +310,7 @@ macro_rules! along_axes {
         /// numbers are complex that must be real.
         #[track_caller]
         pub fn $name(a: &Array, options: impl Into<Fftn>) -> Array {
+            let _named = crate::trace::named(stringify!($name));
             let Fftn { s, axes, norm } = options.into();
             let axes: Option<Numbers> = axes.or($axes);
             transform(stringify!($name), FftType::$kind, a, s.as_deref(), axes.as_deref(), norm)
@@ -348,6 +354,7 @@ fn two_axes() -> Option<Numbers> {
 /// When the axis is out of range, or a length is not positive.
 #[track_caller]
 pub fn hfft(a: &Array, options: impl Into<Fft>) -> Array {
+    let _named = crate::trace::named("hfft");
     let Fft { n, axis, norm } = options.into();
     let a = conj(a);
     let place = normalize_axis("hfft", axis, a.ndim());
@@ -370,6 +377,7 @@ pub fn hfft(a: &Array, options: impl Into<Fft>) -> Array {
 /// When the axis is out of range, a length is not positive, or numbers are complex.
 #[track_caller]
 pub fn ihfft(a: &Array, options: impl Into<Fft>) -> Array {
+    let _named = crate::trace::named("ihfft");
     let Fft { n, axis, norm } = options.into();
     let place = normalize_axis("ihfft", axis, a.ndim());
     let length = n.unwrap_or(a.shape()[place] as i64);
@@ -396,6 +404,7 @@ pub fn ihfft(a: &Array, options: impl Into<Fft>) -> Array {
 /// ```
 #[track_caller]
 pub fn fftfreq(n: usize, options: impl Into<Fftfreq>) -> Array {
+    let _named = crate::trace::named("fftfreq");
     let Fftfreq { d, dtype } = options.into();
     let computed = inexact_type(dtype);
     let half = Array::from((n / 2) as i64);
@@ -414,6 +423,7 @@ pub fn fftfreq(n: usize, options: impl Into<Fftfreq>) -> Array {
 /// When the array is too large to hold.
 #[track_caller]
 pub fn rfftfreq(n: usize, options: impl Into<Fftfreq>) -> Array {
+    let _named = crate::trace::named("rfftfreq");
     let Fftfreq { d, dtype } = options.into();
     let index = lax::iota(dtype, &[n / 2 + 1], 0);
     index / as_dtype(&Array::from(d * n as f64), dtype, false)
@@ -442,6 +452,7 @@ fn shifted(operation: &str, x: &Array, axes: impl Axes, sign: i64) -> Array {
 /// ```
 #[track_caller]
 pub fn fftshift(x: &Array, axes: impl Axes) -> Array {
+    let _named = crate::trace::named("fftshift");
     shifted("fftshift", x, axes, 1)
 }
 
@@ -451,5 +462,6 @@ pub fn fftshift(x: &Array, axes: impl Axes) -> Array {
 /// When an axis is out of range.
 #[track_caller]
 pub fn ifftshift(x: &Array, axes: impl Axes) -> Array {
+    let _named = crate::trace::named("ifftshift");
     shifted("ifftshift", x, axes, -1)
 }

@@ -16,6 +16,7 @@ macro_rules! relations {
         /// When shapes do not broadcast, or there is no common element type.
         #[track_caller]
         pub fn $name(x: impl Into<Array>, y: impl Into<Array>) -> Array {
+            let _named = crate::trace::named(stringify!($name));
             let [x, y] = promote(stringify!($name), [&x.into(), &y.into()]);
             relations!(@$kind $function, x, y)
         }
@@ -71,6 +72,7 @@ pub(super) fn truth(x: &Array) -> Array {
 /// When `x` is not a number.
 #[track_caller]
 pub fn logical_not(x: &Array) -> Array {
+    let _named = crate::trace::named("logical_not");
     lax::bitwise_not(&truth(x))
 }
 
@@ -80,6 +82,7 @@ pub fn logical_not(x: &Array) -> Array {
 /// When `x` is not a number.
 #[track_caller]
 pub fn isnan(x: &Array) -> Array {
+    let _named = crate::trace::named("isnan");
     lax::ne(x, x)
 }
 
@@ -89,6 +92,7 @@ pub fn isnan(x: &Array) -> Array {
 /// When `x` is not a number.
 #[track_caller]
 pub fn isfinite(x: &Array) -> Array {
+    let _named = crate::trace::named("isfinite");
     if x.dtype().is_complex() {
         let re = lax::is_finite(&lax::real(x));
         return lax::bitwise_and(&re, &lax::is_finite(&lax::imag(x)));
@@ -106,6 +110,7 @@ pub fn isfinite(x: &Array) -> Array {
 /// When `x` is not a number.
 #[track_caller]
 pub fn isinf(x: &Array) -> Array {
+    let _named = crate::trace::named("isinf");
     library("isinf", "", [x], |[x]| {
         if x.dtype().is_complex() {
             let (re, im) = (lax::real(x), lax::imag(x));
@@ -143,6 +148,7 @@ fn is_infinity(operation: &str, x: &Array, infinity: f64) -> Array {
 /// When `x` is complex.
 #[track_caller]
 pub fn isposinf(x: &Array) -> Array {
+    let _named = crate::trace::named("isposinf");
     is_infinity("isposinf", x, f64::INFINITY)
 }
 
@@ -152,6 +158,7 @@ pub fn isposinf(x: &Array) -> Array {
 /// When `x` is complex.
 #[track_caller]
 pub fn isneginf(x: &Array) -> Array {
+    let _named = crate::trace::named("isneginf");
     is_infinity("isneginf", x, f64::NEG_INFINITY)
 }
 
@@ -161,6 +168,7 @@ pub fn isneginf(x: &Array) -> Array {
 /// When `x` is not a number.
 #[track_caller]
 pub fn iscomplex(x: &Array) -> Array {
+    let _named = crate::trace::named("iscomplex");
     library("iscomplex", "", [x], |[x]| {
         let part = imag(x);
         lax::ne(&part, &constant(&part, 0))
@@ -173,6 +181,7 @@ pub fn iscomplex(x: &Array) -> Array {
 /// When `x` is not a number.
 #[track_caller]
 pub fn isreal(x: &Array) -> Array {
+    let _named = crate::trace::named("isreal");
     library("isreal", "", [x], |[x]| {
         let part = imag(x);
         lax::eq(&part, &constant(&part, 0))

@@ -20,6 +20,7 @@ macro_rules! roundings {
         /// When `x` is complex.
         #[track_caller]
         pub fn $name(x: &Array) -> Array {
+            let _named = crate::trace::named(stringify!($name));
             if x.dtype().is_integer() || x.dtype() == DType::Bool {
                 x.clone()
             } else {
@@ -42,6 +43,7 @@ roundings! {
 /// When `x` is complex.
 #[track_caller]
 pub fn trunc(x: &Array) -> Array {
+    let _named = crate::trace::named("trunc");
     library("trunc", "", [x], |[x]| {
         if !x.dtype().is_inexact() {
             return x.clone();
@@ -57,6 +59,7 @@ pub fn trunc(x: &Array) -> Array {
 /// When `x` is complex.
 #[track_caller]
 pub fn fix(x: &Array) -> Array {
+    let _named = crate::trace::named("fix");
     trunc(x)
 }
 
@@ -66,6 +69,7 @@ pub fn fix(x: &Array) -> Array {
 /// When `x` is not a number.
 #[track_caller]
 pub fn rint(x: &Array) -> Array {
+    let _named = crate::trace::named("rint");
     library("rint", "", [x], |[x]| {
         if x.dtype().is_complex() {
             return lax::complex(&rint(&lax::real(x)), &rint(&lax::imag(x)));
@@ -105,6 +109,7 @@ impl From<i32> for Round {
 /// ```
 #[track_caller]
 pub fn round(x: &Array, options: impl Into<Round>) -> Array {
+    let _named = crate::trace::named("round");
     rounded(x, options.into().decimals)
 }
 
@@ -114,6 +119,7 @@ pub fn round(x: &Array, options: impl Into<Round>) -> Array {
 /// As [`round`].
 #[track_caller]
 pub fn around(x: &Array, options: impl Into<Round>) -> Array {
+    let _named = crate::trace::named("around");
     let Round { decimals } = options.into();
     library("around", &decimals.to_string(), [x], |[x]| {
         rounded(x, decimals)

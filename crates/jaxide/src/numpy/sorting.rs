@@ -78,6 +78,7 @@ fn sorted(operands: &[Array], dimension: usize, num_keys: usize, stable: bool) -
 /// ```
 #[track_caller]
 pub fn sort(x: &Array, options: impl Into<Sort>) -> Array {
+    let _named = crate::trace::named("sort");
     let options = options.into();
     if options.dtype.is_some() {
         raise(Error::parameter("it does not take `dtype`").in_operation("sort"));
@@ -111,6 +112,7 @@ fn check_axis(operation: &str, x: &Array, options: &Sort) {
 /// ```
 #[track_caller]
 pub fn argsort(x: &Array, options: impl Into<Sort>) -> Array {
+    let _named = crate::trace::named("argsort");
     let options = options.into();
     check_axis("argsort", x, &options);
     library("argsort", &format!("{options:?}"), [x], |[x]| {
@@ -137,6 +139,7 @@ pub fn argsort(x: &Array, options: impl Into<Sort>) -> Array {
 /// When `x` has no axis.
 #[track_caller]
 pub fn sort_complex(x: &Array) -> Array {
+    let _named = crate::trace::named("sort_complex");
     normalize_axis("sort_complex", -1, x.ndim());
     library("sort_complex", "", [x], |[x]| {
         let sorted = sorted(std::slice::from_ref(x), x.ndim() - 1, 1, true).remove(0);
@@ -157,6 +160,7 @@ pub fn sort_complex(x: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn lexsort(keys: &[Array], options: impl Into<SortAlong>) -> Array {
+    let _named = crate::trace::named("lexsort");
     let options = options.into();
     let Some(first) = keys.first() else {
         raise(Error::parameter("at least one key is needed").in_operation("lexsort"));
@@ -244,6 +248,7 @@ fn check_partition(operation: &str, x: &Array, kth: i64, options: &SortAlong) ->
 /// ```
 #[track_caller]
 pub fn partition(x: &Array, kth: impl Integer, options: impl Into<SortAlong>) -> Array {
+    let _named = crate::trace::named("partition");
     let (axis, kth) = check_partition("partition", x, kth.to_i64(), &options.into());
     library("partition", &format!("{axis} {kth}"), [x], |[x]| {
         let x = swapped(x, axis);
@@ -261,6 +266,7 @@ pub fn partition(x: &Array, kth: impl Integer, options: impl Into<SortAlong>) ->
 /// When `kth` or the axis is out of range, or numbers are complex.
 #[track_caller]
 pub fn argpartition(x: &Array, kth: impl Integer, options: impl Into<SortAlong>) -> Array {
+    let _named = crate::trace::named("argpartition");
     let (axis, kth) = check_partition("argpartition", x, kth.to_i64(), &options.into());
     library("argpartition", &format!("{axis} {kth}"), [x], |[x]| {
         let x = swapped(x, axis);
@@ -298,6 +304,7 @@ pub fn argpartition(x: &Array, kth: impl Integer, options: impl Into<SortAlong>)
 /// ```
 #[track_caller]
 pub fn top_k(x: &Array, k: usize, options: impl Into<TopK>) -> (Array, Array) {
+    let _named = crate::trace::named("top_k");
     let TopK { axis, smallest } = options.into();
     if x.dtype().is_complex() {
         raise(real_only("top_k", x));

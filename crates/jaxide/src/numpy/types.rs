@@ -29,6 +29,7 @@ pub const NAN: f64 = f64::NAN;
 /// ```
 #[track_caller]
 pub fn result_type(arrays: &[&Array]) -> DType {
+    let _named = crate::trace::named("result_type");
     if arrays.is_empty() {
         raise(Error::parameter("there are no arrays").in_operation("result_type"));
     }
@@ -47,6 +48,7 @@ pub fn result_type(arrays: &[&Array]) -> DType {
 /// ```
 #[track_caller]
 pub fn promote_types(a: DType, b: DType) -> DType {
+    let _named = crate::trace::named("promote_types");
     common_dtype(a, b).unwrap_or_else(|| {
         raise(
             Error::dtype(format!("there is no common element type of {a} and {b}"))
@@ -215,6 +217,7 @@ pub struct FloatInfo {
 #[track_caller]
 #[must_use]
 pub fn finfo(dtype: DType) -> FloatInfo {
+    let _named = crate::trace::named("finfo");
     let (bits, nmant) = match dtype {
         DType::F16 => (16, 10),
         DType::BF16 => (16, 7),
@@ -268,6 +271,7 @@ pub struct IntegerInfo {
 #[track_caller]
 #[must_use]
 pub fn iinfo(dtype: DType) -> IntegerInfo {
+    let _named = crate::trace::named("iinfo");
     let bits: u32 = match dtype {
         DType::I2 | DType::U2 => 2,
         DType::I4 | DType::U4 => 4,

@@ -55,6 +55,7 @@ pub fn binomial(
     p: impl Into<Array>,
     options: impl Into<Sample>,
 ) -> Array {
+    let _named = crate::trace::named("binomial");
     let Sample { shape, dtype } = options.into();
     let (n, p) = (n.into(), p.into());
     let key = single("binomial", key);
@@ -225,6 +226,7 @@ pub fn multinomial(
     p: impl Into<Array>,
     options: impl Into<Multinomial>,
 ) -> Array {
+    let _named = crate::trace::named("multinomial");
     let Multinomial { shape, dtype } = options.into();
     let key = single("multinomial", key);
     let [n, p] = inexact("multinomial", [&n.into(), &p.into()]);

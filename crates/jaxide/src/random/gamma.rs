@@ -22,6 +22,7 @@ use crate::{lax, nn, numpy};
 /// ```
 #[track_caller]
 pub fn gamma(key: &Array, a: impl Into<Array>, options: impl Into<Gamma>) -> Array {
+    let _named = crate::trace::named("gamma");
     of_options("gamma", key, &a.into(), &options.into(), false)
 }
 
@@ -37,6 +38,7 @@ pub fn gamma(key: &Array, a: impl Into<Array>, options: impl Into<Gamma>) -> Arr
 /// ```
 #[track_caller]
 pub fn loggamma(key: &Array, a: impl Into<Array>, options: impl Into<Gamma>) -> Array {
+    let _named = crate::trace::named("loggamma");
     of_options("loggamma", key, &a.into(), &options.into(), true)
 }
 
@@ -150,6 +152,7 @@ pub fn beta(
     b: impl Into<Array>,
     options: impl Into<Gamma>,
 ) -> Array {
+    let _named = crate::trace::named("beta");
     let (a, b) = (&a.into(), &b.into());
     let Gamma {
         shape,
@@ -189,6 +192,7 @@ pub fn beta(
 /// ```
 #[track_caller]
 pub fn dirichlet(key: &Array, alpha: impl Into<Array>, options: impl Into<Sample>) -> Array {
+    let _named = crate::trace::named("dirichlet");
     let alpha = &alpha.into();
     let Sample { shape, dtype } = options.into();
     let key = &single("dirichlet", key);
@@ -217,6 +221,7 @@ pub fn dirichlet(key: &Array, alpha: impl Into<Array>, options: impl Into<Sample
 /// ```
 #[track_caller]
 pub fn t(key: &Array, df: impl Into<Array>, options: impl Into<Sample>) -> Array {
+    let _named = crate::trace::named("t");
     let df = &df.into();
     let Sample { shape, dtype } = options.into();
     let key = &single("t", key);
@@ -246,6 +251,7 @@ pub fn t(key: &Array, df: impl Into<Array>, options: impl Into<Sample>) -> Array
 /// ```
 #[track_caller]
 pub fn chisquare(key: &Array, df: impl Into<Array>, options: impl Into<Gamma>) -> Array {
+    let _named = crate::trace::named("chisquare");
     let df = &df.into();
     let Gamma {
         shape,
@@ -292,6 +298,7 @@ pub fn f(
     dfden: impl Into<Array>,
     options: impl Into<Sample>,
 ) -> Array {
+    let _named = crate::trace::named("f");
     let (dfnum, dfden) = (&dfnum.into(), &dfden.into());
     let Sample { shape, dtype } = options.into();
     let key = &single("f", key);

@@ -19,6 +19,7 @@ use crate::trace::{bind, bind_one};
 /// ```
 #[track_caller]
 pub fn threefry2x32(key: [&Array; 2], counters: [&Array; 2]) -> [Array; 2] {
+    let _named = crate::trace::named("threefry2x32");
     let operands = [key[0], key[1], counters[0], counters[1]].map(Array::clone);
     let out = bind(prims::Threefry2x32, &operands);
     [out[0].clone(), out[1].clone()]
@@ -35,6 +36,7 @@ pub fn rng_bit_generator(
     dtype: DType,
     algorithm: RngAlgorithm,
 ) -> (Array, Array) {
+    let _named = crate::trace::named("rng_bit_generator");
     let prim = prims::RngBitGenerator {
         algorithm,
         dtype,
@@ -51,5 +53,6 @@ pub fn rng_bit_generator(
 /// When `keys` are no keys.
 #[track_caller]
 pub fn clone(keys: &Array) -> Array {
+    let _named = crate::trace::named("clone");
     bind_one(prims::RandomClone, std::slice::from_ref(keys))
 }

@@ -19,6 +19,7 @@ use crate::trace::{bind_one, raise};
 /// ```
 #[track_caller]
 pub fn key(seed: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("key");
     seeded("key", seed.into(), KeyImpl::Fry)
 }
 
@@ -35,6 +36,7 @@ pub fn key(seed: impl Into<Array>) -> Array {
 /// ```
 #[track_caller]
 pub fn key_with_impl(seed: impl Into<Array>, impl_: KeyImpl) -> Array {
+    let _named = crate::trace::named("key_with_impl");
     seeded("key", seed.into(), impl_)
 }
 
@@ -49,6 +51,7 @@ pub fn key_with_impl(seed: impl Into<Array>, impl_: KeyImpl) -> Array {
 /// ```
 #[track_caller]
 pub fn prng_key(seed: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("prng_key");
     key_data(&key(seed))
 }
 
@@ -90,6 +93,7 @@ pub fn key_dtype(impl_: KeyImpl) -> DType {
 /// ```
 #[track_caller]
 pub fn key_impl(keys: &Array) -> KeyImpl {
+    let _named = crate::trace::named("key_impl");
     match keys.dtype() {
         DType::KeyFry => KeyImpl::Fry,
         DType::KeyRbg => KeyImpl::Rbg,
@@ -115,6 +119,7 @@ pub fn key_impl(keys: &Array) -> KeyImpl {
 /// ```
 #[track_caller]
 pub fn split(key: &Array, num: impl AsShape) -> Array {
+    let _named = crate::trace::named("split");
     let shape = lengths("split", &num);
     as_given(
         key,
@@ -145,6 +150,7 @@ fn as_given(given: &Array, keys: Array) -> Array {
 /// ```
 #[track_caller]
 pub fn fold_in(key: &Array, data: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("fold_in");
     let data = data.into();
     let one = single("fold_in", key);
     if data.ndim() > 0 {
@@ -175,6 +181,7 @@ pub fn fold_in(key: &Array, data: impl Into<Array>) -> Array {
 /// When `key` is not an array of keys.
 #[track_caller]
 pub fn key_data(key: &Array) -> Array {
+    let _named = crate::trace::named("key_data");
     if key.dtype() == DType::U32 && key.shape().last() == Some(&2) {
         return bind_one(prims::RandomUnwrap, &[wrap_key_data(key)]);
     }
@@ -187,6 +194,7 @@ pub fn key_data(key: &Array) -> Array {
 /// When `data` is not a `u32` array with a last axis of length 2.
 #[track_caller]
 pub fn wrap_key_data(data: &Array) -> Array {
+    let _named = crate::trace::named("wrap_key_data");
     wrap_key_data_with_impl(data, KeyImpl::Fry)
 }
 
@@ -203,6 +211,7 @@ pub fn wrap_key_data(data: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn wrap_key_data_with_impl(data: &Array, impl_: KeyImpl) -> Array {
+    let _named = crate::trace::named("wrap_key_data_with_impl");
     bind_one(prims::RandomWrap { impl_ }, std::slice::from_ref(data))
 }
 
@@ -212,6 +221,7 @@ pub fn wrap_key_data_with_impl(data: &Array, impl_: KeyImpl) -> Array {
 /// When `dtype` is none of these, or `key` is not a key.
 #[track_caller]
 pub fn bits(key: &Array, shape: impl AsShape, dtype: DType) -> Array {
+    let _named = crate::trace::named("bits");
     if !dtype.is_unsigned_integer() {
         raise(
             Error::dtype(format!(

@@ -1,7 +1,7 @@
 //! Random orders and choices.
 
 use jaxide_core::prims::{self, Opaque, SearchSide};
-use jaxide_core::{DType, Dims, Error};
+use jaxide_core::{DType, Dims, Error, Scalar};
 
 use super::given::{inexact, sampled_shape, single};
 use super::keys::words;
@@ -25,11 +25,16 @@ use crate::{lax, numpy};
 /// ```
 #[track_caller]
 pub fn permutation(key: &Array, x: impl Into<Array>, options: impl Into<Permutation>) -> Array {
+    let _named = crate::trace::named("permutation");
     let Permutation { axis, independent } = options.into();
     let x = &x.into();
     let key = &single("permutation", key);
     let axis = normalize_axis("permutation", axis, x.ndim().max(1));
     if x.ndim() == 0 {
+        if !x.dtype().is_integer() {
+            let error = format!("a count is an integer, and {} is given", x.aval());
+            raise(Error::dtype(error).in_operation("permutation"));
+        }
         let count = count("permutation", x);
         return shuffle(key, &lax::iota(DType::I32, &[count], 0), axis);
     }
@@ -40,14 +45,15 @@ pub fn permutation(key: &Array, x: impl Into<Array>, options: impl Into<Permutat
     numpy::take_rows(x, &shuffle(key, &places, 0), axis, true)
 }
 
-/// A number of the program, or an integer with a value, as a count.
+/// A number of the program, or an array of one, as a count.
 #[track_caller]
 fn count(operation: &str, x: &Array) -> usize {
-    let whole = match &x.0 {
-        _ if !x.dtype().is_integer() => None,
-        Repr::Number(literal) => literal.value.as_integer(),
-        _ => x.value().scalar_at(0).and_then(|value| value.as_integer()),
+    let value = match &x.0 {
+        Repr::Number(literal) => Some(literal.value),
+        _ => x.value().scalar_at(0),
     };
+    // What has a fraction is cut.
+    let whole = value.and_then(Scalar::as_integer);
     match whole.map(usize::try_from) {
         Some(Ok(count)) => count,
         _ => {
@@ -92,6 +98,7 @@ fn shuffle(key: &Array, x: &Array, axis: usize) -> Array {
 /// ```
 #[track_caller]
 pub fn choice(key: &Array, x: impl Into<Array>, options: impl Into<Choice>) -> Array {
+    let _named = crate::trace::named("choice");
     let Choice {
         shape,
         replace,
@@ -190,6 +197,7 @@ pub fn categorical(
     logits: impl Into<Array>,
     options: impl Into<Categorical>,
 ) -> Array {
+    let _named = crate::trace::named("categorical");
     let Categorical {
         axis,
         shape,

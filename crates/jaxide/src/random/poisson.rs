@@ -23,6 +23,7 @@ use crate::{lax, numpy, while_loop};
 /// ```
 #[track_caller]
 pub fn poisson(key: &Array, lam: impl Into<Array>, options: impl Into<Gamma>) -> Array {
+    let _named = crate::trace::named("poisson");
     let lam = &lam.into();
     let Gamma {
         shape,

@@ -20,6 +20,7 @@ macro_rules! samplers {
         /// When `dtype` is not floating-point, or `key` is not a key.
         #[track_caller]
         pub fn $name(key: &Array, shape: impl AsShape, dtype: DType) -> Array {
+            let _named = crate::trace::named(stringify!($name));
             let shape = &lengths(stringify!($name), &shape)[..];
             let key = &single(stringify!($name), key);
             format(stringify!($name), dtype);
@@ -54,6 +55,7 @@ samplers! {
 /// ```
 #[track_caller]
 pub fn normal(key: &Array, shape: impl AsShape, dtype: DType) -> Array {
+    let _named = crate::trace::named("normal");
     let shape = &lengths("normal", &shape)[..];
     let key = &single("normal", key);
     let part = match dtype {
@@ -91,6 +93,7 @@ pub fn normal(key: &Array, shape: impl AsShape, dtype: DType) -> Array {
 /// ```
 #[track_caller]
 pub fn gumbel(key: &Array, shape: impl AsShape, options: impl Into<Gumbel>) -> Array {
+    let _named = crate::trace::named("gumbel");
     let Gumbel { dtype, mode } = options.into();
     let shape = &lengths("gumbel", &shape)[..];
     let key = &single("gumbel", key);

@@ -23,6 +23,7 @@ macro_rules! samplers {
             $parameter: impl Into<Array>,
             options: impl Into<Sample>,
         ) -> Array {
+            let _named = crate::trace::named(stringify!($name));
             let $parameter = &$parameter.into();
             let Sample { shape, dtype } = options.into();
             let key = &single(stringify!($name), key);
@@ -85,6 +86,7 @@ fn wald_samples(key: &Array, mean: &Array, shape: &[usize], dtype: DType) -> Arr
 /// ```
 #[track_caller]
 pub fn lognormal(key: &Array, sigma: impl Into<Array>, options: impl Into<Sample>) -> Array {
+    let _named = crate::trace::named("lognormal");
     let sigma = &sigma.into();
     let Sample { shape, dtype } = options.into();
     let key = &single("lognormal", key);
@@ -116,6 +118,7 @@ pub fn triangular(
     right: impl Into<Array>,
     options: impl Into<Sample>,
 ) -> Array {
+    let _named = crate::trace::named("triangular");
     let (left, mode, right) = (&left.into(), &mode.into(), &right.into());
     let Sample { shape, dtype } = options.into();
     let key = &single("triangular", key);
@@ -150,6 +153,7 @@ pub fn truncated_normal(
     upper: impl Into<Array>,
     options: impl Into<Sample>,
 ) -> Array {
+    let _named = crate::trace::named("truncated_normal");
     let (lower, upper) = (&lower.into(), &upper.into());
     let Sample { shape, dtype } = options.into();
     let key = &single("truncated_normal", key);
@@ -195,6 +199,7 @@ pub fn double_sided_maxwell(
     scale: impl Into<Array>,
     options: impl Into<Sample>,
 ) -> Array {
+    let _named = crate::trace::named("double_sided_maxwell");
     let (loc, scale) = (&loc.into(), &scale.into());
     let Sample { shape, dtype } = options.into();
     let key = &single("double_sided_maxwell", key);
@@ -236,6 +241,7 @@ pub fn weibull_min(
     concentration: impl Into<Array>,
     options: impl Into<Sample>,
 ) -> Array {
+    let _named = crate::trace::named("weibull_min");
     let (scale, concentration) = (&scale.into(), &concentration.into());
     let Sample { shape, dtype } = options.into();
     let key = &single("weibull_min", key);
@@ -265,6 +271,7 @@ pub fn weibull_min(
 /// ```
 #[track_caller]
 pub fn generalized_normal(key: &Array, p: impl Into<Array>, options: impl Into<Sample>) -> Array {
+    let _named = crate::trace::named("generalized_normal");
     let p = &p.into();
     let Sample { shape, dtype } = options.into();
     let key = &single("generalized_normal", key);
@@ -305,6 +312,7 @@ fn generalized_normal_call(key: &Array, p: &Array, shape: &[usize], dtype: DType
 /// ```
 #[track_caller]
 pub fn ball(key: &Array, d: usize, p: impl Into<Array>, options: impl Into<Sample>) -> Array {
+    let _named = crate::trace::named("ball");
     let p = &p.into();
     let Sample { shape, dtype } = options.into();
     let key = &single("ball", key);

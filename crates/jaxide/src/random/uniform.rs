@@ -69,6 +69,7 @@ pub fn uniform(
     min: impl Into<Array>,
     max: impl Into<Array>,
 ) -> Array {
+    let _named = crate::trace::named("uniform");
     let shape = &lengths("uniform", &shape)[..];
     let key = &single("uniform", key);
     format("uniform", dtype);

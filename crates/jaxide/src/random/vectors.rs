@@ -41,6 +41,7 @@ pub fn multivariate_normal(
     cov: impl Into<Array>,
     options: impl Into<MultivariateNormal>,
 ) -> Array {
+    let _named = crate::trace::named("multivariate_normal");
     const NAME: &str = "multivariate_normal";
     let MultivariateNormal {
         shape,
@@ -146,6 +147,7 @@ fn transformed(factor: &Array, samples: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn orthogonal(key: &Array, n: usize, options: impl Into<Orthogonal>) -> Array {
+    let _named = crate::trace::named("orthogonal");
     let Orthogonal { shape, dtype, m } = options.into();
     let key = &single("orthogonal", key);
     let dtype = match dtype {

@@ -23,6 +23,7 @@ use crate::{lax, numpy};
 /// ```
 #[track_caller]
 pub fn bernoulli(key: &Array, p: impl Into<Array>, options: impl Into<Bernoulli>) -> Array {
+    let _named = crate::trace::named("bernoulli");
     let Bernoulli { shape, mode } = options.into();
     let key = &single("bernoulli", key);
     let p = p.into();
@@ -60,6 +61,7 @@ pub fn bernoulli(key: &Array, p: impl Into<Array>, options: impl Into<Bernoulli>
 /// When `dtype` is not a type of numbers.
 #[track_caller]
 pub fn rademacher(key: &Array, shape: impl AsShape, dtype: DType) -> Array {
+    let _named = crate::trace::named("rademacher");
     let shape = &lengths("rademacher", &shape)[..];
     let key = &single("rademacher", key);
     library(
@@ -76,8 +78,11 @@ pub fn rademacher(key: &Array, shape: impl AsShape, dtype: DType) -> Array {
                 },
             );
             let heads = as_dtype(&bernoulli(key, half, shape), dtype, false);
-            let twice = lax::mul(&as_dtype(&Array::from(2), dtype, false), &heads);
-            lax::sub(&twice, &as_dtype(&Array::from(1), dtype, false))
+            // Of truth values both signs are true.
+            let counted = numpy::numeric(dtype);
+            let number = |value: i64| as_dtype(&Array::from(value), counted, false);
+            let twice = lax::mul(&number(2), &as_dtype(&heads, counted, false));
+            as_dtype(&lax::sub(&twice, &number(1)), dtype, false)
         },
     )
 }
@@ -85,7 +90,7 @@ pub fn rademacher(key: &Array, shape: impl AsShape, dtype: DType) -> Array {
 /// Integers from `min` to below `max`.
 ///
 /// # Panics
-/// When `dtype` is not an integer type, or bounds are not integers that broadcast to `shape`.
+/// When `dtype` is not an integer type, or bounds do not broadcast to `shape`.
 ///
 /// ```
 /// use jaxide::{DType, random};
@@ -100,19 +105,17 @@ pub fn randint(
     max: impl Into<Array>,
     dtype: DType,
 ) -> Array {
+    let _named = crate::trace::named("randint");
     let shape = &lengths("randint", &shape)[..];
     let key = &single("randint", key);
-    let (min, max) = (min.into(), max.into());
+    // Other bounds are cut to integers.
+    let whole = |bound: Array| match bound.dtype() {
+        of if of.is_integer() => bound,
+        of if is_wide(of) || is_wide(dtype) => as_dtype(&bound, DType::I64, false),
+        _ => as_dtype(&bound, DType::I32, false),
+    };
+    let (min, max) = (whole(min.into()), whole(max.into()));
     for bound in [&min, &max] {
-        if !bound.dtype().is_integer() {
-            raise(
-                Error::dtype(format!(
-                    "a bound is an integer, and {} is given",
-                    bound.aval()
-                ))
-                .in_operation("randint"),
-            );
-        }
         numpy::check_broadcast_to("randint", bound.shape(), shape);
     }
     let Some(unsigned) = unsigned(dtype) else {
@@ -233,6 +236,7 @@ pub(super) fn limits(dtype: DType) -> (i128, i128) {
 /// ```
 #[track_caller]
 pub fn geometric(key: &Array, p: impl Into<Array>, options: impl Into<Sample>) -> Array {
+    let _named = crate::trace::named("geometric");
     let p = &p.into();
     let Sample { shape, dtype } = options.into();
     let key = &single("geometric", key);

@@ -180,6 +180,7 @@ fn resized(operation: &str, x: &Array, lengths: &[(usize, i64)]) -> Array {
 /// ```
 #[track_caller]
 pub fn dct(x: &Array, options: impl Into<Dct>) -> Array {
+    let _named = crate::trace::named("dct");
     let options = options.into();
     if x.dtype().is_complex() {
         return by_parts(x, |x| dct(x, options.clone()));
@@ -214,6 +215,7 @@ pub fn dct(x: &Array, options: impl Into<Dct>) -> Array {
 /// ```
 #[track_caller]
 pub fn idct(x: &Array, options: impl Into<Dct>) -> Array {
+    let _named = crate::trace::named("idct");
     let options = options.into();
     if x.dtype().is_complex() {
         return by_parts(x, |x| idct(x, options.clone()));
@@ -295,6 +297,7 @@ fn prepared(
 /// ```
 #[track_caller]
 pub fn dctn(x: &Array, options: impl Into<Dctn>) -> Array {
+    let _named = crate::trace::named("dctn");
     let options = options.into();
     if x.dtype().is_complex() {
         return by_parts(x, |x| dctn(x, options.clone()));
@@ -337,6 +340,7 @@ fn of_two(x: &Array, first: usize, second: usize, norm: DctNorm) -> Array {
 /// As [`dctn`].
 #[track_caller]
 pub fn idctn(x: &Array, options: impl Into<Dctn>) -> Array {
+    let _named = crate::trace::named("idctn");
     let options = options.into();
     if x.dtype().is_complex() {
         return by_parts(x, |x| idctn(x, options.clone()));

@@ -31,6 +31,7 @@ options! {
 /// ```
 #[track_caller]
 pub fn trapezoid(y: impl Into<Array>, options: impl Into<Trapezoid>) -> Array {
+    let _named = crate::trace::named("trapezoid");
     let Trapezoid { x, dx, axis } = options.into();
     let key = format!("{axis} {} {}", x.is_some(), dx.is_some());
     let mut operands = vec![y.into()];

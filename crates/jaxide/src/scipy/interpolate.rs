@@ -75,6 +75,7 @@ impl RegularGridInterpolator {
         values: impl Into<Array>,
         options: impl Into<RegularGrid>,
     ) -> Self {
+        let _named = crate::trace::named("RegularGridInterpolator.new");
         const NAME: &str = "RegularGridInterpolator";
         let RegularGrid {
             method,
@@ -114,6 +115,7 @@ impl RegularGridInterpolator {
     /// When the points have another number of coordinates.
     #[track_caller]
     pub fn call(&self, xi: impl Into<Array>) -> Array {
+        let _named = crate::trace::named("RegularGridInterpolator.call");
         self.call_with(xi, self.method)
     }
 
@@ -123,6 +125,7 @@ impl RegularGridInterpolator {
     /// When the points have another number of coordinates.
     #[track_caller]
     pub fn call_with(&self, xi: impl Into<Array>, method: Method) -> Array {
+        let _named = crate::trace::named("RegularGridInterpolator.call_with");
         let given = xi.into();
         let count = self.grid.len();
         let fits = match given.ndim() {

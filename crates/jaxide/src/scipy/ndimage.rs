@@ -63,6 +63,7 @@ pub fn map_coordinates(
     order: usize,
     options: impl Into<MapCoordinates>,
 ) -> Array {
+    let _named = crate::trace::named("map_coordinates");
     const NAME: &str = "map_coordinates";
     let MapCoordinates { mode, cval } = options.into();
     let input = input.into();

@@ -23,7 +23,7 @@ pub(crate) use library::library;
 pub use scope::named_scope;
 pub(crate) use scope::without_scope;
 
-pub(crate) use raise::{OrRaise, called_by, caller, catch, raise};
+pub(crate) use raise::{OrRaise, called_by, caller, catch, named, named_at, raise};
 
 use crate::array::{Array, Repr};
 use frame::{Frame, FrameGuard};

@@ -7,42 +7,86 @@ use jaxide_core::{Error, Result, Source};
 
 use super::scope::current_scope;
 
+/// What runs on a thread for the user: where it was called, and the function, where that has a name.
+#[derive(Clone, Copy)]
+struct Call {
+    place: Source,
+    function: Option<&'static str>,
+}
+
 thread_local! {
     /// How many callers on this thread wait for a result instead of a panic.
     static CATCHING: Cell<usize> = const { Cell::new(0) };
-    /// Where the transformation that this thread runs was applied.
-    static TRANSFORMATION: Cell<Source> = const { Cell::new(Source::Unknown) };
+    /// The innermost call of the user that this thread runs: of a transformed function, or of one of the library.
+    static CALL: Cell<Call> = const { Cell::new(Call { place: Source::Unknown, function: None }) };
 }
 
-/// Gives the thread its transformation back when dropped, by a panic too.
-pub(crate) struct Restore(Source);
+/// Gives the thread the call before back when dropped, by a panic too.
+pub(crate) struct Restore(Call);
 
 impl Drop for Restore {
     fn drop(&mut self) {
-        TRANSFORMATION.set(self.0);
+        CALL.set(self.0);
+    }
+}
+
+/// Whether a place is a line of this crate, or of the standard library, which calls functions that are values.
+fn is_own(place: &Location<'_>) -> bool {
+    let file = place.file();
+    file.starts_with(file!().trim_end_matches("trace/raise.rs"))
+        || file.starts_with("/rustc/")
+        || file.ends_with("/library/core/src/ops/function.rs")
+}
+
+/// Whether two places are one line of the user.
+fn is_same(a: Source, b: Source) -> bool {
+    match (a.location(), b.location()) {
+        (Some(a), Some(b)) => std::ptr::eq(a, b) || a == b,
+        (None, _) | (_, None) => false,
     }
 }
 
 /// Until what this gives is dropped, a transformed function runs: mistakes in it that have no better place are reported
 /// where the transformation was applied.
 pub(crate) fn called_by(place: Source) -> Restore {
-    let before = TRANSFORMATION.get();
-    TRANSFORMATION.set(if place == Source::Unknown {
-        before
-    } else {
-        place
-    });
+    let before = CALL.get();
+    if place != Source::Unknown && !is_same(place, before.place) {
+        CALL.set(Call {
+            place,
+            function: None,
+        });
+    }
     Restore(before)
 }
 
-/// The line of the user's program that called, or, when the call came through this crate's own closures, where the
-/// transformation was applied that runs; and the named scope.
+/// Until what this gives is dropped, a function that users know as `function` runs: mistakes in it are its own, whichever of its
+/// parts finds them, and are reported where the user called it. A function of the library that another one calls is a part of that.
+#[track_caller]
+pub(crate) fn named(function: &'static str) -> Restore {
+    named_at(function, Location::caller())
+}
+
+/// [`named`] of what the user made at `place` and calls elsewhere: a closure does not know its caller.
+pub(crate) fn named_at(function: &'static str, place: &'static Location<'static>) -> Restore {
+    let before = CALL.get();
+    let source = Source::Rust(place);
+    let part = is_own(place) || (before.function.is_some() && is_same(source, before.place));
+    if !part {
+        CALL.set(Call {
+            place: source,
+            function: Some(function),
+        });
+    }
+    Restore(before)
+}
+
+/// The line of the user's program that called, or, when the call came through this crate's own closures, that of the call that
+/// runs; and the named scope.
 #[track_caller]
 pub(crate) fn caller() -> Source {
     let place = Location::caller();
-    let own = file!().trim_end_matches("trace/raise.rs");
-    let source = if place.file().starts_with(own) {
-        TRANSFORMATION.get()
+    let source = if is_own(place) {
+        CALL.get().place
     } else {
         Source::Rust(place)
     };
@@ -52,12 +96,17 @@ pub(crate) fn caller() -> Source {
     }
 }
 
-/// Panics with `error`, at the caller's place when it names none, or where the transformation was applied.
+/// Panics with `error`, at the caller's place when it names none, or that of the call that runs, whose function it then names.
 ///
 /// Under [`catch`] the panic carries the error itself and prints nothing.
 #[track_caller]
 pub(crate) fn raise(error: Error) -> ! {
     let error = error.at(caller());
+    let call = CALL.get();
+    let error = match call.function {
+        Some(function) if is_same(error.place(), call.place) => error.said_by(function),
+        _ => error,
+    };
     if CATCHING.get() > 0 {
         resume_unwind(Box::new(error));
     }

@@ -7,6 +7,7 @@
 mod areas;
 mod case;
 mod compare;
+mod mistakes;
 mod names;
 #[rustfmt::skip]
 mod paths;

@@ -163,6 +163,6 @@ fn mistakes_name_the_operation_and_what_was_written() {
     );
     assert_eq!(
         message(|| Array::zeros([2, -1], DType::F32)),
-        "broadcast_in_dim: the shape [2, -1] has a negative length"
+        "zeros: the shape [2, -1] has a negative length"
     );
 }

@@ -48,6 +48,7 @@ impl Creation {
 /// When the array is too large to hold.
 #[track_caller]
 pub fn zeros(shape: impl AsShape, options: impl Into<Creation>) -> Array {
+    let _named = crate::trace::named("zeros");
     lax::full(shape, 0, options.into().or_f32())
 }
 
@@ -57,6 +58,7 @@ pub fn zeros(shape: impl AsShape, options: impl Into<Creation>) -> Array {
 /// When the array is too large to hold.
 #[track_caller]
 pub fn ones(shape: impl AsShape, options: impl Into<Creation>) -> Array {
+    let _named = crate::trace::named("ones");
     lax::full(shape, 1, options.into().or_f32())
 }
 
@@ -66,6 +68,7 @@ pub fn ones(shape: impl AsShape, options: impl Into<Creation>) -> Array {
 /// When the array is too large to hold.
 #[track_caller]
 pub fn empty(shape: impl AsShape, options: impl Into<Creation>) -> Array {
+    let _named = crate::trace::named("empty");
     empty_of(lengths("empty", &shape), options.into().or_f32())
 }
 
@@ -96,6 +99,7 @@ pub fn full(
     fill_value: impl Into<Array>,
     options: impl Into<Creation>,
 ) -> Array {
+    let _named = crate::trace::named("full");
     let shape = lengths("full", &shape);
     let value = fill_value.into();
     let value = match options.into().dtype {
@@ -161,6 +165,7 @@ impl<T: Into<Array>> From<T> for Filling {
 /// ```
 #[track_caller]
 pub fn full_like(x: &Array, fill_value: impl Into<Filling>) -> Array {
+    let _named = crate::trace::named("full_like");
     let Filling { value, like } = fill_value.into();
     filled(x, &value, like)
 }
@@ -190,6 +195,7 @@ fn filled(x: &Array, value: &Array, like: Like) -> Array {
 /// ```
 #[track_caller]
 pub fn zeros_like(x: &Array, options: impl Into<Like>) -> Array {
+    let _named = crate::trace::named("zeros_like");
     filled(x, &Array::from(0), options.into())
 }
 
@@ -199,6 +205,7 @@ pub fn zeros_like(x: &Array, options: impl Into<Like>) -> Array {
 /// When the array is too large to hold.
 #[track_caller]
 pub fn ones_like(x: &Array, options: impl Into<Like>) -> Array {
+    let _named = crate::trace::named("ones_like");
     filled(x, &Array::from(1), options.into())
 }
 
@@ -208,6 +215,7 @@ pub fn ones_like(x: &Array, options: impl Into<Like>) -> Array {
 /// When the array is too large to hold.
 #[track_caller]
 pub fn empty_like(x: &Array, options: impl Into<Like>) -> Array {
+    let _named = crate::trace::named("empty_like");
     let like = options.into();
     let shape = like.shape.unwrap_or_else(|| Dims::from_slice(x.shape()));
     empty_of(shape, like.dtype.unwrap_or(x.dtype()))
@@ -225,6 +233,7 @@ pub fn empty_like(x: &Array, options: impl Into<Like>) -> Array {
 /// ```
 #[track_caller]
 pub fn array(x: impl Into<Array>, options: impl Into<Copied>) -> Array {
+    let _named = crate::trace::named("array");
     let x = x.into();
     let copy = if x.is_tracer() { lax::copy(&x) } else { x };
     as_array(&copy, options.into())
@@ -236,6 +245,7 @@ pub fn array(x: impl Into<Array>, options: impl Into<Copied>) -> Array {
 /// When the conversion to the element type has no meaning (random keys).
 #[track_caller]
 pub fn asarray(x: impl Into<Array>, options: impl Into<Copied>) -> Array {
+    let _named = crate::trace::named("asarray");
     as_array(&x.into(), options.into())
 }
 
@@ -254,6 +264,7 @@ fn as_array(x: &Array, options: Copied) -> Array {
 /// Never for arrays that exist.
 #[track_caller]
 pub fn copy(x: &Array) -> Array {
+    let _named = crate::trace::named("copy");
     if x.is_tracer() {
         lax::copy(x)
     } else {
@@ -267,6 +278,7 @@ pub fn copy(x: &Array) -> Array {
 /// When the conversion has no meaning (random keys).
 #[track_caller]
 pub fn astype(x: &Array, dtype: DType) -> Array {
+    let _named = crate::trace::named("astype");
     if x.dtype().is_complex() && dtype == DType::Bool {
         return lax::ne(x, &Array::from(0));
     }

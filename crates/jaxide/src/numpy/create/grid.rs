@@ -45,6 +45,7 @@ alone!(Meshgrid, indexing: Indexing);
 /// ```
 #[track_caller]
 pub fn meshgrid(xi: &[Array], options: impl Into<Meshgrid>) -> Vec<Array> {
+    let _named = crate::trace::named("meshgrid");
     let Meshgrid { indexing, sparse } = options.into();
     if let Some(wrong) = xi.iter().find(|x| x.ndim() != 1) {
         raise(
@@ -99,6 +100,7 @@ fn axes_of(operation: &str, spans: &[Span]) -> Vec<Array> {
 /// ```
 #[track_caller]
 pub fn mgrid(spans: &[Span]) -> Array {
+    let _named = crate::trace::named("mgrid");
     if spans.is_empty() {
         return arange(0, ());
     }
@@ -118,6 +120,7 @@ pub fn mgrid(spans: &[Span]) -> Array {
 /// ```
 #[track_caller]
 pub fn ogrid(spans: &[Span]) -> Vec<Array> {
+    let _named = crate::trace::named("ogrid");
     let numbers = axes_of("ogrid", spans);
     meshgrid(
         &numbers,
@@ -136,6 +139,7 @@ pub fn ogrid(spans: &[Span]) -> Vec<Array> {
 /// ```
 #[track_caller]
 pub fn indices(dimensions: impl AsShape, options: impl Into<Creation>) -> Array {
+    let _named = crate::trace::named("indices");
     let dtype = options.into().dtype.unwrap_or(DType::I32);
     let shape = lengths("indices", &dimensions);
     if shape.is_empty() {
@@ -150,6 +154,7 @@ pub fn indices(dimensions: impl AsShape, options: impl Into<Creation>) -> Array 
 /// When the array is too large to hold.
 #[track_caller]
 pub fn indices_sparse(dimensions: impl AsShape, options: impl Into<Creation>) -> Vec<Array> {
+    let _named = crate::trace::named("indices_sparse");
     let dtype = options.into().dtype.unwrap_or(DType::I32);
     along_axes(&lengths("indices", &dimensions), dtype, true)
 }
@@ -185,6 +190,7 @@ pub fn fromfunction(
     shape: impl AsShape,
     options: impl Into<Creation>,
 ) -> Array {
+    let _named = crate::trace::named("fromfunction");
     let dtype = options.into().or_f32();
     let shape = lengths("fromfunction", &shape);
     let index = |&length: &usize| arange(length, dtype);

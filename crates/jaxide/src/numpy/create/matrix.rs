@@ -42,6 +42,7 @@ alone!(Eye, dtype: DType);
 /// ```
 #[track_caller]
 pub fn eye(n: usize, options: impl Into<Eye>) -> Array {
+    let _named = crate::trace::named("eye");
     let Eye { m, k, dtype } = options.into();
     let shape = [n, m.unwrap_or(n)];
     let rows = lax::iota(DType::I32, &shape, 0);
@@ -56,6 +57,7 @@ pub fn eye(n: usize, options: impl Into<Eye>) -> Array {
 /// When the array is too large to hold.
 #[track_caller]
 pub fn identity(n: usize, options: impl Into<Creation>) -> Array {
+    let _named = crate::trace::named("identity");
     eye(n, options.into().or_f32())
 }
 
@@ -110,6 +112,7 @@ alone!(Vander, n: usize);
 /// ```
 #[track_caller]
 pub fn tri(n: usize, options: impl Into<Tri>) -> Array {
+    let _named = crate::trace::named("tri");
     let Tri { m, k, dtype } = options.into();
     lax::convert_element_type(&lower(n, m.unwrap_or(n), k), dtype)
 }
@@ -136,6 +139,7 @@ macro_rules! triangles {
         /// When `m` has fewer than two axes.
         #[track_caller]
         pub fn $name(m: &Array, options: impl Into<Offset>) -> Array {
+            let _named = crate::trace::named(stringify!($name));
             let k = options.into().k;
             library(stringify!($name), &k.to_string(), [m], |[$x]| {
                 let rank = at_least_two(stringify!($name), $x);
@@ -181,6 +185,7 @@ fn at_least_two(operation: &str, x: &Array) -> usize {
 /// ```
 #[track_caller]
 pub fn diag(v: &Array, options: impl Into<Offset>) -> Array {
+    let _named = crate::trace::named("diag");
     let k = options.into().k;
     library("_diag", &k.to_string(), [v], |[v]| match v.ndim() {
         1 => {
@@ -207,6 +212,7 @@ pub fn diag(v: &Array, options: impl Into<Offset>) -> Array {
 /// When the array is too large to hold.
 #[track_caller]
 pub fn diagflat(v: &Array, options: impl Into<Offset>) -> Array {
+    let _named = crate::trace::named("diagflat");
     let k = options.into().k;
     let v = ravel(v, ());
     let side = v.size().saturating_add(k.unsigned_abs() as usize);
@@ -233,6 +239,7 @@ pub fn diagflat(v: &Array, options: impl Into<Offset>) -> Array {
 /// ```
 #[track_caller]
 pub fn diagonal(a: &Array, options: impl Into<Diagonal>) -> Array {
+    let _named = crate::trace::named("diagonal");
     const OPERATION: &str = "diagonal";
     let options = options.into();
     let Diagonal {
@@ -299,6 +306,7 @@ fn two_axes(operation: &str, a: &Array, options: &Diagonal) -> [usize; 2] {
 /// ```
 #[track_caller]
 pub fn trace(a: &Array, options: impl Into<Diagonal>) -> Array {
+    let _named = crate::trace::named("trace");
     const OPERATION: &str = "trace";
     let options = options.into();
     let Diagonal {
@@ -340,6 +348,7 @@ pub fn trace(a: &Array, options: impl Into<Diagonal>) -> Array {
 /// ```
 #[track_caller]
 pub fn vander(x: &Array, options: impl Into<Vander>) -> Array {
+    let _named = crate::trace::named("vander");
     let Vander { n, increasing } = options.into();
     library("vander", &format!("{n:?} {increasing}"), [x], |[x]| {
         if x.ndim() != 1 {

@@ -100,6 +100,7 @@ impl<A: Into<Array>, B: Into<Array>, C: Into<Array>> From<(A, B, C)> for Span {
 /// ```
 #[track_caller]
 pub fn arange(span: impl Into<Span>, options: impl Into<Creation>) -> Array {
+    let _named = crate::trace::named("arange");
     const OPERATION: &str = "arange";
     let Span {
         start,
@@ -216,6 +217,7 @@ pub fn linspace(
     stop: impl Into<Array>,
     options: impl Into<Linspace>,
 ) -> Array {
+    let _named = crate::trace::named("linspace");
     let (start, stop, options) = (start.into(), stop.into(), options.into());
     named("_linspace", &options.key(), &[start, stop], |ends| {
         spaced(&ends[0], &ends[1], &options).0
@@ -238,6 +240,7 @@ pub fn linspace_with_step(
     stop: impl Into<Array>,
     options: impl Into<Linspace>,
 ) -> (Array, Array) {
+    let _named = crate::trace::named("linspace_with_step");
     let (start, stop, options) = (start.into(), stop.into(), options.into());
     let key = format!("{} retstep", options.key());
     let mut results = library_call("_linspace", &key, &[start, stop], |ends| {
@@ -334,6 +337,7 @@ pub fn logspace(
     stop: impl Into<Array>,
     options: impl Into<Linspace>,
 ) -> Array {
+    let _named = crate::trace::named("logspace");
     let (start, stop, options) = (start.into(), stop.into(), options.into());
     log_spaced(&start, &stop, &options)
 }
@@ -365,6 +369,7 @@ pub fn geomspace(
     stop: impl Into<Array>,
     options: impl Into<Linspace>,
 ) -> Array {
+    let _named = crate::trace::named("geomspace");
     let (start, stop, options) = (start.into(), stop.into(), options.into());
     named("_geomspace", &options.key(), &[start, stop], |ends| {
         let (dtype, working) = options.dtypes("geomspace", [&ends[0], &ends[1]]);

@@ -36,6 +36,7 @@ fn scaled(factor: f64, x: &Array) -> Array {
 /// When the array is too large to hold.
 #[track_caller]
 pub fn hamming(m: usize) -> Array {
+    let _named = crate::trace::named("hamming");
     window(m, |index, last| {
         let wave = scaled(0.46, &wave(index, 2.0, last));
         lax::sub(&constant(0.54, DType::F32), &wave)
@@ -53,6 +54,7 @@ pub fn hamming(m: usize) -> Array {
 /// ```
 #[track_caller]
 pub fn hanning(m: usize) -> Array {
+    let _named = crate::trace::named("hanning");
     window(m, |index, last| {
         let wave = wave(index, 2.0, last);
         scaled(0.5, &lax::sub(&constant(1, DType::F32), &wave))
@@ -65,6 +67,7 @@ pub fn hanning(m: usize) -> Array {
 /// When the array is too large to hold.
 #[track_caller]
 pub fn bartlett(m: usize) -> Array {
+    let _named = crate::trace::named("bartlett");
     window(m, |index, last| {
         let doubled = lax::add(&scaled(2.0, index), &constant(1, DType::F32));
         let distance = lax::abs(&lax::sub(&doubled, &constant(m, DType::F32)));
@@ -79,6 +82,7 @@ pub fn bartlett(m: usize) -> Array {
 /// When the array is too large to hold.
 #[track_caller]
 pub fn blackman(m: usize) -> Array {
+    let _named = crate::trace::named("blackman");
     window(m, |index, last| {
         let first = scaled(0.5, &wave(index, 2.0, last));
         let sum = lax::sub(&constant(0.42, DType::F32), &first);
@@ -97,6 +101,7 @@ pub fn blackman(m: usize) -> Array {
 /// ```
 #[track_caller]
 pub fn kaiser(m: usize, beta: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("kaiser");
     let beta = beta.into();
     window(m, |index, last| {
         let half = constant(last / 2.0, DType::F32);

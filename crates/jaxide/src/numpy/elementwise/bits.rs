@@ -20,6 +20,7 @@ use crate::trace::{library, raise};
 /// ```
 #[track_caller]
 pub fn bitwise_count(x: &Array) -> Array {
+    let _named = crate::trace::named("bitwise_count");
     library("bitwise_count", "", [x], |[x]| {
         let [x] = promote_numeric("bitwise_count", [x]);
         as_dtype(&lax::population_count(&abs(&x)), DType::U8, false)
@@ -90,6 +91,7 @@ fn with_last(x: &Array, axis: usize) -> Array {
 /// ```
 #[track_caller]
 pub fn packbits(x: &Array, options: impl Into<Bits>) -> Array {
+    let _named = crate::trace::named("packbits");
     let options = options.into();
     if x.dtype().is_inexact() || x.dtype().is_key() {
         let error = format!(
@@ -140,6 +142,7 @@ pub fn packbits(x: &Array, options: impl Into<Bits>) -> Array {
 /// ```
 #[track_caller]
 pub fn unpackbits(x: &Array, options: impl Into<Bits>) -> Array {
+    let _named = crate::trace::named("unpackbits");
     let options = options.into();
     if x.dtype() != DType::U8 {
         let error = format!("u8 is needed, and {} is given", x.aval());

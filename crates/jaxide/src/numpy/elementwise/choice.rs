@@ -26,6 +26,7 @@ use crate::trace::{library, raise};
 /// ```
 #[track_caller]
 pub fn where_(condition: impl Into<Array>, x: impl Into<Array>, y: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("where_");
     let [condition, x, y] = [condition.into(), x.into(), y.into()];
     check_broadcast("where", &[&condition, &x, &y]);
     library("_where", "", [&condition, &x, &y], |[condition, x, y]| {
@@ -100,6 +101,7 @@ impl Bound for () {
 /// ```
 #[track_caller]
 pub fn clip(x: &Array, min: impl Bound, max: impl Bound) -> Array {
+    let _named = crate::trace::named("clip");
     let bounds = [min.bound(), max.bound()];
     let given = [bounds[0].is_some(), bounds[1].is_some()];
     let mut operands = vec![x.clone()];
@@ -136,6 +138,7 @@ pub fn clip(x: &Array, min: impl Bound, max: impl Bound) -> Array {
 /// When shapes do not broadcast, or there is no common element type.
 #[track_caller]
 pub fn fmin(x1: impl Into<Array>, x2: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("fmin");
     let [x1, x2] = [x1.into(), x2.into()];
     check_broadcast("fmin", &[&x1, &x2]);
     library("fmin", "", [&x1, &x2], |[x1, x2]| {
@@ -155,6 +158,7 @@ pub fn fmin(x1: impl Into<Array>, x2: impl Into<Array>) -> Array {
 /// ```
 #[track_caller]
 pub fn fmax(x1: impl Into<Array>, x2: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("fmax");
     let [x1, x2] = [x1.into(), x2.into()];
     check_broadcast("fmax", &[&x1, &x2]);
     library("fmax", "", [&x1, &x2], |[x1, x2]| {
@@ -174,6 +178,7 @@ pub fn fmax(x1: impl Into<Array>, x2: impl Into<Array>) -> Array {
 /// ```
 #[track_caller]
 pub fn heaviside(x1: impl Into<Array>, x2: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("heaviside");
     let [x1, x2] = [x1.into(), x2.into()];
     check_broadcast("heaviside", &[&x1, &x2]);
     if let Some(x) = [&x1, &x2].into_iter().find(|x| x.dtype().is_complex()) {
@@ -214,6 +219,7 @@ options! {
 /// ```
 #[track_caller]
 pub fn nan_to_num(x: &Array, options: impl Into<NanToNum>) -> Array {
+    let _named = crate::trace::named("nan_to_num");
     let options = options.into();
     // In the order of JAX's keywords.
     let bounds = [options.nan, options.neginf, options.posinf];

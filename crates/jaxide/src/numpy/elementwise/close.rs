@@ -44,6 +44,7 @@ const ATOL: f64 = 1e-8;
 /// ```
 #[track_caller]
 pub fn isclose(a: impl Into<Array>, b: impl Into<Array>, options: impl Into<Close>) -> Array {
+    let _named = crate::trace::named("isclose");
     let (operands, given, equal_nan) =
         close_operands("isclose", [a.into(), b.into()], options.into());
     let key = format!("{given:?} {equal_nan}");
@@ -65,6 +66,7 @@ pub fn isclose(a: impl Into<Array>, b: impl Into<Array>, options: impl Into<Clos
 /// ```
 #[track_caller]
 pub fn allclose(a: impl Into<Array>, b: impl Into<Array>, options: impl Into<Close>) -> Array {
+    let _named = crate::trace::named("allclose");
     let (operands, given, equal_nan) =
         close_operands("allclose", [a.into(), b.into()], options.into());
     let key = format!("{given:?} {equal_nan}");
@@ -144,6 +146,7 @@ pub fn array_equal(
     a2: impl Into<Array>,
     options: impl Into<ArrayEqual>,
 ) -> Array {
+    let _named = crate::trace::named("array_equal");
     let (x, y) = (a1.into(), a2.into());
     if x.shape() != y.shape() {
         return lax::full((), false, DType::Bool);
@@ -161,6 +164,7 @@ pub fn array_equal(
 /// When there is no common element type.
 #[track_caller]
 pub fn array_equiv(a1: impl Into<Array>, a2: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("array_equiv");
     let (x, y) = (a1.into(), a2.into());
     let fits = |(x, y): (&usize, &usize)| x == y || *x == 1 || *y == 1;
     let mut pairs = x.shape().iter().rev().zip(y.shape().iter().rev());

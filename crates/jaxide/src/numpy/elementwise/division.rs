@@ -30,6 +30,7 @@ fn no_zeros(y: &Array) -> Array {
 /// When shapes do not broadcast, or there is no common element type.
 #[track_caller]
 pub fn fmod(x: impl Into<Array>, y: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("fmod");
     let (x, y) = (x.into(), y.into());
     check_broadcast("fmod", &[&x, &y]);
     library("fmod", "", [&x, &y], |[x, y]| {
@@ -66,6 +67,7 @@ fn nonzero_of(y: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn remainder(x: impl Into<Array>, y: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("remainder");
     remainder_of(&x.into(), &y.into())
 }
 
@@ -98,6 +100,7 @@ fn remainder_of(x: &Array, y: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn floor_divide(x: impl Into<Array>, y: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("floor_divide");
     floor_quotient(&x.into(), &y.into())
 }
 
@@ -164,6 +167,7 @@ fn float_divmod(x: &Array, y: &Array) -> [Array; 2] {
 /// ```
 #[track_caller]
 pub fn divmod(x: impl Into<Array>, y: impl Into<Array>) -> (Array, Array) {
+    let _named = crate::trace::named("divmod");
     let operands = [x.into(), y.into()];
     check_broadcast("divmod", &[&operands[0], &operands[1]]);
     refuse_complex("divmod", &operands[0], &operands[1]);

@@ -85,6 +85,7 @@ pub(crate) fn format(operation: &str, x: &Array) -> Format {
 /// ```
 #[track_caller]
 pub fn signbit(x: &Array) -> Array {
+    let _named = crate::trace::named("signbit");
     if x.dtype().is_complex() {
         raise(real_only("signbit", x));
     }
@@ -113,6 +114,7 @@ pub fn signbit(x: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn copysign(x1: impl Into<Array>, x2: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("copysign");
     sign_copied(&x1.into(), &x2.into())
 }
 
@@ -141,6 +143,7 @@ fn refuse_complex(operation: &str, operands: &[&Array]) {
 /// When `x` is complex.
 #[track_caller]
 pub fn spacing(x: &Array) -> Array {
+    let _named = crate::trace::named("spacing");
     refuse_complex("spacing", &[x]);
     let [x] = promote_inexact("spacing", [x]);
     let infinity = constant(&x, f64::INFINITY);
@@ -166,6 +169,7 @@ pub fn spacing(x: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn frexp(x: &Array) -> (Array, Array) {
+    let _named = crate::trace::named("frexp");
     refuse_complex("frexp", &[x]);
     let mut parts = library_call("frexp", "", std::slice::from_ref(x), |x| {
         let [x] = inexact_dtypes("frexp", [&x[0]]);
@@ -186,6 +190,7 @@ pub fn frexp(x: &Array) -> (Array, Array) {
 /// ```
 #[track_caller]
 pub fn ldexp(x1: impl Into<Array>, x2: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("ldexp");
     let (x1, x2) = (x1.into(), x2.into());
     check_broadcast("ldexp", &[&x1, &x2]);
     if x1.dtype().is_complex() || x2.dtype().is_inexact() {
@@ -231,6 +236,7 @@ pub(super) fn to_one_shape<const N: usize>(operation: &str, operands: [&Array; N
 /// ```
 #[track_caller]
 pub fn modf(x: &Array) -> (Array, Array) {
+    let _named = crate::trace::named("modf");
     refuse_complex("modf", &[x]);
     let mut parts = library_call("modf", "", std::slice::from_ref(x), |x| {
         let [x] = inexact_dtypes("modf", [&x[0]]);
@@ -251,6 +257,7 @@ pub fn modf(x: &Array) -> (Array, Array) {
 /// ```
 #[track_caller]
 pub fn hypot(x1: impl Into<Array>, x2: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("hypot");
     let (x1, x2) = (x1.into(), x2.into());
     check_broadcast("hypot", &[&x1, &x2]);
     refuse_complex("hypot", &[&x1, &x2]);

@@ -22,6 +22,7 @@ use crate::trace::{library, raise};
 /// ```
 #[track_caller]
 pub fn gcd(x1: impl Into<Array>, x2: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("gcd");
     let (x1, x2) = (x1.into(), x2.into());
     check("gcd", &x1, &x2);
     divisor(&x1, &x2)
@@ -74,6 +75,7 @@ fn divisor(x1: &Array, x2: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn lcm(x1: impl Into<Array>, x2: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("lcm");
     let (x1, x2) = (x1.into(), x2.into());
     check("lcm", &x1, &x2);
     library("lcm", "", [&x1, &x2], |operands| {

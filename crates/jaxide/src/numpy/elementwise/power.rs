@@ -23,6 +23,7 @@ use crate::trace::{bind_one, raise};
 /// ```
 #[track_caller]
 pub fn power(x: impl Into<Array>, y: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("power");
     raised(&x.into(), &y.into())
 }
 

@@ -24,6 +24,7 @@ use crate::trace::{bind_one, library, raise};
 /// ```
 #[track_caller]
 pub fn logaddexp(x1: impl Into<Array>, x2: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("logaddexp");
     let operands = promote_inexact("logaddexp", [&x1.into(), &x2.into()]);
     natural(&operands)
 }
@@ -34,6 +35,7 @@ pub fn logaddexp(x1: impl Into<Array>, x2: impl Into<Array>) -> Array {
 /// When shapes do not broadcast, or there is no common element type.
 #[track_caller]
 pub fn logaddexp2(x1: impl Into<Array>, x2: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("logaddexp2");
     let operands = promote_inexact("logaddexp2", [&x1.into(), &x2.into()]);
     dyadic(&operands)
 }
@@ -154,6 +156,7 @@ const SINC_WIDE: [f64; 11] = [
 /// ```
 #[track_caller]
 pub fn sinc(x: &Array) -> Array {
+    let _named = crate::trace::named("sinc");
     library("sinc", "", [x], |[x]| {
         let [x] = inexact_dtypes("sinc", [x]);
         if x.dtype().is_complex() {
@@ -247,6 +250,7 @@ fn complex_sinc(x: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn i0(x: &Array) -> Array {
+    let _named = crate::trace::named("i0");
     if x.dtype().is_complex() {
         raise(super::super::arithmetic::real_only("i0", x));
     }
@@ -346,6 +350,7 @@ options! {
 /// ```
 #[track_caller]
 pub fn angle(z: &Array, options: impl Into<Angle>) -> Array {
+    let _named = crate::trace::named("angle");
     let Angle { deg } = options.into();
     check_number("angle", z);
     library("angle", &deg.to_string(), [z], |[z]| {

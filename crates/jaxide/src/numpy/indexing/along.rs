@@ -58,6 +58,7 @@ pub fn take_along_axis(
     indices: impl Into<Array>,
     options: impl Into<TakeAlongAxis>,
 ) -> Array {
+    let _named = crate::trace::named("take_along_axis");
     const OPERATION: &str = "take_along_axis";
     let (indices, options) = (indices.into(), options.into());
     check_integers(OPERATION, &indices);
@@ -182,6 +183,7 @@ pub fn put_along_axis(
     values: impl Into<Array>,
     options: impl Into<PutAlongAxis>,
 ) -> Array {
+    let _named = crate::trace::named("put_along_axis");
     const OPERATION: &str = "put_along_axis";
     let (indices, values, options) = (indices.into(), values.into(), options.into());
     check_integers(OPERATION, &indices);

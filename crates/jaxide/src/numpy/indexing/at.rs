@@ -208,6 +208,7 @@ macro_rules! updates {
                 /// When `value` does not broadcast to the slices, or the index does not fit.
                 #[track_caller]
                 pub fn $name(&self, value: impl Into<Array>) -> Array {
+                    let _named = crate::trace::named(concat!("at.", stringify!($name)));
                     self.updated(Update::$update, &self.x, &value.into())
                 }
             )*
@@ -274,6 +275,7 @@ impl At {
     /// When the index does not fit, or the strategy is not possible.
     #[track_caller]
     pub fn get(&self) -> Array {
+        let _named = crate::trace::named("at.get");
         let fill_value = optional_scalar("at", self.fill_value.as_ref());
         read(
             "at",
@@ -291,6 +293,7 @@ impl At {
     /// When `value` does not broadcast to the slices, or the index does not fit.
     #[track_caller]
     pub fn divide(&self, value: impl Into<Array>) -> Array {
+        let _named = crate::trace::named("at.divide");
         let ones = numpy::full_like(&self.x, 1);
         numpy::divide(
             &self.x,
@@ -304,6 +307,7 @@ impl At {
     /// When `value` does not broadcast to the slices, or the index does not fit.
     #[track_caller]
     pub fn power(&self, value: impl Into<Array>) -> Array {
+        let _named = crate::trace::named("at.power");
         let ones = numpy::full_like(&self.x, 1);
         numpy::power(
             &self.x,
@@ -317,6 +321,7 @@ impl At {
     /// When the index does not fit, or `f` does not map a scalar to one of its type, or captures a traced array.
     #[track_caller]
     pub fn apply(&self, f: impl Fn(Array) -> Array) -> Array {
+        let _named = crate::trace::named("at.apply");
         let zero = lax::full((), 0, self.x.dtype());
         self.updated(Update::Apply(&f), &self.x, &zero)
     }

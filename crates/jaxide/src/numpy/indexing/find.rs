@@ -37,6 +37,7 @@ options! {
 /// ```
 #[track_caller]
 pub fn nonzero(x: &Array, options: impl Into<Nonzero>) -> Vec<Array> {
+    let _named = crate::trace::named("nonzero");
     found("nonzero", x, &options.into())
 }
 
@@ -114,6 +115,7 @@ fn count(operation: &str, x: &Array) -> usize {
 /// As [`nonzero`] does; an array without axes has one element.
 #[track_caller]
 pub fn flatnonzero(x: &Array, options: impl Into<Nonzero>) -> Array {
+    let _named = crate::trace::named("flatnonzero");
     let mut options = options.into();
     if options.size.is_none() {
         options.size = Some(count("flatnonzero", x));
@@ -133,6 +135,7 @@ pub fn flatnonzero(x: &Array, options: impl Into<Nonzero>) -> Array {
 /// ```
 #[track_caller]
 pub fn argwhere(x: &Array, options: impl Into<Nonzero>) -> Array {
+    let _named = crate::trace::named("argwhere");
     let mut options = options.into();
     if options.size.is_none() {
         options.size = Some(count("argwhere", x));

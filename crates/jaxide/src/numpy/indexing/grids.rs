@@ -27,6 +27,7 @@ use crate::trace::raise;
 /// ```
 #[track_caller]
 pub fn diag_indices(n: usize, ndim: usize) -> Vec<Array> {
+    let _named = crate::trace::named("diag_indices");
     vec![lax::iota(DType::I32, n, 0); ndim]
 }
 
@@ -36,6 +37,7 @@ pub fn diag_indices(n: usize, ndim: usize) -> Vec<Array> {
 /// When there are fewer than two axes, or their lengths differ.
 #[track_caller]
 pub fn diag_indices_from(x: &Array) -> Vec<Array> {
+    let _named = crate::trace::named("diag_indices_from");
     let shape = x.shape();
     if shape.len() < 2 || shape.iter().any(|&length| length != shape[0]) {
         raise(
@@ -109,6 +111,7 @@ impl From<IndexMode> for RavelMultiIndex {
 /// ```
 #[track_caller]
 pub fn tril_indices(n: usize, options: impl Into<TriangleIndices>) -> (Array, Array) {
+    let _named = crate::trace::named("tril_indices");
     triangle_indices(n, &options.into(), true)
 }
 
@@ -118,6 +121,7 @@ pub fn tril_indices(n: usize, options: impl Into<TriangleIndices>) -> (Array, Ar
 /// When the matrix is too large to hold.
 #[track_caller]
 pub fn triu_indices(n: usize, options: impl Into<TriangleIndices>) -> (Array, Array) {
+    let _named = crate::trace::named("triu_indices");
     triangle_indices(n, &options.into(), false)
 }
 
@@ -147,6 +151,7 @@ fn triangle_indices(n: usize, options: &TriangleIndices, lower: bool) -> (Array,
 /// When `x` is no matrix.
 #[track_caller]
 pub fn tril_indices_from(x: &Array, k: i64) -> (Array, Array) {
+    let _named = crate::trace::named("tril_indices_from");
     let [n, m] = matrix("tril_indices_from", x);
     tril_indices(n, TriangleIndices::new().k(k).m(m))
 }
@@ -157,6 +162,7 @@ pub fn tril_indices_from(x: &Array, k: i64) -> (Array, Array) {
 /// When `x` is no matrix.
 #[track_caller]
 pub fn triu_indices_from(x: &Array, k: i64) -> (Array, Array) {
+    let _named = crate::trace::named("triu_indices_from");
     let [n, m] = matrix("triu_indices_from", x);
     triu_indices(n, TriangleIndices::new().k(k).m(m))
 }
@@ -188,6 +194,7 @@ pub fn mask_indices(
     mask_func: impl FnOnce(&Array, i64) -> Array,
     options: impl Into<MaskIndices>,
 ) -> (Array, Array) {
+    let _named = crate::trace::named("mask_indices");
     let MaskIndices { k, size } = options.into();
     let masked = mask_func(&lax::full([n, n], 1, DType::F32), k);
     matrix("mask_indices", &masked);
@@ -213,6 +220,7 @@ pub fn mask_indices(
 /// ```
 #[track_caller]
 pub fn ix_(args: &[Array]) -> Vec<Array> {
+    let _named = crate::trace::named("ix_");
     let mut grid = Vec::with_capacity(args.len());
     for (axis, x) in args.iter().enumerate() {
         if x.ndim() != 1 || x.dtype() == DType::Bool {
@@ -249,6 +257,7 @@ pub fn ix_(args: &[Array]) -> Vec<Array> {
 /// ```
 #[track_caller]
 pub fn unravel_index(indices: &Array, shape: impl AsShape) -> Vec<Array> {
+    let _named = crate::trace::named("unravel_index");
     const OPERATION: &str = "unravel_index";
     check_integers(OPERATION, indices);
     let shape = lengths(OPERATION, &shape);
@@ -295,6 +304,7 @@ pub fn ravel_multi_index(
     dims: impl AsShape,
     options: impl Into<RavelMultiIndex>,
 ) -> Array {
+    let _named = crate::trace::named("ravel_multi_index");
     const OPERATION: &str = "ravel_multi_index";
     let dims = lengths(OPERATION, &dims);
     let RavelMultiIndex { mode, order, dtype } = options.into();

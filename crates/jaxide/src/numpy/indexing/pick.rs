@@ -63,6 +63,7 @@ impl From<IndexMode> for Choose {
 /// ```
 #[track_caller]
 pub fn choose(a: &Array, choices: &[Array], options: impl Into<Choose>) -> Array {
+    let _named = crate::trace::named("choose");
     const OPERATION: &str = "choose";
     check_integers(OPERATION, a);
     if choices.is_empty() {
@@ -131,6 +132,7 @@ pub(super) fn within(operation: &str, indices: &Array, length: usize) {
 /// ```
 #[track_caller]
 pub fn compress(condition: &Array, x: &Array, options: impl Into<Compress>) -> Array {
+    let _named = crate::trace::named("compress");
     compressed("compress", condition, x, &options.into())
 }
 
@@ -207,6 +209,7 @@ fn moved(x: &Array, from: usize, to: usize) -> Array {
 /// ```
 #[track_caller]
 pub fn extract(condition: &Array, x: &Array, options: impl Into<Extract>) -> Array {
+    let _named = crate::trace::named("extract");
     let Extract { size, fill_value } = options.into();
     let options = Compress {
         axis: None,

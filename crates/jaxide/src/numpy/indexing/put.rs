@@ -47,6 +47,7 @@ pub fn put(
     v: impl Into<Array>,
     options: impl Into<Put>,
 ) -> Array {
+    let _named = crate::trace::named("put");
     const OPERATION: &str = "put";
     let (ind, v) = (ind.into(), v.into());
     check_integers(OPERATION, &ind);
@@ -110,6 +111,7 @@ fn set(
 /// ```
 #[track_caller]
 pub fn place(x: &Array, mask: &Array, vals: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("place");
     const OPERATION: &str = "place";
     let vals = ravel(&vals.into());
     if mask.size() != x.size() || vals.size() == 0 {
@@ -151,6 +153,7 @@ pub fn place(x: &Array, mask: &Array, vals: impl Into<Array>) -> Array {
 /// ```
 #[track_caller]
 pub fn fill_diagonal(x: &Array, val: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("fill_diagonal");
     const OPERATION: &str = "fill_diagonal";
     let val = val.into();
     let shape = x.shape();

@@ -74,6 +74,7 @@ impl From<SearchSide> for Searchsorted {
 /// ```
 #[track_caller]
 pub fn searchsorted(a: &Array, v: impl Into<Array>, options: impl Into<Searchsorted>) -> Array {
+    let _named = crate::trace::named("searchsorted");
     const OPERATION: &str = "searchsorted";
     let Searchsorted {
         side,
@@ -119,6 +120,7 @@ pub fn searchsorted(a: &Array, v: impl Into<Array>, options: impl Into<Searchsor
 /// ```
 #[track_caller]
 pub fn digitize(x: &Array, bins: &Array, options: impl Into<Digitize>) -> Array {
+    let _named = crate::trace::named("digitize");
     const OPERATION: &str = "digitize";
     let Digitize { right, method } = options.into();
     if bins.ndim() != 1 {

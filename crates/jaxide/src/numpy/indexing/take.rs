@@ -62,6 +62,7 @@ from_axis!(Take);
 /// ```
 #[track_caller]
 pub fn take(x: &Array, indices: impl Into<Array>, options: impl Into<Take>) -> Array {
+    let _named = crate::trace::named("take");
     take_with(x, &indices.into(), &options.into())
 }
 

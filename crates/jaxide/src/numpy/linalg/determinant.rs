@@ -177,6 +177,7 @@ options! {
 /// ```
 #[track_caller]
 pub fn slogdet(a: &Array, options: impl Into<Slogdet>) -> (Array, Array) {
+    let _named = crate::trace::named("slogdet");
     let qr = options.into().method == Method::Qr;
     check_square("slogdet", a);
     let results = library_call("slogdet", &qr.to_string(), std::slice::from_ref(a), |own| {
@@ -329,6 +330,7 @@ fn cofactor_solve(a: &Array, b: &Array) -> (Array, Array) {
 /// ```
 #[track_caller]
 pub fn det(a: &Array) -> Array {
+    let _named = crate::trace::named("det");
     check_square("det", a);
     library("det", "", [a], |[a]| {
         let [a] = inexact("det", [a]);

@@ -35,6 +35,7 @@ options! {
 /// ```
 #[track_caller]
 pub fn cholesky(a: &Array, options: impl Into<Cholesky>) -> Array {
+    let _named = crate::trace::named("cholesky");
     let Cholesky {
         upper,
         symmetrize_input,
@@ -121,6 +122,7 @@ fn check_matrix(operation: &str, a: &Array) {
 /// ```
 #[track_caller]
 pub fn qr(a: &Array, options: impl Into<Qr>) -> (Array, Array) {
+    let _named = crate::trace::named("qr");
     let mode = options.into().mode;
     check_matrix("qr", a);
     let results = library_call("qr", &format!("{mode:?}"), std::slice::from_ref(a), |own| {
@@ -144,6 +146,7 @@ pub fn qr(a: &Array, options: impl Into<Qr>) -> (Array, Array) {
 /// When there are less than two axes.
 #[track_caller]
 pub fn qr_r(a: &Array) -> Array {
+    let _named = crate::trace::named("qr_r");
     check_matrix("qr", a);
     library("qr", "r", [a], |[a]| {
         let [a] = inexact("qr", [a]);
@@ -188,6 +191,7 @@ fn values(a: &Array, full_matrices: bool) -> Array {
 /// ```
 #[track_caller]
 pub fn svd(a: &Array, options: impl Into<Svd>) -> (Array, Array, Array) {
+    let _named = crate::trace::named("svd");
     let Svd {
         full_matrices,
         hermitian,
@@ -257,6 +261,7 @@ fn taken(x: &Array, indices: &Array) -> Array {
 /// When there are less than two axes.
 #[track_caller]
 pub fn singular_values(a: &Array, options: impl Into<Svd>) -> Array {
+    let _named = crate::trace::named("singular_values");
     let Svd {
         full_matrices,
         hermitian,
@@ -292,6 +297,7 @@ pub fn singular_values(a: &Array, options: impl Into<Svd>) -> Array {
 /// ```
 #[track_caller]
 pub fn svdvals(x: &Array) -> Array {
+    let _named = crate::trace::named("svdvals");
     singular_values(x, ())
 }
 
@@ -301,6 +307,7 @@ pub fn svdvals(x: &Array) -> Array {
 /// When matrices are not square.
 #[track_caller]
 pub fn eig(a: &Array) -> (Array, Array) {
+    let _named = crate::trace::named("eig");
     check_square("eig", a);
     let [a] = inexact("eig", [a]);
     let results = lax::linalg::eig(&a, false, true);
@@ -313,6 +320,7 @@ pub fn eig(a: &Array) -> (Array, Array) {
 /// When matrices are not square.
 #[track_caller]
 pub fn eigvals(a: &Array) -> Array {
+    let _named = crate::trace::named("eigvals");
     check_square("eigvals", a);
     library("eigvals", "", [a], |[a]| {
         let [a] = inexact("eigvals", [a]);
@@ -348,6 +356,7 @@ impl From<char> for Eigh {
 /// ```
 #[track_caller]
 pub fn eigh(a: &Array, options: impl Into<Eigh>) -> (Array, Array) {
+    let _named = crate::trace::named("eigh");
     let Eigh {
         uplo,
         symmetrize_input,
@@ -372,6 +381,7 @@ pub fn eigh(a: &Array, options: impl Into<Eigh>) -> (Array, Array) {
 /// As [`eigh`].
 #[track_caller]
 pub fn eigvalsh(a: &Array, options: impl Into<Eigh>) -> Array {
+    let _named = crate::trace::named("eigvalsh");
     let options = options.into();
     check_square("eigvalsh", a);
     let name = format!("{} {}", options.uplo, options.symmetrize_input);

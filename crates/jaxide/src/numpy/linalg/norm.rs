@@ -258,6 +258,7 @@ fn of_matrices(x: &Array, order: NormOrder, axes: [usize; 2], keepdims: bool) ->
 /// ```
 #[track_caller]
 pub fn norm(x: &Array, options: impl Into<Norm>) -> Array {
+    let _named = crate::trace::named("norm");
     let Norm {
         ord,
         axis,
@@ -304,6 +305,7 @@ pub fn norm(x: &Array, options: impl Into<Norm>) -> Array {
 /// ```
 #[track_caller]
 pub fn vector_norm(x: &Array, options: impl Into<VectorNorm>) -> Array {
+    let _named = crate::trace::named("vector_norm");
     let VectorNorm {
         axis,
         keepdims,
@@ -329,6 +331,7 @@ pub fn vector_norm(x: &Array, options: impl Into<VectorNorm>) -> Array {
 /// ```
 #[track_caller]
 pub fn matrix_norm(x: &Array, options: impl Into<MatrixNorm>) -> Array {
+    let _named = crate::trace::named("matrix_norm");
     let MatrixNorm { keepdims, ord } = options.into();
     norm(x, Norm::new().ord(ord).axis([-2, -1]).keepdims(keepdims))
 }
@@ -346,6 +349,7 @@ pub fn matrix_norm(x: &Array, options: impl Into<MatrixNorm>) -> Array {
 /// ```
 #[track_caller]
 pub fn matrix_rank(x: &Array, options: impl Into<MatrixRank>) -> Array {
+    let _named = crate::trace::named("matrix_rank");
     let MatrixRank { rtol, hermitian } = options.into();
     let operands: Vec<Array> = [Some(x.clone()), rtol].into_iter().flatten().collect();
     let results = library_call("matrix_rank", &hermitian.to_string(), &operands, |own| {
@@ -390,6 +394,7 @@ pub fn matrix_rank(x: &Array, options: impl Into<MatrixRank>) -> Array {
 /// ```
 #[track_caller]
 pub fn cond(x: &Array, p: impl Into<Norm>) -> Array {
+    let _named = crate::trace::named("cond");
     let order = p.into().ord;
     let by_values = matches!(order, None | Some(NormOrder::Number(2.0 | -2.0)));
     match x.shape() {

@@ -20,6 +20,7 @@ pub use super::super::product::{tensordot, vecdot};
 /// When vectors do not have three elements, or other axes do not broadcast.
 #[track_caller]
 pub fn cross(x1: &Array, x2: &Array, options: impl Into<numpy::Cross>) -> Array {
+    let _named = crate::trace::named("cross");
     let options = options.into();
     let axis = options.axis.unwrap_or(-1);
     for x in [x1, x2] {
@@ -36,6 +37,7 @@ pub fn cross(x1: &Array, x2: &Array, options: impl Into<numpy::Cross>) -> Array 
 /// When they are not vectors.
 #[track_caller]
 pub fn outer(x1: &Array, x2: &Array) -> Array {
+    let _named = crate::trace::named("outer");
     if x1.ndim() != 1 || x2.ndim() != 1 {
         refuse("outer", "vectors are needed", &[x1, x2]);
     }
@@ -56,6 +58,7 @@ pub fn outer(x1: &Array, x2: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn matmul(x1: &Array, x2: &Array, product: impl Into<Product>) -> Array {
+    let _named = crate::trace::named("matmul");
     matmul_with(x1, x2, &product.into())
 }
 
@@ -65,6 +68,7 @@ pub fn matmul(x1: &Array, x2: &Array, product: impl Into<Product>) -> Array {
 /// When there are less than two.
 #[track_caller]
 pub fn matrix_transpose(x: &Array) -> Array {
+    let _named = crate::trace::named("matrix_transpose");
     if x.ndim() < 2 {
         refuse("matrix_transpose", "a matrix is needed", &[x]);
     }
@@ -83,6 +87,7 @@ pub fn matrix_transpose(x: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn matrix_power(a: &Array, n: i64) -> Array {
+    let _named = crate::trace::named("matrix_power");
     check_square("matrix_power", a);
     library("matrix_power", &n.to_string(), [a], |[a]| {
         let rank = a.ndim();
@@ -167,6 +172,7 @@ impl From<DType> for Trace {
 /// ```
 #[track_caller]
 pub fn multi_dot(arrays: &[Array], options: impl Into<MultiDot>) -> Array {
+    let _named = crate::trace::named("multi_dot");
     let all: Vec<&Array> = arrays.iter().collect();
     let ends = |at: usize| at == 0 || at + 1 == arrays.len();
     let ranks = arrays.iter().enumerate();
@@ -223,6 +229,7 @@ pub fn multi_dot(arrays: &[Array], options: impl Into<MultiDot>) -> Array {
 /// ```
 #[track_caller]
 pub fn diagonal(x: &Array, options: impl Into<Diagonal>) -> Array {
+    let _named = crate::trace::named("diagonal");
     parts::diagonal(x, options.into().offset)
 }
 
@@ -237,6 +244,7 @@ pub fn diagonal(x: &Array, options: impl Into<Diagonal>) -> Array {
 /// ```
 #[track_caller]
 pub fn trace(x: &Array, options: impl Into<Trace>) -> Array {
+    let _named = crate::trace::named("trace");
     let Trace { offset, dtype } = options.into();
     parts::trace(x, Some(offset), dtype)
 }

@@ -102,6 +102,7 @@ fn solve_one(a: &Array, b: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn solve(a: &Array, b: &Array) -> Array {
+    let _named = crate::trace::named("solve");
     check_square("solve", a);
     let core = if b.ndim() == 1 { 1 } else { 2 };
     if b.ndim() == 0 || b.shape()[b.ndim() - core] != a.shape()[a.ndim() - 1] {
@@ -130,6 +131,7 @@ pub fn solve(a: &Array, b: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn inv(a: &Array) -> Array {
+    let _named = crate::trace::named("inv");
     check_square("inv", a);
     library("inv", "", [a], |[a]| {
         let rank = a.ndim();
@@ -168,6 +170,7 @@ impl From<f64> for Pinv {
 /// ```
 #[track_caller]
 pub fn pinv(a: &Array, options: impl Into<Pinv>) -> Array {
+    let _named = crate::trace::named("pinv");
     let Pinv { rtol, hermitian } = options.into();
     if a.ndim() < 2 {
         refuse("pinv", "a matrix is needed", &[a]);
@@ -301,6 +304,7 @@ impl From<f64> for Lstsq {
 /// ```
 #[track_caller]
 pub fn lstsq(a: &Array, b: &Array, options: impl Into<Lstsq>) -> (Array, Array, Array, Array) {
+    let _named = crate::trace::named("lstsq");
     let Lstsq { rcond, numpy_resid } = options.into();
     if a.ndim() != 2 || !matches!(b.ndim(), 1 | 2) || a.shape()[0] != b.shape()[0] {
         refuse("lstsq", "a matrix and as many rows are needed", &[a, b]);
@@ -375,6 +379,7 @@ fn nearest(a: &Array, b: &Array, rcond: Option<&Array>) -> Vec<Array> {
 /// When `ind` is 0, or the axes on both sides do not have equally many elements.
 #[track_caller]
 pub fn tensorinv(a: &Array, ind: usize) -> Array {
+    let _named = crate::trace::named("tensorinv");
     let sides = a.shape().split_at_checked(ind).filter(|_| ind > 0);
     let Some((rows, columns)) = sides else {
         refuse(
@@ -400,6 +405,7 @@ pub fn tensorinv(a: &Array, ind: usize) -> Array {
 /// When shapes do not fit.
 #[track_caller]
 pub fn tensorsolve(a: &Array, b: &Array, axes: impl Axes) -> Array {
+    let _named = crate::trace::named("tensorsolve");
     let a = match axes.numbers() {
         None => a.clone(),
         Some(_) => {

@@ -29,6 +29,7 @@ fn flat(x: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn vdot(x: &Array, y: &Array, product: impl Into<Product>) -> Array {
+    let _named = crate::trace::named("vdot");
     let (x, y) = (flat(&conj(x)), flat(y));
     check_contracted("vdot", &x, &y, &[0], &[0]);
     product
@@ -48,6 +49,7 @@ pub fn vdot(x: &Array, y: &Array, product: impl Into<Product>) -> Array {
 /// ```
 #[track_caller]
 pub fn inner(x: &Array, y: &Array, product: impl Into<Product>) -> Array {
+    let _named = crate::trace::named("inner");
     let product = product.into();
     if x.ndim() > 0 && y.ndim() > 0 {
         let (of_x, of_y) = ([x.ndim() - 1], [y.ndim() - 1]);
@@ -72,6 +74,7 @@ pub fn inner(x: &Array, y: &Array, product: impl Into<Product>) -> Array {
 /// ```
 #[track_caller]
 pub fn outer(x: &Array, y: &Array) -> Array {
+    let _named = crate::trace::named("outer");
     let [x, y] = promote_dtypes("outer", [x, y]);
     numpy::multiply(&column(&flat(&x)), &lax::expand_dims(&flat(&y), &[0]))
 }
@@ -147,6 +150,7 @@ impl<T: Integer> From<(&[T], &[T])> for Tensordot {
 /// ```
 #[track_caller]
 pub fn tensordot(x: &Array, y: &Array, options: impl Into<Tensordot>) -> Array {
+    let _named = crate::trace::named("tensordot");
     const OPERATION: &str = "tensordot";
     let options = options.into();
     let (of_x, of_y): (Vec<usize>, Vec<usize>) = match &options.axes {
@@ -217,6 +221,7 @@ axes!(i32 i64 usize);
 /// ```
 #[track_caller]
 pub fn vecdot(x: &Array, y: &Array, options: impl Into<Vecdot>) -> Array {
+    let _named = crate::trace::named("vecdot");
     const OPERATION: &str = "vecdot";
     let options = options.into();
     let of_x = normalize_axis(OPERATION, options.axis, x.ndim());
@@ -240,6 +245,7 @@ pub fn vecdot(x: &Array, y: &Array, options: impl Into<Vecdot>) -> Array {
 /// When lengths do not fit, or there are too few axes.
 #[track_caller]
 pub fn matvec(x: &Array, y: &Array) -> Array {
+    let _named = crate::trace::named("matvec");
     if x.ndim() < 2 || y.ndim() < 1 || x.shape()[x.ndim() - 1] != y.shape()[y.ndim() - 1] {
         refuse(
             "matvec",
@@ -259,6 +265,7 @@ pub fn matvec(x: &Array, y: &Array) -> Array {
 /// When lengths do not fit, or there are too few axes.
 #[track_caller]
 pub fn vecmat(x: &Array, y: &Array) -> Array {
+    let _named = crate::trace::named("vecmat");
     if x.ndim() < 1 || y.ndim() < 2 || x.shape()[x.ndim() - 1] != y.shape()[y.ndim() - 2] {
         refuse(
             "vecmat",
@@ -284,6 +291,7 @@ pub fn vecmat(x: &Array, y: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn kron(x: &Array, y: &Array) -> Array {
+    let _named = crate::trace::named("kron");
     library("kron", "", [x, y], |[x, y]| {
         let [x, y] = promote_dtypes("kron", [x, y]);
         let rank = x.ndim().max(y.ndim());
@@ -333,6 +341,7 @@ impl From<i32> for Cross {
 /// ```
 #[track_caller]
 pub fn cross(x: &Array, y: &Array, options: impl Into<Cross>) -> Array {
+    let _named = crate::trace::named("cross");
     let options = options.into();
     let [of_x, of_y, of_result] = match options.axis {
         Some(axis) => [axis; 3],

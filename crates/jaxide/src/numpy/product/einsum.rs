@@ -419,6 +419,7 @@ fn product(
 /// ```
 #[track_caller]
 pub fn einsum(subscripts: &str, operands: &[Array], options: impl Into<Einsum>) -> Array {
+    let _named = crate::trace::named("einsum");
     let options = options.into();
     let parsed = parsed(subscripts, operands);
     let path = parsed.path(&options.optimize);
@@ -497,5 +498,6 @@ pub fn einsum_path(
     operands: &[Array],
     options: impl Into<Einsum>,
 ) -> Vec<Vec<usize>> {
+    let _named = crate::trace::named("einsum_path");
     parsed(subscripts, operands).path(&options.into().optimize)
 }

@@ -117,6 +117,7 @@ fn contracting(of_x: &[usize], of_y: &[usize]) -> DotDimensionNumbers {
 /// When lengths do not fit, or an operand is a scalar.
 #[track_caller]
 pub fn matmul(x: &Array, y: &Array) -> Array {
+    let _named = crate::trace::named("matmul");
     matmul_with(x, y, &Product::new())
 }
 
@@ -216,6 +217,7 @@ pub(crate) fn matmul_with(x: &Array, y: &Array, product: &Product) -> Array {
 /// ```
 #[track_caller]
 pub fn dot(x: &Array, y: &Array) -> Array {
+    let _named = crate::trace::named("dot");
     dot_with(x, y, ())
 }
 
@@ -231,6 +233,7 @@ pub fn dot(x: &Array, y: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn dot_with(x: &Array, y: &Array, product: impl Into<Product>) -> Array {
+    let _named = crate::trace::named("dot_with");
     let (of_x, of_y) = match (x.ndim(), y.ndim()) {
         (0, _) | (_, 0) => (vec![], vec![]),
         (x, y) => (vec![x - 1], vec![y.saturating_sub(2)]),

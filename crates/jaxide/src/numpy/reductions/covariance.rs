@@ -54,6 +54,7 @@ options! {
 /// ```
 #[track_caller]
 pub fn cov(m: &Array, options: impl Into<Cov>) -> Array {
+    let _named = crate::trace::named("cov");
     let options = options.into();
     for x in [Some(m), options.y.as_ref()].into_iter().flatten() {
         if x.ndim() > 2 {
@@ -216,6 +217,7 @@ fn check_weights(fweights: &Option<Array>, aweights: &Option<Array>, samples: us
 /// ```
 #[track_caller]
 pub fn corrcoef(x: &Array, options: impl Into<Corrcoef>) -> Array {
+    let _named = crate::trace::named("corrcoef");
     let Corrcoef { y, rowvar, dtype } = options.into();
     check_dtype("corrcoef", dtype);
     let key = format!("{rowvar} {dtype:?}");

@@ -20,6 +20,7 @@ macro_rules! arguments {
         /// When the axis is empty or out of range, or a keyword is given that it does not take.
         #[track_caller]
         pub fn $name(x: &Array, options: impl Into<Reduction>) -> Array {
+            let _named = crate::trace::named(stringify!($name));
             let options = options.into().taking(stringify!($name), &["keepdims"]);
             let (searched, axis, axes) = match options.one_axis(stringify!($name), x) {
                 Some(axis) => (x.clone(), axis, vec![axis]),
@@ -57,6 +58,7 @@ arguments! {
 /// ```
 #[track_caller]
 pub fn minmax(x: &Array, options: impl Into<Reduction>) -> (Array, Array) {
+    let _named = crate::trace::named("minmax");
     let options = options
         .into()
         .taking("minmax", &["keepdims", "initial", "where_"]);

@@ -181,6 +181,7 @@ macro_rules! folds {
         /// When an axis is out of range, or a keyword is given that it does not take.
         #[track_caller]
         pub fn $name(x: &Array, options: impl Into<Reduction>) -> Array {
+            let _named = crate::trace::named(stringify!($name));
             let options = options.into().taking(stringify!($name), &[$($keyword),*]);
             fold(Fold::$how, stringify!($name), x, &options)
         }

@@ -61,6 +61,7 @@ options! {
 /// ```
 #[track_caller]
 pub fn histogram_bin_edges(x: &Array, options: impl Into<Histogram>) -> Array {
+    let _named = crate::trace::named("histogram_bin_edges");
     let options = options.into();
     edges(
         "histogram_bin_edges",
@@ -73,7 +74,7 @@ pub fn histogram_bin_edges(x: &Array, options: impl Into<Histogram>) -> Array {
 #[track_caller]
 fn edges(operation: &str, x: &Array, bins: &Array, range: Option<&Array>) -> Array {
     let dtype = inexact(x.dtype());
-    if bins.ndim() == 1 {
+    if bins.ndim() == 1 && bins.size() > 0 {
         return as_dtype(bins, dtype, false);
     }
     let value = bins.try_value().ok().and_then(|bins| bins.scalar_at(0));
@@ -154,6 +155,7 @@ fn evenly_spaced(low: &Array, high: &Array, count: usize) -> Array {
 /// ```
 #[track_caller]
 pub fn histogram(x: &Array, options: impl Into<Histogram>) -> (Array, Array) {
+    let _named = crate::trace::named("histogram");
     let options = options.into();
     let (x, weights) = match &options.weights {
         None => {
@@ -203,6 +205,7 @@ pub fn histogram(x: &Array, options: impl Into<Histogram>) -> (Array, Array) {
 /// ```
 #[track_caller]
 pub fn histogram2d(x: &Array, y: &Array, options: impl Into<HistogramDd>) -> (Array, Array, Array) {
+    let _named = crate::trace::named("histogram2d");
     if x.ndim() != 1 || x.shape() != y.shape() {
         let error = format!(
             "two vectors of one length are needed, and {} and {} are given",
@@ -222,6 +225,7 @@ pub fn histogram2d(x: &Array, y: &Array, options: impl Into<HistogramDd>) -> (Ar
 /// When `sample` is no matrix, or there are not as many bins, ranges or weights as axes and points.
 #[track_caller]
 pub fn histogramdd(sample: &Array, options: impl Into<HistogramDd>) -> (Array, Vec<Array>) {
+    let _named = crate::trace::named("histogramdd");
     counted("histogramdd", sample, options.into())
 }
 
@@ -315,6 +319,7 @@ fn counted(operation: &str, sample: &Array, options: HistogramDd) -> (Array, Vec
 /// ```
 #[track_caller]
 pub fn bincount(x: &Array, options: impl Into<Bincount>) -> Array {
+    let _named = crate::trace::named("bincount");
     let Bincount {
         weights,
         minlength,

@@ -18,6 +18,7 @@ use crate::trace::{library, raise};
 /// When an axis is out of range, or a keyword is given that it does not take.
 #[track_caller]
 pub fn mean(x: &Array, options: impl Into<Reduction>) -> Array {
+    let _named = crate::trace::named("mean");
     let options = options
         .into()
         .taking("mean", &["dtype", "keepdims", "where_"]);
@@ -119,6 +120,7 @@ const VARIANCE: [&str; 6] = ["dtype", "keepdims", "where_", "ddof", "correction"
 /// ```
 #[track_caller]
 pub fn var(x: &Array, options: impl Into<Reduction>) -> Array {
+    let _named = crate::trace::named("var");
     let options = options.into().taking("var", &VARIANCE);
     variance("var", x, &options)
 }
@@ -205,6 +207,7 @@ fn around(
 /// ```
 #[track_caller]
 pub fn std(x: &Array, options: impl Into<Reduction>) -> Array {
+    let _named = crate::trace::named("std");
     let options = options.into().taking("std", &VARIANCE);
     if let Some(dtype) = options.dtype
         && !dtype.is_inexact()
@@ -240,6 +243,7 @@ pub fn std(x: &Array, options: impl Into<Reduction>) -> Array {
 /// ```
 #[track_caller]
 pub fn ptp(x: &Array, options: impl Into<Reduction>) -> Array {
+    let _named = crate::trace::named("ptp");
     let options = options.into().taking("ptp", &["keepdims"]);
     options.axes("ptp", x);
     library("_ptp", &options.key(), [x], |[x]| {
@@ -259,6 +263,7 @@ pub fn ptp(x: &Array, options: impl Into<Reduction>) -> Array {
 /// ```
 #[track_caller]
 pub fn count_nonzero(x: &Array, options: impl Into<Reduction>) -> Array {
+    let _named = crate::trace::named("count_nonzero");
     let options = options.into().taking("count_nonzero", &["keepdims"]);
     options.axes("count_nonzero", x);
     library("count_nonzero", &options.key(), [x], |[x]| {
@@ -291,6 +296,7 @@ options! {
 /// ```
 #[track_caller]
 pub fn average(x: &Array, options: impl Into<Average>) -> Array {
+    let _named = crate::trace::named("average");
     weighted(x, &options.into()).0
 }
 
@@ -300,6 +306,7 @@ pub fn average(x: &Array, options: impl Into<Average>) -> Array {
 /// As [`average`].
 #[track_caller]
 pub fn average_returned(x: &Array, options: impl Into<Average>) -> (Array, Array) {
+    let _named = crate::trace::named("average_returned");
     let (mean, total) = weighted(x, &options.into());
     let total = broadcast_to(&total, mean.shape());
     (mean, total)

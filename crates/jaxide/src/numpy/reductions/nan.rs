@@ -31,6 +31,7 @@ macro_rules! without_nan {
         /// When an axis is out of range, or a keyword is given that it does not take.
         #[track_caller]
         pub fn $name(x: &Array, options: impl Into<Reduction>) -> Array {
+            let _named = crate::trace::named(stringify!($name));
             let options = options.into().taking(stringify!($name), &[$($keyword),*]);
             nan_fold(Fold::$how, stringify!($name), x, &options, $number, $all)
         }
@@ -89,6 +90,7 @@ fn nan_fold(
 /// ```
 #[track_caller]
 pub fn nanmean(x: &Array, options: impl Into<Reduction>) -> Array {
+    let _named = crate::trace::named("nanmean");
     let options = options
         .into()
         .taking("nanmean", &["dtype", "keepdims", "where_"]);
@@ -114,6 +116,7 @@ const VARIANCE: [&str; 5] = ["dtype", "keepdims", "where_", "ddof", "mean"];
 /// When an axis is out of range, or a keyword is given that it does not take.
 #[track_caller]
 pub fn nanvar(x: &Array, options: impl Into<Reduction>) -> Array {
+    let _named = crate::trace::named("nanvar");
     let options = options.into().taking("nanvar", &VARIANCE);
     nan_variance("nanvar", x, &Array::from(options.ddof), &options)
 }
@@ -124,6 +127,7 @@ pub fn nanvar(x: &Array, options: impl Into<Reduction>) -> Array {
 /// When an axis is out of range, or a keyword is given that it does not take.
 #[track_caller]
 pub fn nanstd(x: &Array, options: impl Into<Reduction>) -> Array {
+    let _named = crate::trace::named("nanstd");
     let options = options.into().taking("nanstd", &VARIANCE);
     let arrays = [options.mean.clone(), options.where_.clone()];
     variance_types("nanstd", x, options.dtype);
@@ -206,6 +210,7 @@ fn nan_variance_call(
 /// ```
 #[track_caller]
 pub fn nanargmax(x: &Array, options: impl Into<Reduction>) -> Array {
+    let _named = crate::trace::named("nanargmax");
     let options = options.into().taking("nanargmax", &["keepdims"]);
     nan_argument("nanargmax", "_nanargmax", x, &options, true)
 }
@@ -216,6 +221,7 @@ pub fn nanargmax(x: &Array, options: impl Into<Reduction>) -> Array {
 /// When the axis is empty or out of range, or a keyword is given that it does not take.
 #[track_caller]
 pub fn nanargmin(x: &Array, options: impl Into<Reduction>) -> Array {
+    let _named = crate::trace::named("nanargmin");
     let options = options.into().taking("nanargmin", &["keepdims"]);
     nan_argument("nanargmin", "_nanargmin", x, &options, false)
 }

@@ -60,6 +60,7 @@ pub enum Method {
 /// ```
 #[track_caller]
 pub fn quantile(x: &Array, q: impl Into<Array>, options: impl Into<Quantile>) -> Array {
+    let _named = crate::trace::named("quantile");
     call("quantile", x, &q.into(), options.into())
 }
 
@@ -69,6 +70,7 @@ pub fn quantile(x: &Array, q: impl Into<Array>, options: impl Into<Quantile>) ->
 /// As [`quantile`], but for empty axes.
 #[track_caller]
 pub fn nanquantile(x: &Array, q: impl Into<Array>, options: impl Into<Quantile>) -> Array {
+    let _named = crate::trace::named("nanquantile");
     call("nanquantile", x, &q.into(), options.into())
 }
 
@@ -78,6 +80,7 @@ pub fn nanquantile(x: &Array, q: impl Into<Array>, options: impl Into<Quantile>)
 /// As [`quantile`].
 #[track_caller]
 pub fn percentile(x: &Array, q: impl Into<Array>, options: impl Into<Quantile>) -> Array {
+    let _named = crate::trace::named("percentile");
     of_hundredths("percentile", "quantile", x, &q.into(), options.into())
 }
 
@@ -87,6 +90,7 @@ pub fn percentile(x: &Array, q: impl Into<Array>, options: impl Into<Quantile>) 
 /// As [`nanquantile`].
 #[track_caller]
 pub fn nanpercentile(x: &Array, q: impl Into<Array>, options: impl Into<Quantile>) -> Array {
+    let _named = crate::trace::named("nanpercentile");
     of_hundredths("nanpercentile", "nanquantile", x, &q.into(), options.into())
 }
 
@@ -130,6 +134,7 @@ fn of_hundredths(name: &str, inner: &str, x: &Array, q: &Array, options: Quantil
 /// ```
 #[track_caller]
 pub fn median(x: &Array, options: impl Into<Reduction>) -> Array {
+    let _named = crate::trace::named("median");
     middle("median", "quantile", x, options.into())
 }
 
@@ -139,6 +144,7 @@ pub fn median(x: &Array, options: impl Into<Reduction>) -> Array {
 /// When an axis is out of range, or a keyword is given that it does not take.
 #[track_caller]
 pub fn nanmedian(x: &Array, options: impl Into<Reduction>) -> Array {
+    let _named = crate::trace::named("nanmedian");
     middle("nanmedian", "nanquantile", x, options.into())
 }
 

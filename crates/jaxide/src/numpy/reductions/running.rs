@@ -115,6 +115,7 @@ macro_rules! running {
         /// When the axis is out of range, or a keyword is given that it does not take.
         #[track_caller]
         pub fn $name(x: &Array, options: impl Into<Cumulative>) -> Array {
+            let _named = crate::trace::named(stringify!($name));
             let options = options.into().without_initial(stringify!($name));
             let axis = options.axis_of(stringify!($name), x);
             let dtype = options.dtype;
@@ -178,6 +179,7 @@ fn with_initial(out: Array, axis: usize, options: &Cumulative, how: Running) -> 
 /// ```
 #[track_caller]
 pub fn cumulative_sum(x: &Array, options: impl Into<Cumulative>) -> Array {
+    let _named = crate::trace::named("cumulative_sum");
     let options = options.into();
     let axis = cumulative_axis("cumulative_sum", x, &options);
     let dtype = options.dtype;
@@ -194,6 +196,7 @@ pub fn cumulative_sum(x: &Array, options: impl Into<Cumulative>) -> Array {
 /// When the axis is missing or out of range.
 #[track_caller]
 pub fn cumulative_prod(x: &Array, options: impl Into<Cumulative>) -> Array {
+    let _named = crate::trace::named("cumulative_prod");
     let options = options.into();
     let axis = cumulative_axis("cumulative_prod", x, &options);
     let out = running(Running::Prod, x, Some(axis), options.dtype, false, false);

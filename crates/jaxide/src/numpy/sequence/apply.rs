@@ -1,6 +1,7 @@
 //! Functions applied along axes.
 
 use std::collections::BTreeMap;
+use std::panic::Location;
 
 use jaxide_core::{Error, ErrorKind};
 
@@ -28,6 +29,7 @@ pub fn apply_along_axis(
     axis: impl Integer,
     arr: &Array,
 ) -> Array {
+    let _named = crate::trace::named("apply_along_axis");
     let axis = normalize_axis("apply_along_axis", axis, arr.ndim());
     let behind = arr.ndim() - axis - 1;
     along(&func1d, axis, behind, arr)
@@ -60,6 +62,7 @@ fn along(f: &dyn Fn(&Array) -> Array, before: usize, behind: usize, x: &Array) -
 /// ```
 #[track_caller]
 pub fn apply_over_axes(func: impl Fn(&Array, i64) -> Array, a: &Array, axes: impl Axes) -> Array {
+    let _named = crate::trace::named("apply_over_axes");
     let axes = axes.numbers().unwrap_or_default();
     axes.iter().fold(a.clone(), |a, &axis| {
         let result = func(&a, axis);
@@ -116,12 +119,17 @@ pub fn vectorize(
     f: impl Fn(&[Array]) -> Vec<Array>,
     options: impl Into<Vectorize>,
 ) -> impl Fn(&[Array]) -> Vec<Array> {
+    let _named = crate::trace::named("vectorize");
     let Vectorize {
         signature,
         excluded,
     } = options.into();
     let dimensions = signature.as_deref().map(|text| parsed(text));
-    move |args: &[Array]| vectorized(&f, dimensions.as_ref(), &excluded, args)
+    let place = Location::caller();
+    move |args: &[Array]| {
+        let _named = crate::trace::named_at("vectorize", place);
+        vectorized(&f, dimensions.as_ref(), &excluded, args)
+    }
 }
 
 #[track_caller]

@@ -49,6 +49,7 @@ alone!(Convolve, mode: ConvolveMode);
 /// ```
 #[track_caller]
 pub fn convolve(a: &Array, v: &Array, options: impl Into<Convolve>) -> Array {
+    let _named = crate::trace::named("convolve");
     let options = options.into();
     let mode = options.mode.unwrap_or(ConvolveMode::Full);
     let key = format!("{mode:?} {options:?}");
@@ -69,6 +70,7 @@ pub fn convolve(a: &Array, v: &Array, options: impl Into<Convolve>) -> Array {
 /// ```
 #[track_caller]
 pub fn correlate(a: &Array, v: &Array, options: impl Into<Convolve>) -> Array {
+    let _named = crate::trace::named("correlate");
     let options = options.into();
     let mode = options.mode.unwrap_or(ConvolveMode::Valid);
     let key = format!("{mode:?} {options:?}");

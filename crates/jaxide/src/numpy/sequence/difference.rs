@@ -93,6 +93,7 @@ fn operands(first: &Array, others: [&Option<Array>; 2]) -> Vec<Array> {
 /// ```
 #[track_caller]
 pub fn diff(a: &Array, options: impl Into<Diff>) -> Array {
+    let _named = crate::trace::named("diff");
     const OPERATION: &str = "diff";
     let Diff {
         n,
@@ -163,6 +164,7 @@ pub fn diff(a: &Array, options: impl Into<Diff>) -> Array {
 /// ```
 #[track_caller]
 pub fn ediff1d(ary: &Array, options: impl Into<Ediff1d>) -> Array {
+    let _named = crate::trace::named("ediff1d");
     let Ediff1d { to_end, to_begin } = options.into();
     let key = format!("{} {}", to_end.is_some(), to_begin.is_some());
     named(
@@ -200,6 +202,7 @@ pub fn ediff1d(ary: &Array, options: impl Into<Ediff1d>) -> Array {
 /// ```
 #[track_caller]
 pub fn gradient(f: &Array, options: impl Into<Gradient>) -> Vec<Array> {
+    let _named = crate::trace::named("gradient");
     const OPERATION: &str = "gradient";
     let Gradient { spacing, axis } = options.into();
     let mistake = |text: String| raise(Error::parameter(text).in_operation(OPERATION));
@@ -303,6 +306,7 @@ fn slope(f: &Array, distance: &Array, axis: usize) -> Array {
 /// ```
 #[track_caller]
 pub fn trapezoid(y: &Array, options: impl Into<Trapezoid>) -> Array {
+    let _named = crate::trace::named("trapezoid");
     const OPERATION: &str = "trapezoid";
     let Trapezoid { x, dx, axis } = options.into();
     let key = format!("{axis} {} {}", x.is_some(), dx.is_some());
@@ -369,6 +373,7 @@ pub fn trapezoid(y: &Array, options: impl Into<Trapezoid>) -> Array {
 /// ```
 #[track_caller]
 pub fn unwrap(p: &Array, options: impl Into<Unwrap>) -> Array {
+    let _named = crate::trace::named("unwrap");
     const OPERATION: &str = "unwrap";
     let Unwrap {
         discont,

@@ -78,6 +78,7 @@ pub fn interp(
     fp: impl Into<Array>,
     options: impl Into<Interp>,
 ) -> Array {
+    let _named = crate::trace::named("interp");
     const OPERATION: &str = "interp";
     let options = options.into();
     let given = [

@@ -27,6 +27,7 @@ use crate::trace::raise;
 /// ```
 #[track_caller]
 pub fn select(condlist: &[Array], choicelist: &[Array], default: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("select");
     const OPERATION: &str = "select";
     if condlist.len() != choicelist.len() || condlist.is_empty() {
         raise(
@@ -83,6 +84,7 @@ impl<T: Into<Array>> From<T> for Piece<'_> {
 /// ```
 #[track_caller]
 pub fn piecewise(x: &Array, condlist: &[Array], funclist: &[Piece<'_>]) -> Array {
+    let _named = crate::trace::named("piecewise");
     // A call is another function than all calls before, whose cases may be others.
     static CALLS: AtomicU64 = AtomicU64::new(0);
     let count = condlist.len();

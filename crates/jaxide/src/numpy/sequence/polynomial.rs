@@ -46,6 +46,7 @@ fn inexact_of(operation: &str, x: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn poly(seq_of_zeros: &Array) -> Array {
+    let _named = crate::trace::named("poly");
     library("poly", "", [seq_of_zeros], |[zeros]| {
         let zeros = atleast_1d(&inexact_of("poly", zeros));
         let zeros = match zeros.shape() {
@@ -89,6 +90,7 @@ fn eigenvalues(x: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn polyval(p: &Array, x: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("polyval");
     const OPERATION: &str = "polyval";
     library(OPERATION, "", [p, &x.into()], |[p, x]| {
         let [p, x] = promote_dtypes(OPERATION, [p, x]);
@@ -128,6 +130,7 @@ pub fn polyval(p: &Array, x: impl Into<Array>) -> Array {
 /// ```
 #[track_caller]
 pub fn polyadd(a1: &Array, a2: &Array) -> Array {
+    let _named = crate::trace::named("polyadd");
     library("polyadd", "", [a1, a2], |[a1, a2]| {
         let [a1, a2] = promote_dtypes("polyadd", [a1, a2]);
         let (n1, n2) = (vector("polyadd", &a1), vector("polyadd", &a2));
@@ -142,6 +145,7 @@ pub fn polyadd(a1: &Array, a2: &Array) -> Array {
 /// When one is no vector.
 #[track_caller]
 pub fn polysub(a1: &Array, a2: &Array) -> Array {
+    let _named = crate::trace::named("polysub");
     library("polysub", "", [a1, a2], |[a1, a2]| {
         let [a1, a2] = promote_dtypes("polysub", [a1, a2]);
         polyadd(&a1, &lax::neg(&a2))
@@ -190,6 +194,7 @@ alone!(Polyint, m: usize);
 /// ```
 #[track_caller]
 pub fn polymul(a1: &Array, a2: &Array, options: impl Into<Polynomials>) -> Array {
+    let _named = crate::trace::named("polymul");
     const OPERATION: &str = "polymul";
     let trims = options.into().trim_leading_zeros && (a1.size() > 1 || a2.size() > 1);
     let first = [a1, a2].map(|a| {
@@ -233,6 +238,7 @@ fn promote_inexact_vectors(operation: &str, operands: [&Array; 2]) -> [Array; 2]
 /// ```
 #[track_caller]
 pub fn polydiv(u: &Array, v: &Array, options: impl Into<Polynomials>) -> (Array, Array) {
+    let _named = crate::trace::named("polydiv");
     const OPERATION: &str = "polydiv";
     let [mut u, v] = promote_inexact_vectors(OPERATION, [u, v]);
     if v.size() == 0 {
@@ -285,6 +291,7 @@ fn falling(start: usize, count: usize, m: usize, dtype: DType) -> Array {
 /// ```
 #[track_caller]
 pub fn polyder(p: &Array, options: impl Into<Polyder>) -> Array {
+    let _named = crate::trace::named("polyder");
     let m = options.into().m;
     library("polyder", &m.to_string(), [p], |[p]| {
         let p = inexact_of("polyder", p);
@@ -309,6 +316,7 @@ pub fn polyder(p: &Array, options: impl Into<Polyder>) -> Array {
 /// ```
 #[track_caller]
 pub fn polyint(p: &Array, options: impl Into<Polyint>) -> Array {
+    let _named = crate::trace::named("polyint");
     const OPERATION: &str = "polyint";
     let Polyint { m, k } = options.into();
     let mut operands = vec![p.clone()];
@@ -356,6 +364,7 @@ pub fn polyint(p: &Array, options: impl Into<Polyint>) -> Array {
 /// ```
 #[track_caller]
 pub fn roots(p: &Array) -> Array {
+    let _named = crate::trace::named("roots");
     let given = p;
     let p = atleast_1d(&inexact_of("roots", p));
     let count = vector("roots", &p);
@@ -387,6 +396,7 @@ fn no_roots(dtype: DType) -> Array {
 /// When `p` is no vector.
 #[track_caller]
 pub fn roots_padded(p: &Array) -> Array {
+    let _named = crate::trace::named("roots_padded");
     let p = atleast_1d(&inexact_of("roots", p));
     let count = vector("roots", &p);
     if count < 2 {
@@ -452,6 +462,7 @@ pub struct PolynomialFit {
 /// ```
 #[track_caller]
 pub fn polyfit(x: &Array, y: &Array, deg: usize, options: impl Into<Polyfit>) -> Array {
+    let _named = crate::trace::named("polyfit");
     let (options, operands, key) = fit_operands(x, y, deg, options.into());
     named("polyfit", &key, &operands, |operands| {
         fit(operands, deg, &options).coefficients
@@ -469,6 +480,7 @@ pub fn polyfit_full(
     deg: usize,
     options: impl Into<Polyfit>,
 ) -> PolynomialFit {
+    let _named = crate::trace::named("polyfit_full");
     let (options, operands, key) = fit_operands(x, y, deg, options.into());
     let results = library_call("polyfit", &format!("{key} full"), &operands, |operands| {
         let found = fit(operands, deg, &options);

@@ -61,6 +61,7 @@ fn flat(x: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn isin(x: &Array, test_elements: impl Into<Array>, options: impl Into<IsIn>) -> Array {
+    let _named = crate::trace::named("isin");
     let IsIn { invert, method, .. } = options.into();
     let found = in_flat(x, &test_elements.into(), invert, method);
     lax::reshape(&found, x.shape())
@@ -110,6 +111,7 @@ fn in_flat(x: &Array, others: &Array, invert: bool, method: Finding) -> Array {
 /// ```
 #[track_caller]
 pub fn union1d(x: &Array, y: &Array, options: impl Into<Sets>) -> Array {
+    let _named = crate::trace::named("union1d");
     let options = options.into();
     if options.assume_unique {
         raise(Error::parameter("it does not take `assume_unique`").in_operation("union1d"));
@@ -134,6 +136,7 @@ pub fn union1d(x: &Array, y: &Array, options: impl Into<Sets>) -> Array {
 /// ```
 #[track_caller]
 pub fn setdiff1d(x: &Array, y: &Array, options: impl Into<Sets>) -> Array {
+    let _named = crate::trace::named("setdiff1d");
     let Sets {
         assume_unique,
         size,
@@ -204,6 +207,7 @@ fn filled(values: &Array, count: &Array, fill: Option<&Array>) -> Array {
 /// ```
 #[track_caller]
 pub fn setxor1d(x: &Array, y: &Array, options: impl Into<Sets>) -> Array {
+    let _named = crate::trace::named("setxor1d");
     let Sets {
         assume_unique,
         size,
@@ -315,6 +319,7 @@ fn distinct_and_count(operation: &str, x: &Array) -> [Array; 2] {
 /// ```
 #[track_caller]
 pub fn intersect1d(x: &Array, y: &Array, options: impl Into<Sets>) -> Array {
+    let _named = crate::trace::named("intersect1d");
     common("intersect1d", x, y, options.into(), false).remove(0)
 }
 
@@ -335,6 +340,7 @@ pub fn intersect1d_indices(
     y: &Array,
     options: impl Into<Sets>,
 ) -> (Array, Array, Array) {
+    let _named = crate::trace::named("intersect1d_indices");
     let mut parts = common("intersect1d", x, y, options.into(), true);
     (parts.remove(0), parts.remove(0), parts.remove(0))
 }

@@ -49,6 +49,7 @@ pub(super) struct Wanted {
 /// ```
 #[track_caller]
 pub fn unique(x: &Array, options: impl Into<Unique>) -> Array {
+    let _named = crate::trace::named("unique");
     parts("unique", x, &options.into(), Wanted::default()).remove(0)
 }
 
@@ -66,6 +67,7 @@ pub fn unique(x: &Array, options: impl Into<Unique>) -> Array {
 /// ```
 #[track_caller]
 pub fn unique_returning(x: &Array, options: impl Into<Unique>) -> (Array, Array, Array, Array) {
+    let _named = crate::trace::named("unique_returning");
     let wanted = Wanted {
         index: true,
         inverse: true,
@@ -92,6 +94,7 @@ fn of_all(operation: &str, options: Unique) -> Unique {
 /// As [`unique`].
 #[track_caller]
 pub fn unique_all(x: &Array, options: impl Into<Unique>) -> (Array, Array, Array, Array) {
+    let _named = crate::trace::named("unique_all");
     unique_returning(x, of_all("unique_all", options.into()))
 }
 
@@ -101,6 +104,7 @@ pub fn unique_all(x: &Array, options: impl Into<Unique>) -> (Array, Array, Array
 /// As [`unique`].
 #[track_caller]
 pub fn unique_counts(x: &Array, options: impl Into<Unique>) -> (Array, Array) {
+    let _named = crate::trace::named("unique_counts");
     let options = of_all("unique_counts", options.into());
     let wanted = Wanted {
         counts: true,
@@ -116,6 +120,7 @@ pub fn unique_counts(x: &Array, options: impl Into<Unique>) -> (Array, Array) {
 /// As [`unique`].
 #[track_caller]
 pub fn unique_inverse(x: &Array, options: impl Into<Unique>) -> (Array, Array) {
+    let _named = crate::trace::named("unique_inverse");
     let options = of_all("unique_inverse", options.into());
     let wanted = Wanted {
         inverse: true,
@@ -131,6 +136,7 @@ pub fn unique_inverse(x: &Array, options: impl Into<Unique>) -> (Array, Array) {
 /// As [`unique`].
 #[track_caller]
 pub fn unique_values(x: &Array, options: impl Into<Unique>) -> Array {
+    let _named = crate::trace::named("unique_values");
     unique(x, of_all("unique_values", options.into()))
 }
 

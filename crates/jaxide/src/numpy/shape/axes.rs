@@ -14,6 +14,7 @@ use crate::trace::{library, raise};
 /// When `axes` does not name every axis once.
 #[track_caller]
 pub fn transpose(a: &Array, axes: impl Axes) -> Array {
+    let _named = crate::trace::named("transpose");
     lax::transpose(a, axes)
 }
 
@@ -23,6 +24,7 @@ pub fn transpose(a: &Array, axes: impl Axes) -> Array {
 /// When `axes` does not name every axis once.
 #[track_caller]
 pub fn permute_dims(a: &Array, axes: impl Axes) -> Array {
+    let _named = crate::trace::named("permute_dims");
     lax::transpose(a, axes)
 }
 
@@ -32,6 +34,7 @@ pub fn permute_dims(a: &Array, axes: impl Axes) -> Array {
 /// When there are fewer.
 #[track_caller]
 pub fn matrix_transpose(x: &Array) -> Array {
+    let _named = crate::trace::named("matrix_transpose");
     if x.ndim() < 2 {
         raise(
             Error::shape(format!("two axes are needed, and {} is given", x.aval()))
@@ -53,6 +56,7 @@ pub fn matrix_transpose(x: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn swapaxes(a: &Array, axis1: impl Integer, axis2: impl Integer) -> Array {
+    let _named = crate::trace::named("swapaxes");
     let first = normalize_axis("swapaxes", axis1, a.ndim());
     let second = normalize_axis("swapaxes", axis2, a.ndim());
     let mut permutation: Vec<usize> = (0..a.ndim()).collect();
@@ -73,6 +77,7 @@ pub fn swapaxes(a: &Array, axis1: impl Integer, axis2: impl Integer) -> Array {
 /// ```
 #[track_caller]
 pub fn moveaxis(a: &Array, source: impl Axes, destination: impl Axes) -> Array {
+    let _named = crate::trace::named("moveaxis");
     let source = source.axes("moveaxis", a.ndim());
     let destination = destination.axes("moveaxis", a.ndim());
     if source.len() != destination.len() {
@@ -112,6 +117,7 @@ alone!(Rollaxis, start: integers);
 /// When the axis or the place is out of range.
 #[track_caller]
 pub fn rollaxis(a: &Array, axis: impl Integer, options: impl Into<Rollaxis>) -> Array {
+    let _named = crate::trace::named("rollaxis");
     let (axis, start) = (axis.to_i64(), options.into().start);
     library("rollaxis", &format!("{axis} {start}"), [a], |[a]| {
         let rank = a.ndim();

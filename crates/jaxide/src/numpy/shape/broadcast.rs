@@ -83,6 +83,7 @@ pub(crate) fn check_broadcast_to(operation: &str, shape: &[usize], wanted: &[usi
 /// When `x` does not broadcast to it.
 #[track_caller]
 pub fn broadcast_to(x: &Array, shape: impl AsShape) -> Array {
+    let _named = crate::trace::named("broadcast_to");
     let shape = lengths("broadcast_to", &shape);
     broadcast_to_lengths(x, &shape)
 }
@@ -114,6 +115,7 @@ fn broadcast_to_lengths(x: &Array, shape: &[usize]) -> Array {
 /// ```
 #[track_caller]
 pub fn broadcast_arrays(arrays: &[Array]) -> Vec<Array> {
+    let _named = crate::trace::named("broadcast_arrays");
     let shapes: Vec<&[usize]> = arrays.iter().map(Array::shape).collect();
     let shape = common_shape("broadcast_arrays", &shapes);
     arrays.iter().map(|x| broadcast_to(x, &shape)).collect()

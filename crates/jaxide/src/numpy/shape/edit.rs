@@ -127,6 +127,7 @@ alone!(Delete, axis: integers);
 /// ```
 #[track_caller]
 pub fn delete(arr: &Array, obj: impl Into<Places>, options: impl Into<Delete>) -> Array {
+    let _named = crate::trace::named("delete");
     const OPERATION: &str = "delete";
     let Delete {
         axis,
@@ -259,6 +260,7 @@ pub fn insert(
     values: impl Into<Array>,
     options: impl Into<Flat>,
 ) -> Array {
+    let _named = crate::trace::named("insert");
     const OPERATION: &str = "insert";
     let (a, axis) = along(OPERATION, arr, options.into().axis);
     let length = a.shape()[axis];
@@ -340,6 +342,7 @@ alone!(TrimZeros, trim: Trim);
 /// ```
 #[track_caller]
 pub fn trim_zeros(filt: &Array, options: impl Into<TrimZeros>) -> Array {
+    let _named = crate::trace::named("trim_zeros");
     const OPERATION: &str = "trim_zeros";
     let TrimZeros { trim, axis } = options.into();
     let value = filt

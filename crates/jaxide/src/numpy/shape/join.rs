@@ -61,6 +61,7 @@ fn of_one_dtype(operation: &str, arrays: &[Array], dtype: Option<DType>) -> Vec<
 /// When shapes differ, or there are no arrays.
 #[track_caller]
 pub fn stack(arrays: &[Array], options: impl Into<Joined>) -> Array {
+    let _named = crate::trace::named("stack");
     let Joined { axis, dtype } = options.into();
     let rank = arrays.first().map_or(0, Array::ndim);
     let axis = normalize_axis("stack", axis.unwrap_or(0), rank + 1);
@@ -81,6 +82,7 @@ pub fn stack(arrays: &[Array], options: impl Into<Joined>) -> Array {
 /// ```
 #[track_caller]
 pub fn concatenate(arrays: &[Array], options: impl Into<Joined>) -> Array {
+    let _named = crate::trace::named("concatenate");
     join("concatenate", arrays, options.into())
 }
 
@@ -90,6 +92,7 @@ pub fn concatenate(arrays: &[Array], options: impl Into<Joined>) -> Array {
 /// As [`concatenate`].
 #[track_caller]
 pub fn concat(arrays: &[Array], options: impl Into<Joined>) -> Array {
+    let _named = crate::trace::named("concat");
     join("concat", arrays, options.into())
 }
 
@@ -124,6 +127,7 @@ fn join(operation: &str, arrays: &[Array], Joined { axis, dtype }: Joined) -> Ar
 /// ```
 #[track_caller]
 pub fn append(arr: &Array, values: impl Into<Array>, options: impl Into<Flat>) -> Array {
+    let _named = crate::trace::named("append");
     let axis = options.into().axis;
     let key = format!("{axis:?}");
     named("append", &key, &[arr.clone(), values.into()], |arrays| {
@@ -150,6 +154,7 @@ macro_rules! stacks {
         /// When other axes differ, or there are no arrays.
         #[track_caller]
         pub fn $name($arrays: &[Array], options: impl Into<Creation>) -> Array {
+            let _named = crate::trace::named(stringify!($name));
             let grown: Vec<Array> = $grown;
             let options = Joined::new().dtype(options.into().dtype);
             let axis: fn(&[Array]) -> i64 = $axis;
@@ -180,6 +185,7 @@ stacks! {
 /// ```
 #[track_caller]
 pub fn column_stack(arrays: &[Array]) -> Array {
+    let _named = crate::trace::named("column_stack");
     let column = |x: &Array| {
         if x.ndim() < 2 {
             lax::transpose(&atleast_2d(x), ())
@@ -287,6 +293,7 @@ impl Block {
 /// ```
 #[track_caller]
 pub fn block(arrays: impl Into<Block>) -> Array {
+    let _named = crate::trace::named("block");
     let blocks = arrays.into();
     let mut given = Vec::new();
     blocks.arrays(&mut given);

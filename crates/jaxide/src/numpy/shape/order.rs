@@ -27,6 +27,7 @@ use crate::trace::{library, raise};
 /// ```
 #[track_caller]
 pub fn flip(m: &Array, axis: impl Axes) -> Array {
+    let _named = crate::trace::named("flip");
     flipped("flip", m, axis)
 }
 
@@ -36,6 +37,7 @@ pub fn flip(m: &Array, axis: impl Axes) -> Array {
 /// When there is no second axis.
 #[track_caller]
 pub fn fliplr(m: &Array) -> Array {
+    let _named = crate::trace::named("fliplr");
     flipped("fliplr", m, 1)
 }
 
@@ -45,6 +47,7 @@ pub fn fliplr(m: &Array) -> Array {
 /// When there is no axis.
 #[track_caller]
 pub fn flipud(m: &Array) -> Array {
+    let _named = crate::trace::named("flipud");
     flipped("flipud", m, 0)
 }
 
@@ -79,6 +82,7 @@ alone!(Rot90, k: integers);
 /// ```
 #[track_caller]
 pub fn rot90(m: &Array, options: impl Into<Rot90>) -> Array {
+    let _named = crate::trace::named("rot90");
     const OPERATION: &str = "rot90";
     let Rot90 { k, axes } = options.into();
     library(OPERATION, &format!("{k} {axes:?}"), [m], |[m]| {
@@ -157,6 +161,7 @@ shifts!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
 /// ```
 #[track_caller]
 pub fn roll(a: &Array, shift: impl Into<Shift>, axis: impl Axes) -> Array {
+    let _named = crate::trace::named("roll");
     let shift = shift.into();
     let Some(numbers) = axis.numbers() else {
         let rolled = rolled(&ravel(a, ()), &shift, &[0]);

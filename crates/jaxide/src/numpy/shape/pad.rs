@@ -174,6 +174,7 @@ type OneAxis<'a> = dyn Fn(&Array, usize, (usize, usize)) -> Array + 'a;
 /// ```
 #[track_caller]
 pub fn pad(array: &Array, pad_width: impl Into<Ends<i64>>, options: impl Into<Pad>) -> Array {
+    let _named = crate::trace::named("pad");
     let (options, rank) = (options.into(), array.ndim());
     let given = pad_width.into().pairs("the width", rank);
     let width = |(before, after): &(i64, i64)| {
@@ -258,6 +259,7 @@ pub fn pad_with(
     pad_width: impl Into<Ends<i64>>,
     f: impl Fn(&Array, (i64, i64), usize) -> Array,
 ) -> Array {
+    let _named = crate::trace::named("pad_with");
     let widths = pad_width.into().pairs("the width", array.ndim());
     if widths
         .iter()

@@ -28,6 +28,7 @@ use crate::trace::{OrRaise, library, raise};
 /// ```
 #[track_caller]
 pub fn tile(a: &Array, reps: impl AsShape) -> Array {
+    let _named = crate::trace::named("tile");
     let given = lengths("tile", &reps);
     let missing = a.ndim().saturating_sub(given.len());
     let reps: Dims = std::iter::repeat_n(1, missing).chain(given).collect();
@@ -97,6 +98,7 @@ alone!(Repeat, axis: integers);
 /// ```
 #[track_caller]
 pub fn repeat(a: &Array, repeats: impl Into<Repeats>, options: impl Into<Repeat>) -> Array {
+    let _named = crate::trace::named("repeat");
     const OPERATION: &str = "repeat";
     let options = options.into();
     let (a, axis) = match options.axis {
@@ -182,6 +184,7 @@ pub(super) fn repeat_each(a: &Array, count: usize, axis: usize) -> Array {
 /// ```
 #[track_caller]
 pub fn resize(a: &Array, new_shape: impl AsShape) -> Array {
+    let _named = crate::trace::named("resize");
     let shape = lengths("resize", &new_shape);
     library("resize", &format!("{shape:?}"), [a], |[a]| {
         let flat = ravel(a, ());

@@ -29,6 +29,7 @@ impl From<()> for Order {
 /// When the numbers of elements differ.
 #[track_caller]
 pub fn reshape(x: &Array, shape: impl AsShape) -> Array {
+    let _named = crate::trace::named("reshape");
     lax::reshape(x, new_lengths(x, &shape))
 }
 
@@ -75,6 +76,7 @@ fn new_lengths(x: &Array, shape: &impl AsShape) -> Dims {
 /// ```
 #[track_caller]
 pub fn reshape_order(x: &Array, shape: impl AsShape, order: impl Into<Order>) -> Array {
+    let _named = crate::trace::named("reshape_order");
     match order.into() {
         Order::C => reshape(x, shape),
         Order::F => {
@@ -105,6 +107,7 @@ fn from_columns(x: &Array, shape: Dims) -> Array {
 /// Never for arrays that exist.
 #[track_caller]
 pub fn ravel(x: &Array, order: impl Into<Order>) -> Array {
+    let _named = crate::trace::named("ravel");
     match order.into() {
         Order::C => lax::reshape(x, [x.size()]),
         Order::F => from_columns(x, Dims::from_slice(&[x.size()])),
@@ -117,6 +120,7 @@ pub fn ravel(x: &Array, order: impl Into<Order>) -> Array {
 /// When an axis is out of range or named twice.
 #[track_caller]
 pub fn expand_dims(x: &Array, axes: impl Axes) -> Array {
+    let _named = crate::trace::named("expand_dims");
     lax::expand_dims(x, axes)
 }
 
@@ -126,6 +130,7 @@ pub fn expand_dims(x: &Array, axes: impl Axes) -> Array {
 /// When such an axis is longer.
 #[track_caller]
 pub fn squeeze(x: &Array, axes: impl Axes) -> Array {
+    let _named = crate::trace::named("squeeze");
     lax::squeeze(x, axes)
 }
 
@@ -138,6 +143,7 @@ macro_rules! at_least {
         /// Never for arrays that exist.
         #[track_caller]
         pub fn $name(x: &Array) -> Array {
+            let _named = crate::trace::named(stringify!($name));
             library(stringify!($name), "", [x], |[$x]| $expand)
         }
     )* };
@@ -181,6 +187,7 @@ pub fn shape(x: &Array) -> &[usize] {
 /// ```
 #[track_caller]
 pub fn size(x: &Array, axes: impl Axes) -> usize {
+    let _named = crate::trace::named("size");
     let axes = axes.axes("size", x.ndim());
     axes.iter().map(|&axis| x.shape()[axis]).product()
 }

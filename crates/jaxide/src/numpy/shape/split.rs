@@ -118,6 +118,7 @@ pub fn split(
     indices_or_sections: impl Into<Sections>,
     options: impl Into<Along>,
 ) -> Vec<Array> {
+    let _named = crate::trace::named("split");
     parts(
         "split",
         ary,
@@ -142,6 +143,7 @@ pub fn array_split(
     indices_or_sections: impl Into<Sections>,
     options: impl Into<Along>,
 ) -> Vec<Array> {
+    let _named = crate::trace::named("array_split");
     parts(
         "array_split",
         ary,
@@ -156,6 +158,7 @@ pub fn array_split(
 /// As [`split`].
 #[track_caller]
 pub fn vsplit(ary: &Array, indices_or_sections: impl Into<Sections>) -> Vec<Array> {
+    let _named = crate::trace::named("vsplit");
     parts("vsplit", ary, &indices_or_sections.into(), 0)
 }
 
@@ -165,6 +168,7 @@ pub fn vsplit(ary: &Array, indices_or_sections: impl Into<Sections>) -> Vec<Arra
 /// As [`split`].
 #[track_caller]
 pub fn hsplit(ary: &Array, indices_or_sections: impl Into<Sections>) -> Vec<Array> {
+    let _named = crate::trace::named("hsplit");
     parts(
         "hsplit",
         ary,
@@ -179,6 +183,7 @@ pub fn hsplit(ary: &Array, indices_or_sections: impl Into<Sections>) -> Vec<Arra
 /// As [`split`].
 #[track_caller]
 pub fn dsplit(ary: &Array, indices_or_sections: impl Into<Sections>) -> Vec<Array> {
+    let _named = crate::trace::named("dsplit");
     parts("dsplit", ary, &indices_or_sections.into(), 2)
 }
 
@@ -188,5 +193,6 @@ pub fn dsplit(ary: &Array, indices_or_sections: impl Into<Sections>) -> Vec<Arra
 /// When the axis is out of range.
 #[track_caller]
 pub fn unstack(x: &Array, options: impl Into<Along>) -> Vec<Array> {
+    let _named = crate::trace::named("unstack");
     lax::unstack(x, normalize_axis("unstack", options.into().axis, x.ndim()))
 }

@@ -20,6 +20,7 @@ use crate::{lax, numpy, vmap_of};
 /// ```
 #[track_caller]
 pub fn vq(obs: impl Into<Array>, code_book: impl Into<Array>) -> (Array, Array) {
+    let _named = crate::trace::named("vq");
     let (obs, codes) = (obs.into(), code_book.into());
     let fits = obs.ndim() == codes.ndim()
         && (1..=2).contains(&obs.ndim())

@@ -163,6 +163,7 @@ impl From<&str> for Polar {
 /// ```
 #[track_caller]
 pub fn cholesky(a: &Array, options: impl Into<Lower>) -> Array {
+    let _named = crate::trace::named("cholesky");
     let lower = options.into().lower;
     check_square("cholesky", a);
     library("_cholesky", &lower.to_string(), [a], |[a]| {
@@ -181,6 +182,7 @@ pub fn cholesky(a: &Array, options: impl Into<Lower>) -> Array {
 /// When matrices are not square.
 #[track_caller]
 pub fn cho_factor(a: &Array, options: impl Into<Lower>) -> (Array, bool) {
+    let _named = crate::trace::named("cho_factor");
     let options = options.into();
     let lower = options.lower;
     (cholesky(a, options), lower)
@@ -192,6 +194,7 @@ pub fn cho_factor(a: &Array, options: impl Into<Lower>) -> (Array, bool) {
 /// When there are less than two axes.
 #[track_caller]
 pub fn svd(a: &Array, options: impl Into<Svd>) -> (Array, Array, Array) {
+    let _named = crate::trace::named("svd");
     let full = options.into().full_matrices;
     check_matrix("svd", a);
     let results = library_call("_svd", &full.to_string(), std::slice::from_ref(a), |own| {
@@ -208,6 +211,7 @@ pub fn svd(a: &Array, options: impl Into<Svd>) -> (Array, Array, Array) {
 /// When matrices are not square.
 #[track_caller]
 pub fn eigh(a: &Array, options: impl Into<Lower>) -> (Array, Array) {
+    let _named = crate::trace::named("eigh");
     let lower = options.into().lower;
     check_square("eigh", a);
     let results = library_call(
@@ -229,6 +233,7 @@ pub fn eigh(a: &Array, options: impl Into<Lower>) -> (Array, Array) {
 /// When matrices are not square.
 #[track_caller]
 pub fn eigvalsh(a: &Array, options: impl Into<Lower>) -> Array {
+    let _named = crate::trace::named("eigvalsh");
     let lower = options.into().lower;
     check_square("eigh", a);
     library("_eigh", &format!("values {lower}"), [a], |[a]| {
@@ -247,6 +252,7 @@ pub fn eigh_generalized(
     b: &Array,
     options: impl Into<GeneralizedEigh>,
 ) -> (Array, Array) {
+    let _named = crate::trace::named("eigh_generalized");
     let GeneralizedEigh { lower, kind } = options.into();
     check_square("eigh", a);
     check_square("eigh", b);
@@ -294,6 +300,7 @@ pub fn eigh_generalized(
 /// When matrices are not square.
 #[track_caller]
 pub fn schur(a: &Array, options: impl Into<Schur>) -> (Array, Array) {
+    let _named = crate::trace::named("schur");
     let output = options.into().output;
     check_square("schur", a);
     if !a.dtype().is_inexact() {
@@ -321,6 +328,7 @@ pub fn schur(a: &Array, options: impl Into<Schur>) -> (Array, Array) {
 /// When there are less than two axes.
 #[track_caller]
 pub fn lu_factor(a: &Array) -> (Array, Array) {
+    let _named = crate::trace::named("lu_factor");
     check_matrix("lu_factor", a);
     let results = library_call("lu_factor", "", std::slice::from_ref(a), |own| {
         let [a] = inexact("lu_factor", [&own[0]]);
@@ -409,6 +417,7 @@ fn lu_by(a: &Array, permuted: bool) -> Vec<Array> {
 /// ```
 #[track_caller]
 pub fn lu(a: &Array) -> (Array, Array, Array) {
+    let _named = crate::trace::named("lu");
     triple(&lu_by(a, false))
 }
 
@@ -418,6 +427,7 @@ pub fn lu(a: &Array) -> (Array, Array, Array) {
 /// When there are less than two axes.
 #[track_caller]
 pub fn lu_permuted(a: &Array) -> (Array, Array) {
+    let _named = crate::trace::named("lu_permuted");
     pair(&lu_by(a, true))
 }
 
@@ -427,6 +437,7 @@ pub fn lu_permuted(a: &Array) -> (Array, Array) {
 /// When there are less than two axes.
 #[track_caller]
 pub fn qr(a: &Array, options: impl Into<Qr>) -> (Array, Array) {
+    let _named = crate::trace::named("qr");
     let full = options.into().mode == QrMode::Full;
     check_matrix("qr", a);
     let results = library_call("_qr", &full.to_string(), std::slice::from_ref(a), |own| {
@@ -443,6 +454,7 @@ pub fn qr(a: &Array, options: impl Into<Qr>) -> (Array, Array) {
 /// When there are less than two axes.
 #[track_caller]
 pub fn qr_pivoted(a: &Array, options: impl Into<Qr>) -> (Array, Array, Array) {
+    let _named = crate::trace::named("qr_pivoted");
     let full = options.into().mode == QrMode::Full;
     check_matrix("qr", a);
     let results = library_call(
@@ -536,6 +548,7 @@ fn multiplied(a: &Array, c: &Array, options: &QrMultiply, pivoting: bool) -> Vec
 /// When shapes do not fit.
 #[track_caller]
 pub fn qr_multiply(a: &Array, c: &Array, options: impl Into<QrMultiply>) -> (Array, Array) {
+    let _named = crate::trace::named("qr_multiply");
     pair(&multiplied(a, c, &options.into(), false))
 }
 
@@ -549,6 +562,7 @@ pub fn qr_multiply_pivoted(
     c: &Array,
     options: impl Into<QrMultiply>,
 ) -> (Array, Array, Array) {
+    let _named = crate::trace::named("qr_multiply_pivoted");
     triple(&multiplied(a, c, &options.into(), true))
 }
 
@@ -599,6 +613,7 @@ fn hessenberg_by(a: &Array, with_q: bool) -> Vec<Array> {
 /// When matrices are not square.
 #[track_caller]
 pub fn hessenberg(a: &Array) -> Array {
+    let _named = crate::trace::named("hessenberg");
     hessenberg_by(a, false)[0].clone()
 }
 
@@ -608,6 +623,7 @@ pub fn hessenberg(a: &Array) -> Array {
 /// When matrices are not square.
 #[track_caller]
 pub fn hessenberg_with_q(a: &Array) -> (Array, Array) {
+    let _named = crate::trace::named("hessenberg_with_q");
     pair(&hessenberg_by(a, true))
 }
 
@@ -624,6 +640,7 @@ pub fn hessenberg_with_q(a: &Array) -> (Array, Array) {
 /// ```
 #[track_caller]
 pub fn polar(a: &Array, options: impl Into<Polar>) -> (Array, Array) {
+    let _named = crate::trace::named("polar");
     let side = options.into().side;
     check_matrix("polar", a);
     let results = library_call(

@@ -44,6 +44,7 @@ fn product(x: &Array, y: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn expm(a: &Array, options: impl Into<Expm>) -> Array {
+    let _named = crate::trace::named("expm");
     let options = options.into();
     check_square("expm", a);
     let name = format!("{} {}", options.upper_triangular, options.max_squarings);
@@ -204,6 +205,7 @@ fn polynomials(a: &Array, b: &[f64]) -> (Array, Array) {
 /// When matrices are not square, or shapes differ.
 #[track_caller]
 pub fn expm_frechet(a: &Array, e: &Array) -> (Array, Array) {
+    let _named = crate::trace::named("expm_frechet");
     check_square("expm_frechet", a);
     if a.shape() != e.shape() {
         refuse(
@@ -267,6 +269,7 @@ fn set(x: &Array, i: &Array, j: &Array, value: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn sqrtm(a: &Array) -> Array {
+    let _named = crate::trace::named("sqrtm");
     if a.ndim() != 2 {
         refuse("sqrtm", "one matrix is needed", &[a]);
     }
@@ -322,6 +325,7 @@ fn root_of_triangle(t: &Array) -> Array {
 /// When matrices are not square, or of different lengths.
 #[track_caller]
 pub fn rsf2csf(t: &Array, z: &Array) -> (Array, Array) {
+    let _named = crate::trace::named("rsf2csf");
     check_square("rsf2csf", t);
     check_square("rsf2csf", z);
     if t.shape()[t.ndim() - 1] != z.shape()[z.ndim() - 1] {
@@ -407,6 +411,7 @@ fn complex_form(t: &Array, z: &Array) -> (Array, Array) {
 /// ```
 #[track_caller]
 pub fn funm(a: &Array, f: impl Fn(&Array) -> Array) -> Array {
+    let _named = crate::trace::named("funm");
     if a.ndim() != 2 {
         refuse("funm", "one matrix is needed", &[a]);
     }

@@ -48,6 +48,7 @@ fn right_hand_side(operation: &str, a: &Array, b: &Array) -> usize {
 /// ```
 #[track_caller]
 pub fn cho_solve((c, lower): (&Array, bool), b: &Array) -> Array {
+    let _named = crate::trace::named("cho_solve");
     let core = right_hand_side("cho_solve", c, b);
     library("_cho_solve", &lower.to_string(), [c, b], |[c, b]| {
         let [c, b] = inexact("cho_solve", [c, b]);
@@ -141,6 +142,7 @@ impl From<()> for Trans {
 /// ```
 #[track_caller]
 pub fn lu_solve((lu, pivots): (&Array, &Array), b: &Array, trans: impl Into<Trans>) -> Array {
+    let _named = crate::trace::named("lu_solve");
     let trans = trans.into() as u8;
     let core = right_hand_side("lu_solve", lu, b);
     library(
@@ -244,6 +246,7 @@ impl From<&str> for SolveSylvester {
 /// ```
 #[track_caller]
 pub fn solve(a: &Array, b: &Array, options: impl Into<Solve>) -> Array {
+    let _named = crate::trace::named("solve");
     let Solve { lower, assume_a } = options.into();
     check_square("solve", a);
     let positive = assume_a == Assume::Positive;
@@ -308,6 +311,7 @@ pub fn solve(a: &Array, b: &Array, options: impl Into<Solve>) -> Array {
 /// ```
 #[track_caller]
 pub fn solve_triangular(a: &Array, b: &Array, options: impl Into<SolveTriangular>) -> Array {
+    let _named = crate::trace::named("solve_triangular");
     let SolveTriangular {
         trans,
         lower,
@@ -378,6 +382,7 @@ pub fn solve_sylvester(
     c: &Array,
     options: impl Into<SolveSylvester>,
 ) -> Array {
+    let _named = crate::trace::named("solve_sylvester");
     const OPERATION: &str = "solve_sylvester";
     let SolveSylvester { method, tol } = options.into();
     check_square(OPERATION, a);

@@ -42,6 +42,7 @@ fn transposed(x: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn hilbert(n: usize) -> Array {
+    let _named = crate::trace::named("hilbert");
     alone("hilbert", &n.to_string(), || {
         let a = lax::iota(DType::F32, &[n, 1], 0);
         1 / (&a + transposed(&a) + 1)
@@ -67,6 +68,7 @@ fn comb(n: &Array, k: &Array) -> Array {
 /// When it is too large to hold.
 #[track_caller]
 pub fn invhilbert(n: usize) -> Array {
+    let _named = crate::trace::named("invhilbert");
     alone("invhilbert", &n.to_string(), || {
         let (i, j) = column_and_row(n, DType::F32);
         let size = Array::from(n as i64);
@@ -178,6 +180,7 @@ fn binomials(n: &Array, k: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn pascal(n: usize, options: impl Into<Pascal>) -> Array {
+    let _named = crate::trace::named("pascal");
     let kind = options.into().kind;
     alone("pascal", &format!("{n} {kind:?}"), || {
         let (i, j) = column_and_row(n, DType::F32);
@@ -196,6 +199,7 @@ pub fn pascal(n: usize, options: impl Into<Pascal>) -> Array {
 /// When it is too large to hold.
 #[track_caller]
 pub fn invpascal(n: usize, options: impl Into<Pascal>) -> Array {
+    let _named = crate::trace::named("invpascal");
     let kind = options.into().kind;
     alone("invpascal", &format!("{n} {kind:?}"), || {
         let (i, j) = column_and_row(n, DType::F32);
@@ -219,6 +223,7 @@ pub fn invpascal(n: usize, options: impl Into<Pascal>) -> Array {
 /// When `n` is 0.
 #[track_caller]
 pub fn helmert(n: usize, full: bool) -> Array {
+    let _named = crate::trace::named("helmert");
     if n == 0 {
         raise(
             Error::parameter("the number of rows must be positive, and is 0")
@@ -258,6 +263,7 @@ pub fn helmert(n: usize, full: bool) -> Array {
 /// ```
 #[track_caller]
 pub fn hadamard(n: usize, options: impl Into<Hadamard>) -> Array {
+    let _named = crate::trace::named("hadamard");
     let dtype = options.into().dtype;
     if !n.is_power_of_two() {
         let what = format!("the number of rows must be a power of two, and is {n}");
@@ -320,6 +326,7 @@ impl From<&str> for DftScale {
 /// ```
 #[track_caller]
 pub fn dft(n: usize, options: impl Into<Dft>) -> Array {
+    let _named = crate::trace::named("dft");
     let Dft { scale, dtype } = options.into();
     if !dtype.is_complex() {
         raise(

@@ -50,6 +50,7 @@ fn each<const N: usize>(
 /// ```
 #[track_caller]
 pub fn block_diag(arrays: &[Array]) -> Array {
+    let _named = crate::trace::named("block_diag");
     const OPERATION: &str = "block_diag";
     if let Some(x) = arrays.iter().find(|x| x.ndim() > 2) {
         refuse(OPERATION, "blocks have at most two axes", &[x]);
@@ -140,6 +141,7 @@ fn toeplitz_of(c: &Array, r: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn toeplitz(c: &Array, r: impl Into<FirstRow>) -> Array {
+    let _named = crate::trace::named("toeplitz");
     match r.into().0 {
         Some(r) => toeplitz_of(c, &r),
         None => toeplitz_of(c, &parts::conj(c)),
@@ -180,6 +182,7 @@ impl From<Array> for FirstRow {
 /// ```
 #[track_caller]
 pub fn hankel(c: &Array, r: impl Into<FirstRow>) -> Array {
+    let _named = crate::trace::named("hankel");
     let r = match r.into().0 {
         Some(r) => r,
         None => lax::full(c.shape(), 0, c.dtype()),
@@ -230,6 +233,7 @@ fn elements_at(x: &Array, indices: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn circulant(c: &Array) -> Array {
+    let _named = crate::trace::named("circulant");
     each("circulant", [at_least_1d(c)], |own| {
         let n = own[0].size();
         let index = || lax::iota(DType::I32, &[n], 0);
@@ -271,6 +275,7 @@ fn with_first_row(x: &Array, row: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn leslie(f: &Array, s: &Array) -> Array {
+    let _named = crate::trace::named("leslie");
     let fits = |f: &Array, s: &Array| {
         let last = |x: &Array| x.shape().last().copied().unwrap_or(1);
         last(f) >= 2 && last(s) + 1 == last(f)
@@ -307,6 +312,7 @@ pub fn leslie(f: &Array, s: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn companion(a: &Array) -> Array {
+    let _named = crate::trace::named("companion");
     let [a] = inexact("companion", [a]);
     let a = at_least_1d(&a);
     if a.shape()[a.ndim() - 1] < 2 {
@@ -331,6 +337,7 @@ pub fn companion(a: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn fiedler(a: &Array) -> Array {
+    let _named = crate::trace::named("fiedler");
     let a = at_least_1d(a);
     let rank = a.ndim();
     numpy::abs(&(column(&a) - lax::expand_dims(&a, &[rank - 1])))
@@ -342,6 +349,7 @@ pub fn fiedler(a: &Array) -> Array {
 /// When there are no coefficients.
 #[track_caller]
 pub fn fiedler_companion(a: &Array) -> Array {
+    let _named = crate::trace::named("fiedler_companion");
     let [a] = inexact("fiedler_companion", [a]);
     let a = at_least_1d(&a);
     if a.shape()[a.ndim() - 1] == 0 {
@@ -446,6 +454,7 @@ impl From<&str> for ConvolutionMode {
 /// ```
 #[track_caller]
 pub fn convolution_matrix(a: &Array, n: usize, mode: impl Into<ConvolutionMode>) -> Array {
+    let _named = crate::trace::named("convolution_matrix");
     let mode = mode.into();
     let length = a.shape().last().copied().unwrap_or(0);
     if n == 0 || length == 0 {

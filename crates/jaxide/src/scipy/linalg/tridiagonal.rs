@@ -72,6 +72,7 @@ fn check(d: &Array, e: &Array) {
 /// ```
 #[track_caller]
 pub fn eigvalsh_tridiagonal(d: &Array, e: &Array, options: impl Into<EighTridiagonal>) -> Array {
+    let _named = crate::trace::named("eigvalsh_tridiagonal");
     let options = options.into();
     check(d, e);
     let n = d.size();
@@ -176,6 +177,7 @@ pub fn eigh_tridiagonal(
     e: &Array,
     options: impl Into<EighTridiagonal>,
 ) -> (Array, Array) {
+    let _named = crate::trace::named("eigh_tridiagonal");
     let options = options.into();
     let key = options.key.clone().unwrap_or_else(|| random::key(42));
     let values = eigvalsh_tridiagonal(d, e, options);

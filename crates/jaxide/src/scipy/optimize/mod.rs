@@ -98,6 +98,7 @@ pub fn minimize(
     x0: impl Into<Array>,
     options: impl Into<Minimize>,
 ) -> OptimizeResults {
+    let _named = crate::trace::named("minimize");
     let (x0, options) = (x0.into(), options.into());
     if x0.ndim() != 1 || !x0.dtype().is_float() {
         let error = format!(

@@ -186,6 +186,7 @@ fn direct(
 /// ```
 #[track_caller]
 pub fn convolve(in1: &Array, in2: &Array, options: impl Into<Convolve>) -> Array {
+    let _named = crate::trace::named("convolve");
     let Convolve {
         mode,
         method,
@@ -209,6 +210,7 @@ pub fn convolve(in1: &Array, in2: &Array, options: impl Into<Convolve>) -> Array
 /// ```
 #[track_caller]
 pub fn correlate(in1: &Array, in2: &Array, options: impl Into<Convolve>) -> Array {
+    let _named = crate::trace::named("correlate");
     let in2 = conj(in2);
     convolve(in1, &flipped(&in2, &all_axes(&in2)), options)
 }
@@ -226,6 +228,7 @@ fn check_matrices(operation: &str, x: &Array, y: &Array) {
 /// When they do not have two axes, one is empty, or neither is the shorter along both.
 #[track_caller]
 pub fn convolve2d(in1: &Array, in2: &Array, options: impl Into<Convolve2d>) -> Array {
+    let _named = crate::trace::named("convolve2d");
     let Convolve2d { mode, precision } = options.into();
     check_matrices("convolve2d", in1, in2);
     direct("convolve2d", in1, in2, mode, precision.as_ref())
@@ -237,6 +240,7 @@ pub fn convolve2d(in1: &Array, in2: &Array, options: impl Into<Convolve2d>) -> A
 /// As [`convolve2d`].
 #[track_caller]
 pub fn correlate2d(in1: &Array, in2: &Array, options: impl Into<Convolve2d>) -> Array {
+    let _named = crate::trace::named("correlate2d");
     const OPERATION: &str = "correlate2d";
     let Convolve2d { mode, precision } = options.into();
     check_matrices(OPERATION, in1, in2);
@@ -268,6 +272,7 @@ pub fn correlate2d(in1: &Array, in2: &Array, options: impl Into<Convolve2d>) -> 
 /// ```
 #[track_caller]
 pub fn fftconvolve(in1: &Array, in2: &Array, options: impl Into<FftConvolve>) -> Array {
+    let _named = crate::trace::named("fftconvolve");
     const OPERATION: &str = "fftconvolve";
     let FftConvolve { mode, axes } = options.into();
     let [x, y] = inexact(OPERATION, [in1, in2]);
@@ -401,6 +406,7 @@ impl From<&str> for Trend {
 /// ```
 #[track_caller]
 pub fn detrend(data: &Array, options: impl Into<Detrend>) -> Array {
+    let _named = crate::trace::named("detrend");
     const OPERATION: &str = "detrend";
     let Detrend {
         axis,

@@ -449,6 +449,7 @@ fn spectra(
 /// ```
 #[track_caller]
 pub fn stft(x: &Array, options: impl Into<Stft>) -> (Array, Array, Array) {
+    let _named = crate::trace::named("stft");
     let options = options.into();
     let plan = Plan {
         fs: options.fs,
@@ -537,6 +538,7 @@ fn median(x: &Array) -> Array {
 /// When the axis is out of range, or lengths do not fit.
 #[track_caller]
 pub fn csd(x: &Array, y: &Array, options: impl Into<Spectrum>) -> (Array, Array) {
+    let _named = crate::trace::named("csd");
     let (frequencies, spectrum) = averaged("csd", x, Some(y), options.into());
     (
         frequencies,
@@ -556,6 +558,7 @@ pub fn csd(x: &Array, y: &Array, options: impl Into<Spectrum>) -> (Array, Array)
 /// ```
 #[track_caller]
 pub fn welch(x: &Array, options: impl Into<Spectrum>) -> (Array, Array) {
+    let _named = crate::trace::named("welch");
     let (frequencies, spectrum) = averaged("welch", x, None, options.into());
     (frequencies, real(&spectrum))
 }
@@ -593,6 +596,7 @@ fn overlapped(x: &Array, step: usize) -> Array {
 /// ```
 #[track_caller]
 pub fn istft(zxx: &Array, options: impl Into<Istft>) -> (Array, Array) {
+    let _named = crate::trace::named("istft");
     const OPERATION: &str = "istft";
     let options = options.into();
     if zxx.ndim() < 2 {

@@ -267,6 +267,7 @@ pub fn cg<'f, T: Pytree<Array> + 'f>(
     b: &T,
     options: impl Into<Iterative<'f, T>>,
 ) -> T {
+    let _named = crate::trace::named("cg");
     solved(&a, b, options.into(), true, |a, b, task| {
         let enough = smallest(&b, task);
         let preconditioned = |r: &[Array]| (task.m)(r.to_vec());
@@ -305,6 +306,7 @@ pub fn bicgstab<'f, T: Pytree<Array> + 'f>(
     b: &T,
     options: impl Into<Iterative<'f, T>>,
 ) -> T {
+    let _named = crate::trace::named("bicgstab");
     solved(&a, b, options.into(), false, |a, b, task| {
         let enough = smallest(&b, task);
         let m = |x: &[Array]| (task.m)(x.to_vec());
@@ -417,6 +419,7 @@ pub fn gmres<'f, T: Pytree<Array> + 'f>(
     b: &T,
     options: impl Into<Iterative<'f, T>>,
 ) -> (T, Array) {
+    let _named = crate::trace::named("gmres");
     let x = solved(&a, b, options.into(), false, |a, b, task| {
         let residual = |x: &[Array]| (task.m)(sub(&b, &a(x.to_vec())));
         let size = norm(&b);

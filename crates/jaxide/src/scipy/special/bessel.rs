@@ -20,6 +20,7 @@ use crate::{lax, numpy, vmap_of};
 /// ```
 #[track_caller]
 pub fn i0(x: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("i0");
     let [x] = floats("i0", [x.into()]);
     order_zero(&x)
 }
@@ -48,6 +49,7 @@ pub(crate) fn order_zero(x: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn i1(x: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("i1");
     let [x] = floats("i1", [x.into()]);
     order_one(&x)
 }
@@ -111,6 +113,7 @@ options! {
 /// ```
 #[track_caller]
 pub fn bessel_jn(z: impl Into<Array>, v: usize, options: impl Into<BesselJn>) -> Array {
+    let _named = crate::trace::named("bessel_jn");
     let BesselJn { n_iter } = options.into();
     library("bessel_jn", &format!("{v} {n_iter}"), [&z.into()], |[z]| {
         let [z] = floats("bessel_jn", [z.clone()]);

@@ -21,6 +21,7 @@ use crate::{lax, numpy};
 /// ```
 #[track_caller]
 pub fn logit(x: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("logit");
     library_jvp(
         ["logit", "jvp"],
         (x.into(),),
@@ -59,6 +60,7 @@ fn product_with_log(x: &Array, y: &Array, log: fn(&Array) -> Array) -> Array {
 /// ```
 #[track_caller]
 pub fn xlogy(x: impl Into<Array>, y: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("xlogy");
     library_jvp(
         ["xlogy", "_xlogy_jvp"],
         (x.into(), y.into()),
@@ -87,6 +89,7 @@ pub fn xlogy(x: impl Into<Array>, y: impl Into<Array>) -> Array {
 /// ```
 #[track_caller]
 pub fn xlog1py(x: impl Into<Array>, y: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("xlog1py");
     library_jvp(
         ["xlog1py", "_xlog1py_jvp"],
         (x.into(), y.into()),
@@ -130,6 +133,7 @@ fn xlogx(x: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn entr(x: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("entr");
     let [x] = floats("entr", [x.into()]);
     let negative = lax::lt(&x, &constant(&x, 0.0));
     let low = filled(&x, f64::NEG_INFINITY);
@@ -157,6 +161,7 @@ fn power_transform(x: &Array, lambda: &Array, log: fn(&Array) -> Array) -> Array
 /// ```
 #[track_caller]
 pub fn boxcox(x: impl Into<Array>, lmbda: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("boxcox");
     let [x, lambda] = inexact("boxcox", [x.into(), lmbda.into()]);
     power_transform(&x, &lambda, numpy::log)
 }
@@ -172,6 +177,7 @@ pub fn boxcox(x: impl Into<Array>, lmbda: impl Into<Array>) -> Array {
 /// ```
 #[track_caller]
 pub fn boxcox1p(x: impl Into<Array>, lmbda: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("boxcox1p");
     let [x, lambda] = inexact("boxcox1p", [x.into(), lmbda.into()]);
     power_transform(&x, &lambda, numpy::log1p)
 }
@@ -192,6 +198,7 @@ pub(super) fn highest() -> Option<Opaque> {
 /// ```
 #[track_caller]
 pub fn kl_div(p: impl Into<Array>, q: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("kl_div");
     let [p, q] = floats("kl_div", [p.into(), q.into()]);
     relative_entropy(p, q, true)
 }
@@ -207,6 +214,7 @@ pub fn kl_div(p: impl Into<Array>, q: impl Into<Array>) -> Array {
 /// ```
 #[track_caller]
 pub fn rel_entr(p: impl Into<Array>, q: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("rel_entr");
     let [p, q] = floats("rel_entr", [p.into(), q.into()]);
     relative_entropy(p, q, false)
 }

@@ -47,6 +47,7 @@ const EULER: f64 = 0.577_215_664_901_532_9;
 /// ```
 #[track_caller]
 pub fn expi(x: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("expi");
     library_jvp(
         ["expi", "expi_jvp"],
         (x.into(),),
@@ -105,6 +106,7 @@ fn expi_positive(x: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn exp1(x: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("exp1");
     let [x] = floats("exp1", [x.into()]);
     expn(1, x)
 }
@@ -122,6 +124,7 @@ pub fn exp1(x: impl Into<Array>) -> Array {
 /// ```
 #[track_caller]
 pub fn expn(n: impl Into<Array>, x: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("expn");
     let [n, x] = floats("expn", [n.into(), x.into()]);
     integral(n, x)
 }

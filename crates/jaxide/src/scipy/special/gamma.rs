@@ -23,6 +23,7 @@ use crate::{lax, numpy};
 /// ```
 #[track_caller]
 pub fn gammasgn(x: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("gammasgn");
     library("gammasgn", "", [&x.into()], |[x]| {
         let [x] = floats("gammasgn", [x.clone()]);
         let floor = lax::floor(&x);
@@ -135,6 +136,7 @@ fn principal_loggamma(z: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn loggamma(x: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("loggamma");
     let [x] = inexact("loggamma", [x.into()]);
     if x.dtype().is_complex() {
         return principal_loggamma(&x);
@@ -154,6 +156,7 @@ pub fn loggamma(x: impl Into<Array>) -> Array {
 /// ```
 #[track_caller]
 pub fn gamma(x: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("gamma");
     let [x] = inexact("gamma", [x.into()]);
     if x.dtype().is_complex() {
         let (excluded, safe) = without_poles(&x);
@@ -209,6 +212,7 @@ fn difference_of_logs(a: &Array, b: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn betaln(a: impl Into<Array>, b: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("betaln");
     let [a, b] = inexact("betaln", [a.into(), b.into()]);
     let smaller = where_(&a.le(&b), &a, &b);
     let larger = where_(&a.le(&b), &b, &a);
@@ -229,6 +233,7 @@ pub fn betaln(a: impl Into<Array>, b: impl Into<Array>) -> Array {
 /// ```
 #[track_caller]
 pub fn beta(a: impl Into<Array>, b: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("beta");
     let [a, b] = floats("beta", [a.into(), b.into()]);
     let sign = gammasgn(&a) * gammasgn(&b) * gammasgn(&a + &b);
     sign * lax::exp(&betaln(a, b))
@@ -245,6 +250,7 @@ pub fn beta(a: impl Into<Array>, b: impl Into<Array>) -> Array {
 /// ```
 #[track_caller]
 pub fn factorial(n: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("factorial");
     let [n] = inexact("factorial", [n.into()]);
     where_(&n.lt(0), 0, lax::exp(&lax::lgamma(&(&n + 1))))
 }
@@ -271,6 +277,7 @@ options! {
 /// ```
 #[track_caller]
 pub fn comb(n: impl Into<Array>, k: impl Into<Array>, options: impl Into<Comb>) -> Array {
+    let _named = crate::trace::named("comb");
     let Comb { repetition } = options.into();
     let [n, k] = inexact("comb", [n.into(), k.into()]);
     if repetition {
@@ -297,6 +304,7 @@ pub fn comb(n: impl Into<Array>, k: impl Into<Array>, options: impl Into<Comb>) 
 /// ```
 #[track_caller]
 pub fn multigammaln(a: impl Into<Array>, d: usize) -> Array {
+    let _named = crate::trace::named("multigammaln");
     let [a, dimension] = inexact("multigammaln", [a.into(), Array::from(d as i64)]);
     let of = |value: f64| constant(&a, value);
     let scaled = lax::mul(
@@ -322,6 +330,7 @@ pub fn multigammaln(a: impl Into<Array>, d: usize) -> Array {
 /// ```
 #[track_caller]
 pub fn poch(z: impl Into<Array>, m: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("poch");
     library_jvp(
         ["poch", "jvp"],
         (z.into(), m.into()),
@@ -373,6 +382,7 @@ const BERNOULLI: [f64; 16] = [
 /// ```
 #[track_caller]
 pub fn zeta(x: impl Into<Array>, q: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("zeta");
     library_jvp(
         ["zeta", "_zeta_jvp"],
         (x.into(), q.into()),
@@ -436,6 +446,7 @@ fn zeta_series(x: Array, q: Array) -> Array {
 /// ```
 #[track_caller]
 pub fn bernoulli(n: impl crate::Integer) -> Array {
+    let _named = crate::trace::named("bernoulli");
     let Ok(n) = usize::try_from(n.to_i64()) else {
         raise(Error::parameter("n must not be negative").in_operation("bernoulli"));
     };

@@ -38,6 +38,7 @@ pub fn sph_harm_y(
     phi: impl Into<Array>,
     options: impl Into<SphHarmY>,
 ) -> Array {
+    let _named = crate::trace::named("sph_harm_y");
     const NAME: &str = "sph_harm_y";
     let (theta, phi) = (theta.into(), phi.into());
     let theta = if theta.ndim() == 0 {

@@ -71,6 +71,7 @@ fn series(
 /// ```
 #[track_caller]
 pub fn hyp1f1(a: impl Into<Array>, b: impl Into<Array>, x: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("hyp1f1");
     library_jvp(
         ["hyp1f1", "jvp"],
         (a.into(), b.into(), x.into()),
@@ -158,6 +159,7 @@ pub fn hyp2f1(
     c: impl Into<Array>,
     x: impl Into<Array>,
 ) -> Array {
+    let _named = crate::trace::named("hyp2f1");
     type Four = (Array, Array, Array, Array);
     library_jvp(
         ["hyp2f1", "jvp"],

@@ -34,6 +34,7 @@ options! {
 /// ```
 #[track_caller]
 pub fn logsumexp(a: impl Into<Array>, options: impl Into<LogSumExp>) -> Array {
+    let _named = crate::trace::named("logsumexp");
     let options = options.into();
     let has_factors = options.b.is_some();
     let (log, sign) = log_and_sign(a.into(), options, false);
@@ -56,6 +57,7 @@ pub fn logsumexp(a: impl Into<Array>, options: impl Into<LogSumExp>) -> Array {
 /// ```
 #[track_caller]
 pub fn logsumexp_with_sign(a: impl Into<Array>, options: impl Into<LogSumExp>) -> (Array, Array) {
+    let _named = crate::trace::named("logsumexp_with_sign");
     log_and_sign(a.into(), options.into(), true)
 }
 
@@ -165,6 +167,7 @@ fn axes_of(operation: &str, x: &Array, options: Softmax) -> Vec<usize> {
 /// ```
 #[track_caller]
 pub fn softmax(x: impl Into<Array>, options: impl Into<Softmax>) -> Array {
+    let _named = crate::trace::named("softmax");
     let [x] = inexact("softmax", [x.into()]);
     let axes = axes_of("softmax", &x, options.into());
     let exponentials = below_largest(&x, &axes).exp();
@@ -184,6 +187,7 @@ pub fn softmax(x: impl Into<Array>, options: impl Into<Softmax>) -> Array {
 /// ```
 #[track_caller]
 pub fn log_softmax(x: impl Into<Array>, options: impl Into<Softmax>) -> Array {
+    let _named = crate::trace::named("log_softmax");
     let x = x.into();
     let axes = axes_of("log_softmax", &x, options.into());
     library("log_softmax", &format!("{axes:?}"), [&x], |[x]| {

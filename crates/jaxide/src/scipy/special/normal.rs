@@ -23,6 +23,7 @@ use crate::{lax, numpy};
 /// ```
 #[track_caller]
 pub fn ndtr(x: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("ndtr");
     let x = x.into();
     check_f32_or_f64("ndtr", &x);
     normal_distribution(&x)
@@ -40,6 +41,7 @@ pub fn ndtr(x: impl Into<Array>) -> Array {
 /// ```
 #[track_caller]
 pub fn ndtri(p: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("ndtri");
     let p = p.into();
     check_f32_or_f64("ndtri", &p);
     quantile(&p)
@@ -116,6 +118,7 @@ options! {
 /// ```
 #[track_caller]
 pub fn log_ndtr(x: impl Into<Array>, options: impl Into<LogNdtr>) -> Array {
+    let _named = crate::trace::named("log_ndtr");
     let LogNdtr { series_order } = options.into();
     if series_order > 30 {
         let error = format!("the series has at most 30 terms, and {series_order} are asked for");
@@ -230,6 +233,7 @@ const WEIGHTS: [f64; 13] = [
 /// ```
 #[track_caller]
 pub fn owens_t(h: impl Into<Array>, a: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("owens_t");
     let [h, a] = inexact("owens_t", [h.into(), a.into()]);
     library_jvp(
         ["_owens_t_impl", "_owens_t_jvp"],

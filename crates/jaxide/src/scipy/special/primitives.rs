@@ -13,6 +13,7 @@ macro_rules! primitives {
         /// When there is no common element type that has the function, or shapes do not broadcast.
         #[track_caller]
         pub fn $name($($operand: impl Into<Array>),*) -> Array {
+            let _named = crate::trace::named(stringify!($name));
             let [$($operand),*] = $promote(stringify!($name), [$($operand.into()),*]);
             $function($(&$operand),*)
         }
@@ -66,6 +67,7 @@ primitives! {
 /// ```
 #[track_caller]
 pub fn polygamma(n: impl Into<Array>, x: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("polygamma");
     let n = n.into();
     if !n.dtype().is_integer() {
         let error = format!("the order must be an integer, and {} is given", n.aval());

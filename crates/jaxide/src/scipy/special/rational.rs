@@ -300,6 +300,7 @@ fn pair(results: Vec<Array>) -> (Array, Array) {
 /// ```
 #[track_caller]
 pub fn sici(x: impl Into<Array>) -> (Array, Array) {
+    let _named = crate::trace::named("sici");
     library_jvp(
         ["sici", "sici_jvp"],
         (x.into(),),
@@ -392,6 +393,7 @@ fn sici_asymptotic(x: &Array) -> (Array, Array) {
 /// ```
 #[track_caller]
 pub fn spence(x: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("spence");
     let x = x.into();
     check_f32_or_f64("spence", &x);
     let conditions = [x.lt(0.0), x.equal(1.0), x.equal(0.0)];
@@ -464,6 +466,7 @@ fn half_square_turn(x: &Array) -> (Array, Array) {
 /// ```
 #[track_caller]
 pub fn fresnel(x: impl Into<Array>) -> (Array, Array) {
+    let _named = crate::trace::named("fresnel");
     let x = x.into();
     if x.dtype().is_complex() {
         let error = format!(

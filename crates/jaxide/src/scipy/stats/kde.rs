@@ -75,6 +75,7 @@ pub fn gaussian_kde(
     dataset: impl Into<Array>,
     options: impl Into<GaussianKdeOptions>,
 ) -> GaussianKde {
+    let _named = crate::trace::named("gaussian_kde");
     const NAME: &str = "gaussian_kde";
     let GaussianKdeOptions { bw_method, weights } = options.into();
     let dataset = as_rows(NAME, &dataset.into());
@@ -196,6 +197,7 @@ impl GaussianKde {
     /// When the points have another number of coordinates.
     #[track_caller]
     pub fn pdf(&self, points: impl Into<Array>) -> Array {
+        let _named = crate::trace::named("GaussianKde.pdf");
         self.at_points(points.into(), false)
     }
 
@@ -205,6 +207,7 @@ impl GaussianKde {
     /// When the points have another number of coordinates.
     #[track_caller]
     pub fn evaluate(&self, points: impl Into<Array>) -> Array {
+        let _named = crate::trace::named("GaussianKde.evaluate");
         self.at_points(points.into(), false)
     }
 
@@ -214,6 +217,7 @@ impl GaussianKde {
     /// When the points have another number of coordinates.
     #[track_caller]
     pub fn logpdf(&self, points: impl Into<Array>) -> Array {
+        let _named = crate::trace::named("GaussianKde.logpdf");
         self.at_points(points.into(), true)
     }
 
@@ -257,6 +261,7 @@ impl GaussianKde {
     /// When they do not fit.
     #[track_caller]
     pub fn integrate_gaussian(&self, mean: impl Into<Array>, cov: impl Into<Array>) -> Array {
+        let _named = crate::trace::named("GaussianKde.integrate_gaussian");
         let (mean, cov) = (mean.into(), cov.into());
         let d = self.d();
         if mean.size() != d || cov.size() != d * d {
@@ -278,6 +283,7 @@ impl GaussianKde {
     /// When points have several coordinates.
     #[track_caller]
     pub fn integrate_box_1d(&self, low: impl Into<Array>, high: impl Into<Array>) -> Array {
+        let _named = crate::trace::named("GaussianKde.integrate_box_1d");
         if self.d() != 1 {
             let error = format!("points have one coordinate, and here are {}", self.d());
             raise(Error::shape(error).in_operation("integrate_box_1d"));
@@ -295,6 +301,7 @@ impl GaussianKde {
     /// When its points have another number of coordinates.
     #[track_caller]
     pub fn integrate_kde(&self, other: &GaussianKde) -> Array {
+        let _named = crate::trace::named("GaussianKde.integrate_kde");
         if self.d() != other.d() {
             let error = format!("points have {} and {} coordinates", self.d(), other.d());
             raise(Error::shape(error).in_operation("integrate_kde"));
@@ -324,6 +331,7 @@ impl GaussianKde {
     /// ```
     #[track_caller]
     pub fn resample(&self, key: &Array, shape: impl AsShape) -> Array {
+        let _named = crate::trace::named("GaussianKde.resample");
         let shape = crate::array::lengths("resample", &shape);
         let keys = random::split(key, 2);
         let dtype = self.dataset.dtype();

@@ -23,6 +23,7 @@ pub mod dirichlet {
     /// ```
     #[track_caller]
     pub fn logpdf(x: impl Into<Array>, alpha: impl Into<Array>) -> Array {
+        let _named = crate::trace::named("dirichlet.logpdf");
         const NAME: &str = "dirichlet.logpdf";
         let [x, alpha] = super::promoted(NAME, [x.into(), alpha.into()]);
         let fits = alpha.ndim() == 1
@@ -65,6 +66,7 @@ pub mod dirichlet {
     /// As [`logpdf`].
     #[track_caller]
     pub fn pdf(x: impl Into<Array>, alpha: impl Into<Array>) -> Array {
+        let _named = crate::trace::named("dirichlet.pdf");
         lax::exp(&logpdf(x, alpha))
     }
 }
@@ -92,6 +94,7 @@ pub mod multinomial {
     /// ```
     #[track_caller]
     pub fn logpmf(x: impl Into<Array>, n: impl Into<Array>, p: impl Into<Array>) -> Array {
+        let _named = crate::trace::named("multinomial.logpmf");
         const NAME: &str = "multinomial.logpmf";
         let [p] = inexact(NAME, [p.into()]);
         let (x, n) = (x.into(), n.into());
@@ -121,6 +124,7 @@ pub mod multinomial {
     /// As [`logpmf`].
     #[track_caller]
     pub fn pmf(x: impl Into<Array>, n: impl Into<Array>, p: impl Into<Array>) -> Array {
+        let _named = crate::trace::named("multinomial.pmf");
         lax::exp(&logpmf(x, n, p))
     }
 }
@@ -148,6 +152,7 @@ pub mod multivariate_normal {
     /// ```
     #[track_caller]
     pub fn logpdf(x: impl Into<Array>, mean: impl Into<Array>, cov: impl Into<Array>) -> Array {
+        let _named = crate::trace::named("multivariate_normal.logpdf");
         const NAME: &str = "multivariate_normal.logpdf";
         let [x, mean, cov] = super::promoted(NAME, [x.into(), mean.into(), cov.into()]);
         let turn = || super::super::turn(&cov).log();
@@ -213,6 +218,7 @@ pub mod multivariate_normal {
     /// As [`logpdf`].
     #[track_caller]
     pub fn pdf(x: impl Into<Array>, mean: impl Into<Array>, cov: impl Into<Array>) -> Array {
+        let _named = crate::trace::named("multivariate_normal.pdf");
         lax::exp(&logpdf(x, mean, cov))
     }
 }

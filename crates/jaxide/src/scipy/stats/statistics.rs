@@ -32,6 +32,7 @@ options! {
 /// ```
 #[track_caller]
 pub fn mode(a: impl Into<Array>, options: impl Into<Mode>) -> (Array, Array) {
+    let _named = crate::trace::named("mode");
     let Mode { axis, keepdims } = options.into();
     let a = a.into();
     let a = if a.ndim() == 0 {
@@ -133,6 +134,7 @@ impl From<RankMethod> for Rankdata {
 /// ```
 #[track_caller]
 pub fn rankdata(a: impl Into<Array>, options: impl Into<Rankdata>) -> Array {
+    let _named = crate::trace::named("rankdata");
     let Rankdata { method, axis } = options.into();
     let a = a.into();
     let Some(axis) = axis else {
@@ -215,6 +217,7 @@ options! {
 /// ```
 #[track_caller]
 pub fn sem(a: impl Into<Array>, options: impl Into<Sem>) -> Array {
+    let _named = crate::trace::named("sem");
     let Sem {
         axis,
         ddof,

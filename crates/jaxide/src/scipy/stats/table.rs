@@ -72,6 +72,7 @@ macro_rules! distributions {
         /// When there is no common element type, or shapes do not broadcast.
         #[track_caller]
         pub fn $name($($x: impl Into<Array>),*) -> Array {
+            let _named = crate::trace::named(concat!(stringify!($module), ".", stringify!($name)));
             Raw::$name($(&$x.into()),*)
         }
     };
@@ -82,6 +83,7 @@ macro_rules! distributions {
         /// When there is no common element type, or shapes do not broadcast.
         #[track_caller]
         pub fn $name($($x: impl Into<Array>,)* options: impl Into<$crate::scipy::stats::$options>) -> Array {
+            let _named = crate::trace::named(concat!(stringify!($module), ".", stringify!($name)));
             let $crate::scipy::stats::$options { $($option),* } = options.into();
             Raw::$name($(&$x.into(),)* $(&$option),*)
         }

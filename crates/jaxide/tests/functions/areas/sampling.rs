@@ -259,23 +259,35 @@ fn chosen(case: &Case, name: &str, x: &[Array]) -> Option<Array> {
     })
 }
 
-/// Bits, integers, orders and uniform samples are JAX's, and functions of them as exact as the functions. Exponentials and powers make
-/// the errors of their exponents larger, and differences those of their operands.
+/// Bits, integers, orders and uniform samples are JAX's, and functions of them as exact as the functions.
+///
+/// What is made of many operations, or makes the error of an operand larger, JAX does not give twice itself: samples from one key, compiled and
+/// operation by operation, differ by so many units of the last place: 14 of `gamma`, 512 of `loggamma`, 17 of `chisquare`, 13 of
+/// `beta`, 50 of `pareto`, 4 of `t`, 25 of `wald`, 16 of `f`, 17 of `dirichlet`, 6 of `generalized_normal`, 13 of `ball`, 118 of
+/// `truncated_normal`. Bounds of these are what is seen here, below that.
 fn tolerance(case: &Case) -> Tolerance {
     match case.function.strip_prefix("random.").unwrap_or_default() {
         // Bounds that differ are added by one rounding in compiled code, and by two in the interpreter.
-        "uniform" if case.mode == Mode::Vmap => Tolerance::ulps(2.0),
-        "gumbel" if case.parameter("bits").is_some() => Tolerance::ulps(8.0),
+        "uniform" if case.mode == Mode::Vmap => Tolerance::ulps(1.0),
+        // Logarithms are near to zero.
+        "gumbel" if case.parameter("bits").is_some() => Tolerance::of_largest(1.0),
+        // Parts of complex numbers have errors of their own.
+        "normal" if case.dtype().is_some_and(|dtype| dtype.is_complex()) => Tolerance::ulps(2.5),
         "exponential" | "laplace" | "logistic" | "gumbel" | "cauchy" | "maxwell" | "rayleigh"
-        | "triangular" => Tolerance::ulps(2.0),
-        "normal" => Tolerance::ulps(4.0),
-        "gamma" | "loggamma" | "chisquare" | "beta" | "t" | "pareto" | "lognormal" | "wald"
-        | "generalized_normal" | "weibull_min" => Tolerance::ulps(16.0),
-        "f" => Tolerance::ulps(32.0),
-        "dirichlet" | "double_sided_maxwell" | "ball" | "truncated_normal" => {
-            Tolerance::of_largest(4.0)
+        | "triangular" | "normal" => Tolerance::ulps(2.0),
+        "weibull_min" => Tolerance::ulps(2.5),
+        "t" => Tolerance::ulps(4.0),
+        // One unit of an exponent of 2.5 times a normal sample is up to eight of its power.
+        "lognormal" => Tolerance::ulps(8.5),
+        "gamma" | "loggamma" | "chisquare" | "beta" | "pareto" | "wald" | "generalized_normal" => {
+            Tolerance::ulps(9.0)
         }
-        "multivariate_normal" | "orthogonal" => Tolerance::of_largest(8.0),
+        "f" => Tolerance::ulps(17.0),
+        "dirichlet" | "double_sided_maxwell" | "ball" | "truncated_normal" => {
+            Tolerance::of_largest(2.0)
+        }
+        "multivariate_normal" => Tolerance::of_largest(2.0),
+        "orthogonal" => Tolerance::of_largest(8.0),
         _ => Tolerance::EXACT,
     }
 }

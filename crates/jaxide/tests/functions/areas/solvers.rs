@@ -185,7 +185,7 @@ fn minimize(case: &Case, x: &Array) -> optimize::OptimizeResults {
         "quadratic" => (&x - steps(&x, 0)).square().sum(),
         "scaled" => (x.square() * steps(&x, 1)).sum() + x.sum(),
         "rosenbrock" => {
-            let (before, after) = (x.slice(..x.size() - 1), x.slice(1..));
+            let (before, after) = (x.slice(..x.size().saturating_sub(1)), x.slice(1..));
             let valley = (after - before.square()).square() * 100.0;
             (valley + numpy::square(&(1 - before))).sum()
         }

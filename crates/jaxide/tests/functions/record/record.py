@@ -7,7 +7,7 @@ import sys
 import common
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-AREAS = sorted(name[:-3] for name in os.listdir(HERE) if name.endswith(".py") and name not in ("common.py", "names.py", "record.py"))
+AREAS = sorted(name[:-3] for name in os.listdir(HERE) if name.endswith(".py") and name not in ("common.py", "mistakes.py", "names.py", "record.py"))
 
 
 def main():

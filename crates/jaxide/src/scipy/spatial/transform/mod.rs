@@ -13,6 +13,7 @@ pub use slerp::Slerp;
 
 use crate::array::Array;
 use crate::lax::linalg;
+use crate::numpy::parts::refuse;
 use crate::options::options;
 use crate::trace::raise;
 use crate::{lax, numpy};
@@ -69,6 +70,7 @@ impl Rotation {
     /// When one is single, or element types differ.
     #[track_caller]
     pub fn concatenate(rotations: &[Rotation]) -> Rotation {
+        let _named = crate::trace::named("Rotation.concatenate");
         let quats: Vec<Array> = rotations
             .iter()
             .map(|rotation| rotation.quat.clone())
@@ -85,6 +87,7 @@ impl Rotation {
     /// When the axes are other ones, or two neighbours are equal.
     #[track_caller]
     pub fn from_euler(seq: &str, angles: impl Into<Array>, degrees: bool) -> Rotation {
+        let _named = crate::trace::named("Rotation.from_euler");
         Rotation {
             quat: euler::quaternion(seq, &floating(angles), degrees),
         }
@@ -96,8 +99,15 @@ impl Rotation {
     /// When these are not 3 by 3.
     #[track_caller]
     pub fn from_matrix(matrix: impl Into<Array>) -> Rotation {
+        let _named = crate::trace::named("Rotation.from_matrix");
         let matrix = floating(matrix);
-        check_last("Rotation::from_matrix", &matrix, 3);
+        if !matches!(matrix.shape(), [.., 3, 3]) {
+            refuse(
+                "Rotation::from_matrix",
+                "matrices of 3 by 3 are needed",
+                &[&matrix],
+            );
+        }
         Rotation {
             quat: formulas::from_matrix(&matrix),
         }
@@ -109,6 +119,7 @@ impl Rotation {
     /// When the last axis has not length 3.
     #[track_caller]
     pub fn from_mrp(mrp: impl Into<Array>) -> Rotation {
+        let _named = crate::trace::named("Rotation.from_mrp");
         let mrp = floating(mrp);
         check_last("Rotation::from_mrp", &mrp, 3);
         Rotation {
@@ -122,6 +133,7 @@ impl Rotation {
     /// When the last axis has not length 4.
     #[track_caller]
     pub fn from_quat(quat: impl Into<Array>) -> Rotation {
+        let _named = crate::trace::named("Rotation.from_quat");
         let quat = floating(quat);
         check_last("Rotation::from_quat", &quat, 4);
         Rotation {
@@ -135,6 +147,7 @@ impl Rotation {
     /// When the last axis has not length 3.
     #[track_caller]
     pub fn from_rotvec(rotvec: impl Into<Array>, degrees: bool) -> Rotation {
+        let _named = crate::trace::named("Rotation.from_rotvec");
         let rotvec = floating(rotvec);
         check_last("Rotation::from_rotvec", &rotvec, 3);
         Rotation {
@@ -148,6 +161,7 @@ impl Rotation {
     /// When that is not a float type.
     #[track_caller]
     pub fn identity(dtype: DType) -> Rotation {
+        let _named = crate::trace::named("Rotation.identity");
         Rotation {
             quat: crate::scipy::operands::numbers(&[0.0, 0.0, 0.0, 1.0], dtype),
         }
@@ -180,6 +194,7 @@ impl Rotation {
     /// When it is one rotation.
     #[track_caller]
     pub fn index(&self, index: impl Into<Array>) -> Rotation {
+        let _named = crate::trace::named("Rotation.index");
         if self.single() {
             let error = Error::shape("a single rotation has no indices");
             raise(error.in_operation("Rotation::index"));
@@ -195,6 +210,7 @@ impl Rotation {
     /// When the last axis of the vectors has not length 3.
     #[track_caller]
     pub fn apply(&self, vectors: impl Into<Array>, inverse: bool) -> Array {
+        let _named = crate::trace::named("Rotation.apply");
         let vectors = floating(vectors);
         check_last("Rotation::apply", &vectors, 3);
         formulas::applied(&self.as_matrix(), &vectors, inverse)
@@ -206,30 +222,35 @@ impl Rotation {
     /// When there are not three axes, or two neighbours are equal.
     #[track_caller]
     pub fn as_euler(&self, seq: &str, degrees: bool) -> Array {
+        let _named = crate::trace::named("Rotation.as_euler");
         euler::angles(seq, &self.quat, degrees)
     }
 
     /// Matrices, along the last two axes.
     #[track_caller]
     pub fn as_matrix(&self) -> Array {
+        let _named = crate::trace::named("Rotation.as_matrix");
         formulas::as_matrix(&self.quat)
     }
 
     /// Modified Rodrigues parameters.
     #[track_caller]
     pub fn as_mrp(&self) -> Array {
+        let _named = crate::trace::named("Rotation.as_mrp");
         formulas::as_mrp(&self.quat)
     }
 
     /// Vectors along the axis whose length is the angle.
     #[track_caller]
     pub fn as_rotvec(&self, degrees: bool) -> Array {
+        let _named = crate::trace::named("Rotation.as_rotvec");
         formulas::as_rotvec(&self.quat, degrees)
     }
 
     /// The quaternions.
     #[track_caller]
     pub fn as_quat(&self, options: impl Into<AsQuat>) -> Array {
+        let _named = crate::trace::named("Rotation.as_quat");
         let AsQuat {
             canonical,
             scalar_first,
@@ -252,6 +273,7 @@ impl Rotation {
     #[track_caller]
     #[must_use]
     pub fn inv(&self) -> Rotation {
+        let _named = crate::trace::named("Rotation.inv");
         Rotation {
             quat: formulas::inverse(&self.quat),
         }
@@ -260,6 +282,7 @@ impl Rotation {
     /// The angles, from 0 to π.
     #[track_caller]
     pub fn magnitude(&self) -> Array {
+        let _named = crate::trace::named("Rotation.magnitude");
         formulas::magnitude(&self.quat)
     }
 
@@ -270,6 +293,7 @@ impl Rotation {
     #[track_caller]
     #[must_use]
     pub fn mean(&self, weights: Option<&Array>) -> Rotation {
+        let _named = crate::trace::named("Rotation.mean");
         let count = self.len();
         let dtype = self.quat.dtype();
         let weights = match weights {

@@ -38,6 +38,7 @@ impl Slerp {
     /// When there are fewer, or as many times are not given.
     #[track_caller]
     pub fn new(times: impl Into<Array>, rotations: &Rotation) -> Slerp {
+        let _named = crate::trace::named("Slerp.new");
         let times = times.into().astype(rotations.quat.dtype());
         let fits =
             rotations.quat.ndim() == 2 && rotations.len() > 1 && times.shape() == [rotations.len()];
@@ -70,6 +71,7 @@ impl Slerp {
     /// When the times have several axes.
     #[track_caller]
     pub fn call(&self, times: impl Into<Array>) -> Rotation {
+        let _named = crate::trace::named("Slerp.call");
         let times = times.into().astype(self.times.dtype());
         if times.ndim() > 1 {
             let error = format!(

@@ -124,6 +124,7 @@ const WEIDEMAN_SCALE: f64 = 4.756828460010884;
 /// ```
 #[track_caller]
 pub fn dawsn(x: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("dawsn");
     let [x] = floats("dawsn", [x.into()]);
     integral(&x)
 }
@@ -187,6 +188,7 @@ fn value(x: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn wofz(z: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("wofz");
     let [z] = inexact("wofz", [z.into()]);
     let dtype = match z.dtype() {
         dtype if dtype.is_complex() => dtype,

@@ -24,6 +24,7 @@ use crate::{lax, numpy};
 /// ```
 #[track_caller]
 pub fn erfcinv(y: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("erfcinv");
     let [y] = floats("erfcinv", [y.into()]);
     if y.dtype().size() < 4 {
         return inverse(&y.astype(DType::F32)).astype(y.dtype());

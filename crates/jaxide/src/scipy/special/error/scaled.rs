@@ -28,6 +28,7 @@ use crate::{lax, numpy};
 /// ```
 #[track_caller]
 pub fn erfcx(x: impl Into<Array>) -> Array {
+    let _named = crate::trace::named("erfcx");
     let [x] = inexact("erfcx", [x.into()]);
     if x.dtype().is_complex() {
         let rotated = lax::complex(&lax::neg(&lax::imag(&x)), &lax::real(&x));

@@ -1,0 +1,76 @@
+//! Wrong calls: arithmetic and reductions of `numpy`.
+
+use jaxide::numpy;
+
+use super::{b, c, f, i, rows};
+
+rows! {
+    "jnp.add(f(2, 3), f(4))" => numpy::add(f([2, 3]), f([4]));
+    "jnp.add(f(0), f(3))" => numpy::add(f([0]), f([3]));
+    "jnp.add(f(0), f(1))" => numpy::add(f([0]), f([1]));
+    "jnp.subtract(b(2), b(2))" => numpy::subtract(b([2]), b([2]));
+    "jnp.negative(b(2))" => numpy::negative(&b([2]));
+    "jnp.positive(b(2))" => numpy::positive(&b([2]));
+    "jnp.multiply(f(3, 1), f(2))" => numpy::multiply(f([3, 1]), f([2]));
+    "jnp.divide(f(2), f(3))" => numpy::divide(f([2]), f([3]));
+    "jnp.power(i(2), -1)" => numpy::power(i([2]), -1);
+    "jnp.power(f(2), f(3))" => numpy::power(f([2]), f([3]));
+    "jnp.floor_divide(c(2), c(2))" => numpy::floor_divide(c([2]), c([2]));
+    "jnp.remainder(c(2), c(2))" => numpy::remainder(c([2]), c([2]));
+    "jnp.maximum(f(2), f(3))" => numpy::maximum(f([2]), f([3]));
+    "jnp.bitwise_and(f(2), f(2))" => numpy::bitwise_and(f([2]), f([2]));
+    "jnp.bitwise_not(f(2))" => numpy::bitwise_not(&f([2]));
+    "jnp.left_shift(i(2), f(2))" => numpy::left_shift(i([2]), f([2]));
+    "jnp.gcd(f(2), i(2))" => numpy::gcd(f([2]), i([2]));
+    "jnp.lcm(i(2), i(3))" => numpy::lcm(i([2]), i([3]));
+    "jnp.heaviside(c(2), c(2))" => numpy::heaviside(c([2]), c([2]));
+    "jnp.logaddexp(f(2), f(3))" => numpy::logaddexp(f([2]), f([3]));
+    "jnp.hypot(c(2), f(2))" => numpy::hypot(c([2]), f([2]));
+    "jnp.arctan2(c(2), f(2))" => numpy::arctan2(c([2]), f([2]));
+    "jnp.copysign(c(2), f(2))" => numpy::copysign(c([2]), f([2]));
+    "jnp.nextafter(c(2), f(2))" => numpy::nextafter(c([2]), f([2]));
+    "jnp.ldexp(f(2), f(2))" => numpy::ldexp(f([2]), f([2]));
+    "jnp.ldexp(c(2), i(2))" => numpy::ldexp(c([2]), i([2]));
+    "jnp.frexp(c(2))" => numpy::frexp(&c([2]));
+    "jnp.floor(c(2))" => numpy::floor(&c([2]));
+    "jnp.cbrt(c(2))" => numpy::cbrt(&c([2]));
+    "jnp.signbit(c(2))" => numpy::signbit(&c([2]));
+    "jnp.sum(f(2, 3), axis=2)" => numpy::sum(&f([2, 3]), 2);
+    "jnp.sum(f(2, 3), axis=-3)" => numpy::sum(&f([2, 3]), -3);
+    "jnp.sum(f(2, 3), axis=(0, 0))" => numpy::sum(&f([2, 3]), (0, 0));
+    "jnp.sum(f(2, 3), axis=(0, -2))" => numpy::sum(&f([2, 3]), (0, -2));
+    "jnp.mean(f(0))" => numpy::mean(&f([0]), ());
+    "jnp.mean(f(2, 3), axis=5)" => numpy::mean(&f([2, 3]), 5);
+    "jnp.max(f(0))" => numpy::max(&f([0]), ());
+    "jnp.max(f(2, 0), axis=1)" => numpy::max(&f([2, 0]), 1);
+    "jnp.max(f(2, 0), axis=0)" => numpy::max(&f([2, 0]), 0);
+    "jnp.max(f(0), initial=1.0)" => numpy::max(&f([0]), numpy::Reduction::new().initial(1.0));
+    "jnp.max(f(2), where=b(2))" => numpy::max(&f([2]), numpy::Reduction::new().where_(&b([2])));
+    "jnp.min(f(2, 3), axis=2)" => numpy::min(&f([2, 3]), 2);
+    "jnp.prod(f(2, 3), axis=7)" => numpy::prod(&f([2, 3]), 7);
+    "jnp.any(f(2), axis=1)" => numpy::any(&f([2]), 1);
+    "jnp.argmax(f(0))" => numpy::argmax(&f([0]), ());
+    "jnp.argmax(f(2, 3), axis=2)" => numpy::argmax(&f([2, 3]), 2);
+    "jnp.argmin(f(3, 0), axis=1)" => numpy::argmin(&f([3, 0]), 1);
+    "jnp.nanargmax(f(0))" => numpy::nanargmax(&f([0]), ());
+    "jnp.var(f(2, 3), axis=3)" => numpy::var(&f([2, 3]), 3);
+    "jnp.std(f(2), where=b(3))" => numpy::std(&f([2]), numpy::Reduction::new().where_(&b([3])));
+    "jnp.ptp(f(0))" => numpy::ptp(&f([0]), ());
+    "jnp.median(f(2, 3), axis=2)" => numpy::median(&f([2, 3]), 2);
+    "jnp.quantile(f(3), 1.5)" => numpy::quantile(&f([3]), 1.5, ());
+    "jnp.quantile(f(3), f(2, 2))" => numpy::quantile(&f([3]), f([2, 2]), ());
+    "jnp.quantile(c(3), 0.5)" => numpy::quantile(&c([3]), 0.5, ());
+    "jnp.percentile(f(3), 50.0, axis=1)" => numpy::percentile(&f([3]), 50.0, 1);
+    "jnp.average(f(2, 3), axis=1, weights=f(2))" => numpy::average(&f([2, 3]), numpy::Average::new().axis(1).weights(&f([2])));
+    "jnp.average(f(2, 3), weights=f(3))" => numpy::average(&f([2, 3]), numpy::Average::new().weights(&f([3])));
+    "jnp.cumsum(f(2, 3), axis=2)" => numpy::cumsum(&f([2, 3]), 2);
+    "jnp.cumprod(f(2, 3), axis=-3)" => numpy::cumprod(&f([2, 3]), -3);
+    "jnp.cumulative_sum(f(2, 3))" => numpy::cumulative_sum(&f([2, 3]), ());
+    "jnp.cumulative_sum(f())" => numpy::cumulative_sum(&f([]), ());
+    "jnp.diff(f(3), n=-1)" => numpy::diff(&f([3]), numpy::Diff::new().n(-1));
+    "jnp.diff(f())" => numpy::diff(&f([]), ());
+    "jnp.diff(f(3), axis=1)" => numpy::diff(&f([3]), numpy::Diff::new().axis(1));
+    "jnp.gradient(f(1))" => numpy::gradient(&f([1]), ());
+    "jnp.gradient(f(3, 3), axis=2)" => numpy::gradient(&f([3, 3]), numpy::Gradient::new().axis(2));
+    "jnp.trapezoid(f(3), x=f(4))" => numpy::trapezoid(&f([3]), numpy::Trapezoid::new().x(&f([4])));
+}

@@ -1,0 +1,74 @@
+//! Wrong calls: shapes of `numpy`.
+
+use jaxide::numpy;
+
+use super::{f, i, rows};
+
+rows! {
+    "jnp.reshape(f(2, 3), (4,))" => numpy::reshape(&f([2, 3]), 4);
+    "jnp.reshape(f(2, 3), (-1, -1))" => numpy::reshape(&f([2, 3]), (-1, -1));
+    "jnp.reshape(f(2, 3), (4, -1))" => numpy::reshape(&f([2, 3]), (4, -1));
+    "jnp.reshape(f(0, 3), (0, -1))" => numpy::reshape(&f([0, 3]), (0, -1));
+    "jnp.transpose(f(2, 3), (0,))" => numpy::transpose(&f([2, 3]), 0);
+    "jnp.transpose(f(2, 3), (0, 0))" => numpy::transpose(&f([2, 3]), (0, 0));
+    "jnp.transpose(f(2, 3), (0, 2))" => numpy::transpose(&f([2, 3]), (0, 2));
+    "jnp.swapaxes(f(2, 3), 0, 2)" => numpy::swapaxes(&f([2, 3]), 0, 2);
+    "jnp.moveaxis(f(2, 3), (0, 1), (0,))" => numpy::moveaxis(&f([2, 3]), (0, 1), 0);
+    "jnp.moveaxis(f(2, 3), 3, 0)" => numpy::moveaxis(&f([2, 3]), 3, 0);
+    "jnp.rollaxis(f(2, 3), 2)" => numpy::rollaxis(&f([2, 3]), 2, ());
+    "jnp.squeeze(f(2, 1), axis=0)" => numpy::squeeze(&f([2, 1]), 0);
+    "jnp.squeeze(f(2, 1), axis=2)" => numpy::squeeze(&f([2, 1]), 2);
+    "jnp.expand_dims(f(2), 3)" => numpy::expand_dims(&f([2]), 3);
+    "jnp.expand_dims(f(2), (0, 0))" => numpy::expand_dims(&f([2]), (0, 0));
+    "jnp.broadcast_to(f(3), (2, 4))" => numpy::broadcast_to(&f([3]), (2, 4));
+    "jnp.broadcast_to(f(2, 3), (3,))" => numpy::broadcast_to(&f([2, 3]), 3);
+    "jnp.broadcast_arrays(f(2), f(3))" => numpy::broadcast_arrays(&[f([2]), f([3])]);
+    "jnp.concatenate([f(2, 3), f(2, 4)])" => numpy::concatenate(&[f([2, 3]), f([2, 4])], ());
+    "jnp.concatenate([f(2), f(2, 2)])" => numpy::concatenate(&[f([2]), f([2, 2])], ());
+    "jnp.concatenate([])" => numpy::concatenate(&[], ());
+    "jnp.concatenate([f(), f()])" => numpy::concatenate(&[f([]), f([])], ());
+    "jnp.concatenate([f(2), f(2)], axis=1)" => numpy::concatenate(&[f([2]), f([2])], 1);
+    "jnp.stack([f(2), f(3)])" => numpy::stack(&[f([2]), f([3])], ());
+    "jnp.stack([])" => numpy::stack(&[], ());
+    "jnp.stack([f(2), f(2)], axis=2)" => numpy::stack(&[f([2]), f([2])], 2);
+    "jnp.vstack([f(2), f(3)])" => numpy::vstack(&[f([2]), f([3])], ());
+    "jnp.hstack([f(2, 3), f(3, 3)])" => numpy::hstack(&[f([2, 3]), f([3, 3])], ());
+    "jnp.column_stack([f(2), f(3)])" => numpy::column_stack(&[f([2]), f([3])]);
+    "jnp.append(f(2, 2), f(2), axis=0)" => numpy::append(&f([2, 2]), &f([2]), 0);
+    "jnp.split(f(5), 2)" => numpy::split(&f([5]), 2, ());
+    "jnp.split(f(5), 0)" => numpy::split(&f([5]), 0, ());
+    "jnp.split(f(4), 2, axis=1)" => numpy::split(&f([4]), 2, 1);
+    "jnp.array_split(f(5), 0)" => numpy::array_split(&f([5]), 0, ());
+    "jnp.hsplit(f(), 2)" => numpy::hsplit(&f([]), 2);
+    "jnp.vsplit(f(4), 2)" => numpy::vsplit(&f([4]), 2);
+    "jnp.dsplit(f(4, 4), 2)" => numpy::dsplit(&f([4, 4]), 2);
+    "jnp.tile(f(2), (-1,))" => numpy::tile(&f([2]), -1);
+    "jnp.repeat(f(2, 3), i(3), axis=0)" => numpy::repeat(&f([2, 3]), &i([3]), 0);
+    "jnp.repeat(f(2), 2, axis=1)" => numpy::repeat(&f([2]), 2, 1);
+    "jnp.pad(f(2), ((1, 1), (1, 1)))" => numpy::pad(&f([2]), [(1, 1), (1, 1)], ());
+    "jnp.pad(f(2), -1)" => numpy::pad(&f([2]), -1, ());
+    "jnp.pad(f(0), 1, mode=\"reflect\")" => numpy::pad(&f([0]), 1, numpy::PadMode::Reflect);
+    "jnp.pad(f(0), 1, mode=\"edge\")" => numpy::pad(&f([0]), 1, numpy::PadMode::Edge);
+    "jnp.roll(f(2, 3), (1, 2), axis=(0,))" => numpy::roll(&f([2, 3]), [1, 2], 0);
+    "jnp.roll(f(2), 1, axis=1)" => numpy::roll(&f([2]), 1, 1);
+    "jnp.flip(f(2), axis=1)" => numpy::flip(&f([2]), 1);
+    "jnp.fliplr(f(2))" => numpy::fliplr(&f([2]));
+    "jnp.flipud(f())" => numpy::flipud(&f([]));
+    "jnp.rot90(f(2))" => numpy::rot90(&f([2]), ());
+    "jnp.rot90(f(2, 2), axes=(0, 0))" => numpy::rot90(&f([2, 2]), numpy::Rot90::new().axes((0, 0)));
+    "jnp.diag(f())" => numpy::diag(&f([]), ());
+    "jnp.diag(f(2, 2, 2))" => numpy::diag(&f([2, 2, 2]), ());
+    "jnp.diagonal(f(2))" => numpy::diagonal(&f([2]), ());
+    "jnp.diagonal(f(2, 2), axis1=0, axis2=0)" => numpy::diagonal(&f([2, 2]), numpy::Diagonal::new().axis1(0).axis2(0));
+    "jnp.trace(f(2))" => numpy::trace(&f([2]), ());
+    "jnp.tril(f(2))" => numpy::tril(&f([2]), ());
+    "jnp.triu(f())" => numpy::triu(&f([]), ());
+    "jnp.tril_indices_from(f(2))" => numpy::tril_indices_from(&f([2]), 0);
+    "jnp.diag_indices_from(f(2, 3))" => numpy::diag_indices_from(&f([2, 3]));
+    "jnp.diag_indices_from(f(2))" => numpy::diag_indices_from(&f([2]));
+    "jnp.fill_diagonal(f(2), 1.0, inplace=False)" => numpy::fill_diagonal(&f([2]), 1.0);
+    "jnp.fill_diagonal(f(2, 3, 4), 1.0, inplace=False)" => numpy::fill_diagonal(&f([2, 3, 4]), 1.0);
+    "jnp.vander(f(2, 2))" => numpy::vander(&f([2, 2]), ());
+    "jnp.meshgrid(f(2, 2), f(3))" => numpy::meshgrid(&[f([2, 2]), f([3])], ());
+    "jnp.ix_(f(2, 2))" => numpy::ix_(&[f([2, 2])]);
+}
