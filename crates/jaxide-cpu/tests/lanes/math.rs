@@ -1,6 +1,7 @@
 //! The functions of `lanes::math` against correctly rounded ones.
 
 use super::machine::{Args, Region, Rng, check, same};
+use half::{bf16, f16};
 use jaxide_core::eval::numerics::special;
 use jaxide_cpu::codegen::lanes::{Isa, compile};
 use jaxide_cpu::lanes::{Access, Addr, Body, Builder, MemTy, Value, math};
@@ -731,6 +732,60 @@ fn special_functions_of_single_precision() {
             Region::zeros(ty, count),
         ];
         check(&body, &regions, &Args::default(), 0, count as i64);
+    }
+}
+
+/// Of 16-bit floats polygamma is the interpreter's but for a last place: the factorial overflows with the format.
+#[test]
+fn polygamma_of_narrow_floats() {
+    type Narrow = fn(&mut Builder, Value, Value) -> Value;
+    type Codes = fn(f32, f32, f32) -> [i32; 2];
+    type Format = (Narrow, Codes, fn(f32) -> f32);
+    /// Codes of the result and of what it should be, in an order of floats; equal of NaN.
+    macro_rules! codes {
+        ($T:ty) => {
+            |n, x, got| {
+                let want = special::polygamma(<$T>::from_f32(n), <$T>::from_f32(x));
+                [<$T>::from_f32(got), want].map(|number| {
+                    let code = i32::from(number.to_bits());
+                    match number {
+                        _ if number.is_nan() => i32::MAX,
+                        _ if code >= 0x8000 => 0x8000 - code,
+                        _ => code,
+                    }
+                })
+            }
+        };
+    }
+    let formats: [Format; 2] = [
+        (math::polygamma_bf16, codes!(bf16), |x| {
+            bf16::from_f32(x).to_f32()
+        }),
+        (math::polygamma_f16, codes!(f16), |x| {
+            f16::from_f32(x).to_f32()
+        }),
+    ];
+    let ty = MemTy::F32;
+    for (f, codes, rounded) in formats {
+        let mut rng = Rng(31);
+        let (mut ns, mut xs) = (Vec::new(), Vec::new());
+        for n in 0..45 {
+            for draw in 0..60 {
+                let scale = [1.0, 30.0, 1e4, 1e-3][draw % 4];
+                let x = rounded(((unit(&mut rng) - 0.2) * scale) as f32);
+                ns.push(u64::from((n as f32).to_bits()));
+                xs.push(u64::from(x.to_bits()));
+            }
+        }
+        let body = body(ty, 2, |b, v| f(b, v[0], v[1]));
+        for ((&n, &x), &got) in ns.iter().zip(&xs).zip(&run(&body, ty, &[&ns, &xs])) {
+            let [n, x, got] = [n, x, got].map(|code| decode(ty, code) as f32);
+            let [got_code, want] = codes(n, x, got);
+            assert!(
+                (got_code - want).abs() <= 1,
+                "{n} {x}: {got}, {got_code} for {want}"
+            );
+        }
     }
 }
 

@@ -97,7 +97,7 @@ impl<'a> Expr<'a> {
         self.at(v)
     }
 
-    fn un(self, op: UnOp, to: Ty) -> Expr<'a> {
+    pub(super) fn un(self, op: UnOp, to: Ty) -> Expr<'a> {
         let v = self.builder.borrow_mut().un(op, to, self.value);
         self.at(v)
     }

@@ -41,4 +41,4 @@ pub use log::{acosh, asinh, atanh, log, log1p, log2};
 pub use power::{cbrt, pow, rsqrt};
 pub use remainder::rem;
 pub use trig::{cos, sin, tan};
-pub use zeta::{polygamma, zeta};
+pub use zeta::{polygamma, polygamma_bf16, polygamma_f16, zeta};

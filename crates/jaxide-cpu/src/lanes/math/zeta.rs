@@ -5,7 +5,7 @@ use super::exp::exp_of;
 use super::expr::{Expr, in_double};
 use super::gamma::{digamma_of, lgamma_right};
 use super::log::log_of;
-use crate::lanes::{Builder, Value};
+use crate::lanes::{Builder, Ty, UnOp, Value};
 
 /// ζ(x, q) of two `f32`.
 pub fn zeta(b: &mut Builder, x: Value, q: Value) -> Value {
@@ -15,13 +15,30 @@ pub fn zeta(b: &mut Builder, x: Value, q: Value) -> Value {
 
 /// ψ⁽ⁿ⁾(x) of two `f32`.
 pub fn polygamma(b: &mut Builder, n: Value, x: Value) -> Value {
+    polygamma_of(b, n, x, 34.0, None)
+}
+
+/// ψ⁽ⁿ⁾(x) of two bfloat16 numbers as `f32`, not yet rounded.
+pub fn polygamma_bf16(b: &mut Builder, n: Value, x: Value) -> Value {
+    polygamma_of(b, n, x, 34.0, Some(UnOp::RoundBf16))
+}
+
+/// ψ⁽ⁿ⁾(x) of two binary16 numbers as `f32`, not yet rounded.
+pub fn polygamma_f16(b: &mut Builder, n: Value, x: Value) -> Value {
+    polygamma_of(b, n, x, 8.0, Some(UnOp::RoundF16))
+}
+
+/// ψ⁽ⁿ⁾(x) in a format whose largest factorial is that of `largest`, and which `round` rounds an `f32` to.
+fn polygamma_of(b: &mut Builder, n: Value, x: Value, largest: f64, round: Option<UnOp>) -> Value {
     let [y] = in_double(b, [n, x], |[n, x]| {
         let zeta = hurwitz(n + 1.0, x);
         // The factorial overflows with the type, and where it does, or ζ underflows or overflows, the product is that of rounded factors.
         let factorial = exp_of(lgamma_right(n + 1.0));
-        let in_range = n.le(34.0);
+        let in_range = n.le(largest);
         let factorial = in_range.select(factorial, n.constant(f64::INFINITY));
-        let rounded = zeta.narrow().widen();
+        let rounded = zeta.narrow();
+        let rounded = round.map_or(rounded, |round| rounded.un(round, Ty::F32));
+        let rounded = rounded.widen();
         let normal = rounded.abs().lt(f64::INFINITY) & !rounded.eq(0.0);
         let product = factorial * (in_range & normal).select(zeta, rounded);
         let half = n * 0.5;
@@ -50,7 +67,7 @@ fn hurwitz<'a>(x: Expr<'a>, q: Expr<'a>) -> Expr<'a> {
         let negative = base.lt(0.0) & !even;
         negative.select(-size, size)
     };
-    let mut terms = zero;
+    let (mut terms, mut rest) = (zero, zero);
     // The first term that overflows is the result.
     let mut overflow = x.lt(x);
     let mut overflown = zero;
@@ -59,8 +76,13 @@ fn hurwitz<'a>(x: Expr<'a>, q: Expr<'a>) -> Expr<'a> {
         let here = term.abs().eq(f64::INFINITY) & !overflow;
         overflown = here.select(term, overflown);
         overflow = overflow | here;
-        terms = terms + term;
+        // Left of zero terms may cancel each other, so that what rounding leaves is kept.
+        let sum = terms + term;
+        let added = sum - terms;
+        rest = rest + ((terms - (sum - added)) + (term - added));
+        terms = sum;
     }
+    let terms = terms + rest;
     let wide = q + 10.0;
     let last = power(wide);
     let inverse_square = x.constant(1.0) / (wide * wide);

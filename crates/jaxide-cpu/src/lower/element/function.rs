@@ -16,7 +16,12 @@ pub(super) fn function(b: &mut Builder, op: MapOp, format: Format, x: &[Value]) 
         }
         (MapOp::Zeta, &[x, q]) if single => math::zeta(b, x, q),
         // Where it overflows depends on the format.
-        (MapOp::Polygamma, &[n, x]) if format == Format::F32 => math::polygamma(b, n, x),
+        (MapOp::Polygamma, &[n, x]) => match format {
+            Format::F16 => math::polygamma_f16(b, n, x),
+            Format::Bf16 => math::polygamma_bf16(b, n, x),
+            Format::F32 => math::polygamma(b, n, x),
+            Format::F64 => return None,
+        },
         (MapOp::Pow, &[x, y]) => math::pow(b, x, y),
         (MapOp::Atan2, &[y, x]) => math::atan2(b, y, x),
         (MapOp::Rem, &[x, y]) => math::rem(b, x, y),
