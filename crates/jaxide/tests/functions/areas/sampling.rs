@@ -286,7 +286,7 @@ fn tolerance(case: &Case) -> Tolerance {
         "dirichlet" | "double_sided_maxwell" | "ball" | "truncated_normal" => {
             Tolerance::of_largest(2.0)
         }
-        "multivariate_normal" => Tolerance::of_largest(2.0),
+        "multivariate_normal" => Tolerance::of_largest(4.0),
         "orthogonal" => Tolerance::of_largest(8.0),
         _ => Tolerance::EXACT,
     }
