@@ -155,3 +155,35 @@ fn nested_calls() {
     let twice = move |x: Array| g(x.clone()) + g(x + 1.0);
     check(make_jaxpr(twice)(f32s(&[])), "inner_jit_array_const_twice");
 }
+
+/// JAX's tutorials have so many lines of code, without empty ones and comments; what Rust needs beside them is no more.
+#[test]
+fn tutorials_have_no_more_lines_than_those_of_jax() {
+    for (name, of_jax) in [
+        ("advanced-autodiff", 644),
+        ("automatic-vectorization", 36),
+        ("quickstart", 55),
+        ("sharp-bits", 205),
+        ("thinking-in-jax", 114),
+    ] {
+        let path = format!(
+            "{}/../../docs/tutorials/{name}.md",
+            env!("CARGO_MANIFEST_DIR")
+        );
+        let text = std::fs::read_to_string(path).unwrap();
+        let (mut inside, mut count) = (false, 0);
+        for line in text.lines().map(str::trim) {
+            if line.starts_with("```") {
+                inside = !inside;
+            } else if inside
+                && !(line.is_empty() || line.starts_with("//") || line.starts_with("# "))
+            {
+                count += 1;
+            }
+        }
+        assert!(
+            count > 0 && count <= of_jax,
+            "{name}: {count} lines, and JAX's has {of_jax}"
+        );
+    }
+}
