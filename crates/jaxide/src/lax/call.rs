@@ -156,16 +156,16 @@ where
 pub fn device_put<T: Pytree<Array>>(x: T) -> T {
     let _named = crate::trace::named("device_put");
     let x = flatten(&x);
-    let leaves = x.leaves.iter().map(|leaf| {
-        let one = |value: PyValue| Opaque(PyValue::Tuple(vec![value]));
-        let prim = DevicePut {
-            copy_semantics: one(PyValue::Word("ArrayCopySemantics.REUSE_INPUT".to_owned())),
-            devices: one(PyValue::None),
-            srcs: one(PyValue::None),
-        };
-        bind_one(prim, std::slice::from_ref(leaf))
-    });
-    unflatten(&x.treedef, leaves.collect())
+    if x.leaves.is_empty() {
+        return unflatten(&x.treedef, x.leaves);
+    }
+    let of_each = |value: PyValue| Opaque(PyValue::Tuple(vec![value; x.leaves.len()]));
+    let prim = DevicePut {
+        copy_semantics: of_each(PyValue::Word("ArrayCopySemantics.REUSE_INPUT".to_owned())),
+        devices: of_each(PyValue::None),
+        srcs: of_each(PyValue::None),
+    };
+    unflatten(&x.treedef, bind(prim, &x.leaves).into_vec())
 }
 
 /// Prints arrays to standard error when the program runs, under `jit` too: `{}` in `format` stands for one after the other.

@@ -423,13 +423,6 @@ pub(crate) fn trace(x: &Array, offset: Option<i64>, dtype: Option<DType>) -> Arr
     }
 }
 
-/// The sum of an iterator of arrays; `None` of none.
-#[track_caller]
-pub(crate) fn total(mut all: impl Iterator<Item = Array>) -> Option<Array> {
-    let first = all.next()?;
-    Some(all.fold(first, |sum, next| sum + next))
-}
-
 /// `x` with elements moved along axes by so many places, those that leave at the end coming in at the start.
 #[track_caller]
 pub(crate) fn rolled(x: &Array, moves: &[(usize, i64)]) -> Array {

@@ -1,6 +1,8 @@
 //! Integrals of samples, as in `jax.scipy.integrate`.
 
 use crate::array::Array;
+use crate::idx;
+use crate::numpy::Diff;
 use crate::options::options;
 use crate::scipy::operands::inexact;
 use crate::trace::library::library_call;
@@ -75,9 +77,11 @@ fn between(y: &Array, x: Option<&Array>, dx: &Array, axis: i64) -> Array {
         Some(x) => {
             let [y, x] = crate::array::promote_dtypes("trapezoid", [y, x]);
             let ([y], [x]) = (inexact("trapezoid", [y]), inexact("trapezoid", [x]));
-            let x = if x.ndim() == 1 { x } else { last(&x, axis) };
-            let (before, after) = neighbours(&x);
-            (y, after - before)
+            let widths = match x.ndim() {
+                1 => numpy::diff(&x, ()),
+                _ => last(&numpy::diff(&x, Diff::new().axis(axis)), axis),
+            };
+            (y, widths)
         }
     };
     let y = last(&y, axis);
@@ -88,14 +92,14 @@ fn between(y: &Array, x: Option<&Array>, dx: &Array, axis: i64) -> Array {
         } else {
             lax::squeeze(&dx, [dx.ndim() - 1])
         };
-        let end = y.ndim() - 1;
-        let at = |index: usize| lax::squeeze(&part(&y, index, index + 1), [end]);
+        let at = |index: i64| y.index(idx![..., index]);
         let total = sum(&y);
         let first = at(0);
-        let ends = 0.5 * (first + at(y.shape()[end] - 1));
+        let ends = 0.5 * (first + at(-1));
         return dx * (total - ends);
     }
-    let (before, after) = neighbours(&y);
+    let after = y.index(idx![..., 1..]);
+    let before = y.index(idx![..., ..-1]);
     0.5 * sum(&(dx * (after + before)))
 }
 
@@ -116,22 +120,4 @@ fn last(x: &Array, axis: i64) -> Array {
     let mut order: Vec<usize> = (0..x.ndim()).filter(|&other| other != axis).collect();
     order.push(axis);
     lax::transpose(x, &order)
-}
-
-/// All but the last, and all but the first along the last axis.
-#[track_caller]
-fn neighbours(x: &Array) -> (Array, Array) {
-    let length = x.shape()[x.ndim() - 1];
-    let first = 1.min(length);
-    (part(x, 0, length - first), part(x, first, length))
-}
-
-/// Elements of a range of the last axis.
-#[track_caller]
-fn part(x: &Array, start: usize, limit: usize) -> Array {
-    let axis = x.ndim() - 1;
-    let (mut starts, mut limits) = (vec![0; x.ndim()], x.shape().to_vec());
-    starts[axis] = start;
-    limits[axis] = limit;
-    lax::slice(x, &starts, &limits, None)
 }

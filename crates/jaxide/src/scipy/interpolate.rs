@@ -1,6 +1,5 @@
 //! Interpolation, as in `jax.scipy.interpolate`.
 
-use jaxide_core::prims::SearchSide;
 use jaxide_core::{DType, Error};
 
 use crate::array::{Array, promote_dtypes};
@@ -148,10 +147,10 @@ impl RegularGridInterpolator {
         let rows = lax::transpose(&lax::reshape(&given, [points, count]), [1, 0]);
         let mut outside = lax::full([points], false, DType::Bool);
         let mut places = Vec::new();
-        for (coordinate, grid) in self.grid.iter().enumerate() {
-            let x = rows.index(coordinate as i64);
-            outside = outside | x.lt(grid.index(0)) | x.gt(grid.index(-1));
-            places.push(place(grid, &x));
+        for (x, grid) in lax::unstack(&rows, 0).iter().zip(&self.grid) {
+            places.push(place(grid, x));
+            outside |= x.lt(grid.index(0));
+            outside |= x.gt(grid.index(-1));
         }
         let result = match method {
             Method::Linear => self.linear(&places),
@@ -180,29 +179,27 @@ impl RegularGridInterpolator {
     #[track_caller]
     fn linear(&self, places: &[Place]) -> Array {
         let further = self.values.ndim() - self.grid.len();
-        let mut result: Option<Array> = None;
+        let behind: Vec<usize> = (1..=further).collect();
+        let ends: Vec<[Array; 2]> = places
+            .iter()
+            .map(|place| [place.index.clone(), &place.index + 1])
+            .collect();
+        let mut values = Array::from(0.0);
         for corner in 0..1usize << places.len() {
+            // The last coordinate changes first.
+            let end = |coordinate: usize| corner >> (places.len() - 1 - coordinate) & 1;
+            let indices: Vec<Array> = (0..places.len())
+                .map(|coordinate| ends[coordinate][end(coordinate)].clone())
+                .collect();
             let mut weight = Array::from(1.0);
-            let mut indices = Vec::new();
-            for (coordinate, place) in places.iter().enumerate() {
-                // The last coordinate changes first.
-                let upper = corner >> (places.len() - 1 - coordinate) & 1 == 1;
-                if upper {
-                    indices.push(&place.index + 1);
-                    weight *= &place.distance;
-                } else {
-                    indices.push(place.index.clone());
-                    weight *= 1 - &place.distance;
-                }
+            for (index, place) in indices.iter().zip(places) {
+                let lower = index.equal(&place.index);
+                weight *= where_(&lower, 1 - &place.distance, &place.distance);
             }
-            let axes: Vec<usize> = (1..=further).collect();
-            let term = self.at(&indices) * lax::expand_dims(&weight, &axes);
-            result = Some(match result {
-                None => term,
-                Some(sum) => sum + term,
-            });
+            let at = self.at(&indices);
+            values += at * lax::expand_dims(&weight, &behind);
         }
-        result.unwrap_or_else(|| self.values.clone())
+        values
     }
 
     #[track_caller]
@@ -220,10 +217,11 @@ impl RegularGridInterpolator {
 fn place(grid: &Array, x: &Array) -> Place {
     let [grid, x] = promote_dtypes("RegularGridInterpolator", [grid, x]);
     let last = grid.size() as i32 - 2;
-    let index = lax::searchsorted(&grid, &x, SearchSide::Left).astype(DType::I32) - 1;
+    let index = numpy::searchsorted(&grid, &x, ()).astype(DType::I32) - 1;
     let index = where_(&index.lt(0), 0, index);
     let index = where_(&index.gt(last), last, index);
-    let below = grid.index(&index);
-    let distance = numpy::divide(&(x - &below), &(grid.index(&index + 1) - &below));
+    let from_below = x - grid.index(&index);
+    let width = grid.index(&index + 1) - grid.index(&index);
+    let distance = numpy::divide(&from_below, &width);
     Place { index, distance }
 }

@@ -68,8 +68,27 @@ pub(crate) struct Case {
     args: Vec<Arg>,
     /// The results; `None` when JAX refuses.
     pub(crate) want: Option<Vec<Value>>,
-    /// The hash of the text of the jaxpr.
-    pub(crate) jaxpr: Option<u64>,
+    /// The text of the jaxpr.
+    pub(crate) jaxpr: Option<Text>,
+}
+
+/// What is recorded of the text of a jaxpr.
+#[derive(Clone, Copy)]
+pub(crate) struct Text {
+    pub(crate) hash: u64,
+    /// Whether JAX writes `np.int64(1)` in it; the hash is that of the text with `1`, and lines broken accordingly.
+    pub(crate) scalars: bool,
+}
+
+impl Text {
+    fn parse(text: &str) -> Text {
+        let (hash, scalars) = match text.strip_prefix('~') {
+            Some(hash) => (hash, true),
+            None => (text, false),
+        };
+        let hash = u64::from_str_radix(hash, 16).unwrap();
+        Text { hash, scalars }
+    }
 }
 
 impl Case {
@@ -92,7 +111,7 @@ impl Case {
             (key.to_owned(), value.to_owned())
         });
         let (results, jaxpr) = match answer.split_once(" # ") {
-            Some((results, hash)) => (results, Some(u64::from_str_radix(hash, 16).unwrap())),
+            Some((results, text)) => (results, Some(Text::parse(text))),
             None => (answer, None),
         };
         Case {

@@ -1,5 +1,8 @@
 //! Writing at any index: one scatter.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use jaxide_core::prims::{self, GatherScatterMode, ScatterDimensionNumbers};
 use jaxide_core::{Aval, Builder, ClosedJaxpr, DType};
 
@@ -132,12 +135,22 @@ fn scatter(update: Update<'_>, how: Scattering, operands: &[Array; 3]) -> Array 
     }
 }
 
+thread_local! {
+    /// The jaxprs that were made before, so that a program has each of them once.
+    static COMBINERS: RefCell<HashMap<(String, DType), ClosedJaxpr>> = RefCell::default();
+}
+
 /// A primitive of two scalars as a jaxpr.
 #[track_caller]
 fn combiner(prim: prims::Prim, dtype: DType) -> ClosedJaxpr {
-    let b = Builder::new();
-    let scalars = [b.input(Aval::scalar(dtype)), b.input(Aval::scalar(dtype))];
-    b.emit(prim, &scalars)
-        .and_then(|results| b.finish(&results))
-        .or_raise()
+    let key = (prim.name().to_owned(), dtype);
+    let known = COMBINERS.with_borrow(|known| known.get(&key).cloned());
+    known.unwrap_or_else(|| {
+        let b = Builder::new();
+        let scalars = [b.input(Aval::scalar(dtype)), b.input(Aval::scalar(dtype))];
+        let results = b.emit(prim, &scalars);
+        let jaxpr = results.and_then(|results| b.finish(&results)).or_raise();
+        COMBINERS.with_borrow_mut(|known| known.insert(key, jaxpr.clone()));
+        jaxpr
+    })
 }

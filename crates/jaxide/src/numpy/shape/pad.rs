@@ -291,8 +291,10 @@ fn constants(x: &Array, widths: &[(usize, usize)], options: &Pad, values: &[Arra
         Ends::All(_) => {
             let value = next();
             let config: Vec<_> = widths.iter().map(|&(a, b)| (a, b, 0)).collect();
-            let value = if value.size() == 1 {
-                lax::reshape(&value, ())
+            let value = if value.ndim() == 0 {
+                value
+            } else if value.size() == 1 {
+                lax::squeeze(&value, (0..value.ndim()).collect::<Vec<usize>>())
             } else {
                 raise(
                     Error::shape(format!("a number is needed, and {} is given", value.aval()))

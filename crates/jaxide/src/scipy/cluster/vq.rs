@@ -3,6 +3,7 @@
 use jaxide_core::{DType, Error};
 
 use crate::array::{Array, promote_dtypes};
+use crate::numpy::linalg::Norm;
 use crate::scipy::operands::inexact;
 use crate::trace::raise;
 use crate::{lax, numpy, vmap_of};
@@ -46,7 +47,7 @@ pub fn vq(obs: impl Into<Array>, code_book: impl Into<Array>) -> (Array, Array) 
     let distances = vmap_of(
         &|row: Array| {
             let delta = lax::expand_dims(&row, [0]) - &codes;
-            numpy::sum(&(&delta * &delta), [1]).sqrt()
+            numpy::linalg::norm(&delta, Norm::new().axis(-1))
         },
         obs,
     );

@@ -5,10 +5,12 @@ use jaxide_core::prims::{DotPrecision, Precision};
 
 use crate::api::vmap_list;
 use crate::array::{Array, Axes, Integer, Numbers, as_dtype, normalize_axis};
+use crate::idx;
 use crate::lax::{self, Convolution, Padding};
 use crate::numpy::fft::{self, Fftn};
 use crate::numpy::linalg::{exact_matmul, lstsq};
-use crate::numpy::parts::{conj, flipped, inexact, moveaxis, range, refuse, sum};
+use crate::numpy::parts::{conj, flipped, inexact, moveaxis, refuse};
+use crate::numpy::{self, Reduction};
 use crate::options::options;
 use crate::scipy::linalg::ConvolutionMode;
 use crate::trace::raise;
@@ -417,8 +419,8 @@ pub fn detrend(data: &Array, options: impl Into<Detrend>) -> Array {
     let axis = normalize_axis(OPERATION, axis, x.ndim());
     let length = x.shape()[axis];
     if trend == Trend::Constant {
-        let count = as_dtype(&Array::from(length as f64), x.dtype(), false);
-        return &x - sum(&x, &[axis], true) / count;
+        let over = Reduction::new().axis(axis).keepdims(true);
+        return &x - numpy::mean(&x, over);
     }
     bp.extend([0, length]);
     bp.sort_unstable();
@@ -428,27 +430,16 @@ pub fn detrend(data: &Array, options: impl Into<Detrend>) -> Array {
     }
     let moved = moveaxis(&x, &[axis], &[0]);
     let shape = moved.shape().to_vec();
-    let flat = lax::reshape(&moved, [length, x.size() / length.max(1)]);
-    let parts: Vec<Array> = bp
-        .windows(2)
-        .map(|ends| {
-            let count = ends[1] - ends[0];
-            let number = |value: f64| as_dtype(&Array::from(value), x.dtype(), false);
-            let steps = (lax::iota(x.dtype(), [count], 0) + 1) / number(count as f64);
-            let ones = lax::full([count], 1, x.dtype());
-            let line = lax::concatenate(
-                &[lax::expand_dims(&ones, [1]), lax::expand_dims(&steps, [1])],
-                1,
-            );
-            let part = range(&flat, 0, ends[0], ends[1]);
-            let coefficients = lstsq(&line, &part, ()).0;
-            part - exact_matmul(&line, &coefficients)
-        })
-        .collect();
-    let flat = if parts.is_empty() {
-        flat
-    } else {
-        lax::concatenate(&parts, 0)
-    };
+    let mut flat = lax::reshape(&moved, [length, x.size() / length.max(1)]);
+    for ends in bp.windows(2) {
+        let count = ends[1] - ends[0];
+        let ones = lax::full([count], 1, x.dtype());
+        let steps = numpy::arange(1..count as i32 + 1, x.dtype());
+        let number = as_dtype(&Array::from(count as f64), x.dtype(), false);
+        let line = numpy::vstack(&[ones, steps / number], ()).t();
+        let within = idx![ends[0] as i64..ends[1] as i64];
+        let coefficients = lstsq(&line, &flat.index(&within), ()).0;
+        flat = flat.at(&within).add(-exact_matmul(&line, &coefficients));
+    }
     moveaxis(&lax::reshape(&flat, shape), &[0], &[axis])
 }

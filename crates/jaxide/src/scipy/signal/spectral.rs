@@ -1,17 +1,18 @@
 //! Spectra of pieces of a signal.
 
 use jaxide_core::{DType, Error};
+use num_complex::Complex;
 
 use super::{Detrend, Trend, detrend};
+use crate::api::vmap_list;
 use crate::array::{Array, Integer, as_dtype, normalize_axis};
+use crate::idx;
 use crate::lax;
-use crate::numpy;
 use crate::numpy::fft::{self, Fft, Fftfreq};
-use crate::numpy::parts::{
-    complex_type, flipped, inexact, moveaxis, padded, range, real, real_type, refuse, sum,
-};
-use crate::numpy::where_;
+use crate::numpy::parts::{complex_type, inexact, moveaxis, range, real, real_type, refuse, sum};
+use crate::numpy::{self, Linspace, Pad, PadMode, Repeat, where_};
 use crate::options::{options, words};
+use crate::scipy::operands::numbers;
 use crate::trace::raise;
 
 /// By what pieces are multiplied.
@@ -158,10 +159,11 @@ options! {
 #[track_caller]
 fn hann(n: usize) -> Array {
     if n == 1 {
-        return lax::full([1], 1, DType::F32);
+        return numbers(&[1.0], DType::F32);
     }
-    let step = as_dtype(&Array::from(std::f64::consts::PI), DType::F32, false) / n as i64;
-    lax::integer_pow(&lax::sin(&(step * lax::iota(DType::F32, [n], 0))), 2)
+    let through = Linspace::new().num(n as i64).endpoint(false);
+    let angles = numpy::linspace(0, std::f64::consts::PI, through);
+    lax::integer_pow(&lax::sin(&angles), 2)
 }
 
 /// The window, and the length of a piece.
@@ -174,13 +176,14 @@ fn pieces(
     dtype: DType,
 ) -> (Array, usize) {
     match window {
-        Window::Hann | Window::Boxcar => {
+        Window::Hann => {
             let n = nperseg.unwrap_or(length).min(length);
-            let values = match window {
-                Window::Hann => hann(n),
-                _ => lax::full([n], 1, DType::F32),
-            };
-            (as_dtype(&values, dtype, false), n)
+            let values = hann(n);
+            (as_dtype(&lax::copy(&values), dtype, false), n)
+        }
+        Window::Boxcar => {
+            let n = nperseg.unwrap_or(length).min(length);
+            (lax::full([n], 1, dtype), n)
         }
         Window::Values(values) => {
             if values.ndim() != 1
@@ -230,27 +233,24 @@ fn extended(x: &Array, n: usize, boundary: Boundary) -> Array {
             &[x],
         );
     }
-    let part = |start: usize, limit: usize| range(x, axis, start, limit);
-    let (left, right) = (part(0, 1), part(length - 1, length));
+    let widths = || {
+        let mut widths = vec![(0, 0); x.ndim()];
+        widths[axis] = (n as i64, n as i64);
+        widths
+    };
+    let part = |start: usize, limit: usize| lax::slice_in_dim(x, start, limit, 1, axis);
+    let turned = |x: &Array| numpy::flip(x, axis);
     match boundary {
-        Boundary::Zeros => {
-            let mut widths = vec![(0, 0); x.ndim()];
-            widths[axis] = (n as i64, n as i64);
-            padded(x, &widths)
-        }
-        Boundary::Constant => {
-            let mut shape = x.shape().to_vec();
-            shape[axis] = n;
-            let [left, right] = [left, right].map(|end| numpy::broadcast_to(&end, &shape));
-            lax::concatenate(&[left, x.clone(), right], axis)
-        }
-        Boundary::Even | Boundary::Odd => {
-            let mut before = flipped(&part(1, n + 1), &[axis]);
-            let mut behind = flipped(&part(length - n - 1, length - 1), &[axis]);
-            if boundary == Boundary::Odd {
-                before = 2 * left - before;
-                behind = 2 * right - behind;
-            }
+        Boundary::Zeros => numpy::pad(x, widths(), Pad::new().constant_values(0.0)),
+        Boundary::Constant => numpy::pad(x, widths(), PadMode::Edge),
+        Boundary::Even => numpy::pad(x, widths(), PadMode::Reflect),
+        Boundary::Odd => {
+            let first = part(0, 1);
+            let before = turned(&part(1, n + 1));
+            let last = part(length - 1, length);
+            let behind = turned(&part(length - n - 1, length - 1));
+            let before = 2 * first - before;
+            let behind = 2 * last - behind;
             lax::concatenate(&[before, x.clone(), behind], axis)
         }
     }
@@ -275,23 +275,28 @@ fn transformed(
     onesided: bool,
 ) -> Array {
     let axis = x.ndim() - 1;
-    let count = (x.shape()[axis] + step).saturating_sub(n) / step;
-    let starts: Vec<Array> = (0..count)
-        .map(|at| lax::expand_dims(&range(x, axis, at * step, at * step + n), &[axis]))
-        .collect();
-    if starts.is_empty() {
+    let length = x.shape()[axis];
+    if length < n {
         refuse(
             "stft",
             &format!("the signal is shorter than a piece of {n}"),
             &[x],
         );
     }
-    let pieces = lax::concatenate(&starts, axis);
+    let pieces = if n == 1 && step == 1 {
+        lax::expand_dims(x, [axis + 1])
+    } else {
+        let starts = numpy::arange((0, (length - n + 1) as i32, step as i32), ());
+        let piece = |start: &[Array]| vec![lax::dynamic_slice_in_dim(x, &start[0], n, axis)];
+        vmap_list(&piece, &[Some(0)], axis, &[starts]).swap_remove(0)
+    };
     let pieces = match plan.detrend {
         Some(trend) => detrend(&pieces, Detrend::new().trend(trend)),
         None => pieces,
     };
-    let pieces = numpy::multiply(&lax::expand_rank(window, pieces.ndim()), &pieces);
+    let mut shape = vec![1; pieces.ndim()];
+    shape[axis + 1] = n;
+    let pieces = numpy::multiply(lax::reshape(window, shape), &pieces);
     if onesided {
         fft::rfft(&real(&pieces), Fft::new().n(nfft))
     } else {
@@ -398,33 +403,29 @@ fn spectra(
     let lengths = [n, step, nfft];
     let own = transformed(&x, &window, plan, lengths, onesided);
     let mut spectrum = match &y {
-        Some(y) => lax::conj(&own) * transformed(y, &window, plan, lengths, onesided),
+        Some(y) => {
+            let other = transformed(y, &window, plan, lengths, onesided);
+            lax::conj(&own) * other
+        }
         None if plan.squared => lax::conj(&own) * &own,
         None => own,
     };
     spectrum *= &scale;
     if onesided && plan.squared {
         // What the other half would have, but for the first, and the last where there is but one of it.
-        let last = spectrum.ndim() - 1;
-        let count = spectrum.shape()[last];
-        let end = if nfft.is_multiple_of(2) {
-            count - 1
+        let doubled = if nfft.is_multiple_of(2) {
+            spectrum.at(idx![..., 1..-1])
         } else {
-            count
+            spectrum.at(idx![..., 1..])
         };
-        let index = lax::iota(DType::I32, [count], 0);
-        let inner = lax::ge(&index, &Array::from(1)) & lax::lt(&index, &Array::from(end as i32));
-        let factor = as_dtype(&where_(&inner, 2.0, 1.0), spectrum.dtype(), false);
-        spectrum *= &factor;
+        spectrum = doubled.multiply(2);
     }
     let length = x.shape()[x.ndim() - 1];
-    let count = (length + step).saturating_sub(n) / step;
-    let number = |value: f64| as_dtype(&Array::from(value), frequency, false);
-    let mut time = (number(n as f64 / 2.0)
-        + number(step as f64) * lax::iota(frequency, [count], 0))
-        / number(plan.fs);
+    let half = n as f64 / 2.0;
+    let times = numpy::arange((half, length as f64 - half + 1.0, step as f64), frequency);
+    let mut time = numpy::divide(times, plan.fs);
     if plan.boundary.is_some() {
-        time -= number(n as f64 / 2.0 / plan.fs);
+        time = numpy::subtract(time, half / plan.fs);
     }
     let spectrum = as_dtype(&spectrum, result, false);
     let spectrum = if y.is_none() && plan.squared {
@@ -484,52 +485,33 @@ fn averaged(operation: &str, x: &Array, y: Option<&Array>, options: Spectrum) ->
         padded: false,
     };
     let (frequencies, _, spectrum) = spectra(operation, x, y, &plan, options.axis);
+    let spectrum = match y {
+        Some(_) => spectrum + Array::from(Complex::new(0.0, 0.0)),
+        None => spectrum,
+    };
     if spectrum.ndim() < 2 || spectrum.size() == 0 {
         return (frequencies, spectrum);
     }
     let last = spectrum.ndim() - 1;
     let count = spectrum.shape()[last];
     let spectrum = match average {
-        _ if count == 1 => lax::squeeze(&spectrum, &[last]),
-        Average::Mean => {
-            let count = as_dtype(&Array::from(count as f64), spectrum.dtype(), false);
-            lax::div(&sum(&spectrum, &[last], false), &count)
-        }
+        _ if count == 1 => lax::reshape(&spectrum, &spectrum.shape()[..last]),
+        Average::Mean => numpy::mean(&spectrum, last),
         Average::Median => {
-            let bias: f64 = (1..)
-                .map(|half| 2 * half)
-                .take_while(|&even| even < count)
-                .map(|even| 1.0 / (even + 1) as f64 - 1.0 / even as f64)
-                .sum();
+            let even = numpy::arange((2.0, count as f64, 2.0), ());
+            let terms = 1.0 / (&even + 1) - 1.0 / even;
+            let bias = as_dtype(&(1 + sum(&terms, &[0], false)), spectrum.dtype(), false);
             let median = if spectrum.dtype().is_complex() {
-                lax::complex(
-                    &median(&lax::real(&spectrum)),
-                    &median(&lax::imag(&spectrum)),
-                )
+                let real = numpy::median(&lax::real(&spectrum), last);
+                let imaginary = numpy::median(&lax::imag(&spectrum), last);
+                real + Array::from(Complex::new(0.0, 1.0)) * imaginary
             } else {
-                median(&spectrum)
+                numpy::median(&spectrum, last)
             };
-            lax::div(
-                &median,
-                &as_dtype(&Array::from(1.0 + bias), spectrum.dtype(), false),
-            )
+            numpy::divide(&median, &bias)
         }
     };
     (frequencies, spectrum)
-}
-
-/// The median along the last axis.
-#[track_caller]
-fn median(x: &Array) -> Array {
-    let last = x.ndim() - 1;
-    let sorted = lax::sort(std::slice::from_ref(x), last, 1)[0].clone();
-    let count = x.shape()[last];
-    let at = |index: usize| numpy::parts::last(&sorted, index);
-    if count % 2 == 1 {
-        at(count / 2)
-    } else {
-        (at(count / 2 - 1) + at(count / 2)) * 0.5
-    }
 }
 
 /// Frequencies, and the cross spectral density of two signals by the method of Welch: the mean over pieces.
@@ -569,18 +551,23 @@ fn overlapped(x: &Array, step: usize) -> Array {
     let &[ref outer @ .., count, length] = x.shape() else {
         refuse("istft", "pieces are needed", &[x]);
     };
+    let batch: usize = outer.iter().product();
     let total = step * count.saturating_sub(1) + length;
-    let axis = outer.len();
-    let added = (0..count).map(|at| {
-        let piece = numpy::parts::pick(x, &[(axis, at)]);
-        let mut config = vec![(0, 0, 0); axis + 1];
-        config[axis] = ((at * step) as i64, (total - at * step - length) as i64, 0);
-        lax::pad(&piece, 0, &config)
-    });
-    match added.reduce(|sum, piece| sum + piece) {
-        Some(sum) => sum,
-        None => lax::full([outer, &[total]].concat(), 0, x.dtype()),
-    }
+    // Each piece in parts as long as a step. Part `s` of piece `t` is added at step `s + t`: with as many zeros behind the pieces
+    // as there are pieces, and rows that are one step shorter, each row is moved by one step against the one before.
+    let parts = length.div_ceil(step);
+    let x = lax::reshape(x, [batch, count, length]);
+    let missing = (parts * step - length) as i64;
+    let x = numpy::pad(&x, [(0, 0), (0, 0), (0, missing)], ());
+    let x = lax::reshape(&x, [batch, count, parts, step]);
+    let x = lax::transpose(&x, [0, 2, 1, 3]);
+    let x = numpy::pad(&x, [(0, 0), (0, 0), (0, count as i64), (0, 0)], ());
+    let row = (2 * count - 1) * step;
+    let x = lax::reshape(&x, [batch, parts * 2 * count * step]);
+    let x = x.index(idx![.., ..(parts * row) as i64]);
+    let x = lax::reshape(&x, [batch, parts, row]);
+    let x = sum(&x, &[1], false).index(idx![.., ..total as i64]);
+    lax::reshape(&x, [outer, &[total]].concat())
 }
 
 /// Times, and the signal whose pieces have the spectra `zxx`: the inverse of [`stft`].
@@ -648,8 +635,8 @@ pub fn istft(zxx: &Array, options: impl Into<Istft>) -> (Array, Array) {
     let available = pieces.shape()[rank - 2];
     let pieces = range(&pieces, rank - 2, 0, n.min(available));
     let window = match &options.window {
-        Window::Hann => hann(n),
-        Window::Boxcar => lax::full([n], 1, DType::F32),
+        Window::Hann => as_dtype(&hann(n), pieces.dtype(), false),
+        Window::Boxcar => lax::full([n], 1, pieces.dtype()),
         Window::Values(values) => {
             if values.ndim() != 1 || values.size() != n {
                 refuse(
@@ -661,31 +648,19 @@ pub fn istft(zxx: &Array, options: impl Into<Istft>) -> (Array, Array) {
             values.clone()
         }
     };
-    let window = as_dtype(&window, pieces.dtype(), false);
-    let pieces = pieces * sum(&window, &[0], false);
-    let last_but_one = |x: &Array| moveaxis(x, &[x.ndim() - 1], &[x.ndim() - 2]);
-    let across = lax::expand_dims(&window, &[1]);
+    let pieces = numpy::multiply(pieces, sum(&window, &[0], false));
+    let across: Vec<usize> = (0..rank).filter(|&axis| axis != rank - 2).collect();
+    let window = lax::expand_dims(&window, across);
     let times = pieces.shape()[rank - 1];
-    let x = overlapped(
-        &last_but_one(&numpy::multiply(&pieces, &lax::expand_rank(&across, rank))),
-        step,
-    );
-    let squares = lax::broadcast_in_dim(&(&window * &window), [times, n], &[1]);
-    let norm = overlapped(&squares, step);
-    let cut = |x: &Array| {
-        let axis = x.ndim() - 1;
-        let length = x.shape()[axis];
-        if options.boundary {
-            range(x, axis, n / 2, length.saturating_sub(n / 2).max(n / 2))
-        } else {
-            x.clone()
-        }
-    };
-    let (mut x, norm) = (cut(&x), cut(&norm));
-    let enough = lax::gt(
-        &real(&norm),
-        &as_dtype(&Array::from(1e-10), real_type(norm.dtype()), false),
-    );
+    let mut x = overlapped(&numpy::multiply(&pieces, &window).swapaxes(-2, -1), step);
+    let squares = numpy::repeat(&(&window * &window), times, Repeat::new().axis(-1));
+    let mut norm = overlapped(&squares.swapaxes(-2, -1), step);
+    if options.boundary && n > 1 {
+        let ends = (n / 2) as i64;
+        x = x.index(idx![..., ends..-ends]);
+        norm = norm.index(idx![..., ends..-ends]);
+    }
+    let enough = norm.gt(1e-10);
     x = numpy::divide(&x, &where_(&enough, &norm, 1.0));
     if x.ndim() > 1 && of_time != rank - 1 {
         if of_frequency < of_time {
@@ -694,6 +669,8 @@ pub fn istft(zxx: &Array, options: impl Into<Istft>) -> (Array, Array) {
         x = moveaxis(&x, &[x.ndim() - 1], &[of_time]);
     }
     let dtype = real_type(x.dtype());
-    let fs = as_dtype(&Array::from(options.fs), dtype, false);
-    (lax::iota(dtype, [x.shape()[0]], 0) / fs, x)
+    (
+        numpy::divide(lax::iota(dtype, [x.shape()[0]], 0), options.fs),
+        x,
+    )
 }

@@ -11,34 +11,29 @@ use crate::Area;
 use crate::case::Case;
 use crate::compare::Tolerance;
 
-/// Padding.
-const NUMPY: &str = "widths of padding are numbers of NumPy in JAX's text: `np.int64(1)`";
-/// Lines that are taken away.
-const LINES: &str = "each line's part is joined to the others, instead of added in place";
-/// Pieces of signals.
-const PIECES: &str = "pieces are cut out and joined instead of gathered, and JAX's text has numbers of NumPy in widths of padding";
-/// Solvers by iteration.
-const LOOPS: &str = "trees are solved as lists, and sums do not start at zero";
+/// Preconditioners.
+const DIAGONAL: &str = "JAX takes the diagonal of a square matrix in a branch on the platform";
+/// Rotations.
+const BOUNDS: &str =
+    "the bounds of a loop are weakly typed, and two numbers are stacked in one equation";
 
 pub(crate) const AREA: Area = Area {
     cases: include_str!("../cases/signals.txt"),
     call,
     tolerance,
     written_differently: &[
-        ("scipy.signal.convolve how=full method=fft", NUMPY),
-        ("scipy.signal.convolve how=same method=fft", NUMPY),
-        ("scipy.signal.convolve how=valid method=fft", NUMPY),
-        ("scipy.signal.correlate how=full method=fft", NUMPY),
-        ("scipy.signal.correlate how=same method=fft", NUMPY),
-        ("scipy.signal.correlate how=valid method=fft", NUMPY),
-        ("scipy.signal.fftconvolve", NUMPY),
-        ("scipy.signal.detrend", LINES),
-        ("scipy.signal.stft", PIECES),
-        ("scipy.signal.istft", PIECES),
-        ("scipy.signal.there_and_back", PIECES),
-        ("scipy.signal.welch", PIECES),
-        ("scipy.signal.csd", PIECES),
-        ("scipy.sparse.linalg", LOOPS),
+        ("scipy.sparse.linalg.cg m=true", DIAGONAL),
+        ("scipy.sparse.linalg.bicgstab m=true", DIAGONAL),
+        ("scipy.sparse.linalg.gmres m=true", DIAGONAL),
+        ("scipy.sparse.linalg.gmres solve_method=", BOUNDS),
+        (
+            "scipy.sparse.linalg.gmres restart=2 maxiter=2 solve_method",
+            BOUNDS,
+        ),
+        (
+            "scipy.sparse.linalg.gmres tree=true m=true solve_method",
+            BOUNDS,
+        ),
     ],
     different: &[],
     text: |_, _| None,
@@ -187,13 +182,9 @@ fn spectrum(case: &Case, window: Option<&Array>) -> Spectrum {
     }
 }
 
-fn diagonal(a: &Array) -> Array {
-    numpy::linalg::diagonal(a, ())
-}
-
 fn solved(name: &str, case: &Case, a: &Array, b: &Array) -> Vec<Array> {
-    let near = |x: Array| x / diagonal(a);
-    let near_trees = |x: Vec<Array>| vec![&x[0] / diagonal(a)];
+    let near = |x: Array| x / numpy::diag(a, ());
+    let near_trees = |x: Vec<Array>| vec![&x[0] / numpy::diag(a, ())];
     let map = |x: Array| numpy::matmul(a, &x);
     let flag = |key: &str| case.flag(key).unwrap_or(false);
     if flag("tree") {
@@ -230,6 +221,9 @@ fn settings<'f, T>(case: &Case) -> Iterative<'f, T> {
     }
     if let Some(maxiter) = count(case, "maxiter") {
         options = options.maxiter(maxiter);
+    }
+    if let Some(method) = case.parameter("solve_method") {
+        options = options.solve_method(method);
     }
     if let Some(restart) = count(case, "restart") {
         options = options.restart(restart);

@@ -17,65 +17,10 @@ pub(crate) const AREA: Area = Area {
     cases: include_str!("../cases/solvers.txt"),
     call,
     tolerance,
-    written_differently: &[
-        (
-            "scipy.integrate.trapezoid_x",
-            "neighbours are subtracted here, where JAX calls `diff`",
-        ),
-        (
-            "scipy.integrate.trapezoid ; f32[1]",
-            "the only element of an axis is sliced too",
-        ),
-        (
-            "spatial.Rotation.as_matrix ; f32[2,4]",
-            "rows are joined one after the other, where JAX maps over all at once",
-        ),
-        ("scipy.cluster.vq", "JAX prints some axes as `np.int64(2)`"),
-        (
-            "scipy.interpolate",
-            "the corners of a cell are numbered, where JAX compares indices",
-        ),
-        (
-            "scipy.optimize",
-            "the state of the search is carried in another order",
-        ),
-        (
-            "spatial.Rotation.from_euler",
-            "elements of quaternions are joined, where JAX writes them into zeros at indices",
-        ),
-        (
-            "spatial.Rotation.as_euler",
-            "elements of quaternions are joined, where JAX writes them into zeros at indices",
-        ),
-        (
-            "spatial.Rotation.from_matrix",
-            "elements of quaternions are joined, where JAX writes them into zeros at indices",
-        ),
-        (
-            "spatial.Rotation.mul",
-            "elements of quaternions are joined, where JAX writes them into zeros at indices",
-        ),
-        (
-            "spatial.Slerp",
-            "elements of quaternions are joined, where JAX writes them into zeros at indices",
-        ),
-        (
-            "spatial.Rotation.mean",
-            "a row of the transposed matrix is taken, where JAX takes a column",
-        ),
-        (
-            "spatial.Rotation.inv ; f32[2,4]",
-            "the constant is broadcast before the rotations are mapped over",
-        ),
-        (
-            "spatial.Rotation.apply inverse",
-            "the matrix is broadcast before the vectors are mapped over",
-        ),
-        (
-            "spatial.Rotation.as_quat scalar_first",
-            "elements are joined, where JAX rolls them",
-        ),
-    ],
+    written_differently: &[(
+        "scipy.optimize",
+        "the state of the search is carried in another order",
+    )],
     different: &[],
     text,
 };

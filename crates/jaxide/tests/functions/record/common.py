@@ -8,6 +8,9 @@ A line is a case: a function with its parameters, its arguments, and the results
 
     numpy.sum axis=0 ; f16[2,3]@4 = f16[3] 0040... # 85944171f73967e8
 
+A text with numbers of NumPy, as `padding_config=((np.int64(1), np.int64(0), 0),)`, is hashed with `~` in front, as it is with the
+`repr` of NumPy 1: `padding_config=((1, 0, 0),)`, which breaks lines elsewhere. A program here has one kind of whole numbers.
+
 Before the name there may be `vmap` (every array has a leading axis that is mapped) or `grad` (the results are the cotangents
 of the arrays of floats, for cotangents `~9` of the results). Results are separated by ` & `.
 
@@ -30,6 +33,7 @@ has the other default types.
 
 import itertools
 import os
+import re
 import sys
 import warnings
 
@@ -236,6 +240,9 @@ def text_hash(text):
     return f"{value:016x}"
 
 
+# A number of NumPy, as NumPy 2 writes it.
+SCALAR = re.compile(r"np\.u?int\d+\(")
+
 REFUSALS = (TypeError, ValueError, ArithmeticError, IndexError, NotImplementedError, AssertionError)
 
 
@@ -317,7 +324,11 @@ class Recorder:
         if not text:
             return results
         try:
-            text = str(jax.make_jaxpr(call)(*given))
+            jaxpr = jax.make_jaxpr(call)(*given)
+            text = str(jaxpr)
         except REFUSALS + (jax.errors.ConcretizationTypeError,):
             return results
-        return f"{results} # {text_hash(text)}"
+        if SCALAR.search(text) is None:
+            return f"{results} # {text_hash(text)}"
+        with np.printoptions(legacy="1.25"):
+            return f"{results} # ~{text_hash(str(jaxpr))}"

@@ -120,5 +120,11 @@ def cases(r):
         r.case(l + name, Arg("f32", (2, 3), "~1"), f32(3))
     r.case(l + "gmres", Arg("f32", (3, 3), "~s1"), f32(3, values="~2"), info=True)
     r.case(l + "gmres", Arg("f32", (4, 4), "~1"), f32(4, values="~2"), restart=2, maxiter=2)
+    step = {"solve_method": "incremental"}
+    r.all_modes(l + "gmres", Arg("f32", (3, 3), "~s1"), f32(3, values="~2"), **step)
+    r.case(l + "gmres", Arg("f32", (3, 3), "~s1"), f32(3, values="~2"), tree=True, m=True, **step)
+    r.case(l + "gmres", Arg("f64", (3, 3), "~s1"), Arg("f64", (3,), "~2"), tol=1e-10, **step)
+    r.case(l + "gmres", Arg("f32", (4, 4), "~1"), f32(4, values="~2"), restart=2, maxiter=2, **step)
+    r.case(l + "gmres", Arg("f32", (3, 3), [4, 1, 0, -1, 3, 1, 0, 2, 5]), f32(3, values="~2"), **step)
     r.case(l + "bicgstab", Arg("f32", (3, 3), [4, 1, 0, -1, 3, 1, 0, 2, 5]), f32(3, values="~2"))
     r.case(l + "gmres", Arg("f32", (3, 3), [4, 1, 0, -1, 3, 1, 0, 2, 5]), f32(3, values="~2"))

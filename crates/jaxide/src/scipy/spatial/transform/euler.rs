@@ -2,8 +2,9 @@
 
 use jaxide_core::Error;
 
-use super::formulas::{of_each, product, vector};
+use super::formulas::{at_least_1d, of_each, product, truth};
 use crate::array::Array;
+use crate::idx;
 use crate::numpy::{remainder, where_};
 use crate::scipy::operands::constant;
 use crate::trace::raise;
@@ -43,135 +44,96 @@ fn axes(operation: &str, seq: &str, count: std::ops::RangeInclusive<usize>) -> (
 pub(super) fn quaternion(seq: &str, angles: &Array, degrees: bool) -> Array {
     const NAME: &str = "Rotation::from_euler";
     let (axes, turning) = axes(NAME, seq, 1..=3);
-    let angles = if angles.ndim() == 0 {
-        lax::reshape(angles, [1])
-    } else {
-        angles.clone()
-    };
+    let angles = at_least_1d(angles);
     super::check_last(NAME, &angles, axes.len());
-    let angles = if degrees {
-        &angles * constant(&angles, PI / 180.0)
-    } else {
-        angles
-    };
-    of_each([(&angles, 1)], |[angles]| {
-        let quats = axes.iter().enumerate().map(|(at, &axis)| {
-            let half = angles.index(at as i64) / 2.0;
-            let mut parts = [(); 4].map(|()| numpy::full_like(&half, 0));
-            parts[3] = half.cos();
-            parts[axis] = half.sin();
-            vector(&parts)
-        });
-        let joined = quats.reduce(|result, quat| match turning {
-            true => product(&result, &quat),
-            false => product(&quat, &result),
-        });
-        joined.expect("there is an axis")
+    of_each([(&angles, 1), (&numbered(&axes), 1)], |[angles, axes]| {
+        let radians = &angles * constant(&angles, PI / 180.0);
+        let angles = where_(&truth(degrees), radians, &angles);
+        let turn = |at: i64| elementary(&axes.index(at), &angles.index(at));
+        let mut result = turn(0);
+        for at in 1..axes.shape()[0] as i64 {
+            let quat = turn(at);
+            let inside = product(&result, &quat);
+            result = where_(&truth(turning), inside, product(&quat, &result));
+        }
+        result
     })
+}
+
+/// The numbers of axes as an array.
+fn numbered(axes: &[usize]) -> Array {
+    Array::from(axes.iter().map(|&axis| axis as i32).collect::<Vec<i32>>())
+}
+
+/// The quaternion of a turn around one of the three axes.
+#[track_caller]
+fn elementary(axis: &Array, angle: &Array) -> Array {
+    let quat = numpy::zeros([4], angle.dtype());
+    let quat = quat.at(3).set((angle / 2.0).cos());
+    quat.at(axis).set((angle / 2.0).sin())
 }
 
 /// By the method of Bernardes and Viollet.
 #[track_caller]
 pub(super) fn angles(seq: &str, quat: &Array, degrees: bool) -> Array {
-    let (mut axes, turning) = axes("Rotation::as_euler", seq, 3..=3);
-    if turning {
-        axes.reverse();
-    }
-    let [i, j] = [axes[0], axes[1]];
-    let symmetric = i == axes[2];
-    let k = if symmetric { 3 - i - j } else { axes[2] };
-    of_each([(quat, 1)], |[quat]| {
-        let places = Places {
-            i,
-            j,
-            k,
-            symmetric,
-            turning,
-        };
-        angles_of(&quat, &places, degrees)
+    let (axes, turning) = axes("Rotation::as_euler", seq, 3..=3);
+    of_each([(quat, 1), (&numbered(&axes), 1)], |[quat, axes]| {
+        angles_of(&quat, &axes, truth(!turning), truth(degrees))
     })
 }
 
-/// The axes of a sequence, and the third one where two are the same.
-struct Places {
-    i: usize,
-    j: usize,
-    k: usize,
-    symmetric: bool,
-    turning: bool,
-}
-
 #[track_caller]
-fn angles_of(quat: &Array, places: &Places, degrees: bool) -> Array {
-    let &Places {
-        i,
-        j,
-        k,
-        symmetric,
-        turning,
-    } = places;
-    let parts = [0, 1, 2, 3].map(|at| quat.index(at));
-    let sign =
-        ((i as i32 - j as i32) * (j as i32 - k as i32) * (k as i32 - i as i32)).div_euclid(2);
-    let signed = &parts[k] * f64::from(sign);
-    let [a, b, c, d] = if symmetric {
-        [parts[3].clone(), parts[i].clone(), parts[j].clone(), signed]
-    } else {
-        [
-            &parts[3] - &parts[j],
-            &parts[i] + &signed,
-            &parts[j] + &parts[3],
-            signed - &parts[i],
-        ]
-    };
-    let length = |x: &Array, y: &Array| hypotenuse(x, y);
-    let middle: Array = 2 * numpy::arctan2(&length(&c, &d), &length(&a, &b));
+fn angles_of(quat: &Array, axes: &Array, extrinsic: Array, degrees: Array) -> Array {
+    let first = where_(&extrinsic, 0, 2);
+    let third = where_(&extrinsic, 2, 0);
+    let axes = where_(&extrinsic, axes, axes.index(idx![..; -1]));
+    let [i, j, k] = [0, 1, 2].map(|at| axes.index(at));
+    let symmetric = i.equal(&k);
+    // Where two axes are the same, the third one.
+    let k = where_(&symmetric, 3 - &i - &j, k);
+    let order = (&i - &j) * (&j - &k) * (&k - &i);
+    let sign = lax::copy(&numpy::floor_divide(order, 2)).astype(quat.dtype());
+    let part = |at: &Array| quat.index(at);
+    let real = || quat.index(3);
+    let a = where_(&symmetric, real(), real() - part(&j));
+    let b = where_(&symmetric, part(&i), part(&i) + part(&k) * &sign);
+    let c = where_(&symmetric, part(&j), part(&j) + real());
+    let d = where_(&symmetric, part(&k) * &sign, part(&k) * &sign - part(&i));
+    let mut angles = numpy::zeros([3], quat.dtype());
+    let middle = 2 * numpy::arctan2(&numpy::hypot(&c, &d), &numpy::hypot(&a, &b));
+    angles = angles.at(1).set(middle);
     let pi = constant(quat, PI);
     let small = constant(quat, 1e-7);
-    let at_zero = middle.abs().le(&small);
-    let at_half = (&middle - &pi).abs().le(small) & !&at_zero;
-    let regular = !(&at_zero | &at_half);
+    let at_half = (angles.index(1) - &pi).abs().le(&small);
+    let case = where_(&at_half, 2, 0);
+    let at_zero = angles.index(1).abs().le(&small);
+    let case = where_(&at_zero, 1, case);
     let half_sum = numpy::arctan2(&b, &a);
     let half_difference = numpy::arctan2(&d, &c);
-    // Where two axes are the same, one angle decides alone, and the other one is 0.
-    let back = if turning { 1.0 } else { -1.0 };
-    let alone = where_(&at_zero, 2 * &half_sum, 2 * &half_difference * back);
-    let zero = numpy::full_like(&alone, 0);
+    // Where the middle angle leaves one degree of freedom, the first angle decides alone, and the last one is 0.
+    let is_zero = case.equal(1);
+    let doubled: Array = 2 * &half_sum;
+    let alone = where_(
+        &is_zero,
+        doubled,
+        2 * &half_difference * where_(&extrinsic, -1, 1),
+    );
+    angles = angles.at(0).set(alone);
+    let regular = case.equal(0);
     let difference = &half_sum - &half_difference;
+    let own = angles.index(&first);
+    angles = angles.at(&first).set(where_(&regular, difference, own));
+    let regular = case.equal(0);
     let sum = half_sum + half_difference;
-    let (first, third) = if turning {
-        (sum, difference)
-    } else {
-        (difference, sum)
-    };
-    let mut first = where_(&regular, first, alone);
-    let mut third = where_(&regular, third, zero);
-    let mut middle = middle;
-    if !symmetric {
-        if turning {
-            first *= f64::from(sign);
-        } else {
-            third *= f64::from(sign);
-        }
-        middle -= constant(quat, PI / 2.0);
-    }
-    let angles = vector(&[first, middle, third]);
-    let angles = remainder(&(angles + &pi), constant(quat, 2.0 * PI)) - pi;
-    if degrees {
-        angles * constant(quat, 180.0 / PI)
-    } else {
-        angles
-    }
-}
-
-/// The length of a vector of two numbers, without overflow.
-#[track_caller]
-fn hypotenuse(x: &Array, y: &Array) -> Array {
-    let (x, y) = (x.abs(), y.abs());
-    let larger = numpy::maximum(&x, &y);
-    let smaller = numpy::minimum(&x, &y);
-    let is_zero = larger.equal(0);
-    let safe = where_(&is_zero, 1.0, &larger);
-    let ratio = smaller / &safe;
-    where_(&is_zero, 0.0, &safe * numpy::sqrt(&(1 + &ratio * &ratio)))
+    let own = angles.index(&third);
+    angles = angles.at(&third).set(where_(&regular, sum, own));
+    let own = angles.index(&third);
+    let signed = angles.index(&third) * sign;
+    angles = angles.at(&third).set(where_(&symmetric, own, signed));
+    let own = angles.index(1);
+    let turned = angles.index(1) - constant(quat, PI / 2.0);
+    angles = angles.at(1).set(where_(&symmetric, own, turned));
+    let angles = remainder(&(angles + &pi), 2.0 * PI) - pi;
+    let in_degrees = &angles * constant(quat, 180.0 / PI);
+    where_(&degrees, in_degrees, angles)
 }

@@ -3,27 +3,23 @@
 use jaxide_core::DType;
 
 use crate::array::Array;
-use crate::numpy::where_;
+use crate::idx;
+use crate::numpy::parts::vectorized;
+use crate::numpy::{remainder, where_};
 use crate::scipy::operands::constant;
-use crate::scipy::pieces::elementwise;
 use crate::trace::library;
 use crate::{lax, numpy};
 
-/// `f` of operands with so many axes, as which they are given last; leading axes are broadcast.
+/// `f` of operands with so many axes, as which they are given last; leading axes broadcast.
 #[track_caller]
 pub(super) fn of_each<const N: usize>(
     operands: [(&Array, usize); N],
     f: impl Fn([Array; N]) -> Array,
 ) -> Array {
-    let split = operands.map(|(x, rank)| x.shape().split_at(x.ndim() - rank));
-    let leading = numpy::broadcast_shapes("Rotation", &split.map(|(leading, _)| leading));
-    let operands = std::array::from_fn::<_, N, _>(|at| {
-        let shape = [&leading, split[at].1].concat();
-        numpy::broadcast_to(operands[at].0, &shape)
-    });
-    elementwise(leading.len(), operands.into(), &|operands| {
-        f(std::array::from_fn(|at| operands[at].clone()))
-    })
+    let cores = operands.map(|(_, rank)| rank);
+    let operands = operands.map(|(x, _)| x.clone());
+    let one = |own: &[Array]| vec![f(std::array::from_fn(|at| own[at].clone()))];
+    vectorized("Rotation", &cores, &operands, &one).swap_remove(0)
 }
 
 /// A vector of numbers.
@@ -33,21 +29,24 @@ pub(super) fn vector(parts: &[Array]) -> Array {
     lax::concatenate(&parts, 0)
 }
 
+/// `jnp.atleast_1d`.
+#[track_caller]
+pub(super) fn at_least_1d(x: &Array) -> Array {
+    library("atleast_1d", "", [x], |[x]| match x.ndim() {
+        0 => lax::expand_dims(x, [0]),
+        _ => x.clone(),
+    })
+}
+
 /// A vector with a number behind.
 #[track_caller]
 fn extended(x: &Array, last: &Array) -> Array {
-    let at_least_1d = |x: &Array| {
-        library("atleast_1d", "", [x], |[x]| match x.ndim() {
-            0 => lax::expand_dims(x, [0]),
-            _ => x.clone(),
-        })
-    };
     let first = at_least_1d(x);
     lax::concatenate(&[first, at_least_1d(last)], 0)
 }
 
 /// A truth value with an element type of its own.
-fn truth(value: bool) -> Array {
+pub(super) fn truth(value: bool) -> Array {
     Array::from(value).astype(DType::Bool)
 }
 
@@ -91,14 +90,14 @@ pub(super) fn canonical(quat: &Array) -> Array {
 #[track_caller]
 pub(super) fn product(p: &Array, q: &Array) -> Array {
     of_each([(p, 1), (q, 1)], |[p, q]| {
-        let [px, py, pz, pw] = [0, 1, 2, 3].map(|at| p.index(at));
-        let [qx, qy, qz, qw] = [0, 1, 2, 3].map(|at| q.index(at));
-        vector(&[
-            &pw * &qx + &qw * &px + (&py * &qz - &pz * &qy),
-            &pw * &qy + &qw * &py + (&pz * &qx - &px * &qz),
-            &pw * &qz + &qw * &pz + (&px * &qy - &py * &qx),
-            pw * qw - px * qx - py * qy - pz * qz,
-        ])
+        let cross = numpy::cross(&p.slice(..3), &q.slice(..3), ());
+        let part = |at: i64| p.index(3) * q.index(at) + q.index(3) * p.index(at) + cross.index(at);
+        let [x, y, z] = [0, 1, 2].map(part);
+        let w = p.index(3) * q.index(3)
+            - p.index(0) * q.index(0)
+            - p.index(1) * q.index(1)
+            - p.index(2) * q.index(2);
+        vector(&[x, y, z, w])
     })
 }
 
@@ -188,32 +187,26 @@ pub(super) fn magnitude(quat: &Array) -> Array {
 /// From the largest of the diagonal and the trace, so that nothing cancels.
 #[track_caller]
 pub(super) fn from_matrix(matrix: &Array) -> Array {
-    let quat = of_each([(matrix, 2)], |[matrix]| {
-        let m = [0, 1, 2].map(|row| {
-            let row = matrix.index(row);
-            [0, 1, 2].map(|column| row.index(column))
-        });
-        let trace = &m[0][0] + &m[1][1] + &m[2][2];
-        let decision = [&m[0][0], &m[1][1], &m[2][2], &trace].map(Array::clone);
-        let choice = lax::argmax(&vector(&decision), 0, DType::I32);
-        let candidate = |i: usize| {
-            let (j, k) = ((i + 1) % 3, (i + 2) % 3);
-            let mut parts = [(); 4].map(|()| trace.clone());
-            parts[i] = 1 - &trace + 2 * &m[i][i];
-            parts[j] = &m[j][i] + &m[i][j];
-            parts[k] = &m[k][i] + &m[i][k];
-            parts[3] = &m[k][j] - &m[j][k];
-            vector(&parts)
-        };
-        let last = vector(&[
-            &m[2][1] - &m[1][2],
-            &m[0][2] - &m[2][0],
-            &m[1][0] - &m[0][1],
-            1 + &trace,
-        ]);
-        (0..3).fold(last, |quat, i| {
-            where_(&choice.equal(i as i32), candidate(i), quat)
-        })
-    });
-    normalized(&quat)
+    of_each([(matrix, 2)], |[matrix]| {
+        let m = |row: i64, column: i64| matrix.index(idx![row, column]);
+        let trace = m(0, 0) + m(1, 1) + m(2, 2);
+        let decision = vector(&[m(0, 0), m(1, 1), m(2, 2), trace]);
+        let i = lax::argmax(&decision, 0, DType::I32);
+        let j = remainder(&(&i + 1), 3);
+        let k = remainder(&(&j + 1), 3);
+        let m = |row: &Array, column: &Array| matrix.index(idx![row, column]);
+        let mut quat = numpy::empty([4], matrix.dtype());
+        quat = quat.at(&i).set(1 - decision.index(3) + 2 * m(&i, &i));
+        quat = quat.at(&j).set(m(&j, &i) + m(&i, &j));
+        quat = quat.at(&k).set(m(&k, &i) + m(&i, &k));
+        quat = quat.at(3).set(m(&k, &j) - m(&j, &k));
+        let m = |row: i64, column: i64| matrix.index(idx![row, column]);
+        let mut last = numpy::empty([4], matrix.dtype());
+        last = last.at(0).set(m(2, 1) - m(1, 2));
+        last = last.at(1).set(m(0, 2) - m(2, 0));
+        last = last.at(2).set(m(1, 0) - m(0, 1));
+        last = last.at(3).set(1 + decision.index(3));
+        let quat = where_(&i.not_equal(3), quat, last);
+        normalized(&quat)
+    })
 }

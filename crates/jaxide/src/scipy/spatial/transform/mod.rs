@@ -12,7 +12,7 @@ use jaxide_tree::Pytree;
 pub use slerp::Slerp;
 
 use crate::array::Array;
-use crate::lax::linalg;
+use crate::idx;
 use crate::numpy::parts::refuse;
 use crate::options::options;
 use crate::trace::raise;
@@ -263,10 +263,7 @@ impl Rotation {
         if !scalar_first {
             return quat;
         }
-        let last = quat.ndim() - 1;
-        let vector = lax::slice_in_dim(&quat, 0, 3, 1, last);
-        let real = lax::slice_in_dim(&quat, 3, 4, 1, last);
-        lax::concatenate(&[real, vector], last)
+        numpy::roll(&quat, 1, -1)
     }
 
     /// The rotation back.
@@ -311,10 +308,9 @@ impl Rotation {
             &(lax::expand_dims(&weights, [0]) * self.quat.t()),
             &self.quat,
         );
-        let (vectors, _) = linalg::eigh(&products, true, true);
-        let at = Array::from(3);
+        let (_, vectors) = numpy::linalg::eigh(&products, ());
         Rotation {
-            quat: vectors.t().index(at),
+            quat: vectors.index(idx![.., -1]),
         }
     }
 }

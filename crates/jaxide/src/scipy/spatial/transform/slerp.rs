@@ -1,10 +1,10 @@
 //! Interpolation of rotations.
 
-use jaxide_core::prims::SearchSide;
 use jaxide_core::{DType, Error};
 use jaxide_tree::Pytree;
 
 use super::Rotation;
+use super::formulas::at_least_1d;
 use crate::array::Array;
 use crate::trace::raise;
 use crate::{lax, numpy};
@@ -51,15 +51,17 @@ impl Slerp {
             raise(Error::shape(error).in_operation("Slerp"));
         }
         let last = rotations.len() - 1;
+        let timedelta = numpy::diff(&times, ());
         let first = Rotation {
             quat: rotations.quat.slice(..last),
         };
+        let back = first.inv();
         let next = Rotation {
             quat: rotations.quat.slice(1..),
         };
         Slerp {
-            timedelta: times.slice(1..) - times.slice(..last),
-            rotvecs: (&first.inv() * &next).as_rotvec(false),
+            timedelta,
+            rotvecs: (&back * &next).as_rotvec(false),
             rotations: first,
             times,
         }
@@ -80,12 +82,13 @@ impl Slerp {
             );
             raise(Error::shape(error).in_operation("Slerp"));
         }
-        let vector = lax::reshape(&times, [times.size()]);
-        let place = lax::searchsorted(&self.times, &vector, SearchSide::Left).astype(DType::I32);
+        let vector = at_least_1d(&times);
+        let place = numpy::searchsorted(&self.times, &vector, ()).astype(DType::I32);
         let index = numpy::maximum(&(place - 1), &Array::from(0));
         let alpha = (vector - self.times.index(&index)) / self.timedelta.index(&index);
+        let first = self.rotations.index(&index);
         let part = self.rotvecs.index(&index) * lax::expand_dims(&alpha, [1]);
-        let result = &self.rotations.index(index) * &Rotation::from_rotvec(part, false);
+        let result = &first * &Rotation::from_rotvec(part, false);
         if times.ndim() == 0 {
             result.index(0)
         } else {
