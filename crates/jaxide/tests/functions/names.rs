@@ -1,7 +1,8 @@
 //! Names of JAX and those of this library: writes `docs/functions.md`, and checks that it is current.
 //!
 //! `names/jax.txt` has JAX's names (`record/names.py` writes it). A name that is public in the module of the same name here is found in
-//! the source; `names/elsewhere.txt` tells where the others are, or why they are not there. `paths.rs` imports every path of the
+//! the source; `names/elsewhere.txt` tells where the others are, or why they are not there. `names/arguments.txt` tells the same of
+//! arguments that are written in another way, of those in `names/jax-arguments.txt`. `paths.rs` imports every path of the
 //! table, so that none is of something that does not exist. With `JAXIDE_UPDATE=1` in the environment both files are written.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,6 +11,8 @@ use std::path::{Path, PathBuf};
 
 const JAX: &str = include_str!("names/jax.txt");
 const ELSEWHERE: &str = include_str!("names/elsewhere.txt");
+const JAX_ARGUMENTS: &str = include_str!("names/jax-arguments.txt");
+const ARGUMENTS: &str = include_str!("names/arguments.txt");
 
 /// Modules of JAX, with the modules here whose names are looked up, the first that has it; and their source.
 const MODULES: &[(&str, &[(&str, &str)])] = &[
@@ -163,7 +166,8 @@ fn the_table_of_names_is_current() {
     let page = format!(
         "# Functions\n\nWhere the names of JAX are found, and why some are not: {found} of {all} names, {share:.1} %. What stands in the \
          right column is a path in the crate `jaxide`, or what is written instead. Made by `JAXIDE_UPDATE=1 cargo test -p jaxide --test \
-         functions names`.\n{tables}"
+         functions names`.\n{tables}{}",
+        arguments(&mut paths)
     );
     let mut imports = String::from(
         "//! Every path of the table of names exists. Written by `names.rs`.\n\n#![expect(unused_imports)]\n\n",
@@ -192,6 +196,49 @@ fn elsewhere(line: &str) -> (&str, Place<'_>) {
         let (name, reason) = line.split_once(": ").unwrap_or_else(|| panic!("{line}"));
         (name, Place::Missing(reason))
     }
+}
+
+/// The table of arguments; paths in it are added to `paths`.
+fn arguments(paths: &mut BTreeSet<String>) -> String {
+    let known: BTreeMap<&str, Vec<&str>> = JAX_ARGUMENTS
+        .lines()
+        .map(|line| {
+            let mut words = line.split(' ');
+            (words.next().unwrap(), words.collect())
+        })
+        .collect();
+    let mut table = String::from(
+        "\n## Arguments\n\nThose of JAX with a default have methods of the same name on a struct of options here, \
+         but for these. What is missing everywhere: `out`, `copy`, `overwrite_a` and the like (results are new arrays), `check_finite` \
+         (an argument of SciPy that JAX does not use), `where` of functions of elements (JAX refuses it), `device`, `sharding` and \
+         `out_sharding` (there is one device).\n\n| JAX | jaxide |\n|---|---|\n",
+    );
+    let mut unknown = Vec::new();
+    let lines = ARGUMENTS
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'));
+    for (name, place) in lines.map(elsewhere) {
+        let (function, argument) = name.split_once('(').unwrap_or_else(|| panic!("{name}"));
+        let argument = argument.trim_end_matches(')');
+        let has = known
+            .get(function)
+            .is_some_and(|own| own.contains(&argument));
+        if !has {
+            unknown.push(name);
+        }
+        let text = match place {
+            Place::Path(path) => {
+                let text = format!("`{path}`");
+                paths.insert(path);
+                text
+            }
+            Place::Instead(text) => text.to_owned(),
+            Place::Missing(reason) => format!("missing: {reason}"),
+        };
+        let _ = writeln!(table, "| `{name}` | {text} |");
+    }
+    assert!(unknown.is_empty(), "JAX has no {unknown:?}");
+    table
 }
 
 /// A file has this text, or gets it.

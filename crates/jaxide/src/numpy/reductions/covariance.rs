@@ -6,7 +6,7 @@ use super::{Average, average_returned, sum};
 use crate::array::{Array, as_dtype};
 use crate::lax;
 use crate::numpy::arithmetic::inexact_dtypes;
-use crate::numpy::lookup::{element, points};
+use crate::numpy::lookup::element;
 use crate::numpy::{abs, clip, conjugate, divide, dot, imag, multiply, real, sqrt, subtract};
 use crate::options::options;
 use crate::trace::library::library_with;
@@ -229,8 +229,7 @@ pub fn corrcoef(x: &Array, options: impl Into<Corrcoef>) -> Array {
         if c.ndim() == 0 {
             return divide(&c, &c);
         }
-        let places = lax::iota(DType::I32, c.shape()[0], 0);
-        let diagonal = points(&c, &[places.clone(), places]);
+        let diagonal = crate::numpy::diag(&c, ());
         let deviation = as_dtype(&sqrt(&real(&diagonal)), c.dtype(), false);
         let c = divide(&c, &lax::expand_dims(&deviation, &[1]));
         let c = divide(&c, &lax::expand_dims(&deviation, &[0]));

@@ -3,6 +3,7 @@
 mod apply;
 mod convolve;
 mod difference;
+mod fit;
 mod interpolate;
 mod least_squares;
 mod piecewise;
@@ -11,6 +12,7 @@ mod polynomial;
 pub use apply::*;
 pub use convolve::*;
 pub use difference::*;
+pub use fit::*;
 pub use interpolate::*;
 pub use piecewise::*;
 pub use polynomial::*;

@@ -4,7 +4,6 @@ use jaxide_core::{DType, Error, prims};
 use num_complex::Complex;
 
 use super::convolve::convolve;
-use super::least_squares::{Solution, least_squares};
 use crate::array::{Array, as_dtype, promote_dtypes};
 use crate::lax;
 use crate::numpy::alone::alone;
@@ -12,13 +11,12 @@ use crate::numpy::arithmetic::{inexact, promote_inexact};
 use crate::numpy::nested::{constant, named};
 use crate::numpy::place::{Way, at, cut, nonzero_of, with_range};
 use crate::numpy::where_;
-use crate::numpy::{self, atleast_1d, common_shape, concatenate, finfo, vander};
+use crate::numpy::{self, atleast_1d, common_shape, concatenate, finfo};
 use crate::options::options;
-use crate::trace::library::library_call;
 use crate::trace::{OrRaise, bind_one, library, raise};
 
 #[track_caller]
-fn vector(operation: &str, x: &Array) -> usize {
+pub(super) fn vector(operation: &str, x: &Array) -> usize {
     if x.ndim() != 1 {
         raise(
             Error::shape(format!("a vector is needed, and {} is given", x.aval()))
@@ -30,7 +28,7 @@ fn vector(operation: &str, x: &Array) -> usize {
 
 /// `x` as float or complex numbers.
 #[track_caller]
-fn inexact_of(operation: &str, x: &Array) -> Array {
+pub(super) fn inexact_of(operation: &str, x: &Array) -> Array {
     let [x] = promote_inexact(operation, [x]);
     x
 }
@@ -169,13 +167,6 @@ options! {
         m: usize = 1;
         /// The constants of integration, 0 by default: one for all, or one for each integration.
         k: Option<Array> = None, |k: impl Into<Array>| Some(k.into());
-    }
-    /// What [`polyfit`] takes beside the samples and the degree.
-    pub struct Polyfit {
-        /// Singular values below this portion of the largest are taken for zero.
-        rcond: Option<f64> = None, |rcond: impl Into<Option<f64>>| rcond.into();
-        /// The weights of the samples.
-        w: Option<Array> = None, |w: impl Into<Array>| Some(w.into());
     }
 }
 
@@ -433,133 +424,4 @@ fn without_zeros(p: &Array) -> Array {
         let row = lax::div(&rest, &at(p, 0, 0));
         eigenvalues(&with_range(&companion, 0, &row, Way::Set))
     })
-}
-
-/// What [`polyfit`] finds beside the coefficients: `full=True` of JAX.
-pub struct PolynomialFit {
-    /// The coefficients, a column for each column of samples.
-    pub coefficients: Array,
-    /// The sums of the squared differences.
-    pub residuals: Array,
-    /// The rank of the scaled matrix of powers.
-    pub rank: Array,
-    /// Its singular values.
-    pub singular_values: Array,
-    /// Below which portion of the largest they were taken for zero.
-    pub rcond: Array,
-}
-
-/// The polynomial of degree `deg` that is nearest to samples `y` at `x` in the sense of least squares.
-///
-/// # Panics
-/// When `x` is no vector with elements, or `y` and the weights have other lengths.
-///
-/// ```
-/// use jaxide::{Array, numpy};
-/// let x = Array::from([0.0f32, 1.0, 2.0]);
-/// let line = numpy::polyfit(&x, &(&x * 2.0 + 1.0), 1, ());
-/// assert!((line.to_vec::<f32>()[0] - 2.0).abs() < 1e-5);
-/// ```
-#[track_caller]
-pub fn polyfit(x: &Array, y: &Array, deg: usize, options: impl Into<Polyfit>) -> Array {
-    let _named = crate::trace::named("polyfit");
-    let (options, operands, key) = fit_operands(x, y, deg, options.into());
-    named("polyfit", &key, &operands, |operands| {
-        fit(operands, deg, &options).coefficients
-    })
-}
-
-/// [`polyfit`] with what else is known of the fit.
-///
-/// # Panics
-/// As [`polyfit`].
-#[track_caller]
-pub fn polyfit_full(
-    x: &Array,
-    y: &Array,
-    deg: usize,
-    options: impl Into<Polyfit>,
-) -> PolynomialFit {
-    let _named = crate::trace::named("polyfit_full");
-    let (options, operands, key) = fit_operands(x, y, deg, options.into());
-    let results = library_call("polyfit", &format!("{key} full"), &operands, |operands| {
-        let found = fit(operands, deg, &options);
-        vec![
-            found.coefficients,
-            found.residuals,
-            found.rank,
-            found.singular_values,
-            found.rcond,
-        ]
-    });
-    PolynomialFit {
-        coefficients: results[0].clone(),
-        residuals: results[1].clone(),
-        rank: results[2].clone(),
-        singular_values: results[3].clone(),
-        rcond: results[4].clone(),
-    }
-}
-
-fn fit_operands(
-    x: &Array,
-    y: &Array,
-    deg: usize,
-    options: Polyfit,
-) -> (Polyfit, Vec<Array>, String) {
-    let mut operands = vec![x.clone(), y.clone()];
-    operands.extend(options.w.clone());
-    let key = format!("{deg} {:?}", options.rcond);
-    (options, operands, key)
-}
-
-#[track_caller]
-fn fit(operands: &[Array], deg: usize, options: &Polyfit) -> PolynomialFit {
-    const OPERATION: &str = "polyfit";
-    let (x, y) = (&operands[0], &operands[1]);
-    let count = vector(OPERATION, x);
-    let fits = |other: &Array| other.shape().first() == Some(&count);
-    let weights = operands.get(2);
-    if count == 0 || !fits(y) || y.ndim() > 2 || !weights.is_none_or(|w| w.ndim() == 1 && fits(w)) {
-        raise(
-            Error::shape(format!(
-                "samples {} at {} are no vectors of one length",
-                y.aval(),
-                x.aval()
-            ))
-            .in_operation(OPERATION),
-        );
-    }
-    let rcond = options
-        .rcond
-        .unwrap_or(count as f64 * finfo(inexact(x.dtype())).eps);
-    let mut powers = vander(x, deg + 1);
-    let mut y = y.clone();
-    if let Some(w) = weights {
-        let w = inexact_of(OPERATION, w);
-        let column = lax::expand_dims(&w, 1);
-        powers = numpy::multiply(&powers, &column);
-        y = numpy::multiply(&y, if y.ndim() == 2 { &column } else { &w });
-    }
-    let scale = numpy::sqrt(&numpy::sum(&lax::mul(&powers, &powers), 0));
-    let scaled = numpy::divide(&powers, &lax::expand_dims(&scale, 0));
-    let Solution {
-        x,
-        residuals,
-        rank,
-        singular_values,
-    } = least_squares(&scaled, &y, rcond);
-    let coefficients = if x.ndim() > 1 {
-        let rows = lax::transpose(&x, ());
-        lax::transpose(&numpy::divide(&rows, &lax::expand_dims(&scale, 0)), ())
-    } else {
-        numpy::divide(&x, &scale)
-    };
-    PolynomialFit {
-        coefficients,
-        residuals,
-        rank,
-        singular_values,
-        rcond: Array::from(rcond),
-    }
 }

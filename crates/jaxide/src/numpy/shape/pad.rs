@@ -4,7 +4,8 @@ use jaxide_core::{DType, Error};
 
 use super::order::flip;
 use super::repeat::repeat_each;
-use crate::array::{Array, Integer, as_dtype};
+use crate::array::{Array, Integer, as_dtype, result_dtype};
+use crate::idx;
 use crate::lax;
 use crate::numpy::alone::alone;
 use crate::numpy::arithmetic::inexact;
@@ -12,7 +13,7 @@ use crate::numpy::nested::{constant, named};
 use crate::numpy::place::at;
 use crate::numpy::round;
 use crate::numpy::where_;
-use crate::numpy::{Like, Linspace, empty_like, isnan, linspace};
+use crate::numpy::{Like, Linspace, broadcast_to, empty_like, isnan, linspace};
 use crate::options::options;
 use crate::trace::raise;
 
@@ -285,11 +286,9 @@ fn joined(axis: usize, parts: &[Array]) -> Array {
 #[track_caller]
 fn constants(x: &Array, widths: &[(usize, usize)], options: &Pad, values: &[Array]) -> Array {
     let widths: Vec<(i64, i64)> = widths.iter().map(|&(a, b)| (a as i64, b as i64)).collect();
-    let mut values = values.iter().map(|value| as_dtype(value, x.dtype(), false));
-    let mut next = || values.next().unwrap_or_else(|| constant(0, x.dtype()));
-    let pairs: Vec<(Array, Array)> = match &options.constant_values {
+    let pairs = match &options.constant_values {
         Ends::All(_) => {
-            let value = next();
+            let value = as_dtype(&values[0], x.dtype(), false);
             let config: Vec<_> = widths.iter().map(|&(a, b)| (a, b, 0)).collect();
             let value = if value.ndim() == 0 {
                 value
@@ -303,26 +302,37 @@ fn constants(x: &Array, widths: &[(usize, usize)], options: &Pad, values: &[Arra
             };
             return lax::pad(x, &value, &config);
         }
-        Ends::Both(..) => vec![(next(), next()); x.ndim()],
+        Ends::Both(..) => vector(values),
         Ends::Each(pairs) => {
-            let pairs = pairs.iter().map(|_| (next(), next())).collect();
-            Ends::Each(pairs).pairs("the constant", x.ndim())
+            options.constant_values.pairs("the constant", x.ndim());
+            let rows: Vec<Array> = values.chunks(2).map(vector).collect();
+            match pairs.len() {
+                0 => return x.clone(),
+                _ => lax::stack(&rows, 0),
+            }
         }
     };
-    widths.iter().zip(&pairs).enumerate().fold(
-        x.clone(),
-        |x, (axis, (&(before, after), values))| {
-            let one = |x: Array, value: &Array, low: i64, high: i64| {
-                if low + high == 0 {
-                    return x;
-                }
+    let pairs = as_dtype(&pairs, x.dtype(), false);
+    let pairs = broadcast_to(&pairs, &[x.ndim(), 2]);
+    let mut x = x.clone();
+    for (axis, &(before, after)) in widths.iter().enumerate() {
+        for (end, low, high) in [(0, before, 0), (1, 0, after)] {
+            if low + high > 0 {
                 let mut config = vec![(0, 0, 0); x.ndim()];
                 config[axis] = (low, high, 0);
-                lax::pad(&x, value, &config)
-            };
-            one(one(x, &values.0, before, 0), &values.1, 0, after)
-        },
-    )
+                x = lax::pad(&x, pairs.index(idx![axis as i64, end]), &config);
+            }
+        }
+    }
+    x
+}
+
+/// Numbers as a vector of their common element type.
+#[track_caller]
+fn vector(numbers: &[Array]) -> Array {
+    let dtype = result_dtype("pad", &numbers.iter().collect::<Vec<_>>()).0;
+    let one = |number: &Array| lax::expand_dims(&as_dtype(number, dtype, false), [0]);
+    lax::concatenate(&numbers.iter().map(one).collect::<Vec<Array>>(), 0)
 }
 
 /// Whether an axis has elements; without them there may be no margin.

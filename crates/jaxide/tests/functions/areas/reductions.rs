@@ -44,10 +44,6 @@ pub(crate) const AREA: Area = Area {
         ),
         ("numpy.histogramdd", "as `histogram2d`"),
         (
-            "numpy.corrcoef",
-            "JAX takes the diagonal by a gather, and on other machines by a sum",
-        ),
-        (
             "numpy.cov ; f32[0,5]",
             "JAX's result of nothing is a constant",
         ),

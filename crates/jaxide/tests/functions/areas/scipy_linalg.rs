@@ -11,8 +11,6 @@ use crate::compare::Tolerance;
 /// Solutions.
 const LINEAR_SOLVE: &str =
     "the transposed map has an empty sum at its end in JAX, and numbers of NumPy among its axes";
-/// Mapped functions and padding.
-const NUMPY: &str = "axes and widths are numbers of NumPy in JAX's text: `np.int64(1)`";
 /// Iterations.
 const LOOPS: &str = "loops carry less, and sums over masks are sums over what is there";
 /// Corner cases.
@@ -25,20 +23,14 @@ pub(crate) const AREA: Area = Area {
     call,
     tolerance,
     written_differently: &[
-        ("scipy.linalg.lu ; f32[2,3,2]", NUMPY),
         ("scipy.linalg.schur_of", ORDER),
         ("scipy.linalg.sqrtm", LOOPS),
         ("scipy.linalg.rsf2csf_of", LOOPS),
         ("scipy.linalg.funm", LOOPS),
         ("scipy.linalg.expm", LOOPS),
-        ("scipy.linalg.solve assume_a=pos lower", NUMPY),
         ("scipy.linalg.solve ; f32", LINEAR_SOLVE),
         ("scipy.linalg.inv", LINEAR_SOLVE),
         ("scipy.linalg.solve_sylvester", LOOPS),
-        ("scipy.linalg.circulant ; f32[2,3]", NUMPY),
-        ("scipy.linalg.leslie ; f32[2,3]", NUMPY),
-        ("scipy.linalg.companion ; f32[2,3]", NUMPY),
-        ("scipy.linalg.convolution_matrix", NUMPY),
         ("scipy.linalg.eigvalsh_tridiagonal", LOOPS),
         ("scipy.linalg.eigh_tridiagonal_of", LOOPS),
         ("scipy.linalg.block_diag", EMPTY),

@@ -13,13 +13,6 @@ pub(crate) const AREA: Area = Area {
     call,
     tolerance,
     written_differently: &[
-        ("numpy.split", NUMBERS),
-        ("numpy.array_split", NUMBERS),
-        ("numpy.vsplit", NUMBERS),
-        ("numpy.hsplit", NUMBERS),
-        ("numpy.dsplit", NUMBERS),
-        ("numpy.pad how=constant", NUMBERS),
-        ("numpy.pad_with", NUMBERS),
         (
             "numpy.pad how=median",
             "the median is that of a sorted array here",
@@ -31,7 +24,6 @@ pub(crate) const AREA: Area = Area {
     text,
 };
 
-const NUMBERS: &str = "JAX writes numbers of NumPy as `np.int64(1)`";
 const CONSTANTS: &str = "JAX's constants come from operations of NumPy on indices that are known";
 
 fn call(case: &Case, x: &[Array]) -> Option<Vec<Array>> {

@@ -1,9 +1,11 @@
-"""Writes `names/jax.txt`: the public names of JAX's modules of functions, a line for each module.
+"""Writes `names/jax.txt`: the public names of JAX's modules of functions, a line for each module; and `names/jax-arguments.txt`:
+the arguments with a default of each function, a line for each function.
 
     python names.py
 """
 
 import importlib
+import inspect
 import os
 
 MODULES = """jax.numpy jax.numpy.linalg jax.numpy.fft jax.lax jax.lax.linalg jax.nn jax.nn.initializers jax.random jax.ops jax.image
@@ -26,7 +28,22 @@ def names(module):
         yield name
 
 
+def arguments(value):
+    """The arguments that need not be given."""
+    try:
+        parameters = inspect.signature(value).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    return [p.name for p in parameters if p.default is not p.empty]
+
+
 if __name__ == "__main__":
     with open(os.path.join(HERE, "..", "names", "jax.txt"), "w") as file:
         for module in MODULES:
             file.write(" ".join([module, *names(importlib.import_module(module))]) + "\n")
+    with open(os.path.join(HERE, "..", "names", "jax-arguments.txt"), "w") as file:
+        for module in map(importlib.import_module, MODULES):
+            for name in names(module):
+                own = [] if "." in name else arguments(getattr(module, name))
+                if own:
+                    file.write(" ".join([f"{module.__name__}.{name}", *own]) + "\n")

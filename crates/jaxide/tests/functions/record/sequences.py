@@ -59,6 +59,8 @@ FUNCTIONS = {
     "numpy.interp_period": lambda x, xp, fp, period: jnp.interp(x, xp, fp, period=period),
     "numpy.roots_padded": lambda p: jnp.roots(p, strip_zeros=False),
     "numpy.polyfit_weights": lambda x, y, w, deg: jnp.polyfit(x, y, deg, w=w),
+    "numpy.polyfit_cov": lambda x, y, deg, unscaled=False: jnp.polyfit(x, y, deg, cov="unscaled" if unscaled else True),
+    "numpy.polyfit_cov_weights": lambda x, y, w, deg: jnp.polyfit(x, y, deg, w=w, cov=True),
     "numpy.polyfit_full": lambda x, y, deg: jnp.polyfit(x, y, deg, full=True),
     "numpy.polyint_from": lambda p, k, m: jnp.polyint(p, m, k),
 }
@@ -209,6 +211,12 @@ def polynomials(r):
     r.case("numpy.polyfit", points, Arg("f32", (4,), "~4"), deg=1)
     r.case("numpy.polyfit_weights", points, y, Arg("f32", (5,), "~+4"), deg=1)
     r.case("numpy.polyfit_full", points, y, deg=1)
+    r.all_modes("numpy.polyfit_cov", points, y, deg=1)
+    r.case("numpy.polyfit_cov", points, y, deg=2, unscaled=True)
+    r.case("numpy.polyfit_cov", points, Arg("f32", (5, 2), "~4"), deg=2)
+    r.case("numpy.polyfit_cov", Arg("f64", (5,), "~d1"), Arg("f64", (5,), "~2"), deg=1)
+    r.case("numpy.polyfit_cov", points, y, deg=4)
+    r.case("numpy.polyfit_cov_weights", points, y, Arg("f32", (5,), "~+4"), deg=1)
 
 
 def applying(r):

@@ -280,6 +280,6 @@ fn with_rotations(row: Array, rotations: Array, k: &Array) -> (Array, Array) {
     let one = |i: Array, row: Array| rotated(&row, &i, &rotation_of(&rotations, &i));
     let row = fori_loop(0, k, one, row);
     let own = vanishing(&row.index(k), &row.index(k + 1));
-    let rotations = rotations.at(idx![k, ..]).set(numpy::stack(&own, ()));
+    let rotations = rotations.at(idx![k, ..]).set(lax::stack(&own, 0));
     (rotated(&row, k, &own), rotations)
 }
