@@ -553,6 +553,9 @@ fn overlapped(x: &Array, step: usize) -> Array {
     };
     let batch: usize = outer.iter().product();
     let total = step * count.saturating_sub(1) + length;
+    if count == 0 {
+        return lax::full([outer, &[total]].concat(), 0, x.dtype());
+    }
     // Each piece in parts as long as a step. Part `s` of piece `t` is added at step `s + t`: with as many zeros behind the pieces
     // as there are pieces, and rows that are one step shorter, each row is moved by one step against the one before.
     let parts = length.div_ceil(step);
