@@ -749,6 +749,54 @@ fn reductions_of_many_elements_are_made_in_parts() {
     reduction("argmin", "0,", "f32[9001,17]", "i32[17]");
 }
 
+/// On both sides of the lengths from which on the lanes are what is reduced.
+#[test]
+fn reductions_over_short_rows() {
+    for (dtype, lengths) in [
+        ("f32", [7, 8, 9, 31, 32, 33]),
+        ("f64", [7, 8, 9, 31, 32, 33]),
+        ("i32", [7, 8, 9, 31, 32, 33]),
+        ("i8", [3, 4, 7, 8, 9, 16]),
+        ("bf16", [3, 4, 7, 8, 9, 16]),
+        ("bool", [3, 4, 7, 8, 9, 16]),
+    ] {
+        let sum = if dtype == "bool" {
+            "reduce_or"
+        } else {
+            "reduce_sum"
+        };
+        for length in lengths {
+            let from = format!("{dtype}[45,{length}]");
+            reduction(sum, "1,", &from, &format!("{dtype}[45]"));
+            reduction("argmax", "1,", &from, "i32[45]");
+        }
+    }
+}
+
+/// Where nothing is beyond the least or largest number, the first element is the result.
+#[test]
+fn extremes_of_equal_elements() {
+    for (dtype, least, most) in [
+        ("f32", "-inf", "inf"),
+        ("f64", "-inf", "inf"),
+        ("i8", "-128", "127"),
+        ("u8", "0", "255"),
+        ("i32", "-2147483648", "2147483647"),
+        ("bool", "False", "True"),
+    ] {
+        for length in [5, 40, 70001] {
+            check(&format!(
+                "{{ lambda ; . let
+                    a:{dtype}[{length}] = broadcast_in_dim[broadcast_dimensions=() shape=({length},) sharding=None] {least}:{dtype}[]
+                    b:{dtype}[{length}] = broadcast_in_dim[broadcast_dimensions=() shape=({length},) sharding=None] {most}:{dtype}[]
+                    c:i32[] = argmax[axes=(0,) index_dtype=int32] a
+                    d:i64[] = argmin[axes=(0,) index_dtype=int64] b
+                  in (c, d) }}"
+            ));
+        }
+    }
+}
+
 #[test]
 fn nests_over_the_same_rows_run_together() {
     check(

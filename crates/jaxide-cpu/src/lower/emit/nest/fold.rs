@@ -1,6 +1,6 @@
 //! Reductions as roots of a nest.
 
-use crate::lanes::{Addr, Index, MemTy, Trip, Ty, Value};
+use crate::lanes::{Addr, Index, MemTy, Trip, Value};
 use crate::lower::element::{self, Element};
 use crate::lower::emit::{Emitted, Emitter, Ix, Ixs, Layout, Operand};
 use crate::lower::fuse::Root;
@@ -69,12 +69,8 @@ impl FoldRoot {
                 let extreme = if largest { Combine::Max } else { Combine::Min };
                 let mut values = element::neutral(&mut emitter.b, extreme, dtype).into_vec();
                 let index = element::components(emitter.graph.dtype(self.value))[0].lane();
-                // Behind every index, so that any element wins a tie against it.
-                let last = match index {
-                    Ty::I64 => i64::MAX,
-                    Ty::I32 | Ty::F32 | Ty::F64 | Ty::Mask => i64::from(i32::MAX),
-                };
-                values.push(emitter.b.int(index, last));
+                // What is not better than the extreme is all that there is where the first element is the result.
+                values.push(emitter.b.int(index, 0));
                 values
             }
         }
@@ -142,7 +138,27 @@ impl FoldRoot {
     ) -> Emitted<Vec<Value>> {
         let right = self.element(emitter, at)?;
         let dtype = self.dtype(emitter);
-        Ok(self.combine(emitter, dtype, values, &right))
+        Ok(self.append(emitter, dtype, values, &right))
+    }
+
+    /// The accumulators with an element behind all that they have seen: of equals the first stays.
+    fn append(
+        &self,
+        emitter: &mut Emitter<'_>,
+        dtype: DType,
+        left: &[Value],
+        right: &[Value],
+    ) -> Vec<Value> {
+        match self.kind {
+            FoldKind::Combine(_) => self.combine(emitter, dtype, left, right),
+            FoldKind::Arg { largest } => {
+                let better = emitter.better(largest, dtype, right[0], left[0]);
+                vec![
+                    emitter.b.select(better, right[0], left[0]),
+                    emitter.b.select(better, right[1], left[1]),
+                ]
+            }
+        }
     }
 
     /// The accumulators of a single point.
@@ -346,7 +362,7 @@ impl FoldRoot {
             |b, params| {
                 let emitter = &mut *this.borrow_mut();
                 std::mem::swap(&mut emitter.b, b);
-                let next = self.combine(emitter, dtype, params, values);
+                let next = self.append(emitter, dtype, params, values);
                 std::mem::swap(&mut emitter.b, b);
                 next
             },

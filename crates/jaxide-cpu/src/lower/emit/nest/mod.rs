@@ -16,7 +16,7 @@ use crate::lower::graph::{Combine, Graph, Op, ValueId};
 use crate::narrow;
 use jaxide_core::DType;
 use make::Maker;
-use plan::{LoopPlan, choose};
+use plan::{Facts, LoopPlan, choose};
 use smallvec::SmallVec;
 use std::fmt;
 use std::sync::Arc;
@@ -227,7 +227,14 @@ impl Trial {
             &reduced_axes(nest),
             &self.axes,
             &self.mentions,
-            memory_holds_accumulators(graph, nest),
+            Facts {
+                may_chunk: memory_holds_accumulators(graph, nest),
+                small: self
+                    .mentions
+                    .iter()
+                    .filter_map(|mention| mention.value)
+                    .any(|value| graph.dtype(value).size() < 4),
+            },
         )
     }
 

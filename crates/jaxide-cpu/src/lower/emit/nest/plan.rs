@@ -99,6 +99,15 @@ fn factor(mention: &Mention, var: Option<Var>) -> i64 {
         .map_or(0, |term| term.1)
 }
 
+/// What is known of the values of a nest.
+#[derive(Clone, Copy)]
+pub(super) struct Facts {
+    /// Whether memory holds what is accumulated as it is.
+    pub(super) may_chunk: bool,
+    /// Whether some elements that are loaded have less than four bytes.
+    pub(super) small: bool,
+}
+
 /// Decides what becomes of each axis of a block.
 pub(super) fn choose(
     nest: &Nest,
@@ -106,7 +115,7 @@ pub(super) fn choose(
     reduced: &[usize],
     axes: &Axes,
     mentions: &[Mention],
-    may_chunk: bool,
+    Facts { may_chunk, small }: Facts,
 ) -> LoopPlan {
     let lengths = block.lengths.clone();
     let mut plan = LoopPlan {
@@ -115,7 +124,7 @@ pub(super) fn choose(
         partials: None,
         unrolled: false,
     };
-    choose_lanes(&mut plan.groups, axes, mentions);
+    choose_lanes(&mut plan.groups, axes, mentions, small);
     unroll(&mut plan.groups, has_control(nest));
     choose_rows(&mut plan.groups);
     if may_chunk {
@@ -166,7 +175,14 @@ fn merge(
 
 /// The lanes are the group along which most of memory is read and written element after element, since vectors then are loads and stores
 /// instead of gathers and scatters; of equals the longest, and rather one that is not reduced.
-fn choose_lanes(groups: &mut [Group], axes: &Axes, mentions: &[Mention]) {
+fn choose_lanes(groups: &mut [Group], axes: &Axes, mentions: &[Mention], small: bool) {
+    let most = if small {
+        weight::SHORT_SMALL
+    } else {
+        weight::SHORT_REDUCTION
+    };
+    let many_results = (groups.iter())
+        .any(|group| group.role == Role::Outer && !group.reduced && group.size >= weight::FEW);
     let score = |group: &Group| -> (i64, usize) {
         let var = axes.vars[group.axes.end - 1];
         let mut score: i64 = mentions
@@ -181,7 +197,7 @@ fn choose_lanes(groups: &mut [Group], axes: &Axes, mentions: &[Mention]) {
                 (_, true) => weight::STORE_APART,
             })
             .sum();
-        if group.size < weight::FEW {
+        if group.size < weight::FEW || group.reduced && group.size <= most && many_results {
             score -= weight::SHORT / group.size as i64;
         }
         (score - i64::from(group.reduced), group.size)
@@ -209,6 +225,11 @@ mod weight {
     pub(super) const STORE_APART: i64 = -4;
     /// With fewer lanes, most of a vector is empty: that outweighs all loads and stores.
     pub(super) const FEW: usize = 8;
+    /// So few lanes are not reduced, where there are results that can be lanes: combining all lanes for each result takes longer than gathering
+    /// its elements.
+    pub(super) const SHORT_REDUCTION: usize = 32;
+    /// The same where elements have one or two bytes, which are gathered one by one.
+    pub(super) const SHORT_SMALL: usize = 8;
     /// What is taken off for it, times the length.
     pub(super) const SHORT: i64 = 1000;
 }
