@@ -1,21 +1,11 @@
 //! The functions of one number, each named once: a row says all that the compiler must know of one.
 
-use crate::lanes::{Builder, Ty, Value, math};
+use crate::lanes::{Builder, Value, math};
 use jaxide_core::eval::numerics::{elementary, special};
 use jaxide_core::prims::Prim;
 
 /// A formula in lanes, of which all vector widths are made.
 type Lanes = fn(&mut Builder, Value) -> Value;
-
-/// `single` is said where it is one of `f32` alone: of `f64` the function is then a call of the runtime, which is never fused.
-macro_rules! lanes {
-    ($ty:ident single $formula:expr) => {
-        ($ty == Ty::F32).then_some($formula as Lanes)
-    };
-    ($ty:ident $formula:expr) => {
-        Some($formula as Lanes)
-    };
-}
 
 /// A formula in lanes of the two parts of a complex number.
 type ComplexLanes = fn(&mut Builder, [Value; 2]) -> [Value; 2];
@@ -31,7 +21,7 @@ macro_rules! of_complex_numbers {
 }
 
 macro_rules! functions {
-    ($($name:ident $cost:literal ($($lanes:tt)+) $real:path $(, $complex_lanes:expr)?;)*) => {
+    ($($name:ident $cost:literal ($lanes:expr) $real:path $(, $complex_lanes:expr)?;)*) => {
         /// A function of one real number, or one complex number: one variant per primitive.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub(crate) enum Function {
@@ -59,9 +49,9 @@ macro_rules! functions {
             }
 
             /// Its formula in lanes of `F32` or `F64`, before the result is rounded to a narrower format.
-            pub(crate) fn lanes(self, ty: Ty) -> Option<Lanes> {
+            pub(crate) fn lanes(self) -> Lanes {
                 match self {
-                    $(Function::$name => lanes!(ty $($lanes)+),)*
+                    $(Function::$name => $lanes,)*
                 }
             }
 
@@ -118,8 +108,8 @@ functions! {
     ErfInv 24 (math::erf_inv) elementary::erf_inv;
     Lgamma 60 (math::lgamma) special::lgamma;
     Digamma 60 (math::digamma) special::digamma;
-    BesselI0e 24 (single math::bessel_i0e) special::bessel_i0e;
-    BesselI1e 24 (single math::bessel_i1e) special::bessel_i1e;
+    BesselI0e 24 (math::bessel_i0e) special::bessel_i0e;
+    BesselI1e 24 (math::bessel_i1e) special::bessel_i1e;
 }
 
 #[allow(

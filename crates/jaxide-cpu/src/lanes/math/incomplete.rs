@@ -1,23 +1,28 @@
-//! The incomplete gamma and beta functions in single precision: computed in double precision, so that the result is rounded once. The
-//! methods and the values at the edges are the interpreter's, which says where they come from.
+//! The incomplete gamma and beta functions. Those of single precision are computed in double precision, so that the result is rounded once;
+//! what differs for double precision is in `incomplete_double.rs`. The methods and the values at the edges are the interpreter's, which
+//! says where they come from.
 
 use super::exp::exp_of;
 use super::expr::{Expr, in_double, iterate};
 use super::gamma::lgamma_right;
+use super::incomplete_double as double;
 use super::log::log_of;
 use super::{erfc, expm1, log1p};
 use crate::lanes::{Builder, Value};
 use std::f64::consts::PI;
 
-/// P(a, x) of two `f32`.
+/// P(a, x).
 pub fn igamma(b: &mut Builder, a: Value, x: Value) -> Value {
     let [y] = in_double(b, [a, x], |[a, x]| {
         let (zero, one) = (a.constant(0.0), a.constant(1.0));
         let (large, usual) = orders(a, x);
-        let upper = usual & one.le(x) & x.gt(a);
-        let lower = usual & !upper;
-        let fraction = one - upper_fraction(a, x, upper);
-        let result = upper.select(fraction, lower_series(a, x, lower));
+        let result = if a.from_single {
+            let upper = usual & one.le(x) & x.gt(a);
+            let fraction = one - upper_fraction(a, x, upper);
+            upper.select(fraction, lower_series(a, x, usual & !upper))
+        } else {
+            double::lower_gamma(a, x, usual)
+        };
         let [result] = large.rarely(|| [LargeOrder::new(a, x).tail(-1.0)], [result]);
         let result = (x.is_infinite() | a.eq(0.0)).select(one, result);
         let result = (x.eq(0.0) | a.is_infinite()).select(zero, result);
@@ -27,7 +32,7 @@ pub fn igamma(b: &mut Builder, a: Value, x: Value) -> Value {
     y
 }
 
-/// Q(a, x) of two `f32`.
+/// Q(a, x).
 pub fn igammac(b: &mut Builder, a: Value, x: Value) -> Value {
     let [y] = in_double(b, [a, x], |[a, x]| {
         let (zero, one) = (a.constant(0.0), a.constant(1.0));
@@ -35,9 +40,14 @@ pub fn igammac(b: &mut Builder, a: Value, x: Value) -> Value {
         let upper = usual & x.constant(2.0).le(x) & a.le(x);
         let small = usual & !upper & a.lt(1.0);
         let lower = usual & !upper & !small;
-        let result = one - lower_series(a, x, lower);
-        let result = upper.select(upper_fraction(a, x, upper), result);
-        let [result] = small.rarely(|| [upper_of_small_order(a, x, small)], [result]);
+        let result = if a.from_single {
+            let result = one - lower_series(a, x, lower);
+            let result = upper.select(upper_fraction(a, x, upper), result);
+            let [result] = small.rarely(|| [upper_of_small_order(a, x, small)], [result]);
+            result
+        } else {
+            double::upper_gamma(a, x, [upper, small, lower])
+        };
         let [result] = large.rarely(|| [LargeOrder::new(a, x).tail(1.0)], [result]);
         let result = (x.is_infinite() | a.eq(0.0)).select(zero, result);
         let result = (x.eq(0.0) | a.is_infinite()).select(one, result);
@@ -46,26 +56,38 @@ pub fn igammac(b: &mut Builder, a: Value, x: Value) -> Value {
     y
 }
 
-/// I_x(a, b) of three `f32`.
+/// ∂P(a, x)/∂a.
+pub fn igamma_grad_a(b: &mut Builder, a: Value, x: Value) -> Value {
+    let [y] = in_double(b, [a, x], |[a, x]| {
+        let (zero, nan) = (a.constant(0.0), a.constant(f64::NAN));
+        let inside = a.gt(0.0) & x.gt(0.0) & a.lt(f64::INFINITY) & x.lt(f64::INFINITY);
+        // Where the density underflows there is nothing left.
+        let log_density = a * log_of(x) - x - lgamma_right(a);
+        let counts = inside & !log_density.lt(-f64::MAX.ln());
+        let large = inside & a.constant(LARGE_ORDER).le(a);
+        let order = LargeOrder::new(a, x);
+        let in_range = large & order.zeta.abs().lt(40.0);
+        let result = double::lower_gamma_by_order(a, x, counts & !in_range);
+        let result = counts.select(result, -zero);
+        let [result] = in_range.rarely(|| [LargeOrder::new(a, x).lower_by_order(x)], [result]);
+        let defined = a.gt(0.0) & !x.lt(0.0) & !x.is_nan();
+        let at_zero = defined & x.eq(0.0);
+        [at_zero.select(zero, inside.select(result, nan))]
+    });
+    y
+}
+
+/// I_x(a, b).
 pub fn incomplete_beta(builder: &mut Builder, a: Value, b: Value, x: Value) -> Value {
     let [y] = in_double(builder, [a, b, x], |[a, b, x]| {
-        let (zero, one) = (a.constant(0.0), a.constant(1.0));
+        let zero = a.constant(0.0);
         let inside = zero.lt(a) & zero.lt(b) & zero.lt(x) & x.lt(1.0);
         let usual = inside & a.lt(f64::INFINITY) & b.lt(f64::INFINITY);
-        // On the side where the fraction converges quickly.
-        let y = one - x;
-        let near = x.lt((a + 1.0) / (a + b + 2.0));
-        let (p, q) = (near.select(a, b), near.select(b, a));
-        let (s, t) = (near.select(x, y), near.select(y, x));
-        let many = p.gt(MOST_OF_THE_FRACTION) & q.gt(MOST_OF_THE_FRACTION);
-        let tail = beta_fraction(p, q, s, usual & !many, SETTLED);
-        let [tail] = (usual & many).rarely(|| [tail_of_large(p, q, s, t)], [tail]);
-        let part = density(p, q, s, t) * tail;
-        let result = near.select(part, one - part);
-        // Where nearly all cancels (next to 1, for a very small b), by the fraction on the other side, however slowly.
-        let cancelled = usual & !many & !near & result.lt(1e-4);
-        let direct = || [density(a, b, x, y) * beta_fraction(a, b, x, cancelled, 5e-16)];
-        let [result] = cancelled.rarely(direct, [result]);
+        let result = if a.from_single {
+            incomplete_beta_single(a, b, x, usual)
+        } else {
+            double::incomplete_beta(a, b, x, usual)
+        };
         let result = (x.eq(0.0) | x.eq(1.0)).select(x, result);
         // All the mass at one end.
         let at_zero = a.eq(0.0) | b.eq(f64::INFINITY);
@@ -77,6 +99,26 @@ pub fn incomplete_beta(builder: &mut Builder, a: Value, b: Value, x: Value) -> V
         [defined.select(result, a.constant(f64::NAN))]
     });
     y
+}
+
+/// [`incomplete_beta`] of `f32`, where `usual`.
+fn incomplete_beta_single<'a>(a: Expr<'a>, b: Expr<'a>, x: Expr<'a>, usual: Expr<'a>) -> Expr<'a> {
+    // On the side where the fraction converges quickly.
+    let one = a.constant(1.0);
+    let y = one - x;
+    let near = x.lt((a + 1.0) / (a + b + 2.0));
+    let (p, q) = (near.select(a, b), near.select(b, a));
+    let (s, t) = (near.select(x, y), near.select(y, x));
+    let many = p.gt(MOST_OF_THE_FRACTION) & q.gt(MOST_OF_THE_FRACTION);
+    let tail = beta_fraction(p, q, s, usual & !many, SETTLED);
+    let [tail] = (usual & many).rarely(|| [tail_of_large(p, q, s, t)], [tail]);
+    let part = density(p, q, s, t) * tail;
+    let result = near.select(part, one - part);
+    // Where nearly all cancels (next to 1, for a very small b), by the fraction on the other side, however slowly.
+    let cancelled = usual & !many & !near & result.lt(1e-4);
+    let direct = || [density(a, b, x, y) * beta_fraction(a, b, x, cancelled, 5e-16)];
+    let [result] = cancelled.rarely(direct, [result]);
+    result
 }
 
 /// How small the change of a sum or a fraction is, relative to it, that no longer counts.
@@ -198,6 +240,8 @@ struct LargeOrder<'a> {
     zeta: Expr<'a>,
     /// Σ c_k(η) a^-k.
     sum: Expr<'a>,
+    /// η.
+    eta: Expr<'a>,
 }
 
 impl<'a> LargeOrder<'a> {
@@ -209,6 +253,7 @@ impl<'a> LargeOrder<'a> {
             a,
             zeta: eta * (a * 0.5).sqrt(),
             sum: c0 + (c1 + c2 / a) / a,
+            eta,
         }
     }
 
@@ -220,10 +265,31 @@ impl<'a> LargeOrder<'a> {
         let correction = gaussian.eq(0.0).select(gaussian, correction);
         zeta.call(erfc) * 0.5 + correction * sign
     }
+
+    /// ∂P/∂a at fixed `x`.
+    fn lower_by_order(&self, x: Expr<'a>) -> Expr<'a> {
+        let LargeOrder { a, zeta, sum, eta } = *self;
+        let log_ratio = ((x - a) / a).call(log1p);
+        let one = a.constant(1.0);
+        // Derivatives by η and, from ∂ζ²/∂a = -ln λ, by a.
+        let by_eta = |c: &[f64]| {
+            let factors = (c.iter().zip(0u32..)).map(|(c, k)| c * f64::from(k));
+            eta.nested(&factors.skip(1).collect::<Vec<f64>>())
+        };
+        let sum_by_eta = by_eta(&C0) + (by_eta(&C1) + by_eta(&C2) / a) / a;
+        let at_mean = -one / (a + a).sqrt();
+        let zeta_by_a = zeta.eq(0.0).select(at_mean, -log_ratio / (zeta + zeta));
+        let eta_by_a = (a.constant(2.0) / a).sqrt() * (zeta_by_a - zeta / (a + a));
+        let remainder = sum * (log_ratio - a.constant(0.5) / a) + sum_by_eta * eta_by_a
+            - a.constant(C1[0]) / (a * a);
+        let scaled = zeta_by_a / a.constant(PI).sqrt() - remainder / (a * (2.0 * PI)).sqrt();
+        let gaussian = exp_of(-(zeta * zeta));
+        gaussian.eq(0.0).select(gaussian, gaussian * scaled)
+    }
 }
 
 /// t - ln(1 + t), without cancellation near zero.
-fn minus_log1p(t: Expr<'_>) -> Expr<'_> {
+pub(super) fn minus_log1p(t: Expr<'_>) -> Expr<'_> {
     // With r = t / (2 + t): ln(1 + t) = 2 (r + r³/3 + r⁵/5 + …) and t - 2r = t·r.
     let r = t / (t + 2.0);
     let square = r * r;
@@ -233,7 +299,7 @@ fn minus_log1p(t: Expr<'_>) -> Expr<'_> {
 }
 
 /// lnΓ(x) - ((x - ½) ln x - x + ½ ln 2π) for x >= 10.
-fn stirling_tail(x: Expr<'_>) -> Expr<'_> {
+pub(super) fn stirling_tail(x: Expr<'_>) -> Expr<'_> {
     let inverse = x.constant(1.0) / x;
     let series = [
         1.0 / 12.0,
@@ -241,12 +307,15 @@ fn stirling_tail(x: Expr<'_>) -> Expr<'_> {
         1.0 / 1260.0,
         -1.0 / 1680.0,
         1.0 / 1188.0,
+        -691.0 / 360_360.0,
+        1.0 / 156.0,
+        -3617.0 / 122_400.0,
     ];
     (inverse * inverse).nested(&series) * inverse
 }
 
 /// The smaller parameter up to which the continued fraction of the beta function is used.
-const MOST_OF_THE_FRACTION: f64 = 1e7;
+pub(super) const MOST_OF_THE_FRACTION: f64 = 1e7;
 
 /// The continued fraction of I_x(a, b) · a B(a, b) / (x^a (1 - x)^b), by the modified Lentz method, where `active`, until a
 /// turn of two steps changes it by no more than `settled`.

@@ -1,9 +1,10 @@
 //! Powers and roots.
 
-use super::exp::exp_parts;
+use super::exp::{exp_pair, exp_parts};
 use super::expr::{Expr, binary, unary};
 use super::log::split;
 use super::pair::Pair;
+use super::wide::Wide;
 use crate::lanes::{Builder, Value};
 
 /// `1 / sqrt x`.
@@ -71,6 +72,24 @@ pub fn cbrt(b: &mut Builder, x: Value) -> Value {
         let own = a.eq(0.0) | !a.lt(f64::INFINITY);
         own.select(x, y.copysign(x)).value
     })
+}
+
+/// base^-x for a base above 0 in two parts and any x, in two parts that have some digits more than the type; in double precision.
+pub(super) fn reciprocal_power<'a>(base: Wide<'a>, x: Expr<'a>) -> Wide<'a> {
+    let (high, low) = log_extended(base.high);
+    let low = low + base.low / base.high;
+    let product = x * high;
+    let rest = x.fma(low, x.fma(high, -product));
+    let rest = product.abs().lt(1e4).select(rest, x.constant(0.0));
+    let (p, n) = exp_pair(-product);
+    let p = p.normal();
+    let low = p.high.fma(-rest, p.low);
+    // In two steps, for the ends of the range.
+    let half = (n * 0.5).trunc();
+    let one = x.constant(1.0);
+    let (first, second) = (one.scale(half), one.scale(n - half));
+    let scaled = |part: Expr<'a>| part * first * second;
+    Wide::new(scaled(p.high), scaled(low))
 }
 
 /// `log a` for a >= 0 in two parts whose sum has half as many digits again.
