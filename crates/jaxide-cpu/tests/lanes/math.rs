@@ -771,60 +771,59 @@ fn incomplete_gamma_by_order() {
 }
 
 fn check_special(ty: MemTy, limit: f64, (name, f, exact, [low, high, whole]): Case2) {
-    {
-        let draw = |r: &mut Rng| {
-            let first = low + (high - low) * unit(r);
-            let first = if whole == 1.0 { first.floor() } else { first };
-            let second = if high < 100.0 {
-                unit(r) * 24.0 - 8.0
-            } else {
-                first + (unit(r) * 12.0 - 6.0) * first.sqrt()
-            };
-            (
-                first,
-                if unit(r) < 0.1 {
-                    second.floor()
-                } else {
-                    second
-                },
-            )
-        };
-        let (mut xs, mut qs) = pairs(ty, draw);
-        // The interpreter takes its time.
-        let most = if ty == MemTy::F64 { 1500 } else { 3000 };
-        (xs.truncate(most), qs.truncate(most));
-        // The interpreter has fewer digits next to the smallest numbers, `digamma` has limits of its own left
-        // of zero, and terms of ζ may be next to the smallest numbers where it is not.
-        let fits = |got: f64, units: f64, want: f64| {
-            let subnormal = want.abs() < 1e-290;
-            units <= limit || subnormal && (got - want).abs() <= 1e-10 * want.abs()
-        };
-        let body = body(ty, 2, |b, v| f(b, v[0], v[1]));
-        for ((&x, &q), &g) in xs.iter().zip(&qs).zip(&run(&body, ty, &[&xs, &qs])) {
-            let (x, q) = (decode(ty, x), decode(ty, q));
-            let series = matches!(name, "zeta" | "polygamma");
-            if series && (x == 0.0 && q < 0.0 || (x + 1.0) * q.abs().ln() > 700.0) {
-                continue;
-            }
-            let want = exact(x, q);
-            assert!(
-                fits(decode(ty, g), error(ty, g, want), want),
-                "{name} {x} {q}: {} for {want}",
-                decode(ty, g)
-            );
-        }
-        let count = if ty == MemTy::F64 {
-            60
+    let draw = |r: &mut Rng| {
+        let first = low + (high - low) * unit(r);
+        let first = if whole == 1.0 { first.floor() } else { first };
+        let second = if high < 100.0 {
+            unit(r) * 24.0 - 8.0
         } else {
-            2000.min(xs.len())
+            first + (unit(r) * 12.0 - 6.0) * first.sqrt()
         };
-        let regions = [
-            Region::new(ty, xs[..count].iter().copied()),
-            Region::new(ty, qs[..count].iter().copied()),
-            Region::zeros(ty, count),
-        ];
-        check(&body, &regions, &Args::default(), 0, count as i64);
+        (
+            first,
+            if unit(r) < 0.1 {
+                second.floor()
+            } else {
+                second
+            },
+        )
+    };
+    let (mut xs, mut qs) = pairs(ty, draw);
+    // The interpreter takes its time.
+    let most = if ty == MemTy::F64 { 1500 } else { 3000 };
+    xs.truncate(most);
+    qs.truncate(most);
+    // The interpreter has fewer digits next to the smallest numbers, `digamma` has limits of its own left
+    // of zero, and terms of ζ may be next to the smallest numbers where it is not.
+    let fits = |got: f64, units: f64, want: f64| {
+        let subnormal = want.abs() < 1e-290;
+        units <= limit || subnormal && (got - want).abs() <= 1e-10 * want.abs()
+    };
+    let body = body(ty, 2, |b, v| f(b, v[0], v[1]));
+    for ((&x, &q), &g) in xs.iter().zip(&qs).zip(&run(&body, ty, &[&xs, &qs])) {
+        let (x, q) = (decode(ty, x), decode(ty, q));
+        let series = matches!(name, "zeta" | "polygamma");
+        if series && (x == 0.0 && q < 0.0 || (x + 1.0) * q.abs().ln() > 700.0) {
+            continue;
+        }
+        let want = exact(x, q);
+        assert!(
+            fits(decode(ty, g), error(ty, g, want), want),
+            "{name} {x} {q}: {} for {want}",
+            decode(ty, g)
+        );
     }
+    let count = if ty == MemTy::F64 {
+        60
+    } else {
+        2000.min(xs.len())
+    };
+    let regions = [
+        Region::new(ty, xs[..count].iter().copied()),
+        Region::new(ty, qs[..count].iter().copied()),
+        Region::zeros(ty, count),
+    ];
+    check(&body, &regions, &Args::default(), 0, count as i64);
 }
 
 /// Of 16-bit floats polygamma is the interpreter's but for a last place: the factorial overflows with the format.
