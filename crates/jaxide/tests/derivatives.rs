@@ -3,8 +3,9 @@
 use jaxide::core::jaxpr::text_compare::normalise;
 use jaxide::prelude::*;
 use jaxide::{
-    Argnum, Policy, checkpoint_name, closure_convert, custom_jvp, custom_jvp_nondiff, custom_vjp,
-    custom_vjp_nondiff, grad_with_aux, lax, linear_transpose, numpy, tree, value_and_grad_with_aux,
+    Argnum, Policy, checkpoint_name, closure_convert, custom_jvp, custom_jvp_nondiff, custom_jvps,
+    custom_vjp, custom_vjp_nondiff, grad_with_aux, lax, linear_transpose, numpy, tree,
+    value_and_grad_with_aux,
 };
 
 #[track_caller]
@@ -478,6 +479,45 @@ fn linear_maps_keep_the_arrays_that_their_function_captures() {
         close(&elementwise, &vec![3.0; length]);
         close(&dot, &[3.0 * length as f32]);
     }
+}
+
+/// The slopes are those of another function, in all orders and under all transformations; the integer result has none.
+#[test]
+fn rules_by_argument_are_summed_in_all_orders() {
+    type Pair = (Array, Array);
+    let f = custom_jvps(
+        |x: Array, n: Array, y: Array| (x * y, n),
+        (
+            |t: Array, (ans, n): Pair, _: Array, _: Array, _: Array| (t * ans * 2.0, n),
+            (),
+            |t: Array, (_, n): Pair, x: Array, _: Array, y: Array| (t * x * y * 3.0, n),
+        ),
+    );
+    let n = || Array::from(7i32);
+    let ((result, seven), (tangent, _)): (Pair, Pair) = jvp(
+        &f,
+        (scalar(2.0), n(), scalar(5.0)),
+        (scalar(1.0), n(), scalar(10.0)),
+    );
+    assert_eq!((result.item::<f32>(), seven.item::<i32>()), (10.0, 7));
+    assert_eq!(tangent.item::<f32>(), 20.0 + 300.0);
+
+    let f = std::sync::Arc::new(f);
+    let of = move |x: Array, y: Array| f(x, Array::from(7i32), y).0;
+    let slopes = grad(of.clone()).argnums((Argnum::<0>, Argnum::<1>));
+    let (dx, dy) = jit(slopes.clone())(scalar(2.0), scalar(5.0));
+    assert_eq!((dx.item::<f32>(), dy.item::<f32>()), (20.0, 30.0));
+    let (dx, dy) = vmap(slopes)(Array::from([2f32, 3.0]), Array::from([5f32, 7.0]));
+    close(&dx, &[20.0, 42.0]);
+    close(&dy, &[30.0, 63.0]);
+
+    // By x: 2 times what the rules say of the result; by y: the same, as the rule by x takes the result.
+    let second = grad(grad(of.clone())).argnums((Argnum::<0>, Argnum::<1>));
+    let (dxx, dxy) = second(scalar(2.0), scalar(5.0));
+    assert_eq!((dxx.item::<f32>(), dxy.item::<f32>()), (40.0, 60.0));
+
+    let constant = custom_jvps(|x: Array| x.sin(), ((),));
+    assert_eq!(grad(constant)(scalar(1.0)).item::<f32>(), 0.0);
 }
 
 #[test]

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use jaxide::prelude::*;
 use jaxide::{
     Argnum, ErrorKind, TransposeSolve, associative_scan, axes, closure_convert, custom_jvp,
-    custom_jvp_nondiff, custom_linear_solve, custom_root, custom_vjp, custom_vjp_nondiff,
-    eval_shape, fori_loop, grad_of, grad_with_aux, lax, linear_call, linear_transpose,
-    make_jaxpr_of, map, pmap, scan_reverse,
+    custom_jvp_nondiff, custom_jvps, custom_linear_solve, custom_root, custom_vjp,
+    custom_vjp_nondiff, eval_shape, fori_loop, grad_of, grad_with_aux, lax, linear_call,
+    linear_transpose, make_jaxpr_of, map, pmap, scan_reverse,
 };
 
 #[derive(Clone, Pytree)]
@@ -286,6 +286,21 @@ fn custom_rules() {
         let f = custom_jvp(
             |x: Array| x.sin(),
             |(x,): One, (t,): One| (x.sin(), t.astype(DType::F16)),
+        );
+        slope(f)
+    });
+    refused.of("jvps: structure of a tangent", || {
+        let f = custom_jvps(
+            |x: Array, y: Array| vec![x, y],
+            ((), |t: Array, _: Vec<Array>, _: Array, _: Array| vec![t]),
+        );
+        let point = || (floats(&[2]), floats(&[2]));
+        jvp(f, point(), point())
+    });
+    refused.of("jvps: shape of a tangent", || {
+        let f = custom_jvps(
+            |x: Array| x.sin(),
+            (|t: Array, _: Array, _: Array| t.sum(),),
         );
         slope(f)
     });

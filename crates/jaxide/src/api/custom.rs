@@ -97,9 +97,9 @@ where
 }
 
 /// A forward rule without its types: from primals and tangents to results and theirs.
-type JvpRule = dyn Fn(FlatArgs, FlatArgs) -> [FlatArgs; 2] + Send + Sync;
+pub(super) type JvpRule = dyn Fn(FlatArgs, FlatArgs) -> [FlatArgs; 2] + Send + Sync;
 
-fn flat_jvp<Args, Out>(
+pub(super) fn flat_jvp<Args, Out>(
     rule: impl Fn(Args, Args) -> (Out, Out) + Send + Sync + 'static,
 ) -> impl Fn(FlatArgs, FlatArgs) -> [FlatArgs; 2] + Send + Sync + 'static
 where
@@ -175,7 +175,7 @@ pub(crate) fn arrays_jvp(
 
 /// A call whose equation shows `names`, of the function and of its rule.
 #[track_caller]
-fn jvp_call(
+pub(super) fn jvp_call(
     [name, rule_name]: [&str; 2],
     f: FlatFn<'_>,
     rule: &Arc<JvpRule>,
@@ -669,7 +669,12 @@ fn refuse_perturbed(operation: &str, perturbed: &[bool]) -> Result<()> {
 }
 
 /// A rule must give the structure that the function has.
-fn check_structure(operation: &str, what: &str, want: &TreeDef, got: &TreeDef) -> Result<()> {
+pub(super) fn check_structure(
+    operation: &str,
+    what: &str,
+    want: &TreeDef,
+    got: &TreeDef,
+) -> Result<()> {
     if want == got {
         return Ok(());
     }
@@ -682,7 +687,7 @@ fn check_structure(operation: &str, what: &str, want: &TreeDef, got: &TreeDef) -
 
 /// A rule must give the types that the function has, or their tangents; of integers, which have no tangents, it may give
 /// anything. What `given` has beyond the wanted ones is looked at elsewhere.
-fn check_types(
+pub(super) fn check_types(
     operation: &str,
     what: &str,
     tree: &TreeDef,
