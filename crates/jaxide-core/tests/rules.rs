@@ -41,6 +41,31 @@ fn truth_values_have_no_bits() {
     }
 }
 
+/// `add_any` takes truth values, which `add` refuses; lanes that share an operand each have a copy of it.
+#[test]
+fn truth_values_are_added_as_cotangents_are() {
+    let program = |op: &str| {
+        parsed(&format!(
+            "{{ lambda ; a:bool[2] b:bool[2]. let c:bool[2] = {op} a b in (c,) }}"
+        ))
+    };
+    assert!(check(&program("add")).is_err());
+    let sum = program("add_any");
+    check(&sum).unwrap();
+    let lanes = Step::Vmap {
+        in_axes: vec![Some(0), None],
+        out_axes: 0,
+        axis_size: 3,
+        axis_name: None,
+    };
+    let mapped = apply(&sum, &lanes).unwrap();
+    let truths =
+        |shape: &[usize], values: &[u8]| Tensor::from_bytes(shape, DType::Bool, values).unwrap();
+    let operands = [truths(&[3, 2], &[0, 0, 0, 1, 1, 0]), truths(&[2], &[1, 0])];
+    let results = eval::eval(&mapped, &operands).unwrap();
+    assert_eq!(results, [truths(&[3, 2], &[1, 0, 1, 1, 1, 0])]);
+}
+
 #[test]
 fn residuals_of_linear_calls_have_no_derivative() {
     let call = |consts: usize, residuals: usize| {

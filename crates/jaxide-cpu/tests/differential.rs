@@ -205,6 +205,32 @@ fn elementwise_functions_of_two() {
     }
 }
 
+/// Of truth values `add_any` says whether either holds.
+#[test]
+fn sums_of_truth_values() {
+    binary("add_any", "bool[21]", "bool[21]");
+    let jaxpr = parse("{ lambda ; a:bool[4] b:bool[4]. let c:bool[4] = add_any a b in (c,) }");
+    let truths = |values: [u8; 4]| Tensor::from_bytes(&[4], DType::Bool, &values).unwrap();
+    let operands = [truths([0, 1, 0, 1]), truths([0, 0, 1, 1])];
+    let jaxpr = jaxpr.unwrap();
+    assert_eq!(
+        eval::eval(&jaxpr, &operands).unwrap(),
+        [truths([0, 1, 1, 1])]
+    );
+    for isa in Isa::available() {
+        let options = CompileOptions {
+            isa: Some(isa),
+            ..CompileOptions::default()
+        };
+        let program = compile(&jaxpr, &options).unwrap();
+        assert_eq!(
+            program.run(&operands).unwrap(),
+            [truths([0, 1, 1, 1])],
+            "{isa:?}"
+        );
+    }
+}
+
 #[test]
 fn integers() {
     for ty in ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"] {

@@ -233,10 +233,12 @@ pub(super) fn make_complex(re: &Tensor, im: &Tensor) -> Result<Tensor> {
     }
 }
 
-/// `x + y`.
+/// `x + y`; of truth values, whether either holds.
 pub(super) fn add(x: &Tensor, y: &Tensor) -> Result<Tensor> {
-    if x.dtype() == DType::Float0 {
-        return Ok(x.clone());
+    match x.dtype() {
+        DType::Float0 => return Ok(x.clone()),
+        DType::Bool => return or(x, y),
+        _ => {}
     }
     integer2!(x, y, Int::add, other => inexact2(x, y, |a, b| a + b, |a, b| a + b))
 }

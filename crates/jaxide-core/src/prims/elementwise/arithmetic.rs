@@ -96,10 +96,15 @@ fn balanced_greater(b: &Builder, x: Atom, y: Atom) -> Atom {
 
 /// Checks two operands of one numeric element type.
 fn two_numbers(operands: &[Aval]) -> Result<DType> {
+    two_of(NUMBER, operands)
+}
+
+/// Checks two operands of one element type that `accepts` has.
+fn two_of(accepts: Accepts, operands: &[Aval]) -> Result<DType> {
     match operands {
         [x, y] => {
-            NUMBER.check(x)?;
-            NUMBER.check(y)?;
+            accepts.check(x)?;
+            accepts.check(y)?;
             same_dtype(operands)
         }
         other => Err(arity(2, other.len())),
@@ -147,10 +152,10 @@ additive! {
     Sub true, |p, b, operands, _| batch_elementwise((*p).into(), b, operands);
 }
 
-/// The sum of tangents or cotangents: both operands have the type of the result.
+/// The sum of tangents or cotangents: both operands have the type of the result. Of truth values it is whether either holds.
 impl Primitive for AddAny {
     fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
-        let dtype = two_numbers(operands)?;
+        let dtype = two_of(ANY, operands)?;
         if operands[0].shape != operands[1].shape {
             return Err(Error::shape(format!(
                 "operands of different shapes: {} and {}",
