@@ -295,8 +295,19 @@ fn tolerance(case: &Case) -> Tolerance {
         | "standardize"
         | "dot_product_attention"
         | "scaled_dot_general" => Tolerance::of_largest(4.0),
-        name if name.contains("orthogonal") => Tolerance::of_largest(8.0),
-        name if name.starts_with("initializers.") => Tolerance::of_largest(4.0),
+        // As `random.orthogonal`.
+        name if name.contains("orthogonal") => Tolerance::of_largest(2.75),
+        name if name.starts_with("initializers.") && name.contains("uniform") => {
+            Tolerance::ulps(1.0)
+        }
+        // Normal samples between bounds: JAX's `erf` and `erf_inv` are up to 4.6 and 48 units of the last place from their values.
+        name if name.starts_with("initializers.")
+            && (name.ends_with("_normal")
+                || case.parameter("distribution") == Some("truncated_normal")) =>
+        {
+            Tolerance::ulps(4.25)
+        }
+        name if name.starts_with("initializers.") => Tolerance::ulps(2.0),
         _ => Tolerance::ulps(4.0),
     }
 }
