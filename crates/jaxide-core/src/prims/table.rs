@@ -169,7 +169,7 @@ super::primitives! {
         StopGradient "stop_gradient" (1 -> 1);
         /// Sum.
         Add "add" (2 -> 1);
-        /// Sum of cotangents.
+        /// Sum of cotangents; of truth values, whether either holds.
         AddAny "add_any" (2 -> 1);
         /// Difference.
         Sub "sub" (2 -> 1);
