@@ -64,6 +64,24 @@ fn truth_values_are_added_as_cotangents_are() {
     let operands = [truths(&[3, 2], &[0, 0, 0, 1, 1, 0]), truths(&[2], &[1, 0])];
     let results = eval::eval(&mapped, &operands).unwrap();
     assert_eq!(results, [truths(&[3, 2], &[1, 0, 1, 1, 1, 0])]);
+    // They have no tangents.
+    let chosen = parsed(
+        "{ lambda ; a:f32[2] b:bool[2]. let
+            c:bool[2] = gt a 0.0:f32[]
+            d:bool[2] = add_any c b
+            e:f32[2] = mul a 3.0:f32[]
+            f:f32[2] = select_n d a e
+          in (f,) }",
+    );
+    let derivative = apply(&chosen, &jvp(&[0])).unwrap();
+    let vector = |values: [f32; 2]| Tensor::from_vec(&[2], values.to_vec()).unwrap();
+    let operands = [
+        vector([-1.0, 2.0]),
+        truths(&[2], &[0, 0]),
+        vector([1.0, 1.0]),
+    ];
+    let results = eval::eval(&derivative, &operands).unwrap();
+    assert_eq!(results, [vector([-1.0, 6.0]), vector([1.0, 3.0])]);
 }
 
 #[test]
