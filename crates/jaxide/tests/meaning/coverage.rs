@@ -124,7 +124,7 @@ fn public_functions_in(path: &Path, methods: bool) -> BTreeSet<String> {
         if let Some(name) = line.strip_suffix("! {")
             && !name.starts_with([' ', '/'])
             && !name.starts_with("macro_rules")
-            && name != "options"
+            && !matches!(name, "options" | "thread_local")
         {
             table = Some(name);
         } else if line == "}" {
