@@ -11,6 +11,19 @@ use crate::error::{Error, ErrorKind, Result};
 /// Lengths of axes.
 pub type Shape = SmallVec<[usize; 4]>;
 
+/// Whether shapes are equal. As `==`, and faster where there are few axes: slices are compared by a function of the C
+/// library, which takes tens of nanoseconds for empty ones.
+///
+/// ```
+/// use jaxide_core::same_shape;
+/// assert!(same_shape(&[2, 3], &[2, 3]) && same_shape(&[], &[]));
+/// assert!(!same_shape(&[2, 3], &[3, 2]) && !same_shape(&[2], &[2, 2]));
+/// ```
+#[inline]
+pub fn same_shape(a: &[usize], b: &[usize]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
+}
+
 /// Indices of axes, or one number per axis.
 pub type Dims = SmallVec<[usize; 4]>;
 

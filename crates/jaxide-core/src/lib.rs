@@ -39,7 +39,7 @@ pub mod small_float;
 mod tensor;
 pub mod transform;
 
-pub use aval::{Annotations, Aval, AvalKind, Dims, Shape, byte_size, element_count};
+pub use aval::{Annotations, Aval, AvalKind, Dims, Shape, byte_size, element_count, same_shape};
 pub use cancel::Cancel;
 pub use cost::{Cost, cost, primitive_cost};
 pub use display::{Align, ArrayFormat};

@@ -230,6 +230,11 @@ impl Tensor {
     pub fn full(shape: &[usize], dtype: DType, value: Scalar) -> Result<Self> {
         let element = value.to_bytes(dtype)?;
         let size = byte_size(shape, dtype)?;
+        if shape.is_empty() && size <= 16 {
+            let data = Data::Inline(inline(&element));
+            let shape = Shape::new();
+            return Ok(Tensor { shape, dtype, data });
+        }
         check_allocatable(size)?;
         if size <= 16 {
             let bytes: SmallVec<[u8; 16]> = element.iter().copied().cycle().take(size).collect();

@@ -75,17 +75,22 @@ impl Elements {
     /// # Errors
     /// As [`tensor`](Self::tensor).
     pub(crate) fn into_tensor(self) -> Result<Tensor> {
-        let aval = self.aval();
-        match unlocked(self.place) {
+        let Elements {
+            shape,
+            dtype,
+            place,
+        } = self;
+        let gone = |donation: &Donation| gone(&Aval::new(dtype, &shape), donation);
+        match unlocked(place) {
             Place::Own(tensor) => Ok(tensor),
             Place::Shared(state) => match Arc::try_unwrap(state) {
                 Ok(state) => match unlocked(state) {
                     State::Here(tensor) => Ok(tensor),
-                    State::Donated(donation) => Err(gone(&aval, &donation)),
+                    State::Donated(donation) => Err(gone(&donation)),
                 },
                 Err(state) => match &*read(&state) {
                     State::Here(tensor) => Ok(tensor.clone()),
-                    State::Donated(donation) => Err(gone(&aval, donation)),
+                    State::Donated(donation) => Err(gone(donation)),
                 },
             },
         }

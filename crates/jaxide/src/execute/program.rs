@@ -86,6 +86,18 @@ impl Native {
         &self.entry.weak
     }
 
+    /// Runs a program to which nothing is donated.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub(crate) fn run_on(&self, args: &[Tensor]) -> Result<Vec<Tensor>> {
+        let results = self.compute_on(args)?;
+        if checking() {
+            check_program(&self.jaxpr, || args.to_vec(), &results)?;
+        }
+        Ok(results)
+    }
+
     /// Runs the program; arguments that are donated and shared by nothing else are overwritten.
     ///
     /// # Errors
@@ -102,24 +114,39 @@ impl Native {
     }
 
     fn compute(&self, args: Vec<Tensor>) -> Result<Vec<Tensor>> {
-        if interpreting() {
-            return cancel::interpret(&self.jaxpr, &args);
+        if self.options.donate.is_empty() || interpreting() {
+            return self.compute_on(&args);
         }
         let executable = self.executable()?;
-        let pairs = self.jaxpr.consts.iter().zip(&self.constants);
-        let moved = pairs.filter(|(_, constant)| **constant == Constant::Argument);
-        let mut all: Vec<Tensor> = moved.map(|(tensor, _)| tensor.clone()).collect();
+        let mut all = self.moved();
         let args = if all.is_empty() {
             args
         } else {
             all.extend(args);
             all
         };
-        if self.options.donate.is_empty() {
-            cancel::run(executable, &args)
-        } else {
-            cancel::run_owned(executable, args)
+        cancel::run_owned(executable, args)
+    }
+
+    /// [`compute`](Self::compute) without taking over memory.
+    fn compute_on(&self, args: &[Tensor]) -> Result<Vec<Tensor>> {
+        if interpreting() {
+            return cancel::interpret(&self.jaxpr, args);
         }
+        let executable = self.executable()?;
+        let mut all = self.moved();
+        if all.is_empty() {
+            return cancel::run(executable, args);
+        }
+        all.extend_from_slice(args);
+        cancel::run(executable, &all)
+    }
+
+    /// The constants that are arguments of the code.
+    fn moved(&self) -> Vec<Tensor> {
+        let pairs = self.jaxpr.consts.iter().zip(&self.constants);
+        let moved = pairs.filter(|(_, constant)| **constant == Constant::Argument);
+        moved.map(|(tensor, _)| tensor.clone()).collect()
     }
 }
 

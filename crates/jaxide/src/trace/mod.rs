@@ -12,7 +12,7 @@ mod raise;
 mod scope;
 
 use jaxide_core::jaxpr::AvalKind;
-use jaxide_core::{Atom, Aval, ClosedJaxpr, Source};
+use jaxide_core::{Atom, Aval, ClosedJaxpr, Source, same_shape};
 
 pub(crate) use axes::{
     AxisEnv, are_in_scope, axes_in_scope, named_axis_size, with_axes, within_axes,
@@ -118,7 +118,7 @@ pub(crate) fn is_of(array: &Array, aval: &Aval) -> bool {
                 && aval.annotations.is_none()
                 && aval.dtype == array.dtype()
                 && aval.weak_type == array.weak_type()
-                && aval.shape[..] == *array.shape()
+                && same_shape(&aval.shape, array.shape())
         }
     }
 }

@@ -13,7 +13,9 @@ use crate::options::{CompileOptions, CompileStats};
 use crate::runtime::stack::{ASSUMED, with_stack};
 use crate::runtime::{Context, PoolBuffer, ThreadPool};
 use crate::stages::StageTimes;
-use jaxide_core::{Aval, Cancel, Error, ErrorKind, Result, Storage, Tensor, byte_size, memory};
+use jaxide_core::{
+    Aval, Cancel, Error, ErrorKind, Result, Storage, Tensor, byte_size, memory, same_shape,
+};
 use smallvec::SmallVec;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -460,7 +462,7 @@ impl Executable {
             ));
         }
         for (k, (arg, (dtype, shape))) in args.iter().zip(want).enumerate() {
-            if arg.dtype() != *dtype || arg.shape() != &shape[..] {
+            if arg.dtype() != *dtype || !same_shape(arg.shape(), shape) {
                 return Err(Error::shape(format!(
                     "argument {k} is {}, and {} is expected",
                     arg.aval(),

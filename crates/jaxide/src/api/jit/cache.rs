@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use indexmap::{Equivalent, IndexMap};
@@ -64,11 +65,17 @@ pub(super) struct Cache {
     /// The structures of arguments, by their hash.
     structures: HashMap<u64, Vec<TreeDef>>,
     programs: IndexMap<Key, Arc<Program>>,
+    /// Which program was found last: most calls are like the one before, and comparing costs less than hashing.
+    recent: AtomicUsize,
 }
 
 impl Cache {
     /// The structure of `args`, if there has been a call with it.
     pub(super) fn structure<T: Pytree<Array>>(&self, args: &T) -> Option<&TreeDef> {
+        let recent = self.recent().map(|(key, _)| &key.treedef);
+        if let Some(recent) = recent.filter(|treedef| treedef.matches::<Array, T>(args)) {
+            return Some(recent);
+        }
         let candidates = self.structures.get(&structure_hash::<Array, T>(args))?;
         candidates
             .iter()
@@ -77,7 +84,17 @@ impl Cache {
 
     /// The program for arguments of this structure with these leaves.
     pub(super) fn program(&self, treedef: &TreeDef, leaves: &[Array]) -> Option<&Arc<Program>> {
-        self.programs.get(&Call { treedef, leaves })
+        let call = Call { treedef, leaves };
+        if let Some((_, program)) = self.recent().filter(|(key, _)| call.equivalent(key)) {
+            return Some(program);
+        }
+        let (position, _, program) = self.programs.get_full(&call)?;
+        self.recent.store(position, Ordering::Relaxed);
+        Some(program)
+    }
+
+    fn recent(&self) -> Option<(&Key, &Arc<Program>)> {
+        self.programs.get_index(self.recent.load(Ordering::Relaxed))
     }
 
     /// Keeps a program, unless another thread has been faster, and gives the one that is kept.

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use jaxide_core::Tensor;
 use jaxide_core::prims::{Jit, Name};
 use jaxide_tree::Pytree;
+use smallvec::SmallVec;
 
 use super::flat::{FlatArgs, FlatFn, avals, flat, flatten, trace_flat, unflatten};
 use crate::array::{Array, Donation};
@@ -143,16 +144,17 @@ fn called(f: FlatFn<'_>, name: &str, options: &JitOptions, args: FlatArgs) -> Fl
 fn run(f: FlatFn<'_>, name: &str, options: &JitOptions, args: FlatArgs) -> FlatArgs {
     let (program, _) = program(f, name, options, &args);
     let native = program.native(options);
-    let values = if program.donated.is_empty() {
-        let mut values: Vec<Tensor> = Vec::with_capacity(args.leaves.len());
+    let results = if program.donated.is_empty() {
+        // Few are kept on the stack.
+        let mut values: SmallVec<[Tensor; 4]> = SmallVec::with_capacity(args.leaves.len());
         for leaf in args.leaves {
             values.push(into_value(leaf).or_raise());
         }
-        values
+        native.run_on(&values).or_raise()
     } else {
-        values_and_donated(name, &program, args)
+        let values = values_and_donated(name, &program, args);
+        native.run(values).or_raise()
     };
-    let results = native.run(values).or_raise();
     let leaves = results
         .into_iter()
         .zip(native.weak())
