@@ -10,12 +10,18 @@ use std::time::Instant;
 use jaxide::prelude::*;
 
 type Call = Box<dyn FnMut()>;
+/// A name, and what makes the call.
+type Case = (&'static str, fn() -> Call);
 
-const CASES: [(&str, fn() -> Call); 7] = [
+const CASES: [Case; 7] = [
     ("scalar, passed on", || {
         let f = jit(|x: Array| x * 0.5 + 1.0);
         let mut x = Some(Array::from(1.0f32));
-        Box::new(move || x = x.take().map(|x| f(x)))
+        Box::new(move || {
+            if let Some(own) = x.take() {
+                x = Some(f(own));
+            }
+        })
     }),
     ("scalar, cloned", || {
         let f = jit(|x: Array| x * 0.5 + 1.0);
