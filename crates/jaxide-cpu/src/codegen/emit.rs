@@ -7,7 +7,7 @@
 
 use crate::lanes::{
     Addr, BinOp, BlockId, Body, For, If, Index, Inst, LaneStep, MemTy, Stmt, Table, TerOp, UnOp,
-    Value, While,
+    Value, While, woven_count,
 };
 
 /// Definitions of values by other values.
@@ -67,12 +67,11 @@ fn woven(stmts: &[Stmt]) -> Vec<Value> {
         return Vec::new();
     };
     let size = ty.size();
-    let count = step / size;
-    if size < 4 || step % size != 0 || !(2..=4).contains(&count) {
+    let Some(count) = woven_count(*ty, step) else {
         return Vec::new();
-    }
+    };
     let mut values = vec![*value];
-    for (stmt, place) in stmts[1..].iter().zip(1..count) {
+    for (stmt, place) in stmts[1..].iter().zip(1..count as i64) {
         let behind = Addr {
             offset: addr.offset + place * size,
             ..Addr::clone(addr)
@@ -86,7 +85,7 @@ fn woven(stmts: &[Stmt]) -> Vec<Value> {
             _ => return Vec::new(),
         }
     }
-    if values.len() as i64 == count {
+    if values.len() == count {
         values
     } else {
         Vec::new()

@@ -8,6 +8,7 @@ use super::body::*;
 use super::op::{BinOp, TerOp, UnOp};
 use super::sweep::sweep;
 use super::types::{MemTy, Ty};
+use super::weave::weave;
 use super::verify::{VerifyError, verify};
 use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
@@ -486,7 +487,8 @@ impl Builder {
     /// # Errors
     /// If the program is not well formed, see [`VerifyError`].
     pub fn finish(self) -> Result<Body, VerifyError> {
-        let body = sweep(&self.body);
+        let mut body = sweep(&self.body);
+        weave(&mut body);
         verify(&body)?;
         Ok(body)
     }

@@ -25,6 +25,7 @@ mod settle;
 mod sweep;
 mod types;
 mod verify;
+mod weave;
 
 pub use body::*;
 pub use builder::Builder;
@@ -32,3 +33,4 @@ pub use eval::{EvalError, Memory};
 pub use op::{BinOp, TerOp, UnOp};
 pub use types::{MemTy, Ty};
 pub use verify::VerifyError;
+pub(crate) use weave::{MOST_WOVEN, woven_count};

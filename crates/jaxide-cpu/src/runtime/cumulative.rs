@@ -5,7 +5,8 @@
 //! precedes a segment is combined with its elements afterwards (scan-then-propagate; Blelloch,
 //! *Prefix sums and their applications*, 1990). A long line is shared out over threads after a
 //! first pass that computes the blocks' totals in the same way, so the result does not depend on
-//! how many threads there are. Along other axes than the last, whole rows are combined.
+//! how many threads there are. Along other axes than the last, whole rows are combined. Short lines,
+//! and those whose rows are short, are scanned beside each other.
 
 use half::{bf16, f16};
 use jaxide_core::DType;
@@ -249,6 +250,9 @@ const BLOCK: usize = SEGMENTS * SEGMENT;
 /// Elements that make a chunk worth a thread's attention.
 const CHUNK: usize = 1 << 13;
 
+/// Rows of fewer elements are too short to be combined as a whole.
+const SHORT_ROW: usize = 32;
+
 fn accumulate<T: Stored, O: Combine<T::Acc>>(
     from: &[u8],
     to: &mut [u8],
@@ -260,6 +264,10 @@ fn accumulate<T: Stored, O: Combine<T::Acc>>(
         bytemuck::cast_slice_mut::<u8, T>(to),
     );
     if to.is_empty() {
+        return Ok(());
+    }
+    if shape.inner == 1 && shape.len <= SEGMENT || (2..SHORT_ROW).contains(&shape.inner) {
+        beside_each_other::<T, O>(from, to, shape, context);
         return Ok(());
     }
     if shape.inner > 1 {
@@ -415,6 +423,74 @@ fn scan<T: Stored, O: Combine<T::Acc>>(
     join::<_, O>(totals, len)
 }
 
+/// Accumulates along lines that are short, or near each other, eight at a time, so that the processor
+/// has several independent combinations to do. Each line is combined element by element.
+fn beside_each_other<T: Stored, O: Combine<T::Acc>>(
+    from: &[T],
+    to: &mut [T],
+    shape: Shape,
+    context: &Context<'_>,
+) {
+    const BESIDE: usize = 8;
+    let Shape {
+        outer,
+        len,
+        inner,
+        reverse,
+    } = shape;
+    let plane = len * inner;
+    let planes = CHUNK.div_ceil(plane).min(outer);
+    let to = SharedSlice::new(to);
+    context.parallel_for(outer.div_ceil(planes), |chunk| {
+        let range = chunk * planes * plane..outer.min((chunk + 1) * planes) * plane;
+        let from = &from[range.clone()];
+        // SAFETY: the planes of a chunk are inside the array, and no other chunk has them.
+        let to = unsafe { to.range(range) };
+        let lines = to.len() / len;
+        let first = |line: usize| {
+            let start = line / inner * plane + line % inner;
+            start + directed(0, len, reverse) * inner
+        };
+        let step = if reverse {
+            inner.wrapping_neg()
+        } else {
+            inner
+        };
+        let whole = lines / BESIDE * BESIDE;
+        for line in (0..whole).step_by(BESIDE) {
+            let starts: [usize; BESIDE] = std::array::from_fn(|k| first(line + k));
+            scan_lines::<T, O, BESIDE>(from, to, starts, len, step);
+        }
+        for line in whole..lines {
+            scan_lines::<T, O, 1>(from, to, [first(line)], len, step);
+        }
+    });
+}
+
+/// Lines of `len` elements that begin at these places, and go on `step` elements further, which wraps around.
+#[inline(always)]
+fn scan_lines<T: Stored, O: Combine<T::Acc>, const N: usize>(
+    from: &[T],
+    to: &mut [T],
+    mut at: [usize; N],
+    len: usize,
+    step: usize,
+) {
+    let from = &from[..to.len()];
+    let mut acc = at.map(|at| {
+        let acc = from[at].load();
+        to[at] = T::store(acc);
+        acc
+    });
+    for _ in 1..len {
+        for (at, acc) in at.iter_mut().zip(&mut acc) {
+            *at = at.wrapping_add(step);
+            *acc = O::combine(*acc, from[*at].load());
+            to[*at] = T::store(*acc);
+        }
+    }
+}
+
 /// Accumulates along an axis that is not the last: row by row, for columns shared out over threads.
 fn rows<T: Stored, O: Combine<T::Acc>>(
     from: &[T],
@@ -486,6 +562,12 @@ mod tests {
             &[2, 5, 3],
             &[4, 0, 2],
             &[3, 20, 700],
+            &[9, SEGMENT],
+            &[9, SEGMENT + 1],
+            &[1029, 8],
+            &[300, 5, SHORT_ROW - 1],
+            &[5, 3, SHORT_ROW],
+            &[700, 3],
         ] {
             let input: Vec<T> = (0..shape.iter().product()).map(&value).collect();
             for (axis, &len) in shape.iter().enumerate() {

@@ -68,11 +68,17 @@ impl Emitter<'_> {
         let addr = self.address(pointer, dtype, &linear);
         let mut offset = 0;
         let mut components = Element::new();
-        for mem in element::components(dtype) {
+        for mem in element::components(self.held_as(dtype)) {
             components.push(self.b.load(mem, addr.clone().plus(offset)));
             offset += mem.size();
         }
         components
+    }
+
+    /// The element with these bytes.
+    pub(super) fn constant(&mut self, dtype: DType, bytes: &[u8]) -> Element {
+        let dtype = self.held_as(dtype);
+        element::constant(&mut self.b, dtype, bytes)
     }
 
     /// Writes an element.
@@ -88,7 +94,10 @@ impl Emitter<'_> {
         self.mention(None, &linear, true, at);
         let addr = self.address(pointer, dtype, &linear);
         let mut offset = 0;
-        for (mem, &component) in element::components(dtype).into_iter().zip(element) {
+        for (mem, &component) in element::components(self.held_as(dtype))
+            .into_iter()
+            .zip(element)
+        {
             self.b.store(mem, addr.clone().plus(offset), component);
             offset += mem.size();
         }

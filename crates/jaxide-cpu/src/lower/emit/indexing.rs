@@ -146,7 +146,7 @@ impl Emitter<'_> {
         if spec.mode != OobMode::Fill {
             return Ok(element);
         }
-        let fill = element::constant(&mut self.b, graph.dtype(x), &spec.fill);
+        let fill = self.constant(graph.dtype(x), &spec.fill);
         Ok(element::select(&mut self.b, inside, &element, &fill))
     }
 

@@ -9,6 +9,7 @@ mod address;
 mod control;
 mod index;
 mod indexing;
+mod moves;
 mod nest;
 mod product;
 mod reduce;
@@ -133,6 +134,8 @@ pub(crate) struct Emitter<'a> {
     pub(crate) longest_fold: usize,
     /// How many elements were computed, against programs that grow without bound.
     budget: usize,
+    /// Whether elements are only moved, so that their types matter by their size alone.
+    moves: bool,
 }
 
 impl<'a> Emitter<'a> {
@@ -162,6 +165,7 @@ impl<'a> Emitter<'a> {
             depth: 0,
             longest_fold: 0,
             budget,
+            moves: false,
         }
     }
 
@@ -258,12 +262,12 @@ impl<'a> Emitter<'a> {
                     Some(offset) => {
                         let size = dtype.size();
                         let bytes = &tensor.bytes()[offset * size..(offset + 1) * size];
-                        Ok(element::constant(&mut self.b, dtype, bytes))
+                        Ok(self.constant(dtype, bytes))
                     }
                     None => Err(Refusal::NeedsMemory),
                 }
             }
-            Op::Splat(bytes) => Ok(element::constant(&mut self.b, dtype, bytes)),
+            Op::Splat(bytes) => Ok(self.constant(dtype, bytes)),
             Op::Iota { axis } => Ok(self.iota(dtype, &at[*axis])),
             Op::Map(op) => {
                 let mut elements: SmallVec<[Element; 3]> = SmallVec::new();

@@ -9,8 +9,9 @@ mod make;
 mod partials;
 mod plan;
 
+use super::moves::only_moves;
 use super::{Binding, Emitted, Emitter, Ix, Ixs, Layout, Memory, Mention, Operand, Refusal, Var};
-use crate::lanes::Body;
+use crate::lanes::{Body, MOST_WOVEN};
 use crate::lower::fuse::{Nest, Root, Stored};
 use crate::lower::graph::{Combine, Graph, Op, ValueId};
 use crate::narrow;
@@ -25,8 +26,6 @@ use std::sync::Arc;
 const BUDGET: usize = 200_000;
 /// Domains with fewer points are not cut into blocks.
 const CUT_FROM: usize = 256;
-/// The elements that lanes store side by side are at most so many.
-const MOST_WOVEN: usize = 4;
 /// An axis is cut into at most this many blocks.
 const MOST_CUTS: usize = 8;
 /// A domain is cut into at most this many blocks.
@@ -166,6 +165,7 @@ struct Trial {
 fn trial(graph: &Graph, memory: &NestMemory<'_>, block: &Block) -> Emitted<Trial> {
     let nest = memory.nest;
     let mut emitter = Emitter::new(graph, memory, BUDGET);
+    emitter.moves = only_moves(graph, memory, nest);
     let mut axes = Axes::default();
     for axis in 0..block.lengths.len() {
         let index = emitter.b.outer();
@@ -207,6 +207,7 @@ fn kernel(
         return Err(Refusal::TooLarge);
     }
     let mut emitter = Emitter::new(graph, memory, BUDGET);
+    emitter.moves = only_moves(graph, memory, nest);
     let mut maker = Maker {
         nest,
         block,
