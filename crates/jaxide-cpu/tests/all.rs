@@ -12,6 +12,7 @@ mod known;
 mod lanes;
 mod long;
 mod loops;
+mod moves;
 mod nothing;
 mod plans;
 mod precision;

@@ -8,8 +8,8 @@ use super::body::*;
 use super::op::{BinOp, TerOp, UnOp};
 use super::sweep::sweep;
 use super::types::{MemTy, Ty};
-use super::weave::weave;
 use super::verify::{VerifyError, verify};
+use super::weave::weave;
 use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
 

@@ -65,10 +65,10 @@ fn order(body: &Body, stmts: &[Stmt]) -> Option<Vec<usize>> {
         return None;
     }
     let mut order = Vec::with_capacity(stmts.len());
-    for at in 0..stmts.len() {
+    for (at, moved) in moved.into_iter().enumerate() {
         match groups.get(&at) {
             Some(group) => order.extend(group),
-            None if !moved[at] => order.push(at),
+            None if !moved => order.push(at),
             None => {}
         }
     }

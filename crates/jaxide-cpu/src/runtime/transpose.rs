@@ -186,13 +186,23 @@ impl CopyPlan {
         } else {
             (CHUNK / 4 / self.columns.size).clamp(1, self.rows.size)
         };
-        let groups = self.rows.size.div_ceil(group);
+        // Rows that would be less than a group belong to the last one, whose tiles overlap.
+        let whole = self.crosswise && self.rows.size >= group;
+        let groups = if whole {
+            self.rows.size / group
+        } else {
+            self.rows.size.div_ceil(group)
+        };
         let units = groups * self.outer.iter().map(|d| d.size).product::<usize>();
         let per_chunk = CHUNK.div_ceil(group * self.columns.size);
         context.parallel_for(units.div_ceil(per_chunk), |chunk| {
             for unit in chunk * per_chunk..units.min((chunk + 1) * per_chunk) {
                 let first = unit % groups * group;
-                let rows = group.min(self.rows.size - first);
+                let rows = if whole && unit % groups == groups - 1 {
+                    self.rows.size - first
+                } else {
+                    group.min(self.rows.size - first)
+                };
                 let (mut source, mut place) = (self.offset as isize, 0);
                 let mut rest = unit / groups;
                 for dimension in self.outer.iter().rev() {
@@ -288,15 +298,22 @@ impl<T: Copy> Block<T> {
     }
 
     /// Copies square tiles whose sides are a cache line of the result: a tile is turned inside a
-    /// small array and then written line by line, so that no line is written in pieces.
+    /// small array and then written line by line, so that no line is written in pieces. The last
+    /// tiles of a side overlap those before, and write the same again.
     ///
     /// # Safety
     /// All elements of the block are valid.
     #[inline(always)]
     unsafe fn transpose_with_any(self, rows: usize, columns: usize, isa: Isa) {
         let side = 64 / size_of::<T>();
-        for i in (0..rows).step_by(side) {
-            for j in (0..columns).step_by(side) {
+        // Smaller tiles where a whole one has no room.
+        let small = 4.min(side);
+        let fits = self.from_row == 1 && rows >= small && columns >= small;
+        let full = fits && rows >= side && columns >= side;
+        let side = if full || !fits { side } else { small };
+        let start = |at: usize, size: usize| if fits { at.min(size - side) } else { at };
+        for i in (0..rows).step_by(side).map(|i| start(i, rows)) {
+            for j in (0..columns).step_by(side).map(|j| start(j, columns)) {
                 let (height, width) = (side.min(rows - i), side.min(columns - j));
                 // SAFETY: the tile is inside the block.
                 unsafe {
@@ -307,8 +324,10 @@ impl<T: Copy> Block<T> {
                         to: self.to.add(i * self.to_row + j),
                         ..self
                     };
-                    if height == side && width == side && self.from_row == 1 {
+                    if full {
                         tile.transpose_tile(isa);
+                    } else if fits && side == 4 {
+                        turn_four(tile.from, tile.from_column, tile.to, tile.to_row);
                     } else {
                         tile.copy_rows(height, width);
                     }
@@ -517,6 +536,10 @@ mod tests {
             (64, 64),
             (67, 130),
             (300, 201),
+            (63, 65),
+            (64, 127),
+            (15, 33),
+            (4, 31),
         ] {
             check(&View::dense(&[m, n]).permuted(&[1, 0]));
         }

@@ -19,11 +19,7 @@ fn moved_as(dtype: DType) -> DType {
 impl Emitter<'_> {
     /// The type that elements have in this lane program.
     pub(super) fn held_as(&self, dtype: DType) -> DType {
-        if self.moves {
-            moved_as(dtype)
-        } else {
-            dtype
-        }
+        if self.moves { moved_as(dtype) } else { dtype }
     }
 }
 

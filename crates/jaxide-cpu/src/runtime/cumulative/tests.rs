@@ -1,0 +1,228 @@
+//! Tests of running combinations.
+
+use super::*;
+use crate::runtime::{KernelCall, ThreadPool};
+
+fn run<T: bytemuck::Pod>(kernel: Cumulative, input: &[T], context: &Context<'_>) -> Vec<T> {
+    let mut out = vec![T::zeroed(); input.len()];
+    let outputs = &mut [bytemuck::cast_slice_mut(&mut out)];
+    KernelCall::new(kernel)
+        .call(&[bytemuck::cast_slice(input)], outputs, context)
+        .unwrap();
+    out
+}
+
+/// Checks an operation against its definition, along every axis and in both directions.
+#[track_caller]
+fn check<T: bytemuck::Pod + std::fmt::Debug>(
+    op: CumulativeOp,
+    dtype: DType,
+    value: impl Fn(usize) -> T,
+    combine: impl Fn(T, T) -> T,
+    same: impl Fn(&T, &T) -> bool,
+) {
+    for shape in [
+        &[0][..],
+        &[1],
+        &[7],
+        &[2500],
+        &[9000],
+        &[3, 300],
+        &[2, 5, 3],
+        &[4, 0, 2],
+        &[3, 20, 700],
+        &[9, SEGMENT],
+        &[9, SEGMENT + 1],
+        &[1029, 8],
+        &[300, 5, SHORT_ROW - 1],
+        &[5, 3, SHORT_ROW],
+        &[700, 3],
+    ] {
+        let input: Vec<T> = (0..shape.iter().product()).map(&value).collect();
+        for (axis, &len) in shape.iter().enumerate() {
+            let stride: usize = shape[axis + 1..].iter().product();
+            for reverse in [false, true] {
+                let mut expected = input.clone();
+                for n in 0..input.len() {
+                    let i = directed(n, input.len(), reverse);
+                    if directed(i / stride % len, len, reverse) > 0 {
+                        let before = if reverse { i + stride } else { i - stride };
+                        expected[i] = combine(expected[before], input[i]);
+                    }
+                }
+                let kernel = Cumulative::new(op, dtype, shape, axis, reverse).unwrap();
+                let got = run(kernel, &input, &Context::default());
+                let differs = got.iter().zip(&expected).position(|(g, e)| !same(g, e));
+                assert_eq!(differs, None, "{op:?} {dtype:?} {shape:?} {axis} {reverse}");
+            }
+        }
+    }
+}
+
+fn near(a: &f64, b: &f64) -> bool {
+    a == b || (a - b).abs() <= 1e-11 * b.abs().max(1.0) || (a.is_nan() && b.is_nan())
+}
+
+#[test]
+fn sums_and_products() {
+    check(
+        CumulativeOp::Sum,
+        DType::I32,
+        |i| (i % 2000) as i32 * 999_991,
+        i32::wrapping_add,
+        |a, b| a == b,
+    );
+    check(
+        CumulativeOp::Prod,
+        DType::U8,
+        |i| (i % 7) as u8 | 1,
+        u8::wrapping_mul,
+        |a, b| a == b,
+    );
+    check(
+        CumulativeOp::Sum,
+        DType::F64,
+        |i| (i as f64).sin(),
+        |a, b| a + b,
+        near,
+    );
+    check(
+        CumulativeOp::Prod,
+        DType::F64,
+        |i| 1.0 + (i as f64).sin() * 1e-3,
+        |a, b| a * b,
+        near,
+    );
+    let complex = |i: usize| Complex::from_polar(1.0, i as f64);
+    check(
+        CumulativeOp::Prod,
+        DType::C128,
+        complex,
+        |a, b| a * b,
+        |a, b| (a - b).norm() < 1e-10,
+    );
+    check(
+        CumulativeOp::Sum,
+        DType::C128,
+        complex,
+        |a, b| a + b,
+        |a, b| (a - b).norm() < 1e-10,
+    );
+}
+
+#[test]
+fn extrema_pass_nan_on() {
+    let value = |i: usize| {
+        if i % 611 == 610 {
+            f64::NAN
+        } else {
+            (i as f64 * 0.77).sin()
+        }
+    };
+    let max = |a: f64, b: f64| {
+        if a.is_nan() || b.is_nan() {
+            f64::NAN
+        } else {
+            a.max(b)
+        }
+    };
+    let min = |a: f64, b: f64| {
+        if a.is_nan() || b.is_nan() {
+            f64::NAN
+        } else {
+            a.min(b)
+        }
+    };
+    check(CumulativeOp::Max, DType::F64, value, max, near);
+    check(CumulativeOp::Min, DType::F64, value, min, near);
+    check(
+        CumulativeOp::Max,
+        DType::I16,
+        |i| (i * 7919 % 1000) as i16,
+        |a, b| a.max(b),
+        |a, b| a == b,
+    );
+    check(
+        CumulativeOp::Min,
+        DType::Bool,
+        |i| u8::from(i % 90 != 89),
+        |a, b| a & b,
+        |a, b| a == b,
+    );
+}
+
+#[test]
+fn logs_of_sums_of_exponentials() {
+    let combine = |a: f64, b: f64| {
+        if a == b {
+            a + 2f64.ln()
+        } else {
+            a.max(b) + (-(a - b).abs()).exp().ln_1p()
+        }
+    };
+    check(
+        CumulativeOp::LogSumExp,
+        DType::F64,
+        |i| (i as f64).cos() * 9.0,
+        combine,
+        near,
+    );
+    let infinite = [
+        f32::NEG_INFINITY,
+        f32::NEG_INFINITY,
+        0.0,
+        f32::INFINITY,
+        f32::INFINITY,
+        1.0,
+        f32::NAN,
+        1.0,
+    ];
+    let kernel = Cumulative::new(CumulativeOp::LogSumExp, DType::F32, &[8], 0, false).unwrap();
+    let got = run(kernel, &infinite, &Context::default());
+    assert_eq!(
+        got[..6],
+        [
+            f32::NEG_INFINITY,
+            f32::NEG_INFINITY,
+            0.0,
+            f32::INFINITY,
+            f32::INFINITY,
+            f32::INFINITY
+        ]
+    );
+    assert!(got[6].is_nan() && got[7].is_nan());
+}
+
+#[test]
+fn sixteen_bit_floats_are_summed_in_single_precision() {
+    let kernel = Cumulative::new(CumulativeOp::Sum, DType::BF16, &[1000], 0, false).unwrap();
+    let got = run(kernel, &[bf16::from_f32(1.0); 1000], &Context::default());
+    assert!(
+        got.iter()
+            .zip(1..)
+            .all(|(&x, i)| x == bf16::from_f32(i as f32))
+    );
+}
+
+#[test]
+fn results_do_not_depend_on_the_number_of_threads() {
+    let pool = ThreadPool::new(4);
+    let input: Vec<f32> = (0..100_000).map(|i| (i as f32 * 0.37).sin()).collect();
+    for reverse in [false, true] {
+        let results: Vec<Vec<f32>> = [1, 2, 4]
+            .iter()
+            .map(|&threads| {
+                let kernel =
+                    Cumulative::new(CumulativeOp::Sum, DType::F32, &[100_000], 0, reverse).unwrap();
+                run(kernel, &input, &Context::new(&pool, threads))
+            })
+            .collect();
+        assert!(results[0] == results[1] && results[0] == results[2]);
+    }
+}
+
+#[test]
+fn undefined_operations_are_refused() {
+    assert!(Cumulative::new(CumulativeOp::Max, DType::C64, &[3], 0, false).is_err());
+    assert!(Cumulative::new(CumulativeOp::LogSumExp, DType::I32, &[3], 0, false).is_err());
+}

@@ -1,0 +1,141 @@
+//! Elements that are moved by a pattern, of every size and at lengths around those of vectors: the same bits as in the interpreter, on every
+//! instruction set, alone and with something computed of them.
+
+use jaxide_core::jaxpr::parse::parse;
+use jaxide_core::{Aval, DType, Tensor, eval};
+use jaxide_cpu::codegen::lanes::Isa;
+use jaxide_cpu::{CompileOptions, compile};
+
+const LENGTHS: [usize; 7] = [1, 7, 8, 16, 17, 33, 130];
+
+/// Bytes in no order; those of truth values are 0 and 1, and those of floats are finite.
+fn sample(aval: &Aval, seed: usize) -> Tensor {
+    let size = aval.dtype.size();
+    let mut state = (seed as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let bytes: Vec<u8> = (0..aval.size() * size)
+        .map(|at| {
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            let byte = (state >> 56) as u8;
+            match aval.dtype {
+                DType::Bool => byte & 1,
+                // The exponent's upper bits.
+                _ if at % 4 == 3 || size == 2 && at % 2 == 1 => byte & 0x3f,
+                _ => byte,
+            }
+        })
+        .collect();
+    Tensor::from_bytes(&aval.shape, aval.dtype, &bytes).unwrap()
+}
+
+/// Compares a program of one operation, and one that computes something of its result.
+fn check(dtype: &str, inputs: &[String], result: &str, equation: &str) {
+    let names = &["a", "b", "c", "d"][..inputs.len()];
+    let inputs: Vec<String> = names
+        .iter()
+        .zip(inputs)
+        .map(|(name, shape)| format!("{name}:{dtype}{shape}"))
+        .collect();
+    let inputs = inputs.join(" ");
+    let operands = names.join(" ");
+    let last = if dtype == "bool" { "not" } else { "neg" };
+    let moved =
+        format!("{{ lambda ; {inputs}. let y:{dtype}{result} = {equation} {operands} in (y,) }}");
+    let computed = format!(
+        "{{ lambda ; {inputs}. let y:{dtype}{result} = {equation} {operands}; z:{dtype}{result} = {last} y in (z,) }}"
+    );
+    for text in [moved, computed] {
+        let jaxpr = parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let avals = jaxpr.in_avals();
+        let args: Vec<Tensor> = (avals.iter().enumerate())
+            .map(|(k, aval)| sample(aval, k))
+            .collect();
+        let want = eval::eval(&jaxpr, &args).unwrap();
+        for isa in Isa::available() {
+            let options = CompileOptions {
+                isa: Some(isa),
+                ..CompileOptions::default()
+            };
+            let program = compile(&jaxpr, &options).unwrap();
+            let got = program.run(&args).unwrap();
+            assert_eq!(
+                got[0].bytes(),
+                want[0].bytes(),
+                "{isa:?}\n{text}\n{}",
+                program.loops_text()
+            );
+        }
+    }
+}
+
+fn each(run: impl Fn(&str, usize)) {
+    for dtype in ["bool", "i8", "bf16", "u16", "f32", "i64", "c64", "c128"] {
+        LENGTHS.iter().for_each(|&n| run(dtype, n));
+    }
+}
+
+#[test]
+fn reversals() {
+    each(|dtype, n| {
+        let shape = format!("[{n}]");
+        check(
+            dtype,
+            std::slice::from_ref(&shape),
+            &shape,
+            "rev[dimensions=(0,)]",
+        );
+        for short in [2, 3, 5] {
+            let shape = format!("[{n},{short}]");
+            check(
+                dtype,
+                std::slice::from_ref(&shape),
+                &shape,
+                "rev[dimensions=(1,)]",
+            );
+        }
+    });
+}
+
+#[test]
+fn every_other_element() {
+    each(|dtype, n| {
+        for stride in [2, 3, 4, 5] {
+            let (from, to) = (
+                format!("[{}]", n * stride),
+                format!("[{}]", (n * stride - 1).div_ceil(stride)),
+            );
+            let equation = format!(
+                "slice[limit_indices=({},) start_indices=(1,) strides=({stride},)]",
+                n * stride
+            );
+            check(dtype, &[from], &to, &equation);
+        }
+        let columns = format!("slice[limit_indices=(5, {n}) start_indices=(0, 0) strides=None]");
+        check(
+            dtype,
+            &[format!("[5,{}]", n + 3)],
+            &format!("[5,{n}]"),
+            &columns,
+        );
+    });
+}
+
+#[test]
+fn elements_beside_each_other() {
+    each(|dtype, n| {
+        for count in [2, 3, 4] {
+            let columns = vec![format!("[{n},1]"); count];
+            check(
+                dtype,
+                &columns,
+                &format!("[{n},{count}]"),
+                "concatenate[dimension=1]",
+            );
+            let (wide, tall) = (format!("[{count},{n}]"), format!("[{n},{count}]"));
+            let equation = "transpose[permutation=(1, 0)]";
+            check(dtype, std::slice::from_ref(&wide), &tall, equation);
+            check(dtype, &[tall], &wide, equation);
+        }
+    });
+}
