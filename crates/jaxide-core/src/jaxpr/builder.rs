@@ -47,6 +47,8 @@ struct State {
     literals: VarMap<Literal>,
     /// Whether such variables become arguments, for a jaxpr that is split afterwards; and those that did.
     computed_as_arguments: bool,
+    /// Whether broadcasts to the same shape are equations.
+    keeps_broadcasts: bool,
     computed: Vec<(Var, Literal)>,
 }
 
@@ -66,6 +68,14 @@ impl Builder {
     /// An empty jaxpr.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// An empty jaxpr that is only going to be transposed: broadcasts to the same shape are equations there, because JAX writes what
+    /// they transpose to, a sum over no axes.
+    pub fn to_transpose() -> Self {
+        let builder = Self::default();
+        builder.state.borrow_mut().keeps_broadcasts = true;
+        builder
     }
 
     /// An empty jaxpr that is part of the same transformation: it shares the memo and the present source.
@@ -255,7 +265,8 @@ impl Builder {
     /// The atom that an application amounts to when it changes nothing at run time.
     fn identity(&self, prim: &Prim, operand: Atom, result: &Aval) -> Option<Atom> {
         if let Prim::BroadcastInDim(_) = prim {
-            return (self.shape(operand) == result.shape).then_some(operand);
+            let kept = self.state.borrow().keeps_broadcasts;
+            return (!kept && self.shape(operand) == result.shape).then_some(operand);
         }
         let Prim::ConvertElementType(_) = prim else {
             return None;

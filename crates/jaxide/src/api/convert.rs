@@ -43,7 +43,7 @@ where
         &flat(&f),
         &primals.treedef,
         &types,
-        Known::No,
+        Known::Transposed,
         Captures::Inputs,
     );
     let outs = traced.jaxpr.out_avals();

@@ -78,7 +78,7 @@ fn root<T: Pytree<Array>, Aux: Pytree<Array>>(
     const OPERATION: &str = "custom_root";
     let guess = flatten(initial_guess);
     let types = avals(&guess.leaves);
-    let function = record(OPERATION, &f, &guess);
+    let function = record(OPERATION, &f, &guess, Known::No);
     check_like(
         OPERATION,
         "the result of f",
@@ -241,14 +241,14 @@ fn linear_solve<T: Pytree<Array>>(
             &b.treedef,
         );
     };
-    let map = record(OPERATION, &matvec, &b);
+    let map = record(OPERATION, &matvec, &b, Known::No);
     shaped("the result of matvec", &map);
-    let solver = record(OPERATION, |b| solve(&matvec, b), &b);
+    let solver = record(OPERATION, |b| solve(&matvec, b), &b, Known::No);
     shaped("the result of solve", &solver);
     let backward = match transpose_solve {
         TransposeSolve::Absent => None,
         TransposeSolve::Symmetric => {
-            let again = record(OPERATION, |b| solve(&matvec, b), &b);
+            let again = record(OPERATION, |b| solve(&matvec, b), &b, Known::No);
             let same = Traced {
                 jaxpr: map.jaxpr.clone(),
                 captured: map.captured.clone(),
@@ -257,13 +257,14 @@ fn linear_solve<T: Pytree<Array>>(
             Some((same, again))
         }
         TransposeSolve::With(solve_transposed) => {
-            let transposed = transposed_map(OPERATION, &map, &types);
+            let linear = record(OPERATION, &matvec, &b, Known::Transposed);
+            let transposed = transposed_map(OPERATION, &linear, &types);
             let vecmat = |x: T| -> T {
-                let operands = [map.captured.clone(), flatten(&x).leaves].concat();
+                let operands = [linear.captured.clone(), flatten(&x).leaves].concat();
                 unflatten(&b.treedef, crate::trace::inline(&transposed, &operands))
             };
-            let recorded = record(OPERATION, vecmat, &b);
-            let solver = record(OPERATION, |x| solve_transposed(&vecmat, x), &b);
+            let recorded = record(OPERATION, vecmat, &b, Known::No);
+            let solver = record(OPERATION, |x| solve_transposed(&vecmat, x), &b, Known::No);
             Some((recorded, solver))
         }
     };
@@ -301,13 +302,14 @@ fn record<T, Out>(
     operation: &'static str,
     f: impl FnOnce(T) -> Out,
     argument: &FlatArgs,
+    known: Known,
 ) -> FlatTrace
 where
     T: Pytree<Array>,
     Out: Pytree<Array>,
 {
     let types = avals(&argument.leaves);
-    trace(operation, &types, Known::No, Captures::Inputs, |leaves| {
+    trace(operation, &types, known, Captures::Inputs, |leaves| {
         let results = flatten(&f(unflatten(&argument.treedef, leaves.to_vec())));
         (results.leaves, results.treedef)
     })

@@ -3,7 +3,7 @@
 use jaxide_core::{DType, Error, prims};
 
 use super::{relu6, softplus};
-use crate::array::{Array, Integer, as_dtype, normalize_axis};
+use crate::array::{Array, Integer, normalize_axis};
 use crate::numpy::nested::rounded;
 use crate::options::options;
 use crate::trace::{bind_one, library, raise};
@@ -96,7 +96,7 @@ activations! {
     /// [`elu`] with the parameters that keep mean and variance: `scale elu(x, alpha)`.
     selu |x| {
         let scaled = elu(x, 1.673_263_242_354_377_2);
-        rounded(1.050_700_987_355_480_5, scaled.dtype()) * scaled
+        factor(1.050_700_987_355_480_5, &scaled) * scaled
     };
     /// `x` moved between -1 and 1.
     hard_tanh |x| {
@@ -196,24 +196,26 @@ impl From<DType> for OneHot {
     }
 }
 
+/// A factor of `x`: where that is an array of floats, the number is rounded to its type.
+fn factor(value: f64, x: &Array) -> Array {
+    if x.dtype().is_inexact() && !x.weak_type() {
+        rounded(value, x.dtype())
+    } else {
+        Array::from(value)
+    }
+}
+
 /// A function of an operand and a parameter, which is an operand of the call only where it is given.
 #[track_caller]
 fn with_parameter(
     name: &str,
     x: &Array,
     parameter: Option<Array>,
-    default: impl Fn(DType) -> Array,
+    default: impl Fn(&Array) -> Array,
     f: impl Fn(&Array, &Array) -> Array,
 ) -> Array {
     match parameter {
-        None => library(name, "default", [x], |[x]| {
-            let dtype = if x.dtype().is_inexact() {
-                x.dtype()
-            } else {
-                DType::F32
-            };
-            f(x, &default(dtype))
-        }),
+        None => library(name, "default", [x], |[x]| f(x, &default(x))),
         Some(parameter) => library(name, "given", [x, &parameter], |[x, y]| f(x, y)),
     }
 }
@@ -282,7 +284,7 @@ pub fn leaky_relu(x: &Array, options: impl Into<LeakyRelu>) -> Array {
         "leaky_relu",
         x,
         slope,
-        |dtype| rounded(0.01, dtype),
+        |x| factor(0.01, x),
         |x, slope| {
             let positive = numpy::greater_equal(x, &Array::from(0));
             numpy::where_(&positive, x, &numpy::multiply(slope, x))
@@ -376,7 +378,6 @@ pub fn one_hot(x: &Array, num_classes: usize, options: impl Into<OneHot>) -> Arr
     let _named = crate::trace::named("one_hot");
     let OneHot { dtype, axis } = options.into();
     let axis = normalize_axis("one_hot", axis, x.ndim() + 1);
-    let x = &as_dtype(x, x.dtype(), false);
     library(
         "_one_hot",
         &format!("{num_classes} {dtype} {axis}"),

@@ -1,11 +1,12 @@
 //! Attention.
 
-use jaxide_core::prims::DotDimensionNumbers;
-use jaxide_core::{DType, Dims, Error};
+use jaxide_core::prims::{DotPrecision, Name};
+use jaxide_core::{DType, Error};
 
 use super::{logsumexp, softmax};
+use crate::api::vmap_list;
 use crate::array::{Array, as_dtype};
-use crate::numpy::nested;
+use crate::numpy::{Einsum, nested};
 use crate::options::options;
 use crate::trace::raise;
 use crate::{lax, numpy};
@@ -70,7 +71,7 @@ pub fn dot_product_attention(
     options: impl Into<Attention>,
 ) -> Array {
     let _named = crate::trace::named("dot_product_attention");
-    attend(query, key, value, options.into()).0
+    attend(query, key, value, options.into(), false).remove(0)
 }
 
 /// [`dot_product_attention`], and the logarithms of the sums of exponentials for each query and head, which have no derivative: JAX's
@@ -86,32 +87,8 @@ pub fn dot_product_attention_with_residual(
     options: impl Into<Attention>,
 ) -> (Array, Array) {
     let _named = crate::trace::named("dot_product_attention_with_residual");
-    let (out, logits) = attend(query, key, value, options.into());
-    let [batch, groups, heads, queries, _] = std::array::from_fn(|axis| logits.shape()[axis]);
-    let sums = as_dtype(&logsumexp(&logits, -1), key.dtype(), false);
-    let sums = lax::reshape(&sums, [batch, groups * heads, queries]);
-    let sums = lax::stop_gradient(&lax::transpose(&sums, [0, 2, 1]));
-    let shape = &query.shape()[..query.ndim() - 1];
-    let sums = lax::reshape(&sums, shape);
-    (out, sums)
-}
-
-/// A product over one axis each, with common batch axes.
-fn product(
-    [x, x_axis]: [usize; 2],
-    [y, y_axis]: [usize; 2],
-    lhs: &Array,
-    rhs: &Array,
-    dtype: DType,
-) -> Array {
-    let batch = |other: usize| Dims::from_slice(&[0, other]);
-    let numbers = DotDimensionNumbers {
-        lhs_contracting: Dims::from_slice(&[x_axis]),
-        rhs_contracting: Dims::from_slice(&[y_axis]),
-        lhs_batch: batch(x),
-        rhs_batch: batch(y),
-    };
-    lax::dot_general(lhs, rhs, numbers, None, Some(dtype))
+    let results = attend(query, key, value, options.into(), true);
+    (results[0].clone(), results[1].clone())
 }
 
 /// `x` with axes in front up to rank 4.
@@ -126,10 +103,15 @@ fn check(holds: bool, text: impl FnOnce() -> String) {
     }
 }
 
-/// The result, and the logits `[batch, groups, heads of a group, queries, keys]`.
+/// The result, and with `residual` the logarithms of the sums of exponentials.
 #[track_caller]
-fn attend(query: &Array, key: &Array, value: &Array, options: Attention) -> (Array, Array) {
-    let shape = query.shape();
+fn attend(
+    query: &Array,
+    key: &Array,
+    value: &Array,
+    options: Attention,
+    residual: bool,
+) -> Vec<Array> {
     let [q, k, v] = &[query, key, value].map(of_rank_4);
     let fits = [q, k, v].iter().all(|x| x.ndim() == 4)
         && k.shape() == v.shape()
@@ -153,90 +135,150 @@ fn attend(query: &Array, key: &Array, value: &Array, options: Attention) -> (Arr
         });
         let [batch, own, queries, keys] = std::array::from_fn(|axis| x.shape()[axis]);
         if own == 1 {
-            lax::expand_dims(&x, &[2])
+            let x = lax::expand_dims(&x, &[2]);
+            numpy::broadcast_to(&x, [batch, 1, shared, queries, keys])
         } else {
             lax::reshape(&x, [batch, groups, shared, queries, keys])
         }
     };
-    // Products are taken in `f32` at least.
-    let computed = if q.dtype().size() < 4 {
-        DType::F32
-    } else {
-        q.dtype()
+    let fits = |x: &Array| {
+        let logits = [batch, groups, shared, queries, keys];
+        numpy::check_broadcast_to("dot_product_attention", x.shape(), &logits);
     };
-    let q = lax::reshape(q, [batch, queries, groups, shared, length]);
-    let logits = product([2, 4], [2, 3], &q, k, computed);
-    let mut logits = lax::transpose(&logits, [0, 1, 3, 2, 4]);
-    let scale = options.scale.unwrap_or(1.0 / (length as f64).sqrt());
-    logits *= nested::rounded(scale, computed);
-    if let Some(bias) = &options.bias {
-        logits = as_dtype(
-            &numpy::add(&logits, &grouped(bias, "bias")),
-            computed,
-            false,
-        );
-    }
-    let seen = visible(&options, [batch, queries, keys], &grouped);
-    if let Some(seen) = seen {
-        numpy::check_broadcast_to("dot_product_attention", seen.shape(), logits.shape());
-        let largest = match computed {
-            DType::F16 => 65504.0,
-            _ => f64::from(f32::MAX),
-        };
-        let hidden = as_dtype(&Array::from(-0.7 * largest), computed, false);
-        logits = numpy::where_(&seen, &logits, &hidden);
-    }
-    let logits = as_dtype(&logits, DType::F32, false);
-    let weights = as_dtype(&softmax(&logits, -1), k.dtype(), false);
-    let weights = lax::reshape(&weights, [batch, groups, shared * queries, keys]);
-    let means = product([1, 3], [2, 1], &weights, v, v.dtype());
-    let means = lax::reshape(&means, [batch, groups, shared, queries, length]);
-    let means = lax::transpose(&means, [0, 3, 1, 2, 4]);
-    let mut out = lax::reshape(&means, [batch, queries, heads, length]);
-    if let Some(lengths) = &options.query_seq_lengths {
-        let places = lax::iota(DType::I32, [1, queries, 1, 1], 1);
-        let counts = numpy::less(&places, &lax::reshape(lengths, [batch, 1, 1, 1]));
-        out *= as_dtype(&counts, v.dtype(), false);
-    }
-    (lax::reshape(&out, shape), logits)
-}
-
-/// Which keys the queries see: truth values that broadcast to the logits.
-#[track_caller]
-fn visible(
-    options: &Attention,
-    [batch, queries, keys]: [usize; 3],
-    grouped: &dyn Fn(&Array, &str) -> Array,
-) -> Option<Array> {
-    let shape = [1, 1, 1, queries, keys];
-    let number = |value: usize| Array::from(value);
-    let rows = || lax::iota(DType::I32, shape, 3);
-    let columns = || lax::iota(DType::I32, shape, 4);
-    let mut all: Vec<Array> = Vec::new();
-    if let Some(mask) = &options.mask {
-        check(mask.dtype() == DType::Bool, || {
-            format!("a mask is bool, and {} is given", mask.aval())
-        });
-        all.push(grouped(mask, "mask"));
-    }
-    if options.is_causal {
-        all.push(lax::ge(&rows(), &columns()));
-    }
-    if let Some((before, behind)) = options.local_window_size {
-        all.push(numpy::less_equal(&rows(), &(columns() + number(before))));
-        all.push(numpy::greater_equal(&rows(), &(columns() - number(behind))));
-    }
-    for (lengths, places) in [
-        (&options.query_seq_lengths, rows()),
-        (&options.key_value_seq_lengths, columns()),
-    ] {
+    for lengths in [&options.query_seq_lengths, &options.key_value_seq_lengths] {
         let Some(lengths) = lengths else { continue };
         check(
             lengths.shape() == [batch] && lengths.dtype() == DType::I32,
             || format!("lengths are i32[{batch}], and {} is given", lengths.aval()),
         );
-        let lengths = lax::reshape(lengths, [batch, 1, 1, 1, 1]);
-        all.push(numpy::less(&places, &lengths));
     }
-    all.into_iter().reduce(|x, y| numpy::bitwise_and(&x, &y))
+    // What is mapped over the heads of a group: queries, and what differs between them.
+    let mut mapped = vec![lax::reshape(q, [batch, queries, groups, shared, length])];
+    let mut axes = vec![Some(3)];
+    let bias = options.bias.as_ref().map(|bias| grouped(bias, "bias"));
+    let mask = options.mask.as_ref().map(|mask| {
+        check(mask.dtype() == DType::Bool, || {
+            format!("a mask is bool, and {} is given", mask.aval())
+        });
+        grouped(mask, "mask")
+    });
+    for x in bias.iter().chain(&mask) {
+        fits(x);
+        mapped.push(x.clone());
+        axes.push(Some(2));
+    }
+    let of_group = |own: &[Array]| {
+        let mut rest = own[1..].iter();
+        let bias = bias.as_ref().and_then(|_| rest.next());
+        let mask = mask.as_ref().and_then(|_| rest.next());
+        attend_in_group([&own[0], k, v], bias, mask, &options, residual)
+    };
+    let results = vmap_list(&of_group, &axes, 3, &mapped);
+    let shapes = [query.shape(), &query.shape()[..query.ndim() - 1]];
+    let with_heads = [batch, queries, heads, length];
+    let results = results.iter().zip(shapes).zip([4, 3]);
+    let reshaped = results
+        .map(|((x, shape), rank)| lax::reshape(&lax::reshape(x, &with_heads[..rank]), shape));
+    reshaped.collect()
+}
+
+/// Attention of one head of each group, the queries of which are `[batch, queries, groups, length]`.
+#[track_caller]
+fn attend_in_group(
+    [q, k, v]: [&Array; 3],
+    bias: Option<&Array>,
+    mask: Option<&Array>,
+    options: &Attention,
+    residual: bool,
+) -> Vec<Array> {
+    // Products are taken in `f32` at least.
+    let (computed, precision) = match q.dtype() {
+        DType::BF16 => (DType::F32, Some("BF16_BF16_F32")),
+        DType::F16 => (DType::F32, Some("F16_F16_F32")),
+        dtype if dtype.size() < 4 => (DType::F32, None),
+        dtype => (dtype, None),
+    };
+    let mut how = Einsum::new().preferred_element_type(computed);
+    how.precision = precision.map(|name| DotPrecision::Algorithm(Name::new(name)));
+    let logits = numpy::einsum("BTNH,BSNH->BNTS", &[q.clone(), k.clone()], how);
+    let length = q.shape()[3];
+    let scale = options.scale.unwrap_or(1.0 / (length as f64).sqrt());
+    let mut logits = logits * nested::rounded(scale, computed);
+    if let Some(bias) = bias {
+        logits = as_dtype(&numpy::add(&logits, bias), computed, false);
+    }
+    if let Some(seen) = visible(options, mask, logits.shape()) {
+        // It stays finite when it becomes an `f32`.
+        let hidden = as_dtype(&Array::from(-0.7 * f64::from(f32::MAX)), computed, false);
+        logits = numpy::where_(&seen, &logits, &hidden);
+    }
+    let logits = as_dtype(&logits, DType::F32, false);
+    let weights = as_dtype(&softmax(&logits, -1), k.dtype(), false);
+    let mut means = numpy::einsum("BNTS,BSNH->BTNH", &[weights, v.clone()], ());
+    if let Some(lengths) = &options.query_seq_lengths {
+        let places = lax::iota(DType::I32, [means.shape()[1]], 0);
+        let counts = numpy::less(
+            &lax::expand_dims(&places, &[0]),
+            &lax::expand_dims(lengths, &[1]),
+        );
+        means *= as_dtype(&lax::expand_dims(&counts, &[2, 3]), means.dtype(), false);
+    }
+    if !residual {
+        return vec![means];
+    }
+    let sums = as_dtype(&logsumexp(&logits, -1), k.dtype(), false);
+    let sums = lax::stop_gradient(&lax::transpose(&sums, [0, 2, 1]));
+    vec![means, sums]
+}
+
+/// Which keys the queries see: truth values like the logits `[batch, groups, queries, keys]`.
+#[track_caller]
+fn visible(options: &Attention, mask: Option<&Array>, shape: &[usize]) -> Option<Array> {
+    let lengths = [&options.query_seq_lengths, &options.key_value_seq_lengths];
+    let window = options.local_window_size;
+    let given = options.is_causal || lengths.iter().any(|lengths| lengths.is_some());
+    if mask.is_none() && window.is_none() && !given {
+        return None;
+    }
+    let (queries, keys) = (shape[2], shape[3]);
+    let mut seen = lax::full(shape, true, DType::Bool);
+    let mut also = |x: &Array| seen = numpy::logical_and(&seen, x);
+    if let Some(mask) = mask {
+        also(mask);
+    }
+    if options.is_causal {
+        let all = lax::full([queries, keys], true, DType::Bool);
+        also(&lax::expand_dims(&numpy::tril(&all, 0), &[0, 1]));
+    }
+    if let Some((before, behind)) = window {
+        let number = |value: usize| Array::from(value);
+        let numbers = |count: usize| Array::from((0..count as i32).collect::<Vec<i32>>());
+        let (rows, columns) = (numbers(queries), numbers(keys));
+        let row = || lax::expand_dims(&rows, &[1]);
+        let column = || lax::expand_dims(&columns, &[0]);
+        let left = numpy::less_equal(&row(), &(column() + number(before)));
+        let right = numpy::greater_equal(&row(), &(column() - number(behind)));
+        also(&lax::expand_dims(
+            &numpy::logical_and(&right, &left),
+            &[0, 1],
+        ));
+    }
+    let below = |lengths: &Array, count: usize, axis: usize| {
+        let other = 3 - axis;
+        let places = lax::expand_dims(&lax::iota(DType::I32, [count], 0), &[0, other]);
+        numpy::less(&places, &lax::expand_dims(lengths, &[1, 2]))
+    };
+    let counted = [(lengths[0], queries, 1), (lengths[1], keys, 2)];
+    let counted = counted.map(|(lengths, count, axis)| {
+        let lengths = lengths.as_ref()?;
+        Some(below(lengths, count, axis))
+    });
+    if counted.iter().any(Option::is_some) {
+        let [queries, keys] = counted.map(|x| x.unwrap_or_else(|| Array::from(true)));
+        also(&lax::expand_dims(
+            &numpy::logical_and(&queries, &keys),
+            &[1],
+        ));
+    }
+    Some(seen)
 }

@@ -13,7 +13,7 @@ use std::panic::Location;
 use jaxide_core::{DType, Error};
 
 use crate::array::{Array, Axes, Integer, Numbers, as_dtype};
-use crate::numpy::nested;
+use crate::numpy::{Index, Indices, nested};
 use crate::options::options;
 use crate::trace::raise;
 use crate::{lax, numpy, random};
@@ -445,12 +445,12 @@ pub fn delta_orthogonal(
             refuse("delta_orthogonal", text);
         }
         let matrix = orthogonal_weights(key, &[*inputs, *outputs], dtype, &options);
-        let added: Vec<usize> = (0..window.len()).collect();
-        let matrix = lax::expand_dims(&matrix, &added);
         let middle = window
             .iter()
-            .map(|&length| Array::from(length.saturating_sub(1) / 2));
-        let starts: Vec<Array> = middle.chain([Array::from(0), Array::from(0)]).collect();
-        lax::dynamic_update_slice(&lax::full(shape, 0, dtype), &matrix, &starts)
+            .map(|&length| Index::from(length.saturating_sub(1) / 2));
+        let middle: Vec<Index> = middle.collect();
+        lax::full(shape, 0, dtype)
+            .at(Indices::from(middle))
+            .set(matrix)
     }
 }

@@ -115,9 +115,14 @@ fn zero(dtype: DType) -> Array {
     as_dtype(&Array::from(0.0), dtype, false)
 }
 
-/// The largest over axes, minus infinity where there is none.
+/// The largest over axes, minus infinity or the smallest number where there is none.
 fn largest(x: &Array, axes: &[usize], keepdims: bool, where_: Option<&Array>) -> Array {
-    let least = as_dtype(&Array::from(f64::NEG_INFINITY), x.dtype(), false);
+    let least = if x.dtype().is_integer() {
+        Array::from(numpy::iinfo(x.dtype()).min as i64)
+    } else {
+        Array::from(f64::NEG_INFINITY)
+    };
+    let least = as_dtype(&least, x.dtype(), false);
     let counted = match where_ {
         Some(condition) => numpy::where_(condition, x, &least),
         None => x.clone(),
@@ -183,7 +188,7 @@ pub fn softmax(x: &Array, options: impl Into<Softmax>) -> Array {
         Some(condition) => numpy::where_(condition, x, &Array::from(f64::NEG_INFINITY)),
         None => x.clone(),
     };
-    let exponentials = lax::exp(&(safe - lax::stop_gradient(&largest)));
+    let exponentials = numpy::exp(&(safe - lax::stop_gradient(&largest)));
     let result = &exponentials / sum(&exponentials, axes, true, where_);
     match where_ {
         Some(condition) => numpy::where_(condition, &result, &Array::from(0)),
@@ -215,7 +220,7 @@ pub fn log_softmax(x: &Array, options: impl Into<Softmax>) -> Array {
             None => x.clone(),
         };
         let shifted = safe - lax::stop_gradient(&largest);
-        let sum = sum(&lax::exp(&shifted), axes, true, where_);
+        let sum = sum(&numpy::exp(&shifted), axes, true, where_);
         let result = shifted - lax::log(&sum);
         match where_ {
             Some(condition) => numpy::where_(condition, &result, &least),

@@ -220,6 +220,11 @@ pub(crate) fn rows_at(x: &Array, indices: &Array, axis: usize) -> Array {
         ..Default::default()
     };
     let indices = column(&from_front(indices, x.shape()[axis]));
+    let mut shape = x.shape().to_vec();
+    shape[axis] = indices.shape()[0];
+    if shape.contains(&0) {
+        return lax::full(&shape, 0, x.dtype());
+    }
     lax::gather(
         x,
         &indices,
@@ -240,9 +245,8 @@ pub(crate) fn pairs_at(x: &Array, i: &Array, j: &Array) -> Array {
     let indices = lax::concatenate(&[i, j], 1);
     let mut sizes = x.shape().to_vec();
     (sizes[rank - 2], sizes[rank - 1]) = (1, 1);
-    if x.size() == 0 {
-        let mut shape = x.shape()[..rank - 2].to_vec();
-        shape.push(indices.shape()[0]);
+    let shape = [&x.shape()[..rank - 2], &indices.shape()[..1]].concat();
+    if shape.contains(&0) {
         return lax::full(&shape, 0, x.dtype());
     }
     let numbers = GatherDimensionNumbers {

@@ -165,7 +165,8 @@ fn by_rejection(key: &Array, n: &Array, p: &Array, draw: &Draw) -> Array {
         let second = lax::bitwise_and(&lax::bitwise_not(&reject), &second);
         let accept = lax::bitwise_or(&first, &second);
         let out = lax::select(&accept, k, &out);
-        (round + 1, out, lax::bitwise_or(&accepted, &accept), key)
+        let accepted = lax::bitwise_or(&accepted, &accept);
+        (round + 1, out, accepted, key)
     };
     let init = (
         Array::from(0),

@@ -1,7 +1,6 @@
 //! Samples that are vectors and matrices.
 
-use jaxide_core::prims::{DotDimensionNumbers, GatherDimensionNumbers, GatherScatterMode};
-use jaxide_core::{DType, Dims, Error};
+use jaxide_core::Error;
 
 use super::given::{float_type, inexact, sampled_shape, single};
 use super::{MultivariateNormal, Orthogonal, Root, normal, number};
@@ -73,7 +72,7 @@ pub fn multivariate_normal(
         |[key, mean, cov]| {
             let factor = root(cov, method);
             let samples = normal(key, &[shape, &[n]].concat(), dtype);
-            mean + transformed(&factor, &samples)
+            mean + numpy::einsum("...ij,...j->...i", &[factor, samples], ())
         },
     )
 }
@@ -114,26 +113,6 @@ fn symmetric(matrix: &Array) -> Array {
     (matrix + lax::transpose(matrix, &axes)) / number(2.0, matrix.dtype())
 }
 
-/// Matrices times vectors; both may be stacks.
-fn transformed(factor: &Array, samples: &Array) -> Array {
-    let contracted = |x: usize, y: usize| DotDimensionNumbers {
-        lhs_contracting: Dims::from_slice(&[x]),
-        rhs_contracting: Dims::from_slice(&[y]),
-        ..Default::default()
-    };
-    let preferred = Some(samples.dtype());
-    if factor.ndim() > 2 || factor.dtype() != samples.dtype() {
-        let columns = lax::expand_dims(samples, &[samples.ndim()]);
-        let product = numpy::matmul(factor, &columns);
-        return lax::squeeze(&product, &[product.ndim() - 1]);
-    }
-    if samples.ndim() == 1 {
-        return lax::dot_general(factor, samples, contracted(1, 0), None, preferred);
-    }
-    let numbers = contracted(samples.ndim() - 1, 1);
-    lax::dot_general(samples, factor, numbers, None, preferred)
-}
-
 /// Uniform samples of the orthogonal matrices of `n` rows and as many columns, or of matrices whose shorter side is orthonormal.
 ///
 /// # Panics
@@ -163,7 +142,8 @@ pub fn orthogonal(key: &Array, n: usize, options: impl Into<Orthogonal>) -> Arra
             let (q, r) = lax::linalg::qr(&operands[0], false);
             vec![q, r]
         });
-        let signs = lax::sign(&library("diagonal", "", [&parts[1]], |[r]| diagonal(r)));
+        let last = numpy::Diagonal::new().axis1(-2).axis2(-1);
+        let signs = lax::sign(&numpy::diagonal(&parts[1], last));
         let x = &parts[0] * lax::expand_dims(&signs, &[shape.len()]);
         if n < m {
             let mut axes: Vec<usize> = (0..x.ndim()).collect();
@@ -173,31 +153,4 @@ pub fn orthogonal(key: &Array, n: usize, options: impl Into<Orthogonal>) -> Arra
             x
         }
     })
-}
-
-/// The diagonals of square matrices.
-fn diagonal(x: &Array) -> Array {
-    let (rank, length) = (x.ndim(), x.shape()[x.ndim() - 1]);
-    let integer = |value: usize| super::integer(value as i128, DType::I32);
-    let [rows, columns] = [(); 2].map(|()| lax::iota(DType::I32, &[length], 0));
-    let column = [rows, columns].map(|places| {
-        // No place is negative; JAX asks anyway.
-        let negative = lax::lt(&places, &integer(0));
-        let from_end = &places + integer(length);
-        lax::select(&negative, &from_end, &places)
-    });
-    let column = column.map(|places| lax::expand_dims(&places, &[1]));
-    let batch: Dims = (0..rank - 2).collect();
-    let matrix = Dims::from_slice(&[rank - 2, rank - 1]);
-    let numbers = GatherDimensionNumbers {
-        offset_dims: batch,
-        collapsed_slice_dims: matrix.clone(),
-        start_index_map: matrix,
-        ..Default::default()
-    };
-    let mut sizes = x.shape().to_vec();
-    sizes[rank - 2..].fill(1);
-    let indices = lax::concatenate(&column, 1);
-    let mode = GatherScatterMode::PromiseInBounds;
-    lax::gather(x, &indices, numbers, &sizes, mode, None)
 }

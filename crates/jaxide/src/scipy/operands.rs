@@ -4,6 +4,7 @@ use jaxide_core::{DType, Error, Literal, Result, Scalar, Tensor};
 
 use crate::array::{Array, Repr};
 use crate::numpy::{self, promote_inexact};
+use crate::trace::library::library_call;
 use crate::trace::{OrRaise, raise};
 
 /// Operands of fitting ranks with their common element type, at least float.
@@ -13,6 +14,38 @@ use crate::trace::{OrRaise, raise};
 #[track_caller]
 pub(super) fn inexact<const N: usize>(operation: &str, operands: [Array; N]) -> [Array; N] {
     promote_inexact(operation, operands.each_ref())
+}
+
+/// Operands as they are.
+pub(super) fn as_given<const N: usize>(_operation: &str, operands: [Array; N]) -> [Array; N] {
+    operands
+}
+
+/// Whether both are the same number of the program.
+pub(super) fn is_same_number(x: &Array, y: &Array) -> bool {
+    matches!((&x.0, &y.0), (Repr::Number(x), Repr::Number(y)) if x == y)
+}
+
+/// A call of a function of the library, of which some operands are constants inside it.
+#[track_caller]
+pub(super) fn called<const N: usize>(
+    name: &str,
+    of: &str,
+    operands: [&Array; N],
+    inside: [bool; N],
+    body: impl Fn([Array; N]) -> Array,
+) -> Array {
+    let given = (0..N).filter(|&index| !inside[index]);
+    let given: Vec<Array> = given.map(|index| operands[index].clone()).collect();
+    let mut results = library_call(name, &format!("{of} {inside:?}"), &given, |own| {
+        let mut own = own.iter();
+        let all = std::array::from_fn(|index| {
+            let given = if inside[index] { None } else { own.next() };
+            given.unwrap_or(operands[index]).clone()
+        });
+        vec![body(all)]
+    });
+    results.remove(0)
 }
 
 /// As [`inexact`], of what is not complex.

@@ -19,6 +19,8 @@ use crate::execute;
 pub(crate) enum Known {
     /// No: the trace stands for many calls (`jit`) or lanes (`vmap`).
     No,
+    /// No, and what is recorded is transposed: broadcasts to the same shape are kept, since JAX writes what they transpose to.
+    Transposed,
     /// Yes, these: value-dependent control flow may ask for them.
     Values(Vec<Array>),
 }
@@ -82,6 +84,11 @@ pub(super) fn outermost_frame() -> Option<Rc<Frame>> {
 /// Whether operations are recorded instead of run.
 pub(crate) fn tracing() -> bool {
     DEPTH.get() > 0
+}
+
+/// Whether the innermost trace keeps broadcasts to the same shape.
+pub(crate) fn keeps_broadcasts() -> bool {
+    current_frame().is_some_and(|frame| matches!(frame.known, Known::Transposed))
 }
 
 fn find(id: u64) -> Option<Rc<Frame>> {
@@ -149,7 +156,10 @@ impl Frame {
         let frame = Rc::new(Frame {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             name,
-            builder: Builder::new(),
+            builder: match known {
+                Known::Transposed => Builder::to_transpose(),
+                Known::No | Known::Values(_) => Builder::new(),
+            },
             known,
             args: RefCell::default(),
             captured: RefCell::default(),

@@ -18,7 +18,7 @@ pub(crate) use axes::{
     AxisEnv, are_in_scope, axes_in_scope, named_axis_size, with_axes, within_axes,
 };
 pub(crate) use bind::{bind, bind_one, inline};
-pub(crate) use frame::{Known, donated, into_value, tracing, value_of};
+pub(crate) use frame::{Known, donated, into_value, keeps_broadcasts, tracing, value_of};
 pub(crate) use library::library;
 pub use scope::named_scope;
 pub(crate) use scope::without_scope;

@@ -73,7 +73,7 @@ pub fn empty(shape: impl AsShape, options: impl Into<Creation>) -> Array {
 }
 
 #[track_caller]
-pub(in crate::numpy) fn empty_of(shape: Dims, dtype: DType) -> Array {
+pub(crate) fn empty_of(shape: Dims, dtype: DType) -> Array {
     let prim = EmptyArray {
         dtype,
         out_sharding: Opaque::none(),

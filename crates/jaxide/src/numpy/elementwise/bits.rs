@@ -5,9 +5,9 @@ use jaxide_core::{DType, Error};
 use super::super::arithmetic::{promote_numeric, zero};
 use super::super::{abs, left_shift, sum};
 use crate::array::{Array, Axes, Numbers, as_dtype};
-use crate::lax;
 use crate::options::options;
 use crate::trace::{library, raise};
+use crate::{lax, numpy};
 
 /// Number of one bits of the absolute value, as `u8`.
 ///
@@ -168,9 +168,9 @@ pub fn unpackbits(x: &Array, options: impl Into<Bits>) -> Array {
         if let Some(count) = options.count {
             let given = shape[last];
             if count > given {
-                let mut config = vec![(0, 0, 0); last];
-                config.push((0, (count - given) as i64, 0));
-                bits = lax::pad(&bits, 0, &config);
+                let mut widths = vec![(0, 0); last];
+                widths.push((0, (count - given) as i64));
+                bits = numpy::pad(&bits, widths, ());
             } else if count < given {
                 let mut limits = shape;
                 limits[last] = count;

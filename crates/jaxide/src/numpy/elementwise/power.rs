@@ -7,7 +7,7 @@ use super::super::arithmetic::promote_numeric;
 use super::where_;
 use crate::array::{Array, Repr, as_dtype, promote, promote_ranks, result_dtype};
 use crate::lax;
-use crate::trace::{bind_one, raise};
+use crate::trace::{bind_one, raise, tracing};
 
 /// `x` to the power `y`. A bare integer exponent multiplies repeatedly. Of integer arrays, what is raised to a negative number
 /// is not defined beyond `x` of 0 and 1, as in JAX.
@@ -56,6 +56,10 @@ fn raised(x: &Array, y: &Array) -> Array {
         } else {
             x
         };
+        if tracing() {
+            // JAX promotes the exponent before it decides this, and records the conversion.
+            as_dtype(&y, dtype, weak);
+        }
         return bind_one(prims::Pow, &[x, y]);
     }
     let [x, y] = promote("power", [x, y]);

@@ -210,9 +210,9 @@ fn polynomial(x: &Array, coefficients: &[f64]) -> Array {
 /// By a series near zero, where the quotient would lose digits.
 #[track_caller]
 fn complex_sinc(x: &Array) -> Array {
-    let (re, im) = (lax::real(x), lax::imag(x));
-    let infinite = lax::eq(&lax::abs(&re), &constant(&re, f64::INFINITY));
-    let infinite = lax::bitwise_and(&infinite, &lax::is_finite(&im));
+    let modulus = lax::abs(&lax::real(x));
+    let infinite = lax::eq(&modulus, &constant(&lax::real(x), f64::INFINITY));
+    let infinite = lax::bitwise_and(&infinite, &lax::is_finite(&lax::imag(x)));
     let turned = lax::mul(&constant(x, std::f64::consts::PI), x);
     let safe = where_(&infinite, constant(x, 1), turned);
     let modulus = lax::abs(&safe);

@@ -33,7 +33,9 @@ pub(crate) fn matrix_vector(a: &Array, x: &Array) -> Array {
         rhs_contracting: Dims::from_slice(&[0]),
         ..Default::default()
     };
-    lax::dot_general(a, x, numbers, highest(), None)
+    // Leading axes are none: what is written of this broadcast is its transpose.
+    let x = lax::broadcast_in_dim(x, x.shape(), 0);
+    lax::dot_general(a, &x, numbers, highest(), None)
 }
 
 /// The solution of `A x = b` from the factors of `A`, with its transpose for `trans` 1, its adjoint for 2.
@@ -223,7 +225,7 @@ fn inverse_of_part(a: &Array, rtol: Option<&Array>, hermitian: bool) -> Array {
         let (rows, columns) = (a.shape()[rank - 2], a.shape()[rank - 1]);
         if rows == 0 || columns == 0 {
             let shape = [&a.shape()[..rank - 2], &[columns, rows]].concat();
-            return vec![lax::full(&shape, 0, a.dtype())];
+            return vec![numpy::empty(&shape, a.dtype())];
         }
         let a = conj(&a);
         let real = real_type(a.dtype());
@@ -334,8 +336,8 @@ fn nearest(a: &Array, b: &Array, rcond: Option<&Array>) -> Vec<Array> {
     let b = if vector { column(&b) } else { b };
     let (rows, columns) = (a.shape()[0], a.shape()[1]);
     let (x, rank, s) = if a.size() == 0 {
+        let s = numpy::empty(0, a.dtype());
         let x = lax::full([columns, b.shape()[1]], 0, a.dtype());
-        let s = lax::full([0], 0, a.dtype());
         (x, lax::full((), 0, DType::I32), s)
     } else {
         let real = real_type(a.dtype());

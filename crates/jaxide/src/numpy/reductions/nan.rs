@@ -129,11 +129,16 @@ pub fn nanvar(x: &Array, options: impl Into<Reduction>) -> Array {
 pub fn nanstd(x: &Array, options: impl Into<Reduction>) -> Array {
     let _named = crate::trace::named("nanstd");
     let options = options.into().taking("nanstd", &VARIANCE);
-    let arrays = [options.mean.clone(), options.where_.clone()];
-    variance_types("nanstd", x, options.dtype);
     // A default that is not given is no operand of JAX's call.
     let ddof = (options.ddof != 0).then(|| Array::from(options.ddof));
-    let [mean, mask] = arrays;
+    nanstd_less(x, ddof, options)
+}
+
+/// [`nanstd`], with `ddof` as an operand.
+#[track_caller]
+pub(crate) fn nanstd_less(x: &Array, ddof: Option<Array>, options: Reduction) -> Array {
+    let [mean, mask] = [options.mean.clone(), options.where_.clone()];
+    variance_types("nanstd", x, options.dtype);
     library_with(
         "nanstd",
         &options.key(),

@@ -216,11 +216,12 @@ fn covariances(fit: &Fit, y: &Array, unscaled: bool) -> Array {
             format!("{samples} samples are too few for the covariances of {order} coefficients");
         raise(Error::shape(what).in_operation("polyfit"));
     };
-    let factor = numpy::atleast_1d(&factor);
     if y.ndim() == 1 {
+        let factor = numpy::atleast_1d(&factor);
         numpy::multiply(&inverse, &lax::expand_dims(&factor, 0))
     } else {
-        let factor = lax::expand_dims(&factor, [0, 1]);
-        numpy::multiply(&lax::expand_dims(&inverse, 2), &factor)
+        let inverse = lax::expand_dims(&inverse, 2);
+        let factor = lax::expand_dims(&numpy::atleast_1d(&factor), [0, 1]);
+        numpy::multiply(&inverse, &factor)
     }
 }

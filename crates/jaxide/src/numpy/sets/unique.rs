@@ -140,6 +140,17 @@ pub fn unique_values(x: &Array, options: impl Into<Unique>) -> Array {
     unique(x, of_all("unique_values", options.into()))
 }
 
+/// The distinct elements of an array and how often each is there, padded to a size.
+#[track_caller]
+pub(crate) fn unique_and_counts(x: &Array, size: usize) -> (Array, Array) {
+    let wanted = Wanted {
+        counts: true,
+        ..Wanted::default()
+    };
+    let mut parts = parts("unique", x, &Unique::new().size(size), wanted);
+    (parts.remove(0), parts.remove(0))
+}
+
 /// The distinct slices, and what else is wanted.
 #[track_caller]
 fn parts(operation: &str, x: &Array, options: &Unique, wanted: Wanted) -> Vec<Array> {

@@ -10,7 +10,7 @@ use crate::options::options;
 use crate::scipy::operands::{constant, floats, inexact, largest, numbers, tangent_of};
 use crate::scipy::special::{digamma, gammaln};
 use crate::trace::{library, raise};
-use crate::{lax, numpy};
+use crate::{idx, lax, numpy};
 
 /// The sign of the gamma function: 1 or -1, and NaN at its poles but zero, where it is that of the zero.
 ///
@@ -451,22 +451,20 @@ pub fn bernoulli(n: impl crate::Integer) -> Array {
         raise(Error::parameter("n must not be negative").in_operation("bernoulli"));
     };
     let first = numbers(&[1.0, -0.5, 1.0 / 6.0], DType::F32);
-    if n < 3 {
+    if n < 2 {
         return first.slice(..=n);
     }
-    let zeros = lax::full([n + 1], 0, DType::F32);
-    let start = Array::from([0, 1, 2]);
-    let known = zeros.at(start).set(first);
-    let indices: Vec<i32> = (4..=n as i32).step_by(2).collect();
-    if indices.is_empty() {
-        return known;
+    if n == 2 {
+        return first;
     }
-    let m = Array::from(indices.clone()).astype(DType::F32);
+    let zeros = lax::full([n + 1], 0, DType::F32);
+    let known = zeros.at(idx![..3]).set(first);
+    let m = 4.0 + 2.0 * lax::iota(DType::F32, &[(n - 2) / 2], 0);
     let pi2 = std::f64::consts::PI.powi(2);
-    let ratios = -(&m - 1) * &m / 4 / constant(&m, pi2);
-    let q1 = constant(&m, 1.0 / pi2) * lax::cumprod(&ratios, 0, false);
-    let k = lax::iota(DType::F32, &[48], 0) + 2;
+    let ratios: Array = lax::neg(&(&m - 1)) * &m / 4 / pi2;
+    let q1 = 1.0 / pi2 * numpy::cumprod(&ratios, 0);
+    let k = 2.0 + lax::iota(DType::F32, &[48], 0);
     let powers = numpy::power(&lax::expand_dims(&k, &[1]), &-lax::expand_dims(&m, &[0]));
     let q2 = powers.sum_axes(&[0]);
-    known.at(Array::from(indices)).set(q1 * (1 + q2))
+    known.at(idx![4..;2]).set(q1 * (1 + q2))
 }

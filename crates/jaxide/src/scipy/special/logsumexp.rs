@@ -4,8 +4,8 @@ use crate::array::{Array, Axes, Numbers};
 use crate::numpy::where_;
 use crate::options::options;
 use crate::scipy::operands::{constant, inexact};
-use crate::trace::library;
-use crate::{lax, numpy};
+
+use crate::{lax, nn, numpy};
 
 options! {
     /// What [`logsumexp`] takes beside its operand.
@@ -168,11 +168,9 @@ fn axes_of(operation: &str, x: &Array, options: Softmax) -> Vec<usize> {
 #[track_caller]
 pub fn softmax(x: impl Into<Array>, options: impl Into<Softmax>) -> Array {
     let _named = crate::trace::named("softmax");
-    let [x] = inexact("softmax", [x.into()]);
+    let x = x.into();
     let axes = axes_of("softmax", &x, options.into());
-    let exponentials = below_largest(&x, &axes).exp();
-    let sum = lax::expand_dims(&numpy::sum(&exponentials, &axes), &axes);
-    exponentials / sum
+    nn::softmax(&x, &axes[..])
 }
 
 /// The logarithm of [`softmax`], without overflow.
@@ -190,17 +188,5 @@ pub fn log_softmax(x: impl Into<Array>, options: impl Into<Softmax>) -> Array {
     let _named = crate::trace::named("log_softmax");
     let x = x.into();
     let axes = axes_of("log_softmax", &x, options.into());
-    library("log_softmax", &format!("{axes:?}"), [&x], |[x]| {
-        let [x] = inexact("log_softmax", [x.clone()]);
-        let shifted = below_largest(&x, &axes);
-        let sum = numpy::sum(&shifted.exp(), &axes);
-        &shifted - lax::expand_dims(&sum, &axes).log()
-    })
-}
-
-/// `x` less its largest element along axes, as a constant for derivatives.
-#[track_caller]
-fn below_largest(x: &Array, axes: &[usize]) -> Array {
-    let largest = numpy::maximum(&Array::from(f64::NEG_INFINITY), &lax::reduce_max(x, axes));
-    x - lax::stop_gradient(&lax::expand_dims(&largest, axes))
+    nn::log_softmax(&x, &axes[..])
 }

@@ -5,9 +5,8 @@ use jaxide_core::{DType, Error};
 use crate::api::library_jvp;
 use crate::array::Array;
 use crate::numpy::polyval;
-use crate::numpy::{isinf, select, where_};
+use crate::numpy::{Piece, isinf, select, where_};
 use crate::scipy::operands::{check_f32_or_f64, constant, floats, numbers, tangent_of};
-use crate::scipy::pieces::piecewise;
 use crate::trace::{library::library_call, raise};
 use crate::{lax, numpy};
 
@@ -397,34 +396,36 @@ pub fn spence(x: impl Into<Array>) -> Array {
     let x = x.into();
     check_f32_or_f64("spence", &x);
     let conditions = [x.lt(0.0), x.equal(1.0), x.equal(0.0)];
-    let of = |value: f64| move |x: &[Array]| numpy::full_like(&x[0], constant(&x[0], value));
-    let (nan, zero, at_zero) = (of(f64::NAN), of(0.0), of(PI * PI / 6.0));
-    let inside = |x: &[Array]| dilogarithm(&x[0]);
-    piecewise(&[x], &conditions, &[&inside, &nan, &zero, &at_zero])
+    let at_zero = match x.dtype() {
+        DType::F64 => constant(&x, PI * PI / 6.0),
+        _ => Array::from(PI * PI / 6.0),
+    };
+    let cases = [
+        Piece::from(f64::NAN),
+        Piece::from(0),
+        Piece::from(at_zero),
+        Piece::Function(&dilogarithm),
+    ];
+    numpy::piecewise(&x, &conditions, &cases)
 }
 
 #[track_caller]
-fn dilogarithm(x: &Array) -> Array {
+fn dilogarithm(x: Array) -> Array {
     let above_two = x.gt(2.0);
-    let same = |x: &[Array]| x[0].clone();
-    let inverse = |x: &[Array]| 1.0 / &x[0];
-    let x = piecewise(
-        std::slice::from_ref(x),
-        std::slice::from_ref(&above_two),
-        &[&same, &inverse],
-    );
+    let inverse = [
+        Piece::Function(&|x: Array| 1.0 / x),
+        Piece::Function(&|x: Array| x),
+    ];
+    let x = numpy::piecewise(&x, std::slice::from_ref(&above_two), &inverse);
     let above = x.gt(1.5);
     let below = x.lt(0.5);
     let inverted = above_two | &above;
-    let before = |x: &[Array]| &x[0] - 1.0;
-    let of_inverse = |x: &[Array]| 1.0 / &x[0] - 1.0;
-    let negative = |x: &[Array]| -&x[0];
-    let conditions = [above, below.clone()];
-    let w = piecewise(
-        std::slice::from_ref(&x),
-        &conditions,
-        &[&before, &of_inverse, &negative],
-    );
+    let cases = [
+        Piece::Function(&|x: Array| 1.0 / x - 1.0),
+        Piece::Function(&|x: Array| -x),
+        Piece::Function(&|x: Array| x - 1.0),
+    ];
+    let w = numpy::piecewise(&x, &[above, below.clone()], &cases);
     let y = -&w * polynomial(&SPENCE_A, &w) / polynomial(&SPENCE_B, &w);
     let reflected = constant(&x, PI * PI / 6.0) - x.log() * numpy::log(&(1.0 - &x)) - &y;
     let y = where_(&below, reflected, y);
@@ -437,14 +438,16 @@ fn dilogarithm(x: &Array) -> Array {
 fn half_square_turn(x: &Array) -> (Array, Array) {
     let call = |x: &[Array]| {
         let x = x[0].abs();
-        let two = constant(&x, 2.0);
+        let two = Array::from(2.0);
         let s = numpy::fmod(&x, &two);
         let r = numpy::fmod(&(&s * (&x - &s / 2)), &two);
         let turn = |x: Array| (constant(&x, PI) * x).sin();
+        let (first, near) = (r.lt(0.5), turn(r.clone()));
         let sine = where_(&r.gt(1.5), turn(&r - 2.0), -turn(&r - 1.0));
-        let sine = where_(&r.lt(0.5), turn(r.clone()), sine);
+        let sine = where_(&first, near, sine);
+        let zero = r.equal(0.5);
         let cosine = where_(&r.lt(1.0), -turn(&r - 0.5), turn(&r - 1.5));
-        vec![sine, where_(&r.equal(0.5), 0.0, cosine)]
+        vec![sine, where_(&zero, 0.0, cosine)]
     };
     pair(library_call(
         "sincospisquaredhalf",
@@ -503,6 +506,12 @@ pub fn fresnel(x: impl Into<Array>) -> (Array, Array) {
 #[track_caller]
 fn fresnel_value(given: &Array) -> (Array, Array) {
     let single = given.dtype() == DType::F32;
+    if single {
+        // The coefficients of the denominators, of which there are none.
+        for _ in 0..4 {
+            numpy::empty([0], DType::F32);
+        }
+    }
     let x = given.abs();
     let of = |value: f64| constant(&x, value);
     let x2 = &x * &x;
@@ -520,7 +529,7 @@ fn fresnel_value(given: &Array) -> (Array, Array) {
     };
     let (sine, cosine) = half_square_turn(&x);
     let (s_large, c_large) = if single {
-        (of(0.5), of(0.5))
+        (Array::from(0.5), Array::from(0.5))
     } else {
         let c = 0.5 + 1 / (of(PI) * &x) * &sine;
         let s = 0.5 - 1 / (of(PI) * &x) * &cosine;

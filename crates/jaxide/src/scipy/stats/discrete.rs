@@ -125,14 +125,16 @@ distributions! {
             let small = where_(&(flat.equal(0) | flat.ge(10)), 1, &flat);
             let medium = where_(&(flat.lt(10) | flat.ge(100)), 10, &flat);
             let large = where_(&flat.lt(100), 100, &flat);
-            let small = entropy_by_terms(&small, 35, numpy::ceil(&(&small + 20)));
-            let limit = numpy::ceil(&(&medium + 10 * medium.sqrt() + 20));
-            let medium = entropy_by_terms(&medium, 250, limit);
+            let nothing = flat.equal(0);
+            let is_small = flat.lt(10);
+            let small = entropy_by_terms(&small, 35, |mu| mu + 20);
+            let is_medium = flat.lt(100);
+            let medium = entropy_by_terms(&medium, 250, |mu| mu + 10 * mu.sqrt() + 20);
             let turn = constant(&flat, 2.0 * std::f64::consts::PI * std::f64::consts::E);
             let large = 0.5 * (turn * &large).log() - 1.0 / (12 * &large);
-            let result = where_(&flat.lt(100), medium, large);
-            let result = where_(&flat.lt(10), small, result);
-            let result = where_(&flat.equal(0), zeros, result);
+            let result = where_(&is_medium, medium, large);
+            let result = where_(&is_small, small, result);
+            let result = where_(&nothing, zeros, result);
             numpy::broadcast_to(&lax::reshape(&result, mu.shape()), &shape)
         }
     }
@@ -140,9 +142,10 @@ distributions! {
 
 /// The entropy of Poisson distributions as a sum of so many terms, those below a limit.
 #[track_caller]
-fn entropy_by_terms(mu: &Array, count: usize, limit: Array) -> Array {
+fn entropy_by_terms(mu: &Array, count: usize, limit: impl Fn(&Array) -> Array) -> Array {
     let k = lax::expand_dims(&lax::iota(mu.dtype(), [count], 0), &[1]);
     let log = poisson::Raw::logpmf(&k, mu, &Array::from(0));
+    let limit = numpy::ceil(&limit(mu));
     let counted = k.lt(lax::expand_dims(&limit, &[0]));
     let terms = where_(&counted, -log.exp() * &log, 0.0);
     terms.sum_axes(&[0])

@@ -1,19 +1,21 @@
 //! Estimates of densities by kernels.
 
-use jaxide_core::{DType, Error};
-
-use super::statistics::places;
+use jaxide_core::Error;
 use jaxide_tree::Pytree;
 
+use super::turn;
+use crate::api::flat::{flatten, unflatten};
+use crate::api::vmap_list;
 use crate::array::{Array, AsShape, promote_dtypes};
-use crate::lax::linalg::{self, Triangular};
+use crate::idx;
+use crate::numpy::inexact_dtypes;
 use crate::options::options;
-use crate::scipy::operands::{constant, inexact};
+use crate::scipy::linalg;
+use crate::scipy::operands::inexact;
 use crate::scipy::special::{LogSumExp, logsumexp, ndtr};
+use crate::trace::library::library_call;
 use crate::trace::raise;
-use crate::{lax, numpy, random, vmap_of};
-
-const PI: f64 = std::f64::consts::PI;
+use crate::{lax, numpy, random};
 
 /// How wide the kernels of [`gaussian_kde`] are.
 #[derive(Clone, Debug, Default)]
@@ -90,7 +92,7 @@ pub fn gaussian_kde(
     let (dataset, weights) = match weights {
         None => {
             let [dataset] = inexact(NAME, [dataset]);
-            let weights = numpy::broadcast_to(&constant(&dataset, 1.0 / n as f64), [n]);
+            let weights = lax::full([n], 1.0 / n as f64, dataset.dtype());
             (dataset, weights)
         }
         Some(weights) => {
@@ -100,24 +102,28 @@ pub fn gaussian_kde(
             }
             let [dataset, weights] = promote_dtypes(NAME, [&dataset, &weights]);
             let ([dataset], [weights]) = (inexact(NAME, [dataset]), inexact(NAME, [weights]));
+            let weights = numpy::atleast_1d(&weights);
             let sum = weights.sum();
             (dataset, weights / sum)
         }
     };
-    let neff: Array = 1 / numpy::square(&weights).sum();
+    let neff: Array = 1 / numpy::power(&weights, 2).sum();
     let power = -1.0 / (d as f64 + 4.0);
     let factor = match bw_method {
         Bandwidth::Scott => neff.pow(power),
-        Bandwidth::Silverman => (&neff * (d as f64 + 2.0) / 4.0).pow(power),
+        Bandwidth::Silverman => (&neff * (d as i64 + 2) / 4.0).pow(power),
         Bandwidth::Factor(factor) => factor,
     };
-    let covariance = weighted_covariance(&dataset, &weights);
-    let inverse = inverse(&covariance);
-    let squared = numpy::square(&factor);
+    let covariance = numpy::cov(&dataset, numpy::Cov::new().aweights(&weights));
+    let covariance = numpy::atleast_2d(&covariance);
+    let inverse = numpy::linalg::inv(&covariance);
+    let squared = || numpy::power(&factor, 2);
+    let covariance = covariance * squared();
+    let inv_cov = inverse / squared();
     GaussianKde {
         neff,
-        covariance: covariance * &squared,
-        inv_cov: inverse / squared,
+        covariance,
+        inv_cov,
         dataset,
         weights,
     }
@@ -133,54 +139,39 @@ fn as_rows(operation: &str, x: &Array) -> Array {
         );
         raise(Error::shape(error).in_operation(operation));
     }
-    match x.ndim() {
-        0 => lax::reshape(x, [1, 1]),
-        1 => lax::reshape(x, [1, x.size()]),
-        _ => x.clone(),
-    }
-}
-
-/// The unbiased covariance of points with weights whose sum is 1.
-#[track_caller]
-fn weighted_covariance(dataset: &Array, weights: &Array) -> Array {
-    let mean = lax::expand_dims(&numpy::sum(&(dataset * weights), [1]), &[1]);
-    let delta = dataset - mean;
-    let effective = 1 - numpy::square(weights).sum();
-    numpy::matmul(&(&delta * weights), &delta.t()) / effective
-}
-
-/// The inverse of a symmetric matrix that is positive definite.
-#[track_caller]
-fn inverse(x: &Array) -> Array {
-    let factor = linalg::cholesky(x, true);
-    let eye = numpy::eye(x.shape()[0], x.dtype());
-    solve(&factor, &eye)
-}
-
-/// The solution of a system whose matrix has a factor of Cholesky.
-#[track_caller]
-fn solve(factor: &Array, b: &Array) -> Array {
-    let how = Triangular {
-        left_side: true,
-        lower: true,
-        ..Triangular::default()
-    };
-    let half = linalg::triangular_solve(factor, b, how);
-    let transposed = Triangular {
-        transpose_a: true,
-        ..how
-    };
-    linalg::triangular_solve(factor, &half, transposed)
-}
-
-/// The diagonal of a square matrix.
-#[track_caller]
-fn diagonal(x: &Array) -> Array {
-    let at = numpy::eye(x.shape()[0], DType::Bool);
-    numpy::sum(&lax::select(&at, x, &numpy::full_like(x, 0)), [-1])
+    numpy::atleast_2d(x)
 }
 
 impl GaussianKde {
+    /// A function that JAX calls with the parts of the estimate and further operands.
+    #[track_caller]
+    fn called(
+        &self,
+        name: &str,
+        key: &str,
+        operands: &[Array],
+        f: impl FnOnce(&GaussianKde, &[Array]) -> Array,
+    ) -> Array {
+        let all = flatten(self);
+        let own = all.leaves.len();
+        let operands = [&all.leaves[..], operands].concat();
+        let mut results = library_call(name, key, &operands, |given| {
+            let kde = unflatten(&all.treedef, given[..own].to_vec());
+            vec![f(&kde, &given[own..])]
+        });
+        results.remove(0)
+    }
+
+    /// The factor of the sum of the covariances, and the largest value of that density.
+    #[track_caller]
+    fn joint(&self, covariance: Array) -> (Array, Array) {
+        let (factor, _) = linalg::cho_factor(&(&self.covariance + covariance), ());
+        let scale = turn(&factor).sqrt();
+        let scale = numpy::power(&scale, self.d() as i64);
+        let normal = 1.0 / (scale * numpy::prod(&numpy::diag(&factor, ()), ()));
+        (factor, normal)
+    }
+
     /// The number of coordinates.
     pub fn d(&self) -> usize {
         self.dataset.shape()[0]
@@ -236,23 +227,17 @@ impl GaussianKde {
             );
             raise(Error::shape(error).in_operation("evaluate"));
         };
-        let [points, dataset] = promote_dtypes("evaluate", [&points, &self.dataset]);
-        let whitening = linalg::cholesky(&self.inv_cov, true);
-        let points = numpy::matmul(&points.t(), &whitening);
-        let data = numpy::matmul(&dataset.t(), &whitening);
-        let half_turn = constant(&whitening, 0.5 * self.d() as f64 * (2.0 * PI).ln());
-        let normal = diagonal(&whitening).log().sum() - half_turn;
-        let weights = &self.weights;
-        let at = |x: Array| {
-            let distance = numpy::sum(&numpy::square(&(&data - x)), [1]);
-            let log = &normal - 0.5 * distance;
-            if in_log {
-                logsumexp(weights.log() + log, LogSumExp::new().axis([0]))
-            } else {
-                (weights * log.exp()).sum()
-            }
-        };
-        vmap_of(&at, points)
+        let operands = [
+            lax::transpose(&self.dataset, ()),
+            lax::expand_dims(&self.weights, &[1]),
+            lax::transpose(&points, ()),
+            self.inv_cov.clone(),
+        ];
+        let key = in_log.to_string();
+        let results = library_call("_gaussian_kernel_eval", &key, &operands, |own| {
+            vec![kernels_at(own, in_log)]
+        });
+        lax::squeeze(&results[0], &[1])
     }
 
     /// The integral of the product with a normal density of some mean and covariance.
@@ -272,9 +257,10 @@ impl GaussianKde {
             );
             raise(Error::shape(error).in_operation("integrate_gaussian"));
         }
-        let (mean, cov) = (lax::reshape(&mean, [d]), lax::reshape(&cov, [d, d]));
-        let factor = linalg::cholesky(&(&self.covariance + cov), true);
-        convolved(&factor, self, &mean)
+        let mean = numpy::atleast_1d(&numpy::squeeze(&mean, ()));
+        let cov = lax::reshape(&numpy::atleast_2d(&cov), [d, d]);
+        let (factor, normal) = self.joint(cov);
+        convolved(&factor, &normal, self, &mean)
     }
 
     /// The probability between two numbers, of points of one coordinate.
@@ -288,11 +274,14 @@ impl GaussianKde {
             let error = format!("points have one coordinate, and here are {}", self.d());
             raise(Error::shape(error).in_operation("integrate_box_1d"));
         }
-        let deviation = lax::reshape(&self.covariance.sqrt(), []);
-        let data = self.dataset.index(0);
-        let below = |limit: Array| ndtr((limit - &data) / &deviation);
-        let high = below(high.into());
-        (&self.weights * (high - below(low.into()))).sum()
+        let limits = [low.into(), high.into()];
+        self.called("integrate_box_1d", "", &limits, |kde, limits| {
+            let deviation = &numpy::squeeze(&kde.covariance.sqrt(), ());
+            let scaled = |limit: &Array| numpy::squeeze(&((limit - &kde.dataset) / deviation), ());
+            let (low, high) = (scaled(&limits[0]), scaled(&limits[1]));
+            let high = ndtr(high);
+            (&kde.weights * (high - ndtr(low))).sum()
+        })
     }
 
     /// The integral of the product with another estimate.
@@ -306,17 +295,20 @@ impl GaussianKde {
             let error = format!("points have {} and {} coordinates", self.d(), other.d());
             raise(Error::shape(error).in_operation("integrate_kde"));
         }
-        let factor = linalg::cholesky(&(&self.covariance + &other.covariance), true);
+        let (factor, normal) = self.joint(other.covariance.clone());
         let (small, large) = if self.n() < other.n() {
             (self, other)
         } else {
             (other, self)
         };
-        let parts = vmap_of(
-            &|mean: Array| convolved(&factor, large, &mean),
-            small.dataset.t(),
+        let of_mean = |own: &[Array]| vec![convolved(&factor, &normal, large, &own[0])];
+        let parts = vmap_list(
+            &of_mean,
+            &[Some(1)],
+            0,
+            std::slice::from_ref(&small.dataset),
         );
-        (parts * &small.weights).sum()
+        (&parts[0] * &small.weights).sum()
     }
 
     /// Points drawn from the density: a row for each coordinate, and `shape` behind.
@@ -333,33 +325,61 @@ impl GaussianKde {
     pub fn resample(&self, key: &Array, shape: impl AsShape) -> Array {
         let _named = crate::trace::named("GaussianKde.resample");
         let shape = crate::array::lengths("resample", &shape);
-        let keys = random::split(key, 2);
-        let dtype = self.dataset.dtype();
-        let sums = lax::cumsum(&self.weights, 0, false);
-        let drawn = random::uniform(&keys.index(0), &shape, dtype, 0.0, 1.0);
-        let chosen = places(&sums, &(sums.index(-1) * (1 - drawn)));
-        let mut with_coordinates = shape.to_vec();
-        with_coordinates.push(self.d());
-        let normal = random::normal(&keys.index(1), &with_coordinates, dtype);
-        let factor = linalg::cholesky(&self.covariance.astype(dtype), true);
-        let noise = numpy::matmul(&normal, &factor.t());
-        let mut order: Vec<usize> = (0..=shape.len()).rev().collect();
-        let noise = lax::transpose(&noise, &order);
-        order.truncate(shape.len());
-        let rows: Vec<Array> = (0..self.d())
-            .map(|row| self.dataset.index(row as i64).index(&chosen))
-            .collect();
-        lax::stack(&rows, 0) + noise
+        let of = format!("{shape:?}");
+        self.called("resample", &of, std::slice::from_ref(key), |kde, key| {
+            let [for_places, for_noise] = random::split(&key[0], 2).unpack();
+            let (d, dtype) = (kde.d(), kde.dataset.dtype());
+            let choice = random::Choice::new().shape(&shape[..]).p(&kde.weights);
+            let places = random::choice(&for_places, kde.n() as i64, choice);
+            let mean = lax::full([d], 0, kde.covariance.dtype());
+            let options = random::MultivariateNormal::new()
+                .shape(&shape[..])
+                .dtype(dtype);
+            let noise = random::multivariate_normal(&for_noise, mean, &kde.covariance, options);
+            let noise = lax::transpose(&noise, ());
+            kde.dataset.at(idx![.., &places]).get() + noise
+        })
     }
 }
 
-/// The sum of the kernels of an estimate, widened to a covariance with factor `factor`, at a mean.
+/// The estimate at points, from transposed data, weights, transposed points and the inverse of the covariance.
 #[track_caller]
-fn convolved(factor: &Array, kde: &GaussianKde, mean: &Array) -> Array {
-    let scale = constant(mean, (2.0 * PI).sqrt().powi(kde.d() as i32));
-    let normal = 1.0 / (scale * numpy::prod(&diagonal(factor), ()));
+fn kernels_at(operands: &[Array], in_log: bool) -> Array {
+    let [data, weights, points, inverse] = &inexact_dtypes(
+        "evaluate",
+        std::array::from_fn::<_, 4, _>(|index| &operands[index]),
+    );
+    let d = data.shape()[1];
+    let whitening = linalg::cholesky(inverse, true);
+    let data = &numpy::dot(data, &whitening);
+    let points = numpy::dot(points, &whitening);
+    let sum = numpy::sum(&numpy::diag(&whitening, ()).log(), ());
+    let normal = &(sum - 0.5 * d as f64 * turn(&whitening).log());
+    let at_point = |own: &[Array]| {
+        let kernel = |train: &[Array]| {
+            let distance = numpy::square(&(&train[0] - &own[0])).sum();
+            let log = normal - 0.5 * distance;
+            vec![if in_log {
+                train[1].log() + log
+            } else {
+                &train[1] * log.exp()
+            }]
+        };
+        let each = vmap_list(&kernel, &[Some(0); 2], 0, &[data.clone(), weights.clone()]);
+        vec![if in_log {
+            logsumexp(&each[0], LogSumExp::new().axis([0]))
+        } else {
+            numpy::sum(&each[0], [0])
+        }]
+    };
+    vmap_list(&at_point, &[Some(0)], 0, &[points]).remove(0)
+}
+
+/// The integral of an estimate with a normal density, from the factor of both covariances and the largest value of that density.
+#[track_caller]
+fn convolved(factor: &Array, normal: &Array, kde: &GaussianKde, mean: &Array) -> Array {
     let delta = &kde.dataset - lax::expand_dims(mean, &[1]);
-    let solved = solve(factor, &delta);
+    let solved = linalg::cho_solve((factor, false), &delta);
     let distance: Array = 0.5 * numpy::sum(&(delta * solved), [0]);
     normal * ((-distance).exp() * &kde.weights).sum()
 }

@@ -57,12 +57,16 @@ impl<L: Into<Array>, S: Into<Array>> From<(L, S)> for LocScale {
     }
 }
 
-/// The number 2π, in `f64` beside such numbers.
-fn turn(x: &Array) -> Array {
-    let turn = 2.0 * std::f64::consts::PI;
+/// A number of the program, in `f64` beside such numbers.
+fn beside(x: &Array, value: f64) -> Array {
     if x.dtype() == DType::F64 {
-        crate::scipy::operands::constant(x, turn)
+        crate::scipy::operands::constant(x, value)
     } else {
-        Array::from(turn)
+        Array::from(value)
     }
+}
+
+/// The number 2π, as [`beside`].
+fn turn(x: &Array) -> Array {
+    beside(x, 2.0 * std::f64::consts::PI)
 }

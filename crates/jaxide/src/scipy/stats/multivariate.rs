@@ -135,7 +135,7 @@ pub mod multivariate_normal {
 
     use crate::array::Array;
     use crate::lax::linalg::{self, Triangular};
-    use crate::scipy::operands::constant;
+    use crate::numpy::Vectorize;
     use crate::trace::raise;
     use crate::{lax, numpy};
 
@@ -176,40 +176,27 @@ pub mod multivariate_normal {
             raise(Error::shape(error).in_operation(NAME));
         }
         let factor = linalg::cholesky(&cov, true);
-        let delta = x - mean;
-        let y = solve(&factor, &delta);
-        let eye = numpy::eye(n, jaxide_core::DType::Bool);
-        let zeros = numpy::full_like(&factor, 0);
-        let diagonal = lax::select(&numpy::broadcast_to(&eye, factor.shape()), &factor, &zeros);
-        let diagonal = numpy::sum(&diagonal, [-1]);
-        let normal = constant(&y, n as f64 / 2.0) * turn();
-        -0.5 * squares(&y) - normal - numpy::sum(&diagonal.log(), [-1])
+        let solve = |own: &[Array]| {
+            let how = Triangular {
+                lower: true,
+                transpose_a: true,
+                ..Triangular::default()
+            };
+            let row = lax::expand_dims(&own[1], &[0]);
+            let solution = linalg::triangular_solve(&own[0], &row, how);
+            vec![lax::squeeze(&solution, &[0])]
+        };
+        let solve = numpy::vectorize(solve, Vectorize::new().signature("(n,n),(n)->(n)"));
+        let y = &solve(&[factor.clone(), x - mean])[0];
+        let exponent = -0.5 * squares(y) - n as f64 / 2.0 * turn();
+        let last = numpy::Diagonal::new().axis1(-1).axis2(-2);
+        exponent - numpy::sum(&numpy::diagonal(&factor, last).log(), [-1])
     }
 
     /// Sums of squares along the last axis.
     #[track_caller]
     fn squares(y: &Array) -> Array {
-        numpy::sum(&(y * y), [-1])
-    }
-
-    /// Solutions of triangular systems, whose other axes are broadcast.
-    #[track_caller]
-    fn solve(factor: &Array, y: &Array) -> Array {
-        let matrices = &factor.shape()[..factor.ndim() - 2];
-        let vectors = &y.shape()[..y.ndim() - 1];
-        let mut shape = numpy::broadcast_shapes("multivariate_normal.logpdf", &[matrices, vectors]);
-        let n = factor.shape()[factor.ndim() - 1];
-        let rank = shape.len();
-        shape.push(n);
-        let y = lax::expand_dims(&numpy::broadcast_to(y, &shape), &[rank + 1]);
-        shape.push(n);
-        let factor = numpy::broadcast_to(factor, &shape);
-        let how = Triangular {
-            left_side: true,
-            lower: true,
-            ..Triangular::default()
-        };
-        lax::squeeze(&linalg::triangular_solve(&factor, &y, how), &[rank + 1])
+        numpy::einsum("...i,...i->...", &[y.clone(), y.clone()], ())
     }
 
     /// Density.

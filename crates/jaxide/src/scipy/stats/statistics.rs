@@ -1,14 +1,15 @@
 //! Statistics of samples.
 
-use jaxide_core::prims::SearchSide;
 use jaxide_core::{DType, Error};
 
-use crate::array::{Array, Integer, as_dtype};
-use crate::numpy::where_;
+use super::beside;
+use crate::api::vmap_list;
+use crate::array::{Array, as_dtype};
 use crate::options::options;
 use crate::scipy::operands::inexact;
-use crate::trace::raise;
-use crate::{lax, numpy, vmap_of};
+use crate::trace::library::library_call;
+use crate::trace::{library, raise};
+use crate::{cond, lax, numpy};
 
 options! {
     /// What [`mode`] takes beside its operand.
@@ -35,59 +36,39 @@ pub fn mode(a: impl Into<Array>, options: impl Into<Mode>) -> (Array, Array) {
     let _named = crate::trace::named("mode");
     let Mode { axis, keepdims } = options.into();
     let a = a.into();
-    let a = if a.ndim() == 0 {
-        lax::reshape(&a, [1])
-    } else {
-        a
-    };
-    let (x, kept) = match axis {
-        None => (lax::reshape(&a, [a.size()]), vec![1; a.ndim()]),
-        Some(axis) => {
-            let axis = numpy::normalize_axis("mode", axis, a.ndim());
-            let mut order = vec![axis];
-            order.extend((0..a.ndim()).filter(|&other| other != axis));
-            let mut kept = a.shape().to_vec();
-            kept[axis] = 1;
-            (lax::transpose(&a, &order), kept)
+    let axis = axis.map(|axis| numpy::normalize_axis("mode", axis, a.ndim().max(1)));
+    let key = format!("{axis:?} {keepdims}");
+    let results = library_call("mode", &key, &[a], |own| {
+        let x = numpy::atleast_1d(&own[0]);
+        let mut shape = x.shape().to_vec();
+        match axis {
+            None if keepdims => shape.fill(1),
+            None => shape.clear(),
+            Some(axis) if keepdims => shape[axis] = 1,
+            Some(axis) => drop(shape.remove(axis)),
         }
-    };
-    let others = x.shape()[1..].to_vec();
-    let columns = lax::reshape(&x, [x.shape()[0], others.iter().product()]);
-    let columns = lax::transpose(&columns, [1, 0]);
-    let (values, counts) = vmap_of(&|x: Array| most_frequent(&x), columns);
-    let shape = if keepdims { kept } else { others };
-    (lax::reshape(&values, &shape), lax::reshape(&counts, &shape))
+        let x = match axis {
+            None => lax::reshape(&x, [x.size()]),
+            Some(axis) => numpy::moveaxis(&x, axis, 0),
+        };
+        let others: usize = x.shape()[1..].iter().product();
+        let columns = lax::reshape(&x, [x.shape()[0], others]);
+        let results = vmap_list(&|own| most_frequent(&own[0]), &[Some(1)], 0, &[columns]);
+        results.iter().map(|x| lax::reshape(x, &shape)).collect()
+    });
+    (results[0].clone(), results[1].clone())
 }
 
 /// The mode of a vector, and how often it comes.
 #[track_caller]
-fn most_frequent(x: &Array) -> (Array, Array) {
+fn most_frequent(x: &Array) -> Vec<Array> {
     if x.size() == 0 {
-        return (
-            Array::from(f64::NAN).astype(DType::F32),
-            Array::from(0).astype(DType::F32),
-        );
+        let float = |value: f64| Array::from(value).astype(DType::F32);
+        return vec![float(f64::NAN), float(0.0)];
     }
-    let sorted = numpy::sort(x, 0);
-    let first = numpy::concatenate(&[Array::from([true]), differs_from_next(&sorted)], 0);
-    let run = lax::cumsum(&first.astype(DType::I32), 0, false) - 1;
-    let zeros = lax::full([x.size()], 0, DType::I32);
-    let counts = zeros.at(&run).add(1);
+    let (values, counts) = numpy::unique_and_counts(x, x.size());
     let best = lax::argmax(&counts, 0, DType::I32);
-    let start = lax::argmax(&run.equal(&best), 0, DType::I32);
-    (sorted.index(start), lax::reduce_max(&counts, [0]))
-}
-
-/// Where a sorted vector changes; NaN are equal.
-#[track_caller]
-fn differs_from_next(sorted: &Array) -> Array {
-    let (next, own) = (sorted.slice(1..), sorted.slice(..sorted.size() - 1));
-    let differs = next.not_equal(&own);
-    if sorted.dtype().is_inexact() {
-        differs & !(numpy::isnan(&next) & numpy::isnan(&own))
-    } else {
-        differs
-    }
+    vec![values.index(best), lax::reduce_max(&counts, [0])]
 }
 
 /// Which rank equal elements have.
@@ -137,59 +118,53 @@ pub fn rankdata(a: impl Into<Array>, options: impl Into<Rankdata>) -> Array {
     let _named = crate::trace::named("rankdata");
     let Rankdata { method, axis } = options.into();
     let a = a.into();
-    let Some(axis) = axis else {
-        return ranks(&lax::reshape(&a, [a.size()]), method);
-    };
-    let axis = numpy::normalize_axis("rankdata", axis, a.ndim());
-    let last = a.ndim() - 1;
-    let mut order: Vec<usize> = (0..a.ndim()).filter(|&other| other != axis).collect();
-    order.push(axis);
-    let moved = lax::transpose(&a, &order);
-    let length = moved.shape()[last];
-    let rows: usize = moved.shape()[..last].iter().product();
-    let rows = lax::reshape(&moved, [rows, length]);
-    let ranked = vmap_of(&|row: Array| ranks(&row, method), rows);
-    let ranked = lax::reshape(&ranked, moved.shape());
-    let mut back = vec![0; a.ndim()];
-    for (to, &from) in order.iter().enumerate() {
-        back[from] = to;
-    }
-    lax::transpose(&ranked, &back)
+    let axis = axis.map(|axis| numpy::normalize_axis("rankdata", axis, a.ndim()));
+    let key = format!("{method:?} {axis:?}");
+    library("rankdata", &key, [&a], |[a]| match axis {
+        Some(axis) => numpy::apply_along_axis(|row| rankdata(row, method), axis as i64, a),
+        None => {
+            let a = lax::reshape(a, [a.size()]);
+            let wide = crate::array::is_wide(a.dtype());
+            let float = if wide { DType::F64 } else { DType::F32 };
+            let unknown = numpy::any(&numpy::isnan(&a), ());
+            let none = |a: Array| lax::full(a.shape(), f64::NAN, float);
+            cond(&unknown, none, |a: Array| ranks(&a, method, float), a)
+        }
+    })
 }
 
-/// Ranks of a vector.
+/// Ranks of a vector without NaN.
 #[track_caller]
-fn ranks(a: &Array, method: RankMethod) -> Array {
-    let wide = crate::array::is_wide(a.dtype());
-    let float = if wide { DType::F64 } else { DType::F32 };
+fn ranks(a: &Array, method: RankMethod, float: DType) -> Array {
     let size = a.size();
-    if size == 0 {
-        return lax::full([0], 0, float);
-    }
     let sorted = lax::sort(&[a.clone(), lax::iota(DType::I32, [size], 0)], 0, 1);
     let (values, order) = (&sorted[0], &sorted[1]);
-    let places = lax::iota(DType::I32, [size], 0);
-    let inverse = lax::full([size], 0, DType::I32).at(order).set(&places);
-    let changes = values.slice(1..).not_equal(values.slice(..size - 1));
-    let first = lax::concatenate(&[Array::from([true]), changes], 0);
-    let dense = lax::cumsum(&first.astype(DType::I32), 0, false).index(&inverse);
+    let inverse = numpy::empty([size], DType::I32);
+    let inverse = inverse.at(order).set(&lax::iota(DType::I32, [size], 0));
+    if method == RankMethod::Ordinal {
+        return (inverse + 1).astype(float);
+    }
+    let start = Array::from([true]);
+    let changes = values
+        .slice(1..)
+        .not_equal(values.slice(..size.saturating_sub(1)));
+    let first = lax::concatenate(&[start, changes], 0);
+    let dense = numpy::cumsum(&first, 0).index(&inverse);
+    if method == RankMethod::Dense {
+        return dense.astype(float);
+    }
     // Where each run of equal elements begins, and behind the last one the size.
-    let starts = lax::nonzero(&first, size + 1, &[Array::from(size as i32)]);
+    let starts = lax::nonzero(&first, size + 1, &[Array::from(first.size() as i32)]);
     let count = as_dtype(&starts[0], float, false);
     let above = || count.index(&dense);
     let below = || count.index(&dense - 1);
-    let result = match method {
-        RankMethod::Ordinal => (inverse + 1).astype(float),
-        RankMethod::Dense => dense.astype(float),
+    match method {
         RankMethod::Max => above(),
         RankMethod::Min => below() + 1,
-        RankMethod::Average => 0.5 * (above() + below() + 1),
-    };
-    if !a.dtype().is_inexact() {
-        return result;
+        RankMethod::Average | RankMethod::Dense | RankMethod::Ordinal => {
+            0.5 * (above() + below() + 1)
+        }
     }
-    let unknown = numpy::isnan(a).any();
-    where_(&unknown, numpy::full_like(&result, f64::NAN), result)
 }
 
 options! {
@@ -197,8 +172,8 @@ options! {
     pub struct Sem {
         /// Along which axis: the first by default, `None` for all elements.
         axis: Option<i64> = Some(0), |axis: impl Into<Option<i64>>| axis.into();
-        /// What is subtracted from the number of elements in the standard deviation.
-        ddof: i64 = 1;
+        /// What is subtracted from the number of elements in the standard deviation: 1 by default.
+        ddof: Option<i64> = None, |ddof: i64| Some(ddof);
         /// Whether elements that are NaN are left out.
         omit_nan: bool = false;
         /// Whether the axis stays, with length 1.
@@ -224,40 +199,37 @@ pub fn sem(a: impl Into<Array>, options: impl Into<Sem>) -> Array {
         omit_nan,
         keepdims,
     } = options.into();
-    let [x] = inexact("sem", [a.into()]);
-    if x.dtype().is_complex() {
+    let a = a.into();
+    if a.dtype().is_complex() {
         let error = format!(
             "complex numbers are not supported, and {} is given",
-            x.aval()
+            a.aval()
         );
         raise(Error::dtype(error).in_operation("sem"));
     }
-    let axes: Vec<usize> = match axis {
-        None => (0..x.ndim()).collect(),
-        Some(axis) => vec![numpy::normalize_axis("sem", axis.to_i64(), x.ndim())],
-    };
-    let counted = if omit_nan {
-        !numpy::isnan(&x)
-    } else {
-        x.equal(&x) | x.not_equal(&x)
-    };
-    let x = where_(&counted, &x, 0.0);
-    let wide = |x: Array| lax::expand_dims(&x, &axes);
-    let count = wide(numpy::sum(&counted.astype(DType::F32), &axes)).astype(x.dtype());
-    let mean = wide(numpy::sum(&x, &axes)) / &count;
-    let delta = where_(&counted, x - mean, 0.0);
-    let squares = wide(numpy::sum(&(&delta * &delta), &axes));
-    let deviation = (squares / (&count - ddof)).sqrt();
-    let result = deviation / count.sqrt();
-    if keepdims {
-        result
-    } else {
-        lax::squeeze(&result, &axes)
-    }
-}
-
-/// Where elements of a query stand in a sorted vector.
-#[track_caller]
-pub(super) fn places(sorted: &Array, query: &Array) -> Array {
-    lax::searchsorted(sorted, query, SearchSide::Left)
+    let axis = axis.map(|axis| numpy::normalize_axis("sem", axis, a.ndim()));
+    let operands: Vec<Array> = std::iter::once(a).chain(ddof.map(Array::from)).collect();
+    let key = format!("{axis:?} {omit_nan} {keepdims}");
+    let result = library_call("sem", &key, &operands, |own| {
+        let [x] = inexact("sem", [own[0].clone()]);
+        let ddof = own.get(1).cloned().unwrap_or_else(|| Array::from(1));
+        let mut options = numpy::Reduction::new().keepdims(keepdims);
+        options.axis = axis.map(|axis| std::iter::once(axis as i64).collect());
+        let (deviation, count) = if omit_nan {
+            let counted = numpy::logical_not(&numpy::isnan(&x));
+            let count = numpy::sum(&counted, options.clone());
+            let count = if x.dtype() == DType::F64 {
+                count.astype(DType::F64)
+            } else {
+                count
+            };
+            (numpy::nanstd_less(&x, Some(ddof), options), count)
+        } else {
+            let count = axis.map_or(x.size(), |axis| x.shape()[axis]);
+            let deviation = numpy::std(&x, options.correction(ddof));
+            (deviation, beside(&x, count as f64))
+        };
+        vec![deviation / count.sqrt().astype(x.dtype())]
+    });
+    result[0].clone()
 }

@@ -1,7 +1,6 @@
 //! Distributions that are symmetric, and the truncated normal one.
 
 use super::table::distributions;
-use crate::api::library_jvp;
 use crate::array::Array;
 use crate::numpy::{select, where_};
 use crate::scipy::operands::constant;
@@ -9,33 +8,6 @@ use crate::scipy::special::{LogSumExp, expit, log_ndtr, logit, logsumexp, ndtr, 
 use crate::{lax, numpy};
 
 const PI: f64 = std::f64::consts::PI;
-
-/// `ln(e^x + e^y)`.
-#[track_caller]
-fn logaddexp(x: &Array, y: &Array) -> Array {
-    library_jvp(
-        ["logaddexp", "_logaddexp_jvp"],
-        (x.clone(), y.clone()),
-        |(x, y): (Array, Array)| {
-            let largest = lax::max(&x, &y);
-            let delta = lax::sub(&x, &y);
-            let unknown = numpy::isnan(&delta);
-            let sum = lax::add(&x, &y);
-            let rest = lax::log1p(&lax::exp(&-lax::abs(&delta)));
-            lax::select(&unknown, &sum, &(largest + rest))
-        },
-        |(x, y): (Array, Array), (x_dot, y_dot): (Array, Array)| {
-            let result = logaddexp(&x, &y);
-            let finite = |x: &Array| {
-                let infinite = lax::eq(x, &Array::from(f64::INFINITY));
-                lax::select(&infinite, &numpy::full_like(x, 0), x)
-            };
-            let part = |x: &Array, t: Array| t * lax::exp(&(finite(x) - finite(&result)));
-            let tangent = part(&x, x_dot) + part(&y, y_dot);
-            (result, tangent)
-        },
-    )
-}
 
 /// `ln(e^x - e^y)`.
 #[track_caller]
@@ -99,7 +71,7 @@ distributions! {
             let (x, loc) = (-x, -loc);
             Raw::logcdf(&x, &loc, scale)
         }
-        fn ppf(q; loc, scale) {
+        as_given fn ppf(q; loc, scale) {
             ndtri(q) * scale + loc
         }
         fn isf(q; loc, scale) {
@@ -166,7 +138,7 @@ distributions! {
             let two = constant(&x, 2.0);
             let half = x / &two;
             let minus = -two;
-            let sum = logaddexp(&half, &-&half);
+            let sum = numpy::logaddexp(&half, -&half);
             minus * sum - lax::log(scale)
         }
         fn pdf(x; loc, scale) = exp(logpdf);
@@ -235,8 +207,8 @@ distributions! {
             let mass = log_mass(&a, &b);
             let below = log_mass(&a, &x) - &mass;
             let above = log_mass(&x, &b) - mass;
-            let near = below.gt(constant(&below, -0.1));
-            let conditions = [x.ge(&b), x.le(&a), near, x.gt(&a)];
+            let near = || below.gt(constant(&below, -0.1));
+            let conditions = [x.ge(&b), x.le(&a), near(), x.gt(&a)];
             let choices = [
                 Array::from(0),
                 Array::from(f64::NEG_INFINITY),
@@ -246,14 +218,14 @@ distributions! {
             let value = select(&conditions, &choices, Array::from(f64::NAN));
             where_(&a.lt(&b), value, f64::NAN)
         }
-        call fn cdf(x, a, b; loc, scale) {
+        call as_given fn cdf(x, a, b; loc, scale) {
             lax::exp(&Raw::logcdf(x, a, b, loc, scale))
         }
         call fn logsf(x, a, b; loc, scale) {
             let (x, b, a, loc) = (-x, -b, -a, -loc);
             Raw::logcdf(&x, &b, &a, &loc, scale)
         }
-        call fn sf(x, a, b; loc, scale) {
+        call as_given fn sf(x, a, b; loc, scale) {
             lax::exp(&Raw::logsf(x, a, b, loc, scale))
         }
     }

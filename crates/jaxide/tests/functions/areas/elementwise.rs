@@ -11,20 +11,7 @@ pub(crate) const AREA: Area = Area {
     cases: include_str!("../cases/elementwise.txt"),
     call,
     tolerance,
-    written_differently: &[
-        (
-            "numpy.power ; f32[3]~1 ; i32[3]",
-            "JAX records a conversion of the exponent that nothing uses",
-        ),
-        (
-            "numpy.unpackbits count=20",
-            "JAX's `pad` is a call, whose text has NumPy's integers",
-        ),
-        (
-            "numpy.sinc ; c64[2]",
-            "JAX takes the real part twice, once for its element type",
-        ),
-    ],
+    written_differently: &[],
     different: &[
         (
             "numpy.array_equiv ; f32[3]~1 ; f32[2]",

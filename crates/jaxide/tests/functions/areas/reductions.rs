@@ -89,9 +89,12 @@ pub(crate) const AREA: Area = Area {
         ),
         ("numpy.isin invert=true method=binary_search", "as above"),
         (
-            "numpy.argpartition",
+            "numpy.argpartition kth=0",
             "JAX marks rows by `vmap` of an update",
         ),
+        ("numpy.argpartition kth=2", "as above"),
+        ("numpy.argpartition kth=-1", "as above"),
+        ("numpy.argpartition kth=1 axis=0", "as above"),
     ],
     different: &[],
     text,

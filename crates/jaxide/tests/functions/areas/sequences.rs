@@ -17,10 +17,6 @@ pub(crate) const AREA: Area = Area {
     written_differently: &[
         ("numpy.polyadd ; f32[4]~1 ; i32", WHOLE),
         ("numpy.polysub ; f32[4]~1 ; i32", WHOLE),
-        (
-            "numpy.polyfit_cov",
-            "JAX's transposed map of an inverse ends with a sum over no axes",
-        ),
     ],
     different: &[],
     text,

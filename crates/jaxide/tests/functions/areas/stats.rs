@@ -13,48 +13,7 @@ pub(crate) const AREA: Area = Area {
     cases: include_str!("../cases/stats.txt"),
     call,
     tolerance,
-    written_differently: &[
-        (
-            "scipy.stats.betabinom.logpmf",
-            "location and scale are operands of the call even where they are not given",
-        ),
-        (
-            "scipy.stats.truncnorm",
-            "location and scale are operands of the call even where they are not given",
-        ),
-        (
-            "scipy.stats.poisson.entropy",
-            "location and scale are operands of the call even where they are not given",
-        ),
-        (
-            "scipy.stats.norm.ppf ; f32[2]:0.25,0.75 ; f32[]",
-            "NumPy's promotion adds axes where `lax` broadcasts",
-        ),
-        (
-            "scipy.stats.multivariate_normal",
-            "the system is solved with leading axes, where JAX maps over vectors",
-        ),
-        (
-            "scipy.stats.mode",
-            "equal elements are counted without `unique`",
-        ),
-        (
-            "stats.mode_of_all",
-            "equal elements are counted without `unique`",
-        ),
-        (
-            "scipy.stats.rankdata",
-            "NaN are looked for behind the ranks, where JAX branches before",
-        ),
-        (
-            "scipy.stats.sem",
-            "deviations are summed here, where JAX calls `std`",
-        ),
-        (
-            "stats.kde",
-            "products and factors are written without the functions of `numpy.linalg`",
-        ),
-    ],
+    written_differently: &[],
     different: &[
         (
             "scipy.stats.norm.ppf ; i32",
@@ -214,13 +173,18 @@ fn call(case: &Case, x: &[Array]) -> Option<Vec<Array>> {
         "stats.kde_pdf" | "stats.kde_weighted" => one(kde().pdf(&x[1])),
         "stats.kde_logpdf" => one(kde().logpdf(&x[1])),
         "stats.kde_box" => {
-            let [low, high] = ["low", "high"].map(|key| case.float(key).unwrap());
+            let limit = |key: &str| match case.parameter(key).unwrap() {
+                whole if !whole.contains('.') => Array::from(whole.parse::<i64>().unwrap()),
+                _ => Array::from(case.float(key).unwrap()),
+            };
+            let [low, high] = ["low", "high"].map(limit);
             one(kde().integrate_box_1d(low, high))
         }
         "stats.kde_gaussian" => one(kde().integrate_gaussian(&x[1], &x[2])),
         "stats.kde_kde" => {
+            let kde = kde();
             let other: GaussianKde = stats::gaussian_kde(&x[1], ());
-            one(kde().integrate_kde(&other))
+            one(kde.integrate_kde(&other))
         }
         "stats.kde_resample" => one(kde().resample(&x[1], [case.integer("shape").unwrap()])),
         _ => None,
