@@ -28,6 +28,14 @@ impl View {
         }
     }
 
+    /// Keeps every `step`-th element along a dimension from `first` on, `count` in all.
+    pub(crate) fn take_every(&mut self, axis: usize, first: usize, step: usize, count: usize) {
+        let start = self.offset as isize + first as isize * self.strides[axis];
+        self.offset = start as usize;
+        self.strides[axis] *= step as isize;
+        self.shape[axis] = count;
+    }
+
     /// The same elements with dimension `permutation[a]` as the new dimension `a`.
     ///
     /// # Panics

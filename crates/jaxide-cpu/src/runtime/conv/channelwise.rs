@@ -6,7 +6,7 @@ use crate::runtime::matmul::Element;
 use crate::runtime::shared::SharedSlice;
 use crate::runtime::simd::for_each_isa;
 use crate::runtime::transpose::CopyPlan;
-use crate::runtime::{Context, KernelError, PoolBuffer, View};
+use crate::runtime::{Context, KernelError, PoolBuffer};
 
 /// A planned convolution. Output feature `g * multiplier + m` belongs to input feature `g`.
 pub(super) struct Channelwise {
@@ -17,6 +17,8 @@ pub(super) struct Channelwise {
     taps: Vec<isize>,
     features: usize,
     multiplier: usize,
+    /// The place of the first element of the result.
+    start: isize,
     /// Output positions: sizes and distances in the left operand and in the result, batch first.
     positions: Vec<(usize, isize, isize)>,
 }
@@ -25,8 +27,8 @@ pub(super) struct Channelwise {
 const BLOCK: usize = 64;
 
 impl Channelwise {
-    pub(super) fn new(geometry: &Geometry, out: &View) -> Self {
-        let (rhs, window) = (&geometry.rhs, &geometry.window);
+    pub(super) fn new(geometry: &Geometry) -> Self {
+        let (rhs, out, window) = (&geometry.rhs, &geometry.out, &geometry.window);
         let source = Source::new(geometry, true);
         let features = window.feature_group_count;
         let multiplier = rhs.shape[0] / features;
@@ -56,6 +58,7 @@ impl Channelwise {
             taps,
             features,
             multiplier,
+            start: out.offset as isize,
             positions,
         }
     }
@@ -82,7 +85,7 @@ impl Channelwise {
             .min(count);
         context.parallel_for(count.div_ceil(group), |chunk| {
             for position in chunk * group..count.min((chunk + 1) * group) {
-                let (mut from, mut to, mut rest) = (self.source.offset, 0, position);
+                let (mut from, mut to, mut rest) = (self.source.offset, self.start, position);
                 for &(size, lhs_step, out_step) in self.positions.iter().rev() {
                     from += (rest % size) as isize * lhs_step;
                     to += (rest % size) as isize * out_step;

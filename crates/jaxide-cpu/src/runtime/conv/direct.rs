@@ -10,7 +10,7 @@ use crate::runtime::matmul::Element;
 use crate::runtime::matmul::pack::Panel;
 use crate::runtime::matmul::tile::{Kernels, Tile, Update};
 use crate::runtime::transpose::CopyPlan;
-use crate::runtime::{Context, KernelError, PoolBuffer, View};
+use crate::runtime::{Context, KernelError, PoolBuffer};
 
 /// A planned convolution.
 pub(super) struct Direct {
@@ -19,6 +19,8 @@ pub(super) struct Direct {
     groups: usize,
     /// Distance between groups in the left operand.
     group_step: isize,
+    /// The place of the first element of the result.
+    start: usize,
     /// Output features of a group.
     columns: usize,
     /// Output positions: those that are rows of tiles, and the others.
@@ -71,8 +73,8 @@ const CHUNK_WORK: usize = 300_000;
 
 impl Direct {
     /// A convolution that is not empty, into a result whose features are adjacent.
-    pub(super) fn new(geometry: &Geometry, out: &View) -> Self {
-        let (rhs, window) = (&geometry.rhs, &geometry.window);
+    pub(super) fn new(geometry: &Geometry) -> Self {
+        let (rhs, out, window) = (&geometry.rhs, &geometry.out, &geometry.window);
         let source = Source::new(geometry, false);
         let groups = geometry.groups();
         let group_step = if window.feature_group_count > 1 {
@@ -148,6 +150,7 @@ impl Direct {
             weights,
             groups,
             group_step,
+            start: out.offset,
             columns: rhs.shape[0] / groups,
             rows,
             outer,
@@ -181,7 +184,7 @@ impl Direct {
                 Some(packed) => packed.as_slice().as_ptr(),
                 None => weights.as_ptr().wrapping_add(self.weights.offset),
             },
-            out: out.as_mut_ptr(),
+            out: out.as_mut_ptr().wrapping_add(self.start),
         };
         let pointers = &pointers;
         let panels = self.rows.count.div_ceil(kernels.rows());

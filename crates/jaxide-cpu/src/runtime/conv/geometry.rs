@@ -96,11 +96,108 @@ impl Geometry {
         View::dense(&shape).permuted(&back)
     }
 
+    /// The convolution as several into parts of a result that lies like `out`, none of which has
+    /// gaps in its left operand, and whether they make all of it: what is left is zero.
+    ///
+    /// Neighbouring positions of the result see different elements of the window where the left
+    /// operand has gaps, and those that see the same ones are an ordinary convolution.
+    pub(super) fn phases(&self, out: View) -> (Vec<Self>, bool) {
+        let dilations = &self.window.lhs_dilation;
+        let along: Vec<Vec<Phase>> = (0..self.rank()).map(|a| self.phases_along(a)).collect();
+        let count = along.iter().map(Vec::len).product::<usize>();
+        let whole = Self {
+            lhs: self.lhs.clone(),
+            rhs: self.rhs.clone(),
+            out,
+            window: self.window.clone(),
+        };
+        if dilations.iter().all(|&dilation| dilation == 1) || count > MOST_PHASES {
+            return (vec![whole], true);
+        }
+        let mut phases = vec![whole];
+        for (a, along) in along.iter().enumerate() {
+            let each = |geometry: &Self| -> Vec<Self> {
+                along.iter().map(|phase| geometry.phase(a, phase)).collect()
+            };
+            phases = phases.iter().flat_map(each).collect();
+        }
+        let made = phases.iter().map(|phase| phase.out.len()).sum::<usize>();
+        (phases, made == self.out.len())
+    }
+
+    /// The phases along a spatial dimension in which windows see anything of it.
+    fn phases_along(&self, axis: usize) -> Vec<Phase> {
+        let window = &self.window;
+        let dilation = window.lhs_dilation[axis];
+        let (stride, step) = (window.strides[axis], window.rhs_dilation[axis]);
+        let period = dilation / gcd(stride, dilation);
+        let tap_step = dilation / gcd(step, dilation);
+        let (outputs, taps) = (self.out.shape[axis + 2], self.rhs.shape[axis + 2]);
+        let first_tap = |first: usize| {
+            let place = |tap: usize| (first * stride + tap * step) as i64 - window.padding[axis].0;
+            (0..tap_step.min(taps))
+                .map(|tap| (tap, place(tap)))
+                .find(|(_, place)| place % dilation as i64 == 0)
+        };
+        (0..period.min(outputs))
+            .filter_map(|first| {
+                let (tap, place) = first_tap(first)?;
+                Some(Phase {
+                    first,
+                    period,
+                    outputs: (outputs - first).div_ceil(period),
+                    tap,
+                    tap_step,
+                    taps: (taps - tap).div_ceil(tap_step),
+                    before: -place / dilation as i64,
+                })
+            })
+            .collect()
+    }
+
+    /// One phase along a spatial dimension of this convolution.
+    fn phase(&self, axis: usize, phase: &Phase) -> Self {
+        let (mut rhs, mut out, mut window) =
+            (self.rhs.clone(), self.out.clone(), self.window.clone());
+        rhs.take_every(axis + 2, phase.tap, phase.tap_step, phase.taps);
+        out.take_every(axis + 2, phase.first, phase.period, phase.outputs);
+        let dilation = std::mem::replace(&mut window.lhs_dilation[axis], 1);
+        window.strides[axis] = window.strides[axis] * phase.period / dilation;
+        window.rhs_dilation[axis] = window.rhs_dilation[axis] * phase.tap_step / dilation;
+        window.padding[axis].0 = phase.before;
+        Self {
+            lhs: self.lhs.clone(),
+            rhs,
+            out,
+            window,
+        }
+    }
+
     /// The range of the padded, dilated left operand that windows touch along a spatial dimension.
     pub(super) fn padded_size(&self, axis: usize) -> usize {
         let window = (self.rhs.shape[axis + 2] - 1) * self.window.rhs_dilation[axis] + 1;
         (self.out.shape[axis + 2] - 1) * self.window.strides[axis] + window
     }
+}
+
+/// Every `period`-th position of the result from `first` on along a spatial dimension, and what its
+/// windows see: every `tap_step`-th element of the window from `tap` on, over the left operand
+/// without gaps behind `before` zeros.
+struct Phase {
+    first: usize,
+    period: usize,
+    outputs: usize,
+    tap: usize,
+    tap_step: usize,
+    taps: usize,
+    before: i64,
+}
+
+/// More phases than this are too small to gain.
+const MOST_PHASES: usize = 64;
+
+fn gcd(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// The size of the result along a spatial dimension.

@@ -3,8 +3,9 @@
 //! Nothing is unrolled into a matrix ("im2col"): the tiles of [`super::matmul`] read the left
 //! operand where it lies, a row of a tile being an output position, and the inner dimension running
 //! over the positions of the window and the input features ([`direct`]). Only where the window
-//! leaves the array, or the array is dilated, is it copied into a larger one with zeros
-//! ([`padding`]). Convolutions with one input feature to a group run over features in vectors
+//! leaves the array is it copied into a larger one with zeros ([`padding`]). An array that is
+//! dilated is seen by one position of the result in the same places as by others at even distances:
+//! these are computed together, without the zeros ([`geometry`]). Convolutions with one input feature to a group run over features in vectors
 //! ([`channelwise`]).
 //!
 //! The same code computes the gradients of a convolution, which are convolutions with other
@@ -64,7 +65,10 @@ pub struct Conv<In, Acc = In, Out = Acc> {
     lhs: usize,
     rhs: usize,
     out_len: usize,
-    method: Method,
+    /// What makes the result, each a part of it.
+    parts: Vec<Method>,
+    /// Whether they make all of it; the rest is zero.
+    complete: bool,
     /// From the order in which the method writes into that of the result, if they differ.
     reorder: Option<CopyPlan>,
     types: PhantomData<fn(In, Acc) -> Out>,
@@ -73,8 +77,6 @@ pub struct Conv<In, Acc = In, Out = Acc> {
 enum Method {
     Direct(Direct),
     Channelwise(Channelwise),
-    /// There is nothing to sum.
-    Zero,
 }
 
 impl<In, Acc, Out> Conv<In, Acc, Out> {
@@ -95,14 +97,23 @@ impl<In, Acc, Out> Conv<In, Acc, Out> {
         } else {
             geometry.features_last()
         };
-        let method = if out_len == 0 || geometry.depth() == 0 {
-            Method::Zero
-        } else if geometry.is_channelwise() {
-            Method::Channelwise(Channelwise::new(&geometry, &out))
+        let empty = out_len == 0 || geometry.depth() == 0;
+        let (phases, complete) = if empty {
+            (Vec::new(), false)
         } else {
-            Method::Direct(Direct::new(&geometry, &out))
+            geometry.phases(out.clone())
         };
-        let reorder = (!in_order && !matches!(method, Method::Zero)).then(|| {
+        let parts = phases
+            .iter()
+            .map(|phase| {
+                if geometry.is_channelwise() {
+                    Method::Channelwise(Channelwise::new(phase))
+                } else {
+                    Method::Direct(Direct::new(phase))
+                }
+            })
+            .collect();
+        let reorder = (!in_order && !empty).then(|| {
             let mut order = vec![0; out_spec.len()];
             out_spec
                 .iter()
@@ -114,7 +125,8 @@ impl<In, Acc, Out> Conv<In, Acc, Out> {
             lhs: lhs.elements,
             rhs: rhs.elements,
             out_len,
-            method,
+            parts,
+            complete,
             reorder,
             types: PhantomData,
         }
@@ -150,12 +162,10 @@ where
         };
         let same = TypeId::of::<Acc>() == TypeId::of::<Out>();
         if same && self.reorder.is_none() {
-            return self
-                .method
-                .run(lhs, rhs, bytemuck::cast_slice_mut(out), context);
+            return self.sum(lhs, rhs, bytemuck::cast_slice_mut(out), context);
         }
         let mut sums = PoolBuffer::for_elements::<Acc>(self.out_len)?;
-        self.method.run(lhs, rhs, sums.as_mut_slice(), context)?;
+        self.sum(lhs, rhs, sums.as_mut_slice::<Acc>(), context)?;
         if let Some(reorder) = &self.reorder {
             let mut ordered = PoolBuffer::for_elements::<Acc>(if same { 0 } else { self.out_len })?;
             if same {
@@ -171,6 +181,22 @@ where
         }
         convert_all(sums.as_slice::<Acc>(), out, context);
         Ok(())
+    }
+}
+
+impl<In, Acc, Out> Conv<In, Acc, Out> {
+    /// Computes all parts of the result.
+    fn sum<T: Element>(
+        &self,
+        lhs: &[T],
+        rhs: &[T],
+        out: &mut [T],
+        context: &Context<'_>,
+    ) -> Result<(), KernelError> {
+        if !self.complete {
+            out.fill(T::ZERO);
+        }
+        (self.parts.iter()).try_for_each(|part| part.run(lhs, rhs, out, context))
     }
 }
 
@@ -195,10 +221,6 @@ impl Method {
         match self {
             Self::Direct(direct) => direct.run(lhs, rhs, out, context),
             Self::Channelwise(channelwise) => channelwise.run(lhs, rhs, out, context),
-            Self::Zero => {
-                out.fill(T::ZERO);
-                Ok(())
-            }
         }
     }
 }

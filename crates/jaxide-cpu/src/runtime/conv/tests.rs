@@ -199,6 +199,46 @@ fn windows() -> Vec<Window> {
 }
 
 #[test]
+fn gaps_in_the_left_operand() {
+    // Every combination of steps, in one dimension; some have positions that see nothing.
+    for (length, taps) in [(1, 1), (1, 3), (4, 1), (5, 2), (6, 3), (7, 5)] {
+        for index in 0..4 * 4 * 4 * 3 {
+            let (stride, dilation, step) = (index % 4 + 1, index / 4 % 4 + 2, index / 16 % 4 + 1);
+            let window = Window {
+                strides: vec![stride],
+                lhs_dilation: vec![dilation],
+                rhs_dilation: vec![step],
+                padding: vec![[(0, 0), (taps as i64 - 1, 2), (-2, 5)][index / 64]],
+                ..Window::plain(1)
+            };
+            check(
+                (&[2, length, 3], &[0, 2, 1]),
+                (&[taps, 3, 4], &[2, 1, 0]),
+                &[0, 2, 1],
+                &window,
+            );
+            let channelwise = Window {
+                feature_group_count: 3,
+                ..window
+            };
+            check(
+                (&[2, 3, length], &[0, 1, 2]),
+                (&[taps, 1, 6], &[2, 1, 0]),
+                &[0, 1, 2],
+                &channelwise,
+            );
+        }
+    }
+    // More phases than are worth one each.
+    let window = Window {
+        lhs_dilation: vec![9, 10],
+        padding: vec![(2, 2), (3, 1)],
+        ..Window::plain(2)
+    };
+    check((&[1, 3, 4, 2], NHWC), (&[3, 3, 2, 5], HWIO), NHWC, &window);
+}
+
+#[test]
 fn windows_and_layouts() {
     for window in windows() {
         check((&[2, 7, 8, 5], NHWC), (&[3, 3, 5, 4], HWIO), NHWC, &window);
