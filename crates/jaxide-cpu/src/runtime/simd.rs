@@ -7,6 +7,7 @@
 use std::ops::{Add, Mul, Sub};
 use std::sync::OnceLock;
 
+use bytemuck::{Pod, Zeroable};
 use num_complex::Complex;
 
 /// The instruction sets that kernels are compiled for.
@@ -163,249 +164,12 @@ pub(crate) trait Simd: Copy {
 }
 
 #[cfg(target_arch = "x86_64")]
-mod x86 {
-    use super::Simd;
-    use std::arch::x86_64::*;
-
-    macro_rules! x86_float_vector {
-        (
-            $name:ident, $elem:ty, $lanes:literal, $register:ty, $mask:expr, $splat:ident, $load:ident,
-            $store:ident, $masked_load:expr, $masked_store:expr, $fma:ident, $fnma:ident, $add:ident, $sub:ident, $sum:expr, $transpose:ident
-        ) => {
-            #[derive(Clone, Copy)]
-            pub(crate) struct $name($register);
-
-            // SAFETY contract: see the trait; each body only forwards to intrinsics of the named
-            // instruction set.
-            impl Simd for $name {
-                type Elem = $elem;
-                const LANES: usize = $lanes;
-
-                #[inline(always)]
-                unsafe fn splat(x: $elem) -> Self {
-                    // SAFETY: the caller has the instruction set.
-                    Self(unsafe { $splat(x) })
-                }
-                #[inline(always)]
-                unsafe fn load(from: *const $elem) -> Self {
-                    // SAFETY: the caller has the instruction set and a pointer to `LANES` elements.
-                    Self(unsafe { $load(from) })
-                }
-                #[inline(always)]
-                unsafe fn store(self, to: *mut $elem) {
-                    // SAFETY: as for `load`.
-                    unsafe { $store(to, self.0) }
-                }
-                #[inline(always)]
-                unsafe fn load_first(from: *const $elem, count: usize) -> Self {
-                    // SAFETY: the mask leaves out what lies behind `count`; masked-out lanes are
-                    // not accessed.
-                    Self(unsafe { $masked_load(from, $mask(count)) })
-                }
-                #[inline(always)]
-                unsafe fn store_first(self, to: *mut $elem, count: usize) {
-                    // SAFETY: as for `load_first`.
-                    unsafe { $masked_store(to, $mask(count), self.0) }
-                }
-                #[inline(always)]
-                unsafe fn mul_add(self, b: Self, c: Self) -> Self {
-                    // SAFETY: the caller has the instruction set.
-                    Self(unsafe { $fma(self.0, b.0, c.0) })
-                }
-                #[inline(always)]
-                unsafe fn neg_mul_add(self, b: Self, c: Self) -> Self {
-                    // SAFETY: the caller has the instruction set.
-                    Self(unsafe { $fnma(self.0, b.0, c.0) })
-                }
-                #[inline(always)]
-                unsafe fn add(self, b: Self) -> Self {
-                    // SAFETY: the caller has the instruction set.
-                    Self(unsafe { $add(self.0, b.0) })
-                }
-                #[inline(always)]
-                unsafe fn sub(self, b: Self) -> Self {
-                    // SAFETY: the caller has the instruction set.
-                    Self(unsafe { $sub(self.0, b.0) })
-                }
-                #[inline(always)]
-                unsafe fn transpose4(
-                    from: *const $elem,
-                    from_row: isize,
-                    to: *mut $elem,
-                    to_row: isize,
-                ) {
-                    // SAFETY: the caller has the instruction set and pointers to all sixteen
-                    // elements.
-                    unsafe { $transpose(from, from_row, to, to_row) }
-                }
-                #[inline(always)]
-                unsafe fn sum(self) -> $elem {
-                    // SAFETY: the caller has the instruction set.
-                    unsafe { $sum(self.0) }
-                }
-            }
-        };
-    }
-
-    x86_float_vector!(
-        F32x16,
-        f32,
-        16,
-        __m512,
-        |count: usize| (1u32 << count).wrapping_sub(1) as u16,
-        _mm512_set1_ps,
-        _mm512_loadu_ps,
-        _mm512_storeu_ps,
-        |from, mask| _mm512_maskz_loadu_ps(mask, from),
-        _mm512_mask_storeu_ps,
-        _mm512_fmadd_ps,
-        _mm512_fnmadd_ps,
-        _mm512_add_ps,
-        _mm512_sub_ps,
-        _mm512_reduce_add_ps,
-        transpose4_ps
-    );
-    x86_float_vector!(
-        F64x8,
-        f64,
-        8,
-        __m512d,
-        |count: usize| (1u32 << count).wrapping_sub(1) as u8,
-        _mm512_set1_pd,
-        _mm512_loadu_pd,
-        _mm512_storeu_pd,
-        |from, mask| _mm512_maskz_loadu_pd(mask, from),
-        _mm512_mask_storeu_pd,
-        _mm512_fmadd_pd,
-        _mm512_fnmadd_pd,
-        _mm512_add_pd,
-        _mm512_sub_pd,
-        _mm512_reduce_add_pd,
-        transpose4_pd
-    );
-    x86_float_vector!(
-        F32x8,
-        f32,
-        8,
-        __m256,
-        mask_epi32,
-        _mm256_set1_ps,
-        _mm256_loadu_ps,
-        _mm256_storeu_ps,
-        _mm256_maskload_ps,
-        _mm256_maskstore_ps,
-        _mm256_fmadd_ps,
-        _mm256_fnmadd_ps,
-        _mm256_add_ps,
-        _mm256_sub_ps,
-        sum_ps,
-        transpose4_ps
-    );
-    x86_float_vector!(
-        F64x4,
-        f64,
-        4,
-        __m256d,
-        mask_epi64,
-        _mm256_set1_pd,
-        _mm256_loadu_pd,
-        _mm256_storeu_pd,
-        _mm256_maskload_pd,
-        _mm256_maskstore_pd,
-        _mm256_fmadd_pd,
-        _mm256_fnmadd_pd,
-        _mm256_add_pd,
-        _mm256_sub_pd,
-        sum_pd,
-        transpose4_pd
-    );
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn mask_epi32(count: usize) -> __m256i {
-        _mm256_cmpgt_epi32(
-            _mm256_set1_epi32(count as i32),
-            _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7),
-        )
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn mask_epi64(count: usize) -> __m256i {
-        _mm256_cmpgt_epi64(
-            _mm256_set1_epi64x(count as i64),
-            _mm256_setr_epi64x(0, 1, 2, 3),
-        )
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    unsafe fn transpose4_ps(from: *const f32, from_row: isize, to: *mut f32, to_row: isize) {
-        // SAFETY: the caller has pointers to four elements in each of four rows on both sides.
-        unsafe {
-            let mut row0 = _mm_loadu_ps(from);
-            let mut row1 = _mm_loadu_ps(from.offset(from_row));
-            let mut row2 = _mm_loadu_ps(from.offset(2 * from_row));
-            let mut row3 = _mm_loadu_ps(from.offset(3 * from_row));
-            _MM_TRANSPOSE4_PS(&mut row0, &mut row1, &mut row2, &mut row3);
-            _mm_storeu_ps(to, row0);
-            _mm_storeu_ps(to.offset(to_row), row1);
-            _mm_storeu_ps(to.offset(2 * to_row), row2);
-            _mm_storeu_ps(to.offset(3 * to_row), row3);
-        }
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    unsafe fn transpose4_pd(from: *const f64, from_row: isize, to: *mut f64, to_row: isize) {
-        // SAFETY: the caller has pointers to four elements in each of four rows on both sides.
-        unsafe {
-            let row0 = _mm256_loadu_pd(from);
-            let row1 = _mm256_loadu_pd(from.offset(from_row));
-            let row2 = _mm256_loadu_pd(from.offset(2 * from_row));
-            let row3 = _mm256_loadu_pd(from.offset(3 * from_row));
-            let (low01, high01) = (
-                _mm256_unpacklo_pd(row0, row1),
-                _mm256_unpackhi_pd(row0, row1),
-            );
-            let (low23, high23) = (
-                _mm256_unpacklo_pd(row2, row3),
-                _mm256_unpackhi_pd(row2, row3),
-            );
-            _mm256_storeu_pd(to, _mm256_permute2f128_pd::<0x20>(low01, low23));
-            _mm256_storeu_pd(
-                to.offset(to_row),
-                _mm256_permute2f128_pd::<0x20>(high01, high23),
-            );
-            _mm256_storeu_pd(
-                to.offset(2 * to_row),
-                _mm256_permute2f128_pd::<0x31>(low01, low23),
-            );
-            _mm256_storeu_pd(
-                to.offset(3 * to_row),
-                _mm256_permute2f128_pd::<0x31>(high01, high23),
-            );
-        }
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn sum_ps(x: __m256) -> f32 {
-        let x = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps::<1>(x));
-        let x = _mm_add_ps(x, _mm_movehl_ps(x, x));
-        _mm_cvtss_f32(_mm_add_ss(x, _mm_shuffle_ps::<1>(x, x)))
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn sum_pd(x: __m256d) -> f64 {
-        let x = _mm_add_pd(_mm256_castpd256_pd128(x), _mm256_extractf128_pd::<1>(x));
-        _mm_cvtsd_f64(_mm_add_sd(x, _mm_unpackhi_pd(x, x)))
-    }
-}
+mod x86;
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) use x86::{F32x8, F32x16, F64x4, F64x8};
+pub(crate) use x86::{
+    F32x8, F32x16, F64x4, F64x8, I16x32, I32x8, I32x16, I64x4, I64x8, Pairs8, Pairs16, WidePairs16,
+};
 
 /// Numbers that [`Lanes`] can compute with; integers wrap around.
 pub trait Arithmetic: Copy {
@@ -438,6 +202,41 @@ macro_rules! integer_arithmetic {
     })* };
 }
 integer_arithmetic!(i8 i16 i32 i64 u8 u16 u32 u64);
+
+/// Two neighbouring 16-bit integers of an inner dimension, whose product with another pair is the
+/// sum of both products in 32 bits; and such sums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+pub(crate) struct Pair(pub(crate) i32);
+
+impl Pair {
+    /// The pair of these numbers, the first of which lies first in memory.
+    pub(crate) fn new(first: i16, second: i16) -> Self {
+        Self(i32::from(second) << 16 | i32::from(first as u16))
+    }
+}
+
+// SAFETY: a transparent wrapper of a plain integer.
+unsafe impl Zeroable for Pair {}
+// SAFETY: as above.
+unsafe impl Pod for Pair {}
+
+impl Arithmetic for Pair {
+    const ZERO: Self = Self(0);
+    #[inline(always)]
+    fn plus(self, b: Self) -> Self {
+        Self(self.0.wrapping_add(b.0))
+    }
+    #[inline(always)]
+    fn minus(self, b: Self) -> Self {
+        Self(self.0.wrapping_sub(b.0))
+    }
+    #[inline(always)]
+    fn times(self, b: Self) -> Self {
+        let first = i32::from(self.0 as i16) * i32::from(b.0 as i16);
+        Self((self.0 >> 16).wrapping_mul(b.0 >> 16).wrapping_add(first))
+    }
+}
 
 /// Complex products by the plain formula, as compiled arithmetic computes them.
 impl<T: Arithmetic> Arithmetic for Complex<T> {
@@ -509,23 +308,35 @@ impl<T: Arithmetic, const N: usize> Simd for Lanes<T, N> {
     }
     #[inline(always)]
     unsafe fn mul_add(self, b: Self, c: Self) -> Self {
-        Self(std::array::from_fn(|i| {
-            self.0[i].times(b.0[i]).plus(c.0[i])
-        }))
+        let mut sums = c;
+        for i in 0..N {
+            sums.0[i] = self.0[i].times(b.0[i]).plus(sums.0[i]);
+        }
+        sums
     }
     #[inline(always)]
     unsafe fn neg_mul_add(self, b: Self, c: Self) -> Self {
-        Self(std::array::from_fn(|i| {
-            c.0[i].minus(self.0[i].times(b.0[i]))
-        }))
+        let mut rest = c;
+        for i in 0..N {
+            rest.0[i] = rest.0[i].minus(self.0[i].times(b.0[i]));
+        }
+        rest
     }
     #[inline(always)]
     unsafe fn add(self, b: Self) -> Self {
-        Self(std::array::from_fn(|i| self.0[i].plus(b.0[i])))
+        let mut sums = self;
+        for i in 0..N {
+            sums.0[i] = sums.0[i].plus(b.0[i]);
+        }
+        sums
     }
     #[inline(always)]
     unsafe fn sub(self, b: Self) -> Self {
-        Self(std::array::from_fn(|i| self.0[i].minus(b.0[i])))
+        let mut rest = self;
+        for i in 0..N {
+            rest.0[i] = rest.0[i].minus(b.0[i]);
+        }
+        rest
     }
     #[inline(always)]
     unsafe fn sum(self) -> T {

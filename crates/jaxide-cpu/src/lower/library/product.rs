@@ -3,7 +3,7 @@
 use super::elements::{Class, convert, meaningless};
 use super::operands::Operands;
 use super::routine::{Outcome, routine};
-use crate::runtime::matmul::{DotDimensions, DotGeneral, Truth};
+use crate::runtime::matmul::{DotDimensions, DotGeneral, PairedDot, Truth};
 use crate::runtime::{Context, KernelCall, PoolBuffer, View};
 use jaxide_core::prims::{self, DotDimensionNumbers};
 use jaxide_core::{DType, Error, Result};
@@ -57,9 +57,15 @@ fn native(
         (DType::F16, DType::F32) => return Some(of!(half::f16, f32)),
         (DType::BF16, DType::F32) => return Some(of!(half::bf16, f32)),
         (DType::F32, DType::F64) => return Some(of!(f32, f64)),
-        (DType::I8, DType::I32) => return Some(of!(i8, i32)),
-        (DType::U8, DType::I32) => return Some(of!(u8, i32)),
-        (DType::I16, DType::I32) => return Some(of!(i16, i32)),
+        (DType::I8, DType::I32) => {
+            return Some(KernelCall::new(PairedDot::<i8>::new(lhs, rhs, dimensions)));
+        }
+        (DType::U8, DType::I32) => {
+            return Some(KernelCall::new(PairedDot::<u8>::new(lhs, rhs, dimensions)));
+        }
+        (DType::I16, DType::I32) => {
+            return Some(KernelCall::new(PairedDot::<i16>::new(lhs, rhs, dimensions)));
+        }
         (DType::I32, DType::I64) => return Some(of!(i32, i64)),
         (operands, result) if operands == result => result,
         _ => return None,
@@ -67,7 +73,7 @@ fn native(
     Some(match dtype {
         DType::Bool => of!(Truth),
         // Products that wrap around have the same bits whether they have signs or not.
-        DType::I8 | DType::U8 => of!(i8),
+        DType::I8 | DType::U8 => of!(i8, i16, i8),
         DType::I16 | DType::U16 => of!(i16),
         DType::I32 | DType::U32 => of!(i32),
         DType::I64 | DType::U64 => of!(i64),

@@ -40,6 +40,8 @@ conversions! {
     bf16 => f32: bf16::to_f32;
     f32 => bf16: bf16::from_f32;
     f32 => f64: f64::from;
+    i8 => i16: i16::from;
+    i16 => i8: |x| x as i8;
     i8 => i32: i32::from;
     u8 => i32: i32::from;
     i16 => i32: i32::from;

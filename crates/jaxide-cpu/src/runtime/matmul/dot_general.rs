@@ -209,13 +209,13 @@ enum Copied {
 }
 
 /// The dimensions of both operands by kind; those of one kind are walked in the order given here.
-struct Order {
-    lhs_batch: Vec<usize>,
-    rhs_batch: Vec<usize>,
-    lhs_contracting: Vec<usize>,
-    rhs_contracting: Vec<usize>,
-    lhs_free: Vec<usize>,
-    rhs_free: Vec<usize>,
+pub(super) struct Order {
+    pub(super) lhs_batch: Vec<usize>,
+    pub(super) rhs_batch: Vec<usize>,
+    pub(super) lhs_contracting: Vec<usize>,
+    pub(super) rhs_contracting: Vec<usize>,
+    pub(super) lhs_free: Vec<usize>,
+    pub(super) rhs_free: Vec<usize>,
 }
 
 /// A dimension of the product: its size and the distances of neighbours in the arrays that have it.
@@ -249,7 +249,7 @@ fn merged<const N: usize>(axes: impl IntoIterator<Item = Axis<N>>) -> Vec<Axis<N
 const FEW: usize = 16;
 
 impl Order {
-    fn new(lhs: &View, rhs: &View, dimensions: &DotDimensions) -> Self {
+    pub(super) fn new(lhs: &View, rhs: &View, dimensions: &DotDimensions) -> Self {
         let free = |view: &View, batch: &[usize], contracting: &[usize]| -> Vec<usize> {
             (0..view.shape.len())
                 .filter(|a| !batch.contains(a) && !contracting.contains(a))
@@ -291,7 +291,7 @@ impl Order {
     }
 
     /// The order of dimensions in a copy of the left operand.
-    fn left(&self) -> Vec<usize> {
+    pub(super) fn left(&self) -> Vec<usize> {
         [&self.lhs_batch[..], &self.lhs_free, &self.lhs_contracting].concat()
     }
 

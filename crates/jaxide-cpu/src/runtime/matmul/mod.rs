@@ -13,6 +13,7 @@ mod dot_general;
 mod gemm;
 mod gemv;
 pub(super) mod pack;
+mod paired;
 pub(super) mod tile;
 mod tiny;
 
@@ -20,12 +21,13 @@ use bytemuck::{Pod, Zeroable};
 use num_complex::Complex;
 
 use self::tile::HasKernels;
-use super::simd::Arithmetic;
+use super::simd::{Arithmetic, Pair};
 use super::{Context, KernelError, PoolBuffer};
 
 pub use convert::Convert;
 pub(super) use convert::convert_all;
 pub use dot_general::{DotDimensions, DotGeneral};
+pub use paired::PairedDot;
 
 /// A product of matrices, or a batch of them, by shapes and strides (in elements):
 /// `out[i][j] = Σ_p lhs[i][p] rhs[p][j]`.
@@ -139,7 +141,7 @@ pub trait Element: HasKernels + Arithmetic + Pod + Send + Sync {}
 macro_rules! elements {
     ($($t:ty)*) => { $(impl Element for $t {})* };
 }
-elements!(f32 f64 Complex<f32> Complex<f64> i8 i16 i32 i64 Truth);
+elements!(f32 f64 Complex<f32> Complex<f64> i8 i16 i32 i64 Truth Pair);
 
 /// A `bool` as one byte, with `or` for addition and `and` for multiplication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,9 +9,11 @@ use num_complex::Complex;
 
 use super::gemv;
 use super::pack::{self, Panel};
-use crate::runtime::simd::{Arithmetic, Isa, Lanes, Simd};
+use crate::runtime::simd::{Arithmetic, Isa, Lanes, Pair, Simd};
 #[cfg(target_arch = "x86_64")]
-use crate::runtime::simd::{F32x8, F32x16, F64x4, F64x8};
+use crate::runtime::simd::{
+    F32x8, F32x16, F64x4, F64x8, I16x32, I32x8, I32x16, I64x4, I64x8, Pairs8, Pairs16, WidePairs16,
+};
 
 /// One tile: `Σ_p a[i][p] * b[p][j]` over all segments of the inner dimension, put into, added to or subtracted from `c[i][j]`, for the rows of the function that is called.
 pub(in crate::runtime) struct Tile<'a, T> {
@@ -232,21 +234,9 @@ macro_rules! instantiate {
             }
 
             $(#[target_feature(enable = $features)])?
-            pub(super) unsafe fn complex_tile<S: Simd, const MR: usize>(t: &Tile<'_, Complex<S::Elem>>) {
-                // SAFETY: the caller's promise, passed on.
-                unsafe { super::complex_tile::<S, MR>(t) }
-            }
-
-            $(#[target_feature(enable = $features)])?
             pub(super) unsafe fn pack<S: Simd>(panel: &Panel<S::Elem>) {
                 // SAFETY: the caller's promise, passed on.
                 unsafe { pack::pack_panel::<S>(panel) }
-            }
-
-            $(#[target_feature(enable = $features)])?
-            pub(super) unsafe fn pack_split<S: Simd>(panel: &Panel<Complex<S::Elem>>) {
-                // SAFETY: the caller's promise, passed on.
-                unsafe { pack::pack_split(panel) }
             }
 
             $(#[target_feature(enable = $features)])?
@@ -268,8 +258,42 @@ instantiate!(
     target_arch = "x86_64",
     "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma"
 );
+instantiate!(
+    avx512vnni,
+    target_arch = "x86_64",
+    "avx512f,avx512vl,avx512dq,avx512bw,avx512vnni,avx2,fma"
+);
 instantiate!(avx2, target_arch = "x86_64", "avx2,fma");
 instantiate!(portable);
+
+macro_rules! instantiate_complex {
+    ($module:ident $(, $cfg:meta, $features:literal)?) => {
+        $(#[cfg($cfg)])?
+        mod $module {
+            //! The kernels of complex numbers alone, compiled for one instruction set.
+            use super::*;
+
+            $(#[target_feature(enable = $features)])?
+            pub(super) unsafe fn complex_tile<S: Simd, const MR: usize>(t: &Tile<'_, Complex<S::Elem>>) {
+                // SAFETY: the caller's promise, passed on.
+                unsafe { super::complex_tile::<S, MR>(t) }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            pub(super) unsafe fn pack_split<S: Simd>(panel: &Panel<Complex<S::Elem>>) {
+                // SAFETY: the caller's promise, passed on.
+                unsafe { pack::pack_split(panel) }
+            }
+        }
+    };
+}
+instantiate_complex!(
+    complex_avx512,
+    target_arch = "x86_64",
+    "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma"
+);
+instantiate_complex!(complex_avx2, target_arch = "x86_64", "avx2,fma");
+instantiate_complex!(complex_portable);
 
 /// Element types that can be multiplied.
 pub trait HasKernels: Sized + 'static {
@@ -293,14 +317,14 @@ macro_rules! real_kernels {
 }
 
 macro_rules! complex_kernels {
-    ($isa:ident, $vector:ty, $t:ty, $($rows:literal)*) => {
+    ($isa:ident, $complex:ident, $vector:ty, $t:ty, $($rows:literal)*) => {
         &Kernels {
             columns: <$vector as Simd>::LANES,
             narrow: <$vector as Simd>::LANES,
-            tiles: &[$([$isa::complex_tile::<$vector, $rows>; 2]),*],
+            tiles: &[$([$complex::complex_tile::<$vector, $rows>; 2]),*],
             reads_in_place: false,
             pack_left: $isa::pack::<Lanes<Complex<$t>, 2>>,
-            pack_right: $isa::pack_split::<$vector>,
+            pack_right: $complex::pack_split::<$vector>,
             dot_rows: $isa::dot_rows::<Lanes<Complex<$t>, 4>>,
             combine_rows: $isa::combine_rows::<Lanes<Complex<$t>, 4>>,
         }
@@ -325,10 +349,10 @@ macro_rules! float_kernels {
             fn kernels() -> &'static Kernels<Self> {
                 match Isa::detect() {
                     #[cfg(target_arch = "x86_64")]
-                    Isa::Avx512 => complex_kernels!(avx512, $wide, $t, 1 2 3 4 5 6 7 8 9 10 11 12),
+                    Isa::Avx512 => complex_kernels!(avx512, complex_avx512, $wide, $t, 1 2 3 4 5 6 7 8 9 10 11 12),
                     #[cfg(target_arch = "x86_64")]
-                    Isa::Avx2 => complex_kernels!(avx2, $narrow, $t, 1 2 3 4 5),
-                    Isa::Portable => complex_kernels!(portable, $portable, $t, 1 2 3 4),
+                    Isa::Avx2 => complex_kernels!(avx2, complex_avx2, $narrow, $t, 1 2 3 4 5),
+                    Isa::Portable => complex_kernels!(portable, complex_portable, $portable, $t, 1 2 3 4),
                 }
             }
         }
@@ -338,15 +362,15 @@ float_kernels!(f32, F32x16, F32x8, Lanes<f32, 4>);
 float_kernels!(f64, F64x8, F64x4, Lanes<f64, 2>);
 
 macro_rules! array_kernels {
-    ($($t:ty, $wide:literal, $lanes:literal, $($rows:literal)*;)*) => { $(
+    ($($t:ty, ($wide:ty, $($wide_rows:literal)*), ($narrow:ty, $($rows:literal)*), $portable:ty;)*) => { $(
         impl HasKernels for $t {
             fn kernels() -> &'static Kernels<Self> {
                 match Isa::detect() {
                     #[cfg(target_arch = "x86_64")]
-                    Isa::Avx512 => real_kernels!(avx512, Lanes<$t, $wide>, $($rows)*),
+                    Isa::Avx512 => real_kernels!(avx512, $wide, $($wide_rows)*),
                     #[cfg(target_arch = "x86_64")]
-                    Isa::Avx2 => real_kernels!(avx2, Lanes<$t, $lanes>, 1 2 3 4),
-                    Isa::Portable => real_kernels!(portable, Lanes<$t, $lanes>, 1 2 3 4),
+                    Isa::Avx2 => real_kernels!(avx2, $narrow, $($rows)*),
+                    Isa::Portable => real_kernels!(portable, $portable, 1 2 3 4),
                 }
             }
         }
@@ -354,9 +378,25 @@ macro_rules! array_kernels {
 }
 // Unsigned integers are multiplied as signed ones: what is left of the products is the same.
 array_kernels! {
-    i8, 16, 16, 1 2 3 4;
-    i16, 32, 16, 1 2 3 4 5 6 7 8;
-    i32, 16, 8, 1 2 3 4 5 6 7 8 9 10 11 12;
-    i64, 8, 4, 1 2 3 4 5 6 7 8;
-    super::Truth, 16, 16, 1 2 3 4;
+    i8, (Lanes<i8, 64>, 1 2 3 4 5 6 7 8), (Lanes<i8, 32>, 1 2 3 4), Lanes<i8, 16>;
+    i16, (I16x32, 1 2 3 4 5 6 7 8 9 10 11 12 13 14), (Lanes<i16, 16>, 1 2 3 4), Lanes<i16, 8>;
+    i32, (I32x16, 1 2 3 4 5 6 7 8 9 10 11 12 13 14), (I32x8, 1 2 3 4 5 6), Lanes<i32, 4>;
+    i64, (I64x8, 1 2 3 4 5 6 7 8 9 10 11 12 13 14), (I64x4, 1 2 3 4), Lanes<i64, 2>;
+    super::Truth, (Lanes<super::Truth, 16>, 1 2 3 4), (Lanes<super::Truth, 16>, 1 2 3 4), Lanes<super::Truth, 16>;
+}
+
+impl HasKernels for Pair {
+    fn kernels() -> &'static Kernels<Self> {
+        match Isa::detect() {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 if is_x86_feature_detected!("avx512vnni") => {
+                real_kernels!(avx512vnni, WidePairs16, 1 2 3 4 5 6 7 8 9 10 11 12 13 14)
+            }
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => real_kernels!(avx512, Pairs16, 1 2 3 4 5 6 7 8 9 10 11 12 13 14),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => real_kernels!(avx2, Pairs8, 1 2 3 4 5 6),
+            Isa::Portable => real_kernels!(portable, Lanes<Pair, 4>, 1 2 3 4),
+        }
+    }
 }
