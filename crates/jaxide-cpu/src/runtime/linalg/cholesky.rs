@@ -44,12 +44,19 @@ impl<T: Scalar> Kernel for Cholesky<T> {
         }
         let out = SharedSlice::new(out);
         let (entries, work) = (n * n, n * n * n / 3);
-        let done = for_blocks(self.batch, entries, work, context, |first, lanes| {
-            let range = first * n * n..(first + LANES) * n * n;
-            // SAFETY: matrices of the batch are disjoint.
-            let l = unsafe { out.range(range.clone()) };
-            factor_lanes(&a[range], l, n, lanes);
-        })?;
+        let done = for_blocks(
+            self.batch,
+            entries,
+            MOST_BYTES,
+            work,
+            context,
+            |first, lanes| {
+                let range = first * n * n..(first + LANES) * n * n;
+                // SAFETY: matrices of the batch are disjoint.
+                let l = unsafe { out.range(range.clone()) };
+                factor_lanes(&a[range], l, n, lanes);
+            },
+        )?;
         for_matrices(self.batch - done, work, context, |index| {
             let index = done + index;
             let range = index * n * n..(index + 1) * n * n;
@@ -71,20 +78,26 @@ impl<T: Scalar> Kernel for Cholesky<T> {
     }
 }
 
+/// Bytes of a matrix up to which factors are computed side by side.
+const MOST_BYTES: usize = 1 << 14;
 /// Columns that are factored at a time.
 const BLOCK: usize = 64;
+/// Entries of a row that are updated together.
+const CHUNK: usize = 16;
 
 /// Factors the lower triangle in place, the upper one being zero; false if it is not positive
 /// definite. Block columns from left to right, each updated at once with all columns before it.
 fn factor<T: Scalar>(l: &mut [T], n: usize, context: &Context<'_>) -> Result<bool, KernelError> {
-    let mut columns = PoolBuffer::for_elements::<T>(n * BLOCK.min(n))?;
+    let mut columns = PoolBuffer::for_elements::<T>(n * BLOCK.min(n.next_multiple_of(CHUNK)))?;
     for start in (0..n).step_by(BLOCK) {
         let size = BLOCK.min(n - start);
         let rows = n - start;
-        let columns = &mut columns.as_mut_slice::<T>()[..rows * size];
+        // Rows of whole chunks, in which what lies behind the columns means nothing.
+        let width = size.next_multiple_of(CHUNK);
+        let columns = &mut columns.as_mut_slice::<T>()[..rows * width];
         let place = |row: usize| (start + row) * n + start;
-        for (i, to) in columns.chunks_exact_mut(size).enumerate() {
-            to.copy_from_slice(&l[place(i)..place(i) + size]);
+        for (i, to) in columns.chunks_exact_mut(width).enumerate() {
+            to[..size].copy_from_slice(&l[place(i)..place(i) + size]);
         }
         if start > 0 {
             let left = &l[start * n..];
@@ -102,16 +115,16 @@ fn factor<T: Scalar>(l: &mut [T], n: usize, context: &Context<'_>) -> Result<boo
             };
             let c = MatrixMut {
                 pointer: columns.as_mut_ptr(),
-                row: size as isize,
+                row: width as isize,
                 column: 1,
             };
             // SAFETY: `rows` rows and `start` columns of `l`, as many of the first `size` of these
             // rows, and the separate buffer of `rows × size`.
             unsafe { subtract((rows, size, start), a, b, c, context)? };
         }
-        let (diagonal, below) = columns.split_at_mut(size * size);
+        let (diagonal, below) = columns.split_at_mut(size * width);
         let mut positive = false;
-        factor_block(diagonal, size, &mut positive);
+        factor_block(diagonal, (size, width), &mut positive);
         if !positive {
             return Ok(false);
         }
@@ -119,18 +132,18 @@ fn factor<T: Scalar>(l: &mut [T], n: usize, context: &Context<'_>) -> Result<boo
         let triangle = conjugate.as_ref().map_or(&*diagonal, PoolBuffer::as_slice);
         let triangle = Matrix {
             pointer: triangle.as_ptr(),
-            row: size as isize,
+            row: width as isize,
             column: 1,
         };
         let unknown = MatrixMut {
             pointer: below.as_mut_ptr(),
             row: 1,
-            column: size as isize,
+            column: width as isize,
         };
         // SAFETY: `X Dᴴ = B`, transposed: the conjugate of the diagonal block and the rows below
         // it.
         unsafe { solve_lower((size, rows - size), triangle, false, unknown, context)? };
-        for (i, from) in columns.chunks_exact(size).enumerate() {
+        for (i, from) in columns.chunks_exact(width).enumerate() {
             let count = size.min(i + 1);
             l[place(i)..place(i) + count].copy_from_slice(&from[..count]);
         }
@@ -139,32 +152,43 @@ fn factor<T: Scalar>(l: &mut [T], n: usize, context: &Context<'_>) -> Result<boo
 }
 
 for_each_isa! {
-    /// Factors one small dense matrix in place; its upper triangle is left as it is.
-    fn factor_block<T: Scalar>(a: &mut [T], n: usize, positive: &mut bool) = factor_block_any
+    /// Factors `n × n` entries in place, in rows of a width that is a multiple of [`CHUNK`]; what the
+    /// upper triangle holds then means nothing.
+    fn factor_block<T: Scalar>(a: &mut [T], shape: (usize, usize), positive: &mut bool) = factor_block_any
 }
 
 #[inline(always)]
-fn factor_block_any<T: Scalar>(a: &mut [T], n: usize, positive: &mut bool) {
+fn factor_block_any<T: Scalar>(a: &mut [T], (n, width): (usize, usize), positive: &mut bool) {
     let mut column = [T::ZERO; BLOCK];
     for j in 0..n {
-        let pivot = a[j * n + j].re();
+        let pivot = a[j * width + j].re();
         if pivot.is_nan() || pivot <= 0.0 {
             *positive = false;
             return;
         }
         let root = T::from_components(pivot.sqrt(), 0.0);
-        a[j * n + j] = root;
+        a[j * width + j] = root;
         for i in j + 1..n {
-            column[i] = a[i * n + j];
+            column[i] = a[i * width + j];
         }
         T::divide(&mut column[j + 1..n], root);
+        // Whole chunks are updated, whatever their last entries are: those before the column are
+        // multiplied by zeros, those behind the diagonal are not read.
+        column[j] = T::ZERO;
+        let (first, columns) = ((j + 1) / CHUNK, column.as_chunks::<CHUNK>().0);
         for i in j + 1..n {
             let factor = column[i];
-            let row = &mut a[i * n..=i * n + i];
-            row[j] = factor;
-            for (x, &y) in row[j + 1..].iter_mut().zip(&column[j + 1..=i]) {
-                *x = *x - factor * y.conj();
+            let row = &mut a[i * width..][..width];
+            let chunks = row.as_chunks_mut::<CHUNK>().0;
+            for chunk in first..=i / CHUNK {
+                let (mut new, y) = (chunks[chunk], columns[chunk]);
+                for lane in 0..CHUNK {
+                    new[lane] = new[lane] - factor * y[lane].conj();
+                }
+                chunks[chunk] = new;
             }
+            // Last, so that no vector is read from where a part of it was just written.
+            row[j] = factor;
         }
     }
     *positive = true;
@@ -180,23 +204,26 @@ fn factor_lanes_any<T: Scalar>(a: &[T], l: &mut [T], n: usize, lanes: &mut [Entr
     gather(a, lanes);
     let mut positive = [true; LANES];
     for j in 0..n {
-        let mut root = lanes[j * n + j];
+        let root = &mut lanes[j * n + j];
         for (root, positive) in root.iter_mut().zip(&mut positive) {
             let pivot = root.re();
             // Not the negation of `<=`: NaN is not positive.
             *positive &= pivot > 0.0;
             *root = T::from_components(pivot.sqrt(), 0.0);
         }
-        lanes[j * n + j] = root;
+        let root = *root;
         for i in j + 1..n {
-            for (x, &root) in lanes[i * n + j].iter_mut().zip(&root) {
+            let (above, row) = lanes.split_at_mut(i * n);
+            let mut factor = row[j];
+            for (x, &root) in factor.iter_mut().zip(root.iter()) {
                 *x = x.divided(root);
             }
-            let factor = lanes[i * n + j];
-            for k in j + 1..=i {
-                let other = lanes[k * n + j].map(T::conj);
-                subtract_product(&mut lanes[i * n + k], &factor, &other);
+            row[j] = factor;
+            let others = above[j..].iter().step_by(n).skip(j + 1);
+            for (x, other) in row[j + 1..i].iter_mut().zip(others) {
+                subtract_product(x, &factor, &other.conj());
             }
+            subtract_product(&mut row[i], &factor, &factor.conj());
         }
     }
     scatter(lanes, l);

@@ -7,9 +7,11 @@
 
 use super::for_matrices;
 use super::householder::{BLOCK, Operator, Reflectors, reflector};
+use super::jacobi::{self, eigh_lanes};
 use super::phases::{column_phases, turn_columns};
 use super::rotations::Sweeps;
 use super::scalar::{RealScalar, Scalar, is_single};
+use super::side_by_side::{LANES, for_all};
 use crate::runtime::matmul::MatrixMut;
 use crate::runtime::shared::SharedSlice;
 use crate::runtime::simd::{Arithmetic, for_each_isa};
@@ -55,14 +57,7 @@ impl<T: Scalar<Real: RealScalar>> Kernel for Eigh<T> {
             SharedSlice::new(buffers.output::<T>(0)),
             SharedSlice::new(buffers.output::<T::Real>(1)),
         );
-        for_matrices(self.batch, 10 * n * n * n, context, |index| {
-            // SAFETY: matrices of the batch are disjoint, and so are their values.
-            let (v, w) = unsafe {
-                (
-                    vectors.range(index * n * n..(index + 1) * n * n),
-                    values.range(index * n..(index + 1) * n),
-                )
-            };
+        let one = |index: usize, v: &mut [T], w: &mut [T::Real]| {
             if !decompose(
                 &a[index * n * n..(index + 1) * n * n],
                 n,
@@ -75,6 +70,38 @@ impl<T: Scalar<Real: RealScalar>> Kernel for Eigh<T> {
                 w.fill(T::Real::NAN);
             }
             Ok(())
+        };
+        if jacobi::pays::<T>(self.batch, n, n) {
+            let entries = jacobi::eigh_entries(n);
+            return for_all(
+                self.batch,
+                entries,
+                12 * n * n * n,
+                context,
+                |which, lanes| {
+                    let range = |size: usize| which.start * size..which.end * size;
+                    // SAFETY: matrices of the batch are disjoint, and so are their values.
+                    let (v, w) = unsafe { (vectors.range(range(n * n)), values.range(range(n))) };
+                    let mut undone = [false; LANES];
+                    let results = (&mut *v, bytemuck::cast_slice_mut(w));
+                    eigh_lanes(&a[range(n * n)], n, self.lower, results, &mut undone, lanes);
+                    for (lane, index) in which.enumerate().filter(|&(lane, _)| undone[lane]) {
+                        let (v, w) = (&mut v[lane * n * n..], &mut w[lane * n..]);
+                        one(index, &mut v[..n * n], &mut w[..n])?;
+                    }
+                    Ok(())
+                },
+            );
+        }
+        for_matrices(self.batch, 10 * n * n * n, context, |index| {
+            // SAFETY: matrices of the batch are disjoint, and so are their values.
+            let (v, w) = unsafe {
+                (
+                    vectors.range(index * n * n..(index + 1) * n * n),
+                    values.range(index * n..(index + 1) * n),
+                )
+            };
+            one(index, v, w)
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::for_matrices;
 use super::scalar::Scalar;
-use super::side_by_side::{Entries, LANES, for_blocks, gather, scatter, subtract_product};
+use super::side_by_side::{Entries, LANES, NEAR, for_blocks, gather, scatter, subtract_product};
 use super::triangular::solve_lower;
 use crate::runtime::matmul::{Matrix, MatrixMut, subtract};
 use crate::runtime::shared::SharedSlice;
@@ -52,7 +52,7 @@ impl<T: Scalar> Kernel for Lu<T> {
         let permutations = SharedSlice::new(buffers.output::<i32>(2));
         // Side by side are matrices whose columns are factored one by one.
         let small = if rank <= BASE { self.batch } else { 0 };
-        let done = for_blocks(small, m * n, m * n * rank, context, |first, lanes| {
+        let done = for_blocks(small, m * n, NEAR, m * n * rank, context, |first, lanes| {
             // SAFETY: matrices of the batch are disjoint, and so are their pivots and orders.
             let (a, pivots, permutations) = unsafe {
                 (

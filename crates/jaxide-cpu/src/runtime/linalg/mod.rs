@@ -13,9 +13,11 @@
 mod cholesky;
 mod eigh;
 mod householder;
+mod jacobi;
 mod lu;
 mod phases;
 mod qr;
+mod qr_lanes;
 mod rotations;
 mod scalar;
 mod side_by_side;

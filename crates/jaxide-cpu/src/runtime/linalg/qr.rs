@@ -4,7 +4,9 @@ use jaxide_core::eval::numerics::linalg as reference;
 
 use super::for_matrices;
 use super::householder::{BLOCK, Operator, Reflectors, eliminate};
+use super::qr_lanes::{self, factor_lanes};
 use super::scalar::Scalar;
+use super::side_by_side::for_all;
 use crate::runtime::matmul::MatrixMut;
 use crate::runtime::shared::SharedSlice;
 use crate::runtime::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature};
@@ -285,6 +287,23 @@ impl<T: Scalar> Kernel for Qr<T> {
         let pivots = self
             .pivoting
             .then(|| SharedSlice::new(buffers.output::<i32>(2)));
+        if !self.pivoting
+            && let Some(entries) = qr_lanes::entries::<T>(self.batch, (m, n, k))
+        {
+            return for_all(
+                self.batch,
+                entries,
+                2 * m * n * k,
+                context,
+                |which, lanes| {
+                    let range = |size: usize| which.start * size..which.end * size;
+                    // SAFETY: matrices of the batch are disjoint.
+                    let (q, r) = unsafe { (q.range(range(m * k)), r.range(range(k * n))) };
+                    factor_lanes(&a[range(m * n)], (m, n, k), q, r, lanes);
+                    Ok(())
+                },
+            );
+        }
         for_matrices(self.batch, m * n * rank, context, |index| {
             let a = &a[index * m * n..(index + 1) * m * n];
             // SAFETY: matrices of the batch are disjoint.

@@ -5,6 +5,10 @@
 //! factored together. The operations are those of one matrix alone, in the same order, so that results
 //! have the same bits wherever a matrix stands in its batch.
 
+use std::ops::{Deref, DerefMut, Range};
+
+use bytemuck::{Pod, Zeroable};
+
 use super::scalar::Scalar;
 use super::{PoolBuffer, for_matrices};
 use crate::runtime::{Context, KernelError};
@@ -12,23 +16,64 @@ use crate::runtime::{Context, KernelError};
 /// Matrices in a block.
 pub(super) const LANES: usize = 16;
 
-/// Entries of matrices that stay in the first-level cache when a block of them is side by side.
-const MOST_ENTRIES: usize = 256;
+/// Bytes of a matrix up to which a block of them stays in the first-level cache.
+pub(super) const NEAR: usize = 1 << 11;
 
-/// One entry of each matrix.
-pub(super) type Entries<T> = [T; LANES];
+/// One entry of each matrix, aligned as the widest vectors are.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+pub(super) struct Entries<T>(pub(super) [T; LANES]);
+
+impl<T: Scalar> Entries<T> {
+    pub(super) const ZERO: Self = Self([T::ZERO; LANES]);
+
+    /// The complex conjugates.
+    #[inline(always)]
+    pub(super) fn conj(mut self) -> Self {
+        if T::COMPLEX {
+            for x in &mut self.0 {
+                *x = x.conj();
+            }
+        }
+        self
+    }
+}
+
+impl<T> Deref for Entries<T> {
+    type Target = [T; LANES];
+
+    #[inline(always)]
+    fn deref(&self) -> &[T; LANES] {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for Entries<T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [T; LANES] {
+        &mut self.0
+    }
+}
+
+// SAFETY: an array of numbers, all of which may be zero.
+unsafe impl<T: Scalar> Zeroable for Entries<T> {}
+// SAFETY: an array of plain numbers; scalars have four bytes or more, so that sixteen of them fill
+// the alignment and nothing is left between or behind them.
+unsafe impl<T: Scalar> Pod for Entries<T> {}
 
 /// Runs `block(first matrix, working memory)` for each whole block of a batch whose matrices have
 /// `entries` entries in all and take about `work` multiply-adds; returns the number of matrices in
-/// these blocks. There are none where matrices are too large to gain.
+/// these blocks. There are none where matrices have more than `most_bytes`: they are too large to
+/// gain.
 pub(super) fn for_blocks<T: Scalar>(
     batch: usize,
     entries: usize,
+    most_bytes: usize,
     work: usize,
     context: &Context<'_>,
     block: impl Fn(usize, &mut [Entries<T>]) + Sync,
 ) -> Result<usize, KernelError> {
-    let blocks = if entries * size_of::<T>() <= MOST_ENTRIES * size_of::<f64>() {
+    let blocks = if entries * size_of::<T>() <= most_bytes {
         batch / LANES
     } else {
         0
@@ -36,18 +81,37 @@ pub(super) fn for_blocks<T: Scalar>(
     // Moving an entry takes as long as a few multiply-adds.
     let work = (LANES * (work + 4 * entries)).max(1);
     for_matrices(blocks, work, context, |index| {
-        let mut buffer = PoolBuffer::for_elements::<T>(entries * LANES)?;
-        block(index * LANES, buffer.as_mut_slice::<T>().as_chunks_mut().0);
+        let mut buffer = PoolBuffer::for_elements::<Entries<T>>(entries)?;
+        block(index * LANES, buffer.as_mut_slice());
         Ok(())
     })?;
     Ok(blocks * LANES)
 }
 
-/// Lays matrices of `to.len()` entries that follow one another side by side.
+/// Runs `block(matrices of it, working memory)` for all matrices of a batch in blocks, the last of
+/// which may have fewer than [`LANES`].
+pub(super) fn for_all<T: Scalar>(
+    batch: usize,
+    entries: usize,
+    work: usize,
+    context: &Context<'_>,
+    block: impl Fn(Range<usize>, &mut [Entries<T>]) -> Result<(), KernelError> + Sync,
+) -> Result<(), KernelError> {
+    let work = (LANES * (work + 4 * entries)).max(1);
+    for_matrices(batch.div_ceil(LANES), work, context, |index| {
+        let mut buffer = PoolBuffer::for_elements::<Entries<T>>(entries)?;
+        let first = index * LANES;
+        block(first..batch.min(first + LANES), buffer.as_mut_slice())
+    })
+}
+
+/// Lays matrices of `to.len()` entries that follow one another side by side; the last of them is in
+/// all lanes that are left.
 #[inline(always)]
 pub(super) fn gather<T: Scalar>(from: &[T], to: &mut [Entries<T>]) {
     let len = to.len();
-    let matrices: [&[T]; LANES] = std::array::from_fn(|lane| &from[lane * len..][..len]);
+    let last = (from.len() / len.max(1)).saturating_sub(1);
+    let matrices: [&[T]; LANES] = std::array::from_fn(|lane| &from[lane.min(last) * len..][..len]);
     for (i, to) in to.iter_mut().enumerate() {
         for lane in 0..LANES {
             to[lane] = matrices[lane][i];

@@ -11,11 +11,13 @@ use std::marker::PhantomData;
 use super::eigh::scaling;
 use super::for_matrices;
 use super::householder::{BLOCK, Operator, Reflectors, reflector};
+use super::jacobi::{self, SvdResults, svd_lanes};
 use super::phases::{column_phases, turn_columns};
 use super::qr;
 use super::rotations::Sweeps;
 use super::scalar::is_single;
 use super::scalar::{RealScalar, Scalar};
+use super::side_by_side::{LANES, for_all};
 use crate::runtime::matmul::MatrixMut;
 use crate::runtime::shared::SharedSlice;
 use crate::runtime::simd::for_each_isa;
@@ -85,6 +87,42 @@ impl<T: Scalar<Real: RealScalar>> Kernel for Svd<T> {
                 SharedSlice::new(buffers.output::<T>(2)),
             )
         });
+        if jacobi::pays::<T>(self.batch, m, n) && (left, right) == (rank, rank) {
+            let entries = jacobi::svd_entries(m, n);
+            return for_all(
+                self.batch,
+                entries,
+                20 * m * n * rank,
+                context,
+                |which, lanes| {
+                    let range = |size: usize| which.start * size..which.end * size;
+                    // SAFETY: matrices of the batch are disjoint, and so are their values.
+                    let s = unsafe { values.range(range(rank)) };
+                    // SAFETY: as above.
+                    let mut vectors = vectors.as_ref().map(|(u, vt)| unsafe {
+                        (u.range(range(m * rank)), vt.range(range(rank * n)))
+                    });
+                    let mut undone = [false; LANES];
+                    let results = SvdResults {
+                        values: bytemuck::cast_slice_mut(s),
+                        vectors: vectors.as_mut().map(|(u, vt)| (&mut **u, &mut **vt)),
+                    };
+                    svd_lanes(&a[range(m * n)], (m, n), results, &mut undone, lanes);
+                    for (lane, index) in which.enumerate().filter(|&(lane, _)| undone[lane]) {
+                        let s = &mut s[lane * rank..(lane + 1) * rank];
+                        let vectors = vectors.as_mut().map(|(u, vt)| {
+                            (
+                                &mut u[lane * m * rank..(lane + 1) * m * rank],
+                                &mut vt[lane * rank * n..(lane + 1) * rank * n],
+                            )
+                        });
+                        let a = &a[index * m * n..(index + 1) * m * n];
+                        decompose(a, (m, n), (left, right), s, vectors, context)?;
+                    }
+                    Ok(())
+                },
+            );
+        }
         for_matrices(self.batch, 20 * m * n * rank.max(1), context, |index| {
             let a = &a[index * m * n..(index + 1) * m * n];
             // SAFETY: matrices of the batch are disjoint, and so are their values and vectors.

@@ -8,7 +8,7 @@
 use jaxide_core::eval::numerics::linalg::TriangularSolve as Options;
 
 use super::scalar::Scalar;
-use super::side_by_side::{Entries, LANES as BLOCK_LANES, for_blocks, subtract_product};
+use super::side_by_side::{Entries, LANES as BLOCK_LANES, NEAR, for_blocks, subtract_product};
 use super::{conjugated, for_matrices};
 use crate::runtime::matmul::{Matrix, MatrixMut, subtract};
 use crate::runtime::shared::SharedSlice;
@@ -93,13 +93,20 @@ impl<T: Scalar> Kernel for TriangularSolve<T> {
         let out = SharedSlice::new(out);
         let m = len / n;
         let small = if n <= BLOCK { self.batch } else { 0 };
-        let done = for_blocks(small, n * n + len, n * len, context, |first, lanes| {
-            let a = &a[first * n * n..(first + BLOCK_LANES) * n * n];
-            // SAFETY: matrices of the batch are disjoint.
-            let x = unsafe { out.range(first * len..(first + BLOCK_LANES) * len) };
-            let strides = (triangle, unknown);
-            solve_lanes(a, x, strides, (n, m), unit_diagonal, lanes);
-        })?;
+        let done = for_blocks(
+            small,
+            n * n + len,
+            NEAR,
+            n * len,
+            context,
+            |first, lanes| {
+                let a = &a[first * n * n..(first + BLOCK_LANES) * n * n];
+                // SAFETY: matrices of the batch are disjoint.
+                let x = unsafe { out.range(first * len..(first + BLOCK_LANES) * len) };
+                let strides = (triangle, unknown);
+                solve_lanes(a, x, strides, (n, m), unit_diagonal, lanes);
+            },
+        )?;
         for_matrices(self.batch - done, n * len, context, |index| {
             let index = done + index;
             let a = &a[index * n * n..(index + 1) * n * n];
@@ -191,11 +198,11 @@ fn solve_lanes_any<T: Scalar>(
     for i in 0..n {
         for j in 0..=i {
             let place = triangle.at(i, j);
-            l[i * n + j] = std::array::from_fn(|lane| a[lane * n * n + place]);
+            l[i * n + j] = Entries(std::array::from_fn(|lane| a[lane * n * n + place]));
         }
         for j in 0..m {
             let place = unknown.at(i, j);
-            rows[i * m + j] = std::array::from_fn(|lane| x[lane * n * m + place]);
+            rows[i * m + j] = Entries(std::array::from_fn(|lane| x[lane * n * m + place]));
         }
     }
     for j in 0..n {
@@ -204,7 +211,9 @@ fn solve_lanes_any<T: Scalar>(
         if !unit_diagonal {
             let divisor = l[j * n + j];
             for pivot in pivots.iter_mut() {
-                *pivot = std::array::from_fn(|lane| pivot[lane].divided(divisor[lane]));
+                for lane in 0..BLOCK_LANES {
+                    pivot[lane] = pivot[lane].divided(divisor[lane]);
+                }
             }
         }
         for (i, row) in rest.chunks_exact_mut(m).enumerate() {
