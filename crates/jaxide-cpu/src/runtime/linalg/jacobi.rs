@@ -47,14 +47,16 @@ fn rotation<T: Scalar>(
     ((cosine, sine), tangents)
 }
 
-/// `x, y = c x - s y, s x + c y`.
+/// `x, y = c x - s y, s x + c y`, where the sine is not zero: so that zeros keep their signs.
 #[inline(always)]
 fn rotate<T: Scalar>(entries: &mut [Entries<T>], x: usize, y: usize, (c, s): &Rotation<T>) {
     let (mut first, mut second) = (entries[x], entries[y]);
     for lane in 0..LANES {
         let (a, b) = (first[lane], second[lane]);
-        first[lane] = c[lane] * a - s[lane] * b;
-        second[lane] = s[lane] * a + c[lane] * b;
+        let turns = s[lane] != T::ZERO;
+        let turned = (c[lane] * a - s[lane] * b, s[lane] * a + c[lane] * b);
+        first[lane] = if turns { turned.0 } else { a };
+        second[lane] = if turns { turned.1 } else { b };
     }
     (entries[x], entries[y]) = (first, second);
 }
@@ -164,9 +166,9 @@ fn eigh_any<T: Scalar>(
     } else {
         1e-18
     };
-    let mut small = true;
+    let mut turned = [false; LANES];
     for _ in 0..MOST_SWEEPS {
-        small = true;
+        turned = [false; LANES];
         for p in 1..n {
             for q in 0..p {
                 let c = wide(&h[p * n + q]);
@@ -177,7 +179,9 @@ fn eigh_any<T: Scalar>(
                 if !wanted.iter().fold(false, |any, &wanted| any | wanted) {
                     continue;
                 }
-                small = false;
+                for lane in 0..LANES {
+                    turned[lane] |= wanted[lane];
+                }
                 let (x, y) = (wide(&h[q * n + q]), wide(&h[p * n + p]));
                 let (turn, tangents) = rotation::<T>(&x, &y, &c, &wanted);
                 for lane in 0..LANES {
@@ -207,7 +211,7 @@ fn eigh_any<T: Scalar>(
                 }
             }
         }
-        if small {
+        if turned == [false; LANES] {
             break;
         }
     }
@@ -216,7 +220,7 @@ fn eigh_any<T: Scalar>(
         .chunks_exact_mut(n * n)
         .zip(values.chunks_exact_mut(n));
     for (lane, (vectors, values)) in matrices.enumerate() {
-        undone[lane] = scales[lane] == 0.0 || !small;
+        undone[lane] = scales[lane] == 0.0 || turned[lane];
         let mut order: [usize; MOST] = std::array::from_fn(|i| i);
         let value = |i: usize| h[i * n + i][lane].re();
         order[..n].sort_by(|&i, &j| value(i).total_cmp(&value(j)));
@@ -311,9 +315,16 @@ fn svd_any<T: Scalar>(
     } else {
         rows as f64 * f64::EPSILON
     };
-    let mut orthogonal = true;
+    // Columns that are as good as zero have no angles; a matrix with them is not done here.
+    let mut least = [0.0; LANES];
+    for x in matrix.iter() {
+        for lane in 0..LANES {
+            least[lane] += precision * precision * x[lane].abs_square();
+        }
+    }
+    let mut turned = [false; LANES];
     for _ in 0..MOST_SWEEPS {
-        orthogonal = true;
+        turned = [false; LANES];
         for p in 1..rank {
             for q in 0..p {
                 let (mut x, mut y, mut c) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
@@ -329,12 +340,15 @@ fn svd_any<T: Scalar>(
                 let mut wanted = [false; LANES];
                 for lane in 0..LANES {
                     let bound = precision * precision * x[lane] * y[lane];
-                    wanted[lane] = c[lane] * c[lane] > bound;
+                    let exist = x[lane] > least[lane] && y[lane] > least[lane];
+                    wanted[lane] = c[lane] * c[lane] > bound && exist;
                 }
                 if !wanted.iter().fold(false, |any, &wanted| any | wanted) {
                     continue;
                 }
-                orthogonal = false;
+                for lane in 0..LANES {
+                    turned[lane] |= wanted[lane];
+                }
                 let (turn, _) = rotation::<T>(&x, &y, &c, &wanted);
                 for i in 0..rows {
                     rotate(matrix, i * step + q * next, i * step + p * next, &turn);
@@ -344,7 +358,7 @@ fn svd_any<T: Scalar>(
                 }
             }
         }
-        if orthogonal {
+        if turned == [false; LANES] {
             break;
         }
     }
@@ -394,7 +408,7 @@ fn svd_any<T: Scalar>(
         let (largest, least) = (lengths[order[0]][lane], lengths[order[rank - 1]][lane]);
         // Vectors that belong to values of no size have no direction.
         let lost = least.is_nan() || least <= largest * precision * 4.0;
-        undone[lane] = scales[lane] == 0.0 || !orthogonal || lost;
+        undone[lane] = scales[lane] == 0.0 || turned[lane] || lost;
         for (value, &from) in values.iter_mut().zip(&order) {
             *value = T::from_components(lengths[from][lane] * scales[lane], 0.0);
         }

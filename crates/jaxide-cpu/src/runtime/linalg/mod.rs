@@ -78,4 +78,6 @@ fn conjugated<T: Scalar>(numbers: &[T]) -> Result<Option<PoolBuffer>, KernelErro
 }
 
 #[cfg(test)]
+mod batches;
+#[cfg(test)]
 mod tests;
