@@ -221,7 +221,7 @@ pub(super) fn schur(operands: &Operands, params: &Schur) -> Call {
 
 pub(super) fn hessenberg(operands: &Operands) -> Call {
     let (count, n) = square(operands)?;
-    by_entry!(operands, E => Ok(KernelCall::new(linalg::hessenberg::<E>(count, n))))
+    by_entry!(operands, E => Ok(KernelCall::new(linalg::Hessenberg::<E>::new(count, n))))
 }
 
 pub(super) fn tridiagonal(operands: &Operands, lower: bool) -> Call {

@@ -4,7 +4,7 @@
 use num_complex::Complex;
 
 use super::side_by_side::LANES;
-use super::{Cholesky, Eigh, Qr, RealScalar, Scalar, Svd};
+use super::{Cholesky, Eigh, Hessenberg, Qr, RealScalar, Scalar, Svd};
 use crate::runtime::simd::Isa;
 use crate::runtime::{Context, Kernel, KernelCall, ThreadPool};
 
@@ -264,6 +264,60 @@ fn check_cholesky<T: Scalar>(batch: usize, n: usize) {
             }
         };
         close::<T>(&again, |i| lower(i / n, i % n), largest(a), "L Lᴴ");
+    }
+}
+
+fn check_hessenberg<T: Scalar>(batch: usize, n: usize) {
+    let a: Vec<T> = (0..batch * n * n).map(entry).collect();
+    let out = everywhere(|| Hessenberg::<T>::new(batch, n), &a, batch);
+    let (packed, taus) = (numbers::<T>(&out[0]), numbers::<T>(&out[1]));
+    for index in 0..batch {
+        let (a, packed) = (
+            &a[index * n * n..][..n * n],
+            &packed[index * n * n..][..n * n],
+        );
+        let taus = &taus[index * (n - 1)..][..n - 1];
+        // Q is the product of I - τ v vᴴ, from the first reflector on.
+        let mut q = vec![Complex::ZERO; n * n];
+        (0..n).for_each(|i| q[i * n + i] = Complex::ONE);
+        for (k, &tau) in taus.iter().enumerate() {
+            let v = |i: usize| match i.cmp(&(k + 1)) {
+                std::cmp::Ordering::Less => Complex::ZERO,
+                std::cmp::Ordering::Equal => Complex::ONE,
+                std::cmp::Ordering::Greater => wide(packed[i * n + k]),
+            };
+            for row in q.chunks_exact_mut(n) {
+                let along: Complex<f64> = row.iter().enumerate().map(|(i, &x)| x * v(i)).sum();
+                for (i, x) in row.iter_mut().enumerate() {
+                    *x -= wide(tau) * along * v(i).conj();
+                }
+            }
+        }
+        let h = |i: usize, j: usize| {
+            let inside = i <= j + 1;
+            if inside {
+                wide(packed[i * n + j])
+            } else {
+                Complex::ZERO
+            }
+        };
+        let half = product(n, n, n, |i, p| q[i * n + p], h);
+        let again = product(n, n, n, |i, p| half[i * n + p], |p, j| q[j * n + p].conj());
+        close::<T>(&again, |i| wide(a[i]), largest(a), "Q H Qᴴ");
+    }
+}
+
+#[test]
+fn hessenberg_forms() {
+    for isa in Isa::available() {
+        isa.assumed_in(|| {
+            for (batch, n) in [(1, 1), (2, 2), (3, 3), (2, 16), (2, 17), (1, 18), (1, 37)] {
+                check_hessenberg::<f32>(batch, n);
+                check_hessenberg::<f64>(batch, n);
+                check_hessenberg::<Complex<f32>>(batch, n);
+                check_hessenberg::<Complex<f64>>(batch, n);
+            }
+        });
     }
 }
 

@@ -3,7 +3,7 @@
 //! The meaning, the packed forms and the signs are those of
 //! [`jaxide_core::eval::numerics::linalg`], which follows LAPACK as JAX does on CPU. The
 //! factorisations that programs lean on ([`Cholesky`], [`Lu`], [`Qr`] and its steps, [`Eigh`],
-//! [`Svd`], [`TriangularSolve`]) are blocked algorithms in the precision of their operands, on the
+//! [`Svd`], [`TriangularSolve`], [`Hessenberg`]) are blocked algorithms in the precision of their operands, on the
 //! matrix products of [`super::matmul`]; the others are computed one matrix at a time by the
 //! reference numerics ([`spectral`]).
 //!
@@ -12,6 +12,7 @@
 
 mod cholesky;
 mod eigh;
+mod hessenberg;
 mod householder;
 mod jacobi;
 mod lu;
@@ -31,12 +32,12 @@ use super::{Context, KernelError, PoolBuffer};
 
 pub use cholesky::Cholesky;
 pub use eigh::Eigh;
+pub use hessenberg::Hessenberg;
 pub use lu::Lu;
 pub use qr::{Geqrf, HouseholderProduct, Ormqr, Qr};
 pub use scalar::{RealScalar, Scalar};
 pub use spectral::{
-    cholesky_update, eig, geqp3, hessenberg, lu_pivots_to_permutation, schur, tridiagonal,
-    tridiagonal_solve,
+    cholesky_update, eig, geqp3, lu_pivots_to_permutation, schur, tridiagonal, tridiagonal_solve,
 };
 pub use svd::Svd;
 pub use triangular::TriangularSolve;

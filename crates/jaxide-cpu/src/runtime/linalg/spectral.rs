@@ -140,21 +140,6 @@ pub fn tridiagonal_solve<T: Scalar>(batch: usize, n: usize, k: usize) -> impl Ke
     }
 }
 
-/// The kernel of `hessenberg`: the packed form and the n - 1 factors τ.
-pub fn hessenberg<T: Scalar>(batch: usize, n: usize) -> impl Kernel + use<T> {
-    PerMatrix {
-        batch,
-        inputs: vec![bytes::<T>(n * n)],
-        outputs: vec![bytes::<T>(n * n), bytes::<T>(n.saturating_sub(1))],
-        work: 4 * n * n * n,
-        function: move |inputs: &[&[u8]], outputs: &mut [&mut [u8]]| {
-            let (packed, taus) = reference::hessenberg::<T>(cast_slice(inputs[0]), n);
-            store(outputs[0], &packed);
-            store(outputs[1], &taus);
-        },
-    }
-}
-
 /// The kernel of `tridiagonal`: the packed form, diagonal, off-diagonal and factors τ.
 pub fn tridiagonal<T: Scalar>(batch: usize, n: usize, lower: bool) -> impl Kernel + use<T>
 where

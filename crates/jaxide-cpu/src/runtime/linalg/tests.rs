@@ -306,7 +306,7 @@ where
     let (form, unitary) = reference::schur(second, n);
     close(&part(&out[0], n * n * size), &form, 10.0);
     close(&part(&out[1], n * n * size), &unitary, 10.0);
-    let out = run(hessenberg::<T>(2, n), &[bytes(&a)]);
+    let out = run(Hessenberg::<T>::new(2, n), &[bytes(&a)]);
     let (packed, taus) = reference::hessenberg(second, n);
     close(&part(&out[0], n * n * size), &packed, 10.0);
     close(&part(&out[1], (n - 1) * size), &taus, 10.0);

@@ -1,4 +1,4 @@
-//! Products of a matrix and a vector: bound by reading the matrix once.
+//! Products of a matrix and a vector, or a few: bound by reading the matrix once.
 //!
 //! A matrix whose rows are adjacent in memory is multiplied row by row ([`dot_rows`]); one whose
 //! columns are, as a combination of them ([`combine_rows`] of the transposed matrix).
@@ -17,6 +17,7 @@ pub(super) struct DotRows<T> {
     pub(super) x: *const T,
     pub(super) y: *mut T,
     pub(super) y_step: isize,
+    pub(super) vectors: Vectors,
 }
 
 /// `y[j] = Σ_p x[p] a[p][j]`, the elements of a row of `a`, of `x` and of `y` adjacent.
@@ -27,18 +28,29 @@ pub(super) struct CombineRows<T> {
     pub(super) a_row: isize,
     pub(super) x: *const T,
     pub(super) y: *mut T,
+    pub(super) vectors: Vectors,
+}
+
+/// The vectors that a matrix is multiplied with: their number, and the distances of neighbours in
+/// `x` and in `y`.
+#[derive(Clone, Copy)]
+pub(super) struct Vectors {
+    pub(super) count: usize,
+    pub(super) x_next: isize,
+    pub(super) y_next: isize,
 }
 
 /// Matrix elements that make a chunk worth a thread's attention.
 const CHUNK: usize = 1 << 15;
 
-/// `y = a x` for `m` rows and inner dimension `k`.
+/// `y = a x` for `m` rows, inner dimension `k` and `n` vectors. Several vectors need a matrix with
+/// adjacent rows or columns.
 ///
 /// # Safety
-/// The matrices are valid for `m × k`, `k × 1` and `m × 1` elements; `y` overlaps neither `a` nor
+/// The matrices are valid for `m × k`, `k × n` and `m × n` elements; `y` overlaps neither `a` nor
 /// `x`.
 pub(super) unsafe fn gemv<T: HasKernels + Arithmetic + bytemuck::Pod + Sync>(
-    (m, k): (usize, usize),
+    (m, n, k): (usize, usize, usize),
     a: Matrix<T>,
     x: Matrix<T>,
     y: MatrixMut<T>,
@@ -46,25 +58,30 @@ pub(super) unsafe fn gemv<T: HasKernels + Arithmetic + bytemuck::Pod + Sync>(
 ) -> Result<(), KernelError> {
     let kernels = T::kernels();
     // The vectors are small beside the matrix: copies make their elements adjacent.
-    let mut x_copy = PoolBuffer::for_elements::<T>(if x.row == 1 { 0 } else { k })?;
-    let x = if x.row == 1 {
-        x.pointer
+    let mut x_copy = PoolBuffer::for_elements::<T>(if x.row == 1 { 0 } else { n * k })?;
+    let (x, x_next) = if x.row == 1 {
+        (x.pointer, x.column)
     } else {
-        for (p, to) in x_copy.as_mut_slice::<T>().iter_mut().enumerate() {
-            // SAFETY: `p < k` is inside the vector.
-            *to = unsafe { *x.at(p, 0) };
+        for (index, to) in x_copy.as_mut_slice::<T>().iter_mut().enumerate() {
+            // SAFETY: `index % k < k` and `index / k < n` are inside the vectors.
+            *to = unsafe { *x.at(index % k, index / k) };
         }
-        x_copy.as_ptr().cast()
+        (x_copy.as_ptr().cast(), k as isize)
     };
     struct Operands<T>(*const T, *const T, *mut T);
     // SAFETY: chunks read `a` and `x` and write disjoint ranges of `y`.
     unsafe impl<T> Sync for Operands<T> {}
     if a.row == 1 && a.column != 1 && m > 1 {
-        let mut y_copy = PoolBuffer::for_elements::<T>(if y.row == 1 { 0 } else { m })?;
-        let adjacent = if y.row == 1 {
-            y.pointer
+        let mut y_copy = PoolBuffer::for_elements::<T>(if y.row == 1 { 0 } else { n * m })?;
+        let (adjacent, y_next) = if y.row == 1 {
+            (y.pointer, y.column)
         } else {
-            y_copy.as_mut_ptr().cast()
+            (y_copy.as_mut_ptr().cast(), m as isize)
+        };
+        let vectors = Vectors {
+            count: n,
+            x_next,
+            y_next,
         };
         // Whole vectors to a chunk, so that only the last has a remainder; and few chunks, since
         // memory is read faster in long rows.
@@ -82,28 +99,35 @@ pub(super) unsafe fn gemv<T: HasKernels + Arithmetic + bytemuck::Pod + Sync>(
                     a_row: a.column,
                     x: operands.1,
                     y: operands.2.add(first),
+                    vectors,
                 });
             }
         });
-        for (i, &value) in y_copy.as_slice::<T>().iter().enumerate() {
-            // SAFETY: the copy has an element for each row of `y`, or none.
-            unsafe { *y.at(i, 0) = value };
+        for (index, &value) in y_copy.as_slice::<T>().iter().enumerate() {
+            // SAFETY: the copy has an element for each one of `y`, or none.
+            unsafe { *y.at(index % m, index / m) = value };
         }
         return Ok(());
     }
     if a.column != 1 && k > 1 {
         // No direction is adjacent: an ordinary loop is as good as anything.
-        for i in 0..m {
+        for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
+            let x = x.wrapping_offset(j as isize * x_next);
             let mut sum = T::ZERO;
             for p in 0..k {
-                // SAFETY: `i < m` and `p < k` are inside the operands.
+                // SAFETY: `i < m`, `j < n` and `p < k` are inside the operands.
                 sum = unsafe { sum.plus((*a.at(i, p)).times(*x.add(p))) };
             }
-            // SAFETY: `i < m` is inside the result.
-            unsafe { *y.at(i, 0) = sum };
+            // SAFETY: `i < m` and `j < n` are inside the result.
+            unsafe { *y.at(i, j) = sum };
         }
         return Ok(());
     }
+    let vectors = Vectors {
+        count: n,
+        x_next,
+        y_next: y.column,
+    };
     let height = CHUNK.div_ceil(k).min(m);
     let operands = &Operands(a.pointer, x, y.pointer);
     context.parallel_for(m.div_ceil(height), |chunk| {
@@ -119,6 +143,7 @@ pub(super) unsafe fn gemv<T: HasKernels + Arithmetic + bytemuck::Pod + Sync>(
                 x: operands.1,
                 y: operands.2.offset(first as isize * y.row),
                 y_step: y.row,
+                vectors,
             });
         }
     });
@@ -132,30 +157,41 @@ pub(super) unsafe fn dot_rows<S: Simd>(call: &DotRows<S::Elem>) {
     let mut row = 0;
     // SAFETY: the rows handled are below `rows`.
     unsafe {
+        // Some rows with all vectors, while they are in the first-level cache.
         while row + 4 <= call.rows {
-            dot_some_rows::<S, 4>(call, row);
+            for vector in 0..call.vectors.count {
+                dot_some_rows::<S, 4>(call, row, vector);
+            }
             row += 4;
         }
         while row < call.rows {
-            dot_some_rows::<S, 1>(call, row);
+            for vector in 0..call.vectors.count {
+                dot_some_rows::<S, 1>(call, row, vector);
+            }
             row += 1;
         }
     }
 }
 
 /// # Safety
-/// As [`dot_rows`], for `R` rows from `first` on.
+/// As [`dot_rows`], for `R` rows from `first` on and one vector.
 #[inline(always)]
-unsafe fn dot_some_rows<S: Simd, const R: usize>(call: &DotRows<S::Elem>, first: usize) {
-    // SAFETY: the caller promises the rows; `p` stays below `depth`.
+unsafe fn dot_some_rows<S: Simd, const R: usize>(
+    call: &DotRows<S::Elem>,
+    first: usize,
+    vector: usize,
+) {
+    // SAFETY: the caller promises the rows and the vector; `p` stays below `depth`.
     unsafe {
+        let start = call.x.offset(vector as isize * call.vectors.x_next);
+        let result = call.y.offset(vector as isize * call.vectors.y_next);
         // The sums are the same for one row at a time and for several: two interleaved vectors,
         // added up at the end.
         let mut acc = [[S::splat(S::Elem::ZERO); 2]; R];
         let a = call.a.offset(first as isize * call.a_row);
         let mut p = 0;
         while p + 2 * S::LANES <= call.depth {
-            let x = [S::load(call.x.add(p)), S::load(call.x.add(p + S::LANES))];
+            let x = [S::load(start.add(p)), S::load(start.add(p + S::LANES))];
             for (r, acc) in acc.iter_mut().enumerate() {
                 let row = a.offset(r as isize * call.a_row).add(p);
                 acc[0] = S::load(row).mul_add(x[0], acc[0]);
@@ -165,7 +201,7 @@ unsafe fn dot_some_rows<S: Simd, const R: usize>(call: &DotRows<S::Elem>, first:
         }
         while p < call.depth {
             let count = S::LANES.min(call.depth - p);
-            let x = S::load_first(call.x.add(p), count);
+            let x = S::load_first(start.add(p), count);
             for (r, acc) in acc.iter_mut().enumerate() {
                 let row = a.offset(r as isize * call.a_row).add(p);
                 acc[0] = S::load_first(row, count).mul_add(x, acc[0]);
@@ -173,7 +209,7 @@ unsafe fn dot_some_rows<S: Simd, const R: usize>(call: &DotRows<S::Elem>, first:
             p += S::LANES;
         }
         for (r, acc) in acc.iter().enumerate() {
-            *call.y.offset((first + r) as isize * call.y_step) = acc[0].add(acc[1]).sum();
+            *result.offset((first + r) as isize * call.y_step) = acc[0].add(acc[1]).sum();
         }
     }
 }
@@ -186,32 +222,42 @@ pub(super) unsafe fn combine_rows<S: Simd>(call: &CombineRows<S::Elem>) {
     unsafe {
         let mut p = 0;
         while p + 8 <= call.depth {
-            combine_some_rows::<S, 8>(call, p);
+            for vector in 0..call.vectors.count {
+                combine_some_rows::<S, 8>(call, p, vector);
+            }
             p += 8;
         }
         while p < call.depth {
-            combine_some_rows::<S, 1>(call, p);
+            for vector in 0..call.vectors.count {
+                combine_some_rows::<S, 1>(call, p, vector);
+            }
             p += 1;
         }
     }
 }
 
-/// Adds `R` rows from `first` on, times their factors; the first block overwrites.
+/// Adds `R` rows from `first` on, times the factors of one vector; the first block overwrites.
 ///
 /// # Safety
 /// As [`combine_rows`].
 #[inline(always)]
-unsafe fn combine_some_rows<S: Simd, const R: usize>(call: &CombineRows<S::Elem>, first: usize) {
-    // SAFETY: the caller promises the rows; columns stay below `columns`.
+unsafe fn combine_some_rows<S: Simd, const R: usize>(
+    call: &CombineRows<S::Elem>,
+    first: usize,
+    vector: usize,
+) {
+    // SAFETY: the caller promises the rows and the vector; columns stay below `columns`.
     unsafe {
+        let start = call.x.offset(vector as isize * call.vectors.x_next);
+        let result = call.y.offset(vector as isize * call.vectors.y_next);
         let a = call.a.offset(first as isize * call.a_row);
-        let factors: [S; R] = std::array::from_fn(|r| S::splat(*call.x.add(first + r)));
+        let factors: [S; R] = std::array::from_fn(|r| S::splat(*start.add(first + r)));
         macro_rules! columns {
             ($j:expr, $load:expr) => {{
                 let mut y = if first == 0 {
                     S::splat(S::Elem::ZERO)
                 } else {
-                    $load(call.y.add($j).cast_const())
+                    $load(result.add($j).cast_const())
                 };
                 for (r, &factor) in factors.iter().enumerate() {
                     y = factor.mul_add($load(a.offset(r as isize * call.a_row).add($j)), y);
@@ -221,12 +267,12 @@ unsafe fn combine_some_rows<S: Simd, const R: usize>(call: &CombineRows<S::Elem>
         }
         let mut j = 0;
         while j + S::LANES <= call.columns {
-            columns!(j, |from| S::load(from)).store(call.y.add(j));
+            columns!(j, |from| S::load(from)).store(result.add(j));
             j += S::LANES;
         }
         if j < call.columns {
             let count = call.columns - j;
-            columns!(j, |from| S::load_first(from, count)).store_first(call.y.add(j), count);
+            columns!(j, |from| S::load_first(from, count)).store_first(result.add(j), count);
         }
     }
 }

@@ -274,12 +274,12 @@ pub(super) unsafe fn product<T: Element>(
         if chunks > 1 && m * n <= SPLIT_RESULT && m * n * k > 4 * gemm::CHUNK_WORK {
             return split_depth((m, n, k), chunks, (a, b, c), context);
         }
-        if n == 1 {
-            return gemv::gemv((m, k), a, b, c, context);
+        if n == 1 || are_few::<T>(n, (m, k), &a) {
+            return gemv::gemv((m, n, k), a, b, c, context);
         }
-        if m == 1 {
+        if m == 1 || are_few::<T>(m, (n, k), &b.transposed()) {
             return gemv::gemv(
-                (n, k),
+                (n, m, k),
                 b.transposed(),
                 a.transposed(),
                 c.transposed(),
@@ -313,6 +313,20 @@ pub(super) unsafe fn product<T: Element>(
         }
         Ok(())
     }
+}
+
+/// Elements of a matrix from which on it is read once for a few vectors.
+const FEW_VECTORS_FROM: usize = 1 << 15;
+
+/// Whether a large matrix, whose rows are adjacent, is better multiplied with each of so many vectors
+/// than with tiles, whose registers would be half empty.
+fn are_few<T: Element>(vectors: usize, (m, k): (usize, usize), a: &Matrix<T>) -> bool {
+    let kernels = T::kernels();
+    kernels.reads_in_place
+        && a.column == 1
+        && vectors <= kernels.narrow / 2
+        && m.saturating_mul(k) >= FEW_VECTORS_FROM
+        && m.min(k) >= 64
 }
 
 /// One update `c -= a b`.

@@ -191,6 +191,20 @@ fn every_instruction_set_gives_the_same() {
 }
 
 #[test]
+fn large_matrices_with_a_few_vectors() {
+    let shapes: Vec<_> = [(511, 64), (512, 64), (515, 65), (64, 512), (1000, 63)]
+        .into_iter()
+        .flat_map(|(m, k)| [2, 3, 4, 5, 8, 9].map(|n| (m, n, k)))
+        .flat_map(|(m, n, k)| [(m, n, k), (n, m, k)])
+        .collect();
+    for isa in Isa::available() {
+        isa.assumed_in(|| check_shapes::<f32>(&shapes));
+    }
+    check_shapes::<f64>(&shapes);
+    check_shapes::<i16>(&shapes[..8]);
+}
+
+#[test]
 fn shapes_that_are_packed_split_and_blocked() {
     // Several blocks of the inner dimension; several blocks of columns; a split contraction.
     check_shapes::<f32>(&[
