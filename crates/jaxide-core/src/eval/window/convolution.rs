@@ -69,6 +69,7 @@ type Tap = (Option<usize>, usize);
 struct Geometry {
     shape: Shape,
     sliding: Sliding,
+    slides: Vec<Slide>,
     lhs: Shape,
     rhs: Shape,
     /// Result features and result batches of one group.
@@ -118,6 +119,7 @@ impl Geometry {
                 .chain(sliding.shape.iter().copied())
                 .collect(),
             sliding,
+            slides,
             lhs: Shape::from_slice(lhs),
             rhs: Shape::from_slice(rhs),
             features_per_group: rhs[0] / groups,
@@ -162,13 +164,14 @@ impl Geometry {
         })
     }
 
-    /// For each place of the kernel, pairs of offsets in space: of the operand, `None` in padding and in the gaps between
-    /// elements, which are zeros like others, and of the kernel.
+    /// For each place of the kernel, pairs of offsets in space: of the operand, `None` in padding, whose zeros are numbers like
+    /// others, and of the kernel. The gaps between elements, and what is as far from them, are passed over.
     fn taps(&self) -> Vec<std::rc::Rc<[Tap]>> {
         let (left, right) = (row_major(&self.lhs[2..]), row_major(&self.rhs[2..]));
         let taps = self.sliding.places().map(|place| {
             let mut taps = vec![(Some(0), 0)];
             for (axis, &window) in place.iter().enumerate() {
+                let slide = self.slides[axis];
                 let mut along = vec![None; self.rhs[axis + 2]];
                 for &(index, input) in self.sliding.along(axis, window) {
                     along[index] = Some(input * left[axis] as usize);
@@ -180,6 +183,7 @@ impl Geometry {
                         let both = |input: Option<usize>| Some(x? + input?);
                         let along = along.iter().enumerate();
                         along
+                            .filter(|&(index, _)| !slide.is_in_gap(window, index))
                             .map(move |(index, &input)| (both(input), w + index * step))
                             .collect::<Vec<_>>()
                     })

@@ -184,12 +184,22 @@ impl Slide {
         usize::try_from((room - window) / self.stride as i128 + 1).unwrap_or(usize::MAX)
     }
 
+    /// Where an element of a window is, counted from the input's first element.
+    fn place(&self, window: usize, index: usize) -> i128 {
+        let first = window as i128 * self.stride as i128 - i128::from(self.padding.0);
+        first + index as i128 * self.window_dilation as i128
+    }
+
+    /// Whether an element of a window is no whole number of steps from the input's elements.
+    pub(super) fn is_in_gap(&self, window: usize, index: usize) -> bool {
+        self.place(window, index) % self.base_dilation as i128 != 0
+    }
+
     /// Which elements of the window are on which elements of an axis of this length.
     fn touched(&self, length: usize, window: usize) -> Vec<(usize, usize)> {
-        let first = window as i128 * self.stride as i128 - i128::from(self.padding.0);
         (0..self.size)
             .filter_map(|index| {
-                let place = first + index as i128 * self.window_dilation as i128;
+                let place = self.place(window, index);
                 let inside = place >= 0 && place % self.base_dilation as i128 == 0;
                 let input = usize::try_from(place / self.base_dilation as i128).ok()?;
                 (inside && input < length).then_some((index, input))

@@ -97,32 +97,20 @@ impl Geometry {
     }
 
     /// The convolution as several into parts of a result that lies like `out`, none of which has
-    /// gaps in its left operand, and whether they make all of it: what is left is zero.
+    /// gaps in its left operand.
     ///
     /// Neighbouring positions of the result see different elements of the window where the left
     /// operand has gaps, and those that see the same ones are an ordinary convolution.
-    pub(super) fn phases(&self, out: View) -> (Vec<Self>, bool) {
-        let dilations = &self.window.lhs_dilation;
-        let along: Vec<Vec<Phase>> = (0..self.rank()).map(|a| self.phases_along(a)).collect();
-        let count = along.iter().map(Vec::len).product::<usize>();
-        let whole = Self {
-            lhs: self.lhs.clone(),
-            rhs: self.rhs.clone(),
-            out,
-            window: self.window.clone(),
-        };
-        if dilations.iter().all(|&dilation| dilation == 1) || count > MOST_PHASES {
-            return (vec![whole], true);
+    pub(super) fn phases(&self, out: View) -> Phases {
+        Phases {
+            along: (0..self.rank()).map(|a| self.phases_along(a)).collect(),
+            whole: Self {
+                lhs: self.lhs.clone(),
+                rhs: self.rhs.clone(),
+                out,
+                window: self.window.clone(),
+            },
         }
-        let mut phases = vec![whole];
-        for (a, along) in along.iter().enumerate() {
-            let each = |geometry: &Self| -> Vec<Self> {
-                along.iter().map(|phase| geometry.phase(a, phase)).collect()
-            };
-            phases = phases.iter().flat_map(each).collect();
-        }
-        let made = phases.iter().map(|phase| phase.out.len()).sum::<usize>();
-        (phases, made == self.out.len())
     }
 
     /// The phases along a spatial dimension in which windows see anything of it.
@@ -155,25 +143,20 @@ impl Geometry {
             .collect()
     }
 
-    /// One phase along a spatial dimension of this convolution.
-    fn phase(&self, axis: usize, phase: &Phase) -> Self {
-        let (mut rhs, mut out, mut window) =
-            (self.rhs.clone(), self.out.clone(), self.window.clone());
-        rhs.take_every(axis + 2, phase.tap, phase.tap_step, phase.taps);
-        out.take_every(axis + 2, phase.first, phase.period, phase.outputs);
+    /// Becomes one phase along a spatial dimension of this convolution.
+    fn take_phase(&mut self, axis: usize, phase: &Phase) {
+        self.rhs
+            .take_every(axis + 2, phase.tap, phase.tap_step, phase.taps);
+        self.out
+            .take_every(axis + 2, phase.first, phase.period, phase.outputs);
+        let window = &mut self.window;
         let dilation = std::mem::replace(&mut window.lhs_dilation[axis], 1);
         window.strides[axis] = window.strides[axis] * phase.period / dilation;
         window.rhs_dilation[axis] = window.rhs_dilation[axis] * phase.tap_step / dilation;
         window.padding[axis].0 = phase.before;
-        Self {
-            lhs: self.lhs.clone(),
-            rhs,
-            out,
-            window,
-        }
     }
 
-    /// The range of the padded, dilated left operand that windows touch along a spatial dimension.
+    /// The range of the padded left operand that windows touch along a spatial dimension.
     pub(super) fn padded_size(&self, axis: usize) -> usize {
         let window = (self.rhs.shape[axis + 2] - 1) * self.window.rhs_dilation[axis] + 1;
         (self.out.shape[axis + 2] - 1) * self.window.strides[axis] + window
@@ -193,8 +176,41 @@ struct Phase {
     before: i64,
 }
 
-/// More phases than this are too small to gain.
-const MOST_PHASES: usize = 64;
+/// A convolution in parts, one for each choice of a phase along each spatial dimension.
+pub(super) struct Phases {
+    whole: Geometry,
+    along: Vec<Vec<Phase>>,
+}
+
+impl Phases {
+    /// The number of parts.
+    pub(super) fn count(&self) -> usize {
+        self.along.iter().map(Vec::len).product()
+    }
+
+    /// Whether the parts make all of the result; what is left sees nothing of the window.
+    pub(super) fn are_complete(&self) -> bool {
+        let outputs = |phases: &Vec<Phase>| phases.iter().map(|p| p.outputs).sum::<usize>();
+        let sizes = &self.whole.out.shape[2..];
+        (self.along.iter().zip(sizes)).all(|(phases, &size)| outputs(phases) == size)
+    }
+
+    /// One part.
+    pub(super) fn part(&self, mut index: usize) -> Geometry {
+        let whole = &self.whole;
+        let mut part = Geometry {
+            lhs: whole.lhs.clone(),
+            rhs: whole.rhs.clone(),
+            out: whole.out.clone(),
+            window: whole.window.clone(),
+        };
+        for (axis, phases) in self.along.iter().enumerate() {
+            part.take_phase(axis, &phases[index % phases.len()]);
+            index /= phases.len();
+        }
+        part
+    }
+}
 
 fn gcd(a: usize, b: usize) -> usize {
     if b == 0 { a } else { gcd(b, a % b) }

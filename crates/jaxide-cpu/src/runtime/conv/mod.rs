@@ -25,7 +25,7 @@ use super::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature, View};
 
 use channelwise::Channelwise;
 use direct::Direct;
-use geometry::Geometry;
+use geometry::{Geometry, Phases};
 
 /// The window of a convolution and its groups, as in JAX's `conv_general_dilated`; the vectors have
 /// one entry for each spatial dimension.
@@ -67,6 +67,8 @@ pub struct Conv<In, Acc = In, Out = Acc> {
     out_len: usize,
     /// What makes the result, each a part of it.
     parts: Vec<Method>,
+    /// Parts that are too many to be kept, and are planned when they are computed.
+    later: Option<Phases>,
     /// Whether they make all of it; the rest is zero.
     complete: bool,
     /// From the order in which the method writes into that of the result, if they differ.
@@ -98,21 +100,16 @@ impl<In, Acc, Out> Conv<In, Acc, Out> {
             geometry.features_last()
         };
         let empty = out_len == 0 || geometry.depth() == 0;
-        let (phases, complete) = if empty {
-            (Vec::new(), false)
-        } else {
-            geometry.phases(out.clone())
+        let phases = (!empty).then(|| geometry.phases(out.clone()));
+        let complete = phases.as_ref().is_some_and(Phases::are_complete);
+        let (parts, later) = match phases {
+            None => (Vec::new(), None),
+            Some(phases) if phases.count() > MOST_PLANNED => (Vec::new(), Some(phases)),
+            Some(phases) => {
+                let parts = (0..phases.count()).map(|i| Method::new(&phases.part(i)));
+                (parts.collect(), None)
+            }
         };
-        let parts = phases
-            .iter()
-            .map(|phase| {
-                if geometry.is_channelwise() {
-                    Method::Channelwise(Channelwise::new(phase))
-                } else {
-                    Method::Direct(Direct::new(phase))
-                }
-            })
-            .collect();
         let reorder = (!in_order && !empty).then(|| {
             let mut order = vec![0; out_spec.len()];
             out_spec
@@ -126,6 +123,7 @@ impl<In, Acc, Out> Conv<In, Acc, Out> {
             rhs: rhs.elements,
             out_len,
             parts,
+            later,
             complete,
             reorder,
             types: PhantomData,
@@ -196,7 +194,15 @@ impl<In, Acc, Out> Conv<In, Acc, Out> {
         if !self.complete {
             out.fill(T::ZERO);
         }
-        (self.parts.iter()).try_for_each(|part| part.run(lhs, rhs, out, context))
+        for part in &self.parts {
+            part.run(lhs, rhs, out, context)?;
+        }
+        if let Some(later) = &self.later {
+            for index in 0..later.count() {
+                Method::new(&later.part(index)).run(lhs, rhs, out, context)?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -210,7 +216,19 @@ where
     Ok(buffer)
 }
 
+/// Parts that are planned beforehand.
+const MOST_PLANNED: usize = 64;
+
 impl Method {
+    /// The plan of a convolution without gaps in its left operand.
+    fn new(geometry: &Geometry) -> Self {
+        if geometry.is_channelwise() {
+            Self::Channelwise(Channelwise::new(geometry))
+        } else {
+            Self::Direct(Direct::new(geometry))
+        }
+    }
+
     fn run<T: Element>(
         &self,
         lhs: &[T],

@@ -1,4 +1,4 @@
-//! The left operand with zeros around and between its elements.
+//! The left operand with zeros around its elements.
 
 use super::geometry::Geometry;
 use crate::runtime::shared::SharedSlice;
@@ -24,8 +24,8 @@ struct Padding {
     offset: isize,
 }
 
-/// A dimension of the copy: element i of the source goes to place `i * dilation + before`, if that
-/// is below `size`.
+/// A dimension of the copy: element i of the source goes to place `i + before`, if that is below
+/// `size`.
 #[derive(Clone, Copy)]
 struct Axis {
     len: usize,
@@ -33,41 +33,31 @@ struct Axis {
     size: usize,
     to: usize,
     before: i64,
-    dilation: usize,
 }
 
 impl Axis {
     /// The elements of the source that have a place.
     fn placed(&self) -> std::ops::Range<usize> {
-        let dilation = self.dilation as i64;
         let clamp = |x: i64| x.clamp(0, self.len as i64) as usize;
-        let first = clamp(
-            (-self.before).div_euclid(dilation)
-                + i64::from((-self.before).rem_euclid(dilation) > 0),
-        );
-        let end = clamp((self.size as i64 - self.before + dilation - 1).div_euclid(dilation));
+        let (first, end) = (clamp(-self.before), clamp(self.size as i64 - self.before));
         first..end.max(first)
     }
 
     fn place(&self, i: usize) -> usize {
-        (i as i64 * self.dilation as i64 + self.before) as usize
+        (i as i64 + self.before) as usize
     }
 }
 
 impl Source {
-    /// For results and sums that are not empty. With `features_last` the copy (if one is made) has
+    /// For results and sums that are not empty, and an operand without gaps. With `features_last` the copy (if one is made) has
     /// the features as its innermost dimension, and no stride is negative; else it keeps the order
     /// of the operand.
     pub(super) fn new(geometry: &Geometry, features_last: bool) -> Self {
         let (lhs, window) = (&geometry.lhs, &geometry.window);
-        let spatial = |a: usize| {
-            let (before, dilation) = (window.padding[a].0, window.lhs_dilation[a]);
-            (geometry.padded_size(a), before, dilation)
-        };
+        let spatial = |a: usize| (geometry.padded_size(a), window.padding[a].0);
         let inside = (0..geometry.rank()).all(|a| {
-            let (size, before, dilation) = spatial(a);
-            let len = lhs.shape[a + 2];
-            (dilation == 1 || len <= 1) && before <= 0 && size as i64 - before <= len as i64
+            let (size, before) = spatial(a);
+            before <= 0 && size as i64 - before <= lhs.shape[a + 2] as i64
         });
         let in_order = lhs.strides[1] == 1 && lhs.strides.iter().all(|&stride| stride >= 0);
         if inside && (!features_last || in_order) {
@@ -90,14 +80,13 @@ impl Source {
             .iter()
             .map(|&a| {
                 let (len, from) = (lhs.shape[a], lhs.strides[a]);
-                let (size, before, dilation) = if a < 2 { (len, 0, 1) } else { spatial(a - 2) };
+                let (size, before) = if a < 2 { (len, 0) } else { spatial(a - 2) };
                 Axis {
                     len,
                     from,
                     size,
                     to: 0,
                     before,
-                    dilation,
                 }
             })
             .collect();
@@ -163,7 +152,7 @@ fn copy_axes<T: Copy>(axes: &[Axis], lhs: &[T], from: isize, to: &mut [T]) {
         return;
     };
     let placed = axis.placed();
-    if inner.is_empty() && axis.from == 1 && axis.dilation == 1 && !placed.is_empty() {
+    if inner.is_empty() && axis.from == 1 && !placed.is_empty() {
         let start = (from + placed.start as isize) as usize;
         to[axis.place(placed.start)..][..placed.len()]
             .copy_from_slice(&lhs[start..start + placed.len()]);

@@ -229,7 +229,7 @@ fn gaps_in_the_left_operand() {
             );
         }
     }
-    // More phases than are worth one each.
+    // More phases than are planned beforehand.
     let window = Window {
         lhs_dilation: vec![9, 10],
         padding: vec![(2, 2), (3, 1)],
@@ -250,6 +250,21 @@ fn windows_and_layouts() {
             &window,
         );
     }
+}
+
+#[test]
+fn what_gaps_meet_is_passed_over() {
+    // Of each position only the elements of the window that are whole steps from the operand's.
+    let window = Window {
+        lhs_dilation: vec![2],
+        padding: vec![(1, 1)],
+        ..Window::plain(1)
+    };
+    let view = |len: usize| View::dense(&[1, 1, len]);
+    let conv = || Conv::<f32>::new(&view(3), &view(3), &window, &[0, 1, 2]);
+    let middle = run::<f32, f32>(conv(), &[1.0; 3], &[1.0, f32::NAN, 1.0]);
+    let seen: Vec<bool> = middle.iter().map(|x| x.is_nan()).collect();
+    assert_eq!(seen, [true, false, true, false, true]);
 }
 
 #[test]
