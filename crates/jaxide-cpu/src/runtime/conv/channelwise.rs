@@ -24,7 +24,7 @@ pub(super) struct Channelwise {
 }
 
 /// Features that are summed at a time.
-const BLOCK: usize = 64;
+const LANES: usize = 16;
 
 impl Channelwise {
     pub(super) fn new(geometry: &Geometry) -> Self {
@@ -127,13 +127,14 @@ fn sum_any<T: Element>(
     (m, multiplier): (usize, usize),
 ) {
     let features = out.len() / multiplier;
-    for first in (0..features).step_by(BLOCK) {
-        let count = BLOCK.min(features - first);
-        let mut sums = [T::ZERO; BLOCK];
+    for first in (0..features).step_by(LANES) {
+        let count = LANES.min(features - first);
+        let mut sums = [T::ZERO; LANES];
         for (&tap, weights) in taps.iter().zip(weights.chunks_exact(features)) {
-            let x = &x[tap as usize + first..][..count];
-            for ((sum, &x), &w) in sums.iter_mut().zip(x).zip(&weights[first..first + count]) {
-                *sum = sum.plus(x.times(w));
+            let x = lanes(&x[tap as usize + first..][..count]);
+            let w = lanes(&weights[first..first + count]);
+            for lane in 0..LANES {
+                sums[lane] = sums[lane].plus(x[lane].times(w[lane]));
             }
         }
         if multiplier == 1 {
@@ -142,6 +143,21 @@ fn sum_any<T: Element>(
             for (g, &sum) in sums[..count].iter().enumerate() {
                 out[(first + g) * multiplier + m] = sum;
             }
+        }
+    }
+}
+
+/// Features as a vector, with zeros behind them.
+#[inline(always)]
+fn lanes<T: Element>(x: &[T]) -> [T; LANES] {
+    match x.first_chunk() {
+        Some(whole) => *whole,
+        None => {
+            let mut lanes = [T::ZERO; LANES];
+            for (lane, &x) in lanes.iter_mut().zip(x) {
+                *lane = x;
+            }
+            lanes
         }
     }
 }
