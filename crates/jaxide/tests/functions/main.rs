@@ -5,6 +5,7 @@
 //! written differently, each with the reason.
 
 mod areas;
+mod arguments;
 mod case;
 mod compare;
 mod mistakes;

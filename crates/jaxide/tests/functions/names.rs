@@ -209,9 +209,10 @@ fn arguments(paths: &mut BTreeSet<String>) -> String {
         .collect();
     let mut table = String::from(
         "\n## Arguments\n\nThose of JAX with a default have methods of the same name on a struct of options here, \
-         but for these. What is missing everywhere: `out`, `copy`, `overwrite_a` and the like (results are new arrays), `check_finite` \
-         (an argument of SciPy that JAX does not use), `where` of functions of elements (JAX refuses it), `device`, `sharding` and \
-         `out_sharding` (there is one device).\n\n| JAX | jaxide |\n|---|---|\n",
+         but for these. What is missing everywhere: `out`, `copy`, `order`, `overwrite_a` and the like (results are new arrays), \
+         `check_finite` (an argument of SciPy that JAX does not use), `where` of functions of elements (JAX refuses it), `accuracy` \
+         (what compilers of accelerators choose by), `device`, `sharding` and `out_sharding` (there is one device), `is_leaf` and \
+         `is_leaf_takes_path` (types say what is a leaf).\n\n| JAX | jaxide |\n|---|---|\n",
     );
     let mut unknown = Vec::new();
     let lines = ARGUMENTS

@@ -165,6 +165,23 @@ class Arg:
     def wide(self):
         return self.dtype in WIDE
 
+    def of(self, dtype):
+        return Arg(dtype, self.shape, self.values)
+
+
+# Element types of the cases that `Recorder.sweep` makes.
+OTHERS = ["bf16", "i32", "c64", "f16", "u8", "f64", "bool", "i8"]
+
+
+def fits(arg, dtype):
+    """Whether the elements of an array can have an element type."""
+    if not isinstance(arg, Arg) or arg.dtype != "f32" or isinstance(arg.values, int):
+        return True
+    if isinstance(arg.values, str):
+        kind = arg.values[1]
+        return kind not in "us" or dtype in FLOATS or kind == "s" and dtype in COMPLEX
+    return dtype in FLOATS or dtype not in COMPLEX + ["bool"] and all(value == value and abs(value) < 100 and int(value) == value for value in arg.values)
+
 
 class Number:
     """A number of the program."""
@@ -251,6 +268,7 @@ class Recorder:
 
     def __init__(self, functions, show=None):
         self.functions, self.show, self.lines = functions, show, []
+        self.first = {}  # The first accepted case of each function with arrays of `f32`.
 
     def function(self, name):
         if name in self.functions:
@@ -292,6 +310,18 @@ class Recorder:
                     print(line, str(error).split("\n")[0][:150], file=sys.stderr)
                 answer = "refused"
         self.lines.append(f"{line} = {answer}")
+        if mode is None and answer != "refused" and any(isinstance(arg, Arg) and arg.dtype == "f32" for arg in args):
+            self.first.setdefault(name, (args, parameters))
+
+    def sweep(self, count=3):
+        """The first case of each function, with arrays of `count` other element types instead of `f32`."""
+        for at, (name, (args, parameters)) in enumerate(list(self.first.items())):
+            kinds = [kind for kind in OTHERS if all(fits(arg, kind) for arg in args)]
+            start = at % max(len(kinds), 1)
+            for kind in (kinds[start:] + kinds[:start])[:count]:
+                self.case(name, *(arg.of(kind) if isinstance(arg, Arg) and arg.dtype == "f32" else arg for arg in args), **parameters)
+                if self.lines[-1] in self.lines[:-1]:
+                    self.lines.pop()
 
     def all_modes(self, name, *args, batch=2, grad=True, **parameters):
         """Records a case, its gradient, and the same with a mapped axis."""

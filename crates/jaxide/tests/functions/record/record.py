@@ -21,6 +21,7 @@ def main():
         area = importlib.import_module(name)
         recorder = common.Recorder(area.FUNCTIONS, show)
         area.cases(recorder)
+        recorder.sweep()
         if show is not None:
             continue
         seen = set()

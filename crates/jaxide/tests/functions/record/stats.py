@@ -117,16 +117,11 @@ def cases(r):
     r.case("stats.kde_resample", data, Key(3), shape=4)
 
 
-def narrow(results):
-    """Counts are `i32` here, where JAX with 64 bits has `i64`."""
-    return tuple(x.astype("int32") if x.dtype == "int64" else x for x in results)
-
-
 def kde(data, bw_method=None, weights=None):
     return stats.gaussian_kde(data, bw_method=bw_method, weights=weights)
 
 
-FUNCTIONS["stats.mode_of_all"] = lambda x: narrow(stats.mode(x, axis=None))
+FUNCTIONS["stats.mode_of_all"] = lambda x: stats.mode(x, axis=None)
 FUNCTIONS["stats.kde_pdf"] = lambda data, points, **k: kde(data, **k).pdf(points)
 FUNCTIONS["stats.kde_logpdf"] = lambda data, points, **k: kde(data, **k).logpdf(points)
 FUNCTIONS["stats.kde_weighted"] = lambda data, points, weights: kde(data, weights=weights).pdf(points)
@@ -140,4 +135,4 @@ for _name in ("dirichlet", "multivariate_normal", "multinomial"):
             FUNCTIONS[f"scipy.stats.{_name}.{_function}"] = getattr(getattr(stats, _name), _function)
 for _name in ("rankdata", "sem"):
     FUNCTIONS[f"scipy.stats.{_name}"] = getattr(stats, _name)
-FUNCTIONS["scipy.stats.mode"] = lambda a, **k: narrow(stats.mode(a, **k))
+FUNCTIONS["scipy.stats.mode"] = stats.mode
