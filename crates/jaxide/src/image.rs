@@ -306,7 +306,7 @@ fn weights(
         kernel(method, &x)
     };
     let weights = at_edges(&weights, edge);
-    let sum = lax::expand_dims(&lax::reduce_sum(&weights, [0]), [0]);
+    let sum = numpy::sum(&weights, numpy::Reduction::new().axis(0).keepdims(true));
     let threshold = nested::rounded(1000.0 * f64::from(f32::EPSILON), *dtype);
     let some = numpy::greater(&lax::abs(&sum), &threshold);
     let divisor = numpy::where_(&sum.not_equal(0), &sum, &Array::from(1));

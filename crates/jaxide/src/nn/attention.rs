@@ -195,8 +195,8 @@ fn attend_in_group(
     let (computed, precision) = match q.dtype() {
         DType::BF16 => (DType::F32, Some("BF16_BF16_F32")),
         DType::F16 => (DType::F32, Some("F16_F16_F32")),
-        dtype if dtype.size() < 4 => (DType::F32, None),
-        dtype => (dtype, None),
+        dtype if dtype.is_inexact() => (dtype, None),
+        _ => (DType::F32, None),
     };
     let mut how = Einsum::new().preferred_element_type(computed);
     how.precision = precision.map(|name| DotPrecision::Algorithm(Name::new(name)));

@@ -117,10 +117,11 @@ fn zero(dtype: DType) -> Array {
 
 /// The largest over axes, minus infinity or the smallest number where there is none.
 fn largest(x: &Array, axes: &[usize], keepdims: bool, where_: Option<&Array>) -> Array {
-    let least = if x.dtype().is_integer() {
-        Array::from(numpy::iinfo(x.dtype()).min as i64)
-    } else {
-        Array::from(f64::NEG_INFINITY)
+    // Minus infinity as NumPy converts it.
+    let least = match x.dtype() {
+        dtype @ (DType::I32 | DType::I64) => Array::from(numpy::iinfo(dtype).min as i64),
+        dtype if dtype.is_integer() => Array::from(0),
+        _ => Array::from(f64::NEG_INFINITY),
     };
     let least = as_dtype(&least, x.dtype(), false);
     let counted = match where_ {
@@ -153,6 +154,10 @@ fn mean(x: &Array, axes: &[usize], where_: Option<&Array>) -> Array {
         DType::F32
     };
     let computed = wide(dtype);
+    let x = &match x.dtype() {
+        DType::Bool => as_dtype(x, DType::I32, false),
+        _ => x.clone(),
+    };
     let count = count(x, axes, true, where_, computed);
     let sum = sum(&as_dtype(x, computed, false), axes, true, where_);
     as_dtype(&lax::div(&sum, &count), dtype, false)
@@ -421,6 +426,13 @@ pub fn standardize(x: &Array, options: impl Into<Standardize>) -> Array {
             (Some(variance), _) => variance.clone(),
             (None, Variance::Stable) => {
                 mean(&numpy::square(&numpy::subtract(x, &center)), axes, where_)
+            }
+            (None, Variance::Fast) if x.dtype().is_complex() => {
+                let error = format!(
+                    "the variance of complex numbers is computed by `Variance::Stable`, and {} is given",
+                    x.aval()
+                );
+                raise(Error::dtype(error).in_operation("standardize"))
             }
             (None, Variance::Fast) => {
                 let squares = mean(&numpy::square(x), axes, where_);

@@ -257,8 +257,8 @@ pub fn diagonal(a: &Array, options: impl Into<Diagonal>) -> Array {
             let [rows, columns] =
                 two_axes(OPERATION, a, &options).map(|axis| a.shape()[axis] as i64);
             let dtype = a.dtype();
-            // JAX sums where a platform has no gather, which keeps the element types of these.
-            let summed = dtype.is_inexact() || dtype.is_integer() && dtype.size() >= 4;
+            // JAX sums where a platform has no gather.
+            let summed = dtype.is_inexact() || dtype.is_integer();
             if rank == 2 && rows == columns && offset == 0 && summed {
                 let ones = numpy::eye(rows as usize, dtype);
                 let masked = |x: Array| lax::reduce_sum(&(&ones * x), [0]);

@@ -2,12 +2,13 @@
 
 use std::f64::consts::PI;
 
-use jaxide_core::DType;
+use jaxide_core::{DType, Error};
 
-use crate::array::Array;
+use crate::array::{Array, as_dtype};
 use crate::lax;
 use crate::numpy;
 use crate::numpy::nested::{constant, i0};
+use crate::trace::raise;
 
 /// `f` of the indices and of the last of them; of one point or none, ones.
 #[track_caller]
@@ -103,10 +104,18 @@ pub fn blackman(m: usize) -> Array {
 pub fn kaiser(m: usize, beta: impl Into<Array>) -> Array {
     let _named = crate::trace::named("kaiser");
     let beta = beta.into();
+    if beta.dtype().is_complex() {
+        let error = format!("beta is a real number, and {} is given", beta.aval());
+        raise(Error::dtype(error).in_operation("kaiser"));
+    }
+    let dtype = match beta.dtype() {
+        DType::F64 => DType::F64,
+        _ => DType::F32,
+    };
     window(m, |index, last| {
-        let half = constant(last / 2.0, DType::F32);
-        let place = lax::div(&lax::sub(index, &half), &half);
-        let inside = lax::sub(&constant(1, DType::F32), &lax::integer_pow(&place, 2));
+        let half = constant(last / 2.0, dtype);
+        let place = lax::div(&lax::sub(&as_dtype(index, dtype, false), &half), &half);
+        let inside = lax::sub(&constant(1, dtype), &lax::integer_pow(&place, 2));
         let height = numpy::multiply(&beta, &lax::sqrt(&inside));
         numpy::divide(&i0(&height), &i0(&beta))
     })

@@ -91,11 +91,9 @@ fn edges(operation: &str, x: &Array, bins: &Array, range: Option<&Array>) -> Arr
         Some(range) => range.clone(),
         None if x.size() == 0 => Array::from([0.0f32, 1.0]),
         None => {
-            let ends = [min(x, ()), max(x, ())].map(|end| as_dtype(&end, dtype, false));
-            lax::concatenate(
-                &ends.map(|end| lax::broadcast_in_dim(&end, 1, &[0usize; 0])),
-                0,
-            )
+            let ends = [min(x, ()), max(x, ())];
+            let ends = ends.map(|end| lax::expand_dims(&as_dtype(&end, dtype, false), 0));
+            lax::concatenate(&ends, 0)
         }
     };
     let range = as_dtype(&range, dtype, false);

@@ -141,8 +141,8 @@ fn variance(operation: &str, x: &Array, options: &Reduction) -> Array {
             optional,
             |[x, mean, correction], [mask]| {
                 let options = masked(options, mask);
-                let mean = as_dtype(mean, computed, false);
                 let x = as_dtype(x, computed, false);
+                let mean = as_dtype(mean, computed, false);
                 around(operation, &x, &mean, correction, &options, result)
             },
         );

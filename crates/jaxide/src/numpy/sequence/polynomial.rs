@@ -290,7 +290,7 @@ pub fn polyder(p: &Array, options: impl Into<Polyder>) -> Array {
         if m == 0 {
             return p;
         }
-        let factors = lax::reduce_prod(&falling(m, count, m, p.dtype()), 0);
+        let factors = numpy::prod(&falling(m, count, m, p.dtype()), 0);
         lax::mul(&cut(&p, 0, 0, count), &lax::rev(&factors, 0))
     })
 }
@@ -335,7 +335,7 @@ pub fn polyint(p: &Array, options: impl Into<Polyint>) -> Array {
             return p;
         }
         let powers = falling(0, count + m, m, p.dtype());
-        let factors = lax::reduce_prod(&lax::max(&constant(1, p.dtype()), &powers), 0);
+        let factors = numpy::prod(&lax::max(&constant(1, p.dtype()), &powers), 0);
         let factors = lax::rev(&factors, 0);
         numpy::divide(&concatenate(&[p, k], 0), &factors)
     })

@@ -119,10 +119,9 @@ fn log_and_sign(a: Array, options: LogSumExp, with_sign: bool) -> (Array, Array)
     if let Some(b) = &b {
         terms = numpy::multiply(&terms, b);
     }
-    if let Some(counted) = &counted {
-        terms = where_(counted, &terms, constant(&terms, 0.0));
-    }
-    let sum = numpy::sum(&terms, &axes);
+    let mut summed = numpy::Reduction::new().axis(&axes[..]);
+    summed.where_ = counted;
+    let sum = numpy::sum(&terms, summed);
     let sum = if keepdims { wide(&sum) } else { sum };
     let sign = lax::sign(&sum);
     let sum = if with_sign || !a.dtype().is_complex() {

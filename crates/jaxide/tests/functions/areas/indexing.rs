@@ -357,7 +357,7 @@ fn one(case: &Case, x: &[Array]) -> Option<Array> {
 
 fn tolerance(case: &Case) -> Tolerance {
     match case.function.as_str() {
-        "at.power" => Tolerance::ulps(4.0),
+        "at.power" | "at.divide" => Tolerance::ulps(4.0),
         "ops.segment_sum" | "ops.segment_prod" => Tolerance::ulps(2.0),
         _ => Tolerance::EXACT,
     }

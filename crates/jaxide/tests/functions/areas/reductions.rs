@@ -31,10 +31,6 @@ pub(crate) const AREA: Area = Area {
         ("numpy.nanpercentile method=inverted_cdf", "as `quantile`"),
         ("numpy.nanpercentile+weights", "as `quantile`"),
         (
-            "numpy.histogram_bin_edges bins=3 ; i32[5]",
-            "JAX converts the ends one after the other",
-        ),
-        (
             "numpy.histogram bins=3 ; f32[0]",
             "JAX adds nothing where there is nothing",
         ),
@@ -88,6 +84,15 @@ pub(crate) const AREA: Area = Area {
             "here what is beyond the end is kept inside",
         ),
         ("numpy.isin invert=true method=binary_search", "as above"),
+        (
+            "numpy.histogram+weights bins=4 ; c64",
+            "JAX joins the last of complex edges to the others",
+        ),
+        (
+            "numpy.intersect1d size=4 ; c64",
+            "the second of two calls has the fill value as another type",
+        ),
+        ("numpy.intersect1d size=4 ; f16", "as above"),
         (
             "numpy.argpartition kth=0",
             "JAX marks rows by `vmap` of an update",

@@ -24,7 +24,10 @@ pub(crate) const AREA: Area = Area {
         ("scipy.linalg.eigvalsh_tridiagonal", LOOPS),
         ("scipy.linalg.eigh_tridiagonal_of", LOOPS),
     ],
-    different: &[],
+    different: &[(
+        "scipy.linalg.solve_triangular trans=0 ; bf16",
+        "triangular systems are of numbers of 32 bits and more",
+    )],
     text: |_, _| None,
 };
 

@@ -166,11 +166,12 @@ class Arg:
         return self.dtype in WIDE
 
     def of(self, dtype):
-        return Arg(dtype, self.shape, self.values)
+        values = [int(value) for value in self.values] if isinstance(self.values, list) and dtype in INTS else self.values
+        return Arg(dtype, self.shape, values)
 
 
 # Element types of the cases that `Recorder.sweep` makes.
-OTHERS = ["bf16", "i32", "c64", "f16", "u8", "f64", "bool", "i8"]
+OTHERS = ["bf16", "i32", "c64", "f16", "u8", "bool", "i8"]
 
 
 def fits(arg, dtype):

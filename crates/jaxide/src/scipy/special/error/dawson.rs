@@ -5,7 +5,7 @@ use jaxide_core::DType;
 use crate::api::library_jvp;
 use crate::array::{Array, as_dtype};
 use crate::numpy::polyval;
-use crate::scipy::operands::{constant, floats, inexact, numbers, tangent_of};
+use crate::scipy::operands::{constant, floats, numbers, tangent_of};
 use crate::{lax, numpy};
 
 // Rational functions up to 3.25, up to 6.25, and from there, the highest degree first: those of Cephes.
@@ -189,7 +189,7 @@ fn value(x: &Array) -> Array {
 #[track_caller]
 pub fn wofz(z: impl Into<Array>) -> Array {
     let _named = crate::trace::named("wofz");
-    let [z] = inexact("wofz", [z.into()]);
+    let z = z.into();
     let dtype = match z.dtype() {
         dtype if dtype.is_complex() => dtype,
         DType::F64 => DType::C128,
