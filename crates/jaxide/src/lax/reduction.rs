@@ -222,10 +222,16 @@ fn approx_top_k(x: &Array, k: usize, is_max_k: bool) -> (Array, Array) {
 #[track_caller]
 pub fn nonzero(x: &Array, size: usize, fill: &[Array]) -> Vec<Array> {
     let _named = crate::trace::named("nonzero");
+    nonzero_as(x, size, fill, DType::I32)
+}
+
+/// [`nonzero`] with indices of an element type, which is that of `fill` too.
+#[track_caller]
+pub(crate) fn nonzero_as(x: &Array, size: usize, fill: &[Array], dtype: DType) -> Vec<Array> {
     let prim = prims::Nonzero {
         size,
         axes: (0..x.ndim()).collect(),
-        out_dtype: DType::I32,
+        out_dtype: dtype,
     };
     let mut operands = vec![x.clone()];
     operands.extend_from_slice(fill);

@@ -163,6 +163,19 @@ fn mean(x: &Array, axes: &[usize], where_: Option<&Array>) -> Array {
     as_dtype(&lax::div(&sum, &count), dtype, false)
 }
 
+/// `x`, as floats if it is of integers whose differences need not fit their type.
+#[track_caller]
+fn subtractable(operation: &str, x: &Array) -> Array {
+    match x.dtype() {
+        DType::I32 | DType::I64 => x.clone(),
+        DType::Bool => {
+            let error = format!("numbers are needed, and {} is given", x.aval());
+            raise(Error::dtype(error).in_operation(operation))
+        }
+        _ => inexact(operation, x),
+    }
+}
+
 /// `x` as floats or complex numbers.
 #[track_caller]
 fn inexact(operation: &str, x: &Array) -> Array {
@@ -170,10 +183,10 @@ fn inexact(operation: &str, x: &Array) -> Array {
     x
 }
 
-/// Exponentials along axes, divided by their sum: the last axis with `()`.
+/// Exponentials along axes, divided by their sum: the last axis with `()`. Of integers a float.
 ///
 /// # Panics
-/// When there is no such axis, or `x` is not a float.
+/// When there is no such axis, or `x` is not a number.
 ///
 /// ```
 /// use jaxide::{Array, nn};
@@ -188,6 +201,7 @@ pub fn softmax(x: &Array, options: impl Into<Softmax>) -> Array {
     let Softmax { axis, where_ } = options.into();
     let axes = &axes_or("softmax", x, axis.as_ref(), &[-1])[..];
     let where_ = checked("softmax", x, where_.as_ref());
+    let x = &subtractable("softmax", x);
     let largest = largest(x, axes, true, where_);
     let safe = match where_ {
         Some(condition) => numpy::where_(condition, x, &Array::from(f64::NEG_INFINITY)),
@@ -201,10 +215,10 @@ pub fn softmax(x: &Array, options: impl Into<Softmax>) -> Array {
     }
 }
 
-/// The logarithm of [`softmax`], without overflow: along the last axis with `()`.
+/// The logarithm of [`softmax`], without overflow: along the last axis with `()`. Of integers a float.
 ///
 /// # Panics
-/// When there is no such axis, or `x` is not a float.
+/// When there is no such axis, or `x` is not a number.
 ///
 /// ```
 /// use jaxide::{Array, nn};
@@ -218,6 +232,7 @@ pub fn log_softmax(x: &Array, options: impl Into<Softmax>) -> Array {
     let axes = &axes_or("log_softmax", x, axis.as_ref(), &[-1])[..];
     checked("log_softmax", x, where_.as_ref());
     let compute = |x: &Array, where_: Option<&Array>| {
+        let x = &subtractable("log_softmax", x);
         let least = Array::from(f64::NEG_INFINITY);
         let largest = largest(x, axes, true, where_);
         let safe = match where_ {

@@ -65,8 +65,11 @@ pub(crate) fn clip_by_name(x: &Array, min: &Array, max: &Array) -> Array {
     })
 }
 
-/// A number without a type of its own, as JAX writes it beside arrays of an element type: rounded to it.
+/// A number without a type of its own, as JAX writes it beside arrays of an element type: rounded to it, if the type has fractions.
 pub(crate) fn rounded(value: f64, dtype: DType) -> Array {
+    if !dtype.is_inexact() {
+        return Array::from(value);
+    }
     let bytes = Scalar::Float(value).to_bytes(dtype).ok();
     let exact = bytes.and_then(|bytes| Scalar::from_bytes(dtype, &bytes)?.as_f64());
     Array::from(exact.unwrap_or(value))

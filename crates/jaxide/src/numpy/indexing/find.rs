@@ -4,8 +4,9 @@ use jaxide_core::{DType, Error, Scalar};
 
 use super::gather::literal;
 use super::nested::{at_least, ravel};
-use crate::array::Array;
+use crate::array::{Array, as_dtype};
 use crate::lax;
+use crate::numpy::reductions::position_type;
 use crate::options::options;
 use crate::trace::raise;
 
@@ -20,7 +21,7 @@ options! {
 }
 
 /// The indices of the elements that are not zero, in row-major order, an array for each axis: `where` of NumPy with one
-/// argument.
+/// argument. They are `i32`, and `i64` of elements of 64 bits.
 ///
 /// # Panics
 /// When `x` has no axes, the fill value is neither an integer nor one for each axis, or without a size the elements are not
@@ -71,11 +72,12 @@ fn found(operation: &str, x: &Array, options: &Nonzero) -> Vec<Array> {
         Some(size) => size,
         None => count(operation, x),
     };
+    let dtype = position_type(x);
     let fill: Vec<Array> = fill
         .iter()
-        .map(|fill| crate::array::as_dtype(fill, fill.dtype(), false))
+        .map(|fill| as_dtype(fill, dtype, false))
         .collect();
-    lax::nonzero(x, size, &fill)
+    lax::nonzero_as(x, size, &fill, dtype)
 }
 
 /// The elements of a vector, which must be known.

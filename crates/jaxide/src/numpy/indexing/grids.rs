@@ -10,6 +10,7 @@ use super::pick::within;
 use super::take::check_integers;
 use crate::array::{Array, AsShape, as_dtype, lengths, result_dtype};
 use crate::lax;
+use crate::numpy::reductions::position_type;
 use crate::numpy::{remainder, where_};
 use crate::options::options;
 use crate::trace::raise;
@@ -28,7 +29,12 @@ use crate::trace::raise;
 #[track_caller]
 pub fn diag_indices(n: usize, ndim: usize) -> Vec<Array> {
     let _named = crate::trace::named("diag_indices");
-    vec![lax::iota(DType::I32, n, 0); ndim]
+    diagonal(n, ndim, DType::I32)
+}
+
+#[track_caller]
+fn diagonal(n: usize, ndim: usize, dtype: DType) -> Vec<Array> {
+    vec![lax::iota(dtype, n, 0); ndim]
 }
 
 /// [`diag_indices`] of an array, whose axes are of one length.
@@ -48,7 +54,7 @@ pub fn diag_indices_from(x: &Array) -> Vec<Array> {
             .in_operation("diag_indices_from"),
         );
     }
-    diag_indices(shape[0], shape.len())
+    diagonal(shape[0], shape.len(), position_type(x))
 }
 
 options! {
@@ -112,7 +118,7 @@ impl From<IndexMode> for RavelMultiIndex {
 #[track_caller]
 pub fn tril_indices(n: usize, options: impl Into<TriangleIndices>) -> (Array, Array) {
     let _named = crate::trace::named("tril_indices");
-    triangle_indices(n, &options.into(), true)
+    triangle_indices(n, &options.into(), true, DType::F32)
 }
 
 /// The indices of the upper triangle of a matrix of `n` rows: those of rows, and those of columns.
@@ -122,11 +128,16 @@ pub fn tril_indices(n: usize, options: impl Into<TriangleIndices>) -> (Array, Ar
 #[track_caller]
 pub fn triu_indices(n: usize, options: impl Into<TriangleIndices>) -> (Array, Array) {
     let _named = crate::trace::named("triu_indices");
-    triangle_indices(n, &options.into(), false)
+    triangle_indices(n, &options.into(), false, DType::F32)
 }
 
 #[track_caller]
-fn triangle_indices(n: usize, options: &TriangleIndices, lower: bool) -> (Array, Array) {
+fn triangle_indices(
+    n: usize,
+    options: &TriangleIndices,
+    lower: bool,
+    dtype: DType,
+) -> (Array, Array) {
     let (k, m) = (options.k, options.m.unwrap_or(n));
     let columns = |row: usize| {
         let upto = (row as i64).saturating_add(k);
@@ -137,7 +148,7 @@ fn triangle_indices(n: usize, options: &TriangleIndices, lower: bool) -> (Array,
         }
     };
     let size = (0..n).map(columns).sum();
-    let matrix = triangle(&lax::full([n, m], 1, DType::F32), k, lower);
+    let matrix = triangle(&lax::full([n, m], 1, dtype), k, lower);
     let mut found = nonzero(&matrix, Nonzero::new().size(size)).into_iter();
     match (found.next(), found.next()) {
         (Some(rows), Some(columns)) => (rows, columns),
@@ -153,7 +164,8 @@ fn triangle_indices(n: usize, options: &TriangleIndices, lower: bool) -> (Array,
 pub fn tril_indices_from(x: &Array, k: i64) -> (Array, Array) {
     let _named = crate::trace::named("tril_indices_from");
     let [n, m] = matrix("tril_indices_from", x);
-    tril_indices(n, TriangleIndices::new().k(k).m(m))
+    let options = TriangleIndices::new().k(k).m(m);
+    triangle_indices(n, &options, true, beside(x))
 }
 
 /// [`triu_indices`] for the shape of a matrix, from the diagonal `k`.
@@ -164,7 +176,16 @@ pub fn tril_indices_from(x: &Array, k: i64) -> (Array, Array) {
 pub fn triu_indices_from(x: &Array, k: i64) -> (Array, Array) {
     let _named = crate::trace::named("triu_indices_from");
     let [n, m] = matrix("triu_indices_from", x);
-    triu_indices(n, TriangleIndices::new().k(k).m(m))
+    let options = TriangleIndices::new().k(k).m(m);
+    triangle_indices(n, &options, false, beside(x))
+}
+
+/// The element type of a matrix whose indices are of the type that they have beside `x`.
+fn beside(x: &Array) -> DType {
+    match position_type(x) {
+        DType::I64 => DType::F64,
+        _ => DType::F32,
+    }
 }
 
 #[track_caller]

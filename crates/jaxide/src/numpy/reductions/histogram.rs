@@ -263,7 +263,7 @@ fn counted(operation: &str, sample: &Array, options: HistogramDd) -> (Array, Vec
             (sample, Some(weights))
         }
     };
-    let mut index = lax::full(count, 0, DType::I32);
+    let mut index = lax::full(count, 0, super::position_type(&sample));
     let mut all_edges = Vec::new();
     let mut lengths = Vec::new();
     for dimension in 0..dimensions {
@@ -279,6 +279,7 @@ fn counted(operation: &str, sample: &Array, options: HistogramDd) -> (Array, Vec
         let bin = searchsorted(&edges, &column, SearchSide::Right);
         let at_end = super::super::equal(&column, element(&edges, length - 1));
         let bin = where_(at_end, lax::sub(&bin, &constant(&bin, 1)), &bin);
+        let bin = as_dtype(&bin, index.dtype(), false);
         // With a bin for what lies below, and one for what lies above.
         lengths.push(length + 1);
         index = lax::add(&lax::mul(&index, &constant(&index, length + 1)), &bin);

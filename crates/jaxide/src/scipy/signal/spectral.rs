@@ -557,16 +557,18 @@ fn overlapped(x: &Array, step: usize) -> Array {
         return lax::full([outer, &[total]].concat(), 0, x.dtype());
     }
     // Each piece in parts as long as a step. Part `s` of piece `t` is added at step `s + t`: with as many zeros behind the pieces
-    // as there are pieces, and rows that are one step shorter, each row is moved by one step against the one before.
+    // as there are pieces, or parts if these are more, and rows that are one step shorter, each row is moved by one step against
+    // the one before.
     let parts = length.div_ceil(step);
+    let behind = count.max(parts);
     let x = lax::reshape(x, [batch, count, length]);
     let missing = (parts * step - length) as i64;
     let x = numpy::pad(&x, [(0, 0), (0, 0), (0, missing)], ());
     let x = lax::reshape(&x, [batch, count, parts, step]);
     let x = lax::transpose(&x, [0, 2, 1, 3]);
-    let x = numpy::pad(&x, [(0, 0), (0, 0), (0, count as i64), (0, 0)], ());
-    let row = (2 * count - 1) * step;
-    let x = lax::reshape(&x, [batch, parts * 2 * count * step]);
+    let x = numpy::pad(&x, [(0, 0), (0, 0), (0, behind as i64), (0, 0)], ());
+    let row = (count + behind - 1) * step;
+    let x = lax::reshape(&x, [batch, parts * (count + behind) * step]);
     let x = x.index(idx![.., ..(parts * row) as i64]);
     let x = lax::reshape(&x, [batch, parts, row]);
     let x = sum(&x, &[1], false).index(idx![.., ..total as i64]);
@@ -583,6 +585,8 @@ fn overlapped(x: &Array, step: usize) -> Array {
 /// let (_, _, spectra) = signal::stft(&Array::ones(8, DType::F32), Stft::new().nperseg(4));
 /// let (_, x) = signal::istft(&spectra, Istft::new().nperseg(4));
 /// assert!(x.to_vec::<f32>().iter().all(|x| (x - 1.0).abs() < 1e-5));
+/// let one_piece = spectra.index(jaxide::idx![.., ..1]);
+/// assert_eq!(signal::istft(&one_piece, Istft::new().boundary(false)).1.shape(), [4]);
 /// ```
 #[track_caller]
 pub fn istft(zxx: &Array, options: impl Into<Istft>) -> (Array, Array) {

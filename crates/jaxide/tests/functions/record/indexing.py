@@ -352,6 +352,9 @@ def functions(r):
     r.case("known.nonzero", ints=(0, 1, 0, 2, 0, 5), shape=(2, 3))
     r.case("known.nonzero", ints=(0, 0))
     r.case("numpy.nonzero", Arg("i32", (0, 3)), size=2)
+    r.all_modes("numpy.nonzero", Arg("f64", (2, 3), [0, 1, 0, 2, 0, 5]), size=5, grad=False)
+    r.case("numpy.nonzero", Arg("u64", (3,), [0, 1, 0]), size=2, fill=[9])
+    r.case("numpy.argwhere", Arg("c128", (3,), "~1"), size=3)
     r.case("numpy.nonzero", Arg("i32", ()))
     r.all_modes("numpy.flatnonzero", Arg("i32", (2, 3), [0, 1, 0, 2, 0, 5]), size=4, fill_value=-1)
     r.case("known.flatnonzero", ints=(0, 1, 0, 2, 0, 5), shape=(2, 3))
@@ -369,6 +372,8 @@ def functions(r):
     r.case("numpy.diag_indices", n=0)
     r.case("numpy.diag_indices_from", matrix)
     r.case("numpy.diag_indices_from", Arg("f32", (2, 2)))
+    for name in ("diag", "tril", "triu"):
+        r.case(f"numpy.{name}_indices_from", Arg("f64", (2, 2)), k=None if name == "diag" else 0)
     r.case("numpy.diag_indices_from", vector)
     for name in ("tril_indices", "triu_indices"):
         for given in ({"n": 3}, {"n": 3, "k": 1, "m": 5}, {"n": 4, "k": -2}, {"n": 2, "k": 3, "m": 2}, {"n": 3, "k": -4}, {"n": 0}):

@@ -124,6 +124,17 @@ def sums(r):
     r.all_modes("nn.standardize", ANY("f32", 2, 3), Arg("f32", (2, 1), "~+1"), names="variance")
     r.all_modes("nn.standardize", ANY("f32", 2, 3), Arg("f32", (3,), "~1"), Arg("f32", (3,), "~+2"), names=("mean", "variance"))
     r.case("nn.standardize", ANY("i32", 4))
+    r.case("nn.standardize", Arg("u16", (2, 3), "~5"), Arg("u16", (3,), "~1"), Arg("u16", (3,), [0, 1, 4]), names=("mean", "variance"))
+    for name in ("nn.softmax", "nn.log_softmax"):
+        for dtype in ("i32", "i64", "i16"):
+            r.case(name, ANY(dtype, 2, 3))
+        r.case(name, ANY("i32", 2, 3), some, names="where", axis=0)
+        r.case(name, ANY("bool", 3))
+    for name in ("nn.softplus", "nn.mish", "nn.log_sigmoid"):
+        for dtype in ("c64", "c128", "bool", "u8"):
+            r.case(name, ANY(dtype, 4))
+    r.case("nn.leaky_relu", ANY("u32", 4))
+    r.case("nn.selu", ANY("i16", 4))
 
 
 def attentions(r):

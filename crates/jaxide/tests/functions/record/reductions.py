@@ -209,6 +209,7 @@ def counting(r):
     r.case("numpy.histogram2d", x, Arg("f32", (10,), "~2"), bins=3, density=True)
     r.case("numpy.histogram2d", x, Arg("f32", (9,), "~2"), bins=3)
     r.case("numpy.histogramdd", Arg("f32", (8, 2), "~1"), Number(2), Number(3))
+    r.case("numpy.histogramdd", Arg("f64", (8, 2), "~1"), Number(2), Number(3))
     r.case("numpy.histogramdd", Arg("f32", (8, 2), "~1"), Number(2), Arg("f32", (3,), [-1, 0, 1]))
     r.case("numpy.histogramdd", Arg("f32", (8, 2), "~1"), Number(2))
     r.case("numpy.histogramdd+weights", Arg("f32", (8, 2), "~1"), Arg("f32", (8,), "~+1"), density=True)
@@ -327,6 +328,9 @@ def ordering(r):
             r.all_modes(full, Arg("f32", (2, 5), "~d1"), kth=kth, grad=name == "partition")
         r.case(full, Arg("i32", (4, 2), "~1"), kth=1, axis=0)
         r.case(full, Arg("u8", (6,), "~1"), kth=3)
+        for dtype in ("bf16", "f16"):
+            r.case(full, Arg(dtype, (4,), [float("nan"), 0.0, 1.0, -2.0]), kth=2)
+            r.case(full, Arg(dtype, (40,), 0), kth=-4)
         r.case(full, Arg("f32", (3,), "~1"), kth=3)
         r.case(full, Arg("c64", (3,), "~1"), kth=1)
     for k in (0, 2, 4):

@@ -134,6 +134,7 @@ def cases(r):
         r.case(s + "eigh_of", spd(dtype, 3, 3))
         r.case(s + "schur_of", Arg(dtype, (3, 3), "~1"))
         r.case(s + "schur_of", Arg(dtype, (3, 3), "~1"), output="complex")
+        r.case(s + "schur_of", Arg("i32" if dtype == "f32" else "u64", (3, 3), "~1"), output="complex")
         r.case(s + "hessenberg_of", Arg(dtype, (3, 3), "~1"))
         r.case(s + "polar", Arg(dtype, (3, 3), "~1"))
         r.case(s + "sqrtm", spd(dtype, 3, 3))

@@ -15,7 +15,9 @@ impl Avx2 {
         let sum = self.two(asm, &PADD, ty, sum, odd);
         let rounded = self.shift(asm, &PSRL_IMM, ty, sum, 16);
         let unordered = self.compare(asm, Ty::F32, a, a, CMP_UNORD);
-        let nan = self.splat(asm, ty, 0x7fc0);
+        // NaN keeps its sign, and is quiet.
+        let quiet = self.splat(asm, ty, 0x40);
+        let nan = self.two(asm, &POR, ty, upper, quiet);
         self.blend(asm, ty, unordered, nan, rounded)
     }
 

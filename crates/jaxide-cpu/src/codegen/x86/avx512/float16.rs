@@ -14,7 +14,9 @@ impl Avx512 {
         let sum = self.two(asm, &PADD, ty, a, almost_half);
         let sum = self.two(asm, &PADD, ty, sum, odd);
         let rounded = self.shift(asm, &PSRL_IMM, ty, sum, 16);
-        let nan = self.splat(asm, ty, 0x7fc0);
+        // NaN keeps its sign, and is quiet.
+        let quiet = self.splat(asm, ty, 0x40);
+        let nan = self.two(asm, &POR, ty, upper, quiet);
         let unordered = self.compare(asm, &CMP, Ty::F32, a, a, CMP_UNORD);
         self.merging(asm, unordered, self.copy(ty, rounded, nan));
         rounded
