@@ -38,7 +38,9 @@ fn promote_to<const N: usize>(
     for x in operands {
         check_number(operation, x, dtype);
     }
-    promote_ranks(operation, operands).map(|x| as_dtype(&x, change(dtype), weak))
+    super::check_broadcast(operation, &operands);
+    let converted = operands.map(|x| as_dtype(x, change(dtype), weak));
+    promote_ranks(operation, converted.each_ref())
 }
 
 /// Operands with a common element type that is at least float.

@@ -4,7 +4,7 @@ use jaxide_core::prims::{self, KeyImpl};
 use jaxide_core::{DType, Dims, Error, Literal, Scalar};
 
 use super::given::single;
-use super::integer;
+use super::{SampleType, integer};
 use crate::array::{Array, AsShape, Repr, as_dtype, check_fits, lengths};
 use crate::trace::{bind_one, raise};
 
@@ -215,13 +215,14 @@ pub fn wrap_key_data_with_impl(data: &Array, impl_: KeyImpl) -> Array {
     bind_one(prims::RandomWrap { impl_ }, std::slice::from_ref(data))
 }
 
-/// Random bits: unsigned integers of any value, `u8`, `u16`, `u32` or `u64`.
+/// Random bits: unsigned integers of any value, `u8`, `u16`, `u32` or `u64`; `u32` with `()`.
 ///
 /// # Panics
 /// When `dtype` is none of these, or `key` is not a key.
 #[track_caller]
-pub fn bits(key: &Array, shape: impl AsShape, dtype: DType) -> Array {
+pub fn bits(key: &Array, shape: impl AsShape, dtype: impl Into<SampleType>) -> Array {
     let _named = crate::trace::named("bits");
+    let dtype = dtype.into().or(DType::U32);
     if !dtype.is_unsigned_integer() {
         raise(
             Error::dtype(format!(

@@ -5,6 +5,35 @@ use jaxide_core::DType;
 use crate::array::{Array, AsShape, Integer, Numbers};
 use crate::options::options;
 
+/// The element type of samples: `()` is the usual one of the function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SampleType(Option<DType>);
+
+impl SampleType {
+    /// The element type, which is `usual` when none is given.
+    pub(super) fn or(self, usual: DType) -> DType {
+        self.0.unwrap_or(usual)
+    }
+}
+
+impl From<()> for SampleType {
+    fn from((): ()) -> Self {
+        SampleType::default()
+    }
+}
+
+impl From<DType> for SampleType {
+    fn from(dtype: DType) -> Self {
+        SampleType(Some(dtype))
+    }
+}
+
+impl From<Option<DType>> for SampleType {
+    fn from(dtype: Option<DType>) -> Self {
+        SampleType(dtype)
+    }
+}
+
 /// How exact samples are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {

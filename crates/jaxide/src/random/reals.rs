@@ -6,7 +6,7 @@ use jaxide_core::{DType, Scalar};
 use super::given::single;
 use super::keys::words;
 use super::uniform::{Format, format, parameters, uniform_by_name};
-use super::{Bits, Gumbel, integer, literal, number, split, uniform};
+use super::{Bits, Gumbel, SampleType, integer, literal, number, split, uniform};
 use crate::array::{Array, AsShape, as_dtype, lengths};
 use crate::trace::library;
 use crate::{lax, numpy};
@@ -16,11 +16,14 @@ macro_rules! samplers {
     ($($(#[$doc:meta])* $name:ident $text:literal $sample:path;)*) => { $(
         $(#[$doc])*
         ///
+        /// They are `f32` with `()` for the element type.
+        ///
         /// # Panics
         /// When `dtype` is not floating-point, or `key` is not a key.
         #[track_caller]
-        pub fn $name(key: &Array, shape: impl AsShape, dtype: DType) -> Array {
+        pub fn $name(key: &Array, shape: impl AsShape, dtype: impl Into<SampleType>) -> Array {
             let _named = crate::trace::named(stringify!($name));
+            let dtype = dtype.into().or(DType::F32);
             let shape = &lengths(stringify!($name), &shape)[..];
             let key = &single(stringify!($name), key);
             format(stringify!($name), dtype);
@@ -42,7 +45,7 @@ samplers! {
     maxwell "_maxwell" maxwell_samples;
 }
 
-/// Samples of the normal distribution of mean 0 and standard deviation 1. Complex ones have that deviation from 0 as a whole, half of
+/// Samples of the normal distribution of mean 0 and standard deviation 1, `f32` with `()`. Complex ones have that deviation from 0 as a whole, half of
 /// the variance in each part.
 ///
 /// # Panics
@@ -52,10 +55,12 @@ samplers! {
 /// use jaxide::{DType, random};
 /// let z = random::normal(&random::key(0), 1000, DType::C64);
 /// assert!((z.abs().square().mean().item::<f32>() - 1.0).abs() < 0.1);
+/// assert_eq!(random::normal(&random::key(0), [2, 3], ()).dtype(), DType::F32);
 /// ```
 #[track_caller]
-pub fn normal(key: &Array, shape: impl AsShape, dtype: DType) -> Array {
+pub fn normal(key: &Array, shape: impl AsShape, dtype: impl Into<SampleType>) -> Array {
     let _named = crate::trace::named("normal");
+    let dtype = dtype.into().or(DType::F32);
     let shape = &lengths("normal", &shape)[..];
     let key = &single("normal", key);
     let part = match dtype {

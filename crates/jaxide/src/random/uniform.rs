@@ -4,7 +4,7 @@ use jaxide_core::{DType, Error};
 
 use super::given::single;
 use super::keys::words;
-use super::{integer, number};
+use super::{SampleType, integer, number};
 use crate::array::{Array, AsShape, as_dtype, lengths};
 use crate::trace::{Captures, Known, aval_of, inline, library, raise, trace, tracing};
 use crate::{lax, numpy};
@@ -51,7 +51,7 @@ pub(super) fn parameters(shape: &[usize], dtype: DType) -> String {
     format!("{shape:?} {dtype}")
 }
 
-/// Uniform samples from `min` to below `max`.
+/// Uniform samples from `min` to below `max`, `f32` with `()` for the element type.
 ///
 /// # Panics
 /// When `dtype` is not floating-point, or the bounds do not broadcast to `shape`.
@@ -65,11 +65,12 @@ pub(super) fn parameters(shape: &[usize], dtype: DType) -> String {
 pub fn uniform(
     key: &Array,
     shape: impl AsShape,
-    dtype: DType,
+    dtype: impl Into<SampleType>,
     min: impl Into<Array>,
     max: impl Into<Array>,
 ) -> Array {
     let _named = crate::trace::named("uniform");
+    let dtype = dtype.into().or(DType::F32);
     let shape = &lengths("uniform", &shape)[..];
     let key = &single("uniform", key);
     format("uniform", dtype);

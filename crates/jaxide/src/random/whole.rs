@@ -4,7 +4,7 @@ use jaxide_core::{DType, Error, Scalar, prims};
 
 use super::given::{inexact, integer_type, sampled_shape, single};
 use super::keys::words;
-use super::{Bernoulli, Bits, Sample, integer, number, split, uniform};
+use super::{Bernoulli, Bits, Sample, SampleType, integer, number, split, uniform};
 use crate::array::{Array, AsShape, Repr, as_dtype, is_wide, lengths};
 use crate::numpy::nested;
 use crate::trace::{bind_one, library, raise};
@@ -55,13 +55,14 @@ pub fn bernoulli(key: &Array, p: impl Into<Array>, options: impl Into<Bernoulli>
     })
 }
 
-/// 1 or -1, as likely.
+/// 1 or -1, as likely, `i32` with `()` for the element type.
 ///
 /// # Panics
 /// When `dtype` is not a type of numbers.
 #[track_caller]
-pub fn rademacher(key: &Array, shape: impl AsShape, dtype: DType) -> Array {
+pub fn rademacher(key: &Array, shape: impl AsShape, dtype: impl Into<SampleType>) -> Array {
     let _named = crate::trace::named("rademacher");
+    let dtype = dtype.into().or(DType::I32);
     let shape = &lengths("rademacher", &shape)[..];
     let key = &single("rademacher", key);
     library(
@@ -87,7 +88,7 @@ pub fn rademacher(key: &Array, shape: impl AsShape, dtype: DType) -> Array {
     )
 }
 
-/// Integers from `min` to below `max`.
+/// Integers from `min` to below `max`, `i32` with `()` for the element type.
 ///
 /// # Panics
 /// When `dtype` is not an integer type, or bounds do not broadcast to `shape`.
@@ -103,9 +104,10 @@ pub fn randint(
     shape: impl AsShape,
     min: impl Into<Array>,
     max: impl Into<Array>,
-    dtype: DType,
+    dtype: impl Into<SampleType>,
 ) -> Array {
     let _named = crate::trace::named("randint");
+    let dtype = dtype.into().or(DType::I32);
     let shape = &lengths("randint", &shape)[..];
     let key = &single("randint", key);
     // Other bounds are cut to integers.

@@ -3,6 +3,7 @@
 //! Where SciPy has arguments for memory and checks (`overwrite_a`, `check_finite`), there are none here.
 
 mod factor;
+mod factored;
 mod function;
 mod solve;
 mod special;
@@ -14,6 +15,7 @@ pub use factor::{
     cho_factor, cholesky, eigh, eigh_generalized, eigvalsh, hessenberg, hessenberg_with_q, lu,
     lu_factor, lu_permuted, polar, qr, qr_multiply, qr_multiply_pivoted, qr_pivoted, schur, svd,
 };
+pub use factored::{CholeskyFactor, LuFactor};
 pub use function::{Expm, expm, expm_frechet, funm, rsf2csf, sqrtm};
 pub use solve::{
     Assume, Solve, SolveSylvester, SolveTriangular, SylvesterMethod, Trans, cho_solve, det, inv,

@@ -3,6 +3,7 @@
 use jaxide_core::{DType, Error};
 
 use super::factor::{Schur, SchurOutput, cho_factor, schur};
+use super::factored::{CholeskyFactor, LuFactor};
 use crate::api::vmap_list;
 use crate::array::{Array, as_dtype};
 use crate::control::{cond, scan};
@@ -42,13 +43,14 @@ fn right_hand_side(operation: &str, a: &Array, b: &Array) -> usize {
 ///
 /// ```
 /// use jaxide::{Array, scipy::linalg};
-/// let (c, lower) = linalg::cho_factor(&Array::from([[4.0f32, 0.0], [0.0, 1.0]]), ());
-/// let x = linalg::cho_solve((&c, lower), &Array::from([8.0f32, 3.0]));
+/// let factor = linalg::cho_factor(&Array::from([[4.0f32, 0.0], [0.0, 1.0]]), ());
+/// let x = linalg::cho_solve(&factor, &Array::from([8.0f32, 3.0]));
 /// assert_eq!(x.to_vec::<f32>(), [2.0, 3.0]);
 /// ```
 #[track_caller]
-pub fn cho_solve((c, lower): (&Array, bool), b: &Array) -> Array {
+pub fn cho_solve(c_and_lower: impl CholeskyFactor, b: &Array) -> Array {
     let _named = crate::trace::named("cho_solve");
+    let (c, lower) = c_and_lower.parts();
     let core = right_hand_side("cho_solve", c, b);
     library("_cho_solve", &lower.to_string(), [c, b], |[c, b]| {
         let [c, b] = inexact("cho_solve", [c, b]);
@@ -136,13 +138,14 @@ impl From<()> for Trans {
 ///
 /// ```
 /// use jaxide::{Array, scipy::linalg};
-/// let (lu, pivots) = linalg::lu_factor(&Array::from([[0.0f32, 2.0], [1.0, 0.0]]));
-/// let x = linalg::lu_solve((&lu, &pivots), &Array::from([2.0f32, 3.0]), ());
+/// let factors = linalg::lu_factor(&Array::from([[0.0f32, 2.0], [1.0, 0.0]]));
+/// let x = linalg::lu_solve(&factors, &Array::from([2.0f32, 3.0]), ());
 /// assert_eq!(x.to_vec::<f32>(), [3.0, 1.0]);
 /// ```
 #[track_caller]
-pub fn lu_solve((lu, pivots): (&Array, &Array), b: &Array, trans: impl Into<Trans>) -> Array {
+pub fn lu_solve(lu_and_piv: impl LuFactor, b: &Array, trans: impl Into<Trans>) -> Array {
     let _named = crate::trace::named("lu_solve");
+    let (lu, pivots) = lu_and_piv.parts();
     let trans = trans.into() as u8;
     let core = right_hand_side("lu_solve", lu, b);
     library(

@@ -139,6 +139,8 @@ def binary(r):
         r.case(name, Arg("c64", (2,), "~1"), Arg("c64", (2,), "~2"))
         r.case(name, Arg("f32", (0,)), Number(2))
         r.case(name, Arg("f32", (2,)), Arg("f32", (3,)))
+    for name in ("divide", "arctan2", "logaddexp", "float_power", "fmod", "logical_xor", "heaviside"):
+        r.case("numpy." + name, Arg("i32", (2, 3), "~1"), Arg("u16", (3,), "~+2"))
     for name in ("hypot", "copysign", "logaddexp", "logaddexp2", "nextafter", "arctan2", "maximum", "fmax", "fmin", "heaviside"):
         r.case("numpy." + name, corners("f32"), Arg("f32", (19,), 7))
     for name in BITS:

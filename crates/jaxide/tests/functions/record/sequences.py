@@ -174,6 +174,8 @@ def polynomials(r):
         r.all_modes("numpy.polyder", p, m=m)
         r.all_modes("numpy.polyint", p, m=m)
     r.case("numpy.polyder", Arg("i32", (3,), "~1"))
+    r.case("numpy.polyder", Arg("bf16", (7,), "~1"), m=3)
+    r.case("numpy.polyint", Arg("f16", (4,), "~1"), m=3)
     r.case("numpy.polyder", Arg("f64", (3,), "~1"))
     r.case("numpy.polyder", Arg("f32", (1,), "~1"))
     r.case("numpy.polyint", Arg("i32", (3,), "~1"))
