@@ -1,6 +1,6 @@
 //! Images of other sizes, as in `jax.image`.
 
-use jaxide_core::prims::{DotDimensionNumbers, DotPrecision, Precision};
+use jaxide_core::prims::Precision;
 use jaxide_core::{DType, Dims, Error};
 
 use crate::array::{Array, AsShape, Axes, as_dtype, lengths};
@@ -226,35 +226,24 @@ fn interpolated(
         as_dtype(&weights, image.dtype(), false)
     });
     let weights: Vec<Array> = weights.collect();
-    let mut x = image.clone();
-    // Which axis of the image each axis of `x` is.
+    // Axes have letters: those of the image first, then the new ones.
+    let letters = |axes: &[usize]| -> String {
+        let letter = |&axis: &usize| char::from_u32('a' as u32 + axis as u32);
+        axes.iter().filter_map(letter).collect()
+    };
     let mut order: Vec<usize> = (0..shape.len()).collect();
-    for (place, (axis, weights)) in axes.iter().zip(&weights).enumerate() {
-        let own = order.iter().position(|own| own == axis).unwrap_or(*axis);
-        order.remove(own);
-        let numbers = |lhs: usize, rhs: usize| DotDimensionNumbers {
-            lhs_contracting: Dims::from_slice(&[lhs]),
-            rhs_contracting: Dims::from_slice(&[rhs]),
-            ..Default::default()
-        };
-        let highest = Some(DotPrecision::Operands(
-            Precision::Highest,
-            Precision::Highest,
-        ));
-        let dtype = Some(image.dtype());
-        // Where more follows, or the axis stays in front, JAX puts the weights first.
-        let in_front = own == 0 && shape.len() > 1 && axes.len() == 1;
-        if in_front || place + 1 < axes.len() {
-            order.insert(0, *axis);
-            x = lax::dot_general(weights, &x, numbers(0, own), highest, dtype);
-        } else {
-            order.push(*axis);
-            x = lax::dot_general(&x, weights, numbers(own, 0), highest, dtype);
-        }
+    let mut subscripts = letters(&order);
+    for (place, &axis) in axes.iter().enumerate() {
+        order[axis] = shape.len() + place;
+        subscripts += &format!(",{}", letters(&[axis, order[axis]]));
     }
-    let permutation = (0..shape.len()).map(|axis| order.iter().position(|own| *own == axis));
-    let permutation: Vec<usize> = permutation.flatten().collect();
-    lax::transpose(&x, &permutation)
+    let subscripts = format!("{subscripts}->{}", letters(&order));
+    let operands = [vec![image.clone()], weights].concat();
+    numpy::einsum(
+        &subscripts,
+        &operands,
+        numpy::Einsum::new().precision(Precision::Highest),
+    )
 }
 
 /// The weights of old pixels (rows) in new ones (columns).

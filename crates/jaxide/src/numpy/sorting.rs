@@ -284,7 +284,9 @@ pub fn argpartition(x: &Array, kth: impl Integer, options: impl Into<SortAlong>)
         };
         let indices = super::lookup::from_front(&bottom, x.shape()[last]);
         let indices = lax::expand_dims(&indices, &[last + 1]);
-        let zeros = lax::full(bottom.shape(), 0.0, DType::F32);
+        let row = lax::full([bottom.shape()[last]], 0.0, DType::F32);
+        let outer = x.shape()[..last].iter().rev();
+        let zeros = outer.fold(row, |zeros, &length| lax::broadcast(&zeros, [length]));
         let mode = GatherScatterMode::FillOrDrop;
         let marked = lax::scatter(&ones, &indices, &zeros, numbers, mode);
         let [_, top] = largest(&marked, x.shape()[last] - kth - 1, last);

@@ -93,13 +93,6 @@ pub(crate) const AREA: Area = Area {
             "the second of two calls has the fill value as another type",
         ),
         ("numpy.intersect1d size=4 ; f16", "as above"),
-        (
-            "numpy.argpartition kth=0",
-            "JAX marks rows by `vmap` of an update",
-        ),
-        ("numpy.argpartition kth=2", "as above"),
-        ("numpy.argpartition kth=-1", "as above"),
-        ("numpy.argpartition kth=1 axis=0", "as above"),
     ],
     different: &[],
     text,

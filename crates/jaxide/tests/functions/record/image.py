@@ -24,6 +24,9 @@ def cases(r):
         r.case("image.resize", x, shape=(4, 3), method=method)
     r.case("image.resize", Arg("f32", (2, 3, 2), "~5"), shape=(2, 6, 3), method="LINEAR")
     r.case("image.resize", Arg("f64", (3,), "~5"), shape=(5,), method="LINEAR")
+    r.case("image.resize", Arg("f32", (2, 5, 3), "~5"), shape=(3, 2, 6), method="CUBIC")
+    r.case("image.resize", Arg("f16", (2, 3, 2, 3), "~5"), shape=(2, 5, 4, 3), method="LANCZOS3")
+    r.case("image.resize", Arg("f32", (1, 7), "~5"), shape=(3, 8), method="LINEAR")
     r.case("image.resize", x, shape=(2, 5, 1), method="LINEAR")
     r.case("image.resize", x, shape=(0, 5), method="LINEAR")
     for method in NAMES[:4] + ["AREA"]:

@@ -327,6 +327,7 @@ def ordering(r):
         for kth in (0, 2, -1):
             r.all_modes(full, Arg("f32", (2, 5), "~d1"), kth=kth, grad=name == "partition")
         r.case(full, Arg("i32", (4, 2), "~1"), kth=1, axis=0)
+        r.case(full, Arg("u16", (2, 2, 5), "~1"), kth=-2, axis=-2)
         r.case(full, Arg("u8", (6,), "~1"), kth=3)
         for dtype in ("bf16", "f16"):
             r.case(full, Arg(dtype, (4,), [float("nan"), 0.0, 1.0, -2.0]), kth=2)
