@@ -312,6 +312,8 @@ pub fn trapezoid(y: &Array, options: impl Into<Trapezoid>) -> Array {
     let key = format!("{axis} {} {}", x.is_some(), dx.is_some());
     named(OPERATION, &key, &operands(y, [&x, &dx]), |operands| {
         let y = &operands[0];
+        // A negative axis is another one where `x` has more axes.
+        let of_x = |x: &Array| normalize_axis(OPERATION, axis, x.ndim());
         let axis = normalize_axis(OPERATION, axis, y.ndim());
         let last = y.ndim() - 1;
         let (y, distance) = if x.is_some() {
@@ -320,7 +322,7 @@ pub fn trapezoid(y: &Array, options: impl Into<Trapezoid>) -> Array {
             let distance = if x.ndim() == 1 {
                 diff(&x, ())
             } else {
-                let own = normalize_axis(OPERATION, axis, x.ndim());
+                let own = of_x(&x);
                 moveaxis(&diff(&x, Diff::new().axis(own)), own, -1)
             };
             (y, distance)

@@ -107,6 +107,8 @@ def differences(r):
     r.all_modes("numpy.trapezoid_at", x, Arg("f32", (4,), "~d2"))
     r.all_modes("numpy.trapezoid_at", x, Arg("f32", (3, 4), "~2"), axis=0)
     r.case("numpy.trapezoid_at", Arg("i32", (4,), "~1"), Arg("i32", (4,), "~2"))
+    r.all_modes("numpy.trapezoid_at", Arg("f32", (3,), "~1"), Arg("f32", (3, 3), "~d2"))
+    r.case("numpy.trapezoid_at", Arg("i32", (4,), "~1"), Arg("i32", (4, 1), "~2"))
     r.case("numpy.trapezoid_at", v, Arg("f32", (3,), "~2"))
     r.all_modes("numpy.trapezoid_by", x, Number(0.5))
     r.all_modes("numpy.trapezoid_by", x, Arg("f32", (3,), "~2"))
