@@ -14,6 +14,7 @@ mod long;
 mod loops;
 mod moves;
 mod nothing;
+mod overlay;
 mod plans;
 mod precision;
 mod profile;

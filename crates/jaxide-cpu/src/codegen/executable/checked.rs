@@ -127,7 +127,8 @@ mod tests {
         d:f32[10] = sort[dimension=0 is_stable=True num_keys=1] c
         e:f32[4] = dynamic_slice[slice_sizes=(4,)] d b
         f:f32[] = reduce_sum[axes=(0,) out_sharding=None] e
-        g:f32[10] = mul d f
+        h:f32[10] = rev[dimensions=(0,)] d
+        g:f32[10] = mul h f
       in (g, f) }";
 
     const LOOPS: &str = "{ lambda ; a:f32[64]. let

@@ -12,7 +12,9 @@ use super::emit::{self, Operand};
 use super::fuse::{Item, Nest, Plan, Root, Steps, Storage};
 use super::graph::{Def, Graph, NodeId, Op, Region, ValueId};
 use super::library;
-use super::program::{Base, Dynamic, Output, OutputSource, Place, Program, Step, Stmt, tiles};
+use super::program::{
+    Base, Dynamic, Output, OutputSource, Place, Program, Step, Stmt, overlay, tiles,
+};
 use crate::lanes::Body;
 use crate::narrow;
 use crate::stages::{Stage, StageTimes};
@@ -44,7 +46,10 @@ pub(crate) fn assemble(
     times.shift(Stage::Loops, Stage::Lanes, assembler.in_lanes);
     let mut program = assembler.program;
     program.body = body;
-    times.measure(Stage::Loops, || tiles::assign(&mut program));
+    times.measure(Stage::Loops, || {
+        overlay::assign(&mut program);
+        tiles::assign(&mut program);
+    });
     Ok(program)
 }
 
@@ -256,7 +261,7 @@ impl Assembler<'_> {
     ) -> Result<()> {
         match item {
             Item::Nest(nest) => self.nest(k, nest, of, uses, stmts),
-            Item::Call(id) => self.call(*id, stmts),
+            Item::Call(id) => self.call(k, *id, of, uses, stmts),
             Item::Loop(id, regions) => match &self.graph.node(*id).op {
                 Op::Scan { .. } => self.scan(*id, &regions[0], stmts),
                 _ => self.while_loop(*id, &regions[0], &regions[1], stmts),
@@ -493,7 +498,14 @@ impl Assembler<'_> {
         Ok(())
     }
 
-    fn call(&mut self, id: NodeId, stmts: &mut Vec<Stmt>) -> Result<()> {
+    fn call(
+        &mut self,
+        k: usize,
+        id: NodeId,
+        of: (&Region, &Steps),
+        uses: &LastUses,
+        stmts: &mut Vec<Stmt>,
+    ) -> Result<()> {
         let graph = self.graph;
         let node = graph.node(id);
         let call = match &node.op {
@@ -506,6 +518,11 @@ impl Assembler<'_> {
             operands.push(self.place(arg)?);
         }
         for &result in &node.results {
+            if !self.places.contains_key(&result)
+                && let Some(place) = self.inherited(k, result, of, uses)
+            {
+                self.places.insert(result, place);
+            }
             operands.push(self.place_or_new(result));
         }
         self.program.calls.push(call);

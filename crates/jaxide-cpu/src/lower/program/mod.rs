@@ -5,6 +5,7 @@
 
 mod arena;
 mod display;
+pub(crate) mod overlay;
 pub(crate) mod tiles;
 mod verify;
 pub(crate) mod work;
