@@ -126,3 +126,19 @@ fn a_call_writes_where_its_reader_does() {
     let (arena, loops) = planned(&text, Nearness::Relative(1e-4));
     assert_eq!(arena, 0, "{loops}");
 }
+
+/// Sums down columns go on from what earlier rows left in memory, and the first rows read there what nobody wrote.
+#[test]
+fn sums_of_many_rows() {
+    for rows in [511, 540, 1030] {
+        let text = format!(
+            "{{ lambda ; a:f32[{rows},4] b:f32[4,540]. let {}
+               e:f32[540] = reduce_sum[axes=(0,) out_sharding=None] d
+               f:f32[{rows},540] = broadcast_in_dim[broadcast_dimensions=(1,) shape=({rows}, 540) sharding=None] e
+               g:f32[{rows},540] = sub d f
+             in (g,) }}",
+            product("d", [rows, 540], "a b"),
+        );
+        planned(&text, Nearness::Relative(1e-3));
+    }
+}

@@ -10,6 +10,7 @@ use super::op::{BinOp, TerOp, UnOp};
 use super::sweep::sweep;
 use super::types::{MemTy, Ty};
 use super::verify::{VerifyError, verify};
+use rustc_hash::FxHashMap as HashMap;
 
 /// Bytes of the bounds of a pointer: how many bytes lie before it, how many its array has, and eight bytes of its tag.
 pub(crate) const BOUNDS: usize = 24;
@@ -56,6 +57,7 @@ pub(crate) fn guard(body: &Body) -> Result<Guarded, VerifyError> {
         .pointers
         .extend([Access::ReadOnly, Access::ReadWrite]);
     let mut guard = Guard {
+        picked: picked(body),
         body: guarded,
         own: pointers,
         sites: Vec::new(),
@@ -83,6 +85,8 @@ struct Bounds {
 
 struct Guard {
     body: Body,
+    /// Loads that are an operand of one `select` alone, with its condition, and whether it picks them where the condition holds.
+    picked: HashMap<Value, (Value, bool)>,
     /// How many pointers the body had.
     own: u32,
     sites: Vec<Site>,
@@ -162,7 +166,15 @@ impl Guard {
             arms: vec![arm(element, zero, v), arm(shadow, tag, found)],
         })));
         let outside = self.un(made, UnOp::Not, inside);
-        let unwritten = self.bin(made, BinOp::Ne, found, tag);
+        let mut unwritten = self.bin(made, BinOp::Ne, found, tag);
+        if let Some(&(cond, holds)) = self.picked.get(&v) {
+            let wanted = if holds {
+                cond
+            } else {
+                self.un(made, UnOp::Not, cond)
+            };
+            unwritten = self.bin(made, BinOp::And, unwritten, wanted);
+        }
         let wrong = self.bin(made, BinOp::Or, outside, unwritten);
         let codes = [UNWRITTEN, OUTSIDE].map(|kind| self.code(made, code + kind));
         let select = Inst::Ter(TerOp::Select, inside, codes[0], codes[1]);
@@ -334,6 +346,68 @@ impl Guard {
         let ty = op.result(self.body.ty(a));
         self.define(made, Inst::Bin(op, a, b), ty)
     }
+}
+
+/// The loads whose values a `select` in the same lanes drops under a condition that is known before them: the sums that a chunk of rows goes
+/// on with, which the first chunk reads and does not take.
+fn picked(body: &Body) -> HashMap<Value, (Value, bool)> {
+    let mut uses = vec![0; body.values.len()];
+    let mut used = |value: Value| uses[value.index()] += 1;
+    let mut selects = Vec::new();
+    for stmt in body.blocks.iter().flat_map(|block| &block.stmts) {
+        match stmt {
+            Stmt::Let(value) => {
+                let inst = body.inst(*value);
+                inst.operands(&mut used);
+                if let Inst::Ter(TerOp::Select, cond, then, otherwise) = inst {
+                    selects.push((*cond, *then, *otherwise));
+                }
+            }
+            Stmt::Store { addr, value, .. } => {
+                used(*value);
+                addr.operands(&mut used);
+            }
+            Stmt::For(inner) => inner.carries.iter().for_each(|carry| {
+                used(carry.init);
+                used(carry.next);
+            }),
+            Stmt::While(inner) => {
+                used(inner.cond);
+                inner.carries.iter().for_each(|carry| {
+                    used(carry.init);
+                    used(carry.next);
+                });
+            }
+            Stmt::If(inner) => {
+                used(inner.cond);
+                inner.arms.iter().for_each(|arm| {
+                    used(arm.then);
+                    used(arm.otherwise);
+                });
+            }
+        }
+    }
+    for accumulator in body.reductions.iter().flat_map(|own| &own.accumulators) {
+        used(accumulator.init);
+        used(accumulator.next);
+        used(accumulator.combined);
+    }
+    let mut picked = HashMap::default();
+    for (cond, then, otherwise) in selects {
+        if body.values[cond.index()].block != BlockId::PROLOGUE || then == otherwise {
+            continue;
+        }
+        for (value, holds) in [(then, true), (otherwise, false)] {
+            let known_before = body.values[value.index()].block != BlockId::PROLOGUE;
+            if known_before
+                && uses[value.index()] == 1
+                && matches!(body.inst(value), Inst::Load(..))
+            {
+                picked.insert(value, (cond, holds));
+            }
+        }
+    }
+    picked
 }
 
 fn plain_store(ty: MemTy, addr: Addr, value: Value) -> Stmt {
