@@ -20,6 +20,7 @@ mod precision;
 mod profile;
 mod recurrences;
 mod reproducers;
+mod row_blocks;
 mod texts;
 
 #[test]

@@ -78,6 +78,7 @@ fn graph_with(
     let graph = times.measure(Stage::Graph, || {
         let mut graph = graph::build(closed, lanes, named)?;
         graph.accumulate_in_place();
+        graph.block_rows();
         Ok::<_, Error>(graph)
     })?;
     let lane_forms = times.measure(Stage::Plan, || LaneForms::of(&graph));

@@ -15,6 +15,7 @@ mod product;
 mod reach;
 mod reduction;
 mod routine;
+mod row_blocks;
 mod scope;
 
 use crate::narrow;

@@ -1,0 +1,209 @@
+//! Large matrices that are made and used some rows at a time: how much memory is planned, and that results are the interpreter's, on every
+//! instruction set, for any number of threads, with each access looked at.
+
+use jaxide_core::{eval, parse};
+use jaxide_cpu::codegen::lanes::Isa;
+use jaxide_cpu::{CompileOptions, compile};
+use jaxide_testing::arrays::{Numbers, arguments};
+use jaxide_testing::compare::{Nearness, compare};
+
+/// Runs a program everywhere, and gives the bytes of its temporaries and its loops.
+fn planned(text: &str) -> (usize, String) {
+    let jaxpr = parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let args = arguments(&jaxpr, Numbers::Tame, 11);
+    let want = eval::eval(&jaxpr, &args).unwrap();
+    let mut first = None;
+    for isa in Isa::available() {
+        let run = |threads: usize, checked: bool| {
+            let options = CompileOptions {
+                threads: Some(threads),
+                isa: Some(isa),
+                checked,
+                ..CompileOptions::default()
+            };
+            let program = compile(&jaxpr, &options).unwrap();
+            let results = program
+                .run(&args)
+                .unwrap_or_else(|error| panic!("{} {error}\n{}", isa.name(), program.loops_text()));
+            (results, program)
+        };
+        let (one, program) = run(1, false);
+        let loops = program.loops_text();
+        compare(&one, &want, Nearness::Relative(1e-3))
+            .unwrap_or_else(|why| panic!("{why}\n{loops}"));
+        for (threads, checked) in [(3, false), (1, true)] {
+            let (again, _) = run(threads, checked);
+            compare(&again, &one, Nearness::Bits).unwrap_or_else(|why| panic!("{why}\n{loops}"));
+        }
+        first.get_or_insert((program.stats().arena, loops));
+    }
+    first.unwrap()
+}
+
+fn shape(lengths: &[usize]) -> String {
+    let lengths: Vec<String> = lengths.iter().map(usize::to_string).collect();
+    format!("f32[{}]", lengths.join(","))
+}
+
+fn tuple(lengths: &[usize]) -> String {
+    lengths.iter().map(|length| format!("{length},")).collect()
+}
+
+/// The softmax of `d`, whose last axis is reduced, as `k`.
+fn softmax(lengths: &[usize]) -> String {
+    let (last, before) = lengths.split_last().unwrap();
+    let rank = before.len();
+    let column: Vec<usize> = before.iter().copied().chain([1]).collect();
+    let axes: Vec<usize> = (0..rank).collect();
+    let (all, rows, column_, axes) = (shape(lengths), shape(before), shape(&column), tuple(&axes));
+    let column = tuple(&column);
+    assert!(*last > 0);
+    format!(
+        "e:{rows} = reduce_max[axes=({rank},) out_sharding=None] d
+         f:{column_} = broadcast_in_dim[broadcast_dimensions=({axes}) shape=({column}) sharding=None] e
+         g:{all} = sub d f
+         h:{all} = exp g
+         i:{rows} = reduce_sum[axes=({rank},) out_sharding=None] h
+         j:{column_} = broadcast_in_dim[broadcast_dimensions=({axes}) shape=({column}) sharding=None] i
+         k:{all} = div h j"
+    )
+}
+
+fn product(result: &str, numbers: &str, operands: &str) -> String {
+    format!(
+        "{result} = dot_general[dimension_numbers={numbers} preferred_element_type=float32] {operands}"
+    )
+}
+
+/// Attention of one head: lengths around those where loops begin, with and without rows left over.
+#[test]
+fn scores_are_in_memory_by_blocks() {
+    for n in [511, 512, 513, 600, 521, 1021] {
+        let [narrow, all] = [shape(&[n, 4]), shape(&[n, n])];
+        let text = format!(
+            "{{ lambda ; a:{narrow} b:{narrow} c:{narrow}. let {}\n {}\n {} in (l,) }}",
+            product(&format!("d:{all}"), "(([1], [1]), ([], []))", "a b"),
+            softmax(&[n, n]),
+            product(&format!("l:{narrow}"), "(([1], [0]), ([], []))", "k c"),
+        );
+        let (arena, loops) = planned(&text);
+        assert_eq!(n >= 512, loops.contains("for i0 in"), "{n}\n{loops}");
+        assert!(n < 600 || arena <= 2 * n * n, "{n}: {arena}\n{loops}");
+    }
+}
+
+/// Several heads, a causal mask that counts rows, the product with the values from the left and turned, as `einsum` writes it.
+#[test]
+fn masks_and_batches() {
+    for [batch, heads, n] in [[1, 3, 512], [3, 2, 300], [1, 1, 530], [2, 1, 512]] {
+        let narrow = shape(&[batch, n, heads, 4]);
+        let all = [batch, heads, n, n];
+        let (scores, square) = (shape(&all), format!("[{n},{n}]"));
+        let text = format!(
+            "{{ lambda ; a:{narrow} b:{narrow} c:{narrow}. let
+               m:{scores} {}
+               p:i32{square} = iota[dimension=0 dtype=int32 shape=({n}, {n}) sharding=None]
+               q:i32{square} = iota[dimension=1 dtype=int32 shape=({n}, {n}) sharding=None]
+               r:bool{square} = ge p q
+               s:bool{scores_} = broadcast_in_dim[broadcast_dimensions=(2, 3) shape=({shape_}) sharding=None] r
+               t:{scores} = broadcast_in_dim[broadcast_dimensions=() shape=({shape_}) sharding=None] -100.0:f32[]
+               d:{scores} = select_n s t m
+               {}
+               {}
+               o:{narrow} = transpose[permutation=(0, 3, 1, 2)] l
+             in (o,) }}",
+            product("", "(([3], [3]), ([0, 2], [0, 2]))", "a b"),
+            softmax(&all),
+            product(
+                &format!("l:{}", shape(&[batch, heads, 4, n])),
+                "(([1], [3]), ([0, 2], [0, 1]))",
+                "c k"
+            ),
+            scores_ = &scores[3..],
+            shape_ = tuple(&all),
+        );
+        let (arena, loops) = planned(&text);
+        assert!(loops.contains("for i0 in"), "{all:?}\n{loops}");
+        let whole = 4 * batch * heads * n * n;
+        assert!(arena < whole * 3 / 4, "{all:?}: {arena}\n{loops}");
+    }
+}
+
+/// The nearest of many points: distances are made and forgotten, inside a loop too.
+#[test]
+fn least_distances() {
+    for n in [512, 700, 1013] {
+        let text = format!(
+            "{{ lambda ; a:f32[{n},3] b:f32[700,3]. let
+               c:f32[{n},700] = dot_general[dimension_numbers=(([1], [1]), ([], [])) preferred_element_type=float32] a b
+               d:f32[700,3] = mul b b
+               e:f32[700] = reduce_sum[axes=(1,) out_sharding=None] d
+               f:f32[1,700] = broadcast_in_dim[broadcast_dimensions=(1,) shape=(1, 700) sharding=None] e
+               g:f32[{n},700] = mul c -2.0:f32[]
+               h:f32[{n},700] = add g f
+               i:i32[{n}] = argmin[axes=(1,) index_dtype=int32] h
+             in (i,) }}"
+        );
+        let (arena, loops) = planned(&text);
+        assert!(loops.contains("for i0 in"), "{n}\n{loops}");
+        assert!(arena < 800 << 10, "{n}: {arena}\n{loops}");
+    }
+}
+
+/// What is wanted whole, or needs other rows, stays whole.
+#[test]
+fn matrices_that_are_needed_stay() {
+    let n = 540;
+    let [narrow, all] = [shape(&[n, 4]), shape(&[n, n])];
+    let scores = product(&format!("d:{all}"), "(([1], [1]), ([], []))", "a b");
+    let sum = product(&format!("l:{narrow}"), "(([1], [0]), ([], []))", "k c");
+    let turned = product(&format!("l:{narrow}"), "(([0], [0]), ([], []))", "k c");
+    let columns = format!(
+        "e:f32[{n}] = reduce_sum[axes=(0,) out_sharding=None] d
+         f:{all} = broadcast_in_dim[broadcast_dimensions=(1,) shape=({n}, {n}) sharding=None] e
+         k:{all} = sub d f"
+    );
+    let shifted = format!(
+        "e:f32[{n},{m}] = slice[limit_indices=({n}, {n}) start_indices=(0, 1) strides=None] d
+         f:{all} = pad[padding_config=((0, 0, 0), (1, 0, 0))] e 0.5:f32[]
+         g:{all} = rev[dimensions=(0,)] f
+         k:{all} = add d g",
+        m = n - 1,
+    );
+    for (between, last, results) in [
+        (softmax(&[n, n]), &sum, "l, k"),
+        (softmax(&[n, n]), &turned, "l"),
+        (columns, &sum, "l"),
+        (shifted, &sum, "l"),
+    ] {
+        let text = format!(
+            "{{ lambda ; a:{narrow} b:{narrow} c:{narrow}. let {scores}\n {between}\n {last} in ({results},) }}"
+        );
+        let (_, loops) = planned(&text);
+        assert!(!loops.contains("for i0 in"), "{loops}");
+    }
+}
+
+/// Axes that are moved, joined, cut, padded and turned beside the rows.
+#[test]
+fn rows_among_other_axes() {
+    let n = 530;
+    let text = format!(
+        "{{ lambda ; a:f32[{n},4] b:f32[{n},4] c:f32[{n},4] m:f32[{n}]. let
+           x:f32[{n},{n}] = dot_general[dimension_numbers=(([1], [1]), ([], [])) preferred_element_type=float32] a b
+           y:f32[{n},2,265] = reshape[dimensions=None new_sizes=({n}, 2, 265) sharding=None] x
+           z:f32[2,{n},265] = transpose[permutation=(1, 0, 2)] y
+           p:f32[2,{n},265] = rev[dimensions=(0, 2)] z
+           q:f32[1,{n},265] = slice[limit_indices=(1, {n}, 265) start_indices=(0, 0, 0) strides=None] p
+           r:f32[3,{n},265] = concatenate[dimension=0] p q
+           s:f32[3,{n},270] = pad[padding_config=((0, 0, 0), (0, 0, 0), (5, 0, 0))] r 0.25:f32[]
+           t:f32[{n},270] = reduce_max[axes=(0,) out_sharding=None] s
+           u:f32[{n},1] = reshape[dimensions=None new_sizes=({n}, 1) sharding=None] m
+           v:f32[{n},270] = mul t u
+           w:f32[{n}] = reduce_sum[axes=(1,) out_sharding=None] v
+         in (w,) }}"
+    );
+    let (arena, loops) = planned(&text);
+    assert!(loops.contains("for i0 in"), "{loops}");
+    assert!(arena < 4 * n * n, "{arena}\n{loops}");
+}
