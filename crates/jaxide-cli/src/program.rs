@@ -145,8 +145,12 @@ pub(crate) fn with_zeros(jaxpr: &ClosedJaxpr) -> jaxide_core::Result<ClosedJaxpr
 
 /// `a run takes 4000 bytes: 0 while it runs, 4000 for its results`.
 pub(crate) fn in_words(plan: MemoryPlan) -> String {
+    let more = match plan.for_each_thread {
+        0 => String::new(),
+        bytes => format!("; each thread but the first takes {bytes} more"),
+    };
     format!(
-        "a run takes {} bytes: {} while it runs, {} for its results",
+        "a run takes {} bytes: {} while it runs, {} for its results{more}",
         plan.total(),
         plan.arena,
         plan.results

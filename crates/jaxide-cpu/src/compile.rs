@@ -76,6 +76,8 @@ pub struct MemoryPlan {
     pub arena: usize,
     /// Results that are no argument's memory.
     pub results: usize,
+    /// What each thread but the first takes in addition, where turns of a loop are shared out among threads.
+    pub for_each_thread: usize,
 }
 
 impl MemoryPlan {
@@ -89,10 +91,14 @@ impl MemoryPlan {
         Ok(MemoryPlan {
             arena: program.arena,
             results,
+            for_each_thread: (program.parallel.iter())
+                .map(|shared| shared.memory.len())
+                .max()
+                .unwrap_or(0),
         })
     }
 
-    /// All bytes.
+    /// All bytes of a run on one thread.
     pub fn total(&self) -> usize {
         self.arena.saturating_add(self.results)
     }

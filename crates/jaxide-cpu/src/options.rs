@@ -37,7 +37,7 @@ pub struct CompileOptions {
     /// ```
     pub checked: bool,
     /// Whether the code takes the time of each of its steps, which [`Executable::take_profile`](crate::Executable::take_profile) tells. It looks
-    /// at the clock twice for a step.
+    /// at the clock twice for a step, and turns of a loop are in order, on all threads in each step.
     pub profile: bool,
 }
 

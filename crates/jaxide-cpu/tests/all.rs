@@ -15,6 +15,7 @@ mod loops;
 mod moves;
 mod nothing;
 mod overlay;
+mod parallel;
 mod plans;
 mod precision;
 mod profile;

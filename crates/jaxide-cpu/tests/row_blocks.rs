@@ -78,7 +78,7 @@ fn product(result: &str, numbers: &str, operands: &str) -> String {
 /// Attention of one head: lengths around those where loops begin, with and without rows left over.
 #[test]
 fn scores_are_in_memory_by_blocks() {
-    for n in [511, 512, 513, 600, 521, 1021] {
+    for n in [723, 724, 725, 757, 1021] {
         let [narrow, all] = [shape(&[n, 4]), shape(&[n, n])];
         let text = format!(
             "{{ lambda ; a:{narrow} b:{narrow} c:{narrow}. let {}\n {}\n {} in (l,) }}",
@@ -87,15 +87,15 @@ fn scores_are_in_memory_by_blocks() {
             product(&format!("l:{narrow}"), "(([1], [0]), ([], []))", "k c"),
         );
         let (arena, loops) = planned(&text);
-        assert_eq!(n >= 512, loops.contains("for i0 in"), "{n}\n{loops}");
-        assert!(n < 600 || arena <= 2 * n * n, "{n}: {arena}\n{loops}");
+        assert_eq!(n >= 725, loops.contains("for i0 in"), "{n}\n{loops}");
+        assert!(n < 1000 || arena <= 2 * n * n, "{n}: {arena}\n{loops}");
     }
 }
 
 /// Several heads, a causal mask that counts rows, the product with the values from the left and turned, as `einsum` writes it.
 #[test]
 fn masks_and_batches() {
-    for [batch, heads, n] in [[1, 3, 512], [3, 2, 300], [1, 1, 530], [2, 1, 512]] {
+    for [batch, heads, n] in [[1, 3, 725], [3, 2, 430], [1, 1, 730], [2, 1, 725]] {
         let narrow = shape(&[batch, n, heads, 4]);
         let all = [batch, heads, n, n];
         let (scores, square) = (shape(&all), format!("[{n},{n}]"));
@@ -132,7 +132,7 @@ fn masks_and_batches() {
 /// The nearest of many points: distances are made and forgotten, inside a loop too.
 #[test]
 fn least_distances() {
-    for n in [512, 700, 1013] {
+    for n in [750, 900, 1451] {
         let text = format!(
             "{{ lambda ; a:f32[{n},3] b:f32[700,3]. let
                c:f32[{n},700] = dot_general[dimension_numbers=(([1], [1]), ([], [])) preferred_element_type=float32] a b
@@ -146,14 +146,14 @@ fn least_distances() {
         );
         let (arena, loops) = planned(&text);
         assert!(loops.contains("for i0 in"), "{n}\n{loops}");
-        assert!(arena < 800 << 10, "{n}: {arena}\n{loops}");
+        assert!(arena < 1200 << 10, "{n}: {arena}\n{loops}");
     }
 }
 
 /// What is wanted whole, or needs other rows, stays whole.
 #[test]
 fn matrices_that_are_needed_stay() {
-    let n = 540;
+    let n = 740;
     let [narrow, all] = [shape(&[n, 4]), shape(&[n, n])];
     let scores = product(&format!("d:{all}"), "(([1], [1]), ([], []))", "a b");
     let sum = product(&format!("l:{narrow}"), "(([1], [0]), ([], []))", "k c");
@@ -187,19 +187,19 @@ fn matrices_that_are_needed_stay() {
 /// Axes that are moved, joined, cut, padded and turned beside the rows.
 #[test]
 fn rows_among_other_axes() {
-    let n = 530;
+    let n = 730;
     let text = format!(
         "{{ lambda ; a:f32[{n},4] b:f32[{n},4] c:f32[{n},4] m:f32[{n}]. let
            x:f32[{n},{n}] = dot_general[dimension_numbers=(([1], [1]), ([], [])) preferred_element_type=float32] a b
-           y:f32[{n},2,265] = reshape[dimensions=None new_sizes=({n}, 2, 265) sharding=None] x
-           z:f32[2,{n},265] = transpose[permutation=(1, 0, 2)] y
-           p:f32[2,{n},265] = rev[dimensions=(0, 2)] z
-           q:f32[1,{n},265] = slice[limit_indices=(1, {n}, 265) start_indices=(0, 0, 0) strides=None] p
-           r:f32[3,{n},265] = concatenate[dimension=0] p q
-           s:f32[3,{n},270] = pad[padding_config=((0, 0, 0), (0, 0, 0), (5, 0, 0))] r 0.25:f32[]
-           t:f32[{n},270] = reduce_max[axes=(0,) out_sharding=None] s
+           y:f32[{n},2,365] = reshape[dimensions=None new_sizes=({n}, 2, 365) sharding=None] x
+           z:f32[2,{n},365] = transpose[permutation=(1, 0, 2)] y
+           p:f32[2,{n},365] = rev[dimensions=(0, 2)] z
+           q:f32[1,{n},365] = slice[limit_indices=(1, {n}, 365) start_indices=(0, 0, 0) strides=None] p
+           r:f32[3,{n},365] = concatenate[dimension=0] p q
+           s:f32[3,{n},370] = pad[padding_config=((0, 0, 0), (0, 0, 0), (5, 0, 0))] r 0.25:f32[]
+           t:f32[{n},370] = reduce_max[axes=(0,) out_sharding=None] s
            u:f32[{n},1] = reshape[dimensions=None new_sizes=({n}, 1) sharding=None] m
-           v:f32[{n},270] = mul t u
+           v:f32[{n},370] = mul t u
            w:f32[{n}] = reduce_sum[axes=(1,) out_sharding=None] v
          in (w,) }}"
     );

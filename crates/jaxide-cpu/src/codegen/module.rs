@@ -8,6 +8,7 @@ use crate::runtime::call_kernel;
 use crate::runtime::checked::run_check;
 use crate::runtime::launch::{copy, launch, launch_tiles};
 use crate::runtime::profile;
+use crate::runtime::turns::run_turns;
 use cranelift_codegen::CompiledCode;
 use cranelift_codegen::ir::{self, AbiParam, InstBuilder, LibCall, types};
 use cranelift_codegen::isa::OwnedTargetIsa;
@@ -27,6 +28,8 @@ pub(super) enum Import {
     Launch,
     /// Runs a group of nests.
     LaunchTiles,
+    /// Runs a loop whose turns are shared out.
+    Turns,
     /// Copies an array.
     Copy,
     /// Runs a kernel.
@@ -40,9 +43,10 @@ pub(super) enum Import {
 }
 
 impl Import {
-    const ALL: [Import; 7] = [
+    const ALL: [Import; 8] = [
         Import::Launch,
         Import::LaunchTiles,
+        Import::Turns,
         Import::Copy,
         Import::Call,
         Import::Check,
@@ -54,6 +58,7 @@ impl Import {
         match self {
             Import::Launch => "jaxide_launch",
             Import::LaunchTiles => "jaxide_launch_tiles",
+            Import::Turns => "jaxide_turns",
             Import::Copy => "jaxide_copy",
             Import::Call => "jaxide_call",
             Import::Check => "jaxide_check",
@@ -67,7 +72,7 @@ impl Import {
         match self {
             Import::Launch | Import::LaunchTiles => (3, false),
             Import::Copy => (4, false),
-            Import::Call => (3, true),
+            Import::Turns | Import::Call => (3, true),
             Import::Check => (4, true),
             Import::ProfileEnter => (0, false),
             Import::ProfileLeave => (3, false),
@@ -78,6 +83,7 @@ impl Import {
         match self {
             Import::Launch => launch as *const () as usize,
             Import::LaunchTiles => launch_tiles as *const () as usize,
+            Import::Turns => run_turns as *const () as usize,
             Import::Copy => copy as *const () as usize,
             Import::Call => call_kernel as *const () as usize,
             Import::Check => run_check as *const () as usize,

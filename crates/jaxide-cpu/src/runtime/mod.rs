@@ -57,6 +57,7 @@ pub mod sort;
 pub(crate) mod stack;
 mod sync;
 pub mod transpose;
+pub(crate) mod turns;
 pub mod view;
 
 use std::any::Any;

@@ -7,7 +7,7 @@ pub use profile::StepProfile;
 
 use super::program::{self as code, Code, Entry};
 use crate::isa::Isa;
-use crate::lower::program::{OutputSource, Program};
+use crate::lower::program::{OutputSource, Program, parallel};
 use crate::narrow;
 use crate::options::{CompileOptions, CompileStats};
 use crate::runtime::stack::{ASSUMED, with_stack};
@@ -36,22 +36,30 @@ pub struct Executable {
 }
 
 impl Executable {
-    /// Generates the code of a program whose stages took `times`, and whose runs take `memory` bytes besides arguments.
+    /// Generates the code of a program whose stages took `times`, and whose runs take so many bytes besides arguments.
     ///
     /// # Errors
     /// When a run may not take so much memory, or there is none for the code.
     pub(crate) fn new(
-        program: Program,
-        mut memory: usize,
+        mut program: Program,
+        mut bytes: usize,
         options: &CompileOptions,
         mut times: StageTimes,
     ) -> Result<Executable> {
         let start = Instant::now();
         let lower = times.total();
         if options.checked {
-            memory = memory.saturating_add(checked::shadow_memory(&program)?);
+            bytes = bytes.saturating_add(checked::shadow_memory(&program)?);
         }
-        check_memory(memory, options.memory_limit)?;
+        check_memory(bytes, options.memory_limit)?;
+        let in_order = options.checked || options.profile;
+        if !in_order && !program.parallel.is_empty() {
+            let all = || ThreadPool::global().threads();
+            let threads = options.threads.unwrap_or_else(all).max(1);
+            let limit = options.memory_limit.or_else(memory::stated);
+            let left = limit.unwrap_or(usize::MAX).saturating_sub(bytes);
+            bytes += parallel::admit_threads(&mut program, threads, left);
+        }
         let isa = options.isa.unwrap_or_else(Isa::detect);
         let code = code::compile(&program, isa, options, &mut times)?;
         let stats = CompileStats {
@@ -61,7 +69,7 @@ impl Executable {
             kernels: program.kernels.len(),
             calls: program.calls.len(),
             arena: program.arena,
-            memory,
+            memory: bytes,
             stack: code.stack(),
             code: code.machine_code().map(|(_, bytes)| bytes.len()).sum(),
         };

@@ -1,11 +1,13 @@
 //! Statements → CLIF.
 
+use super::turns::frame_word;
 use crate::codegen::clif::{self, LaneArgs};
 use crate::codegen::module::{Import, Imports, address_of, signature};
 use crate::lanes::{self, BlockId};
 use crate::lower::emit::Kernel;
+use crate::lower::program::parallel::Shared;
 use crate::lower::program::work::step_number;
-use crate::lower::program::{Place, PointerVar, Program, Slot, Stmt, TileNest};
+use crate::lower::program::{LoopVar, Place, PointerVar, Program, Slot, Stmt, TileNest, Turns};
 use crate::narrow;
 use crate::runtime::checked::{Check, Guarded, Step};
 use cranelift_codegen::Context;
@@ -16,6 +18,7 @@ use cranelift_codegen::ir::{
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch, Variable};
 use cranelift_module::{DataId, FuncId, Module};
 use rustc_hash::FxHashMap as HashMap;
+use std::ops::Range;
 
 /// Copies up to this many bytes are loads and stores.
 const SMALL_COPY: usize = 64;
@@ -65,6 +68,8 @@ pub(super) struct Params {
     pub(super) consts: ir::Value,
     pub(super) arena: ir::Value,
     pub(super) context: ir::Value,
+    /// Where the memory would be that a turn has for itself, if it were at its place in the arena; the arena elsewhere.
+    pub(super) own: ir::Value,
     /// The address of the byte that tells whether the run is to end.
     stop: ir::Value,
 }
@@ -87,6 +92,8 @@ pub(super) struct Callees<'a> {
     /// By kernel.
     pub(super) nests: &'a [Nest],
     pub(super) tiles: &'a [DataId],
+    /// Loops whose turns are shared out; none where they are run in order.
+    pub(super) turns: &'a [SharedTurns],
     pub(super) calls: &'a [DataId],
     pub(super) imports: &'a Imports,
     /// What guarded lane programs report, by kernel, if the program is checked.
@@ -95,12 +102,23 @@ pub(super) struct Callees<'a> {
     pub(super) profile: Option<DataId>,
 }
 
+/// How a loop is run whose turns are shared out.
+pub(super) struct SharedTurns {
+    /// Its data.
+    pub(super) launch: DataId,
+    /// Loops and pointers around it.
+    pub(super) loops: Vec<LoopVar>,
+    pub(super) pointers: Vec<PointerVar>,
+}
+
 pub(super) struct Generator<'a, 'f> {
     pub(super) fb: FunctionBuilder<'f>,
     pub(super) module: &'a mut dyn Module,
     pub(super) program: &'a Program,
     callees: Callees<'a>,
     pub(super) params: Params,
+    /// Temporaries that a turn has for itself.
+    pub(super) own: &'a [u32],
     /// Present turns of the loops.
     pub(super) loops: Vec<ir::Value>,
     pub(super) pointers: Vec<Variable>,
@@ -129,6 +147,8 @@ pub(super) enum Function<'a> {
     Steps(&'a [Stmt]),
     /// One after the other, these functions.
     Calls(Vec<FuncId>),
+    /// Some turns of a loop; its parameters are those of [`TurnsLaunch::body`](crate::runtime::turns::TurnsLaunch).
+    Turns(&'a Shared<'a>),
 }
 
 /// Builds a function of a program in `context`; gives what must live as long as its code, `first_check` the number of the first of them.
@@ -148,12 +168,18 @@ pub(super) fn define(
     fb.append_block_params_for_function_params(entry);
     fb.switch_to_block(entry);
     fb.seal_block(entry);
-    let [inputs, outputs, consts, arena, run] = *fb.block_params(entry) else {
+    let [first, second, third, fourth, context] = *fb.block_params(entry) else {
         unreachable!("five parameters")
     };
     let failed = fb.create_block();
+    let [inputs, outputs, consts, arena] = match &function {
+        Function::Steps(_) | Function::Calls(_) => [first, second, third, fourth],
+        Function::Turns(_) => [0, 1, 2, 3].map(|word| frame_word(&mut fb, first, word)),
+    };
     // The first field of the context.
-    let stop = fb.ins().load(types::I64, MemFlagsData::trusted(), run, 0);
+    let stop = fb
+        .ins()
+        .load(types::I64, MemFlagsData::trusted(), context, 0);
     let checked = callees.guards.is_some();
     let pointers = (0..program.pointers)
         .map(|_| fb.declare_var(types::I64))
@@ -175,9 +201,11 @@ pub(super) fn define(
             outputs,
             consts,
             arena,
-            context: run,
+            context,
+            own: arena,
             stop,
         },
+        own: &[],
         loops: vec![inputs; program.loops as usize],
         pointers,
         checked,
@@ -192,6 +220,7 @@ pub(super) fn define(
     match function {
         Function::Steps(steps) => generator.block(steps),
         Function::Calls(pieces) => generator.pieces(&pieces),
+        Function::Turns(shared) => generator.turns(shared, first, second, third..fourth),
     }
     let Generator {
         mut fb,
@@ -225,7 +254,7 @@ fn longest_table(program: &Program) -> usize {
 }
 
 impl Generator<'_, '_> {
-    fn block(&mut self, stmts: &[Stmt]) {
+    pub(super) fn block(&mut self, stmts: &[Stmt]) {
         for stmt in stmts {
             match (self.callees.profile, step_number(self.program, stmt)) {
                 (Some(cells), Some(step)) => self.timed(stmt, step, cells),
@@ -262,35 +291,21 @@ impl Generator<'_, '_> {
                 count,
                 slots,
                 body,
+                turns,
             } => {
-                self.start_slots(slots);
-                let (head, turn, exit) = (
-                    self.fb.create_block(),
-                    self.fb.create_block(),
-                    self.fb.create_block(),
-                );
-                let index = self.fb.append_block_param(head, types::I64);
-                let zero = self.fb.ins().iconst(types::I64, 0);
-                self.fb.ins().jump(head, &[BlockArg::Value(zero)]);
-                self.fb.switch_to_block(head);
-                let more = self
-                    .fb
-                    .ins()
-                    .icmp_imm_s(IntCC::SignedLessThan, index, *count as i64);
-                self.fb.ins().brif(more, turn, &[], exit, &[]);
-                self.fb.seal_block(turn);
-                self.fb.switch_to_block(turn);
-                self.loops[var.0 as usize] = index;
-                if *count > FEW_TURNS || !self.is_short(body) {
-                    self.leave_if_stopped();
+                if let Turns::Parallel(number) = turns
+                    && let Some(shared) = self.callees.turns.get(*number as usize)
+                {
+                    return self.share_turns(shared);
                 }
-                self.block(body);
-                self.swap_slots(slots);
-                let next = self.fb.ins().iadd_imm_s(index, 1);
-                self.fb.ins().jump(head, &[BlockArg::Value(next)]);
-                self.fb.seal_block(head);
-                self.fb.seal_block(exit);
-                self.fb.switch_to_block(exit);
+                self.start_slots(slots);
+                let zero = self.fb.ins().iconst(types::I64, 0);
+                let end = self.fb.ins().iconst(types::I64, *count as i64);
+                let watched = *count > FEW_TURNS || !self.is_short(body);
+                self.counted(*var, zero..end, watched, |generator| {
+                    generator.block(body);
+                    generator.swap_slots(slots);
+                });
             }
             Stmt::While {
                 slots,
@@ -326,6 +341,38 @@ impl Generator<'_, '_> {
             }
             Stmt::Switch { index, branches } => self.switch(index, branches),
         }
+    }
+
+    /// A loop over a range; it ends in each turn where the run is to end, if it is `watched`.
+    pub(super) fn counted(
+        &mut self,
+        var: LoopVar,
+        range: Range<ir::Value>,
+        watched: bool,
+        body: impl FnOnce(&mut Self),
+    ) {
+        let (head, turn, exit) = (
+            self.fb.create_block(),
+            self.fb.create_block(),
+            self.fb.create_block(),
+        );
+        let index = self.fb.append_block_param(head, types::I64);
+        self.fb.ins().jump(head, &[BlockArg::Value(range.start)]);
+        self.fb.switch_to_block(head);
+        let more = self.fb.ins().icmp(IntCC::SignedLessThan, index, range.end);
+        self.fb.ins().brif(more, turn, &[], exit, &[]);
+        self.fb.seal_block(turn);
+        self.fb.switch_to_block(turn);
+        self.loops[var.0 as usize] = index;
+        if watched {
+            self.leave_if_stopped();
+        }
+        body(self);
+        let next = self.fb.ins().iadd_imm_s(index, 1);
+        self.fb.ins().jump(head, &[BlockArg::Value(next)]);
+        self.fb.seal_block(head);
+        self.fb.seal_block(exit);
+        self.fb.switch_to_block(exit);
     }
 
     /// Whether a body takes next to no time.

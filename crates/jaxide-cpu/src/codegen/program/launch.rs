@@ -1,15 +1,13 @@
 //! Nests and groups of nests as constant data: how each is run over its domain.
 
 use crate::lower::emit::{Kernel, Partials};
+use crate::lower::program::work::kernel_nanoseconds;
 use crate::lower::program::{RowsOf, TileGroup};
 use crate::runtime::launch::{
     CALL, Flag, LANE_UNIT, Launch, NONE, PartialsOf, Split, TileLaunch, TileRows, TileRun,
     pieces_for,
 };
 use crate::runtime::stack::ASSUMED;
-
-/// Nanoseconds for one operation of a lane program on one lane.
-const OPERATION: f64 = 0.03;
 
 /// A nest that calls its lane program.
 pub(super) struct Scheduled {
@@ -27,9 +25,7 @@ impl Scheduled {
     pub(super) fn new(kernel: &Kernel, stack: usize) -> Scheduled {
         let schedule = &kernel.schedule;
         let combinations: usize = schedule.outer.iter().product();
-        let points =
-            combinations as f64 * schedule.rows.unwrap_or(1) as f64 * schedule.lanes as f64;
-        let work = points * operations(kernel) * OPERATION;
+        let work = kernel_nanoseconds(kernel);
         let reduces = !kernel.body.reductions().is_empty();
         let partial_count = schedule.partial_count();
         let (split, most) = if partial_count > 1 {
@@ -133,34 +129,4 @@ pub(super) fn group(
         runs: runs.len(),
     };
     launch.bytes(&runs)
-}
-
-/// Operations of a lane program for one lane.
-fn operations(kernel: &Kernel) -> f64 {
-    use crate::lanes::{BlockId, Stmt, Trip};
-    fn block(kernel: &Kernel, id: BlockId) -> f64 {
-        let stmts = &kernel.body.blocks()[id.index()].stmts;
-        stmts
-            .iter()
-            .map(|stmt| match stmt {
-                Stmt::Let(_) | Stmt::Store { .. } => 1.0,
-                Stmt::For(inner) => {
-                    let turns = match inner.trip {
-                        Trip::Const(turns) => turns as f64,
-                        // The loop over rows, which are counted apart.
-                        Trip::Outer(_) => 1.0,
-                    };
-                    turns * block(kernel, inner.body)
-                }
-                // How often is not known; a guess that favours threads.
-                Stmt::While(inner) => {
-                    20.0 * (block(kernel, inner.head) + block(kernel, inner.body))
-                }
-                Stmt::If(inner) => {
-                    1.0 + block(kernel, inner.then).max(block(kernel, inner.otherwise))
-                }
-            })
-            .sum()
-    }
-    block(kernel, BlockId::LANES).max(1.0)
 }

@@ -8,6 +8,7 @@ mod code;
 mod launch;
 mod place;
 mod profile;
+mod turns;
 
 use super::clif;
 use super::lanes::{self, CompileError, Defined, Isa};
@@ -16,14 +17,17 @@ use super::perf_map;
 use crate::lanes::Body;
 use crate::lanes::guard::guard;
 use crate::lower::program::Program;
+use crate::lower::program::parallel::{self, Shared};
 use crate::lower::program::work::step_count;
 use crate::options::CompileOptions;
 use crate::runtime::Context as RunContext;
 use crate::runtime::checked::{Check, Guarded};
 use crate::runtime::launch::{Launch, TileLaunch};
 use crate::runtime::profile::Cells;
+use crate::runtime::stack::ASSUMED;
+use crate::runtime::turns::TurnsLaunch;
 use crate::stages::{Stage, StageTimes};
-use code::{Callees, Function, Nest};
+use code::{Callees, Function, Nest, SharedTurns};
 use cranelift_codegen::Context;
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_module::{
@@ -33,6 +37,7 @@ use jaxide_core::{Error, ErrorKind, Result};
 use launch::Scheduled;
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::hash_map;
+use std::mem::offset_of;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -322,10 +327,11 @@ fn generate(
         None => None,
     };
     let imports = Imports::declare(jit.module())?;
-    let callees = Callees {
+    let mut callees = Callees {
         program,
         nests: &nests,
         tiles: &tiles,
+        turns: &[],
         calls: &calls,
         imports: &imports,
         guards: guards.map(|(nests, _)| nests),
@@ -339,8 +345,23 @@ fn generate(
         checks: Vec::new(),
         defined: Vec::new(),
     };
-    let steps = &program.body;
+    let of_lanes = lane_functions.iter().map(|(_, _, defined)| defined.stack);
+    let of_lanes = of_lanes.max().unwrap_or(0);
     let mut frames = 0;
+    let mut turns = Vec::new();
+    // What is checked, and what is timed, has its steps in order.
+    if guards.is_none() && profile.is_none() {
+        for shared in parallel::shared(program) {
+            let name = format!("turns{}", shared.number);
+            let body = functions.define(&mut jit, &name, Function::Turns(&shared), callees)?;
+            let frame = std::mem::take(&mut functions.frame);
+            frames = frames.max(frame);
+            let alone = frame + of_lanes > ASSUMED;
+            turns.push(shared_turns(program, jit.module(), shared, body, alone)?);
+        }
+    }
+    callees.turns = &turns;
+    let steps = &program.body;
     let whole = if steps.len() <= code::MOST_STEPS {
         Function::Steps(steps)
     } else {
@@ -349,12 +370,11 @@ fn generate(
             let name = format!("steps{k}");
             pieces.push(functions.define(&mut jit, &name, Function::Steps(steps), callees)?);
         }
-        frames = std::mem::take(&mut functions.frame);
+        frames += std::mem::take(&mut functions.frame);
         Function::Calls(pieces)
     };
     let main = functions.define(&mut jit, "program", whole, callees)?;
-    let of_lanes = lane_functions.iter().map(|(_, _, defined)| defined.stack);
-    let stack = functions.frame + frames + of_lanes.max().unwrap_or(0);
+    let stack = functions.frame + frames + of_lanes;
     let placed = jit.finish()?;
     // SAFETY: there is a function of this signature, and `placed` keeps it in place.
     let entry = unsafe { std::mem::transmute::<*const u8, Entry>(placed.address(main)) };
@@ -382,6 +402,36 @@ fn generate(
         }));
     }
     Ok(code)
+}
+
+/// How a loop is run whose turns are shared out, with its code; on one thread if helpers have too little stack for it.
+fn shared_turns(
+    program: &Program,
+    module: &mut dyn Module,
+    shared: Shared<'_>,
+    body: FuncId,
+    alone: bool,
+) -> Result<SharedTurns, CompileError> {
+    let parallel = &program.parallel[shared.number];
+    let launch = TurnsLaunch {
+        body: None,
+        count: shared.count,
+        at_once: parallel.at_once,
+        start: parallel.memory.start,
+        bytes: parallel.memory.len(),
+        splits: usize::from(parallel.splits),
+        threads: if alone { 1 } else { parallel.threads },
+    };
+    let constant = Constant {
+        bytes: launch.bytes(),
+        functions: vec![(offset_of!(TurnsLaunch, body), body)],
+        ..Constant::default()
+    };
+    Ok(SharedTurns {
+        launch: constant.define(module, &format!("turns{} data", shared.number))?,
+        loops: shared.loops,
+        pointers: shared.pointers,
+    })
 }
 
 /// How nests are run, by kernel, and the data of groups.

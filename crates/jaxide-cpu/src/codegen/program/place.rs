@@ -8,7 +8,10 @@ use jaxide_core::DType;
 impl Generator<'_, '_> {
     /// The address of a place.
     pub(super) fn address(&mut self, place: &Place) -> ir::Value {
-        let mut address = self.base(place.base);
+        let mut address = match place.base {
+            Base::Temp(temp) if self.own.binary_search(&temp).is_ok() => self.params.own,
+            base => self.base(base),
+        };
         let mut offset = place.offset;
         if let Base::Temp(temp) = place.base {
             offset += self.program.offsets[temp as usize] as i64;

@@ -5,7 +5,7 @@
 use super::liveness::LastUses;
 use super::{Assembler, Steps, Targets};
 use crate::lower::graph::{NodeId, Op, Region, ValueId};
-use crate::lower::program::{Base, Place, Slot, Stmt};
+use crate::lower::program::{Base, Place, Slot, Stmt, Turns};
 use jaxide_core::{Error, ErrorKind, Result};
 
 /// How a loop carries one array.
@@ -66,6 +66,11 @@ impl Assembler<'_> {
             targets.push(Some(slice(whole, graph.value(result).bytes())));
         }
         if length > 0 {
+            let turns = if carries == 0 && !self.has_effect(body) {
+                Turns::AnyOrder
+            } else {
+                Turns::InOrder
+            };
             let inner = self.region(body, steps, &targets)?;
             let slots = carried
                 .iter()
@@ -76,10 +81,21 @@ impl Assembler<'_> {
                 count: length,
                 slots,
                 body: inner,
+                turns,
             });
         }
         self.leave(&carried, &node.results[..carries], Some(length), stmts);
         Ok(())
+    }
+
+    /// Whether a region does something besides giving its results.
+    fn has_effect(&self, region: &Region) -> bool {
+        region.nodes.iter().any(|&id| {
+            let op = &self.graph.node(id).op;
+            let mut inside = false;
+            op.visit_regions(&mut |inner| inside |= self.has_effect(inner));
+            inside || op.has_effect()
+        })
     }
 
     pub(super) fn while_loop(

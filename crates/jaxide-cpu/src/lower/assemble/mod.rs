@@ -13,7 +13,7 @@ use super::fuse::{Item, Nest, Plan, Root, Steps, Storage};
 use super::graph::{Def, Graph, NodeId, Op, Region, ValueId};
 use super::library;
 use super::program::{
-    Base, Dynamic, Output, OutputSource, Place, Program, Step, Stmt, overlay, tiles,
+    Base, Dynamic, Output, OutputSource, Place, Program, Step, Stmt, overlay, parallel, tiles,
 };
 use crate::lanes::Body;
 use crate::narrow;
@@ -49,6 +49,7 @@ pub(crate) fn assemble(
     times.measure(Stage::Loops, || {
         overlay::assign(&mut program);
         tiles::assign(&mut program);
+        parallel::assign(&mut program);
     });
     Ok(program)
 }
@@ -75,6 +76,7 @@ impl<'a> Assembler<'a> {
             origins: HashMap::default(),
             calls: Vec::new(),
             tiles: Vec::new(),
+            parallel: Vec::new(),
             body: Vec::new(),
         };
         Assembler {

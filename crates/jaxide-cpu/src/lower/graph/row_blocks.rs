@@ -13,9 +13,9 @@ use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use smallvec::{SmallVec, smallvec};
 
 /// Matrices of fewer bytes are left whole: they stay in the cache.
-const LARGE: usize = 1 << 20;
+const LARGE: usize = 2 << 20;
 /// A block of the largest matrix has about this many bytes.
-const BLOCK: usize = 512 << 10;
+const BLOCK: usize = 1 << 20;
 /// The largest matrix has at least so many times the bytes of all that is read and written for it.
 const GAIN: usize = 2;
 /// A loop has at most so many nodes.

@@ -15,6 +15,14 @@ struct Life {
     last: usize,
 }
 
+/// Temporaries that lie together: one, or those that each thread of a parallel loop has for itself.
+struct Item {
+    /// Temporaries with their offsets inside.
+    members: Vec<(usize, usize)>,
+    life: Life,
+    size: usize,
+}
+
 /// Gives every temporary its offset, and so many bytes behind it that are nobody's.
 pub(super) fn assign(program: &mut Program, fence: usize) {
     let room = |bytes: usize| (bytes + fence).next_multiple_of(ALIGNMENT);
@@ -26,31 +34,80 @@ pub(super) fn assign(program: &mut Program, fence: usize) {
     };
     walk.block(&program.body);
     walk.keep_through_loops();
-    let mut order: Vec<usize> = (0..program.temps.len())
-        .filter(|&k| walk.lives[k].is_some())
-        .collect();
-    if order.len() > MANY {
-        let needed = order
-            .into_iter()
-            .filter_map(|k| Some((k, walk.lives[k]?, room(program.temps[k]))))
-            .collect();
-        (program.offsets, program.arena) = one_after_another(needed, program.temps.len());
-        return;
+    let alone = |k: usize| {
+        Some(Item {
+            members: vec![(k, 0)],
+            life: walk.lives[k]?,
+            size: room(program.temps[k]),
+        })
+    };
+    let mut grouped = vec![false; program.temps.len()];
+    let mut items = Vec::new();
+    for parallel in &program.parallel {
+        let own = parallel.own.iter().map(|&temp| temp as usize);
+        let inside: Vec<Item> = own.clone().filter_map(alone).collect();
+        own.for_each(|temp| grouped[temp] = true);
+        let first = inside.iter().map(|item| item.life.first).min();
+        let last = inside.iter().map(|item| item.life.last).max();
+        let (Some(first), Some(last)) = (first, last) else {
+            continue;
+        };
+        let (offsets, size) = place(&inside);
+        let members = inside.iter().zip(offsets);
+        items.push(Item {
+            members: members
+                .map(|(item, offset)| (item.members[0].0, offset))
+                .collect(),
+            life: Life { first, last },
+            size,
+        });
+    }
+    let groups = items.len();
+    items.extend(
+        (0..program.temps.len())
+            .filter(|&k| !grouped[k])
+            .filter_map(alone),
+    );
+    let (offsets, arena) = place(&items);
+    program.offsets = vec![0; program.temps.len()];
+    for (item, offset) in items.iter().zip(&offsets) {
+        for &(temp, inside) in &item.members {
+            program.offsets[temp] = offset + inside;
+        }
+    }
+    let mut group = 0..groups;
+    for parallel in &mut program.parallel {
+        let any = parallel
+            .own
+            .iter()
+            .any(|&k| walk.lives[k as usize].is_some());
+        if any && let Some(k) = group.next() {
+            parallel.memory = offsets[k]..offsets[k] + items[k].size;
+        }
+    }
+    program.arena = arena;
+}
+
+/// Offsets of what is needed at the given times, and the size of all.
+fn place(items: &[Item]) -> (Vec<usize>, usize) {
+    if items.len() > MANY {
+        let needed = items.iter().enumerate();
+        let needed = needed.map(|(k, item)| (k, item.life, item.size)).collect();
+        return one_after_another(needed, items.len());
     }
     // Large ones first find the best places.
-    order.sort_by_key(|&k| (std::cmp::Reverse(program.temps[k]), k));
-    program.offsets = vec![0; program.temps.len()];
+    let mut order: Vec<usize> = (0..items.len()).collect();
+    order.sort_by_key(|&k| (Reverse(items[k].size), items[k].members[0].0));
+    let mut offsets = vec![0; items.len()];
     let mut placed: Vec<usize> = Vec::new();
-    let mut arena = 0;
+    let mut end = 0;
     for k in order {
-        let Some(life) = walk.lives[k] else { continue };
-        let size = room(program.temps[k]);
+        let Item { life, size, .. } = &items[k];
         let mut taken: Vec<(usize, usize)> = placed
             .iter()
-            .filter(|&&other| {
-                walk.lives[other].is_some_and(|l| l.first <= life.last && life.first <= l.last)
-            })
-            .map(|&other| (program.offsets[other], room(program.temps[other])))
+            .map(|&other| (offsets[other], &items[other]))
+            .filter(|(_, other)| other.life.first <= life.last && life.first <= other.life.last)
+            .map(|(offset, other)| (offset, other.size))
             .collect();
         taken.sort_unstable();
         let mut offset = 0;
@@ -60,11 +117,11 @@ pub(super) fn assign(program: &mut Program, fence: usize) {
             }
             offset = offset.max(start + length);
         }
-        program.offsets[k] = offset;
-        arena = arena.max(offset + size);
+        offsets[k] = offset;
+        end = end.max(offset + size);
         placed.push(k);
     }
-    program.arena = arena;
+    (offsets, end)
 }
 
 /// More temporaries than this are placed in the order in which they are needed: for fewer, the best place among all is looked for, which

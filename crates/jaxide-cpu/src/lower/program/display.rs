@@ -1,6 +1,6 @@
 //! The loop IR as text.
 
-use super::{Base, LoopVar, OutputSource, Place, PointerVar, Program, Slot, Step, Stmt};
+use super::{Base, LoopVar, OutputSource, Place, PointerVar, Program, Slot, Step, Stmt, Turns};
 use crate::lower::emit::Kernel;
 use crate::lower::text::LINE;
 use jaxide_core::document::{Document, Parts};
@@ -179,8 +179,13 @@ impl Program {
                     count,
                     slots,
                     body,
+                    turns,
                 } => {
-                    document.text(&format!("for {var} in 0..{count}{}:", swaps(slots)));
+                    let how = match turns {
+                        Turns::InOrder | Turns::AnyOrder => "",
+                        Turns::Parallel(_) => "parallel ",
+                    };
+                    document.text(&format!("{how}for {var} in 0..{count}{}:", swaps(slots)));
                     document.indent(2);
                     self.block(document, body);
                     document.dedent();

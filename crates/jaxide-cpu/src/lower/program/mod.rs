@@ -6,6 +6,7 @@
 mod arena;
 mod display;
 pub(crate) mod overlay;
+pub(crate) mod parallel;
 pub(crate) mod tiles;
 mod verify;
 pub(crate) mod work;
@@ -14,6 +15,7 @@ use super::emit::Kernel;
 use crate::runtime::KernelCall;
 use crate::runtime::checked::FENCE;
 use jaxide_core::{DType, Result, Shape, Tensor};
+use parallel::ParallelLoop;
 use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -46,6 +48,8 @@ pub(crate) struct Program {
     pub(crate) calls: Vec<LibraryCall>,
     /// Nests that run together.
     pub(crate) tiles: Vec<TileGroup>,
+    /// Loops whose turns threads share out.
+    pub(crate) parallel: Vec<ParallelLoop>,
     pub(crate) body: Vec<Stmt>,
 }
 
@@ -173,6 +177,17 @@ pub(crate) struct Slot {
     pub(crate) buffers: [Place; 2],
 }
 
+/// How the turns of a counted loop follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turns {
+    /// One after the other.
+    InOrder,
+    /// As they come: none needs what another computes.
+    AnyOrder,
+    /// Threads share them out, as a loop of [`Program::parallel`] says.
+    Parallel(u32),
+}
+
 /// Nests that run together: a block of rows in each of them, then the next block.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TileGroup {
@@ -221,6 +236,7 @@ pub(crate) enum Stmt {
         count: usize,
         slots: Vec<Slot>,
         body: Vec<Stmt>,
+        turns: Turns,
     },
     /// Repeats a body while a truth value in memory, which `cond` computes, holds.
     While {

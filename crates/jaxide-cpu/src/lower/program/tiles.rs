@@ -55,11 +55,13 @@ fn inner(program: &mut Program, stmt: Stmt) -> Stmt {
             count,
             slots,
             body,
+            turns,
         } => Stmt::For {
             var,
             count,
             slots,
             body: block(program, body),
+            turns,
         },
         Stmt::While {
             slots,

@@ -84,6 +84,7 @@ impl Verify<'_> {
                 count,
                 slots,
                 body,
+                turns: _,
             } => {
                 self.slots(slots)?;
                 self.loops.insert(*var, *count);

@@ -101,6 +101,85 @@ pub(crate) fn steps(program: &Program) -> Vec<StepWork> {
     steps
 }
 
+/// Nanoseconds for one operation of a lane program on one lane.
+const OPERATION: f64 = 0.03;
+
+/// Turns that a loop of unknown length is taken to have: a guess that favours threads.
+const GUESSED_TURNS: f64 = 20.0;
+
+/// About how many nanoseconds a nest takes on one thread.
+pub(crate) fn kernel_nanoseconds(kernel: &Kernel) -> f64 {
+    let schedule = &kernel.schedule;
+    let combinations: usize = schedule.outer.iter().product();
+    let points = combinations as f64 * schedule.rows.unwrap_or(1) as f64 * schedule.lanes as f64;
+    points * lane_operations(kernel) * OPERATION
+}
+
+/// About how many nanoseconds statements take on one thread.
+pub(crate) fn nanoseconds(program: &Program, stmts: &[Stmt]) -> f64 {
+    let kernel = |k: u32| kernel_nanoseconds(&program.kernels[k as usize]);
+    let each = |stmt: &Stmt| match stmt {
+        Stmt::Nest { kernel: k, .. } => kernel(*k),
+        Stmt::Tiles { group, .. } => {
+            let nests = &program.tiles[*group as usize].nests;
+            nests.iter().map(|nest| kernel(nest.kernel)).sum()
+        }
+        Stmt::Call { call, .. } => {
+            let call = &program.calls[*call as usize];
+            let signature = call.call.signature();
+            let bytes: usize = signature.inputs.iter().chain(&signature.outputs).sum();
+            (call.flops as f64 * FLOP).max(bytes as f64 * CALL_BYTE)
+        }
+        Stmt::Copy { bytes, .. } => *bytes as f64 * COPIED_BYTE,
+        Stmt::For { count, body, .. } => *count as f64 * nanoseconds(program, body),
+        Stmt::While { cond, body, .. } => {
+            GUESSED_TURNS * (nanoseconds(program, cond) + nanoseconds(program, body))
+        }
+        Stmt::Switch { branches, .. } => branches
+            .iter()
+            .map(|branch| nanoseconds(program, branch))
+            .fold(0.0, f64::max),
+    };
+    stmts.iter().map(each).sum()
+}
+
+/// Nanoseconds for a floating point operation of a product.
+const FLOP: f64 = 0.01;
+
+/// Nanoseconds for a byte of what a call of the runtime reads and writes, at least.
+const CALL_BYTE: f64 = 0.1;
+
+/// Nanoseconds for a byte of a copy.
+const COPIED_BYTE: f64 = 0.05;
+
+/// Operations of a lane program for one lane.
+fn lane_operations(kernel: &Kernel) -> f64 {
+    fn block(kernel: &Kernel, id: BlockId) -> f64 {
+        let stmts = &kernel.body.blocks()[id.index()].stmts;
+        stmts
+            .iter()
+            .map(|stmt| match stmt {
+                Line::Let(_) | Line::Store { .. } => 1.0,
+                Line::For(inner) => {
+                    let turns = match inner.trip {
+                        Trip::Const(turns) => turns as f64,
+                        // The loop over rows, which are counted apart.
+                        Trip::Outer(_) => 1.0,
+                    };
+                    turns * block(kernel, inner.body)
+                }
+                Line::While(inner) => {
+                    GUESSED_TURNS * (block(kernel, inner.head) + block(kernel, inner.body))
+                }
+                Line::If(inner) => {
+                    1.0 + block(kernel, inner.then).max(block(kernel, inner.otherwise))
+                }
+            })
+            .sum()
+    }
+    block(kernel, BlockId::LANES).max(1.0)
+}
+
 /// Elements that an access touches: how many, and where the first and the one behind the last stand.
 struct Touched {
     bytes: u64,
