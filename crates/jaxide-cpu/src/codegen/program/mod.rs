@@ -5,6 +5,7 @@
 
 mod checked;
 mod code;
+mod control;
 mod launch;
 mod place;
 mod profile;
