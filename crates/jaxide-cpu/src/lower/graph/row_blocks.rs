@@ -16,8 +16,6 @@ use smallvec::{SmallVec, smallvec};
 const LARGE: usize = 2 << 20;
 /// A block of the largest matrix has about this many bytes.
 const BLOCK: usize = 1 << 20;
-/// The largest matrix has at least so many times the bytes of all that is read and written for it.
-const GAIN: usize = 2;
 /// A loop has at most so many nodes.
 const MOST_NODES: usize = 128;
 
@@ -276,7 +274,7 @@ impl Graph {
         }
     }
 
-    /// Whether the largest matrix that need not be whole is large beside all that is read and written.
+    /// Whether the largest matrix that need not be whole is as large as all that is read and written together.
     fn is_worth_a_loop(&self, sink: Rows, made: &HashSet<ValueId>, cluster: &Cluster) -> bool {
         let products = made
             .iter()
@@ -295,7 +293,7 @@ impl Graph {
             .chain([&sink.0])
             .map(|&value| self.value(value).bytes())
             .sum();
-        largest >= LARGE && largest / GAIN >= around && self.rows_of_block(sink, largest).is_some()
+        largest >= LARGE && largest >= around && self.rows_of_block(sink, largest).is_some()
     }
 
     /// How many rows a block has; `None` where one block is about all.
