@@ -31,8 +31,10 @@ pub(super) fn beside_each_other<T: Stored, O: Combine<T::Acc>>(
             (1, false) => scan_lines::<T, O, false>(from, to, len),
             (1, true) => scan_lines::<T, O, true>(from, to, len),
             _ => {
-                let planes = from.chunks_exact(plane).zip(to.chunks_exact_mut(plane));
-                planes.for_each(|(from, to)| scan_plane::<T, O>(from, to, inner, reverse));
+                for first in (0..from.len()).step_by(plane) {
+                    let plane = first..first + plane;
+                    scan_plane::<T, O>(&from[plane.clone()], &mut to[plane], inner, reverse);
+                }
             }
         }
     });
@@ -49,27 +51,35 @@ fn scan_lines<T: Stored, O: Combine<T::Acc>, const REVERSE: bool>(
     const BESIDE: usize = 4;
     let mut groups = from.chunks_exact(BESIDE * len);
     let mut results = to.chunks_exact_mut(BESIDE * len);
+    // Written out: closures of arrays and adapters of iterators are not always inlined.
     for (from, to) in groups.by_ref().zip(results.by_ref()) {
-        let mut from = from.chunks_exact(len);
-        let [a, b, c, d] = std::array::from_fn(|_| from.next().unwrap_or_default());
-        let mut to = to.chunks_exact_mut(len);
-        let [p, q, r, s] = std::array::from_fn(|_| to.next().unwrap_or_default());
-        let mut acc = [T::Acc::default(); BESIDE];
-        for i in 0..len {
+        let (a, from) = from.split_at(len);
+        let (b, from) = from.split_at(len);
+        let (c, d) = from.split_at(len);
+        let (p, to) = to.split_at_mut(len);
+        let (q, to) = to.split_at_mut(len);
+        let (r, s) = to.split_at_mut(len);
+        let d = &d[..len];
+        let s = &mut s[..len];
+        let at = directed(0, len, REVERSE);
+        let mut acc = (a[at].load(), b[at].load(), c[at].load(), d[at].load());
+        (p[at], q[at], r[at], s[at]) = (a[at], b[at], c[at], d[at]);
+        for i in 1..len {
             let at = directed(i, len, REVERSE);
-            let x = [a[at].load(), b[at].load(), c[at].load(), d[at].load()];
-            acc = if i == 0 {
-                x
-            } else {
-                std::array::from_fn(|k| O::combine(acc[k], x[k]))
-            };
-            let [w, x, y, z] = acc.map(T::store);
-            (p[at], q[at], r[at], s[at]) = (w, x, y, z);
+            acc.0 = O::combine(acc.0, a[at].load());
+            acc.1 = O::combine(acc.1, b[at].load());
+            acc.2 = O::combine(acc.2, c[at].load());
+            acc.3 = O::combine(acc.3, d[at].load());
+            p[at] = T::store(acc.0);
+            q[at] = T::store(acc.1);
+            r[at] = T::store(acc.2);
+            s[at] = T::store(acc.3);
         }
     }
-    let rest = groups.remainder().chunks_exact(len);
-    for (from, to) in rest.zip(results.into_remainder().chunks_exact_mut(len)) {
-        scan_columns::<T, O, 1>(from, to, 0, 1, REVERSE);
+    let (from, to) = (groups.remainder(), results.into_remainder());
+    for first in (0..from.len()).step_by(len) {
+        let line = first..first + len;
+        scan_columns::<T, O, 1>(&from[line.clone()], &mut to[line], 0, 1, REVERSE);
     }
 }
 
@@ -107,22 +117,15 @@ fn scan_columns<T: Stored, O: Combine<T::Acc>, const N: usize>(
     inner: usize,
     reverse: bool,
 ) {
-    let mut acc: Option<[T::Acc; N]> = None;
-    let mut row = |from: &[T], to: &mut [T]| {
-        let x: [T::Acc; N] = std::array::from_fn(|k| from[first + k].load());
-        let next = match acc {
-            Some(acc) => std::array::from_fn(|k| O::combine(acc[k], x[k])),
-            None => x,
-        };
-        for (to, x) in to[first..first + N].iter_mut().zip(next) {
-            *to = T::store(x);
+    let len = from.len() / inner;
+    let mut acc = [T::Acc::default(); N];
+    for i in 0..len {
+        let start = directed(i, len, reverse) * inner + first;
+        let (from, to) = (&from[start..start + N], &mut to[start..start + N]);
+        for k in 0..N {
+            let x = from[k].load();
+            acc[k] = if i == 0 { x } else { O::combine(acc[k], x) };
+            to[k] = T::store(acc[k]);
         }
-        acc = Some(next);
-    };
-    let rows = from.chunks_exact(inner).zip(to.chunks_exact_mut(inner));
-    if reverse {
-        rows.rev().for_each(|(from, to)| row(from, to));
-    } else {
-        rows.for_each(|(from, to)| row(from, to));
     }
 }

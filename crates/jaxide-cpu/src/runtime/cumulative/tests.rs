@@ -37,6 +37,10 @@ fn check<T: bytemuck::Pod + std::fmt::Debug>(
         &[300, 5, SHORT_ROW - 1],
         &[5, 3, SHORT_ROW],
         &[700, 3],
+        &[3, 9, 7],
+        &[33, 12],
+        &[34, 2],
+        &[7, 5, 15],
     ] {
         let input: Vec<T> = (0..shape.iter().product()).map(&value).collect();
         for (axis, &len) in shape.iter().enumerate() {
@@ -191,6 +195,52 @@ fn logs_of_sums_of_exponentials() {
         ]
     );
     assert!(got[6].is_nan() && got[7].is_nan());
+}
+
+#[test]
+fn short_lines_of_every_type() {
+    fn both<T: bytemuck::Pod + std::fmt::Debug + PartialEq>(
+        dtype: DType,
+        value: impl Fn(usize) -> T + Copy,
+        sum: impl Fn(T, T) -> T,
+        max: impl Fn(T, T) -> T,
+    ) {
+        let same = |a: &T, b: &T| a == b;
+        check(CumulativeOp::Sum, dtype, value, sum, same);
+        check(CumulativeOp::Max, dtype, value, max, same);
+    }
+    macro_rules! integers {
+        ($($dtype:ident $t:ty),*) => { $(
+            let random = |i: usize| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as $t;
+            both(DType::$dtype, random, <$t>::wrapping_add, <$t>::max);
+        )* };
+    }
+    integers!(I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64);
+    // Sums that are exact in any order.
+    let small = |i: usize| (i.wrapping_mul(0x9e37_79b9) >> 7) % 3;
+    let value = |i| small(i) as f32 - 1.0;
+    both(DType::F32, value, |a, b| a + b, f32::max);
+    let value = |i| bf16::from_f32((small(i) % 2) as f32);
+    let max = |a: bf16, b: bf16| if b > a { b } else { a };
+    let lines = |a: bf16, b: bf16| a.to_f32() + b.to_f32();
+    for shape in [&[33usize, 8][..], &[9, 13, 3]] {
+        let input: Vec<bf16> = (0..shape.iter().product()).map(value).collect();
+        let kernel = Cumulative::new(CumulativeOp::Sum, DType::BF16, shape, 1, false).unwrap();
+        let got = run(kernel, &input, &Context::default());
+        let inner: usize = shape[2..].iter().product();
+        for i in (0..input.len()).filter(|i| i / inner % shape[1] > 0) {
+            assert_eq!(got[i].to_f32(), lines(got[i - inner], input[i]));
+        }
+    }
+    check(CumulativeOp::Max, DType::BF16, value, max, |a, b| a == b);
+    let value = |i| Complex::new(small(i) as f32, small(i + 7) as f32);
+    check(
+        CumulativeOp::Sum,
+        DType::C64,
+        value,
+        |a, b| a + b,
+        |a, b| a == b,
+    );
 }
 
 #[test]
