@@ -215,7 +215,7 @@ fn check_top_k<T: bytemuck::Pod>(
     compare: impl Fn(&T, &T) -> Ordering,
 ) {
     let n = elements.len();
-    for k in [0, 1, 3, n / 20, n / 2, n] {
+    for k in [0, 1, 3, 9, n / 20, n / 2, n] {
         let k = k.min(n);
         let mut order: Vec<i32> = (0..n as i32).collect();
         order.sort_by(|&a, &b| compare(&elements[b as usize], &elements[a as usize]));
@@ -247,6 +247,29 @@ fn largest_elements() {
         check_top_k(DType::BF16, &brain, bf16::total_cmp);
         let integers: Vec<i8> = random(n, 13).iter().map(|&x| x as i8).collect();
         check_top_k(DType::I8, &integers, |a, b| a.cmp(b));
+    }
+}
+
+#[test]
+fn largest_elements_on_every_instruction_set() {
+    for isa in crate::runtime::simd::Isa::available() {
+        isa.assumed_in(|| {
+            // Around the lengths of blocks, and of what is kept of candidates.
+            for n in [15, 16, 17, 255, 257, 1023, 1025, 1040, 16_385, 70_000] {
+                let bits = random(n, 77);
+                let floats: Vec<f32> = bits.iter().map(|&x| f32::from_bits(x as u32)).collect();
+                check_top_k(DType::F32, &floats, f32::total_cmp);
+                let wide: Vec<f64> = bits.iter().map(|&x| f64::from_bits(x)).collect();
+                check_top_k(DType::F64, &wide, f64::total_cmp);
+                // Many are equal, to the largest number there is too.
+                let few: Vec<u64> = bits.iter().map(|&x| u64::MAX - x % 3).collect();
+                check_top_k(DType::U64, &few, u64::cmp);
+                check_top_k(DType::U8, &vec![255u8; n], u8::cmp);
+                check_top_k(DType::I64, &vec![i64::MIN; n], i64::cmp);
+                let rising: Vec<u16> = (0..n).map(|i| i as u16).collect();
+                check_top_k(DType::U16, &rising, u16::cmp);
+            }
+        });
     }
 }
 

@@ -5,6 +5,7 @@ use jaxide_core::DType;
 use super::keys::{Keyed, key_bits, with_real_type};
 use super::radix::{self, Item};
 use super::{CHUNK, Lines};
+use crate::runtime::simd::for_each_isa;
 use crate::runtime::{Buffers, Context, Kernel, KernelError, Signature};
 
 /// The kernel that finds the `k` largest elements of each line along an axis, in descending order,
@@ -64,16 +65,18 @@ impl Kernel for TopK {
             (size_of::<i32>(), buffers.output::<u8>(1)),
         ];
         let (n, k) = (self.lines.len, self.lines.out_len);
-        let kept = kept_candidates(n, k);
-        self.lines.run(&inputs, outputs, 4 * kept, context, &|inputs, outputs, scratch| {
+        let scratch = 4 * kept_candidates(n, k) + 2 * n.div_ceil(block_length(n, k));
+        self.lines.run(&inputs, outputs, scratch, context, &|inputs, outputs, scratch| {
             let [values, positions] = outputs else { unreachable!("two outputs") };
             let positions = bytemuck::cast_slice_mut(positions);
             fn typed<T: Keyed>(from: &[u8], values: &mut [u8], positions: &mut [i32], scratch: &mut [u64]) {
-                let (from, values) = (bytemuck::cast_slice(from), bytemuck::cast_slice_mut(values));
+                let (from, values) = (bytemuck::cast_slice::<_, T>(from), bytemuck::cast_slice_mut(values));
+                let blocks = from.len().div_ceil(block_length(from.len(), positions.len()));
+                let (best, scratch) = scratch.split_at_mut(2 * blocks);
                 if size_of::<T>() <= 4 {
-                    largest::<T, u64>(from, values, positions, scratch);
+                    largest::<T, u64>(from, values, positions, best, scratch);
                 } else {
-                    largest::<T, [u64; 2]>(from, values, positions, bytemuck::cast_slice_mut(scratch));
+                    largest::<T, [u64; 2]>(from, values, positions, best, bytemuck::cast_slice_mut(scratch));
                 }
             }
             with_real_type!(self.dtype, T => typed::<T>(inputs[0], values, positions, scratch), _ => unreachable!("complex"));
@@ -115,43 +118,93 @@ impl Candidate for [u64; 2] {
     const LOW: u32 = 0;
 }
 
-/// Elements looked at together before any is considered.
-const BLOCK: usize = 64;
+/// Elements looked at together before any is considered: few enough that there are several times as
+/// many blocks as elements wanted.
+fn block_length(n: usize, k: usize) -> usize {
+    (n / (8 * k).max(64)).next_multiple_of(16).clamp(16, 1024)
+}
 
+for_each_isa! {
+    /// The largest key of each block.
+    fn best_of_blocks<T: Keyed>(from: &[T], block: usize, best: &mut [u64]) = best_of_blocks_any
+}
+
+#[inline(always)]
+fn best_of_blocks_any<T: Keyed>(from: &[T], block: usize, best: &mut [u64]) {
+    for (i, best) in best.iter_mut().enumerate() {
+        let mut most = 0;
+        for x in &from[i * block..from.len().min((i + 1) * block)] {
+            most = most.max(x.total_key());
+        }
+        *best = most;
+    }
+}
+
+/// Finds the largest elements of a line; `best` has two words for each block.
 fn largest<T: Keyed, C: Candidate>(
     from: &[T],
     values: &mut [T],
     positions: &mut [i32],
+    best: &mut [u64],
     scratch: &mut [C],
 ) {
     let k = values.len();
     let (candidates, other) = scratch.split_at_mut(kept_candidates(from.len(), k));
+    let block = block_length(from.len(), k);
+    let (best, ranked) = best.split_at_mut(best.len() / 2);
+    best_of_blocks(from, block, best);
+    // Keys below this one are not among the largest: so many blocks have an element that is.
+    let mut least = 0;
+    if k <= best.len() {
+        ranked.copy_from_slice(best);
+        least = match k {
+            1 => ranked.iter().fold(0, |most, &key| key.max(most)),
+            _ => *ranked.select_nth_unstable_by(k - 1, |a, b| b.cmp(a)).1,
+        };
+    }
     let mut count = 0;
-    // Elements must exceed this key to be among the largest: equal ones came before.
-    let mut threshold = None;
-    for (block, elements) in from.chunks(BLOCK).enumerate() {
-        let best = elements.iter().fold(0, |best, x| x.total_key().max(best));
-        if threshold.is_some_and(|t| best <= t) {
+    let mut in_order = true;
+    for (number, &best) in best.iter().enumerate() {
+        if best < least {
             continue;
         }
-        for (i, x) in elements.iter().enumerate() {
+        let first = number * block;
+        for (i, x) in from[first..].iter().take(block).enumerate() {
             let key = x.total_key();
-            if threshold.is_some_and(|t| key <= t) {
+            if key < least {
                 continue;
             }
             if count == candidates.len() {
                 candidates.select_nth_unstable(k - 1);
+                in_order = false;
                 count = k;
-                threshold = Some(from[candidates[k - 1].position()].total_key());
-                if threshold.is_some_and(|t| key <= t) {
+                // Elements that are equal came before; no key is larger than the largest of all.
+                match from[candidates[k - 1].position()]
+                    .total_key()
+                    .checked_add(1)
+                {
+                    Some(next) => least = next,
+                    None => break,
+                }
+                if key < least {
                     continue;
                 }
             }
-            candidates[count] = C::new(key, block * BLOCK + i);
+            candidates[count] = C::new(key, first + i);
             count += 1;
         }
     }
-    radix::sort(&mut candidates[..count], &mut other[..count], C::LOW, 64);
+    let candidates = &mut candidates[..count];
+    if count > k {
+        candidates.select_nth_unstable(k - 1);
+        in_order = false;
+    }
+    // Sorting by digits leaves equal keys as they are.
+    if in_order {
+        radix::sort(candidates, &mut other[..count], C::LOW, 64);
+    } else {
+        candidates[..k].sort_unstable();
+    }
     for ((value, position), candidate) in values.iter_mut().zip(positions).zip(&*candidates) {
         *value = from[candidate.position()];
         *position = candidate.position() as i32;
