@@ -184,19 +184,58 @@ pub(super) fn search_sorted(operands: &Operands, params: &SearchSorted) -> Call 
             sorted.dtype, query.dtype
         )));
     }
-    match Class::of(sorted.dtype) {
-        Class::Integer => search_by(operands, params, |x: i128| x),
-        Class::Real => search_by(operands, params, real_key),
-        Class::Complex => search_by(operands, params, |z: C128| (real_key(z.re), real_key(z.im))),
-        Class::Opaque => Err(meaningless(sorted.dtype)),
+    use Class::{Complex, Integer, Opaque, Real};
+    match (Class::of(sorted.dtype), sorted.dtype) {
+        (_, DType::F32) => search_by(operands, params, |x| keys(x, single_key)),
+        (_, DType::F64) => search_by(operands, params, |x| keys(x, real_key)),
+        (_, DType::I32) => search_by(operands, params, |x| keys(x, |x: i32| x)),
+        (_, DType::I64) => search_by(operands, params, |x| keys(x, |x: i64| x)),
+        (_, DType::U32) => search_by(operands, params, |x| {
+            keys(x, |x: u32| (x ^ 1 << 31).cast_signed())
+        }),
+        (_, DType::U64) => search_by(operands, params, |x| {
+            keys(x, |x: u64| (x ^ 1 << 63).cast_signed())
+        }),
+        (_, DType::C64) => search_by(operands, params, |x| {
+            // The sign of the imaginary part is turned, since it is compared behind another.
+            let both = |[re, im]: [f32; 2]| {
+                (i64::from(single_key(re)) << 32) + (i64::from(single_key(im)) + (1 << 31))
+            };
+            keys(x, both)
+        }),
+        (_, DType::C128) => search_by(operands, params, |x| {
+            keys(x, |[re, im]: [f64; 2]| (real_key(re), real_key(im)))
+        }),
+        (_, DType::F16) => search_by(operands, params, |x| {
+            keys(x, |x: half::f16| single_key(x.to_f32()))
+        }),
+        (_, DType::BF16) => search_by(operands, params, |x| {
+            keys(x, |x: half::bf16| single_key(x.to_f32()))
+        }),
+        // The other integers have at most 16 bits.
+        (Integer, dtype) => search_by(operands, params, move |x| {
+            let numbers = i128::read_all(dtype, x).into_iter();
+            numbers.map(narrow::<_, i32>).collect()
+        }),
+        (Real, dtype) => search_by(operands, params, move |x| {
+            let numbers = f64::read_all(dtype, x).into_iter();
+            numbers.map(real_key).collect()
+        }),
+        (Complex | Opaque, dtype) => Err(meaningless(dtype)),
     }
 }
 
+/// The keys of elements in memory.
+fn keys<T: bytemuck::Pod, K>(bytes: &[u8], key: impl Fn(T) -> K) -> Vec<K> {
+    let elements = bytemuck::cast_slice::<u8, T>(bytes);
+    elements.iter().map(|&x| key(x)).collect()
+}
+
 /// As [`search_sorted`] of elements that are ordered as their keys are.
-fn search_by<N: Number, K: Ord + Copy + Send + Sync + 'static>(
+fn search_by<K: Ord + Copy + Send + Sync + 'static>(
     operands: &Operands,
     params: &SearchSorted,
-    key: impl Fn(N) -> K + Copy + Send + Sync + 'static,
+    keys: impl Fn(&[u8]) -> Vec<K> + Copy + Send + Sync + 'static,
 ) -> Call {
     let [sorted, query] = [&operands.inputs[0], &operands.inputs[1]];
     let (shape, dimension, batch) = (&sorted.shape, params.dimension, params.batch_dims);
@@ -213,15 +252,11 @@ fn search_by<N: Number, K: Ord + Copy + Send + Sync + 'static>(
     let (length, inner): (usize, usize) =
         (shape[dimension], shape[dimension + 1..].iter().product());
     let per_batch: usize = query.shape[batch..].iter().product();
-    let (dtype, side) = (sorted.dtype, params.side);
+    let (size, side) = (sorted.dtype.size(), params.side);
     let rows = middle * inner;
     let batches: usize = shape[..batch].iter().product();
     Ok(routine(operands, move |buffers, context| {
-        let keys = |bytes: &[u8]| -> Vec<K> {
-            let numbers = N::read_all(dtype, bytes);
-            numbers.into_iter().map(key).collect()
-        };
-        let (sorted, query) = (keys(buffers.input(0)), keys(buffers.input(1)));
+        let (sorted, query) = (keys(buffers.input(0)), buffers.input::<u8>(1));
         let row_start = |row: usize| {
             let (batch, row) = (row / rows, row % rows);
             (batch * middle + row / inner) * length * inner + row % inner
@@ -242,7 +277,8 @@ fn search_by<N: Number, K: Ord + Copy + Send + Sync + 'static>(
                     let (row, from) = (next / per_batch, next % per_batch);
                     let count = found.len().min(per_batch - from);
                     let first = row_start(row);
-                    let wanted = &query[row / rows * per_batch + from..][..count];
+                    let start = row / rows * per_batch + from;
+                    let wanted = &keys(&query[start * size..(start + count) * size]);
                     let (now, later) = std::mem::take(&mut found).split_at_mut(count);
                     let at = |index: usize| sorted[first + index * inner];
                     let ascending = ascending[row];
@@ -333,4 +369,13 @@ fn real_key(x: f64) -> i64 {
     // Adding zero makes the negative zero positive; negative numbers grow with their magnitude bits.
     let bits = (x + 0.0).to_bits() as i64;
     bits ^ ((bits >> 63) as u64 >> 1) as i64
+}
+
+/// [`real_key`] of a number in single precision.
+fn single_key(x: f32) -> i32 {
+    if x.is_nan() {
+        return i32::MAX;
+    }
+    let bits = (x + 0.0).to_bits() as i32;
+    bits ^ ((bits >> 31) as u32 >> 1) as i32
 }

@@ -205,7 +205,23 @@ fn places_of_many_queries() {
         let sorted = jaxide_core::eval::eval_eqn(&sort.into(), &[x]);
         sorted.unwrap().remove(0)
     };
-    for dtype in [DType::F32, DType::F64, DType::I8, DType::U64, DType::C64] {
+    // One type for each kind of key.
+    for dtype in [
+        DType::F32,
+        DType::F64,
+        DType::BF16,
+        DType::F16,
+        DType::F8E4M3Fn,
+        DType::Bool,
+        DType::I8,
+        DType::I32,
+        DType::I64,
+        DType::U16,
+        DType::U32,
+        DType::U64,
+        DType::C64,
+        DType::C128,
+    ] {
         for (length, queries) in [(1, 9), (7, 40), (8, 40), (9, 40), (300, 60), (60, 300)] {
             let array = sort(numbers.array(dtype, &[length]));
             let query = numbers.array(dtype, &[queries]);
