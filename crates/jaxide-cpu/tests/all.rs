@@ -23,6 +23,7 @@ mod recurrences;
 mod reproducers;
 mod row_blocks;
 mod texts;
+mod turned;
 
 #[test]
 fn every_file_is_run() {

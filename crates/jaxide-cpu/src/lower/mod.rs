@@ -77,6 +77,7 @@ fn graph_with(
 ) -> Result<(Graph, LaneForms)> {
     let graph = times.measure(Stage::Graph, || {
         let mut graph = graph::build(closed, lanes, named)?;
+        graph.turn_products();
         graph.accumulate_in_place();
         graph.block_rows();
         Ok::<_, Error>(graph)

@@ -17,6 +17,7 @@ mod reduction;
 mod routine;
 mod row_blocks;
 mod scope;
+mod turned;
 
 use crate::narrow;
 use jaxide_core::{DType, Shape, Tensor};
