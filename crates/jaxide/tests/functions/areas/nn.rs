@@ -19,7 +19,9 @@ pub(crate) const AREA: Area = Area {
             "equal constants are one here, and JAX keeps each",
         ),
         ("nn.softmax ; i16", SMALL),
+        ("nn.softmax ; i8", SMALL),
         ("nn.log_softmax ; i16", SMALL),
+        ("nn.log_softmax ; i8", SMALL),
     ],
     different: &[
         ("nn.hard_silu ; f32[19]", SUBNORMAL),
@@ -31,11 +33,15 @@ pub(crate) const AREA: Area = Area {
         ("nn.gelu ; f32[19]", SUBNORMAL),
         ("nn.gelu approximate=false ; f32[19]", SUBNORMAL),
         ("nn.log1mexp ; f32[4]", SUBNORMAL),
+        (
+            "nn.softmax ; u8",
+            "JAX subtracts in 8 bits without sign, and divides infinities",
+        ),
     ],
     text,
 };
 
-const SMALL: &str = "JAX subtracts in 16 bits, where differences need not fit";
+const SMALL: &str = "JAX subtracts in the bits of the elements, where differences need not fit";
 const SUBNORMAL: &str = "JAX flushes subnormal numbers to zero";
 
 fn call(case: &Case, x: &[Array]) -> Option<Vec<Array>> {
