@@ -182,6 +182,15 @@ pub(crate) fn sum(x: &Array, axes: &[usize], keepdims: bool) -> Array {
     as_dtype(&kept(&total, axes, keepdims), result, false)
 }
 
+/// How many of truth values hold along axes: `i32`, and `i64` where they say something of `beside`, whose elements have 64 bits.
+#[track_caller]
+pub(crate) fn number_of(held: &Array, axes: &[usize], beside: &Array) -> Array {
+    match super::position_type(beside) {
+        DType::I64 => sum(&as_dtype(held, DType::I64, false), axes, false),
+        _ => sum(held, axes, false),
+    }
+}
+
 /// The result of a reduction with its axes as axes of length 1, where they are kept.
 #[track_caller]
 pub(crate) fn kept(x: &Array, axes: &[usize], keepdims: bool) -> Array {

@@ -70,6 +70,8 @@ pub(crate) struct Case {
     pub(crate) want: Option<Vec<Value>>,
     /// The text of the jaxpr.
     pub(crate) jaxpr: Option<Text>,
+    /// Whether a case with 64 bits needs values, so that JAX does not trace it.
+    untraced: bool,
 }
 
 /// What is recorded of the text of a jaxpr.
@@ -111,6 +113,7 @@ impl Case {
             (key.to_owned(), value.to_owned())
         });
         let (results, jaxpr) = match answer.split_once(" # ") {
+            Some((results, "untraced")) => (results, None),
             Some((results, text)) => (results, Some(Text::parse(text))),
             None => (answer, None),
         };
@@ -126,17 +129,18 @@ impl Case {
                 results => Some(results.split(" & ").map(value).collect()),
             },
             jaxpr,
+            untraced: answer.ends_with(" # untraced"),
         }
     }
 
-    /// Whether JAX traces the case: what it needs the values of has no jaxpr. (Nor have cases with 64 bits.)
+    /// Whether JAX traces the case: what it needs the values of has no jaxpr. (Cases with 64 bits have none that is compared.)
     pub(crate) fn traceable(&self) -> bool {
         const WIDE: [DType; 4] = [DType::I64, DType::U64, DType::F64, DType::C128];
         let arrays = self.arrays();
         let mut dtypes = arrays.iter().map(Array::dtype).chain(self.dtype());
         self.mode != Mode::Plain
             || self.jaxpr.is_some()
-            || dtypes.any(|dtype| WIDE.contains(&dtype))
+            || !self.untraced && dtypes.any(|dtype| WIDE.contains(&dtype))
     }
 
     /// The arguments that are arrays.

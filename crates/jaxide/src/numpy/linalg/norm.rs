@@ -4,13 +4,14 @@ use crate::numpy::nested::constant;
 use jaxide_core::{DType, Error};
 
 use super::super::parts::{
-    conj, epsilon, inexact, inexact_type, kept, last, moveaxis, real, real_type, refuse, sum,
+    conj, epsilon, inexact, inexact_type, kept, last, moveaxis, number_of, real, real_type, refuse,
+    sum,
 };
 use super::{Svd, inv, singular_values, svdvals};
 use crate::array::{Array, Axes, Numbers, Repr, as_dtype};
 use crate::lax;
 use crate::numpy;
-use crate::numpy::where_;
+use crate::numpy::{position_type, where_};
 use crate::options::options;
 use crate::trace::library::library_call;
 use crate::trace::{library, raise};
@@ -358,7 +359,7 @@ pub fn matrix_rank(x: &Array, options: impl Into<MatrixRank>) -> Array {
             let differs = numpy::not_equal(&x, &Array::from(0));
             let axes: Vec<usize> = (0..x.ndim()).collect();
             let any = lax::reduce_or(&differs, &axes);
-            return vec![as_dtype(&any, DType::I32, false)];
+            return vec![as_dtype(&any, position_type(&x), false)];
         };
         let values = singular_values(&x, Svd::new().full_matrices(false).hermitian(hermitian));
         let dtype = values.dtype();
@@ -375,7 +376,7 @@ pub fn matrix_rank(x: &Array, options: impl Into<MatrixRank>) -> Array {
             }
         };
         let tolerance = lax::expand_dims(&tolerance, &[tolerance.ndim()]);
-        vec![sum(&numpy::greater(&values, &tolerance), &[axis], false)]
+        vec![number_of(&numpy::greater(&values, &tolerance), &[axis], &x)]
     });
     results[0].clone()
 }

@@ -5,15 +5,15 @@ use jaxide_core::prims::DotDimensionNumbers;
 use jaxide_core::{DType, Dims};
 
 use super::super::parts::{
-    adjoint, check_square, column, conj, epsilon, highest, inexact, last, pick, range, real_type,
-    refuse, rows_at, sum, transposed, vectorized,
+    adjoint, check_square, column, conj, epsilon, highest, inexact, last, number_of, pick, range,
+    real_type, refuse, rows_at, transposed, vectorized,
 };
 use super::super::product::{Product, matmul_with};
 use super::{Norm, Svd, norm, svd};
 use crate::api::vmap_list;
 use crate::array::{Array, Axes, Repr, as_dtype};
 use crate::lax::{self, linalg::Triangular};
-use crate::numpy::where_;
+use crate::numpy::{position_type, where_};
 use crate::options::options;
 use crate::trace::library;
 use crate::trace::library::library_call;
@@ -318,8 +318,14 @@ pub fn lstsq(a: &Array, b: &Array, options: impl Into<Lstsq>) -> (Array, Array, 
     let results = if numpy_resid {
         let mut results = full(&operands);
         let (rows, columns) = (a.shape()[0], a.shape()[1]);
-        if rows <= columns || (results[2].item::<i32>() as usize) < columns {
-            results[1] = lax::full([0], 0, DType::F32);
+        if rows <= columns
+            || (as_dtype(&results[2], DType::I32, false).item::<i32>() as usize) < columns
+        {
+            let dtype = match position_type(&results[0]) {
+                DType::I64 => DType::F64,
+                _ => DType::F32,
+            };
+            results[1] = lax::full([0], 0, dtype);
         }
         results
     } else {
@@ -338,7 +344,7 @@ fn nearest(a: &Array, b: &Array, rcond: Option<&Array>) -> Vec<Array> {
     let (x, rank, s) = if a.size() == 0 {
         let s = numpy::empty(0, a.dtype());
         let x = lax::full([columns, b.shape()[1]], 0, a.dtype());
-        (x, lax::full((), 0, DType::I32), s)
+        (x, lax::full((), 0, position_type(&a)), s)
     } else {
         let real = real_type(a.dtype());
         let eps = epsilon(a.dtype());
@@ -357,7 +363,7 @@ fn nearest(a: &Array, b: &Array, rcond: Option<&Array>) -> Vec<Array> {
             as_dtype(&lax::copy(&rcond), real, false)
         };
         let mask = lax::bitwise_and(&positive, &lax::ge(&s, &(rcond * last(&s, 0))));
-        let rank = sum(&mask, &[0], false);
+        let rank = number_of(&mask, &[0], &a);
         let safe = as_dtype(&where_(&mask, &s, 1), a.dtype(), false);
         let inverse = column(&where_(&mask, &(1 / safe), 0));
         let projected = exact_matmul(&transposed(&conj(&u)), &b);

@@ -7,8 +7,8 @@ use crate::array::{Array, promote_dtypes};
 use crate::lax;
 use crate::numpy::nested::constant;
 use crate::numpy::place::at;
-use crate::numpy::where_;
 use crate::numpy::{self, finfo};
+use crate::numpy::{position_type, where_};
 use crate::trace::library;
 use crate::trace::library::library_call;
 
@@ -73,7 +73,7 @@ fn solved(a: &Array, b: &Array, rcond: &Array) -> Vec<Array> {
     let positive = lax::gt(s, &constant(0, s.dtype()));
     let least = lax::mul(&lax::copy(&rcond), &at(s, 0, 0));
     let used = lax::bitwise_and(&positive, &lax::ge(s, &least));
-    let rank = lax::reduce_sum(&lax::convert_element_type(&used, DType::I32), 0);
+    let rank = lax::reduce_sum(&lax::convert_element_type(&used, position_type(a)), 0);
     let safe = where_(&used, s, &Array::from(1));
     let inverse = lax::div(&constant(1.0, s.dtype()), &safe);
     let inverse = where_(&used, &inverse, &Array::from(0));

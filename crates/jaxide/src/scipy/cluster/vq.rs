@@ -1,6 +1,6 @@
 //! Vector quantisation.
 
-use jaxide_core::{DType, Error};
+use jaxide_core::Error;
 
 use crate::array::{Array, promote_dtypes};
 use crate::numpy::linalg::Norm;
@@ -51,7 +51,7 @@ pub fn vq(obs: impl Into<Array>, code_book: impl Into<Array>) -> (Array, Array) 
         },
         obs,
     );
-    let code = lax::argmin(&distances, -1, DType::I32);
+    let code = lax::argmin(&distances, -1, numpy::position_type(&distances));
     let nearest = vmap_of(
         &|row: Array, code: Array| row.index(code),
         (distances, code.clone()),

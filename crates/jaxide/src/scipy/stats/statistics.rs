@@ -63,7 +63,7 @@ pub fn mode(a: impl Into<Array>, options: impl Into<Mode>) -> (Array, Array) {
 #[track_caller]
 fn most_frequent(x: &Array) -> Vec<Array> {
     if x.size() == 0 {
-        let float = |value: f64| Array::from(value).astype(DType::F32);
+        let float = |value: f64| Array::from(value).astype(numpy::inexact(x.dtype()));
         return vec![float(f64::NAN), float(0.0)];
     }
     let (values, counts) = numpy::unique_and_counts(x, x.size());

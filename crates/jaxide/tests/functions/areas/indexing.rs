@@ -357,7 +357,9 @@ fn one(case: &Case, x: &[Array]) -> Option<Array> {
 
 fn tolerance(case: &Case) -> Tolerance {
     match case.function.as_str() {
-        "at.power" | "at.divide" => Tolerance::ulps(4.0),
+        "at.power" => Tolerance::ulps(4.0),
+        // A quotient of complex numbers is made of sums of products, which XLA rounds in another order; of others it is exact.
+        "at.divide" if case.text.contains("; c64") => Tolerance::ulps(4.0),
         "ops.segment_sum" | "ops.segment_prod" => Tolerance::ulps(2.0),
         _ => Tolerance::EXACT,
     }

@@ -134,9 +134,10 @@ fn products(name: &str, case: &Case, x: &[Array]) -> Option<Vec<Array>> {
         "einsum" => numpy::einsum(&spec(), x, einsum_options(case)),
         "einsum_path" => {
             let path = numpy::einsum_path(&spec(), x, ());
-            let step = |step: &Vec<usize>| {
-                Array::from(step.iter().map(|&at| at as i32).collect::<Vec<i32>>())
-            };
+            // The positions are numbers of the program: the record has them in JAX's default type.
+            let wide = x.iter().any(|x| x.dtype() == DType::F64);
+            let dtype = if wide { DType::I64 } else { DType::I32 };
+            let step = |step: &Vec<usize>| numpy::array(step.clone(), dtype);
             return Some(path.iter().map(step).collect());
         }
         "linalg.multi_dot" => linalg::multi_dot(x, ()),

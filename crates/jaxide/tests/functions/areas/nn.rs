@@ -296,8 +296,20 @@ fn tolerance(case: &Case) -> Tolerance {
         {
             Tolerance::ulps(4.25)
         }
-        // A sum of exponentials near 1 and its logarithm.
-        "logmeanexp" => Tolerance::of_largest(8.0),
+        // Of numbers that are 0 or 1 the logarithm of a sum between 2 and 4 is diminished by a logarithm that is nearly as large:
+        // one of its units is eight of the difference, and the interpreter and XLA round it to neighbours.
+        "logmeanexp" if case.text.contains("; bool") => Tolerance::of_largest(8.0),
+        "logmeanexp" => Tolerance::of_largest(4.0),
+        name if name.starts_with("initializers.") && name.contains("uniform") => {
+            Tolerance::ulps(1.0)
+        }
+        // Normal samples between bounds: JAX's `erf` and `erf_inv` are up to 4.6 and 48 units of the last place from their values.
+        name if name.starts_with("initializers.")
+            && (name.ends_with("_normal")
+                || case.parameter("distribution") == Some("truncated_normal")) =>
+        {
+            Tolerance::ulps(4.25)
+        }
         name if name.starts_with("initializers.") => Tolerance::ulps(2.0),
         _ => Tolerance::ulps(4.0),
     }

@@ -2,6 +2,8 @@
 
     python record.py             # all areas
     python record.py linalg      # one of them
+    python record.py --keep      # the results that are recorded already are kept: those of factorisations differ between machines in
+                                 # the last places; new cases are added, and texts are made again
     python record.py linalg --show numpy.linalg.det    # the jaxprs of its cases instead
 
 A line is a case: a function with its parameters, its arguments, and the results; behind `#` a hash of the text of its jaxpr.
@@ -28,7 +30,7 @@ Results are a type, with `*` when it is weak, and bytes; a run of equal bytes of
 
 Arrays of 64 bits exist in JAX with `jax_enable_x64` only, which changes the default types too. Here they always exist, so a
 case is recorded with it exactly when an array or a parameter of the case has 64 bits. The text of such a case is not compared: it
-has the other default types.
+has the other default types. `# untraced` stands behind those that JAX computes, but does not trace.
 """
 
 import itertools
@@ -315,14 +317,17 @@ class Recorder:
             self.first.setdefault(name, (args, parameters))
 
     def sweep(self, count=3):
-        """The first case of each function, with arrays of `count` other element types instead of `f32`."""
+        """The first case of each function, with arrays of `count` other element types instead of `f32`, and of `f64`."""
+        chosen = []
         for at, (name, (args, parameters)) in enumerate(list(self.first.items())):
             kinds = [kind for kind in OTHERS if all(fits(arg, kind) for arg in args)]
             start = at % max(len(kinds), 1)
-            for kind in (kinds[start:] + kinds[:start])[:count]:
-                self.case(name, *(arg.of(kind) if isinstance(arg, Arg) and arg.dtype == "f32" else arg for arg in args), **parameters)
-                if self.lines[-1] in self.lines[:-1]:
-                    self.lines.pop()
+            chosen += [(name, args, parameters, kind) for kind in (kinds[start:] + kinds[:start])[:count]]
+        chosen += [(name, args, parameters, "f64") for name, (args, parameters) in self.first.items()]
+        for name, args, parameters, kind in chosen:
+            self.case(name, *(arg.of(kind) if isinstance(arg, Arg) and arg.dtype == "f32" else arg for arg in args), **parameters)
+            if self.lines[-1] in self.lines[:-1]:
+                self.lines.pop()
 
     def all_modes(self, name, *args, batch=2, grad=True, **parameters):
         """Records a case, its gradient, and the same with a mapped axis."""
@@ -353,6 +358,10 @@ class Recorder:
             return " & ".join(map(result, pull(cotangents)))
         results = " & ".join(map(result, call(*given)))
         if not text:
+            try:
+                jax.eval_shape(call, *given)
+            except REFUSALS + (jax.errors.ConcretizationTypeError,):
+                return f"{results} # untraced"
             return results
         try:
             jaxpr = jax.make_jaxpr(call)(*given)

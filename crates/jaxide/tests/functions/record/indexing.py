@@ -203,6 +203,8 @@ def writes(r):
         r.case(name, matrix, Arg("f32", (3, 4), "~+3"), ints(2, 0, 2), idx="@0")
         r.case(name, Arg("f32", (3,), "~+1"), Number(2), idx="::-1")
         r.case(name, Arg("f32", (3,), "~+1"), Number(2.5), idx="1:")
+        if name == "at.divide":
+            r.case(name, Arg("c64", (3, 4), "~1"), Arg("c64", (4,), "~+3"), idx="1")
         # Integer powers are written elsewhere.
         if name != "at.power":
             r.case(name, Arg("i32", (3,), "~+1"), Number(2), idx="1")

@@ -111,6 +111,7 @@ def sums(r):
         r.all_modes(name, ANY("f32", 2, 3), axis=1, keepdims=True)
         r.case(name, ANY("f32", 2, 3), keepdims=True)
         r.case(name, ANY("i32", 3))
+        r.case(name, ANY("bool", 2, 3))
         r.case(name, ANY("f32", 0))
     r.case("nn.logsumexp", ANY("c64", 3))
     for sign in (None, True):

@@ -14,6 +14,23 @@ SWEPT = ("arrays", "elementwise", "fft", "image", "indexing", "lax", "linalg", "
          "signals", "special")
 
 
+def kept(path, lines):
+    """The lines with the results that are recorded already, where element types and shapes are still the same."""
+    with open(path) as file:
+        recorded = dict(line.rstrip("\n").rsplit(" = ", 1) for line in file)
+
+    def types(results):
+        return [result.split(" ")[0] for result in results.split(" & ")]
+
+    def line(new):
+        case, answer = new.rsplit(" = ", 1)
+        results, mark, text = answer.partition(" # ")
+        old = recorded.get(case, answer).partition(" # ")[0]
+        return f"{case} = {old if types(old) == types(results) else results}{mark}{text}"
+
+    return [line(new) for new in lines]
+
+
 def main():
     words = sys.argv[1:]
     show = None
@@ -21,6 +38,8 @@ def main():
         at = words.index("--show")
         show = words[at + 1]
         words = words[:at]
+    keep = "--keep" in words
+    words = [word for word in words if word != "--keep"]
     for name in words or AREAS:
         area = importlib.import_module(name)
         recorder = common.Recorder(area.FUNCTIONS, show)
@@ -33,8 +52,10 @@ def main():
         for line in recorder.lines:
             assert line not in seen, f"twice: {line}"
             seen.add(line)
-        with open(os.path.join(HERE, "..", "cases", f"{name}.txt"), "w") as file:
-            file.write("\n".join(recorder.lines) + "\n")
+        path = os.path.join(HERE, "..", "cases", f"{name}.txt")
+        lines = kept(path, recorder.lines) if keep else recorder.lines
+        with open(path, "w") as file:
+            file.write("\n".join(lines) + "\n")
         print(name, len(recorder.lines), flush=True)
 
 
