@@ -136,8 +136,10 @@ fn products(name: &str, case: &Case, x: &[Array]) -> Option<Vec<Array>> {
             let path = numpy::einsum_path(&spec(), x, ());
             // The positions are numbers of the program: the record has them in JAX's default type.
             let wide = x.iter().any(|x| x.dtype() == DType::F64);
-            let dtype = if wide { DType::I64 } else { DType::I32 };
-            let step = |step: &Vec<usize>| numpy::array(step.clone(), dtype);
+            let step = |step: &Vec<usize>| match wide {
+                true => Array::from(step.iter().map(|&at| at as i64).collect::<Vec<i64>>()),
+                false => Array::from(step.iter().map(|&at| at as i32).collect::<Vec<i32>>()),
+            };
             return Some(path.iter().map(step).collect());
         }
         "linalg.multi_dot" => linalg::multi_dot(x, ()),
