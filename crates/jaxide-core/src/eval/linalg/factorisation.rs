@@ -5,7 +5,7 @@ use super::product::dot_general;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::eval::element::meaningless;
-use crate::eval::elementwise::{add, mul};
+use crate::eval::elementwise::{add, convert_element_type, mul};
 use crate::eval::numerics::linalg as numerics;
 use crate::eval::numerics::linalg::Entry;
 use crate::jaxpr::{Dims, Scalar};
@@ -325,13 +325,18 @@ pub(in crate::eval) fn tridiagonal_solve(operands: &[Tensor; 4]) -> Result<Tenso
     })
 }
 
-/// The solution of systems with triangular matrices.
+/// The solution of systems with triangular matrices. Floats of 16 bits are computed in 32 and rounded once.
 pub(in crate::eval) fn triangular_solve(
     a: &Tensor,
     b: &Tensor,
     options: numerics::TriangularSolve,
 ) -> Result<Tensor> {
-    by_entry!(same_dtype(&[a, b])?, E => {
+    let dtype = same_dtype(&[a, b])?;
+    if matches!(dtype, DType::F16 | DType::BF16) {
+        let wide = |x: &Tensor| convert_element_type(x, DType::F32);
+        return convert_element_type(&triangular_solve(&wide(a)?, &wide(b)?, options)?, dtype);
+    }
+    by_entry!(dtype, E => {
         let right = Batch::<E>::new(b, 2)?;
         let (m, n) = (right.part[0], right.part[1]);
         let rows = if options.left_side { m } else { n };

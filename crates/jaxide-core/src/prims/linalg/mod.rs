@@ -45,6 +45,11 @@ fn matrix(aval: &Aval) -> Result<(&[usize], usize, usize)> {
             aval.dtype
         )));
     }
+    sides(aval)
+}
+
+/// Batch axes, rows and columns of a matrix.
+fn sides(aval: &Aval) -> Result<(&[usize], usize, usize)> {
     match &aval.shape[..] {
         [batch @ .., rows, columns] => Ok((batch, *rows, *columns)),
         _ => Err(Error::shape(format!("{aval} is not a matrix"))),
@@ -53,7 +58,14 @@ fn matrix(aval: &Aval) -> Result<(&[usize], usize, usize)> {
 
 /// Batch axes and size of a square matrix.
 fn square(aval: &Aval) -> Result<(&[usize], usize)> {
-    let (batch, rows, columns) = matrix(aval)?;
+    square_sides(matrix(aval)?, aval)
+}
+
+/// Batch axes and size, where both sides of `aval` are equal.
+fn square_sides<'a>(
+    (batch, rows, columns): (&'a [usize], usize, usize),
+    aval: &Aval,
+) -> Result<(&'a [usize], usize)> {
     if rows != columns {
         return Err(Error::shape(format!("{aval} is not square")));
     }

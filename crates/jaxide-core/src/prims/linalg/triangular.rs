@@ -8,8 +8,13 @@ use super::*;
 impl Primitive for TriangularSolve {
     fn abstract_eval(&self, operands: &[Aval]) -> Result<Avals> {
         let [a, rhs] = operands_of(operands)?;
-        let (batch, n) = square(a)?;
-        let (_, rows, columns) = matrix(rhs)?;
+        // Unlike factorisations, also of floats of 16 bits.
+        let (batch, n) = if matches!(a.dtype, DType::F16 | DType::BF16) {
+            square_sides(sides(a)?, a)?
+        } else {
+            square(a)?
+        };
+        let (_, rows, columns) = sides(rhs)?;
         check_like(rhs, a.dtype, batch, &[rows, columns])?;
         if n != if self.left_side { rows } else { columns } {
             return Err(Error::shape(format!("{a} does not fit {rhs} on this side")));

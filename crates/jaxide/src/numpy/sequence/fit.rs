@@ -1,10 +1,10 @@
 //! Polynomials that are near samples.
 
-use jaxide_core::Error;
+use jaxide_core::{DType, Error};
 
 use super::least_squares::{Solution, least_squares};
 use super::polynomial::{inexact_of, vector};
-use crate::array::Array;
+use crate::array::{Array, as_dtype, is_wide};
 use crate::lax;
 use crate::numpy::arithmetic::inexact;
 use crate::numpy::nested::named;
@@ -191,7 +191,10 @@ fn fit(operands: &[Array], deg: usize, options: &Polyfit) -> Fit {
         residuals,
         rank,
         singular_values,
-        rcond: Array::from(rcond),
+        rcond: match inexact(scaled.dtype()) {
+            dtype if is_wide(dtype) => as_dtype(&Array::from(rcond), DType::F64, true),
+            _ => Array::from(rcond),
+        },
     };
     Fit {
         found,

@@ -27,10 +27,6 @@ pub(crate) const AREA: Area = Area {
         ("scipy.linalg.eigh_tridiagonal_of", LOOPS),
     ],
     different: &[
-        (
-            "scipy.linalg.solve_triangular trans=0 ; bf16",
-            "triangular systems are of numbers of 32 bits and more",
-        ),
         ("scipy.linalg.polar ; u8", WHOLE),
         ("scipy.linalg.polar ; bool", WHOLE),
         ("scipy.linalg.polar ; i8", WHOLE),

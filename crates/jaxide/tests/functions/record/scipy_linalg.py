@@ -175,6 +175,9 @@ def cases(r):
         r.all_modes(s + "solve_triangular", f32(3, 3), f32(3, values="~2"), trans=trans)
         r.case(s + "solve_triangular", Arg("c64", (2, 2), "~1"), Arg("c64", (2, 1), "~2"), trans=trans, lower=True)
     r.all_modes(s + "solve_triangular", f32(2, 2), f32(3, 2, 1, values="~2"), lower=True, unit_diagonal=True)
+    for dtype in ("f16", "bf16"):
+        r.all_modes(s + "solve_triangular", Arg(dtype, (3, 3), "~+1"), Arg(dtype, (3,), "~2"), lower=True, grad=False)
+        r.case(s + "solve_triangular", Arg(dtype, (2, 2), "~+3"), Arg(dtype, (2, 2), "~4"), trans=1)
     r.case(s + "solve_triangular", f32(2, 2), f32(3))
     r.case(s + "solve_triangular", f32(2, 2), f32(2), trans=3)
     r.all_modes(s + "det", f32(3, 3))

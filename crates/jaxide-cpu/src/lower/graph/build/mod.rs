@@ -22,7 +22,7 @@ mod window;
 use super::scope::FrameKind;
 use super::{Call, Graph, MapOp, Op, Routine, Scope, ValueId};
 use crate::narrow;
-use jaxide_core::prims::Name;
+use jaxide_core::prims::{Name, TriangularSolve};
 use jaxide_core::simplify::has_effect;
 use jaxide_core::{
     Atom, Aval, AvalKind, ClosedJaxpr, DType, Eqn, Error, ErrorKind, Jaxpr, Result, Source, Tensor,
@@ -364,6 +364,28 @@ impl Build {
             .into_iter()
             .map(Binding::Value)
             .collect())
+    }
+
+    /// Systems with a triangular matrix: of floats of 16 bits the runtime solves them in 32.
+    fn triangular_solve(
+        &mut self,
+        params: &TriangularSolve,
+        app: &Application<'_>,
+    ) -> Result<Bindings> {
+        let dtype = app.dtype();
+        if !matches!(dtype, DType::F16 | DType::BF16) {
+            return self.routine(params, app);
+        }
+        let args = self.values(app.args)?;
+        let wide: Vec<ValueId> = args
+            .into_iter()
+            .map(|arg| self.converted(arg, DType::F32))
+            .collect();
+        let call = Op::Call(Call::Routine(params.clone().into()));
+        let solved = self.scope.one(call, &wide, DType::F32, app.shape());
+        Ok(Bindings::from_slice(&[Binding::Value(
+            self.converted(solved, dtype),
+        )]))
     }
 
     fn inline(&mut self, closed: &ClosedJaxpr, args: &[Binding]) -> Result<Bindings> {

@@ -238,7 +238,7 @@ impl Build {
             Prim::Hessenberg(params) => self.routine(params, app),
             Prim::Tridiagonal(params) => self.routine(params, app),
             Prim::TridiagonalSolve(params) => self.routine(params, app),
-            Prim::TriangularSolve(params) => self.routine(params, app),
+            Prim::TriangularSolve(params) => self.triangular_solve(params, app),
             Prim::Fft(params) => self.routine(params, app),
 
             // Random numbers.
