@@ -31,12 +31,8 @@ pub(crate) fn rows(x: &Array, indices: &Array) -> Array {
 /// The same, with `fill` for what lies outside.
 #[track_caller]
 pub(crate) fn rows_or(x: &Array, indices: &Array, fill: i64) -> Array {
-    let fill = if x.dtype().is_inexact() {
-        Scalar::Float(fill as f64)
-    } else {
-        Scalar::Int(fill)
-    };
-    gathered(x, indices, GatherScatterMode::FillOrDrop, Some(fill))
+    let fill = Some(Scalar::Int(fill));
+    gathered(x, indices, GatherScatterMode::FillOrDrop, fill)
 }
 
 #[track_caller]

@@ -4,12 +4,12 @@ use jaxide_core::prims::{self, GatherDimensionNumbers, GatherScatterMode};
 use jaxide_core::{DType, Dims, Error};
 
 use super::folds::no_elements;
-use super::{Reduction, all, any, cumsum, position_type, sum};
+use super::{Reduction, any, cumsum, position_type, sum};
 use crate::array::{Array, Axes, Numbers, as_dtype, is_wide};
 use crate::lax;
 use crate::numpy::arithmetic::{constant, inexact_dtypes, real_only};
-use crate::numpy::lookup::{along, points, reordered};
-use crate::numpy::{divide, isnan, where_};
+use crate::numpy::lookup::{points, reordered};
+use crate::numpy::{divide, isnan, take_along_axis, where_};
 use crate::options::options;
 use crate::trace::library::library_with;
 use crate::trace::{bind_one, raise};
@@ -273,11 +273,11 @@ impl Along {
         let Some(axes) = &options.axis else {
             let flat = |x: &Array| lax::reshape(x, x.size());
             return Along {
+                x: flat(&x),
                 weights: weights.as_ref().map(flat),
                 axis: 0,
                 keepdims,
                 kept: keepdims.then(|| vec![1; rank]),
-                x: flat(&x),
             };
         };
         let axes = axes[..].axes(operation, rank);
@@ -301,11 +301,11 @@ impl Along {
         axes.iter().for_each(|&axis| kept[axis] = 1);
         let joined = |x: &Array| reordered(x, &order, &shape);
         Along {
+            x: joined(&x),
             weights: weights.as_ref().map(joined),
             axis: stay.len(),
             keepdims,
             kept: keepdims.then_some(kept),
-            x: joined(&x),
         }
     }
 
@@ -489,13 +489,13 @@ impl Along {
         };
         // The axis of probabilities takes the place of the one that is combined.
         let mut result = if many == 0 {
-            let found = along(x, &lax::expand_dims(&place, &[axis]), axis);
+            let found = take_along_axis(x, lax::expand_dims(&place, &[axis]), axis);
             lax::squeeze(&found, &[axis])
         } else {
             let mut order: Vec<usize> = (1..=axis).collect();
             order.push(0);
             order.extend(axis + 1..place.ndim());
-            let found = along(x, &lax::transpose(&place, &order), axis);
+            let found = take_along_axis(x, lax::transpose(&place, &order), axis);
             let mut back = vec![0; order.len()];
             order.iter().enumerate().for_each(|(at, &to)| back[to] = at);
             lax::transpose(&found, &back)
@@ -503,15 +503,17 @@ impl Along {
         if self.keepdims {
             result = lax::expand_dims(&result, &[many + axis]);
         }
+        let zero = lax::full(valid.shape(), 0, valid.dtype());
+        let nothing = lax::eq(&valid, &zero);
         let spoilt = any(&bad, self.reduction());
         let nothing = if skip_nan {
-            all(&undefined, self.reduction())
+            nothing
         } else {
             any(&undefined, self.reduction())
         };
-        let spoilt = lax::bitwise_or(&spoilt, &nothing);
+        let spoilt = lax::expand_dims(&lax::bitwise_or(&spoilt, &nothing), &before);
         let undefined = lax::full(result.shape(), f64::NAN, result.dtype());
-        where_(lax::expand_dims(&spoilt, &before), undefined, result)
+        where_(spoilt, undefined, result)
     }
 }
 

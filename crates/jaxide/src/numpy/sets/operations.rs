@@ -9,7 +9,9 @@ use crate::array::{Array, as_dtype, promote_dtypes};
 use crate::lax;
 use crate::numpy::arithmetic::constant;
 use crate::numpy::lookup::{element, from_front, part, rows, rows_or};
-use crate::numpy::{all, any, concatenate, equal, max, min, not_equal, position_type, sum, where_};
+use crate::numpy::{
+    all, any, concatenate, equal, max, min, not_equal, position_type, sort, sum, where_,
+};
 use crate::options::options;
 use crate::trace::library::{library_call, library_with};
 use crate::trace::{library, raise};
@@ -241,7 +243,7 @@ pub fn setxor1d(x: &Array, y: &Array, options: impl Into<Sets>) -> Array {
             let total = x.size() + y.size();
             let (sorted, mask) = if assume_unique {
                 let all = concatenate(&[x.clone(), y.clone()], 0);
-                let sorted = lax::sort(&[all], 0, 1).remove(0);
+                let sorted = sort(&all, ());
                 let mask = alone(&sorted);
                 (sorted, mask)
             } else {
@@ -249,11 +251,11 @@ pub fn setxor1d(x: &Array, y: &Array, options: impl Into<Sets>) -> Array {
                 let [y, count_y] = distinct_and_count("setxor1d", y);
                 let all = joined([&x, &y], [&count_x, &count_y]);
                 let count = lax::add(&count_x, &count_y);
-                let inside = first(total, || count.clone());
-                let outside = lax::bitwise_not(&inside);
+                // One place more than there are elements, so that the last of them has a neighbour.
+                let inside = first(total + 1, || lax::add(&count, &constant(&count, 1)));
+                let outside = lax::bitwise_not(&part(&inside, 1, total + 1));
                 let sorted = lax::sort(&[outside, all], 0, 2).remove(1);
-                // What lies behind the count is no neighbour.
-                let mask = lax::bitwise_and(&alone_before(&sorted, &count), &inside);
+                let mask = alone_before(&sorted, &inside, &count);
                 (sorted, mask)
             };
             let found = sum(&mask, ());
@@ -275,25 +277,34 @@ fn alone(sorted: &Array) -> Array {
         return lax::full(0, false, DType::Bool);
     }
     let differ = lax::ne(&part(sorted, 1, length), &part(sorted, 0, length - 1));
-    let edge = lax::full(1, true, DType::Bool);
-    let before = lax::concatenate(&[edge.clone(), differ.clone()], 0);
-    lax::bitwise_and(&before, &lax::concatenate(&[differ, edge], 0))
+    both_sides(&edged(differ, true))
 }
 
-/// The same among the first `count`, whose last one has no neighbour behind it.
+/// The same among the first `count`, behind which there is no neighbour; `inside` says which places are up to there.
 #[track_caller]
-fn alone_before(sorted: &Array, count: &Array) -> Array {
+fn alone_before(sorted: &Array, inside: &Array, count: &Array) -> Array {
     let length = sorted.shape()[0];
     if length == 0 {
         return lax::full(0, false, DType::Bool);
     }
     let differ = lax::ne(&part(sorted, 1, length), &part(sorted, 0, length - 1));
-    let edge = lax::full(1, true, DType::Bool);
-    let before = lax::concatenate(&[edge.clone(), differ.clone()], 0);
-    let behind = lax::concatenate(&[differ, edge], 0);
-    let place = lax::iota(count.dtype(), length, 0);
-    let last = lax::eq(&place, &lax::sub(count, &constant(count, 1)));
-    lax::bitwise_and(&before, &lax::bitwise_or(&behind, &last))
+    let edges = edged(differ, false).at(count).set(true);
+    both_sides(&lax::bitwise_and(inside, &edges))
+}
+
+/// Differences of neighbours between the difference in front of the first element and that behind the last one.
+#[track_caller]
+fn edged(differ: Array, end: bool) -> Array {
+    let [start, end] = [true, end].map(|edge| lax::reshape(&Array::from(edge), [1]));
+    lax::concatenate(&[start, differ, end], 0)
+}
+
+/// Which elements differ from both neighbours, by the differences in front of each and behind the last.
+#[track_caller]
+fn both_sides(edges: &Array) -> Array {
+    let length = edges.shape()[0] - 1;
+    let behind = part(edges, 1, length + 1);
+    lax::bitwise_and(&behind, &part(edges, 0, length))
 }
 
 /// The distinct elements, as many as there are elements, and how many are distinct.
@@ -400,7 +411,7 @@ fn common(operation: &str, x: &Array, y: &Array, options: Sets, indices: bool) -
         let found = sum(&mask, ());
         let (places, values) = if total == 0 {
             (
-                lax::full(0, 0, DType::I32),
+                lax::full(0, 0, index_type),
                 lax::full(size, 0, sorted.dtype()),
             )
         } else {
@@ -412,22 +423,19 @@ fn common(operation: &str, x: &Array, y: &Array, options: Sets, indices: bool) -
         if !indices {
             return vec![values];
         }
-        let among = |shift: usize, count: Option<&Array>, length: usize, own: &Array| {
-            let at = lax::add(&places, &constant(&places, shift));
-            let mut at = rows_or(&order, &at, length as i64);
-            if let Some(count) = count {
-                at = lax::sub(&at, &as_dtype(count, at.dtype(), false));
-            }
-            let at = where_(first(size, || found.clone()), &at, length as i64);
-            if assume_unique {
-                at
-            } else {
-                rows_or(own, &at, length as i64)
-            }
-        };
-        let in_x = among(0, None, x.size(), &x_places);
-        let in_y = among(1, Some(&x_count), y.size(), &y_places);
-        vec![values, in_x, in_y]
+        let of_found =
+            |at: &Array, length: usize| where_(first(size, || found.clone()), at, length as i64);
+        let in_x = rows_or(&order, &places, x.size() as i64);
+        let in_x = of_found(&in_x, x.size());
+        let next = lax::add(&places, &constant(&places, 1));
+        let in_y = rows_or(&order, &next, y.size() as i64);
+        let in_y = lax::sub(&in_y, &as_dtype(&x_count, in_y.dtype(), false));
+        let in_y = of_found(&in_y, y.size());
+        if assume_unique {
+            return vec![values, in_x, in_y];
+        }
+        let in_x = rows_or(&x_places, &in_x, x.size() as i64);
+        vec![values, in_x, rows_or(&y_places, &in_y, y.size() as i64)]
     })
 }
 

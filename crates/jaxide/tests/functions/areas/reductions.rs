@@ -20,17 +20,6 @@ pub(crate) const AREA: Area = Area {
             "JAX does not gather from nothing",
         ),
         (
-            "numpy.quantile method=inverted_cdf",
-            "JAX takes elements along an axis by a gather with batch axes",
-        ),
-        ("numpy.quantile+weights", "as `method=inverted_cdf`"),
-        ("numpy.nanquantile method=inverted_cdf", "as `quantile`"),
-        ("numpy.nanquantile+weights", "as `quantile`"),
-        ("numpy.percentile method=inverted_cdf", "as `quantile`"),
-        ("numpy.percentile+weights", "as `quantile`"),
-        ("numpy.nanpercentile method=inverted_cdf", "as `quantile`"),
-        ("numpy.nanpercentile+weights", "as `quantile`"),
-        (
             "numpy.histogram bins=3 ; f32[0]",
             "JAX adds nothing where there is nothing",
         ),
@@ -68,16 +57,8 @@ pub(crate) const AREA: Area = Area {
             "as `unique`",
         ),
         (
-            "numpy.setxor1d",
-            "JAX marks the end of the sorted elements by a scatter",
-        ),
-        (
-            "numpy.intersect1d size=4 ; f32[3]",
-            "the second of two calls has the fill value as another type",
-        ),
-        (
-            "numpy.intersect1d_indices",
-            "JAX shifts positions between gathers",
+            "numpy.setxor1d assume_unique=true",
+            "JAX joins the arrays twice, and uses one",
         ),
         (
             "numpy.isin method=binary_search",
@@ -88,11 +69,6 @@ pub(crate) const AREA: Area = Area {
             "numpy.histogram+weights bins=4 ; c64",
             "JAX joins the last of complex edges to the others",
         ),
-        (
-            "numpy.intersect1d size=4 ; c64",
-            "the second of two calls has the fill value as another type",
-        ),
-        ("numpy.intersect1d size=4 ; f16", "as above"),
     ],
     different: &[],
     text,

@@ -324,10 +324,13 @@ class Recorder:
             start = at % max(len(kinds), 1)
             chosen += [(name, args, parameters, kind) for kind in (kinds[start:] + kinds[:start])[:count]]
         chosen += [(name, args, parameters, "f64") for name, (args, parameters) in self.first.items()]
+        seen = {line.rsplit(" = ", 1)[0] for line in self.lines}
         for name, args, parameters, kind in chosen:
             self.case(name, *(arg.of(kind) if isinstance(arg, Arg) and arg.dtype == "f32" else arg for arg in args), **parameters)
-            if self.lines[-1] in self.lines[:-1]:
+            case = self.lines[-1].rsplit(" = ", 1)[0]
+            if case in seen:
                 self.lines.pop()
+            seen.add(case)
 
     def all_modes(self, name, *args, batch=2, grad=True, **parameters):
         """Records a case, its gradient, and the same with a mapped axis."""
