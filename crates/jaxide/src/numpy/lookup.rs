@@ -85,21 +85,6 @@ pub(crate) fn points(x: &Array, indices: &[Array]) -> Array {
     lax::gather(x, &indices, numbers, &ones, mode, None)
 }
 
-/// The elements of `x` at indices along an axis, other axes side by side: `take_along_axis`.
-#[track_caller]
-pub(crate) fn along(x: &Array, indices: &Array, axis: usize) -> Array {
-    let all: Vec<Array> = (0..x.ndim())
-        .map(|own| {
-            if own == axis {
-                indices.clone()
-            } else {
-                lax::iota(indices.dtype(), indices.shape(), own)
-            }
-        })
-        .collect();
-    points(x, &all)
-}
-
 /// `x` with its elements from `start` on along the first axis replaced: `x.at[start:].set(values)`.
 #[track_caller]
 pub(crate) fn set_from(x: &Array, start: usize, values: &Array) -> Array {
