@@ -19,8 +19,12 @@ fn loops_of(text: &str) -> String {
         };
         let program = compile(&jaxpr, &options).unwrap();
         let text = program.loops_text();
-        compare(&program.run(&args).unwrap(), &want, Nearness::Relative(1e-3))
-            .unwrap_or_else(|why| panic!("{why}\n{text}"));
+        compare(
+            &program.run(&args).unwrap(),
+            &want,
+            Nearness::Relative(1e-3),
+        )
+        .unwrap_or_else(|why| panic!("{why}\n{text}"));
         loops.get_or_insert(text);
     }
     loops.unwrap()
