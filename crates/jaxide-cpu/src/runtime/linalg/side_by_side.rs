@@ -133,9 +133,13 @@ pub(super) fn scatter<T: Scalar>(from: &[Entries<T>], to: &mut [T]) {
 /// `x -= a b` in each lane.
 #[inline(always)]
 pub(super) fn subtract_product<T: Scalar>(x: &mut Entries<T>, a: &Entries<T>, b: &Entries<T>) {
+    // No instruction, but loops around this one are not made vectors of several entries, which would be gathered lane by lane.
+    std::hint::black_box(());
+    let (mut new, a, b) = (*x, *a, *b);
     for lane in 0..LANES {
-        x[lane] = x[lane] - a[lane] * b[lane];
+        new[lane] = new[lane] - a[lane] * b[lane];
     }
+    *x = new;
 }
 
 #[cfg(test)]

@@ -198,11 +198,17 @@ fn solve_lanes_any<T: Scalar>(
     for i in 0..n {
         for j in 0..=i {
             let place = triangle.at(i, j);
-            l[i * n + j] = Entries(std::array::from_fn(|lane| a[lane * n * n + place]));
+            let entries = &mut l[i * n + j];
+            for lane in 0..BLOCK_LANES {
+                entries[lane] = a[lane * n * n + place];
+            }
         }
         for j in 0..m {
             let place = unknown.at(i, j);
-            rows[i * m + j] = Entries(std::array::from_fn(|lane| x[lane * n * m + place]));
+            let entries = &mut rows[i * m + j];
+            for lane in 0..BLOCK_LANES {
+                entries[lane] = x[lane * n * m + place];
+            }
         }
     }
     for j in 0..n {

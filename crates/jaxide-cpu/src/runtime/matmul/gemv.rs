@@ -251,7 +251,11 @@ unsafe fn combine_some_rows<S: Simd, const R: usize>(
         let start = call.x.offset(vector as isize * call.vectors.x_next);
         let result = call.y.offset(vector as isize * call.vectors.y_next);
         let a = call.a.offset(first as isize * call.a_row);
-        let factors: [S; R] = std::array::from_fn(|r| S::splat(*start.add(first + r)));
+        // Closures of `from_fn` are not always inlined.
+        let mut factors = [S::splat(S::Elem::ZERO); R];
+        for (r, factor) in factors.iter_mut().enumerate() {
+            *factor = S::splat(*start.add(first + r));
+        }
         macro_rules! columns {
             ($j:expr, $load:expr) => {{
                 let mut y = if first == 0 {
