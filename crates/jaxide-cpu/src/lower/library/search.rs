@@ -186,38 +186,38 @@ pub(super) fn search_sorted(operands: &Operands, params: &SearchSorted) -> Call 
     }
     use Class::{Complex, Integer, Opaque, Real};
     match (Class::of(sorted.dtype), sorted.dtype) {
-        (_, DType::F32) => search_by(operands, params, |x| keys(x, single_key)),
-        (_, DType::F64) => search_by(operands, params, |x| keys(x, real_key)),
-        (_, DType::I32) => search_by(operands, params, |x| keys(x, |x: i32| x)),
-        (_, DType::I64) => search_by(operands, params, |x| keys(x, |x: i64| x)),
-        (_, DType::U32) => search_by(operands, params, |x| {
+        (_, DType::F32) => search_by(operands, params, |_, x| keys(x, single_key)),
+        (_, DType::F64) => search_by(operands, params, |_, x| keys(x, real_key)),
+        (_, DType::I32) => search_by(operands, params, |_, x| keys(x, |x: i32| x)),
+        (_, DType::I64) => search_by(operands, params, |_, x| keys(x, |x: i64| x)),
+        (_, DType::U32) => search_by(operands, params, |_, x| {
             keys(x, |x: u32| (x ^ 1 << 31).cast_signed())
         }),
-        (_, DType::U64) => search_by(operands, params, |x| {
+        (_, DType::U64) => search_by(operands, params, |_, x| {
             keys(x, |x: u64| (x ^ 1 << 63).cast_signed())
         }),
-        (_, DType::C64) => search_by(operands, params, |x| {
+        (_, DType::C64) => search_by(operands, params, |_, x| {
             // The sign of the imaginary part is turned, since it is compared behind another.
             let both = |[re, im]: [f32; 2]| {
                 (i64::from(single_key(re)) << 32) + (i64::from(single_key(im)) + (1 << 31))
             };
             keys(x, both)
         }),
-        (_, DType::C128) => search_by(operands, params, |x| {
+        (_, DType::C128) => search_by(operands, params, |_, x| {
             keys(x, |[re, im]: [f64; 2]| (real_key(re), real_key(im)))
         }),
-        (_, DType::F16) => search_by(operands, params, |x| {
+        (_, DType::F16) => search_by(operands, params, |_, x| {
             keys(x, |x: half::f16| single_key(x.to_f32()))
         }),
-        (_, DType::BF16) => search_by(operands, params, |x| {
+        (_, DType::BF16) => search_by(operands, params, |_, x| {
             keys(x, |x: half::bf16| single_key(x.to_f32()))
         }),
         // The other integers have at most 16 bits.
-        (Integer, dtype) => search_by(operands, params, move |x| {
+        (Integer, _) => search_by(operands, params, |dtype, x| {
             let numbers = i128::read_all(dtype, x).into_iter();
             numbers.map(narrow::<_, i32>).collect()
         }),
-        (Real, dtype) => search_by(operands, params, move |x| {
+        (Real, _) => search_by(operands, params, |dtype, x| {
             let numbers = f64::read_all(dtype, x).into_iter();
             numbers.map(real_key).collect()
         }),
@@ -235,7 +235,7 @@ fn keys<T: bytemuck::Pod, K>(bytes: &[u8], key: impl Fn(T) -> K) -> Vec<K> {
 fn search_by<K: Ord + Copy + Send + Sync + 'static>(
     operands: &Operands,
     params: &SearchSorted,
-    keys: impl Fn(&[u8]) -> Vec<K> + Copy + Send + Sync + 'static,
+    keys: fn(DType, &[u8]) -> Vec<K>,
 ) -> Call {
     let [sorted, query] = [&operands.inputs[0], &operands.inputs[1]];
     let (shape, dimension, batch) = (&sorted.shape, params.dimension, params.batch_dims);
@@ -252,11 +252,12 @@ fn search_by<K: Ord + Copy + Send + Sync + 'static>(
     let (length, inner): (usize, usize) =
         (shape[dimension], shape[dimension + 1..].iter().product());
     let per_batch: usize = query.shape[batch..].iter().product();
-    let (size, side) = (sorted.dtype.size(), params.side);
+    let (dtype, side) = (sorted.dtype, params.side);
     let rows = middle * inner;
     let batches: usize = shape[..batch].iter().product();
     Ok(routine(operands, move |buffers, context| {
-        let (sorted, query) = (keys(buffers.input(0)), buffers.input::<u8>(1));
+        let (sorted, query) = (keys(dtype, buffers.input(0)), buffers.input::<u8>(1));
+        let size = dtype.size();
         let row_start = |row: usize| {
             let (batch, row) = (row / rows, row % rows);
             (batch * middle + row / inner) * length * inner + row % inner
@@ -278,15 +279,27 @@ fn search_by<K: Ord + Copy + Send + Sync + 'static>(
                     let count = found.len().min(per_batch - from);
                     let first = row_start(row);
                     let start = row / rows * per_batch + from;
-                    let wanted = &keys(&query[start * size..(start + count) * size]);
+                    let wanted = &keys(dtype, &query[start * size..(start + count) * size]);
                     let (now, later) = std::mem::take(&mut found).split_at_mut(count);
-                    let at = |index: usize| sorted[first + index * inner];
                     let ascending = ascending[row];
-                    match side {
-                        SearchSide::Left => {
+                    // Where a row is adjacent, it is searched as it stands.
+                    let line = if inner == 1 {
+                        &sorted[first..first + length]
+                    } else {
+                        &[]
+                    };
+                    let at = |index: usize| sorted[first + index * inner];
+                    match (side, inner) {
+                        (SearchSide::Left, 1) => {
+                            places(length, ascending, wanted, now, |x, y| line[x] < y)
+                        }
+                        (SearchSide::Right, 1) => {
+                            places(length, ascending, wanted, now, |x, y| line[x] <= y)
+                        }
+                        (SearchSide::Left, _) => {
                             places(length, ascending, wanted, now, |x, y| at(x) < y)
                         }
-                        SearchSide::Right => {
+                        (SearchSide::Right, _) => {
                             places(length, ascending, wanted, now, |x, y| at(x) <= y)
                         }
                     }
@@ -345,18 +358,19 @@ fn halve<K: Copy>(
     found: &mut [i32],
     before: &impl Fn(usize, K) -> bool,
 ) {
-    let mut start = [0; TOGETHER];
+    let mut start = [0usize; TOGETHER];
+    let start = &mut start[..wanted.len()];
     let mut left = length;
     while left > 1 {
         let half = left / 2;
-        for (start, &wanted) in start.iter_mut().zip(wanted) {
-            let behind = before(*start + half - 1, wanted);
+        for (k, start) in start.iter_mut().enumerate() {
+            let behind = before(*start + half - 1, wanted[k]);
             *start = select_unpredictable(behind, *start + half, *start);
         }
         left -= half;
     }
-    for ((start, &wanted), found) in start.iter().zip(wanted).zip(found) {
-        *found = narrow(start + usize::from(left == 1 && before(*start, wanted)));
+    for (k, found) in found.iter_mut().enumerate() {
+        *found = narrow(start[k] + usize::from(left == 1 && before(start[k], wanted[k])));
     }
 }
 
