@@ -22,6 +22,7 @@ mod profile;
 mod recurrences;
 mod reproducers;
 mod row_blocks;
+mod scatters;
 mod texts;
 mod turned;
 

@@ -1,4 +1,4 @@
-//! Gathers and scatters of whole rows: runs of adjacent elements at indices.
+//! Gathers of whole rows: runs of adjacent elements at indices.
 
 use std::marker::PhantomData;
 
@@ -96,69 +96,13 @@ impl<I: RowIndex> Kernel for GatherRows<I> {
     }
 }
 
-/// The kernel that combines row `k` of the updates into row `indices[k]` of an array, in order. The array is the output, in which
-/// the caller has put the old values.
-pub struct ScatterRows<I, T, F> {
-    rows: usize,
-    /// Elements of a row.
-    row: usize,
-    count: usize,
-    outside: Outside,
-    combine: F,
-    types: PhantomData<fn(I, T)>,
-}
-
-impl<I: RowIndex, T: Pod, F: Fn(T, T) -> T> ScatterRows<I, T, F> {
-    /// `count` updates of an array of `rows` rows of `row` elements each; `combine` takes the old element and the update.
-    pub fn new(rows: usize, row: usize, count: usize, outside: Outside, combine: F) -> Self {
-        Self {
-            rows,
-            row,
-            count,
-            outside,
-            combine,
-            types: PhantomData,
-        }
-    }
-}
-
-impl<I: RowIndex, T: Pod + Send + Sync, F: Fn(T, T) -> T + Send + Sync> Kernel
-    for ScatterRows<I, T, F>
-{
-    fn signature(&self) -> Signature {
-        Signature::of(
-            &[
-                (self.count, size_of::<I>()),
-                (self.count * self.row, size_of::<T>()),
-            ],
-            &[(self.rows * self.row, size_of::<T>())],
-        )
-    }
-
-    fn run(&self, buffers: &mut Buffers<'_>, _: &Context<'_>) -> Result<(), KernelError> {
-        let (indices, updates) = (buffers.input::<I>(0), buffers.input::<T>(1));
-        let array = buffers.output::<T>(0);
-        for (index, update) in indices.iter().zip(updates.chunks_exact(self.row)) {
-            let index = index.row();
-            if self.outside == Outside::Nothing && !(0..self.rows as i64).contains(&index) {
-                continue;
-            }
-            let at = index.clamp(0, self.rows as i64 - 1) as usize * self.row;
-            for (old, new) in array[at..at + self.row].iter_mut().zip(update) {
-                *old = (self.combine)(*old, *new);
-            }
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::runtime::KernelCall;
 
     #[test]
-    fn rows_outside_are_filled_or_dropped() {
+    fn rows_outside_are_filled() {
         let table: Vec<u8> = bytemuck::cast_slice(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0]).to_vec();
         let indices: Vec<u8> = bytemuck::cast_slice(&[2i32, -1, 0]).to_vec();
         let fill = f32::NAN.to_le_bytes();
@@ -172,24 +116,5 @@ mod tests {
             assert!(result[2] == second || (result[2].is_nan() && second.is_nan()));
             assert_eq!(result[4..], [1.0, 2.0]);
         }
-        let mut array = table.clone();
-        let updates: Vec<u8> = bytemuck::cast_slice(&[10.0f32; 6]).to_vec();
-        let call = KernelCall::new(ScatterRows::<i32, f32, _>::new(
-            3,
-            2,
-            3,
-            Outside::Nothing,
-            |a, b| a + b,
-        ));
-        call.call(
-            &[&indices, &updates],
-            &mut [&mut array],
-            &Context::default(),
-        )
-        .unwrap();
-        assert_eq!(
-            bytemuck::pod_collect_to_vec::<u8, f32>(&array),
-            [11.0, 12.0, 3.0, 4.0, 15.0, 16.0]
-        );
     }
 }

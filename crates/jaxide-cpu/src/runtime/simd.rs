@@ -118,6 +118,15 @@ macro_rules! for_each_isa {
 }
 pub(crate) use for_each_isa;
 
+/// The nearest `bf16`, of two the even one; without branches, which random digits would mislead.
+#[inline(always)]
+pub(crate) fn nearest_bf16(x: f32) -> half::bf16 {
+    let bits = x.to_bits();
+    let quiet = (bits >> 16) | 0x40;
+    let nearest = bits.wrapping_add(0x7fff + (bits >> 16 & 1)) >> 16;
+    half::bf16::from_bits(if x.is_nan() { quiet } else { nearest } as u16)
+}
+
 /// A vector register's worth of numbers.
 ///
 /// # Safety

@@ -318,18 +318,14 @@ impl Assembler<'_> {
         }
         if let [Root::Scatter(id)] = nest.roots.as_slice()
             && let Op::Scatter(spec) = &graph.node(*id).op
-            && let Some(call) = library::scatter_rows(graph, graph.node(*id), spec)
+            && let Some((call, read)) = library::scatter(graph, graph.node(*id), spec)
         {
-            let node = graph.node(*id);
-            let stored = node.args[1..]
-                .iter()
-                .all(|&arg| self.plan.stored.get(arg).is_some());
+            let stored = (read.iter()).all(|&arg| self.plan.stored.get(arg).is_some());
             if stored {
-                let operands = vec![
-                    self.place(node.args[1])?,
-                    self.place(node.args[2])?,
-                    self.place(node.results[0])?,
-                ];
+                let mut operands = Vec::with_capacity(3);
+                for value in read.into_iter().chain([graph.node(*id).results[0]]) {
+                    operands.push(self.place(value)?);
+                }
                 self.program.calls.push(call);
                 let call = narrow(self.program.calls.len() - 1);
                 self.name_step(Step::Call(call), [*id]);

@@ -280,10 +280,8 @@ impl Fuser<'_> {
             }
             Op::Scatter(spec) => {
                 self.force(node.args[0], forced);
-                if library::scatter_rows(graph, node, spec).is_some() {
-                    node.args[1..]
-                        .iter()
-                        .for_each(|&arg| self.force(arg, forced));
+                if let Some((_, operands)) = library::scatter(graph, node, spec) {
+                    operands.iter().for_each(|&arg| self.force(arg, forced));
                     return;
                 }
                 for &arg in &node.args[1..] {

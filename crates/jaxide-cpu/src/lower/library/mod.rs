@@ -27,6 +27,7 @@ mod ragged;
 mod random;
 mod routine;
 mod rows;
+mod scatter;
 mod search;
 mod sorting;
 #[cfg(test)]
@@ -41,7 +42,8 @@ use interpreted::interpreted;
 use jaxide_core::Result;
 use operands::Operands;
 
-pub(crate) use rows::{has_kernel, kernel as row_kernel, scatter_rows};
+pub(crate) use rows::{has_kernel, kernel as row_kernel};
+pub(crate) use scatter::scatter;
 
 /// The kernel that computes `call` on arrays of these types.
 ///

@@ -1,9 +1,9 @@
-//! Gathers and scatters of whole rows, which copy faster than lanes gather; transposes, which are copied in tiles.
+//! Gathers of whole rows, which copy faster than lanes gather; transposes, which are copied in tiles.
 
-use crate::lower::graph::{Combine, GatherSpec, Graph, Node, OobMode, Op, ScatterSpec};
+use crate::lower::graph::{GatherSpec, Graph, Node, OobMode, Op};
 use crate::lower::program::LibraryCall;
 use crate::runtime::KernelCall;
-use crate::runtime::rows::{GatherRows, Outside, ScatterRows};
+use crate::runtime::rows::{GatherRows, Outside};
 use crate::runtime::transpose::CopyView;
 use jaxide_core::DType;
 
@@ -113,6 +113,7 @@ macro_rules! by_index {
         }
     };
 }
+pub(super) use by_index;
 
 fn gather_rows(graph: &Graph, node: &Node, spec: &GatherSpec) -> Option<LibraryCall> {
     let rows = row_gather(graph, node, spec)?;
@@ -129,55 +130,5 @@ fn gather_rows(graph: &Graph, node: &Node, spec: &GatherSpec) -> Option<LibraryC
         name: "gather_rows".to_owned(),
         call,
         flops: 0,
-    })
-}
-
-/// The kernel that scatters whole rows into an array in place: inputs are indices and updates.
-pub(crate) fn scatter_rows(graph: &Graph, node: &Node, spec: &ScatterSpec) -> Option<LibraryCall> {
-    let (shape, updates) = (graph.shape(node.results[0]), graph.shape(node.args[2]));
-    let single = spec.scatter_dims.as_slice() == [0]
-        && spec.inserted.as_slice() == [0]
-        && spec.operand_batching.is_empty();
-    let batch = updates.len() - spec.update_window.len();
-    let trailing = spec.update_window.iter().copied().eq(batch..updates.len());
-    let row: usize = shape.get(1..)?.iter().product();
-    let whole = updates[batch..] == shape[1..];
-    if !(single && trailing && whole && row >= SHORTEST && shape[0] > 0 && spec.apply.is_none()) {
-        return None;
-    }
-    let count: usize = updates[..batch].iter().product();
-    let outside = if spec.mode == OobMode::Clip {
-        Outside::Nearest
-    } else {
-        Outside::Nothing
-    };
-    macro_rules! call {
-        ($T:ty, $combine:expr) => {
-            by_index!(graph.dtype(node.args[1]), I => KernelCall::new(ScatterRows::<I, $T, _>::new(shape[0], row, count, outside, $combine)))
-        };
-    }
-    let call = match (graph.dtype(node.results[0]), spec.combine) {
-        (DType::F32, Combine::Add) => call!(f32, |a, b| a + b),
-        (DType::F64, Combine::Add) => call!(f64, |a, b| a + b),
-        (DType::F32, Combine::Mul) => call!(f32, |a, b| a * b),
-        (DType::F64, Combine::Mul) => call!(f64, |a, b| a * b),
-        (DType::I32 | DType::U32, Combine::Add) => call!(u32, u32::wrapping_add),
-        (DType::I64 | DType::U64, Combine::Add) => call!(u64, u64::wrapping_add),
-        (dtype, Combine::Replace) => match dtype.size() {
-            1 => call!(u8, |_, b| b),
-            2 => call!(u16, |_, b| b),
-            4 => call!(u32, |_, b| b),
-            8 => call!(u64, |_, b| b),
-            _ => return None,
-        },
-        _ => return None,
-    };
-    Some(LibraryCall {
-        name: "scatter_rows".to_owned(),
-        call,
-        flops: match spec.combine {
-            Combine::Replace => 0,
-            _ => (count * row) as u64,
-        },
     })
 }

@@ -3,7 +3,7 @@
 use half::{bf16, f16};
 use num_complex::Complex;
 
-use crate::runtime::simd::Arithmetic;
+use crate::runtime::simd::{Arithmetic, nearest_bf16};
 
 /// An element in memory, and the type it is accumulated in.
 pub(super) trait Stored: bytemuck::Pod + Send + Sync {
@@ -28,7 +28,7 @@ macro_rules! stored {
 stored!(f32 f64 Complex<f32> Complex<f64> i8 i16 i32 i64 u8 u16 u32 u64);
 
 macro_rules! stored_half {
-    ($($t:ty)*) => { $(impl Stored for $t {
+    ($($t:ty: $nearest:expr;)*) => { $(impl Stored for $t {
         type Acc = f32;
         #[inline(always)]
         fn load(self) -> f32 {
@@ -36,21 +36,21 @@ macro_rules! stored_half {
         }
         #[inline(always)]
         fn store(acc: f32) -> $t {
-            <$t>::from_f32(acc)
+            $nearest(acc)
         }
     })* };
 }
-stored_half!(f16 bf16);
+stored_half! { f16: f16::from_f32; bf16: nearest_bf16; }
 
 /// An associative operation; `a` comes before `b`.
-pub(super) trait Combine<T> {
+pub(crate) trait Combine<T> {
     fn combine(a: T, b: T) -> T;
 }
 
 pub(super) struct Sum;
 pub(super) struct Prod;
-pub(super) struct Max;
-pub(super) struct Min;
+pub(crate) struct Max;
+pub(crate) struct Min;
 pub(super) struct LogSumExp;
 
 impl<T: Arithmetic> Combine<T> for Sum {
@@ -91,6 +91,26 @@ macro_rules! float_extrema {
 }
 float_extrema!(f32 f64);
 
+/// Complex numbers are ordered by their real parts, then by their imaginary ones; where NaN is compared the later stays.
+macro_rules! complex_extrema {
+    ($($t:ty)*) => { $(
+        impl Combine<Complex<$t>> for Max {
+            #[inline(always)]
+            fn combine(a: Complex<$t>, b: Complex<$t>) -> Complex<$t> {
+                if (a.re, a.im) > (b.re, b.im) { a } else { b }
+            }
+        }
+
+        impl Combine<Complex<$t>> for Min {
+            #[inline(always)]
+            fn combine(a: Complex<$t>, b: Complex<$t>) -> Complex<$t> {
+                if (a.re, a.im) < (b.re, b.im) { a } else { b }
+            }
+        }
+    )* };
+}
+complex_extrema!(f32 f64);
+
 macro_rules! integer_extrema {
     ($($t:ty)*) => { $(
         impl Combine<$t> for Max {
@@ -124,3 +144,21 @@ macro_rules! log_sum_exp {
     })* };
 }
 log_sum_exp!(f32 f64);
+
+/// The larger of two numbers; of floats NaN if there is one, and 0 rather than -0.
+#[inline(always)]
+pub(crate) fn max<T>(a: T, b: T) -> T
+where
+    Max: Combine<T>,
+{
+    Max::combine(a, b)
+}
+
+/// The smaller of two numbers; of floats NaN if there is one, and -0 rather than 0.
+#[inline(always)]
+pub(crate) fn min<T>(a: T, b: T) -> T
+where
+    Min: Combine<T>,
+{
+    Min::combine(a, b)
+}

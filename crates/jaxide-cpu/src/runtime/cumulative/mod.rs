@@ -8,7 +8,7 @@
 //! how many threads there are. Along other axes than the last, whole rows are combined. Short lines,
 //! and those whose rows are short, are scanned beside each other.
 
-mod combine;
+pub(crate) mod combine;
 mod lines;
 
 use half::{bf16, f16};
@@ -57,8 +57,8 @@ impl Cumulative {
     /// Accumulation along `axis` of arrays of this shape, from the end if `reverse`.
     ///
     /// # Errors
-    /// If the operation is not defined for the element type: extrema of complex numbers, log-sums
-    /// of other than real floating-point numbers.
+    /// If the operation is not defined for the element type: log-sums of other than real
+    /// floating-point numbers, and extrema of complex numbers along long lines of adjacent ones.
     ///
     /// # Panics
     /// If `axis` is not a dimension.
@@ -75,7 +75,10 @@ impl Cumulative {
             inner: shape[axis + 1..].iter().product(),
             reverse,
         };
-        if function(op, dtype).is_none() {
+        // Where there is a NaN the order of comparisons matters, and segments have their own.
+        let cut = shape.inner == 1 && shape.len > SEGMENT;
+        let extrema = matches!(op, CumulativeOp::Max | CumulativeOp::Min);
+        if function(op, dtype).is_none() || dtype.is_complex() && extrema && cut {
             return Err(KernelError::new(format!(
                 "no running {op:?} of elements of type {}",
                 dtype.short_name()
@@ -117,8 +120,8 @@ fn function(op: CumulativeOp, dtype: DType) -> Option<Function> {
         BF16 bf16: Sum Prod Max Min LogSumExp;
         F32 f32: Sum Prod Max Min LogSumExp;
         F64 f64: Sum Prod Max Min LogSumExp;
-        C64 Complex<f32>: Sum Prod;
-        C128 Complex<f64>: Sum Prod;
+        C64 Complex<f32>: Sum Prod Max Min;
+        C128 Complex<f64>: Sum Prod Max Min;
         I8 i8: Sum Prod Max Min;
         I16 i16: Sum Prod Max Min;
         I32 i32: Sum Prod Max Min;

@@ -155,6 +155,39 @@ fn extrema_pass_nan_on() {
     );
 }
 
+/// The extrema of complex numbers, of which some are not numbers, one after the other.
+#[test]
+fn complex_extrema_are_of_real_parts_first() {
+    let part = |i: usize| {
+        if i % 17 == 3 {
+            f64::NAN
+        } else {
+            (i % 11) as f64
+        }
+    };
+    for shape in [&[40, 8][..], &[3, SEGMENT], &[70, 5], &[9, 4, 70]] {
+        let input: Vec<Complex<f64>> = (0..shape.iter().product())
+            .map(|i| Complex::new(part(7 * i), part(5 * i)))
+            .collect();
+        let (len, inner) = (shape[1], shape[2..].iter().product::<usize>());
+        for (op, wanted) in [
+            (CumulativeOp::Max, std::cmp::Ordering::Greater),
+            (CumulativeOp::Min, std::cmp::Ordering::Less),
+        ] {
+            let kernel = Cumulative::new(op, DType::C128, shape, 1, false).unwrap();
+            let got = run(kernel, &input, &Context::default());
+            let mut expected = input.clone();
+            for i in (0..input.len()).filter(|i| i / inner % len != 0) {
+                let (a, b) = (expected[i - inner], input[i]);
+                let stays = (a.re, a.im).partial_cmp(&(b.re, b.im)) == Some(wanted);
+                expected[i] = if stays { a } else { b };
+            }
+            let bits = |z: &Complex<f64>| (z.re.to_bits(), z.im.to_bits());
+            assert!(got.iter().map(bits).eq(expected.iter().map(bits)));
+        }
+    }
+}
+
 #[test]
 fn logs_of_sums_of_exponentials() {
     let combine = |a: f64, b: f64| {
@@ -273,6 +306,14 @@ fn results_do_not_depend_on_the_number_of_threads() {
 
 #[test]
 fn undefined_operations_are_refused() {
-    assert!(Cumulative::new(CumulativeOp::Max, DType::C64, &[3], 0, false).is_err());
+    assert!(Cumulative::new(CumulativeOp::LogSumExp, DType::C64, &[3], 0, false).is_err());
+    for (shape, axis, refused) in [
+        (&[SEGMENT][..], 0, false),
+        (&[SEGMENT + 1], 0, true),
+        (&[SEGMENT + 1, 2], 0, false),
+    ] {
+        let made = Cumulative::new(CumulativeOp::Max, DType::C64, shape, axis, false);
+        assert_eq!(made.is_err(), refused);
+    }
     assert!(Cumulative::new(CumulativeOp::LogSumExp, DType::I32, &[3], 0, false).is_err());
 }

@@ -5,7 +5,7 @@ use half::{bf16, f16};
 
 use crate::runtime::Context;
 use crate::runtime::shared::SharedSlice;
-use crate::runtime::simd::for_each_isa;
+use crate::runtime::simd::{for_each_isa, nearest_bf16};
 
 /// Conversion between operand, sum and result types.
 pub trait Convert<To>: Copy + 'static {
@@ -38,7 +38,7 @@ macro_rules! conversions {
 }
 conversions! {
     bf16 => f32: bf16::to_f32;
-    f32 => bf16: bf16::from_f32;
+    f32 => bf16: nearest_bf16;
     f32 => f64: f64::from;
     i8 => i16: i16::from;
     i16 => i8: |x| x as i8;

@@ -1,0 +1,220 @@
+//! Scatters as calls of the runtime, where their windows stand behind each other in the updates.
+
+use super::rows::by_index;
+use crate::lower::graph::{Combine, Def, Graph, Node, OobMode, Op, ScatterSpec, ValueId};
+use crate::lower::program::LibraryCall;
+use crate::narrow;
+use crate::runtime::KernelCall;
+use crate::runtime::cumulative::combine;
+use crate::runtime::rows::Outside;
+use crate::runtime::scatter::{Component, IndexType, Scatter, Windows};
+use crate::runtime::simd::nearest_bf16;
+use half::{bf16, f16};
+use jaxide_core::DType;
+use num_complex::Complex;
+use smallvec::SmallVec;
+
+/// A few windows are combined by a lane program, which needs no call.
+const FEWEST: usize = 32;
+/// Windows of so many elements are worth a call by themselves.
+const LONG_RUN: usize = 8;
+/// Windows have at most so many runs of adjacent elements.
+const MOST_RUNS: usize = 4096;
+
+/// The kernel that scatters into an array in place, and the operands that it reads: indices and updates, where these are not all one element.
+pub(crate) fn scatter(
+    graph: &Graph,
+    node: &Node,
+    spec: &ScatterSpec,
+) -> Option<(LibraryCall, SmallVec<[ValueId; 2]>)> {
+    let windows = windows(graph, node, spec)?;
+    let dtype = graph.dtype(node.results[0]);
+    if windows.len() == 1 && !is_slow_in_lanes(dtype, spec.combine) {
+        return None;
+    }
+    let index = by_index!(graph.dtype(node.args[1]), I => IndexType::of::<I>());
+    let update = splat(graph, node.args[2]);
+    let mut operands: SmallVec<[ValueId; 2]> = SmallVec::from_slice(&node.args[1..2]);
+    operands.extend(update.is_none().then_some(node.args[2]));
+    let work = narrow::<_, u64>(windows.count * windows.len());
+    macro_rules! call {
+        ($T:ty, $combine:expr) => {{
+            let update = match update {
+                Some(bytes) => Some(bytemuck::try_pod_read_unaligned::<$T>(bytes).ok()?),
+                None => None,
+            };
+            KernelCall::new(Scatter::<$T, _>::new(windows, index, update, $combine))
+        }};
+    }
+    /// Numbers of a type, and its sums, differences and products.
+    macro_rules! number {
+        ($T:ty, $combine:expr, $add:expr, $sub:expr, $mul:expr, $min:expr, $max:expr) => {
+            match $combine {
+                Combine::Add => call!($T, $add),
+                Combine::Sub => call!($T, $sub),
+                Combine::Mul => call!($T, $mul),
+                Combine::Min => call!($T, $min),
+                Combine::Max => call!($T, $max),
+                Combine::And | Combine::Or | Combine::Xor | Combine::Replace => return None,
+            }
+        };
+    }
+    macro_rules! integer {
+        ($T:ty) => {
+            number!(
+                $T,
+                spec.combine,
+                <$T>::wrapping_add,
+                <$T>::wrapping_sub,
+                <$T>::wrapping_mul,
+                |a: $T, b| a.min(b),
+                |a: $T, b| a.max(b)
+            )
+        };
+    }
+    macro_rules! float {
+        ($T:ty) => {
+            number!(
+                $T,
+                spec.combine,
+                |a, b| a + b,
+                |a, b| a - b,
+                |a, b| a * b,
+                combine::min::<$T>,
+                combine::max::<$T>
+            )
+        };
+    }
+    // Rounded after each operation.
+    macro_rules! half {
+        ($T:ty, $nearest:expr) => {
+            number!(
+                $T,
+                spec.combine,
+                |a: $T, b: $T| $nearest(a.to_f32() + b.to_f32()),
+                |a: $T, b: $T| $nearest(a.to_f32() - b.to_f32()),
+                |a: $T, b: $T| $nearest(a.to_f32() * b.to_f32()),
+                |a: $T, b: $T| $nearest(combine::min::<f32>(a.to_f32(), b.to_f32())),
+                |a: $T, b: $T| $nearest(combine::max::<f32>(a.to_f32(), b.to_f32()))
+            )
+        };
+    }
+    let call = match (dtype, spec.combine) {
+        (_, Combine::Replace) => match dtype.size() {
+            1 => call!(u8, |_, b| b),
+            2 => call!(u16, |_, b| b),
+            4 => call!(u32, |_, b| b),
+            8 => call!(u64, |_, b| b),
+            16 => call!([u64; 2], |_, b| b),
+            _ => return None,
+        },
+        (DType::Bool, Combine::Add | Combine::Max) => call!(u8, |a, b| a | b),
+        (DType::Bool, Combine::Mul | Combine::Min) => call!(u8, |a, b| a & b),
+        (DType::F32, _) => float!(f32),
+        (DType::F64, _) => float!(f64),
+        (DType::F16, _) => half!(f16, f16::from_f32),
+        (DType::BF16, _) => half!(bf16, nearest_bf16),
+        (DType::C64, _) => float!(Complex<f32>),
+        (DType::C128, _) => float!(Complex<f64>),
+        (DType::I8, _) => integer!(i8),
+        (DType::I16, _) => integer!(i16),
+        (DType::I32, _) => integer!(i32),
+        (DType::I64, _) => integer!(i64),
+        (DType::U8, _) => integer!(u8),
+        (DType::U16, _) => integer!(u16),
+        (DType::U32, _) => integer!(u32),
+        (DType::U64, _) => integer!(u64),
+        _ => return None,
+    };
+    let call = LibraryCall {
+        name: "scatter".to_owned(),
+        call,
+        flops: match spec.combine {
+            Combine::Replace => 0,
+            _ => work,
+        },
+    };
+    Some((call, operands))
+}
+
+/// Whether a lane program combines one element after the other slower than a call: of others it finds the places faster.
+fn is_slow_in_lanes(dtype: DType, combine: Combine) -> bool {
+    match combine {
+        Combine::Add | Combine::Sub | Combine::Mul => matches!(dtype, DType::F16 | DType::BF16),
+        Combine::Min | Combine::Max => dtype.is_complex(),
+        Combine::Replace => dtype == DType::BF16,
+        Combine::And | Combine::Or | Combine::Xor => false,
+    }
+}
+
+/// The bytes of the one element that a value has everywhere, if it is nothing else.
+fn splat(graph: &Graph, value: ValueId) -> Option<&[u8]> {
+    let Def::Node(id, _) = graph.value(value).def else {
+        return None;
+    };
+    let node = graph.node(id);
+    match &node.op {
+        Op::Splat(bytes) => Some(bytes),
+        Op::Broadcast { .. } => splat(graph, node.args[0]),
+        _ => None,
+    }
+}
+
+/// The windows of a scatter, where they are worth a call.
+fn windows(graph: &Graph, node: &Node, spec: &ScatterSpec) -> Option<Windows> {
+    let (shape, updates) = (graph.shape(node.results[0]), graph.shape(node.args[2]));
+    let batch = updates.len() - spec.update_window.len();
+    let trailing = spec.update_window.iter().copied().eq(batch..updates.len());
+    if !trailing || !spec.operand_batching.is_empty() || spec.apply.is_some() {
+        return None;
+    }
+    let mut strides = vec![1; shape.len()];
+    for axis in (1..shape.len()).rev() {
+        strides[axis - 1] = strides[axis] * shape[axis];
+    }
+    // The axes that windows have, and their lengths.
+    let axes: Vec<usize> = (0..shape.len())
+        .filter(|axis| !spec.inserted.contains(axis))
+        .collect();
+    let sizes = &updates[batch..];
+    let (mut run, mut whole) = (1, axes.len());
+    while whole > 0 && strides[axes[whole - 1]] == run {
+        whole -= 1;
+        run *= sizes[whole];
+    }
+    let count: usize = updates[..batch].iter().product();
+    let several: usize = sizes[..whole].iter().product();
+    let worth = count >= FEWEST || run >= LONG_RUN;
+    if !worth || several > MOST_RUNS || count * several * run == 0 {
+        return None;
+    }
+    let mut runs = vec![0];
+    for (&axis, &size) in axes.iter().zip(&sizes[..whole]) {
+        runs = (runs.iter())
+            .flat_map(|&start| (0..size).map(move |k| (start, k)))
+            .map(|(start, k)| start + k * strides[axis])
+            .collect();
+    }
+    let components = (spec.scatter_dims.iter())
+        .map(|&axis| {
+            let own = axes.iter().position(|&other| other == axis);
+            let size = own.map_or(1, |k| sizes[k]);
+            Component {
+                stride: strides[axis],
+                most: shape[axis] as i64 - size as i64,
+            }
+        })
+        .collect();
+    Some(Windows {
+        elements: shape.iter().product(),
+        count,
+        components,
+        outside: if spec.mode == OobMode::Clip {
+            Outside::Nearest
+        } else {
+            Outside::Nothing
+        },
+        runs,
+        run,
+    })
+}
