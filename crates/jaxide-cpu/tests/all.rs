@@ -4,6 +4,7 @@
 //! Files are programs of their own where they look at what a process has once, or are asked for by name with more cases.
 
 mod differential;
+mod division;
 mod donation;
 mod fused;
 mod invariants;

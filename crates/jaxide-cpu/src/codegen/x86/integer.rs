@@ -1,11 +1,89 @@
 //! Integer arithmetic that has no instruction of its own in any instruction set.
 
 use super::*;
-use crate::lanes::{BinOp, MemTy};
+use crate::lanes::{BinOp, MemTy, Ty, UnOp};
 
 impl<T: Target> Emitter<'_, T> {
-    /// Division of 64-bit lanes with XLA's results where the machine traps.
+    /// Division of 64-bit lanes with XLA's results where the machine traps: through doubles where all numbers are small, one lane after the
+    /// other where one is not.
     pub(super) fn divide_64(&mut self, op: BinOp, dst: Reg, a: Reg, b: Reg) {
+        let (large, done) = (self.asm.label(), self.asm.label());
+        let mask = self.are_large(matches!(op, BinOp::DivS | BinOp::RemS), a, b);
+        self.target.test_any(&mut self.asm, &[mask]);
+        self.asm.push(Lir::Branch(Cond::NotEqual, large));
+        self.divide_small(matches!(op, BinOp::RemS | BinOp::RemU), dst, a, b);
+        self.asm.push(Lir::Jump(done));
+        self.asm.push(Lir::Label(large));
+        let frequency = self.asm.current_frequency;
+        self.asm.current_frequency *= 0.01;
+        self.divide_one_by_one(op, dst, a, b);
+        self.asm.current_frequency = frequency;
+        self.asm.push(Lir::Label(done));
+    }
+
+    /// An operation on two 64-bit lanes.
+    fn two_64(&mut self, op: BinOp, ty: Ty, a: Reg, b: Reg) -> Reg {
+        let dst = self.new_reg(ty);
+        self.target.bin(&mut self.asm, op, ty, dst, a, b);
+        dst
+    }
+
+    /// The lanes in which one of two integers has a magnitude of 2⁵¹ or more.
+    fn are_large(&mut self, signed: bool, a: Reg, b: Reg) -> Reg {
+        let (mut x, mut y) = (a, b);
+        if signed {
+            let half = self.target.splat(&mut self.asm, Ty::I64, 1 << 51);
+            x = self.two_64(BinOp::Add, Ty::I64, x, half);
+            y = self.two_64(BinOp::Add, Ty::I64, y, half);
+        }
+        let both = self.two_64(BinOp::Or, Ty::I64, x, y);
+        let high = self.new_reg(Ty::I64);
+        let bits = if signed { 52 } else { 51 };
+        self.target
+            .shift_by(&mut self.asm, BinOp::ShrU, Ty::I64, high, both, bits);
+        let zero = self.target.splat(&mut self.asm, Ty::I64, 0);
+        let mask = self.new_reg(Ty::Mask);
+        self.target
+            .bin(&mut self.asm, BinOp::Ne, Ty::I64, mask, high, zero);
+        mask
+    }
+
+    /// Division of integers that are below 2⁵¹. Doubles hold them, their quotients after truncation, and what is multiplied back.
+    fn divide_small(&mut self, remainder: bool, dst: Reg, a: Reg, b: Reg) {
+        /// In doubles of its size the last bits are those of an integer.
+        const SHIFT: f64 = (3u64 << 51) as f64;
+        let shift = self.target.float(&mut self.asm, Ty::F64, SHIFT);
+        let bits = self.target.splat(&mut self.asm, Ty::I64, SHIFT.to_bits());
+        let mut double = |v: Reg| {
+            let moved = self.two_64(BinOp::Add, Ty::I64, v, bits);
+            self.two_64(BinOp::Sub, Ty::F64, moved, shift)
+        };
+        let (x, y) = (double(a), double(b));
+        let exact = self.two_64(BinOp::Div, Ty::F64, x, y);
+        let mut result = self.new_reg(Ty::F64);
+        self.target
+            .un(&mut self.asm, UnOp::Trunc, Ty::F64, Ty::F64, result, exact);
+        if remainder {
+            let back = self.two_64(BinOp::Mul, Ty::F64, result, y);
+            result = self.two_64(BinOp::Sub, Ty::F64, x, back);
+        }
+        let moved = self.two_64(BinOp::Add, Ty::F64, result, shift);
+        let result = self.two_64(BinOp::Sub, Ty::I64, moved, bits);
+        let zero = self.target.splat(&mut self.asm, Ty::I64, 0);
+        let by_zero = self.new_reg(Ty::Mask);
+        self.target
+            .bin(&mut self.asm, BinOp::Eq, Ty::I64, by_zero, b, zero);
+        let instead = if remainder {
+            a
+        } else {
+            self.target.splat(&mut self.asm, Ty::I64, u64::MAX)
+        };
+        self.target
+            .select(&mut self.asm, Ty::I64, dst, by_zero, instead, result);
+    }
+
+    /// Division of 64-bit lanes by the machine's, one lane after the other.
+    fn divide_one_by_one(&mut self, op: BinOp, dst: Reg, a: Reg, b: Reg) {
         let (from, by) = (self.asm.buffer(64), self.asm.buffer(64));
         self.target
             .store(&mut self.asm, MemTy::I64, Mem::frame(from), a, None);
