@@ -1,0 +1,211 @@
+//! Squares of elements that are turned in registers.
+
+/// Writes the transpose of sixteen rows of sixteen numbers, `from_row` and `to_row` apart.
+///
+/// # Safety
+/// All elements are valid on both sides.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) unsafe fn turn_sixteen(from: *const f32, from_row: isize, to: *mut f32, to_row: usize) {
+    use std::arch::x86_64::*;
+    // SAFETY: promised by the caller.
+    unsafe {
+        let mut rows = [_mm512_setzero_ps(); 16];
+        for (r, row) in rows.iter_mut().enumerate() {
+            *row = _mm512_loadu_ps(from.offset(r as isize * from_row));
+        }
+        // Four rounds; each joins what lies 1, 2, 4, 8 rows apart.
+        for i in (0..16).step_by(2) {
+            let (a, b) = (rows[i], rows[i + 1]);
+            (rows[i], rows[i + 1]) = (_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
+        }
+        for i in [0, 1, 4, 5, 8, 9, 12, 13] {
+            let (a, b) = (_mm512_castps_pd(rows[i]), _mm512_castps_pd(rows[i + 2]));
+            rows[i] = _mm512_castpd_ps(_mm512_unpacklo_pd(a, b));
+            rows[i + 2] = _mm512_castpd_ps(_mm512_unpackhi_pd(a, b));
+        }
+        for i in [0, 1, 2, 3, 8, 9, 10, 11] {
+            let (a, b) = (rows[i], rows[i + 4]);
+            rows[i] = _mm512_shuffle_f32x4::<0x88>(a, b);
+            rows[i + 4] = _mm512_shuffle_f32x4::<0xdd>(a, b);
+        }
+        for i in 0..8 {
+            let (a, b) = (rows[i], rows[i + 8]);
+            rows[i] = _mm512_shuffle_f32x4::<0x88>(a, b);
+            rows[i + 8] = _mm512_shuffle_f32x4::<0xdd>(a, b);
+        }
+        // Which column each register holds now.
+        const COLUMN: [usize; 16] = [0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15];
+        for (row, column) in rows.into_iter().zip(COLUMN) {
+            _mm512_storeu_ps(to.add(column * to_row), row);
+        }
+    }
+}
+
+/// Writes the transpose of eight rows of eight numbers, `from_row` and `to_row` apart.
+///
+/// # Safety
+/// All elements are valid on both sides.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) unsafe fn turn_eight(from: *const f64, from_row: isize, to: *mut f64, to_row: usize) {
+    use std::arch::x86_64::*;
+    // SAFETY: promised by the caller.
+    unsafe {
+        let mut rows = [_mm512_setzero_pd(); 8];
+        for (r, row) in rows.iter_mut().enumerate() {
+            *row = _mm512_loadu_pd(from.offset(r as isize * from_row));
+        }
+        // Three rounds; each joins what lies 1, 2, 4 rows apart.
+        for i in [0, 2, 4, 6] {
+            let (a, b) = (rows[i], rows[i + 1]);
+            (rows[i], rows[i + 1]) = (_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b));
+        }
+        for (distance, firsts) in [(2, [0, 1, 4, 5]), (4, [0, 1, 2, 3])] {
+            for i in firsts {
+                let (a, b) = (rows[i], rows[i + distance]);
+                rows[i] = _mm512_shuffle_f64x2::<0x88>(a, b);
+                rows[i + distance] = _mm512_shuffle_f64x2::<0xdd>(a, b);
+            }
+        }
+        for (r, row) in rows.into_iter().enumerate() {
+            _mm512_storeu_pd(to.add(r * to_row), row);
+        }
+    }
+}
+
+/// The side of the squares that [`turn`] turns: what a register of 128 bits holds, four at least.
+pub(super) const fn turned_at_once<T>() -> usize {
+    match size_of::<T>() {
+        1 => 16,
+        2 => 8,
+        _ => 4,
+    }
+}
+
+/// Writes the transpose of a square of elements, [`turned_at_once`] on each side, whose rows are
+/// `from_row` and `to_row` apart.
+///
+/// # Safety
+/// All elements of the square are valid on both sides.
+#[inline(always)]
+pub(super) unsafe fn turn<T: Copy>(from: *const T, from_row: isize, to: *mut T, to_row: usize) {
+    // SAFETY: the caller's promise; loads and stores are unaligned.
+    unsafe {
+        #[cfg(target_arch = "x86_64")]
+        match size_of::<T>() {
+            1 => return turn_bytes(from.cast(), from_row, to.cast(), to_row),
+            2 => return turn_pairs(from.cast(), from_row, to.cast(), to_row),
+            4 => return turn_words(from.cast(), from_row, to.cast(), to_row),
+            8 => return turn_doubles(from.cast(), from_row, to.cast(), to_row),
+            _ => {}
+        }
+        let side = turned_at_once::<T>();
+        for i in 0..side {
+            for j in 0..side {
+                *to.add(i * to_row + j) = *from.offset(j as isize * from_row).add(i);
+            }
+        }
+    }
+}
+
+/// [`turn`] for sixteen rows of sixteen bytes. Each round weaves the first half of all bytes with the
+/// second, which turns the bits of their places by one: four rounds swap row and column.
+///
+/// # Safety
+/// As for [`turn`].
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn turn_bytes(from: *const u8, from_row: isize, to: *mut u8, to_row: usize) {
+    use std::arch::x86_64::*;
+    // SAFETY: promised by the caller; all processors of this architecture have the instructions.
+    unsafe {
+        let mut rows = [_mm_setzero_si128(); 16];
+        for (r, row) in rows.iter_mut().enumerate() {
+            *row = _mm_loadu_si128(from.offset(r as isize * from_row).cast());
+        }
+        for _ in 0..4 {
+            let before = rows;
+            for i in 0..8 {
+                rows[2 * i] = _mm_unpacklo_epi8(before[i], before[i + 8]);
+                rows[2 * i + 1] = _mm_unpackhi_epi8(before[i], before[i + 8]);
+            }
+        }
+        for (r, row) in rows.iter().enumerate() {
+            _mm_storeu_si128(to.add(r * to_row).cast(), *row);
+        }
+    }
+}
+
+/// [`turn`] for eight rows of eight elements of 16 bits, as [`turn_bytes`] does it.
+///
+/// # Safety
+/// As for [`turn`].
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn turn_pairs(from: *const u16, from_row: isize, to: *mut u16, to_row: usize) {
+    use std::arch::x86_64::*;
+    // SAFETY: promised by the caller; all processors of this architecture have the instructions.
+    unsafe {
+        let mut rows = [_mm_setzero_si128(); 8];
+        for (r, row) in rows.iter_mut().enumerate() {
+            *row = _mm_loadu_si128(from.offset(r as isize * from_row).cast());
+        }
+        for _ in 0..3 {
+            let before = rows;
+            for i in 0..4 {
+                rows[2 * i] = _mm_unpacklo_epi16(before[i], before[i + 4]);
+                rows[2 * i + 1] = _mm_unpackhi_epi16(before[i], before[i + 4]);
+            }
+        }
+        for (r, row) in rows.iter().enumerate() {
+            _mm_storeu_si128(to.add(r * to_row).cast(), *row);
+        }
+    }
+}
+
+/// [`turn`] for four rows of four elements of 32 bits.
+///
+/// # Safety
+/// As for [`turn`].
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn turn_words(from: *const f32, from_row: isize, to: *mut f32, to_row: usize) {
+    use std::arch::x86_64::*;
+    // SAFETY: promised by the caller; all processors of this architecture have the instructions.
+    unsafe {
+        let mut row0 = _mm_loadu_ps(from);
+        let mut row1 = _mm_loadu_ps(from.offset(from_row));
+        let mut row2 = _mm_loadu_ps(from.offset(2 * from_row));
+        let mut row3 = _mm_loadu_ps(from.offset(3 * from_row));
+        _MM_TRANSPOSE4_PS(&mut row0, &mut row1, &mut row2, &mut row3);
+        _mm_storeu_ps(to, row0);
+        _mm_storeu_ps(to.add(to_row), row1);
+        _mm_storeu_ps(to.add(2 * to_row), row2);
+        _mm_storeu_ps(to.add(3 * to_row), row3);
+    }
+}
+
+/// [`turn`] for four rows of four elements of 64 bits.
+///
+/// # Safety
+/// As for [`turn`].
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn turn_doubles(from: *const f64, from_row: isize, to: *mut f64, to_row: usize) {
+    use std::arch::x86_64::*;
+    // SAFETY: promised by the caller; all processors of this architecture have the instructions.
+    unsafe {
+        for j in [0, 2] {
+            for i in [0, 2] {
+                let from = from.offset(j as isize * from_row).add(i);
+                let to = to.add(i * to_row + j);
+                let (a, b) = (_mm_loadu_pd(from), _mm_loadu_pd(from.offset(from_row)));
+                _mm_storeu_pd(to, _mm_unpacklo_pd(a, b));
+                _mm_storeu_pd(to.add(to_row), _mm_unpackhi_pd(a, b));
+            }
+        }
+    }
+}
