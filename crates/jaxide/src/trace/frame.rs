@@ -76,6 +76,30 @@ pub(crate) fn current_frame() -> Option<Rc<Frame>> {
     FRAMES.with_borrow(|frames| frames.last().cloned())
 }
 
+/// Which trace operations of this thread are recorded in.
+///
+/// Library types with state of their own use it to notice that a value would leave the trace that it belongs to: what
+/// is written under one identity must not be kept under another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TraceId(u64);
+
+/// The innermost trace of this thread, or `None` outside of all traces.
+///
+/// ```
+/// use jaxide::{Array, current_trace, jit};
+/// assert_eq!(current_trace(), None);
+/// jit(|x: Array| {
+///     assert!(current_trace().is_some());
+///     x
+/// })(Array::from(1.0f32));
+/// ```
+pub fn current_trace() -> Option<TraceId> {
+    if DEPTH.get() == 0 {
+        return None;
+    }
+    FRAMES.with_borrow(|frames| frames.last().map(|frame| TraceId(frame.id)))
+}
+
 /// The trace of this thread that was begun first.
 pub(super) fn outermost_frame() -> Option<Rc<Frame>> {
     FRAMES.with_borrow(|frames| frames.first().cloned())

@@ -19,11 +19,13 @@ pub(crate) use axes::{
 };
 pub(crate) use bind::{bind, bind_one, inline};
 pub(crate) use frame::{Known, donated, into_value, keeps_broadcasts, tracing, value_of};
+pub use frame::{TraceId, current_trace};
 pub(crate) use library::library;
 pub use scope::named_scope;
 pub(crate) use scope::without_scope;
 
-pub(crate) use raise::{OrRaise, called_by, caller, catch, named, named_at, raise};
+pub use raise::raise;
+pub(crate) use raise::{OrRaise, called_by, caller, catch, named, named_at};
 
 use crate::array::{Array, Repr};
 use frame::{Frame, FrameGuard};

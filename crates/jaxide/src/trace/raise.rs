@@ -98,9 +98,19 @@ pub(crate) fn caller() -> Source {
 
 /// Panics with `error`, at the caller's place when it names none, or that of the call that runs, whose function it then names.
 ///
-/// Under [`catch`] the panic carries the error itself and prints nothing.
+/// Under [`Transformed::try_call`](crate::Transformed::try_call) and its relatives the error itself is what they give, and nothing is
+/// printed. Libraries on top of this one report the mistakes of their users by it.
+///
+/// # Panics
+/// Always.
+///
+/// ```
+/// use jaxide::{Array, Error, jit, raise};
+/// let f = jit(|x: Array| if x.ndim() == 1 { x } else { raise(Error::shape("a vector is needed")) });
+/// assert_eq!(f.try_call((Array::from(1.0f32),)).unwrap_err().message(), "a vector is needed");
+/// ```
 #[track_caller]
-pub(crate) fn raise(error: Error) -> ! {
+pub fn raise(error: Error) -> ! {
     let error = error.at(caller());
     let call = CALL.get();
     let error = match call.function {

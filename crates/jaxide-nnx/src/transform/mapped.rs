@@ -1,0 +1,297 @@
+//! Functions of one example as functions of a batch.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use jaxide::axes::{Axis, IntoAxes};
+use jaxide::core::ErrorKind;
+use jaxide::tree::{Pytree, Static, Tree};
+use jaxide::{ArgList, Array, Error, Function, raise};
+
+use super::axes::{ArgAxes, ArgAxesList, Carried, IntoArgAxes};
+use super::lift::{Changes, FlatArgs, rebuilt, set};
+use crate::graph::{Located, Met, entries};
+
+/// What [`vmap`] gives: a function of batches.
+pub struct Vmapped<Args: ArgList, Out: 'static> {
+    f: Arc<dyn Fn(Args) -> Out + Send + Sync>,
+    in_axes: ArgAxesList,
+    out_axes: Tree<Axis>,
+    axis_name: Option<String>,
+    axis_size: Option<usize>,
+    callable: Arc<Args::Callable<Out>>,
+}
+
+/// Maps a function of modules and arrays over an axis of its arguments: [`jaxide::vmap`]. Variables that are mapped have their
+/// new values along the same axis; those that are broadcast can be read alone.
+///
+/// A function that makes a module makes one whose variables have a further axis.
+///
+/// ```
+/// use jaxide_nnx::{self as nnx, Linear, Param, Rngs, StateAxes};
+/// use jaxide::{Array, DType};
+/// let make = nnx::vmap(|rngs: Rngs| Linear::new(2, 3, &rngs, ()));
+/// let layers = make(Rngs::new(0).split(4));
+/// assert_eq!(layers.kernel.get().shape(), [4, 2, 3]);
+/// let apply = nnx::vmap(|layer: Linear, x: Array| layer.call(&x)).in_axes((StateAxes::new().with(Param, 0), None));
+/// assert_eq!(apply(layers, Array::ones([2], DType::F32)).shape(), [4, 3]);
+/// ```
+pub fn vmap<F, Args, Out>(f: F) -> Vmapped<Args, Out>
+where
+    F: Function<Args, Out> + Send + Sync + 'static,
+    Args: ArgList,
+    Out: Pytree<Array> + 'static,
+{
+    let f: Arc<dyn Fn(Args) -> Out + Send + Sync> = Arc::new(move |args| f.apply(args));
+    Vmapped::made(f, 0.into_arg_axes(), 0.into_axes(), None, None)
+}
+
+impl<Args: ArgList, Out: Pytree<Array> + 'static> Vmapped<Args, Out> {
+    fn made(
+        f: Arc<dyn Fn(Args) -> Out + Send + Sync>,
+        in_axes: ArgAxesList,
+        out_axes: Tree<Axis>,
+        axis_name: Option<String>,
+        axis_size: Option<usize>,
+    ) -> Self {
+        let (g, axes, out, name) = (
+            f.clone(),
+            in_axes.clone(),
+            out_axes.clone(),
+            axis_name.clone(),
+        );
+        let callable =
+            Args::callable(move |args| map(&g, &axes, &out, name.as_deref(), axis_size, &args));
+        Vmapped {
+            f,
+            in_axes,
+            out_axes,
+            axis_name,
+            axis_size,
+            callable,
+        }
+    }
+
+    /// The axes of the arguments: one for all, or a tuple with an axis, `None` or [`StateAxes`](crate::StateAxes) for each.
+    #[must_use]
+    pub fn in_axes(self, axes: impl IntoArgAxes) -> Self {
+        Self::made(
+            self.f,
+            axes.into_arg_axes(),
+            self.out_axes,
+            self.axis_name,
+            self.axis_size,
+        )
+    }
+
+    /// The axes of the results.
+    #[must_use]
+    pub fn out_axes(self, axes: impl IntoAxes) -> Self {
+        Self::made(
+            self.f,
+            self.in_axes,
+            axes.into_axes(),
+            self.axis_name,
+            self.axis_size,
+        )
+    }
+
+    /// The name under which lanes exchange values.
+    #[must_use]
+    pub fn axis_name(self, name: &str) -> Self {
+        Self::made(
+            self.f,
+            self.in_axes,
+            self.out_axes,
+            Some(name.to_owned()),
+            self.axis_size,
+        )
+    }
+
+    /// The number of lanes, where nothing is mapped.
+    #[must_use]
+    pub fn axis_size(self, size: usize) -> Self {
+        Self::made(
+            self.f,
+            self.in_axes,
+            self.out_axes,
+            self.axis_name,
+            Some(size),
+        )
+    }
+}
+
+impl<Args: ArgList, Out: 'static> Deref for Vmapped<Args, Out> {
+    type Target = Args::Callable<Out>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.callable
+    }
+}
+
+/// What becomes of each leaf of arguments.
+#[track_caller]
+pub(super) fn carried(
+    operation: &str,
+    axes: &[ArgAxes],
+    args: &Tree<Array>,
+) -> Vec<(Carried, Located)> {
+    if axes.len() != args.children().len() {
+        raise(
+            Error::parameter(format!(
+                "there are axes for {} arguments of {}",
+                axes.len(),
+                args.children().len()
+            ))
+            .in_operation(operation),
+        );
+    }
+    let mut first = 0;
+    let mut all = Vec::new();
+    for (axes, argument) in axes.iter().zip(args.children()) {
+        let found = entries(argument, first);
+        first += argument.leaves().len();
+        all.extend(
+            found
+                .into_iter()
+                .map(|located| (axes.0.of(&located.path, &located.entry), located)),
+        );
+    }
+    all
+}
+
+#[track_caller]
+fn map<Args: ArgList, Out: Pytree<Array> + 'static>(
+    f: &Arc<dyn Fn(Args) -> Out + Send + Sync>,
+    in_axes: &ArgAxesList,
+    out_axes: &Tree<Axis>,
+    axis_name: Option<&str>,
+    axis_size: Option<usize>,
+    args: &Args,
+) -> Out {
+    let FlatArgs {
+        leaves,
+        treedef,
+        met,
+    } = FlatArgs::of(args);
+    let tree: Tree<Array> = match treedef.unflatten(leaves.iter().cloned()) {
+        Ok(tree) => tree,
+        Err(error) => raise(Error::from(error)),
+    };
+    let axes = match in_axes {
+        ArgAxesList::All(axes) => vec![axes.clone(); tree.children().len()],
+        ArgAxesList::Each(axes) => axes.clone(),
+    };
+    let mut leaf_axes = vec![Axis::NONE; leaves.len()];
+    for (carried, located) in carried("vmap", &axes, &tree) {
+        let axis = match carried {
+            Carried::Axis(axis) => Axis(Some(axis)),
+            Carried::Broadcast => Axis::NONE,
+            Carried::Carry => raise(
+                Error::parameter("a carry is for loops: lanes have no order")
+                    .in_operation("vmap")
+                    .at_path(located.path.to_string()),
+            ),
+        };
+        leaf_axes[located.leaves].fill(axis);
+    }
+    // The leaves of the variables stand in the order in which these were met.
+    let variable_leaves = variable_leaves(&tree);
+    let kept: Vec<Axis> = variable_leaves
+        .iter()
+        .map(|&leaf| leaf_axes[leaf])
+        .collect();
+    let (f, def, outer) = (f.clone(), treedef.clone(), met.clone());
+    let body = move |leaves: Vec<Array>| -> (Out, Vec<Array>, (Static<Vec<usize>>, Changes)) {
+        let before = leaves.clone();
+        let (args, inner) = rebuilt(&def, leaves);
+        let versions: Vec<u64> = inner.iter().map(|met| met.variable.version()).collect();
+        let out = f(args);
+        let after = Outcome::of(&outer, &inner, &versions, &before, &variable_leaves);
+        (out, after.same_form, (Static(after.changed), after.others))
+    };
+    let mut mapped = jaxide::vmap(body)
+        .in_axes((&(leaf_axes,)).into_axes())
+        .out_axes(Tree::tuple([
+            out_axes.clone(),
+            (&kept).into_axes(),
+            0.into_axes(),
+        ]));
+    if let Some(name) = axis_name {
+        mapped = mapped.axis_name(name);
+    }
+    if let Some(size) = axis_size {
+        mapped = mapped.axis_size(size);
+    }
+    let (out, values, (changed, others)) = mapped(leaves);
+    give_back(&met, values, &changed, others);
+    out
+}
+
+/// The numbers of the leaves that are in variables.
+pub(super) fn variable_leaves(tree: &Tree<Array>) -> Vec<usize> {
+    let located = entries(tree, 0)
+        .into_iter()
+        .filter(|located| located.entry.kind().is_some());
+    located.flat_map(|located| located.leaves).collect()
+}
+
+/// What variables hold after a function: those of the same form as before in one list, whether changed or not, so that it is
+/// known before which axes they have; and the others.
+pub(super) struct Outcome {
+    pub(super) same_form: Vec<Array>,
+    pub(super) changed: Vec<usize>,
+    pub(super) others: Changes,
+}
+
+impl Outcome {
+    pub(super) fn of(
+        outer: &[Met],
+        inner: &[Met],
+        versions: &[u64],
+        before: &[Array],
+        variable_leaves: &[usize],
+    ) -> Self {
+        let (mut same_form, mut changed, mut others) = (Vec::new(), Vec::new(), Vec::new());
+        let mut place = 0;
+        for ((outer, inner), version) in outer.iter().zip(inner).zip(versions) {
+            let (form, value) = (outer.variable.value().form(), inner.variable.value());
+            let own = &variable_leaves[place..place + form.len()];
+            place += form.len();
+            let is_changed = inner.variable.version() != *version;
+            if value.form() == form {
+                same_form.extend_from_slice(value.arrays());
+                if is_changed {
+                    changed.push(inner.index);
+                }
+            } else {
+                same_form.extend(own.iter().map(|&leaf| before[leaf].clone()));
+                others.push(inner.clone());
+            }
+        }
+        Outcome {
+            same_form,
+            changed,
+            others: Changes::of(others.iter()),
+        }
+    }
+}
+
+/// Gives the variables of the caller what they hold now.
+#[track_caller]
+pub(super) fn give_back(met: &[Met], values: Vec<Array>, changed: &[usize], others: Changes) {
+    let mut values = values.into_iter();
+    for met in met {
+        let value = met.variable.value().form().fill(&mut values);
+        if changed.contains(&met.index) {
+            set(met, value);
+        }
+    }
+    if values.next().is_some() {
+        raise(Error::new(
+            ErrorKind::Internal,
+            "there are more values than variables",
+        ));
+    }
+    others.apply(met);
+}

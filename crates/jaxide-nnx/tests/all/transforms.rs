@@ -1,0 +1,310 @@
+//! Transformations that carry changes back.
+
+use jaxide::core::ErrorKind;
+use jaxide::{Array, DType, numpy, random};
+use jaxide_nnx::{
+    self as nnx, BatchStat, Carried, DiffState, Dropout, Intermediate, Linear, Module, Optimizer,
+    Param, RngState, Rngs, StateAxes, Variable, optim,
+};
+
+/// Counts its calls.
+#[derive(Clone, Debug, Module)]
+struct Counter {
+    count: Variable<BatchStat>,
+    weight: Variable<Param>,
+    seen: Variable<Intermediate>,
+}
+
+impl Counter {
+    fn new() -> Self {
+        Counter {
+            count: Variable::new(0),
+            weight: Variable::new(2.0f32),
+            seen: Variable::absent(),
+        }
+    }
+
+    fn call(&self, x: &Array) -> Array {
+        self.count.update(|count| count + 1);
+        let y = x * self.weight.get();
+        self.seen.sow(&y.sum());
+        y
+    }
+
+    fn counted(&self) -> i32 {
+        self.count.get().item()
+    }
+}
+
+#[test]
+fn jit_carries_back() {
+    let counter = Counter::new();
+    let f = nnx::jit(|counter: Counter, x: Array| counter.call(&x).sum());
+    for turn in 1..4 {
+        assert_eq!(
+            f(counter.clone(), Array::from([1.0f32, 2.0])).item::<f32>(),
+            6.0
+        );
+        assert_eq!(counter.counted(), turn);
+        // What is noted changes the structure of the next call.
+        assert_eq!(counter.seen.value().arrays().len() as i32, turn);
+    }
+}
+
+/// Two arguments that have a variable in common have one inside too.
+#[test]
+fn arguments_share() {
+    let counter = Counter::new();
+    let f = nnx::jit(|a: Counter, b: Counter| {
+        a.call(&Array::from(1.0f32));
+        b.call(&Array::from(1.0f32));
+        a.count.get()
+    });
+    assert_eq!(f(counter.clone(), counter.clone()).item::<i32>(), 2);
+    assert_eq!(counter.counted(), 2);
+    assert_eq!(f(counter.clone(), Counter::new()).item::<i32>(), 3);
+}
+
+#[test]
+fn grad_carries_back() {
+    let counter = Counter::new();
+    let loss = |counter: Counter, x: Array| counter.call(&x).sum();
+    let x = Array::from([1.0f32, 2.0]);
+    let (value, gradient) = nnx::value_and_grad_of(&loss, (counter.clone(), x.clone()));
+    assert_eq!(
+        (
+            value.item::<f32>(),
+            gradient.array("weight").unwrap().item::<f32>()
+        ),
+        (6.0, 3.0)
+    );
+    assert_eq!(
+        (
+            gradient.len(),
+            counter.counted(),
+            counter.seen.value().arrays().len()
+        ),
+        (1, 1, 1)
+    );
+    let with_aux = |counter: Counter, x: Array| (counter.call(&x).sum(), counter.count.get());
+    let ((_, count), _) = nnx::value_and_grad_with_aux(with_aux)(counter.clone(), x.clone());
+    assert_eq!((count.item::<i32>(), counter.counted()), (2, 2));
+    let of_input = nnx::grad(loss)
+        .wrt(DiffState::new(1, ..))
+        .call((counter, x));
+    assert_eq!(of_input.array("").unwrap().to_vec::<f32>(), [2.0, 2.0]);
+}
+
+/// Gradients inside of compiled functions, inside of others.
+#[test]
+fn nested() {
+    let counter = Counter::new();
+    let f = nnx::jit(|counter: Counter, x: Array| {
+        let loss = nnx::remat(|counter: Counter, x: Array| counter.call(&x).square().sum());
+        nnx::grad(loss)(counter.clone(), x)
+    });
+    let gradient = f(counter.clone(), Array::from([1.0f32]));
+    assert_eq!(gradient.array("weight").unwrap().item::<f32>(), 4.0);
+    assert_eq!(counter.counted(), 1);
+}
+
+#[test]
+fn vmap_maps_state() {
+    let make = nnx::vmap(|rngs: Rngs| (Linear::new(2, 3, &rngs, ()), Dropout::new(0.5, &rngs, ())));
+    let (layers, dropout) = make(Rngs::new(0).split(4));
+    assert_eq!(layers.kernel.get().shape(), [4, 2, 3]);
+    assert_eq!(dropout.rngs.count().get().shape(), [4]);
+    let axes = StateAxes::new().with(RngState, 0);
+    let apply = nnx::vmap(|dropout: Dropout, x: Array| dropout.call(&x)).in_axes((axes, None));
+    let y = apply(dropout.clone(), Array::ones([8], DType::F32));
+    assert_eq!(y.shape(), [4, 8]);
+    assert_eq!(dropout.rngs.count().get().to_vec::<u32>(), [1; 4]);
+
+    // What is broadcast may be read, and not be changed by each lane.
+    let counter = Counter::new();
+    let each = nnx::vmap(|counter: Counter, x: Array| counter.call(&x)).in_axes((None, 0));
+    assert_eq!(
+        each(counter.clone(), Array::from([1.0f32, 2.0])).to_vec::<f32>(),
+        [2.0, 4.0]
+    );
+    assert_eq!(counter.counted(), 1);
+    assert_eq!(counter.seen.value().arrays()[0].shape(), [2]);
+    let bad = |counter: Counter, x: Array| counter.count.set(x);
+    let each = nnx::vmap(bad).in_axes((None, 0));
+    let error = jaxide::jit(move |x: Array| {
+        let counter = Counter::new();
+        each(counter, x.clone());
+        x
+    })
+    .try_call((Array::from([1, 2]),))
+    .unwrap_err();
+    assert_eq!(error.operation(), Some("vmap"), "{error}");
+}
+
+#[test]
+fn scan_over_layers() {
+    let layers = nnx::vmap(|rngs: Rngs| Linear::new(3, 3, &rngs, ()))(Rngs::new(0).split(5));
+    let x = random::normal(&random::key(1), [3], DType::F32);
+    let mut expected = x.clone();
+    for layer in 0..5 {
+        let kernel = layers.kernel.get().index(layer);
+        expected = expected.dot(&kernel).tanh();
+    }
+    let axes = StateAxes::new().with(Param, 0);
+    let step = |layer: &Linear, x: Array, (): ()| (layer.call(&x).tanh(), ());
+    let (y, ()) = nnx::scan(step, &layers, &axes, x, (), None);
+    assert!(numpy::allclose(&y, &expected, ()).truth());
+}
+
+#[test]
+fn scan_carries_and_stacks() {
+    #[derive(Clone, Module)]
+    struct Both {
+        total: Variable<BatchStat>,
+        last: Variable<Param>,
+        fixed: Variable<nnx::Cache>,
+    }
+    let both = Both {
+        total: Variable::new(0.0f32),
+        last: Variable::new(Array::zeros([2, 3], DType::F32)),
+        fixed: Variable::new(10.0f32),
+    };
+    let axes = StateAxes::new()
+        .with(BatchStat, Carried::Carry)
+        .with(Param, 1);
+    let xs = Array::from([1.0f32, 2.0, 3.0]);
+    let step = |both: &Both, carry: Array, x: Array| {
+        both.total.update(|total| total + &x);
+        both.last.set(both.last.get() + &x);
+        (carry * &x, both.fixed.get() + x)
+    };
+    let (product, ys) = nnx::scan(step, &both, &axes, Array::from(1.0f32), xs.clone(), None);
+    assert_eq!(
+        (product.item::<f32>(), ys.to_vec::<f32>()),
+        (6.0, vec![11.0, 12.0, 13.0])
+    );
+    assert_eq!(both.total.get().item::<f32>(), 6.0);
+    assert_eq!(
+        both.last.get().to_vec::<f32>(),
+        [1.0, 2.0, 3.0, 1.0, 2.0, 3.0]
+    );
+
+    let f = jaxide::jit(move |xs: Array| {
+        let both = Both {
+            total: Variable::new(0.0f32),
+            last: Variable::new(Array::zeros([2, 3], DType::F32)),
+            fixed: Variable::new(10.0f32),
+        };
+        let step = |both: &Both, (): (), x: Array| {
+            both.fixed.set(x);
+            ((), ())
+        };
+        nnx::scan(step, &both, &StateAxes::new(), (), xs.clone(), None);
+        xs
+    });
+    let error = f.try_call((xs,)).unwrap_err();
+    assert_eq!(
+        (error.operation(), error.path()),
+        (Some("scan"), Some("fixed")),
+        "{error}"
+    );
+}
+
+#[test]
+fn branches_and_loops() {
+    let counter = Counter::new();
+    counter.seen.sow(&Array::from(0.0f32));
+    let f = nnx::jit(|go: Array, counter: Counter| {
+        let count = |counter: Counter| {
+            counter.count.update(|count| count + 5);
+            counter.count.get()
+        };
+        nnx::cond(
+            go,
+            count,
+            |counter: Counter| counter.count.get() * 2,
+            counter,
+        )
+    });
+    assert_eq!(f(Array::from(true), counter.clone()).item::<i32>(), 5);
+    assert_eq!(f(Array::from(false), counter.clone()).item::<i32>(), 10);
+    assert_eq!(counter.counted(), 5);
+    let last = nnx::while_loop(
+        |counter: Counter| counter.count.get().lt(9),
+        |counter| {
+            counter.count.update(|count| count + 1);
+            counter
+        },
+        counter.clone(),
+    );
+    assert_eq!((last.counted(), counter.counted()), (9, 9));
+}
+
+/// A module that is captured is read alone, in every transformation, and nothing is changed by the attempt.
+#[test]
+fn captured_modules_are_refused() {
+    let counter = Counter::new();
+    let x = Array::from([1.0f32, 2.0]);
+    let captured = counter.clone();
+    let call = move |x: Array| captured.call(&x).sum();
+    let errors = [
+        jaxide::jit(call.clone())
+            .try_call((x.clone(),))
+            .unwrap_err(),
+        jaxide::grad(call.clone())
+            .try_call((x.clone(),))
+            .unwrap_err(),
+        jaxide::vmap(call.clone())
+            .try_call((x.clone(),))
+            .unwrap_err(),
+        jaxide::jit(jaxide::checkpoint(call.clone()))
+            .try_call((x.clone(),))
+            .unwrap_err(),
+        jaxide::jit(nnx::remat(call.clone()))
+            .try_call((x.clone(),))
+            .unwrap_err(),
+    ];
+    for error in errors {
+        assert_eq!(error.kind(), ErrorKind::LeakedTracer);
+        assert!(
+            error
+                .message()
+                .contains("cannot change a `BatchStat` from a different trace level"),
+            "{error}"
+        );
+    }
+    assert_eq!(counter.counted(), 0);
+    assert!(counter.seen.value().arrays().is_empty());
+    let captured = counter.clone();
+    let read = jaxide::jit(move |x: Array| x * captured.weight.get());
+    assert_eq!(read(x).to_vec::<f32>(), [2.0, 4.0]);
+}
+
+/// A compiled step is compiled once, and its optimiser's state survives `split` and `merge`.
+#[test]
+fn training_resumes() {
+    let model = Linear::new(2, 1, &Rngs::new(0), ());
+    let optimizer = Optimizer::new(&model, optim::adam(0.1), Param).unwrap();
+    let traces = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let counted = traces.clone();
+    let step = nnx::jit(move |model: Linear, optimizer: Optimizer, x: Array| {
+        counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let gradient = nnx::grad_of(
+            &|model: Linear, x: Array| model.call(&x).square().sum(),
+            (model.clone(), x),
+        );
+        optimizer.update(&model, &gradient);
+    });
+    let x = random::normal(&random::key(1), [4, 2], DType::F32);
+    for _ in 0..3 {
+        step(model.clone(), optimizer.clone(), x.clone());
+    }
+    assert_eq!(traces.load(std::sync::atomic::Ordering::Relaxed), 1);
+    let (copy, other) = (nnx::clone(&model).unwrap(), nnx::clone(&optimizer).unwrap());
+    step(model.clone(), optimizer.clone(), x.clone());
+    step(copy.clone(), other, x);
+    assert_eq!(
+        model.kernel.get().to_vec::<f32>(),
+        copy.kernel.get().to_vec::<f32>()
+    );
+}
