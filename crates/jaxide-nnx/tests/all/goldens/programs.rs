@@ -138,7 +138,7 @@ struct Perturbed {
 impl Perturbed {
     fn call(&self, x: &Array) -> Array {
         self.linear2
-            .call(&self.xgrad.perturb(&self.linear1.call(x)))
+            .call(&self.xgrad.perturb(&nn::gelu(&self.linear1.call(x), ())))
     }
 }
 
