@@ -73,7 +73,9 @@ impl Form {
 
 /// What is known of a variable beside its value: names and values that are compared and printed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Metadata(Option<Arc<Vec<(Cow<'static, str>, Static)>>>);
+pub struct Metadata(Option<Arc<Vec<Item>>>);
+
+type Item = (Cow<'static, str>, Static);
 
 impl Metadata {
     /// The entries in the order in which they were given.

@@ -351,7 +351,7 @@ impl MultiHeadAttention {
                 kept,
                 random::Bernoulli::new().shape(&shape[..]),
             );
-            weights = weights * (keep.astype(dtype) / Array::from(kept).astype(dtype));
+            weights *= keep.astype(dtype) / Array::from(kept).astype(dtype);
         }
         numpy::einsum("...hqk,...khd->...qhd", &[weights, value], ())
     }

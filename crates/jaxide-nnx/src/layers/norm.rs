@@ -137,13 +137,13 @@ impl Affine<'_> {
         let mut types = vec![x.clone()];
         if let Some(scale) = self.scale {
             let scale = scale.get().reshape(&feature_shape[..]);
-            factor = factor * &scale;
+            factor *= &scale;
             types.push(scale);
         }
-        y = y * factor;
+        y *= factor;
         if let Some(bias) = self.bias {
             let bias = bias.get().reshape(&feature_shape[..]);
-            y = y + &bias;
+            y += &bias;
             types.push(bias);
         }
         let types: Vec<&Array> = types.iter().collect();

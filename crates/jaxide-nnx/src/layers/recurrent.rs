@@ -223,7 +223,7 @@ cells! {
     |cell, h, x| {
         let mut next = cell.dense_i.call(x) + cell.dense_h.call(&h);
         if cell.residual {
-            next = next + h;
+            next += h;
         }
         let h = (cell.activation_fn)(&next);
         (h.clone(), h)

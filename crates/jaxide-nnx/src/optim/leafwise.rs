@@ -93,7 +93,9 @@ pub(super) fn next(count: &Array) -> Array {
     numpy::where_(numpy::less(count, most), numpy::add(count, 1), most).astype(count.dtype())
 }
 
-struct Stateless(Box<dyn Fn(&Array, &Array) -> Array + Send + Sync>);
+type UpdateLeaf = dyn Fn(&Array, &Array) -> Array + Send + Sync;
+
+struct Stateless(Box<UpdateLeaf>);
 
 impl Transform for Stateless {
     fn init(&self, _params: &Tree<Array>) -> Tree<Array> {

@@ -13,7 +13,9 @@ use crate::{Key, Path};
 
 /// Which parameters are meant, by their paths and values.
 #[derive(Clone)]
-pub struct Mask(Arc<dyn Fn(&Path, &Array) -> bool + Send + Sync>);
+pub struct Mask(Arc<Selects>);
+
+type Selects = dyn Fn(&Path, &Array) -> bool + Send + Sync;
 
 impl<F: Fn(&Path, &Array) -> bool + Send + Sync + 'static> From<F> for Mask {
     fn from(f: F) -> Self {
@@ -43,8 +45,10 @@ fn paths(tree: &Tree<Array>) -> Vec<Path> {
         .collect()
 }
 
+type Labels = dyn Fn(&Path, &Array) -> Option<String> + Send + Sync;
+
 struct Parts {
-    label: Arc<dyn Fn(&Path, &Array) -> Option<String> + Send + Sync>,
+    label: Arc<Labels>,
     transforms: BTreeMap<String, GradientTransformation>,
 }
 

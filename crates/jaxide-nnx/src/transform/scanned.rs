@@ -7,7 +7,7 @@ use jaxide::tree::{Pytree, Static, Tree};
 use jaxide::{Array, Error, numpy, raise};
 
 use super::axes::{Carried, StateAxes};
-use super::lift::{Changes, FlatArgs, rebuilt};
+use super::lift::{FlatArgs, rebuilt};
 use super::mapped::{Outcome, carried, give_back, variable_leaves};
 use crate::Attribute;
 
@@ -117,7 +117,7 @@ where
         *changed.borrow_mut() = outcome.changed;
         ((going, carry), (y, mapped, outcome.others))
     };
-    let ((going, carry), (y, mapped, others)): ((Vec<Array>, Carry), (Y, Vec<Array>, Changes)) =
+    let ((going, carry), (y, mapped, others)) =
         jaxide::scan(body, (going, init), (mapped, xs), length);
     if let Some(error) = mistake.into_inner() {
         raise(error);
