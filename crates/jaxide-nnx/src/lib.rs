@@ -39,6 +39,11 @@
 // The derive macro writes this name, here too.
 extern crate self as jaxide_nnx;
 
+/// The code in the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
 mod attr;
 mod attribute;
 mod filter;

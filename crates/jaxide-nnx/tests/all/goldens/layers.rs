@@ -2,12 +2,12 @@
 
 use jaxide::{Array, grad_of, nn, numpy, random};
 use jaxide_nnx::{
-    self as nnx, AttentionCall, BatchNorm, BatchNormOptions, BatchStat, Cell, CellOptions, Conv,
-    ConvOptions, ConvPadding, ConvTranspose, ConvTransposeOptions, Dropout, DropoutOptions, Einsum,
-    EinsumOptions, Embed, Entry, GRUCell, GroupNorm, GroupNormOptions, LSTMCell, LayerNorm, Linear,
-    LinearGeneral, LinearGeneralOptions, LinearOptions, List, Module, MultiHeadAttention,
-    NormOptions, OptimizedLSTMCell, PReLU, Param, RMSNorm, RNN, RNNOptions, Rngs, Sequential,
-    SimpleCell, State, causal_mask,
+    self as nnx, AttentionCall, BatchNorm, BatchNormOptions, BatchStat, Bidirectional, Cell,
+    CellOptions, Conv, ConvOptions, ConvPadding, ConvTranspose, ConvTransposeOptions, Dropout,
+    DropoutOptions, Einsum, EinsumOptions, Embed, Entry, GRUCell, GroupNorm, GroupNormOptions,
+    InstanceNorm, LSTMCell, LayerNorm, Linear, LinearGeneral, LinearGeneralOptions, LinearOptions,
+    List, Module, MultiHeadAttention, MultiHeadAttentionOptions, NormOptions, OptimizedLSTMCell,
+    PReLU, Param, RMSNorm, RNN, RNNOptions, Rngs, Sequential, SimpleCell, State, causal_mask,
 };
 use serde_json::Value;
 
@@ -126,6 +126,8 @@ impl Config<'_> {
                 "SAME" => ConvPadding::Same,
                 "VALID" => ConvPadding::Valid,
                 "CAUSAL" => ConvPadding::Causal,
+                "CIRCULAR" => ConvPadding::Circular,
+                "REFLECT" => ConvPadding::Reflect,
                 other => panic!("{other} is no padding"),
             },
             pairs => {
@@ -158,7 +160,7 @@ pub(super) fn layer(case: &Case) {
     let rngs = &Rngs::new(0);
     let features = || config.size("num_features");
     let recurrent = || (config.size("in_features"), config.size("hidden_features"));
-    let options = CellOptions::new();
+    let options = CellOptions::new().residual(config.flag("residual", false));
     match case.str("layer") {
         "Linear" => {
             let options = LinearOptions::new().use_bias(config.flag("use_bias", true));
@@ -215,7 +217,10 @@ pub(super) fn layer(case: &Case) {
             check(case, layer, |layer, x| vec![layer.call(&x[0])]);
         }
         "GroupNorm" => {
-            let options = GroupNormOptions::new().num_groups(config.size("num_groups"));
+            let group = |key: &str| config.0[key].as_u64().map(|size| size as usize);
+            let options = GroupNormOptions::new()
+                .num_groups(group("num_groups"))
+                .group_size(group("group_size"));
             check(
                 case,
                 GroupNorm::new(features(), rngs, options),
@@ -243,6 +248,7 @@ pub(super) fn layer(case: &Case) {
                 .strides(config.sizes("strides"))
                 .padding(config.padding())
                 .kernel_dilation(config.sizes("kernel_dilation"))
+                .input_dilation(config.sizes("input_dilation"))
                 .feature_group_count(config.0["feature_group_count"].as_u64().unwrap_or(1) as usize)
                 .use_bias(config.flag("use_bias", true));
             let layer = Conv::new(
@@ -257,7 +263,8 @@ pub(super) fn layer(case: &Case) {
         "ConvTranspose" => {
             let options = ConvTransposeOptions::new()
                 .strides(config.sizes("strides"))
-                .padding(config.padding());
+                .padding(config.padding())
+                .transpose_kernel(config.flag("transpose_kernel", false));
             let kernel = config.sizes("kernel_size");
             let layer =
                 ConvTranspose::new(config.size("in"), config.size("out"), kernel, rngs, options);
@@ -293,6 +300,24 @@ pub(super) fn layer(case: &Case) {
             let (inputs, hidden) = recurrent();
             check(case, SimpleCell::new(inputs, hidden, rngs, options), step);
         }
+        "InstanceNorm" => {
+            let layer = InstanceNorm::new(features(), rngs, norm(&config));
+            check(case, layer, |layer, x| vec![layer.call(&x[0])]);
+        }
+        "RNN" => {
+            let (inputs, hidden) = recurrent();
+            let options = RNNOptions::new()
+                .reverse(config.flag("reverse", false))
+                .keep_order(config.flag("keep_order", false));
+            let rnn = RNN::new(SimpleCell::new(inputs, hidden, rngs, ()), options);
+            check(case, rnn, |rnn, x| vec![rnn.call(&x[0])]);
+        }
+        "Bidirectional" => {
+            let (inputs, hidden) = recurrent();
+            let cell = || GRUCell::new(inputs, hidden, rngs, ());
+            let both = Bidirectional::new(cell(), cell(), ());
+            check(case, both, |both, x| vec![both.call(&x[0])]);
+        }
         "RNN(GRUCell)" => {
             let (inputs, hidden) = recurrent();
             let options = RNNOptions::new().time_major(config.flag("time_major", false));
@@ -300,15 +325,19 @@ pub(super) fn layer(case: &Case) {
             check(case, rnn, |rnn, x| vec![rnn.call(&x[0])]);
         }
         "MultiHeadAttention" => {
-            let layer = MultiHeadAttention::new(
-                config.size("num_heads"),
-                config.size("in_features"),
-                rngs,
-                (),
-            );
+            let size = |key: &str| config.0[key].as_u64().map(|size| size as usize);
+            let options = MultiHeadAttentionOptions::new()
+                .num_kv_heads(size("num_kv_heads"))
+                .qkv_features(size("qkv_features"))
+                .out_features(size("out_features"))
+                .use_bias(config.flag("use_bias", true))
+                .normalize_qk(config.flag("normalize_qk", false));
+            let (heads, features) = (config.size("num_heads"), config.size("in_features"));
+            let is_causal = config.flag("is_causal", false);
+            let layer = MultiHeadAttention::new(heads, features, rngs, options);
             let causal = config.0["mask"] == "causal";
             check(case, layer, |layer, x| {
-                let mut options = AttentionCall::new();
+                let mut options = AttentionCall::new().is_causal(is_causal);
                 if causal {
                     options = options.mask(numpy::expand_dims(&causal_mask(x[0].shape()[1]), 0));
                 }
@@ -471,5 +500,15 @@ pub(super) fn fresh(case: &Case) {
     if let Some(count) = case.0["params_stream_count_after"].as_i64() {
         let stream = rngs.stream("params").expect("there is a default");
         assert_eq!(i64::from(stream.count().get().item::<u32>()), count);
+    }
+}
+
+/// Layers and options that the other cases do not have.
+#[test]
+fn further_layers() {
+    let text = include_str!("../../data/layers.jsonl");
+    for case in text.lines().map(Case::read) {
+        println!("{}", case.id());
+        layer(&case);
     }
 }

@@ -50,6 +50,15 @@ const CHECKS: &[(&str, Check)] = &[
 ];
 
 #[test]
+fn compiled() {
+    goldens();
+}
+
+#[test]
+fn interpreted() {
+    jaxide::with_interpreter(goldens);
+}
+
 fn goldens() {
     let text = include_str!("../../data/goldens.jsonl");
     let cases: Vec<Case> = text.lines().map(Case::read).collect();
