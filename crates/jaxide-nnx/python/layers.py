@@ -26,11 +26,11 @@ def flat(state):
 def record(name, layer, config, inputs, call):
     graphdef, params, rest = nnx.split(layer, nnx.Param, ...)
     params = jax.tree.map(lambda p: made(*p.shape), params)
-    outputs = jax.tree.leaves(call(nnx.merge(graphdef, params, rest), *inputs))
+    outputs = jax.tree.leaves(call(nnx.merge(graphdef, params, jax.tree.map(lambda x: x, rest)), *inputs))
     cotangents = [made(*y.shape) for y in outputs]
 
     def loss(params, inputs):
-        ys = jax.tree.leaves(call(nnx.merge(graphdef, params, rest), *inputs))
+        ys = jax.tree.leaves(call(nnx.merge(graphdef, params, jax.tree.map(lambda x: x, rest)), *inputs))
         return sum((y * c).sum() for y, c in zip(ys, cotangents))
 
     of_params, of_inputs = jax.grad(loss, argnums=(0, 1))(params, inputs)

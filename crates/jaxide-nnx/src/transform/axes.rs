@@ -86,7 +86,7 @@ impl From<Option<i32>> for ArgAxes {
 
 /// Axes for all arguments alike, or a tuple with those of each.
 pub trait IntoArgAxes {
-    /// The axes of so many arguments; `None` when they are not as many.
+    /// The axes, of all arguments or of each.
     fn into_arg_axes(self) -> ArgAxesList;
 }
 
