@@ -50,6 +50,7 @@ mod filter;
 pub mod graph;
 mod kind;
 pub mod layers;
+pub mod metrics;
 mod object;
 pub mod optim;
 mod optimizer;
