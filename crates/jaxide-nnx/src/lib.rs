@@ -57,6 +57,8 @@ mod optimizer;
 mod path;
 mod print;
 mod rngs;
+#[cfg(feature = "safetensors")]
+mod save;
 mod sow;
 mod state;
 mod transform;
@@ -79,6 +81,8 @@ pub use object::Object;
 pub use optimizer::Optimizer;
 pub use path::{Key, Path};
 pub use rngs::{IntoKey, RngStream, Rngs};
+#[cfg(feature = "safetensors")]
+pub use save::{load_state, save_state};
 pub use state::{Entry, IntoState, State};
 pub use transform::*;
 pub use variable::{AnyVariable, Metadata, Value, Variable};
