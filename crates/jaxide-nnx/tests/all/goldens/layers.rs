@@ -1,13 +1,13 @@
 //! Layers: forward values, gradients, statistics.
 
-use jaxide::{Array, grad_of, nn, numpy, random};
+use jaxide::{Array, grad_of, nn, numpy};
 use jaxide_nnx::{
     self as nnx, AttentionCall, BatchNorm, BatchNormOptions, BatchStat, Bidirectional, Cell,
-    CellOptions, Conv, ConvOptions, ConvPadding, ConvTranspose, ConvTransposeOptions, Dropout,
-    DropoutOptions, Einsum, EinsumOptions, Embed, Entry, GRUCell, GroupNorm, GroupNormOptions,
-    InstanceNorm, LSTMCell, LayerNorm, Linear, LinearGeneral, LinearGeneralOptions, LinearOptions,
-    List, Module, MultiHeadAttention, MultiHeadAttentionOptions, NormOptions, OptimizedLSTMCell,
-    PReLU, Param, RMSNorm, RNN, RNNOptions, Rngs, Sequential, SimpleCell, State, causal_mask,
+    CellOptions, Conv, ConvOptions, ConvPadding, ConvTranspose, ConvTransposeOptions, Einsum,
+    EinsumOptions, Embed, Entry, GRUCell, GroupNorm, GroupNormOptions, InstanceNorm, LSTMCell,
+    LayerNorm, Linear, LinearGeneral, LinearGeneralOptions, LinearOptions, List, Module,
+    MultiHeadAttention, MultiHeadAttentionOptions, NormOptions, OptimizedLSTMCell, PReLU, Param,
+    RMSNorm, RNN, RNNOptions, Rngs, Sequential, SimpleCell, State, causal_mask,
 };
 use serde_json::Value;
 
@@ -425,49 +425,6 @@ pub(super) fn batch_norm_steps(case: &Case) {
         "output of evaluation",
         &train(norm.clone(), array(&last["input"])),
         &last["output"],
-    );
-}
-
-pub(super) fn dropout(case: &Case) {
-    let config = &case.0["config"];
-    let dims: Vec<i64> = config["broadcast_dims"]
-        .as_array()
-        .expect("axes")
-        .iter()
-        .filter_map(Value::as_i64)
-        .collect();
-    let rngs = Rngs::empty().with(
-        "dropout",
-        case.0["rngs"]["dropout"].as_i64().expect("a seed"),
-    );
-    let options = DropoutOptions::new().broadcast_dims(dims);
-    let layer = Dropout::new(config["rate"].as_f64().expect("a rate"), &rngs, options);
-    let key = |key: &Array| serde_json::json!(random::key_data(key).to_vec::<u32>());
-    assert_eq!(key(&layer.rngs.key().get()), case.0["layer_stream_key"]);
-    let x = array(&case.0["input"]);
-    for output in case.0["outputs"].as_array().expect("arrays") {
-        case.close("output", &layer.call(&x), output);
-    }
-    assert_eq!(
-        i64::from(layer.rngs.count().get().item::<u32>()),
-        case.int("count_after")
-    );
-    for (call, expected) in case.0["key_of_call"]
-        .as_array()
-        .expect("keys")
-        .iter()
-        .enumerate()
-    {
-        assert_eq!(
-            key(&random::fold_in(&layer.rngs.key().get(), call as i64)),
-            *expected
-        );
-    }
-    layer.eval();
-    case.close(
-        "output of evaluation",
-        &layer.call(&x),
-        &case.0["eval_output"],
     );
 }
 

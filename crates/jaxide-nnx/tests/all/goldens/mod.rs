@@ -8,6 +8,7 @@ mod layers;
 mod optimizers;
 mod programs;
 mod random;
+mod stochastic;
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -26,7 +27,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("attribute_status", attributes::status),
     ("batch_norm_steps", layers::batch_norm_steps),
     ("dot_product_attention", functions::attention),
-    ("dropout", layers::dropout),
+    ("dropout", stochastic::dropout),
     ("find_duplicates", graphs::find_duplicates),
     ("fresh_layer", layers::fresh),
     ("initializer", random::initializer),
