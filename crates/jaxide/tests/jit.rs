@@ -1,7 +1,8 @@
 //! What `jit` can be told, and what it shows.
 
+use jaxide::numpy::{self, Linspace};
 use jaxide::prelude::*;
-use jaxide::{ErrorKind, Isa, numpy};
+use jaxide::{ErrorKind, Isa};
 
 fn ramp(n: usize) -> Array {
     Array::from_vec(&[n], (0..n).map(|k| k as f32).collect())
@@ -375,4 +376,27 @@ fn compiled_programs_can_be_looked_at() {
     assert_eq!(f.cache_size(), 2);
     f.clear_cache();
     assert_eq!((f.cache_size(), f.jaxprs().len()), (0, 0));
+}
+
+/// Numbers of the program that spaced numbers of 64 bits begin and end with keep their digits in a compiled program.
+#[test]
+fn ends_of_spaced_numbers_of_64_bits() {
+    let spaced = |x: Array| {
+        let four = || Linspace::new().num(4).dtype(DType::F64);
+        let (line, step) = numpy::linspace_with_step(0.1, 0.7, four());
+        let bases = numpy::logspace(0.1, 0.7, four()) + numpy::geomspace(0.1, 0.7, four());
+        (line + numpy::linspace(0.3, 0.7, four()) + &x, step, bases)
+    };
+    let zero = numpy::full([], 0.0, DType::F64);
+    let (line, step, bases) = spaced(zero.clone());
+    let (line_, step_, bases_) = jit(spaced)(zero);
+    assert_eq!(line.to_vec::<f64>()[0], 0.1 + 0.3);
+    for (eager, jitted) in [(line, line_), (step, step_), (bases, bases_)] {
+        let near = |(a, b): (f64, f64)| (a - b).abs() <= 1e-15 * a.abs();
+        let pairs = eager
+            .to_vec::<f64>()
+            .into_iter()
+            .zip(jitted.to_vec::<f64>());
+        assert!(pairs.into_iter().all(near), "{eager} {jitted}");
+    }
 }

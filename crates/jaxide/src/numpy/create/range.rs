@@ -197,6 +197,18 @@ impl Linspace {
         let dtype = dtype.unwrap_or_else(|| inexact(result_dtype(operation, &ends).0));
         (dtype, inexact(dtype))
     }
+
+    /// Numbers of the program with the digits of the type that is asked for: as literals of the default type they would lose some.
+    fn with_digits<const N: usize>(&self, numbers: [Array; N]) -> [Array; N] {
+        let wide = matches!(self.dtype, Some(DType::F64 | DType::C128));
+        numbers.map(|x| {
+            if wide && x.aval().weak_type && x.dtype() == DType::F32 {
+                as_dtype(&x, DType::F64, false)
+            } else {
+                x
+            }
+        })
+    }
 }
 
 /// Numbers from `start` to `stop`, evenly spaced. Integers are rounded down.
@@ -219,7 +231,8 @@ pub fn linspace(
 ) -> Array {
     let _named = crate::trace::named("linspace");
     let (start, stop, options) = (start.into(), stop.into(), options.into());
-    named("_linspace", &options.key(), &[start, stop], |ends| {
+    let ends = options.with_digits([start, stop]);
+    named("_linspace", &options.key(), &ends, |ends| {
         spaced(&ends[0], &ends[1], &options).0
     })
 }
@@ -243,7 +256,8 @@ pub fn linspace_with_step(
     let _named = crate::trace::named("linspace_with_step");
     let (start, stop, options) = (start.into(), stop.into(), options.into());
     let key = format!("{} retstep", options.key());
-    let mut results = library_call("_linspace", &key, &[start, stop], |ends| {
+    let ends = options.with_digits([start, stop]);
+    let mut results = library_call("_linspace", &key, &ends, |ends| {
         let (numbers, step) = spaced(&ends[0], &ends[1], &options);
         vec![numbers, step]
     });
@@ -344,7 +358,7 @@ pub fn logspace(
 
 #[track_caller]
 fn log_spaced(start: &Array, stop: &Array, options: &Linspace) -> Array {
-    let operands = [start.clone(), stop.clone(), options.base.clone()];
+    let operands = options.with_digits([start.clone(), stop.clone(), options.base.clone()]);
     named("_logspace", &options.key(), &operands, |operands| {
         let (dtype, working) = options.dtypes("logspace", [&operands[0], &operands[1]]);
         let start = as_dtype(&operands[0], working, false);
@@ -371,7 +385,8 @@ pub fn geomspace(
 ) -> Array {
     let _named = crate::trace::named("geomspace");
     let (start, stop, options) = (start.into(), stop.into(), options.into());
-    named("_geomspace", &options.key(), &[start, stop], |ends| {
+    let ends = options.with_digits([start, stop]);
+    named("_geomspace", &options.key(), &ends, |ends| {
         let (dtype, working) = options.dtypes("geomspace", [&ends[0], &ends[1]]);
         let start = as_dtype(&ends[0], working, false);
         let stop = as_dtype(&ends[1], working, false);

@@ -155,13 +155,17 @@ options! {
     }
 }
 
-/// The squared sine of `n` steps through half a period.
+/// The squared sine of `n` steps through half a period, in the digits that numbers of a type have.
 #[track_caller]
-fn hann(n: usize) -> Array {
+fn hann(n: usize, of: DType) -> Array {
+    let dtype = match of {
+        DType::F64 | DType::C128 => DType::F64,
+        _ => DType::F32,
+    };
     if n == 1 {
-        return numbers(&[1.0], DType::F32);
+        return numbers(&[1.0], dtype);
     }
-    let through = Linspace::new().num(n as i64).endpoint(false);
+    let through = Linspace::new().num(n as i64).endpoint(false).dtype(dtype);
     let angles = numpy::linspace(0, std::f64::consts::PI, through);
     lax::integer_pow(&lax::sin(&angles), 2)
 }
@@ -178,7 +182,7 @@ fn pieces(
     match window {
         Window::Hann => {
             let n = nperseg.unwrap_or(length).min(length);
-            let values = hann(n);
+            let values = hann(n, dtype);
             (as_dtype(&lax::copy(&values), dtype, false), n)
         }
         Window::Boxcar => {
@@ -642,7 +646,7 @@ pub fn istft(zxx: &Array, options: impl Into<Istft>) -> (Array, Array) {
     let available = pieces.shape()[rank - 2];
     let pieces = range(&pieces, rank - 2, 0, n.min(available));
     let window = match &options.window {
-        Window::Hann => as_dtype(&hann(n), pieces.dtype(), false),
+        Window::Hann => as_dtype(&hann(n, pieces.dtype()), pieces.dtype(), false),
         Window::Boxcar => lax::full([n], 1, pieces.dtype()),
         Window::Values(values) => {
             if values.ndim() != 1 || values.size() != n {
