@@ -84,3 +84,11 @@ pub(crate) fn parts(output: &Output) -> (Option<i32>, String, String) {
         text(&output.stderr),
     )
 }
+
+/// Whether this process ignores a signal.
+pub(crate) fn is_ignored(number: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (number - 1) & 1 == 1)
+}
