@@ -105,7 +105,9 @@ fn overlay(program: &Program, stmts: &mut [Stmt], lists: &mut usize, mentions: &
                 if let (Some(Some(old)), Some(last)) = (mentions.get_mut(&old), last) {
                     old.last = last;
                 }
-                stmts[at..]
+                // Behind its last mention there is nothing to rename, which matters in long programs.
+                let end = last.map_or(stmts.len(), |last| last + 1);
+                stmts[at..end]
                     .iter_mut()
                     .for_each(|stmt| rename(stmt, new, old));
             }
