@@ -6,6 +6,7 @@
 mod differential;
 mod division;
 mod donation;
+mod everywhere;
 mod fused;
 mod invariants;
 mod known;

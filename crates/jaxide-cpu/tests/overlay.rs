@@ -1,43 +1,8 @@
 //! Temporaries that lie over others: how much memory is planned, and that results are the interpreter's, on every instruction set and with
 //! each access looked at.
 
-use jaxide_core::{eval, parse};
-use jaxide_cpu::codegen::lanes::Isa;
-use jaxide_cpu::{CompileOptions, compile};
-use jaxide_testing::arrays::{Numbers, arguments};
-use jaxide_testing::compare::{Nearness, compare};
-
-/// Runs a program everywhere, and gives the bytes of its temporaries and its loops.
-fn planned(text: &str, nearness: Nearness) -> (usize, String) {
-    let jaxpr = parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let args = arguments(&jaxpr, Numbers::Tame, 7);
-    let want = eval::eval(&jaxpr, &args).unwrap();
-    let mut first = None;
-    for isa in Isa::available() {
-        let run = |threads: usize, checked: bool| {
-            let options = CompileOptions {
-                threads: Some(threads),
-                isa: Some(isa),
-                checked,
-                ..CompileOptions::default()
-            };
-            let program = compile(&jaxpr, &options).unwrap();
-            let results = program
-                .run(&args)
-                .unwrap_or_else(|error| panic!("{} {error}\n{}", isa.name(), program.loops_text()));
-            (results, program)
-        };
-        let (one, program) = run(1, false);
-        let loops = program.loops_text();
-        compare(&one, &want, nearness).unwrap_or_else(|why| panic!("{why}\n{loops}"));
-        for (threads, checked) in [(3, false), (1, true)] {
-            let (again, _) = run(threads, checked);
-            compare(&again, &one, Nearness::Bits).unwrap_or_else(|why| panic!("{why}\n{loops}"));
-        }
-        first.get_or_insert((program.stats().arena, loops));
-    }
-    first.unwrap()
-}
+use crate::everywhere::{Planned, everywhere};
+use jaxide_testing::compare::Nearness;
 
 fn product(result: &str, shape: [usize; 2], operands: &str) -> String {
     let [rows, columns] = shape;
@@ -65,7 +30,7 @@ fn scores_are_one_matrix() {
             product("d", [n, n], "a b"),
             product("l", [n, 8], "k c"),
         );
-        let (arena, loops) = planned(&text, Nearness::Relative(1e-4));
+        let Planned { arena, loops } = everywhere(&text, Nearness::Relative(1e-4));
         assert!(arena <= 4 * n * n + 8 * n + 512, "{n}: {arena}\n{loops}");
     }
 }
@@ -98,7 +63,7 @@ fn other_points_are_not_overwritten() {
                 product("d", [n, n], "a b"),
                 product("l", [n, n], "x b"),
             );
-            planned(&text, Nearness::Relative(1e-3));
+            everywhere(&text, Nearness::Relative(1e-3));
         }
     }
 }
@@ -113,7 +78,7 @@ fn what_is_needed_later_stays() {
         product("f", [40, 40], "e b"),
         product("h", [40, 40], "d b"),
     );
-    planned(&text, Nearness::Relative(1e-3));
+    everywhere(&text, Nearness::Relative(1e-3));
 }
 
 /// A product whose result is only scaled is made where the scaled one will be.
@@ -123,7 +88,7 @@ fn a_call_writes_where_its_reader_does() {
         "{{ lambda ; a:f32[100,30] b:f32[30,100]. let {}\n e:f32[100,100] = mul d 0.5:f32[] in (e,) }}",
         product("d", [100, 100], "a b"),
     );
-    let (arena, loops) = planned(&text, Nearness::Relative(1e-4));
+    let Planned { arena, loops } = everywhere(&text, Nearness::Relative(1e-4));
     assert_eq!(arena, 0, "{loops}");
 }
 
@@ -139,6 +104,6 @@ fn sums_of_many_rows() {
              in (g,) }}",
             product("d", [rows, 540], "a b"),
         );
-        planned(&text, Nearness::Relative(1e-3));
+        everywhere(&text, Nearness::Relative(1e-3));
     }
 }

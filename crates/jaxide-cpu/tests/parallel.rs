@@ -1,46 +1,13 @@
 //! Loops whose turns threads share out: which ones they are, and that results are the interpreter's for any number of threads.
 
-use jaxide_core::{Cancel, Tensor, eval, parse};
-use jaxide_cpu::codegen::lanes::Isa;
-use jaxide_cpu::{CompileOptions, Executable, compile, plan};
+use crate::everywhere::everywhere;
+use jaxide_core::{Cancel, parse};
+use jaxide_cpu::{CompileOptions, compile, plan};
 use jaxide_testing::arrays::{Numbers, arguments};
 use jaxide_testing::compare::{Nearness, compare};
 
-fn options(threads: usize, isa: Isa, checked: bool) -> CompileOptions {
-    CompileOptions {
-        threads: Some(threads),
-        isa: Some(isa),
-        checked,
-        ..CompileOptions::default()
-    }
-}
-
-/// Runs a program in every way against the interpreter, and gives its loops.
 fn loops_of(text: &str) -> String {
-    let jaxpr = parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let args = arguments(&jaxpr, Numbers::Tame, 5);
-    let want = eval::eval(&jaxpr, &args).unwrap();
-    let mut loops = None;
-    for isa in Isa::available() {
-        let run = |threads: usize, checked: bool| -> (Vec<Tensor>, Executable) {
-            let program = compile(&jaxpr, &options(threads, isa, checked)).unwrap();
-            let results = program.run(&args);
-            let results = results
-                .unwrap_or_else(|error| panic!("{} {error}\n{}", isa.name(), program.loops_text()));
-            (results, program)
-        };
-        let (one, program) = run(1, false);
-        let text = program.loops_text();
-        compare(&one, &want, Nearness::Relative(1e-4))
-            .unwrap_or_else(|why| panic!("{why}\n{text}"));
-        for (threads, checked) in [(2, false), (3, false), (8, false), (1, true)] {
-            let (again, _) = run(threads, checked);
-            compare(&again, &one, Nearness::Bits)
-                .unwrap_or_else(|why| panic!("{threads} threads: {why}\n{text}"));
-        }
-        loops.get_or_insert(text);
-    }
-    loops.unwrap()
+    everywhere(text, Nearness::Relative(1e-4)).loops
 }
 
 /// A loop over rows of `x` whose turns have this body, of `row` and the captured `table`, and give `out`.

@@ -1,44 +1,8 @@
 //! Large matrices that are made and used some rows at a time: how much memory is planned, and that results are the interpreter's, on every
 //! instruction set, for any number of threads, with each access looked at.
 
-use jaxide_core::{eval, parse};
-use jaxide_cpu::codegen::lanes::Isa;
-use jaxide_cpu::{CompileOptions, compile};
-use jaxide_testing::arrays::{Numbers, arguments};
-use jaxide_testing::compare::{Nearness, compare};
-
-/// Runs a program everywhere, and gives the bytes of its temporaries and its loops.
-fn planned(text: &str) -> (usize, String) {
-    let jaxpr = parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let args = arguments(&jaxpr, Numbers::Tame, 11);
-    let want = eval::eval(&jaxpr, &args).unwrap();
-    let mut first = None;
-    for isa in Isa::available() {
-        let run = |threads: usize, checked: bool| {
-            let options = CompileOptions {
-                threads: Some(threads),
-                isa: Some(isa),
-                checked,
-                ..CompileOptions::default()
-            };
-            let program = compile(&jaxpr, &options).unwrap();
-            let results = program
-                .run(&args)
-                .unwrap_or_else(|error| panic!("{} {error}\n{}", isa.name(), program.loops_text()));
-            (results, program)
-        };
-        let (one, program) = run(1, false);
-        let loops = program.loops_text();
-        compare(&one, &want, Nearness::Relative(1e-3))
-            .unwrap_or_else(|why| panic!("{why}\n{loops}"));
-        for (threads, checked) in [(3, false), (1, true)] {
-            let (again, _) = run(threads, checked);
-            compare(&again, &one, Nearness::Bits).unwrap_or_else(|why| panic!("{why}\n{loops}"));
-        }
-        first.get_or_insert((program.stats().arena, loops));
-    }
-    first.unwrap()
-}
+use crate::everywhere::{Planned, everywhere};
+use jaxide_testing::compare::Nearness;
 
 fn shape(lengths: &[usize]) -> String {
     let lengths: Vec<String> = lengths.iter().map(usize::to_string).collect();
@@ -86,7 +50,7 @@ fn scores_are_in_memory_by_blocks() {
             softmax(&[n, n]),
             product(&format!("l:{narrow}"), "(([1], [0]), ([], []))", "k c"),
         );
-        let (arena, loops) = planned(&text);
+        let Planned { arena, loops } = everywhere(&text, Nearness::Relative(1e-3));
         assert_eq!(n >= 725, loops.contains("for i0 in"), "{n}\n{loops}");
         assert!(n < 1000 || arena <= 2 * n * n, "{n}: {arena}\n{loops}");
     }
@@ -122,7 +86,7 @@ fn masks_and_batches() {
             scores_ = &scores[3..],
             shape_ = tuple(&all),
         );
-        let (arena, loops) = planned(&text);
+        let Planned { arena, loops } = everywhere(&text, Nearness::Relative(1e-3));
         assert!(loops.contains("for i0 in"), "{all:?}\n{loops}");
         let whole = 4 * batch * heads * n * n;
         assert!(arena < whole * 3 / 4, "{all:?}: {arena}\n{loops}");
@@ -144,7 +108,7 @@ fn least_distances() {
                i:i32[{n}] = argmin[axes=(1,) index_dtype=int32] h
              in (i,) }}"
         );
-        let (arena, loops) = planned(&text);
+        let Planned { arena, loops } = everywhere(&text, Nearness::Relative(1e-3));
         assert!(loops.contains("for i0 in"), "{n}\n{loops}");
         assert!(arena < 1200 << 10, "{n}: {arena}\n{loops}");
     }
@@ -179,7 +143,7 @@ fn matrices_that_are_needed_stay() {
         let text = format!(
             "{{ lambda ; a:{narrow} b:{narrow} c:{narrow}. let {scores}\n {between}\n {last} in ({results},) }}"
         );
-        let (_, loops) = planned(&text);
+        let loops = everywhere(&text, Nearness::Relative(1e-3)).loops;
         assert!(!loops.contains("for i0 in"), "{loops}");
     }
 }
@@ -203,7 +167,7 @@ fn rows_among_other_axes() {
            w:f32[{n}] = reduce_sum[axes=(1,) out_sharding=None] v
          in (w,) }}"
     );
-    let (arena, loops) = planned(&text);
+    let Planned { arena, loops } = everywhere(&text, Nearness::Relative(1e-3));
     assert!(loops.contains("for i0 in"), "{loops}");
     assert!(arena < 4 * n * n, "{arena}\n{loops}");
 }

@@ -1,33 +1,10 @@
 //! Products of which the transpose alone is wanted: made that way, with the interpreter's results.
 
-use jaxide_core::{eval, parse};
-use jaxide_cpu::codegen::lanes::Isa;
-use jaxide_cpu::{CompileOptions, compile};
-use jaxide_testing::arrays::{Numbers, arguments};
-use jaxide_testing::compare::{Nearness, compare};
+use crate::everywhere::everywhere;
+use jaxide_testing::compare::Nearness;
 
-/// Runs a program everywhere, and gives its loops.
 fn loops_of(text: &str) -> String {
-    let jaxpr = parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let args = arguments(&jaxpr, Numbers::Tame, 3);
-    let want = eval::eval(&jaxpr, &args).unwrap();
-    let mut loops = None;
-    for isa in Isa::available() {
-        let options = CompileOptions {
-            isa: Some(isa),
-            ..CompileOptions::default()
-        };
-        let program = compile(&jaxpr, &options).unwrap();
-        let text = program.loops_text();
-        compare(
-            &program.run(&args).unwrap(),
-            &want,
-            Nearness::Relative(1e-3),
-        )
-        .unwrap_or_else(|why| panic!("{why}\n{text}"));
-        loops.get_or_insert(text);
-    }
-    loops.unwrap()
+    everywhere(text, Nearness::Relative(1e-3)).loops
 }
 
 /// `transpose(a b)` over contracted axes in front, with `more` behind and the given results.
