@@ -1,4 +1,10 @@
-//! The primitives as functions: no promotion, operands must fit as the primitive says.
+//! The primitives as functions: no promotion, operands must fit as the primitive says. Control flow is here too, as in JAX.
+//!
+//! ```
+//! use jaxide::{Array, lax};
+//! let y = lax::fori_loop(0, 3, |_, x: Array| x * 2.0, Array::from(1.5f32));
+//! assert_eq!(y.item::<f32>(), 12.0);
+//! ```
 
 mod call;
 mod convolve;
@@ -23,6 +29,9 @@ pub use shape::*;
 pub use slices::*;
 pub use window::*;
 
+pub use crate::control::{
+    associative_scan, cond, fori_loop, map, scan, scan_reverse, switch, while_loop,
+};
 pub use crate::random::rng_bit_generator;
 pub(crate) use call::on_platform;
 pub use jaxide_core::prims::{
