@@ -46,6 +46,7 @@ mod readme {}
 
 mod attr;
 mod attribute;
+mod define;
 mod filter;
 pub mod graph;
 mod kind;
@@ -61,6 +62,7 @@ mod rngs;
 mod save;
 mod sow;
 mod state;
+pub mod training;
 mod transform;
 mod variable;
 
