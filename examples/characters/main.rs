@@ -114,6 +114,9 @@ fn main() -> Result<()> {
     let letters = Letters::of(TEXT);
     let (mut steps_watch, mut letters_watch) = (Stopwatch::new("step"), Stopwatch::new("letter"));
     let model = Model::new(letters.alphabet.len(), WIDTH, &Rngs::new(0));
+    let excerpt = Array::spec(DType::I32, [1, CONTEXT]);
+    let call = |model: &Model, ids: Array| model.call(&ids, &all_places());
+    println!("{}\n", nnx::tabulate(&model, call, excerpt)?);
     let loss = train(&letters, &model, steps, &mut steps_watch)?;
     println!("{}", write(&letters, &model, 'T', &mut letters_watch));
     println!("{steps_watch}\n{letters_watch}\nresult {loss:.4}");

@@ -1,5 +1,7 @@
-//! The derive macro of `jaxide-nnx`, which re-exports it and explains what a module is.
+//! The macros of `jaxide-nnx`, which re-exports it and explains what a module is.
 #![forbid(unsafe_code)]
+
+mod observed;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
@@ -24,6 +26,28 @@ use syn::{Data, DeriveInput, Error, Fields, Result, Type, parse_macro_input, par
 pub fn derive_module(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     expand(&input)
+        .unwrap_or_else(Error::into_compile_error)
+        .into()
+}
+
+/// Lets `jaxide_nnx::tabulate` and `jaxide_nnx::capture` see the calls of a method of a module: what goes in and comes out, as far as it is
+/// arrays, and what is computed in between. Layers of `jaxide-nnx` are seen already. `#[observed("call")]` gives the calls another name than the
+/// method's.
+///
+/// ```ignore
+/// impl Block {
+///     #[nnx::observed]
+///     fn call(&self, x: &Array) -> Array { … }
+/// }
+/// ```
+#[proc_macro_attribute]
+pub fn observed(
+    name: proc_macro::TokenStream,
+    method: proc_macro::TokenStream,
+) -> proc_macro::TokenStream {
+    let name = parse_macro_input!(name as Option<syn::LitStr>);
+    let method = parse_macro_input!(method as syn::ImplItemFn);
+    observed::expand(&method, name.map(|name| name.value()))
         .unwrap_or_else(Error::into_compile_error)
         .into()
 }
@@ -161,7 +185,7 @@ fn implementation(
                 const DATA: bool = true;
 
                 fn flatten(&self, __to: &mut ::jaxide_nnx::graph::Flatten) {
-                    __to.module(&__SHAPE);
+                    __to.module(self, &__SHAPE);
                     #(#flatten)*
                 }
 

@@ -46,6 +46,7 @@ mod readme {}
 
 mod attr;
 mod attribute;
+mod capture;
 mod define;
 mod filter;
 pub mod graph;
@@ -53,6 +54,8 @@ mod kind;
 pub mod layers;
 pub mod metrics;
 mod object;
+#[doc(hidden)]
+pub mod observe;
 pub mod optim;
 mod optimizer;
 mod path;
@@ -62,18 +65,21 @@ mod rngs;
 mod save;
 mod sow;
 mod state;
+#[cfg(feature = "tabulate")]
+mod table;
 pub mod training;
 mod transform;
 mod variable;
 
 pub use attr::{Attr, Status, data, stat};
 pub use attribute::{Attribute, Dict, List, Module, StaticAttribute, Switch};
+pub use capture::capture;
 pub use filter::{Filter, Filters};
 pub use graph::{
     GraphDef, clone, find_duplicates, graph_def, is_data, merge, pop, split, state, update,
 };
 pub use jaxide::{Error, Result};
-pub use jaxide_nnx_derive::Module;
+pub use jaxide_nnx_derive::{Module, observed};
 pub use kind::{
     BatchStat, Cache, Intermediate, Kind, KindRef, LoRAParam, MetricState, OptState, Param,
     Perturbation, RngCount, RngKey, RngState,
@@ -86,5 +92,7 @@ pub use rngs::{IntoKey, RngStream, Rngs};
 #[cfg(feature = "safetensors")]
 pub use save::{load_state, save_state};
 pub use state::{Entry, IntoState, State};
+#[cfg(feature = "tabulate")]
+pub use table::{Table, tabulate};
 pub use transform::*;
 pub use variable::{AnyVariable, Metadata, Value, Variable};

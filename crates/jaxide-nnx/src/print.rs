@@ -1,6 +1,7 @@
 //! States, graph definitions and modules as text, as Flax prints them.
 
 use std::fmt::Write;
+use std::ops::Add;
 use std::slice;
 
 use jaxide::Array;
@@ -11,7 +12,7 @@ use crate::variable::{AnyVariable, Metadata, Value};
 use crate::{Attribute, Key, KindRef};
 
 /// How many elements, and their bytes: `# 3 (12 B)`.
-fn sizes(arrays: &[Array]) -> Sizes {
+pub(crate) fn sizes(arrays: &[Array]) -> Sizes {
     let mut sizes = Sizes::default();
     for array in arrays {
         sizes.elements += array.size();
@@ -20,10 +21,21 @@ fn sizes(arrays: &[Array]) -> Sizes {
     sizes
 }
 
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sizes {
     pub(crate) elements: usize,
     pub(crate) bytes: usize,
+}
+
+impl Add for Sizes {
+    type Output = Self;
+
+    fn add(self, more: Self) -> Self {
+        Sizes {
+            elements: self.elements + more.elements,
+            bytes: self.bytes + more.bytes,
+        }
+    }
 }
 
 impl Sizes {
@@ -33,7 +45,7 @@ impl Sizes {
 }
 
 /// A number with commas between groups of three digits.
-pub(crate) fn grouped(number: usize) -> String {
+pub(crate) fn grouped(number: impl ToString) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {
@@ -300,17 +312,14 @@ impl Printed {
 }
 
 /// The most general kind that `kind` is a case of.
-fn root(kind: KindRef) -> KindRef {
+pub(crate) fn root(kind: KindRef) -> KindRef {
     kind.parent().map_or(kind, root)
 }
 
 fn comment(kinds: &[(KindRef, Sizes)]) -> String {
     let total = kinds
         .iter()
-        .fold(Sizes::default(), |sum, (_, sizes)| Sizes {
-            elements: sum.elements + sizes.elements,
-            bytes: sum.bytes + sizes.bytes,
-        });
+        .fold(Sizes::default(), |sum, (_, sizes)| sum + *sizes);
     let mut parts: Vec<String> = kinds
         .iter()
         .map(|(kind, sizes)| format!("{}: {}", kind.name(), sizes.text()))
@@ -368,10 +377,7 @@ impl Printer<'_> {
             let printed = self.next(short);
             for (kind, sizes) in printed.kinds {
                 match kinds.iter_mut().find(|(known, _)| *known == kind) {
-                    Some((_, sum)) => {
-                        sum.elements += sizes.elements;
-                        sum.bytes += sizes.bytes;
-                    }
+                    Some((_, sum)) => *sum = *sum + sizes,
                     None => kinds.push((kind, sizes)),
                 }
             }

@@ -11,6 +11,7 @@ use jaxide::{Array, Error, Result};
 use super::{Attributes, Def, GraphDef, NodeDef, Static, Style};
 use crate::attribute::Switch;
 use crate::layers::RebuildLayer;
+use crate::observe::{Place, place};
 use crate::variable::{AnyVariable, Value};
 use crate::{Attribute, Key, Path};
 
@@ -29,6 +30,8 @@ pub struct Flatten {
     path: Path,
     /// The first cycle that cannot be rebuilt.
     cycle: Option<Error>,
+    /// The paths of modules by where they stand, for who looks at calls.
+    modules: Option<HashMap<Place, Path>>,
 }
 
 /// A leaf of a graph: a variable, or an array that is an attribute by itself.
@@ -54,6 +57,16 @@ impl Flatten {
         to
     }
 
+    /// The paths of all modules of a module, by where they stand.
+    pub(crate) fn places(module: &impl Attribute) -> HashMap<Place, Path> {
+        let mut to = Flatten {
+            modules: Some(HashMap::new()),
+            ..Flatten::default()
+        };
+        module.flatten(&mut to);
+        to.modules.unwrap_or_default()
+    }
+
     /// Flattens a module whose definition is to be rebuilt.
     pub(crate) fn checked(module: &impl Attribute) -> Result<Self> {
         let flat = Flatten::of(module);
@@ -73,7 +86,12 @@ impl Flatten {
     }
 
     /// Begins a derived module; its attributes follow in the order of `shape.keys`.
-    pub fn module(&mut self, shape: &'static Attributes) {
+    pub fn module<M>(&mut self, module: &M, shape: &'static Attributes) {
+        if let Some(modules) = &mut self.modules {
+            modules
+                .entry(place(module))
+                .or_insert_with(|| self.path.clone());
+        }
         let keys: Arc<[Key]> = shape.keys.iter().map(|&key| Key::from(key)).collect();
         self.defs.push(Def::Node(NodeDef {
             name: Cow::Borrowed(shape.name),

@@ -6,7 +6,7 @@ use jaxide::{Array, AsShape, DType, Error, lax, nn, numpy, raise, random};
 use super::{
     Initializer, LayerNorm, LinearGeneral, LinearGeneralOptions, NormOptions, options, promote,
 };
-use crate::{Cache, Intermediate, Module, RngStream, Rngs, Switch, Variable};
+use crate::{Cache, Intermediate, Module, RngStream, Rngs, Switch, Variable, observed};
 
 options! {
     /// What [`MultiHeadAttention`] takes beside the number of heads and of features.
@@ -215,6 +215,7 @@ impl MultiHeadAttention {
     /// # Panics
     /// When shapes do not fit, or positions come one by one without a cache.
     #[track_caller]
+    #[observed]
     pub fn call(&self, x: &Array, options: impl Into<AttentionCall>) -> Array {
         let o = options.into();
         if x.shape().last() != Some(&self.in_features) {

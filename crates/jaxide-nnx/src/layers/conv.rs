@@ -7,7 +7,7 @@ use jaxide::{Array, DType, Error, numpy, raise};
 
 use super::linear::with_bias;
 use super::{Initializer, options};
-use crate::{Module, Param, Rngs, Variable};
+use crate::{Module, Param, Rngs, Variable, observed};
 
 /// How the edges of the input are padded.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -239,6 +239,7 @@ impl Conv {
     /// # Panics
     /// When `x` has too few axes, or another number of features.
     #[track_caller]
+    #[observed]
     pub fn call(&self, x: &Array) -> Array {
         let axes = self.kernel_size.len();
         let (x, front) = one_batch_axis("Conv", x, axes, self.in_features);
@@ -385,6 +386,7 @@ impl ConvTranspose {
     /// # Panics
     /// When `x` has too few axes, or another number of features.
     #[track_caller]
+    #[observed]
     pub fn call(&self, x: &Array) -> Array {
         let (x, front) =
             one_batch_axis("ConvTranspose", x, self.kernel_size.len(), self.in_features);

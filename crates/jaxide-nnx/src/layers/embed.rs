@@ -4,7 +4,7 @@ use jaxide::nn::initializers::variance_scaling;
 use jaxide::{Array, DType, Error, numpy, raise};
 
 use super::{Initializer, options, promote};
-use crate::{Module, Param, Rngs, Variable};
+use crate::{Module, Param, Rngs, Variable, observed};
 
 options! {
     /// What [`Embed`] takes beside its sizes.
@@ -73,6 +73,7 @@ impl Embed {
     /// # Panics
     /// When `ids` are not integers.
     #[track_caller]
+    #[observed]
     pub fn call(&self, ids: &Array) -> Array {
         if !ids.dtype().is_integer() {
             raise(

@@ -5,7 +5,7 @@ use jaxide::{Array, DType, Error, numpy, raise};
 
 use super::norm::{Affine, Over, check_features, parameters};
 use super::{Initializer, options};
-use crate::{Module, Param, Rngs, Variable};
+use crate::{Module, Param, Rngs, Variable, observed};
 
 options! {
     /// What [`GroupNorm`] takes beside the number of features.
@@ -104,6 +104,7 @@ impl GroupNorm {
     /// # Panics
     /// When `x` has another number of features.
     #[track_caller]
+    #[observed]
     pub fn call(&self, x: &Array) -> Array {
         let feature = x.ndim().wrapping_sub(1);
         check_features("GroupNorm", x, feature, self.num_features);

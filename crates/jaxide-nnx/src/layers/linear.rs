@@ -6,7 +6,7 @@ use jaxide::numpy;
 use jaxide::{Array, DType, Error, raise};
 
 use super::{Initializer, options, promote};
-use crate::{Module, Param, Rngs, Variable};
+use crate::{Module, Param, Rngs, Variable, observed};
 
 options! {
     /// What [`Linear`] takes beside its sizes.
@@ -112,6 +112,7 @@ impl Linear {
     /// # Panics
     /// When the last axis of `x` has another length.
     #[track_caller]
+    #[observed]
     pub fn call(&self, x: &Array) -> Array {
         if x.shape().last() != Some(&self.in_features) {
             raise(
@@ -234,6 +235,7 @@ impl LinearGeneral {
     /// # Panics
     /// When the mapped axes of `x` have other lengths.
     #[track_caller]
+    #[observed]
     pub fn call(&self, x: &Array) -> Array {
         let mut axes: Vec<usize> = self.axis.iter().map(|&axis| normalize(axis, x)).collect();
         axes.sort_unstable();
@@ -339,6 +341,7 @@ impl Einsum {
     /// # Panics
     /// When `x` does not fit the subscripts.
     #[track_caller]
+    #[observed]
     pub fn call(&self, x: &Array) -> Array {
         let bias = self.bias.as_ref().map(Variable::get);
         let (x, kernel, bias) = with_bias(self.dtype, x, &self.kernel.get(), bias);

@@ -5,7 +5,7 @@ use jaxide::{Array, DType, Error, lax, numpy, raise};
 
 use super::linear::normalize;
 use super::{Initializer, options};
-use crate::{BatchStat, Module, Param, Rngs, Switch, Variable};
+use crate::{BatchStat, Module, Param, Rngs, Switch, Variable, observed};
 
 options! {
     /// What [`BatchNorm`] takes beside the number of features.
@@ -254,6 +254,7 @@ impl BatchNorm {
     /// # Panics
     /// As [`BatchNorm::call`].
     #[track_caller]
+    #[observed("call")]
     pub fn call_masked(&self, x: &Array, mask: Option<&Array>) -> Array {
         let feature = normalize(self.axis, x);
         check_features("BatchNorm", x, feature, self.num_features);
@@ -340,6 +341,7 @@ macro_rules! norms {
             /// # Panics
             /// When `x` has another number of features.
             #[track_caller]
+            #[observed("call")]
             pub fn call_masked(&self, $x: &Array, mask: Option<&Array>) -> Array {
                 let $self = self;
                 let feature = $x.ndim().wrapping_sub(1);

@@ -2,7 +2,7 @@
 
 use jaxide::{Array, numpy};
 
-use crate::{Module, Param, Variable};
+use crate::{Module, Param, Variable, observed};
 
 /// `x` where it is not negative, and elsewhere `x` times a number that is learnt.
 ///
@@ -26,6 +26,7 @@ impl PReLU {
     }
 
     /// The layer of `x`.
+    #[observed]
     pub fn call(&self, x: &Array) -> Array {
         let slope = self.negative_slope.get().astype(x.dtype());
         numpy::where_(numpy::greater_equal(x, 0.0), x, slope * x)

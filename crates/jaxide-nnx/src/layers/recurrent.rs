@@ -5,7 +5,7 @@ use jaxide::tree::Pytree;
 use jaxide::{Array, DType, lax, nn, numpy};
 
 use super::{Initializer, Linear, LinearOptions, options};
-use crate::{Attribute, Carried, Module, Rngs, StateAxes};
+use crate::{Attribute, Carried, Module, Rngs, StateAxes, observed};
 
 type Activation = fn(&Array) -> Array;
 
@@ -264,6 +264,7 @@ impl<C: Cell> RNN<C> {
     /// # Panics
     /// When `x` does not fit the cell.
     #[track_caller]
+    #[observed]
     pub fn call(&self, x: &Array) -> Array {
         self.call_with_carry(x, None).1
     }
@@ -333,6 +334,7 @@ impl<F: Cell, B: Cell> Bidirectional<F, B> {
     /// # Panics
     /// When `x` does not fit the cells.
     #[track_caller]
+    #[observed]
     pub fn call(&self, x: &Array) -> Array {
         numpy::concatenate(&[self.forward_rnn.call(x), self.backward_rnn.call(x)], -1)
     }

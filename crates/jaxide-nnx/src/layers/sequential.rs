@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jaxide::{Array, Result};
 
 use crate::graph::{Flatten, Rebuild};
-use crate::{Attribute, List, Module};
+use crate::{Attribute, List, Module, observed};
 
 /// What [`Sequential`] applies: a function of an array with state of its own. Functions `fn(&Array) -> Array` are layers too.
 pub trait Layer: Attribute + Send + Sync + 'static {
@@ -179,6 +179,7 @@ impl Sequential {
 
     /// All layers of `x`, one after the other.
     #[track_caller]
+    #[observed]
     pub fn call(&self, x: &Array) -> Array {
         self.layers
             .iter()

@@ -3,7 +3,7 @@
 use jaxide::{Array, Error, numpy, raise, random};
 
 use super::options;
-use crate::{Module, RngStream, Rngs, Switch};
+use crate::{Module, RngStream, Rngs, Switch, observed};
 
 options! {
     /// What [`Dropout`] takes beside its rate.
@@ -64,6 +64,7 @@ impl Dropout {
     /// # Panics
     /// When the layer was made outside of the innermost trace and drops elements.
     #[track_caller]
+    #[observed]
     pub fn call(&self, x: &Array) -> Array {
         if self.deterministic.is_on() || self.rate == 0.0 {
             return x.clone();

@@ -2,6 +2,8 @@
 
 mod goldens;
 mod graph;
+#[cfg(feature = "tabulate")]
+mod looking;
 mod transforms;
 
 /// What does not compile, and what the compiler says.
