@@ -1,7 +1,9 @@
 //! A transformer of letters.
 
 use jaxide::{Array, DType, nn, numpy, random};
-use jaxide_nnx::{AttentionCall, Embed, LayerNorm, Linear, List, MultiHeadAttention, Rngs, module};
+use jaxide_nnx::{
+    AttentionCall, Embed, LayerNorm, Linear, List, MultiHeadAttention, Rngs, module, observed,
+};
 
 pub(crate) const CONTEXT: usize = 64;
 const HEADS: usize = 4;
@@ -16,6 +18,7 @@ module! {
         down: Linear = Linear::new(4 * width, width, rngs, ()),
     }
 
+    #[observed]
     fn call(&self, x: &Array) -> Array {
         let x = x + self.attention.call(&self.norm1.call(x), AttentionCall::new().is_causal(true));
         &x + self.down.call(&nn::gelu(&self.up.call(&self.norm2.call(&x)), true))
@@ -32,6 +35,7 @@ module! {
         out: Linear = Linear::new(width, letters, rngs, ()),
     }
 
+    #[observed]
     /// What follows each of the letters `[batch, length]`, which stand at `places`, of shape `[length]`: logits.
     pub(crate) fn call(&self, letters: &Array, places: &Array) -> Array {
         let x = self.embed.call(letters) + self.places.call(places);

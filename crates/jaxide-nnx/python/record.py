@@ -1,6 +1,7 @@
-"""Records what optax gives: `python python/record.py > tests/data/optimizers.jsonl` (optax 0.2.8)."""
+"""Records what optax gives: `python python/record.py` writes `tests/data/{optimizers,searches,losses}.jsonl` (optax 0.2.8)."""
 
 import json
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -38,13 +39,61 @@ OPTIMIZERS = {
     "cosine_onecycle": optax.sgd(optax.cosine_onecycle_schedule(10, 0.5)),
 }
 
+# Of parameters of other shapes: a scalar, an array of three axes, axes of one length.
+SHAPES = {"s": (), "k": (2, 1, 3), "q": (3, 2), "v": (2,)}
+MASK = {"s": False, "k": True, "q": True, "v": False}
+OPTIONS = {
+    "sgd": optax.sgd(0.1),
+    "momentum": optax.sgd(0.1, 0.8),
+    "nesterov": optax.sgd(0.1, 0.8, nesterov=True),
+    "adam": optax.adam(0.05, b1=0.8, b2=0.99, eps=1e-6, eps_root=1e-4),
+    "adam_nesterov": optax.adam(0.05, nesterov=True),
+    "nadam": optax.nadam(0.05),
+    "adamw": optax.adamw(0.05, weight_decay=0.1, mask=MASK),
+    "adamax": optax.adamax(0.05),
+    "amsgrad": optax.amsgrad(0.05),
+    "rmsprop": optax.rmsprop(0.01, decay=0.8, eps=1e-4),
+    "rmsprop_centered": optax.rmsprop(0.01, centered=True),
+    "rmsprop_momentum": optax.rmsprop(0.01, momentum=0.8),
+    "adagrad": optax.adagrad(0.3, initial_accumulator_value=0.2, eps=1e-5),
+    "adadelta": optax.adadelta(1.0, 0.8, 1e-4),
+    "lamb": optax.lamb(0.05, weight_decay=0.1, mask=MASK),
+    "lars": optax.lars(0.5, weight_decay=0.1, momentum=0.8),
+    "lion": optax.lion(0.05, b1=0.8, b2=0.95, weight_decay=0.1, mask=MASK),
+    "adafactor": optax.adafactor(0.1, min_dim_size_to_factor=2),
+    "adafactor_whole": optax.adafactor(0.1, factored=False, decay_rate=0.7, clipping_threshold=None),
+    "adafactor_momentum": optax.adafactor(
+        0.1, min_dim_size_to_factor=3, momentum=0.9, weight_decay_rate=0.01, multiply_by_parameter_scale=False
+    ),
+    "adafactor_no_rate": optax.adafactor(min_dim_size_to_factor=2, weight_decay_rate=0.01, weight_decay_mask=MASK),
+    "clip_by_block_rms": optax.chain(optax.clip_by_block_rms(0.5), optax.sgd(0.1)),
+    "adaptive_grad_clip": optax.chain(optax.adaptive_grad_clip(0.3), optax.sgd(0.1)),
+    "clip": optax.chain(optax.clip(0.3), optax.sgd(0.1)),
+    "clip_by_global_norm": optax.chain(optax.clip_by_global_norm(0.7), optax.sgd(0.1)),
+    "multi_steps": optax.MultiSteps(optax.lion(0.05), 4),
+    "ema_not_debiased": optax.chain(optax.ema(0.7, debias=False), optax.sgd(0.1)),
+    "lbfgs_without_search": optax.lbfgs(0.1, memory_size=3, linesearch=None),
+    "lbfgs_unscaled": optax.lbfgs(0.05, memory_size=12, scale_init_precond=False, linesearch=None),
+}
+# `optax.sm3` cannot do scalars.
+SM3 = {"sm3": optax.sm3(0.1), "sm3_momentum": optax.sm3(0.1, momentum=0.5)}
+
+DATA = Path(__file__).parent.parent / "tests/data"
 random = np.random.RandomState(0)
-for number, (name, transform) in enumerate(OPTIMIZERS.items()):
+
+
+def number(*shape):
+    return np.round(random.randn(*shape), 3)
+
+
+def write(name, cases):
+    lines = [json.dumps(case, separators=(",", ":")) for case in cases]
+    (DATA / name).write_text("".join(line + "\n" for line in lines))
+
+
+def steps(name, transform, shapes):
     def make():
-        return {
-            "w": jnp.asarray(np.round(random.randn(2, 3), 3), jnp.float32),
-            "b": jnp.asarray(np.round(random.randn(3), 3), jnp.float32),
-        }
+        return {leaf: jnp.asarray(number(*shape), jnp.float32) for leaf, shape in shapes.items()}
 
     params = make()
     # The rectification takes differences of powers that are nearly 1: of their rounding three digits are left.
@@ -61,4 +110,107 @@ for number, (name, transform) in enumerate(OPTIMIZERS.items()):
         params = optax.apply_updates(params, updates)
         case["grads"].append(tree(gradient))
         case["params_after"].append(tree(params))
-    print(json.dumps(case, separators=(",", ":")))
+    return case
+
+
+FUNCTIONS = {
+    "valley": lambda p: (100 * (p["y"] - p["x"] ** 2) ** 2 + (1 - p["x"]) ** 2).sum(),
+    "bowl": lambda p: (jnp.array([1.0, 10.0, 100.0]) * p["x"] ** 2).sum() + ((p["y"] - 3) ** 2).sum(),
+    "steep": lambda p: jnp.exp(p["x"]).sum() + jnp.log1p(p["y"] ** 2).sum() + 0.1 * (p["x"] ** 2).sum(),
+    "cliff": lambda p: jnp.sqrt(1 + p["x"] ** 4).sum() - jnp.log(4 - p["y"]).sum() + (p["y"] ** 2).sum(),
+}
+SEARCHES = {
+    "default": optax.lbfgs(),
+    "short_memory": optax.lbfgs(memory_size=2),
+    "keep": optax.lbfgs(linesearch=optax.scale_by_zoom_linesearch(8, initial_guess_strategy="keep")),
+    "bounded": optax.lbfgs(linesearch=optax.scale_by_zoom_linesearch(20, max_learning_rate=0.7, initial_guess_strategy="one")),
+    "sharp": optax.lbfgs(linesearch=optax.scale_by_zoom_linesearch(15, curv_rtol=0.1, initial_guess_strategy="one")),
+    "armijo": optax.lbfgs(linesearch=optax.scale_by_zoom_linesearch(15, approx_dec_rtol=None, initial_guess_strategy="one")),
+    "few": optax.lbfgs(linesearch=optax.scale_by_zoom_linesearch(2, curv_rtol=1e-4, initial_guess_strategy="one")),
+    "gradient": optax.chain(optax.sgd(1.0), optax.scale_by_zoom_linesearch(20)),
+}
+
+
+def search(function, name):
+    f, transform = FUNCTIONS[function], SEARCHES[name]
+    params = {"x": jnp.asarray(number(3)), "y": jnp.asarray(number(3))}
+    case = {"id": f"search/{function}/{name}", "function": function, "name": name, "params": tree(params)}
+    state = transform.init(params)
+    case["params_after"], case["tries"] = [], []
+    from_state = optax.value_and_grad_from_state(f)
+    for _ in range(10):
+        value, gradient = from_state(params, state=state)
+        if optax.tree.norm(gradient) < 1e-4:
+            break  # From here on rounding decides.
+        updates, state = transform.update(gradient, state, params, value=value, grad=gradient, value_fn=f)
+        params = optax.apply_updates(params, updates)
+        case["params_after"].append(tree(params))
+        case["tries"].append(int(optax.tree.get(state, "num_linesearch_steps")))
+    return case
+
+
+def chances(*shape):
+    x = np.exp(number(*shape))
+    return np.round(x / x.sum(-1, keepdims=True), 3)
+
+
+def loss(name, f, *arrays):
+    """The value and the gradient of its weighted sum by the first argument."""
+    arrays = [jnp.asarray(a, jnp.float32 if np.asarray(a).dtype.kind == "f" else jnp.int32) for a in arrays]
+    value = f(*arrays)
+    weights = jnp.asarray(number(*value.shape), jnp.float32)
+    gradient = jax.grad(lambda x: (weights * f(x, *arrays[1:])).sum())(arrays[0])
+    case = {"id": f"loss/{name}", "name": name, "rtol": 1e-5, "atol": 1e-6, "args": [array(a) for a in arrays]}
+    return case | {"weights": array(weights), "output": array(value), "gradient": array(gradient)}
+
+
+def signs(*shape):
+    return np.sign(number(*shape) + 1e-4)
+
+
+def losses():
+    for shape in [(5,), (3, 4), (2, 3, 6)]:
+        x, y = number(*shape), number(*shape)
+        yield loss("l2_loss", optax.l2_loss, x, y)
+        yield loss("squared_error", optax.squared_error, x, y)
+        yield loss("huber_loss", lambda x, y: optax.huber_loss(x, y, delta=0.7), 2 * x, y)
+        yield loss("log_cosh", optax.log_cosh, x, y)
+        yield loss("hinge_loss", optax.losses.hinge_loss, x, signs(*shape))
+        yield loss("perceptron_loss", optax.losses.perceptron_loss, x, signs(*shape))
+        yield loss("sigmoid_binary_cross_entropy", optax.sigmoid_binary_cross_entropy, 3 * x, chances(*shape))
+        yield loss("softmax_cross_entropy", optax.softmax_cross_entropy, x, chances(*shape))
+        labels = random.randint(0, shape[-1], shape[:-1])
+        yield loss("softmax_cross_entropy_with_integer_labels", optax.softmax_cross_entropy_with_integer_labels, x, labels)
+        some = chances(*shape)
+        some[..., 0] = 0
+        yield loss("kl_divergence", optax.losses.kl_divergence, np.log(chances(*shape)), some)
+        yield loss("kl_divergence_with_log_targets", optax.losses.kl_divergence_with_log_targets, np.log(chances(*shape)), np.log(chances(*shape)))
+        yield loss("cosine_similarity", lambda x, y: optax.losses.cosine_similarity(x, y, epsilon=1e-3), x, y)
+        yield loss("cosine_distance", optax.cosine_distance, x, y)
+        yield loss("smooth_labels", lambda x: optax.losses.smooth_labels(x, 0.1), chances(*shape))
+        yield loss("triplet_margin_loss", optax.losses.triplet_margin_loss, x, y, number(*shape))
+        yield loss("triplet_margin_loss_4", lambda *xs: optax.losses.triplet_margin_loss(*xs, norm_degree=4, margin=0.5), x, y, number(*shape))
+    for batch, time, classes, length in [(1, 2, 2, 1), (2, 7, 4, 3), (3, 12, 5, 5), (2, 4, 3, 6)]:
+        labels = random.randint(1, classes, (batch, length))
+        labels[0, : length // 2] = 1
+        paddings = np.zeros((batch, time)), np.zeros((batch, length))
+        yield loss("ctc_loss", optax.ctc_loss, number(batch, time, classes), paddings[0], labels, paddings[1])
+        for b in range(batch):
+            paddings[0][b, time - b :] = 1
+            paddings[1][b, max(length - 2 * b, 1) :] = 1
+        yield loss("ctc_loss", optax.ctc_loss, number(batch, time, classes), paddings[0], labels, paddings[1])
+        other = lambda *xs: optax.ctc_loss(*xs, blank_id=1)
+        labels = np.where(labels == 1, 0, labels)
+        yield loss("ctc_loss_blank_1", other, number(batch, time, classes), paddings[0], labels, paddings[1])
+
+
+cases = [steps(name, transform, {"w": (2, 3), "b": (3,)}) for name, transform in OPTIMIZERS.items()]
+cases += [steps(f"options_{name}", transform, SHAPES) for name, transform in OPTIONS.items()]
+without = {leaf: shape for leaf, shape in SHAPES.items() if shape}
+cases += [steps(f"options_{name}", transform, without) for name, transform in SM3.items()]
+write("optimizers.jsonl", cases)
+# With 64 bits, so that conditions are not decided by rounding.
+with jax.enable_x64(True):
+    searches = [search(function, name) for function in FUNCTIONS for name in SEARCHES]
+write("searches.jsonl", searches)
+write("losses.jsonl", list(losses()))

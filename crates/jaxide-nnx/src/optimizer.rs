@@ -101,12 +101,58 @@ impl Optimizer {
     /// When the gradient is not that of what the optimiser updates, or model or optimiser were made outside of the innermost trace.
     #[track_caller]
     pub fn update(&self, model: &impl Attribute, gradient: &State) {
-        if let Err(error) = self.try_update(model, gradient) {
+        let step = |how: &GradientTransformation, state: &Tree<Array>, params: &State| {
+            how.update(gradient, state, params)
+        };
+        if let Err(error) = self.step(model, gradient, step) {
             raise(error.in_operation("Optimizer::update"));
         }
     }
 
-    fn try_update(&self, model: &impl Attribute, gradient: &State) -> Result<()> {
+    /// [`update`](Self::update) for transformations with a line search: `f` is the loss of what the optimiser updates, a [`State`] to be
+    /// [merged](crate::merge), and `value` what it is now.
+    ///
+    /// ```
+    /// use jaxide_nnx::{self as nnx, Linear, Optimizer, Param, Rngs, optim};
+    /// use jaxide::Array;
+    /// let model = Linear::new(1, 1, &Rngs::new(0), ());
+    /// let optimizer = Optimizer::new(&model, optim::lbfgs(None, 10, true, Some(Default::default())), Param)?;
+    /// let (x, y) = (Array::from([[0.0f32], [1.0], [2.0]]), Array::from([[1.0f32], [3.0], [5.0]]));
+    /// let loss = |model: Linear| (model.call(&x) - &y).square().mean();
+    /// for _ in 0..10 {
+    ///     let (value, gradient) = nnx::value_and_grad_of(&loss, model.clone());
+    ///     let graph_def = nnx::graph_def(&model)?;
+    ///     let of_state = |state: nnx::State| loss(nnx::merge(&graph_def, state).unwrap());
+    ///     optimizer.update_with(&model, &gradient, &value, of_state);
+    /// }
+    /// assert!((model.kernel.get().sum().item::<f32>() - 2.0).abs() < 1e-3);
+    /// # Ok::<(), nnx::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// As [`update`](Self::update), and when `f` gives no scalar of floating point.
+    #[track_caller]
+    pub fn update_with(
+        &self,
+        model: &impl Attribute,
+        gradient: &State,
+        value: &Array,
+        f: impl Fn(State) -> Array,
+    ) {
+        let step = |how: &GradientTransformation, state: &Tree<Array>, params: &State| {
+            how.update_with(gradient, state, params, value, f)
+        };
+        if let Err(error) = self.step(model, gradient, step) {
+            raise(error.in_operation("Optimizer::update_with"));
+        }
+    }
+
+    fn step(
+        &self,
+        model: &impl Attribute,
+        gradient: &State,
+        step: impl FnOnce(&GradientTransformation, &Tree<Array>, &State) -> (State, Tree<Array>),
+    ) -> Result<()> {
         let (transform, wrt) = &*self.how.0;
         let params = crate::state(model, wrt.clone())?;
         if let Some(path) = params
@@ -125,7 +171,7 @@ impl Optimizer {
                 Error::parameter("the optimiser updates no such entry").at_path(path.to_string())
             );
         }
-        let (updates, state) = transform.update(gradient, &self.state()?, &params);
+        let (updates, state) = step(transform, &self.state()?, &params);
         crate::update(model, apply_updates(&params, &updates))?;
         for (path, leaf) in self.structure.key_paths().iter().zip(state.leaves()) {
             self.opt_state[&path.simple(".")].set(leaf.clone());

@@ -5,11 +5,19 @@ use jaxide::{Array, lax, numpy};
 
 use super::leafwise::stateless;
 use super::scale::abs_sq;
-use super::{GradientTransformation, Transform, zip};
+use super::{At, GradientTransformation, Transform, zip};
 
 /// Elements between `-max_delta` and `max_delta`.
 pub fn clip(max_delta: f64) -> GradientTransformation {
     stateless(move |g, _| numpy::clip(g, -max_delta, max_delta))
+}
+
+/// The gradient of each parameter divided so that the root of the mean of its squares is at most `threshold`.
+pub fn clip_by_block_rms(threshold: f64) -> GradientTransformation {
+    stateless(move |g, _| {
+        let rms = lax::sqrt(&abs_sq(g).mean());
+        g / numpy::maximum(1.0, rms / threshold)
+    })
 }
 
 /// The root of the sum of the squares of all elements.
@@ -37,7 +45,7 @@ impl Transform for ByGlobalNorm {
         &self,
         updates: Tree<Array>,
         state: &Tree<Array>,
-        _params: &Tree<Array>,
+        _at: &At<'_>,
     ) -> (Tree<Array>, Tree<Array>) {
         let norm = norm(&updates);
         let small = numpy::less(&norm, self.0);

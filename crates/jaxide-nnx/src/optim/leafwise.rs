@@ -3,7 +3,7 @@
 use jaxide::tree::Tree;
 use jaxide::{Array, DType, numpy};
 
-use super::{GradientTransformation, Transform, number, part, parts, with_leaves, zip};
+use super::{At, GradientTransformation, Transform, number, part, parts, with_leaves, zip};
 
 /// What a transformation of a leaf sees.
 pub(super) struct Leaf<'a> {
@@ -58,7 +58,7 @@ impl Transform for Leafwise {
         &self,
         updates: Tree<Array>,
         state: &Tree<Array>,
-        params: &Tree<Array>,
+        at: &At<'_>,
     ) -> (Tree<Array>, Tree<Array>) {
         let before = number(state, 0);
         let count = next(&before);
@@ -81,7 +81,7 @@ impl Transform for Leafwise {
         });
         let mut fields = vec![("count", Tree::Leaf(count))];
         for (&(name, _), leaves) in self.moments.iter().zip(kept) {
-            fields.push((name, with_leaves(params, leaves)));
+            fields.push((name, with_leaves(at.params, leaves)));
         }
         (new, parts(self.name, fields))
     }
@@ -106,10 +106,12 @@ impl Transform for Stateless {
         &self,
         updates: Tree<Array>,
         state: &Tree<Array>,
-        params: &Tree<Array>,
+        at: &At<'_>,
     ) -> (Tree<Array>, Tree<Array>) {
         (
-            zip(&[&updates, params], |leaves| (self.0)(leaves[0], leaves[1])),
+            zip(&[&updates, at.params], |leaves| {
+                (self.0)(leaves[0], leaves[1])
+            }),
             state.clone(),
         )
     }

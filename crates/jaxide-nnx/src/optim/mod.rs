@@ -15,10 +15,14 @@
 
 mod alias;
 mod clip;
+mod factored;
+mod lbfgs;
 mod leafwise;
+mod linesearch;
 pub mod losses;
 mod scale;
 pub mod schedules;
+mod sm3;
 mod wrap;
 
 use std::fmt;
@@ -26,13 +30,34 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use jaxide::tree::{Pytree, Tree};
-use jaxide::{Array, Error, numpy, raise};
+use jaxide::{Array, Error, numpy, raise, value_and_grad_of};
 
 pub use alias::*;
-pub use clip::{adaptive_grad_clip, clip, clip_by_global_norm, global_norm};
+pub use clip::{adaptive_grad_clip, clip, clip_by_block_rms, clip_by_global_norm, global_norm};
+pub use factored::{Adafactor, adafactor, scale_by_factored_rms};
+pub use lbfgs::{lbfgs, scale_by_lbfgs};
+pub use linesearch::{ZoomLinesearch, scale_by_zoom_linesearch, value_and_grad_from_state};
 pub use scale::*;
 pub use schedules::Rate;
+pub use sm3::{scale_by_sm3, sm3};
 pub use wrap::{Mask, apply_if_finite, masked, multi_steps, multi_transform};
+
+/// Where a step begins.
+pub(crate) struct At<'a> {
+    pub(crate) params: &'a Tree<Array>,
+    /// What line searches need; other transformations do not.
+    pub(crate) objective: Option<&'a Objective<'a>>,
+}
+
+/// The function that is to become small, with what is known of it where a step begins.
+pub(crate) struct Objective<'a> {
+    pub(crate) value: Array,
+    pub(crate) gradient: Tree<Array>,
+    /// Value and gradient elsewhere.
+    pub(crate) function: &'a (dyn Fn(&Tree<Array>) -> ValueAndGradient + 'a),
+}
+
+type ValueAndGradient = (Array, Tree<Array>);
 
 /// What transforms gradients, and keeps a state.
 pub(crate) trait Transform: Send + Sync {
@@ -44,7 +69,7 @@ pub(crate) trait Transform: Send + Sync {
         &self,
         updates: Tree<Array>,
         state: &Tree<Array>,
-        params: &Tree<Array>,
+        at: &At<'_>,
     ) -> (Tree<Array>, Tree<Array>);
 }
 
@@ -76,12 +101,44 @@ impl GradientTransformation {
         state: &TransformState,
         params: &P,
     ) -> (P, TransformState) {
-        let (updates, state) = self.0.update(
-            Tree::from_value(gradients),
-            state,
-            &Tree::from_value(params),
-        );
+        let at = At {
+            params: &Tree::from_value(params),
+            objective: None,
+        };
+        let (updates, state) = self.0.update(Tree::from_value(gradients), state, &at);
         (value(&updates), state)
+    }
+
+    /// [`update`](Self::update) for a chain with a line search, which looks for a step along which `f` becomes small enough; `value` is
+    /// that of `f` at the parameters, and `gradients` are its gradients there. [`lbfgs`] shows it.
+    ///
+    /// # Panics
+    /// As [`update`](Self::update), and when `f` gives no scalar of floating point.
+    #[track_caller]
+    pub fn update_with<P: Pytree<Array> + Clone + 'static>(
+        &self,
+        gradients: &P,
+        state: &TransformState,
+        params: &P,
+        value: &Array,
+        f: impl Fn(P) -> Array,
+    ) -> (P, TransformState) {
+        let function = |params: &Tree<Array>| {
+            let (value, gradient) =
+                value_and_grad_of(&|params: P| f(params), (self::value::<P>(params),));
+            (value, Tree::from_value(&gradient))
+        };
+        let objective = Objective {
+            value: value.clone(),
+            gradient: Tree::from_value(gradients),
+            function: &function,
+        };
+        let at = At {
+            params: &Tree::from_value(params),
+            objective: Some(&objective),
+        };
+        let (updates, state) = self.0.update(Tree::from_value(gradients), state, &at);
+        (self::value(&updates), state)
     }
 }
 
@@ -122,6 +179,25 @@ pub fn apply_updates<P: Pytree<Array>>(params: &P, updates: &P) -> P {
     let (params, updates) = (Tree::from_value(params), Tree::from_value(updates));
     value(&zip(&[&params, &updates], |leaves| {
         numpy::add(leaves[0], leaves[1]).astype(leaves[0].dtype())
+    }))
+}
+
+/// The new parameters and a part of the old ones: `step_size` of `new` and the rest of `old`, for averages of parameters over many steps.
+///
+/// ```
+/// use jaxide_nnx::optim::incremental_update;
+/// use jaxide::Array;
+/// let average = incremental_update(&Array::from([4.0f32]), &Array::from([0.0f32]), 0.25);
+/// assert_eq!(average.to_vec::<f32>(), [1.0]);
+/// ```
+///
+/// # Panics
+/// When their structures differ.
+#[track_caller]
+pub fn incremental_update<P: Pytree<Array>>(new: &P, old: &P, step_size: f64) -> P {
+    let (new, old) = (Tree::from_value(new), Tree::from_value(old));
+    value(&zip(&[&new, &old], |leaves| {
+        step_size * leaves[0] + (1.0 - step_size) * leaves[1]
     }))
 }
 
@@ -193,11 +269,11 @@ impl Transform for Chain {
         &self,
         updates: Tree<Array>,
         state: &Tree<Array>,
-        params: &Tree<Array>,
+        at: &At<'_>,
     ) -> (Tree<Array>, Tree<Array>) {
         let (mut updates, mut states) = (updates, Vec::new());
         for (place, transform) in self.0.iter().enumerate() {
-            let (next, state) = transform.0.update(updates, part(state, place), params);
+            let (next, state) = transform.0.update(updates, part(state, place), at);
             updates = next;
             states.push(state);
         }

@@ -8,7 +8,7 @@ use jaxide::tree::Tree;
 use jaxide::{Array, DType, Error, numpy, raise};
 
 use super::leafwise::next;
-use super::{GradientTransformation, Transform, number, part, parts, with_leaves, zip};
+use super::{At, GradientTransformation, Transform, number, part, parts, with_leaves, zip};
 use crate::{Key, Path};
 
 /// Which parameters are meant, by their paths and values.
@@ -103,16 +103,19 @@ impl Transform for Parts {
         &self,
         updates: Tree<Array>,
         state: &Tree<Array>,
-        params: &Tree<Array>,
+        at: &At<'_>,
     ) -> (Tree<Array>, Tree<Array>) {
         let mut leaves: Vec<Array> = updates.leaves().into_iter().cloned().collect();
         let mut states = Vec::new();
-        for (place, (label, places)) in self.places(params).iter().enumerate() {
-            let of_part = (chosen(&updates, places), chosen(params, places));
+        for (place, (label, places)) in self.places(at.params).iter().enumerate() {
+            // The objective is one of all parameters, so that none is known of a part.
+            let of_part = At {
+                params: &chosen(at.params, places),
+                objective: None,
+            };
+            let transform = &self.transforms[*label].0;
             let (new, next) =
-                self.transforms[*label]
-                    .0
-                    .update(of_part.0, part(state, place), &of_part.1);
+                transform.update(chosen(&updates, places), part(state, place), &of_part);
             for (&place, leaf) in places.iter().zip(new.leaves()) {
                 leaves[place] = leaf.clone();
             }
@@ -186,7 +189,7 @@ impl Transform for IfFinite {
         &self,
         updates: Tree<Array>,
         state: &Tree<Array>,
-        params: &Tree<Array>,
+        at: &At<'_>,
     ) -> (Tree<Array>, Tree<Array>) {
         let finite = updates
             .leaves()
@@ -200,7 +203,7 @@ impl Transform for IfFinite {
         let count = numpy::where_(&finite, &zero, next(&count)).astype(DType::I32);
         let total = numpy::where_(&finite, &total, next(&total)).astype(DType::I32);
         let applied = numpy::logical_or(&finite, numpy::greater(&count, self.max_errors));
-        let (new, inner) = self.inner.0.update(updates, part(state, 3), params);
+        let (new, inner) = self.inner.0.update(updates, part(state, 3), at);
         let nothing = zip(&[&new], |leaf| numpy::zeros_like(leaf[0], ()));
         let inner = select(&applied, &inner, part(state, 3));
         let state = parts(
@@ -252,14 +255,14 @@ impl Transform for Every {
         &self,
         updates: Tree<Array>,
         state: &Tree<Array>,
-        params: &Tree<Array>,
+        at: &At<'_>,
     ) -> (Tree<Array>, Tree<Array>) {
         let (mini, steps) = (number(state, 0), number(state, 1));
         let mean = zip(&[&updates, part(state, 3)], |g| {
             g[1] + (g[0] - g[1]) / (&mini + 1)
         });
         let last = numpy::equal(&mini, self.steps - 1);
-        let (new, inner) = self.inner.0.update(mean.clone(), part(state, 2), params);
+        let (new, inner) = self.inner.0.update(mean.clone(), part(state, 2), at);
         let zeros = zip(&[&mean], |leaf| numpy::zeros_like(leaf[0], ()));
         let state = parts(
             "MultiStepsState",

@@ -102,6 +102,7 @@ pub(super) fn array(value: &Value) -> Array {
             &shape[..],
             data.iter().map(|&x| x as f32).collect::<Vec<f32>>(),
         ),
+        "float64" => Array::from_vec(&shape[..], data),
         "int32" => Array::from_vec(
             &shape[..],
             data.iter().map(|&x| x as i32).collect::<Vec<i32>>(),

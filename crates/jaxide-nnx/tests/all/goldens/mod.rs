@@ -5,9 +5,12 @@ mod case;
 mod functions;
 mod graphs;
 mod layers;
+mod losses;
 mod optimizers;
+mod options;
 mod programs;
 mod random;
+mod searches;
 mod stochastic;
 
 use std::collections::BTreeMap;

@@ -7,6 +7,7 @@ use jaxide_nnx::optim::{self, GradientTransformation, Moments, Rate, RmsProp, lo
 use serde_json::Value;
 
 use super::case::{Case, array, close, entries};
+use super::options;
 
 /// The numbers of a recorded configuration.
 struct Hyper<'a>(&'a Value);
@@ -184,7 +185,10 @@ fn recorded(name: &str) -> GradientTransformation {
         ),
         "linear_onecycle" => optim::sgd(schedules::linear_onecycle(10, 0.5)),
         "cosine_onecycle" => optim::sgd(schedules::cosine_onecycle(10, 0.5)),
-        other => panic!("{other} is no optimiser"),
+        other => match other.strip_prefix("options_") {
+            Some(name) => options::of(name),
+            None => panic!("{other} is no optimiser"),
+        },
     }
 }
 
