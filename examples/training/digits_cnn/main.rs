@@ -1,8 +1,8 @@
 //! A convolutional network that learns to read handwritten digits: modules with parameters and statistics, dropout, an
 //! optimiser with a schedule, metrics, curves, and a file from which training goes on to the same bits.
 //!
-//! `cargo run --release --example digits_cnn` trains for eight epochs. `-- 8 digits.safetensors` also writes everything to that file after
-//! each epoch, and goes on from it when it is there, whatever ended the run before. `python examples/beside_flax.py digits_cnn`
+//! `cargo run --release -p jaxide-training --example digits_cnn` trains for eight epochs. `-- 8 digits.safetensors` also writes everything to that file after
+//! each epoch, and goes on from it when it is there, whatever ended the run before. `python examples/training/beside_flax.py digits_cnn`
 //! runs it in turn with the same program in Flax.
 
 mod network;
@@ -10,10 +10,10 @@ mod network;
 use std::path::{Path, PathBuf};
 
 use jaxide::{Array, numpy, random};
-use jaxide_examples::{Digits, Stopwatch};
 use jaxide_nnx::optim::{adamw, losses, schedules};
 use jaxide_nnx::training::{Curves, Progress, batches};
 use jaxide_nnx::{self as nnx, Module, Optimizer, Param, Result, Rngs, metrics};
+use jaxide_training::{Digits, Stopwatch};
 
 use network::Cnn;
 

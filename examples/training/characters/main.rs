@@ -1,20 +1,20 @@
 //! A transformer of two layers learns to write letter by letter: derived modules in a list, gradients that are clipped, a rate that
 //! rises and falls, and text that is drawn with the keys and values of earlier letters in a cache.
 //!
-//! `cargo run --release --example characters` trains for 400 steps. `python examples/beside_flax.py characters` runs it in turn with
+//! `cargo run --release -p jaxide-training --example characters` trains for 400 steps. `python examples/training/beside_flax.py characters` runs it in turn with
 //! the same program in Flax.
 
 mod model;
 
 use jaxide::{Array, DType, idx, numpy, random};
-use jaxide_examples::Stopwatch;
 use jaxide_nnx::optim::{adamw, chain, clip_by_global_norm, losses, schedules};
 use jaxide_nnx::{self as nnx, Optimizer, Param, Result, Rngs, training::Progress};
+use jaxide_training::Stopwatch;
 
 use model::{CONTEXT, Model, all_places, next_letter};
 
 /// What is learnt: a text that does not change.
-const TEXT: &str = include_str!("../../LICENSE-APACHE");
+const TEXT: &str = include_str!("../../../LICENSE-APACHE");
 const WIDTH: usize = 128;
 const BATCH: usize = 16;
 const RATE: f64 = 2e-3;

@@ -60,7 +60,7 @@ def train_step(model, optimizer, images):
 
 
 def main(epochs):
-    lines = (Path(__file__).parent.parent / "data/digits.txt").read_text().splitlines()
+    lines = (Path(__file__).parents[2] / "data/digits.txt").read_text().splitlines()
     images = np.array([[int(c, 17) / 16 for c in line[:PIXELS]] for line in lines], np.float32)
     images = images[np.asarray(jax.random.permutation(jax.random.key(7), len(images)))]
     training, test = images[TESTS:], images[:TESTS]

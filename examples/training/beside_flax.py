@@ -1,6 +1,6 @@
 """Runs an example in turn with the same program in Flax, and prints what both measured.
 
-    python examples/beside_flax.py digits_cnn characters vae --rounds 3
+    python examples/training/beside_flax.py digits_cnn characters vae --rounds 3
 
 takes a Python with flax 0.12.12 and optax 0.2.8, and builds the examples first.
 """
@@ -11,7 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
 TIME = re.compile(r"^(\w+) ([\d.]+) ms at least, ([\d.]+) in the median$", re.M)
 RESULT = re.compile(r"^result ([\d.]+)$", re.M)
 
@@ -27,7 +28,7 @@ def compare(name, rounds):
     ours, flax = [], []
     for _ in range(rounds):
         ours.append(run([ROOT / "target/release/examples" / name]))
-        flax.append(run([sys.executable, ROOT / "examples" / name / "flax_program.py"]))
+        flax.append(run([sys.executable, HERE / name / "flax_program.py"]))
     for timed in ours[0][0]:
         (a, b), (c, d) = (
             (min(times[timed][0] for times, _ in runs), sorted(times[timed][1] for times, _ in runs)[rounds // 2])
@@ -43,7 +44,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     examples = [argument for name in options.names for argument in ("--example", name)]
-    subprocess.run(["cargo", "build", "--release", "--quiet", "-p", "jaxide-examples", *examples], cwd=ROOT, check=True)
+    subprocess.run(["cargo", "build", "--release", "--quiet", "-p", "jaxide-training", *examples], cwd=ROOT, check=True)
     print("                       least time in ms             median time in ms            result")
     print("program      timed       ours      Flax   ratio      ours      Flax   ratio   ours   Flax")
     for name in options.names:

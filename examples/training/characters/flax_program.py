@@ -58,7 +58,7 @@ def next_letter(model, letter, place, key):
 
 
 def main(steps):
-    text = (Path(__file__).parent.parent.parent / "LICENSE-APACHE").read_text()
+    text = (Path(__file__).parents[3] / "LICENSE-APACHE").read_text()
     alphabet = sorted(set(text))
     ids = jnp.array([alphabet.index(c) for c in text], jnp.int32)
     model = Model(len(alphabet), nnx.Rngs(0))

@@ -1,15 +1,15 @@
 //! A variational autoencoder learns to draw handwritten digits: nested modules, a stream of noise of their own, and images drawn
 //! from points that were never seen.
 //!
-//! `cargo run --release --example vae` trains for 40 epochs. `python examples/beside_flax.py vae` runs it in turn with the same program
+//! `cargo run --release -p jaxide-training --example vae` trains for 40 epochs. `python examples/training/beside_flax.py vae` runs it in turn with the same program
 //! in Flax.
 
 mod model;
 
 use jaxide::{Array, DType, random};
-use jaxide_examples::{Digits, Stopwatch};
 use jaxide_nnx::training::{Progress, batches};
 use jaxide_nnx::{self as nnx, Optimizer, Param, Result, Rngs, optim};
+use jaxide_training::{Digits, Stopwatch};
 
 use model::{LATENT, Vae};
 

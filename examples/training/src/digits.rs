@@ -4,7 +4,7 @@ use jaxide::tree::Pytree;
 use jaxide::{Array, random};
 
 /// 1797 images of 8 × 8 pixels; `data/README.md` says where they are from.
-const DIGITS: &str = include_str!("../data/digits.txt");
+const DIGITS: &str = include_str!("../../data/digits.txt");
 
 /// How many digits are kept for the test.
 const TESTS: usize = 357;

@@ -31,7 +31,7 @@ class Cnn(nnx.Module):
 
 
 def read():
-    lines = (Path(__file__).parent.parent / "data/digits.txt").read_text().splitlines()
+    lines = (Path(__file__).parents[2] / "data/digits.txt").read_text().splitlines()
     shades = [[int(c, 17) / 16 for c in line[:64]] for line in lines]
     return np.array(shades, np.float32).reshape(-1, 8, 8, 1), np.array([int(line[64:]) for line in lines], np.int32)
 
