@@ -112,6 +112,7 @@ static_attributes!(
     &'static str,
     DType,
     fn(&Array) -> Array,
+    fn(&Array, &Array) -> Array,
     Key,
     Path,
 );

@@ -102,6 +102,12 @@ impl Path {
         self.0.pop();
     }
 
+    /// The keys with points between them.
+    pub(crate) fn dotted(&self) -> String {
+        let keys: Vec<String> = self.0.iter().map(Key::to_string).collect();
+        keys.join(".")
+    }
+
     /// The path as Python's tuple.
     pub(crate) fn repr(&self) -> String {
         let keys: Vec<String> = self.0.iter().map(Key::repr).collect();

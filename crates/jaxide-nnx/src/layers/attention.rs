@@ -4,7 +4,8 @@ use jaxide::nn::initializers::{lecun_normal, zeros};
 use jaxide::{Array, AsShape, DType, Error, lax, nn, numpy, raise, random};
 
 use super::{
-    Initializer, LayerNorm, LinearGeneral, LinearGeneralOptions, NormOptions, options, promote,
+    Initializer, LayerNorm, LinearGeneral, LinearGeneralOptions, NormOptions, combine_masks,
+    options, promote,
 };
 use crate::{Cache, Intermediate, Module, RngStream, Rngs, Switch, Variable, observed};
 
@@ -379,27 +380,4 @@ fn attend(
         options = options.mask(take(&mask.astype(DType::Bool)));
     }
     nn::dot_product_attention(&take(query), &take(key), &take(value), options).reshape(&shape[..])
-}
-
-/// The mask of a sequence of this length in which nothing sees what comes later, `[1, length, length]`.
-pub fn causal_mask(length: usize) -> Array {
-    numpy::tril(&Array::ones([1, length, length], DType::Bool), ())
-}
-
-/// The mask in which queries see keys where both are true, `[batch.., 1, queries, keys]`.
-pub fn padding_mask(queries: &Array, keys: &Array) -> Array {
-    let both = numpy::logical_and(
-        numpy::expand_dims(queries, -1),
-        numpy::expand_dims(keys, -2),
-    );
-    numpy::expand_dims(&both, -3)
-}
-
-/// What all masks let through, of those that there are.
-pub fn combine_masks(masks: &[Option<Array>]) -> Option<Array> {
-    masks
-        .iter()
-        .flatten()
-        .cloned()
-        .reduce(|x, y| numpy::logical_and(x, y))
 }

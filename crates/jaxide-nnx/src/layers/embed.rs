@@ -39,7 +39,7 @@ pub struct Embed {
     pub embedding: Variable<Param>,
     num_embeddings: usize,
     features: usize,
-    dtype: Option<DType>,
+    dtype: DType,
 }
 
 impl Embed {
@@ -61,10 +61,10 @@ impl Embed {
             options.param_dtype,
         );
         Embed {
+            dtype: options.dtype.unwrap_or(table.dtype()),
             embedding: Variable::new(table),
             num_embeddings,
             features,
-            dtype: options.dtype,
         }
     }
 
@@ -81,14 +81,10 @@ impl Embed {
                     .in_operation("Embed"),
             );
         }
-        let [table] = promote(self.dtype, [&self.embedding.get()]);
+        let table = self.embedding.get().astype(self.dtype);
         if self.num_embeddings == 1 {
             let shape = [ids.shape(), &[self.features]].concat();
-            return numpy::where_(
-                numpy::expand_dims(&numpy::equal(ids, 0), -1),
-                table.broadcast_to(&shape[..]),
-                f32::NAN,
-            );
+            return table.broadcast_to(&shape[..]);
         }
         numpy::take(&table, ids, 0)
     }
@@ -99,7 +95,7 @@ impl Embed {
     /// When the last axis of `query` has another length.
     #[track_caller]
     pub fn attend(&self, query: &Array) -> Array {
-        let [query, table] = promote(self.dtype, [query, &self.embedding.get()]);
+        let [query, table] = promote(Some(self.dtype), [query, &self.embedding.get()]);
         numpy::dot(&query, &table.t())
     }
 }

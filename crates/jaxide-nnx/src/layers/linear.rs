@@ -68,9 +68,9 @@ pub struct Linear {
     pub kernel: Variable<Param>,
     /// `[out]`.
     pub bias: Option<Variable<Param>>,
-    in_features: usize,
-    out_features: usize,
-    dtype: Option<DType>,
+    pub(super) in_features: usize,
+    pub(super) out_features: usize,
+    pub(super) dtype: Option<DType>,
 }
 
 impl Linear {

@@ -1,9 +1,9 @@
 //! Pooling.
 
 use jaxide::lax::{self, Padding, Window};
-use jaxide::{Array, Error, numpy, raise};
+use jaxide::{Array, DType, Error, numpy, raise};
 
-/// The window over the axes between the first and the last.
+/// The window over the axes between those of the batch and the last.
 #[track_caller]
 fn window(
     operation: &str,
@@ -12,19 +12,23 @@ fn window(
     strides: &[usize],
     padding: &Padding,
 ) -> Window {
-    if x.ndim() != shape.len() + 2 || (!strides.is_empty() && strides.len() != shape.len()) {
+    let batch = x.ndim().checked_sub(shape.len() + 1);
+    if batch.is_none() || (!strides.is_empty() && strides.len() != shape.len()) {
         raise(
             Error::shape(format!(
-                "a window {shape:?} with the strides {strides:?} needs an input of {} axes, and it is {}",
-                shape.len() + 2,
+                "a window {shape:?} with the strides {strides:?} needs an input of {} axes or more, and it is {}",
+                shape.len() + 1,
                 x.aval()
             ))
             .in_operation(operation),
         );
     }
-    let whole = |inner: &[usize]| [&[1], inner, &[1]].concat();
+    let batch = batch.unwrap_or(0);
+    let whole = |inner: &[usize]| [&vec![1; batch], inner, &[1]].concat();
     let padding = match padding {
-        Padding::Explicit(pads) => Padding::Explicit([&[(0, 0)], &pads[..], &[(0, 0)]].concat()),
+        Padding::Explicit(pads) => {
+            Padding::Explicit([&vec![(0, 0); batch], &pads[..], &[(0, 0)]].concat())
+        }
         other => other.clone(),
     };
     let strides = if strides.is_empty() {
@@ -37,7 +41,7 @@ fn window(
         .padding(padding)
 }
 
-/// The largest element of each window, for an input `[batch, .., features]`. Without strides, windows move by one element.
+/// The largest element of each window, for an input `[batch.., .., features]`. Without strides, windows move by one element.
 ///
 /// ```
 /// use jaxide_nnx::max_pool;
@@ -54,6 +58,13 @@ pub fn max_pool(x: &Array, window_shape: &[usize], strides: &[usize], padding: P
 }
 
 /// The smallest element of each window: [`max_pool`].
+///
+/// ```
+/// use jaxide_nnx::min_pool;
+/// use jaxide::{Array, lax::Padding};
+/// let x = Array::from([3.0f32, 1.0, 2.0, 5.0]).reshape([4, 1]);
+/// assert_eq!(min_pool(&x, &[2], &[2], Padding::Valid).to_vec::<f32>(), [1.0, 2.0]);
+/// ```
 ///
 /// # Panics
 /// When the window does not fit the input.
@@ -83,6 +94,6 @@ pub fn avg_pool(
     if let Some(last) = shape.last_mut() {
         *last = 1;
     }
-    let counts = lax::reduce_window_sum(&Array::ones(&shape[..], x.dtype()), &window);
+    let counts = lax::reduce_window_sum(&Array::ones(&shape[..], DType::F32), &window);
     numpy::divide(&sums, &counts)
 }

@@ -5,7 +5,7 @@ use jaxide::tree::Pytree;
 use jaxide::{Array, DType, lax, nn, numpy};
 
 use super::{Initializer, Linear, LinearOptions, options};
-use crate::{Attribute, Carried, Module, Rngs, StateAxes, observed};
+use crate::{Attribute, Module, Rngs};
 
 type Activation = fn(&Array) -> Array;
 
@@ -19,7 +19,7 @@ options! {
         /// What maps of the input are at first.
         kernel_init: Initializer = lecun_normal(()).into();
         /// What maps of the state are at first.
-        recurrent_kernel_init: Initializer = orthogonal(()).into();
+        recurrent_kernel_init: Initializer = modified_orthogonal.into();
         /// What is added at first.
         bias_init: Initializer = zeros.into();
         /// The element type to compute in; by default that of inputs and parameters.
@@ -29,16 +29,11 @@ options! {
         /// Whether the state is added to what becomes of it; for [`SimpleCell`].
         residual: bool = false;
     }
+}
 
-    /// What [`RNN`] takes beside its cell.
-    pub struct RNNOptions {
-        /// Whether the first axis is time, instead of the last but one.
-        time_major: bool = false;
-        /// Whether time runs backwards.
-        reverse: bool = false;
-        /// Whether what runs backwards is given in the order of the input.
-        keep_order: bool = false;
-    }
+/// Orthogonal matrices, found in 32 bits.
+fn modified_orthogonal(key: &Array, shape: &[usize], dtype: DType) -> Array {
+    orthogonal(())(key, shape, DType::F32).astype(dtype)
 }
 
 fn tanh(x: &Array) -> Array {
@@ -227,115 +222,5 @@ cells! {
         }
         let h = (cell.activation_fn)(&next);
         (h.clone(), h)
-    }
-}
-
-/// A cell applied to each step of a sequence `[batch.., time, features]`.
-///
-/// ```
-/// use jaxide_nnx::{GRUCell, RNN, Rngs};
-/// use jaxide::{Array, DType};
-/// let rnn = RNN::new(GRUCell::new(3, 4, &Rngs::new(0), ()), ());
-/// assert_eq!(rnn.call(&Array::ones([2, 7, 3], DType::F32)).shape(), [2, 7, 4]);
-/// ```
-#[derive(Clone, Debug, Module)]
-pub struct RNN<C: Pytree<Array> + Clone> {
-    /// The cell.
-    pub cell: C,
-    time_major: bool,
-    reverse: bool,
-    keep_order: bool,
-}
-
-impl<C: Cell> RNN<C> {
-    /// A layer of a cell.
-    pub fn new(cell: C, options: impl Into<RNNOptions>) -> Self {
-        let o = options.into();
-        RNN {
-            cell,
-            time_major: o.time_major,
-            reverse: o.reverse,
-            keep_order: o.keep_order,
-        }
-    }
-
-    /// The outputs of all steps, from a state of zeros.
-    ///
-    /// # Panics
-    /// When `x` does not fit the cell.
-    #[track_caller]
-    #[observed]
-    pub fn call(&self, x: &Array) -> Array {
-        self.call_with_carry(x, None).1
-    }
-
-    /// The last state and the outputs of all steps, from a state, or from zeros.
-    ///
-    /// # Panics
-    /// When `x` or the state do not fit the cell.
-    #[track_caller]
-    pub fn call_with_carry(&self, x: &Array, carry: Option<C::Carry>) -> (C::Carry, Array) {
-        let time = if self.time_major {
-            0
-        } else {
-            x.ndim().saturating_sub(2)
-        };
-        let mut step_shape = x.shape().to_vec();
-        if step_shape.len() > 1 {
-            step_shape.remove(time);
-        }
-        let carry = carry.unwrap_or_else(|| self.cell.initialize_carry(&step_shape));
-        let mut steps = numpy::moveaxis(x, time, 0);
-        if self.reverse {
-            steps = numpy::flip(&steps, 0);
-        }
-        let axes = StateAxes::new().with(.., Carried::Carry);
-        let step = |cell: &C, carry: C::Carry, x: Array| cell.step(carry, &x);
-        let (carry, outputs) = crate::scan(step, &self.cell, &axes, carry, steps, None);
-        let outputs = if self.reverse && self.keep_order {
-            numpy::flip(&outputs, 0)
-        } else {
-            outputs
-        };
-        (carry, numpy::moveaxis(&outputs, 0, time))
-    }
-}
-
-/// Two layers, of which the second runs backwards; their outputs stand side by side.
-///
-/// ```
-/// use jaxide_nnx::{Bidirectional, GRUCell, Rngs};
-/// use jaxide::{Array, DType};
-/// let rngs = Rngs::new(0);
-/// let both = Bidirectional::new(GRUCell::new(3, 4, &rngs, ()), GRUCell::new(3, 4, &rngs, ()), ());
-/// assert_eq!(both.call(&Array::ones([2, 7, 3], DType::F32)).shape(), [2, 7, 8]);
-/// ```
-#[derive(Clone, Debug, Module)]
-pub struct Bidirectional<F: Pytree<Array> + Clone, B: Pytree<Array> + Clone> {
-    /// What runs forwards.
-    pub forward_rnn: RNN<F>,
-    /// What runs backwards.
-    pub backward_rnn: RNN<B>,
-}
-
-impl<F: Cell, B: Cell> Bidirectional<F, B> {
-    /// A layer of two cells.
-    pub fn new(forward: F, backward: B, options: impl Into<RNNOptions>) -> Self {
-        let o = options.into();
-        let backward_options = o.clone().reverse(true).keep_order(true);
-        Bidirectional {
-            forward_rnn: RNN::new(forward, o),
-            backward_rnn: RNN::new(backward, backward_options),
-        }
-    }
-
-    /// The outputs of both, `[batch.., time, both features]`.
-    ///
-    /// # Panics
-    /// When `x` does not fit the cells.
-    #[track_caller]
-    #[observed]
-    pub fn call(&self, x: &Array) -> Array {
-        numpy::concatenate(&[self.forward_rnn.call(x), self.backward_rnn.call(x)], -1)
     }
 }

@@ -29,7 +29,7 @@ macro_rules! layers {
 
 layers! {
     super::Linear super::LinearGeneral super::Einsum super::Embed super::BatchNorm super::LayerNorm super::RMSNorm
-    super::InstanceNorm super::GroupNorm super::Dropout super::Conv super::ConvTranspose super::PReLU
+    super::InstanceNorm super::GroupNorm super::Dropout super::Conv super::ConvTranspose super::PReLU super::LoRA super::LoRALinear
     Sequential
 }
 

@@ -97,11 +97,16 @@ pub(super) fn array(value: &Value) -> Array {
         .map(number)
         .collect();
     let shape = sizes(&value["shape"]);
-    match value["dtype"].as_str().expect("an element type") {
-        "float32" => Array::from_vec(
+    let float = || {
+        Array::from_vec(
             &shape[..],
             data.iter().map(|&x| x as f32).collect::<Vec<f32>>(),
-        ),
+        )
+    };
+    match value["dtype"].as_str().expect("an element type") {
+        "float32" => float(),
+        "bfloat16" => float().astype(DType::BF16),
+        "float16" => float().astype(DType::F16),
         "float64" => Array::from_vec(&shape[..], data),
         "int32" => Array::from_vec(
             &shape[..],

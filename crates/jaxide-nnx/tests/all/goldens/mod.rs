@@ -65,7 +65,11 @@ fn interpreted() {
 
 fn goldens() {
     let text = include_str!("../../data/goldens.jsonl");
-    let cases: Vec<Case> = text.lines().map(Case::read).collect();
+    run(text.lines().map(Case::read).collect());
+}
+
+/// Looks at all cases, and fails with those that fail.
+fn run(cases: Vec<Case>) {
     let listed: BTreeMap<&str, &str> = LISTED.iter().copied().collect();
     let only = std::env::var("GOLDEN").unwrap_or_default();
     let mut failures = Vec::new();

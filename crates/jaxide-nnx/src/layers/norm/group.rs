@@ -3,8 +3,8 @@
 use jaxide::nn::initializers::{ones, zeros};
 use jaxide::{Array, DType, Error, numpy, raise};
 
-use super::norm::{Affine, Over, check_features, parameters};
-use super::{Initializer, options};
+use super::{Normalization, parameters};
+use crate::layers::{Initializer, options};
 use crate::{Module, Param, Rngs, Variable, observed};
 
 options! {
@@ -28,6 +28,8 @@ options! {
         bias_init: Initializer = zeros.into();
         /// What the scale is at first.
         scale_init: Initializer = ones.into();
+        /// A named axis of `vmap` over which statistics are averaged as well.
+        axis_name: Option<String> = None;
         /// Whether the variance is computed as the mean of squares less the square of the mean.
         use_fast_variance: bool = true;
     }
@@ -52,6 +54,7 @@ pub struct GroupNorm {
     num_groups: usize,
     epsilon: f64,
     dtype: Option<DType>,
+    axis_name: Option<String>,
     use_fast_variance: bool,
 }
 
@@ -95,6 +98,7 @@ impl GroupNorm {
             num_groups,
             epsilon: o.epsilon,
             dtype: o.dtype,
+            axis_name: o.axis_name,
             use_fast_variance: o.use_fast_variance,
         }
     }
@@ -104,36 +108,54 @@ impl GroupNorm {
     /// # Panics
     /// When `x` has another number of features.
     #[track_caller]
-    #[observed]
     pub fn call(&self, x: &Array) -> Array {
-        let feature = x.ndim().wrapping_sub(1);
-        check_features("GroupNorm", x, feature, self.num_features);
-        let size = self.num_features / self.num_groups;
-        let grouped = [&x.shape()[..feature], &[self.num_groups, size]].concat();
-        let mut axes: Vec<usize> = (1..feature).collect();
-        axes.push(feature + 1);
-        let over = Over {
-            axes,
-            mask: None,
-            axis_name: None,
+        self.call_masked(x, None)
+    }
+
+    /// [`GroupNorm::call`] with statistics over the elements that `mask` selects, whose last axis has the features too.
+    ///
+    /// # Panics
+    /// As [`GroupNorm::call`], and when the last axis of `mask` is another.
+    #[track_caller]
+    #[observed("call")]
+    pub fn call_masked(&self, x: &Array, mask: Option<&Array>) -> Array {
+        let how = Normalization {
+            operation: "GroupNorm",
+            scale: self.scale.as_ref(),
+            bias: self.bias.as_ref(),
+            num_features: self.num_features,
+            epsilon: self.epsilon,
+            dtype: self.dtype,
+            axis_name: self.axis_name.as_deref(),
             use_mean: true,
             use_fast_variance: self.use_fast_variance,
         };
-        let (mean, variance) = over.statistics(&x.reshape(&grouped[..]), self.dtype);
+        let feature = x.ndim().wrapping_sub(1);
+        how.check_features(x, &[feature]);
+        let mask = mask.map(|mask| {
+            how.check_features(mask, &[mask.ndim().wrapping_sub(1)]);
+            self.grouped(mask)
+        });
+        let (operands, []) = how.promoted(x, []);
+        let inner: Vec<usize> = (1..feature).collect();
+        let axes = [&inner[..], &[feature + 1]].concat();
+        let (mean, variance) = how.statistics(&self.grouped(&operands.x), &axes, mask.as_ref());
+        let size = self.num_features / self.num_groups;
         let wide =
             |statistic: &Array| numpy::repeat(statistic, size, numpy::Repeat::new().axis(-1));
-        let affine = Affine {
-            scale: self.scale.as_ref(),
-            bias: self.bias.as_ref(),
-            feature_axes: &[feature],
-            epsilon: self.epsilon,
-            dtype: self.dtype,
-        };
-        affine.apply(
-            x,
+        how.apply(
+            &operands,
             &wide(&mean),
             &wide(&variance),
-            &(1..feature).collect::<Vec<_>>(),
+            &inner,
+            &[feature],
         )
+    }
+
+    /// The last axis as two: that of the groups, and that in each.
+    fn grouped(&self, x: &Array) -> Array {
+        let front = &x.shape()[..x.ndim() - 1];
+        let groups = [self.num_groups, self.num_features / self.num_groups];
+        x.reshape(&[front, &groups].concat()[..])
     }
 }
