@@ -43,6 +43,29 @@ pub(crate) struct Met {
 impl Session {
     /// Runs `f`, which flattens or rebuilds, and gives the variables that it met.
     pub(crate) fn run<T>(f: impl FnOnce() -> T) -> (T, Vec<Met>) {
+        Session::default().around(f)
+    }
+
+    /// Runs `f`, which flattens or rebuilds what may hold variables that are known by their numbers: flattened, they become
+    /// references; rebuilt, these become the variables.
+    pub(crate) fn knowing<T>(known: &[Met], f: impl FnOnce() -> T) -> T {
+        let numbers = known.iter().map(|met| met.index + 1).max().unwrap_or(0);
+        let session = Session {
+            seen: known
+                .iter()
+                .map(|met| (met.variable.address(), met.index))
+                .collect(),
+            places: vec![Vec::new(); numbers],
+            made: known
+                .iter()
+                .map(|met| (met.index, Made::Variable(met.variable.clone())))
+                .collect(),
+            variables: Vec::new(),
+        };
+        session.around(f).0
+    }
+
+    fn around<T>(self, f: impl FnOnce() -> T) -> (T, Vec<Met>) {
         /// Gives the thread the session before back, after a panic too.
         struct Restore(Option<Session>);
         impl Drop for Restore {
@@ -50,7 +73,7 @@ impl Session {
                 SESSION.set(self.0.take());
             }
         }
-        let restore = Restore(SESSION.replace(Some(Session::default())));
+        let restore = Restore(SESSION.replace(Some(self)));
         let value = f();
         let session = SESSION.take().unwrap_or_default();
         drop(restore);

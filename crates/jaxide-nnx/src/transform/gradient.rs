@@ -4,7 +4,7 @@ use jaxide::core::ErrorKind;
 use jaxide::tree::{Pytree, Tree};
 use jaxide::{ArgList, Arguments, Array, Error, Function, raise};
 
-use super::lift::{Changes, FlatArgs, inside};
+use super::lift::{Changes, FlatArgs, Returned, inside, returned};
 use crate::graph::{Located, entries};
 use crate::state::{Entry, State};
 use crate::{Filter, Param};
@@ -108,16 +108,17 @@ where
         .flat_map(|located| located.leaves.clone())
         .collect();
     let varied: Vec<Array> = places.iter().map(|&place| leaves[place].clone()).collect();
-    let body = |varied: Vec<Array>| -> (Array, (Aux, Changes)) {
+    let body = |varied: Vec<Array>| -> (Array, (Returned, Changes)) {
         let mut all = leaves.clone();
         for (&place, array) in places.iter().zip(varied) {
             all[place] = array;
         }
-        let ((value, aux), changes) = inside(&treedef, all, f);
+        let (value, aux, changes) = inside(&treedef, all, f);
         (value, (aux, changes))
     };
     let ((value, (aux, changes)), gradients) = jaxide::value_and_grad_with_aux_of(&body, (varied,));
     changes.apply(&met);
+    let aux: Aux = returned(aux, &met);
     let mut gradients = gradients.into_iter();
     let mut state = State::default();
     for located in chosen {

@@ -44,21 +44,35 @@ pub(super) struct Changes {
     values: Vec<Array>,
 }
 
-/// Runs a function of rebuilt arguments, and gives what it changed.
+/// A result taken apart, in which variables of the arguments are references to them.
+pub(super) type Returned = (Vec<Array>, Static<TreeDef>);
+
+/// Puts a result together, whose variables are those of the caller's arguments where they were inside.
 #[track_caller]
-pub(super) fn inside<Args: Pytree<Array>, Out>(
+pub(super) fn returned<Out: Pytree<Array>>((leaves, treedef): Returned, met: &[Met]) -> Out {
+    match Session::knowing(met, || treedef.0.unflatten(leaves)) {
+        Ok(out) => out,
+        Err(error) => raise(Error::from(error)),
+    }
+}
+
+/// Runs a function of rebuilt arguments, and gives a value, the rest of its result, and what it changed.
+#[track_caller]
+pub(super) fn inside<Args: Pytree<Array>, Value, Out: Pytree<Array>>(
     treedef: &TreeDef,
     leaves: Vec<Array>,
-    f: impl FnOnce(Args) -> Out,
-) -> (Out, Changes) {
+    f: impl FnOnce(Args) -> (Value, Out),
+) -> (Value, Returned, Changes) {
     let (args, met) = rebuilt(treedef, leaves);
     let versions: Vec<u64> = met.iter().map(|met| met.variable.version()).collect();
-    let out = f(args);
+    let (value, out) = f(args);
+    let (leaves, structure) = Session::knowing(&met, || tree::flatten::<Array, Out>(&out));
     let changed = met
         .iter()
         .zip(versions)
         .filter(|(met, version)| met.variable.version() != *version);
-    (out, Changes::of(changed.map(|(met, _)| met)))
+    let changes = Changes::of(changed.map(|(met, _)| met));
+    (value, (leaves, Static(structure)), changes)
 }
 
 impl Changes {

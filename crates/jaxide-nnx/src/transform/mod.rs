@@ -23,7 +23,7 @@ pub use gradient::{
     grad_with_aux_of, value_and_grad, value_and_grad_of, value_and_grad_with_aux,
     value_and_grad_with_aux_of,
 };
-use lift::{Changes, FlatArgs, inside};
+use lift::{Changes, FlatArgs, Returned, inside, returned};
 pub use mapped::{Vmapped, vmap};
 pub use scanned::scan;
 
@@ -72,7 +72,8 @@ pub type Jitted<Args, Out> = Transformed<Args, Out>;
 
 /// Compiles a function of modules and arrays, which may change the modules' variables: [`jaxide::jit`].
 ///
-/// Modules are passed as clones, which are the same module. What they share, among each other too, they share inside.
+/// Modules are passed as clones, which are the same module. What they share, among each other too, they share inside; and a
+/// variable of an argument that is in the result is the caller's.
 ///
 /// ```
 /// use jaxide_nnx::{self as nnx, BatchNorm, Rngs};
@@ -91,8 +92,9 @@ where
 {
     let name = f.name();
     let compiled = jaxide::jit(
-        move |leaves: Vec<Array>, treedef: Static<TreeDef>| -> (Out, Changes) {
-            inside(&treedef, leaves, |args| f.apply(args))
+        move |leaves: Vec<Array>, treedef: Static<TreeDef>| -> (Returned, Changes) {
+            let ((), out, changes) = inside(&treedef, leaves, |args| ((), f.apply(args)));
+            (out, changes)
         },
     )
     .named(&name);
@@ -104,7 +106,7 @@ where
         } = FlatArgs::of(&args);
         let (out, changes) = compiled(leaves, Static(treedef));
         changes.apply(&met);
-        out
+        returned(out, &met)
     })
 }
 
@@ -131,12 +133,13 @@ where
             treedef,
             met,
         } = FlatArgs::of(&args);
-        let body = |leaves: Vec<Array>| -> (Out, Changes) {
-            inside(&treedef, leaves, |args| f.apply(args))
+        let body = |leaves: Vec<Array>| -> (Returned, Changes) {
+            let ((), out, changes) = inside(&treedef, leaves, |args| ((), f.apply(args)));
+            (out, changes)
         };
         let (out, changes) = jaxide::checkpoint_of(&body, (leaves,));
         changes.apply(&met);
-        out
+        returned(out, &met)
     })
 }
 
@@ -153,9 +156,11 @@ where
         treedef,
         met,
     } = FlatArgs::of(&args.into_tuple());
-    let body =
-        |leaves: Vec<Array>| -> (Out, Changes) { inside(&treedef, leaves, |args| f.apply(args)) };
+    let body = |leaves: Vec<Array>| -> (Returned, Changes) {
+        let ((), out, changes) = inside(&treedef, leaves, |args| ((), f.apply(args)));
+        (out, changes)
+    };
     let (out, changes) = jaxide::jit_of(&body, (leaves,));
     changes.apply(&met);
-    out
+    returned(out, &met)
 }

@@ -355,3 +355,26 @@ fn saved_and_resumed() {
     assert_eq!(text(&other), before);
     std::fs::remove_file(&path).unwrap();
 }
+
+/// A module that comes back out of a function is the caller's.
+#[test]
+fn returned_modules_are_the_same() {
+    let linear = Linear::new(2, 2, &Rngs::new(0), ());
+    let double = |linear: Linear| {
+        linear.kernel.update(|kernel| kernel * 2.0);
+        (linear.clone(), Linear::new(2, 2, &Rngs::new(1), ()), linear)
+    };
+    let before = linear.kernel.get();
+    let (back, other, again) = nnx::jit(double)(linear.clone());
+    assert!(back.kernel.is_same(&linear.kernel) && again.kernel.is_same(&linear.kernel));
+    assert!(!other.kernel.is_same(&linear.kernel));
+    assert_eq!(
+        back.kernel.get().to_vec::<f32>(),
+        (before * 2.0).to_vec::<f32>()
+    );
+    let (back, ..) = nnx::remat(double)(linear.clone());
+    assert!(back.kernel.is_same(&linear.kernel));
+    let loss = |linear: Linear| (linear.kernel.get().sum(), linear.clone());
+    let (_, back) = nnx::grad_with_aux_of(&loss, (linear.clone(),));
+    assert!(back.kernel.is_same(&linear.kernel));
+}
