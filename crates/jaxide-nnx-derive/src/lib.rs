@@ -30,7 +30,7 @@ pub fn derive_module(input: proc_macro::TokenStream) -> proc_macro::TokenStream 
         .into()
 }
 
-/// Lets `jaxide_nnx::tabulate` and `jaxide_nnx::capture` see the calls of a method of a module: what goes in and comes out, as far as it is
+/// Lets `jaxide_nnx::tabulate` and `jaxide_nnx::capture_outputs` see the calls of a method of a module: what goes in and comes out, as far as it is
 /// arrays, and what is computed in between. Layers of `jaxide-nnx` are seen already. `#[observed("call")]` gives the calls another name than the
 /// method's.
 ///

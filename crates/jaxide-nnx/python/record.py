@@ -1,4 +1,4 @@
-"""Records what optax gives: `python python/record.py` writes `tests/data/{optimizers,searches,losses}.jsonl` (optax 0.2.8)."""
+"""Records what optax gives: `python python/record.py` writes `tests/data/{optimizers,searches}.jsonl` (optax 0.2.8)."""
 
 import json
 from pathlib import Path
@@ -149,61 +149,6 @@ def search(function, name):
     return case
 
 
-def chances(*shape):
-    x = np.exp(number(*shape))
-    return np.round(x / x.sum(-1, keepdims=True), 3)
-
-
-def loss(name, f, *arrays):
-    """The value and the gradient of its weighted sum by the first argument."""
-    arrays = [jnp.asarray(a, jnp.float32 if np.asarray(a).dtype.kind == "f" else jnp.int32) for a in arrays]
-    value = f(*arrays)
-    weights = jnp.asarray(number(*value.shape), jnp.float32)
-    gradient = jax.grad(lambda x: (weights * f(x, *arrays[1:])).sum())(arrays[0])
-    case = {"id": f"loss/{name}", "name": name, "rtol": 1e-5, "atol": 1e-6, "args": [array(a) for a in arrays]}
-    return case | {"weights": array(weights), "output": array(value), "gradient": array(gradient)}
-
-
-def signs(*shape):
-    return np.sign(number(*shape) + 1e-4)
-
-
-def losses():
-    for shape in [(5,), (3, 4), (2, 3, 6)]:
-        x, y = number(*shape), number(*shape)
-        yield loss("l2_loss", optax.l2_loss, x, y)
-        yield loss("squared_error", optax.squared_error, x, y)
-        yield loss("huber_loss", lambda x, y: optax.huber_loss(x, y, delta=0.7), 2 * x, y)
-        yield loss("log_cosh", optax.log_cosh, x, y)
-        yield loss("hinge_loss", optax.losses.hinge_loss, x, signs(*shape))
-        yield loss("perceptron_loss", optax.losses.perceptron_loss, x, signs(*shape))
-        yield loss("sigmoid_binary_cross_entropy", optax.sigmoid_binary_cross_entropy, 3 * x, chances(*shape))
-        yield loss("softmax_cross_entropy", optax.softmax_cross_entropy, x, chances(*shape))
-        labels = random.randint(0, shape[-1], shape[:-1])
-        yield loss("softmax_cross_entropy_with_integer_labels", optax.softmax_cross_entropy_with_integer_labels, x, labels)
-        some = chances(*shape)
-        some[..., 0] = 0
-        yield loss("kl_divergence", optax.losses.kl_divergence, np.log(chances(*shape)), some)
-        yield loss("kl_divergence_with_log_targets", optax.losses.kl_divergence_with_log_targets, np.log(chances(*shape)), np.log(chances(*shape)))
-        yield loss("cosine_similarity", lambda x, y: optax.losses.cosine_similarity(x, y, epsilon=1e-3), x, y)
-        yield loss("cosine_distance", optax.cosine_distance, x, y)
-        yield loss("smooth_labels", lambda x: optax.losses.smooth_labels(x, 0.1), chances(*shape))
-        yield loss("triplet_margin_loss", optax.losses.triplet_margin_loss, x, y, number(*shape))
-        yield loss("triplet_margin_loss_4", lambda *xs: optax.losses.triplet_margin_loss(*xs, norm_degree=4, margin=0.5), x, y, number(*shape))
-    for batch, time, classes, length in [(1, 2, 2, 1), (2, 7, 4, 3), (3, 12, 5, 5), (2, 4, 3, 6)]:
-        labels = random.randint(1, classes, (batch, length))
-        labels[0, : length // 2] = 1
-        paddings = np.zeros((batch, time)), np.zeros((batch, length))
-        yield loss("ctc_loss", optax.ctc_loss, number(batch, time, classes), paddings[0], labels, paddings[1])
-        for b in range(batch):
-            paddings[0][b, time - b :] = 1
-            paddings[1][b, max(length - 2 * b, 1) :] = 1
-        yield loss("ctc_loss", optax.ctc_loss, number(batch, time, classes), paddings[0], labels, paddings[1])
-        other = lambda *xs: optax.ctc_loss(*xs, blank_id=1)
-        labels = np.where(labels == 1, 0, labels)
-        yield loss("ctc_loss_blank_1", other, number(batch, time, classes), paddings[0], labels, paddings[1])
-
-
 cases = [steps(name, transform, {"w": (2, 3), "b": (3,)}) for name, transform in OPTIMIZERS.items()]
 cases += [steps(f"options_{name}", transform, SHAPES) for name, transform in OPTIONS.items()]
 without = {leaf: shape for leaf, shape in SHAPES.items() if shape}
@@ -213,4 +158,3 @@ write("optimizers.jsonl", cases)
 with jax.enable_x64(True):
     searches = [search(function, name) for function in FUNCTIONS for name in SEARCHES]
 write("searches.jsonl", searches)
-write("losses.jsonl", list(losses()))

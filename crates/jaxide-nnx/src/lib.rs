@@ -46,7 +46,7 @@ mod readme {}
 
 mod attr;
 mod attribute;
-mod capture;
+mod outputs;
 mod define;
 mod filter;
 pub mod graph;
@@ -73,7 +73,7 @@ mod variable;
 
 pub use attr::{Attr, Status, data, stat};
 pub use attribute::{Attribute, Dict, List, Module, StaticAttribute, Switch};
-pub use capture::capture;
+pub use outputs::capture_outputs;
 pub use filter::{Filter, Filters};
 pub use graph::{
     GraphDef, clone, find_duplicates, graph_def, is_data, merge, pop, split, state, update,

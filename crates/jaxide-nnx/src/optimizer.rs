@@ -9,7 +9,7 @@ use jaxide::tree::{Tree, TreeDef};
 use jaxide::{Array, DType, Error, Result, numpy, raise};
 
 use crate::graph::{Flatten, Rebuild, Style, module_pytree};
-use crate::optim::{GradientTransformation, apply_updates};
+use crate::optim::{ExtraArgs, GradientTransformation, apply_updates};
 use crate::{Attribute, Dict, Filter, OptState, State, Variable};
 
 /// A transformation of gradients with its state, and what of a model it updates.
@@ -86,6 +86,21 @@ impl Optimizer {
         })
     }
 
+    /// The state of the transformation, by the paths of its arrays: hyperparameters that are injected are
+    /// `opt_state()["hyperparams.learning_rate"]` and may be set.
+    ///
+    /// ```
+    /// use jaxide_nnx::{Linear, Optimizer, Param, Rngs, optim};
+    /// let model = Linear::new(1, 1, &Rngs::new(0), ());
+    /// let sgd = optim::inject_hyperparams([("learning_rate", 0.1.into())], |h| optim::sgd(h.rate("learning_rate")));
+    /// let optimizer = Optimizer::new(&model, sgd, Param)?;
+    /// optimizer.opt_state()["hyperparams.learning_rate"].set(0.5f32);
+    /// # Ok::<(), jaxide_nnx::Error>(())
+    /// ```
+    pub fn opt_state(&self) -> &Dict<Variable<OptState>> {
+        &self.opt_state
+    }
+
     fn state(&self) -> Result<Tree<Array>> {
         let leaves = self.structure.key_paths();
         let leaves: Vec<Array> = leaves
@@ -101,57 +116,50 @@ impl Optimizer {
     /// When the gradient is not that of what the optimiser updates, or model or optimiser were made outside of the innermost trace.
     #[track_caller]
     pub fn update(&self, model: &impl Attribute, gradient: &State) {
-        let step = |how: &GradientTransformation, state: &Tree<Array>, params: &State| {
-            how.update(gradient, state, params)
-        };
-        if let Err(error) = self.step(model, gradient, step) {
+        if let Err(error) = self.try_update(model, gradient, None) {
             raise(error.in_operation("Optimizer::update"));
         }
     }
 
-    /// [`update`](Self::update) for transformations with a line search: `f` is the loss of what the optimiser updates, a [`State`] to be
-    /// [merged](crate::merge), and `value` what it is now.
-    ///
-    /// ```
-    /// use jaxide_nnx::{self as nnx, Linear, Optimizer, Param, Rngs, optim};
-    /// use jaxide::Array;
-    /// let model = Linear::new(1, 1, &Rngs::new(0), ());
-    /// let optimizer = Optimizer::new(&model, optim::lbfgs(None, 10, true, Some(Default::default())), Param)?;
-    /// let (x, y) = (Array::from([[0.0f32], [1.0], [2.0]]), Array::from([[1.0f32], [3.0], [5.0]]));
-    /// let loss = |model: Linear| (model.call(&x) - &y).square().mean();
-    /// for _ in 0..10 {
-    ///     let (value, gradient) = nnx::value_and_grad_of(&loss, model.clone());
-    ///     let graph_def = nnx::graph_def(&model)?;
-    ///     let of_state = |state: nnx::State| loss(nnx::merge(&graph_def, state).unwrap());
-    ///     optimizer.update_with(&model, &gradient, &value, of_state);
-    /// }
-    /// assert!((model.kernel.get().sum().item::<f32>() - 2.0).abs() < 1e-3);
-    /// # Ok::<(), nnx::Error>(())
-    /// ```
+    /// [`update`](Self::update) with what line searches need; the function takes the state that is updated.
     ///
     /// # Panics
-    /// As [`update`](Self::update), and when `f` gives no scalar of floating point.
+    /// As [`update`](Self::update).
+    ///
+    /// ```
+    /// use jaxide_nnx::{self as nnx, Linear, Optimizer, Param, Rngs, State, optim::{self, ExtraArgs, Lbfgs}};
+    /// use jaxide::Array;
+    /// let model = Linear::new(1, 1, &Rngs::new(0), ());
+    /// let optimizer = Optimizer::new(&model, optim::lbfgs(Lbfgs::default()), Param)?;
+    /// let (x, y) = (Array::from([[1.0f32], [2.0]]), Array::from([[3.0f32], [5.0]]));
+    /// let loss = |model: Linear| (model.call(&x) - &y).square().mean();
+    /// let (definition, _) = nnx::split(&model, ..)?;
+    /// let value_fn = |state: State| loss(nnx::merge(&definition, state).unwrap());
+    /// for _ in 0..10 {
+    ///     let (value, grad) = nnx::value_and_grad_of(&loss, model.clone());
+    ///     let extra = ExtraArgs { value: &value, grad: &grad, value_fn: &value_fn };
+    ///     optimizer.update_with_extra_args(&model, &grad, extra);
+    /// }
+    /// assert!(loss(model).item::<f32>() < 1e-6);
+    /// # Ok::<(), nnx::Error>(())
+    /// ```
     #[track_caller]
-    pub fn update_with(
+    pub fn update_with_extra_args(
         &self,
         model: &impl Attribute,
         gradient: &State,
-        value: &Array,
-        f: impl Fn(State) -> Array,
+        extra: ExtraArgs<'_, State>,
     ) {
-        let step = |how: &GradientTransformation, state: &Tree<Array>, params: &State| {
-            how.update_with(gradient, state, params, value, f)
-        };
-        if let Err(error) = self.step(model, gradient, step) {
-            raise(error.in_operation("Optimizer::update_with"));
+        if let Err(error) = self.try_update(model, gradient, Some(extra)) {
+            raise(error.in_operation("Optimizer::update_with_extra_args"));
         }
     }
 
-    fn step(
+    fn try_update(
         &self,
         model: &impl Attribute,
         gradient: &State,
-        step: impl FnOnce(&GradientTransformation, &Tree<Array>, &State) -> (State, Tree<Array>),
+        extra: Option<ExtraArgs<'_, State>>,
     ) -> Result<()> {
         let (transform, wrt) = &*self.how.0;
         let params = crate::state(model, wrt.clone())?;
@@ -171,7 +179,7 @@ impl Optimizer {
                 Error::parameter("the optimiser updates no such entry").at_path(path.to_string())
             );
         }
-        let (updates, state) = step(transform, &self.state()?, &params);
+        let (updates, state) = transform.try_update(gradient, &self.state()?, &params, extra)?;
         crate::update(model, apply_updates(&params, &updates))?;
         for (path, leaf) in self.structure.key_paths().iter().zip(state.leaves()) {
             self.opt_state[&path.simple(".")].set(leaf.clone());

@@ -7,7 +7,8 @@
 mod model;
 
 use jaxide::{Array, DType, idx, numpy, random};
-use jaxide_nnx::optim::{adamw, chain, clip_by_global_norm, losses, schedules};
+use jaxide_nnx::optim::schedules::{self, WarmupCosine};
+use jaxide_nnx::optim::{adamw, chain, clip_by_global_norm, losses};
 use jaxide_nnx::{self as nnx, Optimizer, Param, Result, Rngs, training::Progress};
 use jaxide_training::Stopwatch;
 
@@ -52,7 +53,7 @@ fn step(model: Model, optimizer: Optimizer, excerpts: Array) -> Array {
             excerpts.index(idx![.., 1..]),
         );
         let logits = model.call(&seen, &all_places());
-        losses::softmax_cross_entropy_with_integer_labels(&logits, &next).mean()
+        losses::softmax_cross_entropy_with_integer_labels(&logits, &next, ()).mean()
     };
     let (loss, gradient) = nnx::value_and_grad_of(&loss, model.clone());
     optimizer.update(&model, &gradient);
@@ -61,7 +62,12 @@ fn step(model: Model, optimizer: Optimizer, excerpts: Array) -> Array {
 
 /// Trains a model; gives a running mean of the loss.
 fn train(letters: &Letters, model: &Model, steps: usize, watch: &mut Stopwatch) -> Result<f32> {
-    let rate = schedules::warmup_cosine_decay(0.0, RATE, steps as u32 / 10, steps as u32, 0.0);
+    let rate = schedules::warmup_cosine_decay(WarmupCosine {
+        peak_value: RATE,
+        warmup_steps: steps as u32 / 10,
+        decay_steps: steps as u32,
+        ..WarmupCosine::default()
+    });
     let rule = chain([clip_by_global_norm(1.0), adamw(rate, 1e-4, None)]);
     let optimizer = Optimizer::new(model, rule, Param)?;
     let step = nnx::jit(step);

@@ -10,7 +10,8 @@ mod network;
 use std::path::{Path, PathBuf};
 
 use jaxide::{Array, numpy, random};
-use jaxide_nnx::optim::{adamw, losses, schedules};
+use jaxide_nnx::optim::schedules::{self, WarmupCosine};
+use jaxide_nnx::optim::{adamw, losses};
 use jaxide_nnx::training::{Curves, Progress, batches};
 use jaxide_nnx::{self as nnx, Module, Optimizer, Param, Result, Rngs, metrics};
 use jaxide_training::{Digits, Stopwatch};
@@ -33,7 +34,12 @@ impl Training {
     fn new(epochs: usize, steps: usize) -> Result<Self> {
         let model = Cnn::new(&Rngs::new(0));
         let (warmup, all) = (2 * steps as u32, (epochs * steps) as u32);
-        let rate = schedules::warmup_cosine_decay(0.0, RATE, warmup, all, 0.0);
+        let rate = schedules::warmup_cosine_decay(WarmupCosine {
+            peak_value: RATE,
+            warmup_steps: warmup,
+            decay_steps: all,
+            ..WarmupCosine::default()
+        });
         let optimizer = Optimizer::new(&model, adamw(rate, 1e-4, None), Param)?;
         let loss = metrics::Average::new();
         Ok(Training {
@@ -53,7 +59,7 @@ impl Training {
 fn step(training: Training, batch: Digits) -> Array {
     let loss = |model: Cnn| {
         let logits = model.call(&batch.images);
-        losses::softmax_cross_entropy_with_integer_labels(&logits, &batch.labels).mean()
+        losses::softmax_cross_entropy_with_integer_labels(&logits, &batch.labels, ()).mean()
     };
     let (loss, gradient) = nnx::value_and_grad_of(&loss, training.model.clone());
     training.optimizer.update(&training.model, &gradient);

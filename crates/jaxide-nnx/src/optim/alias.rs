@@ -1,15 +1,17 @@
 //! Whole optimisers.
 
 use super::{
-    GradientTransformation, Mask, Moments, Rate, add_decayed_weights, chain, identity, masked,
-    scale_by_adadelta, scale_by_adam, scale_by_adamax, scale_by_amsgrad, scale_by_learning_rate,
-    scale_by_lion, scale_by_radam, scale_by_rms, scale_by_rss, scale_by_sign, scale_by_stddev,
-    scale_by_trust_ratio, trace,
+    Factored, GradientTransformation, InitialGuess, Mask, Moments, Rate, ZoomLinesearch,
+    add_decayed_weights, chain, clip_by_block_rms, ema, identity, masked, scale, scale_by_adadelta,
+    scale_by_adam, scale_by_adamax, scale_by_amsgrad, scale_by_factored_rms, scale_by_lbfgs,
+    scale_by_learning_rate, scale_by_lion, scale_by_param_block_rms, scale_by_radam, scale_by_rms,
+    scale_by_rss, scale_by_schedule, scale_by_sign, scale_by_sm3, scale_by_stddev,
+    scale_by_trust_ratio, scale_by_zoom_linesearch, trace,
 };
 
 /// Gradient descent.
 pub fn sgd(rate: impl Into<Rate>) -> GradientTransformation {
-    scale_by_learning_rate(rate)
+    chain([identity(), scale_by_learning_rate(rate)])
 }
 
 /// Gradient descent with a decaying sum of earlier gradients; with `nesterov`, one step ahead.
@@ -41,7 +43,7 @@ pub fn nadam(rate: impl Into<Rate>) -> GradientTransformation {
 /// [`adam`] with decay of the weights that the mask selects (Loshchilov and Hutter, 2019).
 pub fn adamw(
     rate: impl Into<Rate>,
-    weight_decay: f64,
+    weight_decay: impl Into<Rate>,
     mask: Option<Mask>,
 ) -> GradientTransformation {
     adamw_with(rate, Moments::default(), weight_decay, mask)
@@ -51,7 +53,7 @@ pub fn adamw(
 pub fn adamw_with(
     rate: impl Into<Rate>,
     moments: Moments,
-    weight_decay: f64,
+    weight_decay: impl Into<Rate>,
     mask: Option<Mask>,
 ) -> GradientTransformation {
     chain([
@@ -59,6 +61,19 @@ pub fn adamw_with(
         add_decayed_weights(weight_decay, mask),
         scale_by_learning_rate(rate),
     ])
+}
+
+/// [`adamw`], one step ahead.
+pub fn nadamw(
+    rate: impl Into<Rate>,
+    weight_decay: impl Into<Rate>,
+    mask: Option<Mask>,
+) -> GradientTransformation {
+    let moments = Moments {
+        nesterov: true,
+        ..Moments::default()
+    };
+    adamw_with(rate, moments, weight_decay, mask)
 }
 
 /// [`scale_by_adamax`].
@@ -147,13 +162,17 @@ pub fn adagrad(
 
 /// [`scale_by_adadelta`].
 pub fn adadelta(rate: impl Into<Rate>, rho: f64, eps: f64) -> GradientTransformation {
-    chain([scale_by_adadelta(rho, eps), scale_by_learning_rate(rate)])
+    chain([
+        add_decayed_weights(0.0, None),
+        scale_by_adadelta(rho, eps),
+        scale_by_learning_rate(rate),
+    ])
 }
 
 /// [`adamw`] with steps as long as parameters say (You et al., 2020).
 pub fn lamb(
     rate: impl Into<Rate>,
-    weight_decay: f64,
+    weight_decay: impl Into<Rate>,
     mask: Option<Mask>,
 ) -> GradientTransformation {
     chain([
@@ -170,17 +189,15 @@ pub fn lamb(
 /// [`momentum`] with steps as long as parameters say (You, Gitman and Ginsburg, 2017), for those that the mask selects.
 pub fn lars(
     rate: impl Into<Rate>,
-    weight_decay: f64,
+    weight_decay: impl Into<Rate>,
     decay: f64,
     mask: Option<Mask>,
 ) -> GradientTransformation {
+    let mask = mask.unwrap_or_else(Mask::all);
     let ratio = scale_by_trust_ratio(0.0, 0.001, 0.0);
     chain([
-        add_decayed_weights(weight_decay, mask.clone()),
-        match mask {
-            Some(mask) => masked(ratio, mask),
-            None => ratio,
-        },
+        add_decayed_weights(weight_decay, Some(mask.clone())),
+        masked(ratio, mask),
         scale_by_learning_rate(rate),
         trace(decay, false),
     ])
@@ -191,7 +208,7 @@ pub fn lion(
     rate: impl Into<Rate>,
     b1: f64,
     b2: f64,
-    weight_decay: f64,
+    weight_decay: impl Into<Rate>,
     mask: Option<Mask>,
 ) -> GradientTransformation {
     chain([
@@ -204,4 +221,112 @@ pub fn lion(
 /// Descent by the signs of gradients.
 pub fn sign_sgd(rate: impl Into<Rate>) -> GradientTransformation {
     chain([scale_by_sign(), scale_by_learning_rate(rate)])
+}
+
+/// What [`adafactor`] takes.
+#[derive(Clone, Debug)]
+pub struct Adafactor {
+    /// The learning rate, if there is one.
+    pub learning_rate: Option<Rate>,
+    /// How second moments are kept.
+    pub moments: Factored,
+    /// Whether steps are as long as parameters say.
+    pub multiply_by_parameter_scale: bool,
+    /// The root of the mean of the squares of each step is at most that.
+    pub clipping_threshold: Option<f64>,
+    /// The decay of an average of steps, if there is one.
+    pub momentum: Option<f64>,
+    /// The part of the parameters that is taken from them.
+    pub weight_decay_rate: Option<Rate>,
+    /// Of which parameters that is taken: of all by default.
+    pub weight_decay_mask: Option<Mask>,
+}
+
+impl Default for Adafactor {
+    fn default() -> Self {
+        Adafactor {
+            learning_rate: None,
+            moments: Factored::default(),
+            multiply_by_parameter_scale: true,
+            clipping_threshold: Some(1.0),
+            momentum: None,
+            weight_decay_rate: None,
+            weight_decay_mask: None,
+        }
+    }
+}
+
+/// [`scale_by_factored_rms`] with clipped steps in the units of parameters (Shazeer and Stern, 2018).
+///
+/// ```
+/// use jaxide_nnx::optim::{self, Adafactor};
+/// let x = jaxide::Array::from([2.0f32, -2.0]);
+/// let optimizer = optim::adafactor(Adafactor { learning_rate: Some(0.5.into()), ..Adafactor::default() });
+/// assert_eq!(optimizer.update(&x, &optimizer.init(&x), &x).0.to_vec::<f32>(), [-1.0, 1.0]);
+/// ```
+pub fn adafactor(o: Adafactor) -> GradientTransformation {
+    let decay = |rate| add_decayed_weights(rate, o.weight_decay_mask);
+    let links = [
+        Some(scale_by_factored_rms(o.moments)),
+        o.clipping_threshold.map(clip_by_block_rms),
+        o.learning_rate.map(scale_by_schedule),
+        o.multiply_by_parameter_scale
+            .then(|| scale_by_param_block_rms(1e-3)),
+        o.momentum.map(|decay| ema(decay, false)),
+        o.weight_decay_rate.map(decay),
+        Some(scale(-1.0)),
+    ];
+    chain(links.into_iter().flatten())
+}
+
+/// [`scale_by_sm3`].
+///
+/// ```
+/// use jaxide_nnx::optim;
+/// let x = jaxide::Array::from([2.0f32, -2.0]);
+/// let optimizer = optim::sm3(0.5, 0.0);
+/// assert_eq!(optimizer.update(&x, &optimizer.init(&x), &x).0.to_vec::<f32>(), [-0.5, 0.5]);
+/// ```
+pub fn sm3(rate: impl Into<Rate>, momentum: f64) -> GradientTransformation {
+    chain([
+        scale_by_sm3(momentum, 1.0, 1e-8),
+        scale_by_learning_rate(rate),
+    ])
+}
+
+/// What [`lbfgs`] takes.
+#[derive(Clone, Debug)]
+pub struct Lbfgs {
+    /// A factor of steps, before the line search.
+    pub learning_rate: Rate,
+    /// How many steps are remembered.
+    pub memory_size: usize,
+    /// Whether the approximation of the inverse of the Hessian begins as a scaled identity.
+    pub scale_init_precond: bool,
+    /// What finds the length of steps.
+    pub linesearch: Option<GradientTransformation>,
+}
+
+impl Default for Lbfgs {
+    fn default() -> Self {
+        Lbfgs {
+            learning_rate: Rate::Constant(1.0),
+            memory_size: 10,
+            scale_init_precond: true,
+            linesearch: Some(scale_by_zoom_linesearch(ZoomLinesearch {
+                initial_guess_strategy: InitialGuess::One,
+                ..ZoomLinesearch::default()
+            })),
+        }
+    }
+}
+
+/// [`scale_by_lbfgs`] with [`scale_by_zoom_linesearch`], to be updated with extra arguments:
+/// [`update_with_extra_args`](GradientTransformation::update_with_extra_args) has an example.
+pub fn lbfgs(o: Lbfgs) -> GradientTransformation {
+    chain([
+        scale_by_lbfgs(o.memory_size, o.scale_init_precond),
+        scale_by_learning_rate(o.learning_rate),
+        o.linesearch.unwrap_or_else(identity),
+    ])
 }

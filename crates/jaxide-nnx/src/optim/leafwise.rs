@@ -1,118 +1,137 @@
 //! Transformations that treat each parameter by itself.
 
 use jaxide::tree::Tree;
-use jaxide::{Array, DType, numpy};
+use jaxide::{Array, Result, numpy};
 
-use super::{At, GradientTransformation, Transform, number, part, parts, with_leaves, zip};
+use super::transform::stateless;
+use super::tree::{self, Arrays};
+use super::{GradientTransformation, transform::Given};
 
-/// What a transformation of a leaf sees.
+/// What a transformation sees of a parameter.
+#[derive(Clone, Copy)]
 pub(super) struct Leaf<'a> {
     /// The gradient, or what became of it.
     pub(super) g: &'a Array,
-    /// What was kept, in the order of the moments.
-    pub(super) kept: &'a [Array],
-    /// How many steps there were before this one.
-    pub(super) before: &'a Array,
-    /// How many steps there are with this one.
-    pub(super) count: &'a Array,
+    /// The parameter.
+    pub(super) p: &'a Array,
 }
 
-type Update = dyn Fn(Leaf<'_>) -> (Array, Vec<Array>) + Send + Sync;
-
-struct Leafwise {
-    name: &'static str,
-    moments: Vec<(&'static str, f64)>,
-    update: Box<Update>,
+/// How many steps there were.
+pub(super) struct Count {
+    /// Before this one.
+    pub(super) before: Array,
+    /// With this one.
+    pub(super) now: Array,
 }
 
-/// A transformation that keeps a count of steps, and moments that are at first filled with a number.
-pub(super) fn leafwise(
-    name: &'static str,
-    moments: &[(&'static str, f64)],
-    update: impl Fn(Leaf<'_>) -> (Array, Vec<Array>) + Send + Sync + 'static,
-) -> GradientTransformation {
-    GradientTransformation::new(Leafwise {
-        name,
-        moments: moments.to_vec(),
-        update: Box::new(update),
-    })
-}
+/// What a leaf becomes, and what is kept for the next step.
+pub(super) type Kept<const N: usize> = (Array, [Array; N]);
 
 /// A transformation without a state.
-pub(super) fn stateless(
-    update: impl Fn(&Array, &Array) -> Array + Send + Sync + 'static,
+pub(super) fn stateless_leafwise(
+    update: impl Fn(Leaf<'_>) -> Array + Send + Sync + 'static,
 ) -> GradientTransformation {
-    GradientTransformation::new(Stateless(Box::new(update)))
+    stateless(move |updates, params| tree::zip([&updates, params], |[g, p]| update(Leaf { g, p })))
 }
 
-impl Transform for Leafwise {
-    fn init(&self, params: &Tree<Array>) -> Tree<Array> {
-        let mut fields = vec![("count", Tree::Leaf(Array::zeros((), DType::I32)))];
-        for &(name, value) in &self.moments {
-            fields.push((name, zip(&[params], |p| numpy::full_like(p[0], value))));
+/// A transformation that keeps arrays for each parameter under names; `init` is what they are at first.
+pub(super) fn uncounted<const N: usize>(
+    name: &'static str,
+    fields: [&'static str; N],
+    init: impl Fn(&Array) -> [Array; N] + Send + Sync + 'static,
+    update: impl Fn(Leaf<'_>, [&Array; N]) -> Kept<N> + Send + Sync + 'static,
+) -> GradientTransformation {
+    GradientTransformation::given(
+        move |params| Ok(Tree::named_tuple(name, first(params, fields, &init))),
+        move |updates, state, given| {
+            let (updates, kept) = each(updates, state, given, fields, &update)?;
+            Ok((updates, Tree::named_tuple(name, kept)))
+        },
+    )
+}
+
+/// The same, with a count of steps in front.
+pub(super) fn counted<const N: usize>(
+    name: &'static str,
+    fields: [&'static str; N],
+    init: impl Fn(&Array) -> [Array; N] + Send + Sync + 'static,
+    update: impl Fn(Leaf<'_>, [&Array; N], &Count) -> Kept<N> + Send + Sync + 'static,
+) -> GradientTransformation {
+    let with_count = move |count, kept| {
+        let count = std::iter::once(("count", Tree::Leaf(count)));
+        Tree::named_tuple(name, count.chain(kept))
+    };
+    GradientTransformation::given(
+        move |params| {
+            Ok(with_count(
+                Array::scalar(0i32),
+                first(params, fields, &init),
+            ))
+        },
+        move |updates, state, given| {
+            let before = tree::number(state, "count")?.clone();
+            let now = tree::next(&before);
+            let count = Count { before, now };
+            let update = |leaf: Leaf<'_>, kept: [&Array; N]| update(leaf, kept, &count);
+            let (updates, kept) = each(updates, state, given, fields, &update)?;
+            Ok((updates, with_count(count.now, kept)))
+        },
+    )
+}
+
+/// Names with their trees.
+type Fields = Vec<(&'static str, Arrays)>;
+
+fn columns<const N: usize>(
+    like: &Arrays,
+    names: [&'static str; N],
+    rows: Vec<[Array; N]>,
+) -> Fields {
+    let column = |place: usize| rows.iter().map(|row| row[place].clone()).collect();
+    let columns = (0..N).map(|place| tree::with_leaves(like, column(place)));
+    names.into_iter().zip(columns).collect()
+}
+
+fn first<const N: usize>(
+    params: &Arrays,
+    names: [&'static str; N],
+    init: &impl Fn(&Array) -> [Array; N],
+) -> Fields {
+    let rows = params.leaves().into_iter().map(init).collect();
+    columns(params, names, rows)
+}
+
+fn each<const N: usize>(
+    updates: Arrays,
+    state: &Arrays,
+    given: Given<'_>,
+    names: [&'static str; N],
+    update: &impl Fn(Leaf<'_>, [&Array; N]) -> Kept<N>,
+) -> Result<(Arrays, Fields)> {
+    let leaves = updates.leaves();
+    let mut kept = Vec::with_capacity(N);
+    for name in names {
+        let part = tree::part(state, name)?.leaves();
+        if part.len() != leaves.len() {
+            return Err(tree::foreign());
         }
-        parts(self.name, fields)
+        kept.push(part);
     }
-
-    fn update(
-        &self,
-        updates: Tree<Array>,
-        state: &Tree<Array>,
-        at: &At<'_>,
-    ) -> (Tree<Array>, Tree<Array>) {
-        let before = number(state, 0);
-        let count = next(&before);
-        let mut columns = vec![&updates];
-        columns.extend((0..self.moments.len()).map(|place| part(state, place + 1)));
-        let mut kept: Vec<Vec<Array>> = vec![Vec::new(); self.moments.len()];
-        let new = zip(&columns, |leaves| {
-            let own: Vec<Array> = leaves[1..].iter().map(|&array| array.clone()).collect();
-            let leaf = Leaf {
-                g: leaves[0],
-                kept: &own,
-                before: &before,
-                count: &count,
-            };
-            let (update, moments) = (self.update)(leaf);
-            for ((column, moment), old) in kept.iter_mut().zip(moments).zip(&own) {
-                column.push(moment.astype(old.dtype()));
-            }
-            update
-        });
-        let mut fields = vec![("count", Tree::Leaf(count))];
-        for (&(name, _), leaves) in self.moments.iter().zip(kept) {
-            fields.push((name, with_leaves(at.params, leaves)));
+    let (mut new, mut rows) = (Vec::new(), Vec::new());
+    for (row, (g, p)) in leaves.into_iter().zip(given.params.leaves()).enumerate() {
+        let before: [&Array; N] = std::array::from_fn(|place| kept[place][row]);
+        let (leaf, mut after) = update(Leaf { g, p }, before);
+        for (after, before) in after.iter_mut().zip(before) {
+            *after = after.astype(before.dtype());
         }
-        (new, parts(self.name, fields))
+        new.push(leaf);
+        rows.push(after);
     }
+    let fields = columns(&updates, names, rows);
+    Ok((tree::with_leaves(&updates, new), fields))
 }
 
-/// One more, unless that is too large to count.
-pub(super) fn next(count: &Array) -> Array {
-    let most = i32::MAX;
-    numpy::where_(numpy::less(count, most), numpy::add(count, 1), most).astype(count.dtype())
-}
-
-type UpdateLeaf = dyn Fn(&Array, &Array) -> Array + Send + Sync;
-
-struct Stateless(Box<UpdateLeaf>);
-
-impl Transform for Stateless {
-    fn init(&self, _params: &Tree<Array>) -> Tree<Array> {
-        Tree::tuple([])
-    }
-
-    fn update(
-        &self,
-        updates: Tree<Array>,
-        state: &Tree<Array>,
-        at: &At<'_>,
-    ) -> (Tree<Array>, Tree<Array>) {
-        (
-            zip(&[&updates, at.params], |leaves| {
-                (self.0)(leaves[0], leaves[1])
-            }),
-            state.clone(),
-        )
-    }
+/// Zeros at first.
+pub(super) fn zeros<const N: usize>(p: &Array) -> [Array; N] {
+    std::array::from_fn(|_| numpy::zeros_like(p, ()))
 }

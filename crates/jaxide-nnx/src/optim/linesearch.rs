@@ -1,38 +1,44 @@
-//! How far to go along a direction.
+//! The line search of Nocedal and Wright, algorithms 3.5 and 3.6: an interval is searched for, and zoomed into.
 
 use jaxide::tree::{Pytree, Tree};
-use jaxide::{Array, DType, Error, cond, lax, numpy, raise, value_and_grad_of, while_loop};
+use jaxide::{Array, DType, Error, Result, lax, numpy, value_and_grad_of};
 
-use super::lbfgs::{add_scaled, dot, number_dtype};
-use super::{
-    At, GradientTransformation, Objective, Transform, TransformState, number, part, parts, value,
-    zip,
-};
+use super::GradientTransformation;
+use super::transform::Extra;
+use super::tree::{self, Arrays, add_scaled, dot, named, number, select};
+
+/// Which learning rate a line search tries first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InitialGuess {
+    /// 1: for Newton's method and those like it.
+    One,
+    /// That of the step before: for gradient descent.
+    Keep,
+}
 
 /// What [`scale_by_zoom_linesearch`] takes.
 #[derive(Clone, Copy, Debug)]
 pub struct ZoomLinesearch {
-    /// How many lengths are tried.
+    /// How many times the function is evaluated at most.
     pub max_linesearch_steps: i32,
-    /// The greatest length.
+    /// The largest learning rate, if there is one.
     pub max_learning_rate: Option<f64>,
-    /// By how much the conditions may be missed.
+    /// By how much the conditions may be violated.
     pub tol: f64,
-    /// What a length that is too small is multiplied by.
+    /// By what the learning rate grows while the interval is searched for.
     pub increase_factor: f64,
-    /// The part of the slope that the value must fall by.
+    /// The part of the slope by which the function has to decrease.
     pub slope_rtol: f64,
     /// The part of the slope that may remain.
     pub curv_rtol: f64,
-    /// How much the value may rise, relative to itself, for the slope alone to decide.
+    /// How near values are, as a part of the first, where a decrease is seen by slopes alone.
     pub approx_dec_rtol: Option<f64>,
-    /// The least interval that is divided.
+    /// The length of an interval in which one stops with a decrease.
     pub stepsize_precision: f64,
-    /// Whether the first length that is tried is the last one that was taken, instead of 1.
-    pub keep_last: bool,
+    /// Which learning rate is tried first.
+    pub initial_guess_strategy: InitialGuess,
 }
 
-/// What a line search of [`lbfgs`](super::lbfgs) takes: 20 lengths, the first of them 1.
 impl Default for ZoomLinesearch {
     fn default() -> Self {
         ZoomLinesearch {
@@ -44,373 +50,377 @@ impl Default for ZoomLinesearch {
             curv_rtol: 0.9,
             approx_dec_rtol: Some(1e-6),
             stepsize_precision: 1e-5,
-            keep_last: false,
+            initial_guess_strategy: InitialGuess::Keep,
         }
     }
 }
 
-/// Steps of a length at which the function falls enough and its slope is small (the conditions of Wolfe), or nearly: a length is doubled until an
-/// interval has one, and the interval is divided by cubic and quadratic interpolation (Nocedal and Wright, 1999, algorithms 3.5
-/// and 3.6). For [`update_with`](GradientTransformation::update_with), behind what gives a direction.
-pub fn scale_by_zoom_linesearch(o: ZoomLinesearch) -> GradientTransformation {
-    GradientTransformation::new(Zoom(o))
-}
-
-/// Value and gradient of `f` at parameters: those that the line search in `state` has found there already, or computed.
-///
-/// # Panics
-/// When there is no line search in `state`, or `f` gives no scalar of floating point.
-#[track_caller]
-pub fn value_and_grad_from_state<P: Pytree<Array> + Clone + 'static>(
-    f: impl Fn(P) -> Array,
-    params: &P,
-    state: &TransformState,
-) -> (Array, P) {
-    let Some(state) = found(state) else {
-        raise(
-            Error::parameter("there is no line search in the state")
-                .in_operation("value_and_grad_from_state"),
-        );
-    };
-    let known = (number(state, 1), value::<P>(part(state, 2)));
-    let usable = numpy::isfinite(&known.0);
-    cond(
-        usable,
-        |(_, known): (P, (Array, P))| known,
-        |(params, known): (P, (Array, P))| {
-            let (value, gradient) = value_and_grad_of(&|params: P| f(params), params);
-            (value.astype(known.0.dtype()), gradient)
-        },
-        (params.clone(), known),
-    )
-}
-
-/// The state of the line search in a state.
-fn found(state: &Tree<Array>) -> Option<&Tree<Array>> {
-    if state.head().is_some_and(|head| head.type_name() == NAME) {
-        return Some(state);
-    }
-    state.children().iter().find_map(|child| found(child))
-}
-
-const NAME: &str = "ScaleByZoomLinesearchState";
-
-struct Zoom(ZoomLinesearch);
-
-/// A length, and the function there.
+/// A place on the line: how far along it is, and the function and its slope there.
 #[derive(Clone, Pytree)]
 struct Point {
-    length: Array,
+    at: Array,
     value: Array,
     slope: Array,
 }
 
-/// A search that goes on.
+/// What a search knows.
 #[derive(Clone, Pytree)]
 struct Search {
     count: Array,
-    /// The last length that was tried.
+    /// The last place, with the gradient there and by how much it violates the conditions.
     last: Point,
-    grad: Tree<Array>,
+    grad: Arrays,
     decrease_error: Array,
     curvature_error: Array,
-    interval_found: Array,
+    found: Array,
     done: Array,
     failed: Array,
-    /// The end of the interval where the function is less, and the other one.
+    /// The ends of the interval: the function is smaller at `low`, which may be above `high`.
     low: Point,
     high: Point,
-    /// A third length, for cubic interpolation.
+    /// A third place for cubic interpolation.
     reference: Point,
-    /// The best length that makes the function fall enough.
+    /// The best place with a decrease.
     safe: Point,
-    safe_grad: Tree<Array>,
+    safe_grad: Arrays,
 }
 
-/// What `Pytree` of a choice is made of: either, leaf by leaf.
-fn choose<T: Pytree<Array>>(condition: &Array, yes: &T, no: &T) -> T {
-    let chosen = zip(&[&Tree::from_value(yes), &Tree::from_value(no)], |leaves| {
-        numpy::where_(condition, leaves[0], leaves[1]).astype(leaves[1].dtype())
-    });
-    value(&chosen)
+/// The line of a search, and what it begins with.
+struct Line<'a> {
+    options: ZoomLinesearch,
+    params: &'a Arrays,
+    updates: &'a Arrays,
+    value_fn: &'a dyn Fn(Arrays) -> Array,
+    dtype: DType,
+    start: Point,
+    guess: Array,
 }
 
-fn or(x: &Array, y: &Array) -> Array {
-    numpy::logical_or(x, y)
+fn pick(condition: &Array, x: &Point, y: &Point) -> Point {
+    let either = |x, y| numpy::where_(condition, x, y);
+    Point {
+        at: either(&x.at, &y.at),
+        value: either(&x.value, &y.value),
+        slope: either(&x.slope, &y.slope),
+    }
 }
 
-fn and(x: &Array, y: &Array) -> Array {
-    numpy::logical_and(x, y)
+/// At least 0, and infinite where it is not a number.
+fn violation(error: &Array) -> Array {
+    let least = numpy::maximum(error, 0.0);
+    numpy::where_(numpy::isnan(&least), f64::INFINITY, &least)
 }
 
-fn not(x: &Array) -> Array {
-    numpy::logical_not(x)
-}
-
-/// How much more than nothing; infinite where that is not a number.
-fn violation(x: &Array) -> Array {
-    let x = numpy::maximum(x, 0.0);
-    numpy::where_(numpy::isnan(&x), f64::INFINITY, &x).astype(x.dtype())
-}
-
-/// Where the cubic is least that has value and slope of `a` and the values of `b` and `c`.
+/// Where a cubic through three points, with the slope at the first, is least; not a number where it is nowhere.
 fn cubic_minimum(a: &Point, b: &Point, c: &Point) -> Array {
-    let slope = &a.slope;
-    let (db, dc) = (&b.length - &a.length, &c.length - &a.length);
+    let (db, dc) = (&b.at - &a.at, &c.at - &a.at);
     let denominator = (&db * &dc).square() * (&db - &dc);
-    let (eb, ec) = (
-        &b.value - &a.value - slope * &db,
-        &c.value - &a.value - slope * &dc,
+    let (fb, fc) = (
+        &b.value - &a.value - &a.slope * &db,
+        &c.value - &a.value - &a.slope * &dc,
     );
-    let third = (dc.square() * &eb - db.square() * &ec) / &denominator;
-    let second = (-(&dc * dc.square()) * eb + &db * db.square() * ec) / denominator;
-    let radical = second.square() - 3.0 * &third * slope;
-    &a.length + (-second + lax::sqrt(&radical)) / (3.0 * third)
+    let cubic = (dc.square() * &fb - db.square() * &fc) / &denominator;
+    let quadratic = (db.square() * &db * &fc - dc.square() * &dc * &fb) / &denominator;
+    let radical = quadratic.square() - 3.0 * &cubic * &a.slope;
+    &a.at + (lax::sqrt(&radical) - quadratic) / (3.0 * cubic)
 }
 
-/// Where the parabola is least that has value and slope of `a` and the value of `b`.
+/// Where a parabola through two points, with the slope at the first, is least.
 fn quadratic_minimum(a: &Point, b: &Point) -> Array {
-    let db = &b.length - &a.length;
-    let second = (&b.value - &a.value - &a.slope * &db) / db.square();
-    &a.length - &a.slope / (2.0 * second)
+    let db = &b.at - &a.at;
+    let curvature = (&b.value - &a.value - &a.slope * &db) / db.square();
+    &a.at - &a.slope / (2.0 * curvature)
 }
 
-/// Conditions on a new point.
-struct Judged {
-    decrease_error: Array,
-    curvature_error: Array,
-    /// The worse of both is no more than allowed.
-    good: Array,
-    /// The function falls enough.
-    safe: Array,
-}
+impl Line<'_> {
+    fn point(&self, at: Array) -> (Point, Arrays) {
+        let params = add_scaled(self.params, &at, self.updates);
+        let (value, grad) = value_and_grad_of(&|params: Arrays| (self.value_fn)(params), params);
+        let slope = dot(&grad.map(numpy::conj), self.updates).astype(self.dtype);
+        let value = value.astype(self.dtype);
+        (Point { at, value, slope }, grad)
+    }
 
-impl ZoomLinesearch {
-    fn judge(&self, new: &Point, start: &Point) -> Judged {
-        let fall = &new.value - &start.value - self.slope_rtol * &new.length * &start.slope;
-        let decrease_error = match self.approx_dec_rtol {
-            Some(tolerance) => {
-                let by_slope = &new.slope - (2.0 * self.slope_rtol - 1.0) * &start.slope;
-                let rise = &new.value - &start.value - tolerance * numpy::abs(&start.value);
-                numpy::minimum(numpy::maximum(by_slope, rise), fall)
-            }
-            None => fall,
+    /// By how much the decrease is too small.
+    fn decrease_error(&self, point: &Point) -> Array {
+        let (o, start) = (&self.options, &self.start);
+        let exact = &point.value - &start.value - o.slope_rtol * &point.at * &start.slope;
+        let Some(near) = o.approx_dec_rtol else {
+            return violation(&exact);
         };
-        let decrease_error = violation(&decrease_error);
-        let curvature_error =
-            violation(&(numpy::abs(&new.slope) - self.curv_rtol * numpy::abs(&start.slope)));
+        let by_slope = &point.slope - (2.0 * o.slope_rtol - 1.0) * &start.slope;
+        let increase = &point.value - &start.value - near * numpy::abs(&start.value);
+        let approximate = numpy::maximum(by_slope, increase);
+        violation(&numpy::minimum(approximate, exact))
+    }
+
+    /// By how much the slope is too large.
+    fn curvature_error(&self, point: &Point) -> Array {
+        let most = self.options.curv_rtol * numpy::abs(&self.start.slope);
+        violation(&(numpy::abs(&point.slope) - most))
+    }
+
+    fn begin(&self, grad: &Arrays) -> Search {
+        let no = || Array::scalar(false);
+        let infinite = || Array::scalar(f32::INFINITY).astype(self.dtype);
+        Search {
+            count: Array::scalar(0i32),
+            last: self.start.clone(),
+            grad: grad.clone(),
+            decrease_error: infinite(),
+            curvature_error: infinite(),
+            found: no(),
+            done: no(),
+            failed: no(),
+            low: self.start.clone(),
+            high: self.start.clone(),
+            reference: self.start.clone(),
+            safe: self.start.clone(),
+            safe_grad: grad.clone(),
+        }
+    }
+
+    /// What both phases do with a new place: its errors, whether it is safe to stop there, and whether the search ends.
+    fn seen(&self, s: &Search, point: &Point, grad: Arrays, better: &Array) -> Search {
+        let (decrease_error, curvature_error) =
+            (self.decrease_error(point), self.curvature_error(point));
         let error = numpy::maximum(&decrease_error, &curvature_error);
-        Judged {
-            good: numpy::less_equal(error, self.tol),
-            safe: numpy::less_equal(&decrease_error, self.tol),
+        let safe = decrease_error.le(self.options.tol) & better;
+        Search {
+            count: tree::next(&s.count),
+            last: point.clone(),
+            done: error.le(self.options.tol),
+            safe: pick(&safe, point, &s.safe),
+            safe_grad: select(&safe, &grad, &s.safe_grad),
+            grad,
             decrease_error,
             curvature_error,
+            ..s.clone()
         }
     }
 
-    /// The next length as long as no interval is known, and whether it is the greatest.
-    fn longer(&self, search: &Search, guess: &Array) -> (Array, Array) {
-        let larger = self.increase_factor * &search.last.length;
-        let length = numpy::where_(numpy::equal(&search.count, 0), guess, larger);
-        match self.max_learning_rate {
-            Some(most) => (
-                numpy::minimum(&length, most),
-                numpy::greater_equal(length, most),
-            ),
-            None => (length, Array::from(false)),
-        }
+    fn last_step(&self, s: &Search) -> Array {
+        s.count.ge(self.options.max_linesearch_steps)
     }
 
-    /// The next length inside of an interval, and whether that is too small to be divided.
-    fn middle(&self, search: &Search) -> (Array, Array) {
-        let (low, high) = (&search.low, &search.high);
-        let width = numpy::abs(&(&high.length - &low.length));
-        let left = numpy::minimum(&high.length, &low.length);
-        let right = numpy::maximum(&high.length, &low.length);
-        let inside = |x: &Array, margin: f64| {
-            let margin = margin * &width;
-            and(
-                &numpy::greater(x, &left + &margin),
-                &numpy::less(x, &right - margin),
-            )
+    /// A larger step, until it is too large.
+    fn search_interval(&self, s: Search) -> Search {
+        let first = numpy::equal(&s.count, 0);
+        let larger = self.options.increase_factor * &s.last.at;
+        let at = numpy::where_(&first, &self.guess, larger).astype(self.dtype);
+        let (at, largest) = match self.options.max_learning_rate {
+            Some(most) => (numpy::minimum(&at, most), at.ge(most)),
+            None => (at, Array::scalar(false)),
         };
-        let cubic = cubic_minimum(low, high, &search.reference);
-        let quadratic = quadratic_minimum(low, high);
-        let half = (&low.length + &high.length) / 2.0;
-        let middle = numpy::where_(inside(&quadratic, 0.1), &quadratic, half);
-        let middle = numpy::where_(inside(&cubic, 0.2), &cubic, middle);
-        (middle, numpy::less_equal(width, self.stepsize_precision))
+        let (point, grad) = self.point(at);
+        let mut new = self.seen(&s, &point, grad, &Array::scalar(true));
+        let rises = point.value.ge(&s.last.value) & !first;
+        let to_high = new.decrease_error.gt(0.0) | rises;
+        let to_low = point.slope.ge(0.0) & !&to_high;
+        new.low = pick(&to_low, &point, &s.last);
+        new.high = pick(&to_low, &s.last, &point);
+        new.reference = new.low.clone();
+        new.found = to_high | to_low | &new.done;
+        // Beyond the largest step, no smaller slope is to be found.
+        new.done = &new.done | (largest & !&new.found);
+        new.failed = self.last_step(&new) & !&new.done;
+        new
     }
 
-    /// What is known after a length was tried as long as no interval is known.
-    fn search(&self, old: &Search, new: &Point, judged: &Judged, greatest: &Array) -> Search {
-        let rises = and(
-            &numpy::greater_equal(&new.value, &old.last.value),
-            &numpy::greater(&old.count, 0),
+    /// A place between the ends, by the interpolation of the highest degree that is well inside.
+    fn between(&self, s: &Search) -> Array {
+        let length = numpy::abs(&(&s.high.at - &s.low.at));
+        let least = numpy::minimum(&s.high.at, &s.low.at);
+        let most = numpy::maximum(&s.high.at, &s.low.at);
+        let inside = |at: &Array, margin: f64| {
+            at.gt(&least + margin * &length) & at.lt(&most - margin * &length)
+        };
+        let cubic = cubic_minimum(&s.low, &s.high, &s.reference);
+        let quadratic = quadratic_minimum(&s.low, &s.high);
+        let middle = (&s.low.at + &s.high.at) / 2.0;
+        let other = numpy::where_(inside(&quadratic, 0.1), quadratic, middle);
+        numpy::where_(inside(&cubic, 0.2), cubic, other)
+    }
+
+    /// A smaller interval.
+    fn zoom(&self, s: Search) -> Search {
+        let (point, grad) = self.point(self.between(&s));
+        let better = point.value.lt(&s.safe.value);
+        let mut new = self.seen(&s, &point, grad, &better);
+        let to_high = new.decrease_error.gt(0.0) | point.value.ge(&s.low.value);
+        let across = (&point.slope * (&s.high.at - &s.low.at)).ge(0.0);
+        let low_to_high = across & !&to_high;
+        new.high = pick(&to_high, &point, &pick(&low_to_high, &s.low, &s.high));
+        new.low = pick(&to_high, &s.low, &point);
+        new.reference = pick(&(&to_high | low_to_high), &s.high, &s.low);
+        let length = numpy::abs(&(&s.high.at - &s.low.at));
+        let small = length.le(self.options.stepsize_precision) & new.safe.at.gt(0.0);
+        new.failed = (self.last_step(&new) | small) & !&new.done;
+        new
+    }
+
+    /// After a search that failed the best place with a decrease, or none where the function is not finite.
+    fn settle(s: Search) -> Search {
+        let safe = s.safe.at.gt(0.0) | numpy::isinf(&s.decrease_error);
+        let safe = safe & &s.failed;
+        Search {
+            last: pick(&safe, &s.safe, &s.last),
+            grad: select(&safe, &s.safe_grad, &s.grad),
+            ..s
+        }
+    }
+
+    fn search(&self, grad: &Arrays) -> Search {
+        let found = jaxide::while_loop(
+            |s: Search| !(s.done | s.failed),
+            |s: Search| {
+                let found = s.found.clone();
+                jaxide::cond(found, |s| self.zoom(s), |s| self.search_interval(s), s)
+            },
+            self.begin(grad),
         );
-        let set_high = or(&numpy::greater(&judged.decrease_error, 0.0), &rises);
-        let set_low = and(&numpy::greater_equal(&new.slope, 0.0), &not(&set_high));
-        let interval_found = or(&or(&set_high, &set_low), &judged.good);
-        let low = choose(&set_low, new, &old.last);
-        Search {
-            done: or(&judged.good, &and(greatest, &not(&interval_found))),
-            interval_found,
-            high: choose(&set_low, &old.last, new),
-            reference: low.clone(),
-            low,
-            safe: choose(&judged.safe, new, &old.safe),
-            ..old.clone()
-        }
-    }
-
-    /// What is known after a length inside of the interval was tried.
-    fn zoom(&self, old: &Search, new: &Point, judged: &Judged) -> Search {
-        let set_high = or(
-            &numpy::greater(&judged.decrease_error, 0.0),
-            &numpy::greater_equal(&new.value, &old.low.value),
-        );
-        let secant = &new.slope * (&old.high.length - &old.low.length);
-        let turn = and(&numpy::greater_equal(secant, 0.0), &not(&set_high));
-        let better = and(&judged.safe, &numpy::less(&new.value, &old.safe.value));
-        Search {
-            done: judged.good.clone(),
-            high: choose(&turn, &old.low, &choose(&set_high, new, &old.high)),
-            low: choose(&set_high, &old.low, new),
-            reference: choose(&or(&set_high, &turn), &old.high, &old.low),
-            safe: choose(&better, new, &old.safe),
-            ..old.clone()
-        }
-    }
-
-    /// One length more.
-    fn step(&self, old: Search, start: &Point, guess: &Array, on_line: &OnLine<'_>) -> Search {
-        let zooming = old.interval_found.clone();
-        let ((longer, greatest), (middle, narrow)) = (self.longer(&old, guess), self.middle(&old));
-        let length = numpy::where_(&zooming, middle, longer).astype(old.last.length.dtype());
-        let (new, grad) = on_line(&length);
-        let judged = self.judge(&new, start);
-        let searched = self.search(&old, &new, &judged, &greatest);
-        let zoomed = self.zoom(&old, &new, &judged);
-        let next: Search = choose(&zooming, &zoomed, &searched);
-
-        let is_safe = numpy::equal(&next.safe.length, &new.length);
-        let is_safe = and(&is_safe, &judged.safe);
-        let spent = numpy::greater_equal(&old.count + 1, self.max_linesearch_steps);
-        let has_safe = numpy::greater(&next.safe.length, 0.0);
-        let stuck = and(&and(&zooming, &narrow), &has_safe);
-        let failed = and(&or(&spent, &stuck), &not(&next.done));
-        let safe_grad = choose(&is_safe, &grad, &old.safe_grad);
-        let outside = numpy::isinf(&judged.decrease_error);
-        let step_back = and(&failed, &or(&has_safe, &outside));
-        Search {
-            count: &old.count + 1,
-            last: choose(&step_back, &next.safe, &new),
-            grad: choose(&step_back, &safe_grad, &grad),
-            decrease_error: judged.decrease_error,
-            curvature_error: judged.curvature_error,
-            safe_grad,
-            failed,
-            ..next
-        }
+        Line::settle(found)
     }
 }
 
-/// The function at a length, and its gradient there.
-type OnLine<'a> = dyn Fn(&Array) -> (Point, Tree<Array>) + 'a;
-
-impl Zoom {
-    fn run(
-        &self,
-        direction: &Tree<Array>,
-        at: &At<'_>,
-        objective: &Objective<'_>,
-        last: &Array,
-    ) -> Search {
-        let dtype = number_dtype(at.params);
-        let zero = Array::zeros((), dtype);
-        let on_line = |length: &Array| {
-            let (value, gradient) = (objective.function)(&add_scaled(at.params, length, direction));
-            let slope = dot(&gradient, direction).astype(dtype);
-            let point = Point {
-                length: length.clone(),
-                value: value.astype(dtype),
-                slope,
-            };
-            (point, gradient)
-        };
-        let start = Point {
-            length: zero.clone(),
-            value: objective.value.astype(dtype),
-            slope: dot(direction, &objective.gradient).astype(dtype),
-        };
-        let guess = if self.0.keep_last {
-            last.clone()
-        } else {
-            Array::ones((), dtype)
-        };
-        let (no, infinite) = (Array::from(false), numpy::full((), f64::INFINITY, dtype));
-        let init = Search {
-            count: Array::zeros((), DType::I32),
-            last: start.clone(),
-            grad: objective.gradient.clone(),
-            decrease_error: infinite.clone(),
-            curvature_error: infinite,
-            interval_found: no.clone(),
-            done: no.clone(),
-            failed: no,
-            low: start.clone(),
-            high: start.clone(),
-            reference: start.clone(),
-            safe: start.clone(),
-            safe_grad: objective.gradient.clone(),
-        };
-        while_loop(
-            |search: Search| not(&or(&search.done, &search.failed)),
-            |search: Search| self.0.step(search, &start, &guess, &on_line),
-            init,
-        )
-    }
-}
-
-fn state(rate: Array, value: Array, grad: Tree<Array>, info: [Array; 3]) -> Tree<Array> {
-    let names = ["num_linesearch_steps", "decrease_error", "curvature_error"];
-    let info = names.into_iter().zip(info.map(Tree::Leaf)).collect();
-    parts(
-        NAME,
-        vec![
-            ("learning_rate", Tree::Leaf(rate)),
-            ("value", Tree::Leaf(value)),
-            ("grad", grad),
-            ("info", parts("ZoomLinesearchInfo", info)),
+fn made(rate: Array, value: Array, grad: Arrays, steps: Array, errors: [Array; 2]) -> Arrays {
+    let [decrease, curvature] = errors.map(Tree::Leaf);
+    let info = named(
+        "ZoomLinesearchInfo",
+        [
+            ("num_linesearch_steps", Tree::Leaf(steps)),
+            ("decrease_error", decrease),
+            ("curvature_error", curvature),
         ],
+    );
+    let fields = [
+        ("learning_rate", Tree::Leaf(rate)),
+        ("value", Tree::Leaf(value)),
+        ("grad", grad),
+        ("info", info),
+    ];
+    named("ScaleByZoomLinesearchState", fields)
+}
+
+/// The type of values, and of places on the line.
+fn dtype_of_values(params: &Arrays) -> DType {
+    let first = params.leaves().into_iter().next();
+    first.map_or(DType::F32, |p| p.dtype().real())
+}
+
+/// Updates times a learning rate that is searched for in each step, so that the function decreases by enough and its slope becomes
+/// small enough, as Wolfe's conditions have it. [`update_with_extra_args`](GradientTransformation::update_with_extra_args) gives
+/// the function.
+///
+/// # Panics
+/// When `update` is given no extra arguments.
+///
+/// ```
+/// use jaxide_nnx::optim::{self, ExtraArgs, ZoomLinesearch};
+/// use jaxide::{Array, value_and_grad_of};
+/// let f = |x: Array| (&x * &x).sum();
+/// let optimizer = optim::chain([optim::sgd(1.0), optim::scale_by_zoom_linesearch(ZoomLinesearch::default())]);
+/// let x = Array::from([1.0f32, 2.0]);
+/// let (value, grad) = value_and_grad_of(&f, x.clone());
+/// let extra = ExtraArgs { value: &value, grad: &grad, value_fn: &f };
+/// let (updates, _) = optimizer.update_with_extra_args(&grad, &optimizer.init(&x), &x, extra);
+/// assert_eq!(updates.to_vec::<f32>(), [-1.0, -2.0]);
+/// ```
+pub fn scale_by_zoom_linesearch(options: ZoomLinesearch) -> GradientTransformation {
+    GradientTransformation::given(
+        |params| {
+            let dtype = dtype_of_values(params);
+            let infinite = || Array::scalar(f32::INFINITY);
+            Ok(made(
+                Array::scalar(1.0f32).astype(dtype),
+                infinite().astype(dtype),
+                tree::zeros_like(params),
+                Array::scalar(0i32),
+                [infinite(), infinite()],
+            ))
+        },
+        move |updates, state, given| {
+            let Some(Extra {
+                value,
+                grad,
+                value_fn,
+            }) = given.extra
+            else {
+                let error = Error::parameter(
+                    "the value, gradient and function are needed: `update_with_extra_args` takes them",
+                );
+                return Err(error.in_operation("scale_by_zoom_linesearch"));
+            };
+            let dtype = dtype_of_values(given.params);
+            let rate = number(state, "learning_rate")?;
+            let line = Line {
+                options,
+                params: given.params,
+                updates: &updates,
+                value_fn: *value_fn,
+                dtype,
+                start: Point {
+                    at: Array::scalar(0.0f32).astype(dtype),
+                    value: value.astype(dtype),
+                    slope: dot(&updates, grad).astype(dtype),
+                },
+                guess: match options.initial_guess_strategy {
+                    InitialGuess::One => Array::scalar(1.0f32).astype(dtype),
+                    InitialGuess::Keep => rate.clone(),
+                },
+            };
+            let found = line.search(grad);
+            let rate = &found.last.at;
+            let scaled = updates.map(|u| rate.astype(u.dtype()) * u);
+            let errors = [found.decrease_error, found.curvature_error];
+            let state = made(
+                rate.clone(),
+                found.last.value,
+                found.grad,
+                found.count,
+                errors.map(|error| error.astype(DType::F32)),
+            );
+            Ok((scaled, state))
+        },
     )
 }
 
-impl Transform for Zoom {
-    fn init(&self, params: &Tree<Array>) -> Tree<Array> {
-        let dtype = number_dtype(params);
-        let infinite = || numpy::full((), f64::INFINITY, dtype);
-        let zeros = zip(&[params], |p| numpy::zeros_like(p[0], ()));
-        let info = [Array::zeros((), DType::I32), infinite(), infinite()];
-        state(Array::ones((), dtype), infinite(), zeros, info)
-    }
-
-    fn update(
-        &self,
-        updates: Tree<Array>,
-        before: &Tree<Array>,
-        at: &At<'_>,
-    ) -> (Tree<Array>, Tree<Array>) {
-        let Some(objective) = at.objective else {
-            raise(
-                Error::parameter("a line search needs the function: `update_with` takes it")
-                    .in_operation("scale_by_zoom_linesearch"),
-            );
-        };
-        let search = self.run(&updates, at, objective, &number(before, 0));
-        let rate = search.last.length;
-        let scaled = zip(&[&updates], |u| (&rate * u[0]).astype(u[0].dtype()));
-        let info = [search.count, search.decrease_error, search.curvature_error];
-        (scaled, state(rate, search.last.value, search.grad, info))
-    }
+/// The value and gradient of a function at parameters, from the state of an optimiser whose line search has computed them, and
+/// computed before the first step.
+///
+/// # Errors
+/// When the state has no value or gradient, or the gradient is not like the parameters.
+///
+/// ```
+/// use jaxide_nnx::optim;
+/// use jaxide::Array;
+/// let f = |x: Array| (&x * &x).sum();
+/// let x = Array::from([1.0f32, 2.0]);
+/// let state = optim::lbfgs(optim::Lbfgs::default()).init(&x);
+/// let (value, grad) = optim::value_and_grad_from_state(&f, &x, &state)?;
+/// assert_eq!((value.item::<f32>(), grad.to_vec::<f32>()), (5.0, vec![2.0, 4.0]));
+/// # Ok::<(), jaxide::Error>(())
+/// ```
+pub fn value_and_grad_from_state<P: Pytree<Array> + Clone + 'static>(
+    value_fn: &impl Fn(P) -> Array,
+    params: &P,
+    state: &Tree<Array>,
+) -> Result<(Array, P)> {
+    let missing = || {
+        Error::parameter("the state has no value and gradient: no line search has made it")
+            .in_operation("value_and_grad_from_state")
+    };
+    let value = tree::get(state, "value").and_then(Tree::as_leaf);
+    let (value, grad) = value.zip(tree::get(state, "grad")).ok_or_else(missing)?;
+    let grad: P = grad.to_value()?;
+    let known = numpy::isfinite(value);
+    Ok(jaxide::cond(
+        known,
+        |(value, grad, _): (Array, P, P)| (value, grad),
+        |(value, _, params): (Array, P, P)| {
+            let (new, grad) = value_and_grad_of(value_fn, params);
+            (new.astype(value.dtype()), grad)
+        },
+        (value.clone(), grad, params.clone()),
+    ))
 }

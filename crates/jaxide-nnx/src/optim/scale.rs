@@ -2,11 +2,11 @@
 
 use jaxide::{Array, lax, numpy};
 
-use super::leafwise::{leafwise, stateless};
-use super::{GradientTransformation, Mask, Rate, masked};
+use super::leafwise::{counted, stateless_leafwise, uncounted, zeros};
+use super::{GradientTransformation, Mask, Rate, identity, masked, tree};
 
 /// `decay` of what was kept and the rest of a power of the gradient.
-fn moment(g: &Array, kept: &Array, decay: f64, order: i64) -> Array {
+pub(super) fn moment(g: &Array, kept: &Array, decay: f64, order: i64) -> Array {
     let power = match order {
         1 => g.clone(),
         _ => abs_sq(g),
@@ -30,49 +30,77 @@ fn corrected(moment: &Array, decay: f64, count: &Array) -> Array {
 
 /// Gradients times a number.
 pub fn scale(factor: f64) -> GradientTransformation {
-    stateless(move |g, _| factor * g)
+    stateless_leafwise(move |leaf| factor * leaf.g)
 }
 
-/// Gradients times the negative of a learning rate.
-pub fn scale_by_learning_rate(rate: impl Into<Rate>) -> GradientTransformation {
-    match rate.into() {
-        Rate::Constant(rate) => scale(-rate),
-        rate => leafwise("ScaleByScheduleState", &[], move |leaf| {
-            let step = (-rate.at(leaf.before)).astype(leaf.g.dtype());
-            (step * leaf.g, Vec::new())
+/// Gradients times a number that may depend on the count of steps.
+///
+/// ```
+/// use jaxide_nnx::optim::{self, schedules};
+/// let halved = optim::scale_by_schedule(schedules::exponential_decay(1.0, 1, 0.5, false, None));
+/// let x = jaxide::Array::from([8.0f32]);
+/// let (_, state) = halved.update(&x, &halved.init(&x), &x);
+/// assert_eq!(halved.update(&x, &state, &x).0.to_vec::<f32>(), [4.0]);
+/// ```
+pub fn scale_by_schedule(factor: impl Into<Rate>) -> GradientTransformation {
+    match factor.into() {
+        Rate::Constant(factor) => scale(factor),
+        Rate::Value(factor) => stateless_leafwise(move |leaf| &factor * leaf.g),
+        factor => counted("ScaleByScheduleState", [], zeros, move |leaf, [], count| {
+            let factor = factor.at(&count.before).astype(leaf.g.dtype());
+            (factor * leaf.g, [])
         }),
     }
 }
 
+/// Gradients times the negative of a learning rate.
+pub fn scale_by_learning_rate(rate: impl Into<Rate>) -> GradientTransformation {
+    scale_by_schedule(match rate.into() {
+        Rate::Constant(rate) => Rate::Constant(-rate),
+        Rate::Value(rate) => Rate::Value(-rate),
+        rate => Rate::schedule(move |count| -rate.at(count)),
+    })
+}
+
 /// Gradients and a decaying sum of earlier ones; with `nesterov`, one step ahead.
 pub fn trace(decay: f64, nesterov: bool) -> GradientTransformation {
-    leafwise("TraceState", &[("trace", 0.0)], move |leaf| {
-        let sum = leaf.g + decay * &leaf.kept[0];
+    uncounted("TraceState", ["trace"], zeros, move |leaf, [sum]| {
+        let sum = leaf.g + decay * sum;
         let update = if nesterov {
             leaf.g + decay * &sum
         } else {
             sum.clone()
         };
-        (update, vec![sum])
+        (update, [sum])
     })
 }
 
 /// An exponential average of gradients, with or without what it has from beginning at zero.
 pub fn ema(decay: f64, debias: bool) -> GradientTransformation {
-    leafwise("EmaState", &[("ema", 0.0)], move |leaf| {
-        let average = moment(leaf.g, &leaf.kept[0], decay, 1);
+    counted("EmaState", ["ema"], zeros, move |leaf, [kept], count| {
+        let average = moment(leaf.g, kept, decay, 1);
         let update = if debias {
-            corrected(&average, decay, leaf.count)
+            corrected(&average, decay, &count.now)
         } else {
             average.clone()
         };
-        (update, vec![average])
+        (update, [average])
     })
 }
 
-/// Gradients with a part of the parameters added.
-pub fn add_decayed_weights(weight_decay: f64, mask: Option<Mask>) -> GradientTransformation {
-    let transform = stateless(move |g, p| g + weight_decay * p);
+/// Gradients with a part of the parameters added, of those that the mask selects.
+pub fn add_decayed_weights(
+    weight_decay: impl Into<Rate>,
+    mask: Option<Mask>,
+) -> GradientTransformation {
+    let transform = match weight_decay.into() {
+        Rate::Constant(0.0) => identity(),
+        Rate::Constant(decay) => stateless_leafwise(move |leaf| leaf.g + decay * leaf.p),
+        Rate::Value(decay) => stateless_leafwise(move |leaf| leaf.g + &decay * leaf.p),
+        decay => counted("WeightDecaySchedule", [], zeros, move |leaf, [], count| {
+            (leaf.g + decay.at(&count.before) * leaf.p, [])
+        }),
+    };
     match mask {
         Some(mask) => masked(transform, mask),
         None => transform,
@@ -109,7 +137,7 @@ impl Default for Moments {
 /// The average of gradients, without what it has from beginning at zero.
 fn first(mu: &Array, g: &Array, count: &Array, m: Moments) -> Array {
     if m.nesterov {
-        let ahead = super::leafwise::next(count);
+        let ahead = tree::next(count);
         m.b1 * corrected(mu, m.b1, &ahead) + (1.0 - m.b1) * corrected(g, m.b1, count)
     } else {
         corrected(mu, m.b1, count)
@@ -118,46 +146,46 @@ fn first(mu: &Array, g: &Array, count: &Array, m: Moments) -> Array {
 
 /// The average of gradients divided by the root of the average of squares (Kingma and Ba, 2015).
 pub fn scale_by_adam(m: Moments) -> GradientTransformation {
-    leafwise(
+    counted(
         "ScaleByAdamState",
-        &[("mu", 0.0), ("nu", 0.0)],
-        move |leaf| {
-            let mu = moment(leaf.g, &leaf.kept[0], m.b1, 1);
-            let nu = moment(leaf.g, &leaf.kept[1], m.b2, 2);
-            let root = lax::sqrt(&(corrected(&nu, m.b2, leaf.count) + m.eps_root));
-            (
-                first(&mu, leaf.g, leaf.count, m) / (root + m.eps),
-                vec![mu, nu],
-            )
+        ["mu", "nu"],
+        zeros,
+        move |leaf, [mu, nu], count| {
+            let mu = moment(leaf.g, mu, m.b1, 1);
+            let nu = moment(leaf.g, nu, m.b2, 2);
+            let root = lax::sqrt(&(corrected(&nu, m.b2, &count.now) + m.eps_root));
+            (first(&mu, leaf.g, &count.now, m) / (root + m.eps), [mu, nu])
         },
     )
 }
 
 /// [`scale_by_adam`] with the largest average of squares so far (Reddi, Kale and Kumar, 2018).
 pub fn scale_by_amsgrad(m: Moments) -> GradientTransformation {
-    leafwise(
+    counted(
         "ScaleByAmsgradState",
-        &[("mu", 0.0), ("nu", 0.0), ("nu_max", 0.0)],
-        move |leaf| {
-            let mu = moment(leaf.g, &leaf.kept[0], m.b1, 1);
-            let nu = moment(leaf.g, &leaf.kept[1], m.b2, 2);
-            let most = numpy::maximum(&leaf.kept[2], corrected(&nu, m.b2, leaf.count));
+        ["mu", "nu", "nu_max"],
+        zeros,
+        move |leaf, [mu, nu, most], count| {
+            let mu = moment(leaf.g, mu, m.b1, 1);
+            let nu = moment(leaf.g, nu, m.b2, 2);
+            let most = numpy::maximum(most, corrected(&nu, m.b2, &count.now));
             let update =
-                corrected(&mu, m.b1, leaf.count) / (lax::sqrt(&(&most + m.eps_root)) + m.eps);
-            (update, vec![mu, nu, most])
+                corrected(&mu, m.b1, &count.now) / (lax::sqrt(&(&most + m.eps_root)) + m.eps);
+            (update, [mu, nu, most])
         },
     )
 }
 
 /// The average of gradients divided by a decaying maximum of them (Kingma and Ba, 2015).
 pub fn scale_by_adamax(m: Moments) -> GradientTransformation {
-    leafwise(
+    counted(
         "ScaleByAdamState",
-        &[("mu", 0.0), ("nu", 0.0)],
-        move |leaf| {
-            let mu = moment(leaf.g, &leaf.kept[0], m.b1, 1);
-            let nu = numpy::maximum(numpy::abs(leaf.g) + m.eps, m.b2 * &leaf.kept[1]);
-            (corrected(&mu, m.b1, leaf.count) / &nu, vec![mu, nu])
+        ["mu", "nu"],
+        zeros,
+        move |leaf, [mu, nu], count| {
+            let mu = moment(leaf.g, mu, m.b1, 1);
+            let nu = numpy::maximum(numpy::abs(leaf.g) + m.eps, m.b2 * nu);
+            (corrected(&mu, m.b1, &count.now) / &nu, [mu, nu])
         },
     )
 }
@@ -165,22 +193,23 @@ pub fn scale_by_adamax(m: Moments) -> GradientTransformation {
 /// [`scale_by_adam`] whose variance is rectified in the first steps (Liu et al., 2020).
 pub fn scale_by_radam(m: Moments, threshold: f64) -> GradientTransformation {
     let most = 2.0 / (1.0 - m.b2) - 1.0;
-    leafwise(
+    counted(
         "ScaleByAdamState",
-        &[("mu", 0.0), ("nu", 0.0)],
-        move |leaf| {
-            let mu = moment(leaf.g, &leaf.kept[0], m.b1, 1);
-            let nu = moment(leaf.g, &leaf.kept[1], m.b2, 2);
-            let decayed = numpy::power(m.b2, leaf.count);
-            let ro = most - 2 * leaf.count * &decayed / (1.0 - decayed);
-            let mu_hat = first(&mu, leaf.g, leaf.count, m);
-            let nu_hat = corrected(&nu, m.b2, leaf.count);
+        ["mu", "nu"],
+        zeros,
+        move |leaf, [mu, nu], count| {
+            let mu = moment(leaf.g, mu, m.b1, 1);
+            let nu = moment(leaf.g, nu, m.b2, 2);
+            let decayed = numpy::power(m.b2, &count.now);
+            let ro = most - 2 * &count.now * &decayed / (1.0 - decayed);
+            let mu_hat = first(&mu, leaf.g, &count.now, m);
+            let nu_hat = corrected(&nu, m.b2, &count.now);
             let r: Array = (&ro - 4.0) * (&ro - 2.0) * most / ((most - 4.0) * (most - 2.0) * &ro);
             let rectified = lax::sqrt(&r).astype(mu_hat.dtype()) * &mu_hat
                 / (lax::sqrt(&(nu_hat + m.eps_root)) + m.eps);
             (
                 numpy::where_(numpy::greater_equal(&ro, threshold), rectified, mu_hat),
-                vec![mu, nu],
+                [mu, nu],
             )
         },
     )
@@ -193,15 +222,20 @@ pub fn scale_by_rms(
     initial_scale: f64,
     eps_in_sqrt: bool,
 ) -> GradientTransformation {
-    leafwise("ScaleByRmsState", &[("nu", initial_scale)], move |leaf| {
-        let nu = moment(leaf.g, &leaf.kept[0], decay, 2);
-        let factor = if eps_in_sqrt {
-            lax::rsqrt(&(&nu + eps))
-        } else {
-            1.0 / (lax::sqrt(&nu) + eps)
-        };
-        (factor * leaf.g, vec![nu])
-    })
+    uncounted(
+        "ScaleByRmsState",
+        ["nu"],
+        move |p| [numpy::full_like(p, initial_scale)],
+        move |leaf, [nu]| {
+            let nu = moment(leaf.g, nu, decay, 2);
+            let factor = if eps_in_sqrt {
+                lax::rsqrt(&(&nu + eps))
+            } else {
+                1.0 / (lax::sqrt(&nu) + eps)
+            };
+            (factor * leaf.g, [nu])
+        },
+    )
 }
 
 /// Gradients divided by the root of a decaying variance.
@@ -211,56 +245,64 @@ pub fn scale_by_stddev(
     initial_scale: f64,
     eps_in_sqrt: bool,
 ) -> GradientTransformation {
-    leafwise(
+    uncounted(
         "ScaleByRStdDevState",
-        &[("mu", 0.0), ("nu", initial_scale)],
-        move |leaf| {
-            let mu = moment(leaf.g, &leaf.kept[0], decay, 1);
-            let nu = moment(leaf.g, &leaf.kept[1], decay, 2);
+        ["mu", "nu"],
+        move |p| [numpy::zeros_like(p, ()), numpy::full_like(p, initial_scale)],
+        move |leaf, [mu, nu]| {
+            let mu = moment(leaf.g, mu, decay, 1);
+            let nu = moment(leaf.g, nu, decay, 2);
             let variance = &nu - abs_sq(&mu);
             let factor = if eps_in_sqrt {
                 lax::rsqrt(&(variance + eps))
             } else {
                 1.0 / (lax::sqrt(&variance) + eps)
             };
-            (factor * leaf.g, vec![mu, nu])
+            (factor * leaf.g, [mu, nu])
         },
     )
 }
 
 /// Gradients divided by the root of the sum of their squares (Duchi, Hazan and Singer, 2011).
 pub fn scale_by_rss(initial_accumulator_value: f64, eps: f64) -> GradientTransformation {
-    leafwise(
+    uncounted(
         "ScaleByRssState",
-        &[("sum_of_squares", initial_accumulator_value)],
-        move |leaf| {
-            let sum = abs_sq(leaf.g) + &leaf.kept[0];
+        ["sum_of_squares"],
+        move |p| [numpy::full_like(p, initial_accumulator_value)],
+        move |leaf, [sum]| {
+            let sum = abs_sq(leaf.g) + sum;
             let factor = numpy::where_(numpy::greater(&sum, 0.0), lax::rsqrt(&(&sum + eps)), 0.0);
-            (factor * leaf.g, vec![sum])
+            (factor * leaf.g, [sum])
         },
     )
 }
 
 /// Gradients in the units of parameters (Zeiler, 2012).
 pub fn scale_by_adadelta(rho: f64, eps: f64) -> GradientTransformation {
-    leafwise(
+    uncounted(
         "ScaleByAdaDeltaState",
-        &[("e_g", 0.0), ("e_x", 0.0)],
-        move |leaf| {
-            let of_g = moment(leaf.g, &leaf.kept[0], rho, 2);
-            let update = lax::sqrt(&(&leaf.kept[1] + eps)) / lax::sqrt(&(&of_g + eps)) * leaf.g;
-            let of_x = moment(&update, &leaf.kept[1], rho, 2);
-            (update, vec![of_g, of_x])
+        ["e_g", "e_x"],
+        zeros,
+        move |leaf, [of_g, of_x]| {
+            let of_g = moment(leaf.g, of_g, rho, 2);
+            let update = lax::sqrt(&(of_x + eps)) / lax::sqrt(&(&of_g + eps)) * leaf.g;
+            let of_x = moment(&update, of_x, rho, 2);
+            (update, [of_g, of_x])
         },
     )
 }
 
 /// The signs of an average of gradients (Chen et al., 2023).
 pub fn scale_by_lion(b1: f64, b2: f64) -> GradientTransformation {
-    leafwise("ScaleByLionState", &[("mu", 0.0)], move |leaf| {
-        let update = numpy::sign(&((1.0 - b1) * leaf.g + b1 * &leaf.kept[0]));
-        (update, vec![moment(leaf.g, &leaf.kept[0], b2, 1)])
-    })
+    counted(
+        "ScaleByLionState",
+        ["mu"],
+        zeros,
+        move |leaf, [mu], _count| {
+            let update = numpy::sign(&((1.0 - b1) * leaf.g + b1 * mu));
+            (update, [moment(leaf.g, mu, b2, 1)])
+        },
+    )
 }
 
 /// The root of the sum of squares, at least `least`, with a gradient where that is zero.
@@ -277,15 +319,33 @@ pub fn scale_by_trust_ratio(
     trust_coefficient: f64,
     eps: f64,
 ) -> GradientTransformation {
-    stateless(move |g, p| {
-        let (of_p, of_g) = (safe_norm(p, min_norm), safe_norm(g, min_norm));
+    stateless_leafwise(move |leaf| {
+        let (of_p, of_g) = (safe_norm(leaf.p, min_norm), safe_norm(leaf.g, min_norm));
         let ratio = trust_coefficient * &of_p / (&of_g + eps);
         let zero = numpy::logical_or(numpy::equal(&of_p, 0.0), numpy::equal(&of_g, 0.0));
-        g * numpy::where_(zero, Array::from(1.0).astype(p.dtype()), ratio)
+        leaf.g * numpy::where_(zero, Array::from(1.0).astype(leaf.p.dtype()), ratio)
+    })
+}
+
+/// Gradients times the root of the mean of the squares of the parameter, which counts as at least `min_scale`.
+///
+/// ```
+/// use jaxide_nnx::optim;
+/// use jaxide::Array;
+/// let (x, g) = (Array::from([3.0f32, -3.0]), Array::from([1.0f32, 2.0]));
+/// let scaled = optim::scale_by_param_block_rms(1e-3);
+/// assert_eq!(scaled.update(&g, &scaled.init(&x), &x).0.to_vec::<f32>(), [3.0, 6.0]);
+/// ```
+pub fn scale_by_param_block_rms(min_scale: f64) -> GradientTransformation {
+    let rms = |x: &Array| lax::sqrt(&abs_sq(x).mean());
+    stateless_leafwise(move |leaf| {
+        let small = numpy::less_equal(rms(leaf.p), min_scale);
+        let inside = numpy::where_(&small, numpy::full_like(leaf.p, 1), leaf.p);
+        leaf.g * numpy::where_(small, min_scale, rms(&inside))
     })
 }
 
 /// The signs of gradients.
 pub fn scale_by_sign() -> GradientTransformation {
-    stateless(|g, _| numpy::sign(g))
+    stateless_leafwise(|leaf| numpy::sign(leaf.g))
 }

@@ -1,92 +1,86 @@
-//! Second moments that need no more memory than the axes of parameters.
+//! Second moments as the largest along each axis.
 
 use jaxide::tree::Tree;
-use jaxide::{Array, lax, numpy};
+use jaxide::{Array, Error, Result, lax, numpy};
 
-use super::scale::scale;
-use super::{At, GradientTransformation, Transform, chain, part, parts, with_leaves, zip};
+use super::GradientTransformation;
+use super::scale::moment;
+use super::tree::{self, Arrays, named, part};
 
-/// Steps by bounds of sums of squares along axes (Anil, Gupta, Koren and Singer, 2019), averaged with `momentum`.
-pub fn sm3(rate: f64, momentum: f64) -> GradientTransformation {
-    chain([scale_by_sm3(momentum, 1.0, 1e-8), scale(-rate)])
+/// For each axis zeros along it.
+fn first(params: &Arrays) -> Result<Arrays> {
+    for (path, p) in params.structure().key_paths().iter().zip(params.leaves()) {
+        let error = if p.dtype().is_complex() {
+            Error::dtype("the parameter is complex")
+        } else if p.ndim() == 0 {
+            Error::shape("the parameter has no axis along which moments are kept")
+        } else {
+            continue;
+        };
+        return Err(error.in_operation("scale_by_sm3").at_path(path.to_string()));
+    }
+    Ok(tree::expand(params, &mut |p| {
+        let lengths = p.shape().iter();
+        Tree::list(lengths.map(|&length| Tree::Leaf(Array::zeros([length], p.dtype()))))
+    }))
 }
 
-struct Sm3 {
-    b1: f64,
-    b2: f64,
-    eps: f64,
+/// The least of what is kept for the axes, as an array of a shape.
+fn bound(kept: &[&Array], shape: &[usize]) -> Option<Array> {
+    let along = kept.iter().enumerate().map(|(axis, kept)| {
+        let mut lengths = vec![1; shape.len()];
+        lengths[axis] = shape[axis];
+        kept.reshape(&lengths[..])
+    });
+    along.reduce(|x, y| numpy::minimum(&x, &y))
 }
 
-/// Gradients divided by roots of bounds of sums of their squares, averaged with `b1`: a bound for each place of each axis, which is the largest
-/// that was met there. `b2` less than 1 forgets.
-pub fn scale_by_sm3(b1: f64, b2: f64, eps: f64) -> GradientTransformation {
-    GradientTransformation::new(Sm3 { b1, b2, eps })
-}
-
-/// The largest along all axes but one.
-fn along(x: &Array, axis: usize) -> Array {
-    if x.ndim() < 2 {
+/// The largest along an axis.
+fn largest(x: &Array, axis: usize) -> Array {
+    let others: Vec<i64> = (0..x.ndim() as i64).filter(|&i| i != axis as i64).collect();
+    if others.is_empty() {
         return x.clone();
     }
-    let others: Vec<i64> = (0..x.ndim())
-        .filter(|&other| other != axis)
-        .map(|axis| axis as i64)
-        .collect();
     numpy::max(x, &others[..])
 }
 
-/// The bounds of a parameter, axis by axis; a scalar has one.
-fn bounds(x: &Array) -> Tree<Array> {
-    Tree::list((0..x.ndim().max(1)).map(|axis| Tree::Leaf(along(x, axis))))
-}
-
-impl Sm3 {
-    /// The sum of squares that bounds allow, and the square of this gradient.
-    fn accumulated(&self, g: &Array, bounds: &[&Array]) -> Array {
-        let spread = |(axis, bound): (usize, &&Array)| {
-            let mut shape = vec![1; g.ndim()];
-            if let Some(length) = shape.get_mut(axis) {
-                *length = g.shape()[axis];
+/// Gradients divided by the root of a bound of the sum of their squares, of which only the largest along each axis are kept
+/// (Anil et al., 2019), and averaged.
+///
+/// # Panics
+/// When a parameter is complex or has no axis, in `init`.
+///
+/// ```
+/// use jaxide_nnx::optim;
+/// let x = jaxide::Array::from([[1.0f32, 2.0], [3.0, 4.0]]);
+/// let optimizer = optim::scale_by_sm3(0.0, 1.0, 0.0);
+/// assert_eq!(optimizer.update(&x, &optimizer.init(&x), &x).0.to_vec::<f32>(), [1.0; 4]);
+/// ```
+pub fn scale_by_sm3(b1: f64, b2: f64, eps: f64) -> GradientTransformation {
+    let made = |mu, nu| named("ScaleBySM3State", [("mu", mu), ("nu", nu)]);
+    let new = if b2 == 1.0 { 1.0 } else { 1.0 - b2 };
+    GradientTransformation::new(
+        move |params| Ok(made(first(params)?, tree::zeros_like(params))),
+        move |updates, state, _params| {
+            let mut kept = part(state, "mu")?.leaves().into_iter();
+            let mut sums = Vec::new();
+            for g in updates.leaves() {
+                let own: Vec<&Array> = kept.by_ref().take(g.ndim()).collect();
+                let bound = bound(&own, g.shape()).ok_or_else(tree::foreign)?;
+                sums.push(new * lax::square(g) + b2 * bound);
             }
-            bound.reshape(&shape[..])
-        };
-        let least = (bounds.iter().enumerate().map(spread))
-            .reduce(|x, y| numpy::minimum(x, y))
-            .unwrap_or_else(|| numpy::zeros_like(g, ()));
-        let share = if self.b2 == 1.0 { 1.0 } else { 1.0 - self.b2 };
-        share * lax::square(g) + self.b2 * least
-    }
-}
-
-impl Transform for Sm3 {
-    fn init(&self, params: &Tree<Array>) -> Tree<Array> {
-        let zeros = zip(&[params], |p| numpy::zeros_like(p[0], ()));
-        let of_leaves = zeros.leaves().into_iter().map(bounds);
-        let mu = Tree::list(of_leaves);
-        parts("ScaleBySM3State", vec![("mu", mu), ("nu", zeros)])
-    }
-
-    fn update(
-        &self,
-        updates: Tree<Array>,
-        state: &Tree<Array>,
-        _at: &At<'_>,
-    ) -> (Tree<Array>, Tree<Array>) {
-        let mut mu = Vec::new();
-        let mut averages = Vec::new();
-        let kept = part(state, 1).leaves();
-        for (place, (g, average)) in updates.leaves().into_iter().zip(kept).enumerate() {
-            let sum = self.accumulated(g, &part(part(state, 0), place).leaves());
-            let root = lax::rsqrt(&(&sum + self.eps));
-            let factor = numpy::where_(numpy::greater(&sum, 0.0), root, 0.0).astype(g.dtype());
-            averages.push((1.0 - self.b1) * (g * factor) + self.b1 * average);
-            mu.push(bounds(&sum));
-        }
-        let averages = with_leaves(&updates, averages);
-        let state = parts(
-            "ScaleBySM3State",
-            vec![("mu", Tree::list(mu)), ("nu", averages.clone())],
-        );
-        (averages, state)
-    }
+            let sums = tree::with_leaves(&updates, sums);
+            let scaled = tree::zip([&updates, &sums], |[g, sum]| {
+                let root = numpy::where_(numpy::greater(sum, 0.0), lax::rsqrt(&(sum + eps)), 0.0);
+                g * root
+            });
+            let nu = tree::zip([&scaled, part(state, "nu")?], |[g, kept]| {
+                moment(g, kept, b1, 1).astype(kept.dtype())
+            });
+            let mu = tree::expand(&sums, &mut |sum| {
+                Tree::list((0..sum.ndim()).map(|axis| Tree::Leaf(largest(sum, axis))))
+            });
+            Ok((nu.clone(), made(mu, nu)))
+        },
+    )
 }

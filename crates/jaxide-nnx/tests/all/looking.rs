@@ -119,9 +119,9 @@ fn outputs_of_parts_are_captured_in_and_outside_of_traces() {
     let foo = Foo::new(&Rngs::new(0));
     foo.eval();
     let x = Array::ones([3, 32], DType::F32);
-    let ((), nothing) = nnx::capture(&foo, |_| ());
+    let ((), nothing) = nnx::capture_outputs(&foo, |_| ());
     assert!(nothing.is_empty());
-    let (twice, given) = nnx::capture(&foo, |foo| [foo.call(&x), foo.call(&x)]);
+    let (twice, given) = nnx::capture_outputs(&foo, |foo| [foo.call(&x), foo.call(&x)]);
     assert_eq!(given.filter(Intermediate).unwrap().len(), given.len());
     let paths: Vec<String> = given.paths().map(ToString::to_string).collect();
     let parts = ["bn/call", "call", "dropout/call", "linear/call"];
@@ -137,7 +137,7 @@ fn outputs_of_parts_are_captured_in_and_outside_of_traces() {
     assert_eq!(calls[1].to_vec::<f32>(), twice[1].to_vec::<f32>());
 
     let jitted = nnx::jit(|foo: Foo, x: Array| {
-        let (y, given) = nnx::capture(&foo, |foo| foo.call(&x));
+        let (y, given) = nnx::capture_outputs(&foo, |foo| foo.call(&x));
         (y, given.array("blocks/0/linear/call").unwrap())
     });
     let (y, hidden) = jitted(foo.clone(), x.clone());

@@ -1,52 +1,90 @@
-//! Losses and their gradients.
+//! Losses and their gradients: `tests/data/losses.jsonl`.
 
-use jaxide::{Array, grad_of};
-use jaxide_nnx::optim::losses;
+use jaxide::{Array, DType, grad_of};
+use jaxide_nnx::optim::losses::{self, Along, Ctc, TripletMargin};
+use serde_json::Value;
 
 use super::case::{Case, array};
 
-fn apply(name: &str, a: &[Array]) -> Array {
+fn along(options: &Value) -> Along {
+    let axes = options["axis"].as_array().expect("axes");
+    let axes: Vec<i64> = axes.iter().filter_map(Value::as_i64).collect();
+    let along = Along::new().axis(&axes[..]);
+    match &options["where"] {
+        Value::Null => along,
+        condition => along.where_(array(condition).astype(DType::Bool)),
+    }
+}
+
+fn ctc(options: &Value) -> Ctc {
+    Ctc {
+        blank_id: options["blank_id"].as_u64().expect("a class") as usize,
+        log_epsilon: options["log_epsilon"].as_f64().expect("a number"),
+    }
+}
+
+fn loss(name: &str, x: &[Array], options: &Value) -> Array {
+    let number = |key: &str, default: f64| options[key].as_f64().unwrap_or(default);
+    let epsilon = number("epsilon", 0.0);
+    let probs = || losses::ctc_loss_with_forward_probs(&x[0], &x[1], &x[2], &x[3], ctc(options));
     match name {
-        "l2_loss" => losses::l2_loss(&a[0], &a[1]),
-        "squared_error" => losses::squared_error(&a[0], &a[1]),
-        "huber_loss" => losses::huber_loss(&a[0], &a[1], 0.7),
-        "log_cosh" => losses::log_cosh(&a[0], &a[1]),
-        "hinge_loss" => losses::hinge_loss(&a[0], &a[1]),
-        "perceptron_loss" => losses::perceptron_loss(&a[0], &a[1]),
-        "sigmoid_binary_cross_entropy" => losses::sigmoid_binary_cross_entropy(&a[0], &a[1]),
-        "softmax_cross_entropy" => losses::softmax_cross_entropy(&a[0], &a[1]),
+        "squared_error" => losses::squared_error(&x[0], &x[1]),
+        "l2_loss" => losses::l2_loss(&x[0], &x[1]),
+        "log_cosh" => losses::log_cosh(&x[0], &x[1]),
+        "huber_loss" => losses::huber_loss(&x[0], &x[1], number("delta", 1.0)),
+        "hinge_loss" => losses::hinge_loss(&x[0], &x[1]),
+        "perceptron_loss" => losses::perceptron_loss(&x[0], &x[1]),
+        "sigmoid_binary_cross_entropy" => losses::sigmoid_binary_cross_entropy(&x[0], &x[1]),
+        "softmax_cross_entropy" => losses::softmax_cross_entropy(&x[0], &x[1], along(options)),
         "softmax_cross_entropy_with_integer_labels" => {
-            losses::softmax_cross_entropy_with_integer_labels(&a[0], &a[1])
+            losses::softmax_cross_entropy_with_integer_labels(&x[0], &x[1], along(options))
         }
-        "kl_divergence" => losses::kl_divergence(&a[0], &a[1]),
-        "kl_divergence_with_log_targets" => losses::kl_divergence_with_log_targets(&a[0], &a[1]),
-        "cosine_similarity" => losses::cosine_similarity(&a[0], &a[1], 1e-3),
-        "cosine_distance" => losses::cosine_distance(&a[0], &a[1], 0.0),
-        "smooth_labels" => losses::smooth_labels(&a[0], 0.1),
-        "triplet_margin_loss" => losses::triplet_margin_loss(&a[0], &a[1], &a[2], 2.0, 1.0, 1e-6),
-        "triplet_margin_loss_4" => losses::triplet_margin_loss(&a[0], &a[1], &a[2], 4.0, 0.5, 1e-6),
-        "ctc_loss" => losses::ctc_loss(&a[0], &a[1], &a[2], &a[3], 0),
-        "ctc_loss_blank_1" => losses::ctc_loss(&a[0], &a[1], &a[2], &a[3], 1),
+        "kl_divergence" => losses::kl_divergence(&x[0], &x[1], along(options)),
+        "kl_divergence_with_log_targets" => {
+            losses::kl_divergence_with_log_targets(&x[0], &x[1], along(options))
+        }
+        "smooth_labels" => losses::smooth_labels(&x[0], number("alpha", 0.0), along(options)),
+        "poly_loss_cross_entropy" => {
+            losses::poly_loss_cross_entropy(&x[0], &x[1], epsilon, along(options))
+        }
+        "cosine_similarity" => losses::cosine_similarity(&x[0], &x[1], epsilon, along(options)),
+        "cosine_distance" => losses::cosine_distance(&x[0], &x[1], epsilon, along(options)),
+        "triplet_margin_loss" => {
+            let default = TripletMargin::default();
+            let options = TripletMargin {
+                axis: options["axis"].as_i64().unwrap_or(default.axis),
+                norm_degree: number("norm_degree", default.norm_degree),
+                margin: number("margin", default.margin),
+                eps: number("eps", default.eps),
+            };
+            losses::triplet_margin_loss(&x[0], &x[1], &x[2], options)
+        }
+        "ctc_loss" => losses::ctc_loss(&x[0], &x[1], &x[2], &x[3], ctc(options)),
+        "ctc_phi" => probs().1,
+        "ctc_emit" => probs().2,
         other => panic!("{other} is no loss"),
     }
 }
 
-/// Values, and gradients of weighted sums by the first argument.
-#[test]
-fn losses_and_gradients_are_those_of_optax() {
-    for (number, line) in include_str!("../../data/losses.jsonl").lines().enumerate() {
-        let case = Case::read(line);
-        let what = |part: &str| format!("{} {number}: {part}", case.id());
-        let args: Vec<Array> = case.0["args"]
-            .as_array()
-            .expect("arguments")
-            .iter()
-            .map(array)
-            .collect();
-        let f = |first: Array| apply(case.str("name"), &[&[first], &args[1..]].concat());
-        case.close(&what("value"), &f(args[0].clone()), &case.0["output"]);
-        let weights = array(&case.0["weights"]);
-        let gradient = grad_of(&|first: Array| (&weights * f(first)).sum(), args[0].clone());
-        case.close(&what("gradient"), &gradient, &case.0["gradient"]);
+fn look_at(case: &Case) {
+    let inputs = case.0["inputs"].as_array().expect("arrays");
+    let inputs: Vec<Array> = inputs.iter().map(array).collect();
+    let (name, options) = (case.str("name"), &case.0["options"]);
+    case.close("loss", &loss(name, &inputs, options), &case.0["output"]);
+    let weights = array(&case.0["weights"]);
+    for gradient in case.0["grads"].as_array().expect("gradients") {
+        let place = gradient[0].as_u64().expect("a place") as usize;
+        let of = |x: Array| {
+            let mut inputs = inputs.clone();
+            inputs[place] = x;
+            (loss(name, &inputs, options) * &weights).sum()
+        };
+        let got = grad_of(&of, inputs[place].clone());
+        case.close(&format!("gradient by {place}"), &got, &gradient[1]);
     }
+}
+
+#[test]
+fn values_and_gradients() {
+    super::look_at_all(include_str!("../../data/losses.jsonl"), look_at);
 }

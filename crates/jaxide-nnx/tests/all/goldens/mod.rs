@@ -11,6 +11,7 @@ mod options;
 mod programs;
 mod random;
 mod searches;
+mod states;
 mod stochastic;
 
 use std::collections::BTreeMap;
@@ -53,6 +54,29 @@ const CHECKS: &[(&str, Check)] = &[
     ("train_program", programs::train),
 ];
 
+/// Looks at each line, and says of all that fail why.
+fn look_at_all(text: &str, check: Check) {
+    let only = std::env::var("GOLDEN").unwrap_or_default();
+    let cases = text.lines().map(Case::read);
+    let chosen = cases.filter(|case| case.id().contains(&only));
+    let failures: Vec<String> = chosen
+        .filter_map(|case| Some(format!("{}: {}", case.id(), outcome(&case, check).err()?)))
+        .collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+fn outcome(case: &Case, check: Check) -> Result<(), String> {
+    catch_unwind(AssertUnwindSafe(|| check(case))).map_err(|payload| {
+        let text = payload.downcast_ref::<String>().cloned();
+        text.or_else(|| {
+            payload
+                .downcast_ref::<&str>()
+                .map(|text| (*text).to_owned())
+        })
+        .unwrap_or_default()
+    })
+}
+
 #[test]
 fn compiled() {
     goldens();
@@ -76,15 +100,7 @@ fn run(cases: Vec<Case>) {
     let (mut passed, mut excused) = (0, 0);
     for case in cases.iter().filter(|case| case.id().contains(&only)) {
         let outcome = match CHECKS.iter().find(|(op, _)| *op == case.op()) {
-            Some((_, check)) => catch_unwind(AssertUnwindSafe(|| check(case))).map_err(|payload| {
-                let text = payload.downcast_ref::<String>().cloned();
-                text.or_else(|| {
-                    payload
-                        .downcast_ref::<&str>()
-                        .map(|text| (*text).to_owned())
-                })
-                .unwrap_or_default()
-            }),
+            Some((_, check)) => outcome(case, *check),
             None => Err(format!("nothing looks at `{}`", case.op())),
         };
         match (outcome, listed.get(case.id())) {

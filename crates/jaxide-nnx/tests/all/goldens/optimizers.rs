@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use jaxide::{Array, grad_of};
+use jaxide_nnx::optim::schedules::{OneCycle, WarmupCosine};
 use jaxide_nnx::optim::{self, GradientTransformation, Moments, Rate, RmsProp, losses, schedules};
 use serde_json::Value;
 
@@ -49,6 +50,7 @@ fn schedule_of(name: &str, h: &Hyper<'_>) -> Rate {
             h.count("transition_steps"),
             h.number("decay_rate"),
             h.0["staircase"].as_bool().unwrap_or(false),
+            None,
         ),
         "piecewise_constant" => {
             let scales = h.0["boundaries_and_scales"]
@@ -65,13 +67,14 @@ fn schedule_of(name: &str, h: &Hyper<'_>) -> Rate {
                 .collect();
             schedules::piecewise_constant(h.number("init_value"), &scales)
         }
-        "warmup_cosine" => schedules::warmup_cosine_decay(
-            h.number("init_value"),
-            h.number("peak_value"),
-            h.count("warmup_steps"),
-            h.count("decay_steps"),
-            h.or("end_value", 0.0),
-        ),
+        "warmup_cosine" => schedules::warmup_cosine_decay(WarmupCosine {
+            init_value: h.number("init_value"),
+            peak_value: h.number("peak_value"),
+            warmup_steps: h.count("warmup_steps"),
+            decay_steps: h.count("decay_steps"),
+            end_value: h.or("end_value", 0.0),
+            exponent: 1.0,
+        }),
         other => panic!("{other} is no schedule"),
     }
 }
@@ -183,8 +186,8 @@ fn recorded(name: &str) -> GradientTransformation {
             ],
             |path, _| if path.to_string() == "w" { "a" } else { "s" }.to_owned(),
         ),
-        "linear_onecycle" => optim::sgd(schedules::linear_onecycle(10, 0.5)),
-        "cosine_onecycle" => optim::sgd(schedules::cosine_onecycle(10, 0.5)),
+        "linear_onecycle" => optim::sgd(schedules::linear_onecycle(10, 0.5, OneCycle::default())),
+        "cosine_onecycle" => optim::sgd(schedules::cosine_onecycle(10, 0.5, OneCycle::default())),
         other => match other.strip_prefix("options_") {
             Some(name) => options::of(name),
             None => panic!("{other} is no optimiser"),
@@ -237,7 +240,7 @@ fn ten_steps() {
 pub(super) fn loss(case: &Case) {
     let f = |logits: &Array, labels: &Array| match case.str("fn") {
         "softmax_cross_entropy_with_integer_labels" => {
-            losses::softmax_cross_entropy_with_integer_labels(logits, labels)
+            losses::softmax_cross_entropy_with_integer_labels(logits, labels, ())
         }
         "sigmoid_binary_cross_entropy" => losses::sigmoid_binary_cross_entropy(logits, labels),
         "l2_loss" => losses::l2_loss(logits, labels),

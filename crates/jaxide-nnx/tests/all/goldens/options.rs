@@ -2,7 +2,9 @@
 
 use jaxide::Array;
 use jaxide_nnx::Path;
-use jaxide_nnx::optim::{self, Adafactor, GradientTransformation, Mask, Moments, RmsProp};
+use jaxide_nnx::optim::{
+    self, Adafactor, Factored, GradientTransformation, Lbfgs, Mask, Moments, RmsProp,
+};
 
 fn matrices() -> Option<Mask> {
     Some((|path: &Path, _: &Array| ["k", "q"].contains(&path.to_string().as_str())).into())
@@ -23,13 +25,33 @@ fn rmsprop(decay: f64, eps: f64, centered: bool, momentum: Option<f64>) -> Gradi
     optim::rmsprop(0.01, options)
 }
 
-fn adafactor(rate: Option<f64>, options: Adafactor) -> GradientTransformation {
-    optim::adafactor(rate.map(Into::into), options)
+/// Second moments by rows and columns from this length on.
+fn from(length: usize) -> Factored {
+    Factored {
+        min_dim_size_to_factor: length,
+        ..Factored::default()
+    }
+}
+
+fn adafactor(rate: Option<f64>, moments: Factored) -> Adafactor {
+    Adafactor {
+        learning_rate: rate.map(Into::into),
+        moments,
+        ..Adafactor::default()
+    }
+}
+
+fn lbfgs(rate: f64, memory_size: usize, scale_init_precond: bool) -> GradientTransformation {
+    optim::lbfgs(Lbfgs {
+        learning_rate: rate.into(),
+        memory_size,
+        scale_init_precond,
+        linesearch: None,
+    })
 }
 
 /// A case of `OPTIONS` of the recorder.
 pub(super) fn of(name: &str) -> GradientTransformation {
-    let default = Adafactor::default;
     match name {
         "sgd" => optim::sgd(0.1),
         "momentum" => optim::momentum(0.1, 0.8, false),
@@ -56,49 +78,37 @@ pub(super) fn of(name: &str) -> GradientTransformation {
         "lamb" => optim::lamb(0.05, 0.1, matrices()),
         "lars" => optim::lars(0.5, 0.1, 0.8, None),
         "lion" => optim::lion(0.05, 0.8, 0.95, 0.1, matrices()),
-        "adafactor" => adafactor(
-            Some(0.1),
-            Adafactor {
-                min_dim_size_to_factor: 2,
-                ..default()
-            },
-        ),
-        "adafactor_whole" => adafactor(
-            Some(0.1),
-            Adafactor {
-                factored: false,
-                decay_rate: 0.7,
-                clipping_threshold: None,
-                ..default()
-            },
-        ),
-        "adafactor_momentum" => adafactor(
-            Some(0.1),
-            Adafactor {
-                min_dim_size_to_factor: 3,
-                momentum: Some(0.9),
-                weight_decay_rate: Some(0.01),
-                multiply_by_parameter_scale: false,
-                ..default()
-            },
-        ),
-        "adafactor_no_rate" => adafactor(
-            None,
-            Adafactor {
-                min_dim_size_to_factor: 2,
-                weight_decay_rate: Some(0.01),
-                weight_decay_mask: matrices(),
-                ..default()
-            },
-        ),
+        "adafactor" => optim::adafactor(adafactor(Some(0.1), from(2))),
+        "adafactor_whole" => optim::adafactor(Adafactor {
+            clipping_threshold: None,
+            ..adafactor(
+                Some(0.1),
+                Factored {
+                    factored: false,
+                    decay_rate: 0.7,
+                    ..Factored::default()
+                },
+            )
+        }),
+        "adafactor_momentum" => optim::adafactor(Adafactor {
+            momentum: Some(0.9),
+            weight_decay_rate: Some(0.01.into()),
+            multiply_by_parameter_scale: false,
+            ..adafactor(Some(0.1), from(3))
+        }),
+        "adafactor_no_rate" => optim::adafactor(Adafactor {
+            weight_decay_rate: Some(0.01.into()),
+            weight_decay_mask: matrices(),
+            ..adafactor(None, from(2))
+        }),
         "clip_by_block_rms" => then_sgd(optim::clip_by_block_rms(0.5)),
         "adaptive_grad_clip" => then_sgd(optim::adaptive_grad_clip(0.3, 1e-3)),
         "clip" => then_sgd(optim::clip(0.3)),
         "clip_by_global_norm" => then_sgd(optim::clip_by_global_norm(0.7)),
         "multi_steps" => optim::multi_steps(optim::lion(0.05, 0.9, 0.99, 1e-3, None), 4),
         "ema_not_debiased" => then_sgd(optim::ema(0.7, false)),
-        "lbfgs_without_search" => optim::lbfgs(Some(0.1.into()), 3, true, None),
-        "lbfgs_unscaled" => optim::lbfgs(Some(0.05.into()), 12, false, None),
+        "lbfgs_without_search" => lbfgs(0.1, 3, true),
+        "lbfgs_unscaled" => lbfgs(0.05, 12, false),
         "sm3" => optim::sm3(0.1, 0.9),
         "sm3_momentum" => optim::sm3(0.1, 0.5),
         other => panic!("{other} is no optimiser"),

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use jaxide::{Array, DType, jit_of, numpy};
 use jaxide_nnx::optim::{
-    self, GradientTransformation, ZoomLinesearch, apply_updates, lbfgs, value_and_grad_from_state,
+    self, ExtraArgs, GradientTransformation, InitialGuess, Lbfgs, ZoomLinesearch, apply_updates,
+    lbfgs, scale_by_zoom_linesearch, value_and_grad_from_state,
 };
 use serde_json::Value;
 
@@ -29,17 +30,28 @@ fn function(name: &str, p: &Params) -> Array {
 }
 
 fn search(name: &str) -> GradientTransformation {
-    let default = ZoomLinesearch::default();
-    let of = |search: ZoomLinesearch| lbfgs(None, 10, true, Some(search));
+    let default = ZoomLinesearch {
+        initial_guess_strategy: InitialGuess::One,
+        ..ZoomLinesearch::default()
+    };
+    let of = |search: ZoomLinesearch| {
+        lbfgs(Lbfgs {
+            linesearch: Some(scale_by_zoom_linesearch(search)),
+            ..Lbfgs::default()
+        })
+    };
     let tries = |max_linesearch_steps: i32| ZoomLinesearch {
         max_linesearch_steps,
         ..default
     };
     match name {
         "default" => of(default),
-        "short_memory" => lbfgs(None, 2, true, Some(default)),
+        "short_memory" => lbfgs(Lbfgs {
+            memory_size: 2,
+            ..Lbfgs::default()
+        }),
         "keep" => of(ZoomLinesearch {
-            keep_last: true,
+            initial_guess_strategy: InitialGuess::Keep,
             ..tries(8)
         }),
         "bounded" => of(ZoomLinesearch {
@@ -60,8 +72,8 @@ fn search(name: &str) -> GradientTransformation {
         }),
         "gradient" => optim::chain([
             optim::sgd(1.0),
-            optim::scale_by_zoom_linesearch(ZoomLinesearch {
-                keep_last: true,
+            scale_by_zoom_linesearch(ZoomLinesearch {
+                initial_guess_strategy: InitialGuess::Keep,
                 ..default
             }),
         ]),
@@ -71,9 +83,8 @@ fn search(name: &str) -> GradientTransformation {
 
 /// The number of lengths that the last search has tried.
 fn tries(state: &optim::TransformState) -> i32 {
-    let search = state.children().last().expect("a search");
-    let info = search.children().last().expect("what is known of it");
-    info.leaves()[0].item()
+    let tries = optim::tree::get(state, "num_linesearch_steps").and_then(|tries| tries.as_leaf());
+    tries.expect("a search").item()
 }
 
 /// How many lengths are tried in each step, and where it ends.
@@ -98,8 +109,14 @@ fn every_step_of_a_search_is_that_of_optax() {
             .enumerate()
         {
             let step = |params: Params, state: optim::TransformState| {
-                let (value, gradient) = value_and_grad_from_state(f, &params, &state);
-                let (updates, state) = transform.update_with(&gradient, &state, &params, &value, f);
+                let (value, grad) = value_and_grad_from_state(&f, &params, &state).expect("known");
+                let extra = ExtraArgs {
+                    value: &value,
+                    grad: &grad,
+                    value_fn: &f,
+                };
+                let (updates, state) =
+                    transform.update_with_extra_args(&grad, &state, &params, extra);
                 (apply_updates(&params, &updates), state)
             };
             let (next, kept) = jit_of(&step, (params, state));
@@ -131,5 +148,5 @@ fn a_search_without_a_function_says_so() {
     let update = std::panic::AssertUnwindSafe(|| transform.update(&x, &state, &x));
     let panic = std::panic::catch_unwind(update).unwrap_err();
     let text = panic.downcast_ref::<String>().expect("a message");
-    assert!(text.contains("update_with"), "{text}");
+    assert!(text.contains("update_with_extra_args"), "{text}");
 }

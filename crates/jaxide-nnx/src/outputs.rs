@@ -26,12 +26,12 @@ use crate::{Attribute, Entry, Intermediate, KindRef, State};
 /// }
 /// let mlp = Mlp::new(&Rngs::new(0));
 /// let x = Array::from([[1.0f32], [2.0]]);
-/// let (y, given) = nnx::capture(&mlp, |mlp| mlp.call(&x));
+/// let (y, given) = nnx::capture_outputs(&mlp, |mlp| mlp.call(&x));
 /// assert_eq!(given.array("hidden/call")?.shape(), [2, 2]);
 /// assert_eq!(given.array("out/call")?.to_vec::<f32>(), y.to_vec::<f32>());
 /// # Ok::<(), nnx::Error>(())
 /// ```
-pub fn capture<M: Attribute, Out>(module: &M, f: impl FnOnce(&M) -> Out) -> (Out, State) {
+pub fn capture_outputs<M: Attribute, Out>(module: &M, f: impl FnOnce(&M) -> Out) -> (Out, State) {
     let (out, calls) = observe(module, || f(module));
     let mut state = State::default();
     for call in calls {
