@@ -4,6 +4,7 @@ mod goldens;
 mod graph;
 #[cfg(feature = "tabulate")]
 mod looking;
+mod metrics;
 mod transforms;
 
 /// What does not compile, and what the compiler says.
