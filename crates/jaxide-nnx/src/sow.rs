@@ -1,9 +1,42 @@
 //! Looking inside: values noted on the way, and gradients of values on the way.
 
-use jaxide::{Array, Error, numpy, raise};
+use jaxide::{Array, Error, Result, numpy, raise};
 
 use crate::variable::Value;
-use crate::{Intermediate, Kind, KindRef, Perturbation, Variable};
+use crate::{Filter, Intermediate, Kind, KindRef, Module, Perturbation, State, Variable};
+
+/// What a function of a module gives, and what was noted in the variables that `filter` selects while it ran. What these held before
+/// they hold again.
+///
+/// ```
+/// use jaxide_nnx::{self as nnx, Intermediate, Module, Variable};
+/// use jaxide::Array;
+/// #[derive(Module)]
+/// struct Square { result: Variable<Intermediate> }
+/// let square = Square { result: Variable::absent() };
+/// let (y, noted) = nnx::capture(&square, Intermediate, |square| {
+///     square.result.sow(&Array::from(9.0f32));
+///     3
+/// })?;
+/// assert_eq!((y, noted.array("result")?.item::<f32>()), (3, 9.0));
+/// assert!(nnx::state(&square, ..)?.is_empty());
+/// # Ok::<(), nnx::Error>(())
+/// ```
+///
+/// # Errors
+/// When the filter selects an array that is no variable, or the module was made outside of the innermost trace.
+pub fn capture<M: Module, Out>(
+    module: &M,
+    filter: impl Into<Filter>,
+    f: impl FnOnce(&M) -> Out,
+) -> Result<(Out, State)> {
+    let filter = filter.into();
+    let before = crate::pop(module, filter.clone())?;
+    let out = f(module);
+    let noted = crate::pop(module, filter)?;
+    crate::update(module, before)?;
+    Ok((out, noted))
+}
 
 impl<K: Kind> Variable<K> {
     /// Notes a value behind those that were noted before. The variable, made [`absent`](Variable::absent), is no part of the state
