@@ -37,7 +37,7 @@ pub fn derive_module(input: proc_macro::TokenStream) -> proc_macro::TokenStream 
 /// ```ignore
 /// impl Block {
 ///     #[nnx::observed]
-///     fn call(&self, x: &Array) -> Array { … }
+///     fn call(&self, x: &Array) -> Array { self.linear.call(x) }
 /// }
 /// ```
 #[proc_macro_attribute]

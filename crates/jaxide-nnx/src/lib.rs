@@ -46,7 +46,6 @@ mod readme {}
 
 mod attr;
 mod attribute;
-mod outputs;
 mod define;
 mod filter;
 pub mod graph;
@@ -58,6 +57,7 @@ mod object;
 pub mod observe;
 pub mod optim;
 mod optimizer;
+mod outputs;
 mod path;
 mod print;
 mod rngs;
@@ -73,7 +73,6 @@ mod variable;
 
 pub use attr::{Attr, Status, data, stat};
 pub use attribute::{Attribute, Dict, List, Module, StaticAttribute, Switch};
-pub use outputs::capture_outputs;
 pub use filter::{Filter, Filters};
 pub use graph::{
     GraphDef, clone, find_duplicates, graph_def, is_data, merge, pop, split, state, update,
@@ -87,6 +86,7 @@ pub use kind::{
 pub use layers::*;
 pub use object::Object;
 pub use optimizer::Optimizer;
+pub use outputs::capture_outputs;
 pub use path::{Key, Path};
 pub use rngs::{IntoKey, RngStream, Rngs};
 #[cfg(feature = "safetensors")]

@@ -172,6 +172,28 @@ impl State {
         }
     }
 
+    /// What stands below `path`, by the rest of the paths; nothing where there is nothing.
+    ///
+    /// ```
+    /// use jaxide_nnx::{self as nnx, Linear, List, Rngs};
+    /// let rngs = Rngs::new(0);
+    /// let layers: List<Linear> = (0..2).map(|_| Linear::new(1, 1, &rngs, ())).collect();
+    /// let state = nnx::state(&layers, ..)?;
+    /// assert_eq!(state.below("1").paths().map(ToString::to_string).collect::<Vec<_>>(), ["bias", "kernel"]);
+    /// # Ok::<(), nnx::Error>(())
+    /// ```
+    #[must_use]
+    pub fn below(&self, path: impl Into<Path>) -> State {
+        let path = path.into();
+        let entries = self.entries.iter().filter_map(|(at, entry)| {
+            let rest = at.strip_prefix(&path[..]).filter(|rest| !rest.is_empty())?;
+            Some((rest.to_vec().into(), entry.clone()))
+        });
+        State {
+            entries: entries.collect(),
+        }
+    }
+
     /// Puts an entry at a path, and gives what was there.
     pub fn insert(&mut self, path: impl Into<Path>, entry: Entry) -> Option<Entry> {
         self.entries.insert(path.into(), entry)

@@ -7,31 +7,74 @@ use jaxide::{ArgList, Arguments, Array, Error, Function, raise};
 use super::lift::{Changes, FlatArgs, Returned, inside, returned};
 use crate::graph::{Located, entries};
 use crate::state::{Entry, State};
-use crate::{Filter, Param};
+use crate::{Filter, Key, Param, Path};
 
-/// With respect to what a function is differentiated: a part of the state of one argument.
+/// With respect to what a function is differentiated: a part of the state of one argument, or of several.
 ///
 /// ```
-/// use jaxide_nnx::{self as nnx, DiffState, Filter, Linear, Rngs};
+/// use jaxide_nnx::{self as nnx, DiffState, Filter, Linear, Param, Rngs};
 /// use jaxide::Array;
-/// let linear = Linear::new(1, 1, &Rngs::new(0), ());
+/// let (rngs, x) = (Rngs::new(0), Array::from([3.0f32]));
+/// let (linear, other) = (Linear::new(1, 1, &rngs, ()), Linear::new(1, 1, &rngs, ()));
 /// let loss = |x: Array, linear: Linear| linear.call(&x).sum();
 /// let gradient = nnx::grad(loss).wrt(DiffState::new(1, Filter::path_contains("bias")));
-/// assert_eq!(gradient.call((Array::from([3.0f32]), linear)).array("bias").unwrap().to_vec::<f32>(), [1.0]);
+/// assert_eq!(gradient.call((x.clone(), linear.clone())).array("bias")?.to_vec::<f32>(), [1.0]);
+///
+/// let loss = |a: Linear, b: Linear, x: Array| (a.call(&x) + 2.0 * b.call(&x)).sum();
+/// let both = DiffState::new(0, Param).and(1, Param);
+/// let gradient = nnx::grad(loss).wrt(both).call((linear, other, x));
+/// assert_eq!(gradient.below("0").array("bias")?.to_vec::<f32>(), [1.0]);
+/// assert_eq!(gradient.below("1").array("bias")?.to_vec::<f32>(), [2.0]);
+/// # Ok::<(), nnx::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct DiffState {
-    argnum: usize,
-    filter: Filter,
+    parts: Vec<(usize, Filter)>,
 }
 
 impl DiffState {
     /// What `filter` selects of argument `argnum`.
     pub fn new(argnum: usize, filter: impl Into<Filter>) -> Self {
         DiffState {
-            argnum,
-            filter: filter.into(),
+            parts: vec![(argnum, filter.into())],
         }
+    }
+
+    /// That, and what `filter` selects of argument `argnum`. Paths of the gradient begin with the numbers of arguments then:
+    /// [`State::below`] gives what belongs to one.
+    #[must_use]
+    pub fn and(mut self, argnum: usize, filter: impl Into<Filter>) -> Self {
+        self.parts.push((argnum, filter.into()));
+        self
+    }
+
+    /// What is selected of arguments, and the paths in the gradient.
+    fn chosen(&self, operation: &str, arguments: &[Tree<Array>]) -> Vec<(Path, Located)> {
+        let mut chosen = Vec::new();
+        for (argnum, filter) in &self.parts {
+            let Some(argument) = arguments.get(*argnum) else {
+                raise(
+                    Error::parameter(format!(
+                        "there is no argument {argnum}: there are {}",
+                        arguments.len()
+                    ))
+                    .in_operation(operation),
+                );
+            };
+            let first = arguments[..*argnum]
+                .iter()
+                .map(|argument| argument.leaves().len())
+                .sum();
+            let selected = entries(argument, first)
+                .into_iter()
+                .filter(|located| filter.selects(&located.path, &located.entry));
+            chosen.extend(selected.map(|located| {
+                let number = (self.parts.len() > 1).then(|| Key::from(*argnum));
+                let path = number.into_iter().chain(located.path.iter().cloned());
+                (path.collect(), located)
+            }));
+        }
+        chosen
     }
 }
 
@@ -68,25 +111,8 @@ where
         Ok(tree) => tree,
         Err(error) => raise(Error::from(error)),
     };
-    let Some(argument) = tree.children().get(wrt.argnum) else {
-        raise(
-            Error::parameter(format!(
-                "there is no argument {}: there are {}",
-                wrt.argnum,
-                tree.children().len()
-            ))
-            .in_operation(operation),
-        );
-    };
-    let first = tree.children()[..wrt.argnum]
-        .iter()
-        .map(|child| child.leaves().len())
-        .sum();
-    let chosen: Vec<Located> = entries(argument, first)
-        .into_iter()
-        .filter(|located| wrt.filter.selects(&located.path, &located.entry))
-        .collect();
-    for located in &chosen {
+    let chosen = wrt.chosen(operation, tree.children());
+    for (path, located) in &chosen {
         if let Some(array) = located
             .entry
             .arrays()
@@ -99,13 +125,13 @@ where
                     format!("{} has no gradient", array.aval()),
                 )
                 .in_operation(operation)
-                .at_path(located.path.to_string()),
+                .at_path(path.to_string()),
             );
         }
     }
     let places: Vec<usize> = chosen
         .iter()
-        .flat_map(|located| located.leaves.clone())
+        .flat_map(|(_, located)| located.leaves.clone())
         .collect();
     let varied: Vec<Array> = places.iter().map(|&place| leaves[place].clone()).collect();
     let body = |varied: Vec<Array>| -> (Array, (Returned, Changes)) {
@@ -121,7 +147,7 @@ where
     let aux: Aux = returned(aux, &met);
     let mut gradients = gradients.into_iter();
     let mut state = State::default();
-    for located in chosen {
+    for (path, located) in chosen {
         let entry = match located.entry {
             Entry::Variable {
                 kind,
@@ -137,7 +163,7 @@ where
                 number: false,
             },
         };
-        state.entries.insert(located.path, entry);
+        state.entries.insert(path, entry);
     }
     (value, aux, state)
 }
