@@ -361,7 +361,7 @@ fn rebuild(from: &mut Rebuild<'_>) -> Result<(Attr, Status)> {
                 }
             }
         },
-        Some(Def::Shared(_) | Def::Layer(_) | Def::Data(_)) | None => {
+        Some(Def::Shared(_) | Def::Any(_) | Def::Data(_)) | None => {
             return Err(from.mistake("a value of an object"));
         }
     };

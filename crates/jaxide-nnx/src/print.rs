@@ -261,7 +261,7 @@ pub(crate) fn graph_def(graph_def: &GraphDef) -> String {
                 ));
             }
             Def::Shared(index) => write(defs, &format!("{label}shared #{index} "), depth, out),
-            Def::Layer(_) => write(defs, label, depth, out),
+            Def::Any(_) => write(defs, label, depth, out),
             Def::Ref(index) => line(&format!("the same as #{index}")),
             Def::Array => line("array"),
             Def::Data(treedef) => line(&treedef.to_string()),
@@ -347,7 +347,7 @@ impl Printer<'_> {
                     Printed::plain(String::new())
                 }
             },
-            Def::Shared(_) | Def::Layer(_) => self.next(short),
+            Def::Shared(_) | Def::Any(_) => self.next(short),
             Def::Ref(index) => Printed::plain(format!("<the same as #{index}>")),
             Def::Array => Printed::plain(self.leaf(short)),
             Def::Data(treedef) => {

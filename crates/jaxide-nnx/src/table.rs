@@ -200,7 +200,7 @@ fn modules(defs: &mut slice::Iter<'_, Def>, path: &Path, rows: &mut Vec<Row>) {
                 modules(defs, &path.child(key.clone()), rows);
             }
         }
-        Some(Def::Shared(_) | Def::Layer(_)) => modules(defs, path, rows),
+        Some(Def::Shared(_) | Def::Any(_)) => modules(defs, path, rows),
         Some(
             Def::Variable { .. }
             | Def::Ref(_)

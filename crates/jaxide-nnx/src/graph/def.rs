@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use jaxide::tree::{StaticValue, TreeDef};
 
-use crate::layers::RebuildLayer;
+use crate::layers::RebuildAny;
 use crate::variable::Metadata;
 use crate::{Key, KindRef};
 
@@ -113,8 +113,8 @@ pub enum Def {
     Shared(usize),
     /// A variable or shared module that was met before: its number.
     Ref(usize),
-    /// A layer of any type, which follows: how it is rebuilt.
-    Layer(RebuildLayer),
+    /// A module whose type is known at run time only, which follows: how it is rebuilt.
+    Any(RebuildAny),
     /// An array.
     Array,
     /// A pytree of arrays.

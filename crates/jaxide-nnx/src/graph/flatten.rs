@@ -10,7 +10,7 @@ use jaxide::{Array, Error, Result};
 
 use super::{Attributes, Def, GraphDef, NodeDef, Static, Style};
 use crate::attribute::Switch;
-use crate::layers::RebuildLayer;
+use crate::layers::RebuildAny;
 use crate::observe::{Place, place};
 use crate::variable::{AnyVariable, Value};
 use crate::{Attribute, Key, Path};
@@ -274,9 +274,9 @@ impl Flatten {
             .unwrap_or_default()
     }
 
-    /// A layer of any type follows.
-    pub(crate) fn layer(&mut self, rebuild: RebuildLayer) {
-        self.defs.push(Def::Layer(rebuild));
+    /// A module whose type is known at run time only follows.
+    pub(crate) fn any(&mut self, rebuild: RebuildAny) {
+        self.defs.push(Def::Any(rebuild));
     }
 
     /// A switch, whose state is static.

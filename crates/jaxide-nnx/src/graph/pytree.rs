@@ -224,7 +224,7 @@ fn to_tree(
                 children,
             )
         }
-        Def::Shared(_) | Def::Layer(_) => {
+        Def::Shared(_) | Def::Any(_) => {
             let child = to_tree(defs, leaves);
             // What a node is behind is a mark on it, so that paths do not see it.
             if let (Some(Shape::Node(front, node, fixed)), Some(Head::Struct(head))) =

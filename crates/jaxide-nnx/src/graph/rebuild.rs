@@ -9,7 +9,6 @@ use jaxide::tree::{Pytree, StaticValue, TreeDef};
 use jaxide::{Array, Error, Result};
 
 use super::{Attributes, Def, NodeDef, Style};
-use crate::layers::AnyLayer;
 use crate::variable::{AnyVariable, Value};
 use crate::{Attribute, Key, Path};
 
@@ -83,7 +82,7 @@ impl<'a> Rebuild<'a> {
             Some(Def::Variable { kind, .. }) => crate::variable::described(*kind),
             Some(Def::Shared(_)) => "a shared module".to_owned(),
             Some(Def::Ref(_)) => "something met before".to_owned(),
-            Some(Def::Layer(_)) => "a layer of any type".to_owned(),
+            Some(Def::Any(_)) => "a module of any type".to_owned(),
             Some(Def::Array) => "an array".to_owned(),
             Some(Def::Data(_)) => "a tree of arrays".to_owned(),
             Some(Def::Static(value)) => format!("the static value {value:?}"),
@@ -295,14 +294,18 @@ impl<'a> Rebuild<'a> {
         }
     }
 
-    /// Takes a layer of any type.
-    pub(crate) fn layer(&mut self) -> Result<AnyLayer> {
+    /// Takes a module whose type is known at run time only, as the type `T` that forgets it.
+    pub(crate) fn any<T: 'static>(&mut self) -> Result<T> {
+        let expected = "a module of any type";
         match self.peek() {
-            Some(Def::Layer(layer)) => {
+            Some(Def::Any(module)) => {
                 self.at += 1;
-                layer.rebuild(self)
+                let rebuilt = module.rebuild(self)?.downcast();
+                rebuilt
+                    .map(|module| *module)
+                    .map_err(|_| self.mistake(expected))
             }
-            _ => Err(self.mistake("a layer of any type")),
+            _ => Err(self.mistake(expected)),
         }
     }
 

@@ -38,7 +38,7 @@ pub use pool::{avg_pool, max_pool, min_pool};
 pub use prelu::PReLU;
 pub use recurrent::{Cell, CellOptions, GRUCell, LSTMCell, OptimizedLSTMCell, SimpleCell};
 pub use rnn::{Bidirectional, BidirectionalOptions, RNN, RNNCall, RNNOptions};
-pub(crate) use sequential::RebuildLayer;
+pub(crate) use sequential::RebuildAny;
 pub use sequential::{AnyLayer, Layer, Sequential};
 pub use stochastic::{Dropout, DropoutOptions};
 

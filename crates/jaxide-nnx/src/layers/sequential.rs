@@ -1,6 +1,6 @@
 //! Layers one after the other.
 
-use std::any::TypeId;
+use std::any::{Any, TypeId};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -51,44 +51,50 @@ impl<L: Layer> DynLayer for L {
     }
 
     fn flatten(&self, to: &mut Flatten) {
-        to.layer(RebuildLayer {
-            id: TypeId::of::<L>(),
-            rebuild: |from| Ok(AnyLayer::new(L::rebuild(from)?)),
-        });
+        to.any(RebuildAny::new(TypeId::of::<L>(), |from| {
+            Ok(Box::new(AnyLayer::new(L::rebuild(from)?)))
+        }));
         Attribute::flatten(self, to);
     }
 }
 
-/// How a layer of a type that is known at run time only is rebuilt.
+/// How a module of a type that is known at run time only is rebuilt.
 #[derive(Clone, Copy)]
-pub struct RebuildLayer {
+pub struct RebuildAny {
     id: TypeId,
-    rebuild: fn(&mut Rebuild<'_>) -> Result<AnyLayer>,
+    rebuild: RebuildFn,
 }
 
-impl RebuildLayer {
-    pub(crate) fn rebuild(self, from: &mut Rebuild<'_>) -> Result<AnyLayer> {
+type RebuildFn = fn(&mut Rebuild<'_>) -> Result<Box<dyn Any>>;
+
+impl RebuildAny {
+    /// That of the type `id`; what `rebuild` gives is the type that forgets it.
+    pub(crate) fn new(id: TypeId, rebuild: RebuildFn) -> Self {
+        RebuildAny { id, rebuild }
+    }
+
+    pub(crate) fn rebuild(self, from: &mut Rebuild<'_>) -> Result<Box<dyn Any>> {
         (self.rebuild)(from)
     }
 }
 
-impl PartialEq for RebuildLayer {
+impl PartialEq for RebuildAny {
     fn eq(&self, other: &Self) -> bool {
         self.id == other.id
     }
 }
 
-impl Eq for RebuildLayer {}
+impl Eq for RebuildAny {}
 
-impl Hash for RebuildLayer {
+impl Hash for RebuildAny {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.id.hash(state);
     }
 }
 
-impl fmt::Debug for RebuildLayer {
+impl fmt::Debug for RebuildAny {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Layer")
+        f.write_str("Any")
     }
 }
 
@@ -129,7 +135,7 @@ impl Attribute for AnyLayer {
     }
 
     fn rebuild(from: &mut Rebuild<'_>) -> Result<Self> {
-        from.layer()
+        from.any()
     }
 }
 

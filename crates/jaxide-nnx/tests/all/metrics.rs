@@ -1,7 +1,7 @@
 //! Metrics, beside the numbers that `flax.nnx.metrics` 0.12.12 gives.
 
 use jaxide::{Array, numpy};
-use jaxide_nnx::metrics::{Accuracy, Average, Welford};
+use jaxide_nnx::metrics::{Accuracy, Average, MultiMetric, Welford};
 use jaxide_nnx::{self as nnx, MetricState};
 
 #[track_caller]
@@ -39,4 +39,59 @@ fn numbers() {
     average.update(&x);
     average.update_masked(&numpy::take(&x, 0, 1), &mask);
     close(&average.compute(), 0.678_571_4);
+}
+
+/// As `nnx.MultiMetric(accuracy=Accuracy(), loss=Average(), spread=Welford())`: the same paths and numbers.
+#[test]
+fn several_at_once() {
+    let metrics = MultiMetric::new()
+        .with("accuracy", Accuracy::new())
+        .with("loss", Average::new())
+        .with("spread", Welford::new());
+    let paths = |metrics: &MultiMetric| -> Vec<String> {
+        let state = nnx::state(metrics, MetricState).expect("a state");
+        state.paths().map(ToString::to_string).collect()
+    };
+    let expected = [
+        "accuracy/count",
+        "accuracy/total",
+        "loss/count",
+        "loss/total",
+        "spread/count",
+        "spread/m2",
+        "spread/mean",
+    ];
+    assert_eq!(paths(&metrics), expected);
+    let step = nnx::jit(|metrics: MultiMetric, x: Array, labels: Array| {
+        metrics.update(&[
+            ("logits", &x),
+            ("labels", &labels),
+            ("loss", &x.mean()),
+            ("values", &x),
+        ]);
+    });
+    let x = Array::from([[0.5f32, -1.25, 2.0], [3.5, 0.25, -0.75]]);
+    step(metrics.clone(), x.clone(), Array::from([2, 1]));
+    step(metrics.clone(), &x * 2.0, Array::from([2, 0]));
+    let found = metrics.compute();
+    close(&found["accuracy"], 0.75);
+    close(&found["loss"], 1.0625);
+    close(&found["spread/mean"], 1.0625);
+    let apart = nnx::clone(&metrics).expect("a copy");
+    metrics.reset();
+    close(&apart.compute()["loss"], 1.0625);
+    assert!(metrics.compute()["loss"].item::<f32>().is_nan());
+    assert_eq!(paths(&apart), expected);
+}
+
+#[test]
+fn a_value_that_is_missing_is_named() {
+    let metrics = MultiMetric::new().with("accuracy", Accuracy::new());
+    let update = || metrics.update(&[("logits", &Array::from([[1.0f32]]))]);
+    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(update)).unwrap_err();
+    let text = panic.downcast_ref::<String>().expect("a message");
+    assert!(
+        text.contains("labels") && text.contains("accuracy"),
+        "{text}"
+    );
 }

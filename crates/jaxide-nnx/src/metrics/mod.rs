@@ -1,10 +1,14 @@
 //! Metrics: averages over many batches, kept in variables, so that compiled functions update them.
 //!
-//! Several metrics are a struct of them with `#[derive(Module)]`.
+//! Several metrics are a struct of them with `#[derive(Module)]`, or a [`MultiMetric`].
+
+mod multi;
 
 use jaxide::{Array, DType, Error, numpy, raise};
 
 use crate::{MetricState, Module, Variable};
+
+pub use multi::{Metric, MultiMetric, Values};
 
 fn zero(dtype: DType) -> Variable<MetricState> {
     Variable::new(Array::zeros((), dtype))
