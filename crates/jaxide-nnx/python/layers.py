@@ -238,3 +238,51 @@ def decoding(layer, x):
 
 
 simple("attention_decode", nnx.MultiHeadAttention, HEADS, {"decode": True}, (made(2, 3, 4),), call=decoding)
+
+# Pooling, dropout and what else is made of few operations.
+
+
+class Pool(nnx.Module):
+    """A pooling function as a layer."""
+
+    def __init__(self, kind, window, **options):
+        self.apply = nnx.static(lambda x: getattr(nnx, kind + "_pool")(x, tuple(window), **options))
+
+    def __call__(self, x):
+        return self.apply(x)
+
+
+POOLS = [
+    ("1d", (7,), (3,), (2,), "VALID"),
+    ("same", (5, 6), (2, 3), (2, 2), "SAME"),
+    ("dense", (4, 4), (3, 3), None, "SAME"),
+    ("explicit", (5, 4), (2, 3), (1, 2), ((1, 0), (2, 1))),
+    ("3d", (3, 4, 2), (2, 2, 1), (1, 2, 1), "VALID"),
+]
+for name, space, window, strides, padding in POOLS:
+    for kind, option in (("max", {}), ("min", {}), ("avg", {}), ("avg", {"count_include_pad": False})):
+        config = {"kind": kind, "window": list(window), "padding": padding, "count_include_pad": not option}
+        config |= {"strides": list(strides)} if strides else {}
+        layer = Pool(kind, window, strides=strides, padding=padding, **option)
+        record(f"pool_{name}_{kind}_{len(option)}", layer, config, (made(2, *space, 3),), one)
+for rate, dims, deterministic in ((0.5, (), False), (0.25, (0,), False), (0.9, (1, 2), False), (0.0, (), False), (0.5, (), True), (1.0, (), False)):
+    record(f"dropout_{rate}_{len(dims)}_{deterministic}", nnx.Dropout(rate, broadcast_dims=dims, deterministic=deterministic, rngs=R()),
+           {"rate": rate, "broadcast_dims": list(dims), "deterministic": deterministic}, (made(3, 2, 4),), one)
+record("dropout_twice", nnx.Dropout(0.5, rngs=R()), {"rate": 0.5, "broadcast_dims": []}, (made(3, 4),), lambda layer, x: [layer(x), layer(2 * x)])
+for shape in ((3,), (2, 3, 2)):
+    record(f"prelu_{len(shape)}", nnx.PReLU(0.2), {"negative_slope": 0.2}, (made(*shape),), one)
+record("prelu_bfloat16", nnx.PReLU(0.2, param_dtype=jnp.bfloat16), {"negative_slope": 0.2, "param_dtype": "bfloat16"},
+       (made(4, dtype=jnp.bfloat16),), one, tolerance=HALF["bfloat16"])
+
+
+class Masks(nnx.Module):
+    """The masks of attention, of lengths and of a batch of them."""
+
+    def __call__(self, queries, keys):
+        causal = nnx.make_causal_mask(queries)
+        seen = nnx.make_attention_mask(queries > 0, keys > 0)
+        square = nnx.make_attention_mask(queries, queries, jnp.greater_equal)
+        return [causal, seen, square, nnx.combine_masks(causal, None, square)]
+
+
+record("masks", Masks(), {}, (jnp.asarray([[3, 2, 0], [1, 0, 0]]), jnp.asarray([[1, 0], [1, 1]])), lambda layer, *xs: layer(*xs))

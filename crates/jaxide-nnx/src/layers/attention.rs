@@ -237,7 +237,7 @@ impl MultiHeadAttention {
         let mut mask = o.mask;
         if self.decode.is_on() {
             let seen = self.remember(&mut key, &mut value);
-            mask = combine_masks(&[mask, Some(seen)]);
+            mask = combine_masks(&[mask, Some(seen)], DType::Bool);
         }
         let [query, key, value] = promote(self.dtype, [&query, &key, &value]);
         let is_causal = o.is_causal && !self.decode.is_on();
@@ -333,7 +333,7 @@ impl MultiHeadAttention {
                 .broadcast_to(weights.shape())
         });
         let full = mask.map(|mask| mask.broadcast_to(weights.shape()));
-        if let Some(mask) = combine_masks(&[full, causal]) {
+        if let Some(mask) = combine_masks(&[full, causal], DType::Bool) {
             let least = numpy::finfo(dtype).min;
             weights = numpy::where_(mask, &weights, Array::from(least).astype(dtype));
         }

@@ -76,22 +76,22 @@ pub fn make_causal_mask(x: &Array) -> Array {
     )
 }
 
-/// What all masks let through, of those that there are, as truth values.
+/// What all masks let through, of those that there are, as ones and zeros or truth values of an element type.
 ///
 /// ```
 /// use jaxide_nnx::{combine_masks, make_causal_mask};
 /// use jaxide::{Array, DType};
 /// let causal = make_causal_mask(&Array::ones([2], DType::F32));
 /// let first = Array::from([[[1.0f32, 0.0]]]);
-/// let both = combine_masks(&[Some(causal), None, Some(first)]).unwrap();
-/// assert_eq!(both.astype(DType::I32).to_vec::<i32>(), [1, 0, 1, 0]);
-/// assert!(combine_masks(&[None]).is_none());
+/// let both = combine_masks(&[Some(causal), None, Some(first)], DType::I32).unwrap();
+/// assert_eq!(both.to_vec::<i32>(), [1, 0, 1, 0]);
+/// assert!(combine_masks(&[None], DType::Bool).is_none());
 /// ```
 ///
 /// # Panics
 /// When their ranks differ, or they do not broadcast.
 #[track_caller]
-pub fn combine_masks(masks: &[Option<Array>]) -> Option<Array> {
+pub fn combine_masks(masks: &[Option<Array>], dtype: DType) -> Option<Array> {
     let masks: Vec<&Array> = masks.iter().flatten().collect();
     let (first, others) = masks.split_first()?;
     if others.iter().any(|mask| mask.ndim() != first.ndim()) {
@@ -104,5 +104,5 @@ pub fn combine_masks(masks: &[Option<Array>]) -> Option<Array> {
     let all = others
         .iter()
         .fold(first.astype(DType::Bool), |x, &y| numpy::logical_and(x, y));
-    Some(all)
+    Some(all.astype(dtype))
 }

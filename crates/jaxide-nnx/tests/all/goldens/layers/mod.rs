@@ -4,6 +4,7 @@ mod attention;
 mod conv;
 mod linear;
 mod norm;
+mod plain;
 mod recurrent;
 
 use jaxide::{Array, DType, grad_of, nn};
@@ -181,6 +182,8 @@ pub(super) fn layer(case: &Case) {
         "SpectralNorm" | "WeightNorm" => norm::wrapped(case, &config, rngs),
         "LSTMCell" | "OptimizedLSTMCell" | "GRUCell" | "SimpleCell" | "RNN" | "RNN(GRUCell)"
         | "Bidirectional" => recurrent::layer(case, &config, rngs),
+        "Pool" | "Dropout" | "Masks" => plain::layer(case, &config, rngs),
+        "PReLU" if config.0["negative_slope"].is_number() => plain::layer(case, &config, rngs),
         "MultiHeadAttention" => attention::layer(case, &config, rngs),
         "MLP" => {
             let dims = config.sizes("dims");
