@@ -148,8 +148,10 @@ fn moved(files: Files) -> Files {
         }
         let text = String::from_utf8(bytes).unwrap();
         let text = text.replace("crates/", &format!("{FOLDER}/"));
-        // The examples, a member beside the crates, are not copied.
-        let text = text.replace(", \"examples\"]", "]");
+        // The examples, members beside the crates, are not copied.
+        let text = text
+            .replace(", \"examples/training\"]", "]")
+            .replace(", \"examples\"]", "]");
         let kept: Vec<&str> = text.split("\n\n").filter(is_kept).collect();
         (path, kept.join("\n\n").into_bytes())
     };
