@@ -135,21 +135,29 @@ fn every_argument_is_there_or_in_the_table() {
         };
         let (mut there, mut folders) = (BTreeSet::new(), BTreeSet::new());
         let mut written = false;
-        for source in files.iter().filter(near) {
+        // What the room has from another one is read where it is written.
+        let mut elsewhere = Vec::new();
+        for source in &files {
+            let within = near(&source);
             for (at, _) in source.text.match_indices(&format!("pub fn {name}")) {
                 let rest = &source.text[at + "pub fn ".len() + name.len()..];
                 if rest.starts_with(is_word) {
                     continue;
                 }
-                written = true;
                 let (_, rest) = rest.split_once('(').unwrap();
                 let signature = bracketed(rest, '(', ')');
-                there.extend(named(signature));
+                let mut arguments = named(signature);
                 for (_, fields) in words(signature).filter_map(|word| structs.get_key_value(word)) {
-                    there.extend(fields.iter().cloned());
+                    arguments.extend(fields.iter().cloned());
+                }
+                written |= within;
+                if within {
+                    there.extend(arguments);
+                } else {
+                    elsewhere.extend(arguments);
                 }
             }
-            if words(&source.text).any(|word| word == name) {
+            if within && words(&source.text).any(|word| word == name) {
                 folders.insert(source.path.parent().unwrap());
             }
         }
@@ -158,6 +166,7 @@ fn every_argument_is_there_or_in_the_table() {
                 .iter()
                 .filter(|source| folders.contains(source.path.parent().unwrap()));
             there.extend(beside.flat_map(|source| named(&source.text)));
+            there.extend(elsewhere);
         }
         // JAX refuses `where` of functions of elements.
         let of_elements = |argument: &str| argument == "where" && arguments == "out where";
