@@ -25,6 +25,7 @@ mod recurrences;
 mod reproducers;
 mod row_blocks;
 mod scatters;
+mod short_rows;
 mod texts;
 mod turned;
 

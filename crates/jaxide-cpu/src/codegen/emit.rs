@@ -9,6 +9,9 @@ use crate::lanes::{
     Addr, BinOp, BlockId, Body, For, If, Index, Inst, LaneStep, MemTy, Stmt, Table, TerOp, UnOp,
     Value, While, woven_count,
 };
+use crate::narrow;
+use rustc_hash::FxHashSet as HashSet;
+use std::collections::BTreeMap;
 
 /// Definitions of values by other values.
 pub(super) trait Operations {
@@ -34,6 +37,13 @@ pub(super) trait Operations {
 /// What goes to memory and comes from there, for the lanes that are active.
 pub(super) trait Memory {
     fn load(&mut self, v: Value, mem: MemTy, addr: &Addr);
+
+    /// Loads elements that follow each other in every lane, the first of them at `addr`, and says whether it did. If not, each is loaded
+    /// where it stands.
+    fn load_row(&mut self, mem: MemTy, addr: &Addr, values: &[Value]) -> bool {
+        let _ = (mem, addr, values);
+        false
+    }
 
     fn store(&mut self, mem: MemTy, addr: &Addr, value: Value);
 
@@ -92,6 +102,62 @@ fn woven(stmts: &[Stmt]) -> Vec<Value> {
     }
 }
 
+/// Bytes of a row that are loaded together.
+const ROW: i64 = 16;
+/// Elements of a row are looked for among so many statements.
+const NEAR: usize = 256;
+
+/// Elements that follow each other in memory, in every lane, the element among them that a load gives whose value is `first`: their values, and
+/// where they begin. They fill [`ROW`] bytes, or are fewer but four bytes at least; the others are loaded by statements after it, before anything
+/// is stored. None where lanes are so near that other ways are better.
+fn row(body: &Body, first: Value, stmts: &[Stmt]) -> Option<(Addr, Vec<Value>)> {
+    let Inst::Load(ty, addr) = body.inst(first) else {
+        return None;
+    };
+    let LaneStep::Stride(step) = addr.lane else {
+        return None;
+    };
+    let size = ty.size();
+    if step.abs() == size || woven_count(*ty, step).is_some() {
+        return None;
+    }
+    let mut found = BTreeMap::from([(addr.offset, first)]);
+    for stmt in stmts.iter().take(NEAR) {
+        let Stmt::Let(value) = stmt else { break };
+        if let Inst::Load(own, at) = body.inst(*value)
+            && own == ty
+            && at.pointer == addr.pointer
+            && at.lane == addr.lane
+            && at.terms == addr.terms
+        {
+            found.entry(at.offset).or_insert(*value);
+        }
+    }
+    let unbroken = |by: i64| {
+        (0..)
+            .map(|k| addr.offset + k * by)
+            .take_while(|offset| found.contains_key(offset))
+            .count()
+    };
+    let (before, behind) = (unbroken(-size) - 1, unbroken(size));
+    let all = before + behind;
+    let most: usize = narrow(ROW / size);
+    if all < narrow((4 / size).max(2)) || size >= 4 && all < most {
+        return None;
+    }
+    // In rows from the first on; the last one may lie over the one before.
+    let start = (before / most * most).min(all.saturating_sub(most));
+    let offset = addr.offset - (before - start) as i64 * size;
+    let values = (start..all.min(start + most))
+        .map(|place| found[&(offset + (place - start) as i64 * size)])
+        .collect();
+    let addr = Addr {
+        offset,
+        ..Addr::clone(addr)
+    };
+    Some((addr, values))
+}
+
 /// Statements that hold others.
 pub(super) trait Control {
     fn for_loop(&mut self, f: &For);
@@ -114,6 +180,7 @@ pub(super) trait Emit<'b>: Operations + Memory + Control {
     fn block(&mut self, id: BlockId) {
         let body = self.body();
         let mut stmts = &body.blocks()[id.index()].stmts[..];
+        let mut loaded: HashSet<Value> = HashSet::default();
         while let [stmt, rest @ ..] = stmts {
             if let Stmt::Store { ty, addr, .. } = stmt
                 && let values = woven(stmts)
@@ -124,6 +191,21 @@ pub(super) trait Emit<'b>: Operations + Memory + Control {
                 continue;
             }
             stmts = rest;
+            if let Stmt::Let(v) = stmt {
+                if loaded.contains(v) {
+                    continue;
+                }
+                if let Inst::Load(ty, _) = body.inst(*v)
+                    && let Some((addr, values)) = row(body, *v, rest)
+                {
+                    let mut done = false;
+                    self.in_statement(|emitter| done = emitter.load_row(*ty, &addr, &values));
+                    if done {
+                        loaded.extend(values);
+                        continue;
+                    }
+                }
+            }
             self.in_statement(|emitter| match stmt {
                 Stmt::Let(v) => emitter.define(*v),
                 Stmt::Store { ty, addr, value } => emitter.store(*ty, addr, *value),

@@ -54,10 +54,14 @@ impl<T: Target> emit::Memory for Emitter<'_, T> {
     fn store_woven(&mut self, mem: MemTy, addr: &Addr, values: &[Value]) {
         self.weave(mem, addr, values);
     }
+
+    fn load_row(&mut self, mem: MemTy, addr: &Addr, values: &[Value]) -> bool {
+        self.load_rows(mem, addr, values)
+    }
 }
 
 impl<T: Target> Emitter<'_, T> {
-    fn load_copy(&mut self, mem: MemTy, addr: &Addr, dst: Reg, copy: usize) {
+    pub(super) fn load_copy(&mut self, mem: MemTy, addr: &Addr, dst: Reg, copy: usize) {
         let exec = self.exec[copy];
         let ty = mem.lane();
         match self.access(mem, addr, copy) {

@@ -20,6 +20,7 @@ mod memory;
 mod ops;
 mod plan;
 mod reduce;
+mod rows;
 mod spread;
 mod table;
 mod target;

@@ -162,7 +162,7 @@ impl<T: Target> Emitter<'_, T> {
     }
 
     /// The address of a copy's first element, of lanes that are so many bytes apart.
-    fn start_of_copy(&mut self, addr: &Addr, copy: usize, bytes: i64) -> Mem {
+    pub(super) fn start_of_copy(&mut self, addr: &Addr, copy: usize, bytes: i64) -> Mem {
         let offset = narrow::<_, i32>(copy as i64 * self.target.lanes() * bytes);
         let (base, disp) = self.base(addr);
         if matches!(bytes, 2 | 4 | 8) {

@@ -295,6 +295,7 @@ rows! {
     VEXTRACTI128     _                                VEX_Vextracti128_xmmm128_ymm_imm8    _ _                                        _;
     VEXTRACTI64X4    _                                _                                    _ _                                        EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
     VINSERTI128      _                                VEX_Vinserti128_ymm_ymm_xmmm128_imm8 _ _                                        _;
+    VINSERTI32X4     _                                _                                    _ EVEX_Vinserti32x4_ymm_k1z_ymm_xmmm128_imm8 EVEX_Vinserti32x4_zmm_k1z_zmm_xmmm128_imm8;
     VINSERTI64X4     _                                _                                    _ _                                        EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
     VPERMD           _                                VEX_Vpermd_ymm_ymm_ymmm256           _ EVEX_Vpermd_ymm_k1z_ymm_ymmm256b32       EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32;
     VPERMQ           _                                _                                    _ _                                        EVEX_Vpermq_zmm_k1z_zmm_zmmm512b64;
@@ -304,6 +305,10 @@ rows! {
     VPERMQ_IMM       _                                VEX_Vpermq_ymm_ymmm256_imm8          _ _                                        _;
     VPSHUFD          VEX_Vpshufd_xmm_xmmm128_imm8     VEX_Vpshufd_ymm_ymmm256_imm8         _ _                                        _;
     VSHUFPS          VEX_Vshufps_xmm_xmm_xmmm128_imm8 _                                    _ _                                        _;
+    VUNPCKLPS        VEX_Vunpcklps_xmm_xmm_xmmm128 VEX_Vunpcklps_ymm_ymm_ymmm256 _ EVEX_Vunpcklps_ymm_k1z_ymm_ymmm256b32 EVEX_Vunpcklps_zmm_k1z_zmm_zmmm512b32;
+    VUNPCKLPD        VEX_Vunpcklpd_xmm_xmm_xmmm128 VEX_Vunpcklpd_ymm_ymm_ymmm256 _ EVEX_Vunpcklpd_ymm_k1z_ymm_ymmm256b64 EVEX_Vunpcklpd_zmm_k1z_zmm_zmmm512b64;
+    VUNPCKHPS        VEX_Vunpckhps_xmm_xmm_xmmm128 VEX_Vunpckhps_ymm_ymm_ymmm256 _ EVEX_Vunpckhps_ymm_k1z_ymm_ymmm256b32 EVEX_Vunpckhps_zmm_k1z_zmm_zmmm512b32;
+    VUNPCKHPD        VEX_Vunpckhpd_xmm_xmm_xmmm128 VEX_Vunpckhpd_ymm_ymm_ymmm256 _ EVEX_Vunpckhpd_ymm_k1z_ymm_ymmm256b64 EVEX_Vunpckhpd_zmm_k1z_zmm_zmmm512b64;
     // One element in all lanes.
     VBROADCASTSD     _                           VEX_Vbroadcastsd_ymm_m64    _                                EVEX_Vbroadcastsd_ymm_k1z_xmmm64 EVEX_Vbroadcastsd_zmm_k1z_xmmm64;
     VBROADCASTSS     VEX_Vbroadcastss_xmm_m32    VEX_Vbroadcastss_ymm_m32    EVEX_Vbroadcastss_xmm_k1z_xmmm32 EVEX_Vbroadcastss_ymm_k1z_xmmm32 EVEX_Vbroadcastss_zmm_k1z_xmmm32;

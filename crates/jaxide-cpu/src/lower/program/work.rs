@@ -152,6 +152,21 @@ const CALL_BYTE: f64 = 0.1;
 /// Nanoseconds for a byte of a copy.
 const COPIED_BYTE: f64 = 0.05;
 
+/// Operations that an access is worth whose elements lie apart.
+const APART: f64 = 6.0;
+/// The same of elements that lie anywhere.
+const ANYWHERE: f64 = 12.0;
+
+/// Operations that an access is worth.
+fn access(ty: MemTy, addr: &Addr) -> f64 {
+    match addr.lane {
+        LaneStep::Uniform => 1.0,
+        LaneStep::Stride(step) if step.abs() == ty.size() => 1.0,
+        LaneStep::Stride(_) => APART,
+        LaneStep::Gather(..) => ANYWHERE,
+    }
+}
+
 /// Operations of a lane program for one lane.
 fn lane_operations(kernel: &Kernel) -> f64 {
     fn block(kernel: &Kernel, id: BlockId) -> f64 {
@@ -159,7 +174,11 @@ fn lane_operations(kernel: &Kernel) -> f64 {
         stmts
             .iter()
             .map(|stmt| match stmt {
-                Line::Let(_) | Line::Store { .. } => 1.0,
+                Line::Let(value) => match kernel.body.inst(*value) {
+                    Inst::Load(ty, addr) => access(*ty, addr),
+                    _ => 1.0,
+                },
+                Line::Store { ty, addr, .. } => access(*ty, addr),
                 Line::For(inner) => {
                     let turns = match inner.trip {
                         Trip::Const(turns) => turns as f64,

@@ -17,7 +17,7 @@ use crate::lower::graph::{Combine, Graph, Op, ValueId};
 use crate::narrow;
 use jaxide_core::DType;
 use make::Maker;
-use plan::{Facts, LoopPlan, choose};
+use plan::{LoopPlan, choose};
 use smallvec::SmallVec;
 use std::fmt;
 use std::sync::Arc;
@@ -228,14 +228,7 @@ impl Trial {
             &reduced_axes(nest),
             &self.axes,
             &self.mentions,
-            Facts {
-                may_chunk: memory_holds_accumulators(graph, nest),
-                small: self
-                    .mentions
-                    .iter()
-                    .filter_map(|mention| mention.value)
-                    .any(|value| graph.dtype(value).size() < 4),
-            },
+            memory_holds_accumulators(graph, nest),
         )
     }
 

@@ -10,6 +10,8 @@ use std::ops::Range;
 const UNROLL: usize = 4;
 /// Unrolled axes are so many points together at most.
 const MOST_COPIES: usize = 64;
+/// Elements of rows that are written out, those of all arrays that are read together.
+const MOST_ELEMENTS: usize = 128;
 /// With fewer lanes than this, a further axis loops inside the lane program.
 const FEW_LANES: usize = 128;
 /// Bytes that a row may have so that rows are reduced one lane block after the other; longer ones are reduced in chunks, so that memory is
@@ -99,23 +101,14 @@ fn factor(mention: &Mention, var: Option<Var>) -> i64 {
         .map_or(0, |term| term.1)
 }
 
-/// What is known of the values of a nest.
-#[derive(Clone, Copy)]
-pub(super) struct Facts {
-    /// Whether memory holds what is accumulated as it is.
-    pub(super) may_chunk: bool,
-    /// Whether some elements that are loaded have less than four bytes.
-    pub(super) small: bool,
-}
-
-/// Decides what becomes of each axis of a block.
+/// Decides what becomes of each axis of a block; `may_chunk` says whether memory holds what is accumulated as it is.
 pub(super) fn choose(
     nest: &Nest,
     block: &Block,
     reduced: &[usize],
     axes: &Axes,
     mentions: &[Mention],
-    Facts { may_chunk, small }: Facts,
+    may_chunk: bool,
 ) -> LoopPlan {
     let lengths = block.lengths.clone();
     let mut plan = LoopPlan {
@@ -124,8 +117,12 @@ pub(super) fn choose(
         partials: None,
         unrolled: false,
     };
-    choose_lanes(&mut plan.groups, axes, mentions, small);
-    unroll(&mut plan.groups, has_control(nest));
+    choose_lanes(&mut plan.groups, axes, mentions);
+    let control = has_control(nest);
+    if !control {
+        unroll_rows(&mut plan.groups, axes, mentions);
+    }
+    unroll(&mut plan.groups, control);
     choose_rows(&mut plan.groups);
     if may_chunk {
         choose_chunks(&mut plan, axes, mentions);
@@ -175,12 +172,7 @@ fn merge(
 
 /// The lanes are the group along which most of memory is read and written element after element, since vectors then are loads and stores
 /// instead of gathers and scatters; of equals the longest, and rather one that is not reduced.
-fn choose_lanes(groups: &mut [Group], axes: &Axes, mentions: &[Mention], small: bool) {
-    let most = if small {
-        weight::SHORT_SMALL
-    } else {
-        weight::SHORT_REDUCTION
-    };
+fn choose_lanes(groups: &mut [Group], axes: &Axes, mentions: &[Mention]) {
     let many_results = (groups.iter())
         .any(|group| group.role == Role::Outer && !group.reduced && group.size >= weight::FEW);
     let score = |group: &Group| -> (i64, usize) {
@@ -197,7 +189,9 @@ fn choose_lanes(groups: &mut [Group], axes: &Axes, mentions: &[Mention], small: 
                 (_, true) => weight::STORE_APART,
             })
             .sum();
-        if group.size < weight::FEW || group.reduced && group.size <= most && many_results {
+        if group.size < weight::FEW
+            || group.reduced && group.size <= weight::SHORT_REDUCTION && many_results
+        {
             score -= weight::SHORT / group.size as i64;
         }
         (score - i64::from(group.reduced), group.size)
@@ -228,10 +222,32 @@ mod weight {
     /// So few lanes are not reduced, where there are results that can be lanes: combining all lanes for each result takes longer than gathering
     /// its elements.
     pub(super) const SHORT_REDUCTION: usize = 32;
-    /// The same where elements have one or two bytes, which are gathered one by one.
-    pub(super) const SHORT_SMALL: usize = 8;
     /// What is taken off for it, times the length.
     pub(super) const SHORT: i64 = 1000;
+}
+
+/// The elements of a short row of which each lane has its own are written out, since they are loaded together then.
+fn unroll_rows(groups: &mut [Group], axes: &Axes, mentions: &[Mention]) {
+    let Some(lane) = (groups.iter()).find(|group| group.role == Role::Lane && !group.reduced)
+    else {
+        return;
+    };
+    let lane = axes.vars[lane.axes.end - 1];
+    let loads = || (mentions.iter()).filter(|mention| mention.value.is_some() && !mention.rare);
+    let most = MOST_ELEMENTS / loads().count().max(1);
+    let row = groups.iter_mut().rev().find(|group| {
+        let var = axes.vars[group.axes.end - 1];
+        let in_row = |mention: &Mention| factor(mention, var) == 1;
+        let apart = |mention: &Mention| factor(mention, lane).unsigned_abs() > 1;
+        group.role == Role::Outer
+            && group.reduced
+            && group.axes.len() == 1
+            && group.size <= most.min(weight::SHORT_REDUCTION)
+            && loads().any(|mention| in_row(mention) && apart(mention))
+    });
+    if let Some(row) = row {
+        row.role = Role::Unrolled;
+    }
 }
 
 /// Short axes are written out, since a loop would take more than its turns, and what does not change along them is computed once. The innermost come first;

@@ -1,0 +1,177 @@
+//! Elements that follow each other in every lane, but are far apart from lane to lane: the rows of a matrix, of which each lane has one.
+//!
+//! A gather takes as long as a load for each of its lanes. A load of sixteen bytes of each row takes no longer, and has several elements of it:
+//! the rows are loaded as they lie in memory, and turned in registers.
+
+use super::spread::raw_type;
+use super::table::{
+    PAND, Row, VINSERTI32X4, VINSERTI128, VMOVUPS, VUNPCKHPD, VUNPCKHPS, VUNPCKLPD, VUNPCKLPS,
+};
+use super::*;
+use crate::lanes::{Addr, BinOp, LaneStep, MemTy};
+
+/// Bytes of a row that are loaded at once.
+const ROW: i64 = 16;
+
+impl<T: Target> Emitter<'_, T> {
+    /// Loads values whose elements follow each other in memory, the first of them at `addr`: elements of four bytes and more fill a row.
+    /// Says whether it did; rows of some lanes only are not loaded so.
+    pub(super) fn load_rows(&mut self, mem: MemTy, addr: &Addr, values: &[Value]) -> bool {
+        let LaneStep::Stride(step) = addr.lane else {
+            return false;
+        };
+        let masked = self.copies.iter().any(|&copy| self.exec[copy].is_some());
+        let in_place = values.iter().any(|value| self.into.contains_key(value));
+        let lanes = self.target.lanes() * MOST_COPIES as i64;
+        if masked || in_place || step.saturating_mul(lanes).unsigned_abs() > 1 << 30 {
+            return false;
+        }
+        for copy in self.copies.clone() {
+            if mem.size() < 4 {
+                self.load_small_rows(mem, addr, values, copy);
+                continue;
+            }
+            let dst: Vec<Reg> = values.iter().map(|&value| self.dest(value, copy)).collect();
+            self.turn_rows(mem, addr, step, copy, &dst);
+            for (&value, dst) in values.iter().zip(dst) {
+                self.set(value, copy, dst);
+            }
+        }
+        true
+    }
+
+    /// Elements of one and two bytes: words of four are loaded, of which each has several.
+    fn load_small_rows(&mut self, mem: MemTy, addr: &Addr, values: &[Value], copy: usize) {
+        let unit = raw_type(mem);
+        let LaneStep::Stride(step) = addr.lane else {
+            unreachable!("looked at before")
+        };
+        let in_word = narrow::<_, usize>(4 / unit.size());
+        // Where words start; the last one may lie over the one before.
+        let mut starts: Vec<usize> = (0..values.len() / in_word).map(|k| k * in_word).collect();
+        if !values.len().is_multiple_of(in_word) {
+            starts.push(values.len() - in_word);
+        }
+        let words: Vec<Reg> = starts.iter().map(|_| self.new_reg(Ty::I32)).collect();
+        if values.len() as i64 * unit.size() == ROW {
+            self.turn_rows(MemTy::I32, addr, step, copy, &words);
+        } else {
+            for (&start, &word) in starts.iter().zip(&words) {
+                let at = Addr {
+                    offset: addr.offset + start as i64 * unit.size(),
+                    ..addr.clone()
+                };
+                self.load_copy(MemTy::I32, &at, word, copy);
+            }
+        }
+        for (place, &value) in values.iter().enumerate() {
+            let word = (place / in_word).min(starts.len() - 1);
+            let raw = self.part_of_word(unit, words[word], place - starts[word]);
+            let dst = self.dest(value, copy);
+            if mem == unit {
+                self.asm.put(dst, raw);
+            } else {
+                self.target.raw_to_lane(&mut self.asm, mem, dst, raw);
+            }
+            self.set(value, copy, dst);
+        }
+    }
+
+    /// One of the elements that a word of four bytes has.
+    fn part_of_word(&mut self, unit: MemTy, word: Reg, place: usize) -> Reg {
+        let bits = 8 * narrow::<_, u64>(unit.size());
+        let before = bits * place as u64;
+        let after = 32 - bits - before;
+        let mut part = word;
+        let mut shift = |s: &mut Self, op: BinOp, by: u64| {
+            let shifted = s.new_reg(Ty::I32);
+            s.target
+                .shift_by(&mut s.asm, op, Ty::I32, shifted, part, by);
+            part = shifted;
+        };
+        if matches!(unit, MemTy::I8 | MemTy::I16) {
+            if after > 0 {
+                shift(self, BinOp::Shl, after);
+            }
+            shift(self, BinOp::ShrS, 32 - bits);
+            return part;
+        }
+        if before > 0 {
+            shift(self, BinOp::ShrU, before);
+        }
+        if after > 0 {
+            let low = self
+                .target
+                .splat(&mut self.asm, Ty::I32, (1u64 << bits) - 1);
+            part = self.target.two(&mut self.asm, &PAND, Ty::I32, part, low);
+        }
+        part
+    }
+
+    /// The elements of sixteen bytes of each row, each element in a register.
+    fn turn_rows(&mut self, mem: MemTy, addr: &Addr, step: i64, copy: usize, dst: &[Reg]) {
+        let ty = mem.lane();
+        let width = self.target.width(ty);
+        let count = dst.len();
+        let at = self.start_of_copy(addr, copy, step);
+        // A register has every `count`-th row, so that turning squares of elements puts the lanes in order.
+        let rows: Vec<Reg> = (0..count)
+            .map(|first| {
+                let row = |part: usize| at.plus(narrow((part * count + first) as i64 * step));
+                let parts = narrow::<_, usize>(i64::from(width.bytes()) / ROW);
+                let begun = self.load_row(row(0));
+                (1..parts).fold(begun, |before, part| {
+                    self.add_row(width, before, row(part), narrow(part))
+                })
+            })
+            .collect();
+        match (&rows[..], dst) {
+            (&[a, b], &[x, y]) => {
+                self.interleave(&VUNPCKLPD, ty, x, a, b);
+                self.interleave(&VUNPCKHPD, ty, y, a, b);
+            }
+            (&[a, b, c, d], &[x, y, z, w]) => {
+                let [ab, ab_high, cd, cd_high] = [(); 4].map(|()| self.new_reg(ty));
+                self.interleave(&VUNPCKLPS, ty, ab, a, b);
+                self.interleave(&VUNPCKHPS, ty, ab_high, a, b);
+                self.interleave(&VUNPCKLPS, ty, cd, c, d);
+                self.interleave(&VUNPCKHPS, ty, cd_high, c, d);
+                self.interleave(&VUNPCKLPD, ty, x, ab, cd);
+                self.interleave(&VUNPCKHPD, ty, y, ab, cd);
+                self.interleave(&VUNPCKLPD, ty, z, ab_high, cd_high);
+                self.interleave(&VUNPCKHPD, ty, w, ab_high, cd_high);
+            }
+            _ => unreachable!("a row has sixteen bytes"),
+        }
+    }
+
+    /// Elements of two registers in turn, of the lower or the upper half of each sixteen bytes.
+    fn interleave(&mut self, row: &Row, ty: Ty, dst: Reg, a: Reg, b: Reg) {
+        let operands = [Operand::Reg(a), Operand::Reg(b)];
+        let code = self.target.form(row, ty);
+        self.asm.op(Op::new(code, Some(dst), &operands));
+    }
+
+    fn load_row(&mut self, row: Mem) -> Reg {
+        let dst = self.asm.reg(Class::Vector(Width::V128));
+        let code = VMOVUPS.form(T::EVEX, Width::V128);
+        self.asm.op(Op::new(code, Some(dst), &[Operand::Mem(row)]));
+        dst
+    }
+
+    /// A register with a row as that part of it, counted in rows.
+    fn add_row(&mut self, width: Width, before: Reg, row: Mem, part: u8) -> Reg {
+        let dst = self.asm.reg(Class::Vector(width));
+        let insert = if T::EVEX { &VINSERTI32X4 } else { &VINSERTI128 };
+        let operands = [
+            Operand::As(before, width),
+            Operand::Mem(row),
+            Operand::Imm(part),
+        ];
+        self.asm.op(Op {
+            rm: None,
+            ..Op::new(insert.form(T::EVEX, width), Some(dst), &operands)
+        });
+        dst
+    }
+}
