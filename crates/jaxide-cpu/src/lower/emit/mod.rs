@@ -199,6 +199,15 @@ impl<'a> Emitter<'a> {
         Ok(element)
     }
 
+    /// All results of a node at an index, of which one was asked for: the others need not be computed again.
+    fn remember(&mut self, id: NodeId, at: &[Ix], elements: &[Element]) {
+        let home = self.home(self.reach, elements.iter().flatten());
+        for (&value, element) in self.graph.node(id).results.iter().zip(elements) {
+            let key = (value, Ixs::from(at));
+            self.frames[home].elements.insert(key, element.clone());
+        }
+    }
+
     /// The outermost frame, from `reach` on, in whose block these values are known.
     fn home<'v>(&self, reach: usize, values: impl Iterator<Item = &'v Value> + Clone) -> usize {
         let last = self.frames.len() - 1;

@@ -241,7 +241,9 @@ impl Emitter<'_> {
             let next = emitter.scalar_call(body, elements)?;
             Ok(next.into_iter().flatten().collect())
         })?;
-        Ok(self.split_elements(inits, &values)[result].clone())
+        let all = self.split_elements(inits, &values);
+        self.remember(id, at, &all);
+        Ok(all[result].clone())
     }
 
     /// Lane values of several elements, apart again.

@@ -117,7 +117,9 @@ impl Emitter<'_> {
                 .map(|(next, &sum)| emitter.b.select(inside, next, sum))
                 .collect())
         })?;
-        Ok(self.split_elements(inits, &values)[result].clone())
+        let all = self.split_elements(inits, &values);
+        self.remember(id, at, &all);
+        Ok(all[result].clone())
     }
 
     /// The first operand where the second is extreme: the first such place of the window. Padding is passed over. Zero
