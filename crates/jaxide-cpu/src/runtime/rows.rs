@@ -17,12 +17,18 @@ pub enum Outside {
 
 /// A Rust type that indices have in memory.
 pub trait RowIndex: Pod + Send + Sync {
+    /// Whether every index is a number of 32 bits with a sign.
+    const FITS_I32: bool;
+
     /// The index, saturated; negative ones are below every row.
     fn row(self) -> i64;
 }
 
 macro_rules! row_index {
     ($($ty:ty)*) => { $(impl RowIndex for $ty {
+        const FITS_I32: bool = size_of::<$ty>() < 4 || size_of::<$ty>() == 4 && <$ty>::MIN != 0;
+
+        #[inline(always)]
         fn row(self) -> i64 {
             i64::try_from(self).unwrap_or(i64::MAX)
         }

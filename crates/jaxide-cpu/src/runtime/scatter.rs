@@ -7,6 +7,8 @@ use super::rows::{Outside, RowIndex};
 use super::simd::Isa;
 use super::{Buffers, Context, Kernel, KernelError, Signature};
 use bytemuck::Pod;
+use std::ops::Range;
+use std::sync::Mutex;
 
 /// Windows whose places are known at a time.
 const BLOCK: usize = 512;
@@ -20,6 +22,8 @@ pub struct Component {
     pub stride: usize,
     /// Negative where the window is larger than the array.
     pub most: i64,
+    /// What is added to negative numbers first: the length of the axis, where they count from its end.
+    pub from_end: i64,
 }
 
 /// Where windows of an array begin, and which elements they have.
@@ -54,17 +58,13 @@ impl Windows {
     fn places<I: RowIndex>(&self, indices: &[I], first: usize, places: &mut [usize]) {
         let width = self.components.len();
         match (&self.components[..], self.outside) {
-            (&[a], Outside::Nothing) => {
-                for (place, index) in places.iter_mut().zip(&indices[first..]) {
-                    *place = a.place(index.row()).unwrap_or(NOWHERE);
-                }
-            }
+            (&[a], Outside::Nothing) => a.places(&indices[first..], places),
             (&[a, b], Outside::Nothing) => {
                 let indices = &indices[2 * first..][..2 * places.len()];
                 for (k, place) in places.iter_mut().enumerate() {
                     let both = (
-                        a.place(indices[2 * k].row()),
-                        b.place(indices[2 * k + 1].row()),
+                        a.place(a.counted(indices[2 * k].row())),
+                        b.place(b.counted(indices[2 * k + 1].row())),
                     );
                     *place = match both {
                         (Some(a), Some(b)) => a + b,
@@ -77,9 +77,10 @@ impl Windows {
                     let index = &indices[(first + k) * width..][..width];
                     let mut sum = 0;
                     for (component, number) in components.iter().zip(index) {
+                        let number = component.counted(number.row());
                         let number = match outside {
-                            Outside::Nearest => number.row().min(component.most).max(0),
-                            Outside::Nothing => number.row(),
+                            Outside::Nearest => number.min(component.most).max(0),
+                            Outside::Nothing => number,
                         };
                         match component.place(number) {
                             Some(place) => sum += place,
@@ -97,6 +98,48 @@ impl Windows {
 }
 
 impl Component {
+    /// The number that is meant, counted from the start of the axis.
+    #[inline(always)]
+    fn counted(self, number: i64) -> i64 {
+        number.saturating_add(self.from_end & (number >> 63))
+    }
+
+    /// The places of windows whose indices are this number alone, in the vectors that this machine has.
+    fn places<I: RowIndex>(self, indices: &[I], places: &mut [usize]) {
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2")]
+        fn avx2<I: RowIndex>(component: Component, indices: &[I], places: &mut [usize]) {
+            component.places_with_any(indices, places);
+        }
+        match Isa::detect() {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the machine has the instruction set.
+            Isa::Avx512 | Isa::Avx2 => unsafe { avx2(self, indices, places) },
+            Isa::Portable => self.places_with_any(indices, places),
+        }
+    }
+
+    #[inline(always)]
+    fn places_with_any<I: RowIndex>(self, indices: &[I], places: &mut [usize]) {
+        let (most, from_end) = (i32::try_from(self.most), i32::try_from(self.from_end));
+        if self.stride == 1
+            && I::FITS_I32
+            && let (Ok(most), Ok(from_end)) = (most, from_end)
+        {
+            // In half the bits, so that there are twice as many in a vector.
+            for (place, index) in places.iter_mut().zip(indices) {
+                let number = index.row() as i32;
+                let number = number + (from_end & (number >> 31));
+                let inside = number >= 0 && number <= most;
+                *place = if inside { number as usize } else { NOWHERE };
+            }
+            return;
+        }
+        for (place, index) in places.iter_mut().zip(indices) {
+            *place = self.place(self.counted(index.row())).unwrap_or(NOWHERE);
+        }
+    }
+
     /// How far this number of an index moves a window, if it stays inside.
     #[inline(always)]
     fn place(self, number: i64) -> Option<usize> {
@@ -135,40 +178,86 @@ pub struct Scatter<T, F> {
     index: IndexType,
     /// The element that all updates are, if they are no operand.
     update: Option<T>,
+    /// The neutral element of `combine`, where the order of combining does not matter to any bit.
+    neutral: Option<T>,
     combine: F,
 }
 
+/// Threads have so many windows each at least.
+const SHARE: usize = 1 << 14;
+/// And so many times as many as the array has elements.
+const REPEATED: usize = 8;
+
 impl<T: Pod, F: Fn(T, T) -> T> Scatter<T, F> {
-    /// `combine` takes the old element and the update.
-    pub fn new(windows: Windows, index: IndexType, update: Option<T>, combine: F) -> Self {
+    /// `combine` takes the old element and the update; `neutral` is its neutral element, if it is exact, associative and commutative.
+    pub fn new(
+        windows: Windows,
+        index: IndexType,
+        update: Option<T>,
+        neutral: Option<T>,
+        combine: F,
+    ) -> Self {
         Self {
             windows,
             index,
             update,
+            neutral,
             combine,
         }
     }
 
-    /// Combines one window after the other. The updates of the next window begin `step` elements further.
+    /// How many parts of the windows are combined apart from each other, each into an array of its own.
+    fn parts(&self, threads: usize) -> usize {
+        let windows = &self.windows;
+        let share = SHARE.max(windows.elements.saturating_mul(REPEATED));
+        if self.neutral.is_none() || windows.len() != 1 {
+            return 1;
+        }
+        threads.min(windows.count / share).max(1)
+    }
+
+    /// Combines one window of some after the other. The updates of the next window begin `step` elements further.
     fn each(
         &self,
         indices: &[u8],
         array: &mut [T],
         (updates, step): (&[T], usize),
+        some: Range<usize>,
         context: &Context<'_>,
     ) {
         let mut places = [NOWHERE; BLOCK];
-        for first in (0..self.windows.count).step_by(BLOCK) {
+        for first in some.clone().step_by(BLOCK) {
             if context.is_stopped() {
                 return;
             }
-            let places = &mut places[..BLOCK.min(self.windows.count - first)];
+            let places = &mut places[..BLOCK.min(some.end - first)];
             (self.index.places)(&self.windows, indices, first, places);
             let updates = &updates[first * step..];
             match (&self.windows.runs[..], self.windows.run) {
-                ([0], 1) => self.short_runs::<1>(places, array, updates, step),
+                ([0], 1) => self.single(places, array, updates, step),
                 ([0], 2) => self.short_runs::<2>(places, array, updates, step),
                 _ => self.long_runs(places, array, updates, step),
+            }
+        }
+    }
+
+    /// Combines windows of one element.
+    #[inline(always)]
+    fn single(&self, places: &[usize], array: &mut [T], updates: &[T], step: usize) {
+        // What is dropped has no place in the array.
+        let combine = |old: Option<&mut T>, new: T| {
+            if let Some(old) = old {
+                *old = (self.combine)(*old, new);
+            }
+        };
+        if step == 0 {
+            let new = updates[0];
+            for &place in places {
+                combine(array.get_mut(place), new);
+            }
+        } else {
+            for (&place, &new) in places.iter().zip(updates) {
+                combine(array.get_mut(place), new);
             }
         }
     }
@@ -183,8 +272,9 @@ impl<T: Pod, F: Fn(T, T) -> T> Scatter<T, F> {
         step: usize,
     ) {
         for (k, &place) in places.iter().enumerate() {
-            if place != NOWHERE {
-                let (old, new) = (&mut array[place..place + N], &updates[k * step..][..N]);
+            // What is dropped has no place in the array.
+            if let Some(old) = array.get_mut(place..place.wrapping_add(N)) {
+                let new = &updates[k * step..][..N];
                 for i in 0..N {
                     old[i] = (self.combine)(old[i], new[i]);
                 }
@@ -247,9 +337,33 @@ impl<T: Pod + Send + Sync, F: Fn(T, T) -> T + Send + Sync> Kernel for Scatter<T,
         }
         let (indices, array) = (buffers.input::<u8>(0), buffers.output::<T>(0));
         let len = self.windows.len();
-        match self.update {
-            Some(update) => self.each(indices, array, (&vec![update; len], 0), context),
-            None => self.each(indices, array, (buffers.input::<T>(1), len), context),
+        let same = self.update.map(|update| vec![update; len]);
+        let updates = match &same {
+            Some(update) => (&update[..], 0),
+            None => (buffers.input::<T>(1), len),
+        };
+        let (count, parts) = (self.windows.count, self.parts(context.threads()));
+        let Some(neutral) = self.neutral.filter(|_| parts > 1) else {
+            self.each(indices, array, updates, 0..count, context);
+            return Ok(());
+        };
+        let own: Vec<Mutex<Vec<T>>> = (0..parts)
+            .map(|_| Mutex::new(vec![neutral; array.len()]))
+            .collect();
+        context.parallel_for(parts, |part| {
+            let mut own = own[part]
+                .lock()
+                .unwrap_or_else(|poison| poison.into_inner());
+            let some = count * part / parts..count * (part + 1) / parts;
+            self.each(indices, &mut own, updates, some, context);
+        });
+        for own in own {
+            let own = own
+                .into_inner()
+                .unwrap_or_else(|poison| poison.into_inner());
+            for (old, &new) in array.iter_mut().zip(&own) {
+                *old = (self.combine)(*old, new);
+            }
         }
         Ok(())
     }
@@ -258,7 +372,7 @@ impl<T: Pod + Send + Sync, F: Fn(T, T) -> T + Send + Sync> Kernel for Scatter<T,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runtime::KernelCall;
+    use crate::runtime::{KernelCall, ThreadPool};
 
     /// Adds to windows of 2 × 2 of an array of 3 × 4 at two indices each.
     fn add(outside: Outside, update: Option<f32>, indices: &[i32]) -> Vec<f32> {
@@ -266,15 +380,23 @@ mod tests {
             elements: 12,
             count: indices.len() / 2,
             components: vec![
-                Component { stride: 4, most: 1 },
-                Component { stride: 1, most: 2 },
+                Component {
+                    stride: 4,
+                    most: 1,
+                    from_end: 0,
+                },
+                Component {
+                    stride: 1,
+                    most: 2,
+                    from_end: 0,
+                },
             ],
             outside,
             runs: vec![0, 4],
             run: 2,
         };
         let given = update.is_none();
-        let kernel = Scatter::new(windows, IndexType::of::<i32>(), update, |a: f32, b| a + b);
+        let kernel = Scatter::new(windows, IndexType::of::<i32>(), update, None, |a: f32, b| a + b);
         let updates: Vec<f32> = (1..=2 * indices.len()).map(|k| k as f32).collect();
         let inputs: [&[u8]; 2] = [
             bytemuck::cast_slice(indices),
@@ -301,6 +423,53 @@ mod tests {
             add(Outside::Nothing, Some(1.0), &[0, 0, 1, 1]),
             [1.0, 1.0, 0.0, 0.0, 1.0, 2.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0]
         );
+    }
+
+    /// Counts of equal indices, some of them from the end and some outside, however many threads there are.
+    #[test]
+    fn counts_are_shared_out() {
+        let indices: Vec<i32> = (0..100_000).map(|k| k * 7 % 23 - 9).collect();
+        let counts = |threads: usize| {
+            let windows = Windows {
+                elements: 10,
+                count: indices.len(),
+                components: vec![Component {
+                    stride: 1,
+                    most: 9,
+                    from_end: 10,
+                }],
+                outside: Outside::Nothing,
+                runs: vec![0],
+                run: 1,
+            };
+            let kernel = Scatter::new(
+                windows,
+                IndexType::of::<i32>(),
+                Some(1),
+                Some(0),
+                i32::wrapping_add,
+            );
+            let mut array = vec![5i32; 10];
+            let pool = ThreadPool::new(threads);
+            KernelCall::new(kernel)
+                .call(
+                    &[bytemuck::cast_slice(&indices)],
+                    &mut [bytemuck::cast_slice_mut(&mut array)],
+                    &Context::new(&pool, threads),
+                )
+                .unwrap();
+            array
+        };
+        let mut want = vec![5i32; 10];
+        for &index in &indices {
+            let at = if index < 0 { index + 10 } else { index };
+            if let Some(count) = usize::try_from(at).ok().and_then(|at| want.get_mut(at)) {
+                *count += 1;
+            }
+        }
+        for threads in [1, 2, 3, 8] {
+            assert_eq!(counts(threads), want);
+        }
     }
 
     #[test]

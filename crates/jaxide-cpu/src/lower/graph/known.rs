@@ -94,7 +94,7 @@ fn wrap(dtype: DType, value: i64) -> i64 {
     }
 }
 
-fn read_int(dtype: DType, bytes: &[u8]) -> Option<i64> {
+pub(crate) fn read_int(dtype: DType, bytes: &[u8]) -> Option<i64> {
     let mut wide = [0u8; 8];
     wide.get_mut(..bytes.len())?.copy_from_slice(bytes);
     let value = i64::from_le_bytes(wide);

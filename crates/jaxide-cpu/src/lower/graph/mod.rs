@@ -9,6 +9,7 @@ mod accumulate;
 mod build;
 mod display;
 mod known;
+pub(crate) use known::read_int;
 mod map_op;
 mod op;
 mod product;

@@ -1,7 +1,9 @@
 //! Scatters as calls of the runtime, where their windows stand behind each other in the updates.
 
 use super::rows::by_index;
-use crate::lower::graph::{Combine, Def, Graph, Node, OobMode, Op, ScatterSpec, ValueId};
+use crate::lower::graph::{
+    Combine, Def, Graph, MapOp, Node, OobMode, Op, ScatterSpec, ValueId, read_int,
+};
 use crate::lower::program::LibraryCall;
 use crate::narrow;
 use crate::runtime::KernelCall;
@@ -27,23 +29,32 @@ pub(crate) fn scatter(
     node: &Node,
     spec: &ScatterSpec,
 ) -> Option<(LibraryCall, SmallVec<[ValueId; 2]>)> {
-    let windows = windows(graph, node, spec)?;
+    let mut windows = windows(graph, node, spec)?;
     let dtype = graph.dtype(node.results[0]);
-    if windows.len() == 1 && !is_slow_in_lanes(dtype, spec.combine) {
-        return None;
+    let mut indices = node.args[1];
+    if let [component] = &mut windows.components[..]
+        && let Some((counted, length)) = counted_from_end(graph, indices)
+    {
+        indices = counted;
+        component.from_end = length;
     }
-    let index = by_index!(graph.dtype(node.args[1]), I => IndexType::of::<I>());
+    let index = by_index!(graph.dtype(indices), I => IndexType::of::<I>());
     let update = splat(graph, node.args[2]);
-    let mut operands: SmallVec<[ValueId; 2]> = SmallVec::from_slice(&node.args[1..2]);
+    let mut operands: SmallVec<[ValueId; 2]> = SmallVec::from_elem(indices, 1);
     operands.extend(update.is_none().then_some(node.args[2]));
     let work = narrow::<_, u64>(windows.count * windows.len());
     macro_rules! call {
-        ($T:ty, $combine:expr) => {{
+        ($T:ty, $combine:expr) => {
+            call!($T, $combine, None)
+        };
+        ($T:ty, $combine:expr, $neutral:expr) => {{
             let update = match update {
                 Some(bytes) => Some(bytemuck::try_pod_read_unaligned::<$T>(bytes).ok()?),
                 None => None,
             };
-            KernelCall::new(Scatter::<$T, _>::new(windows, index, update, $combine))
+            KernelCall::new(Scatter::<$T, _>::new(
+                windows, index, update, $neutral, $combine,
+            ))
         }};
     }
     /// Numbers of a type, and its sums, differences and products.
@@ -59,17 +70,17 @@ pub(crate) fn scatter(
             }
         };
     }
+    // Sums and extrema are exact, in any order.
     macro_rules! integer {
         ($T:ty) => {
-            number!(
-                $T,
-                spec.combine,
-                <$T>::wrapping_add,
-                <$T>::wrapping_sub,
-                <$T>::wrapping_mul,
-                |a: $T, b| a.min(b),
-                |a: $T, b| a.max(b)
-            )
+            match spec.combine {
+                Combine::Add => call!($T, <$T>::wrapping_add, Some(0)),
+                Combine::Sub => call!($T, <$T>::wrapping_sub),
+                Combine::Mul => call!($T, <$T>::wrapping_mul, Some(1)),
+                Combine::Min => call!($T, |a: $T, b| a.min(b), Some(<$T>::MAX)),
+                Combine::Max => call!($T, |a: $T, b| a.max(b), Some(<$T>::MIN)),
+                Combine::And | Combine::Or | Combine::Xor | Combine::Replace => return None,
+            }
         };
     }
     macro_rules! float {
@@ -137,14 +148,36 @@ pub(crate) fn scatter(
     Some((call, operands))
 }
 
-/// Whether a lane program combines one element after the other slower than a call: of others it finds the places faster.
-fn is_slow_in_lanes(dtype: DType, combine: Combine) -> bool {
-    match combine {
-        Combine::Add | Combine::Sub | Combine::Mul => matches!(dtype, DType::F16 | DType::BF16),
-        Combine::Min | Combine::Max => dtype.is_complex(),
-        Combine::Replace => dtype == DType::BF16,
-        Combine::And | Combine::Or | Combine::Xor => false,
+/// The indices that others are, where these count from the end of an axis if they are negative: what `jax.numpy` writes before every scatter. With
+/// the length that it adds.
+fn counted_from_end(graph: &Graph, indices: ValueId) -> Option<(ValueId, i64)> {
+    let node = |value: ValueId| match graph.value(value).def {
+        Def::Node(id, _) => Some(graph.node(id)),
+        Def::Param => None,
+    };
+    let map = |value: ValueId, wanted: MapOp| {
+        node(value).filter(|node| matches!(node.op, Op::Map(op) if op == wanted))
+    };
+    let mut inner = indices;
+    // An axis of length one may stand behind the others.
+    while let Some(node) = node(inner)
+        && matches!(node.op, Op::Reshape | Op::Broadcast { .. })
+        && graph.value(node.args[0]).len() == graph.value(inner).len()
+    {
+        inner = node.args[0];
     }
+    let select = map(inner, MapOp::Select)?;
+    let &[below, plain, moved] = &select.args[..] else {
+        return None;
+    };
+    let (below, moved) = (map(below, MapOp::Lt)?, map(moved, MapOp::Add)?);
+    let number = |value| read_int(graph.dtype(value), splat(graph, value)?);
+    let is_counted = below.args[0] == plain && number(below.args[1]) == Some(0);
+    let length = match &moved.args[..] {
+        &[x, length] | &[length, x] if x == plain && number(length).is_some() => number(length)?,
+        _ => return None,
+    };
+    (is_counted && length > 0).then_some((plain, length))
 }
 
 /// The bytes of the one element that a value has everywhere, if it is nothing else.
@@ -202,6 +235,7 @@ fn windows(graph: &Graph, node: &Node, spec: &ScatterSpec) -> Option<Windows> {
             Component {
                 stride: strides[axis],
                 most: shape[axis] as i64 - size as i64,
+                from_end: 0,
             }
         })
         .collect();
