@@ -1,9 +1,11 @@
 //! Nests of every shape are made: many axes, reductions inside reductions, views, and everything mixed at random.
 
+use crate::everywhere::everywhere;
 use jaxide_core::eval::eval;
 use jaxide_core::{Tensor, parse};
 use jaxide_cpu::codegen::lanes::Isa;
 use jaxide_cpu::{CompileOptions, compile};
+use jaxide_testing::compare::Nearness;
 use jaxide_testing::{Random, asked};
 use std::fmt::Write;
 
@@ -230,5 +232,26 @@ fn short_axes_in_every_order() {
             tuple(&(1..rank).collect::<Vec<_>>()),
         );
         agrees(&text, argument(&shape, &mut Random(2)));
+    }
+}
+
+/// Statistics of channels, of which other axes stand before and behind: memory is read in order, by every number of threads.
+#[test]
+fn sums_over_the_axes_around_one() {
+    for (before, kept, behind) in [
+        (40, 17, 300),
+        (33, 16, 1031),
+        (64, 40, 260),
+        (100, 3, 700),
+        (16, 300, 90),
+    ] {
+        let text = format!(
+            "{{ lambda ; a:f32[{before},{kept},{behind}]. let
+                b:f32[{kept}] = reduce_sum[axes=(0, 2) out_sharding=None] a
+                c:f32[{kept}] = reduce_max[axes=(0, 2) out_sharding=None] a
+                d:f32[{kept},{behind}] = reduce_sum[axes=(0,) out_sharding=None] a
+              in (b, c, d) }}"
+        );
+        everywhere(&text, Nearness::Relative(1e-4));
     }
 }

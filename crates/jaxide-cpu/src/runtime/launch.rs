@@ -162,17 +162,32 @@ impl Launch {
         bytes
     }
 
-    /// Runs one piece.
+    /// How many pieces so many threads take. Lanes whose rows are read in chunks are cut into no more than there are threads: a piece has a part of
+    /// each row, and memory is read the faster the longer these parts are.
+    fn pieces(&self, threads: usize) -> usize {
+        if self.split == Split::Lanes && self.chunk != NONE {
+            self.pieces.min(threads)
+        } else {
+            self.pieces
+        }
+    }
+
+    /// Runs one of some pieces.
     ///
     /// # Safety
     /// As for [`launch`].
-    unsafe fn piece(&self, pointers: *const *mut u8, piece: usize, context: &Context<'_>) {
-        let own = |count: usize| share(count, piece, self.pieces);
+    unsafe fn piece(
+        &self,
+        pointers: *const *mut u8,
+        (piece, pieces): (usize, usize),
+        context: &Context<'_>,
+    ) {
+        let own = |count: usize| share(count, piece, pieces);
         let mut whole = self.whole();
         match self.split {
             Split::Outer => whole.outer = own(whole.outer.end),
             Split::Rows => whole.rows = own(whole.rows.end),
-            Split::Lanes => whole.lanes = self.lane_share(piece),
+            Split::Lanes => whole.lanes = self.lane_share(piece, pieces),
             Split::Partials => whole.partials = own(whole.partials.end),
         }
         // SAFETY: the caller promises memory for the whole domain, and this is a block of it.
@@ -335,9 +350,9 @@ impl Launch {
         }
     }
 
-    fn lane_share(&self, piece: usize) -> Range<usize> {
+    fn lane_share(&self, piece: usize, pieces: usize) -> Range<usize> {
         let units = self.lanes.div_ceil(LANE_UNIT);
-        let units = share(units, piece, self.pieces);
+        let units = share(units, piece, pieces);
         let lane = |unit: usize| (unit * LANE_UNIT).min(self.lanes);
         lane(units.start)..lane(units.end)
     }
@@ -372,14 +387,15 @@ pub(crate) unsafe extern "C" fn launch(
     // SAFETY: the caller promises live values.
     let (launch, context) = unsafe { (&*launch, &*context) };
     let pointers = &Pointers(pointers);
-    if launch.pieces == 1 {
+    let pieces = launch.pieces(context.threads());
+    if pieces == 1 {
         // SAFETY: the caller's promises are those of `piece`.
-        unsafe { launch.piece(pointers.0, 0, context) };
+        unsafe { launch.piece(pointers.0, (0, 1), context) };
         return;
     }
-    context.parallel_for(launch.pieces, |piece| {
+    context.parallel_for(pieces, |piece| {
         // SAFETY: as above; pieces are disjoint blocks of the domain.
-        unsafe { launch.piece(pointers.0, piece, context) };
+        unsafe { launch.piece(pointers.0, (piece, pieces), context) };
     });
 }
 

@@ -396,7 +396,13 @@ mod tests {
             run: 2,
         };
         let given = update.is_none();
-        let kernel = Scatter::new(windows, IndexType::of::<i32>(), update, None, |a: f32, b| a + b);
+        let kernel = Scatter::new(
+            windows,
+            IndexType::of::<i32>(),
+            update,
+            None,
+            |a: f32, b| a + b,
+        );
         let updates: Vec<f32> = (1..=2 * indices.len()).map(|k| k as f32).collect();
         let inputs: [&[u8]; 2] = [
             bytemuck::cast_slice(indices),

@@ -21,6 +21,8 @@ const SHORT_ROW: usize = 1024;
 const FEW_LOOPS: usize = 16;
 /// With fewer results than this, and a long reduction for each, it is made in partial results.
 const FEW_RESULTS: usize = 512;
+/// With more loops around a reduction over the lanes, it is made in so many partial results at most.
+const FEW_PARTIALS: usize = 1 << 13;
 /// A reduction is made in at most so many chunks of rows at once.
 const MOST_CHUNKS: usize = 64;
 /// Lanes, or elements, of a partial result.
@@ -304,8 +306,10 @@ fn choose_chunks(plan: &mut LoopPlan, axes: &Axes, mentions: &[Mention]) {
         let turns = (PARTIAL / (outer * lanes)).max(size.div_ceil(MOST_CHUNKS));
         fold.role = Role::Chunks(turns);
         plan.partials = Some(Partials::Chunks);
-    } else if (!lane_reduced || outer < FEW_LOOPS)
-        && let Some(turns) = chunk(fold, lanes, axes, mentions)
+    } else if let Some(turns) = chunk(fold, lanes, axes, mentions)
+        && (!lane_reduced
+            || outer < FEW_LOOPS
+            || outer.saturating_mul(size.div_ceil(turns)) <= FEW_PARTIALS)
     {
         plan.unrolled = !lane_reduced && folds == 1 && fold.axes.len() == 1;
         fold.role = Role::Chunks(if plan.unrolled { UNROLLED_ROWS } else { turns });
