@@ -286,3 +286,9 @@ class Masks(nnx.Module):
 
 
 record("masks", Masks(), {}, (jnp.asarray([[3, 2, 0], [1, 0, 0]]), jnp.asarray([[1, 0], [1, 1]])), lambda layer, *xs: layer(*xs))
+
+# Windows too large to be written out, which overlap.
+for name, space, window in (("1d", (5,), (19,)), ("2d", (6, 7), (5, 4)), ("3d", (3, 5, 4), (3, 2, 3))):
+    for kind in ("max", "min"):
+        config = {"kind": kind, "window": list(window), "padding": "SAME"}
+        record(f"pool_large_{name}_{kind}", Pool(kind, window, padding="SAME"), config, (made(2, *space, 1),), one)
