@@ -179,6 +179,12 @@ impl Optimizer {
                 Error::parameter("the optimiser updates no such entry").at_path(path.to_string())
             );
         }
+        // Before the model is changed.
+        self.step.any().check_trace()?;
+        for (name, variable) in self.opt_state.iter() {
+            let at = |error: Error| error.at_path(format!("opt_state/{name}"));
+            variable.any().check_trace().map_err(at)?;
+        }
         let (updates, state) = transform.try_update(gradient, &self.state()?, &params, extra)?;
         crate::update(model, apply_updates(&params, &updates))?;
         for (path, leaf) in self.structure.key_paths().iter().zip(state.leaves()) {

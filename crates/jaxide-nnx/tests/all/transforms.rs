@@ -309,6 +309,24 @@ fn training_resumes() {
     );
 }
 
+/// An optimiser that was made elsewhere is refused before the model is changed.
+#[test]
+fn a_foreign_optimiser_changes_nothing() {
+    let model = Linear::new(2, 1, &Rngs::new(0), ());
+    let outside = Optimizer::new(&model, optim::adam(0.1), Param).unwrap();
+    let step = jaxide::jit(move |x: Array| {
+        let model = Linear::new(2, 1, &Rngs::new(0), ());
+        let before = model.kernel.any().value().arrays()[0].clone();
+        let gradient = nnx::state(&model, Param).unwrap();
+        let update = || outside.update(&model, &gradient);
+        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(update));
+        assert!(caught.is_err());
+        let same = numpy::equal(&model.kernel.get(), &before).all();
+        numpy::where_(same, x, 0.0)
+    });
+    assert_eq!(step(Array::from([1.0f32])).to_vec::<f32>(), [1.0]);
+}
+
 /// A model, its statistics, keys and optimiser go through a file to the same bits; of a mistake nothing is changed.
 #[cfg(feature = "safetensors")]
 #[test]
