@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jaxide::tree::{Tree, TreeDef};
 use jaxide::{Array, DType, Error, Result, numpy, raise};
 
-use crate::graph::{Flatten, Rebuild, Style, module_pytree};
+use crate::graph::{Flatten, Rebuild, Style};
 use crate::optim::{ExtraArgs, GradientTransformation, apply_updates};
 use crate::{Attribute, Dict, Filter, OptState, State, Variable};
 
@@ -228,6 +228,6 @@ impl Attribute for Optimizer {
     }
 }
 
-module_pytree! {
+crate::node_types! {
     [] Optimizer;
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jaxide::{Array, AsShape, DType, Error, Result, numpy, raise, random};
 
-use crate::graph::{Flatten, Rebuild, Style, module_pytree};
+use crate::graph::{Flatten, Rebuild, Style};
 use crate::variable::Value;
 use crate::{Attribute, Dict, Key, RngCount, RngKey, Variable};
 
@@ -332,7 +332,7 @@ impl IntoKey for &Array {
     }
 }
 
-module_pytree! {
+crate::node_types! {
     [] RngStream;
     [] Rngs;
 }
