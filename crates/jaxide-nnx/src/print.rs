@@ -145,9 +145,11 @@ fn variable_text(kind: KindRef, metadata: &Metadata, value: &Value, short: bool)
             .entries()
             .map(|(name, value)| format!("{name}={}", static_text(value))),
     );
-    let comment = match value {
-        Value::Absent => String::new(),
-        _ => format!(" # {}", sizes(value.arrays()).text()),
+    let sizes = sizes(value.arrays());
+    let comment = if sizes.elements == 0 {
+        String::new()
+    } else {
+        format!(" # {}", sizes.text())
     };
     format!(
         "{}({comment}\n  {}\n)",

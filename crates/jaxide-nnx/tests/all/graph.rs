@@ -415,6 +415,11 @@ fn printed() {
         format!("{large:?}").starts_with("Param( # 1,200,000 (4.8 MB)\n"),
         "{large:?}"
     );
+    let nothing = Variable::<Param>::new(Array::zeros([0, 3], DType::F32));
+    assert!(
+        format!("{nothing:?}").starts_with("Param(\n"),
+        "{nothing:?}"
+    );
     let state = nnx::state(&Rngs::new(0), ..).unwrap();
     assert_eq!(
         state.to_string(),
