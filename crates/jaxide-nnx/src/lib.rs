@@ -59,6 +59,7 @@ pub mod optim;
 mod optimizer;
 mod outputs;
 mod path;
+mod picture;
 mod print;
 mod rngs;
 #[cfg(feature = "safetensors")]
@@ -88,6 +89,7 @@ pub use object::Object;
 pub use optimizer::Optimizer;
 pub use outputs::capture_outputs;
 pub use path::{Key, Path};
+pub use picture::picture;
 pub use rngs::{IntoKey, RngStream, Rngs};
 #[cfg(feature = "safetensors")]
 pub use save::{load_state, save_state};
