@@ -87,7 +87,7 @@ pub use kind::{
 pub use layers::*;
 pub use object::Object;
 pub use optimizer::Optimizer;
-pub use outputs::capture_outputs;
+pub use outputs::{capture_outputs, capture_outputs as capture_intermediates};
 pub use path::{Key, Path};
 pub use picture::picture;
 pub use rngs::{IntoKey, RngStream, Rngs};
