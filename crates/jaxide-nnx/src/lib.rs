@@ -47,6 +47,7 @@ mod readme {}
 mod attr;
 mod attribute;
 mod define;
+mod ema;
 mod filter;
 pub mod graph;
 mod kind;
@@ -74,6 +75,7 @@ mod variable;
 
 pub use attr::{Attr, Status, data, stat};
 pub use attribute::{Attribute, Dict, List, Module, StaticAttribute, Switch};
+pub use ema::Ema;
 pub use filter::{Filter, Filters};
 pub use graph::{
     GraphDef, clone, find_duplicates, graph_def, is_data, merge, pop, split, state, update,
