@@ -94,7 +94,7 @@ pub use path::{Key, Path};
 pub use picture::picture;
 pub use rngs::{IntoKey, RngStream, Rngs};
 #[cfg(feature = "safetensors")]
-pub use save::{load_state, save_state};
+pub use save::{load_state, read_state, save_state};
 pub use sow::capture;
 pub use state::{Entry, IntoState, State};
 #[cfg(feature = "tabulate")]
