@@ -228,6 +228,9 @@ impl MultiHeadAttention {
                 self.in_features
             ));
         }
+        if o.keys.is_none() && o.values.is_some() {
+            mistake("values are given without keys; keys alone serve as both".to_owned());
+        }
         let keys = o.keys.as_ref().unwrap_or(x);
         let values = o.values.as_ref().unwrap_or(keys);
         let mut query = self.query.call(x);
