@@ -97,6 +97,7 @@ impl Attribute for RngStream {
             Style::Object,
             vec!["count".into(), "key".into(), "tag".into()],
         );
+        to.declared(&[2, 1, 0]);
         to.attribute("count", &self.count);
         to.attribute("key", &self.key);
         to.attribute("tag", &self.tag);

@@ -426,6 +426,9 @@ fn printed() {
         format!("{nothing:?}").starts_with("Param(\n"),
         "{nothing:?}"
     );
+    let stream = nnx::RngStream::new("noise", &jaxide::random::key(0)).display();
+    let places = ["tag='noise',\n  key=", "count="].map(|text| stream.find(text));
+    assert!(places[0].is_some() && places[0] < places[1], "{stream}");
     let state = nnx::state(&Rngs::new(0), ..).unwrap();
     assert_eq!(
         state.to_string(),
