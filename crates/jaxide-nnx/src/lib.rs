@@ -46,6 +46,7 @@ mod readme {}
 
 mod attr;
 mod attribute;
+mod call;
 mod define;
 mod ema;
 mod filter;

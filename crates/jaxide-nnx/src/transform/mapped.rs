@@ -1,6 +1,7 @@
 //! Functions of one example as functions of a batch.
 
 use std::ops::Deref;
+use std::panic::Location;
 use std::sync::Arc;
 
 use jaxide::axes::{Axis, IntoAxes};
@@ -10,16 +11,25 @@ use jaxide::{ArgList, Array, Error, Function, raise};
 
 use super::axes::{ArgAxes, ArgAxesList, Carried, IntoArgAxes};
 use super::lift::{Changes, FlatArgs, rebuilt, set};
+use crate::call;
 use crate::graph::{Located, Met, entries};
 
 /// What [`vmap`] gives: a function of batches.
 pub struct Vmapped<Args: ArgList, Out: 'static> {
     f: Arc<dyn Fn(Args) -> Out + Send + Sync>,
+    mapping: Mapping,
+    callable: Arc<Args::Callable<Out>>,
+}
+
+/// How arguments and results are mapped.
+#[derive(Clone)]
+struct Mapping {
     in_axes: ArgAxesList,
     out_axes: Tree<Axis>,
     axis_name: Option<String>,
     axis_size: Option<usize>,
-    callable: Arc<Args::Callable<Out>>,
+    /// Where the user made the function.
+    place: &'static Location<'static>,
 }
 
 /// Maps a function of modules and arrays over an axis of its arguments: [`jaxide::vmap`]. Variables that are mapped have their
@@ -36,6 +46,7 @@ pub struct Vmapped<Args: ArgList, Out: 'static> {
 /// let apply = nnx::vmap(|layer: Linear, x: Array| layer.call(&x)).in_axes((StateAxes::new().with(Param, 0), None));
 /// assert_eq!(apply(layers, Array::ones([2], DType::F32)).shape(), [4, 3]);
 /// ```
+#[track_caller]
 pub fn vmap<F, Args, Out>(f: F) -> Vmapped<Args, Out>
 where
     F: Function<Args, Out> + Send + Sync + 'static,
@@ -43,31 +54,26 @@ where
     Out: Pytree<Array> + 'static,
 {
     let f: Arc<dyn Fn(Args) -> Out + Send + Sync> = Arc::new(move |args| f.apply(args));
-    Vmapped::made(f, 0.into_arg_axes(), 0.into_axes(), None, None)
+    let mapping = Mapping {
+        in_axes: 0.into_arg_axes(),
+        out_axes: 0.into_axes(),
+        axis_name: None,
+        axis_size: None,
+        place: Location::caller(),
+    };
+    Vmapped::made(f, mapping)
 }
 
 impl<Args: ArgList, Out: Pytree<Array> + 'static> Vmapped<Args, Out> {
-    fn made(
-        f: Arc<dyn Fn(Args) -> Out + Send + Sync>,
-        in_axes: ArgAxesList,
-        out_axes: Tree<Axis>,
-        axis_name: Option<String>,
-        axis_size: Option<usize>,
-    ) -> Self {
-        let (g, axes, out, name) = (
-            f.clone(),
-            in_axes.clone(),
-            out_axes.clone(),
-            axis_name.clone(),
-        );
-        let callable =
-            Args::callable(move |args| map(&g, &axes, &out, name.as_deref(), axis_size, &args));
+    fn made(f: Arc<dyn Fn(Args) -> Out + Send + Sync>, mapping: Mapping) -> Self {
+        let (g, how) = (f.clone(), mapping.clone());
+        let callable = Args::callable(move |args| {
+            let _call = call::made_at(how.place);
+            map(&g, &how, &args)
+        });
         Vmapped {
             f,
-            in_axes,
-            out_axes,
-            axis_name,
-            axis_size,
+            mapping,
             callable,
         }
     }
@@ -75,48 +81,52 @@ impl<Args: ArgList, Out: Pytree<Array> + 'static> Vmapped<Args, Out> {
     /// The axes of the arguments: one for all, or a tuple with an axis, `None` or [`StateAxes`](crate::StateAxes) for each.
     #[must_use]
     pub fn in_axes(self, axes: impl IntoArgAxes) -> Self {
+        let in_axes = axes.into_arg_axes();
         Self::made(
             self.f,
-            axes.into_arg_axes(),
-            self.out_axes,
-            self.axis_name,
-            self.axis_size,
+            Mapping {
+                in_axes,
+                ..self.mapping
+            },
         )
     }
 
     /// The axes of the results.
     #[must_use]
     pub fn out_axes(self, axes: impl IntoAxes) -> Self {
+        let out_axes = axes.into_axes();
         Self::made(
             self.f,
-            self.in_axes,
-            axes.into_axes(),
-            self.axis_name,
-            self.axis_size,
+            Mapping {
+                out_axes,
+                ..self.mapping
+            },
         )
     }
 
     /// The name under which lanes exchange values.
     #[must_use]
     pub fn axis_name(self, name: &str) -> Self {
+        let axis_name = Some(name.to_owned());
         Self::made(
             self.f,
-            self.in_axes,
-            self.out_axes,
-            Some(name.to_owned()),
-            self.axis_size,
+            Mapping {
+                axis_name,
+                ..self.mapping
+            },
         )
     }
 
     /// The number of lanes, where nothing is mapped.
     #[must_use]
     pub fn axis_size(self, size: usize) -> Self {
+        let axis_size = Some(size);
         Self::made(
             self.f,
-            self.in_axes,
-            self.out_axes,
-            self.axis_name,
-            Some(size),
+            Mapping {
+                axis_size,
+                ..self.mapping
+            },
         )
     }
 }
@@ -151,22 +161,38 @@ pub(super) fn carried(
     for (axes, argument) in axes.iter().zip(args.children()) {
         let found = entries(argument, first);
         first += argument.leaves().len();
-        all.extend(
-            found
-                .into_iter()
-                .map(|located| (axes.0.of(&located.path, &located.entry), located)),
-        );
+        for located in found {
+            let carried = axes.0.of(&located.path, &located.entry);
+            if let Carried::Axis(axis) = carried {
+                check_axis(operation, axis, &located);
+            }
+            all.push((carried, located));
+        }
     }
     all
+}
+
+/// That what stands at a path of a module has the axis along which it is mapped; of arguments without paths `jaxide` speaks.
+#[track_caller]
+fn check_axis(operation: &str, axis: i32, located: &Located) {
+    let lacks = |array: &&Array| {
+        let rank = array.ndim() as i32;
+        axis >= rank || axis < -rank
+    };
+    let short = located.entry.arrays().iter().find(lacks);
+    if let Some(array) = short.filter(|_| !located.path.is_empty()) {
+        raise(
+            Error::shape(format!("{} has no axis {axis} to be mapped", array.aval()))
+                .in_operation(operation)
+                .at_path(located.path.to_string()),
+        );
+    }
 }
 
 #[track_caller]
 fn map<Args: ArgList, Out: Pytree<Array> + 'static>(
     f: &Arc<dyn Fn(Args) -> Out + Send + Sync>,
-    in_axes: &ArgAxesList,
-    out_axes: &Tree<Axis>,
-    axis_name: Option<&str>,
-    axis_size: Option<usize>,
+    how: &Mapping,
     args: &Args,
 ) -> Out {
     let FlatArgs {
@@ -178,7 +204,7 @@ fn map<Args: ArgList, Out: Pytree<Array> + 'static>(
         Ok(tree) => tree,
         Err(error) => raise(Error::from(error)),
     };
-    let axes = match in_axes {
+    let axes = match &how.in_axes {
         ArgAxesList::All(axes) => vec![axes.clone(); tree.children().len()],
         ArgAxesList::Each(axes) => axes.clone(),
     };
@@ -213,14 +239,14 @@ fn map<Args: ArgList, Out: Pytree<Array> + 'static>(
     let mut mapped = jaxide::vmap(body)
         .in_axes((&(leaf_axes,)).into_axes())
         .out_axes(Tree::tuple([
-            out_axes.clone(),
+            how.out_axes.clone(),
             (&kept).into_axes(),
             0.into_axes(),
         ]));
-    if let Some(name) = axis_name {
+    if let Some(name) = &how.axis_name {
         mapped = mapped.axis_name(name);
     }
-    if let Some(size) = axis_size {
+    if let Some(size) = how.axis_size {
         mapped = mapped.axis_size(size);
     }
     let (out, values, (changed, others)) = mapped(leaves);

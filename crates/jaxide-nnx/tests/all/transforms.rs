@@ -3,8 +3,8 @@
 use jaxide::core::ErrorKind;
 use jaxide::{Array, DType, numpy, random};
 use jaxide_nnx::{
-    self as nnx, BatchStat, Carried, DiffState, Dropout, Intermediate, Linear, Module, Optimizer,
-    Param, RngState, Rngs, StateAxes, Variable, optim,
+    self as nnx, BatchStat, Carried, DiffState, Dropout, GRUCell, Intermediate, Linear, Module,
+    Optimizer, Param, RNN, RngState, Rngs, StateAxes, Variable, optim,
 };
 
 /// Counts its calls.
@@ -278,6 +278,72 @@ fn captured_modules_are_refused() {
     let captured = counter.clone();
     let read = jaxide::jit(move |x: Array| x * captured.weight.get());
     assert_eq!(read(x).to_vec::<f32>(), [2.0, 4.0]);
+}
+
+/// Mistakes are reported at lines of the user, under the name of what was called, with the path in the module.
+#[test]
+fn mistakes_name_the_line_of_the_user() {
+    let x = Array::from([1.0f32, 2.0]);
+    let message = |f: &dyn Fn()| -> String {
+        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f));
+        let payload = caught.expect_err("it is a mistake");
+        payload
+            .downcast_ref::<String>()
+            .cloned()
+            .unwrap_or_default()
+    };
+    let not_scalar = message(&|| {
+        nnx::grad(|counter: Counter, x: Array| counter.call(&x))(Counter::new(), x.clone());
+    });
+    let no_argument = message(&|| {
+        let by = DiffState::new(3, Param);
+        nnx::grad(|counter: Counter, x: Array| counter.call(&x).sum())
+            .wrt(by)
+            .call((Counter::new(), x.clone()));
+    });
+    let no_axis = message(&|| {
+        let axes = StateAxes::new().with(Param, 0);
+        let each = nnx::vmap(|counter: Counter, x: Array| counter.call(&x)).in_axes((axes, 0));
+        each(Counter::new(), x.clone());
+    });
+    let other_size = message(&|| {
+        let each = nnx::vmap(|x: Array, y: Array| x + y);
+        each(x.clone(), Array::from([1.0f32, 2.0, 3.0]));
+    });
+    let other_features = message(&|| {
+        let rnn = RNN::new(GRUCell::new(3, 4, &Rngs::new(0), ()), ());
+        rnn.call(&Array::ones([2, 5, 2], DType::F32));
+    });
+    let noted = message(&|| {
+        let note = |counter: Counter| counter.call(&Array::from(1.0f32));
+        let f = nnx::jit(move |go: Array, counter: Counter| {
+            nnx::cond(go, note, |counter: Counter| counter.weight.get(), counter)
+        });
+        f(Array::from(true), Counter::new());
+    });
+    for (message, starts) in [
+        (
+            not_scalar,
+            "grad: a real scalar result is needed, and the function gives f32[2]",
+        ),
+        (no_argument, "grad: there is no argument 3: there are 2"),
+        (
+            no_axis,
+            "vmap: f32[] has no axis 0 to be mapped (at weight)",
+        ),
+        (other_size, "vmap: "),
+        (
+            other_features,
+            "RNN: the last axis of f32[2,2] must have length 3",
+        ),
+        (
+            noted,
+            "cond: the Intermediate holds another number of arrays afterwards (at seen)",
+        ),
+    ] {
+        assert!(message.starts_with(starts), "{message}");
+        assert!(message.contains("tests/all/transforms.rs:"), "{message}");
+    }
 }
 
 /// A compiled step is compiled once, and its optimiser's state survives `split` and `merge`.
