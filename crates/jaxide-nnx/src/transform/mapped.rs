@@ -9,7 +9,7 @@ use jaxide::core::ErrorKind;
 use jaxide::tree::{Pytree, Static, Tree};
 use jaxide::{ArgList, Array, Error, Function, raise};
 
-use super::axes::{ArgAxes, ArgAxesList, Carried, IntoArgAxes};
+use super::axes::{ArgAxes, ArgAxesList, Carried, IntoArgAxes, StateAxes};
 use super::lift::{Changes, FlatArgs, rebuilt, set};
 use crate::call;
 use crate::graph::{Located, Met, entries};
@@ -21,11 +21,18 @@ pub struct Vmapped<Args: ArgList, Out: 'static> {
     callable: Arc<Args::Callable<Out>>,
 }
 
+/// The axes of results: of parts of their structure, or of the state of the modules in them.
+#[derive(Clone)]
+enum OutAxes {
+    Prefix(Tree<Axis>),
+    State(StateAxes),
+}
+
 /// How arguments and results are mapped.
 #[derive(Clone)]
 struct Mapping {
     in_axes: ArgAxesList,
-    out_axes: Tree<Axis>,
+    out_axes: OutAxes,
     axis_name: Option<String>,
     axis_size: Option<usize>,
     /// Where the user made the function.
@@ -56,7 +63,7 @@ where
     let f: Arc<dyn Fn(Args) -> Out + Send + Sync> = Arc::new(move |args| f.apply(args));
     let mapping = Mapping {
         in_axes: 0.into_arg_axes(),
-        out_axes: 0.into_axes(),
+        out_axes: OutAxes::Prefix(0.into_axes()),
         axis_name: None,
         axis_size: None,
         place: Location::caller(),
@@ -94,7 +101,30 @@ impl<Args: ArgList, Out: Pytree<Array> + 'static> Vmapped<Args, Out> {
     /// The axes of the results.
     #[must_use]
     pub fn out_axes(self, axes: impl IntoAxes) -> Self {
-        let out_axes = axes.into_axes();
+        let out_axes = OutAxes::Prefix(axes.into_axes());
+        Self::made(
+            self.f,
+            Mapping {
+                out_axes,
+                ..self.mapping
+            },
+        )
+    }
+
+    /// The axes of the modules that the function gives, by the parts of their state: what is broadcast is the same for all lanes, and
+    /// has no further axis. The function is traced once more to know its result.
+    ///
+    /// ```
+    /// use jaxide_nnx::{self as nnx, BatchNorm, BatchStat, Param, Rngs, StateAxes};
+    /// let make = nnx::vmap(|rngs: Rngs| BatchNorm::new(3, &rngs, ()))
+    ///     .out_state_axes(StateAxes::new().with(Param, 1).with(BatchStat, None));
+    /// let norms = make(Rngs::new(0).split(4));
+    /// assert_eq!(norms.scale.as_ref().unwrap().get().shape(), [3, 4]);
+    /// assert_eq!(norms.mean.get().shape(), [3]);
+    /// ```
+    #[must_use]
+    pub fn out_state_axes(self, axes: StateAxes) -> Self {
+        let out_axes = OutAxes::State(axes);
         Self::made(
             self.f,
             Mapping {
@@ -210,15 +240,7 @@ fn map<Args: ArgList, Out: Pytree<Array> + 'static>(
     };
     let mut leaf_axes = vec![Axis::NONE; leaves.len()];
     for (carried, located) in carried("vmap", &axes, &tree) {
-        let axis = match carried {
-            Carried::Axis(axis) => Axis(Some(axis)),
-            Carried::Broadcast => Axis::NONE,
-            Carried::Carry => raise(
-                Error::parameter("a carry is for loops: lanes have no order")
-                    .in_operation("vmap")
-                    .at_path(located.path.to_string()),
-            ),
-        };
+        let axis = axis_of(carried, &located);
         leaf_axes[located.leaves].fill(axis);
     }
     // The leaves of the variables stand in the order in which these were met.
@@ -236,22 +258,61 @@ fn map<Args: ArgList, Out: Pytree<Array> + 'static>(
         let after = Outcome::of(&outer, &inner, &versions, &before, &variable_leaves);
         (out, after.same_form, (Static(after.changed), after.others))
     };
-    let mut mapped = jaxide::vmap(body)
-        .in_axes((&(leaf_axes,)).into_axes())
-        .out_axes(Tree::tuple([
-            how.out_axes.clone(),
-            (&kept).into_axes(),
-            0.into_axes(),
-        ]));
-    if let Some(name) = &how.axis_name {
-        mapped = mapped.axis_name(name);
-    }
-    if let Some(size) = how.axis_size {
-        mapped = mapped.axis_size(size);
-    }
-    let (out, values, (changed, others)) = mapped(leaves);
+    let (body, in_axes) = (Arc::new(body), (&(leaf_axes,)).into_axes());
+    let mapped = |out_axes: Tree<Axis>| {
+        let body = body.clone();
+        let mut mapped = jaxide::vmap(move |leaves: Vec<Array>| body(leaves))
+            .in_axes(in_axes.clone())
+            .out_axes(Tree::tuple([out_axes, (&kept).into_axes(), 0.into_axes()]));
+        if let Some(name) = &how.axis_name {
+            mapped = mapped.axis_name(name);
+        }
+        if let Some(size) = how.axis_size {
+            mapped = mapped.axis_size(size);
+        }
+        mapped
+    };
+    let out_axes = match &how.out_axes {
+        OutAxes::Prefix(axes) => axes.clone(),
+        OutAxes::State(axes) => {
+            let result = jaxide::eval_shape(mapped(0.into_axes()), (leaves.clone(),));
+            match result {
+                Ok((out, _, _)) => of_result(axes, &Tree::from_value(&out)),
+                Err(error) => raise(error),
+            }
+        }
+    };
+    let (out, values, (changed, others)) = mapped(out_axes)(leaves);
     give_back(&met, values, &changed, others);
     out
+}
+
+/// The axes of a result, by what stands in it.
+#[track_caller]
+fn of_result(axes: &StateAxes, out: &Tree<Array>) -> Tree<Axis> {
+    let mut leaf_axes = vec![Axis::NONE; out.leaves().len()];
+    for located in entries(out, 0) {
+        let axis = axis_of(axes.of(&located.path, &located.entry), &located);
+        leaf_axes[located.leaves].fill(axis);
+    }
+    match out.structure().unflatten(leaf_axes) {
+        Ok(axes) => axes,
+        Err(error) => raise(Error::from(error)),
+    }
+}
+
+/// The axis of something that is mapped or broadcast.
+#[track_caller]
+fn axis_of(carried: Carried, located: &Located) -> Axis {
+    match carried {
+        Carried::Axis(axis) => Axis(Some(axis)),
+        Carried::Broadcast => Axis::NONE,
+        Carried::Carry => raise(
+            Error::parameter("a carry is for loops: lanes have no order")
+                .in_operation("vmap")
+                .at_path(located.path.to_string()),
+        ),
+    }
 }
 
 /// The numbers of the leaves that are in variables.

@@ -141,6 +141,22 @@ fn vmap_maps_state() {
     assert_eq!(error.operation(), Some("vmap"), "{error}");
 }
 
+/// A module that a mapped function makes has the axes that were stated for the parts of its state.
+#[test]
+fn results_are_mapped_by_their_state() {
+    let axes = StateAxes::new().with(Param, 1).with(nnx::RngKey, 0);
+    let make = nnx::vmap(|rngs: Rngs| (Linear::new(2, 3, &rngs, ()), Dropout::new(0.5, &rngs, ())));
+    let (layers, dropout) = make.out_state_axes(axes.clone())(Rngs::new(0).split(4));
+    assert_eq!(layers.kernel.get().shape(), [2, 4, 3]);
+    assert_eq!(dropout.rngs.key().get().shape(), [4]);
+    assert_eq!(dropout.rngs.count().get().shape(), [0; 0]);
+    let plain = nnx::vmap(|rngs: Rngs| Linear::new(2, 3, &rngs, ()))(Rngs::new(0).split(4));
+    let moved = numpy::moveaxis(&plain.kernel.get(), 0, 1);
+    assert_eq!(layers.kernel.get().to_vec::<f32>(), moved.to_vec::<f32>());
+    let apply = nnx::vmap(|layer: Linear, x: Array| layer.call(&x)).in_axes((axes, None));
+    assert_eq!(apply(layers, Array::ones([2], DType::F32)).shape(), [4, 3]);
+}
+
 #[test]
 fn scan_over_layers() {
     let layers = nnx::vmap(|rngs: Rngs| Linear::new(3, 3, &rngs, ()))(Rngs::new(0).split(5));
