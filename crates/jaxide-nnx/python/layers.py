@@ -286,3 +286,24 @@ class Masks(nnx.Module):
 
 
 record("masks", Masks(), {}, (jnp.asarray([[3, 2, 0], [1, 0, 0]]), jnp.asarray([[1, 0], [1, 1]])), lambda layer, *xs: layer(*xs))
+
+# Windows too large to be written out, which overlap.
+for name, space, window in (("1d", (5,), (19,)), ("2d", (6, 7), (5, 4)), ("3d", (3, 5, 4), (3, 2, 3))):
+    for kind in ("max", "min"):
+        config = {"kind": kind, "window": list(window), "padding": "SAME"}
+        record(f"pool_large_{name}_{kind}", Pool(kind, window, padding="SAME"), config, (made(2, *space, 1),), one)
+
+# Kernels of their own along the first axes; other beginnings of what makes the result.
+for name, batch, axis, shape in (("one", {0: 2}, (-1,), (2, 5, 3)), ("two", {0: 2, 1: 3}, (2, 3), (2, 3, 4, 2)), ("alone", {0: 3}, (1,), (3, 4))):
+    inputs, lengths = tuple(shape[a] for a in axis), list(batch.values())
+    for use_bias in (True, False):
+        layer = nnx.LinearGeneral(inputs, (2, 2), axis=axis, batch_axis=batch, use_bias=use_bias, rngs=R())
+        config = {"in_features": list(inputs), "out_features": [2, 2], "axis": list(axis), "batch_axis": lengths, "use_bias": use_bias}
+        record(f"general_batch_{name}_{use_bias}", layer, config, (made(*shape),), one)
+ones = nnx.initializers.ones
+record("attention_out_init", nnx.MultiHeadAttention(**HEADS, out_kernel_init=ones, out_bias_init=ones, decode=False, rngs=R()),
+       HEADS | {"out_ones": True}, (made(2, 3, 4),), one)
+record("dropout_collection", nnx.Dropout(0.5, rng_collection="noise", rngs=nnx.Rngs(0, noise=5)),
+       {"rate": 0.5, "broadcast_dims": [], "rng_collection": "noise"}, (made(3, 4),), one)
+record("sequential_rnn", nnx.Sequential(nnx.RNN(nnx.GRUCell(2, 3, rngs=R())), nnx.MultiHeadAttention(1, 3, decode=False, rngs=R())),
+       {"layers": "rnn, attention"}, (made(2, 4, 2),), one)

@@ -102,3 +102,31 @@ for batch, time, classes, length, blank in ((1, 3, 2, 1, 0), (2, 6, 4, 3, 0), (3
             if place:
                 record(f"ctc_{name}/{size}", lambda *a: optax.losses.ctc_loss_with_forward_probs(*a, **options)[place], inputs,
                        options, rtol=5e-5, atol=5e-5)
+
+random = np.random.RandomState(3)
+for shape in SHAPES:
+    size = "x".join(map(str, shape))
+    x, y = made(*shape), made(*shape)
+    labels = chances(*shape)
+    places = jnp.asarray(random.randint(0, shape[-1], shape[:-1]), jnp.int32)
+    record(f"safe_softmax_cross_entropy/{size}", optax.losses.safe_softmax_cross_entropy, (x, labels), wrt=(0, 1))
+    for name in ("multiclass_hinge_loss", "multiclass_perceptron_loss"):
+        record(f"{name}/{size}", getattr(optax.losses, name), (x, places))
+    for alpha, gamma in ((None, 2.0), (0.25, 1.5), (0.7, 0.0)):
+        options = {"gamma": gamma} | ({} if alpha is None else {"alpha": alpha})
+        record(f"sigmoid_focal_loss/{size}/{alpha}/{gamma}", lambda x, y: optax.losses.sigmoid_focal_loss(x, y, alpha=alpha, gamma=gamma),
+               (2 * x, labels), options, (0, 1))
+    record(f"generalized_kl_divergence/{size}", optax.losses.generalized_kl_divergence, (x, labels), {"axis": [-1]}, (0, 1))
+    # Which examples count, without the axis of classes.
+    where = jnp.asarray(random.rand(*shape[:-1]) < 0.7)
+    options = {"axis": [-1], "where": array(where)}
+    record(f"softmax_cross_entropy/{size}/examples", lambda x, y: optax.losses.softmax_cross_entropy(x, y, where=where), (x, labels), options)
+    record(f"softmax_cross_entropy_with_integer_labels/{size}/examples",
+           lambda x, y: optax.losses.softmax_cross_entropy_with_integer_labels(x, y, where=where), (x, places), options)
+impossible = jnp.asarray([[1.0, -np.inf, 0.5], [-np.inf, 2.0, -np.inf]], jnp.float32)
+record("safe_softmax_cross_entropy/impossible", optax.losses.safe_softmax_cross_entropy,
+       (impossible, jnp.asarray([[0.25, 0, 0.75], [0, 1, 0]], jnp.float32)))
+for batch, labels in ((4, [0, 0, 1, 1]), (6, [2, 0, 2, 1, 0, 2]), (3, [5, 5, 5])):
+    for temperature in (0.07, 1.0):
+        record(f"ntxent/{batch}/{temperature}", lambda x, y: optax.losses.ntxent(x, y, temperature),
+               (made(batch, 3), jnp.asarray(labels)), {"temperature": temperature}, rtol=5e-5, atol=5e-6)

@@ -1,6 +1,7 @@
 """Records what optax gives: `python python/record.py` writes `tests/data/{optimizers,searches}.jsonl` (optax 0.2.8)."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import jax
@@ -75,8 +76,37 @@ OPTIONS = {
     "lbfgs_without_search": optax.lbfgs(0.1, memory_size=3, linesearch=None),
     "lbfgs_unscaled": optax.lbfgs(0.05, memory_size=12, scale_init_precond=False, linesearch=None),
 }
-# `optax.sm3` cannot do scalars.
+# Options that are seldom stated.
+MOMENTS = {"b1": 0.8, "b2": 0.95, "eps": 1e-3, "eps_root": 1e-4}
+RMS = {"decay": 0.8, "eps": 1e-3, "momentum": 0.8, "nesterov": True, "bias_correction": True}
+NOT_V = {"s": True, "k": True, "q": True, "v": False}
+ADAMAX = {"b1": 0.8, "b2": 0.95, "eps": 1e-3}
+FURTHER = {
+    "adam_mu": optax.adam(0.05, mu_dtype=jnp.bfloat16, **MOMENTS),
+    "adamw_mu": optax.adamw(0.05, mu_dtype=jnp.bfloat16, weight_decay=0.1, mask=MASK, **MOMENTS),
+    "nadamw_with": optax.nadamw(0.05, weight_decay=0.1, **MOMENTS),
+    "adamax_with": optax.adamax(0.05, **ADAMAX),
+    "adamaxw": optax.adamaxw(0.05, weight_decay=0.1, mask=MASK, **ADAMAX),
+    "amsgrad_with": optax.amsgrad(0.05, mu_dtype=jnp.bfloat16, **MOMENTS),
+    "radam_with": optax.radam(0.05, threshold=3.0, nesterov=True, **MOMENTS),
+    "lamb_with": optax.lamb(0.05, weight_decay=0.1, **MOMENTS),
+    "lars_with": optax.lars(0.5, optax.linear_schedule(0.1, 0.0, 5), MASK, 0.1, 0.01, NOT_V, 0.7, nesterov=True),
+    "lion_mu": optax.lion(0.05, mu_dtype=jnp.bfloat16, weight_decay=0.01),
+    "momentum_half": optax.sgd(0.1, 0.8, nesterov=True, accumulator_dtype=jnp.bfloat16),
+    "ema_half": optax.chain(optax.ema(0.7, accumulator_dtype=jnp.bfloat16), optax.sgd(0.1)),
+    "adafactor_half": optax.adafactor(0.1, min_dim_size_to_factor=2, momentum=0.9, dtype_momentum=jnp.bfloat16),
+    "adadelta_decay": optax.adadelta(1.0, weight_decay=0.1, weight_decay_mask=MASK),
+    "rmsprop_unbiased": optax.rmsprop(0.01, **RMS),
+    "rmsprop_centered_unbiased": optax.rmsprop(0.01, centered=True, **RMS),
+    "multi_steps_sum": optax.MultiSteps(optax.adam(0.05), 3, use_grad_mean=False),
+    "multi_steps_schedule": optax.MultiSteps(optax.adam(0.05), lambda step: step + 1),
+    "multi_steps_skip": optax.MultiSteps(
+        optax.adam(0.05), 2, should_skip_update_fn=partial(optax.skip_large_updates, max_squared_norm=10.0)
+    ),
+}
+# `optax.sm3` cannot do scalars, which have no axis to clip along either.
 SM3 = {"sm3": optax.sm3(0.1), "sm3_momentum": optax.sm3(0.1, momentum=0.5)}
+ALONG = {"adaptive_grad_clip_along": optax.chain(optax.adaptive_grad_clip(0.3, 1e-2, axis=-1), optax.sgd(0.1))}
 
 DATA = Path(__file__).parent.parent / "tests/data"
 random = np.random.RandomState(0)
@@ -153,8 +183,11 @@ cases = [steps(name, transform, {"w": (2, 3), "b": (3,)}) for name, transform in
 cases += [steps(f"options_{name}", transform, SHAPES) for name, transform in OPTIONS.items()]
 without = {leaf: shape for leaf, shape in SHAPES.items() if shape}
 cases += [steps(f"options_{name}", transform, without) for name, transform in SM3.items()]
-write("optimizers.jsonl", cases)
 # With 64 bits, so that conditions are not decided by rounding.
 with jax.enable_x64(True):
     searches = [search(function, name) for function in FUNCTIONS for name in SEARCHES]
 write("searches.jsonl", searches)
+random = np.random.RandomState(1)
+cases += [steps(f"options_{name}", transform, SHAPES) for name, transform in FURTHER.items()]
+cases += [steps(f"options_{name}", transform, without) for name, transform in ALONG.items()]
+write("optimizers.jsonl", cases)

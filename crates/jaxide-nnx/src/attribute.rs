@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use jaxide::tree::{Pytree, StaticValue};
 use jaxide::{Array, DType, Result};
 
-use crate::graph::module_pytree;
 use crate::graph::{self, Flatten, Rebuild, Static, Style};
 use crate::{Key, Kind, Path, Variable};
 
@@ -92,6 +91,68 @@ macro_rules! static_attributes {
                 from.static_value()
             }
         }
+    )* };
+}
+
+/// Makes nodes of types of your own: types with an [`Attribute`] that is data become pytrees and modules, which every transformation
+/// takes. Structs have `#[derive(Module)]`; this is for containers, whose keys are known at run time only. Each type has its
+/// parameters in front.
+///
+/// ```
+/// use jaxide_nnx::graph::{Flatten, Rebuild, Style};
+/// use jaxide_nnx::{self as nnx, Attribute, Key, Linear, Param, Result, Rngs};
+/// use std::collections::VecDeque;
+///
+/// #[derive(Clone)]
+/// struct Ring<T>(VecDeque<T>);
+///
+/// impl<T: Attribute> Attribute for Ring<T> {
+///     const DATA: bool = true;
+///
+///     fn flatten(&self, to: &mut Flatten) {
+///         to.node("Ring", Style::List, (0..self.0.len()).map(Key::from).collect());
+///         for (place, item) in self.0.iter().enumerate() {
+///             to.attribute(place, item);
+///         }
+///     }
+///
+///     fn rebuild(from: &mut Rebuild<'_>) -> Result<Self> {
+///         let count = from.node("a Ring", Style::List)?.keys.len();
+///         (0..count).map(|place| from.attribute(place)).collect::<Result<_>>().map(Ring)
+///     }
+/// }
+///
+/// nnx::node_types! {
+///     [T: Attribute] Ring<T>;
+/// }
+///
+/// let rngs = Rngs::new(0);
+/// let ring = Ring((0..2).map(|_| Linear::new(1, 1, &rngs, ())).collect());
+/// assert_eq!(nnx::state(&ring, Param)?.paths().last().unwrap().to_string(), "1/kernel");
+/// let turn = nnx::jit(|ring: Ring<Linear>| ring.0[0].kernel.update(|kernel| kernel * 0.0));
+/// turn(ring.clone());
+/// assert_eq!(ring.0[0].kernel.get().to_vec::<f32>(), [0.0]);
+/// # Ok::<(), nnx::Error>(())
+/// ```
+#[macro_export]
+macro_rules! node_types {
+    ($([$($generics:tt)*] $ty:ty;)*) => { $(
+        impl<$($generics)*> $crate::graph::Pytree<$crate::graph::Array> for $ty {
+            fn visit<'__a, __V: $crate::graph::Visitor<'__a, $crate::graph::Array>>(&'__a self, visitor: &mut __V)
+            where
+                $crate::graph::Array: '__a,
+            {
+                $crate::graph::visit(self, visitor);
+            }
+
+            fn unflatten<__I: ::core::iter::Iterator<Item = $crate::graph::Array>>(
+                from: &mut $crate::graph::Unflatten<'_, __I>,
+            ) -> ::core::result::Result<Self, $crate::graph::StructureError> {
+                $crate::graph::unflatten(from)
+            }
+        }
+
+        impl<$($generics)*> $crate::Module for $ty {}
     )* };
 }
 
@@ -402,7 +463,7 @@ impl Attribute for Switch {
     }
 }
 
-module_pytree! {
+crate::node_types! {
     [K: Kind] Variable<K>;
     [T: Attribute] List<T>;
     [T: Attribute] Dict<T>;

@@ -46,7 +46,9 @@ mod readme {}
 
 mod attr;
 mod attribute;
+mod call;
 mod define;
+mod ema;
 mod filter;
 pub mod graph;
 mod kind;
@@ -59,6 +61,7 @@ pub mod optim;
 mod optimizer;
 mod outputs;
 mod path;
+mod picture;
 mod print;
 mod rngs;
 #[cfg(feature = "safetensors")]
@@ -73,6 +76,7 @@ mod variable;
 
 pub use attr::{Attr, Status, data, stat};
 pub use attribute::{Attribute, Dict, List, Module, StaticAttribute, Switch};
+pub use ema::Ema;
 pub use filter::{Filter, Filters};
 pub use graph::{
     GraphDef, clone, find_duplicates, graph_def, is_data, merge, pop, split, state, update,
@@ -86,11 +90,12 @@ pub use kind::{
 pub use layers::*;
 pub use object::Object;
 pub use optimizer::Optimizer;
-pub use outputs::capture_outputs;
+pub use outputs::{capture_outputs, capture_outputs as capture_intermediates};
 pub use path::{Key, Path};
+pub use picture::picture;
 pub use rngs::{IntoKey, RngStream, Rngs};
 #[cfg(feature = "safetensors")]
-pub use save::{load_state, save_state};
+pub use save::{load_state, read_state, save_state};
 pub use sow::capture;
 pub use state::{Entry, IntoState, State};
 #[cfg(feature = "tabulate")]

@@ -8,7 +8,7 @@ use jaxide::core::ErrorKind;
 use jaxide::{Array, Error, Result};
 
 use crate::attr::{Attr, Status};
-use crate::graph::{Def, Flatten, LeafContent, Rebuild, Style, module_pytree};
+use crate::graph::{Def, Flatten, LeafContent, Rebuild, Style};
 use crate::{Attribute, Key, RngStream, Rngs};
 
 /// A node of a graph whose attributes are named and typed at run time, with the rules that Flax's `Pytree` has: whether an attribute is
@@ -368,6 +368,6 @@ fn rebuild(from: &mut Rebuild<'_>) -> Result<(Attr, Status)> {
     Ok((value, Status::Data))
 }
 
-module_pytree! {
+crate::node_types! {
     [] Object;
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jaxide::tree::{Tree, TreeDef};
 use jaxide::{Array, DType, Error, Result, numpy, raise};
 
-use crate::graph::{Flatten, Rebuild, Style, module_pytree};
+use crate::graph::{Flatten, Rebuild, Style};
 use crate::optim::{ExtraArgs, GradientTransformation, apply_updates};
 use crate::{Attribute, Dict, Filter, OptState, State, Variable};
 
@@ -179,6 +179,12 @@ impl Optimizer {
                 Error::parameter("the optimiser updates no such entry").at_path(path.to_string())
             );
         }
+        // Before the model is changed.
+        self.step.any().check_trace()?;
+        for (name, variable) in self.opt_state.iter() {
+            let at = |error: Error| error.at_path(format!("opt_state/{name}"));
+            variable.any().check_trace().map_err(at)?;
+        }
         let (updates, state) = transform.try_update(gradient, &self.state()?, &params, extra)?;
         crate::update(model, apply_updates(&params, &updates))?;
         for (path, leaf) in self.structure.key_paths().iter().zip(state.leaves()) {
@@ -222,6 +228,6 @@ impl Attribute for Optimizer {
     }
 }
 
-module_pytree! {
+crate::node_types! {
     [] Optimizer;
 }

@@ -1,5 +1,6 @@
 //! States, graph definitions and modules as text, as Flax prints them.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 use std::ops::Add;
 use std::slice;
@@ -145,9 +146,11 @@ fn variable_text(kind: KindRef, metadata: &Metadata, value: &Value, short: bool)
             .entries()
             .map(|(name, value)| format!("{name}={}", static_text(value))),
     );
-    let comment = match value {
-        Value::Absent => String::new(),
-        _ => format!(" # {}", sizes(value.arrays()).text()),
+    let sizes = sizes(value.arrays());
+    let comment = if sizes.elements == 0 {
+        String::new()
+    } else {
+        format!(" # {}", sizes.text())
     };
     format!(
         "{}({comment}\n  {}\n)",
@@ -287,6 +290,7 @@ pub(crate) fn module(module: &impl Attribute) -> String {
     let mut printer = Printer {
         defs: flat.defs.iter(),
         leaves: leaves.iter(),
+        seen: HashMap::new(),
     };
     printer.next(false).text
 }
@@ -294,6 +298,15 @@ pub(crate) fn module(module: &impl Attribute) -> String {
 struct Printer<'a> {
     defs: slice::Iter<'a, Def>,
     leaves: slice::Iter<'a, LeafContent>,
+    /// What was met that may be met again, by its number.
+    seen: HashMap<usize, Seen<'a>>,
+}
+
+#[derive(Clone, Copy)]
+enum Seen<'a> {
+    Variable(&'a AnyVariable),
+    /// A node of this type.
+    Node(&'a str),
 }
 
 /// A printed part, and the sizes of its variables by kind.
@@ -340,15 +353,35 @@ impl Printer<'_> {
             return Printed::plain(String::new());
         };
         match def {
-            Def::Node(node) => self.node(node),
-            Def::Variable { .. } => match self.leaves.next() {
-                Some(LeafContent::Variable(variable)) => variable_printed(variable, short),
+            Def::Node(node) => {
+                if let Some(index) = node.index {
+                    self.seen.insert(index, Seen::Node(&node.name));
+                }
+                self.node(node)
+            }
+            Def::Variable { index, .. } => match self.leaves.next() {
+                Some(LeafContent::Variable(variable)) => {
+                    self.seen.insert(*index, Seen::Variable(variable));
+                    variable_printed(variable, short)
+                }
                 Some(LeafContent::Array(_) | LeafContent::Number(_)) | None => {
                     Printed::plain(String::new())
                 }
             },
-            Def::Shared(_) | Def::Any(_) => self.next(short),
-            Def::Ref(index) => Printed::plain(format!("<the same as #{index}>")),
+            Def::Shared(index) => {
+                let mut ahead = self.defs.clone().filter(|def| !matches!(def, Def::Any(_)));
+                if let Some(Def::Node(node)) = ahead.next() {
+                    self.seen.insert(*index, Seen::Node(&node.name));
+                }
+                self.next(short)
+            }
+            Def::Any(_) => self.next(short),
+            // A variable is printed once more, and counted once.
+            Def::Ref(index) => Printed::plain(match self.seen.get(index) {
+                Some(Seen::Variable(variable)) => variable_printed(variable, short).text,
+                Some(Seen::Node(name)) => format!("{name}(...)"),
+                None => format!("#{index}"),
+            }),
             Def::Array => Printed::plain(self.leaf(short)),
             Def::Data(treedef) => {
                 let leaves: Vec<String> = (0..treedef.num_leaves())

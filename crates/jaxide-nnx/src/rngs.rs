@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jaxide::{Array, AsShape, DType, Error, Result, numpy, raise, random};
 
-use crate::graph::{Flatten, Rebuild, Style, module_pytree};
+use crate::graph::{Flatten, Rebuild, Style};
 use crate::variable::Value;
 use crate::{Attribute, Dict, Key, RngCount, RngKey, Variable};
 
@@ -97,6 +97,7 @@ impl Attribute for RngStream {
             Style::Object,
             vec!["count".into(), "key".into(), "tag".into()],
         );
+        to.declared(&[2, 1, 0]);
         to.attribute("count", &self.count);
         to.attribute("key", &self.key);
         to.attribute("tag", &self.tag);
@@ -332,7 +333,7 @@ impl IntoKey for &Array {
     }
 }
 
-module_pytree! {
+crate::node_types! {
     [] RngStream;
     [] Rngs;
 }

@@ -63,6 +63,33 @@ pub fn save_state(path: impl AsRef<FilePath>, state: &State) -> Result<()> {
 /// When the file cannot be read, or an array is missing in it, surplus, or of another type than that of the module; the error names it.
 /// The module is not changed then.
 pub fn load_state(path: impl AsRef<FilePath>, module: &impl Attribute) -> Result<()> {
+    crate::update(module, read(path, module, "load_state")?)
+}
+
+/// The state of a file that [`save_state`] wrote of a module of this structure, for [`merge`](crate::merge): of modules with arrays that are
+/// attributes by themselves, which nothing can change.
+///
+/// ```
+/// use jaxide_nnx::{self as nnx, Module};
+/// use jaxide::Array;
+/// #[derive(Module)]
+/// struct Scale { factor: Array }
+/// let path = std::env::temp_dir().join(format!("scale-{}.safetensors", std::process::id()));
+/// let (old, new) = (Scale { factor: Array::from(2.0f32) }, Scale { factor: Array::from(0.0f32) });
+/// nnx::save_state(&path, &nnx::state(&old, ..)?)?;
+/// let new: Scale = nnx::merge(&nnx::graph_def(&new)?, nnx::read_state(&path, &new)?)?;
+/// assert_eq!(new.factor.item::<f32>(), 2.0);
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), nnx::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`load_state`].
+pub fn read_state(path: impl AsRef<FilePath>, module: &impl Attribute) -> Result<State> {
+    read(path, module, "read_state")
+}
+
+fn read(path: impl AsRef<FilePath>, module: &impl Attribute, operation: &str) -> Result<State> {
     let archive = Archive::read_safetensors(path)?;
     let mut state = crate::state(module, ..)?;
     let expected: BTreeMap<String, Path> = state
@@ -75,7 +102,7 @@ pub fn load_state(path: impl AsRef<FilePath>, module: &impl Attribute) -> Result
         .collect();
     let mistake = |message: &str, at: String| {
         Error::new(ErrorKind::Structure, message)
-            .in_operation("load_state")
+            .in_operation(operation)
             .at_path(at)
     };
     if let Some((_, path)) = expected
@@ -92,7 +119,7 @@ pub fn load_state(path: impl AsRef<FilePath>, module: &impl Attribute) -> Result
         let read = |(name, array): (&String, &Array)| -> Result<Array> {
             let value = archive.value(name, &array.aval());
             Ok(Array::from(value.map_err(|error| {
-                error.in_operation("load_state").at_path(path.to_string())
+                error.in_operation(operation).at_path(path.to_string())
             })?))
         };
         let arrays: Vec<Array> = names
@@ -110,5 +137,5 @@ pub fn load_state(path: impl AsRef<FilePath>, module: &impl Attribute) -> Result
             }
         }
     }
-    crate::update(module, state)
+    Ok(state)
 }

@@ -98,7 +98,7 @@ pub use jaxide_cpu::CompileStats;
 pub use jaxide_cpu::codegen::lanes::Isa;
 pub use jaxide_tree::axes;
 pub use state::{Ref, RefAt};
-pub use trace::{TraceId, current_trace, named_scope, raise};
+pub use trace::{LibraryCall, TraceId, current_trace, library_call, named_scope, raise};
 
 /// Everything most programs need.
 pub mod prelude {

@@ -31,12 +31,15 @@ pub(crate) struct Extent {
 
 /// All accesses of a body on a domain.
 pub(crate) fn extents(body: &Body, domain: &Domain) -> Vec<Extent> {
-    let mut arms = HashMap::default();
+    let (mut arms, mut carries) = (HashMap::default(), Vec::new());
     let mut trips = vec![None; body.loops as usize];
     for stmt in body.blocks.iter().flat_map(|block| &block.stmts) {
         match stmt {
             Stmt::If(i) => arms.extend(i.arms.iter().map(|arm| (arm.result, (i.cond, *arm)))),
-            Stmt::For(f) => trips[f.id.index()] = Some(f.trip),
+            Stmt::For(f) => {
+                trips[f.id.index()] = Some(f.trip);
+                carries.extend(f.carries.iter().filter(|c| body.ty(c.param).is_int()));
+            }
             Stmt::Let(_) | Stmt::Store { .. } | Stmt::While(_) => {}
         }
     }
@@ -44,6 +47,9 @@ pub(crate) fn extents(body: &Body, domain: &Domain) -> Vec<Extent> {
         body,
         domain,
         arms,
+        carries: (carries.iter())
+            .flat_map(|&&carry| [(carry.param, carry), (carry.result, carry)])
+            .collect(),
         trips,
         shifted: HashMap::default(),
         unsure: Vec::new(),
@@ -142,6 +148,8 @@ struct Walk<'a> {
     domain: &'a Domain,
     /// What the results of branches are.
     arms: HashMap<Value, (Value, Arm)>,
+    /// Integers that loops carry, by what they are in a turn, and after the last.
+    carries: HashMap<Value, Carry>,
     trips: Vec<Option<Trip>>,
     /// Logical shifts to the right, by operand and count.
     shifted: HashMap<(Value, i128), Value>,
@@ -177,6 +185,9 @@ const MOST_USES: usize = 8;
 
 /// So many values are followed into each other.
 const DEEPEST: usize = 60;
+
+/// So often what loops carry is followed, before nothing is said of it.
+const MOST_ROUNDS: usize = 4;
 
 /// So many conditions around each other are taken into account: with each, all that hangs on it is followed anew.
 const MOST_CONDITIONS: usize = 6;
@@ -702,17 +713,36 @@ impl Walk<'_> {
         range
     }
 
-    /// Ranges by the ranges of operands: values stand behind their operands.
+    /// Ranges by the ranges of operands: values stand behind their operands, except for what loops carry. That is first taken to stay
+    /// what it is before the first turn, and more where a turn says so, until none does.
     fn plain_ranges(&mut self) {
-        for k in 0..self.body.values.len() {
-            let value = Value::from_index(k);
-            let full = all(self.body.ty(value));
-            let found = self.plain_range(value).filter(|&range| within(range, full));
-            self.plain.push(found.unwrap_or(full));
+        let mut taken: HashMap<Value, Range> = HashMap::default();
+        for round in 0.. {
+            self.plain.clear();
+            for k in 0..self.body.values.len() {
+                let value = Value::from_index(k);
+                let full = all(self.body.ty(value));
+                let found = self.plain_range(value, &taken);
+                self.plain
+                    .push(found.filter(|&r| within(r, full)).unwrap_or(full));
+            }
+            let mut holds = true;
+            for (&value, carry) in &self.carries {
+                let (before, next) = (self.plain[value.index()], self.plain[carry.next.index()]);
+                if value == carry.param && !within(next, before) {
+                    let widened = round >= MOST_ROUNDS;
+                    let full = || all(self.body.ty(value));
+                    taken.insert(value, if widened { full() } else { union(before, next) });
+                    holds = false;
+                }
+            }
+            if holds {
+                break;
+            }
         }
     }
 
-    fn plain_range(&self, value: Value) -> Option<Range> {
+    fn plain_range(&self, value: Value, taken: &HashMap<Value, Range>) -> Option<Range> {
         let body = self.body;
         let ty = body.ty(value);
         let of = |walk: &Self, value: Value| walk.plain.get(value.index()).copied();
@@ -740,10 +770,16 @@ impl Walk<'_> {
                 }
             }
             Inst::Ter(TerOp::Select, _, a, b) => Some(union(of(self, a)?, of(self, b)?)),
-            Inst::Result => {
-                let (_, arm) = *self.arms.get(&value)?;
-                Some(union(of(self, arm.then)?, of(self, arm.otherwise)?))
-            }
+            Inst::Result | Inst::Carried => match (self.arms.get(&value), self.carries.get(&value))
+            {
+                (Some((_, arm)), _) => Some(union(of(self, arm.then)?, of(self, arm.otherwise)?)),
+                (None, Some(carry)) if value == carry.param => {
+                    let init = of(self, carry.init)?;
+                    Some(taken.get(&value).map_or(init, |&range| union(range, init)))
+                }
+                (None, Some(carry)) => Some(union(of(self, carry.init)?, of(self, carry.next)?)),
+                (None, None) => None,
+            },
             Inst::Un(UnOp::Clz | UnOp::Popcount, _) => Some((0, 64)),
             Inst::Load(ty, _) => loaded_range(ty),
             _ => None,
@@ -1050,6 +1086,37 @@ mod tests {
             b.mul(low, eight)
         };
         assert_eq!(touched(64, both, at), (0, 17));
+    }
+
+    /// What a loop chooses among the indices of its turns is one of them; of what grows from turn to turn nothing is known.
+    #[test]
+    fn what_loops_choose_is_between_their_indices() {
+        let touched = |grows: bool| {
+            touched(
+                3,
+                |_, _| Vec::new(),
+                |b, lane| {
+                    let zero = b.i32(0);
+                    let outer = b.for_loop(Trip::Const(5), &[zero], |b, turn, outer| {
+                        b.for_loop(Trip::Const(4), outer, |b, inner, chosen| {
+                            let (turn, inner) = (b.index(Ty::I32, turn), b.index(Ty::I32, inner));
+                            let at = b.add(turn, inner);
+                            let chooses = b.lt(lane, at);
+                            let (kept, other) = if grows {
+                                (chosen[0], b.add(chosen[0], at))
+                            } else {
+                                (chosen[0], at)
+                            };
+                            vec![b.select(chooses, kept, other)]
+                        })
+                    });
+                    outer[0]
+                },
+            )
+        };
+        assert_eq!(touched(false), (0, 8));
+        let (least, most) = touched(true);
+        assert!(least < 0 && most > 1 << 20, "{least}..{most}");
     }
 
     /// What is said of an operation's results holds of all of them, and no less is said than is known.

@@ -113,6 +113,13 @@ impl Flatten {
         }));
     }
 
+    /// The order in which the attributes of the node that was just begun are printed: places in its keys.
+    pub(crate) fn declared(&mut self, places: &'static [usize]) {
+        if let Some(Def::Node(node)) = self.defs.last_mut() {
+            node.declared = places;
+        }
+    }
+
     /// An attribute of the node that was begun last and is not complete.
     pub fn attribute<T: Attribute>(&mut self, key: impl Into<Key>, value: &T) {
         self.within(key.into(), |to| value.flatten(to));

@@ -12,7 +12,7 @@ pub use flatten::Flatten;
 pub(crate) use flatten::LeafContent;
 pub use jaxide::Array;
 pub use jaxide::tree::{Pytree, StructureError, Unflatten, Visitor};
-pub(crate) use pytree::{Located, Met, Session, emit, entries, module_pytree};
+pub(crate) use pytree::{Located, Met, Session, emit, entries};
 pub use pytree::{unflatten, visit};
 pub use rebuild::Rebuild;
 

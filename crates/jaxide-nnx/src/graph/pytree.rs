@@ -454,26 +454,3 @@ pub fn unflatten<M: Attribute, I: Iterator<Item = Array>>(
         StructureError::new(kind, tree::KeyPath::root())
     })
 }
-
-/// Makes types with [`Attribute`] trees of arrays.
-macro_rules! module_pytree {
-    ($([$($generics:tt)*] $ty:ty;)*) => { $(
-        impl<$($generics)*> jaxide::tree::Pytree<jaxide::Array> for $ty {
-            fn visit<'__a, __V: jaxide::tree::Visitor<'__a, jaxide::Array>>(&'__a self, visitor: &mut __V)
-            where
-                jaxide::Array: '__a,
-            {
-                $crate::graph::visit(self, visitor);
-            }
-
-            fn unflatten<__I: Iterator<Item = jaxide::Array>>(
-                from: &mut jaxide::tree::Unflatten<'_, __I>,
-            ) -> ::core::result::Result<Self, jaxide::tree::StructureError> {
-                $crate::graph::unflatten(from)
-            }
-        }
-
-        impl<$($generics)*> $crate::Module for $ty {}
-    )* };
-}
-pub(crate) use module_pytree;

@@ -32,8 +32,12 @@ options! {
         deterministic: bool = false;
         /// What kernels are at first.
         kernel_init: Initializer = lecun_normal(()).into();
+        /// What the kernel that makes the result is at first; by default as the others.
+        out_kernel_init: Option<Initializer> = None;
         /// What is added at first.
         bias_init: Initializer = zeros.into();
+        /// What is added to the result at first; by default as elsewhere.
+        out_bias_init: Option<Initializer> = None;
         /// Whether something is added.
         use_bias: bool = true;
         /// Whether positions come one by one, with keys and values of earlier ones in a cache.
@@ -161,12 +165,10 @@ impl MultiHeadAttention {
         };
         let query_ln = o.normalize_qk.then(norm);
         let key_ln = o.normalize_qk.then(norm);
-        let out = LinearGeneral::new(
-            [num_heads, head_dim],
-            [out_features],
-            rngs,
-            general.clone().axis([-2, -1]),
-        );
+        let mut of_out = general.clone().axis([-2, -1]);
+        of_out.kernel_init = o.out_kernel_init.unwrap_or(o.kernel_init);
+        of_out.bias_init = o.out_bias_init.unwrap_or(o.bias_init);
+        let out = LinearGeneral::new([num_heads, head_dim], [out_features], rngs, of_out);
         MultiHeadAttention {
             query,
             key,
@@ -225,6 +227,9 @@ impl MultiHeadAttention {
                 x.aval(),
                 self.in_features
             ));
+        }
+        if o.keys.is_none() && o.values.is_some() {
+            mistake("values are given without keys; keys alone serve as both".to_owned());
         }
         let keys = o.keys.as_ref().unwrap_or(x);
         let values = o.values.as_ref().unwrap_or(keys);

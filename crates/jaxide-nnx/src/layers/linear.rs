@@ -27,6 +27,8 @@ options! {
     pub struct LinearGeneralOptions {
         /// The axes of the input that are mapped, one for each input size.
         axis: Vec<i64> = vec![-1];
+        /// The lengths of the first axes of the input, where each of their places has a kernel and a bias of its own.
+        batch_axis: Vec<usize> = Vec::new();
         /// Whether something is added to the product.
         use_bias: bool = true;
         /// The element type to compute in; by default that of inputs and parameters.
@@ -126,7 +128,7 @@ impl Linear {
         }
         let bias = self.bias.as_ref().map(Variable::get);
         let (x, kernel, bias) = with_bias(self.dtype, x, &self.kernel.get(), bias);
-        let y = contract(&x, &kernel, &[x.ndim() - 1], &[0]);
+        let y = contract(&x, &kernel, [&[x.ndim() - 1], &[0]], 0);
         match bias {
             Some(bias) => y + bias,
             None => y,
@@ -153,18 +155,19 @@ pub(super) fn with_bias(
     }
 }
 
-/// The product over these axes of both operands.
+/// The product over these axes of both operands, of whose first axes so many are common.
 #[track_caller]
-fn contract(x: &Array, y: &Array, x_axes: &[usize], y_axes: &[usize]) -> Array {
+fn contract(x: &Array, y: &Array, axes: [&[usize]; 2], batch: usize) -> Array {
     let numbers = DotDimensionNumbers {
-        lhs_contracting: x_axes.iter().copied().collect(),
-        rhs_contracting: y_axes.iter().copied().collect(),
-        ..DotDimensionNumbers::default()
+        lhs_contracting: axes[0].iter().copied().collect(),
+        rhs_contracting: axes[1].iter().copied().collect(),
+        lhs_batch: (0..batch).collect(),
+        rhs_batch: (0..batch).collect(),
     };
     lax::dot_general(x, y, numbers, None, None)
 }
 
-/// A linear map of several axes to several axes, with a kernel `[in.., out..]`.
+/// A linear map of several axes to several axes, with a kernel `[batch.., in.., out..]`.
 ///
 /// ```
 /// use jaxide_nnx::{LinearGeneral, LinearGeneralOptions, Rngs};
@@ -175,13 +178,14 @@ fn contract(x: &Array, y: &Array, x_axes: &[usize], y_axes: &[usize]) -> Array {
 /// ```
 #[derive(Clone, Debug, Module)]
 pub struct LinearGeneral {
-    /// `[in.., out..]`.
+    /// `[batch.., in.., out..]`.
     pub kernel: Variable<Param>,
-    /// `[out..]`.
+    /// `[batch.., out..]`.
     pub bias: Option<Variable<Param>>,
     in_features: Vec<usize>,
     out_features: Vec<usize>,
     axis: Vec<i64>,
+    batch_axis: Vec<usize>,
     dtype: Option<DType>,
 }
 
@@ -208,17 +212,22 @@ impl LinearGeneral {
                 .in_operation("LinearGeneral"),
             );
         }
-        let flat = [in_features.iter().product(), out_features.iter().product()];
-        let shape = [&in_features[..], &out_features[..]].concat();
+        let batch: usize = options.batch_axis.iter().product();
+        let inputs: usize = in_features.iter().product();
+        let outputs: usize = out_features.iter().product();
+        let shape = [&options.batch_axis[..], &in_features, &out_features].concat();
         let kernel = options
             .kernel_init
-            .call(&rngs.params(), &flat, options.param_dtype)
+            .call(
+                &rngs.params(),
+                &[batch * inputs, outputs],
+                options.param_dtype,
+            )
             .reshape(&shape[..]);
         let bias = options.use_bias.then(|| {
-            let bias = options
-                .bias_init
-                .call(&rngs.params(), &flat[1..], options.param_dtype);
-            Variable::new(bias.reshape(&out_features[..]))
+            let (init, dtype) = (&options.bias_init, options.param_dtype);
+            let bias = init.call(&rngs.params(), &[batch * outputs], dtype);
+            Variable::new(bias.reshape(&[&options.batch_axis[..], &out_features].concat()[..]))
         });
         LinearGeneral {
             kernel: Variable::new(kernel),
@@ -226,6 +235,7 @@ impl LinearGeneral {
             in_features,
             out_features,
             axis: options.axis,
+            batch_axis: options.batch_axis,
             dtype: options.dtype,
         }
     }
@@ -233,7 +243,7 @@ impl LinearGeneral {
     /// The layer of `x`: the mapped axes are gone, and those of the result stand last.
     ///
     /// # Panics
-    /// When the mapped axes of `x` have other lengths.
+    /// When the mapped axes of `x`, or the first ones that were stated, have other lengths.
     #[track_caller]
     #[observed]
     pub fn call(&self, x: &Array) -> Array {
@@ -254,11 +264,27 @@ impl LinearGeneral {
                 .in_operation("LinearGeneral"),
             );
         }
+        let batch = self.batch_axis.len();
+        if !x.shape().starts_with(&self.batch_axis) || axes.iter().any(|&axis| axis < batch) {
+            raise(
+                Error::shape(format!(
+                    "the first axes of {} must have the lengths {:?}, and stand before those that are mapped",
+                    x.aval(),
+                    self.batch_axis
+                ))
+                .in_operation("LinearGeneral"),
+            );
+        }
         let bias = self.bias.as_ref().map(Variable::get);
         let (x, kernel, bias) = with_bias(self.dtype, x, &self.kernel.get(), bias);
-        let y = contract(&x, &kernel, &axes, &(0..axes.len()).collect::<Vec<_>>());
+        let of_kernel: Vec<usize> = (batch..batch + axes.len()).collect();
+        let y = contract(&x, &kernel, [&axes, &of_kernel], batch);
         match bias {
-            Some(bias) => y + bias,
+            Some(bias) => {
+                let between = vec![1; x.ndim() - axes.len() - batch];
+                let shape = [&self.batch_axis[..], &between, &self.out_features].concat();
+                y + bias.reshape(&shape[..])
+            }
             None => y,
         }
     }

@@ -4,7 +4,7 @@ use jaxide::tree::{self, Pytree};
 use jaxide::{Array, DType, Error, numpy, raise};
 
 use super::{Cell, options};
-use crate::{Attribute, Carried, Module, StateAxes, observed};
+use crate::{Attribute, Carried, Module, StateAxes, call, observed};
 
 type Merge = fn(&Array, &Array) -> Array;
 
@@ -98,6 +98,7 @@ impl<C: Cell> RNN<C> {
         initial_carry: Option<C::Carry>,
         options: impl Into<RNNCall>,
     ) -> (C::Carry, Array) {
+        let _named = call::named("RNN");
         let o = options.into();
         let (time_major, reverse) = (
             o.time_major.unwrap_or(self.time_major),
@@ -244,6 +245,7 @@ impl<F: Cell, B: Cell> Bidirectional<F, B> {
         initial_carry: Option<(F::Carry, B::Carry)>,
         options: impl Into<RNNCall>,
     ) -> ((F::Carry, B::Carry), Array) {
+        let _named = call::named("Bidirectional");
         let mut o = options.into();
         o.time_major = Some(o.time_major.unwrap_or(self.time_major));
         let (forward, backward) = initial_carry.unzip();

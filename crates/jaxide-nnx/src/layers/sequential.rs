@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use jaxide::{Array, Result};
 
+use super::{Bidirectional, Cell, MultiHeadAttention, RNN};
 use crate::graph::{Flatten, Rebuild};
 use crate::{Attribute, List, Module, observed};
 
@@ -31,6 +32,31 @@ layers! {
     super::Linear super::LinearGeneral super::Einsum super::Embed super::BatchNorm super::LayerNorm super::RMSNorm
     super::InstanceNorm super::GroupNorm super::Dropout super::Conv super::ConvTranspose super::PReLU super::LoRA super::LoRALinear
     Sequential
+}
+
+impl<C: Cell + Send + Sync + 'static> Layer for RNN<C> {
+    #[track_caller]
+    fn apply(&self, x: &Array) -> Array {
+        self.call(x)
+    }
+}
+
+impl<F, B> Layer for Bidirectional<F, B>
+where
+    F: Cell + Send + Sync + 'static,
+    B: Cell + Send + Sync + 'static,
+{
+    #[track_caller]
+    fn apply(&self, x: &Array) -> Array {
+        self.call(x)
+    }
+}
+
+impl Layer for MultiHeadAttention {
+    #[track_caller]
+    fn apply(&self, x: &Array) -> Array {
+        self.call(x, ())
+    }
 }
 
 impl Layer for fn(&Array) -> Array {

@@ -12,12 +12,14 @@ options! {
         broadcast_dims: Vec<i64> = Vec::new();
         /// Whether nothing is dropped.
         deterministic: bool = false;
+        /// The stream whose next key the layer is made with.
+        rng_collection: String = "dropout".to_owned();
     }
 }
 
 /// Sets elements to zero at random, and divides the others by the chance that they are kept.
 ///
-/// The layer has a stream of its own, whose key is the next one of the stream `dropout` when it is made.
+/// The layer has a stream of its own, whose key is the next one of the stream `dropout`, or another, when it is made.
 ///
 /// ```
 /// use jaxide_nnx::{Dropout, Module, Rngs};
@@ -41,7 +43,7 @@ impl Dropout {
     /// A layer that drops elements with probability `rate`.
     ///
     /// # Panics
-    /// When `rate` is no probability, or there is no stream for `dropout`.
+    /// When `rate` is no probability, or there is no stream of that name and no default.
     #[track_caller]
     pub fn new(rate: f64, rngs: &Rngs, options: impl Into<DropoutOptions>) -> Self {
         if !(0.0..=1.0).contains(&rate) {
@@ -55,7 +57,7 @@ impl Dropout {
             rate,
             broadcast_dims: options.broadcast_dims,
             deterministic: Switch::new(options.deterministic),
-            rngs: rngs.found("dropout").fork(),
+            rngs: rngs.found(&options.rng_collection).fork(),
         }
     }
 
@@ -66,6 +68,30 @@ impl Dropout {
     #[track_caller]
     #[observed]
     pub fn call(&self, x: &Array) -> Array {
+        self.dropped(x, || self.rngs.next())
+    }
+
+    /// [`Dropout::call`] with this key instead of the next one, so that nothing changes.
+    ///
+    /// # Panics
+    /// When `key` is no key.
+    ///
+    /// ```
+    /// use jaxide_nnx::{Dropout, Rngs};
+    /// use jaxide::{Array, DType, random};
+    /// let (dropout, x) = (Dropout::new(0.5, &Rngs::new(0), ()), Array::ones([8], DType::F32));
+    /// let [first, second] = [0, 0].map(|_| dropout.call_with_key(&x, &random::key(1)));
+    /// assert_eq!(first.to_vec::<f32>(), second.to_vec::<f32>());
+    /// assert_eq!(dropout.rngs.count().get().item::<u32>(), 0);
+    /// ```
+    #[track_caller]
+    #[observed("call")]
+    pub fn call_with_key(&self, x: &Array, key: &Array) -> Array {
+        self.dropped(x, || key.clone())
+    }
+
+    #[track_caller]
+    fn dropped(&self, x: &Array, key: impl FnOnce() -> Array) -> Array {
         if self.deterministic.is_on() || self.rate == 0.0 {
             return x.clone();
         }
@@ -83,11 +109,7 @@ impl Dropout {
                 ),
             }
         }
-        let mask = random::bernoulli(
-            &self.rngs.next(),
-            kept,
-            random::Bernoulli::new().shape(&shape[..]),
-        );
+        let mask = random::bernoulli(&key(), kept, random::Bernoulli::new().shape(&shape[..]));
         let mask = mask.broadcast_to(x.shape());
         numpy::where_(mask, x / kept, numpy::zeros_like(x, ()))
     }

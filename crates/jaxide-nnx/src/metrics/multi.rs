@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jaxide::{Array, Error, Result, raise};
 
 use super::{Accuracy, Average, Welford};
-use crate::graph::{Flatten, Rebuild, Style, module_pytree};
+use crate::graph::{Flatten, Rebuild, Style};
 use crate::layers::RebuildAny;
 use crate::{Attribute, Key};
 
@@ -262,6 +262,6 @@ impl Attribute for MultiMetric {
     }
 }
 
-module_pytree! {
+crate::node_types! {
     [] MultiMetric;
 }

@@ -1,12 +1,14 @@
 //! Whole optimisers.
 
+use jaxide::DType;
+
 use super::{
-    Factored, GradientTransformation, InitialGuess, Mask, Moments, Rate, ZoomLinesearch,
-    add_decayed_weights, chain, clip_by_block_rms, ema, identity, masked, scale, scale_by_adadelta,
-    scale_by_adam, scale_by_adamax, scale_by_amsgrad, scale_by_factored_rms, scale_by_lbfgs,
-    scale_by_learning_rate, scale_by_lion, scale_by_param_block_rms, scale_by_radam, scale_by_rms,
-    scale_by_rss, scale_by_schedule, scale_by_sign, scale_by_sm3, scale_by_stddev,
-    scale_by_trust_ratio, scale_by_zoom_linesearch, trace,
+    Factored, GradientTransformation, InitialGuess, Mask, MeanSquare, Moments, Rate,
+    ZoomLinesearch, add_decayed_weights, chain, clip_by_block_rms, ema_in, identity, masked, scale,
+    scale_by_adadelta, scale_by_adam, scale_by_adamax, scale_by_amsgrad, scale_by_factored_rms,
+    scale_by_lbfgs, scale_by_learning_rate, scale_by_lion, scale_by_param_block_rms,
+    scale_by_radam, scale_by_rms, scale_by_rss, scale_by_schedule, scale_by_sign, scale_by_sm3,
+    scale_by_stddev, scale_by_trust_ratio, scale_by_zoom_linesearch, trace,
 };
 
 /// Gradient descent.
@@ -78,24 +80,51 @@ pub fn nadamw(
 
 /// [`scale_by_adamax`].
 pub fn adamax(rate: impl Into<Rate>) -> GradientTransformation {
+    adamax_with(rate, Moments::default())
+}
+
+/// [`adamax`] with other numbers.
+pub fn adamax_with(rate: impl Into<Rate>, moments: Moments) -> GradientTransformation {
+    chain([scale_by_adamax(moments), scale_by_learning_rate(rate)])
+}
+
+/// [`adamax_with`] and decay of the weights that the mask selects.
+pub fn adamaxw(
+    rate: impl Into<Rate>,
+    moments: Moments,
+    weight_decay: impl Into<Rate>,
+    mask: Option<Mask>,
+) -> GradientTransformation {
     chain([
-        scale_by_adamax(Moments::default()),
+        scale_by_adamax(moments),
+        add_decayed_weights(weight_decay, mask),
         scale_by_learning_rate(rate),
     ])
 }
 
 /// [`scale_by_amsgrad`].
 pub fn amsgrad(rate: impl Into<Rate>) -> GradientTransformation {
-    chain([
-        scale_by_amsgrad(Moments::default()),
-        scale_by_learning_rate(rate),
-    ])
+    amsgrad_with(rate, Moments::default())
+}
+
+/// [`amsgrad`] with other numbers.
+pub fn amsgrad_with(rate: impl Into<Rate>, moments: Moments) -> GradientTransformation {
+    chain([scale_by_amsgrad(moments), scale_by_learning_rate(rate)])
 }
 
 /// [`scale_by_radam`].
 pub fn radam(rate: impl Into<Rate>) -> GradientTransformation {
+    radam_with(rate, Moments::default(), 5.0)
+}
+
+/// [`radam`] with other numbers.
+pub fn radam_with(
+    rate: impl Into<Rate>,
+    moments: Moments,
+    threshold: f64,
+) -> GradientTransformation {
     chain([
-        scale_by_radam(Moments::default(), 5.0),
+        scale_by_radam(moments, threshold),
         scale_by_learning_rate(rate),
     ])
 }
@@ -117,6 +146,8 @@ pub struct RmsProp {
     pub momentum: Option<f64>,
     /// Whether that is one step ahead.
     pub nesterov: bool,
+    /// Whether what averages have from beginning at zero is taken out.
+    pub bias_correction: bool,
 }
 
 impl Default for RmsProp {
@@ -129,19 +160,27 @@ impl Default for RmsProp {
             centered: false,
             momentum: None,
             nesterov: false,
+            bias_correction: false,
         }
     }
 }
 
-/// [`scale_by_rms`](super::scale_by_rms), with or without a sum of earlier steps.
+/// [`scale_by_rms`], with or without a sum of earlier steps.
 pub fn rmsprop(rate: impl Into<Rate>, o: RmsProp) -> GradientTransformation {
+    let squares = MeanSquare {
+        decay: o.decay,
+        eps: o.eps,
+        initial_scale: o.initial_scale,
+        eps_in_sqrt: o.eps_in_sqrt,
+        bias_correction: o.bias_correction,
+    };
     let scale = if o.centered {
         scale_by_stddev
     } else {
         scale_by_rms
     };
     chain([
-        scale(o.decay, o.eps, o.initial_scale, o.eps_in_sqrt),
+        scale(squares),
         scale_by_learning_rate(rate),
         o.momentum
             .map_or_else(identity, |decay| trace(decay, o.nesterov)),
@@ -175,15 +214,59 @@ pub fn lamb(
     weight_decay: impl Into<Rate>,
     mask: Option<Mask>,
 ) -> GradientTransformation {
+    let moments = Moments {
+        eps: 1e-6,
+        ..Moments::default()
+    };
+    lamb_with(rate, moments, weight_decay, mask)
+}
+
+/// [`lamb`] with other numbers.
+pub fn lamb_with(
+    rate: impl Into<Rate>,
+    moments: Moments,
+    weight_decay: impl Into<Rate>,
+    mask: Option<Mask>,
+) -> GradientTransformation {
     chain([
-        scale_by_adam(Moments {
-            eps: 1e-6,
-            ..Moments::default()
-        }),
+        scale_by_adam(moments),
         add_decayed_weights(weight_decay, mask),
         scale_by_trust_ratio(0.0, 1.0, 0.0),
         scale_by_learning_rate(rate),
     ])
+}
+
+/// What [`lars_with`] takes beside the learning rate.
+#[derive(Clone, Debug)]
+pub struct Lars {
+    /// The part of the parameters that is added to gradients.
+    pub weight_decay: Rate,
+    /// Of which parameters that is added.
+    pub weight_decay_mask: Mask,
+    /// A factor of the lengths of steps.
+    pub trust_coefficient: f64,
+    /// What is added to the norms of gradients.
+    pub eps: f64,
+    /// Of which parameters steps are as long as they say.
+    pub trust_ratio_mask: Mask,
+    /// The decay of a sum of earlier steps.
+    pub momentum: f64,
+    /// Whether that is one step ahead.
+    pub nesterov: bool,
+}
+
+impl Default for Lars {
+    fn default() -> Self {
+        Lars {
+            weight_decay: Rate::Constant(0.0),
+            weight_decay_mask: Mask::all(),
+            trust_coefficient: 0.001,
+            eps: 0.0,
+            trust_ratio_mask: Mask::all(),
+            momentum: 0.9,
+            nesterov: false,
+        }
+    }
 }
 
 /// [`momentum`] with steps as long as parameters say (You, Gitman and Ginsburg, 2017), for those that the mask selects.
@@ -194,12 +277,24 @@ pub fn lars(
     mask: Option<Mask>,
 ) -> GradientTransformation {
     let mask = mask.unwrap_or_else(Mask::all);
-    let ratio = scale_by_trust_ratio(0.0, 0.001, 0.0);
+    let options = Lars {
+        weight_decay: weight_decay.into(),
+        weight_decay_mask: mask.clone(),
+        trust_ratio_mask: mask,
+        momentum: decay,
+        ..Lars::default()
+    };
+    lars_with(rate, options)
+}
+
+/// [`lars`] with other numbers.
+pub fn lars_with(rate: impl Into<Rate>, o: Lars) -> GradientTransformation {
+    let ratio = scale_by_trust_ratio(0.0, o.trust_coefficient, o.eps);
     chain([
-        add_decayed_weights(weight_decay, Some(mask.clone())),
-        masked(ratio, mask),
+        add_decayed_weights(o.weight_decay, Some(o.weight_decay_mask)),
+        masked(ratio, o.trust_ratio_mask),
         scale_by_learning_rate(rate),
-        trace(decay, false),
+        trace(o.momentum, o.nesterov),
     ])
 }
 
@@ -212,7 +307,7 @@ pub fn lion(
     mask: Option<Mask>,
 ) -> GradientTransformation {
     chain([
-        scale_by_lion(b1, b2),
+        scale_by_lion(b1, b2, None),
         add_decayed_weights(weight_decay, mask),
         scale_by_learning_rate(rate),
     ])
@@ -236,6 +331,8 @@ pub struct Adafactor {
     pub clipping_threshold: Option<f64>,
     /// The decay of an average of steps, if there is one.
     pub momentum: Option<f64>,
+    /// The element type of that average.
+    pub dtype_momentum: DType,
     /// The part of the parameters that is taken from them.
     pub weight_decay_rate: Option<Rate>,
     /// Of which parameters that is taken: of all by default.
@@ -250,6 +347,7 @@ impl Default for Adafactor {
             multiply_by_parameter_scale: true,
             clipping_threshold: Some(1.0),
             momentum: None,
+            dtype_momentum: DType::F32,
             weight_decay_rate: None,
             weight_decay_mask: None,
         }
@@ -272,7 +370,8 @@ pub fn adafactor(o: Adafactor) -> GradientTransformation {
         o.learning_rate.map(scale_by_schedule),
         o.multiply_by_parameter_scale
             .then(|| scale_by_param_block_rms(1e-3)),
-        o.momentum.map(|decay| ema(decay, false)),
+        o.momentum
+            .map(|decay| ema_in(decay, false, o.dtype_momentum)),
         o.weight_decay_rate.map(decay),
         Some(scale(-1.0)),
     ];

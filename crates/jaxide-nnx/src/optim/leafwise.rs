@@ -1,7 +1,7 @@
 //! Transformations that treat each parameter by itself.
 
 use jaxide::tree::Tree;
-use jaxide::{Array, Result, numpy};
+use jaxide::{Array, DType, Result, numpy};
 
 use super::transform::stateless;
 use super::tree::{self, Arrays};
@@ -134,4 +134,12 @@ fn each<const N: usize>(
 /// Zeros at first.
 pub(super) fn zeros<const N: usize>(p: &Array) -> [Array; N] {
     std::array::from_fn(|_| numpy::zeros_like(p, ()))
+}
+
+/// Zeros at first, in an element type of their own if there is one.
+pub(super) fn zeros_in(p: &Array, dtype: Option<DType>) -> Array {
+    match dtype {
+        Some(dtype) => Array::zeros(p.shape(), dtype),
+        None => numpy::zeros_like(p, ()),
+    }
 }

@@ -30,7 +30,10 @@ mod transform;
 pub mod tree;
 
 pub use alias::*;
-pub use clip::{adaptive_grad_clip, clip, clip_by_block_rms, clip_by_global_norm, global_norm};
+pub use clip::{
+    adaptive_grad_clip, adaptive_grad_clip_along, clip, clip_by_block_rms, clip_by_global_norm,
+    global_norm,
+};
 pub use factored::{Factored, scale_by_factored_rms};
 pub use inject::{Hyperparams, inject_hyperparams};
 pub use lbfgs::scale_by_lbfgs;
@@ -41,7 +44,7 @@ pub use mask::{Mask, masked, partition, partition as multi_transform};
 pub use scale::*;
 pub use schedules::Rate;
 pub use sm3::scale_by_sm3;
-pub use steps::{apply_if_finite, multi_steps};
+pub use steps::{MultiSteps, Skip, apply_if_finite, multi_steps};
 pub use transform::{
     ExtraArgs, GradientTransformation, TransformState, apply_updates, chain, identity,
     incremental_update, set_to_zero,

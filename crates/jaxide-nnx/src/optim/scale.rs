@@ -1,8 +1,8 @@
 //! Steps that optimisers are made of.
 
-use jaxide::{Array, lax, numpy};
+use jaxide::{Array, DType, lax, numpy};
 
-use super::leafwise::{counted, stateless_leafwise, uncounted, zeros};
+use super::leafwise::{counted, stateless_leafwise, uncounted, zeros, zeros_in};
 use super::{GradientTransformation, Mask, Rate, identity, masked, tree};
 
 /// `decay` of what was kept and the rest of a power of the gradient.
@@ -64,7 +64,26 @@ pub fn scale_by_learning_rate(rate: impl Into<Rate>) -> GradientTransformation {
 
 /// Gradients and a decaying sum of earlier ones; with `nesterov`, one step ahead.
 pub fn trace(decay: f64, nesterov: bool) -> GradientTransformation {
-    uncounted("TraceState", ["trace"], zeros, move |leaf, [sum]| {
+    trace_in(decay, nesterov, None)
+}
+
+/// [`trace`] whose sum is kept in an element type of its own.
+///
+/// ```
+/// use jaxide_nnx::optim::{self, tree};
+/// use jaxide::{Array, DType};
+/// let half = optim::trace_in(0.9, false, DType::BF16);
+/// let state = half.init(&Array::from([1.0f32]));
+/// assert_eq!(tree::get(&state, "trace").unwrap().as_leaf().unwrap().dtype(), DType::BF16);
+/// ```
+pub fn trace_in(
+    decay: f64,
+    nesterov: bool,
+    accumulator_dtype: impl Into<Option<DType>>,
+) -> GradientTransformation {
+    let dtype = accumulator_dtype.into();
+    let init = move |p: &Array| [zeros_in(p, dtype)];
+    uncounted("TraceState", ["trace"], init, move |leaf, [sum]| {
         let sum = leaf.g + decay * sum;
         let update = if nesterov {
             leaf.g + decay * &sum
@@ -77,7 +96,18 @@ pub fn trace(decay: f64, nesterov: bool) -> GradientTransformation {
 
 /// An exponential average of gradients, with or without what it has from beginning at zero.
 pub fn ema(decay: f64, debias: bool) -> GradientTransformation {
-    counted("EmaState", ["ema"], zeros, move |leaf, [kept], count| {
+    ema_in(decay, debias, None)
+}
+
+/// [`ema`] that is kept in an element type of its own.
+pub fn ema_in(
+    decay: f64,
+    debias: bool,
+    accumulator_dtype: impl Into<Option<DType>>,
+) -> GradientTransformation {
+    let dtype = accumulator_dtype.into();
+    let init = move |p: &Array| [zeros_in(p, dtype)];
+    counted("EmaState", ["ema"], init, move |leaf, [kept], count| {
         let average = moment(leaf.g, kept, decay, 1);
         let update = if debias {
             corrected(&average, decay, &count.now)
@@ -120,6 +150,8 @@ pub struct Moments {
     pub eps_root: f64,
     /// Whether the average is one step ahead.
     pub nesterov: bool,
+    /// The element type of the average of gradients: that of the parameters by default.
+    pub mu_dtype: Option<DType>,
 }
 
 impl Default for Moments {
@@ -130,7 +162,15 @@ impl Default for Moments {
             eps: 1e-8,
             eps_root: 0.0,
             nesterov: false,
+            mu_dtype: None,
         }
+    }
+}
+
+impl Moments {
+    /// Zeros, of which the first have the element type that was told.
+    fn init<const N: usize>(self) -> impl Fn(&Array) -> [Array; N] + Send + Sync {
+        move |p| std::array::from_fn(|place| zeros_in(p, self.mu_dtype.filter(|_| place == 0)))
     }
 }
 
@@ -149,7 +189,7 @@ pub fn scale_by_adam(m: Moments) -> GradientTransformation {
     counted(
         "ScaleByAdamState",
         ["mu", "nu"],
-        zeros,
+        m.init(),
         move |leaf, [mu, nu], count| {
             let mu = moment(leaf.g, mu, m.b1, 1);
             let nu = moment(leaf.g, nu, m.b2, 2);
@@ -164,7 +204,7 @@ pub fn scale_by_amsgrad(m: Moments) -> GradientTransformation {
     counted(
         "ScaleByAmsgradState",
         ["mu", "nu", "nu_max"],
-        zeros,
+        m.init(),
         move |leaf, [mu, nu, most], count| {
             let mu = moment(leaf.g, mu, m.b1, 1);
             let nu = moment(leaf.g, nu, m.b2, 2);
@@ -181,7 +221,7 @@ pub fn scale_by_adamax(m: Moments) -> GradientTransformation {
     counted(
         "ScaleByAdamState",
         ["mu", "nu"],
-        zeros,
+        m.init(),
         move |leaf, [mu, nu], count| {
             let mu = moment(leaf.g, mu, m.b1, 1);
             let nu = numpy::maximum(numpy::abs(leaf.g) + m.eps, m.b2 * nu);
@@ -196,7 +236,7 @@ pub fn scale_by_radam(m: Moments, threshold: f64) -> GradientTransformation {
     counted(
         "ScaleByAdamState",
         ["mu", "nu"],
-        zeros,
+        m.init(),
         move |leaf, [mu, nu], count| {
             let mu = moment(leaf.g, mu, m.b1, 1);
             let nu = moment(leaf.g, nu, m.b2, 2);
@@ -215,52 +255,104 @@ pub fn scale_by_radam(m: Moments, threshold: f64) -> GradientTransformation {
     )
 }
 
+/// What [`scale_by_rms`] and [`scale_by_stddev`] take.
+#[derive(Clone, Copy, Debug)]
+pub struct MeanSquare {
+    /// The decay of the average of squares.
+    pub decay: f64,
+    /// What is added to or under the root.
+    pub eps: f64,
+    /// What the average is at first.
+    pub initial_scale: f64,
+    /// Whether it is added under the root.
+    pub eps_in_sqrt: bool,
+    /// Whether what averages have from beginning at zero is taken out.
+    pub bias_correction: bool,
+}
+
+impl Default for MeanSquare {
+    fn default() -> Self {
+        MeanSquare {
+            decay: 0.9,
+            eps: 1e-8,
+            initial_scale: 0.0,
+            eps_in_sqrt: true,
+            bias_correction: false,
+        }
+    }
+}
+
+impl MeanSquare {
+    fn average(self, g: &Array, kept: &Array, order: i64) -> Array {
+        moment(g, kept, self.decay, order)
+    }
+
+    /// An average as it is used after so many steps, where they are counted.
+    fn used(self, average: &Array, count: Option<&Array>) -> Array {
+        match count {
+            Some(count) => corrected(average, self.decay, count),
+            None => average.clone(),
+        }
+    }
+
+    /// A gradient divided by the root of a mean of squares.
+    fn divided(self, g: &Array, squares: &Array) -> Array {
+        let factor = if self.eps_in_sqrt {
+            lax::rsqrt(&(squares + self.eps))
+        } else {
+            1.0 / (lax::sqrt(squares) + self.eps)
+        };
+        factor * g
+    }
+}
+
 /// Gradients divided by the root of a decaying average of their squares.
-pub fn scale_by_rms(
-    decay: f64,
-    eps: f64,
-    initial_scale: f64,
-    eps_in_sqrt: bool,
-) -> GradientTransformation {
-    uncounted(
-        "ScaleByRmsState",
-        ["nu"],
-        move |p| [numpy::full_like(p, initial_scale)],
-        move |leaf, [nu]| {
-            let nu = moment(leaf.g, nu, decay, 2);
-            let factor = if eps_in_sqrt {
-                lax::rsqrt(&(&nu + eps))
-            } else {
-                1.0 / (lax::sqrt(&nu) + eps)
-            };
-            (factor * leaf.g, [nu])
-        },
-    )
+pub fn scale_by_rms(o: MeanSquare) -> GradientTransformation {
+    let init = move |p: &Array| [numpy::full_like(p, o.initial_scale)];
+    let update = move |g: &Array, nu: &Array, count: Option<&Array>| {
+        let nu = o.average(g, nu, 2);
+        (o.divided(g, &o.used(&nu, count)), [nu])
+    };
+    if o.bias_correction {
+        counted(
+            "ScaleByRmsWithCountState",
+            ["nu"],
+            init,
+            move |leaf, [nu], count| update(leaf.g, nu, Some(&count.now)),
+        )
+    } else {
+        uncounted("ScaleByRmsState", ["nu"], init, move |leaf, [nu]| {
+            update(leaf.g, nu, None)
+        })
+    }
 }
 
 /// Gradients divided by the root of a decaying variance.
-pub fn scale_by_stddev(
-    decay: f64,
-    eps: f64,
-    initial_scale: f64,
-    eps_in_sqrt: bool,
-) -> GradientTransformation {
-    uncounted(
-        "ScaleByRStdDevState",
-        ["mu", "nu"],
-        move |p| [numpy::zeros_like(p, ()), numpy::full_like(p, initial_scale)],
-        move |leaf, [mu, nu]| {
-            let mu = moment(leaf.g, mu, decay, 1);
-            let nu = moment(leaf.g, nu, decay, 2);
-            let variance = &nu - abs_sq(&mu);
-            let factor = if eps_in_sqrt {
-                lax::rsqrt(&(variance + eps))
-            } else {
-                1.0 / (lax::sqrt(&variance) + eps)
-            };
-            (factor * leaf.g, [mu, nu])
-        },
-    )
+pub fn scale_by_stddev(o: MeanSquare) -> GradientTransformation {
+    let init = move |p: &Array| {
+        [
+            numpy::zeros_like(p, ()),
+            numpy::full_like(p, o.initial_scale),
+        ]
+    };
+    let update = move |g: &Array, [mu, nu]: [&Array; 2], count: Option<&Array>| {
+        let (mu, nu) = (o.average(g, mu, 1), o.average(g, nu, 2));
+        let variance = o.used(&nu, count) - abs_sq(&o.used(&mu, count));
+        (o.divided(g, &variance), [mu, nu])
+    };
+    let names = ["mu", "nu"];
+    if o.bias_correction {
+        counted(
+            "ScaleByRStdDevWithCountState",
+            names,
+            init,
+            move |leaf, kept, count| update(leaf.g, kept, Some(&count.now)),
+        )
+    } else {
+        uncounted("ScaleByRStdDevState", names, init, move |leaf, kept| {
+            update(leaf.g, kept, None)
+        })
+    }
 }
 
 /// Gradients divided by the root of the sum of their squares (Duchi, Hazan and Singer, 2011).
@@ -292,12 +384,18 @@ pub fn scale_by_adadelta(rho: f64, eps: f64) -> GradientTransformation {
     )
 }
 
-/// The signs of an average of gradients (Chen et al., 2023).
-pub fn scale_by_lion(b1: f64, b2: f64) -> GradientTransformation {
+/// The signs of an average of gradients (Chen et al., 2023), which is kept in the element type `mu_dtype`: that of the parameters by
+/// default.
+pub fn scale_by_lion(
+    b1: f64,
+    b2: f64,
+    mu_dtype: impl Into<Option<DType>>,
+) -> GradientTransformation {
+    let dtype = mu_dtype.into();
     counted(
         "ScaleByLionState",
         ["mu"],
-        zeros,
+        move |p| [zeros_in(p, dtype)],
         move |leaf, [mu], _count| {
             let update = numpy::sign(&((1.0 - b1) * leaf.g + b1 * mu));
             (update, [moment(leaf.g, mu, b2, 1)])

@@ -1,6 +1,6 @@
 //! An order of examples that follows from a key.
 
-use jaxide::{Array, random};
+use jaxide::{Array, Error, raise, random};
 
 /// Places of examples, batch by batch: what [`batches`] gives.
 #[derive(Clone, Debug)]
@@ -31,7 +31,9 @@ pub struct Batches {
 /// When `size` is 0, or `key` is no key.
 #[track_caller]
 pub fn batches(key: &Array, count: usize, size: usize) -> Batches {
-    assert!(size > 0, "batches have at least one example");
+    if size == 0 {
+        raise(Error::parameter("a batch has at least one example").in_operation("batches"));
+    }
     Batches {
         order: random::permutation(key, count, ()),
         size,

@@ -7,6 +7,7 @@ use jaxide::tree::{self, Pytree};
 use jaxide::{Array, Error, raise};
 
 use super::lift::{FlatArgs, rebuilt, set};
+use crate::call;
 use crate::graph::{Met, Session};
 use crate::variable::Value;
 
@@ -35,6 +36,7 @@ where
     In: Pytree<Array>,
     Out: Pytree<Array>,
 {
+    let _call = call::here();
     let FlatArgs {
         leaves,
         treedef,
@@ -119,6 +121,7 @@ pub fn while_loop<Carry: Pytree<Array>>(
     body: impl FnOnce(Carry) -> Carry,
     init: Carry,
 ) -> Carry {
+    let _call = call::here();
     let (treedef, met) = Session::run(|| tree::structure::<Array, Carry>(&init));
     let last = jaxide::while_loop(condition, body, init);
     let (after, inner) = Session::run(|| tree::structure::<Array, Carry>(&last));

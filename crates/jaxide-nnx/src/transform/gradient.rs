@@ -1,5 +1,7 @@
 //! Gradients with respect to the state of a module.
 
+use std::panic::Location;
+
 use jaxide::core::ErrorKind;
 use jaxide::tree::{Pytree, Tree};
 use jaxide::{ArgList, Arguments, Array, Error, Function, raise};
@@ -7,7 +9,7 @@ use jaxide::{ArgList, Arguments, Array, Error, Function, raise};
 use super::lift::{Changes, FlatArgs, Returned, inside, returned};
 use crate::graph::{Located, entries};
 use crate::state::{Entry, State};
-use crate::{Filter, Key, Param, Path};
+use crate::{Filter, Key, Param, Path, call};
 
 /// With respect to what a function is differentiated: a part of the state of one argument, or of several.
 ///
@@ -140,6 +142,16 @@ where
             all[place] = array;
         }
         let (value, aux, changes) = inside(&treedef, all, f);
+        if value.ndim() > 0 || !value.dtype().is_float() {
+            raise(
+                Error::shape(format!(
+                    "a real scalar result is needed, and the function gives {}",
+                    value.aval()
+                ))
+                .in_operation(operation)
+                .note("reduce it with `.sum()` or `.mean()`"),
+            );
+        }
         (value, (aux, changes))
     };
     let ((value, (aux, changes)), gradients) = jaxide::value_and_grad_with_aux_of(&body, (varied,));
@@ -178,23 +190,30 @@ macro_rules! gradients {
         pub struct $ty<Args: ArgList $(, $aux: 'static)?> {
             f: std::sync::Arc<dyn Fn(Args) -> $loss + Send + Sync>,
             wrt: DiffState,
+            /// Where the user made it.
+            place: &'static Location<'static>,
             callable: std::sync::Arc<Args::Callable<$out>>,
         }
 
         impl<Args: ArgList $(, $aux: Pytree<Array> + 'static)?> $ty<Args $(, $aux)?> {
-            fn made(f: std::sync::Arc<dyn Fn(Args) -> $loss + Send + Sync>, wrt: DiffState) -> Self {
+            fn made(
+                f: std::sync::Arc<dyn Fn(Args) -> $loss + Send + Sync>,
+                wrt: DiffState,
+                place: &'static Location<'static>,
+            ) -> Self {
                 let (shared, by) = (f.clone(), wrt.clone());
                 let callable = Args::callable(move |args| {
+                    let _call = call::made_at(place);
                     let $result = differentiate(stringify!($name), &|args| { let $raw = shared(args); $pair }, &by, &args);
                     $give
                 });
-                $ty { f, wrt, callable }
+                $ty { f, wrt, place, callable }
             }
 
             /// The same function, differentiated by something else: a filter for the first argument, or a [`DiffState`].
             #[must_use]
             pub fn wrt(self, wrt: impl Into<DiffState>) -> Self {
-                Self::made(self.f, wrt.into())
+                Self::made(self.f, wrt.into(), self.place)
             }
 
             /// Calls it with the tuple of its arguments.
@@ -203,6 +222,7 @@ macro_rules! gradients {
             /// When the value is no scalar, or what it is differentiated by is not made of numbers with a point.
             #[track_caller]
             pub fn call(&self, args: Args) -> $out {
+                let _call = call::here();
                 let $result = differentiate(stringify!($name), &|args| { let $raw = (self.f)(args); $pair }, &self.wrt, &args);
                 $give
             }
@@ -217,13 +237,15 @@ macro_rules! gradients {
         }
 
         $(#[$doc])*
+        #[track_caller]
         pub fn $name<F, Args $(, $aux)?>(f: F) -> $ty<Args $(, $aux)?>
         where
             F: Function<Args, $loss> + Send + Sync + 'static,
             Args: ArgList,
             $($aux: Pytree<Array> + 'static,)?
         {
-            $ty::made(std::sync::Arc::new(move |args| f.apply(args)), DiffState::default())
+            let shared = std::sync::Arc::new(move |args| f.apply(args));
+            $ty::made(shared, DiffState::default(), Location::caller())
         }
 
         #[doc = concat!("[`", stringify!($name), "`] of a borrowed function, at once, by the parameters of the first argument.")]
@@ -237,6 +259,7 @@ macro_rules! gradients {
             Args: ArgList,
             $($aux: Pytree<Array> + 'static,)?
         {
+            let _call = call::here();
             let $result = differentiate(
                 stringify!($name),
                 &|args| { let $raw = f.apply(args); $pair },

@@ -1,6 +1,7 @@
 //! Functions of one example as functions of a batch.
 
 use std::ops::Deref;
+use std::panic::Location;
 use std::sync::Arc;
 
 use jaxide::axes::{Axis, IntoAxes};
@@ -8,18 +9,34 @@ use jaxide::core::ErrorKind;
 use jaxide::tree::{Pytree, Static, Tree};
 use jaxide::{ArgList, Array, Error, Function, raise};
 
-use super::axes::{ArgAxes, ArgAxesList, Carried, IntoArgAxes};
+use super::axes::{ArgAxes, ArgAxesList, Carried, IntoArgAxes, StateAxes};
 use super::lift::{Changes, FlatArgs, rebuilt, set};
+use crate::call;
 use crate::graph::{Located, Met, entries};
 
 /// What [`vmap`] gives: a function of batches.
 pub struct Vmapped<Args: ArgList, Out: 'static> {
     f: Arc<dyn Fn(Args) -> Out + Send + Sync>,
+    mapping: Mapping,
+    callable: Arc<Args::Callable<Out>>,
+}
+
+/// The axes of results: of parts of their structure, or of the state of the modules in them.
+#[derive(Clone)]
+enum OutAxes {
+    Prefix(Tree<Axis>),
+    State(StateAxes),
+}
+
+/// How arguments and results are mapped.
+#[derive(Clone)]
+struct Mapping {
     in_axes: ArgAxesList,
-    out_axes: Tree<Axis>,
+    out_axes: OutAxes,
     axis_name: Option<String>,
     axis_size: Option<usize>,
-    callable: Arc<Args::Callable<Out>>,
+    /// Where the user made the function.
+    place: &'static Location<'static>,
 }
 
 /// Maps a function of modules and arrays over an axis of its arguments: [`jaxide::vmap`]. Variables that are mapped have their
@@ -36,6 +53,7 @@ pub struct Vmapped<Args: ArgList, Out: 'static> {
 /// let apply = nnx::vmap(|layer: Linear, x: Array| layer.call(&x)).in_axes((StateAxes::new().with(Param, 0), None));
 /// assert_eq!(apply(layers, Array::ones([2], DType::F32)).shape(), [4, 3]);
 /// ```
+#[track_caller]
 pub fn vmap<F, Args, Out>(f: F) -> Vmapped<Args, Out>
 where
     F: Function<Args, Out> + Send + Sync + 'static,
@@ -43,31 +61,26 @@ where
     Out: Pytree<Array> + 'static,
 {
     let f: Arc<dyn Fn(Args) -> Out + Send + Sync> = Arc::new(move |args| f.apply(args));
-    Vmapped::made(f, 0.into_arg_axes(), 0.into_axes(), None, None)
+    let mapping = Mapping {
+        in_axes: 0.into_arg_axes(),
+        out_axes: OutAxes::Prefix(0.into_axes()),
+        axis_name: None,
+        axis_size: None,
+        place: Location::caller(),
+    };
+    Vmapped::made(f, mapping)
 }
 
 impl<Args: ArgList, Out: Pytree<Array> + 'static> Vmapped<Args, Out> {
-    fn made(
-        f: Arc<dyn Fn(Args) -> Out + Send + Sync>,
-        in_axes: ArgAxesList,
-        out_axes: Tree<Axis>,
-        axis_name: Option<String>,
-        axis_size: Option<usize>,
-    ) -> Self {
-        let (g, axes, out, name) = (
-            f.clone(),
-            in_axes.clone(),
-            out_axes.clone(),
-            axis_name.clone(),
-        );
-        let callable =
-            Args::callable(move |args| map(&g, &axes, &out, name.as_deref(), axis_size, &args));
+    fn made(f: Arc<dyn Fn(Args) -> Out + Send + Sync>, mapping: Mapping) -> Self {
+        let (g, how) = (f.clone(), mapping.clone());
+        let callable = Args::callable(move |args| {
+            let _call = call::made_at(how.place);
+            map(&g, &how, &args)
+        });
         Vmapped {
             f,
-            in_axes,
-            out_axes,
-            axis_name,
-            axis_size,
+            mapping,
             callable,
         }
     }
@@ -75,48 +88,75 @@ impl<Args: ArgList, Out: Pytree<Array> + 'static> Vmapped<Args, Out> {
     /// The axes of the arguments: one for all, or a tuple with an axis, `None` or [`StateAxes`](crate::StateAxes) for each.
     #[must_use]
     pub fn in_axes(self, axes: impl IntoArgAxes) -> Self {
+        let in_axes = axes.into_arg_axes();
         Self::made(
             self.f,
-            axes.into_arg_axes(),
-            self.out_axes,
-            self.axis_name,
-            self.axis_size,
+            Mapping {
+                in_axes,
+                ..self.mapping
+            },
         )
     }
 
     /// The axes of the results.
     #[must_use]
     pub fn out_axes(self, axes: impl IntoAxes) -> Self {
+        let out_axes = OutAxes::Prefix(axes.into_axes());
         Self::made(
             self.f,
-            self.in_axes,
-            axes.into_axes(),
-            self.axis_name,
-            self.axis_size,
+            Mapping {
+                out_axes,
+                ..self.mapping
+            },
+        )
+    }
+
+    /// The axes of the modules that the function gives, by the parts of their state: what is broadcast is the same for all lanes, and
+    /// has no further axis. The function is traced once more to know its result.
+    ///
+    /// ```
+    /// use jaxide_nnx::{self as nnx, BatchNorm, BatchStat, Param, Rngs, StateAxes};
+    /// let make = nnx::vmap(|rngs: Rngs| BatchNorm::new(3, &rngs, ()))
+    ///     .out_state_axes(StateAxes::new().with(Param, 1).with(BatchStat, None));
+    /// let norms = make(Rngs::new(0).split(4));
+    /// assert_eq!(norms.scale.as_ref().unwrap().get().shape(), [3, 4]);
+    /// assert_eq!(norms.mean.get().shape(), [3]);
+    /// ```
+    #[must_use]
+    pub fn out_state_axes(self, axes: StateAxes) -> Self {
+        let out_axes = OutAxes::State(axes);
+        Self::made(
+            self.f,
+            Mapping {
+                out_axes,
+                ..self.mapping
+            },
         )
     }
 
     /// The name under which lanes exchange values.
     #[must_use]
     pub fn axis_name(self, name: &str) -> Self {
+        let axis_name = Some(name.to_owned());
         Self::made(
             self.f,
-            self.in_axes,
-            self.out_axes,
-            Some(name.to_owned()),
-            self.axis_size,
+            Mapping {
+                axis_name,
+                ..self.mapping
+            },
         )
     }
 
     /// The number of lanes, where nothing is mapped.
     #[must_use]
     pub fn axis_size(self, size: usize) -> Self {
+        let axis_size = Some(size);
         Self::made(
             self.f,
-            self.in_axes,
-            self.out_axes,
-            self.axis_name,
-            Some(size),
+            Mapping {
+                axis_size,
+                ..self.mapping
+            },
         )
     }
 }
@@ -151,22 +191,38 @@ pub(super) fn carried(
     for (axes, argument) in axes.iter().zip(args.children()) {
         let found = entries(argument, first);
         first += argument.leaves().len();
-        all.extend(
-            found
-                .into_iter()
-                .map(|located| (axes.0.of(&located.path, &located.entry), located)),
-        );
+        for located in found {
+            let carried = axes.0.of(&located.path, &located.entry);
+            if let Carried::Axis(axis) = carried {
+                check_axis(operation, axis, &located);
+            }
+            all.push((carried, located));
+        }
     }
     all
+}
+
+/// That what stands at a path of a module has the axis along which it is mapped; of arguments without paths `jaxide` speaks.
+#[track_caller]
+fn check_axis(operation: &str, axis: i32, located: &Located) {
+    let lacks = |array: &&Array| {
+        let rank = array.ndim() as i32;
+        axis >= rank || axis < -rank
+    };
+    let short = located.entry.arrays().iter().find(lacks);
+    if let Some(array) = short.filter(|_| !located.path.is_empty()) {
+        raise(
+            Error::shape(format!("{} has no axis {axis} to be mapped", array.aval()))
+                .in_operation(operation)
+                .at_path(located.path.to_string()),
+        );
+    }
 }
 
 #[track_caller]
 fn map<Args: ArgList, Out: Pytree<Array> + 'static>(
     f: &Arc<dyn Fn(Args) -> Out + Send + Sync>,
-    in_axes: &ArgAxesList,
-    out_axes: &Tree<Axis>,
-    axis_name: Option<&str>,
-    axis_size: Option<usize>,
+    how: &Mapping,
     args: &Args,
 ) -> Out {
     let FlatArgs {
@@ -178,21 +234,13 @@ fn map<Args: ArgList, Out: Pytree<Array> + 'static>(
         Ok(tree) => tree,
         Err(error) => raise(Error::from(error)),
     };
-    let axes = match in_axes {
+    let axes = match &how.in_axes {
         ArgAxesList::All(axes) => vec![axes.clone(); tree.children().len()],
         ArgAxesList::Each(axes) => axes.clone(),
     };
     let mut leaf_axes = vec![Axis::NONE; leaves.len()];
     for (carried, located) in carried("vmap", &axes, &tree) {
-        let axis = match carried {
-            Carried::Axis(axis) => Axis(Some(axis)),
-            Carried::Broadcast => Axis::NONE,
-            Carried::Carry => raise(
-                Error::parameter("a carry is for loops: lanes have no order")
-                    .in_operation("vmap")
-                    .at_path(located.path.to_string()),
-            ),
-        };
+        let axis = axis_of(carried, &located);
         leaf_axes[located.leaves].fill(axis);
     }
     // The leaves of the variables stand in the order in which these were met.
@@ -210,22 +258,61 @@ fn map<Args: ArgList, Out: Pytree<Array> + 'static>(
         let after = Outcome::of(&outer, &inner, &versions, &before, &variable_leaves);
         (out, after.same_form, (Static(after.changed), after.others))
     };
-    let mut mapped = jaxide::vmap(body)
-        .in_axes((&(leaf_axes,)).into_axes())
-        .out_axes(Tree::tuple([
-            out_axes.clone(),
-            (&kept).into_axes(),
-            0.into_axes(),
-        ]));
-    if let Some(name) = axis_name {
-        mapped = mapped.axis_name(name);
-    }
-    if let Some(size) = axis_size {
-        mapped = mapped.axis_size(size);
-    }
-    let (out, values, (changed, others)) = mapped(leaves);
+    let (body, in_axes) = (Arc::new(body), (&(leaf_axes,)).into_axes());
+    let mapped = |out_axes: Tree<Axis>| {
+        let body = body.clone();
+        let mut mapped = jaxide::vmap(move |leaves: Vec<Array>| body(leaves))
+            .in_axes(in_axes.clone())
+            .out_axes(Tree::tuple([out_axes, (&kept).into_axes(), 0.into_axes()]));
+        if let Some(name) = &how.axis_name {
+            mapped = mapped.axis_name(name);
+        }
+        if let Some(size) = how.axis_size {
+            mapped = mapped.axis_size(size);
+        }
+        mapped
+    };
+    let out_axes = match &how.out_axes {
+        OutAxes::Prefix(axes) => axes.clone(),
+        OutAxes::State(axes) => {
+            let result = jaxide::eval_shape(mapped(0.into_axes()), (leaves.clone(),));
+            match result {
+                Ok((out, _, _)) => of_result(axes, &Tree::from_value(&out)),
+                Err(error) => raise(error),
+            }
+        }
+    };
+    let (out, values, (changed, others)) = mapped(out_axes)(leaves);
     give_back(&met, values, &changed, others);
     out
+}
+
+/// The axes of a result, by what stands in it.
+#[track_caller]
+fn of_result(axes: &StateAxes, out: &Tree<Array>) -> Tree<Axis> {
+    let mut leaf_axes = vec![Axis::NONE; out.leaves().len()];
+    for located in entries(out, 0) {
+        let axis = axis_of(axes.of(&located.path, &located.entry), &located);
+        leaf_axes[located.leaves].fill(axis);
+    }
+    match out.structure().unflatten(leaf_axes) {
+        Ok(axes) => axes,
+        Err(error) => raise(Error::from(error)),
+    }
+}
+
+/// The axis of something that is mapped or broadcast.
+#[track_caller]
+fn axis_of(carried: Carried, located: &Located) -> Axis {
+    match carried {
+        Carried::Axis(axis) => Axis(Some(axis)),
+        Carried::Broadcast => Axis::NONE,
+        Carried::Carry => raise(
+            Error::parameter("a carry is for loops: lanes have no order")
+                .in_operation("vmap")
+                .at_path(located.path.to_string()),
+        ),
+    }
 }
 
 /// The numbers of the leaves that are in variables.

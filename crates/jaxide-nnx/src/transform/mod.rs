@@ -11,6 +11,7 @@ mod mapped;
 mod scanned;
 
 use std::ops::Deref;
+use std::panic::Location;
 use std::sync::Arc;
 
 use jaxide::tree::{Pytree, Static, TreeDef};
@@ -27,6 +28,8 @@ use lift::{Changes, FlatArgs, Returned, inside, returned};
 pub use mapped::{Vmapped, vmap};
 pub use scanned::scan;
 
+use crate::call;
+
 /// A function made by a transformation of this crate. It is called like one.
 pub struct Transformed<Args: ArgList, Out: 'static> {
     callable: Arc<Args::Callable<Out>>,
@@ -34,8 +37,13 @@ pub struct Transformed<Args: ArgList, Out: 'static> {
 }
 
 impl<Args: ArgList, Out: 'static> Transformed<Args, Out> {
-    pub(crate) fn new(call: impl Fn(Args) -> Out + Send + Sync + 'static) -> Self {
-        let tuple: Arc<dyn Fn(Args) -> Out + Send + Sync> = Arc::new(call);
+    #[track_caller]
+    pub(crate) fn new(run: impl Fn(Args) -> Out + Send + Sync + 'static) -> Self {
+        let place = Location::caller();
+        let tuple: Arc<dyn Fn(Args) -> Out + Send + Sync> = Arc::new(move |args| {
+            let _call = call::made_at(place);
+            run(args)
+        });
         let shared = tuple.clone();
         Transformed {
             callable: Args::callable(move |args| shared(args)),
@@ -151,6 +159,7 @@ where
     Args: ArgList,
     Out: Pytree<Array>,
 {
+    let _call = call::here();
     let FlatArgs {
         leaves,
         treedef,

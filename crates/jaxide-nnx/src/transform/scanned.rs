@@ -9,7 +9,7 @@ use jaxide::{Array, Error, numpy, raise};
 use super::axes::{Carried, StateAxes};
 use super::lift::{FlatArgs, rebuilt};
 use super::mapped::{Outcome, carried, give_back, variable_leaves};
-use crate::Attribute;
+use crate::{Attribute, call};
 
 /// Runs `f` once for each element of the leading axes of `xs` and of the mapped variables of a module, with a carry: [`jaxide::scan()`].
 ///
@@ -43,6 +43,7 @@ where
     X: Pytree<Array>,
     Y: Pytree<Array>,
 {
+    let _call = call::here();
     let FlatArgs {
         leaves,
         treedef,

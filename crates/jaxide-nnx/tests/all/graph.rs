@@ -410,11 +410,25 @@ fn printed() {
         "BatchNorm( # Param: 4 (16 B), BatchStat: 4 (16 B), Total: 8 (32 B)\n  mean=BatchStat( # 2 (8 B)\n    value=Array(shape=(2,), dtype=dtype('float32'))\n  ),\n"
     ), "{text}");
     assert!(text.contains("\n  use_running_average=False,\n  axis=-1,\n  momentum=0.99,\n  epsilon=1e-05,\n  dtype=None,"), "{text}");
+    let one = Variable::<Param>::new(Array::zeros([2], DType::F32));
+    let linear = Arc::new(Linear::new(1, 1, &Rngs::new(0), ()));
+    let twice: Dict<Variable<Param>> = [("v", one.clone()), ("w", one)].into_iter().collect();
+    assert_eq!(twice.display().matches("Param( # 2 (8 B)").count(), 2);
+    let shared = List(vec![linear.clone(), linear]).display();
+    assert!(shared.ends_with("  Linear(...)\n])"), "{shared}");
     let large = Variable::<Param>::new(Array::zeros([1200, 1000], DType::F32));
     assert!(
         format!("{large:?}").starts_with("Param( # 1,200,000 (4.8 MB)\n"),
         "{large:?}"
     );
+    let nothing = Variable::<Param>::new(Array::zeros([0, 3], DType::F32));
+    assert!(
+        format!("{nothing:?}").starts_with("Param(\n"),
+        "{nothing:?}"
+    );
+    let stream = nnx::RngStream::new("noise", &jaxide::random::key(0)).display();
+    let places = ["tag='noise',\n  key=", "count="].map(|text| stream.find(text));
+    assert!(places[0].is_some() && places[0] < places[1], "{stream}");
     let state = nnx::state(&Rngs::new(0), ..).unwrap();
     assert_eq!(
         state.to_string(),

@@ -160,3 +160,35 @@ fn calls_that_nobody_sees_are_as_they_were() {
             .all(|eqn| eqn.source.scope().is_none())
     );
 }
+
+/// The picture of the chapter on modules is that of its model; with `JAXIDE_WRITE_PICTURES=1` this test draws it.
+#[test]
+fn the_picture_of_the_chapter() {
+    module! {
+        struct Model(rngs: &Rngs) {
+            linear: Linear = Linear::new(2, 64, rngs, ()),
+            norm: BatchNorm = BatchNorm::new(64, rngs, ()),
+            out: Linear = Linear::new(64, 1, rngs, ()),
+            tied: nnx::Variable<nnx::Param> = linear.kernel.clone(),
+        }
+    }
+    let drawn = nnx::picture(&Model::new(&Rngs::new(0)));
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/modules.svg");
+    if std::env::var_os("JAXIDE_WRITE_PICTURES").is_some() {
+        std::fs::write(&path, &drawn).expect("the picture can be written");
+    }
+    let kept = std::fs::read_to_string(&path).expect("the chapter has a picture");
+    assert_eq!(drawn, kept, "the picture is drawn differently now");
+}
+
+/// What stands twice is drawn as such, and has one entry in the state.
+#[test]
+fn pictures_join_what_is_shared() {
+    let shared = std::sync::Arc::new(Linear::new(1, 2, &Rngs::new(0), ()));
+    let pair = List(vec![shared.clone(), shared]);
+    let svg = nnx::picture(&pair);
+    assert_eq!(svg.matches("class=\"same\"").count(), 1);
+    assert_eq!(svg.matches(">bias: f32[2]<").count(), 1);
+    assert_eq!(svg.matches(">1: the same as #0<").count(), 2);
+    assert_eq!(svg.matches("<text").count(), svg.matches("</text>").count());
+}

@@ -2,7 +2,7 @@
 
 use jaxide::{Array, numpy};
 use jaxide_nnx::metrics::{Accuracy, Average, MultiMetric, Welford};
-use jaxide_nnx::{self as nnx, MetricState};
+use jaxide_nnx::{self as nnx, BatchNorm, Ema, MetricState, Param, Rngs};
 
 #[track_caller]
 fn close(got: &Array, expected: f32) {
@@ -94,4 +94,25 @@ fn a_value_that_is_missing_is_named() {
         text.contains("labels") && text.contains("accuracy"),
         "{text}"
     );
+}
+
+/// The averages go as Flax's, whose numbers these are, and what is not averaged comes from the model.
+#[test]
+fn averages_of_a_model() {
+    let norm = BatchNorm::new(2, &Rngs::new(0), ());
+    let ema = Ema::new(&norm, 0.9, Param).unwrap();
+    for step in 1..4 {
+        let scale = norm.scale.as_ref().expect("it has a scale");
+        scale.set(Array::from([step as f32, 10.0]));
+        norm.mean.set(Array::from([step as f32, 0.0]));
+        ema.update(&norm);
+    }
+    let averaged = ema.apply_to(&norm).unwrap();
+    let scale = averaged.scale.as_ref().expect("it has a scale").get();
+    for (got, expected) in scale.to_vec::<f32>().iter().zip([1.29, 3.439]) {
+        assert!((got - expected).abs() < 1e-6, "{got} instead of {expected}");
+    }
+    assert_eq!(averaged.mean.get().to_vec::<f32>(), [3.0, 0.0]);
+    assert!(!averaged.mean.is_same(&norm.mean));
+    assert_eq!(nnx::state(&ema, Param).unwrap().len(), 2);
 }

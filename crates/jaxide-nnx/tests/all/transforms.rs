@@ -3,8 +3,8 @@
 use jaxide::core::ErrorKind;
 use jaxide::{Array, DType, numpy, random};
 use jaxide_nnx::{
-    self as nnx, BatchStat, Carried, DiffState, Dropout, Intermediate, Linear, Module, Optimizer,
-    Param, RngState, Rngs, StateAxes, Variable, optim,
+    self as nnx, BatchStat, Carried, DiffState, Dropout, GRUCell, Intermediate, Linear, Module,
+    Optimizer, Param, RNN, RngState, Rngs, StateAxes, Variable, optim,
 };
 
 /// Counts its calls.
@@ -139,6 +139,22 @@ fn vmap_maps_state() {
     .try_call((Array::from([1, 2]),))
     .unwrap_err();
     assert_eq!(error.operation(), Some("vmap"), "{error}");
+}
+
+/// A module that a mapped function makes has the axes that were stated for the parts of its state.
+#[test]
+fn results_are_mapped_by_their_state() {
+    let axes = StateAxes::new().with(Param, 1).with(nnx::RngKey, 0);
+    let make = nnx::vmap(|rngs: Rngs| (Linear::new(2, 3, &rngs, ()), Dropout::new(0.5, &rngs, ())));
+    let (layers, dropout) = make.out_state_axes(axes.clone())(Rngs::new(0).split(4));
+    assert_eq!(layers.kernel.get().shape(), [2, 4, 3]);
+    assert_eq!(dropout.rngs.key().get().shape(), [4]);
+    assert_eq!(dropout.rngs.count().get().shape(), [0; 0]);
+    let plain = nnx::vmap(|rngs: Rngs| Linear::new(2, 3, &rngs, ()))(Rngs::new(0).split(4));
+    let moved = numpy::moveaxis(&plain.kernel.get(), 0, 1);
+    assert_eq!(layers.kernel.get().to_vec::<f32>(), moved.to_vec::<f32>());
+    let apply = nnx::vmap(|layer: Linear, x: Array| layer.call(&x)).in_axes((axes, None));
+    assert_eq!(apply(layers, Array::ones([2], DType::F32)).shape(), [4, 3]);
 }
 
 #[test]
@@ -280,6 +296,72 @@ fn captured_modules_are_refused() {
     assert_eq!(read(x).to_vec::<f32>(), [2.0, 4.0]);
 }
 
+/// Mistakes are reported at lines of the user, under the name of what was called, with the path in the module.
+#[test]
+fn mistakes_name_the_line_of_the_user() {
+    let x = Array::from([1.0f32, 2.0]);
+    let message = |f: &dyn Fn()| -> String {
+        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f));
+        let payload = caught.expect_err("it is a mistake");
+        payload
+            .downcast_ref::<String>()
+            .cloned()
+            .unwrap_or_default()
+    };
+    let not_scalar = message(&|| {
+        nnx::grad(|counter: Counter, x: Array| counter.call(&x))(Counter::new(), x.clone());
+    });
+    let no_argument = message(&|| {
+        let by = DiffState::new(3, Param);
+        nnx::grad(|counter: Counter, x: Array| counter.call(&x).sum())
+            .wrt(by)
+            .call((Counter::new(), x.clone()));
+    });
+    let no_axis = message(&|| {
+        let axes = StateAxes::new().with(Param, 0);
+        let each = nnx::vmap(|counter: Counter, x: Array| counter.call(&x)).in_axes((axes, 0));
+        each(Counter::new(), x.clone());
+    });
+    let other_size = message(&|| {
+        let each = nnx::vmap(|x: Array, y: Array| x + y);
+        each(x.clone(), Array::from([1.0f32, 2.0, 3.0]));
+    });
+    let other_features = message(&|| {
+        let rnn = RNN::new(GRUCell::new(3, 4, &Rngs::new(0), ()), ());
+        rnn.call(&Array::ones([2, 5, 2], DType::F32));
+    });
+    let noted = message(&|| {
+        let note = |counter: Counter| counter.call(&Array::from(1.0f32));
+        let f = nnx::jit(move |go: Array, counter: Counter| {
+            nnx::cond(go, note, |counter: Counter| counter.weight.get(), counter)
+        });
+        f(Array::from(true), Counter::new());
+    });
+    for (message, starts) in [
+        (
+            not_scalar,
+            "grad: a real scalar result is needed, and the function gives f32[2]",
+        ),
+        (no_argument, "grad: there is no argument 3: there are 2"),
+        (
+            no_axis,
+            "vmap: f32[] has no axis 0 to be mapped (at weight)",
+        ),
+        (other_size, "vmap: "),
+        (
+            other_features,
+            "RNN: the last axis of f32[2,2] must have length 3",
+        ),
+        (
+            noted,
+            "cond: the Intermediate holds another number of arrays afterwards (at seen)",
+        ),
+    ] {
+        assert!(message.starts_with(starts), "{message}");
+        assert!(message.contains("tests/all/transforms.rs:"), "{message}");
+    }
+}
+
 /// A compiled step is compiled once, and its optimiser's state survives `split` and `merge`.
 #[test]
 fn training_resumes() {
@@ -307,6 +389,24 @@ fn training_resumes() {
         model.kernel.get().to_vec::<f32>(),
         copy.kernel.get().to_vec::<f32>()
     );
+}
+
+/// An optimiser that was made elsewhere is refused before the model is changed.
+#[test]
+fn a_foreign_optimiser_changes_nothing() {
+    let model = Linear::new(2, 1, &Rngs::new(0), ());
+    let outside = Optimizer::new(&model, optim::adam(0.1), Param).unwrap();
+    let step = jaxide::jit(move |x: Array| {
+        let model = Linear::new(2, 1, &Rngs::new(0), ());
+        let before = model.kernel.any().value().arrays()[0].clone();
+        let gradient = nnx::state(&model, Param).unwrap();
+        let update = || outside.update(&model, &gradient);
+        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(update));
+        assert!(caught.is_err());
+        let same = numpy::equal(&model.kernel.get(), &before).all();
+        numpy::where_(same, x, 0.0)
+    });
+    assert_eq!(step(Array::from([1.0f32])).to_vec::<f32>(), [1.0]);
 }
 
 /// A model, its statistics, keys and optimiser go through a file to the same bits; of a mistake nothing is changed.

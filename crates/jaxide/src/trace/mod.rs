@@ -24,7 +24,7 @@ pub(crate) use library::library;
 pub use scope::named_scope;
 pub(crate) use scope::without_scope;
 
-pub use raise::raise;
+pub use raise::{LibraryCall, library_call, raise};
 pub(crate) use raise::{OrRaise, called_by, caller, catch, named, named_at};
 
 use crate::array::{Array, Repr};

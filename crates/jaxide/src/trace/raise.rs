@@ -12,13 +12,19 @@ use super::scope::current_scope;
 struct Call {
     place: Source,
     function: Option<&'static str>,
+    /// The folder of the library on top of this one that was called, if it was one.
+    library: Option<&'static str>,
 }
 
 thread_local! {
     /// How many callers on this thread wait for a result instead of a panic.
     static CATCHING: Cell<usize> = const { Cell::new(0) };
     /// The innermost call of the user that this thread runs: of a transformed function, or of one of the library.
-    static CALL: Cell<Call> = const { Cell::new(Call { place: Source::Unknown, function: None }) };
+    static CALL: Cell<Call> = const { Cell::new(Call {
+        place: Source::Unknown,
+        function: None,
+        library: None,
+    }) };
 }
 
 /// Gives the thread the call before back when dropped, by a panic too.
@@ -30,10 +36,13 @@ impl Drop for Restore {
     }
 }
 
-/// Whether a place is a line of this crate, or of the standard library, which calls functions that are values.
+/// Whether a place is a line of this crate, of the library on top of it that was called, or of the standard library, which calls
+/// functions that are values.
 fn is_own(place: &Location<'_>) -> bool {
     let file = place.file();
-    file.starts_with(file!().trim_end_matches("trace/raise.rs"))
+    let library = CALL.get().library;
+    library.is_some_and(|folder| file.starts_with(folder))
+        || file.starts_with(file!().trim_end_matches("trace/raise.rs"))
         || file.starts_with("/rustc/")
         || file.ends_with("/library/core/src/ops/function.rs")
 }
@@ -50,10 +59,12 @@ fn is_same(a: Source, b: Source) -> bool {
 /// where the transformation was applied.
 pub(crate) fn called_by(place: Source) -> Restore {
     let before = CALL.get();
-    if place != Source::Unknown && !is_same(place, before.place) {
+    let own = place.location().is_some_and(is_own);
+    if place != Source::Unknown && !own && !is_same(place, before.place) {
         CALL.set(Call {
             place,
             function: None,
+            ..before
         });
     }
     Restore(before)
@@ -75,9 +86,59 @@ pub(crate) fn named_at(function: &'static str, place: &'static Location<'static>
         CALL.set(Call {
             place: source,
             function: Some(function),
+            ..before
         });
     }
     Restore(before)
+}
+
+/// A call of a library on top of this one, which ends when this is dropped: [`library_call`].
+pub struct LibraryCall {
+    _restore: Restore,
+}
+
+/// Until what this gives is dropped, a library on top of this one runs, whose files stand in `folder`: mistakes that these files find,
+/// or that this library finds where they called it, are reported at `place`, where the user called the library or made what it
+/// runs. Where `function` is stated they are its own, as far as no function of the user runs in between.
+///
+/// ```
+/// use jaxide::{Array, library_call};
+/// use std::panic::Location;
+/// #[track_caller]
+/// fn first(x: &Array) -> Array {
+///     let folder = file!().trim_end_matches("lib.rs");
+///     let _call = library_call(folder, Some("first"), Location::caller());
+///     x.index(0)
+/// }
+/// assert_eq!(first(&Array::from([3.0f32, 4.0])).item::<f32>(), 3.0);
+/// ```
+#[must_use]
+pub fn library_call(
+    folder: &'static str,
+    function: Option<&'static str>,
+    place: &'static Location<'static>,
+) -> LibraryCall {
+    let before = CALL.get();
+    let source = Source::Rust(place);
+    let part = place.file().starts_with(folder)
+        || is_own(place)
+        || (before.function.is_some() && is_same(source, before.place));
+    let call = if part {
+        Call {
+            library: Some(folder),
+            ..before
+        }
+    } else {
+        Call {
+            place: source,
+            function,
+            library: Some(folder),
+        }
+    };
+    CALL.set(call);
+    LibraryCall {
+        _restore: Restore(before),
+    }
 }
 
 /// The line of the user's program that called, or, when the call came through this crate's own closures, that of the call that

@@ -67,10 +67,27 @@ impl Along {
         self
     }
 
-    /// Which elements count, as truth values that broadcast to the operand.
+    /// Which elements count, as truth values that broadcast to the operand. Softmax cross entropies take truth values without the axes
+    /// of classes too.
     #[must_use]
     pub fn where_(mut self, condition: impl Into<Array>) -> Self {
         self.where_ = Some(condition.into());
+        self
+    }
+
+    /// The same for an operand: a condition without the axes has them too, of length 1.
+    #[track_caller]
+    fn beside(mut self, operation: &str, x: &Array) -> Self {
+        if let Some(condition) = &self.where_
+            && condition.ndim() + self.axis.len() == x.ndim()
+        {
+            let axes = Axes::axes(&&self.axis[..], operation, x.ndim());
+            let mut shape = condition.shape().to_vec();
+            let mut axes: Vec<usize> = axes.to_vec();
+            axes.sort_unstable();
+            axes.iter().for_each(|&axis| shape.insert(axis, 1));
+            self.where_ = Some(condition.reshape(&shape[..]));
+        }
         self
     }
 

@@ -1,6 +1,6 @@
 //! Losses of numbers and vectors.
 
-use jaxide::{Array, numpy};
+use jaxide::{Array, Error, lax, numpy, raise};
 
 use super::Along;
 
@@ -131,4 +131,57 @@ pub fn triplet_margin_loss(
         power(&(sums + o.eps), 1.0 / o.norm_degree)
     };
     numpy::maximum(distance(positives) - distance(negatives) + o.margin, 0.0)
+}
+
+/// The normalised cross entropy, scaled by a temperature, of finding those with the same label by the directions of their embeddings
+/// `[batch, features]` (Chen et al., 2020): one number.
+///
+/// ```
+/// use jaxide_nnx::optim::losses;
+/// use jaxide::Array;
+/// let embeddings = Array::from([[1.0f32, 0.0], [1.0, 0.0], [-1.0, 0.0], [-1.0, 0.0]]);
+/// let [right, wrong] = [[0, 0, 1, 1], [0, 1, 0, 1]].map(|labels| losses::ntxent(&embeddings, &Array::from(labels), 0.5));
+/// assert!(right.item::<f32>() < wrong.item::<f32>());
+/// ```
+///
+/// # Panics
+/// When there are not as many labels as embeddings.
+#[track_caller]
+pub fn ntxent(embeddings: &Array, labels: &Array, temperature: f64) -> Array {
+    let (&[batch, _], &[count]) = (embeddings.shape(), labels.shape()) else {
+        raise(
+            Error::shape(format!(
+                "the embeddings are {} and the labels {}: [batch, features] and [batch] are needed",
+                embeddings.aval(),
+                labels.aval()
+            ))
+            .in_operation("ntxent"),
+        );
+    };
+    if batch != count {
+        raise(
+            Error::shape(format!("there are {batch} embeddings and {count} labels"))
+                .in_operation("ntxent"),
+        );
+    }
+    let eps = numpy::finfo(embeddings.dtype()).eps;
+    let [rows, columns] = [0, 1].map(|axis| numpy::expand_dims(embeddings, axis));
+    let similar = cosine_similarity(&rows, &columns, eps, ()) / temperature;
+    let [rows, columns] = [0, 1].map(|axis| numpy::expand_dims(labels, axis));
+    let same = numpy::equal(rows, columns);
+    let itself = numpy::eye(batch, ()).astype(jaxide::DType::Bool);
+    let matches = numpy::logical_and(&same, numpy::logical_not(&itself));
+    let of = |chosen: &Array| numpy::where_(chosen, &similar, f64::NEG_INFINITY);
+    let (of_others, of_matches) = (of(&numpy::logical_not(&same)), of(&matches));
+    let last = || numpy::Reduction::new().axis(1).keepdims(true);
+    let most = numpy::maximum(
+        numpy::max(&of_others, last()),
+        numpy::max(&of_matches, last()),
+    );
+    let most = lax::stop_gradient(&most);
+    let others = numpy::sum(&numpy::exp(&(of_others - &most)), last());
+    let shifted = of_matches - most;
+    let log_chances = &shifted - numpy::log(&(others + numpy::exp(&shifted)));
+    let count = matches.astype(jaxide::DType::I32).sum();
+    -numpy::where_(&matches, log_chances, 0.0).sum() / count
 }

@@ -49,6 +49,17 @@ fn loss(name: &str, x: &[Array], options: &Value) -> Array {
         }
         "cosine_similarity" => losses::cosine_similarity(&x[0], &x[1], epsilon, along(options)),
         "cosine_distance" => losses::cosine_distance(&x[0], &x[1], epsilon, along(options)),
+        "safe_softmax_cross_entropy" => losses::safe_softmax_cross_entropy(&x[0], &x[1]),
+        "multiclass_hinge_loss" => losses::multiclass_hinge_loss(&x[0], &x[1]),
+        "multiclass_perceptron_loss" => losses::multiclass_perceptron_loss(&x[0], &x[1]),
+        "sigmoid_focal_loss" => {
+            let alpha = options["alpha"].as_f64();
+            losses::sigmoid_focal_loss(&x[0], &x[1], alpha, number("gamma", 2.0))
+        }
+        "generalized_kl_divergence" => {
+            losses::generalized_kl_divergence(&x[0], &x[1], along(options))
+        }
+        "ntxent" => losses::ntxent(&x[0], &x[1], number("temperature", 0.07)),
         "triplet_margin_loss" => {
             let default = TripletMargin::default();
             let options = TripletMargin {

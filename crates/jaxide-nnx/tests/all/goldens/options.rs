@@ -1,9 +1,10 @@
 //! Optimisers with options, on parameters of many shapes.
 
-use jaxide::Array;
+use jaxide::{Array, DType};
 use jaxide_nnx::Path;
 use jaxide_nnx::optim::{
-    self, Adafactor, Factored, GradientTransformation, Lbfgs, Mask, Moments, RmsProp,
+    self, Adafactor, Factored, GradientTransformation, Lars, Lbfgs, Mask, Moments, MultiSteps,
+    Rate, RmsProp, Skip, schedules,
 };
 
 fn matrices() -> Option<Mask> {
@@ -63,7 +64,7 @@ pub(super) fn of(name: &str) -> GradientTransformation {
                 b2: 0.99,
                 eps: 1e-6,
                 eps_root: 1e-4,
-                nesterov: false,
+                ..Moments::default()
             },
         ),
         "adam_nesterov" | "nadam" => optim::nadam(0.05),
@@ -111,6 +112,92 @@ pub(super) fn of(name: &str) -> GradientTransformation {
         "lbfgs_unscaled" => lbfgs(0.05, 12, false),
         "sm3" => optim::sm3(0.1, 0.9),
         "sm3_momentum" => optim::sm3(0.1, 0.5),
+        other => further(other),
+    }
+}
+
+/// Options that are seldom stated.
+fn further(name: &str) -> GradientTransformation {
+    let moments = Moments {
+        b1: 0.8,
+        b2: 0.95,
+        eps: 1e-3,
+        eps_root: 1e-4,
+        ..Moments::default()
+    };
+    let half = Moments {
+        mu_dtype: Some(DType::BF16),
+        ..moments
+    };
+    let ahead = Moments {
+        nesterov: true,
+        ..moments
+    };
+    let unbiased = |centered| RmsProp {
+        decay: 0.8,
+        eps: 1e-3,
+        centered,
+        momentum: Some(0.8),
+        nesterov: true,
+        bias_correction: true,
+        ..RmsProp::default()
+    };
+    let steps = |options: MultiSteps| optim::multi_steps(optim::adam(0.05), options);
+    match name {
+        "adam_mu" => optim::adam_with(0.05, half),
+        "adamw_mu" => optim::adamw_with(0.05, half, 0.1, matrices()),
+        "nadamw_with" => optim::adamw_with(0.05, ahead, 0.1, None),
+        "adamax_with" => optim::adamax_with(0.05, moments),
+        "adamaxw" => optim::adamaxw(0.05, moments, 0.1, matrices()),
+        "amsgrad_with" => optim::amsgrad_with(0.05, half),
+        "radam_with" => optim::radam_with(0.05, ahead, 3.0),
+        "lamb_with" => optim::lamb_with(0.05, moments, 0.1, None),
+        "lars_with" => optim::lars_with(
+            0.5,
+            Lars {
+                weight_decay: schedules::linear(0.1, 0.0, 5),
+                weight_decay_mask: matrices().expect("a mask"),
+                trust_coefficient: 0.1,
+                eps: 0.01,
+                trust_ratio_mask: (|path: &Path, _: &Array| path.to_string() != "v").into(),
+                momentum: 0.7,
+                nesterov: true,
+            },
+        ),
+        "lion_mu" => optim::chain([
+            optim::scale_by_lion(0.9, 0.99, DType::BF16),
+            optim::add_decayed_weights(0.01, None),
+            optim::scale_by_learning_rate(0.05),
+        ]),
+        "momentum_half" => optim::chain([
+            optim::trace_in(0.8, true, DType::BF16),
+            optim::scale_by_learning_rate(0.1),
+        ]),
+        "ema_half" => then_sgd(optim::ema_in(0.7, true, DType::BF16)),
+        "adafactor_half" => optim::adafactor(Adafactor {
+            momentum: Some(0.9),
+            dtype_momentum: DType::BF16,
+            ..adafactor(Some(0.1), from(2))
+        }),
+        "adadelta_decay" => optim::chain([
+            optim::add_decayed_weights(0.1, matrices()),
+            optim::adadelta(1.0, 0.9, 1e-6),
+        ]),
+        "rmsprop_unbiased" => optim::rmsprop(0.01, unbiased(false)),
+        "rmsprop_centered_unbiased" => optim::rmsprop(0.01, unbiased(true)),
+        "adaptive_grad_clip_along" => then_sgd(optim::adaptive_grad_clip_along(0.3, 1e-2, [-1])),
+        "multi_steps_sum" => steps(MultiSteps {
+            use_grad_mean: false,
+            ..MultiSteps::from(3)
+        }),
+        "multi_steps_schedule" => steps(MultiSteps {
+            every_k_schedule: Rate::schedule(|step| step + 1),
+            ..MultiSteps::default()
+        }),
+        "multi_steps_skip" => steps(MultiSteps {
+            should_skip_update_fn: Some(Skip::large_updates(10.0)),
+            ..MultiSteps::from(2)
+        }),
         other => panic!("{other} is no optimiser"),
     }
 }

@@ -1,8 +1,9 @@
 //! Attention.
 
-use jaxide::{Array, DType, numpy};
+use jaxide::{Array, DType, nn, numpy};
 use jaxide_nnx::{
-    AttentionCall, MultiHeadAttention, MultiHeadAttentionOptions, Rngs, make_causal_mask,
+    AttentionCall, Initializer, MultiHeadAttention, MultiHeadAttentionOptions, Rngs,
+    make_causal_mask,
 };
 
 use super::{Config, check};
@@ -10,7 +11,11 @@ use crate::goldens::case::Case;
 
 pub(super) fn layer(case: &Case, config: &Config<'_>, rngs: &Rngs) {
     let size = |key: &str| config.0[key].as_u64().map(|size| size as usize);
+    let ones = || Initializer::from(nn::initializers::ones);
+    let out_init = config.flag("out_ones", false).then(ones);
     let options = MultiHeadAttentionOptions::new()
+        .out_kernel_init(out_init.clone())
+        .out_bias_init(out_init)
         .num_kv_heads(size("num_kv_heads"))
         .qkv_features(size("qkv_features"))
         .out_features(size("out_features"))

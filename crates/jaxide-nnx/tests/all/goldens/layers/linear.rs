@@ -23,6 +23,7 @@ pub(super) fn layer(case: &Case, config: &Config<'_>, rngs: &Rngs) {
         "LinearGeneral" => {
             let options = LinearGeneralOptions::new()
                 .axis(config.axes("axis").expect("axes"))
+                .batch_axis(config.sizes("batch_axis"))
                 .use_bias(config.flag("use_bias", true));
             let (inputs, outputs) = (config.sizes("in_features"), config.sizes("out_features"));
             let layer = LinearGeneral::new(inputs, outputs, rngs, options);

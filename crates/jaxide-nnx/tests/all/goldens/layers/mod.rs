@@ -10,7 +10,8 @@ mod recurrent;
 use jaxide::{Array, DType, grad_of, nn};
 use jaxide_nnx::{
     self as nnx, BatchNorm, BatchNormOptions, BatchStat, Cache, Conv, Embed, Entry, Filter,
-    Intermediate, LayerNorm, Linear, List, Module, PReLU, Param, Rngs, Sequential, State,
+    GRUCell, Intermediate, LayerNorm, Linear, List, Module, MultiHeadAttention, PReLU, Param, RNN,
+    Rngs, Sequential, State,
 };
 use serde_json::Value;
 
@@ -215,6 +216,13 @@ pub(super) fn layer(case: &Case) {
             check(case, block, |block, x| {
                 vec![nn::relu(&block.bn.call(&block.linear.call(&x[0])))]
             });
+        }
+        "Sequential" if config.0["layers"] == "rnn, attention" => {
+            // Each of the two has the same streams anew.
+            let model = Sequential::new()
+                .then(RNN::new(GRUCell::new(2, 3, rngs, ()), ()))
+                .then(MultiHeadAttention::new(1, 3, &Rngs::new(0), ()));
+            check(case, model, |model, x| vec![model.call(&x[0])]);
         }
         "Sequential" => {
             let model = Sequential::new()

@@ -50,7 +50,14 @@ pub(super) fn layer(case: &Case, config: &Config<'_>, rngs: &Rngs) {
             let options = DropoutOptions::new()
                 .broadcast_dims(config.axes("broadcast_dims").expect("axes"))
                 .deterministic(config.flag("deterministic", false));
-            let layer = Dropout::new(config.number("rate", 0.0), rngs, options);
+            let named = config.0["rng_collection"].as_str();
+            let streams = named.map(|name| Rngs::new(0).with(name, 5));
+            let options = match named {
+                Some(name) => options.rng_collection(name),
+                None => options,
+            };
+            let rate = config.number("rate", 0.0);
+            let layer = Dropout::new(rate, streams.as_ref().unwrap_or(rngs), options);
             let calls = case.0["outputs"].as_array().expect("outputs").len();
             check(case, layer, |layer, x| {
                 (1..=calls)
