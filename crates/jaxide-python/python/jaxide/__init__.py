@@ -5,5 +5,6 @@
 
 from ._jaxide import JaxideError, UnsupportedError
 from ._jit import jit, patch
+from ._program import Program
 
-__all__ = ["JaxideError", "UnsupportedError", "jit", "patch"]
+__all__ = ["JaxideError", "Program", "UnsupportedError", "jit", "patch"]
