@@ -18,7 +18,7 @@ FLOATS = ["float8_e4m3fn", "float8_e5m2"]
 @pytest.mark.parametrize("dtype", TYPES)
 def test_array(both, dtype, size):
     x = (jnp.arange(size) % 7).astype(dtype)
-    both(lambda x: (x, x[::-1], jnp.concatenate([x, x]), x.astype("float32").sum()), x)
+    both(lambda x: (x, x[::-1], jnp.concatenate([x, x]), jnp.real(x).astype("float32").sum()), x)
     if dtype != "bool":
         both(lambda x: x * x + x, x)
 
