@@ -1,6 +1,6 @@
 //! Jitted functions: what a call costs is decided here.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -9,6 +9,7 @@ use jaxide_cpu::Executable;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple, PyType};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -38,6 +39,12 @@ const KEYWORDS: u64 = 10;
 
 /// Runs that take at most so long keep the interpreter's lock: to give it away would take arrays to be held one by one.
 const SHORT: Duration = Duration::from_micros(100);
+
+/// So many results are taken apart by XLA, if they are small, from the run on for which it pays to compile that.
+const MANY_RESULTS: usize = 8;
+const SMALL_RESULT: usize = 4096;
+/// After so many runs it is known how a program is used.
+const RUNS_BEFORE_SPLIT: u64 = 16;
 
 /// Programs of one function, by what they were made for. Functions that wrap the same one share them.
 #[pyclass(frozen, module = "jaxide._jaxide")]
@@ -86,6 +93,27 @@ struct Native {
     tree: Option<Py<PyAny>>,
     /// How long the last run took.
     last: AtomicU64,
+    /// How often it ran.
+    runs: AtomicU64,
+    /// Whether a program has taken a result: then they are remembered, so that it has them at once.
+    asked: Arc<AtomicBool>,
+    /// What takes packed results apart, for programs of many small ones.
+    split: PyOnceLock<Option<Split>>,
+}
+
+/// Many small results go to JAX as one array for each element type, which a function of `jax.jit` takes apart: that is several times as fast
+/// as to hand them over one by one.
+struct Split {
+    function: Py<PyAny>,
+    groups: Vec<Group>,
+}
+
+/// Results of one element type, one after the other.
+struct Group {
+    results: Vec<usize>,
+    shape: Py<PyAny>,
+    dtype: Py<PyAny>,
+    aval: Py<PyAny>,
 }
 
 /// A result.
@@ -516,6 +544,9 @@ impl Native {
             donated: compiled.getattr("donated")?.extract()?,
             tree: (!tree.is_none()).then(|| tree.unbind()),
             last: AtomicU64::new(u64::MAX),
+            runs: AtomicU64::new(0),
+            asked: Arc::default(),
+            split: PyOnceLock::new(),
         })
     }
 
@@ -562,6 +593,11 @@ impl Native {
         tensors: &[Tensor],
         committed: bool,
     ) -> PyResult<Bound<'py, PyList>> {
+        let runs = self.runs.fetch_add(1, Ordering::Relaxed);
+        let known = runs < RUNS_BEFORE_SPLIT || self.asked.load(Ordering::Relaxed);
+        if let Some(split) = self.split(py, jax, tensors, runs)? {
+            return self.split_results(py, jax, (split, tensors), committed, known);
+        }
         let list = PyList::empty(py);
         for (output, tensor) in self.outputs.iter().zip(tensors) {
             let argument = output.argument.map(|argument| &call.leaves[argument]);
@@ -569,18 +605,12 @@ impl Native {
                 list.append(&leaf.object)?;
                 continue;
             }
-            let memory = Bound::new(py, Memory(tensor.clone()))?;
-            let elements = (jax.ndarray.bind(py)).call1((&output.shape, &output.dtype, memory))?;
-            let array = jax.device_put.bind(py).call1((
-                &output.aval,
-                &jax.sharding,
-                PyList::new(py, [elements])?,
-                &jax.devices,
-                committed,
-                false,
-                &jax.zero_copy,
-            ))?;
-            know_result(jax, &array, tensor, output.number, committed)?;
+            let types = [&output.shape, &output.dtype, &output.aval];
+            let array = to_jax(py, jax, tensor.clone(), types, committed)?;
+            if known {
+                let told = (output.number, committed);
+                know_result(jax, &array, tensor, &self.asked, told)?;
+            }
             match &output.wrap {
                 None => list.append(array)?,
                 Some(wrap) => list.append(wrap.bind(py).call1((array,))?)?,
@@ -588,4 +618,94 @@ impl Native {
         }
         Ok(list)
     }
+}
+
+impl Native {
+    /// What takes the results apart, if they are many and small, and the program has run often enough.
+    fn split(
+        &self,
+        py: Python<'_>,
+        jax: &Jax,
+        tensors: &[Tensor],
+        runs: u64,
+    ) -> PyResult<Option<&Split>> {
+        if tensors.len() < MANY_RESULTS || runs < RUNS_BEFORE_SPLIT {
+            return Ok(None);
+        }
+        let split = self.split.get_or_try_init(py, || {
+            let plain = |output: &Output| output.wrap.is_none() && output.argument.is_none();
+            let small = |tensor: &Tensor| tensor.bytes().len() <= SMALL_RESULT;
+            if !self.outputs.iter().all(plain) || !tensors.iter().all(small) {
+                return PyResult::Ok(None);
+            }
+            let outputs =
+                (self.outputs.iter()).map(|output| (&output.shape, &output.dtype, &output.aval));
+            let outputs = PyList::new(py, outputs.collect::<Vec<_>>())?;
+            let made = jax.split.bind(py).call1((outputs,))?;
+            let groups = made.get_item(1)?.try_iter()?.map(|group| {
+                let (results, shape, dtype, aval) = group?.extract()?;
+                Ok(Group {
+                    results,
+                    shape,
+                    dtype,
+                    aval,
+                })
+            });
+            Ok(Some(Split {
+                function: made.get_item(0)?.unbind(),
+                groups: groups.collect::<PyResult<_>>()?,
+            }))
+        })?;
+        Ok(split.as_ref())
+    }
+
+    fn split_results<'py>(
+        &self,
+        py: Python<'py>,
+        jax: &Jax,
+        (split, tensors): (&Split, &[Tensor]),
+        committed: bool,
+        known: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let mut packed = Vec::with_capacity(split.groups.len());
+        for group in &split.groups {
+            let parts = group.results.iter().map(|&result| tensors[result].bytes());
+            let bytes = parts.collect::<Vec<_>>().concat();
+            let dtype = tensors[group.results[0]].dtype();
+            let tensor = Tensor::from_bytes(&[bytes.len() / dtype.size()], dtype, &bytes)
+                .map_err(|error| raised(py, &error))?;
+            let types = [&group.shape, &group.dtype, &group.aval];
+            packed.push(to_jax(py, jax, tensor, types, committed)?);
+        }
+        let arrays = split.function.bind(py).call1(PyTuple::new(py, packed)?)?;
+        let arrays = arrays.cast_into::<PyList>()?;
+        for ((array, tensor), output) in arrays.iter().zip(tensors).zip(&self.outputs) {
+            if known {
+                let told = (output.number, committed);
+                know_result(jax, &array, tensor, &self.asked, told)?;
+            }
+        }
+        Ok(arrays)
+    }
+}
+
+/// Gives JAX an array, which keeps the tensor's memory.
+fn to_jax<'py>(
+    py: Python<'py>,
+    jax: &Jax,
+    tensor: Tensor,
+    [shape, dtype, aval]: [&Py<PyAny>; 3],
+    committed: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let memory = Bound::new(py, Memory(tensor))?;
+    let elements = jax.ndarray.bind(py).call1((shape, dtype, memory))?;
+    jax.device_put.bind(py).call1((
+        aval,
+        &jax.sharding,
+        PyList::new(py, [elements])?,
+        &jax.devices,
+        committed,
+        false,
+        &jax.zero_copy,
+    ))
 }

@@ -26,6 +26,7 @@ pub(crate) struct Jax {
     pub(crate) as_input: Py<PyAny>,
     pub(crate) numbers: Py<PyAny>,
     pub(crate) weakref: Py<PyAny>,
+    pub(crate) split: Py<PyAny>,
 }
 
 impl Jax {
@@ -60,6 +61,7 @@ impl Jax {
                 as_input: get("as_input")?,
                 numbers: get("NUMBERS")?,
                 weakref: get("weak_reference")?,
+                split: get("split")?,
             })
         })
     }

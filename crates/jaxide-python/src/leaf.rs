@@ -1,7 +1,7 @@
 //! Arrays among the arguments of a call: what they are, and where their elements stand.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jaxide_core::{DType, Error, Scalar, Shape, Tensor};
 use pyo3::exceptions::PyOverflowError;
@@ -46,8 +46,8 @@ pub(crate) struct Leaf<'py> {
 enum Place {
     /// In an array of JAX, as long as it is not deleted.
     Array(Address),
-    /// In a result of a program, which holds them too.
-    Result(Tensor),
+    /// In a result of a program, which holds them too, and is told that somebody asks for them.
+    Result(Tensor, Arc<AtomicBool>),
 }
 
 /// What is known of an array.
@@ -277,7 +277,8 @@ impl<'py> Leaf<'py> {
                 arguments.push(self.scalar(dtype)?);
                 Ok(())
             }
-            (Kind::Array, Some(Place::Result(tensor))) => {
+            (Kind::Array, Some(Place::Result(tensor, asked))) => {
+                asked.store(true, Ordering::Relaxed);
                 arguments.push(tensor.clone());
                 Ok(())
             }
@@ -370,7 +371,7 @@ fn know(
     Ok(())
 }
 
-/// Remembers a small result, which was given to JAX as `array`.
+/// Remembers a small result, which was given to JAX as `array`; `asked` becomes true when a program takes it.
 ///
 /// # Errors
 /// When it cannot be referred to.
@@ -378,13 +379,14 @@ pub(crate) fn know_result(
     jax: &Jax,
     array: &Bound<'_, PyAny>,
     tensor: &Tensor,
-    number: u64,
-    committed: bool,
+    asked: &Arc<AtomicBool>,
+    (number, committed): (u64, bool),
 ) -> PyResult<()> {
     if tensor.bytes().len() > SMALL {
         return Ok(());
     }
-    know(jax, array, Place::Result(tensor.clone()), number, committed)
+    let place = Place::Result(tensor.clone(), asked.clone());
+    know(jax, array, place, number, committed)
 }
 
 /// The elements of an array, in its own type, which stay as they are.

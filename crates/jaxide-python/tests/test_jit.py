@@ -338,3 +338,17 @@ def test_other_threads_run_meanwhile():
     done.set()
     thread.join()
     assert count > 3
+
+
+def test_many_small_results(both):
+    """From some call on they are handed over together."""
+    tree = {"f": [jnp.float32(i) for i in range(20)], "i": [jnp.arange(i) for i in range(4)], "b": True, "h": jnp.bfloat16(2), "w": 1.5}
+    f = lambda tree: jax.tree.map(lambda x: x + x, tree)
+    native = jaxide.jit(f, strict=True)
+    theirs = jax.jit(f)(tree)
+    for _ in range(40):
+        same(native(tree), theirs)
+    ours = theirs = tree
+    for _ in range(30):
+        ours, theirs = native(ours), jax.jit(f)(theirs)
+        same(ours, theirs)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import weakref
 from typing import Any
 
 import jax
 import numpy as np
+from jax import lax
 from jax._src import api_util, config, core, source_info_util, tree_util
 from jax._src.random.prng import PRNGKeyArray
+from jax._src.lax.lax import _convert_element_type
 from jaxlib import _jax
 
 #: ``jax.jit`` itself, also where ``patch()`` has put another in its place.
@@ -93,3 +96,28 @@ def sub_jaxprs(equation: Any) -> list[Any]:
 def aval_of_result(aval: Any) -> Any:
     """The type of an array with this type of a variable."""
     return core.ShapedArray(aval.shape, aval.dtype, weak_type=getattr(aval, "weak_type", False))
+
+
+def split(outputs: list[tuple[tuple[int, ...], np.dtype, Any]]) -> tuple[Any, list[Any]]:
+    """What makes results (shape, element type, type) of one array for each element type, and which results are in which."""
+    groups: dict[np.dtype, list[int]] = {}
+    for number, (_, dtype, _) in enumerate(outputs):
+        groups.setdefault(dtype, []).append(number)
+
+    def parts(*packed: jax.Array) -> list[jax.Array]:
+        results: list[Any] = [None] * len(outputs)
+        for array, numbers in zip(packed, groups.values()):
+            start = 0
+            for number in numbers:
+                shape, dtype, aval = outputs[number]
+                end = start + math.prod(shape)
+                part = lax.slice(array, (start,), (end,)).reshape(shape)
+                results[number] = _convert_element_type(part, dtype, weak_type=aval.weak_type)
+                start = end
+        return results
+
+    told = []
+    for dtype, numbers in groups.items():
+        shape = (sum(math.prod(outputs[number][0]) for number in numbers),)
+        told.append((numbers, shape, dtype, core.ShapedArray(shape, dtype)))
+    return JIT(parts), told
