@@ -321,7 +321,11 @@ impl Function {
             None => self.make(jax, &call, args, kwargs)?,
         };
         match &entry.program {
-            Some(program) => program.run(py, jax, &call),
+            Some(program) => match program.run(py, jax, &call)? {
+                Some(results) => Ok(results),
+                // An array has been deleted, which JAX says in its own words.
+                None => by_jax(),
+            },
             None => by_jax(),
         }
     }
@@ -555,7 +559,7 @@ impl Native {
         py: Python<'py>,
         jax: &Jax,
         call: &Call<'py>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let short = u64::try_from(SHORT.as_nanos()).unwrap_or(u64::MAX);
         let locked = !self.open && self.last.load(Ordering::Relaxed) < short;
         let mut arguments = Arguments::default();
@@ -565,7 +569,9 @@ impl Native {
         // Memory of results that nobody has any more comes back to be used again.
         jax.collect_garbage.bind(py).call0()?;
         let start = Instant::now();
-        let results = arguments.run(py, &self.code, locked);
+        let Some(results) = arguments.run(py, &self.code, locked)? else {
+            return Ok(None);
+        };
         let took = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.last.store(took, Ordering::Relaxed);
         let results = results.map_err(|error| raised(py, &error))?;
@@ -577,12 +583,11 @@ impl Native {
                 leaf.call_method0(intern!(py, "delete"))?;
             }
         }
-        match &self.tree {
-            None => results.get_item(0),
-            Some(tree) => tree
-                .bind(py)
-                .call_method1(intern!(py, "unflatten"), (results,)),
-        }
+        let results = match &self.tree {
+            None => results.get_item(0)?,
+            Some(tree) => (tree.bind(py)).call_method1(intern!(py, "unflatten"), (results,))?,
+        };
+        Ok(Some(results))
     }
 
     fn results<'py>(

@@ -223,10 +223,6 @@ impl<'py> Leaf<'py> {
             })
         };
         if let Some((place, number, committed)) = found {
-            let deleted = object.call_method0(intern!(py, "is_deleted"))?;
-            if deleted.is_truthy()? {
-                return Ok(Seen::Refused(DELETED));
-            }
             return Ok(Seen::Leaf(Leaf {
                 object,
                 kind: Kind::Array,
@@ -279,7 +275,7 @@ impl<'py> Leaf<'py> {
             }
             (Kind::Array, Some(Place::Result(tensor, asked))) => {
                 asked.store(true, Ordering::Relaxed);
-                arguments.push(tensor.clone());
+                arguments.push_result(&self.object, tensor.clone());
                 Ok(())
             }
             (_, Some(Place::Array(address))) if locked => {

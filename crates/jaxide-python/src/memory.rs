@@ -11,6 +11,7 @@ use jaxide_core::{DType, Result, Storage, Tensor};
 use jaxide_cpu::Executable;
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
 use smallvec::SmallVec;
 
@@ -108,13 +109,22 @@ pub(crate) struct Arguments<'py> {
     tensors: SmallVec<[Tensor; 8]>,
     addresses: SmallVec<[Address; 8]>,
     holds: Vec<Hold>,
-    /// Arrays that keep their memory while the interpreter's lock is held, since only Python code deletes them or gives them away.
-    locked: SmallVec<[Bound<'py, PyAny>; 8]>,
+    /// Arrays of JAX that were known before: they may have been deleted since.
+    known: SmallVec<[Bound<'py, PyAny>; 8]>,
+    /// Whether some of them keep their memory as long as nothing deletes them or gives them away, which only Python code does: so
+    /// the run keeps the interpreter's lock.
+    locked: bool,
 }
 
 impl<'py> Arguments<'py> {
     /// Adds an array that has its own memory.
     pub(crate) fn push(&mut self, tensor: Tensor) {
+        self.tensors.push(tensor);
+    }
+
+    /// Adds an array of JAX whose elements a tensor holds too.
+    pub(crate) fn push_result(&mut self, array: &Bound<'py, PyAny>, tensor: Tensor) {
+        self.known.push(array.clone());
         self.tensors.push(tensor);
     }
 
@@ -128,7 +138,7 @@ impl<'py> Arguments<'py> {
         self.see(shape, dtype, address)
     }
 
-    /// Adds an array whose elements stand where a hold once was, and which was not deleted since. Then the run keeps the lock.
+    /// Adds an array of JAX whose elements stand where a hold of it once was.
     ///
     /// # Errors
     /// When its memory has not the size of such an array.
@@ -138,7 +148,8 @@ impl<'py> Arguments<'py> {
         array: &Bound<'py, PyAny>,
         address: Address,
     ) -> Result<()> {
-        self.locked.push(array.clone());
+        self.known.push(array.clone());
+        self.locked = true;
         self.see(shape, dtype, address)
     }
 
@@ -150,7 +161,8 @@ impl<'py> Arguments<'py> {
         Ok(())
     }
 
-    /// Runs a program on them; with the interpreter's lock if `locked` says so, or an argument needs it.
+    /// Runs a program on them; with the interpreter's lock if `locked` says so, or an argument needs it. Gives nothing where an array
+    /// has been deleted.
     ///
     /// # Errors
     /// Those of the run.
@@ -159,25 +171,36 @@ impl<'py> Arguments<'py> {
         py: Python<'py>,
         code: &Executable,
         locked: bool,
-    ) -> Result<Vec<Tensor>> {
+    ) -> PyResult<Option<Result<Vec<Tensor>>>> {
         let Arguments {
             tensors,
             addresses,
             holds,
-            locked: arrays,
+            known,
+            locked: needs_lock,
         } = self;
-        let mut results = if locked || !arrays.is_empty() {
-            code.run(&tensors)?
-        } else {
-            py.detach(|| code.run(&tensors))?
-        };
-        for result in &mut results {
-            if addresses.iter().any(|address| address.holds(result)) {
-                *result = Tensor::from_bytes(result.shape(), result.dtype(), result.bytes())?;
+        // From here to the end of a locked run no Python code is run.
+        for array in &known {
+            let deleted = array.call_method0(intern!(py, "is_deleted"))?;
+            if deleted.is_truthy()? {
+                return Ok(None);
             }
         }
-        drop((tensors, holds, arrays));
-        Ok(results)
+        let results = if locked || needs_lock {
+            code.run(&tensors)
+        } else {
+            py.detach(|| code.run(&tensors))
+        };
+        let results = results.and_then(|mut results| {
+            for result in &mut results {
+                if addresses.iter().any(|address| address.holds(result)) {
+                    *result = Tensor::from_bytes(result.shape(), result.dtype(), result.bytes())?;
+                }
+            }
+            Ok(results)
+        });
+        drop((tensors, holds, known));
+        Ok(Some(results))
     }
 }
 
