@@ -86,7 +86,7 @@ fn every_file_has_a_test() {
         .filter(|name| !own.contains(&format!("\"{name}\"")))
         .collect();
     assert!(missing.is_empty(), "{missing:?}");
-    assert_eq!(files.len(), 22);
+    assert_eq!(files.len(), 23);
 }
 
 #[test]
@@ -266,6 +266,15 @@ fn combiners_may_call_the_library() {
             let differ = (1..result.len()).any(|k| result.scalar_at(k).unwrap() != first);
             assert!(differ, "{name} computes nothing");
         }
+    }
+}
+
+/// A kernel that is run for rows reduces over all of another axis, and not over chunks of it besides.
+#[test]
+fn rows_are_summed_in_one_run() {
+    for seed in 0..3 {
+        let args = arguments(&read("sum_of_centred_rows"), Numbers::Tame, seed);
+        results("sum_of_centred_rows", &args);
     }
 }
 

@@ -292,7 +292,10 @@ fn choose_chunks(plan: &mut LoopPlan, axes: &Axes, mentions: &[Mention]) {
     let (lanes, lane_reduced) = plan.lanes();
     let outer = plan.outer();
     let groups = &mut plan.groups;
-    let has_rows = groups.iter().any(|group| group.role == Role::Rows);
+    // A kernel is run for rows, or for chunks of a reduction.
+    if groups.iter().any(|group| group.role == Role::Rows) {
+        return;
+    }
     let folds = groups
         .iter()
         .filter(|group| group.role == Role::Fold)
@@ -301,7 +304,7 @@ fn choose_chunks(plan: &mut LoopPlan, axes: &Axes, mentions: &[Mention]) {
         return;
     };
     let size = fold.size;
-    let few_results = !lane_reduced && outer * lanes < FEW_RESULTS && !has_rows;
+    let few_results = !lane_reduced && outer * lanes < FEW_RESULTS;
     if few_results && size * outer * lanes >= 4 * PARTIAL {
         let turns = (PARTIAL / (outer * lanes)).max(size.div_ceil(MOST_CHUNKS));
         fold.role = Role::Chunks(turns);

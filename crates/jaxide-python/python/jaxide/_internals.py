@@ -1,0 +1,123 @@
+"""Everything that is asked of JAX beyond its public interface, in one place."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from typing import Any
+
+import jax
+import numpy as np
+from jax import lax
+from jax._src import api_util, config, core, source_info_util, tree_util
+from jax._src.random.prng import PRNGKeyArray
+from jax._src.lax.lax import _convert_element_type
+from jaxlib import _jax
+
+#: ``jax.jit`` itself, also where ``patch()`` has put another in its place.
+JIT = jax.jit
+
+Array = _jax.ArrayImpl
+Tracer = core.Tracer
+KeyArray = PRNGKeyArray
+ndarray = np.ndarray
+generic = np.generic
+
+#: The device that compiled programs run on.
+DEVICES = [jax.local_devices(backend="cpu")[0]]
+SHARDING = jax.sharding.SingleDeviceSharding(DEVICES[0])
+ZERO_COPY = _jax.HostBufferSemantics.ZERO_COPY
+device_put = _jax.batched_device_put
+collect_garbage = _jax.collect_garbage
+
+trace_context = config.trace_context
+TRACE_STATE = core.trace_state_strong_ref
+EVAL_TRACE = core.eval_trace
+#: Switches under which ``jax.jit`` does something else than to compile and run.
+JIT_IS_OFF = [config.disable_jit, config.debug_nans, config.debug_infs]
+
+flatten = tree_util.tree_flatten
+weak_reference = weakref.ref
+
+#: Numbers for hashable objects: equal objects have equal numbers.
+NUMBERS: dict[Any, int] = {}
+
+
+def is_local(sharding: Any) -> bool:
+    """Whether arrays of this sharding are whole, in the memory of the device that programs run on."""
+    try:
+        return len(sharding.device_set) == 1 and sharding.is_equivalent_to(SHARDING, 0)
+    except (AttributeError, TypeError):
+        return False
+
+
+def as_input(array: Any, dtype: np.dtype | None) -> np.ndarray:
+    """The elements of an array in row-major order, as integers where Python's buffer protocol does not know their type."""
+    array = np.require(np.asarray(array, dtype), requirements=("C", "A"))
+    if array.dtype.kind == "V" or array.dtype.num >= 256:
+        array = array.view(np.dtype(f"u{array.dtype.itemsize}"))
+    return array
+
+
+def static_arguments(function: Any, argnums: Any, argnames: Any) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Positions and names of arguments, those that are not given found by the other from the function's signature."""
+    try:
+        signature = api_util.fun_signature(function)
+    except (TypeError, ValueError):
+        signature = None
+    if signature is None:
+        numbers = () if argnums is None else api_util._ensure_index_tuple(argnums)
+        names = () if argnames is None else api_util._ensure_str_tuple(argnames)
+        return numbers, names
+    return api_util.infer_argnums_and_argnames(signature, argnums, argnames)
+
+
+def line_of(equation: Any) -> str:
+    """Where the user wrote an equation."""
+    return source_info_util.summarize(equation.source_info)
+
+
+def sub_jaxprs(equation: Any) -> list[Any]:
+    """The jaxprs among an equation's parameters, in the order in which they are printed."""
+    found: list[Any] = []
+
+    def look(value: Any) -> None:
+        if isinstance(value, core.Jaxpr):
+            found.append(value)
+        elif isinstance(value, (tuple, list)):
+            for part in value:
+                look(part)
+
+    for _, value in sorted(equation.params.items()):
+        look(value)
+    return found
+
+
+def aval_of_result(aval: Any) -> Any:
+    """The type of an array with this type of a variable."""
+    return core.ShapedArray(aval.shape, aval.dtype, weak_type=getattr(aval, "weak_type", False))
+
+
+def split(outputs: list[tuple[tuple[int, ...], np.dtype, Any]]) -> tuple[Any, list[Any]]:
+    """What makes results (shape, element type, type) of one array for each element type, and which results are in which."""
+    groups: dict[np.dtype, list[int]] = {}
+    for number, (_, dtype, _) in enumerate(outputs):
+        groups.setdefault(dtype, []).append(number)
+
+    def parts(*packed: jax.Array) -> list[jax.Array]:
+        results: list[Any] = [None] * len(outputs)
+        for array, numbers in zip(packed, groups.values()):
+            start = 0
+            for number in numbers:
+                shape, dtype, aval = outputs[number]
+                end = start + math.prod(shape)
+                part = lax.slice(array, (start,), (end,)).reshape(shape)
+                results[number] = _convert_element_type(part, dtype, weak_type=aval.weak_type)
+                start = end
+        return results
+
+    told = []
+    for dtype, numbers in groups.items():
+        shape = (sum(math.prod(outputs[number][0]) for number in numbers),)
+        told.append((numbers, shape, dtype, core.ShapedArray(shape, dtype)))
+    return JIT(parts), told

@@ -1,0 +1,264 @@
+"""``jaxide.jit``: functions that are traced by JAX, compiled by jaxide, and run natively."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import warnings
+import weakref
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, Callable, Iterator
+
+import jax
+import numpy as np
+
+from . import _internals
+from ._jaxide import Cache, Code, Function, JaxideError, Text, UnsupportedError
+
+#: Programs of functions that are alive, by what ``jit`` was told besides.
+_CACHES: weakref.WeakKeyDictionary[Callable, dict[Any, Cache]] = weakref.WeakKeyDictionary()
+
+#: Options of ``jax.jit`` that say where arrays stand, or how XLA compiles.
+_PLACING = ("in_shardings", "out_shardings", "device", "backend", "compiler_options")
+
+
+@dataclass(frozen=True)
+class Output:
+    """A result, and the argument that it is, if it is one."""
+
+    argument: int | None
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    aval: Any
+    wrap: Callable[[jax.Array], jax.Array] | None
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A program with what its arguments and results are."""
+
+    code: Code
+    input_types: list[np.dtype]
+    outputs: list[Output]
+    donated: list[int]
+    tree: Any
+
+
+def jit(function: Callable | None = None, /, *, strict: bool = False, **options: Any) -> Any:
+    """Compiles a function with jaxide: in place of ``jax.jit``, with its arguments.
+
+    The function is traced by JAX when it is called with arguments of new types, compiled by jaxide, and run natively on
+    the CPU. Inside of JAX's transformations and of ``jax.jit`` it is what ``jax.jit(function)`` is.
+
+    Args:
+      function: what is compiled. Without it, a decorator is given back.
+      strict: what jaxide cannot compile raises ``jaxide.UnsupportedError``. Without it, it is run by ``jax.jit``, after
+        one warning that names the reason.
+      **options: those of ``jax.jit``: ``static_argnums``, ``static_argnames``, ``donate_argnums``, ``donate_argnames``,
+        ``keep_unused``, ``inline`` and others. With those that say where arrays stand (``in_shardings``, ``device`` and
+        the like) the function is run by ``jax.jit``.
+
+    >>> import jax.numpy as jnp, jaxide
+    >>> @jaxide.jit
+    ... def norm(x):
+    ...     return jnp.sqrt(jnp.sum(x * x))
+    >>> norm(jnp.array([3.0, 4.0]))
+    Array(5., dtype=float32)
+    """
+    if function is None:
+        return functools.partial(jit, strict=strict, **options)
+    jitted = _internals.JIT(function, **options)
+    numbers, names = _internals.static_arguments(
+        function, options.get("static_argnums"), options.get("static_argnames")
+    )
+    tracer = _Tracer(function, jitted, strict, options)
+    made = Function(
+        jitted, tracer.compile, tracer.refuse, _cache_of(function, strict, options), list(numbers), list(names)
+    )
+    with contextlib.suppress(AttributeError, TypeError):
+        functools.update_wrapper(made, function)
+    return made
+
+
+@contextlib.contextmanager
+def patch(*, strict: bool = False) -> Iterator[None]:
+    """Puts ``jaxide.jit`` in the place of ``jax.jit`` for as long as the context lasts.
+
+    Functions that are jitted meanwhile stay so; those that were jitted before stay XLA's.
+
+    >>> import jax, jaxide
+    >>> with jaxide.patch():
+    ...     step = jax.jit(lambda x: x + 1)
+    >>> step
+    <jaxide.jit of <lambda>>
+    """
+
+    def patched(*functions: Any, **options: Any) -> Any:
+        return jit(*functions, strict=strict, **options)
+
+    before = jax.jit
+    jax.jit = functools.wraps(before)(patched)
+    try:
+        yield
+    finally:
+        jax.jit = before
+
+
+def _cache_of(function: Callable, strict: bool, options: dict[str, Any]) -> Cache:
+    """The programs of a function, which all that wrap it in the same way share."""
+    try:
+        told = (strict, *sorted((name, _fixed(value)) for name, value in options.items()))
+        return _CACHES.setdefault(function, {}).setdefault(told, Cache())
+    except TypeError:
+        return Cache()
+
+
+def _fixed(value: Any) -> Any:
+    return tuple(value) if isinstance(value, (list, set)) else value
+
+
+class _Tracer:
+    """Makes programs of a function."""
+
+    def __init__(self, function: Callable, jitted: Any, strict: bool, options: dict[str, Any]) -> None:
+        self.function = function
+        self.jitted = jitted
+        self.strict = strict
+        self.placed = [name for name in _PLACING if options.get(name) is not None]
+        self.said: set[str] = set()
+
+    def compile(self, args: tuple, kwargs: dict[str, Any] | None) -> Compiled | None:
+        """Traces and compiles for arguments of these types; nothing for what ``jax.jit`` runs."""
+        if self.placed:
+            self.refuse(f"`{self.placed[0]}` says where arrays stand")
+            return None
+        if jax.default_backend() != "cpu":
+            self.refuse(f"arrays are made on the {jax.default_backend().upper()} here")
+            return None
+        traced = self.jitted.trace(*args, **(kwargs or {}))
+        try:
+            return compiled(traced)
+        except JaxideError as error:
+            self.refuse(reason(traced.jaxpr, error))
+            return None
+
+    def refuse(self, why: str) -> None:
+        """Says why a call is run by ``jax.jit``: as an error, or as one warning."""
+        name = getattr(self.function, "__qualname__", None) or repr(self.function)
+        message = f"jaxide.jit: {name} is run by jax.jit: {why}"
+        if self.strict:
+            raise UnsupportedError(message)
+        if why not in self.said:
+            self.said.add(why)
+            warnings.warn(message, stacklevel=3)
+
+
+def compiled(traced: Any) -> Compiled:
+    """Compiles what JAX has traced."""
+    closed = traced.jaxpr
+    jaxpr = closed.jaxpr
+    if first := effectful(jaxpr):
+        raise UnsupportedError(f"{first.primitive.name}: it has an effect outside of the program")
+    arguments = {id(var): position for position, var in enumerate(jaxpr.invars)}
+    donated = [position for position, info in enumerate(jax.tree.leaves(traced.args_info)) if info.donated]
+    gone = usable(donated, jaxpr)
+    code = Text(text_of(closed), constants_of(closed)).compile()
+    outputs = []
+    for atom in jaxpr.outvars:
+        argument = arguments.get(id(atom))
+        outputs.append(output(None if argument in donated else argument, atom.aval))
+    tree = traced.out_tree
+    alone = tree == jax.tree.structure(0)
+    types = [element_type(var.aval)[0] for var in jaxpr.invars]
+    return Compiled(code, types, outputs, gone, None if alone else tree)
+
+
+def output(argument: int | None, aval: Any) -> Output:
+    """What a result of this type is."""
+    dtype, shape, wrap = element_type(aval)
+    plain = _internals.aval_of_result(aval) if wrap is None else jax.core.ShapedArray(shape, dtype)
+    return Output(argument, shape, dtype, plain, wrap)
+
+
+def element_type(aval: Any) -> tuple[np.dtype, tuple[int, ...], Callable | None]:
+    """How elements of this type stand in memory, and what makes typed keys of them."""
+    if not isinstance(aval, jax.core.ShapedArray):
+        raise UnsupportedError(f"a value of type {aval} is no array")
+    if not jax.dtypes.issubdtype(aval.dtype, jax.dtypes.extended):
+        dtype = np.dtype(aval.dtype)
+        if dtype.name in ("int2", "uint2", "int4", "uint4", "float4_e2m1fn", "float0"):
+            raise UnsupportedError(f"elements of type {dtype.name} have no place in memory that both know")
+        return dtype, aval.shape, None
+    implementation = getattr(aval.dtype, "_impl", None)
+    if implementation is None:
+        raise UnsupportedError(f"elements of type {aval.dtype} are not known")
+    wrap = functools.partial(_internals.KeyArray, implementation)
+    return np.dtype(np.uint32), (*aval.shape, *implementation.key_shape), wrap
+
+
+def usable(donated: list[int], jaxpr: Any) -> list[int]:
+    """Those of the donated arguments whose memory a result could have; the others are told, as ``jax.jit`` tells them."""
+    left = Counter((var.aval.shape, var.aval.dtype) for var in jaxpr.outvars)
+    used, useless = [], []
+    for position in donated:
+        aval = jaxpr.invars[position].aval
+        key = (aval.shape, aval.dtype)
+        if left[key] > 0:
+            left[key] -= 1
+            used.append(position)
+        else:
+            useless.append(aval)
+    if useless:
+        types = ", ".join(str(aval) for aval in useless)
+        warnings.warn(f"Some donated buffers were not usable: {types}.", stacklevel=4)
+    return used
+
+
+def text_of(closed: Any) -> str:
+    """The text of a program, as JAX prints it."""
+    return closed.pretty_print(use_color=False, source_info=False, name_stack=False, print_effects=False)
+
+
+def constants_of(closed: Any) -> list[Any]:
+    """The arrays that a program has captured, and those that jaxprs inside of it have, in the order of the text."""
+    found: list[Any] = []
+
+    def look(jaxpr: Any) -> None:
+        found.extend(getattr(jaxpr, "consts", ()))
+        for equation in jaxpr.eqns:
+            for inner in _internals.sub_jaxprs(equation):
+                look(inner)
+
+    look(closed)
+    return [array if hasattr(array, "dtype") else np.asarray(jax.numpy.asarray(array)) for array in found]
+
+
+def effectful(jaxpr: Any) -> Any:
+    """The first equation that does something besides computing its results."""
+    for equation in jaxpr.eqns:
+        if not equation.effects:
+            continue
+        for inner in _internals.sub_jaxprs(equation):
+            if found := effectful(getattr(inner, "jaxpr", inner)):
+                return found
+        return equation
+    return None
+
+
+def reason(closed: Any, error: JaxideError) -> str:
+    """Why a program cannot be compiled, with the line of the equation that is named."""
+    words = str(error).split("\n", 1)[0]
+    operation = getattr(error, "operation", None) or words.split(":", 1)[0]
+
+    def find(jaxpr: Any) -> Any:
+        for equation in jaxpr.eqns:
+            for inner in _internals.sub_jaxprs(equation):
+                if found := find(getattr(inner, "jaxpr", inner)):
+                    return found
+            if equation.primitive.name == operation:
+                return equation
+        return None
+
+    equation = find(closed.jaxpr)
+    return words if equation is None else f"{words} ({_internals.line_of(equation)})"

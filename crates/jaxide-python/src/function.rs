@@ -1,0 +1,716 @@
+//! Jitted functions: what a call costs is decided here.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use jaxide_core::Tensor;
+use jaxide_cpu::Executable;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyList, PyString, PyTuple, PyType};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::error::raised;
+use crate::jax::Jax;
+use crate::leaf::{Kind, Leaf, Seen, Wanted, know_result, number};
+use crate::memory::{Arguments, Memory};
+use crate::program::Code;
+
+/// Structure and types of the arguments of a call.
+type Key = SmallVec<[u64; 16]>;
+
+/// Marks of what stands in a [`Key`]; the number of the object stands above.
+const BITS: u32 = 4;
+const TUPLE: u64 = 0;
+const LIST: u64 = 1;
+const DICT: u64 = 2;
+const NONE: u64 = 3;
+const TREE: u64 = 4;
+const ARRAY: u64 = 5;
+const COMMITTED: u64 = 6;
+const NUMPY: u64 = 7;
+const NUMBER: u64 = 8;
+const STATIC: u64 = 9;
+const KEYWORDS: u64 = 10;
+
+/// Runs that take at most so long keep the interpreter's lock: to give it away would take arrays to be held one by one.
+const SHORT: Duration = Duration::from_micros(100);
+
+/// So many results are taken apart by XLA, if they are small, from the run on for which it pays to compile that.
+const MANY_RESULTS: usize = 8;
+const SMALL_RESULT: usize = 4096;
+/// After so many runs it is known how a program is used.
+const RUNS_BEFORE_SPLIT: u64 = 16;
+
+/// Programs of one function, by what they were made for. Functions that wrap the same one share them.
+#[pyclass(frozen, module = "jaxide._jaxide")]
+#[derive(Default)]
+pub(crate) struct Cache(Mutex<FxHashMap<Key, Vec<Arc<Entry>>>>);
+
+#[pymethods]
+impl Cache {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// The number of programs.
+    fn __len__(&self) -> usize {
+        let entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        entries.values().map(Vec::len).sum()
+    }
+
+    /// Forgets all programs.
+    fn clear(&self) {
+        let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let dropped = std::mem::take(&mut *entries);
+        drop(entries);
+        drop(dropped);
+    }
+}
+
+/// What runs calls of one signature.
+struct Entry {
+    /// Values of the static arguments.
+    statics: Vec<Py<PyAny>>,
+    /// The program, unless `jax.jit` runs them.
+    program: Option<Native>,
+}
+
+/// A compiled program with what its arguments and results are in Python.
+struct Native {
+    code: Arc<Executable>,
+    /// Whether it has loops whose number of turns is not known.
+    open: bool,
+    inputs: Vec<Wanted>,
+    outputs: Vec<Output>,
+    donated: Vec<usize>,
+    /// The structure of the results; none for a single array.
+    tree: Option<Py<PyAny>>,
+    /// How long the last run took.
+    last: AtomicU64,
+    /// How often it ran.
+    runs: AtomicU64,
+    /// Whether a program has taken a result: then they are remembered, so that it has them at once.
+    asked: Arc<AtomicBool>,
+    /// What takes packed results apart, for programs of many small ones.
+    split: PyOnceLock<Option<Split>>,
+}
+
+/// Many small results go to JAX as one array for each element type, which a function of `jax.jit` takes apart: that is several times as fast
+/// as to hand them over one by one.
+struct Split {
+    function: Py<PyAny>,
+    groups: Vec<Group>,
+}
+
+/// Results of one element type, one after the other.
+struct Group {
+    results: Vec<usize>,
+    shape: Py<PyAny>,
+    dtype: Py<PyAny>,
+    aval: Py<PyAny>,
+}
+
+/// A result.
+struct Output {
+    /// The argument that it is, which is given back where it is an array.
+    argument: Option<usize>,
+    shape: Py<PyAny>,
+    dtype: Py<PyAny>,
+    aval: Py<PyAny>,
+    number: u64,
+    /// What makes typed keys of their words.
+    wrap: Option<Py<PyAny>>,
+}
+
+/// What is read of a call.
+struct Call<'py> {
+    key: Key,
+    leaves: SmallVec<[Leaf<'py>; 8]>,
+    statics: SmallVec<[Bound<'py, PyAny>; 2]>,
+}
+
+/// Why a call is left to `jax.jit`.
+enum Left {
+    Traced,
+    Refused(String),
+}
+
+/// `Ok(None)`: all is well.
+type Looked = PyResult<Option<Left>>;
+
+impl<'py> Call<'py> {
+    fn mark(&mut self, mark: u64, number: u64) {
+        self.key.push(number << BITS | mark);
+    }
+
+    /// Flattens an argument as JAX does.
+    fn look(&mut self, jax: &Jax, object: Bound<'py, PyAny>) -> Looked {
+        if !object.get_type().is(&jax.array) {
+            if object.is_none() {
+                self.mark(NONE, 0);
+                return Ok(None);
+            }
+            if let Ok(tuple) = object.cast_exact::<PyTuple>() {
+                self.mark(TUPLE, tuple.len() as u64);
+                return self.look_at_all(jax, tuple.iter());
+            }
+            if let Ok(list) = object.cast_exact::<PyList>() {
+                self.mark(LIST, list.len() as u64);
+                return self.look_at_all(jax, list.iter());
+            }
+            if let Ok(dict) = object.cast_exact::<PyDict>() {
+                let keys = dict.keys();
+                if keys.sort().is_ok() {
+                    let number = number(jax, keys.to_tuple().as_any())?;
+                    self.mark(DICT, number);
+                    let values: Vec<_> = keys
+                        .iter()
+                        .map(|key| dict.as_any().get_item(key))
+                        .collect::<PyResult<_>>()?;
+                    return self.look_at_all(jax, values);
+                }
+                return self.look_at_tree(jax, object);
+            }
+        }
+        match Leaf::see(jax, object)? {
+            Seen::Leaf(leaf) => {
+                self.add(leaf);
+                Ok(None)
+            }
+            Seen::Tracer => Ok(Some(Left::Traced)),
+            Seen::Refused(why) => Ok(Some(Left::Refused(why.to_owned()))),
+            Seen::Other(object) => self.look_at_tree(jax, object),
+        }
+    }
+
+    fn add(&mut self, leaf: Leaf<'py>) {
+        let mark = match (leaf.kind, leaf.committed) {
+            (Kind::Array | Kind::Keys, false) => ARRAY,
+            (Kind::Array | Kind::Keys, true) => COMMITTED,
+            (Kind::Numpy, _) => NUMPY,
+            (Kind::Number, _) => NUMBER,
+        };
+        self.mark(mark, leaf.number);
+        self.leaves.push(leaf);
+    }
+
+    fn look_at_all(
+        &mut self,
+        jax: &Jax,
+        objects: impl IntoIterator<Item = Bound<'py, PyAny>>,
+    ) -> Looked {
+        for object in objects {
+            if let Some(left) = self.look(jax, object)? {
+                return Ok(Some(left));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A tree of a class that JAX knows, or an object that is no array.
+    fn look_at_tree(&mut self, jax: &Jax, object: Bound<'py, PyAny>) -> Looked {
+        let py = object.py();
+        let flat = jax.flatten.bind(py).call1((&object,))?;
+        let (leaves, tree): (Bound<'py, PyList>, Bound<'py, PyAny>) = flat.extract()?;
+        let alone = leaves.len() == 1 && leaves.get_item(0)?.is(&object);
+        if alone {
+            let name = object.get_type().name()?;
+            return Ok(Some(Left::Refused(format!("an argument of type {name}"))));
+        }
+        let number = number(jax, &tree)?;
+        self.mark(TREE, number);
+        for leaf in leaves.iter() {
+            match Leaf::see(jax, leaf)? {
+                Seen::Leaf(leaf) => self.add(leaf),
+                Seen::Tracer => return Ok(Some(Left::Traced)),
+                Seen::Refused(why) => return Ok(Some(Left::Refused(why.to_owned()))),
+                Seen::Other(object) => {
+                    let name = object.get_type().name()?;
+                    return Ok(Some(Left::Refused(format!("an argument of type {name}"))));
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Entry {
+    /// Whether the static arguments of a call are those it was made for.
+    fn fits(&self, call: &Call<'_>) -> PyResult<bool> {
+        for (ours, theirs) in self.statics.iter().zip(&call.statics) {
+            let ours = ours.bind(theirs.py());
+            if ours.is(theirs) {
+                continue;
+            }
+            if !ours.get_type().is(theirs.get_type()) || !ours.eq(theirs)? {
+                return Ok(false);
+            }
+        }
+        Ok(self.statics.len() == call.statics.len())
+    }
+}
+
+/// A function that is traced by JAX, compiled by jaxide, and run natively.
+#[pyclass(frozen, dict, weakref, module = "jaxide")]
+pub(crate) struct Function {
+    /// `jax.jit` of the same function.
+    jitted: Py<PyAny>,
+    /// Traces and compiles: what is run for a signature, or none for what `jax.jit` runs.
+    compile: Py<PyAny>,
+    /// Told why a call is left to `jax.jit`.
+    refuse: Py<PyAny>,
+    cache: Py<Cache>,
+    static_positions: SmallVec<[isize; 2]>,
+    static_names: Vec<Py<PyString>>,
+}
+
+#[pymethods]
+impl Function {
+    #[new]
+    fn new(
+        jitted: Py<PyAny>,
+        compile: Py<PyAny>,
+        refuse: Py<PyAny>,
+        cache: Py<Cache>,
+        static_positions: Vec<isize>,
+        static_names: Vec<Py<PyString>>,
+    ) -> Self {
+        Function {
+            jitted,
+            compile,
+            refuse,
+            cache,
+            static_positions: static_positions.into(),
+            static_names,
+        }
+    }
+
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __call__<'py>(
+        &self,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = args.py();
+        let jax = Jax::get(py)?;
+        let by_jax = || self.jitted.bind(py).call(args, kwargs);
+        if !plain(py, jax)? {
+            return by_jax();
+        }
+        let mut call = Call {
+            key: Key::new(),
+            leaves: SmallVec::new(),
+            statics: SmallVec::new(),
+        };
+        match self.read(jax, &mut call, args, kwargs)? {
+            None => {}
+            Some(Left::Traced) => return by_jax(),
+            Some(Left::Refused(why)) => {
+                self.refuse.bind(py).call1((why,))?;
+                return by_jax();
+            }
+        }
+        let entry = match self.find(&call)? {
+            Some(entry) => entry,
+            None => self.make(jax, &call, args, kwargs)?,
+        };
+        match &entry.program {
+            Some(program) => match program.run(py, jax, &call)? {
+                Some(results) => Ok(results),
+                // An array has been deleted, which JAX says in its own words.
+                None => by_jax(),
+            },
+            None => by_jax(),
+        }
+    }
+
+    fn __get__<'py>(
+        slf: Bound<'py, Self>,
+        object: &Bound<'py, PyAny>,
+        _class: Option<&Bound<'py, PyType>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if object.is_none() {
+            return Ok(slf.into_any());
+        }
+        let py = slf.py();
+        let method = py
+            .import(intern!(py, "types"))?
+            .getattr(intern!(py, "MethodType"))?;
+        method.call1((slf, object))
+    }
+
+    /// What `jax.jit` gives such functions besides: `lower`, `trace`, `eval_shape`.
+    fn __getattr__<'py>(
+        &self,
+        py: Python<'py>,
+        name: &Bound<'py, PyString>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.jitted.bind(py).getattr(name)
+    }
+
+    /// Forgets the programs, here and in `jax.jit`.
+    fn clear_cache(&self, py: Python<'_>) -> PyResult<()> {
+        self.cache.get().clear();
+        self.jitted
+            .bind(py)
+            .call_method0(intern!(py, "clear_cache"))?;
+        Ok(())
+    }
+
+    /// The number of signatures that calls had.
+    fn _cache_size(&self) -> usize {
+        self.cache.get().__len__()
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let name = slf.getattr(intern!(slf.py(), "__name__"));
+        Ok(match name {
+            Ok(name) => format!("<jaxide.jit of {name}>"),
+            Err(_) => "<jaxide.jit of a function>".to_owned(),
+        })
+    }
+}
+
+/// Whether functions are compiled and run now: outside of traces, and by no switch that asks for something else.
+fn plain(py: Python<'_>, jax: &Jax) -> PyResult<bool> {
+    let value = intern!(py, "value");
+    if !jax.trace_state.bind(py).getattr(value)?.is(&jax.eval_trace) {
+        return Ok(false);
+    }
+    for switch in &jax.jit_is_off {
+        if switch.bind(py).getattr(value)?.is_truthy()? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The number of what JAX traces under: precision, 64-bit types and other switches.
+fn context(py: Python<'_>, jax: &Jax) -> PyResult<u64> {
+    static LAST: Mutex<Option<(Py<PyTuple>, u64)>> = Mutex::new(None);
+    let now = jax.trace_context.bind(py).call0()?.cast_into::<PyTuple>()?;
+    {
+        let last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((tuple, number)) = &*last {
+            let tuple = tuple.bind(py);
+            let mut pairs = tuple.iter_borrowed().zip(now.iter_borrowed());
+            if tuple.len() == now.len() && pairs.all(|(a, b)| a.is(b)) {
+                return Ok(*number);
+            }
+        }
+    }
+    let number = number(jax, now.as_any())?;
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = last.replace((now.unbind(), number));
+    drop(last);
+    drop(before);
+    Ok(number)
+}
+
+impl Function {
+    /// Reads a call: its key, leaves and static arguments.
+    fn read<'py>(
+        &self,
+        jax: &Jax,
+        call: &mut Call<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> Looked {
+        let py = args.py();
+        let number_of_context = context(py, jax)?;
+        call.key.push(number_of_context);
+        call.key.push(args.len() as u64);
+        for (position, object) in args.iter().enumerate() {
+            if self.is_static(position, args.len()) {
+                call.mark(STATIC, 0);
+                call.statics.push(object);
+            } else if let Some(left) = call.look(jax, object)? {
+                return Ok(Some(left));
+            }
+        }
+        let Some(kwargs) = kwargs.filter(|kwargs| !kwargs.is_empty()) else {
+            return Ok(None);
+        };
+        let names = kwargs.keys();
+        names.sort()?;
+        let number = number(jax, names.to_tuple().as_any())?;
+        call.mark(KEYWORDS, number);
+        for name in names.iter() {
+            let object = kwargs.as_any().get_item(&name)?;
+            let mut fixed = self.static_names.iter();
+            if fixed.any(|fixed| fixed.bind(py).as_any().eq(&name).unwrap_or(false)) {
+                call.mark(STATIC, 0);
+                call.statics.push(object);
+            } else if let Some(left) = call.look(jax, object)? {
+                return Ok(Some(left));
+            }
+        }
+        Ok(None)
+    }
+
+    fn is_static(&self, position: usize, count: usize) -> bool {
+        let count = count.cast_signed();
+        let mut fixed = self.static_positions.iter();
+        fixed
+            .any(|&fixed| (if fixed < 0 { fixed + count } else { fixed }) == position.cast_signed())
+    }
+
+    fn find(&self, call: &Call<'_>) -> PyResult<Option<Arc<Entry>>> {
+        let entries = self.cache.get();
+        let found: SmallVec<[Arc<Entry>; 1]> = {
+            let entries = entries.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let found = entries.get(&call.key).map(Vec::as_slice);
+            found.unwrap_or_default().iter().cloned().collect()
+        };
+        for entry in found {
+            if entry.fits(call)? {
+                return Ok(Some(entry));
+            }
+        }
+        Ok(None)
+    }
+
+    fn make<'py>(
+        &self,
+        jax: &Jax,
+        call: &Call<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Arc<Entry>> {
+        let py = args.py();
+        let compiled = self.compile.bind(py).call1((args, kwargs))?;
+        let program = if compiled.is_none() {
+            None
+        } else {
+            let program = Native::new(jax, &compiled)?;
+            if program.inputs.len() != call.leaves.len() {
+                return Err(PyValueError::new_err(format!(
+                    "jit: {} arrays are given, and the program takes {}",
+                    call.leaves.len(),
+                    program.inputs.len()
+                )));
+            }
+            Some(program)
+        };
+        let statics = call.statics.iter().map(|object| object.clone().unbind());
+        let entry = Arc::new(Entry {
+            statics: statics.collect(),
+            program,
+        });
+        let mut entries = (self.cache.get().0.lock()).unwrap_or_else(PoisonError::into_inner);
+        entries
+            .entry(call.key.clone())
+            .or_default()
+            .push(entry.clone());
+        Ok(entry)
+    }
+}
+
+impl Native {
+    fn new(jax: &Jax, compiled: &Bound<'_, PyAny>) -> PyResult<Native> {
+        let code = compiled.getattr("code")?.cast_into::<Code>()?;
+        let code = code.get();
+        let types: Vec<Py<PyAny>> = compiled.getattr("input_types")?.extract()?;
+        let avals = code.executable.in_avals();
+        if types.len() != avals.len() {
+            return Err(PyTypeError::new_err("jit: a program has lost an argument"));
+        }
+        let inputs = avals.into_iter().zip(types).map(|(aval, numpy)| Wanted {
+            dtype: aval.dtype,
+            shape: aval.shape,
+            numpy,
+        });
+        let outputs = compiled.getattr("outputs")?.try_iter()?.map(|output| {
+            let output = output?;
+            let wrap = output.getattr("wrap")?;
+            let aval = output.getattr("aval")?;
+            Ok(Output {
+                argument: output.getattr("argument")?.extract()?,
+                shape: output.getattr("shape")?.unbind(),
+                dtype: output.getattr("dtype")?.unbind(),
+                number: number(jax, &aval)?,
+                aval: aval.unbind(),
+                wrap: (!wrap.is_none()).then(|| wrap.unbind()),
+            })
+        });
+        let tree = compiled.getattr("tree")?;
+        Ok(Native {
+            code: code.executable.clone(),
+            open: code.open,
+            inputs: inputs.collect(),
+            outputs: outputs.collect::<PyResult<_>>()?,
+            donated: compiled.getattr("donated")?.extract()?,
+            tree: (!tree.is_none()).then(|| tree.unbind()),
+            last: AtomicU64::new(u64::MAX),
+            runs: AtomicU64::new(0),
+            asked: Arc::default(),
+            split: PyOnceLock::new(),
+        })
+    }
+
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        jax: &Jax,
+        call: &Call<'py>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let short = u64::try_from(SHORT.as_nanos()).unwrap_or(u64::MAX);
+        let locked = !self.open && self.last.load(Ordering::Relaxed) < short;
+        let mut arguments = Arguments::default();
+        for (leaf, wanted) in call.leaves.iter().zip(&self.inputs) {
+            leaf.push(jax, wanted, locked, &mut arguments)?;
+        }
+        // Memory of results that nobody has any more comes back to be used again.
+        jax.collect_garbage.bind(py).call0()?;
+        let start = Instant::now();
+        let Some(results) = arguments.run(py, &self.code, locked)? else {
+            return Ok(None);
+        };
+        let took = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.last.store(took, Ordering::Relaxed);
+        let results = results.map_err(|error| raised(py, &error))?;
+        let committed = call.leaves.iter().any(|leaf| leaf.committed);
+        let results = self.results(py, jax, call, &results, committed)?;
+        for &donated in &self.donated {
+            let leaf = &call.leaves[donated].object;
+            if leaf.get_type().is(&jax.array) {
+                leaf.call_method0(intern!(py, "delete"))?;
+            }
+        }
+        let results = match &self.tree {
+            None => results.get_item(0)?,
+            Some(tree) => (tree.bind(py)).call_method1(intern!(py, "unflatten"), (results,))?,
+        };
+        Ok(Some(results))
+    }
+
+    fn results<'py>(
+        &self,
+        py: Python<'py>,
+        jax: &Jax,
+        call: &Call<'py>,
+        tensors: &[Tensor],
+        committed: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let runs = self.runs.fetch_add(1, Ordering::Relaxed);
+        let known = runs < RUNS_BEFORE_SPLIT || self.asked.load(Ordering::Relaxed);
+        if let Some(split) = self.split(py, jax, tensors, runs)? {
+            return self.split_results(py, jax, (split, tensors), committed, known);
+        }
+        let list = PyList::empty(py);
+        for (output, tensor) in self.outputs.iter().zip(tensors) {
+            let argument = output.argument.map(|argument| &call.leaves[argument]);
+            if let Some(leaf) = argument.filter(|leaf| leaf.kind == Kind::Array) {
+                list.append(&leaf.object)?;
+                continue;
+            }
+            let types = [&output.shape, &output.dtype, &output.aval];
+            let array = to_jax(py, jax, tensor.clone(), types, committed)?;
+            if known {
+                let told = (output.number, committed);
+                know_result(jax, &array, tensor, &self.asked, told)?;
+            }
+            match &output.wrap {
+                None => list.append(array)?,
+                Some(wrap) => list.append(wrap.bind(py).call1((array,))?)?,
+            }
+        }
+        Ok(list)
+    }
+}
+
+impl Native {
+    /// What takes the results apart, if they are many and small, and the program has run often enough.
+    fn split(
+        &self,
+        py: Python<'_>,
+        jax: &Jax,
+        tensors: &[Tensor],
+        runs: u64,
+    ) -> PyResult<Option<&Split>> {
+        if tensors.len() < MANY_RESULTS || runs < RUNS_BEFORE_SPLIT {
+            return Ok(None);
+        }
+        let split = self.split.get_or_try_init(py, || {
+            let plain = |output: &Output| output.wrap.is_none() && output.argument.is_none();
+            let small = |tensor: &Tensor| tensor.bytes().len() <= SMALL_RESULT;
+            if !self.outputs.iter().all(plain) || !tensors.iter().all(small) {
+                return PyResult::Ok(None);
+            }
+            let outputs =
+                (self.outputs.iter()).map(|output| (&output.shape, &output.dtype, &output.aval));
+            let outputs = PyList::new(py, outputs.collect::<Vec<_>>())?;
+            let made = jax.split.bind(py).call1((outputs,))?;
+            let groups = made.get_item(1)?.try_iter()?.map(|group| {
+                let (results, shape, dtype, aval) = group?.extract()?;
+                Ok(Group {
+                    results,
+                    shape,
+                    dtype,
+                    aval,
+                })
+            });
+            Ok(Some(Split {
+                function: made.get_item(0)?.unbind(),
+                groups: groups.collect::<PyResult<_>>()?,
+            }))
+        })?;
+        Ok(split.as_ref())
+    }
+
+    fn split_results<'py>(
+        &self,
+        py: Python<'py>,
+        jax: &Jax,
+        (split, tensors): (&Split, &[Tensor]),
+        committed: bool,
+        known: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let mut packed = Vec::with_capacity(split.groups.len());
+        for group in &split.groups {
+            let parts = group.results.iter().map(|&result| tensors[result].bytes());
+            let bytes = parts.collect::<Vec<_>>().concat();
+            let dtype = tensors[group.results[0]].dtype();
+            let tensor = Tensor::from_bytes(&[bytes.len() / dtype.size()], dtype, &bytes)
+                .map_err(|error| raised(py, &error))?;
+            let types = [&group.shape, &group.dtype, &group.aval];
+            packed.push(to_jax(py, jax, tensor, types, committed)?);
+        }
+        let arrays = split.function.bind(py).call1(PyTuple::new(py, packed)?)?;
+        let arrays = arrays.cast_into::<PyList>()?;
+        for ((array, tensor), output) in arrays.iter().zip(tensors).zip(&self.outputs) {
+            if known {
+                let told = (output.number, committed);
+                know_result(jax, &array, tensor, &self.asked, told)?;
+            }
+        }
+        Ok(arrays)
+    }
+}
+
+/// Gives JAX an array, which keeps the tensor's memory.
+fn to_jax<'py>(
+    py: Python<'py>,
+    jax: &Jax,
+    tensor: Tensor,
+    [shape, dtype, aval]: [&Py<PyAny>; 3],
+    committed: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let memory = Bound::new(py, Memory(tensor))?;
+    let elements = jax.ndarray.bind(py).call1((shape, dtype, memory))?;
+    jax.device_put.bind(py).call1((
+        aval,
+        &jax.sharding,
+        PyList::new(py, [elements])?,
+        &jax.devices,
+        committed,
+        false,
+        &jax.zero_copy,
+    ))
+}
