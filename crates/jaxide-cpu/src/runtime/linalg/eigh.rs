@@ -334,6 +334,12 @@ fn update_and_multiply_any<T: Scalar>(
     *product = sum;
 }
 
+/// What joins the parts of a matrix is nothing below this: the matrix is scaled, so that it is beyond its precision, and its square would
+/// vanish.
+const VANISHING: f64 = 1e-150;
+/// Sums of squares from here on have all their digits.
+const LEAST_SQUARE: f64 = 1e-280;
+
 /// QL steps for each eigenvalue before the matrix is given up.
 const MAX_STEPS: usize = 80;
 
@@ -352,7 +358,8 @@ fn iterate<R: RealScalar>(
     for l in 0..n {
         let mut steps = 0;
         loop {
-            let small = |m: usize| e[m].abs() <= precision * (d[m].abs() + d[m + 1].abs());
+            let small =
+                |m: usize| e[m].abs() <= (precision * (d[m].abs() + d[m + 1].abs())).max(VANISHING);
             let m = (l..n - 1).find(|&m| small(m)).unwrap_or(n - 1);
             if m == l {
                 break;
@@ -370,7 +377,12 @@ fn iterate<R: RealScalar>(
             let mut split = false;
             for i in (l..m).rev() {
                 let (f, b) = (s * e[i], c * e[i]);
-                let r = (f * f + g * g).sqrt();
+                let squares = f * f + g * g;
+                let r = if squares > LEAST_SQUARE {
+                    squares.sqrt()
+                } else {
+                    f.hypot(g)
+                };
                 e[i + 1] = r;
                 if r == 0.0 {
                     // The matrix falls apart; the rest of the step is void.

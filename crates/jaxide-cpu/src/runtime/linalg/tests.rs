@@ -440,6 +440,24 @@ fn eigenvalues_of_hermitian_matrices() {
     all_types!(check_eigh());
 }
 
+/// After its one eigenvalue a matrix of ones leaves numbers of which the squares vanish.
+#[test]
+fn eigenvalues_of_ones() {
+    for n in [2, 3, 16, 31, 33, 47, 48, 49, 50, 63, 64, 65, 100] {
+        let a = vec![1f64; n * n];
+        let out = run(Eigh::<f64>::new(1, n, true), &[bytes(&a)]);
+        let (v, w) = (numbers::<f64>(&out[0]), numbers::<f64>(&out[1]));
+        assert!(
+            w.is_sorted() && (w[n - 1] - n as f64).abs() < 1e-12 * n as f64,
+            "{n}: {w:?}"
+        );
+        let gram = product(&v, &v, n, true);
+        close(bytes(&gram), &unit_matrix::<f64>(n), 500.0);
+        let back = product(&a, &v, n, false);
+        close(bytes(&back), &scaled_columns(&v, &w), 500.0);
+    }
+}
+
 fn check_svd<T: Scalar<Real: RealScalar>>() {
     let mut matrices: Vec<(usize, usize, Vec<T>)> = [
         (1, 1),
