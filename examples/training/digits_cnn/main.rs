@@ -84,7 +84,7 @@ fn train(epochs: usize, file: Option<&Path>, watch: &mut Stopwatch) -> Result<(T
     let (step, accuracy) = (nnx::jit(step), nnx::jit(accuracy));
     let progress = Progress::new(epochs * steps).from(training.epochs(steps) * steps);
     let mut curves = Curves::new("Handwritten digits");
-    let mut reached = 0.0;
+    let mut reached = None;
     progress.println("epoch    loss   test");
     for epoch in training.epochs(steps)..epochs {
         training.model.train();
@@ -100,21 +100,23 @@ fn train(epochs: usize, file: Option<&Path>, watch: &mut Stopwatch) -> Result<(T
             progress.step(&[("loss", loss.into())]);
         }
         training.model.eval();
-        reached = accuracy(training.model.clone(), tests.clone()).item::<f32>();
+        let now = accuracy(training.model.clone(), tests.clone()).item::<f32>();
+        reached = Some(now);
         let loss = training.loss.compute().item::<f32>();
         training.loss.reset();
-        progress.println(format!("{:>5}  {loss:.4}  {reached:.3}", epoch + 1));
-        curves.note(
-            "accuracy",
-            (epoch + 1) as f64 * steps as f64,
-            reached.into(),
-        );
+        progress.println(format!("{:>5}  {loss:.4}  {now:.3}", epoch + 1));
+        curves.note("accuracy", (epoch + 1) as f64 * steps as f64, now.into());
         if let Some(file) = file {
             nnx::save_state(file, &nnx::state(&training, ..)?)?;
             curves.write_svg(file.with_extension("svg"))?;
         }
     }
     progress.finish();
+    // A file may be of a training that was complete.
+    let reached = reached.unwrap_or_else(|| {
+        training.model.eval();
+        accuracy(training.model.clone(), tests).item::<f32>()
+    });
     Ok((training, reached))
 }
 
