@@ -103,7 +103,7 @@ fn woven(stmts: &[Stmt]) -> Vec<Value> {
 }
 
 /// Bytes of a row that are loaded together.
-const ROW: i64 = 16;
+pub(super) const ROW: i64 = 16;
 /// Elements of a row are looked for among so many statements.
 const NEAR: usize = 256;
 

@@ -8,10 +8,8 @@ use super::table::{
     PAND, Row, VINSERTI32X4, VINSERTI128, VMOVUPS, VUNPCKHPD, VUNPCKHPS, VUNPCKLPD, VUNPCKLPS,
 };
 use super::*;
+use crate::codegen::emit::ROW;
 use crate::lanes::{Addr, BinOp, LaneStep, MemTy};
-
-/// Bytes of a row that are loaded at once.
-const ROW: i64 = 16;
 
 impl<T: Target> Emitter<'_, T> {
     /// Loads values whose elements follow each other in memory, the first of them at `addr`: elements of four bytes and more fill a row.

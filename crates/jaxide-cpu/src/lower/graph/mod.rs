@@ -9,7 +9,6 @@ mod accumulate;
 mod build;
 mod display;
 mod known;
-pub(crate) use known::read_int;
 mod map_op;
 mod op;
 mod product;
@@ -27,6 +26,7 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 pub(crate) use build::{Lanes, build};
+pub(crate) use known::read_int;
 pub(crate) use map_op::MapOp;
 pub(crate) use op::{Bytes, Call, Combine, GatherSpec, OobMode, Op, ScatterSpec, WindowSpec};
 pub(crate) use reach::Reach;
