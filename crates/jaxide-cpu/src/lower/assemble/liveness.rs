@@ -1,7 +1,7 @@
 //! When the steps of a region last read what they make or are given.
 
 use super::{Assembler, Item, Region, Root, Steps};
-use crate::lower::graph::{NodeId, Op, ValueId};
+use crate::lower::graph::{NodeId, ValueId};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// The last step of a region that reads each array, by the value that owns its memory.
@@ -64,9 +64,7 @@ impl LastUses {
                 if node.args[1..].iter().any(views_it) {
                     uses.reread.insert((k, node.args[0]));
                 }
-                if uses.can_update(k, node.args[0])
-                    && !matches!(node.op, Op::SelectAndScatter { .. })
-                {
+                if uses.can_update(k, node.args[0]) {
                     uses.in_place.insert(node.results[0]);
                     uses.taken.insert(owner);
                 }

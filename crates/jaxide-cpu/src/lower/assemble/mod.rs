@@ -470,10 +470,6 @@ impl Assembler<'_> {
         let graph = self.graph;
         let node = graph.node(id);
         let (x, result) = (node.args[0], node.results[0]);
-        if let Op::SelectAndScatter { .. } = node.op {
-            self.place_or_new(result);
-            return Ok(());
-        }
         if uses.can_update(k, x) && !self.places.contains_key(&result) {
             let place = self.place(x)?;
             if let Base::Input(input) = place.base

@@ -264,10 +264,15 @@ impl Emitter<'_> {
     /// `low <= index <= high` at run time; what the ranges tell is not asked.
     pub(super) fn within(&mut self, ix: &Ix, low: i64, high: i64) -> Value {
         // Where the answer changes along an axis, a nest can be cut in two.
-        if let ([(var, 1)], None) = (ix.terms.as_slice(), ix.dynamic) {
-            self.cuts.push((*var, low.saturating_sub(ix.offset)));
-            self.cuts
-                .push((*var, high.saturating_sub(ix.offset).saturating_add(1)));
+        if let (&[(var, coefficient)], None) = (ix.terms.as_slice(), ix.dynamic)
+            && coefficient > 0
+        {
+            let first_from = |bound: i64| {
+                let distance = bound.saturating_sub(ix.offset);
+                distance.div_euclid(coefficient) + i64::from(distance.rem_euclid(coefficient) > 0)
+            };
+            self.cuts.push((var, first_from(low)));
+            self.cuts.push((var, first_from(high.saturating_add(1))));
         }
         let range = ix.range(&self.vars);
         if range.is_some_and(|(least, most)| most < low || least > high) {

@@ -346,6 +346,10 @@ impl<'a> Emitter<'a> {
             Op::ReduceWindowWith { window, body } => {
                 self.reduce_window_with(id, window, body, result, at)
             }
+            Op::SelectPlace { window, select } => {
+                self.select_place(args[0], window, select, dtype, at)
+            }
+            Op::SendToPlace { window, combine } => self.send_to_place(window, combine, args, at),
             Op::SelectAndGather { largest, window } => {
                 self.select_and_gather(*largest, args, window, at)
             }
@@ -357,7 +361,7 @@ impl<'a> Emitter<'a> {
                     None => Err(Refusal::NeedsMemory),
                 }
             }
-            Op::Alias | Op::Scatter(_) | Op::SelectAndScatter { .. } => Err(Refusal::NeedsMemory),
+            Op::Alias | Op::Scatter(_) => Err(Refusal::NeedsMemory),
         }
     }
 

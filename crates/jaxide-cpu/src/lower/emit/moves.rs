@@ -74,7 +74,8 @@ pub(super) fn only_moves(graph: &Graph, memory: &dyn Memory, nest: &Nest) -> boo
             | Op::ReduceWith { .. }
             | Op::ReduceWindow { .. }
             | Op::ReduceWindowWith { .. }
-            | Op::SelectAndScatter { .. }
+            | Op::SelectPlace { .. }
+            | Op::SendToPlace { .. }
             | Op::SelectAndGather { .. }
             | Op::Scan { .. }
             | Op::While { .. }

@@ -2,12 +2,12 @@
 
 use super::{Binding, Emitted, Emitter, Ix, Ixs, Layout, Memory, Operand, Refusal, Schedule};
 use crate::lanes::{Index, Trip, Value};
-use crate::lower::element::{self, Element};
+use crate::lower::element;
 use crate::lower::emit::Kernel;
 use crate::lower::fuse::Stored;
-use crate::lower::graph::{Graph, NodeId, OobMode, Op, Region, ScatterSpec, ValueId, WindowSpec};
+use crate::lower::graph::{Graph, NodeId, OobMode, Op, ScatterSpec, ValueId};
 use jaxide_core::DType;
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 /// From this length on, the last axis of the windows becomes the lanes.
 const LANES_FROM: usize = 4;
@@ -45,14 +45,6 @@ pub(crate) fn scatter(graph: &Graph, stored: &Stored, id: NodeId, name: &str) ->
     let mut emitter = Emitter::new(graph, &memory, BUDGET);
     let lanes = match &node.op {
         Op::Scatter(spec) => emitter.scatter(spec, &node.args, node.results[0])?,
-        Op::SelectAndScatter {
-            window,
-            select,
-            combine,
-        } => {
-            emitter.select_and_scatter(window, select, combine, &node.args, node.results[0])?;
-            1
-        }
         _ => return Err(Refusal::NeedsMemory),
     };
     let schedule = Schedule {
@@ -214,75 +206,5 @@ impl Emitter<'_> {
             start[axis] = self.clamped(index_type, index, most);
         }
         Ok((start, inside))
-    }
-
-    /// Each source element goes to the element of its window that the selection keeps.
-    fn select_and_scatter(
-        &mut self,
-        window: &WindowSpec,
-        select: &Region,
-        combine: &Region,
-        args: &[ValueId],
-        result: ValueId,
-    ) -> Emitted<()> {
-        let graph = self.graph;
-        let (x, source, init) = (args[0], args[1], args[2]);
-        let dtype = graph.dtype(result);
-        let layout = Layout::dense(graph.shape(result));
-        let pointer = self.pointer(Operand::Result(result));
-        let first = self.element(init, &[])?;
-        let all = graph.shape(result).to_vec();
-        self.each(&all, &mut Ixs::new(), &mut |emitter, at| {
-            emitter.store(pointer, dtype, &layout, at, &first);
-            Ok(())
-        })?;
-        let sizes = graph.shape(source).to_vec();
-        let x_layout = Layout::dense(graph.shape(x));
-        let unroll = window.size.iter().product::<usize>() <= 16;
-        self.each(&sizes, &mut Ixs::new(), &mut |emitter, at| {
-            let nothing = emitter.b.mask(false);
-            let zero = emitter.b.int(emitter.index_type, 0);
-            let none = element::neutral(&mut emitter.b, crate::lower::graph::Combine::Add, dtype);
-            let mut start = vec![nothing, zero];
-            start.extend(none.iter().copied());
-            let best = emitter.fold(&window.size, unroll, start, &mut |emitter, inner, best| {
-                let (place, inside) = emitter.covered(x, window, at, inner);
-                let none = none.clone();
-                let value = emitter.if_inside(
-                    inside,
-                    |emitter| emitter.element(x, &place),
-                    |_| Ok(none),
-                )?;
-                let old: Element = best[2..].into();
-                let keep = emitter.scalar_call(select, vec![old.clone(), value.clone()])?[0][0];
-                let keep = emitter.b.and(keep, best[0]);
-                let loses = emitter.b.not(keep);
-                let take = emitter.b.and(inside, loses);
-                let linear = emitter.linear(&place, &x_layout);
-                let index = emitter.index_value(&linear);
-                let mut next = vec![
-                    emitter.b.or(best[0], inside),
-                    emitter.b.select(take, index, best[1]),
-                ];
-                next.extend(element::select(&mut emitter.b, take, &value, &old));
-                Ok(next)
-            })?;
-            let place = Ix {
-                dynamic: Some(best[1]),
-                ..Ix::default()
-            };
-            let flat = Layout {
-                strides: smallvec![1],
-                offset: 0,
-            };
-            let update = emitter.element(source, at)?;
-            emitter.store_if(best[0], |emitter| {
-                let at = std::slice::from_ref(&place);
-                let old = emitter.load(Operand::Result(result), result, &flat, at);
-                let new = emitter.scalar_call(combine, vec![old, update])?;
-                emitter.store(pointer, dtype, &flat, at, &new[0]);
-                Ok(())
-            })
-        })
     }
 }

@@ -115,7 +115,9 @@ fn turns(graph: &Graph, node: &Node) -> usize {
         Op::ArgReduce { axis, .. } => graph.shape(node.args[0])[*axis],
         Op::ReduceWindow { window, .. }
         | Op::ReduceWindowWith { window, .. }
+        | Op::SelectPlace { window, .. }
         | Op::SelectAndGather { window, .. } => window.size.iter().product(),
+        Op::SendToPlace { window, .. } => window.most_over_one().iter().product(),
         Op::Call(Call::Routine(Routine::DotGeneral(params))) => {
             graph.contracted(node, &params.dimension_numbers)
         }
@@ -135,7 +137,6 @@ fn turns(graph: &Graph, node: &Node) -> usize {
         | Op::DynamicUpdate
         | Op::Gather(_)
         | Op::Scatter(_)
-        | Op::SelectAndScatter { .. }
         | Op::Scan { .. }
         | Op::While { .. }
         | Op::Cond { .. }
@@ -165,8 +166,9 @@ pub(super) fn own_cost(graph: &Graph, node: &Node, args: usize) -> usize {
         Op::ArgReduce { .. } => each(4),
         Op::ReduceWindow { .. } | Op::SelectAndGather { .. } => each(3),
         Op::ReduceWith { body, .. } | Op::ReduceWindowWith { body, .. } => each(body.nodes.len()),
+        Op::SelectPlace { select, .. } => each(4 + select.nodes.len()),
+        Op::SendToPlace { combine, .. } => each(4 + combine.nodes.len()),
         Op::Scatter(_)
-        | Op::SelectAndScatter { .. }
         | Op::Scan { .. }
         | Op::While { .. }
         | Op::Cond { .. }

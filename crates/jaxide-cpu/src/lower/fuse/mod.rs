@@ -150,7 +150,7 @@ impl Fuser<'_> {
     fn is_opaque(&self, id: NodeId) -> bool {
         match &self.graph.node(id).op {
             Op::Call(_) => !self.products.contains(&id),
-            Op::Scatter(_) | Op::SelectAndScatter { .. } => true,
+            Op::Scatter(_) => true,
             Op::DynamicUpdate => !self.whole_updates.contains(&id),
             Op::Gather(_) | Op::Transpose { .. } => self.copies.contains(&id),
             Op::Scan { .. } | Op::While { .. } | Op::Cond { .. } => true,
@@ -171,6 +171,8 @@ impl Fuser<'_> {
             | Op::ReduceWith { .. }
             | Op::ReduceWindow { .. }
             | Op::ReduceWindowWith { .. }
+            | Op::SelectPlace { .. }
+            | Op::SendToPlace { .. }
             | Op::SelectAndGather { .. } => false,
         }
     }

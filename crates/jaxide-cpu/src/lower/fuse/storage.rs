@@ -294,9 +294,6 @@ impl Fuser<'_> {
                     }
                 }
             }
-            Op::SelectAndScatter { .. } => node.args[..2]
-                .iter()
-                .for_each(|&arg| self.force(arg, forced)),
             Op::DynamicSlice => {
                 self.force_source(node.args[0], forced);
                 if graph.value(node.results[0]).len() <= 1 {
@@ -331,7 +328,11 @@ impl Fuser<'_> {
                 }
             }
             // Windows read every element several times.
-            Op::ReduceWindow { .. } | Op::ReduceWindowWith { .. } | Op::SelectAndGather { .. } => {
+            Op::ReduceWindow { .. }
+            | Op::ReduceWindowWith { .. }
+            | Op::SelectPlace { .. }
+            | Op::SendToPlace { .. }
+            | Op::SelectAndGather { .. } => {
                 for &arg in &node.args {
                     if costs.of(arg) > 2 {
                         self.force(arg, forced);
@@ -430,9 +431,7 @@ impl Fuser<'_> {
                 }
                 return;
             }
-            Op::DynamicUpdate | Op::Scatter(_) | Op::SelectAndScatter { .. }
-                if self.is_opaque(id) =>
-            {
+            Op::DynamicUpdate | Op::Scatter(_) if self.is_opaque(id) => {
                 let result = node.results[0];
                 self.stored.own(result);
                 let update = matches!(node.op, Op::DynamicUpdate);

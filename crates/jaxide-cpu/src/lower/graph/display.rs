@@ -102,9 +102,8 @@ impl fmt::Display for Op {
             Op::ReduceWindowWith { window, .. } => {
                 write!(f, "reduce_window_with {:?}", window.size)
             }
-            Op::SelectAndScatter { window, .. } => {
-                write!(f, "select_and_scatter {:?}", window.size)
-            }
+            Op::SelectPlace { window, .. } => write!(f, "select_place {:?}", window.size),
+            Op::SendToPlace { window, .. } => write!(f, "send_to_place {:?}", window.size),
             Op::SelectAndGather { window, .. } => write!(f, "select_and_gather {:?}", window.size),
             Op::Scan {
                 carries,

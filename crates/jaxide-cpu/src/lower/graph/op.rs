@@ -22,6 +22,23 @@ pub(crate) enum Combine {
     Replace,
 }
 
+impl Combine {
+    /// The operation of two elements, where there is one: otherwise the new one stays.
+    pub(crate) fn map(self) -> Option<MapOp> {
+        match self {
+            Combine::Replace => None,
+            Combine::Add => Some(MapOp::Add),
+            Combine::Sub => Some(MapOp::Sub),
+            Combine::Mul => Some(MapOp::Mul),
+            Combine::Min => Some(MapOp::Min),
+            Combine::Max => Some(MapOp::Max),
+            Combine::And => Some(MapOp::And),
+            Combine::Or => Some(MapOp::Or),
+            Combine::Xor => Some(MapOp::Xor),
+        }
+    }
+}
+
 /// What indexing does out of bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum OobMode {
@@ -73,6 +90,14 @@ pub(crate) struct WindowSpec {
 }
 
 impl WindowSpec {
+    /// How many windows cover one element at most, along each axis, where they are not dilated.
+    pub(crate) fn most_over_one(&self) -> Dims {
+        let lengths = self.size.iter().zip(&self.stride);
+        lengths
+            .map(|(&size, &stride)| size.div_ceil(stride))
+            .collect()
+    }
+
     /// Whether windows are the single elements of the array in their order, and of its padding.
     pub(crate) fn is_identity(&self) -> bool {
         let lengths = [&self.size, &self.stride, &self.base_dilation];
@@ -145,10 +170,16 @@ pub(crate) enum Op {
         window: Box<WindowSpec>,
         body: Region,
     },
-    /// Each source element goes to the element of its window that `select` (true keeps the first of two) picks and is combined there: operand, source, initial value.
-    SelectAndScatter {
+    /// Which place of its window `select` (true keeps the first of two) picks, counted along the last axis first: -1 where the window
+    /// covers nothing.
+    SelectPlace {
         window: Box<WindowSpec>,
         select: Region,
+    },
+    /// Each element of the second operand goes to the place of its window that the first one names, and is combined there with what
+    /// the windows before it have left, the initial value at first: places, source, initial value. Windows are not dilated.
+    SendToPlace {
+        window: Box<WindowSpec>,
         combine: Region,
     },
     /// Reads the first operand where the second is largest (or smallest) in its window.
@@ -178,12 +209,8 @@ impl Op {
             Op::ReduceWith { body, .. }
             | Op::ReduceWindowWith { body, .. }
             | Op::Scan { body, .. } => visitor(body),
-            Op::SelectAndScatter {
-                select, combine, ..
-            } => {
-                visitor(select);
-                visitor(combine);
-            }
+            Op::SelectPlace { select, .. } => visitor(select),
+            Op::SendToPlace { combine, .. } => visitor(combine),
             Op::While { cond, body } => {
                 visitor(cond);
                 visitor(body);
@@ -219,12 +246,8 @@ impl Op {
             Op::ReduceWith { body, .. }
             | Op::ReduceWindowWith { body, .. }
             | Op::Scan { body, .. } => visitor(body),
-            Op::SelectAndScatter {
-                select, combine, ..
-            } => {
-                visitor(select);
-                visitor(combine);
-            }
+            Op::SelectPlace { select, .. } => visitor(select),
+            Op::SendToPlace { combine, .. } => visitor(combine),
             Op::While { cond, body } => {
                 visitor(cond);
                 visitor(body);

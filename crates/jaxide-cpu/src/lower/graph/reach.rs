@@ -53,14 +53,13 @@ impl Reach {
             }
             Op::ReduceWindow { window, .. }
             | Op::ReduceWindowWith { window, .. }
+            | Op::SelectPlace { window, .. }
             | Op::SelectAndGather { window, .. } => {
                 let shape = graph.shape(node.results[0]);
                 self.window(graph, node.args[0], shape, window);
             }
-            Op::SelectAndScatter { window, .. } => {
-                let shape = graph.shape(node.args[1]);
-                self.window(graph, node.args[0], shape, window);
-            }
+            // Goes over the windows of the places that it is given, which are noted already.
+            Op::SendToPlace { .. } => {}
             Op::Const(_)
             | Op::Splat(_)
             | Op::Iota { .. }

@@ -256,7 +256,8 @@ impl Graph {
             | Op::ReduceWith { .. }
             | Op::ReduceWindow { .. }
             | Op::ReduceWindowWith { .. }
-            | Op::SelectAndScatter { .. }
+            | Op::SelectPlace { .. }
+            | Op::SendToPlace { .. }
             | Op::SelectAndGather { .. }
             | Op::Scan { .. }
             | Op::While { .. }

@@ -310,18 +310,7 @@ impl Build {
         let update = self.scope.reshape(updates, &sizes);
         let dtype = self.scope.dtype(x);
         let ones: Dims = smallvec![1; shape.len()];
-        let op = match spec.combine {
-            Combine::Replace => None,
-            Combine::Add => Some(MapOp::Add),
-            Combine::Sub => Some(MapOp::Sub),
-            Combine::Mul => Some(MapOp::Mul),
-            Combine::Min => Some(MapOp::Min),
-            Combine::Max => Some(MapOp::Max),
-            Combine::And => Some(MapOp::And),
-            Combine::Or => Some(MapOp::Or),
-            Combine::Xor => Some(MapOp::Xor),
-        };
-        let update = match op {
+        let update = match spec.combine.map() {
             None => update,
             Some(op) => {
                 let old = self.scope.slice(x, &start, &sizes, &ones);

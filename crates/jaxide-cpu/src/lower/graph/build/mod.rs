@@ -18,6 +18,7 @@ mod shape;
 mod state;
 mod sums;
 mod window;
+mod window_steps;
 
 use super::scope::FrameKind;
 use super::{Call, Graph, MapOp, Op, Routine, Scope, ValueId};

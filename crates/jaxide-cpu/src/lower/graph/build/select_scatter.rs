@@ -2,7 +2,7 @@
 
 use super::super::reduction::neutral_bytes;
 use super::super::scope::FrameKind;
-use super::super::{Combine, MapOp, Op, Region, ValueId};
+use super::super::{Combine, MapOp, Op, Region, ValueId, WindowSpec};
 use super::window::window_spec;
 use super::{Application, Binding, Bindings, Build};
 use crate::narrow;
@@ -30,12 +30,7 @@ impl Build {
             &ones,
             &params.padding,
         );
-        let op = Op::SelectAndScatter {
-            window: Box::new(window),
-            select,
-            combine,
-        };
-        let result = self.scope.one(op, &args, app.dtype(), app.shape());
+        let result = self.sent(window, (select, combine), [args[0], args[1], args[2]]);
         Ok(smallvec![Binding::Value(result)])
     }
 
@@ -87,12 +82,7 @@ impl Build {
             &ones,
             &vec![(0, 0); padding.len()],
         );
-        let op = Op::SelectAndScatter {
-            window: Box::new(window),
-            select,
-            combine,
-        };
-        let scattered = self.scope.one(op, &[operand, source, zero], dtype, &shape);
+        let scattered = self.sent(window, (select, combine), [operand, source, zero]);
         if unpadded {
             return Ok(scattered);
         }
@@ -101,6 +91,36 @@ impl Build {
             interior: smallvec![0; padding.len()],
         };
         Ok(self.scope.one(op, &[scattered, zero], dtype, app.shape()))
+    }
+
+    /// Each element of `source` in the place of the operand's window that is selected, combined with the others there.
+    ///
+    /// In two steps, which both have lanes: the place that each window selects, and for each element the windows over it that have
+    /// selected it.
+    fn sent(
+        &mut self,
+        window: WindowSpec,
+        (select, combine): (Region, Region),
+        [operand, source, init]: [ValueId; 3],
+    ) -> ValueId {
+        let places: usize = window.size.iter().product();
+        let index = match i32::try_from(places) {
+            Ok(_) => DType::I32,
+            Err(_) => DType::I64,
+        };
+        let windows: Dims = self.scope.shape(source).into();
+        let shape: Dims = self.scope.shape(operand).into();
+        let dtype = self.scope.dtype(operand);
+        let select = Op::SelectPlace {
+            window: Box::new(window.clone()),
+            select,
+        };
+        let place = self.scope.one(select, &[operand], index, &windows);
+        let send = Op::SendToPlace {
+            window: Box::new(window),
+            combine,
+        };
+        self.scope.one(send, &[place, source, init], dtype, &shape)
     }
 
     pub(super) fn select_and_gather_add(

@@ -61,15 +61,7 @@ impl Build {
             return Ok(self.scope.one(op, &[x, zero], dtype, app.shape()));
         }
         let x = self.scope.convert(x, wide);
-        let sum = self.scope.one(
-            Op::ReduceWindow {
-                combine,
-                window: Box::new(window),
-            },
-            &[x],
-            wide,
-            app.shape(),
-        );
+        let sum = self.windows(combine, x, &window, app.shape());
         Ok(self.scope.convert(sum, dtype))
     }
 
