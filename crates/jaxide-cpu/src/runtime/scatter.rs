@@ -236,6 +236,8 @@ impl<T: Pod, F: Fn(T, T) -> T> Scatter<T, F> {
             match (&self.windows.runs[..], self.windows.run) {
                 ([0], 1) => self.single(places, array, updates, step),
                 ([0], 2) => self.short_runs::<2>(places, array, updates, step),
+                ([0], 4) => self.short_runs::<4>(places, array, updates, step),
+                ([0], 8) => self.short_runs::<8>(places, array, updates, step),
                 _ => self.long_runs(places, array, updates, step),
             }
         }

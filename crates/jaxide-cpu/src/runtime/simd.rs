@@ -127,6 +127,52 @@ pub(crate) fn nearest_bf16(x: f32) -> half::bf16 {
     half::bf16::from_bits(if x.is_nan() { quiet } else { nearest } as u16)
 }
 
+/// The number as an `f32`; without branches and questions after the machine, so that loops over many are vectors.
+#[inline(always)]
+pub(crate) fn widen_f16(x: half::f16) -> f32 {
+    // The exponents of the smallest normal number, and of infinity, beside those of the same bits as an `f32`.
+    const SMALLEST: u32 = 113 << 23;
+    const INFINITY: u32 = 224 << 23;
+    let bits = u32::from(x.to_bits());
+    let (sign, moved) = ((bits & 0x8000) << 16, (bits & 0x7fff) << 13);
+    let subnormal = (f32::from_bits(moved + SMALLEST) - f32::from_bits(SMALLEST)).to_bits();
+    let normal = moved + (112 << 23);
+    let magnitude = match bits & 0x7c00 {
+        0 => subnormal,
+        0x7c00 => moved + INFINITY,
+        _ => normal,
+    };
+    f32::from_bits(sign | magnitude)
+}
+
+/// The nearest `f16`, of two the even one; NaN stays one, and is quiet.
+#[inline(always)]
+pub(crate) fn nearest_f16(x: f32) -> half::f16 {
+    /// The first that is rounded to infinity or beyond, as if exponents went on.
+    const LARGE: u32 = 143 << 23;
+    const SMALLEST: u32 = 113 << 23;
+    /// The unit of a sum with it is the smallest `f16`.
+    const HALF: f32 = 0.5;
+    let magnitude = x.to_bits() & 0x7fff_ffff;
+    let subnormal = (f32::from_bits(magnitude) + HALF)
+        .to_bits()
+        .wrapping_sub(HALF.to_bits());
+    let rounded = magnitude.wrapping_add(0xfff + (magnitude >> 13 & 1));
+    let normal = rounded.wrapping_sub(112 << 23) >> 13;
+    let large = if x.is_nan() {
+        0x7e00 | (magnitude >> 13 & 0x3ff)
+    } else {
+        0x7c00
+    };
+    let small = if magnitude < SMALLEST {
+        subnormal
+    } else {
+        normal
+    };
+    let result = if magnitude >= LARGE { large } else { small };
+    half::f16::from_bits((x.to_bits() >> 16 & 0x8000 | result) as u16)
+}
+
 /// A vector register's worth of numbers.
 ///
 /// # Safety
@@ -358,5 +404,55 @@ impl<T: Arithmetic, const N: usize> Simd for Lanes<T, N> {
             }
         }
         lanes[0]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{nearest_f16, widen_f16};
+    use half::f16;
+
+    #[test]
+    fn halves_are_widened_and_rounded_as_by_the_library() {
+        let same = |a: u32, b: u32, nan: bool| nan || a == b;
+        for bits in 0..=u16::MAX {
+            let x = f16::from_bits(bits);
+            let wide = widen_f16(x);
+            assert!(
+                same(wide.to_bits(), x.to_f32().to_bits(), x.is_nan()),
+                "{bits:#x}"
+            );
+            assert_eq!(wide.is_nan(), x.is_nan());
+            // The number, those half way to its neighbours, and what is next to them.
+            for step in [0u32, 1, 0xfff, 0x1000, 0x1001, 0x1fff] {
+                let near = f32::from_bits(wide.to_bits().wrapping_add(step));
+                let (own, library) = (nearest_f16(near), f16::from_f32(near));
+                assert!(
+                    own.to_bits() == library.to_bits() || own.is_nan() && library.is_nan(),
+                    "{near:e}"
+                );
+            }
+        }
+        // Below the smallest number, where all is zero or the smallest.
+        for x in [
+            0.0,
+            1e-45,
+            2.9e-8,
+            2.980_232_2e-8,
+            2.980_233e-8,
+            5.9e-8,
+            6e-8,
+            65_519.99,
+            65_520.0,
+            3e38,
+        ] {
+            for x in [x, -x] {
+                assert_eq!(nearest_f16(x), f16::from_f32(x), "{x:e}");
+                assert_eq!(
+                    nearest_f16(x).to_bits() >> 15,
+                    u16::from(x.is_sign_negative())
+                );
+            }
+        }
     }
 }

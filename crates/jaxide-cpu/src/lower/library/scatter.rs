@@ -10,7 +10,7 @@ use crate::runtime::KernelCall;
 use crate::runtime::cumulative::combine;
 use crate::runtime::rows::Outside;
 use crate::runtime::scatter::{Component, IndexType, Scatter, Windows};
-use crate::runtime::simd::nearest_bf16;
+use crate::runtime::simd::{nearest_bf16, nearest_f16, widen_f16};
 use half::{bf16, f16};
 use jaxide_core::DType;
 use num_complex::Complex;
@@ -98,15 +98,15 @@ pub(crate) fn scatter(
     }
     // Rounded after each operation.
     macro_rules! half {
-        ($T:ty, $nearest:expr) => {
+        ($T:ty, $wide:expr, $nearest:expr) => {
             number!(
                 $T,
                 spec.combine,
-                |a: $T, b: $T| $nearest(a.to_f32() + b.to_f32()),
-                |a: $T, b: $T| $nearest(a.to_f32() - b.to_f32()),
-                |a: $T, b: $T| $nearest(a.to_f32() * b.to_f32()),
-                |a: $T, b: $T| $nearest(combine::min::<f32>(a.to_f32(), b.to_f32())),
-                |a: $T, b: $T| $nearest(combine::max::<f32>(a.to_f32(), b.to_f32()))
+                |a: $T, b: $T| $nearest($wide(a) + $wide(b)),
+                |a: $T, b: $T| $nearest($wide(a) - $wide(b)),
+                |a: $T, b: $T| $nearest($wide(a) * $wide(b)),
+                combine::min::<$T>,
+                combine::max::<$T>
             )
         };
     }
@@ -123,8 +123,8 @@ pub(crate) fn scatter(
         (DType::Bool, Combine::Mul | Combine::Min) => call!(u8, |a, b| a & b),
         (DType::F32, _) => float!(f32),
         (DType::F64, _) => float!(f64),
-        (DType::F16, _) => half!(f16, f16::from_f32),
-        (DType::BF16, _) => half!(bf16, nearest_bf16),
+        (DType::F16, _) => half!(f16, widen_f16, nearest_f16),
+        (DType::BF16, _) => half!(bf16, bf16::to_f32, nearest_bf16),
         (DType::C64, _) => float!(Complex<f32>),
         (DType::C128, _) => float!(Complex<f64>),
         (DType::I8, _) => integer!(i8),

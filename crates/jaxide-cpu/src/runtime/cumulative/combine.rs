@@ -3,7 +3,7 @@
 use half::{bf16, f16};
 use num_complex::Complex;
 
-use crate::runtime::simd::{Arithmetic, nearest_bf16};
+use crate::runtime::simd::{Arithmetic, nearest_bf16, nearest_f16, widen_f16};
 
 /// An element in memory, and the type it is accumulated in.
 pub(super) trait Stored: bytemuck::Pod + Send + Sync {
@@ -28,11 +28,11 @@ macro_rules! stored {
 stored!(f32 f64 Complex<f32> Complex<f64> i8 i16 i32 i64 u8 u16 u32 u64);
 
 macro_rules! stored_half {
-    ($($t:ty: $nearest:expr;)*) => { $(impl Stored for $t {
+    ($($t:ty: $widen:expr, $nearest:expr;)*) => { $(impl Stored for $t {
         type Acc = f32;
         #[inline(always)]
         fn load(self) -> f32 {
-            self.to_f32()
+            $widen(self)
         }
         #[inline(always)]
         fn store(acc: f32) -> $t {
@@ -40,7 +40,7 @@ macro_rules! stored_half {
         }
     })* };
 }
-stored_half! { f16: f16::from_f32; bf16: nearest_bf16; }
+stored_half! { f16: widen_f16, nearest_f16; bf16: bf16::to_f32, nearest_bf16; }
 
 /// An associative operation; `a` comes before `b`.
 pub(crate) trait Combine<T> {
@@ -90,6 +90,35 @@ macro_rules! float_extrema {
     )* };
 }
 float_extrema!(f32 f64);
+
+/// Of sixteen bits, compared as integers.
+macro_rules! half_extrema {
+    ($($t:ty)*) => { $(
+        impl Combine<$t> for Max {
+            #[inline(always)]
+            fn combine(a: $t, b: $t) -> $t {
+                let later = (half_key(b.to_bits()) > half_key(a.to_bits())) & !a.is_nan();
+                if later | b.is_nan() { b } else { a }
+            }
+        }
+
+        impl Combine<$t> for Min {
+            #[inline(always)]
+            fn combine(a: $t, b: $t) -> $t {
+                let later = (half_key(b.to_bits()) < half_key(a.to_bits())) & !a.is_nan();
+                if later | b.is_nan() { b } else { a }
+            }
+        }
+    )* };
+}
+half_extrema!(f16 bf16);
+
+/// An integer in the order of the numbers, of which -0 is below 0.
+#[inline(always)]
+fn half_key(bits: u16) -> i16 {
+    let signed = bits as i16;
+    signed ^ ((signed >> 15) & 0x7fff)
+}
 
 /// Complex numbers are ordered by their real parts, then by their imaginary ones; where NaN is compared the later stays.
 macro_rules! complex_extrema {

@@ -1,11 +1,10 @@
 //! Elements of one type as those of another, where products are summed in a wider one.
 
-use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 
 use crate::runtime::Context;
 use crate::runtime::shared::SharedSlice;
-use crate::runtime::simd::{for_each_isa, nearest_bf16};
+use crate::runtime::simd::{for_each_isa, nearest_bf16, nearest_f16, widen_f16};
 
 /// Conversion between operand, sum and result types.
 pub trait Convert<To>: Copy + 'static {
@@ -38,6 +37,8 @@ macro_rules! conversions {
 }
 conversions! {
     bf16 => f32: bf16::to_f32;
+    f16 => f32: widen_f16;
+    f32 => f16: nearest_f16;
     f32 => bf16: nearest_bf16;
     f32 => f64: f64::from;
     i8 => i16: i16::from;
@@ -46,18 +47,6 @@ conversions! {
     u8 => i32: i32::from;
     i16 => i32: i32::from;
     i32 => i64: i64::from;
-}
-
-impl Convert<f32> for f16 {
-    fn convert(from: &[f16], to: &mut [f32]) {
-        from.convert_to_f32_slice(to);
-    }
-}
-
-impl Convert<f16> for f32 {
-    fn convert(from: &[f32], to: &mut [f16]) {
-        to.convert_from_f32_slice(from);
-    }
 }
 
 /// Elements that one chunk converts.
