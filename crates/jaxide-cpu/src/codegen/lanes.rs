@@ -85,7 +85,7 @@ pub fn compile(body: &Body, isa: Isa) -> Result<CompiledBody, CompileError> {
     let mut jit = Jit::new()?;
     let module = jit.module();
     let function = declare(module, "lanes")?;
-    let defined = Emitter::default().define(module, function, body, isa)?;
+    let defined = Emitter::default().define(module, function, body, None, isa)?;
     Ok(CompiledBody {
         placed: jit.finish()?,
         function,
@@ -144,7 +144,7 @@ impl Default for Emitter {
 }
 
 impl Emitter {
-    /// Defines a declared function as that of a body.
+    /// Defines a declared function as that of a body; `lanes` is how many there are, if each call is for all of them.
     ///
     /// # Errors
     /// As of [`compile`].
@@ -153,6 +153,7 @@ impl Emitter {
         module: &mut dyn Module,
         function: FuncId,
         body: &Body,
+        lanes: Option<usize>,
         isa: Isa,
     ) -> Result<Defined, CompileError> {
         if !Isa::available().contains(&isa) {
@@ -166,7 +167,7 @@ impl Emitter {
                 &mut self.context,
                 &mut self.frontend,
             ),
-            Isa::Avx2 | Isa::Avx512 => x86::define(module, function, body, isa),
+            Isa::Avx2 | Isa::Avx512 => x86::define(module, function, body, lanes, isa),
         }
     }
 }
@@ -180,6 +181,7 @@ mod x86 {
         _: &mut dyn Module,
         _: FuncId,
         _: &Body,
+        _: Option<usize>,
         isa: Isa,
     ) -> Result<Defined, CompileError> {
         Err(CompileError::Unavailable(isa))

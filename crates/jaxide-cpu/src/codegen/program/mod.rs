@@ -17,6 +17,7 @@ use super::module::{Imports, Jit, Placed, signature};
 use super::perf_map;
 use crate::lanes::Body;
 use crate::lanes::guard::guard;
+use crate::lower::emit::Partials;
 use crate::lower::program::Program;
 use crate::lower::program::parallel::{self, Shared};
 use crate::lower::program::work::step_count;
@@ -107,7 +108,7 @@ impl Code {
 #[derive(Default)]
 struct LanePrograms {
     /// Which function a body has.
-    known: HashMap<*const Body, usize>,
+    known: HashMap<(*const Body, Option<usize>), usize>,
     /// The functions, each with the first kernel that has it.
     functions: Vec<(usize, FuncId, Defined)>,
     emitter: lanes::Emitter,
@@ -120,16 +121,17 @@ impl LanePrograms {
         module: &mut dyn Module,
         k: usize,
         body: &Arc<Body>,
+        lanes: Option<usize>,
         isa: Isa,
     ) -> Result<usize, CompileError> {
-        if let Some(&function) = self.known.get(&Arc::as_ptr(body)) {
+        if let Some(&function) = self.known.get(&(Arc::as_ptr(body), lanes)) {
             return Ok(function);
         }
         let function = lanes::declare(module, &format!("k{k}"))?;
-        let defined = self.emitter.define(module, function, body, isa)?;
+        let defined = self.emitter.define(module, function, body, lanes, isa)?;
         self.functions.push((k, function, defined));
         let number = self.functions.len() - 1;
-        self.known.insert(Arc::as_ptr(body), number);
+        self.known.insert((Arc::as_ptr(body), lanes), number);
         Ok(number)
     }
 }
@@ -291,7 +293,13 @@ fn generate(
     for (k, kernel) in program.kernels.iter().enumerate() {
         let body = guards.map_or(&kernel.body, |(_, guarded)| &guarded[k]);
         codes.push(if guards.is_some() || !inline[k] {
-            Some(lane_programs.of(jit.module(), k, body, isa)?)
+            let schedule = &kernel.schedule;
+            // A lane program that goes through rows, or reduces its lanes to one result, is run for all of them.
+            let reduces = !kernel.body.reductions().is_empty();
+            let in_parts = matches!(schedule.partials, Some(Partials::Lanes(_)));
+            let whole = !in_parts && (schedule.rows.is_some() || reduces);
+            let lanes = whole.then_some(schedule.lanes);
+            Some(lane_programs.of(jit.module(), k, body, lanes, isa)?)
         } else {
             None
         });

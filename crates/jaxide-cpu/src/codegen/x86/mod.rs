@@ -44,20 +44,21 @@ use Register::{RAX, RDX};
 /// Wide loads of constants, which stand behind the code, do not cross lines of the cache.
 const CODE_ALIGNMENT: u64 = 64;
 
-/// Defines a declared function as that of a body, for AVX-512 or AVX2.
+/// Defines a declared function as that of a body, for AVX-512 or AVX2; `lanes` is how many there are, if each call is for all of them.
 pub(super) fn define(
     module: &mut dyn Module,
     function: FuncId,
     body: &Body,
+    lanes: Option<usize>,
     isa: Isa,
 ) -> Result<Defined, CompileError> {
     let wide = body.is_wide();
     let image = match isa {
         Isa::Portable => return Err(CompileError::Unavailable(isa)),
-        Isa::Avx2 => image(body, &avx2::Avx2 { wide }),
+        Isa::Avx2 => image(body, lanes, &avx2::Avx2 { wide }),
         Isa::Avx512 => {
             let popcnt = std::arch::is_x86_feature_detected!("avx512vpopcntdq");
-            image(body, &avx512::Avx512 { wide, popcnt })
+            image(body, lanes, &avx512::Avx512 { wide, popcnt })
         }
     }?;
     module.define_function_bytes(function, CODE_ALIGNMENT, &image.bytes, &[])?;
@@ -68,15 +69,16 @@ pub(super) fn define(
     })
 }
 
-fn image<T: Target>(body: &Body, target: &T) -> Result<Image, CompileError> {
-    let asm = emit(body, target);
+fn image<T: Target>(body: &Body, lanes: Option<usize>, target: &T) -> Result<Image, CompileError> {
+    let asm = emit(body, lanes, target);
     let allocation = alloc::allocate(&asm, T::VECTORS);
     encode::encode(&asm, &allocation, T::EVEX)
 }
 
 /// The program of a body.
-fn emit<T: Target>(body: &Body, target: &T) -> Asm {
-    let plan = plan(body, target.lanes(), T::VECTORS);
+fn emit<T: Target>(body: &Body, lanes: Option<usize>, target: &T) -> Asm {
+    let lanes = lanes.and_then(|lanes| i64::try_from(lanes).ok());
+    let plan = plan(body, lanes, target.lanes(), T::VECTORS);
     let mut asm = Asm::new(!T::EVEX);
     let tables = asm.buffer(64);
     let start = asm.var();
@@ -106,6 +108,9 @@ fn emit<T: Target>(body: &Body, target: &T) -> Asm {
         into: HashMap::default(),
         copies: vec![0],
         exec: [None; MOST_COPIES],
+        all: lanes,
+        few: lanes.filter(|&lanes| lanes <= target.lanes()),
+        tail: None,
         counters: vec![LANE; body.loop_count()],
         cursors: HashMap::default(),
         open: Vec::new(),
@@ -134,6 +139,12 @@ struct Emitter<'a, T> {
     into: HashMap<Value, Value>,
     copies: Vec<usize>,
     exec: [Option<Reg>; MOST_COPIES],
+    /// How many lanes there are, where that is known.
+    all: Option<i64>,
+    /// The same, where they fit in one register.
+    few: Option<i64>,
+    /// The mask of those lanes, where they are masked.
+    tail: Option<Reg>,
     counters: Vec<Var>,
     /// Addresses that loops advance from turn to turn, but for constants and lane steps.
     cursors: HashMap<Vec<i64>, Var>,
@@ -157,15 +168,69 @@ impl<T: Target> Emitter<'_, T> {
         );
         self.find_bases();
         self.block(BlockId::PROLOGUE);
+        if let (true, Some(all)) = (self.plan.accumulators_in_registers, self.all) {
+            self.reduce_all(all);
+            self.combine_all(true);
+            self.asm.push(Lir::Label(self.exit));
+            return;
+        }
         self.initialise_accumulators();
-        if self.plan.loops {
-            self.masked_loop(self.plan.copies);
-        } else {
+        if self.plan.unmasked {
             self.main_loop();
             self.masked_loop(1);
+        } else {
+            self.masked_loop(self.plan.copies);
         }
-        self.combine_all();
+        self.combine_all(false);
         self.asm.push(Lir::Label(self.exit));
+    }
+
+    /// All lanes of a reduction, where they are known: accumulators stay in registers, and what is left over needs no loop.
+    fn reduce_all(&mut self, all: i64) {
+        let lanes = self.target.lanes();
+        let copies: Vec<usize> = (0..self.plan.copies).collect();
+        let step = copies.len() as i64 * lanes;
+        self.accumulators_from_start(&copies);
+        let (turns, rest) = (all / step, all % step);
+        if turns > 0 {
+            let head = self.asm.label();
+            self.in_loop(|s| {
+                s.asm.push(Lir::Label(head));
+                for &copy in &copies {
+                    s.copies = vec![copy];
+                    s.block(BlockId::LANES);
+                    s.step_accumulators();
+                }
+                s.asm
+                    .int(Code::Add_rm64_imm32, &[Int::Var(LANE), Int::Imm(step)]);
+                if turns > 1 {
+                    let end = turns * step;
+                    s.asm
+                        .int(Code::Mov_r64_imm64, &[Int::Gpr(RAX), Int::Imm(end)]);
+                    s.asm
+                        .int(Code::Cmp_rm64_r64, &[Int::Var(LANE), Int::Gpr(RAX)]);
+                    s.asm.push(Lir::Branch(Cond::Less, head));
+                }
+            });
+        }
+        for copy in 0..narrow::<_, usize>((rest + lanes - 1) / lanes) {
+            self.copies = vec![copy];
+            let left = rest - copy as i64 * lanes;
+            if left < lanes {
+                let ones = (1i64 << left) - 1;
+                self.asm
+                    .int(Code::Mov_r64_imm64, &[Int::Gpr(RDX), Int::Imm(ones)]);
+                let mask = self.asm.reg(self.target.class(Ty::Mask));
+                self.target.tail_mask(&mut self.asm, mask, 0);
+                self.exec[copy] = Some(mask);
+                self.tail = Some(mask);
+            }
+            self.block(BlockId::LANES);
+            self.step_accumulators();
+        }
+        self.exec = [None; MOST_COPIES];
+        self.tail = None;
+        self.copies = vec![0];
     }
 
     /// The loop without masks, as long as there are lanes for all copies.
@@ -225,7 +290,7 @@ impl<T: Target> Emitter<'_, T> {
         let (head, done) = (self.asm.label(), self.asm.label());
         self.copies = (0..copies).collect();
         let outside = self.asm.current_frequency;
-        if !self.plan.loops {
+        if self.plan.unmasked {
             // The rest after the main loop.
             self.asm.current_frequency *= 0.1;
         }
@@ -255,6 +320,7 @@ impl<T: Target> Emitter<'_, T> {
                 s.target.tail_mask(&mut s.asm, k, copy as i64);
                 s.exec[copy] = Some(k);
             }
+            s.tail = s.exec[0].filter(|_| copies == 1);
             s.load_accumulators();
             s.block(BlockId::LANES);
             s.store_accumulators();
@@ -265,6 +331,7 @@ impl<T: Target> Emitter<'_, T> {
         self.asm.push(Lir::Label(done));
         self.asm.current_frequency = outside;
         self.exec = [None; MOST_COPIES];
+        self.tail = None;
         self.copies = vec![0];
     }
 

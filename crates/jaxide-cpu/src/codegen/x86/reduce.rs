@@ -79,8 +79,32 @@ impl<T: Target> Emitter<'_, T> {
         }
     }
 
+    /// Accumulators in registers, which begin.
+    pub(super) fn accumulators_from_start(&mut self, copies: &[usize]) {
+        for a in self.accumulators.clone() {
+            let init = self.get(a.init, 0);
+            for &copy in copies {
+                let r = self.new_reg(self.body.ty(a.init));
+                self.asm.put(r, init);
+                self.set(a.param, copy, r);
+            }
+        }
+    }
+
+    /// Accumulators in registers go on, in the lanes that there are.
     pub(super) fn step_accumulators(&mut self) {
         let accumulators = self.accumulators.clone();
+        for a in &accumulators {
+            for copy in self.copies.clone() {
+                if let Some(exec) = self.exec[copy] {
+                    let (old, next) = (self.get(a.param, copy), self.get(a.next, copy));
+                    let ty = self.body.ty(a.init);
+                    let kept = self.new_reg(ty);
+                    self.target.select(&mut self.asm, ty, kept, exec, next, old);
+                    self.set(a.next, copy, kept);
+                }
+            }
+        }
         self.leave_carries(accumulators.iter().map(|a| (a.param, a.next)));
     }
 
@@ -95,8 +119,8 @@ impl<T: Target> Emitter<'_, T> {
         }
     }
 
-    /// Combines all accumulators in the fixed order and stores the results.
-    pub(super) fn combine_all(&mut self) {
+    /// Combines all accumulators, from registers or from memory, in the fixed order and stores the results.
+    pub(super) fn combine_all(&mut self, in_registers: bool) {
         let lanes = self.target.lanes();
         let mut first = 0;
         for r in self.body.reductions() {
@@ -110,6 +134,10 @@ impl<T: Target> Emitter<'_, T> {
             for j in 0..count {
                 let mut row = Vec::new();
                 for (k, &ty) in types.iter().enumerate() {
+                    if in_registers {
+                        row.push(self.get(r.accumulators[k].param, narrow(j)));
+                        continue;
+                    }
                     let reg = self.new_reg(ty);
                     let from = self.accumulator(first + k, ty, j);
                     self.target.load_accumulator(&mut self.asm, ty, reg, from);

@@ -18,7 +18,11 @@ impl<T: Target> Emitter<'_, T> {
         let LaneStep::Stride(step) = addr.lane else {
             return false;
         };
-        let masked = self.copies.iter().any(|&copy| self.exec[copy].is_some());
+        // Lanes that are masked because there are no more have no rows; others may have rows that must not be read.
+        let masked = self.copies.iter().any(|&copy| {
+            let mask = self.exec[copy];
+            mask.is_some() && (self.few.is_none() || mask != self.tail)
+        });
         let in_place = values.iter().any(|value| self.into.contains_key(value));
         let lanes = self.target.lanes() * MOST_COPIES as i64;
         if masked || in_place || step.saturating_mul(lanes).unsigned_abs() > 1 << 30 {
@@ -112,15 +116,19 @@ impl<T: Target> Emitter<'_, T> {
         let width = self.target.width(ty);
         let count = dst.len();
         let at = self.start_of_copy(addr, copy, step);
+        let rows = self.few.unwrap_or(self.target.lanes());
         // A register has every `count`-th row, so that turning squares of elements puts the lanes in order.
         let rows: Vec<Reg> = (0..count)
             .map(|first| {
                 let row = |part: usize| at.plus(narrow((part * count + first) as i64 * step));
                 let parts = narrow::<_, usize>(i64::from(width.bytes()) / ROW);
-                let begun = self.load_row(row(0));
-                (1..parts).fold(begun, |before, part| {
-                    self.add_row(width, before, row(part), narrow(part))
-                })
+                let exists = |part: usize| ((part * count + first) as i64) < rows;
+                let begun = self.load_row(if exists(0) { row(0) } else { at });
+                (1..parts)
+                    .filter(|&part| exists(part))
+                    .fold(begun, |before, part| {
+                        self.add_row(width, before, row(part), narrow(part))
+                    })
             })
             .collect();
         match (&rows[..], dst) {
@@ -145,7 +153,9 @@ impl<T: Target> Emitter<'_, T> {
 
     /// Elements of two registers in turn, of the lower or the upper half of each sixteen bytes.
     fn interleave(&mut self, row: &Row, ty: Ty, dst: Reg, a: Reg, b: Reg) {
-        let operands = [Operand::Reg(a), Operand::Reg(b)];
+        // Of few lanes, a register may have one row only.
+        let width = self.target.width(ty);
+        let operands = [Operand::As(a, width), Operand::As(b, width)];
         let code = self.target.form(row, ty);
         self.asm.op(Op::new(code, Some(dst), &operands));
     }
