@@ -229,6 +229,27 @@ impl<T: Target> Emitter<'_, T> {
                     Ty::I32,
                 )
             }
+            // A window at an index that is only known now: its elements follow each other.
+            LaneStep::Gather(index, scale)
+                if self.plan.counts_lanes(index) && scale == mem.size() =>
+            {
+                let ty = self.body.ty(index);
+                let index = self.get(index, copy);
+                let (base, disp) = self.base(addr);
+                let at = self.asm.buffer(64);
+                self.target
+                    .store(&mut self.asm, memory(ty), Mem::frame(at), index, None);
+                let code = if ty == Ty::I64 {
+                    Code::Mov_r64_rm64
+                } else {
+                    Code::Movsxd_r64_rm32
+                };
+                self.asm
+                    .int(code, &[Int::Gpr(RAX), Int::Mem(Mem::frame(at))]);
+                self.multiply_rax(scale);
+                self.add_base_to_rax(base);
+                Access::Contiguous(Mem::gpr(RAX, disp))
+            }
             LaneStep::Gather(index, scale) => {
                 if mem.size() < 4 || !matches!(scale, 1 | 2 | 4 | 8) {
                     return Access::LaneByLane;

@@ -1,6 +1,8 @@
 //! Decisions about a body before any instruction is selected.
 
-use crate::lanes::{Addr, BinOp, BlockId, Body, For, Inst, LaneStep, Stmt, TerOp, Ty, UnOp, Value};
+use crate::lanes::{
+    Addr, BinOp, BlockId, Body, For, Index, Inst, LaneStep, Stmt, TerOp, Ty, UnOp, Value,
+};
 use crate::narrow;
 use rustc_hash::FxHashMap as HashMap;
 
@@ -8,14 +10,60 @@ use rustc_hash::FxHashMap as HashMap;
 pub(super) struct Plan {
     /// Registers of lanes that are worked on together.
     pub(super) copies: usize,
-    /// Whether the lanes run loops of their own.
-    pub(super) loops: bool,
+    /// Whether there is a loop without masks for as many lanes as fill all copies; what is left is masked in any case.
+    pub(super) unmasked: bool,
     /// Whether the copies advance operation by operation, or one after the other.
     pub(super) interleave: bool,
     /// Whether the main loop keeps the accumulators in registers: one for each copy.
     pub(super) accumulators_in_registers: bool,
     /// Negations that multiply-adds do on the way.
     pub(super) folded: Vec<bool>,
+    /// How values differ from lane to lane.
+    across: Vec<Across>,
+}
+
+/// How a value differs from lane to lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Across {
+    /// It is the same in all lanes.
+    Same,
+    /// It is one more in each lane than in the one before.
+    Counts,
+    /// As it may be.
+    Free,
+}
+
+/// How the values of a body differ from lane to lane; of what loops and branches give, nothing is known.
+fn across(body: &Body) -> Vec<Across> {
+    use Across::{Counts, Free, Same};
+    let mut all = vec![Free; body.values().len()];
+    // Operands come before what is made of them.
+    for (k, value) in body.values().iter().enumerate() {
+        let of = |v: &Value| all[v.index()];
+        all[k] = match &value.inst {
+            Inst::Const(_) => Same,
+            Inst::Index(index) if *index == Index::Lane => Counts,
+            Inst::Index(_) => Same,
+            Inst::Un(op, a) => match (op, of(a)) {
+                (_, Same) => Same,
+                (UnOp::SExt, across) => across,
+                _ => Free,
+            },
+            Inst::Bin(op, a, b) => match (op, of(a), of(b)) {
+                (_, Same, Same) => Same,
+                (BinOp::Add, Counts, Same) | (BinOp::Add, Same, Counts) => Counts,
+                (BinOp::Sub, Counts, Same) => Counts,
+                _ => Free,
+            },
+            Inst::Ter(_, a, b, c) if [a, b, c].into_iter().all(|v| of(v) == Same) => Same,
+            Inst::Lookup(_, index) if of(index) == Same => Same,
+            Inst::Load(_, addr) if addr.lane == LaneStep::Uniform => Same,
+            Inst::Ter(..) | Inst::Lookup(..) | Inst::Load(..) | Inst::Carried | Inst::Result => {
+                Free
+            }
+        };
+    }
+    all
 }
 
 /// The most copies that are worked on together.
@@ -27,8 +75,11 @@ const CHEAP_ARM: usize = 6;
 /// Registers that are left to others than the values of a loop's turn.
 const OTHER_REGISTERS: usize = 6;
 
-/// The plan for a machine with so many lanes in a register, and so many registers.
-pub(super) fn plan(body: &Body, lanes: i64, registers: u8) -> Plan {
+/// Bodies with loops of more operations are only made masked, so that there is half the code.
+const MADE_TWICE: usize = 256;
+
+/// The plan for a machine with so many lanes in a register, and so many registers. `all` is how many lanes there are, if that is known.
+pub(super) fn plan(body: &Body, all: Option<i64>, lanes: i64, registers: u8) -> Plan {
     let folded = folded_negations(body);
     let mut shape = Shape::default();
     shape.add(body, BlockId::LANES);
@@ -58,16 +109,33 @@ pub(super) fn plan(body: &Body, lanes: i64, registers: u8) -> Plan {
         }
     };
     let interleave = shape.loops;
+    let filled = |copies: usize| all.is_none_or(|all| all >= copies as i64 * lanes);
+    // More copies than there are lanes for would be masked.
+    let copies = if interleave && !filled(copies) {
+        (1..copies)
+            .rev()
+            .find(|&copies| filled(copies))
+            .unwrap_or(1)
+    } else {
+        copies
+    };
+    let unmasked = !shape.loops || filled(copies) && shape.operations <= MADE_TWICE;
     Plan {
         copies,
-        loops: shape.loops,
+        unmasked,
         interleave,
         accumulators_in_registers,
         folded,
+        across: across(body),
     }
 }
 
 impl Plan {
+    /// Whether a value is one more in each lane than in the one before.
+    pub(super) fn counts_lanes(&self, v: Value) -> bool {
+        self.across[v.index()] == Across::Counts
+    }
+
     /// Whether an arm is better executed in vain than jumped over.
     pub(super) fn cheap(&self, body: &Body, arm: BlockId) -> bool {
         let stmts = &body.blocks()[arm.index()].stmts;
