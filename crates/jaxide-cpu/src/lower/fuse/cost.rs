@@ -168,11 +168,7 @@ pub(super) fn own_cost(graph: &Graph, node: &Node, args: usize) -> usize {
         Op::ReduceWith { body, .. } | Op::ReduceWindowWith { body, .. } => each(body.nodes.len()),
         Op::SelectPlace { select, .. } => each(4 + select.nodes.len()),
         Op::SendToPlace { combine, .. } => each(4 + combine.nodes.len()),
-        Op::Scatter(_)
-        | Op::Scan { .. }
-        | Op::While { .. }
-        | Op::Cond { .. }
-        | Op::Call(_) => 1,
+        Op::Scatter(_) | Op::Scan { .. } | Op::While { .. } | Op::Cond { .. } | Op::Call(_) => 1,
     }
 }
 

@@ -133,16 +133,15 @@ impl Fuser<'_> {
         }
     }
 
-    /// Finds the products in the body of a loop or branch that nests make.
+    /// Finds the products that nests make: outside of loops and branches, where a call is not made again and again, only those of many
+    /// tiny matrices.
     fn find_products(&mut self, region: &Region) {
-        if std::ptr::eq(region, &self.graph.root) {
-            return;
-        }
         let graph = self.graph;
-        let products = region
-            .nodes
-            .iter()
-            .filter(|id| graph.is_nest_product(graph.node(**id)));
+        let inside = !std::ptr::eq(region, &graph.root);
+        let products = region.nodes.iter().filter(|id| {
+            let node = graph.node(**id);
+            graph.is_many_tiny(node) || inside && graph.is_nest_product(node)
+        });
         self.products.extend(products);
     }
 

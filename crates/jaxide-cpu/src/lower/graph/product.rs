@@ -9,6 +9,14 @@ const REGISTER: usize = 64;
 /// Steps of one vector each that a product in a nest may take; beyond, the library's kernels, which keep more in registers, gain more
 /// than a call costs.
 const MOST_STEPS: usize = 2048;
+/// Axes of matrices of which a nest makes many products at once.
+const TINY: usize = 6;
+/// Axes of vectors that are multiplied by many matrices, or by each other: sums of so many terms are written out.
+const SHORT: usize = 16;
+/// Rows of those matrices.
+const FEW: usize = 64;
+/// So many matrices are many.
+const MANY: usize = 64;
 
 /// A product as a nest: the lanes run along an axis of the result, each element is a sum of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,12 +63,34 @@ impl Graph {
         })
     }
 
-    /// Whether a nest makes a product: it is small, and the lanes are adjacent in memory.
+    /// Whether a nest makes a product that a call would take longer for: it is small, and the lanes are adjacent in memory.
     pub(crate) fn is_nest_product(&self, node: &Node) -> bool {
         self.lane_product(node).is_some_and(|product| {
             let shape = self.shape(node.args[product.operand]);
             product.is_small() && shape[product.axis + 1..].iter().all(|&length| length == 1)
         })
+    }
+
+    /// Whether a product is of many tiny matrices, or of small matrices and vectors: a nest makes them at once, a lane for each product or
+    /// for each row, and reads rows as they lie in memory.
+    pub(crate) fn is_many_tiny(&self, node: &Node) -> bool {
+        let Op::Call(Call::Routine(Routine::DotGeneral(params))) = &node.op else {
+            return false;
+        };
+        let dtype = self.dtype(node.results[0]);
+        let plain =
+            matches!(dtype, DType::F32 | DType::F64) || dtype.is_integer() && dtype.bits() >= 32;
+        if !plain || node.args.iter().any(|&arg| self.dtype(arg) != dtype) {
+            return false;
+        }
+        let batch = params.dimension_numbers.lhs_batch.len();
+        let (many, free) = self.shape(node.results[0]).split_at(batch);
+        let terms = self.contracted(node, &params.dimension_numbers);
+        let largest = free.iter().max().map_or(1, |&length| length);
+        let vectors = free.len() < 2 || free.iter().filter(|&&length| length > 1).count() < 2;
+        let tiny = free.len() <= 2 && largest <= TINY && terms <= TINY;
+        let short = vectors && largest <= FEW && terms <= SHORT;
+        many.iter().product::<usize>() >= MANY && terms > 0 && !free.contains(&0) && (tiny || short)
     }
 
     /// The number of terms of each element.

@@ -10,6 +10,10 @@ use crate::lower::emit::{Binding, Emitted, Emitter, Ix, Ixs, Layout, Operand, Re
 use crate::lower::fuse::{Nest, Root};
 use crate::lower::graph::ValueId;
 
+/// Elements of copies that are made before the first of them is stored, so that loads are not parted by stores: what follows each other in
+/// memory is loaded at once.
+const TOGETHER: usize = 16;
+
 /// Emits the roots of a nest.
 pub(super) struct Maker<'a> {
     pub(super) nest: &'a Nest,
@@ -203,8 +207,12 @@ impl Maker<'_> {
     ) -> Emitted<Vec<Value>> {
         let Some((group, rest)) = loops.split_first() else {
             let mut values = init;
+            let mut made = Vec::new();
             for (k, copy) in copies.iter().enumerate() {
-                self.stores(emitter, &copy.at)?;
+                self.elements(emitter, &copy.at, &mut made)?;
+                if made.len() >= TOGETHER {
+                    store(emitter, &mut made);
+                }
                 let mut at = k * width;
                 for fold in folds {
                     let end = at + fold.width(emitter);
@@ -213,6 +221,7 @@ impl Maker<'_> {
                     at = end;
                 }
             }
+            store(emitter, &mut made);
             return Ok(values);
         };
         if group.role == Role::Unrolled {
@@ -300,8 +309,20 @@ impl Maker<'_> {
 
     /// Computes the elements of all roots that are not reductions, and then stores them: a result may share the memory of an operand.
     fn stores(&mut self, emitter: &mut Emitter<'_>, at: &[Ix]) -> Emitted<()> {
+        let mut made = Vec::new();
+        self.elements(emitter, at, &mut made)?;
+        store(emitter, &mut made);
+        Ok(())
+    }
+
+    /// Computes the elements of all roots that are not reductions.
+    fn elements(
+        &mut self,
+        emitter: &mut Emitter<'_>,
+        at: &[Ix],
+        results: &mut Vec<Made>,
+    ) -> Emitted<()> {
         let graph = emitter.graph;
-        let mut results: Vec<(ValueId, Ixs, Element)> = Vec::new();
         for root in &self.nest.roots {
             match root {
                 Root::Store(value) => {
@@ -331,12 +352,19 @@ impl Maker<'_> {
                 Root::Scatter(_) => return Err(Refusal::NeedsMemory),
             }
         }
-        for (value, at, element) in results {
-            let pointer = emitter.pointer(Operand::Result(value));
-            let layout = Layout::dense(graph.shape(value));
-            emitter.store(pointer, graph.dtype(value), &layout, &at, &element);
-        }
         Ok(())
+    }
+}
+
+/// An element of a result, and where it goes.
+type Made = (ValueId, Ixs, Element);
+
+/// Stores elements, each in the place of its result.
+fn store(emitter: &mut Emitter<'_>, made: &mut Vec<Made>) {
+    for (value, at, element) in made.drain(..) {
+        let pointer = emitter.pointer(Operand::Result(value));
+        let layout = Layout::dense(emitter.graph.shape(value));
+        emitter.store(pointer, emitter.graph.dtype(value), &layout, &at, &element);
     }
 }
 
