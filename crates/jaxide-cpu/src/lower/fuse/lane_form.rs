@@ -18,6 +18,8 @@ const MANY_LANES: usize = 8;
 const NEST: usize = 50;
 /// Elements of a vector.
 const VECTOR: usize = 16;
+/// Without products, turns of so many simple operations are made in registers.
+const SHORT: usize = 500;
 /// Turns that a loop of unknown length is taken to have.
 const TURNS: usize = 8;
 
@@ -132,8 +134,7 @@ fn fits(graph: &Graph, id: NodeId, axes: &[usize]) -> bool {
         .is_ok_and(|body| body.values().len() <= MOST_VALUES)
 }
 
-/// Whether a loop with its state in registers is better than one that keeps it in memory and works on whole vectors. Without products it
-/// is: what fits in registers is then hardly more than an operation for each number.
+/// Whether a loop with its state in registers is better than one that keeps it in memory and works on whole vectors.
 fn worth_it(graph: &Graph, id: NodeId, lanes: usize) -> bool {
     let mut cost = Cost::default();
     graph
@@ -142,7 +143,8 @@ fn worth_it(graph: &Graph, id: NodeId, lanes: usize) -> bool {
         .visit_regions(&mut |region| cost.add(graph, region, lanes));
     // The more terms are unrolled, the more of them live in memory all the same.
     let products = match cost.terms {
-        0 => return true,
+        0 if cost.in_registers <= SHORT => return true,
+        0 => 0,
         1..=500 => cost.products,
         501..=2000 => cost.products + cost.products / 2,
         2001..=4000 => cost.products * 2,
