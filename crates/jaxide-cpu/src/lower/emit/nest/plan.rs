@@ -8,6 +8,8 @@ use std::ops::Range;
 
 /// Axes that are not lanes are unrolled up to this length.
 const UNROLL: usize = 4;
+/// Elements of a line of the cache, taken to have four bytes.
+const LINE: u64 = 16;
 /// Unrolled axes are so many points together at most.
 const MOST_COPIES: usize = 64;
 /// Elements of rows that are written out, those of all arrays that are read together.
@@ -124,7 +126,7 @@ pub(super) fn choose(
     if !control {
         unroll_rows(&mut plan.groups, axes, mentions);
     }
-    unroll(&mut plan.groups, control);
+    unroll(&mut plan.groups, axes, mentions, control);
     choose_rows(&mut plan.groups);
     if may_chunk {
         choose_chunks(&mut plan, axes, mentions);
@@ -220,7 +222,7 @@ mod weight {
     /// Lanes are scattered.
     pub(super) const STORE_APART: i64 = -4;
     /// With fewer lanes, most of a vector is empty: that outweighs all loads and stores.
-    pub(super) const FEW: usize = 8;
+    pub(super) const FEW: usize = 5;
     /// So few lanes are not reduced, where there are results that can be lanes: combining all lanes for each result takes longer than gathering
     /// its elements.
     pub(super) const SHORT_REDUCTION: usize = 32;
@@ -255,14 +257,25 @@ fn unroll_rows(groups: &mut [Group], axes: &Axes, mentions: &[Mention]) {
 /// Short axes are written out, since a loop would take more than its turns, and what does not change along them is computed once. The innermost come first;
 /// all of them together are no more than [`MOST_COPIES`] points, so that the code stays small. Other reduced axes are loops inside the lane
 /// program.
-fn unroll(groups: &mut [Group], control: bool) {
+///
+/// Neither is an axis worth it along which nothing is shared: neither an element, nor a line of the cache. Its copies would go through memory
+/// far apart from each other, at distances that are often powers of two, where caches hold little.
+fn unroll(groups: &mut [Group], axes: &Axes, mentions: &[Mention], control: bool) {
     let mut copies = 1;
+    let lanes = groups.iter().find(|group| group.role == Role::Lane);
+    let many_lanes = lanes.is_some_and(|lanes| lanes.size >= FEW_LANES);
+    let shares = |group: &Group| {
+        let var = axes.vars[group.axes.end - 1];
+        let step = |mention: &Mention| factor(mention, var).unsigned_abs();
+        var.is_none() || mentions.iter().any(|mention| step(mention) < LINE)
+    };
     for group in groups
         .iter_mut()
         .rev()
         .filter(|group| group.role == Role::Outer)
     {
-        let short = group.size <= UNROLL && group.axes.len() == 1 && !control;
+        let worth = group.reduced || !many_lanes || shares(group);
+        let short = group.size <= UNROLL && group.axes.len() == 1 && !control && worth;
         if short && copies * group.size <= MOST_COPIES {
             copies *= group.size;
             group.role = Role::Unrolled;

@@ -23,7 +23,7 @@ mod window_steps;
 use super::scope::FrameKind;
 use super::{Call, Graph, MapOp, Op, Routine, Scope, ValueId};
 use crate::narrow;
-use jaxide_core::prims::{Name, TriangularSolve};
+use jaxide_core::prims::{ConvGeneralDilated, Name, TriangularSolve};
 use jaxide_core::simplify::has_effect;
 use jaxide_core::{
     Atom, Aval, AvalKind, ClosedJaxpr, DType, Eqn, Error, ErrorKind, Jaxpr, Result, Source, Tensor,
@@ -365,6 +365,42 @@ impl Build {
             .into_iter()
             .map(Binding::Value)
             .collect())
+    }
+
+    /// Convolutions; a complex one is made of three of real numbers, for which the runtime has kernels: with (a + ib) (c + id), those of
+    /// (a + b) c, a (d - c) and b (c + d).
+    fn convolution(
+        &mut self,
+        params: &ConvGeneralDilated,
+        app: &Application<'_>,
+    ) -> Result<Bindings> {
+        let dtype = app.dtype();
+        let args = self.values(app.args)?;
+        let parts = match dtype {
+            DType::C64 => DType::F32,
+            DType::C128 => DType::F64,
+            _ => return self.routine(params, app),
+        };
+        if args.iter().any(|&arg| self.scope.dtype(arg) != dtype) {
+            return self.routine(params, app);
+        }
+        let [(a, b), (c, d)] = [args[0], args[1]].map(|arg| {
+            let mut part = |op| self.map(op, &[arg], parts);
+            (part(MapOp::Real), part(MapOp::Imag))
+        });
+        let operands = [
+            (self.map(MapOp::Add, &[a, b], parts), c),
+            (a, self.map(MapOp::Sub, &[d, c], parts)),
+            (b, self.map(MapOp::Add, &[c, d], parts)),
+        ];
+        let [both, left, right] = operands.map(|(left, right)| {
+            let call = Op::Call(Call::Routine(params.clone().into()));
+            self.scope.one(call, &[left, right], parts, app.shape())
+        });
+        let real = self.map(MapOp::Sub, &[both, right], parts);
+        let imaginary = self.map(MapOp::Add, &[both, left], parts);
+        let result = self.map(MapOp::Complex, &[real, imaginary], dtype);
+        Ok(Bindings::from_elem(Binding::Value(result), 1))
     }
 
     /// Systems with a triangular matrix: of floats of 16 bits the runtime solves them in 32.

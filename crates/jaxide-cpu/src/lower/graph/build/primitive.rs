@@ -215,7 +215,7 @@ impl Build {
             Prim::SelectAndScatter(params) => self.select_and_scatter(params, app),
             Prim::SelectAndScatterAdd(params) => one(self.select_and_scatter_add(params, app)),
             Prim::SelectAndGatherAdd(params) => one(self.select_and_gather_add(params, app)),
-            Prim::ConvGeneralDilated(params) => self.routine(params, app),
+            Prim::ConvGeneralDilated(params) => self.convolution(params, app),
 
             // Linear algebra.
             Prim::DotGeneral(params) => one(self.dot_general(params, app)),

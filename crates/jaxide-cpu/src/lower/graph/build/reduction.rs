@@ -7,6 +7,25 @@ use super::{Application, Binding, Bindings, Build};
 use jaxide_core::prims::{self, Reduce};
 use jaxide_core::{Aval, Builder, ClosedJaxpr, DType, Dims, Error, ErrorKind, Prim, Result};
 
+/// A last axis of up to so many elements is short.
+const SHORT: usize = 64;
+/// So many rows are worth a step of their own.
+const MANY: usize = 16;
+
+/// The axes that are combined away first, where others stand between them and a short last one, as in the statistics of groups of
+/// channels: rows are then read as they lie in memory, and the short axis is what is left to combine.
+fn outer_axes(shape: &[usize], axes: &[usize]) -> Option<Dims> {
+    let last = (0..shape.len()).rfind(|&axis| shape[axis] > 1)?;
+    let own = (0..=last)
+        .rev()
+        .take_while(|axis| axes.contains(axis) || shape[*axis] == 1);
+    let first = own.last()?;
+    let short: usize = shape[first..].iter().product();
+    let outer: Dims = axes.iter().copied().filter(|&axis| axis < first).collect();
+    let rows: usize = outer.iter().map(|&axis| shape[axis]).product();
+    (short <= SHORT && rows >= MANY).then_some(outer)
+}
+
 impl Build {
     pub(super) fn reduce(
         &mut self,
@@ -36,7 +55,16 @@ impl Build {
             _ => dtype,
         };
         let x = self.scope.convert(x, wide);
-        let sum = self.scope.reduce(combine, x, axes)?;
+        let sum = match outer_axes(&self.scope.shape(x), axes) {
+            None => self.scope.reduce(combine, x, axes)?,
+            Some(outer) => {
+                let rows = self.scope.reduce(combine, x, &outer)?;
+                let left = |axis: usize| axis - outer.iter().filter(|&&gone| gone < axis).count();
+                let inner = axes.iter().filter(|axis| !outer.contains(axis));
+                let inner: Dims = inner.map(|&axis| left(axis)).collect();
+                self.scope.reduce(combine, rows, &inner)?
+            }
+        };
         Ok(self.scope.convert(sum, dtype))
     }
 

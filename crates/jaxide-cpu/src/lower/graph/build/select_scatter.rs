@@ -108,8 +108,8 @@ impl Build {
             Ok(_) => DType::I32,
             Err(_) => DType::I64,
         };
-        let windows: Dims = self.scope.shape(source).into();
-        let shape: Dims = self.scope.shape(operand).into();
+        let windows: Dims = self.scope.shape(source);
+        let shape: Dims = self.scope.shape(operand);
         let dtype = self.scope.dtype(operand);
         let select = Op::SelectPlace {
             window: Box::new(window.clone()),

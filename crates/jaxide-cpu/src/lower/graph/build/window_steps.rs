@@ -11,8 +11,10 @@ use smallvec::SmallVec;
 
 /// Places of a window that one step combines at most, where there are several steps.
 const MOST: usize = 8;
-/// What an array in between costs, in operations for each of its elements: it is written, read, and a loop is begun.
+/// What an array in between costs, in operations for each of its elements: it is written and read.
 const BETWEEN: f64 = 4.0;
+/// What beginning a loop costs, in operations for one element.
+const LOOP: f64 = 1600.0;
 
 /// A window along one axis.
 #[derive(Clone, Copy)]
@@ -22,8 +24,10 @@ struct Line {
     stride: usize,
     dilation: usize,
     low: i64,
-    /// How many results there are.
+    /// How many results there are along the axis.
     count: usize,
+    /// How many such lines there are.
+    lines: f64,
 }
 
 impl Line {
@@ -35,6 +39,10 @@ impl Line {
             dilation: window.dilation[axis],
             low: window.low[axis],
             count: shape[axis],
+            lines: (0..shape.len())
+                .filter(|&other| other != axis)
+                .map(|other| shape[other] as f64)
+                .product(),
         }
     }
 
@@ -77,12 +85,17 @@ impl Line {
         (2..=MOST.min(self.size / 2))
             .map(|part| {
                 let first = self.first(part);
-                let copies = first.count as f64 / self.count.max(1) as f64;
+                let count = self.count.max(1) as f64;
+                let copies = first.count as f64 / count;
                 let second = self.second(part).bound();
                 let rest = (self.size % part) as f64;
-                (copies * (part as f64 + BETWEEN) + second + rest, Some(part))
+                let first = copies * (part as f64 + BETWEEN) + LOOP / (count * self.lines);
+                (first + second + rest, Some(part))
             })
-            .fold(at_once, |best, next| if next.0 < best.0 { next } else { best })
+            .fold(
+                at_once,
+                |best, next| if next.0 < best.0 { next } else { best },
+            )
     }
 
     /// About [`Self::cost`], without asking what the further steps are.
@@ -132,10 +145,10 @@ impl Build {
             .collect();
         let results: f64 = shape.iter().map(|&length| length as f64).product();
         let places: f64 = window.size.iter().map(|&size| size as f64).product();
-        let mut in_steps = -BETWEEN * results;
+        let mut in_steps = -BETWEEN * results - LOOP;
         for line in &lines {
             lengths[line.axis] = line.count as f64;
-            in_steps += lengths.iter().product::<f64>() * (line.cost().0 + BETWEEN);
+            in_steps += lengths.iter().product::<f64>() * (line.cost().0 + BETWEEN) + LOOP;
         }
         if !splits || in_steps >= places * results {
             return self.windows_at_once(combine, x, window.clone(), shape);
@@ -149,7 +162,7 @@ impl Build {
 
     /// Windows combined along one axis.
     fn line(&mut self, combine: Combine, x: ValueId, line: Line) -> ValueId {
-        let mut shape: Dims = self.scope.shape(x).into();
+        let mut shape: Dims = self.scope.shape(x);
         let rank = shape.len();
         shape[line.axis] = line.count;
         let (_, Some(part)) = line.cost() else {
