@@ -27,7 +27,9 @@ mod row_blocks;
 mod scatters;
 mod short_rows;
 mod texts;
+mod tiny;
 mod turned;
+mod windows;
 
 #[test]
 fn every_file_is_run() {

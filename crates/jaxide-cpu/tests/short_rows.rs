@@ -92,3 +92,53 @@ fn few_classes() {
         everywhere(&text, Nearness::Relative(1e-5));
     }
 }
+
+/// Statistics of groups of channels: a short last axis is combined with others, and one between them is kept.
+#[test]
+fn groups_of_channels() {
+    let kinds = [
+        ("f32", "reduce_sum", Nearness::Relative(1e-4)),
+        ("i32", "reduce_sum", Nearness::Bits),
+        ("f64", "reduce_max", Nearness::Bits),
+        ("bf16", "reduce_sum", Nearness::Relative(1e-2)),
+        ("i8", "reduce_prod", Nearness::Bits),
+        ("bool", "reduce_or", Nearness::Bits),
+    ];
+    for (k, channels) in [1, 2, 3, 8, 16, 17, 63, 64, 65].into_iter().enumerate() {
+        for (j, &(ty, primitive, nearness)) in kinds.iter().enumerate() {
+            let (rows, groups) = ([1, 15, 16, 40][(k + j) % 4], [1, 2, 5][(k + 2 * j) % 3]);
+            let text = format!(
+                "{{ lambda ; a:{ty}[2,{rows},3,{groups},{channels}]. let
+                    b:{ty}[2,{groups}] = {primitive}[axes=(1, 2, 4) out_sharding=None] a
+                    c:{ty}[3] = {primitive}[axes=(0, 1, 3, 4) out_sharding=None] a
+                  in (b, c) }}"
+            );
+            everywhere(&text, nearness);
+        }
+    }
+}
+
+/// Windows of rows at places that are known only when the program runs.
+#[test]
+fn rows_at_places_of_their_own() {
+    for row in [1, 3, 8, 16, 20, 64, 100] {
+        for ty in ["f32", "f64", "i8", "bf16", "c64"] {
+            let text = format!(
+                "{{ lambda ; a:{ty}[40,{row}] b:i32[9] c:i32[] d:{ty}[{row}]. let
+                    e:i32[9,1] = broadcast_in_dim[broadcast_dimensions=(0,) shape=(9, 1) sharding=None] b
+                    f:{ty}[9,{row}] = gather[
+                      dimension_numbers=GatherDimensionNumbers(offset_dims=(1,), collapsed_slice_dims=(0,), start_index_map=(0,), operand_batching_dims=(), start_indices_batching_dims=())
+                      fill_value=None indices_are_sorted=False mode=GatherScatterMode.CLIP slice_sizes=(1, {row}) unique_indices=False
+                    ] a e
+                    g:{ty}[9,{row}] = add f f
+                    h:{ty}[5,{row}] = dynamic_slice[slice_sizes=(5, {row})] a c 0:i32[]
+                    i:{ty}[5,{row}] = add h h
+                    j:{ty}[1,{row}] = broadcast_in_dim[broadcast_dimensions=(1,) shape=(1, {row}) sharding=None] d
+                    k:{ty}[40,{row}] = dynamic_update_slice a j c 0:i32[]
+                    l:{ty}[40,{row}] = add k k
+                  in (g, i, l) }}"
+            );
+            everywhere(&text, Nearness::Bits);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Many small matrices at once, short rows as lanes, and numbers divided by constants.
+
+use crate::everywhere::everywhere;
+use jaxide_testing::compare::Nearness;
+
+/// Products of many matrices, or of matrices and vectors, of every small size, with operands turned or not.
+#[test]
+fn products_of_many_matrices() {
+    let types = [
+        ("f32", Nearness::Relative(1e-4)),
+        ("f64", Nearness::Relative(1e-12)),
+        ("i32", Nearness::Bits),
+        ("i64", Nearness::Bits),
+    ];
+    for rows in [1, 2, 3, 4, 5, 6, 8] {
+        for terms in [1, 2, 3, 4, 5, 8, 16, 17] {
+            let (ty, nearness) = types[(rows + terms) % types.len()];
+            let many = [1, 63, 64, 65, 200][(rows * terms) % 5];
+            let columns = 1 + (rows + terms) % 5;
+            let matrices = format!(
+                "{{ lambda ; a:{ty}[{many},{rows},{terms}] b:{ty}[{many},{terms},{columns}]. let
+                    c:{ty}[{many},{rows},{columns}] = dot_general[dimension_numbers=(([2], [1]), ([0], [0])) preferred_element_type=None] a b
+                    d:{ty}[{many},{rows},{columns}] = add c c
+                  in (d,) }}"
+            );
+            let turned = format!(
+                "{{ lambda ; a:{ty}[{many},{terms},{rows}] b:{ty}[{many},{columns},{terms}]. let
+                    c:{ty}[{many},{rows},{columns}] = dot_general[dimension_numbers=(([1], [2]), ([0], [0])) preferred_element_type=None] a b
+                  in (c,) }}"
+            );
+            let vectors = format!(
+                "{{ lambda ; a:{ty}[{many},{rows},{terms}] b:{ty}[{many},{terms}]. let
+                    c:{ty}[{many},{rows}] = dot_general[dimension_numbers=(([2], [1]), ([0], [0])) preferred_element_type=None] a b
+                  in (c,) }}"
+            );
+            for text in [matrices, turned, vectors] {
+                everywhere(&text, nearness);
+            }
+        }
+    }
+}
+
+/// Short rows that are written as a whole: fewer than a vector, as many, and a few more.
+#[test]
+fn rows_of_every_length() {
+    for row in (1..=20).chain([31, 32, 33, 47, 48, 64, 65]) {
+        let rows = [3, 64, 131][row % 3];
+        let outer = format!(
+            "{{ lambda ; a:f32[{rows},{row}] b:f32[{rows},6]. let
+                c:f32[{rows},6,{row}] = broadcast_in_dim[broadcast_dimensions=(0, 2) shape=({rows}, 6, {row}) sharding=None] a
+                d:f32[{rows},6,{row}] = broadcast_in_dim[broadcast_dimensions=(0, 1) shape=({rows}, 6, {row}) sharding=None] b
+                e:f32[{rows},6,{row}] = mul c d
+              in (e,) }}"
+        );
+        let shifted = format!(
+            "{{ lambda ; a:bf16[{rows},{row}] b:bf16[{row}] c:i64[{rows},{row}]. let
+                d:bf16[{rows},{row}] = broadcast_in_dim[broadcast_dimensions=(1,) shape=({rows}, {row}) sharding=None] b
+                e:bf16[{rows},{row}] = add a d
+                f:bf16[{rows}] = reduce_max[axes=(1,) out_sharding=None] e
+                g:i64[{row}] = reduce_sum[axes=(0,) out_sharding=None] c
+              in (e, f, g) }}"
+        );
+        for text in [outer, shifted] {
+            everywhere(&text, Nearness::Relative(1e-6));
+        }
+    }
+}
+
+/// Loops whose turns reduce what they carry, from few numbers to more than registers hold.
+#[test]
+fn loops_that_reduce_their_state() {
+    for states in [1, 2, 3, 7, 8, 16, 20, 33, 64] {
+        let text = format!(
+            "{{ lambda ; a:f32[{states},{states}] b:f32[9,{states}]. let
+                c:f32[{states}] = broadcast_in_dim[broadcast_dimensions=() shape=({states},) sharding=None] 0.0:f32[]
+                d:f32[{states}] e:i32[9,{states}] = scan[
+                  _split_transpose=False
+                  jaxpr={{ lambda ; f:f32[{states},{states}] g:f32[{states}] h:f32[{states}]. let
+                      i:f32[{states},{states}] = broadcast_in_dim[broadcast_dimensions=(0,) shape=({states}, {states}) sharding=None] g
+                      j:f32[{states},{states}] = add i f
+                      k:f32[{states}] = reduce_max[axes=(0,) out_sharding=None] j
+                      l:f32[{states}] = add k h
+                      o:i32[{states}] = argmax[axes=(0,) index_dtype=int32] j
+                    in (l, o) }}
+                  length=9 linear=(False, False, False) num_carry=1 num_consts=1 reverse=False unroll=1
+                ] a c b
+              in (d, e) }}"
+        );
+        everywhere(&text, Nearness::Bits);
+    }
+}
+
+/// Quotients by constants of every size are the nearest numbers, as quotients by operands are.
+#[test]
+fn quotients_by_constants() {
+    for divisor in [
+        "3.0",
+        "0.1",
+        "255.0",
+        "1.4142135",
+        "7e20",
+        "3e-20",
+        "3e-39",
+        "2.5e38",
+        "-3.0",
+        "0.0",
+        "inf",
+        "nan",
+        "1.5",
+    ] {
+        for ty in ["f32", "f64"] {
+            let text = format!(
+                "{{ lambda ; a:{ty}[1000]. let
+                    b:{ty}[1000] = div a {divisor}:{ty}[]
+                    c:{ty}[1000] = mul a 1e30:{ty}[]
+                    d:{ty}[1000] = div c {divisor}:{ty}[]
+                    e:{ty}[1000] = mul a 1e-30:{ty}[]
+                    f:{ty}[1000] = div e {divisor}:{ty}[]
+                    g:{ty}[1000] = mul a a
+                    h:{ty}[1000] = div g {divisor}:{ty}[]
+                    i:{ty}[1000] = mul a 0.0:{ty}[]
+                    j:{ty}[1000] = div i {divisor}:{ty}[]
+                  in (b, d, f, h, j) }}"
+            );
+            everywhere(&text, Nearness::Bits);
+        }
+    }
+}
