@@ -104,7 +104,7 @@ impl MemoryPlan {
     }
 }
 
-fn check_legal(closed: &ClosedJaxpr) -> Result<()> {
+pub(crate) fn check_legal(closed: &ClosedJaxpr) -> Result<()> {
     check(closed).map_err(|errors| {
         let illegal = || Error::new(ErrorKind::Invalid, "the jaxpr is illegal");
         errors.into_iter().next().unwrap_or_else(illegal)
@@ -125,7 +125,7 @@ const USUAL_STACK: usize = 3 << 19;
 const LARGE_STACK: usize = 64 << 20;
 
 /// The stack that compiling a program takes besides what any thread has.
-fn compiler_stack(closed: &ClosedJaxpr) -> usize {
+pub(crate) fn compiler_stack(closed: &ClosedJaxpr) -> usize {
     let mut left = MANY_EQUATIONS;
     let depth = depth(closed, &mut left);
     match depth {

@@ -39,7 +39,9 @@ fn narrow<T, N: TryFrom<T>>(number: T) -> N {
     N::try_from(number).unwrap_or_else(|_| panic!("a number does not fit its type"))
 }
 
-pub use codegen::{Executable, StepProfile};
+pub use codegen::{
+    Cpu, Executable, Object, ObjectOptions, RUNTIME_FUNCTION, StepProfile, Target, compile_object,
+};
 pub use compile::{MemoryPlan, compile, lowered, plan, planned_loops};
 pub use lower::Lowered;
 pub use options::{CompileOptions, CompileStats};
