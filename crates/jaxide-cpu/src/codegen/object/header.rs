@@ -52,11 +52,11 @@ pub(super) fn check_name(name: &str) -> Result<()> {
     let mut letters = name.bytes();
     let first = letters.next().is_some_and(|c| c.is_ascii_alphabetic());
     let rest = letters.all(|c| c.is_ascii_alphanumeric() || c == b'_');
-    if first && rest && !KEYWORDS.contains(&name) {
+    if first && rest && !KEYWORDS.contains(&name) && !name.starts_with("jaxide_rt_") {
         return Ok(());
     }
     Err(Error::parameter(format!(
-        "`{name}` is no name of a function: letters, digits and _, a letter first"
+        "`{name}` is no name of a function: letters, digits and _, a letter first, no word of C"
     )))
 }
 
@@ -90,6 +90,11 @@ fn c_type(dtype: DType) -> (&'static str, usize) {
         DType::KeyRbg | DType::KeyUnsafeRbg => ("uint32_t", 4),
         DType::Float0 => ("void", 0),
     }
+}
+
+/// What the address of an array is a multiple of.
+pub(super) fn alignment(dtype: DType) -> usize {
+    dtype.size().clamp(1, 8)
 }
 
 /// What is to be said of how an element is stored.
@@ -154,6 +159,11 @@ fn write(text: &mut String, object: &Object) -> std::fmt::Result {
         }
         writeln!(text, "#define {upper}_{array}_LENGTH {}", elements * each)?;
         writeln!(text, "#define {upper}_{array}_BYTES {bytes}")?;
+        writeln!(
+            text,
+            "#define {upper}_{array}_ALIGNMENT {}",
+            alignment(dtype)
+        )?;
     }
     writeln!(text, "\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n")?;
     let mut params: Vec<String> = Vec::new();
@@ -174,7 +184,7 @@ fn write(text: &mut String, object: &Object) -> std::fmt::Result {
     writeln!(
         text,
         "/* Computes the results from the arguments: {upper}_..._LENGTH numbers each, rows one after the other, aligned as C aligns\n   \
-         such numbers. Results overlap no other array. It keeps nothing, and may be called by many threads at once, each with a\n   \
+         such numbers, and pairs of them to 8 bytes. Results overlap no other array. It keeps nothing, and may be called by many threads at once, each with a\n   \
          scratch of its own. {what} */"
     )?;
     writeln!(text, "int {name}({});\n", params.join(", "))?;

@@ -198,16 +198,13 @@ fn emit(
     let mut functions = Vec::with_capacity(variants.len());
     let mut most = 0;
     for variant in variants {
-        let alone = variants.len() == 1;
-        let (prefix, entry) = match alone {
-            true => (String::new(), (options.name.clone(), Linkage::Export)),
-            false => {
-                let prefix = format!("{}.", variant.cpu.map_or("any", Cpu::name));
-                (prefix, ("entry".to_owned(), Linkage::Local))
-            }
+        // No name of C has a dot.
+        let prefix = format!("{}.", variant.cpu.map_or("any", Cpu::name));
+        let entry = match variants {
+            [_] => (options.name.as_str(), Linkage::Export),
+            _ => ("entry", Linkage::Local),
         };
         let mut module = Variant::new(&mut module, variant.isa.clone(), prefix);
-        let entry = (entry.0.as_str(), entry.1);
         let (function, stack) =
             linked::define(&mut module, program, variant.vectors, &shared, entry)?;
         functions.push(function);

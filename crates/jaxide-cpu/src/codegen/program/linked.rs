@@ -52,16 +52,21 @@ impl SharedData {
         };
         let consts = program.consts.iter().enumerate();
         let consts = consts
-            .map(|(k, tensor)| data(format!("const{k}"), tensor.bytes(), ALIGNMENT))
+            .map(|(k, tensor)| data(format!("data.const{k}"), tensor.bytes(), ALIGNMENT))
             .collect::<Result<_, _>>()?;
         let calls = kernels.iter().enumerate();
         let calls = calls
-            .map(|(k, text)| Ok((data(format!("call{k}"), text.as_bytes(), 1)?, text.len())))
+            .map(|(k, text)| {
+                Ok((
+                    data(format!("data.call{k}"), text.as_bytes(), 1)?,
+                    text.len(),
+                ))
+            })
             .collect::<Result<_, CompileError>>()?;
         Ok(SharedData {
             consts,
             calls,
-            never: data("never".to_owned(), &[0], 1)?,
+            never: data("data.never".to_owned(), &[0], 1)?,
         })
     }
 }
