@@ -1,6 +1,7 @@
 //! The Rust module of an object.
 
-use jaxide::{Aval, DType, Object};
+use jaxide_core::{Aval, DType};
+use jaxide_cpu::Object;
 use std::fmt::Write;
 
 /// The type of an element.

@@ -34,7 +34,7 @@ mod bindings;
 mod program;
 
 #[cfg(feature = "compile")]
-pub use jaxide::{Cpu, Object, Target};
+pub use jaxide_cpu::{Cpu, Object, Target};
 #[cfg(feature = "compile")]
 pub use program::{Program, compile, emit};
 

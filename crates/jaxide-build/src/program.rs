@@ -2,10 +2,9 @@
 
 use crate::archive::archive;
 use crate::bindings;
-use jaxide::io::{Reader, write_file};
-use jaxide::{ClosedJaxpr, Cpu, Error, ErrorKind, Object, Result, Target};
 use jaxide_core::jaxpr::parse::parse_bytes;
-use jaxide_cpu::{ObjectOptions, compile_object};
+use jaxide_core::{ClosedJaxpr, Error, ErrorKind, Result};
+use jaxide_cpu::{Cpu, Object, ObjectOptions, Target, compile_object};
 use std::env;
 use std::path::{Path, PathBuf};
 
@@ -26,12 +25,13 @@ pub fn compile(path: impl AsRef<Path>) -> Result<()> {
 ///
 /// ```no_run
 /// use jaxide_build::{Cpu, Program};
-/// Program::new("model.jaxpr").constants("weights.npz").cpus([Cpu::V3]).compile().unwrap();
+/// Program::new("model.jaxpr").named("own").cpus([Cpu::V3]).compile().unwrap();
 /// ```
 #[derive(Clone, Debug)]
 pub struct Program {
     path: PathBuf,
     name: Option<String>,
+    #[cfg(feature = "npz")]
     constants: Option<PathBuf>,
     cpus: Option<Vec<Cpu>>,
 }
@@ -42,6 +42,7 @@ impl Program {
         Program {
             path: path.as_ref().to_owned(),
             name: None,
+            #[cfg(feature = "npz")]
             constants: None,
             cpus: None,
         }
@@ -55,6 +56,12 @@ impl Program {
     }
 
     /// An archive with the values of captured arrays, `const0`, `const1`, ..., which then stand beside the code. Without one, these arrays are the first arguments.
+    ///
+    /// ```no_run
+    /// use jaxide_build::Program;
+    /// Program::new("model.jaxpr").constants("weights.npz").compile().unwrap();
+    /// ```
+    #[cfg(feature = "npz")]
     #[must_use]
     pub fn constants(mut self, path: impl AsRef<Path>) -> Program {
         self.constants = Some(path.as_ref().to_owned());
@@ -82,12 +89,7 @@ impl Program {
             cpus: self.cpus.clone().map_or_else(usual, Ok)?,
         };
         emit(&name, &compile_object(&jaxpr, &options)?)?;
-        for path in [Some(&self.path), self.constants.as_ref()]
-            .into_iter()
-            .flatten()
-        {
-            println!("cargo::rerun-if-changed={}", path.display());
-        }
+        println!("cargo::rerun-if-changed={}", self.path.display());
         Ok(())
     }
 
@@ -112,27 +114,36 @@ impl Program {
             Error::new(ErrorKind::Io, format!("{}: {error}", self.path.display()))
         };
         let bytes = std::fs::read(&self.path).map_err(|error| failed(&error))?;
-        let mut jaxpr = parse_bytes(&bytes).map_err(|error| failed(&error))?;
+        let jaxpr = parse_bytes(&bytes).map_err(|error| failed(&error))?;
+        #[cfg(feature = "npz")]
         if let Some(path) = &self.constants {
-            let mut archive = Reader::open_npz(path)?;
-            let avals = jaxpr.jaxpr.const_avals();
-            let values = avals.iter().enumerate();
-            jaxpr.consts = values
-                .map(|(k, aval)| archive.value(&format!("const{k}"), aval))
-                .collect::<Result<_>>()?;
+            return with_constants(jaxpr, path);
         }
         Ok(jaxpr)
     }
 }
 
+/// The program with captured arrays from an archive.
+#[cfg(feature = "npz")]
+fn with_constants(mut jaxpr: ClosedJaxpr, path: &Path) -> Result<ClosedJaxpr> {
+    let mut archive = jaxide::io::Reader::open_npz(path)?;
+    let avals = jaxpr.jaxpr.const_avals();
+    let values = avals.iter().enumerate();
+    jaxpr.consts = values
+        .map(|(k, aval)| archive.value(&format!("const{k}"), aval))
+        .collect::<Result<_>>()?;
+    println!("cargo::rerun-if-changed={}", path.display());
+    Ok(jaxpr)
+}
+
 /// Has cargo link an object, and writes the module `name` that [`include_program!`](crate::include_program) takes: for programs that the build script traces itself.
 ///
 /// ```no_run
-/// use jaxide::{Array, DType, jit};
-/// let softplus = jit(|x: Array| x.exp().log1p());
-/// let object = softplus.export(Array::spec(DType::F32, &[16]))?.named("softplus").object()?;
+/// # fn softplus() -> Result<jaxide_build::Object, jaxide_core::Error> { unimplemented!() }
+/// // With the crate `jaxide`: jit(|x: Array| x.exp().log1p()).export(Array::spec(DType::F32, &[16]))?.named("softplus").object()?
+/// let object = softplus()?;
 /// jaxide_build::emit("softplus", &object)?;
-/// # Ok::<(), jaxide::Error>(())
+/// # Ok::<(), jaxide_core::Error>(())
 /// ```
 ///
 /// # Errors
@@ -149,9 +160,15 @@ pub fn emit(name: &str, object: &Object) -> Result<()> {
 fn write(folder: &Path, name: &str, object: &Object) -> Result<()> {
     let symbol = object.name();
     let library = folder.join(format!("lib{symbol}.a"));
-    write_file(library, &archive(symbol, object.bytes()))?;
     let module = bindings::module(name, object);
-    write_file(folder.join(format!("{name}.rs")), module.as_bytes())
+    for (path, bytes) in [
+        (library, archive(symbol, object.bytes())),
+        (folder.join(format!("{name}.rs")), module.into_bytes()),
+    ] {
+        std::fs::write(&path, bytes)
+            .map_err(|error| Error::new(ErrorKind::Io, format!("{}: {error}", path.display())))?;
+    }
+    Ok(())
 }
 
 /// The name of a function in the object: no other crate has one by it.
