@@ -182,15 +182,16 @@ fn variant(target: Target, cpu: Option<Cpu>) -> Result<Variant> {
         Some(Cpu::Native) => cranelift_native::builder().map_err(|error| failed(&error))?,
         _ => isa::lookup_by_name(target.triple()).map_err(|error| failed(&error))?,
     };
-    let (isa, preset) = match cpu {
-        None => (Isa::Portable, None),
-        Some(Cpu::V2) => (Isa::Portable, Some(Cpu::V2.name())),
-        Some(Cpu::V3) => (Isa::Avx2, Some(Cpu::V3.name())),
-        Some(Cpu::V4) => (Isa::Avx512, Some(Cpu::V4.name())),
-        Some(Cpu::Native) => (Isa::detect(), None),
+    // Cranelift's levels leave out AVX, without which it uses nothing of AVX2 and FMA.
+    let (isa, features): (Isa, &[&str]) = match cpu {
+        None => (Isa::Portable, &[]),
+        Some(Cpu::V2) => (Isa::Portable, &["x86-64-v2"]),
+        Some(Cpu::V3) => (Isa::Avx2, &["x86-64-v3", "has_avx"]),
+        Some(Cpu::V4) => (Isa::Avx512, &["x86-64-v4", "has_avx"]),
+        Some(Cpu::Native) => (Isa::detect(), &[]),
     };
-    if let Some(preset) = preset {
-        builder.enable(preset).map_err(|error| failed(&error))?;
+    for feature in features {
+        builder.enable(feature).map_err(|error| failed(&error))?;
     }
     let mut flags = settings::builder();
     tune(&mut flags, true).map_err(|error| failed(&error))?;

@@ -174,19 +174,20 @@ fn write(text: &mut String, object: &Object) -> std::fmt::Result {
         params.push(format!("{} *{array}", c_type(aval.dtype).0));
     }
     params.push("void *scratch".to_owned());
-    let what = if object.kernels().is_empty() {
-        "Gives 0.".to_owned()
-    } else {
-        format!(
-            "Calls {RUNTIME_FUNCTION} of libjaxide_runtime; gives 0, or another number where that fails: jaxide_runtime.h."
-        )
-    };
     writeln!(
         text,
-        "/* Computes the results from the arguments: {upper}_..._LENGTH numbers each, rows one after the other, aligned as C aligns\n   \
-         such numbers, and pairs of them to 8 bytes. Results overlap no other array. It keeps nothing, and may be called by many threads at once, each with a\n   \
-         scratch of its own. {what} */"
+        "/* Computes the results from the arguments. Each array has its elements row by row, at an address that is a multiple\n \
+          * of its alignment; results overlap no other array. The function keeps nothing: several threads may call it at\n \
+          * once, each with a scratch of its own."
     )?;
+    if object.kernels().is_empty() {
+        writeln!(text, " * It gives 0. */")?;
+    } else {
+        writeln!(
+            text,
+            " * It gives 0, or another number where {RUNTIME_FUNCTION} of libjaxide_runtime fails: see jaxide_runtime.h. */"
+        )?;
+    }
     writeln!(text, "int {name}({});\n", params.join(", "))?;
     writeln!(text, "#ifdef __cplusplus\n}}\n#endif\n\n#endif")
 }
