@@ -34,6 +34,7 @@ const COMMANDS: &[&str] = &[
     "eval",
     "transform",
     "lower",
+    "compile",
     "bench",
     "conformance",
     "completions",

@@ -94,7 +94,7 @@ fn bash_completes() {
         bash.output().ok().map(|output| parts(&output))
     };
     for (words, expected) in [
-        ("jaxide co", "conformance completions"),
+        ("jaxide co", "compile conformance completions"),
         ("jaxide lower --emit l", "loops lanes"),
         ("jaxide transform f.jaxpr --jac", "--jacfwd --jacrev"),
         ("jaxide completions z", "zsh"),

@@ -405,3 +405,90 @@ fn plans_and_stages_of_a_program_are_printed() {
     ];
     assert_eq!(names, stages);
 }
+
+#[test]
+fn compile_writes_an_object_and_its_header() {
+    let folder = Folder::new("compile");
+    folder.write("squares.jaxpr", SQUARES);
+    let output = folder.run("compile squares.jaxpr -o squares.o");
+    assert!(text(&output.stdout).ends_with("needs nothing; squares.h\n"));
+    let header = folder.read("squares.h");
+    let function = "int squares(const float *in0, float *out0, void *scratch);";
+    assert!(text(&header).contains(function), "{}", text(&header));
+    assert!(text(&header).contains("#define SQUARES_IN0_SHAPE {2}\n"));
+    folder.run("compile squares.jaxpr --output other.o --name f --cpu x86-64-v2,x86-64-v3");
+    assert!(text(&folder.read("other.h")).contains("int f("));
+    let arm = "compile squares.jaxpr -o arm.o --target aarch64-unknown-linux-gnu";
+    assert_eq!(folder.run(arm).status.code(), Some(0));
+    // The machine that an ELF file is for.
+    assert_eq!(folder.read("arm.o")[18], 183);
+}
+
+#[test]
+fn what_objects_cannot_be_made_for_is_said() {
+    let folder = Folder::new("compile_refused");
+    folder.write("squares.jaxpr", SQUARES);
+    for (arguments, status, why) in [
+        ("--cpu i486", 2, "the processor i486; there are x86-64-v2"),
+        ("--target sparc", 2, "the target sparc; there are x86_64"),
+        (
+            "--cpu v3 --target aarch64-linux-gnu",
+            1,
+            "code for x86-64-v3",
+        ),
+        ("--cpu v3,v3", 1, "a processor is named twice"),
+        ("--cpu v3,native", 1, "native stands alone"),
+        ("--name 3d", 1, "`3d` is no name of a function"),
+        ("--name int", 1, "`int` is no name of a function"),
+    ] {
+        let output = folder.run(&format!("compile squares.jaxpr -o a.o {arguments}"));
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{arguments}: {said}");
+        assert!(said.contains(why), "{arguments}: {said}");
+    }
+    assert_eq!(folder.names(), ["squares.jaxpr"]);
+}
+
+/// A part of the corpus that is quick to link, where there is a C compiler.
+#[test]
+fn objects_give_what_jax_gave() {
+    let here = Folder::new("objects");
+    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/conformance");
+    for cases in ["while", "switch", "scan_m", "vmap_all0"] {
+        let arguments = format!("conformance {corpus} --json --filter {cases} --objects native");
+        let output = here.run(&arguments);
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(report["failures"], serde_json::json!([]), "{cases}");
+        assert!(report["eval"]["pass"].as_u64() > Some(0), "{report}");
+    }
+}
+
+/// Programs whose loops are long enough to be cut, tiled and made in partial results: as one thread of this process computes them.
+#[test]
+fn objects_give_the_same_bits_as_code_in_this_process() {
+    let folder = Folder::new("object_bits");
+    let sources = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/objects");
+    let (mut manifest, mut names) = (String::new(), Vec::new());
+    for source in std::fs::read_dir(sources).unwrap() {
+        let path = source.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        folder.write(&format!("{name}.jaxpr"), std::fs::read(&path).unwrap());
+        // No tolerance is stated, and so there is none.
+        manifest += &format!("{{\"name\":\"{name}\",\"group\":\"g\",\"arg_order\":[]}}\n");
+        names.push(name.to_owned());
+    }
+    folder.write("manifest.jsonl", &manifest);
+    for (backend, cpu) in [("native", "native"), ("native-portable", "x86-64-v2")] {
+        if cpu == "x86-64-v2" && !cfg!(target_arch = "x86_64") {
+            continue;
+        }
+        for name in &names {
+            let eval = format!("eval {name}.jaxpr --backend {backend} --output {name}.npz");
+            assert_eq!(folder.run(&eval).status.code(), Some(0), "{name}");
+        }
+        let output = folder.run(&format!("conformance . --json --objects {cpu}"));
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(report["failures"], serde_json::json!([]));
+        assert_eq!(report["eval"]["pass"], names.len(), "{report}");
+    }
+}

@@ -1,8 +1,10 @@
 //! From a jaxpr to an executable: all stages, one after the other.
 
+#[cfg(feature = "codegen")]
 use crate::codegen::Executable;
 use crate::lower::program::{OutputSource, Program};
 use crate::lower::{self, Lowered};
+#[cfg(feature = "codegen")]
 use crate::options::CompileOptions;
 use crate::runtime::stack::on_stack;
 use crate::stages::{Stage, StageTimes};
@@ -13,6 +15,7 @@ use jaxide_core::{ClosedJaxpr, Error, ErrorKind, Result, byte_size, check};
 /// # Errors
 /// When a run would take more memory than it may; when the jaxpr is illegal (what an equation reads and writes would not be what its types say), a primitive has no native form ([`ErrorKind::Unsupported`], naming it), values of constants are not known, or
 /// an array is too large to be addressed.
+#[cfg(feature = "codegen")]
 pub fn compile(closed: &ClosedJaxpr, options: &CompileOptions) -> Result<Executable> {
     on_stack(compiler_stack(closed), "the compiler", || {
         compile_here(closed, options)
@@ -104,7 +107,7 @@ impl MemoryPlan {
     }
 }
 
-fn check_legal(closed: &ClosedJaxpr) -> Result<()> {
+pub(crate) fn check_legal(closed: &ClosedJaxpr) -> Result<()> {
     check(closed).map_err(|errors| {
         let illegal = || Error::new(ErrorKind::Invalid, "the jaxpr is illegal");
         errors.into_iter().next().unwrap_or_else(illegal)
@@ -125,7 +128,7 @@ const USUAL_STACK: usize = 3 << 19;
 const LARGE_STACK: usize = 64 << 20;
 
 /// The stack that compiling a program takes besides what any thread has.
-fn compiler_stack(closed: &ClosedJaxpr) -> usize {
+pub(crate) fn compiler_stack(closed: &ClosedJaxpr) -> usize {
     let mut left = MANY_EQUATIONS;
     let depth = depth(closed, &mut left);
     match depth {
@@ -149,6 +152,7 @@ fn depth(closed: &ClosedJaxpr, left: &mut usize) -> Option<usize> {
     deepest
 }
 
+#[cfg(feature = "codegen")]
 fn compile_here(closed: &ClosedJaxpr, options: &CompileOptions) -> Result<Executable> {
     let mut times = StageTimes::default();
     times.measure(Stage::Check, || check_legal(closed))?;

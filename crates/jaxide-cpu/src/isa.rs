@@ -45,6 +45,11 @@ impl Isa {
         available
     }
 
+    /// Whether this machine counts the bits of each element of a vector of 512 bits.
+    pub(crate) fn counts_bits() -> bool {
+        wide::counts_bits()
+    }
+
     /// The name: `portable`, `avx2` or `avx512`.
     pub fn name(self) -> &'static str {
         match self {
@@ -91,6 +96,10 @@ mod wide {
             && has!("avx512vl")
             && has!("bmi2")
     }
+
+    pub(super) fn counts_bits() -> bool {
+        has!("avx512vpopcntdq")
+    }
 }
 
 /// The wide emitters use the System V calling convention.
@@ -101,6 +110,10 @@ mod wide {
     }
 
     pub(super) fn has_avx512() -> bool {
+        false
+    }
+
+    pub(super) fn counts_bits() -> bool {
         false
     }
 }

@@ -14,13 +14,19 @@
 //! ```
 
 #![deny(unsafe_code)]
+// Without code generation there is nothing that asks for most of lowering.
+#![cfg_attr(
+    not(feature = "codegen"),
+    allow(dead_code, unused_imports, unreachable_pub)
+)]
 
 /// The code in the README.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "codegen"))]
 #[doc = include_str!("../README.md")]
 mod readme {}
 
 #[allow(unsafe_code)]
+#[cfg(feature = "codegen")]
 pub mod codegen;
 mod compile;
 mod isa;
@@ -39,8 +45,13 @@ fn narrow<T, N: TryFrom<T>>(number: T) -> N {
     N::try_from(number).unwrap_or_else(|_| panic!("a number does not fit its type"))
 }
 
-pub use codegen::{Executable, StepProfile};
-pub use compile::{MemoryPlan, compile, lowered, plan, planned_loops};
-pub use lower::Lowered;
+#[cfg(feature = "codegen")]
+pub use codegen::{
+    Cpu, Executable, Object, ObjectOptions, RUNTIME_FUNCTION, StepProfile, Target, compile_object,
+};
+#[cfg(feature = "codegen")]
+pub use compile::compile;
+pub use compile::{MemoryPlan, lowered, plan, planned_loops};
+pub use lower::{Lowered, kernel};
 pub use options::{CompileOptions, CompileStats};
 pub use stages::StageTimes;

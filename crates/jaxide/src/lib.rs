@@ -94,8 +94,8 @@ pub use function::{ArgList, Arguments, Function, Transformed};
 pub use jaxide_core::{
     self as core, Aval, Cancel, ClosedJaxpr, Cost, DType, Error, ErrorKind, Result, Tensor,
 };
-pub use jaxide_cpu::CompileStats;
 pub use jaxide_cpu::codegen::lanes::Isa;
+pub use jaxide_cpu::{CompileStats, Cpu, Object, Target};
 pub use jaxide_tree::axes;
 pub use state::{Ref, RefAt};
 pub use trace::{LibraryCall, TraceId, current_trace, library_call, named_scope, raise};

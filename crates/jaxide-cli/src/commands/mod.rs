@@ -2,6 +2,7 @@
 
 mod bench;
 mod check;
+mod compile;
 mod completions;
 mod conformance;
 mod eval;
@@ -39,12 +40,13 @@ macro_rules! entries {
     };
 }
 
-const ENTRIES: [Entry; 9] = entries! {
+const ENTRIES: [Entry; 10] = entries! {
     fmt "Prints programs laid out as JAX does"
     check "Reads programs and reports their mistakes"
     eval "Runs a program and prints its results"
     transform "Prints a program after transformations"
     lower "Prints what a program is compiled to, and how much memory a run takes"
+    compile "Writes a program as an object file and a C header"
     bench "Measures reading, compiling and running a program"
     conformance "Runs programs and compares them with what JAX made of them"
     primitives "Lists the primitives of the language"

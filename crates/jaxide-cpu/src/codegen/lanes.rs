@@ -82,10 +82,11 @@ impl CompiledBody {
 /// # Errors
 /// If the machine does not have the instruction set.
 pub fn compile(body: &Body, isa: Isa) -> Result<CompiledBody, CompileError> {
+    let mut emitter = Emitter::new(Vectors::here(isa)?);
     let mut jit = Jit::new()?;
     let module = jit.module();
     let function = declare(module, "lanes")?;
-    let defined = Emitter::default().define(module, function, body, None, isa)?;
+    let defined = emitter.define(module, function, body, None)?;
     Ok(CompiledBody {
         placed: jit.finish()?,
         function,
@@ -128,38 +129,59 @@ impl Defined {
     }
 }
 
+/// What vector code may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Vectors {
+    pub(crate) isa: Isa,
+    /// Whether AVX-512 counts the bits of each element.
+    pub(crate) popcnt: bool,
+}
+
+impl Vectors {
+    /// All that this machine has of an instruction set.
+    ///
+    /// # Errors
+    /// When it does not have it.
+    pub(super) fn here(isa: Isa) -> Result<Vectors, CompileError> {
+        if !Isa::available().contains(&isa) {
+            return Err(CompileError::Unavailable(isa));
+        }
+        Ok(Vectors {
+            isa,
+            popcnt: Isa::counts_bits(),
+        })
+    }
+}
+
 /// Defines lane programs, one after the other.
 pub(super) struct Emitter {
     context: Context,
     frontend: FunctionBuilderContext,
-}
-
-impl Default for Emitter {
-    fn default() -> Emitter {
-        Emitter {
-            context: Context::new(),
-            frontend: FunctionBuilderContext::new(),
-        }
-    }
+    vectors: Vectors,
 }
 
 impl Emitter {
+    /// For code that uses these vectors.
+    pub(super) fn new(vectors: Vectors) -> Emitter {
+        Emitter {
+            context: Context::new(),
+            frontend: FunctionBuilderContext::new(),
+            vectors,
+        }
+    }
+
     /// Defines a declared function as that of a body; `lanes` is how many there are, if each call is for all of them.
     ///
     /// # Errors
-    /// As of [`compile`].
+    /// When the code generator refuses.
     pub(super) fn define(
         &mut self,
         module: &mut dyn Module,
         function: FuncId,
         body: &Body,
         lanes: Option<usize>,
-        isa: Isa,
     ) -> Result<Defined, CompileError> {
-        if !Isa::available().contains(&isa) {
-            return Err(CompileError::Unavailable(isa));
-        }
-        match isa {
+        match self.vectors.isa {
             Isa::Portable => clif::define(
                 module,
                 function,
@@ -167,7 +189,7 @@ impl Emitter {
                 &mut self.context,
                 &mut self.frontend,
             ),
-            Isa::Avx2 | Isa::Avx512 => x86::define(module, function, body, lanes, isa),
+            Isa::Avx2 | Isa::Avx512 => x86::define(module, function, body, lanes, self.vectors),
         }
     }
 }
@@ -175,15 +197,15 @@ impl Emitter {
 /// The wide emitters use the System V calling convention.
 #[cfg(not(all(target_arch = "x86_64", unix)))]
 mod x86 {
-    use super::{Body, CompileError, Defined, FuncId, Isa, Module};
+    use super::{Body, CompileError, Defined, FuncId, Module, Vectors};
 
     pub(super) fn define(
         _: &mut dyn Module,
         _: FuncId,
         _: &Body,
         _: Option<usize>,
-        isa: Isa,
+        vectors: Vectors,
     ) -> Result<Defined, CompileError> {
-        Err(CompileError::Unavailable(isa))
+        Err(CompileError::Unavailable(vectors.isa))
     }
 }

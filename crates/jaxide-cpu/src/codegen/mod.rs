@@ -9,9 +9,11 @@ mod error;
 mod executable;
 pub mod lanes;
 mod module;
+mod object;
 mod perf_map;
 pub(crate) mod program;
 #[cfg(all(target_arch = "x86_64", unix))]
 mod x86;
 
 pub use executable::{Executable, StepProfile};
+pub use object::{Cpu, Object, ObjectOptions, RUNTIME_FUNCTION, Target, compile_object};

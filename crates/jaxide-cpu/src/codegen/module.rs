@@ -12,7 +12,7 @@ use crate::runtime::turns::run_turns;
 use cranelift_codegen::CompiledCode;
 use cranelift_codegen::ir::{self, AbiParam, InstBuilder, LibCall, types};
 use cranelift_codegen::isa::OwnedTargetIsa;
-use cranelift_codegen::settings::{self, Configurable};
+use cranelift_codegen::settings::{self, Configurable, SetError};
 use cranelift_frontend::FunctionBuilder;
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{DataId, FuncId, Linkage, Module, default_libcall_names};
@@ -135,8 +135,10 @@ pub(super) fn address_of(
     id: DataId,
 ) -> ir::Value {
     let symbol = module.declare_data_in_func(id, fb.func);
-    // Pages of a module may be far from each other.
-    if let ir::GlobalValueData::Symbol { colocated, .. } = &mut fb.func.global_values[symbol] {
+    // Pages of the module of this process may be far from each other.
+    if !module.isa().flags().is_pic()
+        && let ir::GlobalValueData::Symbol { colocated, .. } = &mut fb.func.global_values[symbol]
+    {
         *colocated = false;
     }
     fb.ins().symbol_value(types::I64, symbol)
@@ -256,9 +258,18 @@ fn native_isa() -> Result<OwnedTargetIsa, CompileError> {
 fn make_native_isa() -> Result<OwnedTargetIsa, CompileError> {
     let failed = |e: &dyn fmt::Display| CompileError::Codegen(e.to_string());
     let mut flags = settings::builder();
+    tune(&mut flags, false).map_err(|e| failed(&e))?;
+    let builder = cranelift_native::builder().map_err(|e| failed(&e))?;
+    builder
+        .finish(settings::Flags::new(flags))
+        .map_err(|e| failed(&e))
+}
+
+/// Settings for speed of the code; it can stand anywhere if it is `movable`.
+pub(super) fn tune(flags: &mut settings::Builder, movable: bool) -> Result<(), SetError> {
     for (name, value) in [
         ("opt_level", "speed"),
-        ("is_pic", "false"),
+        ("is_pic", if movable { "true" } else { "false" }),
         // The guard page of a stack is not jumped over.
         ("enable_probestack", "true"),
         ("probestack_strategy", "inline"),
@@ -272,12 +283,9 @@ fn make_native_isa() -> Result<OwnedTargetIsa, CompileError> {
             },
         ),
     ] {
-        flags.set(name, value).map_err(|e| failed(&e))?;
+        flags.set(name, value)?;
     }
-    let builder = cranelift_native::builder().map_err(|e| failed(&e))?;
-    builder
-        .finish(settings::Flags::new(flags))
-        .map_err(|e| failed(&e))
+    Ok(())
 }
 
 /// What Cranelift calls where the machine lacks an instruction, by the name that C gives it.

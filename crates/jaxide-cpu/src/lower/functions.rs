@@ -33,6 +33,21 @@ macro_rules! functions {
             #[cfg(test)]
             pub(crate) const ALL: &[Function] = &[$(Function::$name),*];
 
+            /// The name of its primitive's variant.
+            pub(crate) fn name(self) -> &'static str {
+                match self {
+                    $(Function::$name => stringify!($name),)*
+                }
+            }
+
+            /// The function of a name.
+            pub(crate) fn by_name(name: &str) -> Option<Self> {
+                match name {
+                    $(stringify!($name) => Some(Function::$name),)*
+                    _ => None,
+                }
+            }
+
             /// The function that a primitive is, if it is one.
             pub(crate) fn of(prim: &Prim) -> Option<Self> {
                 $(if matches!(prim, Prim::$name(_)) {

@@ -28,11 +28,31 @@ mod text;
 pub use text::Lowered;
 pub(crate) use text::{program as program_for_text, text};
 
+use crate::runtime::KernelCall;
 use crate::stages::{Stage, StageTimes};
 use fuse::LaneForms;
 use graph::{Graph, Lanes};
 use jaxide_core::simplify::simplify;
 use jaxide_core::{ClosedJaxpr, Error, Result};
+
+/// The kernel whose text an object has.
+///
+/// ```
+/// use jaxide_cpu::runtime::Context;
+///
+/// let text = concat!("jaxide ", env!("CARGO_PKG_VERSION"), " transpose 4 [2,3] [1,0]");
+/// let (x, mut y) = ([1, 2, 3, 4, 5, 6], [0; 6]);
+/// let operands = (&[bytemuck::cast_slice(&x)], &mut [bytemuck::cast_slice_mut(&mut y)]);
+/// jaxide_cpu::kernel(text)?.call(operands.0, operands.1, &Context::default())?;
+/// assert_eq!(y, [1, 4, 2, 5, 3, 6]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// When it is none, or was written by another version.
+pub fn kernel(text: &str) -> Result<Box<KernelCall>> {
+    library::Recipe::read(text)?.kernel()
+}
 
 /// Lowers a closed jaxpr to the loop IR, which may overwrite the arguments at the positions `donated`. If it is to be `checked`, it is
 /// verified, and temporaries have fences; if it is to be `named`, steps know their equations.

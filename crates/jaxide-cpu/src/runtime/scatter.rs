@@ -16,7 +16,7 @@ const BLOCK: usize = 512;
 const NOWHERE: usize = usize::MAX;
 
 /// One number of an index: the distance of neighbours along its axis, and the largest number with which the window is inside.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Component {
     /// In elements of the array.
     pub stride: usize,
@@ -27,7 +27,7 @@ pub struct Component {
 }
 
 /// Where windows of an array begin, and which elements they have.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Windows {
     /// Elements of the array.
     pub elements: usize,

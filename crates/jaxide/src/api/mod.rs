@@ -39,7 +39,7 @@ pub use jacobian::{
 };
 pub use jaxide_core::transform::Policy;
 pub(crate) use jit::jit_is_disabled;
-pub use jit::{JitOptions, Jitted, Lowered, disable_jit, jit, jit_of};
+pub use jit::{Export, JitOptions, Jitted, Lowered, disable_jit, jit, jit_of};
 pub use linear::{Linearized, Pullback, linearize, linearize_with_aux, vjp, vjp_with_aux};
 pub use make_jaxpr::{MakeJaxprOptions, eval_shape, make_jaxpr, make_jaxpr_of};
 pub use partials::{PartialRule, PartialRules, custom_jvps};

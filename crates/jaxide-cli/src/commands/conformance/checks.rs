@@ -7,6 +7,7 @@ use jaxide_core::{Cancel, ClosedJaxpr, ErrorKind, Result, Tensor, parse};
 
 use super::case::Case;
 use super::compare::difference;
+use super::objects::Objects;
 use crate::input;
 use crate::program::{Backend, constants};
 
@@ -35,6 +36,23 @@ impl Check {
             Check::Eval => "eval",
             Check::Transform => "transform",
             Check::Text => "text",
+        }
+    }
+}
+
+/// How programs are run.
+pub(super) enum How {
+    /// In this process. All checks are made.
+    Here(Backend),
+    /// As objects that a C compiler links. Only their results are looked at.
+    Objects(Objects),
+}
+
+impl How {
+    fn run(&self, jaxpr: &ClosedJaxpr, args: &[Tensor]) -> Result<Vec<Tensor>> {
+        match self {
+            How::Here(backend) => backend.run(jaxpr, args, None, &Cancel::new()),
+            How::Objects(objects) => objects.run(jaxpr, args),
         }
     }
 }
@@ -70,7 +88,7 @@ impl From<Result<Option<String>>> for Outcome {
 }
 
 /// All checks of a case.
-pub(super) fn run(case: &Case, backend: Backend) -> Vec<Verdict> {
+pub(super) fn run(case: &Case, how: &How) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
     let mut add = |check, result: Result<Option<String>>| {
         verdicts.push(Verdict {
@@ -79,6 +97,13 @@ pub(super) fn run(case: &Case, backend: Backend) -> Vec<Verdict> {
         });
     };
     let program = read(case, &case.name, "jaxpr");
+    if let How::Objects(_) = how {
+        if !case.lists("lossy", "inner_constants") {
+            let result = program.and_then(|(_, jaxpr)| evaluation(case, &case.name, jaxpr, how));
+            add(Check::Eval, result);
+        }
+        return verdicts;
+    }
     add(
         Check::Print,
         program
@@ -88,7 +113,7 @@ pub(super) fn run(case: &Case, backend: Backend) -> Vec<Verdict> {
     );
     // Constants of inner jaxprs are neither in the text nor in the archive.
     if !case.lists("lossy", "inner_constants") {
-        let result = program.and_then(|(_, jaxpr)| evaluation(case, &case.name, jaxpr, backend));
+        let result = program.and_then(|(_, jaxpr)| evaluation(case, &case.name, jaxpr, how));
         add(Check::Eval, result);
     }
     if let Some(base) = case.base() {
@@ -100,7 +125,7 @@ pub(super) fn run(case: &Case, backend: Backend) -> Vec<Verdict> {
         add(Check::Text, text);
         let numbers = transformed.and_then(|jaxpr| {
             let mut npz = Reader::open_npz(&case.file(&case.name, "npz"))?;
-            results_differ(case, &mut npz, &jaxpr, backend)
+            results_differ(case, &mut npz, &jaxpr, how)
         });
         add(Check::Transform, numbers);
     }
@@ -149,11 +174,11 @@ fn evaluation(
     case: &Case,
     archive: &str,
     mut jaxpr: ClosedJaxpr,
-    backend: Backend,
+    how: &How,
 ) -> Result<Option<String>> {
     let mut npz = Reader::open_npz(&case.file(archive, "npz"))?;
     jaxpr.consts = constants(&jaxpr, |name, aval| npz.value(name, aval))?;
-    results_differ(case, &mut npz, &jaxpr, backend)
+    results_differ(case, &mut npz, &jaxpr, how)
 }
 
 /// The first difference between expected results and those of a jaxpr.
@@ -161,7 +186,7 @@ fn results_differ(
     case: &Case,
     npz: &mut Reader,
     jaxpr: &ClosedJaxpr,
-    backend: Backend,
+    how: &How,
 ) -> Result<Option<String>> {
     let (names, avals) = (case.arguments(), jaxpr.in_avals());
     if names.len() != avals.len() {
@@ -176,7 +201,7 @@ fn results_differ(
         .zip(&avals)
         .map(|(name, aval)| npz.value(name, aval))
         .collect::<Result<_>>()?;
-    let results = backend.run(jaxpr, &args, None, &Cancel::new())?;
+    let results = how.run(jaxpr, &args)?;
     for (index, result) in results.iter().enumerate() {
         // Where factors are unique only up to signs and order, shape and dtype are compared: `get` does that.
         let want = npz.value(&format!("out{index}"), &result.aval())?;

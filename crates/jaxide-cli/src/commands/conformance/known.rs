@@ -4,13 +4,13 @@ use std::path::Path;
 
 use jaxide_core::{Error, ErrorKind, Result};
 
-use super::checks::Check;
+use super::checks::{Check, How};
 use crate::program::Backend;
 
 /// Lines `CHECK CASE REASON ...`; `#` begins a comment. A check may name its backend: `eval:native`.
 pub(super) struct Known {
     lines: Vec<(String, String, String)>,
-    backend: Backend,
+    backend: &'static str,
 }
 
 /// The list that belongs to this program.
@@ -21,7 +21,12 @@ impl Known {
     ///
     /// # Errors
     /// When the file cannot be read or a line has no reason.
-    pub(super) fn read(path: Option<&Path>, backend: Backend) -> Result<Self> {
+    pub(super) fn read(path: Option<&Path>, how: &How) -> Result<Self> {
+        let backend = match how {
+            How::Here(Backend::Eval) => "eval",
+            How::Here(Backend::Native(_)) => "native",
+            How::Objects(_) => "objects",
+        };
         let Some(path) = path else {
             return Self::parse(LIST, backend);
         };
@@ -32,7 +37,7 @@ impl Known {
         Self::parse(&text, backend).map_err(|error| io(&error.message()))
     }
 
-    fn parse(text: &str, backend: Backend) -> Result<Self> {
+    fn parse(text: &str, backend: &'static str) -> Result<Self> {
         let lines = text
             .lines()
             .map(str::trim)
@@ -57,11 +62,7 @@ impl Known {
 
     /// Why a case is known to fail a check.
     pub(super) fn reason(&self, check: Check, case: &str) -> Option<&str> {
-        let backend = match self.backend {
-            Backend::Eval => "eval",
-            Backend::Native(_) => "native",
-        };
-        let with_backend = format!("{}:{backend}", check.name());
+        let with_backend = format!("{}:{}", check.name(), self.backend);
         let applies = |name: &str| name == check.name() || name == with_backend;
         self.lines
             .iter()

@@ -8,6 +8,7 @@ mod case;
 mod checks;
 mod compare;
 mod known;
+mod objects;
 mod pool;
 
 use std::collections::BTreeMap;
@@ -23,8 +24,9 @@ use crate::failure::Failure;
 use crate::output;
 use crate::program::Backend;
 use case::Case;
-use checks::{Check, Outcome, Verdict};
+use checks::{Check, How, Outcome, Verdict};
 use known::Known;
+use objects::Objects;
 
 /// Longer than this no case may take.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
@@ -38,6 +40,7 @@ pub(super) fn define(command: Command) -> Command {
         .help("Only the cases whose names contain this");
     command
         .arg(arguments::backend("eval"))
+        .args(objects::arguments())
         .arg(filter)
         .arg(path(
             "known",
@@ -55,15 +58,18 @@ pub(super) fn define(command: Command) -> Command {
 
 /// Runs the command.
 pub(super) fn run(matches: &ArgMatches, _: &Cancel) -> Result<(), Failure> {
-    let backend: Backend = value(matches, "backend");
+    let how = match Objects::of(matches)? {
+        Some(objects) => How::Objects(objects),
+        None => How::Here(value::<Backend>(matches, "backend")),
+    };
     let known = matches.get_one::<PathBuf>("known");
-    let known = Known::read(known.map(PathBuf::as_path), backend)?;
+    let known = Known::read(known.map(PathBuf::as_path), &how)?;
     let mut cases = Case::all(&value::<PathBuf>(matches, "file"))?;
     if let Some(filter) = matches.get_one::<String>("filter") {
         cases.retain(|case| case.path().contains(filter));
     }
     let mut report = Report::default();
-    pool::run(cases, backend, TIME_LIMIT, |case, verdicts| {
+    pool::run(cases, how, TIME_LIMIT, |case, verdicts| {
         for verdict in verdicts {
             report.add(case, verdict, &known);
         }

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use jaxide_core::{Error, ErrorKind, Result};
 
 use super::case::Case;
-use super::checks::{self, Check, Outcome, Verdict};
-use crate::program::{Backend, STACK};
+use super::checks::{self, Check, How, Outcome, Verdict};
+use crate::program::STACK;
 
 /// What workers say.
 enum Message {
@@ -23,7 +23,7 @@ enum Message {
 /// Runs all cases and gives each one's verdicts, in the order of the cases.
 pub(super) fn run(
     cases: Vec<Case>,
-    backend: Backend,
+    how: How,
     limit: Duration,
     mut report: impl FnMut(&str, Vec<Verdict>),
 ) -> Result<()> {
@@ -32,7 +32,7 @@ pub(super) fn run(
     let pool = Arc::new(Pool {
         cases,
         next: AtomicUsize::new(0),
-        backend,
+        how,
     });
     let (sender, receiver) = channel();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -82,7 +82,7 @@ pub(super) fn run(
 struct Pool {
     cases: Vec<Case>,
     next: AtomicUsize,
-    backend: Backend,
+    how: How,
 }
 
 impl Pool {
@@ -98,7 +98,7 @@ impl Pool {
                 if sender.send(Message::Started(index)).is_err() {
                     return;
                 }
-                let verdicts = catch_unwind(AssertUnwindSafe(|| checks::run(case, pool.backend)))
+                let verdicts = catch_unwind(AssertUnwindSafe(|| checks::run(case, &pool.how)))
                     .unwrap_or_else(|panic| vec![failure(format!("panic: {}", message(&*panic)))]);
                 if sender.send(Message::Finished(index, verdicts)).is_err() {
                     return;

@@ -332,6 +332,7 @@ mod tests {
                 program.calls[0] = LibraryCall {
                     name: "rogue".to_owned(),
                     call: KernelCall::new(Rogue),
+                    recipe: program.calls[0].recipe.clone(),
                     flops: 0,
                 };
             },

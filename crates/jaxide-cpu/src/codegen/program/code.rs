@@ -1,5 +1,6 @@
 //! Statements → CLIF.
 
+use super::looped::Domain;
 use super::turns::frame_word;
 use crate::codegen::clif::{self, LaneArgs};
 use crate::codegen::module::{Import, Imports, address_of, signature};
@@ -76,6 +77,8 @@ pub(super) enum Nest {
     Direct(FuncId, usize),
     /// By the runtime, from its data.
     Launched(DataId),
+    /// By a function of the module that goes through its domain.
+    Looped(FuncId),
 }
 
 /// What the code refers to.
@@ -84,15 +87,45 @@ pub(super) struct Callees<'a> {
     pub(super) program: &'a Program,
     /// By kernel.
     pub(super) nests: &'a [Nest],
-    pub(super) tiles: &'a [DataId],
     /// Loops whose turns are shared out; none where they are run in order.
     pub(super) turns: &'a [SharedTurns],
-    pub(super) calls: &'a [DataId],
-    pub(super) imports: &'a Imports,
+    pub(super) around: Around<'a>,
     /// What guarded lane programs report, by kernel, if the program is checked.
     pub(super) guards: Option<&'a [Guarded]>,
     /// Where times of steps go, if they are taken.
     pub(super) profile: Option<DataId>,
+}
+
+/// What the code runs in.
+#[derive(Clone, Copy)]
+pub(super) enum Around<'a> {
+    /// This process, with its runtime.
+    Process(Process<'a>),
+    /// Whatever an object is linked into.
+    Object(&'a Linked),
+}
+
+/// What code in this process refers to, beside functions.
+#[derive(Clone, Copy)]
+pub(super) struct Process<'a> {
+    pub(super) imports: &'a Imports,
+    /// Data of groups of nests.
+    pub(super) tiles: &'a [DataId],
+    /// Kernels.
+    pub(super) calls: &'a [DataId],
+}
+
+/// What code in an object refers to.
+pub(super) struct Linked {
+    /// A byte that is 0: nothing ends a run.
+    pub(super) never: DataId,
+    /// Copies bytes: to, from, their number.
+    pub(super) copy: FuncId,
+    /// Runs a kernel of the runtime: its text, the length of that, its operands; if there are kernels.
+    pub(super) kernel: Option<FuncId>,
+    /// Texts of kernels, and their lengths.
+    pub(super) calls: Vec<(DataId, usize)>,
+    pub(super) consts: Vec<DataId>,
 }
 
 /// How a loop is run whose turns are shared out.
@@ -169,10 +202,13 @@ pub(super) fn define(
         Function::Steps(_) | Function::Calls(_) => [first, second, third, fourth],
         Function::Turns(_) => [0, 1, 2, 3].map(|word| frame_word(&mut fb, first, word)),
     };
-    // The first field of the context.
-    let stop = fb
-        .ins()
-        .load(types::I64, MemFlagsData::trusted(), context, 0);
+    let stop = match callees.around {
+        // The first field of the context.
+        Around::Process(_) => fb
+            .ins()
+            .load(types::I64, MemFlagsData::trusted(), context, 0),
+        Around::Object(linked) => address_of(module, &mut fb, linked.never),
+    };
     let checked = callees.guards.is_some();
     let pointers = (0..program.pointers)
         .map(|_| fb.declare_var(types::I64))
@@ -330,11 +366,20 @@ impl Generator<'_, '_> {
                 let context = self.params.context;
                 self.call_import(Import::Launch, &[own, table, context]);
             }
+            Nest::Looped(function) => {
+                let table = self.fill_table(&pointers);
+                let domain = Domain::whole(own).constants(&mut self.fb);
+                self.looped(function, table, domain);
+            }
         }
     }
 
     fn tiles(&mut self, group: usize, operands: &[Place]) {
-        let launch = self.callees.tiles[group];
+        let Process { tiles, .. } = match self.callees.around {
+            Around::Process(process) => process,
+            Around::Object(_) => return self.looped_tiles(group, operands),
+        };
+        let launch = tiles[group];
         if let Some(guards) = self.callees.guards {
             let nests = self.program.tiles[group].nests.iter();
             let nests = nests
@@ -351,7 +396,11 @@ impl Generator<'_, '_> {
     }
 
     fn call(&mut self, call: usize, operands: &[Place]) {
-        let kernel = self.callees.calls[call];
+        let Process { calls, .. } = match self.callees.around {
+            Around::Process(process) => process,
+            Around::Object(linked) => return self.linked_call(linked, call, operands),
+        };
+        let kernel = calls[call];
         if self.checked {
             let places: Vec<&Place> = operands.iter().collect();
             let step = Step::Call(self.program.call_title(call));
@@ -390,15 +439,19 @@ impl Generator<'_, '_> {
 
     /// Calls a function of the runtime; gives its status if it has one.
     pub(super) fn call_import(&mut self, import: Import, args: &[ir::Value]) -> Option<ir::Value> {
-        self.call_function(self.callees.imports.id(import), args)
+        let Around::Process(process) = self.callees.around else {
+            unreachable!("objects have what they need inside")
+        };
+        self.call_function(process.imports.id(import), args)
     }
 
     /// Calls a function of the module.
-    fn call_function(&mut self, id: FuncId, args: &[ir::Value]) -> Option<ir::Value> {
+    pub(super) fn call_function(&mut self, id: FuncId, args: &[ir::Value]) -> Option<ir::Value> {
         let (func, module) = (&mut self.fb.func, &mut *self.module);
         let callee = *self.functions.entry(id).or_insert_with(|| {
             let callee = module.declare_func_in_func(id, func);
-            func.dfg.ext_funcs[callee].colocated = false;
+            // Pages of the module of this process may be far from each other.
+            func.dfg.ext_funcs[callee].colocated &= module.isa().flags().is_pic();
             callee
         });
         let call = self.fb.ins().call(callee, args);
@@ -413,7 +466,14 @@ impl Generator<'_, '_> {
         if bytes > SMALL_COPY {
             let bytes = self.fb.ins().iconst(types::I64, bytes as i64);
             let context = self.params.context;
-            self.call_import(Import::Copy, &[from, to, bytes, context]);
+            match self.callees.around {
+                Around::Process(_) => {
+                    self.call_import(Import::Copy, &[from, to, bytes, context]);
+                }
+                Around::Object(linked) => {
+                    self.call_function(linked.copy, &[to, from, bytes]);
+                }
+            }
             return;
         }
         let flags = MemFlagsData::new().with_trap_code(None);

@@ -1,6 +1,6 @@
 //! Loops and branches as generated code.
 
-use super::code::{Generator, Nest, SMALL_COPY};
+use super::code::{Around, Generator, Nest, SMALL_COPY};
 use crate::lower::program::{LoopVar, Place, PointerVar, Slot, Stmt, Turns};
 use cranelift_codegen::ir::{self, BlockArg, InstBuilder, MemFlagsData, condcodes::IntCC, types};
 use cranelift_frontend::Switch;
@@ -114,6 +114,9 @@ impl Generator<'_, '_> {
 
     /// Ends the run where it is asked to.
     pub(super) fn leave_if_stopped(&mut self) {
+        if let Around::Object(_) = self.callees.around {
+            return;
+        }
         // An atomic load is made anew in each turn.
         let flags = MemFlagsData::trusted();
         let stop = self

@@ -7,17 +7,18 @@ mod checked;
 mod code;
 mod control;
 mod launch;
+pub(crate) mod linked;
+mod looped;
 mod place;
 mod profile;
 mod turns;
 
 use super::clif;
-use super::lanes::{self, CompileError, Defined, Isa};
+use super::lanes::{self, CompileError, Defined, Isa, Vectors};
 use super::module::{Imports, Jit, Placed, signature};
 use super::perf_map;
 use crate::lanes::Body;
 use crate::lanes::guard::guard;
-use crate::lower::emit::Partials;
 use crate::lower::program::Program;
 use crate::lower::program::parallel::{self, Shared};
 use crate::lower::program::work::step_count;
@@ -29,7 +30,7 @@ use crate::runtime::profile::Cells;
 use crate::runtime::stack::ASSUMED;
 use crate::runtime::turns::TurnsLaunch;
 use crate::stages::{Stage, StageTimes};
-use code::{Callees, Function, Nest, SharedTurns};
+use code::{Around, Callees, Function, Nest, Process, SharedTurns};
 use cranelift_codegen::Context;
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_module::{
@@ -105,7 +106,6 @@ impl Code {
 }
 
 /// Code of lane programs: kernels that have one body have it once.
-#[derive(Default)]
 struct LanePrograms {
     /// Which function a body has.
     known: HashMap<(*const Body, Option<usize>), usize>,
@@ -115,6 +115,14 @@ struct LanePrograms {
 }
 
 impl LanePrograms {
+    fn new(vectors: Vectors) -> LanePrograms {
+        LanePrograms {
+            known: HashMap::default(),
+            functions: Vec::new(),
+            emitter: lanes::Emitter::new(vectors),
+        }
+    }
+
     /// The number of the function of kernel `k`.
     fn of(
         &mut self,
@@ -122,13 +130,12 @@ impl LanePrograms {
         k: usize,
         body: &Arc<Body>,
         lanes: Option<usize>,
-        isa: Isa,
     ) -> Result<usize, CompileError> {
         if let Some(&function) = self.known.get(&(Arc::as_ptr(body), lanes)) {
             return Ok(function);
         }
         let function = lanes::declare(module, &format!("k{k}"))?;
-        let defined = self.emitter.define(module, function, body, lanes, isa)?;
+        let defined = self.emitter.define(module, function, body, lanes)?;
         self.functions.push((k, function, defined));
         let number = self.functions.len() - 1;
         self.known.insert((Arc::as_ptr(body), lanes), number);
@@ -150,10 +157,22 @@ struct Functions {
 }
 
 impl Functions {
+    /// Of nothing so far.
+    fn new(keep_text: bool) -> Functions {
+        Functions {
+            context: Context::new(),
+            frontend: FunctionBuilderContext::new(),
+            clif: keep_text.then(String::new),
+            frame: 0,
+            checks: Vec::new(),
+            defined: Vec::new(),
+        }
+    }
+
     /// Defines a function with the signature of [`Entry`].
     fn define(
         &mut self,
-        jit: &mut Jit,
+        module: &mut dyn Module,
         name: &str,
         function: Function<'_>,
         callees: Callees<'_>,
@@ -161,7 +180,6 @@ impl Functions {
         let context = &mut self.context;
         context.clear();
         let first_check = self.checks.len();
-        let module = jit.module();
         let frontend = &mut self.frontend;
         let checks = code::define(context, frontend, module, function, callees, first_check);
         if let Some(text) = &mut self.clif {
@@ -170,15 +188,41 @@ impl Functions {
         let signature = signature(module, 5, true);
         let id = module.declare_function(name, Linkage::Local, &signature)?;
         module.define_function(id, context)?;
-        for (k, check) in checks.iter().enumerate() {
-            jit.symbols.name(checked::symbol(first_check + k), &**check);
-        }
         self.checks.extend(checks);
         let defined = Defined::by_cranelift(context);
         self.frame = self.frame.max(defined.stack);
         self.defined.push((id, defined));
         Ok(id)
     }
+
+    /// Defines all steps of a program; gives the function, and the stack that it takes with those it is cut into.
+    fn whole(
+        &mut self,
+        module: &mut dyn Module,
+        callees: Callees<'_>,
+    ) -> Result<(FuncId, usize), CompileError> {
+        let steps = &callees.program.body;
+        let mut frames = 0;
+        let whole = if steps.len() <= code::MOST_STEPS {
+            Function::Steps(steps)
+        } else {
+            let mut pieces = Vec::new();
+            for (k, steps) in steps.chunks(code::MOST_STEPS).enumerate() {
+                let name = format!("steps{k}");
+                pieces.push(self.define(module, &name, Function::Steps(steps), callees)?);
+            }
+            frames = std::mem::take(&mut self.frame);
+            Function::Calls(pieces)
+        };
+        let main = self.define(module, "program", whole, callees)?;
+        Ok((main, self.frame + frames))
+    }
+}
+
+/// The most stack that a lane program takes.
+fn deepest(functions: &[(usize, FuncId, Defined)]) -> usize {
+    let stacks = functions.iter().map(|(_, _, defined)| defined.stack);
+    stacks.max().unwrap_or(0)
 }
 
 /// The text of a function, with the names of what it refers to in front.
@@ -286,20 +330,14 @@ fn generate(
     times: &mut StageTimes,
 ) -> Result<Code, CompileError> {
     let start = Instant::now();
+    let mut lane_programs = LanePrograms::new(Vectors::here(isa)?);
     let mut jit = Jit::new()?;
-    let mut lane_programs = LanePrograms::default();
     let inline = code::inline(&program.kernels);
     let mut codes = Vec::with_capacity(program.kernels.len());
     for (k, kernel) in program.kernels.iter().enumerate() {
         let body = guards.map_or(&kernel.body, |(_, guarded)| &guarded[k]);
         codes.push(if guards.is_some() || !inline[k] {
-            let schedule = &kernel.schedule;
-            // A lane program that goes through rows, or reduces its lanes to one result, is run for all of them.
-            let reduces = !kernel.body.reductions().is_empty();
-            let in_parts = matches!(schedule.partials, Some(Partials::Lanes(_)));
-            let whole = !in_parts && (schedule.rows.is_some() || reduces);
-            let lanes = whole.then_some(schedule.lanes);
-            Some(lane_programs.of(jit.module(), k, body, lanes, isa)?)
+            Some(lane_programs.of(jit.module(), k, body, kernel.lanes_of_call())?)
         } else {
             None
         });
@@ -339,30 +377,24 @@ fn generate(
     let mut callees = Callees {
         program,
         nests: &nests,
-        tiles: &tiles,
         turns: &[],
-        calls: &calls,
-        imports: &imports,
+        around: Around::Process(Process {
+            imports: &imports,
+            tiles: &tiles,
+            calls: &calls,
+        }),
         guards: guards.map(|(nests, _)| nests),
         profile,
     };
-    let mut functions = Functions {
-        context: Context::new(),
-        frontend: FunctionBuilderContext::new(),
-        clif: text.then(String::new),
-        frame: 0,
-        checks: Vec::new(),
-        defined: Vec::new(),
-    };
-    let of_lanes = lane_functions.iter().map(|(_, _, defined)| defined.stack);
-    let of_lanes = of_lanes.max().unwrap_or(0);
+    let mut functions = Functions::new(text);
+    let of_lanes = deepest(&lane_functions);
     let mut frames = 0;
     let mut turns = Vec::new();
     // What is checked, and what is timed, has its steps in order.
     if guards.is_none() && profile.is_none() {
         for shared in parallel::shared(program) {
             let name = format!("turns{}", shared.number);
-            let body = functions.define(&mut jit, &name, Function::Turns(&shared), callees)?;
+            let body = functions.define(jit.module(), &name, Function::Turns(&shared), callees)?;
             let frame = std::mem::take(&mut functions.frame);
             frames = frames.max(frame);
             let alone = frame + of_lanes > ASSUMED;
@@ -370,20 +402,11 @@ fn generate(
         }
     }
     callees.turns = &turns;
-    let steps = &program.body;
-    let whole = if steps.len() <= code::MOST_STEPS {
-        Function::Steps(steps)
-    } else {
-        let mut pieces = Vec::new();
-        for (k, steps) in steps.chunks(code::MOST_STEPS).enumerate() {
-            let name = format!("steps{k}");
-            pieces.push(functions.define(&mut jit, &name, Function::Steps(steps), callees)?);
-        }
-        frames += std::mem::take(&mut functions.frame);
-        Function::Calls(pieces)
-    };
-    let main = functions.define(&mut jit, "program", whole, callees)?;
-    let stack = functions.frame + frames + of_lanes;
+    let (main, own) = functions.whole(jit.module(), callees)?;
+    let stack = own + frames + of_lanes;
+    for (k, check) in functions.checks.iter().enumerate() {
+        jit.symbols.name(checked::symbol(k), &**check);
+    }
     let placed = jit.finish()?;
     // SAFETY: there is a function of this signature, and `placed` keeps it in place.
     let entry = unsafe { std::mem::transmute::<*const u8, Entry>(placed.address(main)) };

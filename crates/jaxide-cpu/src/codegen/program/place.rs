@@ -1,6 +1,6 @@
 //! Addresses of places.
 
-use super::code::Generator;
+use super::code::{Around, Generator};
 use crate::lower::program::{Base, Dynamic, Place};
 use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, types};
 use jaxide_core::DType;
@@ -43,7 +43,10 @@ impl Generator<'_, '_> {
         match base {
             Base::Input(k) => table(self, self.params.inputs, k),
             Base::Output(k) => table(self, self.params.outputs, k),
-            Base::Const(k) => table(self, self.params.consts, k),
+            Base::Const(k) => match self.callees.around {
+                Around::Process(_) => table(self, self.params.consts, k),
+                Around::Object(linked) => self.constant(linked.consts[k as usize]),
+            },
             Base::Temp(_) => self.params.arena,
             Base::Pointer(var) => self.fb.use_var(self.pointers[var.0 as usize]),
         }

@@ -27,7 +27,7 @@ mod target;
 
 use super::emit::Emit;
 use super::error::CompileError;
-use super::lanes::Defined;
+use super::lanes::{Defined, Vectors};
 use crate::isa::Isa;
 use crate::lanes::{Accumulator, BlockId, Body, Inst, LoopId, Ty, Value};
 use crate::narrow;
@@ -50,16 +50,13 @@ pub(super) fn define(
     function: FuncId,
     body: &Body,
     lanes: Option<usize>,
-    isa: Isa,
+    Vectors { isa, popcnt }: Vectors,
 ) -> Result<Defined, CompileError> {
     let wide = body.is_wide();
     let image = match isa {
         Isa::Portable => return Err(CompileError::Unavailable(isa)),
         Isa::Avx2 => image(body, lanes, &avx2::Avx2 { wide }),
-        Isa::Avx512 => {
-            let popcnt = std::arch::is_x86_feature_detected!("avx512vpopcntdq");
-            image(body, lanes, &avx512::Avx512 { wide, popcnt })
-        }
+        Isa::Avx512 => image(body, lanes, &avx512::Avx512 { wide, popcnt }),
     }?;
     module.define_function_bytes(function, CODE_ALIGNMENT, &image.bytes, &[])?;
     Ok(Defined {

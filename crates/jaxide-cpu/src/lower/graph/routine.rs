@@ -30,6 +30,14 @@ macro_rules! routines {
                 }
             }
 
+            /// The routine that a primitive is, if it is one.
+            pub(crate) fn of(prim: &prims::Prim) -> Option<Routine> {
+                $(if let prims::Prim::$variant(params) = prim {
+                    return Some(params.clone().into());
+                })*
+                None
+            }
+
             /// The primitive.
             pub(crate) fn prim(&self) -> prims::Prim {
                 match self {

@@ -25,6 +25,7 @@ mod print;
 mod product;
 mod ragged;
 mod random;
+mod recipe;
 mod routine;
 mod rows;
 mod scatter;
@@ -42,6 +43,7 @@ use interpreted::interpreted;
 use jaxide_core::Result;
 use operands::Operands;
 
+pub(crate) use recipe::Recipe;
 pub(crate) use rows::{has_kernel, kernel as row_kernel};
 pub(crate) use scatter::scatter;
 
@@ -56,9 +58,9 @@ pub(crate) fn kernel(
     results: &[ValueId],
 ) -> Result<LibraryCall> {
     let operands = Operands::new(graph, args, results);
-    let (name, made) = match call {
-        Call::Map(op) => (op.to_string(), map::map(*op, &operands)),
-        Call::Routine(call) => (call.name().to_owned(), routine(call, &operands)),
+    let name = match call {
+        Call::Map(op) => op.to_string(),
+        Call::Routine(call) => call.name().to_owned(),
     };
     let flops = match call {
         // An operation for each element.
@@ -68,10 +70,11 @@ pub(crate) fn kernel(
             .map_or(0, |result| result.len() as u64),
         Call::Routine(call) => operands.cost(&call.prim()).flops,
     };
-    match made {
-        Ok(call) => Ok(LibraryCall { name, call, flops }),
-        Err(error) => Err(error.in_operation(&name)),
-    }
+    let recipe = match call {
+        Call::Map(op) => Recipe::Map(*op, operands),
+        Call::Routine(call) => Recipe::Routine(call.clone(), operands),
+    };
+    LibraryCall::new(name, recipe, flops)
 }
 
 /// The kernel of a routine.

@@ -6,7 +6,7 @@ use jaxide_core::{Aval, Cost, DType, Prim, Shape, primitive_cost};
 
 /// An operand: element type and shape.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Array {
+pub(crate) struct Array {
     pub(super) dtype: DType,
     pub(super) shape: Shape,
 }
@@ -25,7 +25,7 @@ impl Array {
 
 /// The operands of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Operands {
+pub(crate) struct Operands {
     pub(super) inputs: Vec<Array>,
     pub(super) outputs: Vec<Array>,
 }

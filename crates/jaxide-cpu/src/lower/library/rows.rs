@@ -1,11 +1,13 @@
 //! Gathers of whole rows, which copy faster than lanes gather; transposes, which are copied in tiles.
 
+use super::elements::meaningless;
+use super::recipe::{self, Recipe};
 use crate::lower::graph::{GatherSpec, Graph, Node, OobMode, Op};
 use crate::lower::program::LibraryCall;
 use crate::runtime::KernelCall;
 use crate::runtime::rows::{GatherRows, Outside};
 use crate::runtime::transpose::CopyView;
-use jaxide_core::DType;
+use jaxide_core::{DType, Error, Result};
 
 /// Rows of fewer elements are left to lane programs.
 const SHORTEST: usize = 8;
@@ -36,13 +38,12 @@ pub(crate) fn kernel(graph: &Graph, node: &Node) -> Option<LibraryCall> {
         Op::Gather(spec) => gather_rows(graph, node, spec),
         Op::Transpose { permutation } => {
             let shape = graph.shape(node.args[0]);
-            let size = graph.dtype(node.args[0]).size();
-            let call = KernelCall::new(CopyView::transpose(shape, permutation, size));
-            Some(LibraryCall {
-                name: "transpose".to_owned(),
-                call,
-                flops: 0,
-            })
+            let recipe = Recipe::Transpose {
+                shape: shape.to_vec(),
+                permutation: permutation.to_vec(),
+                size: graph.dtype(node.args[0]).size(),
+            };
+            LibraryCall::new("transpose", recipe, 0).ok()
         }
         _ => None,
     }
@@ -109,7 +110,7 @@ macro_rules! by_index {
                 type $I = u64;
                 $make
             }
-            _ => return None,
+            other => Err(meaningless(other)),
         }
     };
 }
@@ -122,13 +123,49 @@ fn gather_rows(graph: &Graph, node: &Node, spec: &GatherSpec) -> Option<LibraryC
     } else {
         Outside::Nearest
     };
-    let bytes = rows.row * graph.dtype(node.args[0]).size();
-    let call = by_index!(graph.dtype(node.args[1]), I => {
-        KernelCall::new(GatherRows::<I>::new(rows.rows, bytes, rows.count, outside, &spec.fill))
+    let recipe = Recipe::GatherRows(recipe::GatherRows {
+        index: graph.dtype(node.args[1]),
+        rows: rows.rows,
+        row: rows.row * graph.dtype(node.args[0]).size(),
+        count: rows.count,
+        outside,
+        fill: spec.fill.clone(),
     });
-    Some(LibraryCall {
-        name: "gather_rows".to_owned(),
-        call,
-        flops: 0,
+    LibraryCall::new("gather_rows", recipe, 0).ok()
+}
+
+/// The kernel of a gather of rows.
+pub(super) fn gather(recipe: &recipe::GatherRows) -> Result<Box<KernelCall>> {
+    let recipe::GatherRows {
+        index,
+        rows,
+        row,
+        count,
+        outside,
+        ref fill,
+    } = *recipe;
+    by_index!(index, I => {
+        Ok(KernelCall::new(GatherRows::<I>::new(rows, row, count, outside, fill)))
     })
+}
+
+/// The kernel of a transpose of elements of so many bytes.
+pub(super) fn transpose(
+    shape: &[usize],
+    permutation: &[usize],
+    size: usize,
+) -> Result<Box<KernelCall>> {
+    let fits = shape.len() == permutation.len()
+        && (0..shape.len()).all(|axis| permutation.contains(&axis))
+        && matches!(size, 1 | 2 | 4 | 8 | 16);
+    if !fits {
+        return Err(Error::shape(format!(
+            "{permutation:?} permutes no array of shape {shape:?} with elements of {size} bytes"
+        )));
+    }
+    Ok(KernelCall::new(CopyView::transpose(
+        shape,
+        permutation,
+        size,
+    )))
 }

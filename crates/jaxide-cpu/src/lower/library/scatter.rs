@@ -1,18 +1,20 @@
 //! Scatters as calls of the runtime, where their windows stand behind each other in the updates.
 
+use super::elements::meaningless;
+use super::recipe::{self, Recipe};
 use super::rows::by_index;
 use crate::lower::graph::{
-    Combine, Def, Graph, MapOp, Node, OobMode, Op, ScatterSpec, ValueId, read_int,
+    Bytes, Combine, Def, Graph, MapOp, Node, OobMode, Op, ScatterSpec, ValueId, read_int,
 };
 use crate::lower::program::LibraryCall;
 use crate::narrow;
 use crate::runtime::KernelCall;
-use crate::runtime::cumulative::combine;
+use crate::runtime::cumulative::combine as both;
 use crate::runtime::rows::Outside;
 use crate::runtime::scatter::{Component, IndexType, Scatter, Windows};
 use crate::runtime::simd::{nearest_bf16, nearest_f16, widen_f16};
 use half::{bf16, f16};
-use jaxide_core::DType;
+use jaxide_core::{DType, Error, Result};
 use num_complex::Complex;
 use smallvec::SmallVec;
 
@@ -30,7 +32,6 @@ pub(crate) fn scatter(
     spec: &ScatterSpec,
 ) -> Option<(LibraryCall, SmallVec<[ValueId; 2]>)> {
     let mut windows = windows(graph, node, spec)?;
-    let dtype = graph.dtype(node.results[0]);
     let mut indices = node.args[1];
     if let [component] = &mut windows.components[..]
         && let Some((counted, length)) = counted_from_end(graph, indices)
@@ -38,20 +39,52 @@ pub(crate) fn scatter(
         indices = counted;
         component.from_end = length;
     }
-    let index = by_index!(graph.dtype(indices), I => IndexType::of::<I>());
     let update = splat(graph, node.args[2]);
     let mut operands: SmallVec<[ValueId; 2]> = SmallVec::from_elem(indices, 1);
     operands.extend(update.is_none().then_some(node.args[2]));
-    let work = narrow::<_, u64>(windows.count * windows.len());
+    let work = match spec.combine {
+        Combine::Replace => 0,
+        _ => narrow::<_, u64>(windows.count * windows.len()),
+    };
+    let recipe = Recipe::Scatter(Box::new(recipe::Scatter {
+        dtype: graph.dtype(node.results[0]),
+        combine: spec.combine,
+        index: graph.dtype(indices),
+        update: update.map(Bytes::from_slice),
+        windows,
+    }));
+    let call = LibraryCall::new("scatter", recipe, work).ok()?;
+    Some((call, operands))
+}
+
+/// The kernel of a scatter.
+pub(super) fn combine(recipe: &recipe::Scatter) -> Result<Box<KernelCall>> {
+    let recipe::Scatter {
+        dtype,
+        combine,
+        index,
+        ref update,
+        ref windows,
+    } = *recipe;
+    let index = by_index!(index, I => Ok(IndexType::of::<I>()))?;
+    let none = || {
+        Error::unsupported(format!(
+            "a scatter of {dtype} with {combine:?} has no kernel"
+        ))
+    };
     macro_rules! call {
         ($T:ty, $combine:expr) => {
             call!($T, $combine, None)
         };
         ($T:ty, $combine:expr, $neutral:expr) => {{
             let update = match update {
-                Some(bytes) => Some(bytemuck::try_pod_read_unaligned::<$T>(bytes).ok()?),
+                Some(bytes) => {
+                    let read = bytemuck::try_pod_read_unaligned::<$T>(bytes);
+                    Some(read.map_err(|_| none())?)
+                }
                 None => None,
             };
+            let windows = windows.clone();
             KernelCall::new(Scatter::<$T, _>::new(
                 windows, index, update, $neutral, $combine,
             ))
@@ -66,20 +99,20 @@ pub(crate) fn scatter(
                 Combine::Mul => call!($T, $mul),
                 Combine::Min => call!($T, $min),
                 Combine::Max => call!($T, $max),
-                Combine::And | Combine::Or | Combine::Xor | Combine::Replace => return None,
+                Combine::And | Combine::Or | Combine::Xor | Combine::Replace => return Err(none()),
             }
         };
     }
     // Sums and extrema are exact, in any order.
     macro_rules! integer {
         ($T:ty) => {
-            match spec.combine {
+            match combine {
                 Combine::Add => call!($T, <$T>::wrapping_add, Some(0)),
                 Combine::Sub => call!($T, <$T>::wrapping_sub),
                 Combine::Mul => call!($T, <$T>::wrapping_mul, Some(1)),
                 Combine::Min => call!($T, |a: $T, b| a.min(b), Some(<$T>::MAX)),
                 Combine::Max => call!($T, |a: $T, b| a.max(b), Some(<$T>::MIN)),
-                Combine::And | Combine::Or | Combine::Xor | Combine::Replace => return None,
+                Combine::And | Combine::Or | Combine::Xor | Combine::Replace => return Err(none()),
             }
         };
     }
@@ -87,12 +120,12 @@ pub(crate) fn scatter(
         ($T:ty) => {
             number!(
                 $T,
-                spec.combine,
+                combine,
                 |a, b| a + b,
                 |a, b| a - b,
                 |a, b| a * b,
-                combine::min::<$T>,
-                combine::max::<$T>
+                both::min::<$T>,
+                both::max::<$T>
             )
         };
     }
@@ -101,23 +134,23 @@ pub(crate) fn scatter(
         ($T:ty, $wide:expr, $nearest:expr) => {
             number!(
                 $T,
-                spec.combine,
+                combine,
                 |a: $T, b: $T| $nearest($wide(a) + $wide(b)),
                 |a: $T, b: $T| $nearest($wide(a) - $wide(b)),
                 |a: $T, b: $T| $nearest($wide(a) * $wide(b)),
-                combine::min::<$T>,
-                combine::max::<$T>
+                both::min::<$T>,
+                both::max::<$T>
             )
         };
     }
-    let call = match (dtype, spec.combine) {
+    Ok(match (dtype, combine) {
         (_, Combine::Replace) => match dtype.size() {
             1 => call!(u8, |_, b| b),
             2 => call!(u16, |_, b| b),
             4 => call!(u32, |_, b| b),
             8 => call!(u64, |_, b| b),
             16 => call!([u64; 2], |_, b| b),
-            _ => return None,
+            _ => return Err(none()),
         },
         (DType::Bool, Combine::Add | Combine::Max) => call!(u8, |a, b| a | b),
         (DType::Bool, Combine::Mul | Combine::Min) => call!(u8, |a, b| a & b),
@@ -135,17 +168,8 @@ pub(crate) fn scatter(
         (DType::U16, _) => integer!(u16),
         (DType::U32, _) => integer!(u32),
         (DType::U64, _) => integer!(u64),
-        _ => return None,
-    };
-    let call = LibraryCall {
-        name: "scatter".to_owned(),
-        call,
-        flops: match spec.combine {
-            Combine::Replace => 0,
-            _ => work,
-        },
-    };
-    Some((call, operands))
+        _ => return Err(none()),
+    })
 }
 
 /// The indices that others are, where these count from the end of an axis if they are negative: what `jax.numpy` writes before every scatter. With

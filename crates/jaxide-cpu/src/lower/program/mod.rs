@@ -12,6 +12,7 @@ mod verify;
 pub(crate) mod work;
 
 use super::emit::Kernel;
+use super::library::Recipe;
 use crate::runtime::KernelCall;
 use crate::runtime::checked::FENCE;
 use jaxide_core::{DType, Result, Shape, Tensor};
@@ -80,8 +81,29 @@ pub(crate) struct LibraryCall {
     /// For the printed form.
     pub(crate) name: String,
     pub(crate) call: Box<KernelCall>,
+    /// What it is made of.
+    pub(crate) recipe: Recipe,
     /// Operations on floats that it stands for.
     pub(crate) flops: u64,
+}
+
+impl LibraryCall {
+    /// The call of the kernel that is made of `recipe`.
+    ///
+    /// # Errors
+    /// Those of the recipe, with the operation's name.
+    pub(crate) fn new(name: impl Into<String>, recipe: Recipe, flops: u64) -> Result<LibraryCall> {
+        let name = name.into();
+        match recipe.kernel() {
+            Ok(call) => Ok(LibraryCall {
+                name,
+                call,
+                recipe,
+                flops,
+            }),
+            Err(error) => Err(error.in_operation(&name)),
+        }
+    }
 }
 
 /// A result of the program.

@@ -65,7 +65,7 @@ impl<Args: ArgList, Out: 'static> Transformed<Args, Out, JitOptions> {
     }
 
     /// The program for arguments of these types, traced if it has not been.
-    fn prepared(&self, args: Args) -> Result<Arc<Program>> {
+    pub(super) fn prepared(&self, args: Args) -> Result<Arc<Program>> {
         let mut options = self.options().clone();
         options.ahead = true;
         let flat = flatten_known(&options.cache, args);

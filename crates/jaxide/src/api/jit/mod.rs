@@ -2,6 +2,7 @@
 
 mod cache;
 mod disabled;
+mod export;
 mod lowered;
 mod miss;
 mod options;
@@ -23,6 +24,7 @@ use crate::trace::{
 use cache::{Cache, Program};
 pub use disabled::disable_jit;
 pub(crate) use disabled::jit_is_disabled;
+pub use export::Export;
 pub use lowered::Lowered;
 pub use options::JitOptions;
 

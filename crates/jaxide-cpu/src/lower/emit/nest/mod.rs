@@ -78,6 +78,17 @@ pub(crate) struct Kernel {
     pub(crate) schedule: Schedule,
 }
 
+impl Kernel {
+    /// How many lanes a call of the lane program is for, if that is always the same: where it goes through rows, or reduces its lanes to
+    /// one result, all of them.
+    pub(crate) fn lanes_of_call(&self) -> Option<usize> {
+        let schedule = &self.schedule;
+        let in_parts = matches!(schedule.partials, Some(Partials::Lanes(_)));
+        let together = schedule.rows.is_some() || !self.body.reductions().is_empty();
+        (together && !in_parts).then_some(schedule.lanes)
+    }
+}
+
 /// The lane program, under the name of the kernel.
 impl fmt::Display for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

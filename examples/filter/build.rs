@@ -1,0 +1,5 @@
+//! Compiles the filter.
+
+fn main() {
+    jaxide_build::compile("filter.jaxpr").expect("the filter is a program");
+}
