@@ -1,4 +1,4 @@
-//! Many small matrices at once, short rows as lanes, and numbers divided by constants.
+//! Many small matrices at once, short rows as lanes, loops that reduce their state, and numbers divided by constants.
 
 use crate::everywhere::everywhere;
 use jaxide_testing::compare::Nearness;

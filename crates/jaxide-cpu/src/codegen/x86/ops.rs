@@ -52,15 +52,7 @@ impl<T: Target> Operations for Emitter<'_, T> {
     fn bin(&mut self, v: Value, op: BinOp, a: Value, b: Value) {
         let ty = self.body.ty(a);
         let divides = matches!(op, BinOp::DivS | BinOp::DivU | BinOp::RemS | BinOp::RemU);
-        let divisor = match (op, self.body.inst(b)) {
-            (BinOp::Div, Inst::Const(bits)) => Divisor::of(ty, *bits),
-            _ => None,
-        };
         self.each_copy(v, |s, copy, dst| {
-            if let Some(divisor) = divisor {
-                let a = s.get(a, copy);
-                return s.divide_by(ty, dst, a, divisor);
-            }
             let (a, b) = (s.get(a, copy), s.get(b, copy));
             if divides && ty == Ty::I64 {
                 return s.divide_64(op, dst, a, b);
@@ -137,122 +129,7 @@ impl<T: Target> Operations for Emitter<'_, T> {
     }
 }
 
-/// A constant that numbers are divided by, and its reciprocal.
-#[derive(Clone, Copy)]
-struct Divisor {
-    number: f64,
-    reciprocal: f64,
-    /// Twice the bits of the least magnitude of which the quotient's residue is exact.
-    least: u64,
-}
-
-impl Divisor {
-    /// Where [`Emitter::divide_by`] divides by it: neither it nor its reciprocal are near the ends of what the type has.
-    fn of(ty: Ty, bits: u64) -> Option<Divisor> {
-        let (number, reciprocal, most) = match ty {
-            Ty::F32 => {
-                let x = f32::from_bits(bits as u32);
-                (f64::from(x), f64::from(1.0 / x), 2f64.powi(60))
-            }
-            Ty::F64 => {
-                let x = f64::from_bits(bits);
-                (x, 1.0 / x, 2f64.powi(500))
-            }
-            Ty::I32 | Ty::I64 | Ty::Mask => return None,
-        };
-        if !(number > 1.0 / most && number < most) {
-            return None;
-        }
-        // The residue counts in units of the product of two last places, which must not be below the least number; nor may the
-        // quotient be below the least normal number.
-        let least = match ty {
-            Ty::F32 => u64::from(
-                (2f32.powi(-100))
-                    .max(number as f32 * 2f32.powi(-124))
-                    .to_bits(),
-            ),
-            _ => 2f64.powi(-960).max(number * 2f64.powi(-1020)).to_bits(),
-        };
-        Some(Divisor {
-            number,
-            reciprocal,
-            least: least << 1,
-        })
-    }
-}
-
 impl<T: Target> Emitter<'_, T> {
-    /// A quotient without a division, which takes as long as ten other operations: the product q with the rounded reciprocal y, and
-    /// from what it lacks, q - (q c - a) y. That is the nearest number where nothing underflows (N. Brisebarre, J.-M. Muller and S. Raina,
-    /// "Accelerating correctly rounded floating-point division when the divisor is known in advance", 2004). Where the residue is no
-    /// number, q is the result: infinite, or NaN. Vectors with numbers so small that it would not be exact are divided.
-    fn divide_by(&mut self, ty: Ty, dst: Reg, a: Reg, divisor: Divisor) {
-        let int = ty.as_int();
-        // Not in the result's place, which may be that of `a`.
-        let (product, size, known) = (self.new_reg(ty), self.new_reg(ty), self.new_reg(Ty::Mask));
-        let (doubled, before, small) =
-            (self.new_reg(int), self.new_reg(int), self.new_reg(Ty::Mask));
-        let reciprocal = self.target.float(&mut self.asm, ty, divisor.reciprocal);
-        let number = self.target.float(&mut self.asm, ty, divisor.number);
-        let infinite = self.target.float(&mut self.asm, ty, f64::INFINITY);
-        self.target
-            .bin(&mut self.asm, BinOp::Mul, ty, product, a, reciprocal);
-        let excess = self.multiply_add((false, true), ty, product, number, a);
-        let nearest = self.multiply_add((true, false), ty, excess, reciprocal, product);
-        self.target
-            .un(&mut self.asm, UnOp::Abs, ty, ty, size, excess);
-        self.target
-            .bin(&mut self.asm, BinOp::Lt, ty, known, size, infinite);
-        let quotient = self.new_reg(ty);
-        self.target
-            .select(&mut self.asm, ty, quotient, known, nearest, product);
-        // Without its sign and minus one, zero is the largest integer, so that one comparison finds small numbers.
-        self.target
-            .shift_by(&mut self.asm, BinOp::Shl, int, doubled, a, 1);
-        let minus_one = self.target.splat(&mut self.asm, int, int.bit_mask());
-        self.target
-            .bin(&mut self.asm, BinOp::Add, int, before, doubled, minus_one);
-        let least = self
-            .target
-            .splat(&mut self.asm, int, (divisor.least - 1) & int.bit_mask());
-        self.target
-            .bin(&mut self.asm, BinOp::LtU, int, small, before, least);
-        self.target.test_any(&mut self.asm, &[small]);
-        let done = self.asm.label();
-        self.asm.push(Lir::Branch(Cond::Equal, done));
-        let frequency = self.asm.current_frequency;
-        self.asm.current_frequency *= 0.01;
-        self.target
-            .bin(&mut self.asm, BinOp::Div, ty, quotient, a, number);
-        self.asm.current_frequency = frequency;
-        self.asm.push(Lir::Label(done));
-        self.asm.put(dst, quotient);
-    }
-
-    /// `a * b + c`, with the product or the addend negated.
-    fn multiply_add(
-        &mut self,
-        (minus_product, minus_addend): (bool, bool),
-        ty: Ty,
-        a: Reg,
-        b: Reg,
-        c: Reg,
-    ) -> Reg {
-        let signs = FmaSigns {
-            minus_product,
-            minus_addend,
-        };
-        let (codes, dst) = (self.target.fma(ty, signs), self.new_reg(ty));
-        self.asm.push(Lir::Fma {
-            codes,
-            dst,
-            a,
-            b,
-            c,
-        });
-        dst
-    }
-
     /// The vector of `(first + lane) * step`.
     pub(super) fn counting(&mut self, ty: Ty, first: i64, step: i64) -> Reg {
         let size = (ty.bits() / 8) as usize;

@@ -416,7 +416,7 @@ mod tests {
             let mut before = usize::MAX;
             for count in 1..20 {
                 let body = carrying(count);
-                let copies = plan(&body, 8, registers).copies;
+                let copies = plan(&body, None, 8, registers).copies;
                 let room = usize::from(registers) - OTHER_REGISTERS;
                 assert!(
                     copies == 1 || copies * count <= room,
@@ -426,7 +426,10 @@ mod tests {
                 before = copies;
             }
             assert_eq!(before, 1);
-            assert_eq!(plan(&carrying(1), 8, registers).copies, 4);
+            assert_eq!(plan(&carrying(1), None, 8, registers).copies, 4);
+            // No more than there are lanes for.
+            assert_eq!(plan(&carrying(1), Some(16), 8, registers).copies, 2);
+            assert_eq!(plan(&carrying(1), Some(5), 8, registers).copies, 1);
         }
     }
 }
