@@ -74,7 +74,7 @@ impl<T: Scalar> Kernel for Hessenberg<T> {
 for_each_isa! {
     /// Applies `H = I - τ v vᴴ`, of rows and columns from k on, from the right, and its adjoint from
     /// the left; `w` is working memory as long as v.
-    fn step<T: Scalar>(a: &mut [T], shape: (usize, usize), v: &[T], w: &mut [T], tau: T) = step_any
+    pub(super) fn step<T: Scalar>(a: &mut [T], shape: (usize, usize), v: &[T], w: &mut [T], tau: T) = step_any
 }
 
 #[inline(always)]

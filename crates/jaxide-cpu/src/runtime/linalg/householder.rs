@@ -249,7 +249,7 @@ pub(super) fn eliminate<T: Scalar>(columns: &mut [T], len: usize, taus: &mut [T]
 
 for_each_isa! {
     /// `x -= τ v vᴴ x`.
-    fn apply_one<T: Scalar>(v: &[T], tau: T, x: &mut [T]) = apply_one_any
+    pub(super) fn apply_one<T: Scalar>(v: &[T], tau: T, x: &mut [T]) = apply_one_any
 }
 
 #[inline(always)]
