@@ -279,7 +279,7 @@ fn check_cholesky<T: Scalar>(batch: usize, n: usize) {
     }
 }
 
-fn check_hessenberg<T: Scalar>(batch: usize, n: usize) {
+fn check_hessenberg<T: Scalar<Real: RealScalar>>(batch: usize, n: usize) {
     let a: Vec<T> = (0..batch * n * n).map(entry).collect();
     let out = everywhere(|| Hessenberg::<T>::new(batch, n), &a, batch);
     let (packed, taus) = (numbers::<T>(&out[0]), numbers::<T>(&out[1]));

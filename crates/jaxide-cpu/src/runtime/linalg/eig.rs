@@ -68,20 +68,19 @@ where
         let a = buffers.input::<T>(0);
         let values = SharedSlice::new(buffers.output::<Complex<T::Real>>(0));
         let mut sides = Vec::new();
-        for side in [
+        let wanted = [
             self.left.then_some(Side::Left),
             self.right.then_some(Side::Right),
-        ] {
-            if let Some(side) = side {
-                let output = buffers.output::<Complex<T::Real>>(1 + sides.len());
-                sides.push((side, SharedSlice::new(output)));
-            }
+        ];
+        for side in wanted.into_iter().flatten() {
+            let output = buffers.output::<Complex<T::Real>>(1 + sides.len());
+            sides.push((side, SharedSlice::new(output)));
         }
         for_matrices(self.batch, 20 * n * n * n, context, |index| {
             let whole = index * n * n..(index + 1) * n * n;
             // SAFETY: values of different matrices are disjoint.
             let values = unsafe { values.range(index * n..(index + 1) * n) };
-            let found = decompose(&a[whole.clone()], n, !sides.is_empty())?;
+            let found = decompose(&a[whole.clone()], n, !sides.is_empty(), context)?;
             let Some(found) = found else {
                 let nan = Complex::<T::Real>::round_from(C128::new(f64::NAN, f64::NAN));
                 values.fill(nan);
@@ -91,58 +90,149 @@ where
                 }
                 return Ok(());
             };
-            let wide = |x: T::Wide| C128::new(Scalar::re(x), Scalar::im(x));
-            let mut buffer = PoolBuffer::for_elements::<C128>(5 * n * n)?;
-            let (t, rest) = buffer.as_mut_slice::<C128>().split_at_mut(n * n);
-            let (z, rest) = rest.split_at_mut(n * n);
+            let mut buffer = PoolBuffer::for_elements::<C128>(2 * n * n)?;
+            let (t, work) = buffer.as_mut_slice::<C128>().split_at_mut(n * n);
             for (to, &x) in t.iter_mut().zip(found.form()) {
                 *to = wide(x);
             }
-            for (to, &x) in z.iter_mut().zip(found.vectors()) {
-                *to = wide(x);
-            }
-            let found = eigenvalues(t, z, n);
-            for (to, &x) in values.iter_mut().zip(&found) {
+            let form = Triangular::new(t, n);
+            for (to, &x) in values.iter_mut().zip(&form.values) {
                 *to = Entry::round_from(x);
             }
             for (side, vectors) in &sides {
                 // SAFETY: vectors of different matrices are disjoint.
                 let vectors = unsafe { vectors.range(whole.clone()) };
-                let real = !T::COMPLEX;
-                side.vectors(t, z, &found, real, rest, context)?;
-                let rows = &rest[n * n..2 * n * n];
-                for (i, row) in vectors.chunks_exact_mut(n).enumerate() {
-                    for (j, to) in row.iter_mut().enumerate() {
-                        *to = Entry::round_from(rows[j * n + i]);
+                let store = |k: usize, vector: &[C128]| {
+                    for (i, &x) in vector.iter().enumerate() {
+                        vectors[i * n + k] = Entry::round_from(x);
                     }
-                }
+                };
+                form.vectors(*side, found.vectors(), work, store, context)?;
             }
             Ok(())
         })
     }
 }
 
-/// The eigenvalues of a Schur form, which is made triangular if it is a real one; the rows of `z` are
-/// the columns of the unitary factor.
-fn eigenvalues(t: &mut [C128], z: &mut [C128], n: usize) -> Vec<C128> {
-    let mut values = Vec::with_capacity(n);
-    while values.len() < n {
-        let k = values.len();
-        if k + 1 < n && t[(k + 1) * n + k] != C128::default() {
-            let product = t[k * n + k + 1].norm().sqrt() * t[(k + 1) * n + k].norm().sqrt();
-            let value = C128::new(t[k * n + k].re, product);
-            triangularise(t, z, n, k, value);
-            values.extend([value, value.conj()]);
-        } else {
-            values.push(t[k * n + k]);
+fn wide<T: Scalar>(x: T) -> C128 {
+    C128::new(x.re(), x.im())
+}
+
+/// A Schur form that was made triangular.
+struct Triangular<'a> {
+    t: &'a [C128],
+    values: Vec<C128>,
+    /// What a real form was multiplied by for that, as cosines and sines of columns k and k + 1.
+    rotations: Vec<(usize, f64, C128)>,
+}
+
+impl<'a> Triangular<'a> {
+    fn new(t: &'a mut [C128], n: usize) -> Self {
+        let (mut values, mut rotations) = (Vec::with_capacity(n), Vec::new());
+        while values.len() < n {
+            let k = values.len();
+            if k + 1 < n && t[(k + 1) * n + k] != C128::default() {
+                let product = t[k * n + k + 1].norm().sqrt() * t[(k + 1) * n + k].norm().sqrt();
+                let value = C128::new(t[k * n + k].re, product);
+                rotations.push(triangularise(t, n, k, value));
+                values.extend([value, value.conj()]);
+            } else {
+                values.push(t[k * n + k]);
+            }
+        }
+        Self {
+            t,
+            values,
+            rotations,
         }
     }
-    values
+
+    /// Gives `store` all eigenvectors of a matrix of this Schur form, whose unitary factor has these columns.
+    fn vectors<F: Scalar>(
+        &self,
+        side: Side,
+        unitary: &[F],
+        work: &mut [C128],
+        mut store: impl FnMut(usize, &[C128]),
+        context: &Context<'_>,
+    ) -> Result<(), KernelError> {
+        let n = self.values.len();
+        let mut buffer = PoolBuffer::for_elements::<F>(2 * n * n)?;
+        let (in_basis, found) = buffer.as_mut_slice::<F>().split_at_mut(n * n);
+        // In the basis of a real factor the two vectors of a pair have the same real parts and, up to the sign, the
+        // same imaginary ones: these stand in the place of the second vector.
+        let second_of_pair = |value: C128| !F::COMPLEX && value.im < 0.0;
+        if matches!(side, Side::Left) {
+            for (i, row) in self.t.chunks_exact(n).enumerate() {
+                for (j, x) in row.iter().enumerate() {
+                    work[j * n + i] = x.conj();
+                }
+            }
+        }
+        let mut x = vec![C128::default(); n];
+        let smallest = self.smallest_difference();
+        for (k, &value) in self.values.iter().enumerate() {
+            if second_of_pair(value) {
+                for (to, x) in in_basis[k * n..(k + 1) * n].iter_mut().zip(&x) {
+                    *to = F::from_components(x.im, 0.0);
+                }
+                continue;
+            }
+            match side {
+                Side::Left => forward_vector(work, (k, value.conj()), smallest, &mut x),
+                Side::Right => backward_vector(self.t, (k, value), smallest, &mut x),
+            }
+            for &(k, c, s) in &self.rotations {
+                (x[k], x[k + 1]) = (x[k] * c - s.conj() * x[k + 1], s * x[k] + x[k + 1] * c);
+            }
+            for (to, x) in in_basis[k * n..(k + 1) * n].iter_mut().zip(&x) {
+                *to = F::from_components(x.re, x.im);
+            }
+        }
+        let dense = |from: &[F]| Matrix {
+            pointer: from.as_ptr(),
+            row: n as isize,
+            column: 1,
+        };
+        let to = MatrixMut {
+            pointer: found.as_mut_ptr(),
+            row: n as isize,
+            column: 1,
+        };
+        // SAFETY: dense matrices of n rows and columns, of which the result is another than the
+        // operands.
+        unsafe {
+            product((n, n, n), dense(in_basis), dense(unitary), to, context)?;
+        }
+        for (k, &value) in self.values.iter().enumerate() {
+            if second_of_pair(value) {
+                x.iter_mut().for_each(|x| *x = x.conj());
+            } else {
+                let pair = !F::COMPLEX && value.im != 0.0;
+                for (i, to) in x.iter_mut().enumerate() {
+                    *to = wide(found[k * n + i]);
+                    if pair {
+                        to.im = found[(k + 1) * n + i].re();
+                    }
+                }
+                normalise(&mut x, !F::COMPLEX && value.im == 0.0);
+            }
+            store(k, &x);
+        }
+        Ok(())
+    }
+
+    /// What two eigenvalues differ by at least, to rounding of the matrix. (The eigenvalues themselves may
+    /// all be zero where it is not.)
+    fn smallest_difference(&self) -> f64 {
+        let largest = self.t.iter().map(|x| x.l1_norm());
+        f64::EPSILON * largest.fold(f64::MIN_POSITIVE, f64::max)
+    }
 }
 
 /// Makes the 2 × 2 block at k, of which `value` is an eigenvalue, upper triangular with that
-/// eigenvalue first.
-fn triangularise(t: &mut [C128], z: &mut [C128], n: usize, k: usize, value: C128) {
+/// eigenvalue first, by a rotation, which is returned.
+fn triangularise(t: &mut [C128], n: usize, k: usize, value: C128) -> (usize, f64, C128) {
     // The block's eigenvector (value - d, c), as the first column of a rotation.
     let (x, y) = (value - t[(k + 1) * n + k + 1], t[(k + 1) * n + k]);
     let length = x.norm().hypot(y.norm());
@@ -156,19 +246,14 @@ fn triangularise(t: &mut [C128], z: &mut [C128], n: usize, k: usize, value: C128
     for row in t[..(k + 2) * n].chunks_exact_mut(n) {
         (row[k], row[k + 1]) = rotated(row[k], row[k + 1], s);
     }
-    let rotate_rows = |rows: &mut [C128], from: usize, s: C128| {
-        let (first, second) = rows.split_at_mut(n);
-        for (x, y) in first[from..].iter_mut().zip(&mut second[from..]) {
-            (*x, *y) = rotated(*x, *y, s);
-        }
-    };
-    rotate_rows(&mut t[k * n..(k + 2) * n], k, s.conj());
-    if !z.is_empty() {
-        rotate_rows(&mut z[k * n..(k + 2) * n], 0, s);
+    let (first, second) = t[k * n..(k + 2) * n].split_at_mut(n);
+    for (x, y) in first[k..].iter_mut().zip(&mut second[k..]) {
+        (*x, *y) = rotated(*x, *y, s.conj());
     }
     t[(k + 1) * n + k] = C128::default();
     t[k * n + k] = value;
     t[(k + 1) * n + k + 1] = value.conj();
+    (k, c, s)
 }
 
 /// Which eigenvectors are found.
@@ -180,104 +265,51 @@ enum Side {
     Right,
 }
 
-impl Side {
-    /// The eigenvectors of a matrix of this Schur form go into the rows of the second of three matrices
-    /// of working memory.
-    fn vectors(
-        self,
-        t: &[C128],
-        z: &[C128],
-        values: &[C128],
-        real: bool,
-        work: &mut [C128],
-        context: &Context<'_>,
-    ) -> Result<(), KernelError> {
-        let n = values.len();
-        let (in_basis, rest) = work.split_at_mut(n * n);
-        let (found, adjoint) = rest.split_at_mut(n * n);
-        in_basis.fill(C128::default());
-        // What two eigenvalues differ by at least, to rounding of the matrix. (The eigenvalues
-        // themselves may all be zero where it is not.)
-        let largest = t.iter().map(|x| x.l1_norm());
-        let smallest = f64::EPSILON * largest.fold(f64::MIN_POSITIVE, f64::max);
-        let second_of_pair = |value: C128| real && value.im < 0.0;
-        if matches!(self, Side::Left) {
-            for (i, row) in t.chunks_exact(n).enumerate() {
-                for (j, x) in row.iter().enumerate() {
-                    adjoint[j * n + i] = x.conj();
-                }
-            }
-        }
-        for (k, (x, &value)) in in_basis.chunks_exact_mut(n).zip(values).enumerate() {
-            if second_of_pair(value) {
-                continue;
-            }
-            x[k] = C128::from(1.0);
-            match self {
-                Side::Left => {
-                    for i in k + 1..n {
-                        let rest = dot(&adjoint[i * n + k..i * n + i], &x[k..i]);
-                        let difference = adjoint[i * n + i] - value.conj();
-                        x[i] = quotient(-rest, pivot(difference, smallest));
-                        keep_in_range(x, i);
-                    }
-                }
-                Side::Right => {
-                    for i in (0..k).rev() {
-                        let rest = dot(&t[i * n + i + 1..i * n + k + 1], &x[i + 1..k + 1]);
-                        x[i] = quotient(-rest, pivot(t[i * n + i] - value, smallest));
-                        keep_in_range(x, i);
-                    }
-                }
-            }
-        }
-        let dense = |pointer: *const C128| Matrix {
-            pointer,
-            row: n as isize,
-            column: 1,
-        };
-        let to = MatrixMut {
-            pointer: found.as_mut_ptr(),
-            row: n as isize,
-            column: 1,
-        };
-        // SAFETY: dense matrices of n rows and columns, of which the result is another than the
-        // operands.
-        unsafe {
-            product(
-                (n, n, n),
-                dense(in_basis.as_ptr()),
-                dense(z.as_ptr()),
-                to,
-                context,
-            )?;
-        }
-        for (k, &value) in values.iter().enumerate() {
-            if second_of_pair(value) {
-                let (before, row) = found.split_at_mut(k * n);
-                for (to, x) in row[..n].iter_mut().zip(&before[(k - 1) * n..]) {
-                    *to = x.conj();
-                }
-            } else {
-                normalise(&mut found[k * n..(k + 1) * n], real && value.im == 0.0);
-            }
-        }
-        Ok(())
+/// The eigenvector of the k-th eigenvalue of an upper triangular matrix.
+fn backward_vector(t: &[C128], (k, value): (usize, C128), smallest: f64, x: &mut [C128]) {
+    let n = x.len();
+    x.fill(C128::default());
+    x[k] = C128::from(1.0);
+    for i in (0..k).rev() {
+        let rest = dot(&t[i * n + i + 1..i * n + k + 1], &x[i + 1..k + 1]);
+        x[i] = quotient(-rest, pivot(t[i * n + i] - value, smallest));
+        keep_in_range(x, i);
+    }
+}
+
+/// The eigenvector of the k-th eigenvalue of a lower triangular matrix.
+fn forward_vector(t: &[C128], (k, value): (usize, C128), smallest: f64, x: &mut [C128]) {
+    let n = x.len();
+    x.fill(C128::default());
+    x[k] = C128::from(1.0);
+    for i in k + 1..n {
+        let rest = dot(&t[i * n + k..i * n + i], &x[k..i]);
+        x[i] = quotient(-rest, pivot(t[i * n + i] - value, smallest));
+        keep_in_range(x, i);
     }
 }
 
 /// Σ aᵢ bᵢ, in four sums.
 fn dot(a: &[C128], b: &[C128]) -> C128 {
-    let mut sums = [C128::default(); 4];
-    let (a_chunks, a_rest) = a.as_chunks::<4>();
-    let (b_chunks, b_rest) = b.as_chunks::<4>();
-    for (a, b) in a_chunks.iter().zip(b_chunks) {
-        for lane in 0..4 {
-            sums[lane] += a[lane] * b[lane];
+    const LANES: usize = 4;
+    let (mut re, mut im) = ([0.0; LANES], [0.0; LANES]);
+    let full = a.len() / LANES * LANES;
+    for at in (0..full).step_by(LANES) {
+        let (a, b) = (&a[at..at + LANES], &b[at..at + LANES]);
+        for lane in 0..LANES {
+            re[lane] += a[lane].re * b[lane].re - a[lane].im * b[lane].im;
+            im[lane] += a[lane].re * b[lane].im + a[lane].im * b[lane].re;
         }
     }
-    let rest = a_rest.iter().zip(b_rest).map(|(a, b)| a * b);
-    rest.fold(sums[0] + sums[1] + (sums[2] + sums[3]), |sum, x| sum + x)
+    let (mut all_re, mut all_im) = (
+        (re[0] + re[1]) + (re[2] + re[3]),
+        (im[0] + im[1]) + (im[2] + im[3]),
+    );
+    for i in full..a.len() {
+        all_re += a[i].re * b[i].re - a[i].im * b[i].im;
+        all_im += a[i].re * b[i].im + a[i].im * b[i].re;
+    }
+    C128::new(all_re, all_im)
 }
 
 fn quotient(x: C128, y: C128) -> C128 {

@@ -6,7 +6,7 @@
 //! EISPACK's `tql2`) in double precision. The rotations of the steps and then the reflectors are applied
 //! to the eigenvectors in bulk.
 
-use super::divide::divide;
+use super::divide::divide_tridiagonal;
 use super::for_matrices;
 use super::householder::{BLOCK, Operator, Reflectors};
 use super::jacobi::{self, eigh_lanes};
@@ -14,7 +14,7 @@ use super::phases::{column_phases, turn_columns};
 use super::rotations::Sweeps;
 use super::scalar::{RealScalar, Scalar, is_single};
 use super::side_by_side::{LANES, for_all};
-use super::tridiagonal::{Condensed, reduce, working_memory};
+use super::tridiagonal::{Condensed, reduce};
 use crate::runtime::matmul::MatrixMut;
 use crate::runtime::shared::SharedSlice;
 use crate::runtime::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature};
@@ -145,17 +145,17 @@ fn decompose<T: Scalar<Real: RealScalar>>(
         let factor = T::from_components(1.0 / scale, 0.0);
         h.iter_mut().for_each(|x| *x = *x * factor);
     }
-    let mut reflectors = PoolBuffer::for_elements::<T>(n * n + working_memory(n))?;
-    let (reflectors, work) = reflectors.as_mut_slice::<T>().split_at_mut(n * n);
+    let mut reflectors = PoolBuffer::for_elements::<T>(n * n)?;
+    let reflectors = reflectors.as_mut_slice::<T>();
     let mut taus = vec![T::ZERO; n];
     let (mut d, mut e) = (vec![0.0; n], vec![0.0; n]);
     let condensed = Condensed {
-        reflectors,
+        reflectors: &mut *reflectors,
         taus: &mut taus,
         d: &mut d,
         e: &mut e,
     };
-    reduce(h, n, condensed, work, context);
+    reduce(h, n, condensed, context)?;
     // Eigenvectors of the tridiagonal matrix, in rows.
     let mut rows = PoolBuffer::for_elements::<T::Real>(n * n)?;
     let rows = rows.as_mut_slice::<T::Real>();
@@ -177,7 +177,7 @@ fn decompose<T: Scalar<Real: RealScalar>>(
         for (k, to) in packed.as_mut_slice::<T>().chunks_exact_mut(len).enumerate() {
             to.copy_from_slice(&reflectors[(start + k) * n + start + 1..(start + k + 1) * n]);
         }
-        let block = Reflectors::new(packed.as_slice(), len, &taus[start..start + count])?;
+        let block = Reflectors::new(packed.as_slice(), len, &taus[start..start + count], context)?;
         let rest = MatrixMut {
             pointer: vectors[(start + 1) * n..].as_mut_ptr(),
             row: n as isize,
@@ -202,7 +202,7 @@ fn eigenvectors<R: RealScalar>(
     let n = d.len();
     if n > DIVIDED {
         let before = d.to_vec();
-        if divide(d, e, rows, context)? {
+        if divide_tridiagonal(d, e, rows, context)? {
             return Ok(true);
         }
         d.copy_from_slice(&before);

@@ -9,7 +9,7 @@ use num_complex::Complex;
 use super::batches::{
     bits, close, entry, is_finite, largest, numbers, orthonormal, product, run, wide,
 };
-use super::{Eig, Eigh, Iterate, RealScalar, Scalar, Schur, Tridiagonal};
+use super::{Eig, Eigh, Hessenberg, Iterate, RealScalar, Scalar, Schur, Svd, Tridiagonal};
 use crate::runtime::Kernel;
 use crate::runtime::simd::Isa;
 
@@ -56,7 +56,7 @@ fn kinds<T: Scalar>(n: usize) -> Vec<(&'static str, Vec<T>)> {
     let wilkinson = |i: usize| (i % 21).abs_diff(10) as f64;
     let joined = |i: usize, j: usize| match i.abs_diff(j) {
         0 => wilkinson(i),
-        1 if i.max(j) % 21 == 0 => 1e-7,
+        1 if i.max(j).is_multiple_of(21) => 1e-7,
         1 => 1.0,
         _ => 0.0,
     };
@@ -68,7 +68,9 @@ fn kinds<T: Scalar>(n: usize) -> Vec<(&'static str, Vec<T>)> {
     ));
     let mut nan = random.clone();
     nan[n * n / 2] = T::NAN;
-    kinds.extend([("random", random), ("nan", nan)]);
+    let mut infinite = random.clone();
+    infinite[n * n - 1] = T::from_components(f64::INFINITY, 0.0);
+    kinds.extend([("random", random), ("nan", nan), ("infinite", infinite)]);
     if n > SMALL {
         let some = [
             "random",
@@ -121,7 +123,7 @@ fn check_tridiagonal<T: Scalar<Real: RealScalar>>(n: usize, lower: bool) {
         // Q is the product of the reflectors, the first of which is that of the first column, or of
         // the last one.
         let mut q: Vec<C> = (0..n * n)
-            .map(|i| C::from(f64::from(u8::from(i % (n + 1) == 0))))
+            .map(|i| C::from(f64::from(u8::from(i.is_multiple_of(n + 1)))))
             .collect();
         let order: Vec<usize> = (0..n - 1).collect();
         let order = if lower {
@@ -159,7 +161,7 @@ fn check_tridiagonal<T: Scalar<Real: RealScalar>>(n: usize, lower: bool) {
         };
         close::<T>(&again, want, largest(&half) * tolerance(n), kind);
         let gram = product(n, n, n, |i, p| q[p * n + i].conj(), |p, j| q[p * n + j]);
-        let unit = |i: usize| C::from(f64::from(u8::from(i % (n + 1) == 0)));
+        let unit = |i: usize| C::from(f64::from(u8::from(i.is_multiple_of(n + 1))));
         close::<T>(&gram, unit, tolerance(n), kind);
     }
 }
@@ -233,7 +235,7 @@ fn check_eigh<T: Scalar<Real: RealScalar + PartialOrd>>(n: usize, lower: bool) {
             |i, p| wide(v[p * n + i]).conj(),
             |p, j| wide(v[p * n + j]),
         );
-        let unit = |i: usize| C::from(f64::from(u8::from(i % (n + 1) == 0)));
+        let unit = |i: usize| C::from(f64::from(u8::from(i.is_multiple_of(n + 1))));
         close::<T>(&gram, unit, 1.0, kind);
     }
 }
@@ -256,7 +258,7 @@ fn check_schur<T: Scalar<Wide: Iterate>>(n: usize) {
     for (kind, a) in kinds::<T>(n) {
         let out = results(|| Schur::<T>::new(1, n, true), &a);
         let (t, z) = (numbers::<T>(&out[0]), numbers::<T>(&out[1]));
-        assert!(kind == "nan" || out[0] == run(Schur::<T>::new(1, n, false), &a, 1)[0]);
+        assert!(!is_finite(&a) || out[0] == run(Schur::<T>::new(1, n, false), &a, 1)[0]);
         if !is_finite(&a) {
             assert!(t.iter().chain(&z).all(|x| x.re().is_nan()));
             continue;
@@ -309,8 +311,8 @@ where
 {
     for (kind, a) in kinds::<T>(n) {
         let out = results(|| Eig::<T>::new(1, n, true, true), &a);
-        assert!(kind == "nan" || out[0] == run(Eig::<T>::new(1, n, false, false), &a, 1)[0]);
-        assert!(kind == "nan" || out[1] == run(Eig::<T>::new(1, n, true, false), &a, 1)[1]);
+        assert!(!is_finite(&a) || out[0] == run(Eig::<T>::new(1, n, false, false), &a, 1)[0]);
+        assert!(!is_finite(&a) || out[1] == run(Eig::<T>::new(1, n, true, false), &a, 1)[1]);
         let [w, u, v] = [0, 1, 2].map(|i| numbers::<Complex<T::Real>>(&out[i]));
         if !is_finite(&a) {
             assert!(
@@ -364,4 +366,154 @@ fn eigenvectors() {
         everywhere!(check_eig(n));
     }
     check_eig::<f32>(129);
+}
+
+fn check_hessenberg<T: Scalar<Real: RealScalar>>(n: usize) {
+    for (kind, a) in kinds::<T>(n) {
+        let out = results(|| Hessenberg::<T>::new(1, n), &a);
+        let (packed, taus) = (numbers::<T>(&out[0]), numbers::<T>(&out[1]));
+        if !is_finite(&a) {
+            continue;
+        }
+        // Q is the product of I - τ v vᴴ, from the first reflector on.
+        let unit = |i: usize| C::from(f64::from(u8::from(i.is_multiple_of(n + 1))));
+        let mut q: Vec<C> = (0..n * n).map(unit).collect();
+        for (k, &tau) in taus.iter().enumerate() {
+            let v: Vec<C> = (0..n)
+                .map(|i| match i {
+                    i if i > k + 1 => wide(packed[i * n + k]),
+                    i => C::from(f64::from(u8::from(i == k + 1))),
+                })
+                .collect();
+            for row in q.chunks_exact_mut(n) {
+                let along: C = row.iter().zip(&v).map(|(x, v)| x * v).sum();
+                for (x, v) in row.iter_mut().zip(&v) {
+                    *x -= wide(tau) * along * v.conj();
+                }
+            }
+        }
+        let gram = product(n, n, n, |i, p| q[p * n + i].conj(), |p, j| q[p * n + j]);
+        close::<T>(&gram, unit, tolerance(n), kind);
+        let h = |i: usize, j: usize| {
+            if i <= j + 1 {
+                wide(packed[i * n + j])
+            } else {
+                C::ZERO
+            }
+        };
+        let half = product(n, n, n, |i, p| q[i * n + p], h);
+        let again = product(n, n, n, |i, p| half[i * n + p], |p, j| q[j * n + p].conj());
+        close::<T>(&again, |i| wide(a[i]), largest(&a) * tolerance(n), kind);
+    }
+}
+
+#[test]
+fn hessenberg_forms() {
+    for n in SIZES {
+        everywhere!(check_hessenberg(n));
+    }
+    check_hessenberg::<Complex<f64>>(257);
+}
+
+fn check_svd<T: Scalar<Real: RealScalar + PartialOrd>>(m: usize, n: usize) {
+    let rank = m.min(n);
+    for (kind, a) in kinds::<T>(m.max(n)) {
+        // A part of the matrix, which need not be square.
+        let a: Vec<T> = (0..m * n).map(|i| a[i / n * m.max(n) + i % n]).collect();
+        let out = results(|| Svd::<T>::new(1, m, n, false, true), &a);
+        let s = numbers::<T::Real>(&out[0]);
+        let (u, vt) = (numbers::<T>(&out[1]), numbers::<T>(&out[2]));
+        if !is_finite(&a) {
+            assert!(u.iter().chain(&vt).all(|x| x.re().is_nan()), "{kind}");
+            assert!(s.iter().all(|x| x.re().is_nan()), "{kind}");
+            continue;
+        }
+        assert!(
+            s.iter().rev().is_sorted() && s[rank - 1].re() >= 0.0,
+            "{kind}"
+        );
+        let size = largest(&a) * tolerance(m.max(n));
+        let alone = numbers::<T::Real>(&run(Svd::<T>::new(1, m, n, false, false), &a, 1)[0]);
+        let alone: Vec<C> = alone.iter().map(|&x| C::from(x.re())).collect();
+        close::<T>(&alone, |i| C::from(s[i].re()), size, kind);
+        orthonormal(&u, m, rank);
+        let columns: Vec<T> = (0..n * rank).map(|i| vt[i % rank * n + i / rank]).collect();
+        orthonormal(&columns, n, rank);
+        let left = |i: usize, p: usize| wide(u[i * rank + p]) * s[p].re();
+        let again = product(m, n, rank, left, |p, j| wide(vt[p * n + j]));
+        close::<T>(&again, |i| wide(a[i]), size, kind);
+    }
+}
+
+#[test]
+fn singular_vectors() {
+    for n in [1, 2, 31, 33, 48, 49, 50, 63, 64, 65, 100, 129, 130] {
+        everywhere!(check_svd(n, n));
+    }
+    for (m, n) in [(65, 50), (50, 65), (200, 60), (60, 200)] {
+        everywhere!(check_svd(m, n));
+    }
+    for isa in Isa::available() {
+        isa.assumed_in(|| {
+            check_svd::<f64>(70, 70);
+            check_svd::<Complex<f32>>(99, 99);
+        });
+    }
+    check_svd::<f32>(256, 256);
+    check_svd::<f64>(300, 300);
+}
+
+/// Values that are known: of second differences, `2 - 2 cos (k π / (n + 1))`, and of their squares the same.
+#[test]
+fn values_of_second_differences() {
+    for n in [8, 50, 100, 200] {
+        let entry = |i: usize| match (i / n).abs_diff(i % n) {
+            0 => 2.0,
+            1 => -1.0,
+            _ => 0.0,
+        };
+        let a: Vec<f64> = (0..n * n).map(entry).collect();
+        let want = |k: usize| {
+            let half = (k + 1) as f64 * std::f64::consts::PI / (2 * n + 2) as f64;
+            C::from(4.0 * half.sin().powi(2))
+        };
+        let values = |out: &[u8]| -> Vec<C> {
+            let values = numbers::<f64>(out).into_iter().map(C::from);
+            values.collect()
+        };
+        let found = values(&run(Eigh::<f64>::new(1, n, true), &a, 1)[1]);
+        close::<f64>(&found, want, 1.0, "eigenvalues");
+        let mut found = values(&run(Svd::<f64>::new(1, n, n, false, true), &a, 1)[0]);
+        found.reverse();
+        close::<f64>(&found, want, 1.0, "singular values");
+        let out = run(Eig::<f64>::new(1, n, false, false), &a, 1);
+        let mut found = numbers::<C>(&out[0]);
+        found.sort_by(|x, y| x.re.total_cmp(&y.re));
+        close::<f64>(&found, want, 1.0, "eigenvalues of any matrix");
+    }
+}
+
+/// Every matrix of a batch has the results that it has alone; and there may be no entries.
+fn check_batch<K: Kernel + 'static, T: Scalar>(make: impl Fn(usize, usize) -> K) {
+    let (batch, n) = (5, 20);
+    let a: Vec<T> = (0..batch * n * n).map(entry).collect();
+    let all = run(make(batch, n), &a, 3);
+    for (index, a) in a.chunks_exact(n * n).enumerate() {
+        for (all, one) in all.iter().zip(run(make(1, n), a, 1)) {
+            assert!(all[index * one.len()..(index + 1) * one.len()] == one);
+        }
+    }
+    assert!(run::<T>(make(3, 0), &[], 1).iter().all(Vec::is_empty));
+}
+
+#[test]
+fn batches_of_forms() {
+    check_batch::<_, f32>(|batch, n| Tridiagonal::<f32>::new(batch, n, true));
+    check_batch::<_, C>(|batch, n| Tridiagonal::<C>::new(batch, n, false));
+    check_batch::<_, f64>(Hessenberg::<f64>::new);
+    check_batch::<_, f32>(|batch, n| Schur::<f32>::new(batch, n, true));
+    check_batch::<_, C>(|batch, n| Schur::<C>::new(batch, n, true));
+    check_batch::<_, f64>(|batch, n| Eig::<f64>::new(batch, n, true, true));
+    check_batch::<_, C>(|batch, n| Svd::<C>::new(batch, n, n, false, true));
+    check_batch::<_, C>(|batch, n| Eigh::<C>::new(batch, n, true));
 }

@@ -28,6 +28,7 @@ mod schur;
 mod side_by_side;
 mod spectral;
 mod svd;
+mod trailing;
 mod triangular;
 mod tridiagonal;
 

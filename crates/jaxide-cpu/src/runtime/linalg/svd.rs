@@ -8,6 +8,7 @@
 
 use std::marker::PhantomData;
 
+use super::divide::divide_bidiagonal;
 use super::eigh::scaling;
 use super::for_matrices;
 use super::householder::{BLOCK, Operator, Reflectors, reflector};
@@ -18,9 +19,9 @@ use super::rotations::Sweeps;
 use super::scalar::is_single;
 use super::scalar::{RealScalar, Scalar};
 use super::side_by_side::{LANES, for_all};
+use super::trailing::{Parts, Trailing};
 use crate::runtime::matmul::MatrixMut;
 use crate::runtime::shared::SharedSlice;
-use crate::runtime::simd::for_each_isa;
 use crate::runtime::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature};
 
 /// The kernel of `svd` on a batch of `m × n` matrices: the singular values in descending order, which
@@ -292,6 +293,7 @@ fn apply_packed<T: Scalar>(
             (m, n),
             start,
             &taus[start..taus.len().min(start + BLOCK)],
+            context,
         )?;
         let rows = MatrixMut {
             pointer: c[start * width..].as_mut_ptr(),
@@ -318,20 +320,11 @@ fn square<T: Scalar<Real: RealScalar>>(
     // Singular vectors of the bidiagonal matrix, in rows.
     let mut rows = PoolBuffer::for_elements::<T::Real>(2 * wanted * n)?;
     let (left_rows, right_rows) = rows.as_mut_slice::<T::Real>().split_at_mut(wanted * n);
-    if wanted > 0 {
-        identity(left_rows, n);
-        identity(right_rows, n);
-    }
-    if !iterate(
-        &mut bidiagonal.d,
-        &mut bidiagonal.e,
-        left_rows,
-        right_rows,
-        context,
-    )? {
+    let (d, e) = (&mut bidiagonal.d, &mut bidiagonal.e);
+    if !singular_vectors(d, e, left_rows, right_rows, context)? {
         return Ok(false);
     }
-    let d = &bidiagonal.d;
+    let d = &*d;
     let mut order: Vec<usize> = (0..n).collect();
     order.sort_by(|&i, &j| d[j].abs().total_cmp(&d[i].abs()));
     for (value, &from) in values.iter_mut().zip(&order) {
@@ -359,7 +352,7 @@ fn square<T: Scalar<Real: RealScalar>>(
                 &bidiagonal.right.as_slice()[(start + k) * n + start + 1..(start + k + 1) * n],
             );
         }
-        let block = Reflectors::new(packed.as_slice(), len, &taus[start..start + count])?;
+        let block = Reflectors::new(packed.as_slice(), len, &taus[start..start + count], context)?;
         let rest = MatrixMut {
             pointer: v[(start + 1) * n..].as_mut_ptr(),
             row: n as isize,
@@ -382,13 +375,10 @@ struct Bidiagonal<T> {
     right_taus: Vec<T>,
 }
 
-/// Rows that one chunk updates.
-const ROWS: usize = 64;
-
-/// Two passes over the trailing matrix for each column: one applies the last reflector from the right
-/// and multiplies the next left one with the matrix; the other the other way round.
-fn reduce<T: Scalar>(
-    a: &mut [T],
+/// One pass over the trailing matrix for each column applies the last reflectors of both sides and multiplies the next
+/// left one with the result, and one that only reads it multiplies the next right one.
+fn reduce<T: Scalar<Real: RealScalar>>(
+    matrix: &mut [T],
     (m, n): (usize, usize),
     context: &Context<'_>,
 ) -> Result<Bidiagonal<T>, KernelError> {
@@ -396,107 +386,71 @@ fn reduce<T: Scalar>(
     let reflectors = right.as_mut_slice::<T>();
     let (mut d, mut e) = (vec![0.0; n], vec![0.0; n]);
     let (mut left_taus, mut right_taus) = (vec![T::ZERO; n], vec![T::ZERO; n.saturating_sub(1)]);
-    let chunks_of = |rows: usize| {
-        if rows >= 4 * ROWS {
-            rows.div_ceil(ROWS)
-        } else {
-            1
-        }
-    };
-    let rows_of = |chunk: usize, chunks: usize, rows: usize| {
-        if chunks == 1 {
-            0..rows
-        } else {
-            chunk * ROWS..rows.min((chunk + 1) * ROWS)
-        }
-    };
-    let mut work = PoolBuffer::for_elements::<T>(2 * m + n + m.div_ceil(ROWS).max(1) * n)?;
-    let (v, rest) = work.as_mut_slice::<T>().split_at_mut(m);
-    // τ A u of the last right reflector u, and the conjugate of u.
-    let (product, rest) = rest.split_at_mut(m);
-    let (u_conj, sums) = rest.split_at_mut(n);
-    product.fill(T::ZERO);
-    u_conj.fill(T::ZERO);
+    // The last update is A -= v zᵀ + x uᴴ.
+    let mut trailing = Trailing::<T>::new(m, n)?;
     for k in 0..n {
-        // Column k with the last right reflector.
-        let count = m - k;
-        for (i, to) in v[..count].iter_mut().enumerate() {
-            let entry = &mut a[(k + i) * n + k];
-            *entry = *entry - product[k + i] * u_conj[k];
-            *to = *entry;
+        // Column k with the last update, and the left reflector.
+        let Parts {
+            a: v,
+            b: z,
+            c: x,
+            d: u,
+            q,
+            ..
+        } = trailing.parts();
+        let next = &mut q[k..];
+        for (i, to) in (k..m).zip(&mut *next) {
+            *to = matrix[i * n + k] - (v[i] * z[k] + x[i] * u[k]);
         }
-        let tau = reflector(&mut v[..count]);
+        let tau = reflector(next);
         left_taus[k] = tau;
-        d[k] = v[0].re();
-        for (i, &x) in v[..count].iter().enumerate() {
-            a[(k + i) * n + k] = x;
+        d[k] = next[0].re();
+        for (i, &x) in (k..m).zip(&*next) {
+            matrix[i * n + k] = x;
         }
-        v[0] = T::ONE;
+        next[0] = T::ONE;
         if k + 1 == n {
             break;
         }
-        let (first, width) = (k + 1, n - k - 1);
-        // The columns after it with the last right reflector, and their products with v.
-        let chunks = chunks_of(count);
-        {
-            let trailing = SharedSlice::new(&mut a[k * n..]);
-            let shared = SharedSlice::new(&mut sums[..chunks * width]);
-            let (v, product, u_conj) = (&*v, &product[k..], &u_conj[first..]);
-            context.parallel_for(chunks, |chunk| {
-                // SAFETY: rows and sums belong to one chunk.
-                let sums = unsafe { shared.range(chunk * width..(chunk + 1) * width) };
-                sums.fill(T::ZERO);
-                for i in rows_of(chunk, chunks, count) {
-                    // SAFETY: as above.
-                    let row = unsafe { trailing.range(i * n + first..(i + 1) * n) };
-                    update_and_add(row, product[i], u_conj, v[i].conj(), sums);
-                }
-            });
-        }
-        let (total, others) = sums.split_at_mut(width);
-        for other in others[..(chunks - 1) * width].chunks_exact(width) {
-            total.iter_mut().zip(other).for_each(|(x, &y)| *x = *x + y);
-        }
-        total.iter_mut().for_each(|x| *x = tau.conj() * *x);
-        // Row k with the left reflector, and the right one that eliminates it.
+        let first = k + 1;
+        trailing.pass(matrix, (k, first), false, context);
+        // Row k with that reflector, and the right one that eliminates it.
+        let Parts {
+            a: v,
+            b: z,
+            d: u,
+            q,
+            y,
+            sum,
+            ..
+        } = trailing.parts();
         let next = &mut reflectors[k * n + first..(k + 1) * n];
-        for (to, (entry, &sum)) in next
-            .iter_mut()
-            .zip(a[k * n + first..(k + 1) * n].iter_mut().zip(&*total))
-        {
-            *entry = *entry - sum;
-            *to = entry.conj();
+        for (to, j) in next.iter_mut().zip(first..n) {
+            z[j] = tau.conj() * sum[j];
+            *to = (matrix[k * n + j] - z[j]).conj();
         }
+        v[k..].copy_from_slice(&q[k..]);
         let right_tau = reflector(next);
         right_taus[k] = right_tau;
         e[k] = next[0].re();
         next[0] = T::ONE;
-        let next = &*next;
-        // The other rows with the left reflector, and their products with it.
-        {
-            let rows = count - 1;
-            let chunks = chunks_of(rows);
-            let trailing = SharedSlice::new(&mut a[first * n..]);
-            let products = SharedSlice::new(&mut product[first..]);
-            let (v, total) = (&v[1..], &*total);
-            context.parallel_for(chunks, |chunk| {
-                for i in rows_of(chunk, chunks, rows) {
-                    // SAFETY: rows and their products belong to one chunk.
-                    let (row, product) = unsafe {
-                        (
-                            trailing.range(i * n + first..(i + 1) * n),
-                            products.range(i..i + 1),
-                        )
-                    };
-                    update_and_multiply(row, v[i], total, next, &mut product[0]);
-                    product[0] = right_tau * product[0];
-                }
-            });
+        let mut overlap = T::ZERO;
+        for (j, &own) in (first..n).zip(&*next) {
+            u[j] = own.conj();
+            y[j] = own.conj();
+            overlap = overlap + z[j] * own;
         }
-        u_conj[first..]
-            .iter_mut()
-            .zip(next)
-            .for_each(|(to, x)| *to = x.conj());
+        // τ A u, of the matrix with the left reflector.
+        trailing.multiply(matrix, (first, first), context);
+        let Parts {
+            a: v,
+            c: x,
+            products,
+            ..
+        } = trailing.parts();
+        for i in first..m {
+            x[i] = right_tau * (products[i] - v[i] * overlap);
+        }
     }
     Ok(Bidiagonal {
         d,
@@ -507,49 +461,12 @@ fn reduce<T: Scalar>(
     })
 }
 
-for_each_isa! {
-    /// `x -= a b`, then `sums += c x`.
-    fn update_and_add<T: Scalar>(x: &mut [T], a: T, b: &[T], c: T, sums: &mut [T]) = update_and_add_any
-}
+/// Matrices of more rows are divided, if their vectors are wanted.
+const DIVIDED: usize = 48;
 
-#[inline(always)]
-fn update_and_add_any<T: Scalar>(x: &mut [T], a: T, b: &[T], c: T, sums: &mut [T]) {
-    for ((x, &b), sum) in x.iter_mut().zip(b).zip(sums) {
-        *x = *x - a * b;
-        *sum = *sum + c * *x;
-    }
-}
-
-for_each_isa! {
-    /// `x -= a b`, and the product of the new x with y.
-    fn update_and_multiply<T: Scalar>(x: &mut [T], a: T, b: &[T], y: &[T], product: &mut T) = update_and_multiply_any
-}
-
-#[inline(always)]
-fn update_and_multiply_any<T: Scalar>(x: &mut [T], a: T, b: &[T], y: &[T], product: &mut T) {
-    const LANES: usize = 16;
-    let mut sums = [T::ZERO; LANES];
-    let full = x.len() / LANES * LANES;
-    for start in (0..full).step_by(LANES) {
-        let x = &mut x[start..start + LANES];
-        let (b, y) = (&b[start..start + LANES], &y[start..start + LANES]);
-        for lane in 0..LANES {
-            x[lane] = x[lane] - a * b[lane];
-            sums[lane] = sums[lane] + x[lane] * y[lane];
-        }
-    }
-    let mut sum = sums.into_iter().fold(T::ZERO, |sum, x| sum + x);
-    for i in full..x.len() {
-        x[i] = x[i] - a * b[i];
-        sum = sum + x[i] * y[i];
-    }
-    *product = sum;
-}
-
-/// Makes a real upper bidiagonal matrix diagonal, entries of either sign, and applies the rotations
-/// from the left and from the right to these rows (which may be empty); false if that does not
-/// converge.
-fn iterate<R: RealScalar>(
+/// Turns an upper bidiagonal matrix into its singular values, in `d`, of either sign, and fills rows with its
+/// left and right singular vectors, unless they are empty; false if a value does not converge.
+fn singular_vectors<R: RealScalar>(
     d: &mut [f64],
     e: &mut [f64],
     left: &mut [R],
@@ -557,13 +474,40 @@ fn iterate<R: RealScalar>(
     context: &Context<'_>,
 ) -> Result<bool, KernelError> {
     let n = d.len();
+    if n > DIVIDED && !left.is_empty() {
+        let before = d.to_vec();
+        if divide_bidiagonal(d, e, left, right, context)? {
+            return Ok(true);
+        }
+        d.copy_from_slice(&before);
+    }
+    if !left.is_empty() {
+        identity(left, n);
+        identity(right, n);
+    }
+    iterate(d, e, left, right, 0.0, context)
+}
+
+/// Makes a real upper bidiagonal matrix diagonal, entries of either sign, and applies the rotations
+/// from the left and from the right to these rows (which may be empty, and be longer than the matrix has
+/// columns); false if that does not converge. What is not larger than `least` is nothing.
+pub(super) fn iterate<R: RealScalar>(
+    d: &mut [f64],
+    e: &mut [f64],
+    left: &mut [R],
+    right: &mut [R],
+    least: f64,
+    context: &Context<'_>,
+) -> Result<bool, KernelError> {
+    let n = d.len();
+    let (left_width, right_width) = (left.len() / n, right.len() / n);
     let precision = if is_single::<R>() { 1e-9 } else { f64::EPSILON };
     let (mut left_sweeps, mut right_sweeps) = (Sweeps::new(), Sweeps::new());
     let norm = d
         .iter()
         .chain(&*e)
         .fold(0.0, |norm: f64, x| norm.max(x.abs()));
-    let negligible = norm * precision * 1e-3;
+    let negligible = least.max(norm * precision * 1e-3);
     let mut steps = 0;
     let mut m = n - 1;
     while m > 0 {
@@ -627,12 +571,12 @@ fn iterate<R: RealScalar>(
             e[m - 1] = f;
         }
         if right_sweeps.is_full(n) {
-            apply(&mut left_sweeps, left, n, context)?;
-            apply(&mut right_sweeps, right, n, context)?;
+            apply(&mut left_sweeps, left, left_width, context)?;
+            apply(&mut right_sweeps, right, right_width, context)?;
         }
     }
-    apply(&mut left_sweeps, left, n, context)?;
-    apply(&mut right_sweeps, right, n, context)?;
+    apply(&mut left_sweeps, left, left_width, context)?;
+    apply(&mut right_sweeps, right, right_width, context)?;
     Ok(true)
 }
 

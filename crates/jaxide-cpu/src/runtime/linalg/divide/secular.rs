@@ -166,7 +166,7 @@ impl Search {
             }
         };
         // The function grows: a step in the other direction is Newton's instead.
-        if !(value * move_by < 0.0) {
+        if value * move_by >= 0.0 || move_by.is_nan() {
             move_by = -value / slope;
         }
         let next = self.inside(distance + move_by);
@@ -345,17 +345,66 @@ fn vectors_any<R: RealScalar>(d: &[f64], z: &[f64], roots: &[[f64; 2]], rows: &m
         for j in 0..k {
             work[j] = z[j] / ((d[j] - origin) - distance);
         }
-        let mut squares = [0.0; LANES];
-        let (chunks, rest) = work.as_chunks::<LANES>();
-        for chunk in chunks {
-            for lane in 0..LANES {
-                squares[lane] += chunk[lane] * chunk[lane];
-            }
+        normalised(work, row);
+    }
+}
+
+for_each_isa! {
+    /// As [`vectors`], of their images under the matrix whose rows are zᵀ and, for each value, a row that has
+    /// it on the diagonal: zᵀ stands in the place of the one value that is zero, and gives -1. `d` are squares
+    /// of the values.
+    pub(super) fn images<R: RealScalar>(
+        d: &[f64],
+        z: &[f64],
+        values: &[f64],
+        roots: &[[f64; 2]],
+        rows: &mut [R],
+    ) = images_any
+}
+
+#[inline(always)]
+fn images_any<R: RealScalar>(
+    d: &[f64],
+    z: &[f64],
+    values: &[f64],
+    roots: &[[f64; 2]],
+    rows: &mut [R],
+) {
+    let k = d.len();
+    let mut work = vec![0.0; k];
+    let (d, z, values) = (&d[..k], &z[..k], &values[..k]);
+    for (row, &[origin, distance]) in rows.chunks_exact_mut(k).zip(roots) {
+        let work = &mut work[..k];
+        for j in 0..k {
+            let image = values[j] * (z[j] / ((d[j] - origin) - distance));
+            work[j] = if values[j] == 0.0 { -1.0 } else { image };
         }
-        let square = squares.iter().sum::<f64>() + rest.iter().map(|x| x * x).sum::<f64>();
-        let factor = 1.0 / square.sqrt();
-        for (to, &x) in row.iter_mut().zip(&*work) {
-            *to = R::from_components(x * factor, 0.0);
+        normalised(work, row);
+    }
+}
+
+/// Rounds a vector that is brought to norm 1.
+#[inline(always)]
+fn normalised<R: RealScalar>(from: &[f64], to: &mut [R]) {
+    let k = from.len();
+    let full = k / LANES * LANES;
+    let mut squares = [0.0; LANES];
+    for start in (0..full).step_by(LANES) {
+        let chunk = &from[start..start + LANES];
+        for lane in 0..LANES {
+            squares[lane] += chunk[lane] * chunk[lane];
         }
+    }
+    let mut square = 0.0;
+    for sum in squares {
+        square += sum;
+    }
+    for x in &from[full..] {
+        square += x * x;
+    }
+    let factor = 1.0 / square.sqrt();
+    let to = &mut to[..k];
+    for j in 0..k {
+        to[j] = R::from_components(from[j] * factor, 0.0);
     }
 }

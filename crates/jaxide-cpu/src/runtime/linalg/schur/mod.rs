@@ -13,8 +13,8 @@ use std::marker::PhantomData;
 use num_complex::Complex;
 
 use super::for_matrices;
-use super::hessenberg::step;
-use super::householder::{apply_one, reflector};
+use super::hessenberg::reduce;
+use super::householder::apply_to_rows;
 use super::scalar::Scalar;
 use crate::runtime::shared::SharedSlice;
 use crate::runtime::simd::Arithmetic;
@@ -90,7 +90,7 @@ impl<T: Scalar<Wide: Iterate>> Kernel for Schur<T> {
             let form = unsafe { forms.range(range.clone()) };
             // SAFETY: as above.
             let vectors = unitary.as_ref().map(|z| unsafe { z.range(range.clone()) });
-            let found = decompose(&a[range], n, self.vectors)?;
+            let found = decompose(&a[range], n, self.vectors, context)?;
             let Some(found) = found else {
                 form.fill(T::NAN);
                 vectors.into_iter().for_each(|z| z.fill(T::NAN));
@@ -136,6 +136,7 @@ pub(super) fn decompose<T: Scalar<Wide: Iterate>>(
     a: &[T],
     n: usize,
     vectors: bool,
+    context: &Context<'_>,
 ) -> Result<Option<Decomposition<T::Wide>>, KernelError> {
     let mut largest: f64 = 0.0;
     for x in a {
@@ -158,9 +159,9 @@ pub(super) fn decompose<T: Scalar<Wide: Iterate>>(
         *to = scaled(x.widen(), power(-exponent));
     }
     let off = n.saturating_sub(1);
-    let mut work = PoolBuffer::for_elements::<T::Wide>(off + 2 * n)?;
+    let mut work = PoolBuffer::for_elements::<T::Wide>(off + n)?;
     let (taus, work) = work.as_mut_slice::<T::Wide>().split_at_mut(off);
-    reduce(h, n, taus, work);
+    reduce(h, n, taus, context)?;
     if vectors {
         accumulate(h, n, taus, z, work);
     }
@@ -176,24 +177,6 @@ pub(super) fn decompose<T: Scalar<Wide: Iterate>>(
         entries: n * n,
         element: PhantomData,
     }))
-}
-
-/// Reduces a matrix in place to packed Hessenberg form.
-fn reduce<F: Scalar>(a: &mut [F], n: usize, taus: &mut [F], work: &mut [F]) {
-    let (v, w) = work.split_at_mut(n);
-    for (k, to) in (1..n).zip(taus) {
-        let v = &mut v[..n - k];
-        for (i, x) in v.iter_mut().enumerate() {
-            *x = a[(k + i) * n + k - 1];
-        }
-        *to = reflector(v);
-        let beta = std::mem::replace(&mut v[0], F::ONE);
-        step(a, (n, k), v, &mut w[..n - k], *to);
-        v[0] = beta;
-        for (i, &x) in v.iter().enumerate() {
-            a[(k + i) * n + k - 1] = x;
-        }
-    }
 }
 
 fn scaled<F: Scalar>(x: F, factor: f64) -> F {
@@ -212,8 +195,6 @@ fn accumulate<F: Scalar>(packed: &[F], n: usize, taus: &[F], z: &mut [F], work: 
             *x = packed[(first + i) * n + k];
         }
         // Rows and columns before the first are still those of the unit matrix.
-        for row in z[first * n..].chunks_exact_mut(n) {
-            apply_one(v, tau, &mut row[first..]);
-        }
+        apply_to_rows(v, tau, &mut z[first * n..], n);
     }
 }

@@ -161,7 +161,11 @@ fn chase_any(h: &mut [f64], z: &mut [f64], n: usize, (start, end): (usize, usize
     for k in from..end - 1 {
         let three = k + 3 <= end;
         let column = match (k > from, three) {
-            (true, true) => [0, 1, 2].map(|i| h[(k + i) * n + k - 1]),
+            (true, true) => [
+                h[k * n + k - 1],
+                h[(k + 1) * n + k - 1],
+                h[(k + 2) * n + k - 1],
+            ],
             (true, false) => [h[k * n + k - 1], h[(k + 1) * n + k - 1], 0.0],
             (false, true) => v,
             (false, false) => [v[0], v[1], 0.0],
