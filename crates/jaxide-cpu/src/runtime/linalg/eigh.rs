@@ -11,7 +11,7 @@ use super::for_matrices;
 use super::householder::{BLOCK, Operator, Reflectors};
 use super::jacobi::{self, eigh_lanes};
 use super::phases::{column_phases, turn_columns};
-use super::rotations::Sweeps;
+use super::rotations::{Sweeps, rotation};
 use super::scalar::{RealScalar, Scalar, is_single};
 use super::side_by_side::{LANES, for_all};
 use super::tridiagonal::{Condensed, reduce};
@@ -233,8 +233,6 @@ const DIVIDED: usize = 48;
 /// What joins the parts of a matrix is nothing below this: the matrix is scaled, so that it is beyond its precision, and its square would
 /// vanish.
 const VANISHING: f64 = 1e-150;
-/// Sums of squares from here on have all their digits.
-const LEAST_SQUARE: f64 = 1e-280;
 
 /// QL steps for each eigenvalue before the matrix is given up.
 const MAX_STEPS: usize = 80;
@@ -273,12 +271,7 @@ pub(super) fn iterate<R: RealScalar>(
             let mut split = false;
             for i in (l..m).rev() {
                 let (f, b) = (s * e[i], c * e[i]);
-                let squares = f * f + g * g;
-                let r = if squares > LEAST_SQUARE {
-                    squares.sqrt()
-                } else {
-                    f.hypot(g)
-                };
+                let (cosine, sine, r) = rotation(g, f);
                 e[i + 1] = r;
                 if r == 0.0 {
                     // The matrix falls apart; the rest of the step is void.
@@ -287,7 +280,7 @@ pub(super) fn iterate<R: RealScalar>(
                     split = true;
                     break;
                 }
-                (s, c) = (f / r, g / r);
+                (s, c) = (sine, cosine);
                 g = d[i + 1] - p;
                 let t = (d[i] - g) * s + 2.0 * c * b;
                 p = s * t;

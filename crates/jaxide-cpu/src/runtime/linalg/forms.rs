@@ -74,6 +74,8 @@ fn kinds<T: Scalar>(n: usize) -> Vec<(&'static str, Vec<T>)> {
     if n > SMALL {
         let some = [
             "random",
+            "zero",
+            "unit",
             "one",
             "graded",
             "parts",
@@ -461,6 +463,12 @@ fn singular_vectors() {
     }
     check_svd::<f32>(256, 256);
     check_svd::<f64>(300, 300);
+    // Of their many tiny numbers some have squares that are none.
+    let n = 500;
+    let ones = vec![1f64; n * n];
+    let out = run(Svd::<f64>::new(1, n, n, false, true), &ones, 2);
+    orthonormal(&numbers::<f64>(&out[1]), n, n);
+    orthonormal(&numbers::<f64>(&out[2]), n, n);
 }
 
 /// Values that are known: of second differences, `2 - 2 cos (k π / (n + 1))`, and of their squares the same.

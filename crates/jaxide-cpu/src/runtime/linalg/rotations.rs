@@ -111,6 +111,24 @@ impl<R: Scalar> Sweeps<R> {
     }
 }
 
+/// The rotation that turns (f, g) into (r, 0): c, s, r.
+pub(super) fn rotation(f: f64, g: f64) -> (f64, f64, f64) {
+    /// Sums of squares from here on have all their digits; and 2⁹⁶⁰, which brings other numbers there.
+    const LEAST_SQUARE: f64 = 1e-280;
+    const UP: f64 = f64::from_bits((1023 + 960) << 52);
+    let square = f * f + g * g;
+    if square > LEAST_SQUARE {
+        let r = square.sqrt();
+        return (f / r, g / r, r);
+    }
+    let (f, g) = (f * UP, g * UP);
+    let r = (f * f + g * g).sqrt();
+    if r == 0.0 {
+        return (1.0, 0.0, 0.0);
+    }
+    (f / r, g / r, r / UP)
+}
+
 for_each_isa! {
     /// Rotates the rows of a tile.
     fn rotate<R: Scalar>(tile: &mut [[R; COLUMNS]], sweeps: &[Sweep], rotations: &[[R; 2]]) = rotate_any

@@ -304,8 +304,8 @@ where
     let size = size_of::<T>();
     let out = run(Schur::<T>::new(2, n, true), &[bytes(&a)]);
     let (form, unitary) = reference::schur(second, n);
-    close(&part(&out[0], n * n * size), &form, 10.0);
-    close(&part(&out[1], n * n * size), &unitary, 10.0);
+    close(&part(&out[0], n * n * size), &form, 20.0);
+    close(&part(&out[1], n * n * size), &unitary, 20.0);
     let out = run(Hessenberg::<T>::new(2, n), &[bytes(&a)]);
     let (packed, taus) = reference::hessenberg(second, n);
     close(&part(&out[0], n * n * size), &packed, 20.0);

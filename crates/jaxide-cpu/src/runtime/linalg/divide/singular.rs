@@ -5,6 +5,7 @@
 //! their vectors the matrix has that row, z, and their values on its diagonal: of these, D, and of the middle
 //! row, 0. So squares of the values are the eigenvalues of `D² + z zᵀ`.
 
+use super::super::rotations::rotation;
 use super::super::scalar::{RealScalar, is_single};
 use super::super::svd::iterate;
 use super::{Block, Halves, LEAF, Mixing, Rows, deflate, for_mixtures, for_parts, negligible};
@@ -44,9 +45,13 @@ pub(in super::super) fn divide<R: RealScalar>(
         levels.push(parts);
     }
     let largest = d.iter().chain(e).fold(0.0, |x: f64, y| x.max(y.abs()));
-    let tolerance = negligible::<R>(largest);
     left.fill(R::ZERO);
     right.fill(R::ZERO);
+    if largest == 0.0 {
+        (0..n).for_each(|i| (left[i * n + i], right[i * n + i]) = (R::ONE, R::ONE));
+        return Ok(true);
+    }
+    let tolerance = negligible::<R>(largest);
     let d = SharedSlice::new(d);
     let (left, right) = (SharedSlice::new(left), SharedSlice::new(right));
     for (level, parts) in levels.iter().enumerate().rev() {
@@ -106,11 +111,7 @@ fn leaf<R: RealScalar>(
         };
         let mut f = e[m - 1];
         for i in (0..m).rev() {
-            let length = d[i].hypot(f);
-            if length == 0.0 {
-                break;
-            }
-            let (c, s) = (d[i] / length, f / length);
+            let (c, s, length) = rotation(d[i], f);
             d[i] = length;
             all.rotate(i, m, [c, s], width);
             if i > 0 {
@@ -168,11 +169,9 @@ fn merge<R: RealScalar>(
     halves.resize(m, Halves::Second);
     // Of what both halves map to nothing the middle row sees one direction.
     if width > m {
-        let length = z[middle].hypot(z[m]);
-        if length > 0.0 {
-            right.rotate(middle, m, [z[middle] / length, z[m] / length], width);
-            z[middle] = length;
-        }
+        let (c, s, length) = rotation(z[middle], z[m]);
+        right.rotate(middle, m, [c, s], width);
+        z[middle] = length;
         halves[middle] = Halves::Both;
     }
     z.truncate(m);

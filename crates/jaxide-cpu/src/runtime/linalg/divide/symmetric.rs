@@ -104,7 +104,12 @@ fn merge<R: RealScalar>(
     };
     let is_same = |gap: f64, turn: f64| (gap * turn).abs() <= tolerance;
     let rotate = |i: usize, p: usize, turn: [f64; 2]| block.rotate(i, p, turn, m);
-    let selection = deflate(&mut rows, &order, tolerance / rho, is_same, rotate);
+    let least = if rho > tolerance {
+        tolerance / rho
+    } else {
+        f64::INFINITY
+    };
+    let selection = deflate(&mut rows, &order, least, is_same, rotate);
     let kept = &selection.kept;
     let k = kept.len();
     if k == 0 {

@@ -1,28 +1,29 @@
 //! The singular value decomposition.
 //!
-//! The matrix is reduced to a real bidiagonal one by reflectors from both sides, whose singular
-//! values are found by implicit QR steps (J. Demmel and W. Kahan, *Accurate singular values of
-//! bidiagonal matrices*, 1990, as in LAPACK's `bdsqr`) in double precision. The rotations of the steps
-//! and then the reflectors are applied to the singular vectors in bulk. A much taller matrix is first
-//! reduced to its triangular factor.
+//! The matrix is reduced to a real bidiagonal one by reflectors from both sides ([`bidiagonal`]). The singular
+//! vectors of large ones are found by divide and conquer ([`divide`](super::divide)), those of small ones, and
+//! values alone, by implicit QR steps ([`steps`]). The rotations of the steps and then the reflectors are applied to the
+//! singular vectors in bulk. A much taller matrix is first reduced to its triangular factor.
+
+mod bidiagonal;
+mod steps;
 
 use std::marker::PhantomData;
 
 use super::divide::divide_bidiagonal;
 use super::eigh::scaling;
 use super::for_matrices;
-use super::householder::{BLOCK, Operator, Reflectors, reflector};
+use super::householder::{BLOCK, Operator, Reflectors};
 use super::jacobi::{self, SvdResults, svd_lanes};
 use super::phases::{column_phases, turn_columns};
 use super::qr;
-use super::rotations::Sweeps;
-use super::scalar::is_single;
 use super::scalar::{RealScalar, Scalar};
 use super::side_by_side::{LANES, for_all};
-use super::trailing::{Parts, Trailing};
 use crate::runtime::matmul::MatrixMut;
 use crate::runtime::shared::SharedSlice;
 use crate::runtime::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature};
+use bidiagonal::reduce;
+pub(super) use steps::iterate;
 
 /// The kernel of `svd` on a batch of `m × n` matrices: the singular values in descending order, which
 /// are real, and if asked for the left singular vectors in columns (`m × m` with full matrices, else
@@ -364,103 +365,6 @@ fn square<T: Scalar<Real: RealScalar>>(
     Ok(true)
 }
 
-/// A reduction `A = Q B Pᴴ` to real upper bidiagonal form. The reflectors of Q stay below the diagonal
-/// of A.
-struct Bidiagonal<T> {
-    d: Vec<f64>,
-    e: Vec<f64>,
-    left_taus: Vec<T>,
-    /// The reflectors of P in rows of n entries, of which the k-th begins at entry k + 1.
-    right: PoolBuffer,
-    right_taus: Vec<T>,
-}
-
-/// One pass over the trailing matrix for each column applies the last reflectors of both sides and multiplies the next
-/// left one with the result, and one that only reads it multiplies the next right one.
-fn reduce<T: Scalar<Real: RealScalar>>(
-    matrix: &mut [T],
-    (m, n): (usize, usize),
-    context: &Context<'_>,
-) -> Result<Bidiagonal<T>, KernelError> {
-    let mut right = PoolBuffer::for_elements::<T>(n * n)?;
-    let reflectors = right.as_mut_slice::<T>();
-    let (mut d, mut e) = (vec![0.0; n], vec![0.0; n]);
-    let (mut left_taus, mut right_taus) = (vec![T::ZERO; n], vec![T::ZERO; n.saturating_sub(1)]);
-    // The last update is A -= v zᵀ + x uᴴ.
-    let mut trailing = Trailing::<T>::new(m, n)?;
-    for k in 0..n {
-        // Column k with the last update, and the left reflector.
-        let Parts {
-            a: v,
-            b: z,
-            c: x,
-            d: u,
-            q,
-            ..
-        } = trailing.parts();
-        let next = &mut q[k..];
-        for (i, to) in (k..m).zip(&mut *next) {
-            *to = matrix[i * n + k] - (v[i] * z[k] + x[i] * u[k]);
-        }
-        let tau = reflector(next);
-        left_taus[k] = tau;
-        d[k] = next[0].re();
-        for (i, &x) in (k..m).zip(&*next) {
-            matrix[i * n + k] = x;
-        }
-        next[0] = T::ONE;
-        if k + 1 == n {
-            break;
-        }
-        let first = k + 1;
-        trailing.pass(matrix, (k, first), false, context);
-        // Row k with that reflector, and the right one that eliminates it.
-        let Parts {
-            a: v,
-            b: z,
-            d: u,
-            q,
-            y,
-            sum,
-            ..
-        } = trailing.parts();
-        let next = &mut reflectors[k * n + first..(k + 1) * n];
-        for (to, j) in next.iter_mut().zip(first..n) {
-            z[j] = tau.conj() * sum[j];
-            *to = (matrix[k * n + j] - z[j]).conj();
-        }
-        v[k..].copy_from_slice(&q[k..]);
-        let right_tau = reflector(next);
-        right_taus[k] = right_tau;
-        e[k] = next[0].re();
-        next[0] = T::ONE;
-        let mut overlap = T::ZERO;
-        for (j, &own) in (first..n).zip(&*next) {
-            u[j] = own.conj();
-            y[j] = own.conj();
-            overlap = overlap + z[j] * own;
-        }
-        // τ A u, of the matrix with the left reflector.
-        trailing.multiply(matrix, (first, first), context);
-        let Parts {
-            a: v,
-            c: x,
-            products,
-            ..
-        } = trailing.parts();
-        for i in first..m {
-            x[i] = right_tau * (products[i] - v[i] * overlap);
-        }
-    }
-    Ok(Bidiagonal {
-        d,
-        e,
-        left_taus,
-        right,
-        right_taus,
-    })
-}
-
 /// Matrices of more rows are divided, if their vectors are wanted.
 const DIVIDED: usize = 48;
 
@@ -486,149 +390,4 @@ fn singular_vectors<R: RealScalar>(
         identity(right, n);
     }
     iterate(d, e, left, right, 0.0, context)
-}
-
-/// Makes a real upper bidiagonal matrix diagonal, entries of either sign, and applies the rotations
-/// from the left and from the right to these rows (which may be empty, and be longer than the matrix has
-/// columns); false if that does not converge. What is not larger than `least` is nothing.
-pub(super) fn iterate<R: RealScalar>(
-    d: &mut [f64],
-    e: &mut [f64],
-    left: &mut [R],
-    right: &mut [R],
-    least: f64,
-    context: &Context<'_>,
-) -> Result<bool, KernelError> {
-    let n = d.len();
-    let (left_width, right_width) = (left.len() / n, right.len() / n);
-    let precision = if is_single::<R>() { 1e-9 } else { f64::EPSILON };
-    let (mut left_sweeps, mut right_sweeps) = (Sweeps::new(), Sweeps::new());
-    let norm = d
-        .iter()
-        .chain(&*e)
-        .fold(0.0, |norm: f64, x| norm.max(x.abs()));
-    let negligible = least.max(norm * precision * 1e-3);
-    let mut steps = 0;
-    let mut m = n - 1;
-    while m > 0 {
-        let small = |i: usize| {
-            e[i].abs() <= precision * (d[i].abs() + d[i + 1].abs()) || e[i].abs() <= negligible
-        };
-        if small(m - 1) {
-            e[m - 1] = 0.0;
-            m -= 1;
-            continue;
-        }
-        let l = (0..m - 1).rev().find(|&i| small(i)).map_or(0, |i| i + 1);
-        steps += 1;
-        if steps > 40 * n {
-            return Ok(false);
-        }
-        left_sweeps.begin(l, true);
-        right_sweeps.begin(l, true);
-        let shift = shift(d, e, (l, m), precision);
-        if shift == 0.0 {
-            // Without a shift the step can be arranged so that small values keep their accuracy,
-            // and a zero on the diagonal ends as one in the off-diagonal.
-            let (mut cs, mut old_cs, mut old_sn) = (1.0, 1.0, 0.0);
-            let mut sn;
-            for i in l..m {
-                let r;
-                (cs, sn, r) = rotation(d[i] * cs, e[i]);
-                if i > l {
-                    e[i - 1] = old_sn * r;
-                }
-                (old_cs, old_sn, d[i]) = rotation(old_cs * r, d[i + 1] * sn);
-                right_sweeps.push(cs, sn);
-                left_sweeps.push(old_cs, old_sn);
-            }
-            let h = d[m] * cs;
-            d[m] = h * old_cs;
-            e[m - 1] = h * old_sn;
-        } else {
-            let mut f = (d[l].abs() - shift) * (1f64.copysign(d[l]) + shift / d[l]);
-            let mut g = e[l];
-            for i in l..m {
-                let (cr, sr, r) = rotation(f, g);
-                if i > l {
-                    e[i - 1] = r;
-                }
-                f = cr * d[i] + sr * e[i];
-                e[i] = cr * e[i] - sr * d[i];
-                g = sr * d[i + 1];
-                d[i + 1] *= cr;
-                let (cl, sl, r) = rotation(f, g);
-                d[i] = r;
-                f = cl * e[i] + sl * d[i + 1];
-                d[i + 1] = cl * d[i + 1] - sl * e[i];
-                if i + 1 < m {
-                    g = sl * e[i + 1];
-                    e[i + 1] *= cl;
-                }
-                right_sweeps.push(cr, sr);
-                left_sweeps.push(cl, sl);
-            }
-            e[m - 1] = f;
-        }
-        if right_sweeps.is_full(n) {
-            apply(&mut left_sweeps, left, left_width, context)?;
-            apply(&mut right_sweeps, right, right_width, context)?;
-        }
-    }
-    apply(&mut left_sweeps, left, left_width, context)?;
-    apply(&mut right_sweeps, right, right_width, context)?;
-    Ok(true)
-}
-
-/// Applies sweeps to rows, unless nobody wants them.
-fn apply<R: RealScalar>(
-    sweeps: &mut Sweeps<R>,
-    rows: &mut [R],
-    width: usize,
-    context: &Context<'_>,
-) -> Result<(), KernelError> {
-    if rows.is_empty() {
-        *sweeps = Sweeps::new();
-        return Ok(());
-    }
-    sweeps.apply(rows, width, context)
-}
-
-/// The rotation that turns (f, g) into (r, 0): c, s, r.
-fn rotation(f: f64, g: f64) -> (f64, f64, f64) {
-    if g == 0.0 {
-        return (1.0, 0.0, f);
-    }
-    let r = (f * f + g * g).sqrt();
-    if r == 0.0 {
-        return (1.0, 0.0, 0.0);
-    }
-    (f / r, g / r, r)
-}
-
-/// The smaller singular value of the last 2 × 2 block, or zero where it would make no difference or a
-/// zero on the diagonal asks for it.
-fn shift(d: &[f64], e: &[f64], (l, m): (usize, usize), precision: f64) -> f64 {
-    let block = &d[l..=m];
-    let largest = block.iter().fold(0.0, |x: f64, y| x.max(y.abs()));
-    if block.iter().any(|x| x.abs() <= precision * largest) {
-        return 0.0;
-    }
-    let (f, g, h) = (d[m - 1].abs(), e[m - 1].abs(), d[m].abs());
-    let (low, high) = (f.min(h), f.max(h));
-    // J. Demmel and W. Kahan's formula, as in LAPACK's `las2`.
-    let (above, below) = (1.0 + low / high, (high - low) / high);
-    let value = if g < high {
-        let square = (g / high).powi(2);
-        low * 2.0 / ((above * above + square).sqrt() + (below * below + square).sqrt())
-    } else {
-        let ratio = high / g;
-        let root = |x: f64| (1.0 + (x * ratio).powi(2)).sqrt();
-        2.0 * (low * (1.0 / (root(above) + root(below)))) * ratio
-    };
-    if (value / d[l].abs()).powi(2) < precision {
-        0.0
-    } else {
-        value
-    }
 }
