@@ -77,6 +77,11 @@ impl Isa {
         }
     }
 
+    /// Whether other threads choose kernels of the same set as this one does.
+    pub(crate) fn is_everywhere() -> bool {
+        Self::detect() == Self::detect_now()
+    }
+
     /// Runs `test` with kernels of this set chosen on this thread.
     pub(crate) fn assumed_in(self, test: impl FnOnce()) {
         ASSUMED.set(Some(self));

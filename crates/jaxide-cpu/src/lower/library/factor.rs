@@ -185,7 +185,7 @@ pub(super) fn eig(operands: &Operands, params: &Eig) -> Call {
         params.compute_left_eigenvectors,
         params.compute_right_eigenvectors,
     );
-    by_entry!(operands, E => Ok(KernelCall::new(linalg::eig::<E>(count, n, left, right))))
+    by_entry!(operands, E => Ok(KernelCall::new(linalg::Eig::<E>::new(count, n, left, right))))
 }
 
 pub(super) fn svd(operands: &Operands, params: &Svd) -> Call {
@@ -216,7 +216,7 @@ pub(super) fn schur(operands: &Operands, params: &Schur) -> Call {
         return Err(Error::unsupported("a Schur form with sorted eigenvalues"));
     }
     let (count, n) = square(operands)?;
-    by_entry!(operands, E => Ok(KernelCall::new(linalg::schur::<E>(count, n, params.compute_schur_vectors))))
+    by_entry!(operands, E => Ok(KernelCall::new(linalg::Schur::<E>::new(count, n, params.compute_schur_vectors))))
 }
 
 pub(super) fn hessenberg(operands: &Operands) -> Call {
@@ -226,7 +226,7 @@ pub(super) fn hessenberg(operands: &Operands) -> Call {
 
 pub(super) fn tridiagonal(operands: &Operands, lower: bool) -> Call {
     let (count, n) = square(operands)?;
-    by_entry!(operands, E => Ok(KernelCall::new(linalg::tridiagonal::<E>(count, n, lower))))
+    by_entry!(operands, E => Ok(KernelCall::new(linalg::Tridiagonal::<E>::new(count, n, lower))))
 }
 
 pub(super) fn tridiagonal_solve(operands: &Operands) -> Call {

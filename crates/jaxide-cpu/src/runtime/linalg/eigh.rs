@@ -1,20 +1,22 @@
 //! Eigenvalues and eigenvectors of Hermitian matrices.
 //!
-//! The matrix is reduced to a real tridiagonal one by reflectors, whose eigenvalues are found by
-//! implicit QL steps (G. H. Golub and C. F. Van Loan, *Matrix Computations*, §8.3; the recurrence is
-//! that of EISPACK's `tql2`) in double precision. The rotations of the steps and then the reflectors
-//! are applied to the eigenvectors in bulk.
+//! The matrix is reduced to a real tridiagonal one by reflectors ([`tridiagonal`](super::tridiagonal)).
+//! Large ones are divided ([`divide`](super::divide)); the eigenvalues of small ones are found by implicit
+//! QL steps (G. H. Golub and C. F. Van Loan, *Matrix Computations*, §8.3; the recurrence is that of
+//! EISPACK's `tql2`) in double precision. The rotations of the steps and then the reflectors are applied
+//! to the eigenvectors in bulk.
 
+use super::divide::divide_tridiagonal;
 use super::for_matrices;
-use super::householder::{BLOCK, Operator, Reflectors, reflector};
+use super::householder::{BLOCK, Operator, Reflectors};
 use super::jacobi::{self, eigh_lanes};
 use super::phases::{column_phases, turn_columns};
-use super::rotations::Sweeps;
+use super::rotations::{Sweeps, rotation};
 use super::scalar::{RealScalar, Scalar, is_single};
 use super::side_by_side::{LANES, for_all};
+use super::tridiagonal::{Condensed, reduce};
 use crate::runtime::matmul::MatrixMut;
 use crate::runtime::shared::SharedSlice;
-use crate::runtime::simd::{Arithmetic, for_each_isa};
 use crate::runtime::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature};
 
 /// The kernel of `eigh` on a batch of Hermitian `n × n` matrices, of which one triangle is read:
@@ -146,13 +148,18 @@ fn decompose<T: Scalar<Real: RealScalar>>(
     let mut reflectors = PoolBuffer::for_elements::<T>(n * n)?;
     let reflectors = reflectors.as_mut_slice::<T>();
     let mut taus = vec![T::ZERO; n];
-    let (mut d, mut e) = reduce(h, n, reflectors, &mut taus, context)?;
+    let (mut d, mut e) = (vec![0.0; n], vec![0.0; n]);
+    let condensed = Condensed {
+        reflectors: &mut *reflectors,
+        taus: &mut taus,
+        d: &mut d,
+        e: &mut e,
+    };
+    reduce(h, n, condensed, context)?;
     // Eigenvectors of the tridiagonal matrix, in rows.
     let mut rows = PoolBuffer::for_elements::<T::Real>(n * n)?;
     let rows = rows.as_mut_slice::<T::Real>();
-    rows.fill(T::Real::ZERO);
-    (0..n).for_each(|i| rows[i * n + i] = T::Real::ONE);
-    if !iterate(&mut d, &mut e, rows, context)? {
+    if !eigenvectors(&mut d, &mut e, rows, context)? {
         return Ok(false);
     }
     let mut order: Vec<usize> = (0..n).collect();
@@ -170,7 +177,7 @@ fn decompose<T: Scalar<Real: RealScalar>>(
         for (k, to) in packed.as_mut_slice::<T>().chunks_exact_mut(len).enumerate() {
             to.copy_from_slice(&reflectors[(start + k) * n + start + 1..(start + k + 1) * n]);
         }
-        let block = Reflectors::new(packed.as_slice(), len, &taus[start..start + count])?;
+        let block = Reflectors::new(packed.as_slice(), len, &taus[start..start + count], context)?;
         let rest = MatrixMut {
             pointer: vectors[(start + 1) * n..].as_mut_ptr(),
             row: n as isize,
@@ -184,168 +191,55 @@ fn decompose<T: Scalar<Real: RealScalar>>(
     Ok(true)
 }
 
-/// What a matrix is to be divided by, so that squares of its entries neither overflow nor vanish.
+/// Turns a symmetric tridiagonal matrix into its eigenvalues, in `d`, and fills `rows` with its
+/// eigenvectors; false if an eigenvalue does not converge.
+fn eigenvectors<R: RealScalar>(
+    d: &mut [f64],
+    e: &mut [f64],
+    rows: &mut [R],
+    context: &Context<'_>,
+) -> Result<bool, KernelError> {
+    let n = d.len();
+    if n > DIVIDED {
+        let before = d.to_vec();
+        if divide_tridiagonal(d, e, rows, context)? {
+            return Ok(true);
+        }
+        d.copy_from_slice(&before);
+    }
+    rows.fill(R::ZERO);
+    (0..n).for_each(|i| rows[i * n + i] = R::ONE);
+    iterate(d, e, rows, context)
+}
+
+/// What a matrix is to be divided by, so that squares of its entries neither overflow nor vanish: a power of two.
 pub(super) fn scaling<T: Scalar<Real: RealScalar>>(largest: f64) -> f64 {
-    let (low, high, least) = if is_single::<T>() {
-        (1e-8, 1e8, 1e-30)
+    let power = |exponent: i32| f64::from_bits(((1023 + exponent) as u64) << 52);
+    let (range, least) = if is_single::<T>() {
+        (power(-27)..power(27), power(-100))
     } else {
-        (1e-70, 1e70, 1e-300)
+        (power(-230)..power(230), power(-1000))
     };
-    if largest == 0.0 || (low..high).contains(&largest) {
+    if largest == 0.0 || range.contains(&largest) {
         1.0
     } else {
-        largest.max(least)
+        f64::from_bits(largest.max(least).to_bits() & 0x7ff0_0000_0000_0000)
     }
 }
 
-/// Rows that one chunk updates.
-const ROWS: usize = 64;
-
-/// Reduces a full Hermitian matrix, which is overwritten; the reflectors go into rows of `n` entries,
-/// of which the k-th begins at entry k + 1. Returns the diagonal and the off-diagonal.
-///
-/// One pass over the trailing matrix for each reflector: the two-sided update with the last one, and
-/// at the same time the product with the next.
-fn reduce<T: Scalar>(
-    h: &mut [T],
-    n: usize,
-    reflectors: &mut [T],
-    taus: &mut [T],
-    context: &Context<'_>,
-) -> Result<(Vec<f64>, Vec<f64>), KernelError> {
-    let (mut d, mut e) = (vec![0.0; n], vec![0.0; n]);
-    // The last update is H -= v wᴴ + w vᴴ; these are the conjugates of v and w, and themselves.
-    let mut work = PoolBuffer::for_elements::<T>(5 * n)?;
-    let (v, rest) = work.as_mut_slice::<T>().split_at_mut(n);
-    let (w, rest) = rest.split_at_mut(n);
-    let (v_conj, rest) = rest.split_at_mut(n);
-    let (w_conj, product) = rest.split_at_mut(n);
-    for list in [&mut *v, &mut *w, &mut *v_conj, &mut *w_conj] {
-        list.fill(T::ZERO);
-    }
-    for k in 0..n {
-        // Row k with the last update.
-        let row = &mut h[k * n + k..(k + 1) * n];
-        subtract_outer(row, v[k], w[k], &w_conj[k..], &v_conj[k..]);
-        d[k] = row[0].re();
-        if k + 1 == n {
-            break;
-        }
-        // Column k below the diagonal.
-        let next = &mut reflectors[k * n..(k + 1) * n];
-        for (to, from) in next[k + 1..].iter_mut().zip(&row[1..]) {
-            *to = from.conj();
-        }
-        let tau = reflector(&mut next[k + 1..]);
-        e[k] = next[k + 1].re();
-        next[k + 1] = T::ONE;
-        taus[k] = tau;
-        let next = &next[k + 1..];
-        let first = k + 1;
-        let count = n - first;
-        let trailing = SharedSlice::new(&mut h[first * n..]);
-        let products = SharedSlice::new(&mut product[..count]);
-        let (v_now, w_now): (&[T], &[T]) = (v, w);
-        let (v_row, w_row): (&[T], &[T]) = (&v_conj[first..], &w_conj[first..]);
-        let chunks = if count >= 4 * ROWS {
-            count.div_ceil(ROWS)
-        } else {
-            1
-        };
-        context.parallel_for(chunks, |chunk| {
-            let rows = if chunks == 1 {
-                0..count
-            } else {
-                chunk * ROWS..count.min((chunk + 1) * ROWS)
-            };
-            // SAFETY: rows and their products belong to one chunk.
-            let products = unsafe { products.range(rows.clone()) };
-            for (i, product) in rows.zip(products) {
-                // SAFETY: as above.
-                let row = unsafe { trailing.range(i * n + first..(i + 1) * n) };
-                let factors = (v_now[first + i], w_now[first + i]);
-                update_and_multiply(row, factors, (w_row, v_row), next, product);
-            }
-        });
-        // w = τ H v - ½ τ (xᴴ v) v with x = τ H v.
-        let x = &mut product[..count];
-        x.iter_mut().for_each(|x| *x = *x * tau);
-        let overlap = x
-            .iter()
-            .zip(next)
-            .fold(T::ZERO, |sum, (&x, &v)| sum + x.conj() * v);
-        let alpha = -(T::from_components(0.5, 0.0) * tau * overlap);
-        for (i, (&x, &y)) in x.iter().zip(next).enumerate() {
-            let z = x + alpha * y;
-            (v[first + i], w[first + i]) = (y, z);
-            (v_conj[first + i], w_conj[first + i]) = (y.conj(), z.conj());
-        }
-    }
-    Ok((d, e))
-}
-
-for_each_isa! {
-    /// `x -= a b + c d` with vectors b and d.
-    fn subtract_outer<T: Scalar>(x: &mut [T], a: T, c: T, b: &[T], d: &[T]) = subtract_outer_any
-}
-
-#[inline(always)]
-fn subtract_outer_any<T: Scalar>(x: &mut [T], a: T, c: T, b: &[T], d: &[T]) {
-    for ((x, &b), &d) in x.iter_mut().zip(b).zip(d) {
-        *x = *x - (a * b + c * d);
-    }
-}
-
-for_each_isa! {
-    /// `x -= a b + c d`, and the product of the new x with y.
-    fn update_and_multiply<T: Scalar>(x: &mut [T], factors: (T, T), vectors: (&[T], &[T]), y: &[T], product: &mut T) =
-        update_and_multiply_any
-}
-
-#[inline(always)]
-fn update_and_multiply_any<T: Scalar>(
-    x: &mut [T],
-    (a, c): (T, T),
-    (b, d): (&[T], &[T]),
-    y: &[T],
-    product: &mut T,
-) {
-    const LANES: usize = 16;
-    let mut sums = [T::ZERO; LANES];
-    let full = x.len() / LANES * LANES;
-    for start in (0..full).step_by(LANES) {
-        let x = &mut x[start..start + LANES];
-        let (b, d, y) = (
-            &b[start..start + LANES],
-            &d[start..start + LANES],
-            &y[start..start + LANES],
-        );
-        for lane in 0..LANES {
-            let new = x[lane] - (a * b[lane] + c * d[lane]);
-            x[lane] = new;
-            sums[lane] = sums[lane] + new * y[lane];
-        }
-    }
-    let mut sum = sums.into_iter().fold(T::ZERO, |sum, x| sum + x);
-    for i in full..x.len() {
-        x[i] = x[i] - (a * b[i] + c * d[i]);
-        sum = sum + x[i] * y[i];
-    }
-    *product = sum;
-}
+/// Matrices of more rows are divided.
+const DIVIDED: usize = 48;
 
 /// What joins the parts of a matrix is nothing below this: the matrix is scaled, so that it is beyond its precision, and its square would
 /// vanish.
 const VANISHING: f64 = 1e-150;
-/// Sums of squares from here on have all their digits.
-const LEAST_SQUARE: f64 = 1e-280;
 
 /// QL steps for each eigenvalue before the matrix is given up.
 const MAX_STEPS: usize = 80;
 
 /// Turns a symmetric tridiagonal matrix into its eigenvalues, in `d`, and the unit matrix in `rows`
 /// into its eigenvectors; false if an eigenvalue does not converge.
-fn iterate<R: RealScalar>(
+pub(super) fn iterate<R: RealScalar>(
     d: &mut [f64],
     e: &mut [f64],
     rows: &mut [R],
@@ -377,12 +271,7 @@ fn iterate<R: RealScalar>(
             let mut split = false;
             for i in (l..m).rev() {
                 let (f, b) = (s * e[i], c * e[i]);
-                let squares = f * f + g * g;
-                let r = if squares > LEAST_SQUARE {
-                    squares.sqrt()
-                } else {
-                    f.hypot(g)
-                };
+                let (cosine, sine, r) = rotation(g, f);
                 e[i + 1] = r;
                 if r == 0.0 {
                     // The matrix falls apart; the rest of the step is void.
@@ -391,7 +280,7 @@ fn iterate<R: RealScalar>(
                     split = true;
                     break;
                 }
-                (s, c) = (f / r, g / r);
+                (s, c) = (sine, cosine);
                 g = d[i + 1] - p;
                 let t = (d[i] - g) * s + 2.0 * c * b;
                 p = s * t;

@@ -4,10 +4,10 @@ use std::marker::PhantomData;
 
 use super::for_matrices;
 use super::householder::reflector;
-use super::scalar::Scalar;
+use super::scalar::{RealScalar, Scalar};
+use super::trailing::{Parts, Trailing};
 use crate::runtime::shared::SharedSlice;
-use crate::runtime::simd::for_each_isa;
-use crate::runtime::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature};
+use crate::runtime::{Buffers, Context, Kernel, KernelError, Signature};
 
 /// The kernel of `hessenberg` on a batch of `n × n` matrices: H on and above the first diagonal below
 /// the main one, with the reflectors below it, and their n - 1 factors τ.
@@ -17,7 +17,7 @@ pub struct Hessenberg<T> {
     element: PhantomData<fn() -> T>,
 }
 
-impl<T: Scalar> Hessenberg<T> {
+impl<T: Scalar<Real: RealScalar>> Hessenberg<T> {
     /// Forms of `n × n` matrices.
     pub fn new(batch: usize, n: usize) -> Self {
         Self {
@@ -28,7 +28,7 @@ impl<T: Scalar> Hessenberg<T> {
     }
 }
 
-impl<T: Scalar> Kernel for Hessenberg<T> {
+impl<T: Scalar<Real: RealScalar>> Kernel for Hessenberg<T> {
     fn signature(&self) -> Signature {
         let (size, taus) = (size_of::<T>(), self.n.saturating_sub(1));
         let a = (self.batch * self.n * self.n, size);
@@ -51,66 +51,86 @@ impl<T: Scalar> Kernel for Hessenberg<T> {
                     taus.range(index * count..(index + 1) * count),
                 )
             };
-            let mut work = PoolBuffer::for_elements::<T>(2 * n)?;
-            let (v, w) = work.as_mut_slice::<T>().split_at_mut(n);
-            for (k, to) in (1..n).zip(taus) {
-                let v = &mut v[..n - k];
-                for (i, x) in v.iter_mut().enumerate() {
-                    *x = a[(k + i) * n + k - 1];
-                }
-                *to = reflector(v);
-                let beta = std::mem::replace(&mut v[0], T::ONE);
-                step(a, (n, k), v, &mut w[..n - k], *to);
-                v[0] = beta;
-                for (i, &x) in v.iter().enumerate() {
-                    a[(k + i) * n + k - 1] = x;
-                }
-            }
-            Ok(())
+            reduce(a, n, taus, context)
         })
     }
 }
 
-for_each_isa! {
-    /// Applies `H = I - τ v vᴴ`, of rows and columns from k on, from the right, and its adjoint from
-    /// the left; `w` is working memory as long as v.
-    fn step<T: Scalar>(a: &mut [T], shape: (usize, usize), v: &[T], w: &mut [T], tau: T) = step_any
-}
-
-#[inline(always)]
-fn step_any<T: Scalar>(a: &mut [T], (n, k): (usize, usize), v: &[T], w: &mut [T], tau: T) {
-    const LANES: usize = 16;
-    w.fill(T::ZERO);
-    for (i, row) in a.chunks_exact_mut(n).enumerate() {
-        let row = &mut row[k..];
-        let mut sums = [T::ZERO; LANES];
-        let (chunks, rest) = row.as_chunks::<LANES>();
-        let (v_chunks, v_rest) = v.as_chunks::<LANES>();
-        for (x, y) in chunks.iter().zip(v_chunks) {
-            for lane in 0..LANES {
-                sums[lane] = sums[lane] + x[lane] * y[lane];
-            }
+/// Reduces a matrix in place to packed Hessenberg form.
+///
+/// A reflector H = I - τ v vᴴ from the right, and its adjoint from the left, make A to `A - x vᴴ - v zᵀ`, with
+/// `x = τ A v` and `zᵀ = τ̄ (vᴴ A - (vᴴ x) vᴴ)`.
+pub(super) fn reduce<T: Scalar<Real: RealScalar>>(
+    a: &mut [T],
+    n: usize,
+    taus: &mut [T],
+    context: &Context<'_>,
+) -> Result<(), KernelError> {
+    let mut trailing = Trailing::<T>::new(n, n)?;
+    for k in 1..n {
+        // Column k - 1 with the last update.
+        let Parts {
+            a: x,
+            c: v,
+            q,
+            b,
+            d: z,
+            y,
+            ..
+        } = trailing.parts();
+        let column = k - 1;
+        for i in 0..n {
+            let entry = &mut a[i * n + column];
+            *entry = *entry - (x[i] * b[column] + v[i] * z[column]);
         }
-        let along = rest
-            .iter()
-            .zip(v_rest)
-            .fold(T::ZERO, |sum, (&x, &y)| sum + x * y);
-        let factor = tau * sums.into_iter().fold(along, |sum, x| sum + x);
-        for (x, &v) in row.iter_mut().zip(v) {
-            *x = *x - factor * v.conj();
+        let next = &mut q[k..];
+        for (i, to) in (k..n).zip(&mut *next) {
+            *to = a[i * n + column];
         }
-        // The products with the columns, of rows that are now as they are to be.
-        if i >= k {
-            let factor = v[i - k].conj();
-            for (sum, &x) in w.iter_mut().zip(&*row) {
-                *sum = *sum + factor * x;
-            }
+        let tau = reflector(next);
+        taus[column] = tau;
+        for (i, &from) in (k..n).zip(&*next) {
+            a[i * n + column] = from;
+        }
+        next[0] = T::ONE;
+        q[column] = T::ZERO;
+        for j in k..n {
+            y[j] = q[j].conj();
+        }
+        trailing.pass(a, (0, k), true, context);
+        let Parts {
+            a: x,
+            c: v,
+            q,
+            products,
+            b,
+            d: z,
+            sum,
+            ..
+        } = trailing.parts();
+        let mut overlap = T::ZERO;
+        for i in 0..n {
+            x[i] = tau * products[i];
+            overlap = overlap + q[i].conj() * x[i];
+            v[i] = q[i];
+        }
+        for j in k..n {
+            b[j] = q[j].conj();
+            z[j] = tau.conj() * (sum[j] - overlap * b[j]);
         }
     }
-    for (i, row) in a.chunks_exact_mut(n).skip(k).enumerate() {
-        let factor = tau.conj() * v[i];
-        for (x, &y) in row[k..].iter_mut().zip(&*w) {
-            *x = *x - factor * y;
+    let Parts {
+        a: x,
+        c: v,
+        b,
+        d: z,
+        ..
+    } = trailing.parts();
+    if n > 0 {
+        for i in 0..n {
+            let entry = &mut a[i * n + n - 1];
+            *entry = *entry - (x[i] * b[n - 1] + v[i] * z[n - 1]);
         }
     }
+    Ok(())
 }

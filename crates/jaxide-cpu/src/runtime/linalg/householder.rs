@@ -42,7 +42,12 @@ pub(super) enum Operator {
 impl<T: Scalar> Reflectors<T> {
     /// The block of vectors in these rows of `len` entries, whose entries before and at the leading
     /// one hold other things.
-    pub(super) fn new(packed: &[T], len: usize, taus: &[T]) -> Result<Self, KernelError> {
+    pub(super) fn new(
+        packed: &[T],
+        len: usize,
+        taus: &[T],
+        context: &Context<'_>,
+    ) -> Result<Self, KernelError> {
         let count = taus.len();
         let mut vectors = PoolBuffer::for_elements::<T>(count * len)?;
         let v = vectors.as_mut_slice::<T>();
@@ -52,18 +57,36 @@ impl<T: Scalar> Reflectors<T> {
             v[i] = T::ONE;
         }
         let conjugates = super::conjugated(v)?;
+        let mut products = vec![T::ZERO; count * count];
+        let dense = |from: &[T], columns: usize| Matrix {
+            pointer: from.as_ptr(),
+            row: columns as isize,
+            column: 1,
+        };
+        let to = MatrixMut {
+            pointer: products.as_mut_ptr(),
+            row: count as isize,
+            column: 1,
+        };
+        let adjoint = conjugates.as_ref().map_or(&*v, PoolBuffer::as_slice);
+        // SAFETY: dense matrices of the stated shapes; the result is another one.
+        unsafe {
+            product(
+                (count, count, len),
+                dense(adjoint, len),
+                dense(v, len).transposed(),
+                to,
+                context,
+            )?;
+        }
         let mut factor = vec![T::ZERO; count * count];
         // Column i: -τᵢ T (V₀ … Vᵢ₋₁)ᴴ vᵢ above the diagonal.
         for i in 0..count {
-            let last = &v[i * len..(i + 1) * len];
-            let mut products = [T::ZERO; BLOCK];
-            for (product, other) in products[..i].iter_mut().zip(v.chunks_exact(len)) {
-                dot(&other[i..], &last[i..], product);
-            }
             for row in 0..i {
-                let sum = (row..i).fold(T::ZERO, |sum, j| {
-                    sum + factor[row * count + j] * products[j]
-                });
+                let mut sum = T::ZERO;
+                for j in row..i {
+                    sum = sum + factor[row * count + j] * products[j * count + i];
+                }
                 factor[row * count + i] = -(taus[i] * sum);
             }
             factor[i * count + i] = taus[i];
@@ -160,29 +183,6 @@ impl<T: Scalar> Reflectors<T> {
     }
 }
 
-for_each_isa! {
-    /// `aᴴ b`.
-    fn dot<T: Scalar>(a: &[T], b: &[T], product: &mut T) = dot_any
-}
-
-#[inline(always)]
-fn dot_any<T: Scalar>(a: &[T], b: &[T], product: &mut T) {
-    const LANES: usize = 16;
-    let mut sums = [T::ZERO; LANES];
-    let (a_chunks, a_rest) = a.as_chunks::<LANES>();
-    let (b_chunks, b_rest) = b.as_chunks::<LANES>();
-    for (a, b) in a_chunks.iter().zip(b_chunks) {
-        for lane in 0..LANES {
-            sums[lane] = sums[lane] + a[lane].conj() * b[lane];
-        }
-    }
-    let rest = a_rest
-        .iter()
-        .zip(b_rest)
-        .fold(T::ZERO, |sum, (&a, &b)| sum + a.conj() * b);
-    *product = sums.into_iter().fold(rest, |sum, x| sum + x);
-}
-
 /// Makes the reflector that turns `x` into a multiple of the first unit vector. The multiple, which
 /// is real, and the vector's other entries replace `x`; τ is returned.
 pub(super) fn reflector<T: Scalar>(x: &mut [T]) -> T {
@@ -215,7 +215,8 @@ pub(super) fn reflector<T: Scalar>(x: &mut [T]) -> T {
 
 /// The Euclidean norm, without overflow.
 fn norm<T: Scalar>(x: &[T]) -> f64 {
-    let square: f64 = x.iter().map(|x| x.abs_square()).sum();
+    let mut square = 0.0;
+    sum_of_squares(x, &mut square);
     if square.is_normal() && square < 1e300 {
         return square.sqrt();
     }
@@ -231,6 +232,31 @@ fn norm<T: Scalar>(x: &[T]) -> f64 {
             .sqrt()
 }
 
+for_each_isa! {
+    /// The sum of squared moduli.
+    fn sum_of_squares<T: Scalar>(x: &[T], sum: &mut f64) = sum_of_squares_any
+}
+
+#[inline(always)]
+fn sum_of_squares_any<T: Scalar>(x: &[T], sum: &mut f64) {
+    const LANES: usize = 8;
+    let mut sums = [0.0; LANES];
+    let full = x.len() / LANES * LANES;
+    for at in (0..full).step_by(LANES) {
+        let x = &x[at..at + LANES];
+        for lane in 0..LANES {
+            sums[lane] += x[lane].abs_square();
+        }
+    }
+    *sum = 0.0;
+    for x in &x[full..] {
+        *sum += x.abs_square();
+    }
+    for part in sums {
+        *sum += part;
+    }
+}
+
 /// Makes reflectors of columns one after another, each column being the `len` adjacent entries of a
 /// row of `columns`, and applies each to the columns after it. Column i is eliminated below entry
 /// i.
@@ -240,24 +266,83 @@ pub(super) fn eliminate<T: Scalar>(columns: &mut [T], len: usize, taus: &mut [T]
         let v = &mut done[i * len + i..];
         *tau = reflector(v);
         let beta = std::mem::replace(&mut v[0], T::ONE);
-        for column in rest.chunks_exact_mut(len) {
-            apply_one(v, tau.conj(), &mut column[i..]);
-        }
+        apply_to_rows(v, tau.conj(), rest, len);
         v[0] = beta;
     }
 }
 
 for_each_isa! {
-    /// `x -= τ v vᴴ x`.
-    fn apply_one<T: Scalar>(v: &[T], tau: T, x: &mut [T]) = apply_one_any
+    /// `x -= τ v vᴴ x` for the last entries of each row of `len`.
+    pub(super) fn apply_to_rows<T: Scalar>(v: &[T], tau: T, rows: &mut [T], len: usize) = apply_to_rows_any
 }
 
 #[inline(always)]
-fn apply_one_any<T: Scalar>(v: &[T], tau: T, x: &mut [T]) {
-    let mut along = T::ZERO;
-    dot_any(v, x, &mut along);
-    let factor = tau * along;
-    for (x, &v) in x.iter_mut().zip(v) {
-        *x = *x - v * factor;
+fn apply_to_rows_any<T: Scalar>(v: &[T], tau: T, rows: &mut [T], len: usize) {
+    let first = len - v.len();
+    let mut start = 0;
+    while start + TOGETHER * len <= rows.len() {
+        let rows = &mut rows[start..start + TOGETHER * len];
+        let mut products = [T::ZERO; TOGETHER];
+        dots(v, rows, (len, first), &mut products);
+        for k in 0..TOGETHER {
+            subtract_multiple(
+                v,
+                tau * products[k],
+                &mut rows[k * len + first..(k + 1) * len],
+            );
+        }
+        start += TOGETHER * len;
+    }
+    while start < rows.len() {
+        let row = &mut rows[start..start + len];
+        let mut product = [T::ZERO];
+        dots(v, row, (len, first), &mut product);
+        subtract_multiple(v, tau * product[0], &mut row[first..]);
+        start += len;
+    }
+}
+
+/// Rows that are multiplied together.
+const TOGETHER: usize = 4;
+
+/// `vᴴ x` for rows of `len` entries from one on.
+#[inline(always)]
+fn dots<T: Scalar, const K: usize>(
+    v: &[T],
+    rows: &[T],
+    (len, first): (usize, usize),
+    products: &mut [T; K],
+) {
+    const LANES: usize = 16;
+    let mut sums = [[T::ZERO; LANES]; K];
+    let full = v.len() / LANES * LANES;
+    for at in (0..full).step_by(LANES) {
+        let v = &v[at..at + LANES];
+        for k in 0..K {
+            let x = &rows[k * len + first + at..][..LANES];
+            for lane in 0..LANES {
+                sums[k][lane] = sums[k][lane] + v[lane].conj() * x[lane];
+            }
+        }
+    }
+    for k in 0..K {
+        let x = &rows[k * len + first..(k + 1) * len];
+        let mut sum = T::ZERO;
+        for i in full..v.len() {
+            sum = sum + v[i].conj() * x[i];
+        }
+        for &part in &sums[k] {
+            sum = sum + part;
+        }
+        products[k] = sum;
+    }
+}
+
+/// `x -= factor v`.
+#[inline(always)]
+fn subtract_multiple<T: Scalar>(v: &[T], factor: T, x: &mut [T]) {
+    let x = &mut x[..v.len()];
+    for i in 0..v.len() {
+        x[i] = x[i] - v[i] * factor;
     }
 }

@@ -94,10 +94,9 @@ fn scale<T: Scalar>(entries: &mut [Entries<T>]) -> [f64; LANES] {
     let mut factors = [0.0; LANES];
     let mut scales = [0.0; LANES];
     for lane in 0..LANES {
-        // The exponent alone. What is too small for its reciprocal is as good as zero.
-        let power = f64::from_bits(largest[lane].to_bits() & 0x7ff0_0000_0000_0000);
-        let power = if power > 1e-300 { power } else { 1.0 };
-        let power = power.min(1e300);
+        // The exponent alone, of a number that has a reciprocal.
+        let normal = largest[lane].max(f64::MIN_POSITIVE);
+        let power = f64::from_bits(normal.to_bits() & 0x7ff0_0000_0000_0000);
         scales[lane] = if finite[lane] { power } else { 0.0 };
         factors[lane] = 1.0 / power;
     }

@@ -3,14 +3,17 @@
 //! The meaning, the packed forms and the signs are those of
 //! [`jaxide_core::eval::numerics::linalg`], which follows LAPACK as JAX does on CPU. The
 //! factorisations that programs lean on ([`Cholesky`], [`Lu`], [`Qr`] and its steps, [`Eigh`],
-//! [`Svd`], [`TriangularSolve`], [`Hessenberg`]) are blocked algorithms in the precision of their operands, on the
-//! matrix products of [`super::matmul`]; the others are computed one matrix at a time by the
+//! [`Svd`], [`TriangularSolve`], [`Hessenberg`], [`Tridiagonal`]) are computed in the precision of their
+//! operands, most of them by blocks on the matrix products of [`super::matmul`]; [`Schur`] and [`Eig`]
+//! compute in double precision; the others are computed one matrix at a time by the
 //! reference numerics ([`spectral`]).
 //!
 //! Matrices are row-major and the leading dimensions of every operand are one batch. Nothing here
 //! panics on any entries: a factorisation that fails gives NaN.
 
 mod cholesky;
+mod divide;
+mod eig;
 mod eigh;
 mod hessenberg;
 mod householder;
@@ -21,26 +24,30 @@ mod qr;
 mod qr_lanes;
 mod rotations;
 mod scalar;
+mod schur;
 mod side_by_side;
 mod spectral;
 mod svd;
+mod trailing;
 mod triangular;
+mod tridiagonal;
 
 use std::sync::OnceLock;
 
 use super::{Context, KernelError, PoolBuffer};
 
 pub use cholesky::Cholesky;
+pub use eig::Eig;
 pub use eigh::Eigh;
 pub use hessenberg::Hessenberg;
 pub use lu::Lu;
 pub use qr::{Geqrf, HouseholderProduct, Ormqr, Qr};
 pub use scalar::{RealScalar, Scalar};
-pub use spectral::{
-    cholesky_update, eig, geqp3, lu_pivots_to_permutation, schur, tridiagonal, tridiagonal_solve,
-};
+pub use schur::{Iterate, Schur};
+pub use spectral::{cholesky_update, geqp3, lu_pivots_to_permutation, tridiagonal_solve};
 pub use svd::Svd;
 pub use triangular::TriangularSolve;
+pub use tridiagonal::Tridiagonal;
 
 /// Multiply-adds that make a chunk worth a thread's attention.
 const CHUNK_WORK: usize = 1 << 17;
@@ -80,5 +87,7 @@ fn conjugated<T: Scalar>(numbers: &[T]) -> Result<Option<PoolBuffer>, KernelErro
 
 #[cfg(test)]
 mod batches;
+#[cfg(test)]
+mod forms;
 #[cfg(test)]
 mod tests;

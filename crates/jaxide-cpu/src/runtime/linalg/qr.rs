@@ -214,7 +214,7 @@ impl<T: Scalar> Kernel for Ormqr<T> {
             for step in 0..blocks {
                 let start = if backwards { blocks - 1 - step } else { step } * BLOCK;
                 let taus = &taus[start..k.min(start + BLOCK)];
-                let block = packed_block(a, (m, self.n), start, taus)?;
+                let block = packed_block(a, (m, self.n), start, taus, context)?;
                 // SAFETY: the rows from `start` on, all columns.
                 unsafe {
                     let rows = MatrixMut {
@@ -369,7 +369,7 @@ pub(super) fn factor<T: Scalar>(
         }
         let end = start + count;
         if end < n {
-            let block = Reflectors::new(columns, rows, taus)?;
+            let block = Reflectors::new(columns, rows, taus, context)?;
             let rest = MatrixMut {
                 pointer: a[start * n + end..].as_mut_ptr(),
                 row: n as isize,
@@ -388,6 +388,7 @@ pub(super) fn packed_block<T: Scalar>(
     (m, n): (usize, usize),
     start: usize,
     taus: &[T],
+    context: &Context<'_>,
 ) -> Result<Reflectors<T>, KernelError> {
     let rows = m - start;
     let mut buffer = PoolBuffer::for_elements::<T>(taus.len() * rows)?;
@@ -400,7 +401,7 @@ pub(super) fn packed_block<T: Scalar>(
             columns[j * rows + i] = x;
         }
     }
-    Reflectors::new(columns, rows, taus)
+    Reflectors::new(columns, rows, taus, context)
 }
 
 /// The first `k` columns of the product of packed reflectors.
@@ -424,6 +425,7 @@ fn leading_columns<T: Scalar>(
             (m, n),
             start,
             &taus[start..taus.len().min(start + BLOCK)],
+            context,
         )?;
         // Rows and columns before `start` are still those of the identity.
         let rest = MatrixMut {

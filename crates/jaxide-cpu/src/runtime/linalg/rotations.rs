@@ -111,6 +111,24 @@ impl<R: Scalar> Sweeps<R> {
     }
 }
 
+/// The rotation that turns (f, g) into (r, 0): c, s, r.
+pub(super) fn rotation(f: f64, g: f64) -> (f64, f64, f64) {
+    /// Sums of squares from here on have all their digits; and 2⁹⁶⁰, which brings other numbers there.
+    const LEAST_SQUARE: f64 = 1e-280;
+    const UP: f64 = f64::from_bits((1023 + 960) << 52);
+    let square = f * f + g * g;
+    if square > LEAST_SQUARE {
+        let r = square.sqrt();
+        return (f / r, g / r, r);
+    }
+    let (f, g) = (f * UP, g * UP);
+    let r = (f * f + g * g).sqrt();
+    if r == 0.0 {
+        return (1.0, 0.0, 0.0);
+    }
+    (f / r, g / r, r / UP)
+}
+
 for_each_isa! {
     /// Rotates the rows of a tile.
     fn rotate<R: Scalar>(tile: &mut [[R; COLUMNS]], sweeps: &[Sweep], rotations: &[[R; 2]]) = rotate_any
@@ -118,34 +136,131 @@ for_each_isa! {
 
 #[inline(always)]
 fn rotate_any<R: Scalar>(tile: &mut [[R; COLUMNS]], sweeps: &[Sweep], rotations: &[[R; 2]]) {
-    for sweep in sweeps {
-        let rotations = &rotations[sweep.start..sweep.end];
-        if rotations.is_empty() {
-            continue;
-        }
-        if sweep.upwards {
-            // Row r is complete after its rotation with r + 1, which goes on to the next.
-            let mut carry = tile[sweep.row];
-            for (r, &[c, s]) in (sweep.row..).zip(rotations) {
-                let next = tile[r + 1];
-                for lane in 0..COLUMNS {
-                    tile[r][lane] = c * carry[lane] + s * next[lane];
-                    carry[lane] = c * next[lane] - s * carry[lane];
-                }
+    let mut sweeps = sweeps.iter().filter(|sweep| sweep.end > sweep.start);
+    let mut waiting = None;
+    while let Some(first) = waiting.take().or_else(|| sweeps.next()) {
+        let path = Path::<R>::new(first);
+        let all = |sweep: &Sweep| &rotations[sweep.start..sweep.end];
+        match sweeps.next() {
+            Some(second) if second.follows(first) => {
+                path.two_sweeps(tile, all(first), all(second));
             }
-            tile[sweep.row + rotations.len()] = carry;
+            second => {
+                path.one_sweep(tile, all(first));
+                waiting = second;
+            }
+        }
+    }
+}
+
+impl Sweep {
+    /// Whether this sweep, right behind another, goes the same way and no further.
+    fn follows(&self, other: &Self) -> bool {
+        self.row == other.row
+            && self.upwards == other.upwards
+            && self.end - self.start <= other.end - other.start
+    }
+}
+
+/// The rows that a sweep meets one after another; and the sign of its sines, as seen from there: downwards
+/// the rows of a rotation are exchanged.
+struct Path<R> {
+    row: usize,
+    upwards: bool,
+    sign: R,
+}
+
+impl<R: Scalar> Path<R> {
+    #[inline(always)]
+    fn new(sweep: &Sweep) -> Self {
+        Self {
+            row: if sweep.upwards {
+                sweep.row
+            } else {
+                sweep.row + 1
+            },
+            upwards: sweep.upwards,
+            sign: if sweep.upwards { R::ONE } else { -R::ONE },
+        }
+    }
+
+    #[inline(always)]
+    fn at(&self, step: usize) -> usize {
+        if self.upwards {
+            self.row + step
         } else {
-            let mut carry = tile[sweep.row + 1];
-            for (step, &[c, s]) in rotations.iter().enumerate() {
-                let r = sweep.row - step;
-                let next = tile[r];
-                for lane in 0..COLUMNS {
-                    tile[r + 1][lane] = c * carry[lane] - s * next[lane];
-                    carry[lane] = c * next[lane] + s * carry[lane];
-                }
-            }
-            tile[sweep.row + 1 - rotations.len()] = carry;
+            self.row - step
         }
+    }
+
+    /// Row i is complete after its rotation with row i + 1, which goes on to the next.
+    #[inline(always)]
+    fn one_sweep(&self, tile: &mut [[R; COLUMNS]], rotations: &[[R; 2]]) {
+        let carry = tile[self.at(0)];
+        self.from(0, carry, tile, rotations);
+    }
+
+    #[inline(always)]
+    fn from(
+        &self,
+        start: usize,
+        mut carry: [R; COLUMNS],
+        tile: &mut [[R; COLUMNS]],
+        rotations: &[[R; 2]],
+    ) {
+        for step in start..rotations.len() {
+            let [c, s] = rotations[step];
+            let s = self.sign * s;
+            let next = tile[self.at(step + 1)];
+            let done = &mut tile[self.at(step)];
+            for lane in 0..COLUMNS {
+                done[lane] = c * carry[lane] + s * next[lane];
+                carry[lane] = c * next[lane] - s * carry[lane];
+            }
+        }
+        tile[self.at(rotations.len())] = carry;
+    }
+
+    /// Two sweeps from the same row on, of which the second is no longer: it is one row behind the first, so
+    /// that rows are read and written once for both.
+    #[inline(always)]
+    fn two_sweeps(&self, tile: &mut [[R; COLUMNS]], first: &[[R; 2]], second: &[[R; 2]]) {
+        let mut carry = tile[self.at(0)];
+        let next = tile[self.at(1)];
+        let mut behind = [R::ZERO; COLUMNS];
+        let [c, s] = first[0];
+        let s = self.sign * s;
+        for lane in 0..COLUMNS {
+            behind[lane] = c * carry[lane] + s * next[lane];
+            carry[lane] = c * next[lane] - s * carry[lane];
+        }
+        let both = second.len().min(first.len() - 1);
+        for step in 1..=both {
+            let ([c, s], [c_behind, s_behind]) = (first[step], second[step - 1]);
+            let (s, s_behind) = (self.sign * s, self.sign * s_behind);
+            let next = tile[self.at(step + 1)];
+            let done = &mut tile[self.at(step - 1)];
+            for lane in 0..COLUMNS {
+                let row = c * carry[lane] + s * next[lane];
+                carry[lane] = c * next[lane] - s * carry[lane];
+                done[lane] = c_behind * behind[lane] + s_behind * row;
+                behind[lane] = c_behind * row - s_behind * behind[lane];
+            }
+        }
+        if second.len() > both {
+            // What the first sweep carries is the last row that the second one needs.
+            let [c, s] = second[both];
+            let s = self.sign * s;
+            let done = &mut tile[self.at(both)];
+            for lane in 0..COLUMNS {
+                done[lane] = c * behind[lane] + s * carry[lane];
+                behind[lane] = c * carry[lane] - s * behind[lane];
+            }
+            tile[self.at(both + 1)] = behind;
+            return;
+        }
+        tile[self.at(both)] = behind;
+        self.from(both + 1, carry, tile, first);
     }
 }
 
@@ -165,6 +280,18 @@ mod tests {
             (3, true, 0),
             (0, true, 6),
             (1, false, 2),
+            (1, false, 2),
+            (5, false, 6),
+            (5, false, 5),
+            (5, false, 3),
+            (5, false, 1),
+            (0, true, 6),
+            (0, true, 6),
+            (2, true, 4),
+            (2, true, 1),
+            (2, true, 1),
+            (2, true, 1),
+            (2, true, 3),
         ] {
             sweeps.begin(first, upwards);
             for step in 0..count {

@@ -1,10 +1,8 @@
-//! Eigenvalues of general matrices, reductions to condensed forms, and the smaller solves: batches
-//! of single matrices for the functions of [`jaxide_core::eval::numerics::linalg`], which say what
-//! each of them computes and in which form.
+//! Updates of factors, permutations, QR with pivots and small solves: batches of single matrices for the functions of
+//! [`jaxide_core::eval::numerics::linalg`], which say what each of them computes and in which form.
 
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use jaxide_core::eval::numerics::linalg::{self as reference, Entry};
-use num_complex::Complex;
 
 use super::for_matrices;
 use super::scalar::Scalar;
@@ -136,76 +134,6 @@ pub fn tridiagonal_solve<T: Scalar>(batch: usize, n: usize, k: usize) -> impl Ke
                 outputs[0],
                 &reference::tridiagonal_solve::<T>(lower, diagonal, upper, b, k),
             );
-        },
-    }
-}
-
-/// The kernel of `tridiagonal`: the packed form, diagonal, off-diagonal and factors τ.
-pub fn tridiagonal<T: Scalar>(batch: usize, n: usize, lower: bool) -> impl Kernel + use<T>
-where
-    T::Real: Pod,
-{
-    let off = n.saturating_sub(1);
-    PerMatrix {
-        batch,
-        inputs: vec![bytes::<T>(n * n)],
-        outputs: vec![
-            bytes::<T>(n * n),
-            bytes::<T::Real>(n),
-            bytes::<T::Real>(off),
-            bytes::<T>(off),
-        ],
-        work: 4 * n * n * n,
-        function: move |inputs: &[&[u8]], outputs: &mut [&mut [u8]]| {
-            let form = reference::tridiagonal::<T>(cast_slice(inputs[0]), n, lower);
-            store(outputs[0], &form.packed);
-            store(outputs[1], &form.diagonal);
-            store(outputs[2], &form.off_diagonal);
-            store(outputs[3], &form.taus);
-        },
-    }
-}
-
-/// The kernel of `eig`: eigenvalues, and the left and the right eigenvectors (`n × n`) as asked
-/// for; all complex.
-pub fn eig<T: Scalar>(batch: usize, n: usize, left: bool, right: bool) -> impl Kernel + use<T>
-where
-    Complex<T::Real>: Entry<Wide = Complex<f64>> + Pod,
-{
-    let vectors = usize::from(left) + usize::from(right);
-    let mut outputs = vec![bytes::<Complex<T::Real>>(n)];
-    outputs.extend(vec![bytes::<Complex<T::Real>>(n * n); vectors]);
-    PerMatrix {
-        batch,
-        inputs: vec![bytes::<T>(n * n)],
-        outputs,
-        work: 40 * n * n * n,
-        function: move |inputs: &[&[u8]], outputs: &mut [&mut [u8]]| {
-            let found = reference::eig::<T>(cast_slice(inputs[0]), n);
-            store(outputs[0], &found.values);
-            if left {
-                store(outputs[1], &found.left);
-            }
-            if right {
-                store(outputs[vectors], &found.right);
-            }
-        },
-    }
-}
-
-/// The kernel of `schur`: the Schur form, and with `vectors` the unitary factor.
-pub fn schur<T: Scalar>(batch: usize, n: usize, vectors: bool) -> impl Kernel + use<T> {
-    PerMatrix {
-        batch,
-        inputs: vec![bytes::<T>(n * n)],
-        outputs: vec![bytes::<T>(n * n); 1 + usize::from(vectors)],
-        work: 30 * n * n * n,
-        function: move |inputs: &[&[u8]], outputs: &mut [&mut [u8]]| {
-            let (form, unitary) = reference::schur::<T>(cast_slice(inputs[0]), n);
-            store(outputs[0], &form);
-            if vectors {
-                store(outputs[1], &unitary);
-            }
         },
     }
 }

@@ -9,6 +9,8 @@ const LANES: usize = 16;
 /// Elements of both operands and of the result up to which moving them into lanes costs less than a
 /// tile for each product.
 const MOST_ELEMENTS: usize = 32;
+/// Elements of a matrix that is multiplied by one vector, each of which is moved and used once.
+const MOST_FOR_VECTOR: usize = 128;
 /// Blocks that make a chunk worth a thread's attention.
 const GROUP: usize = 64;
 
@@ -38,7 +40,9 @@ pub(super) unsafe fn products<T: Element>(
         return false;
     };
     let elements = [(m, k), (k, n), (m, n)].map(|(a, b)| a.saturating_mul(b));
-    if along.size < LANES || elements.iter().sum::<usize>() > MOST_ELEMENTS {
+    let few = elements.iter().sum::<usize>() <= MOST_ELEMENTS;
+    let vector = n == 1 && k <= MOST_ELEMENTS && elements[0] <= MOST_FOR_VECTOR;
+    if along.size < LANES || n == 0 || !(few || vector) {
         return false;
     }
     struct Arrays<T>(*const T, *const T, *mut T);
@@ -91,40 +95,74 @@ fn block_any<T: Element>(block: &Block<'_, T>) {
         out,
         ..
     } = *block.layout;
-    let mut left = [[T::ZERO; LANES]; MOST_ELEMENTS];
+    let place =
+        |(row, column): (isize, isize), i: usize, j: usize| i as isize * row + j as isize * column;
     let mut right = [[T::ZERO; LANES]; MOST_ELEMENTS];
-    let place = |(row, column): (isize, isize), i: usize, j: usize, lane: usize, step: isize| {
-        i as isize * row + j as isize * column + lane as isize * step
-    };
-    for i in 0..m {
-        for p in 0..k {
-            for (lane, to) in left[i * k + p][..block.count].iter_mut().enumerate() {
-                // SAFETY: the element is one of the left operand of a product of the block.
-                *to = unsafe { *block.lhs.offset(place(lhs, i, p, lane, block.along.lhs)) };
-            }
-        }
-    }
     for p in 0..k {
         for j in 0..n {
-            for (lane, to) in right[p * n + j][..block.count].iter_mut().enumerate() {
-                // SAFETY: as above, of the right operand.
-                *to = unsafe { *block.rhs.offset(place(rhs, p, j, lane, block.along.rhs)) };
-            }
+            let from = block.rhs.wrapping_offset(place(rhs, p, j));
+            // SAFETY: the elements are those of the right operands of the block's products.
+            right[p * n + j] = unsafe { gather(from, block.along.rhs, block.count) };
         }
     }
     for i in 0..m {
-        for j in 0..n {
-            let mut sums = [T::ZERO; LANES];
-            for p in 0..k {
-                let (a, b) = (&left[i * k + p], &right[p * n + j]);
-                for lane in 0..LANES {
-                    sums[lane] = sums[lane].plus(a[lane].times(b[lane]));
-                }
-            }
+        let left = |p: usize| {
+            let from = block.lhs.wrapping_offset(place(lhs, i, p));
+            // SAFETY: as above, of the left operands.
+            unsafe { gather(from, block.along.lhs, block.count) }
+        };
+        let store = |j: usize, sums: &[T; LANES]| {
+            let to = block.out.wrapping_offset(place(out, i, j));
             for (lane, &sum) in sums[..block.count].iter().enumerate() {
-                // SAFETY: as above, of the result.
-                unsafe { *block.out.offset(place(out, i, j, lane, block.along.out)) = sum };
+                // SAFETY: as above, of the results.
+                unsafe { *to.offset(lane as isize * block.along.out) = sum };
+            }
+        };
+        if n == 1 {
+            let mut sums = [T::ZERO; LANES];
+            for (p, b) in right[..k].iter().enumerate() {
+                add_products(&left(p), b, &mut sums);
+            }
+            store(0, &sums);
+            continue;
+        }
+        let mut sums = [[T::ZERO; LANES]; MOST_ELEMENTS];
+        for (p, right) in right[..k * n].chunks_exact(n).enumerate() {
+            let a = left(p);
+            for (b, sums) in right.iter().zip(&mut sums) {
+                add_products(&a, b, sums);
             }
         }
+        for (j, sums) in sums[..n].iter().enumerate() {
+            store(j, sums);
+        }
     }
+}
+
+#[inline(always)]
+fn add_products<T: Element>(a: &[T; LANES], b: &[T; LANES], sums: &mut [T; LANES]) {
+    for lane in 0..LANES {
+        sums[lane] = sums[lane].plus(a[lane].times(b[lane]));
+    }
+}
+
+/// So many elements at this distance from each other.
+///
+/// # Safety
+/// They are valid.
+#[inline(always)]
+unsafe fn gather<T: Element>(from: *const T, step: isize, count: usize) -> [T; LANES] {
+    let mut lanes = [T::ZERO; LANES];
+    if count == LANES {
+        for (lane, to) in lanes.iter_mut().enumerate() {
+            // SAFETY: the caller says so.
+            *to = unsafe { *from.offset(lane as isize * step) };
+        }
+    } else {
+        for (lane, to) in lanes[..count].iter_mut().enumerate() {
+            // SAFETY: as above.
+            *to = unsafe { *from.offset(lane as isize * step) };
+        }
+    }
+    lanes
 }

@@ -1,7 +1,7 @@
 //! Elementary reflectors H = I - τ v vᴴ with v₀ = 1, and products of them, as LAPACK stores them: v
 //! below the diagonal of a matrix, τ apart.
 
-use super::matrix::{Entry, Field, Matrix, norm};
+use super::matrix::{Entry, Field, LEAST, Matrix, norm};
 
 /// The reflector with Hᴴ x = (β, 0, …, 0), β real.
 pub(super) struct Reflector<F> {
@@ -15,11 +15,8 @@ pub(super) struct Reflector<F> {
 /// LAPACK's `larfg`: β has the opposite sign of Re x₀, and H = I when x is already a real multiple
 /// of the first unit vector.
 pub(super) fn reflector<F: Field>(x: &mut [F]) -> Reflector<F> {
-    let (first, rest) = x
-        .split_first_mut()
-        .expect("a reflector of at least one entry");
-    let alpha = *first;
-    let rest_norm = norm(rest);
+    let alpha = *x.first().expect("a reflector of at least one entry");
+    let rest_norm = norm(&x[1..]);
     if rest_norm == 0.0 && alpha.im() == 0.0 {
         return Reflector {
             beta: alpha,
@@ -27,7 +24,13 @@ pub(super) fn reflector<F: Field>(x: &mut [F]) -> Reflector<F> {
         };
     }
     let beta = -norm(&[alpha, rest_norm.into()]).copysign(alpha.re());
-    for v in rest {
+    if beta.abs() < LEAST {
+        x.iter_mut().for_each(|v| *v = v.scale(1.0 / LEAST));
+        let Reflector { beta, tau } = reflector(x);
+        let beta = beta.scale(LEAST);
+        return Reflector { beta, tau };
+    }
+    for v in &mut x[1..] {
         *v = v.over(alpha - beta.into());
     }
     Reflector {

@@ -333,6 +333,9 @@ impl<F> IndexMut<(usize, usize)> for Matrix<F> {
     }
 }
 
+/// 2⁻⁹⁶⁰: smaller numbers, divided by each other, may have lost digits, and their reciprocals are near the largest numbers.
+pub(super) const LEAST: f64 = f64::from_bits((1023 - 960) << 52);
+
 /// The Euclidean norm, scaled against overflow and underflow.
 pub(super) fn norm<F: Field>(x: &[F]) -> f64 {
     let largest = x
@@ -341,6 +344,10 @@ pub(super) fn norm<F: Field>(x: &[F]) -> f64 {
         .fold(0.0, f64::max);
     if largest == 0.0 || !largest.is_finite() {
         return x.iter().map(|v| v.abs()).sum();
+    }
+    if largest < LEAST {
+        let larger: Vec<F> = x.iter().map(|v| v.scale(1.0 / LEAST)).collect();
+        return norm(&larger) * LEAST;
     }
     let squares: f64 = x.iter().map(|v| v.scale(1.0 / largest).abs_square()).sum();
     largest * squares.sqrt()

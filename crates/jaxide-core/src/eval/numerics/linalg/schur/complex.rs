@@ -1,7 +1,7 @@
 //! The shifted QR iteration on a complex Hessenberg matrix.
 
 use super::super::super::complex::sqrt;
-use super::super::matrix::{Field, Matrix};
+use super::super::matrix::{Field, LEAST, Matrix};
 use super::MAX_STEPS;
 use num_complex::Complex;
 
@@ -53,6 +53,12 @@ fn is_negligible(h: &Matrix<C128>, k: usize) -> bool {
 fn wilkinson_shift(h: &Matrix<C128>, last: usize) -> C128 {
     let (a, b) = (h[(last - 1, last - 1)], h[(last - 1, last)]);
     let (c, d) = (h[(last, last - 1)], h[(last, last)]);
+    // Over their size, so that products of tiny numbers are no zeros.
+    let scale = a.l1_norm() + b.l1_norm() + c.l1_norm() + d.l1_norm();
+    if scale == 0.0 {
+        return d;
+    }
+    let [a, b, c, d] = [a / scale, b / scale, c / scale, d / scale];
     // Eigenvalues d + bc / (p ± √(p² + bc)) with p = (d - a) / 2, up to a sign.
     let half = (a - d).scale(0.5);
     let product = b * c;
@@ -64,9 +70,9 @@ fn wilkinson_shift(h: &Matrix<C128>, last: usize) -> C128 {
         minus
     };
     if denominator == C128::default() {
-        d
+        d * scale
     } else {
-        d - product.over(denominator)
+        (d - product.over(denominator)) * scale
     }
 }
 
@@ -90,13 +96,26 @@ fn chase(h: &mut Matrix<C128>, z: &mut Matrix<C128>, start: usize, end: usize, s
 
 /// c and s with `-s̄ x + c y = 0` and c² + |s|² = 1.
 fn rotation(x: C128, y: C128) -> (f64, C128) {
-    let (x_norm, y_norm) = (x.abs(), y.abs());
-    if y_norm == 0.0 {
+    // Moduli of numbers below these have lost digits.
+    let up = |x: C128| {
+        if x.l1_norm() < LEAST {
+            x.scale(1.0 / LEAST)
+        } else {
+            x
+        }
+    };
+    let phase = |x: C128| up(x) / up(x).abs();
+    if y == C128::default() {
         return (1.0, C128::default());
     }
-    if x_norm == 0.0 {
-        return (0.0, y.conj() / y_norm);
+    if x == C128::default() {
+        return (0.0, phase(y).conj());
     }
+    let (x_norm, y_norm) = if x.l1_norm().max(y.l1_norm()) < LEAST {
+        (up(x).abs(), up(y).abs())
+    } else {
+        (x.abs(), y.abs())
+    };
     let r = libm::hypot(x_norm, y_norm);
-    (x_norm / r, x / x_norm * y.conj() / r)
+    (x_norm / r, phase(x) * phase(y).conj() * (y_norm / r))
 }

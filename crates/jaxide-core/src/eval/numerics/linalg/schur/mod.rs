@@ -116,6 +116,16 @@ mod tests {
         check(&Matrix::widen(&sample(4), 4, 4).scaled(1e-300));
     }
 
+    /// After their one eigenvalue these leave numbers of which products, and then reciprocals, are out of range.
+    #[test]
+    fn matrices_of_ones() {
+        for n in [2, 3, 20, 40, 100] {
+            check(&Matrix::from_fn(n, n, |_, _| 1.0));
+            check(&Matrix::from_fn(n, n, |_, _| Complex::new(1.0, 0.0)));
+            check(&Matrix::from_fn(n, n, |_, _| Complex::new(1.0, 1.0)));
+        }
+    }
+
     #[test]
     fn not_finite_is_nan() {
         let (t, z) = schur(&[1.0f32, f32::INFINITY, 0.0, 1.0], 2);

@@ -60,10 +60,10 @@ fn is_negligible(h: &Matrix<f64>, k: usize) -> bool {
     ba * (ab / s) <= (f64::MIN_POSITIVE / f64::EPSILON).max(f64::EPSILON * (bb * (aa / s)))
 }
 
-/// The sum and the product of the two shifts.
+/// The real parts of the two shifts, and the imaginary part of the first, which is that of the second with the opposite sign.
 struct Shifts {
-    sum: f64,
-    product: f64,
+    re: [f64; 2],
+    im: f64,
 }
 
 /// The eigenvalues of the last 2×2 block if they are conjugate, else twice the one nearer its last
@@ -85,16 +85,24 @@ fn shifts(h: &Matrix<f64>, start: usize, end: usize, steps: usize) -> Shifts {
             h[(last, last)],
         )
     };
-    let mean = 0.5 * (a + d);
-    let half = 0.5 * (a - d);
-    let discriminant = half * half + b * c;
-    if discriminant < 0.0 {
+    // Over their size, so that products of tiny numbers are no zeros.
+    let scale = a.abs() + b.abs() + c.abs() + d.abs();
+    if scale == 0.0 {
         return Shifts {
-            sum: a + d,
-            product: a * d - b * c,
+            re: [0.0; 2],
+            im: 0.0,
         };
     }
-    let root = discriminant.sqrt();
+    let [a, b, c, d] = [a / scale, b / scale, c / scale, d / scale];
+    let (mean, half) = (0.5 * (a + d), 0.5 * (a - d));
+    let discriminant = half * half + b * c;
+    let root = discriminant.abs().sqrt();
+    if discriminant < 0.0 {
+        return Shifts {
+            re: [mean * scale; 2],
+            im: root * scale,
+        };
+    }
     let (plus, minus) = (mean + root, mean - root);
     let nearer = if (plus - d).abs() <= (minus - d).abs() {
         plus
@@ -102,19 +110,26 @@ fn shifts(h: &Matrix<f64>, start: usize, end: usize, steps: usize) -> Shifts {
         minus
     };
     Shifts {
-        sum: 2.0 * nearer,
-        product: nearer * nearer,
+        re: [nearer * scale; 2],
+        im: 0.0,
     }
 }
 
 /// One implicit double-shift step on the rows `start..end`.
 fn chase(h: &mut Matrix<f64>, z: &mut Matrix<f64>, start: usize, end: usize, shifts: Shifts) {
-    // The first column of H² - sum·H + product, as far down as a small subdiagonal entry allows.
+    // The first column of (H - first shift) (H - second shift), as far down as a small subdiagonal entry allows; over a number without which
+    // products of tiny ones would vanish.
     let first_column = |h: &Matrix<f64>, m: usize| {
         let (a, c) = (h[(m, m)], h[(m + 1, m)]);
-        let x = a * (a - shifts.sum) + shifts.product + h[(m, m + 1)] * c;
-        let y = c * (a + h[(m + 1, m + 1)] - shifts.sum);
-        let w = c * h[(m + 2, m + 1)];
+        let Shifts { re: [p, q], im } = shifts;
+        let scale = (a - q).abs() + im.abs() + c.abs();
+        if scale == 0.0 {
+            return [0.0; 3];
+        }
+        let part = c / scale;
+        let x = part * h[(m, m + 1)] + (a - p) * ((a - q) / scale) + im * (im / scale);
+        let y = part * (a + h[(m + 1, m + 1)] - p - q);
+        let w = part * h[(m + 2, m + 1)];
         let scale = x.abs() + y.abs() + w.abs();
         if scale == 0.0 {
             [0.0; 3]

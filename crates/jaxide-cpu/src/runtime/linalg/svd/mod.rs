@@ -1,27 +1,29 @@
 //! The singular value decomposition.
 //!
-//! The matrix is reduced to a real bidiagonal one by reflectors from both sides, whose singular
-//! values are found by implicit QR steps (J. Demmel and W. Kahan, *Accurate singular values of
-//! bidiagonal matrices*, 1990, as in LAPACK's `bdsqr`) in double precision. The rotations of the steps
-//! and then the reflectors are applied to the singular vectors in bulk. A much taller matrix is first
-//! reduced to its triangular factor.
+//! The matrix is reduced to a real bidiagonal one by reflectors from both sides ([`bidiagonal`]). The singular
+//! vectors of large ones are found by divide and conquer ([`divide`](super::divide)), those of small ones, and
+//! values alone, by implicit QR steps ([`steps`]). The rotations of the steps and then the reflectors are applied to the
+//! singular vectors in bulk. A much taller matrix is first reduced to its triangular factor.
+
+mod bidiagonal;
+mod steps;
 
 use std::marker::PhantomData;
 
+use super::divide::divide_bidiagonal;
 use super::eigh::scaling;
 use super::for_matrices;
-use super::householder::{BLOCK, Operator, Reflectors, reflector};
+use super::householder::{BLOCK, Operator, Reflectors};
 use super::jacobi::{self, SvdResults, svd_lanes};
 use super::phases::{column_phases, turn_columns};
 use super::qr;
-use super::rotations::Sweeps;
-use super::scalar::is_single;
 use super::scalar::{RealScalar, Scalar};
 use super::side_by_side::{LANES, for_all};
 use crate::runtime::matmul::MatrixMut;
 use crate::runtime::shared::SharedSlice;
-use crate::runtime::simd::for_each_isa;
 use crate::runtime::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature};
+use bidiagonal::reduce;
+pub(super) use steps::iterate;
 
 /// The kernel of `svd` on a batch of `m × n` matrices: the singular values in descending order, which
 /// are real, and if asked for the left singular vectors in columns (`m × m` with full matrices, else
@@ -292,6 +294,7 @@ fn apply_packed<T: Scalar>(
             (m, n),
             start,
             &taus[start..taus.len().min(start + BLOCK)],
+            context,
         )?;
         let rows = MatrixMut {
             pointer: c[start * width..].as_mut_ptr(),
@@ -318,20 +321,11 @@ fn square<T: Scalar<Real: RealScalar>>(
     // Singular vectors of the bidiagonal matrix, in rows.
     let mut rows = PoolBuffer::for_elements::<T::Real>(2 * wanted * n)?;
     let (left_rows, right_rows) = rows.as_mut_slice::<T::Real>().split_at_mut(wanted * n);
-    if wanted > 0 {
-        identity(left_rows, n);
-        identity(right_rows, n);
-    }
-    if !iterate(
-        &mut bidiagonal.d,
-        &mut bidiagonal.e,
-        left_rows,
-        right_rows,
-        context,
-    )? {
+    let (d, e) = (&mut bidiagonal.d, &mut bidiagonal.e);
+    if !singular_vectors(d, e, left_rows, right_rows, context)? {
         return Ok(false);
     }
-    let d = &bidiagonal.d;
+    let d = &*d;
     let mut order: Vec<usize> = (0..n).collect();
     order.sort_by(|&i, &j| d[j].abs().total_cmp(&d[i].abs()));
     for (value, &from) in values.iter_mut().zip(&order) {
@@ -359,7 +353,7 @@ fn square<T: Scalar<Real: RealScalar>>(
                 &bidiagonal.right.as_slice()[(start + k) * n + start + 1..(start + k + 1) * n],
             );
         }
-        let block = Reflectors::new(packed.as_slice(), len, &taus[start..start + count])?;
+        let block = Reflectors::new(packed.as_slice(), len, &taus[start..start + count], context)?;
         let rest = MatrixMut {
             pointer: v[(start + 1) * n..].as_mut_ptr(),
             row: n as isize,
@@ -371,185 +365,12 @@ fn square<T: Scalar<Real: RealScalar>>(
     Ok(true)
 }
 
-/// A reduction `A = Q B Pᴴ` to real upper bidiagonal form. The reflectors of Q stay below the diagonal
-/// of A.
-struct Bidiagonal<T> {
-    d: Vec<f64>,
-    e: Vec<f64>,
-    left_taus: Vec<T>,
-    /// The reflectors of P in rows of n entries, of which the k-th begins at entry k + 1.
-    right: PoolBuffer,
-    right_taus: Vec<T>,
-}
+/// Matrices of more rows are divided, if their vectors are wanted.
+const DIVIDED: usize = 48;
 
-/// Rows that one chunk updates.
-const ROWS: usize = 64;
-
-/// Two passes over the trailing matrix for each column: one applies the last reflector from the right
-/// and multiplies the next left one with the matrix; the other the other way round.
-fn reduce<T: Scalar>(
-    a: &mut [T],
-    (m, n): (usize, usize),
-    context: &Context<'_>,
-) -> Result<Bidiagonal<T>, KernelError> {
-    let mut right = PoolBuffer::for_elements::<T>(n * n)?;
-    let reflectors = right.as_mut_slice::<T>();
-    let (mut d, mut e) = (vec![0.0; n], vec![0.0; n]);
-    let (mut left_taus, mut right_taus) = (vec![T::ZERO; n], vec![T::ZERO; n.saturating_sub(1)]);
-    let chunks_of = |rows: usize| {
-        if rows >= 4 * ROWS {
-            rows.div_ceil(ROWS)
-        } else {
-            1
-        }
-    };
-    let rows_of = |chunk: usize, chunks: usize, rows: usize| {
-        if chunks == 1 {
-            0..rows
-        } else {
-            chunk * ROWS..rows.min((chunk + 1) * ROWS)
-        }
-    };
-    let mut work = PoolBuffer::for_elements::<T>(2 * m + n + m.div_ceil(ROWS).max(1) * n)?;
-    let (v, rest) = work.as_mut_slice::<T>().split_at_mut(m);
-    // τ A u of the last right reflector u, and the conjugate of u.
-    let (product, rest) = rest.split_at_mut(m);
-    let (u_conj, sums) = rest.split_at_mut(n);
-    product.fill(T::ZERO);
-    u_conj.fill(T::ZERO);
-    for k in 0..n {
-        // Column k with the last right reflector.
-        let count = m - k;
-        for (i, to) in v[..count].iter_mut().enumerate() {
-            let entry = &mut a[(k + i) * n + k];
-            *entry = *entry - product[k + i] * u_conj[k];
-            *to = *entry;
-        }
-        let tau = reflector(&mut v[..count]);
-        left_taus[k] = tau;
-        d[k] = v[0].re();
-        for (i, &x) in v[..count].iter().enumerate() {
-            a[(k + i) * n + k] = x;
-        }
-        v[0] = T::ONE;
-        if k + 1 == n {
-            break;
-        }
-        let (first, width) = (k + 1, n - k - 1);
-        // The columns after it with the last right reflector, and their products with v.
-        let chunks = chunks_of(count);
-        {
-            let trailing = SharedSlice::new(&mut a[k * n..]);
-            let shared = SharedSlice::new(&mut sums[..chunks * width]);
-            let (v, product, u_conj) = (&*v, &product[k..], &u_conj[first..]);
-            context.parallel_for(chunks, |chunk| {
-                // SAFETY: rows and sums belong to one chunk.
-                let sums = unsafe { shared.range(chunk * width..(chunk + 1) * width) };
-                sums.fill(T::ZERO);
-                for i in rows_of(chunk, chunks, count) {
-                    // SAFETY: as above.
-                    let row = unsafe { trailing.range(i * n + first..(i + 1) * n) };
-                    update_and_add(row, product[i], u_conj, v[i].conj(), sums);
-                }
-            });
-        }
-        let (total, others) = sums.split_at_mut(width);
-        for other in others[..(chunks - 1) * width].chunks_exact(width) {
-            total.iter_mut().zip(other).for_each(|(x, &y)| *x = *x + y);
-        }
-        total.iter_mut().for_each(|x| *x = tau.conj() * *x);
-        // Row k with the left reflector, and the right one that eliminates it.
-        let next = &mut reflectors[k * n + first..(k + 1) * n];
-        for (to, (entry, &sum)) in next
-            .iter_mut()
-            .zip(a[k * n + first..(k + 1) * n].iter_mut().zip(&*total))
-        {
-            *entry = *entry - sum;
-            *to = entry.conj();
-        }
-        let right_tau = reflector(next);
-        right_taus[k] = right_tau;
-        e[k] = next[0].re();
-        next[0] = T::ONE;
-        let next = &*next;
-        // The other rows with the left reflector, and their products with it.
-        {
-            let rows = count - 1;
-            let chunks = chunks_of(rows);
-            let trailing = SharedSlice::new(&mut a[first * n..]);
-            let products = SharedSlice::new(&mut product[first..]);
-            let (v, total) = (&v[1..], &*total);
-            context.parallel_for(chunks, |chunk| {
-                for i in rows_of(chunk, chunks, rows) {
-                    // SAFETY: rows and their products belong to one chunk.
-                    let (row, product) = unsafe {
-                        (
-                            trailing.range(i * n + first..(i + 1) * n),
-                            products.range(i..i + 1),
-                        )
-                    };
-                    update_and_multiply(row, v[i], total, next, &mut product[0]);
-                    product[0] = right_tau * product[0];
-                }
-            });
-        }
-        u_conj[first..]
-            .iter_mut()
-            .zip(next)
-            .for_each(|(to, x)| *to = x.conj());
-    }
-    Ok(Bidiagonal {
-        d,
-        e,
-        left_taus,
-        right,
-        right_taus,
-    })
-}
-
-for_each_isa! {
-    /// `x -= a b`, then `sums += c x`.
-    fn update_and_add<T: Scalar>(x: &mut [T], a: T, b: &[T], c: T, sums: &mut [T]) = update_and_add_any
-}
-
-#[inline(always)]
-fn update_and_add_any<T: Scalar>(x: &mut [T], a: T, b: &[T], c: T, sums: &mut [T]) {
-    for ((x, &b), sum) in x.iter_mut().zip(b).zip(sums) {
-        *x = *x - a * b;
-        *sum = *sum + c * *x;
-    }
-}
-
-for_each_isa! {
-    /// `x -= a b`, and the product of the new x with y.
-    fn update_and_multiply<T: Scalar>(x: &mut [T], a: T, b: &[T], y: &[T], product: &mut T) = update_and_multiply_any
-}
-
-#[inline(always)]
-fn update_and_multiply_any<T: Scalar>(x: &mut [T], a: T, b: &[T], y: &[T], product: &mut T) {
-    const LANES: usize = 16;
-    let mut sums = [T::ZERO; LANES];
-    let full = x.len() / LANES * LANES;
-    for start in (0..full).step_by(LANES) {
-        let x = &mut x[start..start + LANES];
-        let (b, y) = (&b[start..start + LANES], &y[start..start + LANES]);
-        for lane in 0..LANES {
-            x[lane] = x[lane] - a * b[lane];
-            sums[lane] = sums[lane] + x[lane] * y[lane];
-        }
-    }
-    let mut sum = sums.into_iter().fold(T::ZERO, |sum, x| sum + x);
-    for i in full..x.len() {
-        x[i] = x[i] - a * b[i];
-        sum = sum + x[i] * y[i];
-    }
-    *product = sum;
-}
-
-/// Makes a real upper bidiagonal matrix diagonal, entries of either sign, and applies the rotations
-/// from the left and from the right to these rows (which may be empty); false if that does not
-/// converge.
-fn iterate<R: RealScalar>(
+/// Turns an upper bidiagonal matrix into its singular values, in `d`, of either sign, and fills rows with its
+/// left and right singular vectors, unless they are empty; false if a value does not converge.
+fn singular_vectors<R: RealScalar>(
     d: &mut [f64],
     e: &mut [f64],
     left: &mut [R],
@@ -557,134 +378,16 @@ fn iterate<R: RealScalar>(
     context: &Context<'_>,
 ) -> Result<bool, KernelError> {
     let n = d.len();
-    let precision = if is_single::<R>() { 1e-9 } else { f64::EPSILON };
-    let (mut left_sweeps, mut right_sweeps) = (Sweeps::new(), Sweeps::new());
-    let norm = d
-        .iter()
-        .chain(&*e)
-        .fold(0.0, |norm: f64, x| norm.max(x.abs()));
-    let negligible = norm * precision * 1e-3;
-    let mut steps = 0;
-    let mut m = n - 1;
-    while m > 0 {
-        let small = |i: usize| {
-            e[i].abs() <= precision * (d[i].abs() + d[i + 1].abs()) || e[i].abs() <= negligible
-        };
-        if small(m - 1) {
-            e[m - 1] = 0.0;
-            m -= 1;
-            continue;
+    if n > DIVIDED && !left.is_empty() {
+        let before = d.to_vec();
+        if divide_bidiagonal(d, e, left, right, context)? {
+            return Ok(true);
         }
-        let l = (0..m - 1).rev().find(|&i| small(i)).map_or(0, |i| i + 1);
-        steps += 1;
-        if steps > 40 * n {
-            return Ok(false);
-        }
-        left_sweeps.begin(l, true);
-        right_sweeps.begin(l, true);
-        let shift = shift(d, e, (l, m), precision);
-        if shift == 0.0 {
-            // Without a shift the step can be arranged so that small values keep their accuracy,
-            // and a zero on the diagonal ends as one in the off-diagonal.
-            let (mut cs, mut old_cs, mut old_sn) = (1.0, 1.0, 0.0);
-            let mut sn;
-            for i in l..m {
-                let r;
-                (cs, sn, r) = rotation(d[i] * cs, e[i]);
-                if i > l {
-                    e[i - 1] = old_sn * r;
-                }
-                (old_cs, old_sn, d[i]) = rotation(old_cs * r, d[i + 1] * sn);
-                right_sweeps.push(cs, sn);
-                left_sweeps.push(old_cs, old_sn);
-            }
-            let h = d[m] * cs;
-            d[m] = h * old_cs;
-            e[m - 1] = h * old_sn;
-        } else {
-            let mut f = (d[l].abs() - shift) * (1f64.copysign(d[l]) + shift / d[l]);
-            let mut g = e[l];
-            for i in l..m {
-                let (cr, sr, r) = rotation(f, g);
-                if i > l {
-                    e[i - 1] = r;
-                }
-                f = cr * d[i] + sr * e[i];
-                e[i] = cr * e[i] - sr * d[i];
-                g = sr * d[i + 1];
-                d[i + 1] *= cr;
-                let (cl, sl, r) = rotation(f, g);
-                d[i] = r;
-                f = cl * e[i] + sl * d[i + 1];
-                d[i + 1] = cl * d[i + 1] - sl * e[i];
-                if i + 1 < m {
-                    g = sl * e[i + 1];
-                    e[i + 1] *= cl;
-                }
-                right_sweeps.push(cr, sr);
-                left_sweeps.push(cl, sl);
-            }
-            e[m - 1] = f;
-        }
-        if right_sweeps.is_full(n) {
-            apply(&mut left_sweeps, left, n, context)?;
-            apply(&mut right_sweeps, right, n, context)?;
-        }
+        d.copy_from_slice(&before);
     }
-    apply(&mut left_sweeps, left, n, context)?;
-    apply(&mut right_sweeps, right, n, context)?;
-    Ok(true)
-}
-
-/// Applies sweeps to rows, unless nobody wants them.
-fn apply<R: RealScalar>(
-    sweeps: &mut Sweeps<R>,
-    rows: &mut [R],
-    width: usize,
-    context: &Context<'_>,
-) -> Result<(), KernelError> {
-    if rows.is_empty() {
-        *sweeps = Sweeps::new();
-        return Ok(());
+    if !left.is_empty() {
+        identity(left, n);
+        identity(right, n);
     }
-    sweeps.apply(rows, width, context)
-}
-
-/// The rotation that turns (f, g) into (r, 0): c, s, r.
-fn rotation(f: f64, g: f64) -> (f64, f64, f64) {
-    if g == 0.0 {
-        return (1.0, 0.0, f);
-    }
-    let r = (f * f + g * g).sqrt();
-    if r == 0.0 {
-        return (1.0, 0.0, 0.0);
-    }
-    (f / r, g / r, r)
-}
-
-/// The smaller singular value of the last 2 × 2 block, or zero where it would make no difference or a
-/// zero on the diagonal asks for it.
-fn shift(d: &[f64], e: &[f64], (l, m): (usize, usize), precision: f64) -> f64 {
-    let block = &d[l..=m];
-    let largest = block.iter().fold(0.0, |x: f64, y| x.max(y.abs()));
-    if block.iter().any(|x| x.abs() <= precision * largest) {
-        return 0.0;
-    }
-    let (f, g, h) = (d[m - 1].abs(), e[m - 1].abs(), d[m].abs());
-    let (low, high) = (f.min(h), f.max(h));
-    // J. Demmel and W. Kahan's formula, as in LAPACK's `las2`.
-    let (above, below) = (1.0 + low / high, (high - low) / high);
-    let value = if g < high {
-        let square = (g / high).powi(2);
-        low * 2.0 / ((above * above + square).sqrt() + (below * below + square).sqrt())
-    } else {
-        let ratio = high / g;
-        let root = |x: f64| (1.0 + (x * ratio).powi(2)).sqrt();
-        2.0 * (low * (1.0 / (root(above) + root(below)))) * ratio
-    };
-    if (value / d[l].abs()).powi(2) < precision {
-        0.0
-    } else {
-        value
-    }
+    iterate(d, e, left, right, 0.0, context)
 }
