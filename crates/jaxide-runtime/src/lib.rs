@@ -78,7 +78,7 @@ pub unsafe extern "C" fn jaxide_rt_run(
     let threads = THREADS.load(Ordering::Relaxed);
     let context = Context::new(pool(threads), threads);
     // SAFETY: the kernel and the context live until the call is over; the caller promises the operands.
-    let status = unsafe { call_kernel(&raw const **kernel, operands, &raw const context) };
+    let status = unsafe { call_kernel(Arc::as_ptr(&kernel), operands, &raw const context) };
     match context.into_error() {
         Some(error) => failed(&error.to_string()),
         None => status,
@@ -103,8 +103,8 @@ fn pool(threads: usize) -> &'static ThreadPool {
 }
 
 /// The kernel of a text, which is made once.
-fn kernel(text: &[u8]) -> Result<Arc<Box<KernelCall>>> {
-    type Kernels = FxHashMap<Box<[u8]>, Arc<Box<KernelCall>>>;
+fn kernel(text: &[u8]) -> Result<Arc<KernelCall>> {
+    type Kernels = FxHashMap<Box<[u8]>, Arc<KernelCall>>;
     static KERNELS: RwLock<Option<Kernels>> = RwLock::new(None);
     let known = KERNELS.read().unwrap_or_else(PoisonError::into_inner);
     if let Some(kernel) = known.as_ref().and_then(|known| known.get(text)) {
@@ -113,7 +113,7 @@ fn kernel(text: &[u8]) -> Result<Arc<Box<KernelCall>>> {
     drop(known);
     let read = std::str::from_utf8(text)
         .map_err(|_| Error::new(ErrorKind::Invalid, "the text of a kernel is no text"))?;
-    let kernel = Arc::new(jaxide_cpu::kernel(read)?);
+    let kernel = Arc::from(jaxide_cpu::kernel(read)?);
     let mut known = KERNELS.write().unwrap_or_else(PoisonError::into_inner);
     let known = known.get_or_insert_default();
     Ok(known.entry(text.into()).or_insert(kernel).clone())

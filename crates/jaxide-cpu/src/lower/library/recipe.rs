@@ -416,3 +416,69 @@ fn read_hex(word: &str) -> Option<Bytes> {
     let byte = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
     (0..digits.len()).step_by(2).map(byte).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(words: &str) -> Result<Recipe> {
+        Recipe::read(&format!("{MARK} {words}"))
+    }
+
+    #[test]
+    fn texts_say_all_of_a_recipe() {
+        for words in [
+            "map Igamma f32[2,3] f32[2,3] -> f32[2,3]",
+            "map IntegerPow:-3 f16[2] -> f16[2]",
+            "map ReducePrecision:5:2 bf16[] -> bf16[]",
+            "map Lgamma f64[0] -> f64[0]",
+            "transpose 4 [3,4] [1,0]",
+            "gather_rows i64 10 128 4 nothing 0x0000c07f",
+            "scatter f32 add u8 operand 100 5 nearest 3 [0,10] [1,97,100,10,-1,0]",
+            "scatter c128 replace i32 0x00000000000000000000000000000000 8 2 nothing 1 [0] [1,7,0]",
+        ] {
+            let recipe = read(words).unwrap();
+            assert_eq!(recipe.text().unwrap(), format!("{MARK} {words}"));
+        }
+    }
+
+    #[test]
+    fn a_primitive_is_a_jaxpr_of_one_equation() {
+        let text = "equation
+{ lambda ; a:f32[5] b:i32[5]. let
+    c:f32[5] d:i32[5] = sort[dimension=0 is_stable=True num_keys=1] a b
+  in (c, d) }";
+        let recipe = read(text).unwrap();
+        assert!(matches!(recipe, Recipe::Routine(Routine::Sort(_), _)));
+        assert_eq!(recipe.text().unwrap(), format!("{MARK} {text}"));
+        let kernel = recipe.kernel().unwrap();
+        assert_eq!(kernel.signature().inputs, [20, 20]);
+    }
+
+    #[test]
+    fn what_is_no_recipe_is_an_error() {
+        for (words, why) in [
+            ("", "damaged at `its end`"),
+            ("bake 3", "damaged at `bake`"),
+            ("map Sausage f32[1] -> f32[1]", "damaged at `Sausage`"),
+            ("transpose 4 [3,4] [1,0] 5", "damaged at `5`"),
+            ("transpose 4 [3,x] [1,0]", "damaged at `[3,x]`"),
+            (
+                "gather_rows i64 10 128 4 nothing 0xabc",
+                "damaged at `0xabc`",
+            ),
+            (
+                "equation\n{ lambda ; a:f32[1]. let b:f32[1] = sin a in (b,) }",
+                "no routine",
+            ),
+        ] {
+            let error = read(words).unwrap_err().to_string();
+            assert!(error.contains(why), "{words}: {error}");
+        }
+        let error = Recipe::read("jaxide 0.0.1 transpose 4 [3,4] [1,0]").unwrap_err();
+        assert!(error.to_string().contains("another version"));
+        // What is read may still be no kernel.
+        assert!(read("transpose 4 [3,4] [1,1]").unwrap().kernel().is_err());
+        assert!(read("transpose 3 [3,4] [1,0]").unwrap().kernel().is_err());
+    }
+}
