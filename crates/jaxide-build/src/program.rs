@@ -217,8 +217,18 @@ mod tests {
     use jaxide_core::parse;
     use std::process::Command;
 
-    /// What a Rust program prints that calls a program on an array of each type.
-    fn printed(text: &str, main: &str) -> String {
+    /// A compiler of Rust in a folder.
+    fn rustc(folder: &Path, arguments: &[&str]) {
+        let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        let mut rustc = Command::new(rustc);
+        rustc.current_dir(folder).args(["--edition=2024", "-L."]);
+        let output = rustc.args(arguments).output().unwrap();
+        let why = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{why}");
+    }
+
+    /// What a Rust program prints that includes the module of a program; `library` is what it is linked with as the runtime library.
+    fn printed(text: &str, main: &str, library: &str) -> String {
         let folder = tempfile::tempdir().unwrap();
         let options = ObjectOptions {
             name: "own_symbol".to_owned(),
@@ -227,16 +237,22 @@ mod tests {
         };
         let object = compile_object(&parse(text).unwrap(), &options).unwrap();
         write(folder.path(), "own", &object).unwrap();
-        let source = format!("#![deny(warnings)]\ninclude!(\"own.rs\");\nfn main() {{ {main} }}");
+        let source = format!(
+            "#![deny(warnings)]\nextern crate jaxide_runtime as _;\ninclude!(\"own.rs\");\nfn main() {{ {main} }}"
+        );
         std::fs::write(folder.path().join("main.rs"), source).unwrap();
-        let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-        let compiled = Command::new(rustc)
-            .current_dir(folder.path())
-            .args(["--edition=2024", "main.rs", "-L.", "-lstatic=own_symbol"])
-            .output()
-            .unwrap();
-        let why = String::from_utf8_lossy(&compiled.stderr);
-        assert!(compiled.status.success(), "{why}");
+        std::fs::write(folder.path().join("library.rs"), library).unwrap();
+        let library = [
+            "library.rs",
+            "--crate-name=jaxide_runtime",
+            "--crate-type=rlib",
+        ];
+        rustc(folder.path(), &library);
+        let extern_library = "--extern=jaxide_runtime=libjaxide_runtime.rlib";
+        rustc(
+            folder.path(),
+            &["main.rs", "-lstatic=own_symbol", extern_library],
+        );
         let run = Command::new(folder.path().join("main")).output().unwrap();
         assert!(run.status.success());
         String::from_utf8(run.stdout).unwrap()
@@ -253,7 +269,7 @@ mod tests {
             own::run(&[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], 2.0, &[true, false], &mut e, &mut f, &mut b, &mut own::Scratch::new());
             print!(\"{e:?} {f:?} {b:?}\");";
         assert_eq!(
-            printed(text, main),
+            printed(text, main, ""),
             "[[2.0, 8.0], [4.0, 10.0], [6.0, 12.0]] [false, true] 2.0"
         );
     }
@@ -264,6 +280,23 @@ mod tests {
         let main = "use own::Pair; let mut b = [Pair(0.0, 0.0); 2];
             own::run(&[Pair(1.0, 2.0), Pair(0.0, 1.0)], &mut b, &mut own::Scratch::new());
             print!(\"{b:?}\");";
-        assert_eq!(printed(text, main), "[Pair(-3.0, 4.0), Pair(-1.0, 0.0)]");
+        assert_eq!(
+            printed(text, main, ""),
+            "[Pair(-3.0, 4.0), Pair(-1.0, 0.0)]"
+        );
+    }
+
+    #[test]
+    fn what_fails_in_the_runtime_library_is_an_error() {
+        let text = "{ lambda ; a:i32[3]. let
+            b:i32[3] = sort[dimension=0 is_stable=True num_keys=1] a
+          in (b,) }";
+        let main = "let mut b = [0; 3];
+            let result = own::run(&[3, 1, 2], &mut b, &mut own::Scratch::new());
+            print!(\"{result:?}\");";
+        let library = "pub fn error() -> String { \"no room\".to_owned() }
+            #[unsafe(no_mangle)]
+            pub extern \"C\" fn jaxide_rt_run(_: *const u8, _: usize, _: *const *mut u8) -> u32 { 1 }";
+        assert_eq!(printed(text, main, library), "Err(\"no room\")");
     }
 }
