@@ -418,6 +418,12 @@ fn compile_writes_an_object_and_its_header() {
     assert!(text(&header).contains("#define SQUARES_IN0_SHAPE {2}\n"));
     folder.run("compile squares.jaxpr --output other.o --name f --cpu x86-64-v2,x86-64-v3");
     assert!(text(&folder.read("other.h")).contains("int f("));
+    folder.write(
+        "sine.jaxpr",
+        "{ lambda ; a:f32[2]. let b:f32[2] = sin a in (b,) }",
+    );
+    let output = folder.run("compile sine.jaxpr -o sine.o --cpu x86-64-v2");
+    assert!(text(&output.stdout).ends_with("needs libm; sine.h\n"));
     let arm = "compile squares.jaxpr -o arm.o --target aarch64-unknown-linux-gnu";
     assert_eq!(folder.run(arm).status.code(), Some(0));
     // The machine that an ELF file is for.

@@ -74,11 +74,16 @@ pub(super) fn run(matches: &ArgMatches, _: &Cancel) -> Result<(), Failure> {
     write_file(&out, object.bytes())?;
     let header = out.with_extension("h");
     write_file(&header, object.header().as_bytes())?;
-    let kernels = object.kernels().len();
-    let needs = match kernels {
-        0 => "nothing".to_owned(),
-        1 => "1 kernel of libjaxide_runtime".to_owned(),
-        _ => format!("{kernels} kernels of libjaxide_runtime"),
+    let libm = object.needs_libm().then(|| "libm".to_owned());
+    let kernels = match object.kernels().len() {
+        0 => None,
+        1 => Some("1 kernel of libjaxide_runtime".to_owned()),
+        kernels => Some(format!("{kernels} kernels of libjaxide_runtime")),
+    };
+    let needs: Vec<String> = kernels.into_iter().chain(libm).collect();
+    let needs = match &needs[..] {
+        [] => "nothing".to_owned(),
+        needs => needs.join(" and "),
     };
     Ok(output::print(format_args!(
         "{}: {} bytes, needs {needs}; {}\n",

@@ -17,6 +17,7 @@ use crate::lower;
 use crate::lower::program::Program;
 use crate::runtime::stack::on_stack;
 use crate::stages::StageTimes;
+use cranelift_codegen::ir::LibCall;
 use cranelift_module::{Linkage, default_libcall_names};
 use cranelift_object::{ObjectBuilder, ObjectModule};
 use jaxide_core::{Aval, ClosedJaxpr, Error, ErrorKind, Jaxpr, Result};
@@ -56,6 +57,7 @@ pub struct Object {
     outputs: Vec<Aval>,
     scratch: usize,
     stack: usize,
+    libm: bool,
     kernels: Vec<String>,
 }
 
@@ -110,6 +112,11 @@ impl Object {
         &self.kernels
     }
 
+    /// Whether the function calls `fma` and `fmaf` of libm, as code for processors does that lack fused multiplication and addition.
+    pub fn needs_libm(&self) -> bool {
+        self.libm
+    }
+
     /// The C header of the function.
     pub fn header(&self) -> String {
         header::header(self)
@@ -160,7 +167,7 @@ fn make(program: &Program, constants: usize, options: &ObjectOptions) -> Result<
     let kernels = (program.calls.iter())
         .map(|call| call.recipe.text())
         .collect::<Result<Vec<String>>>()?;
-    let (bytes, stack) = emit(program, options, &variants, &kernels)
+    let (bytes, stack, libm) = emit(program, options, &variants, &kernels)
         .map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))?;
     let inputs = program.inputs.iter();
     let outputs = program.outputs.iter();
@@ -176,17 +183,18 @@ fn make(program: &Program, constants: usize, options: &ObjectOptions) -> Result<
             .collect(),
         scratch: program.arena,
         stack,
+        libm,
         kernels,
     })
 }
 
-/// The object file, and the stack that its function takes.
+/// The object file, the stack that its function takes, and whether it calls libm.
 fn emit(
     program: &Program,
     options: &ObjectOptions,
     variants: &[cpu::Variant],
     kernels: &[String],
-) -> std::result::Result<(Vec<u8>, usize), CompileError> {
+) -> std::result::Result<(Vec<u8>, usize, bool), CompileError> {
     let first = variants.first().expect("there is code for some processor");
     let builder = ObjectBuilder::new(
         first.isa.clone(),
@@ -217,11 +225,13 @@ fn emit(
     if functions.len() > 1 {
         dispatch::mark(&mut product.object, &options.name);
     }
+    let libcalls = [LibCall::FmaF32, LibCall::FmaF64].map(default_libcall_names());
+    let libm = (libcalls.iter()).any(|name| product.object.symbol_id(name.as_bytes()).is_some());
     let bytes = product
         .object
         .write()
         .map_err(|error| CompileError::Codegen(error.to_string()))?;
-    Ok((bytes, most))
+    Ok((bytes, most, libm))
 }
 
 /// The function of the runtime library that objects with kernels call.
