@@ -149,9 +149,11 @@ fn moved(files: Files) -> Files {
         let text = String::from_utf8(bytes).unwrap();
         let text = text.replace("crates/", &format!("{FOLDER}/"));
         // The examples, members beside the crates, are not copied.
-        let text = text
-            .replace(", \"examples/training\"]", "]")
-            .replace(", \"examples\"]", "]");
+        let members = |line: &str| match line.split_once(", \"examples\"") {
+            Some((crates, _)) => format!("{crates}]\n"),
+            None => format!("{line}\n"),
+        };
+        let text: String = text.lines().map(members).collect();
         let kept: Vec<&str> = text.split("\n\n").filter(is_kept).collect();
         (path, kept.join("\n\n").into_bytes())
     };
