@@ -126,12 +126,21 @@ fn images() {
 /// Padding that is wider than the window, cut off, or between elements, and windows that cover nothing but it.
 #[test]
 fn padding_of_every_kind() {
-    for (k, padding) in [(20, 0), (0, 20), (20, 20), (-3, 5), (5, -3), (-4, -4)]
-        .into_iter()
-        .enumerate()
+    for (k, padding) in [
+        (20, 0),
+        (0, 20),
+        (20, 20),
+        (-3, 5),
+        (5, -3),
+        (-4, -4),
+        (0, 1),
+        (0, -2),
+    ]
+    .into_iter()
+    .enumerate()
     {
         for (j, (primitive, ty, nearness)) in KINDS.into_iter().enumerate() {
-            let size = [3, 12, 24][(k + j) % 3];
+            let size = [3, 12, 24, 1][(k + j) % 4];
             let base_dilation = [1, 1, 2, 3][(k + 2 * j) % 4];
             let axis = Axis {
                 padding,

@@ -134,15 +134,17 @@ impl Build {
         let splits = !self.scope.dtype(x).is_complex()
             && window.base_dilation.iter().all(|&step| step == 1)
             && shape.iter().all(|&length| length > 0);
+        let own = self.scope.shape(x);
         let mut lines: SmallVec<[Line; 4]> = (0..shape.len())
             .map(|axis| Line::of(window, shape, axis))
-            .filter(|line| line.size != 1 || line.stride != 1 || line.low != 0)
+            .filter(|line| {
+                let moves = line.stride != 1 || line.low != 0 || line.count != own[line.axis];
+                line.size != 1 || moves
+            })
             .collect();
         // What makes the array shorter comes first.
         lines.sort_by_key(|line| std::cmp::Reverse(line.stride));
-        let mut lengths: SmallVec<[f64; 4]> = (self.scope.shape(x).iter())
-            .map(|&length| length as f64)
-            .collect();
+        let mut lengths: SmallVec<[f64; 4]> = own.iter().map(|&length| length as f64).collect();
         let results: f64 = shape.iter().map(|&length| length as f64).product();
         let places: f64 = window.size.iter().map(|&size| size as f64).product();
         let mut in_steps = -BETWEEN * results - LOOP;
