@@ -24,20 +24,23 @@ struct Line {
     stride: usize,
     dilation: usize,
     low: i64,
-    /// How many results there are along the axis.
+    /// How many elements there are along the axis, without padding.
+    own: usize,
+    /// How many results there are along it.
     count: usize,
     /// How many such lines there are.
     lines: f64,
 }
 
 impl Line {
-    fn of(window: &WindowSpec, shape: &[usize], axis: usize) -> Line {
+    fn of(window: &WindowSpec, own: &[usize], shape: &[usize], axis: usize) -> Line {
         Line {
             axis,
             size: window.size[axis],
             stride: window.stride[axis],
             dilation: window.dilation[axis],
             low: window.low[axis],
+            own: own[axis],
             count: shape[axis],
             lines: (0..shape.len())
                 .filter(|&other| other != axis)
@@ -65,6 +68,7 @@ impl Line {
             size: self.size / part,
             dilation: self.dilation * part,
             low: 0,
+            own: self.first(part).count,
             ..self
         }
     }
@@ -74,17 +78,20 @@ impl Line {
         let done = self.size - self.size % part;
         (done < self.size).then(|| Line {
             size: self.size - done,
-            low: self.low - (done * self.dilation) as i64,
+            low: (self.low).saturating_sub_unsigned(done.saturating_mul(self.dilation) as u64),
             ..self
         })
     }
 
-    /// The operations for each result, and how many places the first of two steps combines if that takes fewer than one step.
+    /// The operations for each result, and how many places the first of two steps combines if that takes fewer than one step. What is between
+    /// the steps is never much larger than what is given and what is asked for, however much padding there is.
     fn cost(self) -> (f64, Option<usize>) {
         let at_once = (self.size as f64, None);
+        let most = self.own.saturating_add(self.count).saturating_mul(2);
         (2..=MOST.min(self.size / 2))
-            .map(|part| {
-                let first = self.first(part);
+            .map(|part| (part, self.first(part)))
+            .filter(|(_, first)| first.count <= most)
+            .map(|(part, first)| {
                 let count = self.count.max(1) as f64;
                 let copies = first.count as f64 / count;
                 let second = self.second(part).bound();
@@ -136,7 +143,7 @@ impl Build {
             && shape.iter().all(|&length| length > 0);
         let own = self.scope.shape(x);
         let mut lines: SmallVec<[Line; 4]> = (0..shape.len())
-            .map(|axis| Line::of(window, shape, axis))
+            .map(|axis| Line::of(window, &own, shape, axis))
             .filter(|line| {
                 let moves = line.stride != 1 || line.low != 0 || line.count != own[line.axis];
                 line.size != 1 || moves
