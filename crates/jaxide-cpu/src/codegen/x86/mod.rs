@@ -106,7 +106,6 @@ fn emit<T: Target>(body: &Body, lanes: Option<usize>, target: &T) -> Asm {
         copies: vec![0],
         exec: [None; MOST_COPIES],
         all: lanes,
-        few: lanes.filter(|&lanes| lanes <= target.lanes()),
         tail: None,
         counters: vec![LANE; body.loop_count()],
         cursors: HashMap::default(),
@@ -138,9 +137,7 @@ struct Emitter<'a, T> {
     exec: [Option<Reg>; MOST_COPIES],
     /// How many lanes there are, where that is known.
     all: Option<i64>,
-    /// The same, where they fit in one register.
-    few: Option<i64>,
-    /// The mask of those lanes, where they are masked.
+    /// The mask of all lanes that there are, where it is one register's.
     tail: Option<Reg>,
     counters: Vec<Var>,
     /// Addresses that loops advance from turn to turn, but for constants and lane steps.
@@ -330,6 +327,11 @@ impl<T: Target> Emitter<'_, T> {
         self.exec = [None; MOST_COPIES];
         self.tail = None;
         self.copies = vec![0];
+    }
+
+    /// How many lanes there are, where they are known to fit in one register.
+    fn few(&self) -> Option<i64> {
+        self.all.filter(|&all| all <= self.target.lanes())
     }
 
     fn in_loop(&mut self, f: impl FnOnce(&mut Self)) {

@@ -21,7 +21,7 @@ impl<T: Target> Emitter<'_, T> {
         // Lanes that are masked because there are no more have no rows; others may have rows that must not be read.
         let masked = self.copies.iter().any(|&copy| {
             let mask = self.exec[copy];
-            mask.is_some() && (self.few.is_none() || mask != self.tail)
+            mask.is_some() && (self.few().is_none() || mask != self.tail)
         });
         let in_place = values.iter().any(|value| self.into.contains_key(value));
         let lanes = self.target.lanes() * MOST_COPIES as i64;
@@ -116,7 +116,7 @@ impl<T: Target> Emitter<'_, T> {
         let width = self.target.width(ty);
         let count = dst.len();
         let at = self.start_of_copy(addr, copy, step);
-        let rows = self.few.unwrap_or(self.target.lanes());
+        let rows = self.few().unwrap_or(self.target.lanes());
         // A register has every `count`-th row, so that turning squares of elements puts the lanes in order.
         let rows: Vec<Reg> = (0..count)
             .map(|first| {
