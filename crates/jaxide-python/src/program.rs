@@ -123,6 +123,8 @@ impl Text {
     fn compile(&self, py: Python<'_>, profile: bool) -> PyResult<Code> {
         let options = CompileOptions {
             profile,
+            // As JAX.
+            flush_subnormals: true,
             ..CompileOptions::default()
         };
         let compiled = py.detach(|| compile(&self.0, &options));

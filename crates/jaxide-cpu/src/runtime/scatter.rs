@@ -333,6 +333,10 @@ impl<T: Pod + Send + Sync, F: Fn(T, T) -> T + Send + Sync> Kernel for Scatter<T,
         Signature::of(&inputs[..given], &[(windows.elements, size_of::<T>())])
     }
 
+    fn flushes_subnormals(&self) -> bool {
+        true
+    }
+
     fn run(&self, buffers: &mut Buffers<'_>, context: &Context<'_>) -> Result<(), KernelError> {
         if self.windows.is_empty() {
             return Ok(());

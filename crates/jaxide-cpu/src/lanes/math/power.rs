@@ -29,7 +29,7 @@ pub fn pow(b: &mut Builder, x: Value, y: Value) -> Value {
         let rest = y.fma(low, y.fma(high, -product));
         let rest = product.abs().lt(1e4).select(rest, y.constant(0.0));
         let (p, n) = exp_parts(product);
-        let size = p.fma(rest, p).scale(n);
+        let size = p.fma(rest, p).scale_gradual(n);
         // The sign, for odd y; no real result for y that is not an integer.
         let whole = y.trunc().eq(y);
         let half = y * 0.5;
