@@ -1,6 +1,7 @@
 //! Products with small matrices in loops, their derivatives and batches, at sizes around the thresholds: as the interpreter, on
 //! every instruction set, and the same bits for any number of threads.
 
+use crate::everywhere::everywhere;
 use jaxide_core::jaxpr::parse::parse;
 use jaxide_core::transform::{Step, apply};
 use jaxide_core::{ClosedJaxpr, Error, eval};
@@ -276,4 +277,46 @@ fn small_states_are_in_registers() {
         in_memory(&network) && !network.contains("call"),
         "{network}"
     );
+}
+
+#[test]
+fn many_products_of_inputs_are_made_in_blocks_of_steps() {
+    // Numbers of steps with and without divisors; both directions; a carry that is passed on, an index that counts, and two products.
+    for (steps, reverse, blocks) in [
+        (48, false, true),
+        (60, true, true),
+        (53, false, false),
+        (6, true, false),
+    ] {
+        let (rows, width) = (3_000_000 / steps / 4 / 128, 128);
+        let text = format!(
+            "{{ lambda ; w:f32[7,{width}] v:f32[7,{width}] h:f32[{rows},{width}] q:f32[{width}] n:i32[] x:f32[{steps},{rows},7] y:f32[{steps},{width}]. let
+                r:f32[{rows},{width}] s:f32[{width}] m:i32[] z:f32[{steps},{rows}] k:i32[{steps}] = scan[
+                  ft_in=((None, None), (None, None, None), (None, None))
+                  ft_out=((None, None, None), (None, None))
+                  jaxpr={{ lambda ; w:f32[7,{width}] v:f32[7,{width}] h:f32[{rows},{width}] q:f32[{width}] n:i32[] x:f32[{rows},7] y:f32[{width}]. let
+                      a:f32[{rows},{width}] = dot_general[dimension_numbers=(([1], [0]), ([], [])) preferred_element_type=float32] x w
+                      b:f32[{rows},{width}] = dot_general[dimension_numbers=(([1], [0]), ([], [])) preferred_element_type=float32] x v
+                      c:f32[{rows},{width}] = mul a h
+                      d:f32[{rows},{width}] = add c b
+                      e:f32[1,{width}] = reshape[dimensions=None new_sizes=(1, {width}) sharding=None] y
+                      f:f32[{rows},{width}] = add d e
+                      g:f32[{rows},{width}] = tanh f
+                      i:f32[{rows}] = reduce_sum[axes=(1,) out_sharding=None] g
+                      j:i32[] = add n 1:i32[]
+                    in (g, q, j, i, n) }}
+                  length={steps} reverse={} unroll=1
+                ] w v h q n x y
+              in (r, s, m, z, k) }}",
+            if reverse { "True" } else { "False" }
+        );
+        let planned = everywhere(&text, Nearness::Relative(1e-4));
+        assert_eq!(
+            planned.arena < 1_500_000,
+            blocks,
+            "{steps} steps take {} bytes\n{}",
+            planned.arena,
+            planned.loops
+        );
+    }
 }

@@ -1,7 +1,7 @@
 //! Products that a loop computes from its stacked inputs alone, computed for all steps at once before the loop: one large product instead
 //! of many small ones.
 
-use super::super::{Call, Def, Op, Region, Routine, ValueId};
+use super::super::{Call, Def, NodeId, Op, Region, Routine, ValueId};
 use super::Build;
 use jaxide_core::prims::{DotDimensionNumbers, DotGeneral};
 use jaxide_core::{DType, Dims};
@@ -14,7 +14,90 @@ const FEWEST_STEPS: usize = 4;
 /// Stacked products of more bytes stay.
 const LARGEST: usize = 256 << 20;
 
+/// A scan whose stacked products take more bytes together goes through its steps in blocks, each with products of its own.
+const LARGE: usize = 2 << 20;
+/// A block's products take at most so many bytes, which stay in the cache of a core from where they are made to where they are used.
+const BLOCK: usize = 512 << 10;
+
+/// A product of a slice of a stacked input and something from outside.
+struct Hoistable {
+    node: NodeId,
+    /// The position of the stacked input.
+    step: usize,
+    other: ValueId,
+    /// Whether the slice is the left operand.
+    on_left: bool,
+    /// Bytes of the products of all steps.
+    bytes: usize,
+}
+
 impl Build {
+    /// The products in the body of a scan of `length` steps that can be moved out of it.
+    fn hoistable(&self, body: &Region, carries: usize, length: usize) -> Vec<Hoistable> {
+        let inside = self.defined_in(body);
+        let slice = |value: ValueId| {
+            body.params[carries..]
+                .iter()
+                .position(|&param| param == value)
+        };
+        let mut found = Vec::new();
+        for &id in &body.nodes {
+            let node = self.scope.graph.node(id);
+            let Op::Call(Call::Routine(Routine::DotGeneral(params))) = &node.op else {
+                continue;
+            };
+            let (lhs, rhs) = (node.args[0], node.args[1]);
+            let (step, other, on_left) = match (slice(lhs), slice(rhs)) {
+                (Some(k), None) if !inside.contains(&rhs) => (k, rhs, true),
+                (None, Some(k)) if !inside.contains(&lhs) => (k, lhs, false),
+                _ => continue,
+            };
+            let result = self.scope.graph.value(node.results[0]);
+            let numbers = &params.dimension_numbers;
+            let contracted: usize = numbers
+                .lhs_contracting
+                .iter()
+                .map(|&axis| self.scope.shape(lhs)[axis])
+                .product();
+            let bytes = result.bytes().saturating_mul(length);
+            let work = (result.len() * contracted).saturating_mul(length);
+            // With batch axes the steps would have to come behind them.
+            if numbers.lhs_batch.is_empty()
+                && length >= FEWEST_STEPS
+                && work >= SMALLEST
+                && bytes <= LARGEST
+            {
+                found.push(Hoistable {
+                    node: id,
+                    step,
+                    other,
+                    on_left,
+                    bytes,
+                });
+            }
+        }
+        found
+    }
+
+    /// How many steps of a scan make a block, where all of its products together are too many to be made at once.
+    pub(super) fn steps_of_a_block(
+        &self,
+        body: &Region,
+        carries: usize,
+        length: usize,
+    ) -> Option<usize> {
+        let products = self.hoistable(body, carries, length);
+        let bytes = products
+            .iter()
+            .fold(0usize, |sum, product| sum.saturating_add(product.bytes));
+        if bytes <= LARGE {
+            return None;
+        }
+        (FEWEST_STEPS..length)
+            .rev()
+            .find(|&steps| length % steps == 0 && bytes / length * steps <= BLOCK)
+    }
+
     /// Moves products out of the body of a scan of `length` steps; `stacked` are its stacked inputs, to which theirs are added.
     pub(super) fn hoist_products(
         &mut self,
@@ -23,59 +106,25 @@ impl Build {
         stacked: &mut Vec<ValueId>,
         length: usize,
     ) {
-        let inside = self.defined_in(body);
-        for id in body.nodes.clone() {
-            let node = self.scope.graph.node(id).clone();
+        for product in self.hoistable(body, carries, length) {
+            let node = self.scope.graph.node(product.node).clone();
             let Op::Call(Call::Routine(Routine::DotGeneral(params))) = &node.op else {
                 continue;
             };
-            let slice = |value: ValueId| {
-                body.params[carries..]
-                    .iter()
-                    .position(|&param| param == value)
-            };
-            let (lhs, rhs) = (node.args[0], node.args[1]);
-            let (step, other, on_left) = match (slice(lhs), slice(rhs)) {
-                (Some(k), None) if !inside.contains(&rhs) => (k, rhs, true),
-                (None, Some(k)) if !inside.contains(&lhs) => (k, lhs, false),
-                _ => continue,
-            };
             let result = node.results[0];
-            let numbers = &params.dimension_numbers;
-            let contracted: usize = numbers
-                .lhs_contracting
-                .iter()
-                .map(|&axis| self.scope.shape(lhs)[axis])
-                .product();
-            let size = self.scope.graph.value(result).len();
-            let bytes = self
-                .scope
-                .graph
-                .value(result)
-                .bytes()
-                .saturating_mul(length);
-            // With batch axes the steps would have to come behind them.
-            let work = (size * contracted).saturating_mul(length);
-            if !numbers.lhs_batch.is_empty()
-                || length < FEWEST_STEPS
-                || work < SMALLEST
-                || bytes > LARGEST
-            {
-                continue;
-            }
             let dtype = self.scope.dtype(result);
             let whole = self.product_of_all_steps(
-                stacked[step],
-                other,
-                numbers,
-                on_left,
+                stacked[product.step],
+                product.other,
+                &params.dimension_numbers,
+                product.on_left,
                 length,
                 dtype,
                 result,
             );
             stacked.push(whole);
             body.params.push(result);
-            body.nodes.retain(|&other| other != id);
+            body.nodes.retain(|&other| other != product.node);
             self.scope.graph.values[result.index()].def = Def::Param;
         }
     }

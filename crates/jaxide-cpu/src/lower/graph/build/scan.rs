@@ -6,7 +6,17 @@ use super::carried::{find_passed_on, moving, operands, passed_on};
 use super::control::{cells_of, split_at};
 use super::{Application, Binding, Bindings, Build};
 use jaxide_core::prims::Scan;
-use jaxide_core::{DType, Dims, Result};
+use jaxide_core::{Aval, DType, Dims, Result};
+
+/// What comes of building a scan.
+enum Outcome {
+    /// Its results.
+    Built(Bindings),
+    /// More carries are passed on than was known; nothing is built.
+    MoreFixed,
+    /// It is to be built in blocks of so many steps; nothing is.
+    Blocks(usize),
+}
 
 impl Build {
     /// A carry that the body passes on is a constant of the loop.
@@ -25,13 +35,91 @@ impl Build {
         loop {
             let cells_before = self.cells.clone();
             match self.scan_of(params, app, &init, &mut fixed, &stacked)? {
-                Some(results) => return Ok(results),
-                None => self.cells = cells_before,
+                Outcome::Built(results) => return Ok(results),
+                Outcome::MoreFixed => self.cells = cells_before,
+                Outcome::Blocks(steps) => {
+                    return self.scan_in_blocks(params, app, &init, &fixed, &stacked, steps);
+                }
             }
         }
     }
 
-    /// A loop with some carries taken for constants; `None` if more are found to be passed on.
+    /// A loop over blocks of so many steps, which their number is a multiple of.
+    fn scan_in_blocks(
+        &mut self,
+        params: &Scan,
+        app: &Application<'_>,
+        init: &[ValueId],
+        fixed: &[bool],
+        stacked: &[ValueId],
+        steps: usize,
+    ) -> Result<Bindings> {
+        let length = params.length / steps;
+        let mut args = moving(init, fixed);
+        let carries = args.len();
+        let mut avals = self.avals_of(&args);
+        for &whole in stacked {
+            let shape = self.scope.shape(whole);
+            let mut block: Dims = shape[1..].into();
+            block.insert(0, steps);
+            avals.push(Aval::new(self.scope.dtype(whole), &block));
+            block.insert(0, length);
+            args.push(self.scope.reshape(whole, &block));
+        }
+        let inner = Scan {
+            length: steps,
+            ..params.clone()
+        };
+        let body = self.region(FrameKind::Loop, &avals, |build, given| {
+            let (carry, blocks) = given.split_at(carries);
+            let start: Vec<ValueId> = operands(&[], init, fixed, carry)
+                .into_iter()
+                .map(|binding| build.value(binding))
+                .collect::<Result<_>>()?;
+            let mut own_fixed = fixed.to_vec();
+            let results = loop {
+                match build.scan_of(&inner, app, &start, &mut own_fixed, blocks)? {
+                    Outcome::Built(results) => break results,
+                    Outcome::MoreFixed => {}
+                    Outcome::Blocks(_) => unreachable!("a block's products are few enough"),
+                }
+            };
+            let results = results
+                .into_iter()
+                .map(|binding| build.value(binding))
+                .collect::<Result<Vec<_>>>()?;
+            let (next, slices) = results.split_at(init.len());
+            Ok([&moving(next, fixed), slices].concat())
+        })?;
+        let mut types: Vec<(DType, Dims)> = Vec::new();
+        for (k, &result) in body.results.iter().enumerate() {
+            let mut shape = self.scope.shape(result);
+            if k >= carries {
+                shape.insert(0, length);
+            }
+            types.push((self.scope.dtype(result), shape));
+        }
+        let types: Vec<(DType, &[usize])> = types
+            .iter()
+            .map(|(dtype, shape)| (*dtype, &shape[..]))
+            .collect();
+        let op = Op::Scan {
+            body,
+            carries,
+            length,
+            reverse: params.reverse,
+        };
+        let results = self.scope.emit(op, &args, &types).to_vec();
+        let mut bound: Bindings = operands(&[], init, fixed, &results[..carries]).into();
+        for &blocks in &results[carries..] {
+            let mut shape: Dims = self.scope.shape(blocks)[1..].into();
+            shape[0] = params.length;
+            bound.push(Binding::Value(self.scope.reshape(blocks, &shape)));
+        }
+        Ok(bound)
+    }
+
+    /// A loop with some carries taken for constants.
     fn scan_of(
         &mut self,
         params: &Scan,
@@ -39,7 +127,7 @@ impl Build {
         init: &[ValueId],
         fixed: &mut [bool],
         stacked: &[ValueId],
-    ) -> Result<Option<Bindings>> {
+    ) -> Result<Outcome> {
         let (consts, _) = split_at(app.args, params.ft_in.consts)?;
         let cells = cells_of(consts);
         let mut carries = moving(init, fixed);
@@ -68,7 +156,14 @@ impl Build {
             Ok(values)
         })?;
         if find_passed_on(&body, fixed) {
-            return Ok(None);
+            return Ok(Outcome::MoreFixed);
+        }
+        // Sums over all steps are one product of all.
+        if cells.is_empty()
+            && let Some(steps) = self.steps_of_a_block(&body, carries.len(), params.length)
+            && !self.has_sums_of_products(&body, &carries, own, params.length)
+        {
+            return Ok(Outcome::Blocks(steps));
         }
         let mut stacked = stacked.to_vec();
         self.hoist_products(&mut body, carries.len(), &mut stacked, params.length);
@@ -121,7 +216,7 @@ impl Build {
                 .iter()
                 .map(|&value| Binding::Value(value)),
         );
-        Ok(Some(bound))
+        Ok(Outcome::Built(bound))
     }
 
     /// Without a step the carries stay, and what is stacked is empty.

@@ -32,6 +32,17 @@ struct Product {
 }
 
 impl Build {
+    /// Whether some of the first `own` carries of a scan are such sums.
+    pub(super) fn has_sums_of_products(
+        &self,
+        body: &Region,
+        carries: &[ValueId],
+        own: usize,
+        length: usize,
+    ) -> bool {
+        (0..own).any(|k| self.summed_products(body, carries[k], k, length).is_some())
+    }
+
     /// Removes the carries that are such sums from a scan of `length` steps; they are among the first `own`. The factors become stacked
     /// results.
     pub(super) fn sums_of_products(
