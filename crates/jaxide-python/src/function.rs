@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use jaxide_core::Tensor;
+use jaxide_core::{Tensor, byte_size};
 use jaxide_cpu::Executable;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
@@ -40,11 +40,17 @@ const KEYWORDS: u64 = 10;
 /// Runs that take at most so long keep the interpreter's lock: to give it away would take arrays to be held one by one.
 const SHORT: Duration = Duration::from_micros(100);
 
-/// So many results are taken apart by XLA, if they are small, from the run on for which it pays to compile that.
-const MANY_RESULTS: usize = 8;
-const SMALL_RESULT: usize = 4096;
-/// After so many runs it is known how a program is used.
-const RUNS_BEFORE_SPLIT: u64 = 16;
+/// Results of up to so many bytes together are made by JAX's dispatch; the memory of larger ones is better kept here.
+const SMALL_RESULTS: usize = 1 << 18;
+/// What a call saves by JAX's dispatch, and each of its results, in nanoseconds.
+const SAVED: [u64; 2] = [1000, 500];
+/// What it takes to prepare that, and for each result.
+const PREPARED: [u64; 2] = [6_000_000, 40_000];
+/// Functions that are called less often than so are not prepared for it.
+const CALLS: u64 = 16;
+
+/// After so many runs it is known whether results become arguments.
+const FIRST_RUNS: u64 = 16;
 
 /// Programs of one function, by what they were made for. Functions that wrap the same one share them.
 #[pyclass(frozen, module = "jaxide._jaxide")]
@@ -89,6 +95,8 @@ struct Native {
     inputs: Vec<Wanted>,
     outputs: Vec<Output>,
     donated: Vec<usize>,
+    /// Whether JAX's dispatch may call it.
+    light: bool,
     /// The structure of the results; none for a single array.
     tree: Option<Py<PyAny>>,
     /// How long the last run took.
@@ -97,23 +105,10 @@ struct Native {
     runs: AtomicU64,
     /// Whether a program has taken a result: then they are remembered, so that it has them at once.
     asked: Arc<AtomicBool>,
-    /// What takes packed results apart, for programs of many small ones.
-    split: PyOnceLock<Option<Split>>,
-}
-
-/// Many small results go to JAX as one array for each element type, which a function of `jax.jit` takes apart: that is several times as fast
-/// as to hand them over one by one.
-struct Split {
-    function: Py<PyAny>,
-    groups: Vec<Group>,
-}
-
-/// Results of one element type, one after the other.
-struct Group {
-    results: Vec<usize>,
-    shape: Py<PyAny>,
-    dtype: Py<PyAny>,
-    aval: Py<PyAny>,
+    /// What JAX's dispatch calls in place of this; none where it cannot.
+    path: PyOnceLock<Option<Py<PyAny>>>,
+    /// The same as Python has it.
+    object: Py<Code>,
 }
 
 /// A result.
@@ -268,6 +263,17 @@ pub(crate) struct Function {
     cache: Py<Cache>,
     static_positions: SmallVec<[isize; 2]>,
     static_names: Vec<Py<PyString>>,
+    /// How often it was called.
+    calls: AtomicU64,
+    /// The same function in JAX's dispatch, once a program of it is called from there.
+    dispatch: PyOnceLock<Py<PyAny>>,
+}
+
+/// Whether JAX's dispatch calls a program from now on, and what.
+enum Later {
+    Now(Py<PyAny>),
+    Perhaps,
+    Never,
 }
 
 #[pymethods]
@@ -288,46 +294,45 @@ impl Function {
             cache,
             static_positions: static_positions.into(),
             static_names,
+            calls: AtomicU64::new(0),
+            dispatch: PyOnceLock::new(),
         }
     }
 
     #[pyo3(signature = (*args, **kwargs))]
     fn __call__<'py>(
-        &self,
+        slf: &Bound<'py, Self>,
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = args.py();
+        let function = slf.get();
+        if let Some(dispatch) = function.dispatch.get(py) {
+            return dispatch.bind(py).call(args, kwargs);
+        }
         let jax = Jax::get(py)?;
-        let by_jax = || self.jitted.bind(py).call(args, kwargs);
-        if !plain(py, jax)? {
-            return by_jax();
+        let (results, later) = function.call(py, jax, args, kwargs)?;
+        if let Later::Now(_) = later {
+            function.dispatch(slf, jax)?;
         }
-        let mut call = Call {
-            key: Key::new(),
-            leaves: SmallVec::new(),
-            statics: SmallVec::new(),
-        };
-        match self.read(jax, &mut call, args, kwargs)? {
-            None => {}
-            Some(Left::Traced) => return by_jax(),
-            Some(Left::Refused(why)) => {
-                self.refuse.bind(py).call1((why,))?;
-                return by_jax();
-            }
-        }
-        let entry = match self.find(&call)? {
-            Some(entry) => entry,
-            None => self.make(jax, &call, args, kwargs)?,
-        };
-        match &entry.program {
-            Some(program) => match program.run(py, jax, &call)? {
-                Some(results) => Ok(results),
-                // An array has been deleted, which JAX says in its own words.
-                None => by_jax(),
-            },
-            None => by_jax(),
-        }
+        Ok(results)
+    }
+
+    /// What JAX's dispatch asks where it does not know what to call: the results of a call, what is called from now on, and whether it shall
+    /// ask again.
+    #[pyo3(signature = (*args, **kwargs))]
+    fn _miss<'py>(
+        &self,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<(Bound<'py, PyAny>, Option<Py<PyAny>>, bool)> {
+        let py = args.py();
+        let (results, later) = self.call(py, Jax::get(py)?, args, kwargs)?;
+        Ok(match later {
+            Later::Now(path) => (results, Some(path), false),
+            Later::Perhaps => (results, None, true),
+            Later::Never => (results, None, false),
+        })
     }
 
     fn __get__<'py>(
@@ -360,6 +365,9 @@ impl Function {
         self.jitted
             .bind(py)
             .call_method0(intern!(py, "clear_cache"))?;
+        if let Some(dispatch) = self.dispatch.get(py) {
+            (dispatch.bind(py)).call_method0(intern!(py, "_clear_cache"))?;
+        }
         Ok(())
     }
 
@@ -414,6 +422,64 @@ fn context(py: Python<'_>, jax: &Jax) -> PyResult<u64> {
 }
 
 impl Function {
+    /// Calls it without JAX's dispatch.
+    fn call<'py>(
+        &self,
+        py: Python<'py>,
+        jax: &Jax,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<(Bound<'py, PyAny>, Later)> {
+        let by_jax = |later| Ok((self.jitted.bind(py).call(args, kwargs)?, later));
+        if !plain(py, jax)? {
+            return by_jax(Later::Perhaps);
+        }
+        let mut call = Call {
+            key: Key::new(),
+            leaves: SmallVec::new(),
+            statics: SmallVec::new(),
+        };
+        match self.read(jax, &mut call, args, kwargs)? {
+            None => {}
+            Some(Left::Traced) => return by_jax(Later::Perhaps),
+            Some(Left::Refused(why)) => {
+                self.refuse.bind(py).call1((why,))?;
+                return by_jax(Later::Never);
+            }
+        }
+        let entry = match self.find(&call)? {
+            Some(entry) => entry,
+            None => self.make(jax, &call, args, kwargs)?,
+        };
+        let Some(program) = &entry.program else {
+            return by_jax(Later::Never);
+        };
+        let Some(results) = program.run(py, jax, &call)? else {
+            // An array has been deleted, which JAX says in its own words.
+            return by_jax(Later::Perhaps);
+        };
+        let calls = self.calls.fetch_add(1, Ordering::Relaxed);
+        let later = if calls < CALLS || self.static_positions.iter().any(|&at| at < 0) {
+            Later::Perhaps
+        } else {
+            program.path(py, jax, &call, &results)?
+        };
+        Ok((results, later))
+    }
+
+    /// Gives the function to JAX's dispatch, which asks it where it does not know more.
+    fn dispatch(&self, slf: &Bound<'_, Self>, jax: &Jax) -> PyResult<()> {
+        let py = slf.py();
+        let made = self.dispatch.get_or_try_init(py, || {
+            let positions: Vec<isize> = self.static_positions.to_vec();
+            let names: Vec<_> = self.static_names.iter().collect();
+            let made = (jax.function.bind(py)).call1((slf, positions, names))?;
+            PyResult::Ok(made.unbind())
+        })?;
+        let _ = made;
+        Ok(())
+    }
+
     /// Reads a call: its key, leaves and static arguments.
     fn read<'py>(
         &self,
@@ -514,8 +580,8 @@ impl Function {
 
 impl Native {
     fn new(jax: &Jax, compiled: &Bound<'_, PyAny>) -> PyResult<Native> {
-        let code = compiled.getattr("code")?.cast_into::<Code>()?;
-        let code = code.get();
+        let object = compiled.getattr("code")?.cast_into::<Code>()?.unbind();
+        let code = object.get();
         let types: Vec<Py<PyAny>> = compiled.getattr("input_types")?.extract()?;
         let avals = code.executable.in_avals();
         if types.len() != avals.len() {
@@ -540,18 +606,22 @@ impl Native {
             })
         });
         let tree = compiled.getattr("tree")?;
-        Ok(Native {
+        let mut native = Native {
             code: code.executable.clone(),
             open: code.open,
             inputs: inputs.collect(),
             outputs: outputs.collect::<PyResult<_>>()?,
             donated: compiled.getattr("donated")?.extract()?,
+            light: false,
             tree: (!tree.is_none()).then(|| tree.unbind()),
             last: AtomicU64::new(u64::MAX),
             runs: AtomicU64::new(0),
             asked: Arc::default(),
-            split: PyOnceLock::new(),
-        })
+            path: PyOnceLock::new(),
+            object,
+        };
+        native.light = native.is_light();
+        Ok(native)
     }
 
     fn run<'py>(
@@ -599,10 +669,7 @@ impl Native {
         committed: bool,
     ) -> PyResult<Bound<'py, PyList>> {
         let runs = self.runs.fetch_add(1, Ordering::Relaxed);
-        let known = runs < RUNS_BEFORE_SPLIT || self.asked.load(Ordering::Relaxed);
-        if let Some(split) = self.split(py, jax, tensors, runs)? {
-            return self.split_results(py, jax, (split, tensors), committed, known);
-        }
+        let known = runs < FIRST_RUNS || self.asked.load(Ordering::Relaxed);
         let list = PyList::empty(py);
         for (output, tensor) in self.outputs.iter().zip(tensors) {
             let argument = output.argument.map(|argument| &call.leaves[argument]);
@@ -626,71 +693,46 @@ impl Native {
 }
 
 impl Native {
-    /// What takes the results apart, if they are many and small, and the program has run often enough.
-    fn split(
-        &self,
-        py: Python<'_>,
-        jax: &Jax,
-        tensors: &[Tensor],
-        runs: u64,
-    ) -> PyResult<Option<&Split>> {
-        if tensors.len() < MANY_RESULTS || runs < RUNS_BEFORE_SPLIT {
-            return Ok(None);
-        }
-        let split = self.split.get_or_try_init(py, || {
-            let plain = |output: &Output| output.wrap.is_none() && output.argument.is_none();
-            let small = |tensor: &Tensor| tensor.bytes().len() <= SMALL_RESULT;
-            if !self.outputs.iter().all(plain) || !tensors.iter().all(small) {
-                return PyResult::Ok(None);
-            }
-            let outputs =
-                (self.outputs.iter()).map(|output| (&output.shape, &output.dtype, &output.aval));
-            let outputs = PyList::new(py, outputs.collect::<Vec<_>>())?;
-            let made = jax.split.bind(py).call1((outputs,))?;
-            let groups = made.get_item(1)?.try_iter()?.map(|group| {
-                let (results, shape, dtype, aval) = group?.extract()?;
-                Ok(Group {
-                    results,
-                    shape,
-                    dtype,
-                    aval,
-                })
-            });
-            Ok(Some(Split {
-                function: made.get_item(0)?.unbind(),
-                groups: groups.collect::<PyResult<_>>()?,
-            }))
-        })?;
-        Ok(split.as_ref())
+    /// Whether JAX's dispatch may call the program: it makes arrays of its own, and those are better made here if they are large.
+    fn is_light(&self) -> bool {
+        let plain = |output: &Output| output.wrap.is_none();
+        let sizes = self.code.out_avals();
+        let bytes = sizes
+            .iter()
+            .map(|aval| byte_size(&aval.shape, aval.dtype).unwrap_or(usize::MAX));
+        let bytes = bytes.fold(0usize, usize::saturating_add);
+        !self.outputs.is_empty() && self.outputs.iter().all(plain) && bytes <= SMALL_RESULTS
     }
 
-    fn split_results<'py>(
+    /// What JAX's dispatch calls from now on, if that has paid by now.
+    fn path<'py>(
         &self,
         py: Python<'py>,
         jax: &Jax,
-        (split, tensors): (&Split, &[Tensor]),
-        committed: bool,
-        known: bool,
-    ) -> PyResult<Bound<'py, PyList>> {
-        let mut packed = Vec::with_capacity(split.groups.len());
-        for group in &split.groups {
-            let parts = group.results.iter().map(|&result| tensors[result].bytes());
-            let bytes = parts.collect::<Vec<_>>().concat();
-            let dtype = tensors[group.results[0]].dtype();
-            let tensor = Tensor::from_bytes(&[bytes.len() / dtype.size()], dtype, &bytes)
-                .map_err(|error| raised(py, &error))?;
-            let types = [&group.shape, &group.dtype, &group.aval];
-            packed.push(to_jax(py, jax, tensor, types, committed)?);
+        call: &Call<'py>,
+        results: &Bound<'py, PyAny>,
+    ) -> PyResult<Later> {
+        if !self.light {
+            return Ok(Later::Never);
         }
-        let arrays = split.function.bind(py).call1(PyTuple::new(py, packed)?)?;
-        let arrays = arrays.cast_into::<PyList>()?;
-        for ((array, tensor), output) in arrays.iter().zip(tensors).zip(&self.outputs) {
-            if known {
-                let told = (output.number, committed);
-                know_result(jax, &array, tensor, &self.asked, told)?;
-            }
+        let count = self.outputs.len() as u64;
+        let cost = |of: [u64; 2]| of[0] + count * of[1];
+        if self.runs.load(Ordering::Relaxed) * cost(SAVED) < cost(PREPARED) {
+            return Ok(Later::Perhaps);
         }
-        Ok(arrays)
+        if call.leaves.iter().any(|leaf| leaf.kind != Kind::Array) {
+            return Ok(Later::Never);
+        }
+        let path = self.path.get_or_try_init(py, || {
+            let committed = call.leaves.iter().any(|leaf| leaf.committed);
+            let code = self.object.bind(py);
+            let path = (jax.path.bind(py)).call1((code, &self.donated, results, committed))?;
+            PyResult::Ok((!path.is_none()).then(|| path.unbind()))
+        })?;
+        Ok(match path {
+            Some(path) => Later::Now(path.clone_ref(py)),
+            None => Later::Never,
+        })
     }
 }
 

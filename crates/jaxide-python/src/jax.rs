@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyType};
 
-/// Objects of JAX and NumPy, which `jaxide._internals` names.
+/// Objects of JAX and NumPy, which `jaxide._internals` names, and what `jaxide._dispatch` does.
 pub(crate) struct Jax {
     pub(crate) array: Py<PyType>,
     pub(crate) tracer: Py<PyType>,
@@ -26,7 +26,8 @@ pub(crate) struct Jax {
     pub(crate) as_input: Py<PyAny>,
     pub(crate) numbers: Py<PyAny>,
     pub(crate) weakref: Py<PyAny>,
-    pub(crate) split: Py<PyAny>,
+    pub(crate) path: Py<PyAny>,
+    pub(crate) function: Py<PyAny>,
 }
 
 impl Jax {
@@ -36,6 +37,7 @@ impl Jax {
         static JAX: PyOnceLock<Jax> = PyOnceLock::new();
         JAX.get_or_try_init(py, || {
             let module = py.import("jaxide._internals")?;
+            let dispatch = py.import("jaxide._dispatch")?;
             let get = |name: &str| -> PyResult<Py<PyAny>> { Ok(module.getattr(name)?.unbind()) };
             let class = |name: &str| -> PyResult<Py<PyType>> {
                 Ok(module.getattr(name)?.cast_into::<PyType>()?.unbind())
@@ -61,7 +63,8 @@ impl Jax {
                 as_input: get("as_input")?,
                 numbers: get("NUMBERS")?,
                 weakref: get("weak_reference")?,
-                split: get("split")?,
+                path: dispatch.getattr("path")?.unbind(),
+                function: dispatch.getattr("function")?.unbind(),
             })
         })
     }

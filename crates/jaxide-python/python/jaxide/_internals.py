@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import weakref
-from typing import Any
+from typing import Any, Callable
 
 import jax
 import numpy as np
-from jax import lax
-from jax._src import api_util, config, core, source_info_util, tree_util
+from jax._src import api_util, compiler, config, core, source_info_util, tree_util
+from jax._src.interpreters import pxla
 from jax._src.random.prng import PRNGKeyArray
-from jax._src.lax.lax import _convert_element_type
 from jaxlib import _jax
 
 #: ``jax.jit`` itself, also where ``patch()`` has put another in its place.
@@ -98,26 +96,40 @@ def aval_of_result(aval: Any) -> Any:
     return core.ShapedArray(aval.shape, aval.dtype, weak_type=getattr(aval, "weak_type", False))
 
 
-def split(outputs: list[tuple[tuple[int, ...], np.dtype, Any]]) -> tuple[Any, list[Any]]:
-    """What makes results (shape, element type, type) of one array for each element type, and which results are in which."""
-    groups: dict[np.dtype, list[int]] = {}
-    for number, (_, dtype, _) in enumerate(outputs):
-        groups.setdefault(dtype, []).append(number)
+#: What JAX's dispatch knows of functions of this package.
+_DISPATCHED = _jax.PjitFunctionCache(capacity=8192)
 
-    def parts(*packed: jax.Array) -> list[jax.Array]:
-        results: list[Any] = [None] * len(outputs)
-        for array, numbers in zip(packed, groups.values()):
-            start = 0
-            for number in numbers:
-                shape, dtype, aval = outputs[number]
-                end = start + math.prod(shape)
-                part = lax.slice(array, (start,), (end,)).reshape(shape)
-                results[number] = _convert_element_type(part, dtype, weak_type=aval.weak_type)
-                start = end
-        return results
 
-    told = []
-    for dtype, numbers in groups.items():
-        shape = (sum(math.prod(outputs[number][0]) for number in numbers),)
-        told.append((numbers, shape, dtype, core.ShapedArray(shape, dtype)))
-    return JIT(parts), told
+def dispatched(miss: Callable, static_numbers: list[int], static_names: list[str], name: str) -> Any:
+    """A function that JAX's dispatch calls: ``miss`` gives the result of a call, what is called from then on, if anything, and whether to ask
+    again the next time."""
+
+    def plain(*args: Any, **kwargs: Any) -> Any:
+        return miss(*args, **kwargs)[0]
+
+    key = pxla.JitGlobalCppCacheKeys()
+    registry = tree_util.dispatch_registry
+    return _jax.pjit(name, plain, miss, static_numbers, static_names, key, registry, pxla.cc_shard_arg, _DISPATCHED)
+
+
+def compiled_by_xla(text: str) -> Any:
+    """A program in the form of MLIR, compiled by XLA for the device that programs run on."""
+    options = compiler.get_compile_options(num_replicas=1, num_partitions=1)
+    return DEVICES[0].client.compile_and_load(text.encode(), _jax.DeviceList(tuple(DEVICES)), options)
+
+
+def fast_path(executable: Any, inputs: int, results: Any, committed: bool) -> Any:
+    """What JAX's dispatch needs to call a program of XLA with so many arguments, whose results are like these."""
+    leaves, structure = tree_util.dispatch_registry.flatten(results, None)
+    outputs = [leaf.aval for leaf in leaves]
+    return pxla.MeshExecutableFastpathData(
+        executable,
+        structure,
+        [SHARDING] * inputs,
+        [SHARDING] * len(outputs),
+        outputs,
+        [committed] * len(outputs),
+        [True] * inputs,
+        [None] * inputs,
+        [],
+    )
