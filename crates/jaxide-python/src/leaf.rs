@@ -145,7 +145,7 @@ fn is_local(jax: &Jax, sharding: Bound<'_, PyAny>) -> PyResult<bool> {
 /// What an object is, as an argument of a program.
 pub(crate) enum Seen<'py> {
     Leaf(Leaf<'py>),
-    /// A value of a trace.
+    /// A value of a trace, or an array that has been deleted: JAX knows what to do or to say.
     Tracer,
     /// An array that programs cannot take, and why.
     Refused(&'static str),
@@ -235,7 +235,7 @@ impl<'py> Leaf<'py> {
             .call_method0(intern!(py, "is_deleted"))?
             .is_truthy()?
         {
-            return Ok(Seen::Refused(DELETED));
+            return Ok(Seen::Tracer);
         }
         let sharding = object.getattr(intern!(py, "sharding"))?;
         if !is_local(jax, sharding)? {
@@ -326,8 +326,6 @@ impl<'py> Leaf<'py> {
         Tensor::full(&[], dtype, value).map_err(|error| raised(py, &error))
     }
 }
-
-const DELETED: &str = "an array that has been deleted";
 
 /// What a program takes.
 pub(crate) struct Wanted {

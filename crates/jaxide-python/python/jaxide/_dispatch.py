@@ -58,7 +58,10 @@ def function(made: Any, static_numbers: list[int], static_names: list[str]) -> A
     def miss(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool]:
         return reference()._miss(*args, **kwargs)
 
-    return _internals.dispatched(miss, static_numbers, static_names, getattr(made, "__name__", "function"))
+    dispatched = _internals.dispatched(miss, static_numbers, static_names, getattr(made, "__name__", "function"))
+    # What JAX calls step by step to find where numbers become NaN.
+    dispatched._fun = made._fun
+    return dispatched
 
 
 @functools.cache
