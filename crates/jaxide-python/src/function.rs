@@ -121,6 +121,8 @@ struct Output {
     number: u64,
     /// What makes typed keys of their words.
     wrap: Option<Py<PyAny>>,
+    /// The result itself, where it is always the same.
+    constant: Option<Py<PyAny>>,
 }
 
 /// What is read of a call.
@@ -596,6 +598,7 @@ impl Native {
             let output = output?;
             let wrap = output.getattr("wrap")?;
             let aval = output.getattr("aval")?;
+            let constant = output.getattr("constant")?;
             Ok(Output {
                 argument: output.getattr("argument")?.extract()?,
                 shape: output.getattr("shape")?.unbind(),
@@ -603,6 +606,7 @@ impl Native {
                 number: number(jax, &aval)?,
                 aval: aval.unbind(),
                 wrap: (!wrap.is_none()).then(|| wrap.unbind()),
+                constant: (!constant.is_none()).then(|| constant.unbind()),
             })
         });
         let tree = compiled.getattr("tree")?;
@@ -672,6 +676,10 @@ impl Native {
         let known = runs < FIRST_RUNS || self.asked.load(Ordering::Relaxed);
         let list = PyList::empty(py);
         for (output, tensor) in self.outputs.iter().zip(tensors) {
+            if let Some(constant) = &output.constant {
+                list.append(constant)?;
+                continue;
+            }
             let argument = output.argument.map(|argument| &call.leaves[argument]);
             if let Some(leaf) = argument.filter(|leaf| leaf.kind == Kind::Array) {
                 list.append(&leaf.object)?;
@@ -695,7 +703,7 @@ impl Native {
 impl Native {
     /// Whether JAX's dispatch may call the program: it makes arrays of its own, and those are better made here if they are large.
     fn is_light(&self) -> bool {
-        let plain = |output: &Output| output.wrap.is_none();
+        let plain = |output: &Output| output.wrap.is_none() && output.constant.is_none();
         let sizes = self.code.out_avals();
         let bytes = sizes
             .iter()

@@ -161,3 +161,11 @@ def test_deleted_arrays():
         x.delete()
         with pytest.raises(RuntimeError, match="deleted"), warnings.catch_warnings(action="ignore"):
             f(x)
+
+
+def test_derivatives_by_integers():
+    f = lambda x, k: jax.vjp(lambda x, k: x * k, x, k)[1](x)
+    x, k = jnp.ones(3), jnp.arange(3)
+    ours, theirs = jaxide.jit(f, strict=True)(x, k), jax.jit(f)(x, k)
+    same(ours[0], theirs[0])
+    assert type(ours[1]) is type(theirs[1]) and ours[1].shape == (3,) and ours[1].dtype == jax.dtypes.float0

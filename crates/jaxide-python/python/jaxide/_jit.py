@@ -32,6 +32,8 @@ class Output:
     dtype: np.dtype
     aval: Any
     wrap: Callable[[jax.Array], jax.Array] | None
+    #: The result itself, where it is always the same.
+    constant: Any = None
 
 
 @dataclass(frozen=True)
@@ -176,6 +178,8 @@ def compiled(traced: Any) -> Compiled:
 
 def output(argument: int | None, aval: Any) -> Output:
     """What a result of this type is."""
+    if getattr(aval, "dtype", None) == jax.dtypes.float0:
+        return Output(None, aval.shape, np.dtype(bool), aval, None, _internals.no_tangents(aval.shape))
     dtype, shape, wrap = element_type(aval)
     plain = _internals.aval_of_result(aval) if wrap is None else jax.core.ShapedArray(shape, dtype)
     return Output(argument, shape, dtype, plain, wrap)
