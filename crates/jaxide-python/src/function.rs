@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use jaxide_core::{Tensor, byte_size};
+use jaxide_core::{DType, Scalar, Tensor, byte_size};
 use jaxide_cpu::Executable;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 use crate::error::raised;
 use crate::jax::Jax;
 use crate::leaf::{Kind, Leaf, Seen, Wanted, know_result, number};
-use crate::memory::{Arguments, Memory};
+use crate::memory::{Arguments, Memory, large_at};
 use crate::program::Code;
 
 /// Structure and types of the arguments of a call.
@@ -95,6 +95,8 @@ struct Native {
     inputs: Vec<Wanted>,
     outputs: Vec<Output>,
     donated: Vec<usize>,
+    /// What prints: it is called with the number of what is printed, and arrays.
+    print: Option<Py<PyAny>>,
     /// Whether JAX's dispatch may call it.
     light: bool,
     /// The structure of the results; none for a single array.
@@ -610,12 +612,14 @@ impl Native {
             })
         });
         let tree = compiled.getattr("tree")?;
+        let print = compiled.getattr("print")?;
         let mut native = Native {
             code: code.executable.clone(),
             open: code.open,
             inputs: inputs.collect(),
             outputs: outputs.collect::<PyResult<_>>()?,
             donated: compiled.getattr("donated")?.extract()?,
+            print: (!print.is_none()).then(|| print.unbind()),
             light: false,
             tree: (!tree.is_none()).then(|| tree.unbind()),
             last: AtomicU64::new(u64::MAX),
@@ -635,16 +639,56 @@ impl Native {
         call: &Call<'py>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let short = u64::try_from(SHORT.as_nanos()).unwrap_or(u64::MAX);
-        let locked = !self.open && self.last.load(Ordering::Relaxed) < short;
+        let plain = self.donated.is_empty() && self.print.is_none();
+        let locked = plain && !self.open && self.last.load(Ordering::Relaxed) < short;
         let mut arguments = Arguments::default();
-        for (leaf, wanted) in call.leaves.iter().zip(&self.inputs) {
+        let mut given = Given::new();
+        for (k, (leaf, wanted)) in call.leaves.iter().zip(&self.inputs).enumerate() {
+            let donated = self.donated.contains(&k);
+            if donated && let Some(tensor) = given_up(py, jax, call, k)? {
+                arguments.push(
+                    Tensor::full(&[], DType::Bool, Scalar::Bool(false))
+                        .map_err(|error| raised(py, &error))?,
+                );
+                given.push((k, tensor));
+                continue;
+            }
             leaf.push(jax, wanted, locked, &mut arguments)?;
+            if donated {
+                arguments.share_last();
+            }
         }
         // Memory of results that nobody has any more comes back to be used again.
         jax.collect_garbage.bind(py).call0()?;
-        let start = Instant::now();
-        let Some(results) = arguments.run(py, &self.code, locked)? else {
+        if arguments.any_deleted(py)? {
             return Ok(None);
+        }
+        for (k, tensor) in given {
+            (call.leaves[k].object).call_method0(intern!(py, "delete"))?;
+            jax.collect_garbage.bind(py).call0()?;
+            // Somebody may see the memory in another way: then the program copies it.
+            let tensor = Arc::try_unwrap(tensor).unwrap_or_else(|tensor| (*tensor).clone());
+            arguments.replace(k, tensor);
+        }
+        let start = Instant::now();
+        let results = match &self.print {
+            None => arguments.run(py, &self.code, locked, None),
+            Some(print) => {
+                let failure = Mutex::new(None);
+                let print = |format: &str, arrays: &[Tensor]| {
+                    let printed = Python::attach(|py| printed(print.bind(py), format, arrays));
+                    if let Err(error) = printed {
+                        let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
+                        failure.get_or_insert(error);
+                    }
+                };
+                let results = arguments.run(py, &self.code, false, Some(&print));
+                let failure = failure.into_inner().unwrap_or_else(PoisonError::into_inner);
+                if let Some(error) = failure {
+                    return Err(error);
+                }
+                results
+            }
         };
         let took = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.last.store(took, Ordering::Relaxed);
@@ -709,7 +753,10 @@ impl Native {
             .iter()
             .map(|aval| byte_size(&aval.shape, aval.dtype).unwrap_or(usize::MAX));
         let bytes = bytes.fold(0usize, usize::saturating_add);
-        !self.outputs.is_empty() && self.outputs.iter().all(plain) && bytes <= SMALL_RESULTS
+        self.print.is_none()
+            && !self.outputs.is_empty()
+            && self.outputs.iter().all(plain)
+            && bytes <= SMALL_RESULTS
     }
 
     /// What JAX's dispatch calls from now on, if that has paid by now.
@@ -744,6 +791,36 @@ impl Native {
     }
 }
 
+/// Tensors of donated arrays, with their positions.
+type Given = SmallVec<[(usize, Arc<Tensor>); 4]>;
+
+/// The tensor of a donated array, if it is one that a program made, and no other argument.
+fn given_up(
+    py: Python<'_>,
+    jax: &Jax,
+    call: &Call<'_>,
+    position: usize,
+) -> PyResult<Option<Arc<Tensor>>> {
+    let array = &call.leaves[position].object;
+    let same = |leaf: &&Leaf<'_>| leaf.object.is(array);
+    if !array.get_type().is(&jax.array) || call.leaves.iter().filter(same).count() > 1 {
+        return Ok(None);
+    }
+    let address = array.call_method0(intern!(py, "unsafe_buffer_pointer"))?;
+    Ok(large_at(address.extract()?))
+}
+
+/// Has JAX print.
+fn printed(print: &Bound<'_, PyAny>, format: &str, arrays: &[Tensor]) -> PyResult<()> {
+    let arrays = arrays.iter().map(|array| {
+        let aval = array.aval();
+        let told = (aval.dtype.numpy_name(), aval.shape.to_vec(), aval.weak_type);
+        (told, Memory::new(array.clone()))
+    });
+    print.call1((format, arrays.collect::<Vec<_>>()))?;
+    Ok(())
+}
+
 /// Gives JAX an array, which keeps the tensor's memory.
 fn to_jax<'py>(
     py: Python<'py>,
@@ -752,7 +829,7 @@ fn to_jax<'py>(
     [shape, dtype, aval]: [&Py<PyAny>; 3],
     committed: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let memory = Bound::new(py, Memory(tensor))?;
+    let memory = Bound::new(py, Memory::new(tensor))?;
     let elements = jax.ndarray.bind(py).call1((shape, dtype, memory))?;
     jax.device_put.bind(py).call1((
         aval,

@@ -12,6 +12,8 @@ pub(crate) struct Jax {
     pub(crate) ndarray: Py<PyAny>,
     pub(crate) ndarray_type: Py<PyType>,
     pub(crate) generic: Py<PyType>,
+    /// Arrays and numbers that carry a type of JAX.
+    pub(crate) typed: Vec<Py<PyType>>,
     pub(crate) devices: Py<PyList>,
     pub(crate) sharding: Py<PyAny>,
     pub(crate) zero_copy: Py<PyAny>,
@@ -49,6 +51,7 @@ impl Jax {
                 ndarray: get("ndarray")?,
                 ndarray_type: class("ndarray")?,
                 generic: class("generic")?,
+                typed: module.getattr("TYPED")?.extract()?,
                 devices: module.getattr("DEVICES")?.cast_into::<PyList>()?.unbind(),
                 sharding: get("SHARDING")?,
                 zero_copy: get("ZERO_COPY")?,

@@ -23,7 +23,7 @@ pub(crate) enum Kind {
     Array,
     /// An array of typed random keys.
     Keys,
-    /// An array or scalar of NumPy.
+    /// An array or scalar of NumPy, or what JAX keeps on the host.
     Numpy,
     /// A number of Python.
     Number,
@@ -181,6 +181,11 @@ impl<'py> Leaf<'py> {
         ];
         if let Some(kind) = kind.iter().position(|&is| is) {
             return Ok(leaf(object, Kind::Number, kind as u64, false, None));
+        }
+        if jax.typed.iter().any(|typed| class.is(typed)) {
+            let aval = object.getattr(intern!(py, "aval"))?;
+            let number = type_number(jax, aval)?;
+            return Ok(leaf(object, Kind::Numpy, number, false, None));
         }
         if class.is(&jax.ndarray_type) || object.is_instance(jax.generic.bind(py))? {
             let dtype = object.getattr(intern!(py, "dtype"))?;

@@ -125,7 +125,7 @@ impl Text {
     fn constants(&self) -> Vec<(Told, Memory)> {
         let consts = self.0.consts.iter();
         consts
-            .map(|tensor| (told_type(&tensor.aval()), Memory(tensor.clone())))
+            .map(|tensor| (told_type(&tensor.aval()), Memory::new(tensor.clone())))
             .collect()
     }
 
@@ -141,11 +141,12 @@ impl Text {
         })
     }
 
-    /// Compiles the program; `profile` has it take the time of its steps.
-    #[pyo3(signature = (profile=false))]
-    fn compile(&self, py: Python<'_>, profile: bool) -> PyResult<Code> {
+    /// Compiles the program; `profile` has it take the time of its steps, and it may write to the arguments at the positions `donate`.
+    #[pyo3(signature = (profile=false, donate=Vec::new()))]
+    fn compile(&self, py: Python<'_>, profile: bool, donate: Vec<usize>) -> PyResult<Code> {
         let options = CompileOptions {
             profile,
+            donate,
             ..CompileOptions::default()
         };
         let compiled = py.detach(|| compile(&self.0, &options));
@@ -323,7 +324,7 @@ fn tensors(py: Python<'_>, arrays: &[Bound<'_, PyAny>]) -> PyResult<Vec<Tensor>>
 }
 
 fn memories(tensors: Vec<Tensor>) -> Vec<Memory> {
-    tensors.into_iter().map(Memory).collect()
+    tensors.into_iter().map(Memory::new).collect()
 }
 
 /// Gives a jaxpr and those inside their captured arrays.

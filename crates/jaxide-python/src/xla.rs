@@ -248,10 +248,7 @@ impl From<&str> for Failure {
 ///
 /// # Safety
 /// XLA calls it with a frame as its header has it.
-unsafe fn answer(
-    frame: *mut Frame,
-    work: impl FnOnce(&Frame) -> Result<(), Failure>,
-) -> Mistake {
+unsafe fn answer(frame: *mut Frame, work: impl FnOnce(&Frame) -> Result<(), Failure>) -> Mistake {
     // SAFETY: nothing else has the frame meanwhile.
     let frame = unsafe { &*frame };
     let outcome = catch_unwind(AssertUnwindSafe(|| {

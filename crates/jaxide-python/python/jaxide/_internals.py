@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import weakref
 from typing import Any, Callable
 
 import jax
 import numpy as np
-from jax._src import api_util, compiler, config, core, literals, source_info_util, tree_util
+from jax._src import api_util, compiler, config, core, debugging, literals, source_info_util, tree_util
 from jax._src.interpreters import pxla
 from jax._src.random.prng import PRNGKeyArray
 from jaxlib import _jax
@@ -20,6 +21,8 @@ Tracer = core.Tracer
 KeyArray = PRNGKeyArray
 ndarray = np.ndarray
 generic = np.generic
+#: Arrays and numbers that carry a type of JAX, which it makes of others while it traces.
+TYPED = [literals.TypedNdArray, *literals.typed_scalar_types]
 
 #: The device that compiled programs run on.
 DEVICES = [jax.local_devices(backend="cpu")[0]]
@@ -89,6 +92,44 @@ def sub_jaxprs(equation: Any) -> list[Any]:
     for _, value in sorted(equation.params.items()):
         look(value)
     return found
+
+
+#: The primitive that prints.
+PRINT = debugging.debug_print_p
+
+
+def numbered_prints(closed: Any) -> tuple[Any, list[Callable[..., None]]]:
+    """A program that prints numbers in the place of formats, and what prints for each number, as JAX does."""
+    prints: list[Callable[..., None]] = []
+    made: dict[int, Any] = {}
+
+    def number(jaxpr: Any) -> Any:
+        if not jaxpr.effects:
+            return jaxpr
+        if id(jaxpr) not in made:
+            equations = [of_equation(equation) for equation in jaxpr.eqns]
+            if hasattr(jaxpr, "jaxpr") and jaxpr.jaxpr is not jaxpr:
+                made[id(jaxpr)] = jaxpr.replace(jaxpr=jaxpr.jaxpr.replace(eqns=equations))
+            else:
+                made[id(jaxpr)] = jaxpr.replace(eqns=equations)
+        return made[id(jaxpr)]
+
+    def of_equation(equation: Any) -> Any:
+        if not equation.effects:
+            return equation
+        if equation.primitive is PRINT:
+            prints.append(functools.partial(debugging.debug_print_impl, **equation.params))
+            return equation.replace(params={**equation.params, "fmt": str(len(prints) - 1)})
+        return equation.replace(params={name: of_value(value) for name, value in equation.params.items()})
+
+    def of_value(value: Any) -> Any:
+        if isinstance(value, core.Jaxpr):
+            return number(value)
+        if type(value) in (tuple, list):
+            return type(value)(of_value(part) for part in value)
+        return value
+
+    return number(closed), prints
 
 
 def no_tangents(shape: tuple[int, ...]) -> Any:

@@ -14,7 +14,10 @@ import jax
 import numpy as np
 
 from . import _internals
-from ._jaxide import Cache, Code, Function, JaxideError, Text, UnsupportedError
+from ._jaxide import Cache, Code, Function, JaxideError, Memory, Text, UnsupportedError
+
+#: Typed keys by the names that their element types have.
+_KEYS = {"key<fry>": "threefry2x32", "key<rbg>": "rbg", "key<urbg>": "unsafe_rbg"}
 
 #: Programs of functions that are alive, by what ``jit`` was told besides.
 _CACHES: weakref.WeakKeyDictionary[Callable, dict[Any, Cache]] = weakref.WeakKeyDictionary()
@@ -45,6 +48,8 @@ class Compiled:
     outputs: list[Output]
     donated: list[int]
     tree: Any
+    #: Prints, by number, what a program prints.
+    print: Callable[[str, list], None] | None
 
 
 def jit(function: Callable | None = None, /, *, strict: bool = False, **options: Any) -> Any:
@@ -158,14 +163,14 @@ class _Tracer:
 
 def compiled(traced: Any) -> Compiled:
     """Compiles what JAX has traced."""
-    closed = traced.jaxpr
+    closed, prints = _internals.numbered_prints(traced.jaxpr) if traced.jaxpr.effects else (traced.jaxpr, [])
     jaxpr = closed.jaxpr
     if first := effectful(jaxpr):
         raise UnsupportedError(f"{first.primitive.name}: it has an effect outside of the program")
     arguments = {id(var): position for position, var in enumerate(jaxpr.invars)}
     donated = [position for position, info in enumerate(jax.tree.leaves(traced.args_info)) if info.donated]
     gone = usable(donated, jaxpr)
-    code = Text(text_of(closed), constants_of(closed)).compile()
+    code = Text(text_of(closed), constants_of(closed)).compile(donate=gone)
     outputs = []
     for atom in jaxpr.outvars:
         argument = arguments.get(id(atom))
@@ -173,7 +178,35 @@ def compiled(traced: Any) -> Compiled:
     tree = traced.out_tree
     alone = tree == jax.tree.structure(0)
     types = [element_type(var.aval)[0] for var in jaxpr.invars]
-    return Compiled(code, types, outputs, gone, None if alone else tree)
+    return Compiled(code, types, outputs, gone, None if alone else tree, _printer(prints) if prints else None)
+
+
+def _printer(prints: list[Callable[..., None]]) -> Callable[[str, list], None]:
+    """What prints for a program: it is called with the number of what is printed, and arrays."""
+
+    def print_one(number: str, arrays: list[tuple[tuple[str, list[int], bool], Memory]]) -> None:
+        prints[int(number)](*(array_of(told, memory) for told, memory in arrays))
+
+    return print_one
+
+
+def plain_array(told: tuple[str, list[int], bool], memory: Memory) -> np.ndarray:
+    """The elements of an array as NumPy has them."""
+    name, shape, _ = told
+    if name in _KEYS:
+        _, words, _ = element_type(jax.random.key(0, impl=_KEYS[name]).aval)
+        return np.ndarray((*shape, *words), np.uint32, memory)
+    return np.ndarray(shape, jax.numpy.dtype(name), memory)
+
+
+def array_of(told: tuple[str, list[int], bool], memory: Memory) -> jax.Array:
+    """The elements of an array as JAX has them."""
+    plain = plain_array(told, memory)
+    aval = jax.core.ShapedArray(plain.shape, plain.dtype, weak_type=told[2] and told[0] not in _KEYS)
+    array = _internals.device_put(
+        aval, _internals.SHARDING, [plain], _internals.DEVICES, False, False, _internals.ZERO_COPY
+    )
+    return jax.random.wrap_key_data(array, impl=_KEYS[told[0]]) if told[0] in _KEYS else array
 
 
 def output(argument: int | None, aval: Any) -> Output:
@@ -241,12 +274,14 @@ def constants_of(closed: Any) -> list[Any]:
 def effectful(jaxpr: Any) -> Any:
     """The first equation that does something besides computing its results."""
     for equation in jaxpr.eqns:
-        if not equation.effects:
+        if not equation.effects or equation.primitive is _internals.PRINT:
             continue
-        for inner in _internals.sub_jaxprs(equation):
+        inside = _internals.sub_jaxprs(equation)
+        if not inside:
+            return equation
+        for inner in inside:
             if found := effectful(getattr(inner, "jaxpr", inner)):
                 return found
-        return equation
     return None
 
 
