@@ -125,6 +125,8 @@ struct Output {
     wrap: Option<Py<PyAny>>,
     /// The result itself, where it is always the same.
     constant: Option<Py<PyAny>>,
+    /// Whether JAX would make its numbers shorter, if it were not told the type.
+    long: bool,
 }
 
 /// What is read of a call.
@@ -609,6 +611,7 @@ impl Native {
                 aval: aval.unbind(),
                 wrap: (!wrap.is_none()).then(|| wrap.unbind()),
                 constant: (!constant.is_none()).then(|| constant.unbind()),
+                long: output.getattr("long")?.extract()?,
             })
         });
         let tree = compiled.getattr("tree")?;
@@ -729,8 +732,7 @@ impl Native {
                 list.append(&leaf.object)?;
                 continue;
             }
-            let types = [&output.shape, &output.dtype, &output.aval];
-            let array = to_jax(py, jax, tensor.clone(), types, committed)?;
+            let array = to_jax(py, jax, tensor.clone(), output, committed)?;
             if known {
                 let told = (output.number, committed);
                 know_result(jax, &array, tensor, &self.asked, told)?;
@@ -826,13 +828,17 @@ fn to_jax<'py>(
     py: Python<'py>,
     jax: &Jax,
     tensor: Tensor,
-    [shape, dtype, aval]: [&Py<PyAny>; 3],
+    output: &Output,
     committed: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let memory = Bound::new(py, Memory::new(tensor))?;
-    let elements = jax.ndarray.bind(py).call1((shape, dtype, memory))?;
+    let told = (&output.shape, &output.dtype, memory);
+    let mut elements = jax.ndarray.bind(py).call1(told)?;
+    if output.long {
+        elements = elements.call_method1(intern!(py, "view"), (&jax.typed[0],))?;
+    }
     jax.device_put.bind(py).call1((
-        aval,
+        &output.aval,
         &jax.sharding,
         PyList::new(py, [elements])?,
         &jax.devices,

@@ -280,8 +280,13 @@ impl<'py> Leaf<'py> {
             }
             (Kind::Array, Some(Place::Result(tensor, asked))) => {
                 asked.store(true, Ordering::Relaxed);
-                arguments.push_result(&self.object, tensor.clone());
-                Ok(())
+                // The words of typed keys are an array of integers too.
+                let tensor = if tensor.dtype() == dtype {
+                    Ok(tensor.clone())
+                } else {
+                    tensor.reinterpreted(shape, dtype)
+                };
+                tensor.map(|tensor| arguments.push_result(&self.object, tensor))
             }
             (_, Some(Place::Array(address))) if locked => {
                 arguments.push_known((shape, dtype), &self.object, *address)

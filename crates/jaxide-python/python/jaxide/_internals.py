@@ -55,6 +55,8 @@ def is_local(sharding: Any) -> bool:
 def as_input(array: Any, dtype: np.dtype | None) -> np.ndarray:
     """The elements of an array in row-major order, as integers where Python's buffer protocol does not know their type."""
     array = np.require(np.asarray(array, dtype), requirements=("C", "A"))
+    if array.dtype.itemsize == 0:
+        return np.empty(0, np.uint8)
     if array.dtype.kind == "V" or array.dtype.num >= 256:
         array = array.view(np.dtype(f"u{array.dtype.itemsize}"))
     return array

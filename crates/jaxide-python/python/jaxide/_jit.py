@@ -37,6 +37,8 @@ class Output:
     wrap: Callable[[jax.Array], jax.Array] | None
     #: The result itself, where it is always the same.
     constant: Any = None
+    #: Whether JAX would make its numbers shorter.
+    long: bool = False
 
 
 @dataclass(frozen=True)
@@ -215,7 +217,7 @@ def output(argument: int | None, aval: Any) -> Output:
         return Output(None, aval.shape, np.dtype(bool), aval, None, _internals.no_tangents(aval.shape))
     dtype, shape, wrap = element_type(aval)
     plain = _internals.aval_of_result(aval) if wrap is None else jax.core.ShapedArray(shape, dtype)
-    return Output(argument, shape, dtype, plain, wrap)
+    return Output(argument, shape, dtype, plain, wrap, long=jax.dtypes.canonicalize_dtype(dtype) != dtype)
 
 
 def element_type(aval: Any) -> tuple[np.dtype, tuple[int, ...], Callable | None]:
