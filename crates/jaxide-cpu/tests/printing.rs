@@ -64,7 +64,7 @@ fn branches_without_results_print_each_time() {
         print("some of {}", "x"),
     );
     let text = format!(
-        "{{ lambda ; a:i32[]. let {branches} {branches} {} in (a,) }}",
+        "{{ lambda ; a:i32[]. let\n{branches}\n{branches}\n{}\nin (a,) }}",
         print("end {}", "a")
     );
     assert_eq!(
@@ -82,7 +82,7 @@ fn loops_whose_results_nobody_has_print() {
     let text = format!(
         "{{ lambda ; a:i32[]. let
              b:i32[] = while[
-               body_jaxpr={{ lambda ; c:i32[]. let {} d:i32[] = add c 1:i32[] in (d,) }}
+               body_jaxpr={{ lambda ; c:i32[]. let {}\nd:i32[] = add c 1:i32[] in (d,) }}
                body_nconsts=0
                cond_jaxpr={{ lambda ; c:i32[]. let d:bool[] = lt c 2:i32[] in (d,) }}
                cond_nconsts=0

@@ -356,7 +356,25 @@ impl Function {
         method.call1((slf, object))
     }
 
-    /// What `jax.jit` gives such functions besides: `lower`, `trace`, `eval_shape`.
+    /// As the function of `jax.jit` has it.
+    #[getter]
+    fn lower<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.jitted.bind(py).getattr(intern!(py, "lower"))
+    }
+
+    /// As the function of `jax.jit` has it.
+    #[getter]
+    fn trace<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.jitted.bind(py).getattr(intern!(py, "trace"))
+    }
+
+    /// As the function of `jax.jit` has it.
+    #[getter]
+    fn eval_shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.jitted.bind(py).getattr(intern!(py, "eval_shape"))
+    }
+
+    /// What `jax.jit` gives such functions besides.
     fn __getattr__<'py>(
         &self,
         py: Python<'py>,

@@ -17,7 +17,7 @@ from conftest import same
 
 FLOATS = ["float32", "float16", "bfloat16"]
 INTEGERS = ["int32", "uint8", "int16"]
-SHAPES = [(), (5,), (3, 4), (2, 1, 3), (0, 3)]
+SHAPES = [(), (3, 4), (0, 3)]
 
 #: Functions whose numbers differ by more than their neighbours', with what is allowed, relative to the largest.
 DIFFERENCES = {
@@ -105,33 +105,23 @@ elementwise(SPECIAL, "gammainc gammaincc", ["float32"], 0.5, 3.0, 2, gradient=Fa
 
 for name in "sum prod max min mean var std any all argmax argmin nansum nanmax nanmean ptp count_nonzero median".split():
     function = getattr(jnp, name)
-    for axis in [None, 0, -1] if name in ("argmax", "argmin") else [None, 0, -1, (0, 2)]:
-        for keepdims in [False, True]:
-            types = ["float32", "int32", "bfloat16"] if name != "median" else ["float32"]
-            # A mean or variance of half precision is rounded more than once by XLA.
-            types = types[:2] if name in ("var", "std", "mean", "nanmean", "nansum", "sum", "prod") else types
-            case(
-                f"jnp.{name}[{axis},{keepdims}]",
-                lambda x, function=function, axis=axis, keepdims=keepdims: function(x, axis=axis, keepdims=keepdims),
-                [[array((2, 3, 4), dtype, name, 0.5, 2.0)] for dtype in types] + [[array((3, 1, 5), "float32", name)]],
-                gradient=name in "sum prod max mean var std nansum nanmean".split(),
-            )
-for name in "cumsum cumprod cumulative_sum sort argsort flip diff cummax".split():
-    for axis in [0, 1]:
-        function = getattr(jnp, name, None) or getattr(lax, name)
-        case(
-            f"{name}[{axis}]",
-            lambda x, function=function, axis=axis: function(x, axis=axis),
-            [[array((6, 5), dtype, name)] for dtype in ["float32", "int32"]],
-            gradient=name not in ("argsort",),
-        )
+    axes = [None, 0, -1] if name in ("argmax", "argmin") else [None, 0, -1, (0, 2)]
+
+    def reduced(x, function=function, axes=axes):
+        return [function(x, axis=axis, keepdims=keepdims) for axis in axes for keepdims in (False, True)]
+
+    # What XLA adds up in short floats it rounds more than once.
+    short = name in "max min any all argmax argmin nanmax ptp count_nonzero".split()
+    types = ["float32"] if name == "median" else ["float32", "int32", *(["bfloat16"] if short else [])]
+    variants = [[array((2, 3, 4), dtype, name, 0.5, 2.0)] for dtype in types] + [[array((3, 1, 5), "float32", name)]]
+    case(f"jnp.{name}", reduced, variants, gradient=name in "sum prod max mean var std nansum nanmean".split())
+for name in "cumsum cumprod cumulative_sum sort argsort flip diff".split():
+    along = lambda x, function=getattr(jnp, name): [function(x, axis=axis) for axis in (0, 1)]
+    variants = [[array((6, 5), dtype, name)] for dtype in ["float32", "int32"]]
+    case(f"jnp.{name}", along, variants, gradient=name != "argsort")
 for name in "cumsum cumprod cummax cummin cumlogsumexp".split():
-    for reverse in [False, True]:
-        case(
-            f"lax.{name}[{reverse}]",
-            lambda x, name=name, reverse=reverse: getattr(lax, name)(x, axis=1, reverse=reverse),
-            [[array((3, 7), "float32", name)]],
-        )
+    along = lambda x, function=getattr(lax, name): [function(x, axis=1, reverse=reverse) for reverse in (False, True)]
+    case(f"lax.{name}", along, [[array((3, 7), "float32", name)]])
 
 X, Y, V = array((4, 6), "float32", "x"), array((6, 3), "float32", "y"), array((6,), "float32", "v")
 SQUARE = array((4, 4), "float32", "square") + 4 * jnp.eye(4)
@@ -153,7 +143,7 @@ SHAPED = {
     "take": lambda x: (jnp.take(x, PLACES % 4, 0), x[PLACES % 4], x[:, PLACES % 6], x[PLACES % 4, PLACES % 6], jnp.take_along_axis(x, jnp.argsort(x, 1), 1)),
     "take_outside": lambda x: [jnp.take(x, PLACES, 0, mode=mode) for mode in ("fill", "clip", "wrap")],
     "at": lambda x: [getattr(x.at[PLACES], name)(2.0, mode="drop") for name in ("set", "add", "multiply", "min", "max")],
-    "at_slices": lambda x: (x.at[1:3, ::2].set(0.5), x.at[..., -1].add(x[..., 0]), x.at[x > 0].set(0.0)),
+    "at_slices": lambda x: (x.at[1:3, ::2].set(0.5), x.at[..., -1].add(x[..., 0])),
     "where": lambda x: (jnp.where(x > 0, x, 2 * x), jnp.select([x < -1, x < 1], [x, 2 * x], 0.0), jnp.clip(x, -1, 1), jnp.piecewise(x, [x < 0, x >= 0], [lambda x: -x, lambda x: x])),
     "search": lambda x: (jnp.searchsorted(jnp.sort(x[0]), x[1]), jnp.digitize(x, jnp.linspace(-2, 2, 5)), jnp.nonzero(x > 0, size=9), jnp.argwhere(x > 1, size=3)),
     "sets": lambda x: (jnp.unique(jnp.round(x), size=6), jnp.isin(x, x[0]), jnp.union1d(jnp.round(x[0]), jnp.round(x[1]), size=8)),
@@ -185,7 +175,7 @@ LINEAR = {
     "jnp.linalg.pinv": lambda a: jnp.linalg.pinv(a),
     "jnp.linalg.cond": lambda a: jnp.linalg.cond(a),
     "jnp.linalg.qr": lambda a: jnp.abs(jnp.linalg.qr(a)[1]),
-    "jnp.linalg.lstsq": lambda a: jnp.linalg.lstsq(a, a[..., 0])[0] if a.ndim == 2 else a,
+    "jnp.linalg.lstsq": lambda a: jnp.linalg.lstsq(a, a[..., 0] ** 2)[0] if a.ndim == 2 else a,
     "jnp.linalg.multi_dot": lambda a: jnp.linalg.multi_dot([a, a, a]) if a.ndim == 2 else a,
     "jnp.linalg.matrix_rank": lambda a: jnp.linalg.matrix_rank(a) + 0 * a.sum(),
     "scipy.linalg.expm": lambda a: jax.scipy.linalg.expm(a / 10) if a.ndim == 2 else a,
@@ -335,6 +325,6 @@ def test_gradient(name):
 @pytest.mark.parametrize("name", [name for name, (_, _, _, batch) in CASES.items() if batch])
 def test_batch(name):
     function, variants, _, _ = CASES[name]
-    variants = [args for args in variants if all(x.dtype.itemsize == 4 for x in args)][:3]
-    variants = [[jnp.stack([x, x]) for x in args] for args in variants]
+    variants = [args for args in variants if all(x.dtype.itemsize == 4 and x.ndim for x in args)][:1]
+    variants = [[jnp.stack([x, x]) for x in args] for args in variants or CASES[name][1][:1]]
     compare(name, lambda variants: [jax.vmap(function)(*args) for args in variants], [variants])

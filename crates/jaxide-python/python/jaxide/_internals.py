@@ -34,8 +34,8 @@ collect_garbage = _jax.collect_garbage
 trace_context = config.trace_context
 TRACE_STATE = core.trace_state_strong_ref
 EVAL_TRACE = core.eval_trace
-#: Switches under which ``jax.jit`` does something else than to compile and run.
-JIT_IS_OFF = [config.disable_jit, config.debug_nans, config.debug_infs]
+#: Switches under which ``jax.jit`` does something else than to compile and run, or results cannot be handed to JAX.
+JIT_IS_OFF = [config.disable_jit, config.debug_nans, config.debug_infs, config.transfer_guard_host_to_device]
 
 flatten = tree_util.tree_flatten
 weak_reference = weakref.ref
@@ -98,6 +98,14 @@ def sub_jaxprs(equation: Any) -> list[Any]:
 
 #: The primitive that prints.
 PRINT = debugging.debug_print_p
+#: Primitives whose effects compiled programs have.
+EFFECTS = {PRINT.name, "dce_sink"}
+
+
+def is_sharded(aval: Any) -> bool:
+    """Whether the type of a value says that it stands on a mesh of devices."""
+    sharding = getattr(aval, "sharding", None)
+    return sharding is not None and not sharding.mesh.empty
 
 
 def numbered_prints(closed: Any) -> tuple[Any, list[Callable[..., None]]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import re
 import warnings
 import weakref
 from collections import Counter
@@ -18,6 +19,9 @@ from ._jaxide import Cache, Code, Function, JaxideError, Memory, Text, Unsupport
 
 #: Typed keys by the names that their element types have.
 _KEYS = {"key<fry>": "threefry2x32", "key<rbg>": "rbg", "key<urbg>": "unsafe_rbg"}
+
+#: A type of numbers as a class.
+_CLASS = re.compile(r"<class '(?:numpy|jax\.numpy|ml_dtypes)\.(\w+)'>")
 
 #: Programs of functions that are alive, by what ``jit`` was told besides.
 _CACHES: weakref.WeakKeyDictionary[Callable, dict[Any, Cache]] = weakref.WeakKeyDictionary()
@@ -169,6 +173,8 @@ def compiled(traced: Any) -> Compiled:
     jaxpr = closed.jaxpr
     if first := effectful(jaxpr):
         raise UnsupportedError(f"{first.primitive.name}: it has an effect outside of the program")
+    if any(_internals.is_sharded(var.aval) for var in (*jaxpr.invars, *jaxpr.outvars)):
+        raise UnsupportedError("arrays that stand on a mesh of devices")
     arguments = {id(var): position for position, var in enumerate(jaxpr.invars)}
     donated = [position for position, info in enumerate(jax.tree.leaves(traced.args_info)) if info.donated]
     gone = usable(donated, jaxpr)
@@ -255,8 +261,9 @@ def usable(donated: list[int], jaxpr: Any) -> list[int]:
 
 
 def text_of(closed: Any) -> str:
-    """The text of a program, as JAX prints it."""
-    return closed.pretty_print(use_color=False, source_info=False, name_stack=False, print_effects=False)
+    """The text of a program, as JAX prints it, but for types that were given as classes."""
+    text = closed.pretty_print(use_color=False, source_info=False, name_stack=False, print_effects=False)
+    return _CLASS.sub(lambda found: np.dtype(found[1]).name, text) if "<class" in text else text
 
 
 def constants_of(closed: Any) -> list[Any]:
@@ -270,13 +277,20 @@ def constants_of(closed: Any) -> list[Any]:
                 look(inner)
 
     look(closed)
-    return [array if hasattr(array, "dtype") else np.asarray(jax.numpy.asarray(array)) for array in found]
+    return [array if hasattr(array, "dtype") else _number(array) for array in found]
+
+
+def _number(value: Any) -> np.ndarray:
+    try:
+        return np.asarray(jax.numpy.asarray(value))
+    except TypeError:
+        raise UnsupportedError(f"a captured value of type {type(value).__name__} is no array") from None
 
 
 def effectful(jaxpr: Any) -> Any:
     """The first equation that does something besides computing its results."""
     for equation in jaxpr.eqns:
-        if not equation.effects or equation.primitive is _internals.PRINT:
+        if not equation.effects or equation.primitive.name in _internals.EFFECTS:
             continue
         inside = _internals.sub_jaxprs(equation)
         if not inside:
