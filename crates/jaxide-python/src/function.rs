@@ -41,7 +41,7 @@ const KEYWORDS: u64 = 10;
 const SHORT: Duration = Duration::from_micros(100);
 
 /// Results of up to so many bytes together are made by JAX's dispatch; the memory of larger ones is better kept here.
-const SMALL_RESULTS: usize = 1 << 18;
+const SMALL_RESULTS: usize = 1 << 21;
 /// What a call saves by JAX's dispatch, and each of its results, in nanoseconds.
 const SAVED: [u64; 2] = [1000, 500];
 /// What it takes to prepare that, and for each result.

@@ -112,8 +112,8 @@ def test_donated_arrays_are_deleted(prepared):
 
 def test_large_results_are_made_here(prepared):
     f = jaxide.jit(lambda x: (x + 1, x.sum()), strict=True)
-    x = jnp.zeros(100_000)
-    for _ in range(9000):
+    x = jnp.zeros(600_000)
+    for _ in range(5000):
         f(x)
     assert prepared == []
 

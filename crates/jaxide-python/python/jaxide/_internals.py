@@ -102,6 +102,23 @@ PRINT = debugging.debug_print_p
 EFFECTS = {PRINT.name, "dce_sink"}
 
 
+def is_literal(atom: Any) -> bool:
+    """Whether an operand is a number and no variable."""
+    return type(atom) is core.Literal
+
+
+def is_dropped(var: Any) -> bool:
+    """Whether a result is used by nothing."""
+    return type(var) is core.DropVar
+
+
+def is_printed_otherwise(equation: Any) -> bool:
+    """Whether JAX has a form of its own for an equation, or it has a program inside."""
+    if equation.primitive in core.pp_eqn_rules:
+        return True
+    return any(isinstance(value, (core.Jaxpr, frozenset)) for value in tree_util.tree_leaves(list(equation.params.values())))
+
+
 def is_sharded(aval: Any) -> bool:
     """Whether the type of a value says that it stands on a mesh of devices."""
     sharding = getattr(aval, "sharding", None)
@@ -148,6 +165,7 @@ def no_tangents(shape: tuple[int, ...]) -> Any:
     return literals.TypedNdArray(zeros, aval=core.ShapedArray(shape, zeros.dtype))
 
 
+@functools.lru_cache(maxsize=4096)
 def aval_of_result(aval: Any) -> Any:
     """The type of an array with this type of a variable."""
     return core.ShapedArray(aval.shape, aval.dtype, weak_type=getattr(aval, "weak_type", False))
