@@ -115,7 +115,7 @@ def test_types_are_declared():
     assert set(jaxide.__all__) <= declared
 
 
-@pytest.mark.parametrize("name", ["jnp.add", "jnp.log", "lax.erf", "jnp.square", "shapes.reshape", "shapes.casts", "stats.t.logpdf", "lax.dot_general", "jnp.mean", "random.bits"])
+@pytest.mark.parametrize("name", ["jnp.add", "jnp.log", "lax.erf", "jnp.square", "shapes.reshape", "stats.t.logpdf", "lax.rsqrt"])
 def test_flat_programs_are_printed_as_by_jax(name):
     from jaxide import _jit
     from jaxide._jaxide import Text
@@ -125,9 +125,7 @@ def test_flat_programs_are_printed_as_by_jax(name):
     for args in variants:
         closed = jax.jit(function).trace(*args).jaxpr
         text = _jit.flat_text(closed)
-        if text is not None:
-            assert str(Text(text)) == str(Text(closed.pretty_print(use_color=False)))
-    assert text is not None or name == "jnp.mean"
+        assert str(Text(text)) == str(Text(closed.pretty_print(use_color=False)))
 
 
 def test_programs_with_others_inside_are_printed_by_jax():
