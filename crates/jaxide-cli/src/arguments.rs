@@ -9,7 +9,7 @@ use clap::{Arg, ArgAction, ArgMatches, ValueEnum, ValueHint};
 use jaxide_core::{Cancel, memory};
 
 use crate::interrupt;
-use crate::program::Backend;
+use crate::program::{Backend, Native};
 
 /// Behind what a command itself takes.
 const LAST: usize = 900;
@@ -110,6 +110,26 @@ pub(crate) fn backend(default: &'static str) -> Arg {
          widest vectors of the machine or those named, which looks at each access with -checked behind",
     )
     .hide_possible_values(true)
+}
+
+/// Whether native code keeps subnormal numbers.
+pub(crate) fn keep_subnormals() -> Arg {
+    flag(
+        "keep-subnormals",
+        "Native code computes with subnormal numbers, as the interpreter does, and does not take them for zero, as JAX does",
+    )
+}
+
+/// What runs the program, as [`backend`] and [`keep_subnormals`] have it.
+pub(crate) fn chosen_backend(matches: &ArgMatches) -> Backend {
+    let keep_subnormals = matches.get_flag("keep-subnormals");
+    match value(matches, "backend") {
+        Backend::Eval => Backend::Eval,
+        Backend::Native(how) => Backend::Native(Native {
+            keep_subnormals,
+            ..how
+        }),
+    }
 }
 
 /// A number of threads.

@@ -41,6 +41,8 @@ pub(crate) struct Native {
     pub(crate) keep_text: bool,
     /// Whether the times of its steps are.
     pub(crate) profile: bool,
+    /// Whether arithmetic keeps subnormal numbers, as the interpreter does; it takes them for zero elsewhere, as JAX does.
+    pub(crate) keep_subnormals: bool,
 }
 
 impl Native {
@@ -50,6 +52,7 @@ impl Native {
             checked,
             keep_text: false,
             profile: false,
+            keep_subnormals: false,
         }
     }
 }
@@ -126,6 +129,7 @@ pub(crate) fn native(
         checked: how.checked,
         keep_text: how.keep_text,
         profile: how.profile,
+        flush_subnormals: !how.keep_subnormals,
         ..CompileOptions::default()
     };
     jaxide_cpu::compile(jaxpr, &options)

@@ -111,6 +111,7 @@ const OPTIONS: &[&str] = &[
     "--inputs",
     "--output",
     "--threads",
+    "--keep-subnormals",
     "--seconds",
     "--emit",
     "--plan",

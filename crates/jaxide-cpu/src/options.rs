@@ -16,6 +16,25 @@ pub struct CompileOptions {
     pub donate: Vec<usize>,
     /// At most so many bytes may a run take besides arguments and constants; what [`memory::stated`](jaxide_core::memory::stated) says if `None`.
     pub memory_limit: Option<usize>,
+    /// Whether arithmetic takes subnormal numbers for zero, as that of JAX does on CPU, where the processor can (x86-64, AArch64): many
+    /// take hundreds of cycles for an instruction with one. Operations that only move numbers keep them.
+    ///
+    /// ```
+    /// use jaxide_core::{Tensor, parse};
+    /// use jaxide_cpu::{CompileOptions, compile};
+    ///
+    /// let half = parse("{ lambda ; a:f32[]. let b:f32[] = mul a 0.5:f32[] in (b,) }")?;
+    /// let run = |flush_subnormals| {
+    ///     let options = CompileOptions { flush_subnormals, ..CompileOptions::default() };
+    ///     compile(&half, &options)?.run(&[Tensor::scalar(f32::MIN_POSITIVE)])
+    /// };
+    /// assert_eq!(run(false)?, [Tensor::scalar(f32::MIN_POSITIVE / 2.0)]);
+    /// if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
+    ///     assert_eq!(run(true)?, [Tensor::scalar(0.0f32)]);
+    /// }
+    /// # Ok::<(), jaxide_core::Error>(())
+    /// ```
+    pub flush_subnormals: bool,
     /// Whether [`Executable::clif_text`](crate::Executable::clif_text) is kept.
     pub keep_text: bool,
     /// Whether the code looks at each of its loads and stores before it makes them: an access outside of its array, or a load of what

@@ -27,6 +27,8 @@ mod reproducers;
 mod row_blocks;
 mod scatters;
 mod short_rows;
+mod small_elements;
+mod subnormals;
 mod texts;
 mod tiny;
 mod turned;

@@ -147,6 +147,8 @@ impl Text {
         let options = CompileOptions {
             profile,
             donate,
+            // As JAX.
+            flush_subnormals: true,
             ..CompileOptions::default()
         };
         let compiled = py.detach(|| compile(&self.0, &options));

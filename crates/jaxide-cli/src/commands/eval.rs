@@ -6,16 +6,17 @@ use clap::{Arg, ArgMatches, Command};
 use jaxide::io::{Archive, Reader};
 use jaxide_core::{Cancel, Tensor};
 
-use crate::arguments::{backend, file, path, threads, value};
+use crate::arguments::{backend, chosen_backend, file, keep_subnormals, path, threads, value};
 use crate::failure::Failure;
 use crate::output;
-use crate::program::{Backend, Program};
+use crate::program::Program;
 
 /// What stands on its command line.
 pub(super) fn define(command: Command) -> Command {
     command
         .after_help("What the program itself prints goes to standard error.")
         .arg(backend("eval"))
+        .arg(keep_subnormals())
         .args(arrays())
         .arg(threads())
         .arg(file())
@@ -37,7 +38,7 @@ pub(super) fn run(matches: &ArgMatches, limit: &Cancel) -> Result<(), Failure> {
     let inputs = matches.get_one::<PathBuf>("inputs");
     let args = program.inputs(inputs.map(Reader::open_npz).transpose()?)?;
     let threads = matches.get_one("threads").copied();
-    let results = value::<Backend>(matches, "backend")
+    let results = chosen_backend(matches)
         .run(&program.jaxpr, &args, threads, limit)
         .map_err(|error| program.failure(error))?;
     match matches.get_one::<PathBuf>("output") {

@@ -8,6 +8,7 @@ use super::body::*;
 use super::op::{BinOp, TerOp, UnOp};
 use super::sweep::sweep;
 use super::types::{MemTy, Ty};
+use super::upper_bits::drop_extensions;
 use super::verify::{VerifyError, verify};
 use super::weave::weave;
 use rustc_hash::FxHashMap as HashMap;
@@ -486,7 +487,8 @@ impl Builder {
     ///
     /// # Errors
     /// If the program is not well formed, see [`VerifyError`].
-    pub fn finish(self) -> Result<Body, VerifyError> {
+    pub fn finish(mut self) -> Result<Body, VerifyError> {
+        drop_extensions(&mut self.body);
         let mut body = sweep(&self.body);
         weave(&mut body);
         verify(&body)?;

@@ -24,6 +24,7 @@ mod op;
 mod settle;
 mod sweep;
 mod types;
+mod upper_bits;
 mod verify;
 mod weave;
 

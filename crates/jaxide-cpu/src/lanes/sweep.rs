@@ -207,7 +207,7 @@ impl Renumber<'_> {
     }
 }
 
-fn map_inst(inst: &Inst, map: &impl Fn(Value) -> Value) -> Inst {
+pub(super) fn map_inst(inst: &Inst, map: &impl Fn(Value) -> Value) -> Inst {
     match inst {
         Inst::Un(op, a) => Inst::Un(*op, map(*a)),
         Inst::Bin(op, a, b) => Inst::Bin(*op, map(*a), map(*b)),
@@ -218,7 +218,7 @@ fn map_inst(inst: &Inst, map: &impl Fn(Value) -> Value) -> Inst {
     }
 }
 
-fn map_addr(addr: &Addr, map: &impl Fn(Value) -> Value) -> Addr {
+pub(super) fn map_addr(addr: &Addr, map: &impl Fn(Value) -> Value) -> Addr {
     let lane = match addr.lane {
         LaneStep::Gather(index, scale) => LaneStep::Gather(map(index), scale),
         LaneStep::Uniform | LaneStep::Stride(_) => addr.lane,

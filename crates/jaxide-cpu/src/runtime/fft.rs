@@ -218,6 +218,10 @@ where
         Signature::of(&[(self.sizes.0, input)], &[(self.sizes.1, output)])
     }
 
+    fn flushes_subnormals(&self) -> bool {
+        true
+    }
+
     fn run(&self, buffers: &mut Buffers<'_>, context: &Context<'_>) -> Result<(), KernelError> {
         if self.sizes.0 == 0 || self.sizes.1 == 0 {
             // Without input a real result of some length is zero.

@@ -56,6 +56,7 @@ mod shared;
 pub(crate) mod simd;
 pub mod sort;
 pub(crate) mod stack;
+pub(crate) mod subnormals;
 mod sync;
 pub mod transpose;
 pub(crate) mod turns;
@@ -70,6 +71,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytemuck::Pod;
 use jaxide_core::{Tensor, eval};
+
+use subnormals::FloatMode;
 
 pub use buffers::{OutOfMemory, PoolBuffer};
 pub use pool::ThreadPool;
@@ -86,6 +89,12 @@ pub trait Kernel: Send + Sync {
     /// # Errors
     /// When memory for intermediate results cannot be had.
     fn run(&self, buffers: &mut Buffers<'_>, context: &Context<'_>) -> Result<(), KernelError>;
+
+    /// Whether it takes subnormal numbers for zero in a program that does: sums and products of elements. Other kernels compute with
+    /// them, since iterations may end by what is left of a number.
+    fn flushes_subnormals(&self) -> bool {
+        false
+    }
 }
 
 /// The operands of a kernel: their sizes in bytes, in the order of the pointers.
@@ -413,7 +422,11 @@ pub unsafe extern "C" fn call_kernel(
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         // SAFETY: the caller promises pointers that fit the signature.
         let mut buffers = unsafe { Buffers::new(&call.signature, buffers) };
-        call.kernel.run(&mut buffers, context)
+        let mut run = || call.kernel.run(&mut buffers, context);
+        if call.kernel.flushes_subnormals() {
+            return run();
+        }
+        FloatMode::current().keeping().during(run)
     }));
     let error = match outcome {
         Ok(Ok(())) => return 0,

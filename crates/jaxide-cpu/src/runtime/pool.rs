@@ -20,6 +20,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
 
 use super::Process;
+use super::subnormals::FloatMode;
 use super::sync::{
     Arc, AtomicBool, AtomicPtr, AtomicUsize, Builder, JoinHandle, MAX_PARTICIPANTS, Mutex,
     Ordering, Thread, current, inside_chunk, park, set_inside_chunk, spin_until,
@@ -99,6 +100,7 @@ impl ThreadPool {
             next,
             running: AtomicUsize::new(0),
             caller: current(),
+            mode: FloatMode::current(),
             stopped: AtomicBool::new(false),
             panic: Mutex::new(None),
         };
@@ -164,6 +166,8 @@ struct Job {
     /// the caller.
     running: AtomicUsize,
     caller: Thread,
+    /// How the caller takes subnormal numbers, and so helpers do.
+    mode: FloatMode,
     stopped: AtomicBool,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
@@ -251,7 +255,8 @@ impl Helper {
                     // SAFETY: between accepting an offer and the decrement of `running` below, the
                     // calling thread keeps the job alive.
                     let job_ref = unsafe { &*job };
-                    job_ref.work(1 + index % (job_ref.participants - 1));
+                    let rank = 1 + index % (job_ref.participants - 1);
+                    job_ref.mode.during(|| job_ref.work(rank));
                     let caller = job_ref.caller.clone();
                     // Free for the next offer before the caller is released, who may come back at
                     // once.

@@ -122,16 +122,21 @@ impl Component {
     #[inline(always)]
     fn places_with_any<I: RowIndex>(self, indices: &[I], places: &mut [usize]) {
         let (most, from_end) = (i32::try_from(self.most), i32::try_from(self.from_end));
-        if self.stride == 1
-            && I::FITS_I32
+        let last = i64::try_from(self.stride)
+            .ok()
+            .and_then(|stride| stride.checked_mul(self.most));
+        if I::FITS_I32
             && let (Ok(most), Ok(from_end)) = (most, from_end)
+            && last.is_some_and(|last| i32::try_from(last).is_ok())
         {
             // In half the bits, so that there are twice as many in a vector.
+            let stride = self.stride as i32;
             for (place, index) in places.iter_mut().zip(indices) {
                 let number = index.row() as i32;
                 let number = number + (from_end & (number >> 31));
                 let inside = number >= 0 && number <= most;
-                *place = if inside { number as usize } else { NOWHERE };
+                let own = number.wrapping_mul(stride) as usize;
+                *place = if inside { own } else { NOWHERE };
             }
             return;
         }
@@ -173,7 +178,7 @@ impl IndexType {
 
 /// The kernel that combines window `k` of the updates into the array at index `k`, in order. The array is the output, in which the caller has
 /// put the old values.
-pub struct Scatter<T, F> {
+pub struct Scatter<T, F, K> {
     windows: Windows,
     index: IndexType,
     /// The element that all updates are, if they are no operand.
@@ -181,6 +186,7 @@ pub struct Scatter<T, F> {
     /// The neutral element of `combine`, where the order of combining does not matter to any bit.
     neutral: Option<T>,
     combine: F,
+    keeps: K,
 }
 
 /// Threads have so many windows each at least.
@@ -188,14 +194,16 @@ const SHARE: usize = 1 << 14;
 /// And so many times as many as the array has elements.
 const REPEATED: usize = 8;
 
-impl<T: Pod, F: Fn(T, T) -> T> Scatter<T, F> {
-    /// `combine` takes the old element and the update; `neutral` is its neutral element, if it is exact, associative and commutative.
+impl<T: Pod, F: Fn(T, T) -> T, K: Fn(T, T) -> bool> Scatter<T, F, K> {
+    /// `combine` takes the old element and the update; `neutral` is its neutral element, if it is exact, associative and commutative. `keeps`
+    /// takes the same, and says of some pairs, cheaply, that the old element is the result: it is then not stored, so that the next window
+    /// at the place need not wait for it.
     pub fn new(
         windows: Windows,
         index: IndexType,
         update: Option<T>,
         neutral: Option<T>,
-        combine: F,
+        (combine, keeps): (F, K),
     ) -> Self {
         Self {
             windows,
@@ -203,6 +211,7 @@ impl<T: Pod, F: Fn(T, T) -> T> Scatter<T, F> {
             update,
             neutral,
             combine,
+            keeps,
         }
     }
 
@@ -248,7 +257,9 @@ impl<T: Pod, F: Fn(T, T) -> T> Scatter<T, F> {
     fn single(&self, places: &[usize], array: &mut [T], updates: &[T], step: usize) {
         // What is dropped has no place in the array.
         let combine = |old: Option<&mut T>, new: T| {
-            if let Some(old) = old {
+            if let Some(old) = old
+                && !(self.keeps)(*old, new)
+            {
                 *old = (self.combine)(*old, new);
             }
         };
@@ -278,7 +289,10 @@ impl<T: Pod, F: Fn(T, T) -> T> Scatter<T, F> {
             if let Some(old) = array.get_mut(place..place.wrapping_add(N)) {
                 let new = &updates[k * step..][..N];
                 for i in 0..N {
-                    old[i] = (self.combine)(old[i], new[i]);
+                    // More are a vector, which is stored anyway.
+                    if N > 2 || !(self.keeps)(old[i], new[i]) {
+                        old[i] = (self.combine)(old[i], new[i]);
+                    }
                 }
             }
         }
@@ -288,8 +302,8 @@ impl<T: Pod, F: Fn(T, T) -> T> Scatter<T, F> {
     fn long_runs(&self, places: &[usize], array: &mut [T], updates: &[T], step: usize) {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,fma")]
-        fn avx2<T: Pod, F: Fn(T, T) -> T>(
-            kernel: &Scatter<T, F>,
+        fn avx2<T: Pod, F: Fn(T, T) -> T, K: Fn(T, T) -> bool>(
+            kernel: &Scatter<T, F, K>,
             places: &[usize],
             array: &mut [T],
             updates: &[T],
@@ -323,7 +337,12 @@ impl<T: Pod, F: Fn(T, T) -> T> Scatter<T, F> {
     }
 }
 
-impl<T: Pod + Send + Sync, F: Fn(T, T) -> T + Send + Sync> Kernel for Scatter<T, F> {
+impl<T, F, K> Kernel for Scatter<T, F, K>
+where
+    T: Pod + Send + Sync,
+    F: Fn(T, T) -> T + Send + Sync,
+    K: Fn(T, T) -> bool + Send + Sync,
+{
     fn signature(&self) -> Signature {
         let windows = &self.windows;
         let indices = (windows.count * windows.components.len(), self.index.size);
@@ -331,6 +350,10 @@ impl<T: Pod + Send + Sync, F: Fn(T, T) -> T + Send + Sync> Kernel for Scatter<T,
         let inputs = [indices, updates];
         let given = if self.update.is_some() { 1 } else { 2 };
         Signature::of(&inputs[..given], &[(windows.elements, size_of::<T>())])
+    }
+
+    fn flushes_subnormals(&self) -> bool {
+        true
     }
 
     fn run(&self, buffers: &mut Buffers<'_>, context: &Context<'_>) -> Result<(), KernelError> {
@@ -403,7 +426,7 @@ mod tests {
             IndexType::of::<i32>(),
             update,
             None,
-            |a: f32, b| a + b,
+            (|a: f32, b| a + b, |_, _| false),
         );
         let updates: Vec<f32> = (1..=2 * indices.len()).map(|k| k as f32).collect();
         let inputs: [&[u8]; 2] = [
@@ -455,7 +478,7 @@ mod tests {
                 IndexType::of::<i32>(),
                 Some(1),
                 Some(0),
-                i32::wrapping_add,
+                (i32::wrapping_add, |_, _| false),
             );
             let mut array = vec![5i32; 10];
             let pool = ThreadPool::new(threads);

@@ -40,6 +40,7 @@ pub(super) fn define(command: Command) -> Command {
     command
         .after_help("Without --inputs they are random.")
         .arg(arguments::backend("native"))
+        .arg(arguments::keep_subnormals())
         .args(arrays())
         .arg(seconds)
         .arg(threads())
@@ -58,7 +59,7 @@ pub(super) fn define(command: Command) -> Command {
 /// Runs the command.
 pub(super) fn run(matches: &ArgMatches, limit: &Cancel) -> std::result::Result<(), Failure> {
     let file: PathBuf = value(matches, "file");
-    let mut backend: Backend = value(matches, "backend");
+    let mut backend = arguments::chosen_backend(matches);
     if matches.get_flag("profile") {
         let Backend::Native(how) = &mut backend else {
             return Err(Failure::usage(

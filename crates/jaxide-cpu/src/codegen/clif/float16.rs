@@ -46,11 +46,17 @@ pub(super) fn from_f16(fb: &mut FunctionBuilder<'_>, half: ir::Value) -> ir::Val
     let rest = int_like(fb, int, 0x7fff);
     let rest = fb.ins().band(half, rest);
     let rest = fb.ins().ishl_imm_u(rest, 13);
-    // The exponent's bias is off by 112; multiplying also normalises subnormals.
-    let scaled = bitcast(fb, float, rest);
-    let bias = float_like(fb, float, 2f64.powi(112));
-    let scaled = fb.ins().fmul(scaled, bias);
-    let scaled = bitcast(fb, int, scaled);
+    // The exponent's bias is off by 112. The bits of a subnormal are those of a number of units behind 2^-14.
+    let rebias = int_like(fb, int, 112 << 23);
+    let normal = fb.ins().iadd(rest, rebias);
+    let least = float_like(fb, float, 2f64.powi(-14));
+    let least_bits = bitcast(fb, int, least);
+    let behind = fb.ins().iadd(rest, least_bits);
+    let behind = bitcast(fb, float, behind);
+    let subnormal = fb.ins().fsub(behind, least);
+    let subnormal = bitcast(fb, int, subnormal);
+    let is_normal = above(fb, rest, (1 << 23) - 1);
+    let scaled = choose(fb, is_normal, normal, subnormal);
     let special = above(fb, rest, 0x0f7f_ffff);
     let top = int_like(fb, int, 0x7f80_0000);
     let infinite = fb.ins().bor(rest, top);

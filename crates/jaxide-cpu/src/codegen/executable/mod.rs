@@ -11,6 +11,7 @@ use crate::lower::program::{OutputSource, Program, parallel};
 use crate::narrow;
 use crate::options::{CompileOptions, CompileStats};
 use crate::runtime::stack::{ASSUMED, with_stack};
+use crate::runtime::subnormals::FloatMode;
 use crate::runtime::{Context, PoolBuffer, Printer, ThreadPool};
 use crate::stages::StageTimes;
 use jaxide_core::{
@@ -32,6 +33,7 @@ pub struct Executable {
     threads: Option<usize>,
     memory_limit: Option<usize>,
     checked: bool,
+    flush_subnormals: bool,
     stats: CompileStats,
 }
 
@@ -81,6 +83,7 @@ impl Executable {
             threads: options.threads,
             memory_limit: options.memory_limit,
             checked: options.checked,
+            flush_subnormals: options.flush_subnormals,
             stats,
         })
     }
@@ -492,8 +495,16 @@ impl Executable {
             arena,
         };
         let run = || {
-            // SAFETY: promised by the caller.
-            let run = || unsafe { call.run(&context) };
+            let run = || {
+                let mode = FloatMode::current();
+                let mode = if self.flush_subnormals {
+                    mode.flushing()
+                } else {
+                    mode
+                };
+                // SAFETY: promised by the caller.
+                mode.during(|| unsafe { call.run(&context) })
+            };
             if self.stats.stack <= ASSUMED {
                 return Ok(run());
             }

@@ -88,6 +88,7 @@ impl<T: Target> Emitter<'_, T> {
             Access::Indexed(at, index) => {
                 self.target.gather(&mut self.asm, ty, dst, at, index, exec)
             }
+            Access::LaneByLane if self.load_words(mem, addr, dst, copy) => {}
             Access::LaneByLane => {
                 let raw_ty = if mem.size() == 8 { Ty::I64 } else { Ty::I32 };
                 let (out, step) = (self.asm.buffer(64), raw_ty.bits() as i32 / 8);

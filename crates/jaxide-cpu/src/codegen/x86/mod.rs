@@ -24,6 +24,7 @@ mod rows;
 mod spread;
 mod table;
 mod target;
+mod words;
 
 use super::emit::Emit;
 use super::error::CompileError;

@@ -88,7 +88,7 @@ fn erfc_of_positive(a: Expr<'_>) -> Expr<'_> {
     let product = product.plus(power.low.fma(p.high, power.high * p.low));
     let product = product.plus(-(s.low * product.high));
     let d = Pair::ordered_sum(a + a, a.constant(1.0));
-    product.over(d).value().scale(n)
+    product.over(d).value().scale_gradual(n)
 }
 
 /// log₂(erfc x), 1 <= x <= 4, relative to 1 / erfc x.

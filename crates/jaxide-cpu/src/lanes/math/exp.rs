@@ -17,7 +17,7 @@ pub fn exp2(b: &mut Builder, x: Value) -> Value {
         let n = x.round_even();
         let r = x - n;
         let p = r.poly(r.by(EXP2_F32, EXP2_F64)).fma(r, 1.0);
-        p.scale(n).value
+        p.scale_gradual(n).value
     })
 }
 
@@ -33,7 +33,9 @@ pub fn logistic(b: &mut Builder, x: Value) -> Value {
         let a = (x.bits() | x.sign_mask()).as_float();
         let e = reduced(x.constant(x.by(-104.5, -746.0)).pick_gt(a));
         let c = (e.r * e.r).fma(e.finer_rest(), e.r);
-        let (p, power) = (c + 1.0, x.constant(1.0).scale(e.n));
+        // Below 2^-64 it is nothing beside 1.
+        let power = x.constant(1.0).scale(x.constant(-64.0).pick_gt(e.n));
+        let p = c + 1.0;
         let one = x.constant(1.0);
         let z = one / power.fma(p, 1.0);
         // What z lacks, 1 - z (1 + 2^n + 2^n c) in units of z, where only the last operation rounds.
@@ -43,7 +45,7 @@ pub fn logistic(b: &mut Builder, x: Value) -> Value {
         let negative = x.lt(0.0);
         let rest = negative.select(rest.fma(p, c), rest);
         let n = negative.select(e.n, x.constant(0.0));
-        z.fma(rest, z).scale(n).value
+        z.fma(rest, z).scale_gradual(n).value
     })
 }
 
@@ -146,7 +148,7 @@ pub(super) fn exp2_minus_one(r: Expr<'_>) -> Expr<'_> {
 /// `e^x`, for use inside other formulas.
 pub(super) fn exp_of(x: Expr<'_>) -> Expr<'_> {
     let (p, n) = exp_parts(x);
-    p.scale(n)
+    p.scale_gradual(n)
 }
 
 /// `e^x = p * 2^n` with p in [0.75, 1.5], or both zero or both infinite.
@@ -173,7 +175,9 @@ fn half_of_exponentials(a: Expr<'_>, sign: f64) -> Expr<'_> {
     let (q, square) = (e.rest(), e.r * e.r);
     // A quarter of it, with t = e^a / 8 (1 + c): t + t r + t r² q ± 1 / 64 t (1 + c), the largest part added last.
     let t = a.constant(0.125).scale(e.n);
-    let reciprocal = a.constant(sign / 64.0) / t.fma(square.fma(q, e.r), t);
+    // Where t is large, the reciprocal is nothing beside it.
+    let limited = t.constant(2f64.powi(64)).pick_lt(t);
+    let reciprocal = a.constant(sign / 64.0) / limited.fma(square.fma(q, e.r), limited);
     (t.fma(e.r, (t * square).fma(q, reciprocal)) + t) * 4.0
 }
 

@@ -214,6 +214,24 @@ impl<'a> Expr<'a> {
         self.bin(BinOp::Scale, n)
     }
 
+    /// The same where the result may be subnormal. Processors that make a subnormal number, or round to zero, in arithmetic may take
+    /// hundreds of cycles for it, so that one is made as the integer that its bits are.
+    pub(super) fn scale_gradual(self, n: Expr<'a>) -> Expr<'a> {
+        let (least, shift) = self.by((-101.0, 100), (-997.0, 900));
+        let usual = self.scale(self.constant(least).pick_gt(n));
+        let rare = || {
+            let moved = self.scale(n + f64::from(shift));
+            let (size, sign) = (moved.abs(), moved.sign_bits());
+            // The least normal number, moved: the last place of sums up to twice as much is the last place of subnormals.
+            let normal = self.constant(2f64.powi(shift + self.by(-126, -1022)));
+            let subnormal = (size + normal).bits().bin(BinOp::Sub, normal.bits());
+            let larger = normal.pick_gt(size) * 2f64.powi(-shift);
+            let bits = size.lt(normal).select(subnormal, larger.bits());
+            [(bits | sign).as_float()]
+        };
+        n.lt(least).rarely(rare, [usual])[0]
+    }
+
     /// `if self < b { self } else { b }`.
     pub(super) fn pick_lt(self, b: impl Operand<'a>) -> Expr<'a> {
         self.bin(BinOp::PickLt, b.expr(self))

@@ -24,38 +24,55 @@ pub(super) fn total_order(b: &mut Builder, x: Value) -> Value {
     b.xor(bits, flip)
 }
 
-/// The next number after `x` towards `y`; `None` for formats that live in another one's bits.
-pub(super) fn next_after(b: &mut Builder, format: Format, x: Value, y: Value) -> Option<Value> {
-    if !matches!(format, Format::F32 | Format::F64) {
-        return None;
-    }
+/// The next number after `x` towards `y`. Those of 16 bits are in an `f32`, whose steps are shorter.
+pub(super) fn next_after(b: &mut Builder, format: Format, x: Value, y: Value) -> Value {
     let ty = format.ty();
     let int = ty.as_int();
-    let (zero, one) = (b.float(ty, 0.0), b.int(int, 1));
-    let bits = b.bitcast(x);
-    let (y_bits, nan) = (b.bitcast(y), b.float(ty, f64::NAN));
-    let minimum = if ty == Ty::F32 {
-        i64::from(i32::MIN)
-    } else {
-        i64::MIN
-    };
-    let sign = b.int(int, minimum);
-    let y_sign = b.and(y_bits, sign);
-    let from_zero = b.or(y_sign, one);
-    // Sign and magnitude: away from zero is one up in the bits.
+    let (_, mantissa) = layout(format);
+    let own_mantissa = if ty == Ty::F32 { 23 } else { 52 };
+    let step = 1i64 << (own_mantissa - mantissa);
+    let (zero, nan) = (b.float(ty, 0.0), b.float(ty, f64::NAN));
+    // Sign and magnitude: away from zero is one step up in the bits.
     let (up, positive) = (b.gt(y, x), b.gt(x, zero));
     let differ = b.xor(up, positive);
-    let minus = b.int(int, -1);
-    let step = b.select(differ, minus, one);
-    let stepped = b.add(bits, step);
+    let (minus, plus) = (b.int(int, -step), b.int(int, step));
+    let by = b.select(differ, minus, plus);
+    let bits = b.bitcast(x);
+    let stepped = b.add(bits, by);
+    let stepped = b.bitcast(stepped);
+    let (stepped, least) = if format == Format::F16 {
+        let least = b.float(ty, 2f64.powi(-24));
+        (half_step(b, [x, stepped], up, least), least)
+    } else {
+        let least = b.bitcast(plus);
+        (stepped, least)
+    };
+    let from_zero = b.copysign(least, y);
     let x_zero = b.eq(x, zero);
     let result = b.select(x_zero, from_zero, stepped);
-    let result = b.bitcast(result);
     let equal = b.eq(x, y);
     let result = b.select(equal, y, result);
     let (x_nan, y_nan) = (b.is_nan(x), b.is_nan(y));
     let either = b.or(x_nan, y_nan);
-    Some(b.select(either, nan, result))
+    b.select(either, nan, result)
+}
+
+/// The next binary16 after `x`, which is `stepped` between the numbers that are subnormal there and the largest.
+fn half_step(b: &mut Builder, [x, stepped]: [Value; 2], up: Value, least: Value) -> Value {
+    let down = b.neg(least);
+    let step = b.select(up, least, down);
+    let moved = b.add(x, step);
+    let moved = b.copysign(moved, x);
+    let (size, least_normal) = (b.abs(x), b.f32(2f32.powi(-14)));
+    let is_small = b.le(size, least_normal);
+    let result = b.select(is_small, moved, stepped);
+    let (largest, infinity) = (b.f32(65504.0), b.f32(f32::INFINITY));
+    let from_infinity = b.eq(size, infinity);
+    let end = b.select(from_infinity, largest, infinity);
+    let end = b.copysign(end, x);
+    let size = b.abs(result);
+    let is_beyond = b.gt(size, largest);
+    b.select(is_beyond, end, result)
 }
 
 /// Rounds to fewer exponent and mantissa bits, as XLA's `ReducePrecision`; `None` for formats whose subnormals live as normal

@@ -58,7 +58,7 @@ fn arithmetic(b: &mut Builder, op: MapOp, format: Format, x: &[Value]) -> Option
             let v = b.max(x, low);
             b.min(v, high)
         }
-        (MapOp::NextAfter, &[x, y]) => bits::next_after(b, format, x, y)?,
+        (MapOp::NextAfter, &[x, y]) => bits::next_after(b, format, x, y),
         (MapOp::ReducePrecision { exponent, mantissa }, &[x]) => {
             bits::reduce_precision(b, format, exponent, mantissa, x)?
         }

@@ -22,10 +22,18 @@ pub(super) fn decode(b: &mut Builder, dtype: DType, code: Value) -> Value {
     let negative = b.and(code, sign);
     // The fields lie in those of an f32, whose exponent has another bias.
     let own = shifted_left(b, magnitude, 23 - mantissa);
-    let own = b.bitcast(own);
-    let scale = b.f32(2f32.powi(127 - bias));
-    let number = b.mul(own, scale);
-    let number = b.bitcast(number);
+    let rebias = b.i32((127 - bias) << 23);
+    let normal = b.add(own, rebias);
+    // A subnormal is so many units behind the least normal number; no number that is subnormal in an f32 comes up.
+    let least = b.f32(2f32.powi(1 - bias));
+    let least_bits = b.bitcast(least);
+    let behind = b.add(own, least_bits);
+    let behind = b.bitcast(behind);
+    let subnormal = b.sub(behind, least);
+    let subnormal = b.bitcast(subnormal);
+    let first_normal = b.i32(1 << mantissa);
+    let is_subnormal = b.lt(magnitude, first_normal);
+    let number = b.select(is_subnormal, subnormal, normal);
     let negative = shifted_left(b, negative, 31 - exponent - mantissa);
     let (infinity, nan) = (b.i32(0x7f80_0000), b.i32(0x7fc0_0000));
     let number = match specials {
@@ -147,9 +155,12 @@ fn encode_power(b: &mut Builder, x: Value) -> Value {
     let second = b.i32(0x0060_0000);
     let is_least = b.lt(bits, second);
     let code = b.select(is_least, zero, rounded);
-    let none = b.f32(0.0);
-    let is_positive = b.gt(x, none);
-    b.select(is_positive, code, nan)
+    // Of the bits, since the least power is subnormal in an f32.
+    let none = b.i32(0);
+    let is_positive = b.gt(bits, none);
+    let code = b.select(is_positive, code, nan);
+    let is_nan = b.is_nan(x);
+    b.select(is_nan, nan, code)
 }
 
 fn shifted_left(b: &mut Builder, x: Value, by: u32) -> Value {

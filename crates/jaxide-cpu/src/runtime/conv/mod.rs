@@ -145,6 +145,10 @@ where
         )
     }
 
+    fn flushes_subnormals(&self) -> bool {
+        true
+    }
+
     fn run(&self, buffers: &mut Buffers<'_>, context: &Context<'_>) -> Result<(), KernelError> {
         let out = buffers.output::<Out>(0);
         let (lhs_buffer, rhs_buffer);

@@ -97,6 +97,10 @@ impl Kernel for Cumulative {
         Signature::of(&[operand], &[operand])
     }
 
+    fn flushes_subnormals(&self) -> bool {
+        true
+    }
+
     fn run(&self, buffers: &mut Buffers<'_>, context: &Context<'_>) -> Result<(), KernelError> {
         let function = function(self.op, self.dtype).expect("checked when the kernel was made");
         function(buffers.input(0), buffers.output(0), self.shape, context)

@@ -95,6 +95,10 @@ where
         )
     }
 
+    fn flushes_subnormals(&self) -> bool {
+        true
+    }
+
     fn run(&self, buffers: &mut Buffers<'_>, context: &Context<'_>) -> Result<(), KernelError> {
         let out = buffers.output::<Out>(0);
         let lhs = self.lhs.prepare::<In, Acc>(buffers.input(0), context)?;

@@ -98,6 +98,23 @@ impl<Args: ArgList, Out: 'static> Transformed<Args, Out, JitOptions> {
         self.recompiled(|options| options.compile.isa = Some(isa))
     }
 
+    /// Arithmetic of the program takes subnormal numbers for zero, as that of `jax.jit` does on CPU, where the processor can (x86-64, AArch64). Many
+    /// take hundreds of cycles for an instruction that reads or makes one: what decays, as the state of a filter or the tail of a wave, is slow otherwise.
+    /// Operations that only move numbers keep them.
+    ///
+    /// ```
+    /// use jaxide::{Array, jit};
+    /// let half = jit(|x: Array| x * 0.5).flush_subnormals();
+    /// let smallest = half(Array::from(f32::MIN_POSITIVE)).item::<f32>();
+    /// # if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
+    /// assert_eq!(smallest, 0.0);
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn flush_subnormals(self) -> Self {
+        self.recompiled(|options| options.compile.flush_subnormals = true)
+    }
+
     /// Gives the program the memory of these arguments, by number: all arrays in them. Results are made there where their
     /// sizes allow it, so that a step of an optimiser, say, needs no second copy of its parameters.
     ///

@@ -1,0 +1,139 @@
+//! Elements of 8 and 16 bits: gathered from anywhere, computed with in wider lanes, and stepped from one to the next.
+
+use crate::everywhere::everywhere;
+use jaxide_core::{DType, Tensor, eval, parse};
+use jaxide_cpu::codegen::lanes::Isa;
+use jaxide_cpu::{CompileOptions, compile};
+use jaxide_testing::compare::Nearness;
+
+/// Types of elements below 32 bits, as text names them.
+const SMALL: [&str; 7] = ["i8", "u8", "bool", "i16", "u16", "f16", "bf16"];
+
+/// Lengths around vectors of all widths.
+const LENGTHS: [usize; 9] = [1, 2, 5, 15, 16, 17, 33, 64, 201];
+
+#[test]
+fn elements_are_gathered_from_anywhere() {
+    for ty in SMALL {
+        for n in LENGTHS {
+            // Rows of odd lengths, so that no alignment holds; indices outside are in.
+            let text = format!(
+                "{{ lambda ; a:{ty}[7,3] i:i32[{n},2] j:i32[{n},1]. let
+                    b:{ty}[{n}] = gather[
+                      dimension_numbers=GatherDimensionNumbers(offset_dims=(), collapsed_slice_dims=(0, 1), start_index_map=(0, 1), operand_batching_dims=(), start_indices_batching_dims=())
+                      fill_value=None indices_are_sorted=False mode=GatherScatterMode.CLIP slice_sizes=(1, 1) unique_indices=False] a i
+                    c:{ty}[{n},3] = gather[
+                      dimension_numbers=GatherDimensionNumbers(offset_dims=(1,), collapsed_slice_dims=(0,), start_index_map=(0,), operand_batching_dims=(), start_indices_batching_dims=())
+                      fill_value=None indices_are_sorted=False mode=GatherScatterMode.CLIP slice_sizes=(1, 3) unique_indices=False] a j
+                  in (b, c) }}"
+            );
+            everywhere(&text, Nearness::Bits);
+        }
+    }
+}
+
+#[test]
+fn elements_are_taken_and_turned_at_any_distance() {
+    for ty in SMALL {
+        for n in LENGTHS {
+            for step in [3, 5, 7, 9] {
+                let wide = n * step;
+                let text = format!(
+                    "{{ lambda ; a:{ty}[{wide}] r:{ty}[{n},{step}]. let
+                        b:{ty}[{n}] = slice[limit_indices=({wide},) start_indices=(1,) strides=({step},)] a
+                        c:{ty}[{n},{step}] = rev[dimensions=(1,)] r
+                        d:{ty}[{step},{n}] = transpose[permutation=(1, 0)] r
+                      in (b, c, d) }}"
+                );
+                everywhere(&text, Nearness::Bits);
+            }
+        }
+    }
+}
+
+#[test]
+fn integers_wrap_in_chains_of_operations() {
+    for ty in ["i8", "u8", "i16", "u16"] {
+        for n in LENGTHS {
+            // What looks at all bits stands between what looks at the low ones, in loops and out of them.
+            let text = format!(
+                "{{ lambda ; a:{ty}[{n}] b:{ty}[{n}]. let
+                    c:{ty}[{n}] = mul a b
+                    d:{ty}[{n}] = add c a
+                    e:{ty}[{n}] = mul d d
+                    f:bool[{n}] = lt e b
+                    g:{ty}[{n}] = select_n f e c
+                    h:{ty}[{n}] = shift_right_logical g 3:{ty}[]
+                    i:{ty}[{n}] = sub h e
+                    j:{ty}[{n}] = div i 3:{ty}[]
+                    k:{ty}[{n}] = and i 63:{ty}[]
+                    l:{ty}[{n}] = shift_left e 2:{ty}[]
+                    m:{ty}[{n}] = max l i
+                    o:f32[{n}] = convert_element_type[new_dtype=float32 sharding=None weak_type=False] i
+                    p:i32[{n}] = convert_element_type[new_dtype=int32 sharding=None weak_type=False] e
+                    q:{ty}[] = reduce_sum[axes=(0,) out_sharding=None] i
+                    r:{ty}[{n}] = scan[
+                      ft_in=((), (None,), ()) ft_out=((None,), ())
+                      jaxpr={{ lambda ; s:{ty}[{n}]. let
+                          t:{ty}[{n}] = mul s s
+                          u:{ty}[{n}] = sub t s
+                          v:{ty}[{n}] = shift_right_arithmetic u 1:{ty}[]
+                          w:{ty}[{n}] = add v s
+                        in (w,) }}
+                      length=7 reverse=False unroll=1
+                    ] e
+                    x:{ty}[{n}] = neg i
+                    y:{ty}[{n}] = not i
+                    z:{ty}[{n}] = xor x y
+                  in (e, g, h, i, j, k, l, m, o, p, q, r, z) }}"
+            );
+            everywhere(&text, Nearness::Bits);
+        }
+    }
+}
+
+#[test]
+fn each_number_of_16_bits_is_followed_by_the_next() {
+    for (ty, dtype) in [("f16", DType::F16), ("bf16", DType::BF16)] {
+        let n = 1 << 16;
+        let text = format!(
+            "{{ lambda ; a:{ty}[{n}] b:{ty}[{n}]. let c:{ty}[{n}] = nextafter a b in (c,) }}"
+        );
+        let jaxpr = parse(&text).unwrap();
+        let all: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_le_bytes).collect();
+        let a = Tensor::from_bytes(&[n], dtype, &all).unwrap();
+        let infinity = if dtype == DType::F16 {
+            0x7c00u16
+        } else {
+            0x7f80
+        };
+        let one = if dtype == DType::F16 {
+            0x3c00u16
+        } else {
+            0x3f80
+        };
+        for towards in [infinity, infinity | 0x8000, 0, 0x8000, one, infinity + 1] {
+            let b = Tensor::from_bytes(&[n], dtype, &towards.to_le_bytes().repeat(n)).unwrap();
+            let want = eval::eval(&jaxpr, &[a.clone(), b.clone()]).unwrap();
+            for isa in Isa::available() {
+                let options = CompileOptions {
+                    isa: Some(isa),
+                    ..CompileOptions::default()
+                };
+                let got = compile(&jaxpr, &options)
+                    .unwrap()
+                    .run(&[a.clone(), b.clone()])
+                    .unwrap();
+                let pairs = got[0].bytes().chunks(2).zip(want[0].bytes().chunks(2));
+                for (k, (got, want)) in pairs.enumerate() {
+                    let [got, want] = [got, want].map(|x| u16::from_le_bytes([x[0], x[1]]));
+                    let both_nan = [got, want].iter().all(|x| x & 0x7fff > infinity);
+                    assert!(
+                        got == want || both_nan,
+                        "{ty} on {isa:?}: {got:#x} for {want:#x} behind {k:#x} towards {towards:#x}"
+                    );
+                }
+            }
+        }
+    }
+}
