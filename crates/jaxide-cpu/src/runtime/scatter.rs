@@ -178,7 +178,7 @@ impl IndexType {
 
 /// The kernel that combines window `k` of the updates into the array at index `k`, in order. The array is the output, in which the caller has
 /// put the old values.
-pub struct Scatter<T, F, K> {
+pub struct Scatter<T, F> {
     windows: Windows,
     index: IndexType,
     /// The element that all updates are, if they are no operand.
@@ -186,7 +186,6 @@ pub struct Scatter<T, F, K> {
     /// The neutral element of `combine`, where the order of combining does not matter to any bit.
     neutral: Option<T>,
     combine: F,
-    keeps: K,
 }
 
 /// Threads have so many windows each at least.
@@ -194,16 +193,14 @@ const SHARE: usize = 1 << 14;
 /// And so many times as many as the array has elements.
 const REPEATED: usize = 8;
 
-impl<T: Pod, F: Fn(T, T) -> T, K: Fn(T, T) -> bool> Scatter<T, F, K> {
-    /// `combine` takes the old element and the update; `neutral` is its neutral element, if it is exact, associative and commutative. `keeps`
-    /// takes the same, and says of some pairs, cheaply, that the old element is the result: it is then not stored, so that the next window
-    /// at the place need not wait for it.
+impl<T: Pod, F: Fn(T, T) -> T> Scatter<T, F> {
+    /// `combine` takes the old element and the update; `neutral` is its neutral element, if it is exact, associative and commutative.
     pub fn new(
         windows: Windows,
         index: IndexType,
         update: Option<T>,
         neutral: Option<T>,
-        (combine, keeps): (F, K),
+        combine: F,
     ) -> Self {
         Self {
             windows,
@@ -211,7 +208,6 @@ impl<T: Pod, F: Fn(T, T) -> T, K: Fn(T, T) -> bool> Scatter<T, F, K> {
             update,
             neutral,
             combine,
-            keeps,
         }
     }
 
@@ -257,9 +253,7 @@ impl<T: Pod, F: Fn(T, T) -> T, K: Fn(T, T) -> bool> Scatter<T, F, K> {
     fn single(&self, places: &[usize], array: &mut [T], updates: &[T], step: usize) {
         // What is dropped has no place in the array.
         let combine = |old: Option<&mut T>, new: T| {
-            if let Some(old) = old
-                && !(self.keeps)(*old, new)
-            {
+            if let Some(old) = old {
                 *old = (self.combine)(*old, new);
             }
         };
@@ -289,10 +283,7 @@ impl<T: Pod, F: Fn(T, T) -> T, K: Fn(T, T) -> bool> Scatter<T, F, K> {
             if let Some(old) = array.get_mut(place..place.wrapping_add(N)) {
                 let new = &updates[k * step..][..N];
                 for i in 0..N {
-                    // More are a vector, which is stored anyway.
-                    if N > 2 || !(self.keeps)(old[i], new[i]) {
-                        old[i] = (self.combine)(old[i], new[i]);
-                    }
+                    old[i] = (self.combine)(old[i], new[i]);
                 }
             }
         }
@@ -302,8 +293,8 @@ impl<T: Pod, F: Fn(T, T) -> T, K: Fn(T, T) -> bool> Scatter<T, F, K> {
     fn long_runs(&self, places: &[usize], array: &mut [T], updates: &[T], step: usize) {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,fma")]
-        fn avx2<T: Pod, F: Fn(T, T) -> T, K: Fn(T, T) -> bool>(
-            kernel: &Scatter<T, F, K>,
+        fn avx2<T: Pod, F: Fn(T, T) -> T>(
+            kernel: &Scatter<T, F>,
             places: &[usize],
             array: &mut [T],
             updates: &[T],
@@ -337,12 +328,7 @@ impl<T: Pod, F: Fn(T, T) -> T, K: Fn(T, T) -> bool> Scatter<T, F, K> {
     }
 }
 
-impl<T, F, K> Kernel for Scatter<T, F, K>
-where
-    T: Pod + Send + Sync,
-    F: Fn(T, T) -> T + Send + Sync,
-    K: Fn(T, T) -> bool + Send + Sync,
-{
+impl<T: Pod + Send + Sync, F: Fn(T, T) -> T + Send + Sync> Kernel for Scatter<T, F> {
     fn signature(&self) -> Signature {
         let windows = &self.windows;
         let indices = (windows.count * windows.components.len(), self.index.size);
@@ -426,7 +412,7 @@ mod tests {
             IndexType::of::<i32>(),
             update,
             None,
-            (|a: f32, b| a + b, |_, _| false),
+            |a: f32, b| a + b,
         );
         let updates: Vec<f32> = (1..=2 * indices.len()).map(|k| k as f32).collect();
         let inputs: [&[u8]; 2] = [
@@ -478,7 +464,7 @@ mod tests {
                 IndexType::of::<i32>(),
                 Some(1),
                 Some(0),
-                (i32::wrapping_add, |_, _| false),
+                i32::wrapping_add,
             );
             let mut array = vec![5i32; 10];
             let pool = ThreadPool::new(threads);

@@ -76,10 +76,7 @@ pub(super) fn combine(recipe: &recipe::Scatter) -> Result<Box<KernelCall>> {
         ($T:ty, $combine:expr) => {
             call!($T, $combine, None)
         };
-        ($T:ty, $combine:expr, $neutral:expr) => {
-            call!($T, $combine, $neutral, |_, _| false)
-        };
-        ($T:ty, $combine:expr, $neutral:expr, $keeps:expr) => {{
+        ($T:ty, $combine:expr, $neutral:expr) => {{
             let update = match update {
                 Some(bytes) => {
                     let read = bytemuck::try_pod_read_unaligned::<$T>(bytes);
@@ -88,21 +85,20 @@ pub(super) fn combine(recipe: &recipe::Scatter) -> Result<Box<KernelCall>> {
                 None => None,
             };
             let windows = windows.clone();
-            let combine = ($combine, $keeps);
-            KernelCall::new(Scatter::<$T, _, _>::new(
-                windows, index, update, $neutral, combine,
+            KernelCall::new(Scatter::<$T, _>::new(
+                windows, index, update, $neutral, $combine,
             ))
         }};
     }
-    /// Numbers of a type: its sums, differences and products, and when the first of two is less or greater for sure.
+    /// Numbers of a type, and its sums, differences and products.
     macro_rules! number {
-        ($T:ty, $combine:expr, $add:expr, $sub:expr, $mul:expr, $less:expr, $greater:expr) => {
+        ($T:ty, $combine:expr, $add:expr, $sub:expr, $mul:expr, $min:expr, $max:expr) => {
             match $combine {
                 Combine::Add => call!($T, $add),
                 Combine::Sub => call!($T, $sub),
                 Combine::Mul => call!($T, $mul),
-                Combine::Min => call!($T, both::min::<$T>, None, $less),
-                Combine::Max => call!($T, both::max::<$T>, None, $greater),
+                Combine::Min => call!($T, $min),
+                Combine::Max => call!($T, $max),
                 Combine::And | Combine::Or | Combine::Xor | Combine::Replace => return Err(none()),
             }
         };
@@ -114,22 +110,22 @@ pub(super) fn combine(recipe: &recipe::Scatter) -> Result<Box<KernelCall>> {
                 Combine::Add => call!($T, <$T>::wrapping_add, Some(0)),
                 Combine::Sub => call!($T, <$T>::wrapping_sub),
                 Combine::Mul => call!($T, <$T>::wrapping_mul, Some(1)),
-                Combine::Min => call!($T, |a: $T, b| a.min(b), Some(<$T>::MAX), |a, b| a <= b),
-                Combine::Max => call!($T, |a: $T, b| a.max(b), Some(<$T>::MIN), |a, b| a >= b),
+                Combine::Min => call!($T, |a: $T, b| a.min(b), Some(<$T>::MAX)),
+                Combine::Max => call!($T, |a: $T, b| a.max(b), Some(<$T>::MIN)),
                 Combine::And | Combine::Or | Combine::Xor | Combine::Replace => return Err(none()),
             }
         };
     }
     macro_rules! float {
-        ($T:ty, $less:expr, $greater:expr) => {
+        ($T:ty) => {
             number!(
                 $T,
                 combine,
                 |a, b| a + b,
                 |a, b| a - b,
                 |a, b| a * b,
-                $less,
-                $greater
+                both::min::<$T>,
+                both::max::<$T>
             )
         };
     }
@@ -142,8 +138,8 @@ pub(super) fn combine(recipe: &recipe::Scatter) -> Result<Box<KernelCall>> {
                 |a: $T, b: $T| $nearest($wide(a) + $wide(b)),
                 |a: $T, b: $T| $nearest($wide(a) - $wide(b)),
                 |a: $T, b: $T| $nearest($wide(a) * $wide(b)),
-                |a: $T, b: $T| order(a.to_bits()) < order(b.to_bits()) && !b.is_nan(),
-                |a: $T, b: $T| order(a.to_bits()) > order(b.to_bits()) && !b.is_nan()
+                both::min::<$T>,
+                both::max::<$T>
             )
         };
     }
@@ -158,12 +154,12 @@ pub(super) fn combine(recipe: &recipe::Scatter) -> Result<Box<KernelCall>> {
         },
         (DType::Bool, Combine::Add | Combine::Max) => call!(u8, |a, b| a | b),
         (DType::Bool, Combine::Mul | Combine::Min) => call!(u8, |a, b| a & b),
-        (DType::F32, _) => float!(f32, |a, b| a < b, |a, b| a > b),
-        (DType::F64, _) => float!(f64, |a, b| a < b, |a, b| a > b),
+        (DType::F32, _) => float!(f32),
+        (DType::F64, _) => float!(f64),
         (DType::F16, _) => half!(f16, widen_f16, nearest_f16),
         (DType::BF16, _) => half!(bf16, bf16::to_f32, nearest_bf16),
-        (DType::C64, _) => float!(Complex<f32>, |_, _| false, |_, _| false),
-        (DType::C128, _) => float!(Complex<f64>, |_, _| false, |_, _| false),
+        (DType::C64, _) => float!(Complex<f32>),
+        (DType::C128, _) => float!(Complex<f64>),
         (DType::I8, _) => integer!(i8),
         (DType::I16, _) => integer!(i16),
         (DType::I32, _) => integer!(i32),
@@ -174,12 +170,6 @@ pub(super) fn combine(recipe: &recipe::Scatter) -> Result<Box<KernelCall>> {
         (DType::U64, _) => integer!(u64),
         _ => return Err(none()),
     })
-}
-
-/// A number that orders as the floats of 16 bits with these bits do: -NaN, -inf, …, inf, NaN.
-fn order(bits: u16) -> i16 {
-    let bits = bits.cast_signed();
-    bits ^ ((bits >> 15) & i16::MAX)
 }
 
 /// The indices that others are, where these count from the end of an axis if they are negative: what `jax.numpy` writes before every scatter. With
