@@ -494,13 +494,12 @@ impl Function {
     /// Gives the function to JAX's dispatch, which asks it where it does not know more.
     fn dispatch(&self, slf: &Bound<'_, Self>, jax: &Jax) -> PyResult<()> {
         let py = slf.py();
-        let made = self.dispatch.get_or_try_init(py, || {
+        self.dispatch.get_or_try_init(py, || {
             let positions: Vec<isize> = self.static_positions.to_vec();
             let names: Vec<_> = self.static_names.iter().collect();
             let made = (jax.function.bind(py)).call1((slf, positions, names))?;
             PyResult::Ok(made.unbind())
         })?;
-        let _ = made;
         Ok(())
     }
 

@@ -219,7 +219,7 @@ static KIND: AtomicI64 = AtomicI64::new(0);
 /// XLA calls it with a frame as its header has it.
 unsafe extern "C" fn compiled(frame: *mut Frame) -> Mistake {
     // SAFETY: XLA's promise.
-    unsafe { answer(frame, |frame| keep(frame)) }
+    unsafe { answer(frame, keep) }
 }
 
 /// Runs the program that was kept.
@@ -228,7 +228,7 @@ unsafe extern "C" fn compiled(frame: *mut Frame) -> Mistake {
 /// XLA calls it with a frame as its header has it.
 unsafe extern "C" fn called(frame: *mut Frame) -> Mistake {
     // SAFETY: XLA's promise.
-    unsafe { answer(frame, |frame| run(frame)) }
+    unsafe { answer(frame, run) }
 }
 
 /// Why a call fails.
