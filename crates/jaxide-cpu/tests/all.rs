@@ -20,6 +20,7 @@ mod overlay;
 mod parallel;
 mod plans;
 mod precision;
+mod printing;
 mod profile;
 mod recurrences;
 mod reproducers;

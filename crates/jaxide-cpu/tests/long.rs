@@ -154,3 +154,48 @@ fn repeated_code_is_shared() {
     let (few, many) = (code(10), code(50));
     assert!(many < few + 40 * 200, "{few} bytes become {many}");
 }
+
+/// What is copied behind a loop stands in the function of the loop.
+#[test]
+fn loops_with_very_many_values() {
+    for count in [255, 256, 700] {
+        let names: Vec<String> = (0..6 * count).map(name).collect();
+        let list = |part: usize, ty: &str| {
+            let names = &names[part * count..(part + 1) * count];
+            names
+                .iter()
+                .map(|name| format!("{name}{ty} "))
+                .collect::<String>()
+        };
+        let tuple = |part: usize| list(part, ",");
+        let mut body = String::new();
+        for (from, to) in names[count..].iter().zip(&names[2 * count..3 * count]) {
+            writeln!(body, "{to}:i32[] = add {from} 1:i32[]").unwrap();
+        }
+        let text = format!(
+            "{{ lambda ; {}. let
+                {} = while[
+                  body_jaxpr={{ lambda ; {}. let {body} in ({}) }}
+                  body_nconsts=0
+                  cond_jaxpr={{ lambda ; {}. let z:bool[] = lt {} 5:i32[] in (z,) }}
+                  cond_nconsts=0
+                ] {}
+              in ({}) }}",
+            list(0, ":i32[]"),
+            list(3, ":i32[]"),
+            list(1, ":i32[]"),
+            tuple(2),
+            list(4, ":i32[]"),
+            names[4 * count],
+            list(0, ""),
+            tuple(3),
+        );
+        let args: Vec<Tensor> = (0..count).map(|k| Tensor::scalar(k as i32 % 7)).collect();
+        let jaxpr = parse(&text).unwrap();
+        let program = compile(&jaxpr, &CompileOptions::default()).unwrap();
+        assert_eq!(
+            program.run(&args).unwrap(),
+            eval::eval(&jaxpr, &args).unwrap()
+        );
+    }
+}

@@ -35,6 +35,8 @@ def bench(name, function, *args):
         jitted = jit(function)
         call = lambda jitted=jitted: jitted(*args)
         jax.clear_caches()
+        # So that none pays for what others left.
+        gc.collect()
         first.append(once(call))
         calls.append(call)
     for call in calls:

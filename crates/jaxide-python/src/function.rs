@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use jaxide_core::Tensor;
+use jaxide_core::{DType, Scalar, Tensor, byte_size};
 use jaxide_cpu::Executable;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 use crate::error::raised;
 use crate::jax::Jax;
 use crate::leaf::{Kind, Leaf, Seen, Wanted, know_result, number};
-use crate::memory::{Arguments, Memory};
+use crate::memory::{Arguments, Memory, large_at};
 use crate::program::Code;
 
 /// Structure and types of the arguments of a call.
@@ -40,11 +40,17 @@ const KEYWORDS: u64 = 10;
 /// Runs that take at most so long keep the interpreter's lock: to give it away would take arrays to be held one by one.
 const SHORT: Duration = Duration::from_micros(100);
 
-/// So many results are taken apart by XLA, if they are small, from the run on for which it pays to compile that.
-const MANY_RESULTS: usize = 8;
-const SMALL_RESULT: usize = 4096;
-/// After so many runs it is known how a program is used.
-const RUNS_BEFORE_SPLIT: u64 = 16;
+/// Results of up to so many bytes together are made by JAX's dispatch; the memory of larger ones is better kept here.
+const SMALL_RESULTS: usize = 1 << 21;
+/// What a call saves by JAX's dispatch, and each of its results, in nanoseconds.
+const SAVED: [u64; 2] = [1000, 500];
+/// What it takes to prepare that, and for each result.
+const PREPARED: [u64; 2] = [6_000_000, 40_000];
+/// Functions that are called less often than so are not prepared for it.
+const CALLS: u64 = 16;
+
+/// After so many runs it is known whether results become arguments.
+const FIRST_RUNS: u64 = 16;
 
 /// Programs of one function, by what they were made for. Functions that wrap the same one share them.
 #[pyclass(frozen, module = "jaxide._jaxide")]
@@ -89,6 +95,10 @@ struct Native {
     inputs: Vec<Wanted>,
     outputs: Vec<Output>,
     donated: Vec<usize>,
+    /// What prints: it is called with the number of what is printed, and arrays.
+    print: Option<Py<PyAny>>,
+    /// Whether JAX's dispatch may call it.
+    light: bool,
     /// The structure of the results; none for a single array.
     tree: Option<Py<PyAny>>,
     /// How long the last run took.
@@ -97,23 +107,10 @@ struct Native {
     runs: AtomicU64,
     /// Whether a program has taken a result: then they are remembered, so that it has them at once.
     asked: Arc<AtomicBool>,
-    /// What takes packed results apart, for programs of many small ones.
-    split: PyOnceLock<Option<Split>>,
-}
-
-/// Many small results go to JAX as one array for each element type, which a function of `jax.jit` takes apart: that is several times as fast
-/// as to hand them over one by one.
-struct Split {
-    function: Py<PyAny>,
-    groups: Vec<Group>,
-}
-
-/// Results of one element type, one after the other.
-struct Group {
-    results: Vec<usize>,
-    shape: Py<PyAny>,
-    dtype: Py<PyAny>,
-    aval: Py<PyAny>,
+    /// What JAX's dispatch calls in place of this; none where it cannot.
+    path: PyOnceLock<Option<Py<PyAny>>>,
+    /// The same as Python has it.
+    object: Py<Code>,
 }
 
 /// A result.
@@ -126,6 +123,10 @@ struct Output {
     number: u64,
     /// What makes typed keys of their words.
     wrap: Option<Py<PyAny>>,
+    /// The result itself, where it is always the same.
+    constant: Option<Py<PyAny>>,
+    /// Whether JAX would make its numbers shorter, if it were not told the type.
+    long: bool,
 }
 
 /// What is read of a call.
@@ -268,6 +269,17 @@ pub(crate) struct Function {
     cache: Py<Cache>,
     static_positions: SmallVec<[isize; 2]>,
     static_names: Vec<Py<PyString>>,
+    /// How often it was called.
+    calls: AtomicU64,
+    /// The same function in JAX's dispatch, once a program of it is called from there.
+    dispatch: PyOnceLock<Py<PyAny>>,
+}
+
+/// Whether JAX's dispatch calls a program from now on, and what.
+enum Later {
+    Now(Py<PyAny>),
+    Perhaps,
+    Never,
 }
 
 #[pymethods]
@@ -288,46 +300,45 @@ impl Function {
             cache,
             static_positions: static_positions.into(),
             static_names,
+            calls: AtomicU64::new(0),
+            dispatch: PyOnceLock::new(),
         }
     }
 
     #[pyo3(signature = (*args, **kwargs))]
     fn __call__<'py>(
-        &self,
+        slf: &Bound<'py, Self>,
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = args.py();
+        let function = slf.get();
+        if let Some(dispatch) = function.dispatch.get(py) {
+            return dispatch.bind(py).call(args, kwargs);
+        }
         let jax = Jax::get(py)?;
-        let by_jax = || self.jitted.bind(py).call(args, kwargs);
-        if !plain(py, jax)? {
-            return by_jax();
+        let (results, later) = function.call(py, jax, args, kwargs)?;
+        if let Later::Now(_) = later {
+            function.dispatch(slf, jax)?;
         }
-        let mut call = Call {
-            key: Key::new(),
-            leaves: SmallVec::new(),
-            statics: SmallVec::new(),
-        };
-        match self.read(jax, &mut call, args, kwargs)? {
-            None => {}
-            Some(Left::Traced) => return by_jax(),
-            Some(Left::Refused(why)) => {
-                self.refuse.bind(py).call1((why,))?;
-                return by_jax();
-            }
-        }
-        let entry = match self.find(&call)? {
-            Some(entry) => entry,
-            None => self.make(jax, &call, args, kwargs)?,
-        };
-        match &entry.program {
-            Some(program) => match program.run(py, jax, &call)? {
-                Some(results) => Ok(results),
-                // An array has been deleted, which JAX says in its own words.
-                None => by_jax(),
-            },
-            None => by_jax(),
-        }
+        Ok(results)
+    }
+
+    /// What JAX's dispatch asks where it does not know what to call: the results of a call, what is called from now on, and whether it shall
+    /// ask again.
+    #[pyo3(signature = (*args, **kwargs))]
+    fn _miss<'py>(
+        &self,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<(Bound<'py, PyAny>, Option<Py<PyAny>>, bool)> {
+        let py = args.py();
+        let (results, later) = self.call(py, Jax::get(py)?, args, kwargs)?;
+        Ok(match later {
+            Later::Now(path) => (results, Some(path), false),
+            Later::Perhaps => (results, None, true),
+            Later::Never => (results, None, false),
+        })
     }
 
     fn __get__<'py>(
@@ -345,7 +356,25 @@ impl Function {
         method.call1((slf, object))
     }
 
-    /// What `jax.jit` gives such functions besides: `lower`, `trace`, `eval_shape`.
+    /// As the function of `jax.jit` has it.
+    #[getter]
+    fn lower<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.jitted.bind(py).getattr(intern!(py, "lower"))
+    }
+
+    /// As the function of `jax.jit` has it.
+    #[getter]
+    fn trace<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.jitted.bind(py).getattr(intern!(py, "trace"))
+    }
+
+    /// As the function of `jax.jit` has it.
+    #[getter]
+    fn eval_shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.jitted.bind(py).getattr(intern!(py, "eval_shape"))
+    }
+
+    /// What `jax.jit` gives such functions besides.
     fn __getattr__<'py>(
         &self,
         py: Python<'py>,
@@ -360,6 +389,9 @@ impl Function {
         self.jitted
             .bind(py)
             .call_method0(intern!(py, "clear_cache"))?;
+        if let Some(dispatch) = self.dispatch.get(py) {
+            (dispatch.bind(py)).call_method0(intern!(py, "_clear_cache"))?;
+        }
         Ok(())
     }
 
@@ -414,6 +446,63 @@ fn context(py: Python<'_>, jax: &Jax) -> PyResult<u64> {
 }
 
 impl Function {
+    /// Calls it without JAX's dispatch.
+    fn call<'py>(
+        &self,
+        py: Python<'py>,
+        jax: &Jax,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<(Bound<'py, PyAny>, Later)> {
+        let by_jax = |later| Ok((self.jitted.bind(py).call(args, kwargs)?, later));
+        if !plain(py, jax)? {
+            return by_jax(Later::Perhaps);
+        }
+        let mut call = Call {
+            key: Key::new(),
+            leaves: SmallVec::new(),
+            statics: SmallVec::new(),
+        };
+        match self.read(jax, &mut call, args, kwargs)? {
+            None => {}
+            Some(Left::Traced) => return by_jax(Later::Perhaps),
+            Some(Left::Refused(why)) => {
+                self.refuse.bind(py).call1((why,))?;
+                return by_jax(Later::Never);
+            }
+        }
+        let entry = match self.find(&call)? {
+            Some(entry) => entry,
+            None => self.make(jax, &call, args, kwargs)?,
+        };
+        let Some(program) = &entry.program else {
+            return by_jax(Later::Never);
+        };
+        let Some(results) = program.run(py, jax, &call)? else {
+            // An array has been deleted, which JAX says in its own words.
+            return by_jax(Later::Perhaps);
+        };
+        let calls = self.calls.fetch_add(1, Ordering::Relaxed);
+        let later = if calls < CALLS || self.static_positions.iter().any(|&at| at < 0) {
+            Later::Perhaps
+        } else {
+            program.path(py, jax, &call, &results)?
+        };
+        Ok((results, later))
+    }
+
+    /// Gives the function to JAX's dispatch, which asks it where it does not know more.
+    fn dispatch(&self, slf: &Bound<'_, Self>, jax: &Jax) -> PyResult<()> {
+        let py = slf.py();
+        self.dispatch.get_or_try_init(py, || {
+            let positions: Vec<isize> = self.static_positions.to_vec();
+            let names: Vec<_> = self.static_names.iter().collect();
+            let made = (jax.function.bind(py)).call1((slf, positions, names))?;
+            PyResult::Ok(made.unbind())
+        })?;
+        Ok(())
+    }
+
     /// Reads a call: its key, leaves and static arguments.
     fn read<'py>(
         &self,
@@ -514,8 +603,8 @@ impl Function {
 
 impl Native {
     fn new(jax: &Jax, compiled: &Bound<'_, PyAny>) -> PyResult<Native> {
-        let code = compiled.getattr("code")?.cast_into::<Code>()?;
-        let code = code.get();
+        let object = compiled.getattr("code")?.cast_into::<Code>()?.unbind();
+        let code = object.get();
         let types: Vec<Py<PyAny>> = compiled.getattr("input_types")?.extract()?;
         let avals = code.executable.in_avals();
         if types.len() != avals.len() {
@@ -530,6 +619,7 @@ impl Native {
             let output = output?;
             let wrap = output.getattr("wrap")?;
             let aval = output.getattr("aval")?;
+            let constant = output.getattr("constant")?;
             Ok(Output {
                 argument: output.getattr("argument")?.extract()?,
                 shape: output.getattr("shape")?.unbind(),
@@ -537,21 +627,29 @@ impl Native {
                 number: number(jax, &aval)?,
                 aval: aval.unbind(),
                 wrap: (!wrap.is_none()).then(|| wrap.unbind()),
+                constant: (!constant.is_none()).then(|| constant.unbind()),
+                long: output.getattr("long")?.extract()?,
             })
         });
         let tree = compiled.getattr("tree")?;
-        Ok(Native {
+        let print = compiled.getattr("print")?;
+        let mut native = Native {
             code: code.executable.clone(),
             open: code.open,
             inputs: inputs.collect(),
             outputs: outputs.collect::<PyResult<_>>()?,
             donated: compiled.getattr("donated")?.extract()?,
+            print: (!print.is_none()).then(|| print.unbind()),
+            light: false,
             tree: (!tree.is_none()).then(|| tree.unbind()),
             last: AtomicU64::new(u64::MAX),
             runs: AtomicU64::new(0),
             asked: Arc::default(),
-            split: PyOnceLock::new(),
-        })
+            path: PyOnceLock::new(),
+            object,
+        };
+        native.light = native.is_light();
+        Ok(native)
     }
 
     fn run<'py>(
@@ -561,16 +659,56 @@ impl Native {
         call: &Call<'py>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let short = u64::try_from(SHORT.as_nanos()).unwrap_or(u64::MAX);
-        let locked = !self.open && self.last.load(Ordering::Relaxed) < short;
+        let plain = self.donated.is_empty() && self.print.is_none();
+        let locked = plain && !self.open && self.last.load(Ordering::Relaxed) < short;
         let mut arguments = Arguments::default();
-        for (leaf, wanted) in call.leaves.iter().zip(&self.inputs) {
+        let mut given = Given::new();
+        for (k, (leaf, wanted)) in call.leaves.iter().zip(&self.inputs).enumerate() {
+            let donated = self.donated.contains(&k);
+            if donated && let Some(tensor) = given_up(py, jax, call, k)? {
+                arguments.push(
+                    Tensor::full(&[], DType::Bool, Scalar::Bool(false))
+                        .map_err(|error| raised(py, &error))?,
+                );
+                given.push((k, tensor));
+                continue;
+            }
             leaf.push(jax, wanted, locked, &mut arguments)?;
+            if donated {
+                arguments.share_last();
+            }
         }
         // Memory of results that nobody has any more comes back to be used again.
         jax.collect_garbage.bind(py).call0()?;
-        let start = Instant::now();
-        let Some(results) = arguments.run(py, &self.code, locked)? else {
+        if arguments.any_deleted(py)? {
             return Ok(None);
+        }
+        for (k, tensor) in given {
+            (call.leaves[k].object).call_method0(intern!(py, "delete"))?;
+            jax.collect_garbage.bind(py).call0()?;
+            // Somebody may see the memory in another way: then the program copies it.
+            let tensor = Arc::try_unwrap(tensor).unwrap_or_else(|tensor| (*tensor).clone());
+            arguments.replace(k, tensor);
+        }
+        let start = Instant::now();
+        let results = match &self.print {
+            None => arguments.run(py, &self.code, locked, None),
+            Some(print) => {
+                let failure = Mutex::new(None);
+                let print = |format: &str, arrays: &[Tensor]| {
+                    let printed = Python::attach(|py| printed(print.bind(py), format, arrays));
+                    if let Err(error) = printed {
+                        let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
+                        failure.get_or_insert(error);
+                    }
+                };
+                let results = arguments.run(py, &self.code, false, Some(&print));
+                let failure = failure.into_inner().unwrap_or_else(PoisonError::into_inner);
+                if let Some(error) = failure {
+                    return Err(error);
+                }
+                results
+            }
         };
         let took = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.last.store(took, Ordering::Relaxed);
@@ -599,19 +737,19 @@ impl Native {
         committed: bool,
     ) -> PyResult<Bound<'py, PyList>> {
         let runs = self.runs.fetch_add(1, Ordering::Relaxed);
-        let known = runs < RUNS_BEFORE_SPLIT || self.asked.load(Ordering::Relaxed);
-        if let Some(split) = self.split(py, jax, tensors, runs)? {
-            return self.split_results(py, jax, (split, tensors), committed, known);
-        }
+        let known = runs < FIRST_RUNS || self.asked.load(Ordering::Relaxed);
         let list = PyList::empty(py);
         for (output, tensor) in self.outputs.iter().zip(tensors) {
+            if let Some(constant) = &output.constant {
+                list.append(constant)?;
+                continue;
+            }
             let argument = output.argument.map(|argument| &call.leaves[argument]);
             if let Some(leaf) = argument.filter(|leaf| leaf.kind == Kind::Array) {
                 list.append(&leaf.object)?;
                 continue;
             }
-            let types = [&output.shape, &output.dtype, &output.aval];
-            let array = to_jax(py, jax, tensor.clone(), types, committed)?;
+            let array = to_jax(py, jax, tensor.clone(), output, committed)?;
             if known {
                 let told = (output.number, committed);
                 know_result(jax, &array, tensor, &self.asked, told)?;
@@ -626,72 +764,80 @@ impl Native {
 }
 
 impl Native {
-    /// What takes the results apart, if they are many and small, and the program has run often enough.
-    fn split(
-        &self,
-        py: Python<'_>,
-        jax: &Jax,
-        tensors: &[Tensor],
-        runs: u64,
-    ) -> PyResult<Option<&Split>> {
-        if tensors.len() < MANY_RESULTS || runs < RUNS_BEFORE_SPLIT {
-            return Ok(None);
-        }
-        let split = self.split.get_or_try_init(py, || {
-            let plain = |output: &Output| output.wrap.is_none() && output.argument.is_none();
-            let small = |tensor: &Tensor| tensor.bytes().len() <= SMALL_RESULT;
-            if !self.outputs.iter().all(plain) || !tensors.iter().all(small) {
-                return PyResult::Ok(None);
-            }
-            let outputs =
-                (self.outputs.iter()).map(|output| (&output.shape, &output.dtype, &output.aval));
-            let outputs = PyList::new(py, outputs.collect::<Vec<_>>())?;
-            let made = jax.split.bind(py).call1((outputs,))?;
-            let groups = made.get_item(1)?.try_iter()?.map(|group| {
-                let (results, shape, dtype, aval) = group?.extract()?;
-                Ok(Group {
-                    results,
-                    shape,
-                    dtype,
-                    aval,
-                })
-            });
-            Ok(Some(Split {
-                function: made.get_item(0)?.unbind(),
-                groups: groups.collect::<PyResult<_>>()?,
-            }))
-        })?;
-        Ok(split.as_ref())
+    /// Whether JAX's dispatch may call the program: it makes arrays of its own, and those are better made here if they are large.
+    fn is_light(&self) -> bool {
+        let plain = |output: &Output| output.wrap.is_none() && output.constant.is_none();
+        let sizes = self.code.out_avals();
+        let bytes = sizes
+            .iter()
+            .map(|aval| byte_size(&aval.shape, aval.dtype).unwrap_or(usize::MAX));
+        let bytes = bytes.fold(0usize, usize::saturating_add);
+        self.print.is_none()
+            && !self.outputs.is_empty()
+            && self.outputs.iter().all(plain)
+            && bytes <= SMALL_RESULTS
     }
 
-    fn split_results<'py>(
+    /// What JAX's dispatch calls from now on, if that has paid by now.
+    fn path<'py>(
         &self,
         py: Python<'py>,
         jax: &Jax,
-        (split, tensors): (&Split, &[Tensor]),
-        committed: bool,
-        known: bool,
-    ) -> PyResult<Bound<'py, PyList>> {
-        let mut packed = Vec::with_capacity(split.groups.len());
-        for group in &split.groups {
-            let parts = group.results.iter().map(|&result| tensors[result].bytes());
-            let bytes = parts.collect::<Vec<_>>().concat();
-            let dtype = tensors[group.results[0]].dtype();
-            let tensor = Tensor::from_bytes(&[bytes.len() / dtype.size()], dtype, &bytes)
-                .map_err(|error| raised(py, &error))?;
-            let types = [&group.shape, &group.dtype, &group.aval];
-            packed.push(to_jax(py, jax, tensor, types, committed)?);
+        call: &Call<'py>,
+        results: &Bound<'py, PyAny>,
+    ) -> PyResult<Later> {
+        if !self.light {
+            return Ok(Later::Never);
         }
-        let arrays = split.function.bind(py).call1(PyTuple::new(py, packed)?)?;
-        let arrays = arrays.cast_into::<PyList>()?;
-        for ((array, tensor), output) in arrays.iter().zip(tensors).zip(&self.outputs) {
-            if known {
-                let told = (output.number, committed);
-                know_result(jax, &array, tensor, &self.asked, told)?;
-            }
+        let count = self.outputs.len() as u64;
+        let cost = |of: [u64; 2]| of[0] + count * of[1];
+        if self.runs.load(Ordering::Relaxed) * cost(SAVED) < cost(PREPARED) {
+            return Ok(Later::Perhaps);
         }
-        Ok(arrays)
+        if call.leaves.iter().any(|leaf| leaf.kind != Kind::Array) {
+            return Ok(Later::Never);
+        }
+        let path = self.path.get_or_try_init(py, || {
+            let committed = call.leaves.iter().any(|leaf| leaf.committed);
+            let code = self.object.bind(py);
+            let path = (jax.path.bind(py)).call1((code, &self.donated, results, committed))?;
+            PyResult::Ok((!path.is_none()).then(|| path.unbind()))
+        })?;
+        Ok(match path {
+            Some(path) => Later::Now(path.clone_ref(py)),
+            None => Later::Never,
+        })
     }
+}
+
+/// Tensors of donated arrays, with their positions.
+type Given = SmallVec<[(usize, Arc<Tensor>); 4]>;
+
+/// The tensor of a donated array, if it is one that a program made, and no other argument.
+fn given_up(
+    py: Python<'_>,
+    jax: &Jax,
+    call: &Call<'_>,
+    position: usize,
+) -> PyResult<Option<Arc<Tensor>>> {
+    let array = &call.leaves[position].object;
+    let same = |leaf: &&Leaf<'_>| leaf.object.is(array);
+    if !array.get_type().is(&jax.array) || call.leaves.iter().filter(same).count() > 1 {
+        return Ok(None);
+    }
+    let address = array.call_method0(intern!(py, "unsafe_buffer_pointer"))?;
+    Ok(large_at(address.extract()?))
+}
+
+/// Has JAX print.
+fn printed(print: &Bound<'_, PyAny>, format: &str, arrays: &[Tensor]) -> PyResult<()> {
+    let arrays = arrays.iter().map(|array| {
+        let aval = array.aval();
+        let told = (aval.dtype.numpy_name(), aval.shape.to_vec(), aval.weak_type);
+        (told, Memory::new(array.clone()))
+    });
+    print.call1((format, arrays.collect::<Vec<_>>()))?;
+    Ok(())
 }
 
 /// Gives JAX an array, which keeps the tensor's memory.
@@ -699,13 +845,17 @@ fn to_jax<'py>(
     py: Python<'py>,
     jax: &Jax,
     tensor: Tensor,
-    [shape, dtype, aval]: [&Py<PyAny>; 3],
+    output: &Output,
     committed: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let memory = Bound::new(py, Memory(tensor))?;
-    let elements = jax.ndarray.bind(py).call1((shape, dtype, memory))?;
+    let memory = Bound::new(py, Memory::new(tensor))?;
+    let told = (&output.shape, &output.dtype, memory);
+    let mut elements = jax.ndarray.bind(py).call1(told)?;
+    if output.long {
+        elements = elements.call_method1(intern!(py, "view"), (&jax.typed[0],))?;
+    }
     jax.device_put.bind(py).call1((
-        aval,
+        &output.aval,
         &jax.sharding,
         PyList::new(py, [elements])?,
         &jax.devices,

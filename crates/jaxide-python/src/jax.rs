@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyType};
 
-/// Objects of JAX and NumPy, which `jaxide._internals` names.
+/// Objects of JAX and NumPy, which `jaxide._internals` names, and what `jaxide._dispatch` does.
 pub(crate) struct Jax {
     pub(crate) array: Py<PyType>,
     pub(crate) tracer: Py<PyType>,
@@ -12,6 +12,8 @@ pub(crate) struct Jax {
     pub(crate) ndarray: Py<PyAny>,
     pub(crate) ndarray_type: Py<PyType>,
     pub(crate) generic: Py<PyType>,
+    /// Arrays and numbers that carry a type of JAX.
+    pub(crate) typed: Vec<Py<PyType>>,
     pub(crate) devices: Py<PyList>,
     pub(crate) sharding: Py<PyAny>,
     pub(crate) zero_copy: Py<PyAny>,
@@ -26,7 +28,8 @@ pub(crate) struct Jax {
     pub(crate) as_input: Py<PyAny>,
     pub(crate) numbers: Py<PyAny>,
     pub(crate) weakref: Py<PyAny>,
-    pub(crate) split: Py<PyAny>,
+    pub(crate) path: Py<PyAny>,
+    pub(crate) function: Py<PyAny>,
 }
 
 impl Jax {
@@ -36,6 +39,7 @@ impl Jax {
         static JAX: PyOnceLock<Jax> = PyOnceLock::new();
         JAX.get_or_try_init(py, || {
             let module = py.import("jaxide._internals")?;
+            let dispatch = py.import("jaxide._dispatch")?;
             let get = |name: &str| -> PyResult<Py<PyAny>> { Ok(module.getattr(name)?.unbind()) };
             let class = |name: &str| -> PyResult<Py<PyType>> {
                 Ok(module.getattr(name)?.cast_into::<PyType>()?.unbind())
@@ -47,6 +51,7 @@ impl Jax {
                 ndarray: get("ndarray")?,
                 ndarray_type: class("ndarray")?,
                 generic: class("generic")?,
+                typed: module.getattr("TYPED")?.extract()?,
                 devices: module.getattr("DEVICES")?.cast_into::<PyList>()?.unbind(),
                 sharding: get("SHARDING")?,
                 zero_copy: get("ZERO_COPY")?,
@@ -61,7 +66,8 @@ impl Jax {
                 as_input: get("as_input")?,
                 numbers: get("NUMBERS")?,
                 weakref: get("weak_reference")?,
-                split: get("split")?,
+                path: dispatch.getattr("path")?.unbind(),
+                function: dispatch.getattr("function")?.unbind(),
             })
         })
     }

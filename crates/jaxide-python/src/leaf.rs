@@ -23,7 +23,7 @@ pub(crate) enum Kind {
     Array,
     /// An array of typed random keys.
     Keys,
-    /// An array or scalar of NumPy.
+    /// An array or scalar of NumPy, or what JAX keeps on the host.
     Numpy,
     /// A number of Python.
     Number,
@@ -145,7 +145,7 @@ fn is_local(jax: &Jax, sharding: Bound<'_, PyAny>) -> PyResult<bool> {
 /// What an object is, as an argument of a program.
 pub(crate) enum Seen<'py> {
     Leaf(Leaf<'py>),
-    /// A value of a trace.
+    /// A value of a trace, or an array that has been deleted: JAX knows what to do or to say.
     Tracer,
     /// An array that programs cannot take, and why.
     Refused(&'static str),
@@ -181,6 +181,11 @@ impl<'py> Leaf<'py> {
         ];
         if let Some(kind) = kind.iter().position(|&is| is) {
             return Ok(leaf(object, Kind::Number, kind as u64, false, None));
+        }
+        if jax.typed.iter().any(|typed| class.is(typed)) {
+            let aval = object.getattr(intern!(py, "aval"))?;
+            let number = type_number(jax, aval)?;
+            return Ok(leaf(object, Kind::Numpy, number, false, None));
         }
         if class.is(&jax.ndarray_type) || object.is_instance(jax.generic.bind(py))? {
             let dtype = object.getattr(intern!(py, "dtype"))?;
@@ -235,7 +240,7 @@ impl<'py> Leaf<'py> {
             .call_method0(intern!(py, "is_deleted"))?
             .is_truthy()?
         {
-            return Ok(Seen::Refused(DELETED));
+            return Ok(Seen::Tracer);
         }
         let sharding = object.getattr(intern!(py, "sharding"))?;
         if !is_local(jax, sharding)? {
@@ -275,8 +280,13 @@ impl<'py> Leaf<'py> {
             }
             (Kind::Array, Some(Place::Result(tensor, asked))) => {
                 asked.store(true, Ordering::Relaxed);
-                arguments.push_result(&self.object, tensor.clone());
-                Ok(())
+                // The words of typed keys are an array of integers too.
+                let tensor = if tensor.dtype() == dtype {
+                    Ok(tensor.clone())
+                } else {
+                    tensor.reinterpreted(shape, dtype)
+                };
+                tensor.map(|tensor| arguments.push_result(&self.object, tensor))
             }
             (_, Some(Place::Array(address))) if locked => {
                 arguments.push_known((shape, dtype), &self.object, *address)
@@ -326,8 +336,6 @@ impl<'py> Leaf<'py> {
         Tensor::full(&[], dtype, value).map_err(|error| raised(py, &error))
     }
 }
-
-const DELETED: &str = "an array that has been deleted";
 
 /// What a program takes.
 pub(crate) struct Wanted {

@@ -1,4 +1,4 @@
-//! Memory that Python and compiled programs share. This is the only place of the crate with `unsafe`.
+//! Memory that Python and compiled programs share. This is one of the two places of the crate with `unsafe`.
 //!
 //! Arrays go in as tensors that see the memory of Python's objects, and come out as objects whose buffer is a tensor's memory.
 
@@ -6,13 +6,16 @@
 
 use std::os::raw::c_int;
 use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use jaxide_core::{DType, Result, Storage, Tensor};
 use jaxide_cpu::Executable;
+use jaxide_cpu::runtime::Printer;
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// The memory of an array that Python owns.
@@ -111,6 +114,8 @@ pub(crate) struct Arguments<'py> {
     holds: Vec<Hold>,
     /// Arrays of JAX that were known before: they may have been deleted since.
     known: SmallVec<[Bound<'py, PyAny>; 8]>,
+    /// Shares in donated arrays whose memory is not the program's to write to.
+    shared: Vec<Tensor>,
     /// Whether some of them keep their memory as long as nothing deletes them or gives them away, which only Python code does: so
     /// the run keeps the interpreter's lock.
     locked: bool,
@@ -153,6 +158,30 @@ impl<'py> Arguments<'py> {
         self.see(shape, dtype, address)
     }
 
+    /// Has the program copy the array that was added last before it writes to it.
+    pub(crate) fn share_last(&mut self) {
+        self.shared.extend(self.tensors.last().cloned());
+    }
+
+    /// Puts an array in the place of the one at this position.
+    pub(crate) fn replace(&mut self, position: usize, tensor: Tensor) {
+        self.tensors[position] = tensor;
+    }
+
+    /// Whether an array has been deleted since it was met.
+    ///
+    /// # Errors
+    /// When JAX fails.
+    pub(crate) fn any_deleted(&self, py: Python<'py>) -> PyResult<bool> {
+        for array in &self.known {
+            let deleted = array.call_method0(intern!(py, "is_deleted"))?;
+            if deleted.is_truthy()? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     fn see(&mut self, shape: &[usize], dtype: DType, address: Address) -> Result<()> {
         self.addresses.push(address);
         let _hold = None;
@@ -161,8 +190,9 @@ impl<'py> Arguments<'py> {
         Ok(())
     }
 
-    /// Runs a program on them; with the interpreter's lock if `locked` says so, or an argument needs it. Gives nothing where an array
-    /// has been deleted.
+    /// Runs a program on them, which may write to those that it was compiled to write to; with the interpreter's lock if `locked` says so, or an
+    /// argument needs it. None of the arrays [has been deleted](Self::any_deleted), and no Python code has run since that was asked, if an
+    /// argument needs the lock. `print` has what is printed; with it there is no lock.
     ///
     /// # Errors
     /// Those of the run.
@@ -171,25 +201,22 @@ impl<'py> Arguments<'py> {
         py: Python<'py>,
         code: &Executable,
         locked: bool,
-    ) -> PyResult<Option<Result<Vec<Tensor>>>> {
+        print: Option<&Printer<'_>>,
+    ) -> Result<Vec<Tensor>> {
         let Arguments {
             tensors,
             addresses,
             holds,
             known,
+            shared,
             locked: needs_lock,
         } = self;
-        // From here to the end of a locked run no Python code is run.
-        for array in &known {
-            let deleted = array.call_method0(intern!(py, "is_deleted"))?;
-            if deleted.is_truthy()? {
-                return Ok(None);
-            }
-        }
-        let results = if locked || needs_lock {
+        let results = if let Some(print) = print {
+            py.detach(|| code.run_printing(tensors.into_vec(), print))
+        } else if locked || needs_lock {
             code.run(&tensors)
         } else {
-            py.detach(|| code.run(&tensors))
+            py.detach(|| code.run_owned(tensors.into_vec()))
         };
         let results = results.and_then(|mut results| {
             for result in &mut results {
@@ -199,14 +226,55 @@ impl<'py> Arguments<'py> {
             }
             Ok(results)
         });
-        drop((tensors, holds, known));
-        Ok(Some(results))
+        drop((holds, known, shared));
+        results
     }
 }
 
 /// A tensor whose memory Python reads by its buffer protocol.
 #[pyclass(frozen, module = "jaxide._jaxide")]
-pub(crate) struct Memory(pub(crate) Tensor);
+pub(crate) struct Memory(Arc<Tensor>);
+
+/// Large tensors that Python has, by where their elements stand: a donated array is found here, so that its memory becomes the program's.
+static LARGE: Mutex<Option<FxHashMap<usize, Weak<Tensor>>>> = Mutex::new(None);
+
+/// From so many bytes on it pays not to copy what is donated.
+const SMALL: usize = 4096;
+
+impl Memory {
+    pub(crate) fn new(tensor: Tensor) -> Memory {
+        let kept = Arc::new(tensor);
+        if kept.bytes().len() > SMALL {
+            let mut large = LARGE.lock().unwrap_or_else(PoisonError::into_inner);
+            let all = large.get_or_insert_default();
+            all.insert(kept.bytes().as_ptr() as usize, Arc::downgrade(&kept));
+        }
+        Memory(kept)
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if self.0.bytes().len() > SMALL {
+            let mut large = LARGE.lock().unwrap_or_else(PoisonError::into_inner);
+            let all = large.get_or_insert_default();
+            let at = self.0.bytes().as_ptr() as usize;
+            // Another may have the same memory.
+            if all
+                .get(&at)
+                .is_some_and(|other| other.as_ptr() == Arc::as_ptr(&self.0))
+            {
+                all.remove(&at);
+            }
+        }
+    }
+}
+
+/// The large tensor whose elements stand at an address, if Python has one there.
+pub(crate) fn large_at(address: usize) -> Option<Arc<Tensor>> {
+    let mut large = LARGE.lock().unwrap_or_else(PoisonError::into_inner);
+    large.get_or_insert_default().get(&address)?.upgrade()
+}
 
 #[pymethods]
 impl Memory {

@@ -7,8 +7,9 @@ use jaxide_core::jaxpr::parse::parse;
 use jaxide_core::jaxpr::{Atom, PrintOptions, notes};
 use jaxide_core::prims::Name;
 use jaxide_core::transform::{Step, apply};
-use jaxide_core::{Aval, ClosedJaxpr, Error, Jaxpr, Result, Tensor, check};
+use jaxide_core::{Aval, ClosedJaxpr, Error, Jaxpr, Result, Tensor, byte_size, check};
 use jaxide_cpu::{CompileOptions, Executable, Lowered, StepProfile, compile, lowered};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -16,6 +17,7 @@ use crate::error::raised;
 use crate::jax::Jax;
 use crate::leaf::tensor;
 use crate::memory::Memory;
+use crate::xla::offer;
 
 /// A compiled program.
 #[pyclass(frozen, module = "jaxide._jaxide")]
@@ -32,6 +34,27 @@ impl Code {
         let args = tensors(py, &args)?;
         let results = py.detach(|| self.executable.run(&args));
         Ok(memories(results.map_err(|error| raised(py, &error))?))
+    }
+
+    /// Element types and shapes of arguments and of results.
+    fn types(&self) -> [Vec<(&'static str, Vec<usize>)>; 2] {
+        let told = |avals: Vec<Aval>| avals.iter().map(told_shape).collect();
+        [
+            told(self.executable.in_avals()),
+            told(self.executable.out_avals()),
+        ]
+    }
+
+    /// Makes this a program that XLA may call, by the number that is given back, until it is withdrawn.
+    fn offer(&self, donated: Vec<usize>) -> PyResult<i64> {
+        let avals = self.executable.in_avals();
+        let sized = donated.into_iter().map(|k| {
+            let bytes = avals.get(k).map(|aval| byte_size(&aval.shape, aval.dtype));
+            bytes.transpose().map(|bytes| (k, bytes.unwrap_or(0)))
+        });
+        let sized = sized.collect::<Result<Vec<_>>>();
+        let sized = sized.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(offer(self.executable.clone(), sized))
     }
 
     /// What the steps of all runs took, if the program was compiled for that.
@@ -102,7 +125,7 @@ impl Text {
     fn constants(&self) -> Vec<(Told, Memory)> {
         let consts = self.0.consts.iter();
         consts
-            .map(|tensor| (told_type(&tensor.aval()), Memory(tensor.clone())))
+            .map(|tensor| (told_type(&tensor.aval()), Memory::new(tensor.clone())))
             .collect()
     }
 
@@ -118,11 +141,12 @@ impl Text {
         })
     }
 
-    /// Compiles the program; `profile` has it take the time of its steps.
-    #[pyo3(signature = (profile=false))]
-    fn compile(&self, py: Python<'_>, profile: bool) -> PyResult<Code> {
+    /// Compiles the program; `profile` has it take the time of its steps, and it may write to the arguments at the positions `donate`.
+    #[pyo3(signature = (profile=false, donate=Vec::new()))]
+    fn compile(&self, py: Python<'_>, profile: bool, donate: Vec<usize>) -> PyResult<Code> {
         let options = CompileOptions {
             profile,
+            donate,
             // As JAX.
             flush_subnormals: true,
             ..CompileOptions::default()
@@ -288,6 +312,10 @@ impl Text {
     }
 }
 
+fn told_shape(aval: &Aval) -> (&'static str, Vec<usize>) {
+    (aval.dtype.numpy_name(), aval.shape.to_vec())
+}
+
 fn told_type(aval: &Aval) -> Told {
     (aval.dtype.numpy_name(), aval.shape.to_vec(), aval.weak_type)
 }
@@ -298,7 +326,7 @@ fn tensors(py: Python<'_>, arrays: &[Bound<'_, PyAny>]) -> PyResult<Vec<Tensor>>
 }
 
 fn memories(tensors: Vec<Tensor>) -> Vec<Memory> {
-    tensors.into_iter().map(Memory).collect()
+    tensors.into_iter().map(Memory::new).collect()
 }
 
 /// Gives a jaxpr and those inside their captured arrays.

@@ -41,20 +41,6 @@ def test_places_of_arrays_are_left_to_jax():
         assert f(1.0).committed
 
 
-def test_prints(capfd):
-    @jaxide.jit
-    def f(x):
-        jax.debug.print("first {x}", x=x, ordered=True)
-        jax.debug.print("second {}", x * 2, ordered=True)
-        return x
-
-    with warnings.catch_warnings(action="ignore"):
-        f(1.0)
-        f(3.0)
-    jax.effects_barrier()
-    assert capfd.readouterr().out.split("\n")[:4] == ["first 1.0", "second 2.0", "first 3.0", "second 6.0"]
-
-
 def test_sharded_arrays():
     program = """
         import warnings, jax, jax.numpy as jnp, jaxide

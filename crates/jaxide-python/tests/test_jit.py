@@ -352,3 +352,31 @@ def test_many_small_results(both):
     for _ in range(30):
         ours, theirs = native(ours), jax.jit(f)(theirs)
         same(ours, theirs)
+
+
+def test_export():
+    exported, theirs = (jax.export.export(jit(lambda x: x + 1))(jnp.ones(3)) for jit in (jaxide.jit, jax.jit))
+    same(exported.call(jnp.ones(3)), theirs.call(jnp.ones(3)))
+
+
+def test_guards_of_transfers():
+    f = jaxide.jit(lambda x: x + 1, strict=True)
+    x = jnp.ones(3)
+    expected = f(x)
+    for guard in (jax.transfer_guard, jax.transfer_guard_host_to_device):
+        with guard("disallow"):
+            result = f(x)
+        same(result, expected)
+
+
+def test_types_that_are_given_as_classes(both):
+    both(lambda x: jax.lax.mul(x, x) + jax.lax.convert_element_type(x, np.float32), jnp.ones(3))
+    both(lambda x: jax.lax.dot(x, x, preferred_element_type=np.float32), jnp.ones(3, jnp.bfloat16))
+
+
+def test_meshes_are_left_to_jax():
+    mesh = jax.make_mesh((1,), ("x",), axis_types=(jax.sharding.AxisType.Explicit,))
+    f = jaxide.jit(lambda x: x + 1)
+    with jax.set_mesh(mesh), pytest.warns(UserWarning, match="a mesh of devices"):
+        x = jax.device_put(jnp.ones(4), jax.sharding.PartitionSpec("x"))
+        assert f(x).sharding == jax.jit(lambda x: x + 1)(x).sharding

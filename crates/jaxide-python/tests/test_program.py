@@ -113,3 +113,25 @@ def test_types_are_declared():
     stubs = ast.parse((folder / "__init__.pyi").read_text())
     declared = {node.name for node in stubs.body if hasattr(node, "name")}
     assert set(jaxide.__all__) <= declared
+
+
+@pytest.mark.parametrize("name", ["jnp.add", "jnp.log", "lax.erf", "jnp.square", "shapes.reshape", "stats.t.logpdf", "lax.rsqrt"])
+def test_flat_programs_are_printed_as_by_jax(name):
+    from jaxide import _jit
+    from jaxide._jaxide import Text
+    from test_library import CASES
+
+    function, variants, _, _ = CASES[name]
+    for args in variants:
+        closed = jax.jit(function).trace(*args).jaxpr
+        text = _jit.flat_text(closed)
+        assert str(Text(text)) == str(Text(closed.pretty_print(use_color=False)))
+
+
+def test_programs_with_others_inside_are_printed_by_jax():
+    from jaxide import _jit
+
+    inner = jax.jit(jnp.sin)
+    loop = lambda x: jax.lax.fori_loop(0, 3, lambda i, x: x + 1, x)
+    for f in (lambda x: inner(x), loop):
+        assert _jit.flat_text(jax.jit(f).trace(1.0).jaxpr) is None

@@ -161,3 +161,36 @@ def test_deleted_arrays():
         x.delete()
         with pytest.raises(RuntimeError, match="deleted"), warnings.catch_warnings(action="ignore"):
             f(x)
+
+
+def test_derivatives_by_integers():
+    f = lambda x, k: jax.vjp(lambda x, k: x * k, x, k)[1](x)
+    x, k = jnp.ones(3), jnp.arange(3)
+    ours, theirs = jaxide.jit(f, strict=True)(x, k), jax.jit(f)(x, k)
+    same(ours[0], theirs[0])
+    assert type(ours[1]) is type(theirs[1]) and ours[1].shape == (3,) and ours[1].dtype == jax.dtypes.float0
+    g = lambda t: jnp.zeros(t.shape)
+    same(jaxide.jit(g, strict=True)(ours[1]), jax.jit(g)(theirs[1]))
+
+
+def test_words_of_keys(both):
+    keys = jaxide.jit(jax.random.split)(jax.random.key(0))
+    both(lambda words: words + 1, jax.random.key_data(keys))
+    both(lambda words: words + 1, keys._base_array)
+
+
+def test_numbers_that_are_longer_than_the_switch_says(both):
+    with jax.enable_x64(True):
+        x = jnp.arange(3, dtype="int64")
+    both(lambda x: (x + 1, jnp.float32(1)), x)
+
+
+def test_arrays_that_jax_keeps_on_the_host(both):
+    from jax._src import literals
+
+    for weak in (False, True):
+        aval = jax.core.ShapedArray((3,), np.dtype("float32"), weak_type=weak)
+        both(lambda x: (x * 2, x * jnp.bfloat16(1)), literals.TypedNdArray(np.arange(3, dtype=np.float32), aval=aval))
+    both(lambda x: x * jnp.bfloat16(1), literals.TypedFloat(2.5, np.dtype("float32")))
+    with jax.enable_x64(True):
+        both(lambda x: x * 2, literals.TypedInt(3, np.dtype("int32")))

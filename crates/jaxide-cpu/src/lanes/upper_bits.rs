@@ -20,12 +20,12 @@ pub(super) fn drop_extensions(body: &mut Body) {
         return;
     }
     let used = Used::of(body);
-    let mut same: Vec<Value> = (0..body.values.len()).map(|k| Value(k as u32)).collect();
-    for k in 0..body.values.len() {
-        if let Some(inner) = extended(body, Value(k as u32), used.bits[k]) {
-            same[k] = inner;
-        }
-    }
+    let same: Vec<Value> = (0..body.values.len())
+        .map(|k| {
+            let value = Value(k as u32);
+            extended(body, value, used.bits[k]).unwrap_or(value)
+        })
+        .collect();
     let map = |v: Value| {
         let mut v = v;
         while same[v.index()] != v {

@@ -70,6 +70,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytemuck::Pod;
+use jaxide_core::{Tensor, eval};
 
 use subnormals::FloatMode;
 
@@ -267,7 +268,11 @@ pub struct Context<'a> {
     pool: &'a ThreadPool,
     threads: usize,
     error: OnceLock<KernelError>,
+    print: Option<&'a Printer<'a>>,
 }
+
+/// What has the format and the arrays of what is printed while a program runs.
+pub type Printer<'a> = dyn Fn(&str, &[Tensor]) + Sync + 'a;
 
 impl<'a> Context<'a> {
     /// An execution that uses at most `threads` threads of `pool`, the caller included.
@@ -278,6 +283,24 @@ impl<'a> Context<'a> {
             pool,
             threads: threads.clamp(1, pool.threads()),
             error: OnceLock::new(),
+            print: None,
+        }
+    }
+
+    /// The same, where `print` has what is printed. Without that it is written to standard error.
+    #[must_use]
+    pub fn printing(self, print: &'a Printer<'a>) -> Self {
+        Self {
+            print: Some(print),
+            ..self
+        }
+    }
+
+    /// Prints.
+    pub(crate) fn print(&self, format: &str, arrays: &[Tensor]) {
+        match self.print {
+            Some(print) => print(format, arrays),
+            None => eval::print(format, arrays),
         }
     }
 

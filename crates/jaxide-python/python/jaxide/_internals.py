@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
+import functools
 import weakref
-from typing import Any
+from typing import Any, Callable
 
 import jax
 import numpy as np
-from jax import lax
-from jax._src import api_util, config, core, source_info_util, tree_util
+from jax._src import api_util, compiler, config, core, debugging, literals, source_info_util, tree_util
+from jax._src.interpreters import pxla
 from jax._src.random.prng import PRNGKeyArray
-from jax._src.lax.lax import _convert_element_type
 from jaxlib import _jax
 
 #: ``jax.jit`` itself, also where ``patch()`` has put another in its place.
@@ -22,6 +21,8 @@ Tracer = core.Tracer
 KeyArray = PRNGKeyArray
 ndarray = np.ndarray
 generic = np.generic
+#: Arrays and numbers that carry a type of JAX, which it makes of others while it traces.
+TYPED = [literals.TypedNdArray, *literals.typed_scalar_types]
 
 #: The device that compiled programs run on.
 DEVICES = [jax.local_devices(backend="cpu")[0]]
@@ -33,8 +34,8 @@ collect_garbage = _jax.collect_garbage
 trace_context = config.trace_context
 TRACE_STATE = core.trace_state_strong_ref
 EVAL_TRACE = core.eval_trace
-#: Switches under which ``jax.jit`` does something else than to compile and run.
-JIT_IS_OFF = [config.disable_jit, config.debug_nans, config.debug_infs]
+#: Switches under which ``jax.jit`` does something else than to compile and run, or results cannot be handed to JAX.
+JIT_IS_OFF = [config.disable_jit, config.debug_nans, config.debug_infs, config.transfer_guard_host_to_device]
 
 flatten = tree_util.tree_flatten
 weak_reference = weakref.ref
@@ -54,6 +55,8 @@ def is_local(sharding: Any) -> bool:
 def as_input(array: Any, dtype: np.dtype | None) -> np.ndarray:
     """The elements of an array in row-major order, as integers where Python's buffer protocol does not know their type."""
     array = np.require(np.asarray(array, dtype), requirements=("C", "A"))
+    if array.dtype.itemsize == 0:
+        return np.empty(0, np.uint8)
     if array.dtype.kind == "V" or array.dtype.num >= 256:
         array = array.view(np.dtype(f"u{array.dtype.itemsize}"))
     return array
@@ -93,31 +96,115 @@ def sub_jaxprs(equation: Any) -> list[Any]:
     return found
 
 
+#: The primitive that prints.
+PRINT = debugging.debug_print_p
+#: Primitives whose effects compiled programs have.
+EFFECTS = {PRINT.name, "dce_sink"}
+
+
+def is_literal(atom: Any) -> bool:
+    """Whether an operand is a number and no variable."""
+    return type(atom) is core.Literal
+
+
+def is_dropped(var: Any) -> bool:
+    """Whether a result is used by nothing."""
+    return type(var) is core.DropVar
+
+
+def is_printed_otherwise(equation: Any) -> bool:
+    """Whether JAX has a form of its own for an equation, or it has a program inside."""
+    if equation.primitive in core.pp_eqn_rules:
+        return True
+    return any(isinstance(value, (core.Jaxpr, frozenset)) for value in tree_util.tree_leaves(list(equation.params.values())))
+
+
+def is_sharded(aval: Any) -> bool:
+    """Whether the type of a value says that it stands on a mesh of devices."""
+    sharding = getattr(aval, "sharding", None)
+    return sharding is not None and not sharding.mesh.empty
+
+
+def numbered_prints(closed: Any) -> tuple[Any, list[Callable[..., None]]]:
+    """A program that prints numbers in the place of formats, and what prints for each number, as JAX does."""
+    prints: list[Callable[..., None]] = []
+    made: dict[int, Any] = {}
+
+    def number(jaxpr: Any) -> Any:
+        if not jaxpr.effects:
+            return jaxpr
+        if id(jaxpr) not in made:
+            equations = [of_equation(equation) for equation in jaxpr.eqns]
+            if hasattr(jaxpr, "jaxpr") and jaxpr.jaxpr is not jaxpr:
+                made[id(jaxpr)] = jaxpr.replace(jaxpr=jaxpr.jaxpr.replace(eqns=equations))
+            else:
+                made[id(jaxpr)] = jaxpr.replace(eqns=equations)
+        return made[id(jaxpr)]
+
+    def of_equation(equation: Any) -> Any:
+        if not equation.effects:
+            return equation
+        if equation.primitive is PRINT:
+            prints.append(functools.partial(debugging.debug_print_impl, **equation.params))
+            return equation.replace(params={**equation.params, "fmt": str(len(prints) - 1)})
+        return equation.replace(params={name: of_value(value) for name, value in equation.params.items()})
+
+    def of_value(value: Any) -> Any:
+        if isinstance(value, core.Jaxpr):
+            return number(value)
+        if type(value) in (tuple, list):
+            return type(value)(of_value(part) for part in value)
+        return value
+
+    return number(closed), prints
+
+
+def no_tangents(shape: tuple[int, ...]) -> Any:
+    """What JAX gives for derivatives by arrays of integers."""
+    zeros = np.zeros(shape, jax.dtypes.float0)
+    return literals.TypedNdArray(zeros, aval=core.ShapedArray(shape, zeros.dtype))
+
+
+@functools.lru_cache(maxsize=4096)
 def aval_of_result(aval: Any) -> Any:
     """The type of an array with this type of a variable."""
     return core.ShapedArray(aval.shape, aval.dtype, weak_type=getattr(aval, "weak_type", False))
 
 
-def split(outputs: list[tuple[tuple[int, ...], np.dtype, Any]]) -> tuple[Any, list[Any]]:
-    """What makes results (shape, element type, type) of one array for each element type, and which results are in which."""
-    groups: dict[np.dtype, list[int]] = {}
-    for number, (_, dtype, _) in enumerate(outputs):
-        groups.setdefault(dtype, []).append(number)
+#: What JAX's dispatch knows of functions of this package.
+_DISPATCHED = _jax.PjitFunctionCache(capacity=8192)
 
-    def parts(*packed: jax.Array) -> list[jax.Array]:
-        results: list[Any] = [None] * len(outputs)
-        for array, numbers in zip(packed, groups.values()):
-            start = 0
-            for number in numbers:
-                shape, dtype, aval = outputs[number]
-                end = start + math.prod(shape)
-                part = lax.slice(array, (start,), (end,)).reshape(shape)
-                results[number] = _convert_element_type(part, dtype, weak_type=aval.weak_type)
-                start = end
-        return results
 
-    told = []
-    for dtype, numbers in groups.items():
-        shape = (sum(math.prod(outputs[number][0]) for number in numbers),)
-        told.append((numbers, shape, dtype, core.ShapedArray(shape, dtype)))
-    return JIT(parts), told
+def dispatched(miss: Callable, static_numbers: list[int], static_names: list[str], name: str) -> Any:
+    """A function that JAX's dispatch calls: ``miss`` gives the result of a call, what is called from then on, if anything, and whether to ask
+    again the next time."""
+
+    def plain(*args: Any, **kwargs: Any) -> Any:
+        return miss(*args, **kwargs)[0]
+
+    key = pxla.JitGlobalCppCacheKeys()
+    registry = tree_util.dispatch_registry
+    return _jax.pjit(name, plain, miss, static_numbers, static_names, key, registry, pxla.cc_shard_arg, _DISPATCHED)
+
+
+def compiled_by_xla(text: str) -> Any:
+    """A program in the form of MLIR, compiled by XLA for the device that programs run on."""
+    options = compiler.get_compile_options(num_replicas=1, num_partitions=1)
+    return DEVICES[0].client.compile_and_load(text.encode(), _jax.DeviceList(tuple(DEVICES)), options)
+
+
+def fast_path(executable: Any, inputs: int, results: Any, committed: bool) -> Any:
+    """What JAX's dispatch needs to call a program of XLA with so many arguments, whose results are like these."""
+    leaves, structure = tree_util.dispatch_registry.flatten(results, None)
+    outputs = [leaf.aval for leaf in leaves]
+    return pxla.MeshExecutableFastpathData(
+        executable,
+        structure,
+        [SHARDING] * inputs,
+        [SHARDING] * len(outputs),
+        outputs,
+        [committed] * len(outputs),
+        [True] * inputs,
+        [None] * inputs,
+        [],
+    )

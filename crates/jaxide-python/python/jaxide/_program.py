@@ -12,10 +12,7 @@ import numpy as np
 
 from . import _internals, _picture
 from ._jaxide import JaxideError, Memory, Text
-from ._jit import constants_of, element_type, text_of
-
-#: Typed keys by the names that their element types have.
-_KEYS = {"key<fry>": "threefry2x32", "key<rbg>": "rbg", "key<urbg>": "unsafe_rbg"}
+from ._jit import array_of, constants_of, plain_array, text_of
 
 
 class Program:
@@ -105,7 +102,7 @@ class Program:
         path.write_text(self.text + "\n")
         constants = self._program.constants()
         if constants:
-            arrays = {f"const{k}": _plain(told, memory) for k, (told, memory) in enumerate(constants)}
+            arrays = {f"const{k}": plain_array(told, memory) for k, (told, memory) in enumerate(constants)}
             np.savez(path.with_suffix(".npz"), **arrays)
 
     def _repr_html_(self) -> str:
@@ -131,27 +128,8 @@ class Program:
         return arrays
 
     def _results(self, memories: list[Memory]) -> Any:
-        arrays = [_array(told, memory) for told, memory in zip(self._program.out_types(), memories)]
+        arrays = [array_of(told, memory) for told, memory in zip(self._program.out_types(), memories)]
         return arrays if self._tree is None else jax.tree.unflatten(self._tree, arrays)
-
-
-def _plain(told: tuple[str, list[int], bool], memory: Memory) -> np.ndarray:
-    """The elements of an array as NumPy has them."""
-    name, shape, _ = told
-    if name in _KEYS:
-        _, words, _ = element_type(jax.random.key(0, impl=_KEYS[name]).aval)
-        return np.ndarray((*shape, *words), np.uint32, memory)
-    return np.ndarray(shape, jax.numpy.dtype(name), memory)
-
-
-def _array(told: tuple[str, list[int], bool], memory: Memory) -> jax.Array:
-    """The elements of an array as JAX has them."""
-    plain = _plain(told, memory)
-    aval = jax.core.ShapedArray(plain.shape, plain.dtype, weak_type=told[2] and told[0] not in _KEYS)
-    array = _internals.device_put(
-        aval, _internals.SHARDING, [plain], _internals.DEVICES, False, False, _internals.ZERO_COPY
-    )
-    return jax.random.wrap_key_data(array, impl=_KEYS[told[0]]) if told[0] in _KEYS else array
 
 
 def _coloured(text: str) -> str:

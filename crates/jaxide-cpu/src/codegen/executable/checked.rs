@@ -1,10 +1,10 @@
 //! Runs of checked programs: with a shadow of everything that they access.
 
-use super::{Executable, out_of_memory};
+use super::{Executable, Surroundings, out_of_memory};
 use crate::lower::program::{OutputSource, Program};
 use crate::runtime::PoolBuffer;
 use crate::runtime::checked::WRITTEN;
-use jaxide_core::{Cancel, Error, ErrorKind, Result, byte_size};
+use jaxide_core::{Error, ErrorKind, Result, byte_size};
 
 /// Shadows start at multiples of this.
 const ALIGNMENT: usize = 64;
@@ -61,7 +61,7 @@ impl Executable {
     /// As for [`enter`](Self::enter).
     pub(super) unsafe fn enter_checked(
         &self,
-        cancel: Option<&Cancel>,
+        around: Surroundings<'_>,
         inputs: &[*const u8],
         outputs: &[*mut u8],
         consts: &[*const u8],
@@ -95,7 +95,7 @@ impl Executable {
         outputs.extend(shadow(&at.outputs));
         consts.extend(shadow(&at.consts).into_iter().map(<*mut u8>::cast_const));
         // SAFETY: the caller's promise; shadows have the sizes of what they are for, and that of the arena is behind it.
-        unsafe { self.call(cancel, [&inputs, &consts], &outputs, arena.as_mut_ptr(), 1)? };
+        unsafe { self.call(around, [&inputs, &consts], &outputs, arena.as_mut_ptr(), 1)? };
         for (k, (output, &start)) in program.outputs.iter().zip(&at.outputs).enumerate() {
             let bytes = byte_size(&output.shape, output.dtype)?;
             let own = &shadows.bytes()[start..start + bytes];

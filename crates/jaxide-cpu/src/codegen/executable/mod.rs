@@ -12,7 +12,7 @@ use crate::narrow;
 use crate::options::{CompileOptions, CompileStats};
 use crate::runtime::stack::{ASSUMED, with_stack};
 use crate::runtime::subnormals::FloatMode;
-use crate::runtime::{Context, PoolBuffer, ThreadPool};
+use crate::runtime::{Context, PoolBuffer, Printer, ThreadPool};
 use crate::stages::StageTimes;
 use jaxide_core::{
     Aval, Cancel, Error, ErrorKind, Result, Storage, Tensor, byte_size, memory, same_shape,
@@ -159,6 +159,22 @@ impl Call {
     }
 }
 
+/// What a run has from who asks for it, besides arguments.
+#[derive(Clone, Copy, Default)]
+struct Surroundings<'a> {
+    cancel: Option<&'a Cancel>,
+    print: Option<&'a Printer<'a>>,
+}
+
+impl<'a> Surroundings<'a> {
+    fn until(cancel: &'a Cancel) -> Self {
+        Surroundings {
+            cancel: Some(cancel),
+            print: None,
+        }
+    }
+}
+
 /// Where arguments are. It is filled in place: what is collected is moved as a whole.
 type Pointers = SmallVec<[*const u8; 128]>;
 
@@ -177,7 +193,7 @@ impl Executable {
     /// When the arguments do not have the types of the program; the message names the first that does not. When memory
     /// runs out.
     pub fn run(&self, args: &[Tensor]) -> Result<Vec<Tensor>> {
-        self.run_until(None, args)
+        self.run_until(Surroundings::default(), args)
     }
 
     /// Runs the program until `cancel` ends it.
@@ -206,18 +222,18 @@ impl Executable {
     /// As [`run`](Self::run), and of kind [`ErrorKind::Cancelled`] when the run was ended, which is looked at in each turn of a
     /// loop and between kernels.
     pub fn run_with(&self, args: &[Tensor], cancel: &Cancel) -> Result<Vec<Tensor>> {
-        self.run_until(Some(cancel), args)
+        self.run_until(Surroundings::until(cancel), args)
     }
 
-    fn run_until(&self, cancel: Option<&Cancel>, args: &[Tensor]) -> Result<Vec<Tensor>> {
+    fn run_until(&self, around: Surroundings<'_>, args: &[Tensor]) -> Result<Vec<Tensor>> {
         self.check(args)?;
         if !self.program.overwritten.is_empty() {
-            return self.run_owned_until(cancel, args.to_vec());
+            return self.run_owned_until(around, args.to_vec());
         }
         let mut inputs = Pointers::new();
         inputs.extend(args.iter().map(|arg| arg.bytes().as_ptr()));
         // SAFETY: the arguments have the program's types, and the program writes to none.
-        unsafe { self.run_checked(cancel, args, &inputs) }
+        unsafe { self.run_checked(around, args, &inputs) }
     }
 
     /// Runs the program; arguments that it overwrites are taken over if nothing else shares them, and copied otherwise. Those are among
@@ -242,7 +258,45 @@ impl Executable {
     /// # Errors
     /// As [`run`](Self::run).
     pub fn run_owned(&self, args: Vec<Tensor>) -> Result<Vec<Tensor>> {
-        self.run_owned_until(None, args)
+        self.run_owned_until(Surroundings::default(), args)
+    }
+
+    /// As [`run_owned`](Self::run_owned), where `print` has what `debug_print` would write to standard error, in the order of the
+    /// program: the format, and the arrays. It may be called on another thread.
+    ///
+    /// ```
+    /// use jaxide_core::{Tensor, eval::formatted, parse};
+    /// use jaxide_cpu::{CompileOptions, compile};
+    /// use std::sync::Mutex;
+    ///
+    /// let text = "{ lambda ; a:i32[]. let
+    ///     debug_print[
+    ///       fmt=a is {}
+    ///       has_placeholders=True
+    ///       in_tree=PyTreeDef(((*,), {}))
+    ///       logging_record=None
+    ///       np_printoptions=()
+    ///       ordered=True
+    ///       partitioned=False
+    ///       static_args=()
+    ///     ] a
+    ///   in (a,) }";
+    /// let program = compile(&parse(text).unwrap(), &CompileOptions::default())?;
+    /// let lines = Mutex::new(Vec::new());
+    /// let print = |format: &str, arrays: &[Tensor]| lines.lock().unwrap().push(formatted(format, arrays));
+    /// program.run_printing(vec![Tensor::scalar(3)], &print)?;
+    /// assert_eq!(*lines.lock().unwrap(), ["a is 3"]);
+    /// # Ok::<(), jaxide_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_printing(&self, args: Vec<Tensor>, print: &Printer<'_>) -> Result<Vec<Tensor>> {
+        let around = Surroundings {
+            cancel: None,
+            print: Some(print),
+        };
+        self.run_owned_until(around, args)
     }
 
     /// As [`run_owned`](Self::run_owned), until `cancel` ends the run. What was donated is lost then.
@@ -250,12 +304,12 @@ impl Executable {
     /// # Errors
     /// As [`run_with`](Self::run_with).
     pub fn run_owned_with(&self, args: Vec<Tensor>, cancel: &Cancel) -> Result<Vec<Tensor>> {
-        self.run_owned_until(Some(cancel), args)
+        self.run_owned_until(Surroundings::until(cancel), args)
     }
 
     fn run_owned_until(
         &self,
-        cancel: Option<&Cancel>,
+        around: Surroundings<'_>,
         mut args: Vec<Tensor>,
     ) -> Result<Vec<Tensor>> {
         self.check(&args)?;
@@ -275,7 +329,7 @@ impl Executable {
             }
         }
         // SAFETY: the arguments have the program's types, and nothing else has a share in those that it writes to.
-        unsafe { self.run_checked(cancel, &args, &inputs) }
+        unsafe { self.run_checked(around, &args, &inputs) }
     }
 
     /// Runs the program on memory of the caller's: arguments are read from `inputs`, results written to `outputs`.
@@ -290,7 +344,7 @@ impl Executable {
     pub unsafe fn run_pointers(&self, inputs: &[*const u8], outputs: &[*mut u8]) -> Result<()> {
         let consts = self.constants();
         // SAFETY: the caller's promise; constants have their types.
-        unsafe { self.enter(None, inputs, outputs, &consts)? };
+        unsafe { self.enter(Surroundings::default(), inputs, outputs, &consts)? };
         for (k, output) in self.program.outputs.iter().enumerate() {
             let from = match output.source {
                 OutputSource::Computed => continue,
@@ -316,7 +370,7 @@ impl Executable {
     /// The arguments have the program's types, and those that it writes to are the caller's alone.
     unsafe fn run_checked(
         &self,
-        cancel: Option<&Cancel>,
+        around: Surroundings<'_>,
         args: &[Tensor],
         inputs: &[*const u8],
     ) -> Result<Vec<Tensor>> {
@@ -346,7 +400,7 @@ impl Executable {
         }));
         // SAFETY: the caller promises the arguments; results and constants have the sizes that the program states, and each result has
         // memory of its own.
-        unsafe { self.enter(cancel, inputs, &outputs, &self.constants())? };
+        unsafe { self.enter(around, inputs, &outputs, &self.constants())? };
         let mut results: Vec<Tensor> = Vec::with_capacity(pending.len());
         for (output, result) in program.outputs.iter().zip(pending.drain(..)) {
             let tensor = match (output.source, result) {
@@ -378,7 +432,7 @@ impl Executable {
     /// As for [`code::Entry`]; the arena is provided here.
     unsafe fn enter(
         &self,
-        cancel: Option<&Cancel>,
+        around: Surroundings<'_>,
         inputs: &[*const u8],
         outputs: &[*mut u8],
         consts: &[*const u8],
@@ -395,12 +449,12 @@ impl Executable {
         check_memory(self.stats.memory, self.memory_limit)?;
         if self.checked {
             // SAFETY: the caller's promise.
-            return unsafe { self.enter_checked(cancel, inputs, outputs, consts) };
+            return unsafe { self.enter_checked(around, inputs, outputs, consts) };
         }
         let threads = self.threads.unwrap_or(usize::MAX);
         let run = |arena: *mut u8| {
             // SAFETY: the caller promises the rest, and the arena has the program's size.
-            unsafe { self.call(cancel, [inputs, consts], outputs, arena, threads) }
+            unsafe { self.call(around, [inputs, consts], outputs, arena, threads) }
         };
         if self.program.arena <= STACK_ARENA {
             let mut arena = StackArena(MaybeUninit::uninit());
@@ -417,7 +471,7 @@ impl Executable {
     /// As for [`Entry`].
     unsafe fn call(
         &self,
-        cancel: Option<&Cancel>,
+        around: Surroundings<'_>,
         read: [&[*const u8]; 2],
         outputs: &[*mut u8],
         arena: *mut u8,
@@ -425,6 +479,10 @@ impl Executable {
     ) -> Result<()> {
         let pool = ThreadPool::global();
         let mut context = Context::new(pool, threads);
+        let Surroundings { cancel, print } = around;
+        if let Some(print) = print {
+            context = context.printing(print);
+        }
         if let Some(cancel) = cancel {
             cancel.check()?;
             context = context.stopped_by(cancel.flag());

@@ -19,9 +19,9 @@ use super::module::{Imports, Jit, Placed, signature};
 use super::perf_map;
 use crate::lanes::Body;
 use crate::lanes::guard::guard;
-use crate::lower::program::Program;
-use crate::lower::program::parallel::{self, Shared};
+use crate::lower::program::parallel::{self, Shared, visit};
 use crate::lower::program::work::step_count;
+use crate::lower::program::{Base, PointerVar, Program, Stmt};
 use crate::options::CompileOptions;
 use crate::runtime::Context as RunContext;
 use crate::runtime::checked::{Check, Guarded};
@@ -207,7 +207,7 @@ impl Functions {
             Function::Steps(steps)
         } else {
             let mut pieces = Vec::new();
-            for (k, steps) in steps.chunks(code::MOST_STEPS).enumerate() {
+            for (k, steps) in cut(callees.program, steps).into_iter().enumerate() {
                 let name = format!("steps{k}");
                 pieces.push(self.define(module, &name, Function::Steps(steps), callees)?);
             }
@@ -217,6 +217,34 @@ impl Functions {
         let main = self.define(module, "program", whole, callees)?;
         Ok((main, self.frame + frames))
     }
+}
+
+/// Steps in lists of about [`MOST_STEPS`](code::MOST_STEPS). What a loop leaves is found by pointers, which are variables of one function: so a loop
+/// and what comes behind it up to the last use of one of them are not cut.
+fn cut<'a>(program: &Program, steps: &'a [Stmt]) -> Vec<&'a [Stmt]> {
+    let mut last_use: HashMap<PointerVar, usize> = HashMap::default();
+    for (k, step) in steps.iter().enumerate() {
+        visit(program, std::slice::from_ref(step), &mut |place, _| {
+            if let Base::Pointer(var) = place.base {
+                last_use.insert(var, k);
+            }
+        });
+    }
+    let mut pieces = Vec::new();
+    let (mut start, mut needed) = (0, 0);
+    for (k, step) in steps.iter().enumerate() {
+        if k - start >= code::MOST_STEPS && k > needed {
+            pieces.push(&steps[start..k]);
+            start = k;
+        }
+        if let Stmt::For { slots, .. } | Stmt::While { slots, .. } = step {
+            let vars = slots.iter().flat_map(|slot| [slot.current, slot.next]);
+            let uses = vars.filter_map(|var| last_use.get(&var).copied());
+            needed = uses.fold(needed, usize::max);
+        }
+    }
+    pieces.push(&steps[start..]);
+    pieces
 }
 
 /// The most stack that a lane program takes.

@@ -73,7 +73,7 @@ impl<T: Target> Emitter<'_, T> {
         let low = self.two_words(BinOp::ShrU, word, shift);
         let raw = match mem {
             MemTy::I8 | MemTy::I16 => {
-                let unused = 32 - 8 * mem.size() as u32;
+                let unused = 32 - 8 * narrow::<_, u32>(mem.size());
                 let high = self.shifted(BinOp::Shl, low, unused);
                 self.shifted(BinOp::ShrS, high, unused)
             }

@@ -66,7 +66,7 @@ impl Assembler<'_> {
             targets.push(Some(slice(whole, graph.value(result).bytes())));
         }
         if length > 0 {
-            let turns = if carries == 0 && !self.has_effect(body) {
+            let turns = if carries == 0 && !graph.has_effect(&node.op) {
                 Turns::AnyOrder
             } else {
                 Turns::InOrder
@@ -86,16 +86,6 @@ impl Assembler<'_> {
         }
         self.leave(&carried, &node.results[..carries], Some(length), stmts);
         Ok(())
-    }
-
-    /// Whether a region does something besides giving its results.
-    fn has_effect(&self, region: &Region) -> bool {
-        region.nodes.iter().any(|&id| {
-            let op = &self.graph.node(id).op;
-            let mut inside = false;
-            op.visit_regions(&mut |inner| inside |= self.has_effect(inner));
-            inside || op.has_effect()
-        })
     }
 
     pub(super) fn while_loop(

@@ -76,6 +76,9 @@ impl LaneForms {
 
 /// The axes that a loop or branch has as lanes when its state is in registers; `None` when it cannot be.
 fn lane_form(graph: &Graph, id: NodeId) -> Option<Dims> {
+    if graph.has_effect(&graph.node(id).op) {
+        return None;
+    }
     candidates(graph, id)
         .into_iter()
         .find(|axes| fits(graph, id, axes))

@@ -229,6 +229,19 @@ impl Graph {
         self.root = root;
     }
 
+    /// Whether an operation, or one inside of it, does something besides giving its results.
+    pub(crate) fn has_effect(&self, op: &Op) -> bool {
+        let mut effect = op.is_effect();
+        op.visit_regions(&mut |inner| {
+            let nodes = inner.nodes.iter();
+            effect = effect
+                || nodes
+                    .map(|&id| &self.node(id).op)
+                    .any(|op| self.has_effect(op));
+        });
+        effect
+    }
+
     /// `live` says which values code behind the region uses; afterwards also what the region uses.
     fn sweep(&mut self, region: &mut Region, live: &mut [bool]) {
         region
@@ -237,12 +250,13 @@ impl Graph {
             .for_each(|value| live[value.index()] = true);
         let mut kept = Vec::with_capacity(region.nodes.len());
         for &id in region.nodes.iter().rev() {
-            let node = &mut self.nodes[id.index()];
+            let node = &self.nodes[id.index()];
             let used = node.results.iter().any(|value| live[value.index()]);
-            if !used && !node.op.has_effect() {
+            if !used && !self.has_effect(&node.op) {
                 continue;
             }
             kept.push(id);
+            let node = &mut self.nodes[id.index()];
             node.args
                 .iter()
                 .for_each(|value| live[value.index()] = true);

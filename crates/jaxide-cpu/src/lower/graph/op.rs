@@ -258,8 +258,8 @@ impl Op {
         }
     }
 
-    /// Whether it does something besides giving its results; what its regions do is not asked.
-    pub(crate) fn has_effect(&self) -> bool {
+    /// Whether it does something besides giving its results; what its regions do is not asked: [`Graph::has_effect`](super::Graph::has_effect).
+    pub(super) fn is_effect(&self) -> bool {
         matches!(self, Op::Call(Call::Routine(Routine::DebugPrint(_))))
     }
 }

@@ -123,7 +123,7 @@ impl Scope {
         args: &[ValueId],
         results: &[(DType, &[usize])],
     ) -> SmallVec<[ValueId; 1]> {
-        let effect = op.has_effect();
+        let effect = self.graph.has_effect(&op);
         let mut key = DefaultHasher::new();
         hash_op(&op, &mut key);
         args.hash(&mut key);

@@ -69,7 +69,7 @@ pub(crate) fn assign(program: &mut Program) {
 }
 
 /// Calls `f` for each mention of an array, and whether it is written to.
-fn visit(program: &Program, stmts: &[Stmt], f: &mut dyn FnMut(&Place, bool)) {
+pub(crate) fn visit(program: &Program, stmts: &[Stmt], f: &mut dyn FnMut(&Place, bool)) {
     for stmt in stmts {
         match stmt {
             Stmt::Nest { kernel, operands } => nest(program, *kernel, operands, f),
