@@ -95,7 +95,7 @@ impl Build {
         }
         (FEWEST_STEPS..length)
             .rev()
-            .find(|&steps| length % steps == 0 && bytes / length * steps <= BLOCK)
+            .find(|&steps| length.is_multiple_of(steps) && bytes / length * steps <= BLOCK)
     }
 
     /// Moves products out of the body of a scan of `length` steps; `stacked` are its stacked inputs, to which theirs are added.

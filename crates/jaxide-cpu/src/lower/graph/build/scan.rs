@@ -1,7 +1,7 @@
 //! Scans.
 
 use super::super::scope::FrameKind;
-use super::super::{Op, ValueId};
+use super::super::{Op, Region, ValueId};
 use super::carried::{find_passed_on, moving, operands, passed_on};
 use super::control::{cells_of, split_at};
 use super::{Application, Binding, Bindings, Build};
@@ -91,14 +91,33 @@ impl Build {
             let (next, slices) = results.split_at(init.len());
             Ok([&moving(next, fixed), slices].concat())
         })?;
-        let mut types: Vec<(DType, Dims)> = Vec::new();
-        for (k, &result) in body.results.iter().enumerate() {
-            let mut shape = self.scope.shape(result);
-            if k >= carries {
-                shape.insert(0, length);
-            }
-            types.push((self.scope.dtype(result), shape));
+        let results = self.emit_scan(body, carries, &args, (length, params.reverse));
+        let mut bound: Bindings = operands(&[], init, fixed, &results[..carries]).into();
+        for &blocks in &results[carries..] {
+            let mut shape: Dims = self.scope.shape(blocks)[1..].into();
+            shape[0] = params.length;
+            bound.push(Binding::Value(self.scope.reshape(blocks, &shape)));
         }
+        Ok(bound)
+    }
+
+    /// The results of a loop over this body, so often and backwards or not: carries, then what is stacked.
+    fn emit_scan(
+        &mut self,
+        body: Region,
+        carries: usize,
+        args: &[ValueId],
+        (length, reverse): (usize, bool),
+    ) -> Vec<ValueId> {
+        let types: Vec<(DType, Dims)> = (body.results.iter().enumerate())
+            .map(|(k, &result)| {
+                let mut shape = self.scope.shape(result);
+                if k >= carries {
+                    shape.insert(0, length);
+                }
+                (self.scope.dtype(result), shape)
+            })
+            .collect();
         let types: Vec<(DType, &[usize])> = types
             .iter()
             .map(|(dtype, shape)| (*dtype, &shape[..]))
@@ -107,16 +126,9 @@ impl Build {
             body,
             carries,
             length,
-            reverse: params.reverse,
+            reverse,
         };
-        let results = self.scope.emit(op, &args, &types).to_vec();
-        let mut bound: Bindings = operands(&[], init, fixed, &results[..carries]).into();
-        for &blocks in &results[carries..] {
-            let mut shape: Dims = self.scope.shape(blocks)[1..].into();
-            shape[0] = params.length;
-            bound.push(Binding::Value(self.scope.reshape(blocks, &shape)));
-        }
-        Ok(bound)
+        self.scope.emit(op, args, &types).to_vec()
     }
 
     /// A loop with some carries taken for constants.
@@ -174,27 +186,9 @@ impl Build {
             body.results[carries.len()..].to_vec(),
         );
         self.lay_out_products(&body);
-        let mut types: Vec<(DType, Dims)> = carries
-            .iter()
-            .map(|&value| (self.scope.dtype(value), self.scope.shape(value)))
-            .collect();
-        for &slice in &out_slices {
-            let mut shape = self.scope.shape(slice);
-            shape.insert(0, params.length);
-            types.push((self.scope.dtype(slice), shape));
-        }
-        let types: Vec<(DType, &[usize])> = types
-            .iter()
-            .map(|(dtype, shape)| (*dtype, &shape[..]))
-            .collect();
-        let op = Op::Scan {
-            body,
-            carries: carries.len(),
-            length: params.length,
-            reverse: params.reverse,
-        };
         let args: Vec<ValueId> = carries.iter().chain(&stacked).copied().collect();
-        let mut results = self.scope.emit(op, &args, &types).to_vec();
+        let turns = (params.length, params.reverse);
+        let mut results = self.emit_scan(body, carries.len(), &args, turns);
         // Cells stand between carries and stacked results.
         for (k, &cell) in cells.iter().enumerate() {
             self.cells[cell] = results[own + k];
