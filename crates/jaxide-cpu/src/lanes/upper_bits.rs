@@ -217,7 +217,7 @@ impl Used {
                 self.some(*a, bits);
                 self.some(*b, bits);
             }
-            inst => inst.clone().operands(|operand| self.all(body, operand)),
+            inst => inst.operands(|operand| self.all(body, operand)),
         }
     }
 }

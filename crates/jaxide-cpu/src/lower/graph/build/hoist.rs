@@ -20,8 +20,10 @@ const LARGE: usize = 2 << 20;
 const BLOCK: usize = 512 << 10;
 
 /// A product of a slice of a stacked input and something from outside.
-struct Hoistable {
+pub(super) struct Hoistable {
     node: NodeId,
+    result: ValueId,
+    numbers: DotDimensionNumbers,
     /// The position of the stacked input.
     step: usize,
     other: ValueId,
@@ -31,9 +33,22 @@ struct Hoistable {
     bytes: usize,
 }
 
+/// How many of `length` steps make a block, where all these products together are too many to be made at once.
+pub(super) fn steps_of_a_block(products: &[Hoistable], length: usize) -> Option<usize> {
+    let bytes = products
+        .iter()
+        .fold(0usize, |sum, product| sum.saturating_add(product.bytes));
+    if bytes <= LARGE {
+        return None;
+    }
+    (FEWEST_STEPS..length)
+        .rev()
+        .find(|&steps| length.is_multiple_of(steps) && bytes / length * steps <= BLOCK)
+}
+
 impl Build {
     /// The products in the body of a scan of `length` steps that can be moved out of it.
-    fn hoistable(&self, body: &Region, carries: usize, length: usize) -> Vec<Hoistable> {
+    pub(super) fn hoistable(&self, body: &Region, carries: usize, length: usize) -> Vec<Hoistable> {
         let inside = self.defined_in(body);
         let slice = |value: ValueId| {
             body.params[carries..]
@@ -69,6 +84,8 @@ impl Build {
             {
                 found.push(Hoistable {
                     node: id,
+                    result: node.results[0],
+                    numbers: numbers.clone(),
                     step,
                     other,
                     on_left,
@@ -79,44 +96,21 @@ impl Build {
         found
     }
 
-    /// How many steps of a scan make a block, where all of its products together are too many to be made at once.
-    pub(super) fn steps_of_a_block(
-        &self,
-        body: &Region,
-        carries: usize,
-        length: usize,
-    ) -> Option<usize> {
-        let products = self.hoistable(body, carries, length);
-        let bytes = products
-            .iter()
-            .fold(0usize, |sum, product| sum.saturating_add(product.bytes));
-        if bytes <= LARGE {
-            return None;
-        }
-        (FEWEST_STEPS..length)
-            .rev()
-            .find(|&steps| length.is_multiple_of(steps) && bytes / length * steps <= BLOCK)
-    }
-
-    /// Moves products out of the body of a scan of `length` steps; `stacked` are its stacked inputs, to which theirs are added.
+    /// Moves these products out of the body of a scan of `length` steps; `stacked` are its stacked inputs, to which theirs are added.
     pub(super) fn hoist_products(
         &mut self,
         body: &mut Region,
-        carries: usize,
+        products: &[Hoistable],
         stacked: &mut Vec<ValueId>,
         length: usize,
     ) {
-        for product in self.hoistable(body, carries, length) {
-            let node = self.scope.graph.node(product.node).clone();
-            let Op::Call(Call::Routine(Routine::DotGeneral(params))) = &node.op else {
-                continue;
-            };
-            let result = node.results[0];
+        for product in products {
+            let result = product.result;
             let dtype = self.scope.dtype(result);
             let whole = self.product_of_all_steps(
                 stacked[product.step],
                 product.other,
-                &params.dimension_numbers,
+                &product.numbers,
                 product.on_left,
                 length,
                 dtype,

@@ -4,6 +4,7 @@ use super::super::scope::FrameKind;
 use super::super::{Op, Region, ValueId};
 use super::carried::{find_passed_on, moving, operands, passed_on};
 use super::control::{cells_of, split_at};
+use super::hoist::steps_of_a_block;
 use super::{Application, Binding, Bindings, Build};
 use jaxide_core::prims::Scan;
 use jaxide_core::{Aval, DType, Dims, Result};
@@ -170,15 +171,16 @@ impl Build {
         if find_passed_on(&body, fixed) {
             return Ok(Outcome::MoreFixed);
         }
+        let products = self.hoistable(&body, carries.len(), params.length);
         // Sums over all steps are one product of all.
         if cells.is_empty()
-            && let Some(steps) = self.steps_of_a_block(&body, carries.len(), params.length)
+            && let Some(steps) = steps_of_a_block(&products, params.length)
             && !self.has_sums_of_products(&body, &carries, own, params.length)
         {
             return Ok(Outcome::Blocks(steps));
         }
         let mut stacked = stacked.to_vec();
-        self.hoist_products(&mut body, carries.len(), &mut stacked, params.length);
+        self.hoist_products(&mut body, &products, &mut stacked, params.length);
         let sums = self.sums_of_products(&mut body, &mut carries, own, params.length);
         let own = own - sums.len();
         let (in_slices, out_slices) = (
