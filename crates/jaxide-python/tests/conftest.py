@@ -1,4 +1,5 @@
 import os
+import threading
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
@@ -25,6 +26,15 @@ def same(ours, theirs, tolerance=2e-6):
             np.testing.assert_allclose(a.astype(wide), b.astype(wide), rtol=close, atol=close * 1e-1)
         else:
             np.testing.assert_array_equal(a, b)
+
+
+def in_threads(count, work):
+    """Runs ``work(0)`` and so on, each in a thread of its own."""
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 @pytest.fixture

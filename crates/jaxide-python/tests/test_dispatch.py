@@ -1,7 +1,6 @@
 """Functions that are called often go through JAX's own dispatch, and stay what they were."""
 
 import gc
-import threading
 import weakref
 
 import jax
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 
 import jaxide
-from conftest import same
+from conftest import in_threads, same
 from jaxide import _dispatch
 
 #: By so many calls the smallest program is in JAX's dispatch.
@@ -177,9 +176,5 @@ def test_threads():
             if [int(x) for x in f(xs)] != [number + k for k in range(12)]:
                 wrong.append(number)
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(4, work)
     assert not wrong

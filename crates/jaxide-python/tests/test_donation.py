@@ -1,6 +1,5 @@
 """Donated arrays are gone, and their memory becomes the results'."""
 
-import threading
 
 import jax
 import jax.numpy as jnp
@@ -8,7 +7,7 @@ import numpy as np
 import pytest
 
 import jaxide
-from conftest import same
+from conftest import in_threads, same
 
 
 def update(x, y):
@@ -111,9 +110,5 @@ def test_threads():
         if x[3] != number + 200 or x[4] != number:
             wrong.append(number)
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(4, work)
     assert not wrong

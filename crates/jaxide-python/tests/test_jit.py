@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import jaxide
-from conftest import same
+from conftest import in_threads, same
 
 Point = namedtuple("Point", "x y")
 
@@ -313,11 +313,7 @@ def test_threads():
             if abs(got - expected[n]) > 1e-3:
                 wrong.append((n, got))
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(8, work)
     assert not wrong
 
 
