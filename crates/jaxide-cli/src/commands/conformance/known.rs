@@ -7,7 +7,7 @@ use jaxide_core::{Error, ErrorKind, Result};
 use super::checks::{Check, How};
 use crate::program::Backend;
 
-/// Lines `CHECK CASE REASON ...`; `#` begins a comment. A check may name its backend: `eval:native`.
+/// Lines `CHECK CASE REASON ...`; `#` begins a comment. A check may name its backends: `eval:native,objects`.
 pub(super) struct Known {
     lines: Vec<(String, String, String)>,
     backend: &'static str,
@@ -62,8 +62,12 @@ impl Known {
 
     /// Why a case is known to fail a check.
     pub(super) fn reason(&self, check: Check, case: &str) -> Option<&str> {
-        let with_backend = format!("{}:{}", check.name(), self.backend);
-        let applies = |name: &str| name == check.name() || name == with_backend;
+        let applies = |name: &str| match name.split_once(':') {
+            None => name == check.name(),
+            Some((own, backends)) => {
+                own == check.name() && backends.split(',').any(|one| one == self.backend)
+            }
+        };
         self.lines
             .iter()
             .find(|(name, listed, _)| applies(name) && listed == case)
