@@ -16,6 +16,8 @@ const MOST_COPIES: usize = 64;
 const MOST_ELEMENTS: usize = 128;
 /// With fewer lanes than this, a further axis loops inside the lane program.
 const FEW_LANES: usize = 128;
+/// Rows of a lane program with so many elements together cost far more than its call.
+const MANY_ELEMENTS: usize = 512;
 /// Bytes that a row may have so that rows are reduced one lane block after the other; longer ones are reduced in chunks, so that memory is
 /// read in order.
 const SHORT_ROW: usize = 1024;
@@ -259,15 +261,24 @@ fn unroll_rows(groups: &mut [Group], axes: &Axes, mentions: &[Mention]) {
 /// program.
 ///
 /// Neither is an axis worth it along which nothing is shared: neither an element, nor a line of the cache. Its copies would go through memory
-/// far apart from each other, at distances that are often powers of two, where caches hold little.
+/// far apart from each other, at distances that are often powers of two, where caches hold little. With few lanes, and no rows that make many of
+/// them, it is written out all the same: a call would cost more.
 fn unroll(groups: &mut [Group], axes: &Axes, mentions: &[Mention], control: bool) {
     let mut copies = 1;
     let lanes = groups.iter().find(|group| group.role == Role::Lane);
-    let many_lanes = lanes.is_some_and(|lanes| lanes.size >= FEW_LANES);
+    let rows = (groups.iter())
+        .filter(|group| group.role == Role::Outer && group.size > UNROLL && !group.reduced)
+        .map(|group| group.size);
+    let rows = rows.max().unwrap_or(1);
+    let many_lanes = lanes.is_some_and(|lanes| {
+        let rows = if lanes.reduced { 1 } else { rows };
+        lanes.size.saturating_mul(rows) >= FEW_LANES
+    });
     let shares = |group: &Group| {
         let var = axes.vars[group.axes.end - 1];
         let step = |mention: &Mention| factor(mention, var).unsigned_abs();
-        var.is_none() || mentions.iter().any(|mention| step(mention) < LINE)
+        let mut memory = (mentions.iter()).filter(|m| m.value.is_some() || m.store);
+        var.is_none() || memory.any(|mention| step(mention) < LINE)
     };
     for group in groups
         .iter_mut()
@@ -285,15 +296,18 @@ fn unroll(groups: &mut [Group], axes: &Axes, mentions: &[Mention], control: bool
     }
 }
 
-/// With few lanes the longest outer loop runs inside the lane program, since a call for so little work costs more than the work.
+/// With few lanes an outer loop runs inside the lane program, since a call for so little work costs more than the work: the innermost that is
+/// long enough for it, since memory is mostly written in the order of the axes, else the longest.
 fn choose_rows(groups: &mut [Group]) {
     let lane = groups.iter().find(|group| group.role == Role::Lane);
     let lanes = lane.map_or(1, |lane| lane.size);
     if lanes >= FEW_LANES || lane.is_some_and(|lane| lane.reduced) {
         return;
     }
-    let rows = (groups.iter_mut().filter(|group| group.role == Role::Outer))
-        .max_by_key(|group| group.size);
+    // Of equals this is the last.
+    let rows = (groups.iter_mut())
+        .filter(|group| group.role == Role::Outer)
+        .max_by_key(|group| group.size.saturating_mul(lanes).min(MANY_ELEMENTS));
     if let Some(rows) = rows {
         rows.role = Role::Rows;
     }
