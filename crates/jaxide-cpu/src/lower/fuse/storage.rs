@@ -284,6 +284,10 @@ impl Fuser<'_> {
                     operands.iter().for_each(|&arg| self.force(arg, forced));
                     return;
                 }
+                // One element is computed where it is written, once and before it is.
+                if graph.value(node.args[2]).len() == 1 {
+                    return;
+                }
                 for &arg in &node.args[1..] {
                     if costs.of(arg) > CHEAP
                         || self.reads_elsewhere(arg, node.args[0], &[], &mut HashSet::default())
