@@ -29,6 +29,7 @@ mod scatters;
 mod short_rows;
 mod small_elements;
 mod subnormals;
+mod tables;
 mod texts;
 mod tiny;
 mod turned;

@@ -1,29 +1,34 @@
 //! Loads and stores.
 
-use super::Emitter;
 use super::float16;
 use super::rep::{Rep, Width, bitcast, int_like, shuffle, vector_type};
 use super::scalar_type;
+use super::{Cell, Emitter};
 use crate::codegen::emit::Memory;
-use crate::lanes::{Addr, LaneStep, MemTy, Ty, Value};
+use crate::lanes::{Addr, Index, LaneStep, MemTy, Ty, Value};
 use crate::narrow;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, BlockArg, InstBuilder, MemFlagsData, types};
+use cranelift_frontend::FunctionBuilder;
 
 /// Accesses may be unaligned, and are in bounds by the contract of the body.
 const FLAGS: MemFlagsData = MemFlagsData::new().with_trap_code(None);
 
 impl Memory for Emitter<'_, '_> {
     fn load(&mut self, v: Value, mem: MemTy, addr: &Addr) {
+        if let Some(cell) = self.cell(mem, addr) {
+            let value = self.fb.use_var(cell.variable);
+            return self.set(v, Rep::One(value));
+        }
         let base = self.base(addr);
         let rep = match (self.width, addr.lane, self.exec.clone()) {
             (Width::One, step, _) => {
                 let at = self.lane_address(base, step, 0);
-                Rep::One(self.load_one(mem, at))
+                Rep::One(load_one(self.fb, mem, at))
             }
             // Some lane is active wherever code runs.
             (Width::Four, LaneStep::Uniform, _) => {
-                let scalar = self.load_one(mem, base);
+                let scalar = load_one(self.fb, mem, base);
                 self.splat(mem.lane(), scalar)
             }
             (Width::Four, LaneStep::Stride(s), None) if s == mem.size() => {
@@ -34,7 +39,7 @@ impl Memory for Emitter<'_, '_> {
                 let lanes: Vec<ir::Value> = (0..4)
                     .map(|k| {
                         let at = self.lane_address(base, step, k);
-                        self.load_one(mem, at)
+                        load_one(self.fb, mem, at)
                     })
                     .collect();
                 self.gather_lanes(mem.lane(), &lanes)
@@ -57,6 +62,10 @@ impl Memory for Emitter<'_, '_> {
             (Width::One, step, _) => {
                 let at = self.lane_address(base, step, 0);
                 self.store_one(mem, at, value.one());
+                if let Some(cell) = self.cell(mem, addr) {
+                    let value = stored(self.fb, mem, value.one());
+                    self.fb.def_var(cell.variable, value);
+                }
             }
             (Width::Four, LaneStep::Stride(s), None) if s == mem.size() => {
                 let at = self.lane_address(base, addr.lane, 0);
@@ -87,6 +96,14 @@ impl Memory for Emitter<'_, '_> {
 }
 
 impl Emitter<'_, '_> {
+    /// The cell of what is at an address.
+    fn cell(&self, mem: MemTy, addr: &Addr) -> Option<Cell> {
+        let cells = self.args.cells.of.get(addr.pointer.index())?;
+        let at = offset_of_lane(addr, self.args.cells.lane)?;
+        let mut cells = cells.iter();
+        cells.find(|cell| cell.at == at && cell.ty == mem).copied()
+    }
+
     /// The address without its lane step.
     fn base(&mut self, addr: &Addr) -> ir::Value {
         let mut at = self.args.pointers[addr.pointer.index()];
@@ -151,36 +168,11 @@ impl Emitter<'_, '_> {
         self.fb.seal_block(then);
         self.fb.switch_to_block(then);
         let at = self.lane_address(base, step, k);
-        let loaded = self.load_one(mem, at);
+        let loaded = load_one(self.fb, mem, at);
         self.fb.ins().jump(next, &[BlockArg::Value(loaded)]);
         self.fb.seal_block(next);
         self.fb.switch_to_block(next);
         result
-    }
-
-    fn load_one(&mut self, mem: MemTy, at: ir::Value) -> ir::Value {
-        let ins = self.fb.ins();
-        match mem {
-            MemTy::Bool => {
-                let byte = ins.load(types::I8, FLAGS, at, 0);
-                self.fb.ins().icmp_imm_u(IntCC::NotEqual, byte, 0)
-            }
-            MemTy::I8 => ins.sload8(types::I32, FLAGS, at, 0),
-            MemTy::U8 => ins.uload8(types::I32, FLAGS, at, 0),
-            MemTy::I16 => ins.sload16(types::I32, FLAGS, at, 0),
-            MemTy::U16 => ins.uload16(types::I32, FLAGS, at, 0),
-            MemTy::F16 => {
-                let bits = ins.uload16(types::I32, FLAGS, at, 0);
-                float16::from_f16(self.fb, bits)
-            }
-            MemTy::Bf16 => {
-                let bits = ins.uload16(types::I32, FLAGS, at, 0);
-                float16::from_bf16(self.fb, bits)
-            }
-            MemTy::I32 | MemTy::I64 | MemTy::F32 | MemTy::F64 => {
-                ins.load(scalar_type(mem.lane()), FLAGS, at, 0)
-            }
-        }
     }
 
     fn store_one(&mut self, mem: MemTy, at: ir::Value, x: ir::Value) {
@@ -308,4 +300,66 @@ impl Emitter<'_, '_> {
         let word = self.fb.ins().extractlane(packed, 0);
         self.fb.ins().store(FLAGS, word, at, 0);
     }
+}
+
+/// Loads one number, as lanes have it.
+pub(in crate::codegen) fn load_one(
+    fb: &mut FunctionBuilder<'_>,
+    mem: MemTy,
+    at: ir::Value,
+) -> ir::Value {
+    let ins = fb.ins();
+    match mem {
+        MemTy::Bool => {
+            let byte = ins.load(types::I8, FLAGS, at, 0);
+            fb.ins().icmp_imm_u(IntCC::NotEqual, byte, 0)
+        }
+        MemTy::I8 => ins.sload8(types::I32, FLAGS, at, 0),
+        MemTy::U8 => ins.uload8(types::I32, FLAGS, at, 0),
+        MemTy::I16 => ins.sload16(types::I32, FLAGS, at, 0),
+        MemTy::U16 => ins.uload16(types::I32, FLAGS, at, 0),
+        MemTy::F16 => {
+            let bits = ins.uload16(types::I32, FLAGS, at, 0);
+            float16::from_f16(fb, bits)
+        }
+        MemTy::Bf16 => {
+            let bits = ins.uload16(types::I32, FLAGS, at, 0);
+            float16::from_bf16(fb, bits)
+        }
+        MemTy::I32 | MemTy::I64 | MemTy::F32 | MemTy::F64 => {
+            ins.load(scalar_type(mem.lane()), FLAGS, at, 0)
+        }
+    }
+}
+
+/// What a load would give of a number that is stored.
+fn stored(fb: &mut FunctionBuilder<'_>, mem: MemTy, x: ir::Value) -> ir::Value {
+    let narrow = match mem {
+        MemTy::I8 | MemTy::U8 => fb.ins().ireduce(types::I8, x),
+        MemTy::I16 | MemTy::U16 => fb.ins().ireduce(types::I16, x),
+        MemTy::Bool => return fb.ins().icmp_imm_u(IntCC::NotEqual, x, 0),
+        MemTy::I32 | MemTy::I64 | MemTy::F32 | MemTy::F64 => return x,
+        MemTy::F16 | MemTy::Bf16 => unreachable!("there are no cells of 16-bit floats"),
+    };
+    match mem {
+        MemTy::I8 | MemTy::I16 => fb.ins().sextend(types::I32, narrow),
+        _ => fb.ins().uextend(types::I32, narrow),
+    }
+}
+
+/// Whether code can have numbers of a type at hand: a 16-bit float takes longer to convert than to load.
+pub(in crate::codegen) fn has_cells(mem: MemTy) -> bool {
+    !matches!(mem, MemTy::F16 | MemTy::Bf16)
+}
+
+/// Where the address of a lane is from its pointer on, in a nest whose loops have one turn each; if that is known.
+pub(in crate::codegen) fn offset_of_lane(addr: &Addr, lane: usize) -> Option<i64> {
+    let mut terms = addr.terms.iter();
+    let known = terms.all(|(index, _)| matches!(index, Index::Outer(_)));
+    let step = match addr.lane {
+        LaneStep::Uniform => 0,
+        LaneStep::Stride(step) => step,
+        LaneStep::Gather(..) => return None,
+    };
+    known.then_some(addr.offset + narrow::<_, i64>(lane) * step)
 }

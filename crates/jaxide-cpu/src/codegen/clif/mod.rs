@@ -19,14 +19,15 @@ use super::emit::Emit;
 use super::error::CompileError;
 use super::lanes::Defined;
 use super::module::{address_of, signature};
-use crate::lanes::{BlockId, Body, Index, Inst, Table, Ty};
+use crate::lanes::{BlockId, Body, Index, Inst, MemTy, Table, Ty};
 use crate::narrow;
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{
     self, BlockArg, InstBuilder, MemFlagsData, StackSlot, condcodes::IntCC, types,
 };
-use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use cranelift_module::{DataDescription, DataId, FuncId, FuncOrDataId, Linkage, Module};
+pub(super) use memory::{has_cells, load_one, offset_of_lane};
 use rep::{Rep, Width};
 
 /// The CLIF values that a body's loop works with.
@@ -42,6 +43,26 @@ pub(super) struct LaneArgs {
     pub(super) start: ir::Value,
     /// The lane after the last one, `i64`.
     pub(super) end: ir::Value,
+    /// Of a body for one lane: what variables have as well.
+    pub(super) cells: LaneCells,
+}
+
+/// Numbers behind the pointers of a body that variables have as well, and the lane that it is emitted for.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LaneCells {
+    pub(super) lane: usize,
+    /// By pointer; none of the pointers behind.
+    pub(super) of: Vec<Vec<Cell>>,
+}
+
+/// A number in memory that a variable has as well.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cell {
+    /// Bytes from the pointer.
+    pub(super) at: i64,
+    pub(super) ty: MemTy,
+    /// What a load would give.
+    pub(super) variable: Variable,
 }
 
 /// The CLIF type that holds one lane of type `ty` in scalar code.
@@ -168,6 +189,7 @@ pub(super) fn define(
             .collect(),
         start,
         end,
+        cells: LaneCells::default(),
     };
     emit_loop(&mut fb, module, body, &args);
     fb.ins().return_(&[]);

@@ -1,8 +1,9 @@
 //! Statements → CLIF.
 
+use super::cells::Cells;
 use super::looped::Domain;
 use super::turns::frame_word;
-use crate::codegen::clif::{self, LaneArgs};
+use crate::codegen::clif::{self, LaneArgs, LaneCells};
 use crate::codegen::module::{Import, Imports, address_of, signature};
 use crate::lanes::{self, BlockId};
 use crate::lower::emit::Kernel;
@@ -29,6 +30,11 @@ const MOST_INLINE_TOGETHER: usize = 4000;
 /// Nests of at most this many values are inline anywhere: a call is as long.
 const SHORT_NEST: usize = 16;
 
+/// Nests of so few lanes are scalar code for each, if that is not more than so many values together: a call of a vector is longer, and what
+/// it stores is long on its way to a scalar load.
+const FEW_LANES: usize = 4;
+const MOST_OF_FEW_LANES: usize = 64;
+
 /// Which nests of a program are scalar code inside its function.
 pub(super) fn inline(kernels: &[Kernel]) -> Vec<bool> {
     let length = |kernel: &Kernel| kernel.body.values().len();
@@ -48,8 +54,12 @@ fn is_inline(kernel: &Kernel) -> bool {
         .iter()
         .all(|stmt| matches!(stmt, lanes::Stmt::Let(_) | lanes::Stmt::Store { .. }));
     let long = straight && kernel.body.values().len() > MOST_INLINE;
+    let lanes = schedule.lanes;
+    let few = lanes <= FEW_LANES
+        && kernel.body.loop_count() == 0
+        && lanes * kernel.body.values().len() <= MOST_OF_FEW_LANES;
     !long
-        && schedule.lanes == 1
+        && (lanes == 1 || few)
         && schedule.outer.iter().all(|&n| n == 1)
         && schedule.rows.is_none()
         && kernel.body.reductions().is_empty()
@@ -148,6 +158,7 @@ pub(super) struct Generator<'a, 'f> {
     /// Present turns of the loops.
     pub(super) loops: Vec<ir::Value>,
     pub(super) pointers: Vec<Variable>,
+    pub(super) cells: Cells,
     /// Whether operands are looked at.
     pub(super) checked: bool,
     /// Start, length, shadow and tag of the arrays that `pointers` point into, in checked programs.
@@ -237,6 +248,7 @@ pub(super) fn define(
         own: &[],
         loops: vec![inputs; program.loops as usize],
         pointers,
+        cells: Cells::default(),
         checked,
         bounds,
         checks: Vec::new(),
@@ -247,7 +259,10 @@ pub(super) fn define(
         fb,
     };
     match function {
-        Function::Steps(steps) => generator.block(steps),
+        Function::Steps(steps) => {
+            generator.make_cells(steps, false);
+            generator.block(steps);
+        }
         Function::Calls(pieces) => generator.pieces(&pieces),
         Function::Turns(shared) => generator.turns(shared, first, second, third..fourth),
     }
@@ -311,9 +326,20 @@ impl Generator<'_, '_> {
 
     pub(super) fn stmt(&mut self, stmt: &Stmt) {
         match stmt {
-            Stmt::Nest { kernel, operands } => self.nest(*kernel as usize, operands),
-            Stmt::Tiles { group, operands } => self.tiles(*group as usize, operands),
-            Stmt::Call { call, operands } => self.call(*call as usize, operands),
+            Stmt::Nest { kernel, operands } => {
+                self.nest(*kernel as usize, operands);
+                if !matches!(self.callees.nests[*kernel as usize], Nest::Inline) {
+                    self.load_written(stmt);
+                }
+            }
+            Stmt::Tiles { group, operands } => {
+                self.tiles(*group as usize, operands);
+                self.load_written(stmt);
+            }
+            Stmt::Call { call, operands } => {
+                self.call(*call as usize, operands);
+                self.load_written(stmt);
+            }
             Stmt::Copy { from, to, bytes } => self.copy(from, to, *bytes),
             Stmt::For {
                 var,
@@ -344,15 +370,22 @@ impl Generator<'_, '_> {
         let zero = self.fb.ins().iconst(types::I64, 0);
         match nest {
             Nest::Inline => {
-                let end = self.fb.ins().iconst(types::I64, 1);
-                let args = LaneArgs {
-                    pointers,
-                    stop: self.params.stop,
-                    outer: vec![zero; own.body.outer()],
-                    start: zero,
-                    end,
-                };
-                clif::emit_lane(&mut self.fb, self.module, &own.body, &args);
+                for lane in 0..own.schedule.lanes {
+                    let [start, end] =
+                        [lane, lane + 1].map(|lane| self.fb.ins().iconst(types::I64, lane as i64));
+                    let args = LaneArgs {
+                        pointers: pointers.clone(),
+                        stop: self.params.stop,
+                        outer: vec![zero; own.body.outer()],
+                        start,
+                        end,
+                        cells: LaneCells {
+                            lane,
+                            of: operands.iter().map(|place| self.cells_at(place)).collect(),
+                        },
+                    };
+                    clif::emit_lane(&mut self.fb, self.module, &own.body, &args);
+                }
             }
             Nest::Direct(function, lanes) => {
                 let table = self.fill_table(&pointers);
@@ -462,6 +495,11 @@ impl Generator<'_, '_> {
         if self.checked {
             return self.check(Step::Copy(bytes), None, &[from, to]);
         }
+        self.copy_bytes(from, to, bytes);
+        self.fill_cells(to.base, if *to == Place::at(to.base) { from } else { to });
+    }
+
+    fn copy_bytes(&mut self, from: &Place, to: &Place, bytes: usize) {
         let (from, to) = (self.address(from), self.address(to));
         if bytes > SMALL_COPY {
             let bytes = self.fb.ins().iconst(types::I64, bytes as i64);

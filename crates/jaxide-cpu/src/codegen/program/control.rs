@@ -1,6 +1,7 @@
 //! Loops and branches as generated code.
 
 use super::code::{Around, Generator, Nest, SMALL_COPY};
+use crate::lanes::MemTy;
 use crate::lower::program::{LoopVar, Place, PointerVar, Slot, Stmt, Turns};
 use cranelift_codegen::ir::{self, BlockArg, InstBuilder, MemFlagsData, condcodes::IntCC, types};
 use cranelift_frontend::Switch;
@@ -31,6 +32,7 @@ impl Generator<'_, '_> {
             generator.block(body);
             generator.swap_slots(slots);
         });
+        self.end_cells(slots);
     }
 
     /// A loop as long as a truth value in memory holds.
@@ -51,11 +53,14 @@ impl Generator<'_, '_> {
         self.fb.switch_to_block(head);
         self.block(cond);
         self.check_read(test, 1, "the condition of a loop");
-        let at = self.address(test);
-        let truth = self
-            .fb
-            .ins()
-            .load(types::I8, MemFlagsData::trusted(), at, 0);
+        let truth = match self.cell(test, MemTy::Bool) {
+            Some(truth) => truth,
+            None => {
+                let at = self.address(test);
+                let flags = MemFlagsData::trusted();
+                self.fb.ins().load(types::I8, flags, at, 0)
+            }
+        };
         self.fb.ins().brif(truth, turn, &[], exit, &[]);
         self.fb.seal_block(turn);
         self.fb.switch_to_block(turn);
@@ -66,6 +71,7 @@ impl Generator<'_, '_> {
         self.fb.seal_block(head);
         self.fb.seal_block(exit);
         self.fb.switch_to_block(exit);
+        self.end_cells(slots);
     }
 
     /// A loop over a range; it ends in each turn where the run is to end, if it is `watched`.
@@ -145,6 +151,7 @@ impl Generator<'_, '_> {
                 .def_var(self.pointers[slot.current.0 as usize], current);
             self.fb.def_var(self.pointers[slot.next.0 as usize], next);
         }
+        self.start_cells(slots);
     }
 
     fn set_bounds(&mut self, var: PointerVar, words: [ir::Value; 4]) {
@@ -168,16 +175,20 @@ impl Generator<'_, '_> {
             let (old, new) = (self.fb.use_var(current), self.fb.use_var(next));
             self.fb.def_var(current, new);
             self.fb.def_var(next, old);
+            self.swap_cells(slot);
         }
     }
 
     pub(super) fn switch(&mut self, index: &Place, branches: &[Vec<Stmt>]) {
         self.check_read(index, 4, "a choice between branches");
-        let at = self.address(index);
-        let index = self
-            .fb
-            .ins()
-            .load(types::I32, MemFlagsData::trusted(), at, 0);
+        let index = match self.cell(index, MemTy::I32) {
+            Some(index) => index,
+            None => {
+                let at = self.address(index);
+                let flags = MemFlagsData::trusted();
+                self.fb.ins().load(types::I32, flags, at, 0)
+            }
+        };
         let done = self.fb.create_block();
         let blocks: Vec<ir::Block> = branches.iter().map(|_| self.fb.create_block()).collect();
         let last = i32::try_from(blocks.len()).unwrap_or(i32::MAX) - 1;

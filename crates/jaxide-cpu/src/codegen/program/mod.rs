@@ -3,6 +3,7 @@
 //! Loops and branches become blocks, arrays addresses. A nest with a single lane is emitted in place as scalar code; others are lane
 //! programs of their own, called by address: directly where they are small, else through [`launch`], which splits them over threads.
 
+mod cells;
 mod checked;
 mod code;
 mod control;

@@ -55,7 +55,7 @@ impl Generator<'_, '_> {
     /// An integer in memory, moved into `0..=most`, as an `i64`.
     fn clamped_index(&mut self, dynamic: &Dynamic) -> ir::Value {
         self.check_read(&dynamic.index, dynamic.dtype.size(), "an index");
-        let at = self.address(&dynamic.index);
+        let cell = self.index_cell(dynamic);
         let (ty, signed) = match dynamic.dtype {
             DType::I8 | DType::I4 | DType::I2 => (types::I8, true),
             DType::I16 => (types::I16, true),
@@ -66,8 +66,14 @@ impl Generator<'_, '_> {
             DType::U64 => (types::I64, false),
             _ => (types::I8, false),
         };
-        let flags = MemFlagsData::new().with_trap_code(None);
-        let narrow = self.fb.ins().load(ty, flags, at, 0);
+        let narrow = match cell {
+            Some(index) => index,
+            None => {
+                let at = self.address(&dynamic.index);
+                let flags = MemFlagsData::new().with_trap_code(None);
+                self.fb.ins().load(ty, flags, at, 0)
+            }
+        };
         let most = self.fb.ins().iconst(types::I64, dynamic.most);
         if signed {
             let wide = if ty == types::I64 {

@@ -62,6 +62,7 @@ impl<'a> Generator<'a, '_> {
             self.fb.def_var(self.pointers[pointer.0 as usize], value);
             word += 1;
         }
+        self.make_cells(shared.body, true);
         self.counted(shared.var, turns, true, |generator| {
             generator.block(shared.body);
         });

@@ -298,7 +298,7 @@ fn are_apart(touches: &[Touch]) -> bool {
 }
 
 /// Pointers that loops inside change.
-fn inner_pointers(stmts: &[Stmt]) -> HashSet<PointerVar> {
+pub(crate) fn inner_pointers(stmts: &[Stmt]) -> HashSet<PointerVar> {
     let mut pointers = HashSet::default();
     let mut open: Vec<&Stmt> = stmts.iter().collect();
     while let Some(stmt) = open.pop() {
