@@ -255,3 +255,38 @@ fn sums_over_the_axes_around_one() {
         everywhere(&text, Nearness::Relative(1e-4));
     }
 }
+
+/// Images that are enlarged by repeating pixels: with few lanes, the rows of a lane program are those whose elements are written one behind
+/// the other, not the longest axis; and images, which share nothing, are not written out.
+#[test]
+fn rows_are_written_in_order() {
+    for (images, rows, columns, channels) in [
+        (1, 5, 3, 2),
+        (2, 33, 16, 3),
+        (4, 32, 32, 16),
+        (3, 40, 31, 17),
+        (2, 300, 9, 64),
+        (2, 9, 300, 127),
+        (2, 9, 300, 128),
+    ] {
+        let [twice_rows, twice_columns] = [2 * rows, 2 * columns];
+        let text = format!(
+            "{{ lambda ; a:f32[{images},{rows},{columns},{channels}]. let
+              b:f32[{images},{rows},2,{columns},2,{channels}] = broadcast_in_dim[
+                broadcast_dimensions=(0, 1, 3, 5)
+                shape=({images}, {rows}, 2, {columns}, 2, {channels})
+                sharding=None
+              ] a
+              c:f32[{images},{twice_rows},{twice_columns},{channels}] = reshape[dimensions=None new_sizes=({images}, {twice_rows}, {twice_columns}, {channels}) sharding=None] b
+            in (c,) }}"
+        );
+        let planned = everywhere(&text, Nearness::Bits);
+        if (images, channels) == (4, 16) {
+            assert!(
+                planned.loops.contains("rows 32 lanes 16"),
+                "{}",
+                planned.loops
+            );
+        }
+    }
+}

@@ -44,6 +44,13 @@ pub(super) fn in_chunks<T: Pod + Send>(
     body: impl Fn(usize, &mut [T]) + Sync,
 ) {
     let chunk = chunk.max(1);
+    if out.len() <= chunk {
+        // A small call in a loop would spend its time on the list.
+        if !out.is_empty() {
+            body(0, out);
+        }
+        return;
+    }
     let chunks: Vec<Mutex<&mut [T]>> = out.chunks_mut(chunk).map(Mutex::new).collect();
     context.parallel_for(chunks.len(), |i| {
         // Each chunk is locked once, so a poisoned lock cannot be met.
@@ -59,6 +66,9 @@ pub(super) fn each<R: Send + Sync>(
     count: usize,
     f: impl Fn(usize) -> R + Sync,
 ) -> Vec<R> {
+    if count == 1 {
+        return vec![f(0)];
+    }
     let slots: Vec<OnceLock<R>> = (0..count).map(|_| OnceLock::new()).collect();
     context.parallel_for(count, |i| {
         slots[i].get_or_init(|| f(i));
