@@ -41,7 +41,7 @@ pub use gamma::{digamma, lgamma};
 pub use incomplete::{igamma, igamma_grad_a, igammac, incomplete_beta};
 pub use inverse_trig::{acos, asin, atan, atan2};
 pub use log::{acosh, asinh, atanh, log, log1p, log2};
-pub use power::{cbrt, pow, rsqrt};
+pub use power::{cbrt, pow, rsqrt, rsqrt_16};
 pub use remainder::rem;
 pub use small_integer::{small_quotient, small_remainder};
 pub use trig::{cos, sin, tan};
