@@ -698,6 +698,62 @@ fn bessel_functions_of(ty: MemTy, limit: f64) {
     }
 }
 
+/// Quotients and remainders of all integers of 8 bits, and of 16 bits next to what divides them, are those of the machine.
+#[test]
+fn small_integers() {
+    for (ty, bits, signed) in [
+        (MemTy::I8, 8, true),
+        (MemTy::U8, 8, false),
+        (MemTy::I16, 16, true),
+        (MemTy::U16, 16, false),
+    ] {
+        let (low, high) = if signed {
+            (-1i64 << (bits - 1), (1i64 << (bits - 1)) - 1)
+        } else {
+            (0, (1i64 << bits) - 1)
+        };
+        let mut pairs: Vec<(i64, i64)> = Vec::new();
+        if bits == 8 {
+            pairs.extend((low..=high).flat_map(|x| (low..=high).map(move |y| (x, y))));
+        } else {
+            let mut rng = Rng(5);
+            let mut next = || low + (rng.next() >> 48) as i64;
+            let ends = [low, low + 1, -1, 0, 1, 2, 3, high - 1, high];
+            pairs.extend(ends.into_iter().flat_map(|x| ends.map(|y| (x, y))));
+            for shift in (0..4000).map(|k| k % 16) {
+                let (x, y) = (next(), next() >> shift);
+                let multiple = if y == 0 { 0 } else { x / y * y };
+                pairs.extend([-1, 0, 1].map(|off| (multiple + off, y)));
+            }
+            pairs.retain(|&(x, y)| (low..=high).contains(&x) && (low..=high).contains(&y));
+        }
+        let mut b = Builder::new("small_integers");
+        let pointers = [Access::ReadOnly, Access::ReadOnly];
+        let [x, y] = pointers.map(|access| b.pointer(access));
+        let [x, y] = [x, y].map(|p| b.load(ty, Addr::contiguous(p, ty)));
+        let quotient = math::small_quotient(&mut b, bits, signed, x, y);
+        let remainder = math::small_remainder(&mut b, bits, signed, x, y);
+        for v in [quotient, remainder] {
+            let out = b.pointer(Access::ReadWrite);
+            b.store(MemTy::I32, Addr::contiguous(out, MemTy::I32), v);
+        }
+        let regions = [
+            Region::new(ty, pairs.iter().map(|p| p.0 as u64)),
+            Region::new(ty, pairs.iter().map(|p| p.1 as u64)),
+            Region::zeros(MemTy::I32, pairs.len()),
+            Region::zeros(MemTy::I32, pairs.len()),
+        ];
+        let count = pairs.len() as i64;
+        let results = check(&b.finish().unwrap(), &regions, &Args::default(), 0, count);
+        let (quotients, remainders) = (results[2].elements(), results[3].elements());
+        for ((&(x, y), q), r) in pairs.iter().zip(quotients).zip(remainders) {
+            let want = if y == 0 { (-1, x) } else { (x / y, x % y) };
+            let got = [q, r].map(|bits| i64::from(bits as u32 as i32));
+            assert_eq!((got[0], got[1]), want, "{x} by {y}, {bits} bits, {signed}");
+        }
+    }
+}
+
 type Binary = fn(&mut Builder, Value, Value) -> Value;
 /// A name, the function, the interpreter's, and between what the first argument lies, and 1 where it is whole.
 type Case2<'a> = (&'a str, Binary, &'a dyn Fn(f64, f64) -> f64, [f64; 3]);

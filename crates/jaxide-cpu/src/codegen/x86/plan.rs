@@ -1,5 +1,6 @@
 //! Decisions about a body before any instruction is selected.
 
+use super::bfloat16::Bfloats;
 use crate::lanes::{
     Addr, BinOp, BlockId, Body, For, Index, Inst, LaneStep, Stmt, TerOp, Ty, UnOp, Value,
 };
@@ -20,6 +21,8 @@ pub(super) struct Plan {
     pub(super) folded: Vec<bool>,
     /// How values differ from lane to lane.
     across: Vec<Across>,
+    /// What is known of values that become bfloat16.
+    pub(super) bfloats: Bfloats,
 }
 
 /// How a value differs from lane to lane.
@@ -75,6 +78,11 @@ const CHEAP_ARM: usize = 6;
 /// Registers that are left to others than the values of a loop's turn.
 const OTHER_REGISTERS: usize = 6;
 
+/// The most operations of a body without loops of which two copies advance operation by operation, so that there is not too much code, and the
+/// turns that are worth it.
+const MOST_BESIDE: usize = 128;
+const MANY_TURNS: i64 = 64;
+
 /// Bodies with loops of more operations are only made masked, so that there is half the code.
 const MADE_TWICE: usize = 256;
 
@@ -108,7 +116,14 @@ pub(super) fn plan(body: &Body, all: Option<i64>, lanes: i64, registers: u8) -> 
             _ => 1,
         }
     };
-    let interleave = shape.loops;
+    // What waits for each other in one copy leaves time for another.
+    let beside = !shape.loops && !reduces && copies == 1 && {
+        let enough = all.is_none_or(|all| all >= MANY_TURNS * lanes);
+        let live = live_in(body, BlockId::LANES, &folded);
+        enough && shape.operations <= MOST_BESIDE && live * 2 + OTHER_REGISTERS <= registers.into()
+    };
+    let copies = if beside { 2 } else { copies };
+    let interleave = shape.loops || beside;
     let filled = |copies: usize| all.is_none_or(|all| all >= copies as i64 * lanes);
     // More copies than there are lanes for would be masked.
     let copies = if interleave && !filled(copies) {
@@ -127,6 +142,7 @@ pub(super) fn plan(body: &Body, all: Option<i64>, lanes: i64, registers: u8) -> 
         accumulators_in_registers,
         folded,
         across: across(body),
+        bfloats: Bfloats::of(body),
     }
 }
 

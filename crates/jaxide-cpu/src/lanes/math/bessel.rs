@@ -1,9 +1,10 @@
 //! Exponentially scaled modified Bessel functions of the first kind: polynomials in double precision for single, so that the result is
-//! rounded once, and the interpreter's power series and Chebyshev expansions for double.
+//! rounded once; for double a power series whose first terms have twice the digits, and a polynomial.
 
 use super::exp::exp_pair;
 use super::expr::{Expr, in_double};
 use super::pair::Pair;
+use super::power::reciprocal_root_of_single;
 use super::wide::Wide;
 use crate::lanes::{Builder, Value};
 
@@ -14,7 +15,7 @@ pub fn bessel_i0e(b: &mut Builder, x: Value) -> Value {
         [if x.from_single {
             scaled(a, a.constant(1.0), &I0E_SMALL, &I0E_LARGE)
         } else {
-            scaled_double(a, 0.0, &I0E_CHEBYSHEV)
+            scaled_double(a, 0, &I0_SERIES, &I0E_TAIL, I0E_TAIL_LOST)
         }]
     });
     y
@@ -27,7 +28,7 @@ pub fn bessel_i1e(b: &mut Builder, x: Value) -> Value {
         let size = if x.from_single {
             scaled(a, a, &I1E_SMALL, &I1E_LARGE)
         } else {
-            scaled_double(a, 1.0, &I1E_CHEBYSHEV)
+            scaled_double(a, 1, &I1_SERIES, &I1E_TAIL, I1E_TAIL_LOST)
         };
         [size.copysign(x)]
     });
@@ -38,47 +39,64 @@ pub fn bessel_i1e(b: &mut Builder, x: Value) -> Value {
 fn scaled<'a>(a: Expr<'a>, factor: Expr<'a>, small: &[f64], large: &[f64]) -> Expr<'a> {
     let below = a.le(8.0);
     let inner = a.fma(0.25, -1.0).poly(small) * factor;
-    let outer = (a.constant(16.0) / a - 1.0).poly(large) / a.sqrt();
+    // Infinity is more than what has a result.
+    let root = reciprocal_root_of_single(a.constant(1e300).pick_lt(a));
+    let outer = (root * root).fma(16.0, -1.0).poly(large) * root;
     below.select(inner, outer)
 }
 
-/// Terms of the power series up to 8.
-const TERMS: u32 = 36;
-
-/// Those of them that need more digits: others are a small part of the sum wherever they stand.
-const WIDE_TERMS: u32 = 9;
-
-/// The function of this order, up to 8 by its power series, and beyond by an expansion in 32 / a - 2.
-fn scaled_double<'a>(a: Expr<'a>, order: f64, large: &[f64]) -> Expr<'a> {
+/// The function of this order in double precision: up to 8 by the power series, whose first four terms are summed in twice the digits, and
+/// beyond by a polynomial in 16 / a - 1.
+fn scaled_double<'a>(a: Expr<'a>, order: u32, small: &[f64], large: &[f64], lost: f64) -> Expr<'a> {
     let (zero, one) = (a.constant(0.0), a.constant(1.0));
     let below = a.le(8.0);
     let x = below.select(a, zero);
     let half = x * 0.5;
-    let z = Wide::from(Pair::product(half, half));
+    let z = Pair::product(half, half);
     // Σ z^k / (k! (k + n)!) by Horner's rule.
-    let divisor = |k: u32| f64::from(k) * (f64::from(k) + order);
-    let last = (WIDE_TERMS + 1..=TERMS)
-        .rev()
-        .fold(one, |sum, k| sum.fma(z.high * (1.0 / divisor(k)), 1.0));
-    let sum = (1..=WIDE_TERMS).rev().fold(Wide::from(last), |sum, k| {
-        let reciprocal = 1.0 / divisor(k);
-        let rest = (-reciprocal).mul_add(divisor(k), 1.0) / divisor(k);
-        let factor = Wide::constant(a, (reciprocal, rest));
-        (sum * (z * factor)).plus(one)
+    let last = Pair::exact(z.high.poly(small));
+    let sum = (0..4).rev().fold(last, |sum, k| {
+        let (term, rest) = FIRST_TERMS[order as usize][k];
+        let product = Pair::product(sum.high, z.high);
+        let low = sum.low.fma(z.high, sum.high.fma(z.low, product.low));
+        Pair::sum(a.constant(term), product.high).plus(if rest == 0.0 { low } else { low + rest })
     });
-    let sum = if order == 0.0 { sum } else { sum.times(half) };
+    let sum = Wide::from(sum);
+    let sum = if order == 0 { sum } else { sum.times(half) };
     let (p, n) = exp_pair(-x);
     let inner = (sum * Wide::from(p.normal())).value() * one.scale(n);
-    let outer_argument = below.select(8.0, a);
-    let t = a.constant(32.0) / outer_argument - 2.0;
-    let (mut b0, mut b1, mut b2) = (zero, zero, zero);
-    for &c in large {
-        (b2, b1) = (b1, b0);
-        b0 = t * b1 - b2 + c;
-    }
-    let outer = (b0 - b2) * 0.5 / outer_argument.sqrt();
+    // 1 / √a in two parts, the second of which has few digits.
+    let root = reciprocal_root_of_single(a);
+    let product = Pair::product(a, root);
+    let residue = (-product.high).fma(root, 1.0) - product.low * root;
+    let correction = root * residue * 0.5;
+    let corrected = root + correction;
+    let t = (corrected * corrected).fma(16.0, -1.0);
+    let rest = t.poly(&large[1..]).fma(t, lost);
+    let factor = Pair::ordered_sum(a.constant(large[0]), rest);
+    let product = Pair::product(factor.high, root);
+    let low = factor
+        .high
+        .fma(correction, factor.low.fma(root, product.low));
+    let outer = a.eq(f64::INFINITY).select(zero, product.high + low);
     below.select(inner, outer)
 }
+
+/// 1 / (k! (k + n)!), and what its rounding loses, by the order.
+const FIRST_TERMS: [[(f64, f64); 4]; 2] = [
+    [
+        (1.0, 0.0),
+        (1.0, 0.0),
+        (0.25, 0.0),
+        (0.027777777777777776, 1.5419764230904951e-18),
+    ],
+    [
+        (1.0, 0.0),
+        (0.5, 0.0),
+        (0.08333333333333333, 4.625929269271485e-18),
+        (0.006944444444444444, 3.854941057726238e-19),
+    ],
+];
 
 /// e^-x I₀(x), x = 4 t + 4, -1 <= t <= 1.
 const I0E_SMALL: [f64; 21] = [
@@ -154,60 +172,94 @@ const I1E_LARGE: [f64; 8] = [
     -3.5774357767664734e-08,
 ];
 
-/// √x e^-x I₀(x) in 32 / x - 2, from the highest degree on, the last one counted half.
-const I0E_CHEBYSHEV: [f64; 25] = [
-    -7.233180487874754e-18,
-    -4.830504485944182e-18,
-    4.46562142029676e-17,
-    3.461222867697461e-17,
-    -2.8276239805165836e-16,
-    -3.425485619677219e-16,
-    1.7725601330565263e-15,
-    3.8116806693526224e-15,
-    -9.554846698828307e-15,
-    -4.150569347287222e-14,
-    1.54008621752141e-14,
-    3.8527783827421426e-13,
-    7.180124451383666e-13,
-    -1.7941785315068062e-12,
-    -1.3215811840447713e-11,
-    -3.1499165279632416e-11,
-    1.1889147107846439e-11,
-    4.94060238822497e-10,
-    3.3962320257083865e-09,
-    2.266668990498178e-08,
-    2.0489185894690638e-07,
-    2.8913705208347567e-06,
-    6.889758346916825e-05,
-    0.0033691164782556943,
-    0.8044904110141088,
+/// The power series of I₀ from the fourth power of x² / 4 on, divided by it, up to 8.
+const I0_SERIES: [f64; 12] = [
+    0.0017361111111110264,
+    6.944444444463846e-05,
+    1.929012345493671e-06,
+    3.936759899040792e-08,
+    6.15118699378074e-10,
+    7.594065924644855e-12,
+    7.593941809650416e-14,
+    6.277351211560915e-16,
+    4.348748263455041e-18,
+    2.6287796020028976e-20,
+    1.1496856848161842e-22,
+    8.993609187192408e-25,
 ];
 
-/// √x e^-x I₁(x) in 32 / x - 2, from the highest degree on, the last one counted half.
-const I1E_CHEBYSHEV: [f64; 25] = [
-    7.517296310842105e-18,
-    4.414348323071708e-18,
-    -4.6503053684893586e-17,
-    -3.209525921993424e-17,
-    2.96262899764595e-16,
-    3.3082023109209285e-16,
-    -1.8803547755107825e-15,
-    -3.8144030724370075e-15,
-    1.0420276984128802e-14,
-    4.272440016711951e-14,
-    -2.1015418427726643e-14,
-    -4.0835511110921974e-13,
-    -7.198551776245908e-13,
-    2.0356285441470896e-12,
-    1.4125807436613782e-11,
-    3.2526035830154884e-11,
-    -1.8974958123505413e-11,
-    -5.589743462196584e-10,
-    -3.835380385964237e-09,
-    -2.6314688468895196e-08,
-    -2.512236237870209e-07,
-    -3.882564808877691e-06,
-    -0.00011058893876262371,
-    -0.009761097491361469,
-    0.7785762350182801,
+/// √x e^-x I₀(x), 16 / x = t + 1, and what the first coefficient has lost.
+const I0E_TAIL: [f64; 25] = [
+    0.4021765094450081,
+    0.0033605519836678614,
+    0.0001362160743919305,
+    1.1143033790932038e-05,
+    1.4838475658279249e-06,
+    2.9735985885673923e-07,
+    8.872219737904054e-08,
+    3.932584334552952e-08,
+    2.1548377974791598e-08,
+    7.554691881248808e-09,
+    -6.747657956107524e-09,
+    -1.340891754008974e-08,
+    -5.404771567579958e-09,
+    7.552583062123384e-09,
+    7.430464650325426e-09,
+    -3.5059665308793316e-09,
+    -5.953569438264892e-09,
+    1.5200816953924227e-09,
+    3.6379546359011156e-09,
+    -5.715843864202707e-10,
+    -1.6189806836246825e-09,
+    1.5279202694981558e-10,
+    4.577087631643626e-10,
+    -2.026060428741361e-11,
+    -6.067631570603011e-11,
 ];
+const I0E_TAIL_LOST: f64 = -2.4049731843928282e-17;
+
+/// The power series of I₁ from the fourth power of x² / 4 on, divided by it, up to 8.
+const I1_SERIES: [f64; 12] = [
+    0.00034722222222221475,
+    1.1574074074090123e-05,
+    2.755731922253518e-07,
+    4.920949868811844e-09,
+    6.834652347103273e-11,
+    7.594063595711378e-13,
+    6.9036116882710156e-15,
+    5.2308904573376275e-17,
+    3.3465223237283167e-19,
+    1.872831031300289e-21,
+    7.76853175231049e-24,
+    5.522575900033918e-26,
+];
+
+/// √x e^-x I₁(x), 16 / x = t + 1, and what the first coefficient has lost.
+const I1E_TAIL: [f64; 25] = [
+    0.38939845902587233,
+    -0.009749577193235737,
+    -0.00021923576383388928,
+    -1.5038547200567216e-05,
+    -1.8349101326980946e-06,
+    -3.483855761044295e-07,
+    -1.0001288294864884e-07,
+    -4.312917729178349e-08,
+    -2.337392820814264e-08,
+    -8.427766093735185e-09,
+    6.734464815301592e-09,
+    1.4034238782067183e-08,
+    5.974437608040264e-09,
+    -7.64239413436356e-09,
+    -7.888351507862078e-09,
+    3.4262341490077958e-09,
+    6.242741219786446e-09,
+    -1.4387250533041011e-09,
+    -3.794670896208341e-09,
+    5.295625441161259e-10,
+    1.6848984479705154e-09,
+    -1.4011625179770617e-10,
+    -4.758818838703856e-10,
+    1.851511882885294e-11,
+    6.305965197150062e-11,
+];
+const I1E_TAIL_LOST: f64 = -5.901047030079671e-18;

@@ -9,6 +9,20 @@ use crate::lanes::{BinOp, Builder, Value};
 
 /// `1 / sqrt x`.
 pub fn rsqrt(b: &mut Builder, x: Value) -> Value {
+    rsqrt_by(b, x, correct_rsqrt)
+}
+
+/// The same for what is rounded to 16 bits: within two units of single precision.
+pub fn rsqrt_16(b: &mut Builder, x: Value) -> Value {
+    rsqrt_by(b, x, rsqrt_step)
+}
+
+/// `correct` improves a result.
+fn rsqrt_by(
+    b: &mut Builder,
+    x: Value,
+    correct: impl for<'a> Fn(Expr<'a>, Expr<'a>) -> Expr<'a>,
+) -> Value {
     unary(b, x, |x| {
         let least = x.by(f64::from(f32::MIN_POSITIVE), f64::MIN_POSITIVE);
         let usual = x.lt(f64::INFINITY) & x.constant(least).le(x);
@@ -16,24 +30,31 @@ pub fn rsqrt(b: &mut Builder, x: Value) -> Value {
         let other = || {
             let y = x.constant(1.0) / x.sqrt();
             let usual = y.gt(0.0) & y.lt(f64::INFINITY);
-            [usual.select(correct_rsqrt(x, y), y)]
+            [usual.select(correct(x, y), y)]
         };
-        let [result] = (!usual).rarely(other, [normal_rsqrt(x)]);
+        let normal = correct(x, approximate_rsqrt(x, x.by(1, 2)));
+        let [result] = (!usual).rarely(other, [normal]);
         result.value
     })
 }
 
-/// `1 / sqrt x` of normal numbers. Dividers and square roots are slow; half the bits, which are a logarithm, give it to 3.5 %.
-fn normal_rsqrt(x: Expr<'_>) -> Expr<'_> {
+/// `1 / sqrt x` of normal numbers, and a finite number for 0. Dividers and square roots are slow; half the bits, which are a logarithm, give it
+/// to 3.5 %, and two steps to 11 digits in double precision.
+fn approximate_rsqrt(x: Expr<'_>, steps: u32) -> Expr<'_> {
     let magic = x.int(x.by(0x5f37_59df, 0x5fe6_eb50_c7b5_37a9));
     let guess = magic.bin(BinOp::Sub, x.bits().shr_u(x.int(1))).as_float();
-    // 1 / sqrt(1 - h) with three terms, of which each time three times as many digits are right.
-    let steps = x.by(1, 2);
-    let y = (0..steps).fold(guess, |y, _| {
-        let h = (-(x * y)).fma(y, 1.0);
-        (y * h).fma(h.fma(0.375, x.constant(0.5)), y)
-    });
-    correct_rsqrt(x, y)
+    (0..steps).fold(guess, |y, _| rsqrt_step(x, y))
+}
+
+/// 1 / sqrt(1 - h) with three terms, of which each time three times as many digits are right.
+fn rsqrt_step<'a>(x: Expr<'a>, y: Expr<'a>) -> Expr<'a> {
+    let h = (-(x * y)).fma(y, 1.0);
+    (y * h).fma(h.fma(0.375, x.constant(0.5)), y)
+}
+
+/// `1 / sqrt x` in double precision, for what is rounded to single; a finite number for 0.
+pub(super) fn reciprocal_root_of_single(x: Expr<'_>) -> Expr<'_> {
+    approximate_rsqrt(x, 2)
 }
 
 /// The same step with an exact residue, for the last digits.

@@ -1,5 +1,6 @@
 //! Functions that [`math`] builds out of lane operations.
 
+use super::super::functions::Function;
 use super::super::graph::MapOp;
 use super::Format;
 use crate::lanes::{Builder, Value, math};
@@ -7,6 +8,11 @@ use crate::lanes::{Builder, Value, math};
 /// A function, not yet rounded to a narrower format; `None` where only the runtime knows it.
 pub(super) fn function(b: &mut Builder, op: MapOp, format: Format, x: &[Value]) -> Option<Value> {
     Some(match (op, x) {
+        (MapOp::Function(Function::Rsqrt), &[x])
+            if matches!(format, Format::F16 | Format::Bf16) =>
+        {
+            math::rsqrt_16(b, x)
+        }
         (MapOp::Function(function), &[x]) => function.lanes()(b, x),
         (MapOp::Igamma, &[a, x]) => math::igamma(b, a, x),
         (MapOp::Igammac, &[a, x]) => math::igammac(b, a, x),

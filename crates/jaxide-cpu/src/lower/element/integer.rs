@@ -2,10 +2,15 @@
 
 use super::super::graph::MapOp;
 use super::{int_less, int_less_equal, wrap};
-use crate::lanes::{BinOp, Builder, Ty, UnOp, Value};
+use crate::lanes::{BinOp, Builder, Ty, UnOp, Value, math};
 
 fn ty(bits: u32) -> Ty {
     if bits == 64 { Ty::I64 } else { Ty::I32 }
+}
+
+/// Whether integers of so many bits are divided by this one in single precision: a constant divides by multiplication.
+fn small(b: &Builder, bits: u32, by: Value) -> bool {
+    bits < 32 && b.as_const(by).is_none()
 }
 
 /// An operation whose operands are integers of `bits` bits; comparisons give masks.
@@ -80,11 +85,19 @@ pub(super) fn integer(
         }
         (MapOp::MulHi, &[x, y]) => Some(mul_high(b, bits, signed, x, y)),
         (MapOp::Div, &[x, y]) => {
-            let v = b.bin(if signed { BinOp::DivS } else { BinOp::DivU }, x, y);
+            let v = if small(b, bits, y) {
+                math::small_quotient(b, bits, signed, x, y)
+            } else {
+                b.bin(if signed { BinOp::DivS } else { BinOp::DivU }, x, y)
+            };
             narrow(b, v)
         }
         (MapOp::Rem, &[x, y]) => {
-            let v = b.bin(if signed { BinOp::RemS } else { BinOp::RemU }, x, y);
+            let v = if small(b, bits, y) {
+                math::small_remainder(b, bits, signed, x, y)
+            } else {
+                b.bin(if signed { BinOp::RemS } else { BinOp::RemU }, x, y)
+            };
             narrow(b, v)
         }
         (MapOp::Max, &[x, y]) => Some(b.bin(if signed { BinOp::MaxS } else { BinOp::MaxU }, x, y)),

@@ -13,6 +13,7 @@ pub use trigonometric::{cos, cosh, sin, sinh, tan, tanh};
 
 use super::expr::{Expr, in_double};
 use super::pair::Pair;
+use super::power::reciprocal_root_of_single;
 use std::ops::{Add, Neg};
 
 /// A complex number; the parts are doubles.
@@ -92,11 +93,17 @@ impl<'a> Complex<'a> {
         (self.scale(factor), choose(600.0, -600.0, 0.0))
     }
 
+    /// The sum of the squares of parts of single precision, which no double is too small or too large for.
+    fn square_of_single(self) -> Expr<'a> {
+        self.re.fma(self.re, self.im * self.im)
+    }
+
     /// The modulus, without undue overflow; infinite when a part is, also beside a NaN.
     fn modulus(self) -> Expr<'a> {
         if self.re.from_single {
-            let square = self.re.fma(self.re, self.im * self.im);
-            return self.is_infinite().select(f64::INFINITY, square.sqrt());
+            let square = self.square_of_single();
+            let size = square * reciprocal_root_of_single(square);
+            return self.is_infinite().select(f64::INFINITY, size);
         }
         let (near, exponent) = self.in_range();
         let size = near.squared_modulus().sqrt().value();

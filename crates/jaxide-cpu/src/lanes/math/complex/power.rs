@@ -4,6 +4,7 @@ use super::exponential::{argument, direction, log_of_modulus};
 use super::{Complex, functions, in_double, select};
 use crate::lanes::math;
 use crate::lanes::math::expr::Expr;
+use crate::lanes::math::power::reciprocal_root_of_single;
 use crate::lanes::{Builder, Value};
 
 functions! {
@@ -142,6 +143,11 @@ fn cube_root(z: Complex<'_>) -> Complex<'_> {
 }
 
 fn direction_of(z: Complex<'_>) -> Complex<'_> {
+    if z.re.from_single {
+        let square = z.square_of_single();
+        let reciprocal = reciprocal_root_of_single(square);
+        return z.scale(square.eq(f64::INFINITY).select(0.0, reciprocal));
+    }
     let scaled = z.scale(toward_one(z.largest()));
     let size = scaled.modulus();
     let result = Complex::new(scaled.re / size, scaled.im / size);
