@@ -149,6 +149,8 @@ pub(super) fn own_cost(graph: &Graph, node: &Node, args: usize) -> usize {
     let each = |turn: usize| turns(graph, node).saturating_mul(args + turn);
     match &node.op {
         Op::Splat(_) | Op::Iota { .. } => 0,
+        // Of constants alone it is computed once, before the lanes.
+        Op::Map(_) if args == 0 => 0,
         Op::Map(op) => map_cost(*op) + args,
         Op::Const(_)
         | Op::Broadcast { .. }
@@ -172,6 +174,13 @@ pub(super) fn own_cost(graph: &Graph, node: &Node, args: usize) -> usize {
     }
 }
 
+/// Squarings and multiplications, and a division if the exponent is negative.
+fn power_cost(exponent: i64) -> usize {
+    let bits = exponent.unsigned_abs();
+    let products = bits.checked_ilog2().unwrap_or(0) + bits.count_ones().saturating_sub(1);
+    crate::narrow::<_, usize>(products) + if exponent < 0 { 6 } else { 0 }
+}
+
 fn map_cost(op: MapOp) -> usize {
     use MapOp::*;
     match op {
@@ -179,13 +188,8 @@ fn map_cost(op: MapOp) -> usize {
         | Imag | Conj | Not | Popcount | Clz | Add | Sub | Mul | MulHi | Max | Min | Complex
         | And | Or | Xor | ShiftLeft | ShiftRightArithmetic | ShiftRightLogical | Eq | Ne | Lt
         | Le | Gt | Ge | Clamp | Select | Convert | Bitcast | KeyFromWords | KeyWord(_) => 1,
-        RoundAway
-        | IntegerPow(_)
-        | ReducePrecision { .. }
-        | EqTotal
-        | LtTotal
-        | LeTotal
-        | NextAfter => 5,
+        IntegerPow(exponent) => power_cost(exponent),
+        RoundAway | ReducePrecision { .. } | EqTotal | LtTotal | LeTotal | NextAfter => 5,
         Div => 6,
         Rem => 12,
         Function(function) => function.cost(),
