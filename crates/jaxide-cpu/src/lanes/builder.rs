@@ -286,6 +286,11 @@ impl Builder {
 
     /// Writes a lane's value, narrowed to `ty`.
     pub fn store(&mut self, ty: MemTy, addr: Addr, value: Value) {
+        // It is rounded when it is stored.
+        let value = match (ty, self.body.inst(value)) {
+            (MemTy::F16, &Inst::Un(UnOp::RoundF16, exact)) => exact,
+            _ => value,
+        };
         let stmt = Stmt::Store {
             ty,
             addr: addr.into(),

@@ -3,7 +3,7 @@
 use super::spread::raw_type;
 use super::*;
 use crate::codegen::emit;
-use crate::lanes::{Addr, LaneStep, MemTy, woven_count};
+use crate::lanes::{Addr, BinOp, LaneStep, MemTy, woven_count};
 
 use Register::{DL, DX, EAX, EDX};
 
@@ -23,8 +23,21 @@ impl<T: Target> emit::Memory for Emitter<'_, T> {
     }
 
     fn store(&mut self, mem: MemTy, addr: &Addr, value: Value) {
+        // The upper half of what is rounded.
+        let upper = mem == MemTy::Bf16
+            && (self.plan.bfloats.is_exact(value) || self.plan.bfloats.has_short_nan(value));
+        let mem = if upper { MemTy::U16 } else { mem };
         for copy in self.copies.clone() {
-            let v = self.get(value, copy);
+            let mut v = self.get(value, copy);
+            if upper {
+                if !self.plan.bfloats.is_exact(value) {
+                    v = self.upper_rounded(v);
+                }
+                let bits = self.new_reg(Ty::I32);
+                self.target
+                    .shift_by(&mut self.asm, BinOp::ShrU, Ty::I32, bits, v, 16);
+                v = bits;
+            }
             let exec = self.exec[copy];
             let done = match self.access(mem, addr, copy) {
                 Access::Contiguous(at) => {

@@ -12,6 +12,7 @@ mod address;
 mod alloc;
 mod avx2;
 mod avx512;
+mod bfloat16;
 mod control;
 mod encode;
 mod integer;

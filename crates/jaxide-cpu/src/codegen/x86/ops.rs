@@ -43,8 +43,15 @@ impl<T: Target> Operations for Emitter<'_, T> {
             return;
         }
         let (from, to) = (self.body.ty(a), self.body.ty(v));
+        let short_nan = op == UnOp::RoundBf16 && self.plan.bfloats.has_short_nan(a);
         self.each_copy(v, |s, copy, dst| {
             let a = s.get(a, copy);
+            if short_nan {
+                let rounded = s.upper_rounded(a);
+                let upper = s.target.splat(&mut s.asm, Ty::I32, 0xffff_0000);
+                let and = BinOp::And;
+                return s.target.bin(&mut s.asm, and, Ty::I32, dst, rounded, upper);
+            }
             s.target.un(&mut s.asm, op, from, to, dst, a);
         });
     }
@@ -130,6 +137,19 @@ impl<T: Target> Operations for Emitter<'_, T> {
 }
 
 impl<T: Target> Emitter<'_, T> {
+    /// A single whose upper half is the nearest bfloat16, with anything below. What is no number stays so, because its lower half is zero.
+    pub(super) fn upper_rounded(&mut self, a: Reg) -> Reg {
+        let ty = Ty::I32;
+        let [one, almost_half] = [1, 0x7fff].map(|c| self.target.splat(&mut self.asm, ty, c));
+        let [upper, odd, sum, rounded] = std::array::from_fn(|_| self.new_reg(ty));
+        let (target, asm) = (self.target, &mut self.asm);
+        target.shift_by(asm, BinOp::ShrU, ty, upper, a, 16);
+        target.bin(asm, BinOp::And, ty, odd, upper, one);
+        target.bin(asm, BinOp::Add, ty, sum, a, almost_half);
+        target.bin(asm, BinOp::Add, ty, rounded, sum, odd);
+        rounded
+    }
+
     /// The vector of `(first + lane) * step`.
     pub(super) fn counting(&mut self, ty: Ty, first: i64, step: i64) -> Reg {
         let size = (ty.bits() / 8) as usize;

@@ -1,5 +1,6 @@
 //! Decisions about a body before any instruction is selected.
 
+use super::bfloat16::Bfloats;
 use crate::lanes::{
     Addr, BinOp, BlockId, Body, For, Index, Inst, LaneStep, Stmt, TerOp, Ty, UnOp, Value,
 };
@@ -20,6 +21,8 @@ pub(super) struct Plan {
     pub(super) folded: Vec<bool>,
     /// How values differ from lane to lane.
     across: Vec<Across>,
+    /// What is known of values that become bfloat16.
+    pub(super) bfloats: Bfloats,
 }
 
 /// How a value differs from lane to lane.
@@ -127,6 +130,7 @@ pub(super) fn plan(body: &Body, all: Option<i64>, lanes: i64, registers: u8) -> 
         accumulators_in_registers,
         folded,
         across: across(body),
+        bfloats: Bfloats::of(body),
     }
 }
 

@@ -7,19 +7,35 @@ use table::*;
 impl Avx512 {
     /// Singles as bfloat16 in the low bits of each lane.
     pub(super) fn bf16_bits(&self, asm: &mut Asm, a: Reg) -> Reg {
+        let rounded = self.rounded_upper(asm, a);
+        self.shift(asm, &PSRL_IMM, Ty::I32, rounded, 16)
+    }
+
+    /// Singles rounded to bfloat16.
+    pub(super) fn round_bf16(&self, asm: &mut Asm, dst: Reg, a: Reg) {
+        let rounded = self.rounded_upper(asm, a);
+        let upper = self.splat(asm, Ty::I32, 0xffff_0000);
+        self.two_to(asm, &PAND, Ty::I32, dst, rounded, upper);
+    }
+
+    /// Singles whose upper halves are the nearest bfloat16, with anything below.
+    fn rounded_upper(&self, asm: &mut Asm, a: Reg) -> Reg {
         let ty = Ty::I32;
         let (one, almost_half) = (self.splat(asm, ty, 1), self.splat(asm, ty, 0x7fff));
         let upper = self.shift(asm, &PSRL_IMM, ty, a, 16);
         let odd = self.two(asm, &PAND, ty, upper, one);
         let sum = self.two(asm, &PADD, ty, a, almost_half);
         let sum = self.two(asm, &PADD, ty, sum, odd);
-        let rounded = self.shift(asm, &PSRL_IMM, ty, sum, 16);
         // NaN keeps its sign, and is quiet.
-        let quiet = self.splat(asm, ty, 0x40);
-        let nan = self.two(asm, &POR, ty, upper, quiet);
         let unordered = self.compare(asm, &CMP, Ty::F32, a, a, CMP_UNORD);
-        self.merging(asm, unordered, self.copy(ty, rounded, nan));
-        rounded
+        let quiet = self.splat(asm, ty, 0x40_0000);
+        let operands = [Operand::Reg(a), Operand::Reg(quiet)];
+        let nan = Op {
+            broadcast: true,
+            ..Op::new(self.code(&POR, ty), Some(sum), &operands)
+        };
+        self.merging(asm, unordered, nan);
+        sum
     }
 
     /// Singles as binary16 in the first half of a register.

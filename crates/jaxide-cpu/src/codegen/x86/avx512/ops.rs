@@ -60,10 +60,7 @@ impl Operations for Avx512 {
                 let half = self.f16_bits(asm, a);
                 self.f16_to_lane(asm, dst, half);
             }
-            UnOp::RoundBf16 => {
-                let bits = self.bf16_bits(asm, a);
-                self.shift_to(asm, &PSLL_IMM, Ty::I32, dst, bits, 16);
-            }
+            UnOp::RoundBf16 => self.round_bf16(asm, dst, a),
         }
     }
 
