@@ -78,6 +78,11 @@ const CHEAP_ARM: usize = 6;
 /// Registers that are left to others than the values of a loop's turn.
 const OTHER_REGISTERS: usize = 6;
 
+/// The most operations of a body without loops of which two copies advance operation by operation, so that there is not too much code, and the
+/// turns that are worth it.
+const MOST_BESIDE: usize = 128;
+const MANY_TURNS: i64 = 64;
+
 /// Bodies with loops of more operations are only made masked, so that there is half the code.
 const MADE_TWICE: usize = 256;
 
@@ -111,7 +116,14 @@ pub(super) fn plan(body: &Body, all: Option<i64>, lanes: i64, registers: u8) -> 
             _ => 1,
         }
     };
-    let interleave = shape.loops;
+    // What waits for each other in one copy leaves time for another.
+    let beside = !shape.loops && !reduces && copies == 1 && {
+        let enough = all.is_none_or(|all| all >= MANY_TURNS * lanes);
+        let live = live_in(body, BlockId::LANES, &folded);
+        enough && shape.operations <= MOST_BESIDE && live * 2 + OTHER_REGISTERS <= registers.into()
+    };
+    let copies = if beside { 2 } else { copies };
+    let interleave = shape.loops || beside;
     let filled = |copies: usize| all.is_none_or(|all| all >= copies as i64 * lanes);
     // More copies than there are lanes for would be masked.
     let copies = if interleave && !filled(copies) {
