@@ -1,7 +1,6 @@
 //! What is known of values that are rounded to bfloat16 or stored as such.
 
 use crate::lanes::{BinOp, Body, Inst, MemTy, Stmt, TerOp, Ty, UnOp, Value};
-use crate::narrow;
 
 /// What is known of each value of a body, in every lane.
 pub(super) struct Bfloats {
@@ -91,15 +90,16 @@ fn is_exact(body: &Body, v: Value, all: &[bool]) -> bool {
     }
 }
 
+/// The bits of infinity; those of what is no number are more.
+const INFINITY: u64 = 0x7f80_0000;
+
 /// The rule of values that are no number: arithmetic gives one of its operands, made quiet, or one of its own, which has no lower half.
 fn has_short_nan(body: &Body, v: Value, all: &[bool]) -> bool {
     use BinOp::{Add, Div, Max, Min, Mul, PickGt, PickLt, Sub};
     use UnOp::{Abs, Ceil, Floor, Neg, RoundBf16, RoundEven, SToF, Sqrt, Trunc, UToF};
     let has = |v: &Value| all[v.index()];
     match body.inst(v) {
-        Inst::Const(bits) => {
-            bits & 0xffff == 0 || !f32::from_bits(narrow(bits & 0xffff_ffff)).is_nan()
-        }
+        Inst::Const(bits) => bits & 0xffff == 0 || bits & 0x7fff_ffff <= INFINITY,
         Inst::Un(RoundBf16 | SToF | UToF, _) | Inst::Load(MemTy::Bf16, _) => true,
         Inst::Un(Neg | Abs | Sqrt | Floor | Ceil | RoundEven | Trunc, a) => has(a),
         Inst::Bin(Add | Sub | Mul | Div | Min | Max | PickLt | PickGt, a, b) => has(a) && has(b),
