@@ -357,6 +357,11 @@ impl Scope {
         self.map(MapOp::Convert, &[x], dtype)
     }
 
+    /// Whether no region is open but the program's own.
+    pub(crate) fn is_outermost(&self) -> bool {
+        self.frames.len() == 1
+    }
+
     /// What a value is a conversion of, if it is one.
     pub(crate) fn converted(&self, x: ValueId) -> Option<ValueId> {
         let Def::Node(id, _) = self.graph.value(x).def else {

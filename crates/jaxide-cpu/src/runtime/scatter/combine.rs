@@ -29,7 +29,7 @@ impl<T, F: Fn(T, T) -> T + Send + Sync> Combining<T> for F {
 }
 
 /// A function of numbers of 16 bits by way of wider ones.
-pub struct Widened<F>(pub F);
+pub(crate) struct Widened<F>(pub(crate) F);
 
 impl<F: Fn(f32, f32) -> f32 + Send + Sync> Combining<f16> for Widened<F> {
     #[inline(always)]
@@ -59,10 +59,10 @@ impl<F: Fn(f32, f32) -> f32 + Send + Sync> Combining<f16> for Widened<F> {
 }
 
 /// The larger one of two numbers: NaN stays, and 0 is larger than -0.
-pub struct Larger;
+pub(crate) struct Larger;
 
 /// The smaller one.
-pub struct Smaller;
+pub(crate) struct Smaller;
 
 macro_rules! extrema {
     ($($t:ty)*) => { $(

@@ -96,7 +96,7 @@ impl Drop for Tiles {
 }
 
 /// A block of the result: up to 32 rows and 32 columns.
-pub(super) struct Block {
+pub struct Block {
     /// The first row of the left operand for either tile of rows, and the distance of rows in bytes.
     pub(super) left: [*const u8; 2],
     pub(super) left_row: isize,
@@ -114,10 +114,10 @@ pub(super) struct Block {
 /// # Safety
 /// The tiles of this thread have the shape of the block; the operands have the rows and steps that it names, and the result
 /// the rows and whole columns.
-pub(super) type BlockFunction = unsafe fn(&Block);
+pub type BlockFunction = unsafe fn(&Block);
 
 /// By tiles of rows and of columns, each minus one.
-pub(super) type BlockFunctions = [[BlockFunction; 2]; 2];
+pub type BlockFunctions = [[BlockFunction; 2]; 2];
 
 macro_rules! block_functions {
     ($name:ident, $product:literal) => {

@@ -38,6 +38,7 @@ pub trait UnitElement: bytemuck::Pod + Send + Sync {
 
 /// The functions for an element type.
 pub trait HasFunctions: UnitElement {
+    /// By tiles of rows and of columns.
     const FUNCTIONS: BlockFunctions;
 }
 
@@ -131,7 +132,6 @@ struct Plan {
 /// Where an operand's lines of adjacent elements are: distances in elements.
 struct Operand {
     copy: Option<CopyPlan>,
-    elements: usize,
     offset: usize,
     batch: isize,
     line: isize,
@@ -146,7 +146,6 @@ impl Operand {
         }
         Some(Self {
             copy: None,
-            elements: view.elements,
             offset: view.offset,
             batch: step(batch)?,
             line: step(lines)?,
@@ -159,7 +158,6 @@ impl Operand {
             copy: Some(CopyPlan::new(
                 &view.permuted(&[batch, lines, inner].concat()),
             )),
-            elements: view.elements,
             offset: 0,
             batch: (size(lines) * size(inner)) as isize,
             line: size(inner) as isize,
