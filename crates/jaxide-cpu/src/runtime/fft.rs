@@ -4,7 +4,7 @@
 //! inverse ones exp(+2πi jk/n) and the factor 1/n for each dimension. A real transform of even
 //! length n is a complex one of length n/2 over pairs of numbers, whose result is then taken apart
 //! (Sorensen et al., *Real-valued fast Fourier transform algorithms*, 1987); of odd length, a
-//! complex one.
+//! complex one. All of the transform of a real array is its first half and what that is conjugate to.
 
 use std::f64::consts::PI;
 use std::ops::Range;
@@ -30,6 +30,8 @@ pub enum FftKind {
     RealForward,
     /// 3: the first half of a complex array to real, inverse.
     RealInverse,
+    /// Real to all of a complex result; JAX has complex numbers whose imaginary parts are zero.
+    RealToWhole,
 }
 
 impl FftKind {
@@ -62,6 +64,9 @@ pub struct Fft<T: FftNum> {
 /// What the transforms of some lengths have in common.
 struct Plans<T: FftNum> {
     kind: FftKind,
+    /// The shape of the input, and the first dimension that is transformed.
+    shape: Vec<usize>,
+    start: usize,
     /// Transforms along dimensions other than the last, first to last.
     outer: Vec<OuterAxis<T>>,
     /// The transform along the last dimension; `None` if no dimension is transformed.
@@ -107,7 +112,10 @@ impl<T: FftNum + Pod> Fft<T> {
             real_shape[input.len() - 1] = length;
             let expected = match kind {
                 FftKind::RealInverse => half,
-                FftKind::Forward | FftKind::Inverse | FftKind::RealForward => length,
+                FftKind::Forward
+                | FftKind::Inverse
+                | FftKind::RealForward
+                | FftKind::RealToWhole => length,
             };
             assert!(
                 size == expected && input[start..input.len() - 1] == lengths[..lengths.len() - 1],
@@ -116,7 +124,7 @@ impl<T: FftNum + Pod> Fft<T> {
         }
         let count = |shape: &[usize]| shape.iter().product::<usize>();
         let output = match kind {
-            FftKind::Forward | FftKind::Inverse => count(input),
+            FftKind::Forward | FftKind::Inverse | FftKind::RealToWhole => count(input),
             FftKind::RealForward => count(&half_shape),
             FftKind::RealInverse => count(&real_shape),
         };
@@ -155,12 +163,13 @@ impl<T: FftNum + Pod> Plans<T> {
     fn new(kind: FftKind, input: &[usize], lengths: &[usize]) -> Self {
         let start = input.len() - lengths.len();
         let mut complex_shape = input.to_vec();
-        if let (FftKind::RealForward, Some(last)) = (kind, lengths.last()) {
+        let halved = matches!(kind, FftKind::RealForward | FftKind::RealToWhole);
+        if let (true, Some(last)) = (halved, lengths.last()) {
             complex_shape[input.len() - 1] = last / 2 + 1;
         }
         let mut planner = FftPlanner::new();
         let direction = match kind {
-            FftKind::Forward | FftKind::RealForward => FftDirection::Forward,
+            FftKind::Forward | FftKind::RealForward | FftKind::RealToWhole => FftDirection::Forward,
             FftKind::Inverse | FftKind::RealInverse => FftDirection::Inverse,
         };
         let outer_axes = start..start.max(input.len().saturating_sub(1));
@@ -173,7 +182,7 @@ impl<T: FftNum + Pod> Plans<T> {
             })
             .collect();
         let last = lengths.last().map(|&length| {
-            let real = matches!(kind, FftKind::RealForward | FftKind::RealInverse);
+            let real = !matches!(kind, FftKind::Forward | FftKind::Inverse);
             let packed = real && length.is_multiple_of(2);
             let roots = (0..if packed { length / 4 + 1 } else { 0 }).map(|k| {
                 let angle = -2.0 * PI * k as f64 / length as f64;
@@ -188,7 +197,13 @@ impl<T: FftNum + Pod> Plans<T> {
                 roots: roots.collect(),
             }
         });
-        Self { kind, outer, last }
+        Self {
+            kind,
+            shape: input.to_vec(),
+            start,
+            outer,
+            last,
+        }
     }
 }
 
@@ -212,7 +227,7 @@ where
         let (real, complex) = (size_of::<T>(), size_of::<Complex<T>>());
         let (input, output) = match self.kind {
             FftKind::Forward | FftKind::Inverse => (complex, complex),
-            FftKind::RealForward => (real, complex),
+            FftKind::RealForward | FftKind::RealToWhole => (real, complex),
             FftKind::RealInverse => (complex, real),
         };
         Signature::of(&[(self.sizes.0, input)], &[(self.sizes.1, output)])
@@ -257,6 +272,18 @@ where
                 last.real_forward(buffers.input(0), to, context)?;
                 self.transform_outer(to, context)?;
             }
+            FftKind::RealToWhole => {
+                let (from, to) = (buffers.input(0), buffers.output::<Complex<T>>(0));
+                if self.outer.is_empty() {
+                    return last.real_to_whole(from, to, context);
+                }
+                let count = to.len() / last.length * last.half;
+                let mut half = PoolBuffer::for_elements::<Complex<T>>(count)?;
+                let half = half.as_mut_slice::<Complex<T>>();
+                last.real_forward(from, half, context)?;
+                self.transform_outer(half, context)?;
+                self.complete(half, to, context);
+            }
             FftKind::RealInverse => {
                 let to = buffers.output::<T>(0);
                 let from = buffers.input::<Complex<T>>(0);
@@ -299,6 +326,38 @@ where
             axis.from_lines.copy(lines, data, context);
         }
         Ok(())
+    }
+
+    /// From the first half of each line all of it: what is behind is conjugate to the elements at negative indices.
+    fn complete(&self, half: &[Complex<T>], to: &mut [Complex<T>], context: &Context<'_>) {
+        let (&n, rows) = self.shape.split_last().expect("a dimension is transformed");
+        let width = n / 2 + 1;
+        let group = CHUNK.div_ceil(n);
+        let count = to.len() / n;
+        let to = SharedSlice::new(to);
+        context.parallel_for(count.div_ceil(group), |chunk| {
+            for row in chunk * group..count.min((chunk + 1) * group) {
+                let (mut rest, mut stride, mut opposite) = (row, 1, 0);
+                for (axis, &size) in rows.iter().enumerate().rev() {
+                    let index = rest % size;
+                    let index = if axis >= self.start && index > 0 {
+                        size - index
+                    } else {
+                        index
+                    };
+                    opposite += index * stride;
+                    stride *= size;
+                    rest /= size;
+                }
+                // SAFETY: no other chunk has this row.
+                let to = unsafe { to.range(row * n..(row + 1) * n) };
+                to[..width].copy_from_slice(&half[row * width..][..width]);
+                let behind = &half[opposite * width..][1..=n - width];
+                for (to, from) in to[width..].iter_mut().rev().zip(behind) {
+                    *to = from.conj();
+                }
+            }
+        });
     }
 
     /// Multiplies by 1/n for each transformed dimension.
@@ -349,21 +408,52 @@ where
             |range, to, scratch| {
                 let (line, scratch) = scratch.split_at_mut(m);
                 for (index, to) in range.zip(to.chunks_exact_mut(self.half)) {
-                    let from = &from[index * n..(index + 1) * n];
-                    if self.roots.is_empty() {
-                        for (z, &x) in line.iter_mut().zip(from) {
-                            *z = Complex::new(x, T::zero());
-                        }
-                        self.plan.process_with_scratch(line, scratch);
-                        to.copy_from_slice(&line[..self.half]);
-                    } else {
-                        line.copy_from_slice(bytemuck::cast_slice(from));
-                        self.plan.process_with_scratch(line, scratch);
-                        self.take_apart(line, to);
-                    }
+                    self.real_line(&from[index * n..(index + 1) * n], to, line, scratch);
                 }
             },
         )
+    }
+
+    /// Lines of real numbers to all of their transforms.
+    fn real_to_whole(
+        &self,
+        from: &[T],
+        to: &mut [Complex<T>],
+        context: &Context<'_>,
+    ) -> Result<(), KernelError> {
+        let (n, m) = (self.length, self.plan.len());
+        let scratch_len = self.plan.get_inplace_scratch_len();
+        for_lines(to, n, m + scratch_len, context, |range, to, scratch| {
+            let (line, scratch) = scratch.split_at_mut(m);
+            for (index, to) in range.zip(to.chunks_exact_mut(n)) {
+                let (half, behind) = to.split_at_mut(self.half);
+                self.real_line(&from[index * n..(index + 1) * n], half, line, scratch);
+                for (to, from) in behind.iter_mut().rev().zip(&half[1..]) {
+                    *to = from.conj();
+                }
+            }
+        })
+    }
+
+    /// The first half of the transform of one line.
+    fn real_line(
+        &self,
+        from: &[T],
+        to: &mut [Complex<T>],
+        line: &mut [Complex<T>],
+        scratch: &mut [Complex<T>],
+    ) {
+        if self.roots.is_empty() {
+            for (z, &x) in line.iter_mut().zip(from) {
+                *z = Complex::new(x, T::zero());
+            }
+            self.plan.process_with_scratch(line, scratch);
+            to.copy_from_slice(&line[..self.half]);
+        } else {
+            line.copy_from_slice(bytemuck::cast_slice(from));
+            self.plan.process_with_scratch(line, scratch);
+            self.take_apart(line, to);
+        }
     }
 
     /// From the transform `z` of the pairs (x₀, x₁), (x₂, x₃), … the first half of that of `x`.
@@ -554,6 +644,11 @@ mod tests {
         close(
             run::<_, Complex<f64>>(Fft::<f64>::new(FftKind::RealForward, shape, lengths), &real),
             half.clone(),
+            1e-13,
+        );
+        close(
+            run::<_, Complex<f64>>(Fft::<f64>::new(FftKind::RealToWhole, shape, lengths), &real),
+            full,
             1e-13,
         );
         let mut half_shape = shape.to_vec();

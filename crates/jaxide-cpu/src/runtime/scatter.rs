@@ -3,10 +3,13 @@
 //! Where windows begin is found for many of them at a time, by a function for the type of the indices; then each is combined, by a function for the
 //! type of the elements and the operation. So there are as many functions as types and operations, and not as many as pairs of both.
 
+pub(crate) mod combine;
+
 use super::rows::{Outside, RowIndex};
 use super::simd::Isa;
 use super::{Buffers, Context, Kernel, KernelError, Signature};
 use bytemuck::Pod;
+use combine::Combining;
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -193,7 +196,7 @@ const SHARE: usize = 1 << 14;
 /// And so many times as many as the array has elements.
 const REPEATED: usize = 8;
 
-impl<T: Pod, F: Fn(T, T) -> T> Scatter<T, F> {
+impl<T: Pod, F: Combining<T>> Scatter<T, F> {
     /// `combine` takes the old element and the update; `neutral` is its neutral element, if it is exact, associative and commutative.
     pub fn new(
         windows: Windows,
@@ -238,81 +241,70 @@ impl<T: Pod, F: Fn(T, T) -> T> Scatter<T, F> {
             let places = &mut places[..BLOCK.min(some.end - first)];
             (self.index.places)(&self.windows, indices, first, places);
             let updates = &updates[first * step..];
-            match (&self.windows.runs[..], self.windows.run) {
-                ([0], 1) => self.single(places, array, updates, step),
-                ([0], 2) => self.short_runs::<2>(places, array, updates, step),
-                ([0], 4) => self.short_runs::<4>(places, array, updates, step),
-                ([0], 8) => self.short_runs::<8>(places, array, updates, step),
-                _ => self.long_runs(places, array, updates, step),
-            }
+            self.combine_at(places, array, updates, step);
         }
     }
 
-    /// Combines windows of one element.
-    #[inline(always)]
-    fn single(&self, places: &[usize], array: &mut [T], updates: &[T], step: usize) {
-        // What is dropped has no place in the array.
-        let combine = |old: Option<&mut T>, new: T| {
-            if let Some(old) = old {
-                *old = (self.combine)(*old, new);
-            }
-        };
-        if step == 0 {
-            let new = updates[0];
-            for &place in places {
-                combine(array.get_mut(place), new);
-            }
-        } else {
-            for (&place, &new) in places.iter().zip(updates) {
-                combine(array.get_mut(place), new);
-            }
-        }
-    }
-
-    /// Combines windows of `N` adjacent elements. Such loops are written out, because adapters of iterators are not always inlined.
-    #[inline(always)]
-    fn short_runs<const N: usize>(
-        &self,
-        places: &[usize],
-        array: &mut [T],
-        updates: &[T],
-        step: usize,
-    ) {
-        for (k, &place) in places.iter().enumerate() {
-            // What is dropped has no place in the array.
-            if let Some(old) = array.get_mut(place..place.wrapping_add(N)) {
-                let new = &updates[k * step..][..N];
-                for i in 0..N {
-                    old[i] = (self.combine)(old[i], new[i]);
-                }
-            }
-        }
-    }
-
-    /// Combines windows of any shape, runs in the vectors that this machine has.
-    fn long_runs(&self, places: &[usize], array: &mut [T], updates: &[T], step: usize) {
+    /// Combines windows at these places, in the vectors that this machine has.
+    fn combine_at(&self, places: &[usize], array: &mut [T], updates: &[T], step: usize) {
         #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = "avx2,fma")]
-        fn avx2<T: Pod, F: Fn(T, T) -> T>(
+        #[target_feature(enable = "avx2,fma,f16c")]
+        fn avx2<T: Pod, F: Combining<T>>(
             kernel: &Scatter<T, F>,
             places: &[usize],
             array: &mut [T],
             updates: &[T],
             step: usize,
         ) {
-            kernel.long_runs_with_any(places, array, updates, step);
+            let combine = |a, b| kernel.combine.combine(a, b);
+            // SAFETY: this function has the instructions.
+            let alone = |a, b| unsafe { kernel.combine.combine_alone(a, b) };
+            let windows = &kernel.windows;
+            windows.combine_at(places, array, updates, step, combine, alone);
         }
-        match Isa::detect() {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: the machine has the instruction set.
-            Isa::Avx512 | Isa::Avx2 => unsafe { avx2(self, places, array, updates, step) },
-            Isa::Portable => self.long_runs_with_any(places, array, updates, step),
+        #[cfg(target_arch = "x86_64")]
+        if Isa::detect() != Isa::Portable && is_x86_feature_detected!("f16c") {
+            // SAFETY: the machine has the instruction sets.
+            return unsafe { avx2(self, places, array, updates, step) };
+        }
+        let combine = |a, b| self.combine.combine(a, b);
+        self.windows
+            .combine_at(places, array, updates, step, combine, combine);
+    }
+}
+
+/// Loops are written out, because adapters of iterators are not always inlined.
+impl Windows {
+    #[inline(always)]
+    fn combine_at<T: Pod>(
+        &self,
+        places: &[usize],
+        array: &mut [T],
+        updates: &[T],
+        step: usize,
+        combine: impl Fn(T, T) -> T,
+        alone: impl Fn(T, T) -> T,
+    ) {
+        match (&self.runs[..], self.run) {
+            ([0], 1) => single(places, array, updates, step, alone),
+            ([0], 2) => short_runs::<T, 2>(places, array, updates, step, alone),
+            ([0], 4) => short_runs::<T, 4>(places, array, updates, step, alone),
+            ([0], 8) => short_runs::<T, 8>(places, array, updates, step, combine),
+            _ => self.long_runs(places, array, updates, step, combine),
         }
     }
 
+    /// Combines windows of any shape.
     #[inline(always)]
-    fn long_runs_with_any(&self, places: &[usize], array: &mut [T], updates: &[T], step: usize) {
-        let (runs, run) = (&self.windows.runs[..], self.windows.run);
+    fn long_runs<T: Pod>(
+        &self,
+        places: &[usize],
+        array: &mut [T],
+        updates: &[T],
+        step: usize,
+        combine: impl Fn(T, T) -> T,
+    ) {
+        let (runs, run) = (&self.runs[..], self.run);
         for (k, &place) in places.iter().enumerate() {
             if place == NOWHERE {
                 continue;
@@ -321,14 +313,61 @@ impl<T: Pod, F: Fn(T, T) -> T> Scatter<T, F> {
                 let old = &mut array[place + start..][..run];
                 let new = &updates[k * step + number * run..][..run];
                 for i in 0..run {
-                    old[i] = (self.combine)(old[i], new[i]);
+                    old[i] = combine(old[i], new[i]);
                 }
             }
         }
     }
 }
 
-impl<T: Pod + Send + Sync, F: Fn(T, T) -> T + Send + Sync> Kernel for Scatter<T, F> {
+/// Combines windows of one element.
+#[inline(always)]
+fn single<T: Pod>(
+    places: &[usize],
+    array: &mut [T],
+    updates: &[T],
+    step: usize,
+    combine: impl Fn(T, T) -> T,
+) {
+    // What is dropped has no place in the array.
+    let combine = |old: Option<&mut T>, new: T| {
+        if let Some(old) = old {
+            *old = combine(*old, new);
+        }
+    };
+    if step == 0 {
+        let new = updates[0];
+        for &place in places {
+            combine(array.get_mut(place), new);
+        }
+    } else {
+        for (&place, &new) in places.iter().zip(updates) {
+            combine(array.get_mut(place), new);
+        }
+    }
+}
+
+/// Combines windows of `N` adjacent elements.
+#[inline(always)]
+fn short_runs<T: Pod, const N: usize>(
+    places: &[usize],
+    array: &mut [T],
+    updates: &[T],
+    step: usize,
+    combine: impl Fn(T, T) -> T,
+) {
+    for (k, &place) in places.iter().enumerate() {
+        // What is dropped has no place in the array.
+        if let Some(old) = array.get_mut(place..place.wrapping_add(N)) {
+            let new = &updates[k * step..][..N];
+            for i in 0..N {
+                old[i] = combine(old[i], new[i]);
+            }
+        }
+    }
+}
+
+impl<T: Pod + Send + Sync, F: Combining<T>> Kernel for Scatter<T, F> {
     fn signature(&self) -> Signature {
         let windows = &self.windows;
         let indices = (windows.count * windows.components.len(), self.index.size);
@@ -373,7 +412,7 @@ impl<T: Pod + Send + Sync, F: Fn(T, T) -> T + Send + Sync> Kernel for Scatter<T,
                 .into_inner()
                 .unwrap_or_else(|poison| poison.into_inner());
             for (old, &new) in array.iter_mut().zip(&own) {
-                *old = (self.combine)(*old, new);
+                *old = self.combine.combine(*old, new);
             }
         }
         Ok(())

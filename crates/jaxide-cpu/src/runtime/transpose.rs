@@ -140,6 +140,11 @@ impl CopyPlan {
         }
     }
 
+    /// Elements of the result.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
     /// Copies the view of `from` into `to`, arrays of elements of 1, 2, 4, 8 or 16 bytes.
     ///
     /// # Panics

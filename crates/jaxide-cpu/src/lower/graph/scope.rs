@@ -357,6 +357,20 @@ impl Scope {
         self.map(MapOp::Convert, &[x], dtype)
     }
 
+    /// Whether no region is open but the program's own.
+    pub(crate) fn is_outermost(&self) -> bool {
+        self.frames.len() == 1
+    }
+
+    /// What a value is a conversion of, if it is one.
+    pub(crate) fn converted(&self, x: ValueId) -> Option<ValueId> {
+        let Def::Node(id, _) = self.graph.value(x).def else {
+            return None;
+        };
+        let node = self.graph.node(id);
+        (node.op == Op::Map(MapOp::Convert)).then(|| node.args[0])
+    }
+
     /// The axes placed at `dims` of `shape`, axes of length 1 repeated.
     pub(crate) fn broadcast(&mut self, x: ValueId, shape: &[usize], dims: &[usize]) -> ValueId {
         let dtype = self.dtype(x);

@@ -1,9 +1,11 @@
 //! Convolution: the operands as views in the runtime's order of dimensions.
 
+use super::elements::Class;
 use super::operands::Operands;
-use super::product::{Product, working_type};
+use super::product::{self, Product, working_type};
 use super::routine::routine;
 use crate::runtime::conv::{Conv, Window};
+use crate::runtime::matmul::DotDimensions;
 use crate::runtime::{KernelCall, View};
 use jaxide_core::prims::ConvGeneralDilated;
 use jaxide_core::{DType, Error, Result, byte_size, check_allocatable};
@@ -43,6 +45,9 @@ pub(super) fn convolution(
         View::dense(left).permuted(&numbers.lhs_spec),
         View::dense(right).permuted(&numbers.rhs_spec),
     );
+    if let Some(call) = pointwise(operands, &views.0, &views.1, params) {
+        return Ok(call);
+    }
     let kernel = |dtype| native(dtype, &views.0, &views.1, &window, &numbers.out_spec);
     if (lhs.dtype, rhs.dtype) == (out.dtype, out.dtype)
         && let Some(call) = kernel(out.dtype)
@@ -55,6 +60,74 @@ pub(super) fn convolution(
         product.run(lhs, rhs, buffers.output(0), context)
     }))
 }
+
+/// A convolution whose window is one element, which is a product of matrices, where such products have kernels that convolutions
+/// have not: of small integers, truth values and `bf16`. The views have batch, features and space in this order; those of the
+/// kernel output features first.
+fn pointwise(
+    operands: &Operands,
+    lhs: &View,
+    rhs: &View,
+    params: &ConvGeneralDilated,
+) -> Option<Box<KernelCall>> {
+    let dtype = operands.outputs[0].dtype;
+    let has_kernels = dtype == DType::Bool
+        || dtype == DType::BF16
+        || Class::of(dtype) == Class::Integer && dtype.bits() <= 32;
+    let plain = params.padding.iter().all(|&padding| padding == (0, 0))
+        && params.lhs_dilation.iter().all(|&step| step == 1)
+        && (params.feature_group_count, params.batch_group_count) == (1, 1)
+        && rhs.shape[2..].iter().all(|&size| size == 1);
+    if !has_kernels || !plain || operands.inputs.iter().any(|input| input.dtype != dtype) {
+        return None;
+    }
+    let mut lhs = lhs.clone();
+    for (axis, &step) in (2..).zip(params.window_strides.iter()) {
+        let count = lhs.shape[axis].div_ceil(step);
+        lhs.take_every(axis, 0, step, count);
+    }
+    // The dimensions of the left operand in the order of the result, in which features stand at `place`.
+    let out_spec = &params.dimension_numbers.out_spec;
+    let mut order: Vec<usize> = (0..lhs.shape.len()).collect();
+    order.sort_by_key(|&dimension| out_spec[dimension]);
+    let place = out_spec[1];
+    let (before, behind) = (&order[..place], &order[place + 1..]);
+    let weights = rhs.permuted(&[0, 1]);
+    if behind.is_empty() {
+        let lhs = lhs.permuted(&[before, &[1]].concat());
+        let dimensions = DotDimensions {
+            lhs_contracting: vec![place],
+            rhs_contracting: vec![1],
+            ..DotDimensions::default()
+        };
+        return product::native((dtype, dtype), &lhs, &weights, &dimensions);
+    }
+    // The same weights on the left of each matrix of features and what is behind them.
+    let positions: usize = behind.iter().map(|&a| lhs.shape[a]).product();
+    if positions < FEWEST_POSITIONS {
+        return None;
+    }
+    let repeated = before.iter().map(|&a| lhs.shape[a]);
+    let weights = View {
+        shape: repeated.chain(weights.shape.iter().copied()).collect(),
+        strides: std::iter::repeat_n(0, place)
+            .chain(weights.strides.iter().copied())
+            .collect(),
+        ..weights
+    };
+    let lhs = lhs.permuted(&[before, &[1], behind].concat());
+    let batch: Vec<usize> = (0..place).collect();
+    let dimensions = DotDimensions {
+        lhs_contracting: vec![place + 1],
+        rhs_contracting: vec![place],
+        lhs_batch: batch.clone(),
+        rhs_batch: batch,
+    };
+    product::native((dtype, dtype), &weights, &lhs, &dimensions)
+}
+
+/// Positions behind features that make a product worth its call.
+const FEWEST_POSITIONS: usize = 16;
 
 /// Whether shapes and parameters are those of one convolution.
 fn fits(lhs: &[usize], rhs: &[usize], out: &[usize], params: &ConvGeneralDilated) -> bool {

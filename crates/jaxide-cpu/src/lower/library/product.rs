@@ -4,6 +4,8 @@ use super::elements::{Class, convert, meaningless};
 use super::operands::Operands;
 use super::routine::{Outcome, routine};
 use crate::runtime::matmul::{DotDimensions, DotGeneral, PairedDot, Truth};
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+use crate::runtime::matmul::{Otherwise, unit_dot};
 use crate::runtime::{Context, KernelCall, PoolBuffer, View};
 use jaxide_core::prims::{self, DotDimensionNumbers};
 use jaxide_core::{DType, Error, Result};
@@ -42,7 +44,7 @@ fn dimensions(numbers: &DotDimensionNumbers) -> DotDimensions {
 
 /// The product of arrays of the first type, summed in the second, or in `f32` where that has 16 bits; `None` where it is not
 /// computed so.
-fn native(
+pub(super) fn native(
     dtypes: (DType, DType),
     lhs: &View,
     rhs: &View,
@@ -53,15 +55,35 @@ fn native(
             KernelCall::new(DotGeneral::<$($T),*>::new(lhs, rhs, dimensions))
         };
     }
+    // What the matrix unit of a processor multiplies, and where there is none, this.
+    macro_rules! on_unit {
+        ($In:ty => $Out:ty, $kernel:ty, $lanes:literal, $conversion:literal) => {{
+            let kernel = || <$kernel>::new(lhs, rhs, dimensions);
+            #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+            let cost = Otherwise {
+                lanes: $lanes,
+                conversion: $conversion,
+            };
+            #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+            if let Some(kernel) =
+                unit_dot::<$In, $Out>(lhs, rhs, dimensions, cost, || Box::new(kernel()))
+            {
+                return Some(KernelCall::new(kernel));
+            }
+            KernelCall::new(kernel())
+        }};
+    }
     let dtype = match dtypes {
         (DType::F16, DType::F32) => return Some(of!(half::f16, f32)),
-        (DType::BF16, DType::F32) => return Some(of!(half::bf16, f32)),
+        (DType::BF16, DType::F32) => {
+            return Some(on_unit!(half::bf16 => f32, DotGeneral<half::bf16, f32>, 16, 100));
+        }
         (DType::F32, DType::F64) => return Some(of!(f32, f64)),
         (DType::I8, DType::I32) => {
-            return Some(KernelCall::new(PairedDot::<i8>::new(lhs, rhs, dimensions)));
+            return Some(on_unit!(i8 => i32, PairedDot<i8>, 32, 400));
         }
         (DType::U8, DType::I32) => {
-            return Some(KernelCall::new(PairedDot::<u8>::new(lhs, rhs, dimensions)));
+            return Some(on_unit!(u8 => i32, PairedDot<u8>, 32, 400));
         }
         (DType::I16, DType::I32) => {
             return Some(KernelCall::new(PairedDot::<i16>::new(lhs, rhs, dimensions)));
@@ -71,9 +93,11 @@ fn native(
         _ => return None,
     };
     Some(match dtype {
-        DType::Bool => of!(Truth),
+        DType::Bool => on_unit!(Truth => Truth, DotGeneral<Truth>, 64, 0),
+        // Where there are a few terms, wider ones are no gain.
+        DType::I8 | DType::U8 if DotGeneral::<i8>::new(lhs, rhs, dimensions).is_tiny() => of!(i8),
         // Products that wrap around have the same bits whether they have signs or not.
-        DType::I8 | DType::U8 => of!(i8, i16, i8),
+        DType::I8 | DType::U8 => on_unit!(i8 => i8, DotGeneral<i8, i16, i8>, 32, 50),
         DType::I16 | DType::U16 => of!(i16),
         DType::I32 | DType::U32 => of!(i32),
         DType::I64 | DType::U64 => of!(i64),
@@ -82,7 +106,9 @@ fn native(
         DType::C64 => of!(Complex<f32>),
         DType::C128 => of!(Complex<f64>),
         DType::F16 => of!(half::f16, f32, half::f16),
-        DType::BF16 => of!(half::bf16, f32, half::bf16),
+        DType::BF16 => {
+            on_unit!(half::bf16 => half::bf16, DotGeneral<half::bf16, f32, half::bf16>, 16, 100)
+        }
         _ => return None,
     })
 }

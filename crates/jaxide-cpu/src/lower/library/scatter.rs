@@ -11,8 +11,9 @@ use crate::narrow;
 use crate::runtime::KernelCall;
 use crate::runtime::cumulative::combine as both;
 use crate::runtime::rows::Outside;
+use crate::runtime::scatter::combine::{Larger, Smaller, Widened};
 use crate::runtime::scatter::{Component, IndexType, Scatter, Windows};
-use crate::runtime::simd::{nearest_bf16, nearest_f16, widen_f16};
+use crate::runtime::simd::nearest_bf16;
 use half::{bf16, f16};
 use jaxide_core::{DType, Error, Result};
 use num_complex::Complex;
@@ -124,20 +125,19 @@ pub(super) fn combine(recipe: &recipe::Scatter) -> Result<Box<KernelCall>> {
                 |a, b| a + b,
                 |a, b| a - b,
                 |a, b| a * b,
-                both::min::<$T>,
-                both::max::<$T>
+                Smaller,
+                Larger
             )
         };
     }
-    // Rounded after each operation.
-    macro_rules! half {
-        ($T:ty, $wide:expr, $nearest:expr) => {
+    macro_rules! complex {
+        ($T:ty) => {
             number!(
                 $T,
                 combine,
-                |a: $T, b: $T| $nearest($wide(a) + $wide(b)),
-                |a: $T, b: $T| $nearest($wide(a) - $wide(b)),
-                |a: $T, b: $T| $nearest($wide(a) * $wide(b)),
+                |a, b| a + b,
+                |a, b| a - b,
+                |a, b| a * b,
                 both::min::<$T>,
                 both::max::<$T>
             )
@@ -156,10 +156,27 @@ pub(super) fn combine(recipe: &recipe::Scatter) -> Result<Box<KernelCall>> {
         (DType::Bool, Combine::Mul | Combine::Min) => call!(u8, |a, b| a & b),
         (DType::F32, _) => float!(f32),
         (DType::F64, _) => float!(f64),
-        (DType::F16, _) => half!(f16, widen_f16, nearest_f16),
-        (DType::BF16, _) => half!(bf16, bf16::to_f32, nearest_bf16),
-        (DType::C64, _) => float!(Complex<f32>),
-        (DType::C128, _) => float!(Complex<f64>),
+        // Rounded after each operation.
+        (DType::F16, _) => number!(
+            f16,
+            combine,
+            Widened(|a: f32, b: f32| a + b),
+            Widened(|a: f32, b: f32| a - b),
+            Widened(|a: f32, b: f32| a * b),
+            Smaller,
+            Larger
+        ),
+        (DType::BF16, _) => number!(
+            bf16,
+            combine,
+            |a: bf16, b: bf16| nearest_bf16(a.to_f32() + b.to_f32()),
+            |a: bf16, b: bf16| nearest_bf16(a.to_f32() - b.to_f32()),
+            |a: bf16, b: bf16| nearest_bf16(a.to_f32() * b.to_f32()),
+            Smaller,
+            Larger
+        ),
+        (DType::C64, _) => complex!(Complex<f32>),
+        (DType::C128, _) => complex!(Complex<f64>),
         (DType::I8, _) => integer!(i8),
         (DType::I16, _) => integer!(i16),
         (DType::I32, _) => integer!(i32),

@@ -75,6 +75,11 @@ impl<In, Acc, Out> DotGeneral<In, Acc, Out> {
         }
     }
 
+    /// Whether it is a batch of products of a few numbers each.
+    pub fn is_tiny(&self) -> bool {
+        super::tiny::are_tiny(&self.product)
+    }
+
     /// The matrix product that the contraction amounts to.
     pub fn product(&self) -> &MatMul {
         &self.product
@@ -404,7 +409,7 @@ fn take_largest(axes: &mut Vec<Axis<2>>) -> Axis<2> {
 }
 
 /// The one stride that walks these dimensions of the view, if there is one.
-fn contracted(view: &View, axes: impl Iterator<Item = usize>) -> Option<isize> {
+pub(super) fn contracted(view: &View, axes: impl Iterator<Item = usize>) -> Option<isize> {
     match merged(axes.map(|a| Axis {
         size: view.shape[a],
         strides: [view.strides[a]],

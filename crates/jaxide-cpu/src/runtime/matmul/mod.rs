@@ -16,6 +16,8 @@ pub(super) mod pack;
 mod paired;
 pub(super) mod tile;
 mod tiny;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod unit;
 
 use bytemuck::{Pod, Zeroable};
 use num_complex::Complex;
@@ -28,6 +30,8 @@ pub use convert::Convert;
 pub(super) use convert::convert_all;
 pub use dot_general::{DotDimensions, DotGeneral};
 pub use paired::PairedDot;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+pub use unit::{Otherwise, unit_dot};
 
 /// A product of matrices, or a batch of them, by shapes and strides (in elements):
 /// `out[i][j] = Σ_p lhs[i][p] rhs[p][j]`.
@@ -155,12 +159,15 @@ unsafe impl Pod for Truth {}
 
 impl Arithmetic for Truth {
     const ZERO: Self = Self(0);
+    #[inline(always)]
     fn plus(self, b: Self) -> Self {
         Self(self.0 | b.0)
     }
+    #[inline(always)]
     fn minus(self, b: Self) -> Self {
         Self(self.0 & !b.0)
     }
+    #[inline(always)]
     fn times(self, b: Self) -> Self {
         Self(self.0 & b.0)
     }

@@ -12,7 +12,8 @@ use super::pack::{self, Panel};
 use crate::runtime::simd::{Arithmetic, Isa, Lanes, Pair, Simd};
 #[cfg(target_arch = "x86_64")]
 use crate::runtime::simd::{
-    F32x8, F32x16, F64x4, F64x8, I16x32, I32x8, I32x16, I64x4, I64x8, Pairs8, Pairs16, WidePairs16,
+    F32x8, F32x16, F64x4, F64x8, I16x32, I32x8, I32x16, I64x4, I64x8, Pairs8, Pairs16, Truth64,
+    WidePairs16,
 };
 
 /// One tile: `Σ_p a[i][p] * b[p][j]` over all segments of the inner dimension, put into, added to or subtracted from `c[i][j]`, for the rows of the function that is called.
@@ -382,7 +383,7 @@ array_kernels! {
     i16, (I16x32, 1 2 3 4 5 6 7 8 9 10 11 12 13 14), (Lanes<i16, 16>, 1 2 3 4), Lanes<i16, 8>;
     i32, (I32x16, 1 2 3 4 5 6 7 8 9 10 11 12 13 14), (I32x8, 1 2 3 4 5 6), Lanes<i32, 4>;
     i64, (I64x8, 1 2 3 4 5 6 7 8 9 10 11 12 13 14), (I64x4, 1 2 3 4), Lanes<i64, 2>;
-    super::Truth, (Lanes<super::Truth, 16>, 1 2 3 4), (Lanes<super::Truth, 16>, 1 2 3 4), Lanes<super::Truth, 16>;
+    super::Truth, (Truth64, 1 2 3 4 5 6 7 8 9 10 11 12 13 14), (Lanes<super::Truth, 16>, 1 2 3 4), Lanes<super::Truth, 16>;
 }
 
 impl HasKernels for Pair {

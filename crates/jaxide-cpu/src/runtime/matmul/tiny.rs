@@ -24,6 +24,18 @@ struct Block<'a, T> {
     out: *mut T,
 }
 
+/// Whether a batch is of tiny products, and of enough.
+pub(super) fn are_tiny(layout: &MatMul) -> bool {
+    let (m, n, k) = (layout.m, layout.n, layout.k);
+    let Some(along) = layout.batch.last() else {
+        return false;
+    };
+    let elements = [(m, k), (k, n), (m, n)].map(|(a, b)| a.saturating_mul(b));
+    let few = elements.iter().sum::<usize>() <= MOST_ELEMENTS;
+    let vector = n == 1 && k <= MOST_ELEMENTS && elements[0] <= MOST_FOR_VECTOR;
+    along.size >= LANES && n > 0 && (few || vector)
+}
+
 /// Computes a batch of tiny products; false, and nothing, where they are too large or too few.
 ///
 /// # Safety
@@ -35,16 +47,9 @@ pub(super) unsafe fn products<T: Element>(
     out: *mut T,
     context: &Context<'_>,
 ) -> bool {
-    let (m, n, k) = (layout.m, layout.n, layout.k);
-    let Some((&along, outer)) = layout.batch.split_last() else {
+    let Some((&along, outer)) = layout.batch.split_last().filter(|_| are_tiny(layout)) else {
         return false;
     };
-    let elements = [(m, k), (k, n), (m, n)].map(|(a, b)| a.saturating_mul(b));
-    let few = elements.iter().sum::<usize>() <= MOST_ELEMENTS;
-    let vector = n == 1 && k <= MOST_ELEMENTS && elements[0] <= MOST_FOR_VECTOR;
-    if along.size < LANES || n == 0 || !(few || vector) {
-        return false;
-    }
     struct Arrays<T>(*const T, *const T, *mut T);
     // SAFETY: the blocks read the operands and write disjoint elements of the result.
     unsafe impl<T> Sync for Arrays<T> {}

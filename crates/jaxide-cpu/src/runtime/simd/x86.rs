@@ -1,6 +1,7 @@
 //! Registers of x86: floats, and integers whose products wrap around.
 
 use super::{Pair, Simd};
+use crate::runtime::matmul::Truth;
 use std::arch::x86_64::*;
 
 macro_rules! x86_vector {
@@ -301,6 +302,25 @@ x86_vector!(
     transpose4_pd
 );
 
+x86_vector!(
+    Truth64,
+    Truth,
+    64,
+    __m512i,
+    |count: usize| (1u128 << count).wrapping_sub(1) as u64,
+    |x: Truth| _mm512_set1_epi8(x.0 as i8),
+    _mm512_loadu_epi8,
+    _mm512_storeu_epi8,
+    masked_load_epi8,
+    _mm512_mask_storeu_epi8,
+    or_of_and,
+    without_and,
+    _mm512_or_si512,
+    without,
+    any_bits,
+    transpose4_bytes
+);
+
 macro_rules! masked_loads {
     ($($name:ident, $elem:ty, $mask:ty, $register:ty, $load:ident;)*) => { $(
         #[inline]
@@ -316,6 +336,7 @@ masked_loads! {
     masked_load_pd, f64, u8, __m512d, _mm512_maskz_loadu_pd;
     masked_load_epi32, i32, u16, __m512i, _mm512_maskz_loadu_epi32;
     masked_load_epi64, i64, u8, __m512i, _mm512_maskz_loadu_epi64;
+    masked_load_epi8, i8, u64, __m512i, _mm512_maskz_loadu_epi8;
     masked_load_epi16, i16, u32, __m512i, _mm512_maskz_loadu_epi16;
 }
 
@@ -342,6 +363,32 @@ integer_products! {
     mul_add_epi32_256, neg_mul_add_epi32_256, "avx2", __m256i, _mm256_mullo_epi32, _mm256_add_epi32, _mm256_sub_epi32;
     mul_add_epi64_256, neg_mul_add_epi64_256, "avx2", __m256i, product_epi64, _mm256_add_epi64, _mm256_sub_epi64;
     add_pairs_256, subtract_pairs_256, "avx2", __m256i, _mm256_madd_epi16, _mm256_add_epi32, _mm256_sub_epi32;
+}
+
+/// `a b + c` of truth values, whose bytes have one bit or none.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn or_of_and(a: __m512i, b: __m512i, c: __m512i) -> __m512i {
+    _mm512_or_si512(_mm512_and_si512(a, b), c)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn without_and(a: __m512i, b: __m512i, c: __m512i) -> __m512i {
+    _mm512_andnot_si512(_mm512_and_si512(a, b), c)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn without(a: __m512i, b: __m512i) -> __m512i {
+    _mm512_andnot_si512(b, a)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn any_bits(x: __m512i) -> Truth {
+    let lanes = _mm512_reduce_or_epi64(x).to_ne_bytes();
+    Truth(lanes.into_iter().fold(0, |any, byte| any | byte))
 }
 
 /// Products of pairs and their sums in one instruction.
@@ -479,6 +526,19 @@ fn sum_epi64(x: __m256i) -> i64 {
 fn sum_epi16(x: __m512i) -> i16 {
     // Sums of neighbours, in 32 bits; what is above the lower 16 goes.
     _mm512_reduce_add_epi32(_mm512_madd_epi16(x, _mm512_set1_epi16(1))) as i16
+}
+
+#[inline]
+unsafe fn transpose4_bytes(from: *const u8, from_row: isize, to: *mut u8, to_row: isize) {
+    for i in 0..4 {
+        for j in 0..4 {
+            // SAFETY: the caller has pointers to all sixteen elements on both sides.
+            unsafe {
+                to.offset(j * to_row + i)
+                    .write(from.offset(i * from_row + j).read())
+            };
+        }
+    }
 }
 
 #[inline]

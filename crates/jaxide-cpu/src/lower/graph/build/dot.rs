@@ -12,6 +12,16 @@ fn kind(dtype: DType) -> u8 {
     u8::from(dtype.is_float()) + 2 * u8::from(dtype.is_complex())
 }
 
+/// Whether products of narrow numbers are left to the library, which may have kernels for them: what is smaller is better made by
+/// nests, of numbers that are wide already. Of each matrix of the result there are so many elements, of so many terms.
+fn is_large(each: usize, terms: usize, shape: &[usize]) -> bool {
+    const TERMS: usize = 16;
+    const EACH: usize = 256;
+    const WORK: usize = 1 << 15;
+    let elements = shape.iter().fold(1usize, |a, &b| a.saturating_mul(b));
+    terms >= TERMS && each >= EACH && elements.saturating_mul(terms) > WORK
+}
+
 impl Build {
     pub(super) fn dot_general(
         &mut self,
@@ -71,13 +81,21 @@ impl Build {
             small if small.is_float() && small.bits() <= 16 => DType::F32,
             other => other,
         };
-        let (lhs, rhs) = (self.converted(lhs, wide), self.converted(rhs, wide));
         let lhs_shape = self.scope.shape(lhs);
-        let contracted: usize = numbers
-            .lhs_contracting
-            .iter()
-            .map(|&axis| lhs_shape[axis])
-            .product();
+        let size = |axes: &[usize]| axes.iter().map(|&axis| lhs_shape[axis]).product::<usize>();
+        let contracted = size(&numbers.lhs_contracting);
+        let narrow = match (own, wide) {
+            (DType::BF16, DType::F32) | (DType::I8 | DType::U8 | DType::I16, DType::I32) => {
+                let each = shape.iter().product::<usize>() / size(&numbers.lhs_batch).max(1);
+                self.scope.is_outermost() && is_large(each, contracted, shape)
+            }
+            _ => false,
+        };
+        let (lhs, rhs) = if narrow {
+            (lhs, rhs)
+        } else {
+            (self.converted(lhs, wide), self.converted(rhs, wide))
+        };
         let product = if contracted <= 1 || shape.contains(&0) {
             self.dot_as_sum(lhs, rhs, numbers, wide, shape)?
         } else {

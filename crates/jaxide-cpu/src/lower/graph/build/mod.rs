@@ -23,7 +23,7 @@ mod window_steps;
 use super::scope::FrameKind;
 use super::{Call, Graph, MapOp, Op, Routine, Scope, ValueId};
 use crate::narrow;
-use jaxide_core::prims::{ConvGeneralDilated, Name, TriangularSolve};
+use jaxide_core::prims::{ConvGeneralDilated, Fft, FftType, Name, TriangularSolve};
 use jaxide_core::simplify::has_effect;
 use jaxide_core::{
     Atom, Aval, AvalKind, ClosedJaxpr, DType, Eqn, Error, ErrorKind, Jaxpr, Result, Source, Tensor,
@@ -365,6 +365,26 @@ impl Build {
             .into_iter()
             .map(Binding::Value)
             .collect())
+    }
+
+    /// Transforms; a forward one of numbers that are complex because they were converted is one of real numbers, half the work.
+    fn fft(&mut self, params: &Fft, app: &Application<'_>) -> Result<Bindings> {
+        let args = self.values(app.args)?;
+        let parts = match app.dtype() {
+            DType::C64 => DType::F32,
+            _ => DType::F64,
+        };
+        let real = match args[..] {
+            [whole] if params.fft_type == FftType::Fft => self.scope.converted(whole),
+            _ => None,
+        };
+        let Some(real) = real.filter(|&x| !self.scope.dtype(x).is_complex()) else {
+            return self.routine(params, app);
+        };
+        let real = self.map(MapOp::Convert, &[real], parts);
+        let call = Op::Call(Call::Routine(params.clone().into()));
+        let result = self.scope.one(call, &[real], app.dtype(), app.shape());
+        Ok(Bindings::from_elem(Binding::Value(result), 1))
     }
 
     /// Convolutions; a complex one is made of three of real numbers, for which the runtime has kernels: with (a + ib) (c + id), those of

@@ -239,7 +239,7 @@ impl Build {
             Prim::Tridiagonal(params) => self.routine(params, app),
             Prim::TridiagonalSolve(params) => self.routine(params, app),
             Prim::TriangularSolve(params) => self.triangular_solve(params, app),
-            Prim::Fft(params) => self.routine(params, app),
+            Prim::Fft(params) => self.fft(params, app),
 
             // Random numbers.
             Prim::Threefry2x32(_) => self.threefry(app),

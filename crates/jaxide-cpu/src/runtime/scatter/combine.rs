@@ -1,0 +1,294 @@
+//! What becomes of an element and its update. Indices are random numbers for the processor, and so is which of two numbers is
+//! larger: a branch would be foretold wrongly every other time, which takes longer than all else.
+
+use half::{bf16, f16};
+
+use crate::runtime::cumulative::combine as vectors;
+use crate::runtime::simd::{nearest_f16, widen_f16};
+
+/// A function of an old element and its update.
+pub trait Combining<T>: Send + Sync {
+    /// The new element.
+    fn combine(&self, old: T, update: T) -> T;
+
+    /// The same, faster where elements do not stand side by side, so that they are no vectors.
+    ///
+    /// # Safety
+    /// The machine converts numbers of 16 bits (F16C).
+    #[inline(always)]
+    unsafe fn combine_alone(&self, old: T, update: T) -> T {
+        self.combine(old, update)
+    }
+}
+
+impl<T, F: Fn(T, T) -> T + Send + Sync> Combining<T> for F {
+    #[inline(always)]
+    fn combine(&self, old: T, update: T) -> T {
+        self(old, update)
+    }
+}
+
+/// A function of numbers of 16 bits by way of wider ones.
+pub(crate) struct Widened<F>(pub(crate) F);
+
+impl<F: Fn(f32, f32) -> f32 + Send + Sync> Combining<f16> for Widened<F> {
+    #[inline(always)]
+    fn combine(&self, old: f16, update: f16) -> f16 {
+        nearest_f16((self.0)(widen_f16(old), widen_f16(update)))
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    unsafe fn combine_alone(&self, old: f16, update: f16) -> f16 {
+        use std::arch::x86_64::*;
+
+        #[inline]
+        #[target_feature(enable = "f16c")]
+        fn widen(x: f16) -> f32 {
+            _mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128(i32::from(x.to_bits()))))
+        }
+        #[inline]
+        #[target_feature(enable = "f16c")]
+        fn nearest(x: f32) -> f16 {
+            let bits = _mm_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm_set_ss(x));
+            f16::from_bits(_mm_cvtsi128_si32(bits) as u16)
+        }
+        // SAFETY: the caller has the instructions.
+        unsafe { nearest((self.0)(widen(old), widen(update))) }
+    }
+}
+
+/// The larger one of two numbers: NaN stays, and 0 is larger than -0.
+pub(crate) struct Larger;
+
+/// The smaller one.
+pub(crate) struct Smaller;
+
+macro_rules! extrema {
+    ($($t:ty)*) => { $(
+        impl Combining<$t> for Larger {
+            #[inline(always)]
+            fn combine(&self, old: $t, update: $t) -> $t {
+                vectors::max::<$t>(old, update)
+            }
+            #[inline(always)]
+            unsafe fn combine_alone(&self, old: $t, update: $t) -> $t {
+                old.larger(update)
+            }
+        }
+
+        impl Combining<$t> for Smaller {
+            #[inline(always)]
+            fn combine(&self, old: $t, update: $t) -> $t {
+                vectors::min::<$t>(old, update)
+            }
+            #[inline(always)]
+            unsafe fn combine_alone(&self, old: $t, update: $t) -> $t {
+                old.smaller(update)
+            }
+        }
+    )* };
+}
+extrema!(f16 bf16 f32 f64);
+
+/// What [`Larger`] and [`Smaller`] are, without branches.
+trait Extrema: Copy {
+    /// The larger one.
+    fn larger(self, other: Self) -> Self;
+    /// The smaller one.
+    fn smaller(self, other: Self) -> Self;
+}
+
+/// Of two numbers that are equal, the processor's instruction gives the second, and of a number and NaN as well. So both orders
+/// are of the same bits but for zeros, whose signs are what is left to choose, and NaN, which all bits set are.
+#[cfg(target_arch = "x86_64")]
+macro_rules! float_extrema {
+    ($($t:ty, $set:ident, $get:ident, $max:ident, $min:ident, $unordered:ident, $and:ident, $or:ident;)*) => { $(
+        impl Extrema for $t {
+            #[inline(always)]
+            fn larger(self, other: Self) -> Self {
+                use std::arch::x86_64::*;
+                // SAFETY: every processor of this architecture has the instructions.
+                unsafe {
+                    let (a, b) = ($set(self), $set(other));
+                    let larger = $and($max(a, b), $max(b, a));
+                    $get($or(larger, $unordered(a, b)))
+                }
+            }
+            #[inline(always)]
+            fn smaller(self, other: Self) -> Self {
+                use std::arch::x86_64::*;
+                // SAFETY: every processor of this architecture has the instructions.
+                unsafe {
+                    let (a, b) = ($set(self), $set(other));
+                    let smaller = $or($min(a, b), $min(b, a));
+                    $get($or(smaller, $unordered(a, b)))
+                }
+            }
+        }
+    )* };
+}
+#[cfg(target_arch = "x86_64")]
+float_extrema! {
+    f32, _mm_set_ss, _mm_cvtss_f32, _mm_max_ss, _mm_min_ss, _mm_cmpunord_ss, _mm_and_ps, _mm_or_ps;
+    f64, _mm_set_sd, _mm_cvtsd_f64, _mm_max_sd, _mm_min_sd, _mm_cmpunord_sd, _mm_and_pd, _mm_or_pd;
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+macro_rules! float_extrema {
+    ($($t:ty)*) => { $(
+        impl Extrema for $t {
+            #[inline(always)]
+            fn larger(self, other: Self) -> Self {
+                vectors::max::<$t>(self, other)
+            }
+            #[inline(always)]
+            fn smaller(self, other: Self) -> Self {
+                vectors::min::<$t>(self, other)
+            }
+        }
+    )* };
+}
+#[cfg(not(target_arch = "x86_64"))]
+float_extrema!(f32 f64);
+
+/// Of the upper half of an `f32`.
+impl Extrema for bf16 {
+    #[inline(always)]
+    fn larger(self, other: Self) -> Self {
+        upper_half(self.to_f32_bits().larger(other.to_f32_bits()))
+    }
+    #[inline(always)]
+    fn smaller(self, other: Self) -> Self {
+        upper_half(self.to_f32_bits().smaller(other.to_f32_bits()))
+    }
+}
+
+trait Widening {
+    fn to_f32_bits(self) -> f32;
+}
+
+impl Widening for bf16 {
+    /// The number itself; the library's function makes a NaN a quiet one, by a branch.
+    #[inline(always)]
+    fn to_f32_bits(self) -> f32 {
+        f32::from_bits(u32::from(self.to_bits()) << 16)
+    }
+}
+
+#[inline(always)]
+fn upper_half(x: f32) -> bf16 {
+    bf16::from_bits((x.to_bits() >> 16) as u16)
+}
+
+/// As integers in the order of the numbers, beyond all of which is NaN.
+impl Extrema for f16 {
+    #[inline(always)]
+    fn larger(self, other: Self) -> Self {
+        let place = |x: f16| place_of_half(x, i32::from(i16::MAX));
+        half_at(place(self).max(place(other)))
+    }
+    #[inline(always)]
+    fn smaller(self, other: Self) -> Self {
+        let place = |x: f16| place_of_half(x, i32::from(i16::MIN));
+        half_at(place(self).min(place(other)))
+    }
+}
+
+/// The place of a number among all, of which -0 is below 0; and of NaN.
+#[inline(always)]
+fn place_of_half(x: f16, nan: i32) -> i32 {
+    const INFINITY: i32 = 0x7c00;
+    let signed = i32::from(x.to_bits() as i16);
+    // All bits, where there is a NaN.
+    let is_nan = (INFINITY - (signed & 0x7fff)) >> 31;
+    let place = signed ^ ((signed >> 31) & 0x7fff);
+    place & !is_nan | nan & is_nan
+}
+
+#[inline(always)]
+fn half_at(place: i32) -> f16 {
+    f16::from_bits((place ^ ((place >> 31) & 0x7fff)) as u16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All signs, NaNs, neighbours, and what is smallest and largest.
+    const BITS: [u16; 17] = [
+        0, 1, 0x3ff, 0x400, 0x3c00, 0x3c01, 0x7bff, 0x7c00, 0x7c01, 0x7e00, 0x7f7f, 0x7f80, 0x7f81,
+        0x7fc0, 0x7fff, 0x0080, 0x007f,
+    ];
+
+    /// By comparisons alone.
+    fn expected<T: Copy + PartialOrd>(
+        a: T,
+        b: T,
+        larger: bool,
+        is_negative: impl Fn(T) -> bool,
+    ) -> Option<T> {
+        if a != a || b != b {
+            return None;
+        }
+        let first = if a == b {
+            is_negative(b) == larger
+        } else {
+            (a > b) == larger
+        };
+        Some(if first { a } else { b })
+    }
+
+    macro_rules! compare {
+        ($t:ty, $from:expr, $bits:expr) => {
+            for a in BITS.iter().flat_map(|&x| [x, x | 0x8000]) {
+                for b in BITS.iter().flat_map(|&x| [x, x | 0x8000]) {
+                    let (a, b): ($t, $t) = ($from(a), $from(b));
+                    let negative = |x: $t| x.is_sign_negative();
+                    for (got, larger) in [(a.larger(b), true), (a.smaller(b), false)] {
+                        match expected(a, b, larger, negative) {
+                            Some(want) => assert_eq!($bits(got), $bits(want), "{a} {b} {larger}"),
+                            None => assert!(got.is_nan(), "{a} {b} {larger}"),
+                        }
+                    }
+                }
+            }
+        };
+    }
+
+    #[test]
+    fn extrema_are_those_of_comparisons() {
+        compare!(f16, f16::from_bits, f16::to_bits);
+        compare!(bf16, bf16::from_bits, bf16::to_bits);
+        compare!(
+            f32,
+            |x: u16| f32::from_bits(u32::from(x) << 16),
+            f32::to_bits
+        );
+        compare!(
+            f64,
+            |x: u16| f64::from(f32::from_bits(u32::from(x) << 16)),
+            f64::to_bits
+        );
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn the_processor_widens_and_rounds_as_the_formulas_do() {
+        if !is_x86_feature_detected!("f16c") {
+            return;
+        }
+        let sum = Widened(|a: f32, b: f32| a + b);
+        for a in 0..=u16::MAX {
+            for b in BITS {
+                let (a, b) = (f16::from_bits(a), f16::from_bits(b));
+                // SAFETY: the machine has the instructions.
+                let (fast, plain) = (unsafe { sum.combine_alone(a, b) }, sum.combine(a, b));
+                assert!(
+                    fast.to_bits() == plain.to_bits() || fast.is_nan() && plain.is_nan(),
+                    "{a} + {b}"
+                );
+            }
+        }
+    }
+}
