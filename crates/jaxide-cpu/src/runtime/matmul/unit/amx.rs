@@ -114,10 +114,10 @@ pub struct Block {
 /// # Safety
 /// The tiles of this thread have the shape of the block; the operands have the rows and steps that it names, and the result
 /// the rows and whole columns.
-pub type BlockFunction = unsafe fn(&Block);
+pub(super) type BlockFunction = unsafe fn(&Block);
 
 /// By tiles of rows and of columns, each minus one.
-pub type BlockFunctions = [[BlockFunction; 2]; 2];
+pub(super) type BlockFunctions = [[BlockFunction; 2]; 2];
 
 macro_rules! block_functions {
     ($name:ident, $product:literal) => {
