@@ -98,12 +98,21 @@ impl<'a> Complex<'a> {
         self.re.fma(self.re, self.im * self.im)
     }
 
+    /// The modulus as far as single precision has digits, if the parts are of it: that of a number on the unit circle may differ from 1.
+    fn modulus_to_round(self) -> Expr<'a> {
+        if !self.re.from_single {
+            return self.modulus();
+        }
+        let square = self.square_of_single();
+        let size = square * reciprocal_root_of_single(square);
+        self.is_infinite().select(f64::INFINITY, size)
+    }
+
     /// The modulus, without undue overflow; infinite when a part is, also beside a NaN.
     fn modulus(self) -> Expr<'a> {
         if self.re.from_single {
             let square = self.square_of_single();
-            let size = square * reciprocal_root_of_single(square);
-            return self.is_infinite().select(f64::INFINITY, size);
+            return self.is_infinite().select(f64::INFINITY, square.sqrt());
         }
         let (near, exponent) = self.in_range();
         let size = near.squared_modulus().sqrt().value();

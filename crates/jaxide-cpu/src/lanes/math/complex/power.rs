@@ -20,7 +20,7 @@ functions! {
 
 /// |z|.
 pub fn abs(b: &mut Builder, z: [Value; 2]) -> Value {
-    let [size] = in_double(b, z, |[re, im]| [Complex::new(re, im).modulus()]);
+    let [size] = in_double(b, z, |[re, im]| [Complex::new(re, im).modulus_to_round()]);
     size
 }
 
