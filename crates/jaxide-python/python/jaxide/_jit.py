@@ -9,7 +9,7 @@ import warnings
 import weakref
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any, Callable, Iterator
+from typing import Any, Callable
 
 import jax
 import numpy as np
@@ -32,9 +32,8 @@ _PLACING = ("in_shardings", "out_shardings", "device", "backend", "compiler_opti
 
 @dataclass(frozen=True)
 class Output:
-    """A result, and the argument that it is, if it is one."""
+    """What a result is."""
 
-    argument: int | None
     shape: tuple[int, ...]
     dtype: np.dtype
     aval: Any
@@ -94,8 +93,7 @@ def jit(function: Callable | None = None, /, *, strict: bool = False, **options:
     return made
 
 
-@contextlib.contextmanager
-def patch(*, strict: bool = False) -> Iterator[None]:
+class patch(contextlib.ContextDecorator):
     """Puts ``jaxide.jit`` in the place of ``jax.jit`` for as long as the context lasts.
 
     Functions that are jitted meanwhile stay so; those that were jitted before stay XLA's.
@@ -107,15 +105,19 @@ def patch(*, strict: bool = False) -> Iterator[None]:
     <jaxide.jit of <lambda>>
     """
 
-    def patched(*functions: Any, **options: Any) -> Any:
-        return jit(*functions, strict=strict, **options)
+    def __init__(self, *, strict: bool = False) -> None:
+        self._strict = strict
+        self._before: list[Any] = []
 
-    before = jax.jit
-    jax.jit = functools.wraps(before)(patched)
-    try:
-        yield
-    finally:
-        jax.jit = before
+    def __enter__(self) -> None:
+        def patched(*functions: Any, **options: Any) -> Any:
+            return jit(*functions, strict=self._strict, **options)
+
+        self._before.append(jax.jit)
+        jax.jit = functools.wraps(jax.jit)(patched)
+
+    def __exit__(self, *error: object) -> None:
+        jax.jit = self._before.pop()
 
 
 def _cache_of(function: Callable, strict: bool, options: dict[str, Any]) -> Cache:
@@ -175,14 +177,10 @@ def compiled(traced: Any) -> Compiled:
         raise UnsupportedError(f"{first.primitive.name}: it has an effect outside of the program")
     if any(_internals.is_sharded(var.aval) for var in (*jaxpr.invars, *jaxpr.outvars)):
         raise UnsupportedError("arrays that stand on a mesh of devices")
-    arguments = {id(var): position for position, var in enumerate(jaxpr.invars)}
     donated = [position for position, info in enumerate(jax.tree.leaves(traced.args_info)) if info.donated]
     gone = usable(donated, jaxpr)
     code = Text(text_of(closed), constants_of(closed)).compile(donate=gone)
-    outputs = []
-    for atom in jaxpr.outvars:
-        argument = arguments.get(id(atom))
-        outputs.append(output(None if argument in donated else argument, atom.aval))
+    outputs = [output(atom.aval) for atom in jaxpr.outvars]
     tree = traced.out_tree
     alone = tree == jax.tree.structure(0)
     types = [element_type(var.aval)[0] for var in jaxpr.invars]
@@ -217,13 +215,13 @@ def array_of(told: tuple[str, list[int], bool], memory: Memory) -> jax.Array:
     return jax.random.wrap_key_data(array, impl=_KEYS[told[0]]) if told[0] in _KEYS else array
 
 
-def output(argument: int | None, aval: Any) -> Output:
+def output(aval: Any) -> Output:
     """What a result of this type is."""
     if getattr(aval, "dtype", None) == jax.dtypes.float0:
-        return Output(None, aval.shape, np.dtype(bool), aval, None, _internals.no_tangents(aval.shape))
+        return Output(aval.shape, np.dtype(bool), aval, None, _internals.no_tangents(aval.shape))
     dtype, shape, wrap = element_type(aval)
     plain = _internals.aval_of_result(aval) if wrap is None else jax.core.ShapedArray(shape, dtype)
-    return Output(argument, shape, dtype, plain, wrap, long=jax.dtypes.canonicalize_dtype(dtype) != dtype)
+    return Output(shape, dtype, plain, wrap, long=jax.dtypes.canonicalize_dtype(dtype) != dtype)
 
 
 @functools.lru_cache(maxsize=4096)
