@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import re
 import warnings
 import weakref
 from collections import Counter
@@ -16,12 +15,10 @@ import numpy as np
 
 from . import _internals
 from ._jaxide import Cache, Code, Function, JaxideError, Memory, Text, UnsupportedError
+from ._text import text_of
 
 #: Typed keys by the names that their element types have.
 _KEYS = {"key<fry>": "threefry2x32", "key<rbg>": "rbg", "key<urbg>": "unsafe_rbg"}
-
-#: A type of numbers as a class.
-_CLASS = re.compile(r"<class '(?:numpy|jax\.numpy|ml_dtypes)\.(\w+)'>")
 
 #: Programs of functions that are alive, by what ``jit`` was told besides.
 _CACHES: weakref.WeakKeyDictionary[Callable, dict[Any, Cache]] = weakref.WeakKeyDictionary()
@@ -257,57 +254,6 @@ def usable(donated: list[int], jaxpr: Any) -> list[int]:
         types = ", ".join(str(aval) for aval in useless)
         warnings.warn(f"Some donated buffers were not usable: {types}.", stacklevel=4)
     return used
-
-
-def text_of(closed: Any) -> str:
-    """The text of a program, as JAX prints it, but for types that were given as classes."""
-    text = flat_text(closed)
-    if text is None:
-        text = closed.pretty_print(use_color=False, source_info=False, name_stack=False, print_effects=False)
-    return _CLASS.sub(lambda found: np.dtype(found[1]).name, text) if "<class" in text else text
-
-
-def flat_text(closed: Any) -> str | None:
-    """The text of a program that has no other inside, several times as fast as JAX's own printing; none for others."""
-    names: dict[Any, str] = {}
-    types: dict[int, str] = {}
-
-    def bound(var: Any) -> str:
-        told = types.get(id(var.aval))
-        if told is None:
-            told = types[id(var.aval)] = ":" + var.aval.str_short(short_dtypes=True)
-        if _internals.is_dropped(var):
-            return "_" + told
-        name = names[var] = _letters(len(names))
-        return name + told
-
-    def read(atom: Any) -> str:
-        return atom.pretty_print(None) if _internals.is_literal(atom) else names[atom]
-
-    jaxpr = closed.jaxpr
-    constants, arguments = (" ".join(map(bound, of)) for of in (jaxpr.constvars, jaxpr.invars))
-    lines = []
-    for equation in jaxpr.eqns:
-        params = equation.params
-        told = ""
-        if any(value is not None for value in params.values()):
-            if _internals.is_printed_otherwise(equation):
-                return None
-            told = f"[{' '.join([f'{name}={params[name]}' for name in sorted(params)])}]"
-        results = " ".join(map(bound, equation.outvars))
-        if not results:
-            return None
-        lines.append(f"{results} = {equation.primitive.name}{told} {' '.join(map(read, equation.invars))}")
-    given = "".join([f"{read(atom)}, " for atom in jaxpr.outvars])
-    body = "\n".join(lines)
-    return f"{{ lambda {constants}; {arguments}. let\n{body}\nin ({given}) }}"
-
-
-@functools.cache
-def _letters(number: int) -> str:
-    """The names of variables, in order: ``a`` to ``z``, ``ba`` and so on."""
-    first = _letters(number // 26) if number >= 26 else ""
-    return first + chr(ord("a") + number % 26)
 
 
 def constants_of(closed: Any) -> list[Any]:
