@@ -1,11 +1,13 @@
 """Times ``jaxide.jit`` beside ``jax.jit``, in turns, from Python.
 
-    python beside_jax.py PROGRAMS.py [PREFIX ...]
+    python beside_jax.py [--turns SECONDS] PROGRAMS.py [PREFIX ...]
 
 PROGRAMS.py calls ``bench(name, function, *arguments)`` for each program. Each row has the first call of both in milliseconds (trace,
-compile, run), the calls of both in microseconds by minimum, and JAX's time over ours by minimum and by median.
+compile, run), the calls of both in microseconds by minimum, and JAX's time over ours by minimum and by median. With ``--turns`` each goes on for
+so long before the other has its turn, as a loop that trains does: its threads are awake then, and its data are in the caches.
 """
 
+import argparse
 import gc
 import math
 import pathlib
@@ -48,10 +50,15 @@ def bench(name, function, *args):
     end = time.perf_counter() + SECONDS
     while time.perf_counter() < end or len(times[0]) < 7:
         for call, taken in zip(calls, times):
-            start = time.perf_counter()
-            for _ in range(repeat):
-                jax.block_until_ready(call())
-            taken.append((time.perf_counter() - start) / repeat)
+            turn = time.perf_counter() + TURN
+            while True:
+                start = time.perf_counter()
+                for _ in range(repeat):
+                    jax.block_until_ready(call())
+                now = time.perf_counter()
+                taken.append((now - start) / repeat)
+                if now >= turn:
+                    break
     gc.enable()
     least = [min(taken) for taken in times]
     middle = [statistics.median(taken) for taken in times]
@@ -64,7 +71,12 @@ def bench(name, function, *args):
     )
 
 
-PATH, *PREFIXES = sys.argv[1:]
+OPTIONS = argparse.ArgumentParser(usage="beside_jax.py [--turns SECONDS] PROGRAMS.py [PREFIX ...]")
+OPTIONS.add_argument("--turns", type=float, default=0.0)
+OPTIONS.add_argument("path")
+OPTIONS.add_argument("prefixes", nargs="*")
+GIVEN = OPTIONS.parse_args()
+PATH, PREFIXES, TURN = GIVEN.path, GIVEN.prefixes, GIVEN.turns
 ROWS = []
 sys.argv = [PATH, "list"]
 print("| | first call, JAX | ours, ms | call, JAX | ours, µs | by minimum | by median |\n|---|---|---|---|---|---|---|")

@@ -115,8 +115,6 @@ struct Native {
 
 /// A result.
 struct Output {
-    /// The argument that it is, which is given back where it is an array.
-    argument: Option<usize>,
     shape: Py<PyAny>,
     dtype: Py<PyAny>,
     aval: Py<PyAny>,
@@ -621,7 +619,6 @@ impl Native {
             let aval = output.getattr("aval")?;
             let constant = output.getattr("constant")?;
             Ok(Output {
-                argument: output.getattr("argument")?.extract()?,
                 shape: output.getattr("shape")?.unbind(),
                 dtype: output.getattr("dtype")?.unbind(),
                 number: number(jax, &aval)?,
@@ -714,7 +711,7 @@ impl Native {
         self.last.store(took, Ordering::Relaxed);
         let results = results.map_err(|error| raised(py, &error))?;
         let committed = call.leaves.iter().any(|leaf| leaf.committed);
-        let results = self.results(py, jax, call, &results, committed)?;
+        let results = self.results(py, jax, &results, committed)?;
         for &donated in &self.donated {
             let leaf = &call.leaves[donated].object;
             if leaf.get_type().is(&jax.array) {
@@ -732,7 +729,6 @@ impl Native {
         &self,
         py: Python<'py>,
         jax: &Jax,
-        call: &Call<'py>,
         tensors: &[Tensor],
         committed: bool,
     ) -> PyResult<Bound<'py, PyList>> {
@@ -742,11 +738,6 @@ impl Native {
         for (output, tensor) in self.outputs.iter().zip(tensors) {
             if let Some(constant) = &output.constant {
                 list.append(constant)?;
-                continue;
-            }
-            let argument = output.argument.map(|argument| &call.leaves[argument]);
-            if let Some(leaf) = argument.filter(|leaf| leaf.kind == Kind::Array) {
-                list.append(&leaf.object)?;
                 continue;
             }
             let array = to_jax(py, jax, tensor.clone(), output, committed)?;

@@ -8,9 +8,9 @@ use std::os::raw::c_int;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use jaxide_core::{DType, Result, Storage, Tensor};
+use jaxide_core::{DType, Error, ErrorKind, Result, Storage, Tensor};
 use jaxide_cpu::Executable;
-use jaxide_cpu::runtime::Printer;
+use jaxide_cpu::runtime::{PoolBuffer, Printer};
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::intern;
@@ -102,6 +102,29 @@ pub(crate) fn held(shape: &[usize], dtype: DType, hold: Hold) -> Result<Tensor> 
     let address = hold.address();
     let _hold = Some(hold);
     Tensor::from_storage(shape, dtype, Seen { address, _hold })
+}
+
+/// Memory of the pool as an array's.
+struct Pooled(PoolBuffer);
+
+impl Storage for Pooled {
+    fn bytes(&self) -> &[u8] {
+        self.0.bytes()
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        self.0.bytes_mut()
+    }
+}
+
+/// An array with the same elements in memory of its own, which comes back to be used again.
+///
+/// # Errors
+/// When there is no such memory.
+fn copied(tensor: &Tensor) -> Result<Tensor> {
+    let bytes = PoolBuffer::from_bytes(tensor.bytes())
+        .map_err(|error| Error::new(ErrorKind::TooLarge, error.to_string()))?;
+    Tensor::from_storage(tensor.shape(), tensor.dtype(), Pooled(bytes))
 }
 
 /// The arguments of one run, and what keeps their memory until it is over.
@@ -221,7 +244,7 @@ impl<'py> Arguments<'py> {
         let results = results.and_then(|mut results| {
             for result in &mut results {
                 if addresses.iter().any(|address| address.holds(result)) {
-                    *result = Tensor::from_bytes(result.shape(), result.dtype(), result.bytes())?;
+                    *result = copied(result)?;
                 }
             }
             Ok(results)

@@ -115,23 +115,50 @@ def test_types_are_declared():
     assert set(jaxide.__all__) <= declared
 
 
-@pytest.mark.parametrize("name", ["jnp.add", "jnp.log", "lax.erf", "jnp.square", "shapes.reshape", "stats.t.logpdf", "lax.rsqrt"])
-def test_flat_programs_are_printed_as_by_jax(name):
-    from jaxide import _jit
+def same_text(function, *args):
     from jaxide._jaxide import Text
+    from jaxide._text import quick_text
+
+    closed = jax.jit(function).trace(*args).jaxpr
+    assert str(Text(quick_text(closed))) == str(Text(closed.pretty_print(use_color=False)))
+
+
+@pytest.mark.parametrize("name", ["jnp.add", "jnp.log", "lax.erf", "jnp.square", "shapes.reshape", "stats.t.logpdf", "lax.rsqrt"])
+def test_programs_are_printed_as_by_jax(name):
     from test_library import CASES
 
     function, variants, _, _ = CASES[name]
     for args in variants:
-        closed = jax.jit(function).trace(*args).jaxpr
-        text = _jit.flat_text(closed)
-        assert str(Text(text)) == str(Text(closed.pretty_print(use_color=False)))
+        same_text(function, *args)
 
 
-def test_programs_with_others_inside_are_printed_by_jax():
-    from jaxide import _jit
+def test_programs_with_others_inside_are_printed_as_by_jax():
+    x = jnp.ones((3, 3))
+    inner = jax.jit(lambda x: jnp.sin(x) * x)
+    captured = jax.jit(lambda y: y + x)
 
-    inner = jax.jit(jnp.sin)
-    loop = lambda x: jax.lax.fori_loop(0, 3, lambda i, x: x + 1, x)
-    for f in (lambda x: inner(x), loop):
-        assert _jit.flat_text(jax.jit(f).trace(1.0).jaxpr) is None
+    @jax.custom_vjp
+    def ruled(x):
+        return inner(x)
+
+    ruled.defvjp(lambda x: (ruled(x), x), lambda x, g: (g * x,))
+
+    def loops(x):
+        x = jax.lax.fori_loop(0, 3, lambda i, x: inner(x) + i, x)
+        x = jax.lax.while_loop(lambda x: jnp.sum(x) < 3, lambda x: ruled(x) + 1, x)
+        x, _ = jax.lax.scan(lambda x, y: (inner(x) + y, None), x, jnp.ones((4, 3, 3)))
+        return jax.lax.cond(x[0, 0] > 2, inner, lambda x: x @ x, x)
+
+    for f in (inner, captured, ruled, loops, jax.nn.relu, jax.checkpoint(loops), lambda x: jax.nn.gelu(captured(inner(x)) + inner(captured(x)))):
+        same_text(f, x)
+    same_text(jax.grad(lambda x: jnp.sum(jax.nn.relu(ruled(inner(x))))), x)
+    same_text(jax.vmap(loops), x[None])
+    same_text(lambda key: jax.random.normal(key, (3,)), jax.random.key(0))
+
+
+def test_what_only_jax_prints_is_left_to_it():
+    from jaxide._text import _Otherwise, quick_text
+
+    for f in (lambda x: jax.lax.exp(x, accuracy=jax.lax.AccuracyMode.HIGHEST), lambda x: jnp.linalg.solve(x, x)):
+        with pytest.raises(_Otherwise):
+            quick_text(jax.jit(f).trace(jnp.ones((3, 3))).jaxpr)

@@ -8,7 +8,7 @@ from typing import Any, Callable
 
 import jax
 import numpy as np
-from jax._src import api_util, compiler, config, core, debugging, literals, source_info_util, tree_util
+from jax._src import api_util, compiler, config, core, debugging, literals, sharding_impls, source_info_util, tree_util
 from jax._src.interpreters import pxla
 from jax._src.random.prng import PRNGKeyArray
 from jaxlib import _jax
@@ -112,11 +112,65 @@ def is_dropped(var: Any) -> bool:
     return type(var) is core.DropVar
 
 
-def is_printed_otherwise(equation: Any) -> bool:
-    """Whether JAX has a form of its own for an equation, or it has a program inside."""
-    if equation.primitive in core.pp_eqn_rules:
-        return True
-    return any(isinstance(value, (core.Jaxpr, frozenset)) for value in tree_util.tree_leaves(list(equation.params.values())))
+def is_program(value: Any) -> bool:
+    """Whether a parameter is a jaxpr."""
+    return isinstance(value, core.Jaxpr)
+
+
+def holds_programs(value: Any) -> bool:
+    """Whether a parameter has jaxprs somewhere inside, or is otherwise printed in another way than as its text."""
+    return any(isinstance(part, (core.Jaxpr, frozenset)) for part in tree_util.tree_leaves(value))
+
+
+#: Primitives that JAX prints in a form of their own, where they have parameters.
+PRINT_RULES = core.pp_eqn_rules
+
+
+def _printed(**rules: Callable[[dict[str, Any]], dict[str, Any] | None]) -> dict[Any, Callable]:
+    by_name = {primitive.name: primitive for primitive in PRINT_RULES}
+    return {by_name[name]: rule for name, rule in rules.items() if name in by_name}
+
+
+def _call_by_jit(params: dict[str, Any]) -> dict[str, Any] | None:
+    empty = (
+        not any(params["donated_invars"])
+        and all(isinstance(place, sharding_impls.UnspecifiedValue) for place in (*params["in_shardings"], *params["out_shardings"]))
+        and all(layout is None for layout in (*params["in_layouts"], *params["out_layouts"]))
+        and not params["keep_unused"]
+        and params["ctx_mesh"].empty
+        and not params["compiler_options_kvs"]
+    )
+    return {"name": params["name"], "jaxpr": params["jaxpr"]} if empty else None
+
+
+def _call_with_rule(**rules: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """``rules``: as which parameter a rule is printed, by its parameter."""
+
+    def printed(params: dict[str, Any]) -> dict[str, Any]:
+        told = {name: value for name, value in params.items() if name not in rules and name != "out_trees"}
+        if not told["num_consts"]:
+            del told["num_consts"]
+        told |= {name: params[rule].debug_info.func_name for rule, name in rules.items()}
+        return {"name": told["call_jaxpr"].debug_info.func_name} | dict(sorted(told.items()))
+
+    return printed
+
+
+def _product(params: dict[str, Any]) -> dict[str, Any]:
+    (left, right), (left_batch, right_batch) = params["dimension_numbers"]
+    told = {"dimension_numbers": ((list(left), list(right)), (list(left_batch), list(right_batch)))}
+    return told | {name: params[name] for name in ("precision", "preferred_element_type") if params[name] is not None}
+
+
+#: What JAX prints of the parameters of some primitives, in order; none for what only JAX knows.
+PRINTED = _printed(
+    jit=_call_by_jit,
+    custom_jvp_call=_call_with_rule(jvp_jaxpr_fun="jvp"),
+    custom_vjp_call=_call_with_rule(fwd_jaxpr_thunk="fwd", bwd="bwd"),
+    dot_general=_product,
+    convert_element_type=lambda params: {name: params[name] for name in ("new_dtype", "weak_type")},
+    broadcast_in_dim=lambda params: {name: axes for name in ("broadcast_dimensions",) if (axes := params[name])},
+)
 
 
 def is_sharded(aval: Any) -> bool:

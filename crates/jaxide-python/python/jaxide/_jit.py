@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import re
 import warnings
 import weakref
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any, Callable, Iterator
+from typing import Any, Callable
 
 import jax
 import numpy as np
 
 from . import _internals
 from ._jaxide import Cache, Code, Function, JaxideError, Memory, Text, UnsupportedError
+from ._text import text_of
 
 #: Typed keys by the names that their element types have.
 _KEYS = {"key<fry>": "threefry2x32", "key<rbg>": "rbg", "key<urbg>": "unsafe_rbg"}
-
-#: A type of numbers as a class.
-_CLASS = re.compile(r"<class '(?:numpy|jax\.numpy|ml_dtypes)\.(\w+)'>")
 
 #: Programs of functions that are alive, by what ``jit`` was told besides.
 _CACHES: weakref.WeakKeyDictionary[Callable, dict[Any, Cache]] = weakref.WeakKeyDictionary()
@@ -32,9 +29,8 @@ _PLACING = ("in_shardings", "out_shardings", "device", "backend", "compiler_opti
 
 @dataclass(frozen=True)
 class Output:
-    """A result, and the argument that it is, if it is one."""
+    """What a result is."""
 
-    argument: int | None
     shape: tuple[int, ...]
     dtype: np.dtype
     aval: Any
@@ -94,8 +90,7 @@ def jit(function: Callable | None = None, /, *, strict: bool = False, **options:
     return made
 
 
-@contextlib.contextmanager
-def patch(*, strict: bool = False) -> Iterator[None]:
+class patch(contextlib.ContextDecorator):
     """Puts ``jaxide.jit`` in the place of ``jax.jit`` for as long as the context lasts.
 
     Functions that are jitted meanwhile stay so; those that were jitted before stay XLA's.
@@ -107,15 +102,19 @@ def patch(*, strict: bool = False) -> Iterator[None]:
     <jaxide.jit of <lambda>>
     """
 
-    def patched(*functions: Any, **options: Any) -> Any:
-        return jit(*functions, strict=strict, **options)
+    def __init__(self, *, strict: bool = False) -> None:
+        self._strict = strict
+        self._before: list[Any] = []
 
-    before = jax.jit
-    jax.jit = functools.wraps(before)(patched)
-    try:
-        yield
-    finally:
-        jax.jit = before
+    def __enter__(self) -> None:
+        def patched(*functions: Any, **options: Any) -> Any:
+            return jit(*functions, strict=self._strict, **options)
+
+        self._before.append(jax.jit)
+        jax.jit = functools.wraps(jax.jit)(patched)
+
+    def __exit__(self, *error: object) -> None:
+        jax.jit = self._before.pop()
 
 
 def _cache_of(function: Callable, strict: bool, options: dict[str, Any]) -> Cache:
@@ -175,14 +174,10 @@ def compiled(traced: Any) -> Compiled:
         raise UnsupportedError(f"{first.primitive.name}: it has an effect outside of the program")
     if any(_internals.is_sharded(var.aval) for var in (*jaxpr.invars, *jaxpr.outvars)):
         raise UnsupportedError("arrays that stand on a mesh of devices")
-    arguments = {id(var): position for position, var in enumerate(jaxpr.invars)}
     donated = [position for position, info in enumerate(jax.tree.leaves(traced.args_info)) if info.donated]
     gone = usable(donated, jaxpr)
     code = Text(text_of(closed), constants_of(closed)).compile(donate=gone)
-    outputs = []
-    for atom in jaxpr.outvars:
-        argument = arguments.get(id(atom))
-        outputs.append(output(None if argument in donated else argument, atom.aval))
+    outputs = [output(atom.aval) for atom in jaxpr.outvars]
     tree = traced.out_tree
     alone = tree == jax.tree.structure(0)
     types = [element_type(var.aval)[0] for var in jaxpr.invars]
@@ -217,13 +212,13 @@ def array_of(told: tuple[str, list[int], bool], memory: Memory) -> jax.Array:
     return jax.random.wrap_key_data(array, impl=_KEYS[told[0]]) if told[0] in _KEYS else array
 
 
-def output(argument: int | None, aval: Any) -> Output:
+def output(aval: Any) -> Output:
     """What a result of this type is."""
     if getattr(aval, "dtype", None) == jax.dtypes.float0:
-        return Output(None, aval.shape, np.dtype(bool), aval, None, _internals.no_tangents(aval.shape))
+        return Output(aval.shape, np.dtype(bool), aval, None, _internals.no_tangents(aval.shape))
     dtype, shape, wrap = element_type(aval)
     plain = _internals.aval_of_result(aval) if wrap is None else jax.core.ShapedArray(shape, dtype)
-    return Output(argument, shape, dtype, plain, wrap, long=jax.dtypes.canonicalize_dtype(dtype) != dtype)
+    return Output(shape, dtype, plain, wrap, long=jax.dtypes.canonicalize_dtype(dtype) != dtype)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -259,57 +254,6 @@ def usable(donated: list[int], jaxpr: Any) -> list[int]:
         types = ", ".join(str(aval) for aval in useless)
         warnings.warn(f"Some donated buffers were not usable: {types}.", stacklevel=4)
     return used
-
-
-def text_of(closed: Any) -> str:
-    """The text of a program, as JAX prints it, but for types that were given as classes."""
-    text = flat_text(closed)
-    if text is None:
-        text = closed.pretty_print(use_color=False, source_info=False, name_stack=False, print_effects=False)
-    return _CLASS.sub(lambda found: np.dtype(found[1]).name, text) if "<class" in text else text
-
-
-def flat_text(closed: Any) -> str | None:
-    """The text of a program that has no other inside, several times as fast as JAX's own printing; none for others."""
-    names: dict[Any, str] = {}
-    types: dict[int, str] = {}
-
-    def bound(var: Any) -> str:
-        told = types.get(id(var.aval))
-        if told is None:
-            told = types[id(var.aval)] = ":" + var.aval.str_short(short_dtypes=True)
-        if _internals.is_dropped(var):
-            return "_" + told
-        name = names[var] = _letters(len(names))
-        return name + told
-
-    def read(atom: Any) -> str:
-        return atom.pretty_print(None) if _internals.is_literal(atom) else names[atom]
-
-    jaxpr = closed.jaxpr
-    constants, arguments = (" ".join(map(bound, of)) for of in (jaxpr.constvars, jaxpr.invars))
-    lines = []
-    for equation in jaxpr.eqns:
-        params = equation.params
-        told = ""
-        if any(value is not None for value in params.values()):
-            if _internals.is_printed_otherwise(equation):
-                return None
-            told = f"[{' '.join([f'{name}={params[name]}' for name in sorted(params)])}]"
-        results = " ".join(map(bound, equation.outvars))
-        if not results:
-            return None
-        lines.append(f"{results} = {equation.primitive.name}{told} {' '.join(map(read, equation.invars))}")
-    given = "".join([f"{read(atom)}, " for atom in jaxpr.outvars])
-    body = "\n".join(lines)
-    return f"{{ lambda {constants}; {arguments}. let\n{body}\nin ({given}) }}"
-
-
-@functools.cache
-def _letters(number: int) -> str:
-    """The names of variables, in order: ``a`` to ``z``, ``ba`` and so on."""
-    first = _letters(number // 26) if number >= 26 else ""
-    return first + chr(ord("a") + number % 26)
 
 
 def constants_of(closed: Any) -> list[Any]:

@@ -12,7 +12,8 @@ import numpy as np
 
 from . import _internals, _picture
 from ._jaxide import JaxideError, Memory, Text
-from ._jit import array_of, constants_of, plain_array, text_of
+from ._jit import array_of, constants_of, plain_array
+from ._text import text_of
 
 
 class Program:

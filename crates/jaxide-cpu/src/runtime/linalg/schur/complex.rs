@@ -163,7 +163,8 @@ fn wilkinson_shift(h: &Planes<'_>, last: usize) -> C128 {
     let product = b * c;
     let root = (half * half + product).sqrt();
     let (plus, minus) = (half + root, half - root);
-    let denominator = if plus.norm_sqr() > minus.norm_sqr() {
+    // Of two equally near, as of a matrix that is real, the one that LAPACK takes: the eigenvalues come in its order.
+    let denominator = if plus.norm_sqr() >= minus.norm_sqr() {
         plus
     } else {
         minus

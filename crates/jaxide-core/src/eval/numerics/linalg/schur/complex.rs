@@ -64,7 +64,8 @@ fn wilkinson_shift(h: &Matrix<C128>, last: usize) -> C128 {
     let product = b * c;
     let root = sqrt(half * half + product);
     let (plus, minus) = (half + root, half - root);
-    let denominator = if plus.norm_sqr() > minus.norm_sqr() {
+    // Of two equally near, as of a matrix that is real, the one that LAPACK takes: the eigenvalues come in its order.
+    let denominator = if plus.norm_sqr() >= minus.norm_sqr() {
         plus
     } else {
         minus
