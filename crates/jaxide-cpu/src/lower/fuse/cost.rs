@@ -59,7 +59,13 @@ impl Fuser<'_> {
                 continue;
             }
             let args: usize = node.args.iter().map(|&arg| costs.of(arg)).sum();
-            let cost = own_cost(self.graph, node, args);
+            // What is made of constants alone is computed once, before the lanes.
+            let constant = matches!(node.op, Op::Map(_)) && args == 0;
+            let cost = if constant {
+                0
+            } else {
+                own_cost(self.graph, node, args)
+            };
             costs.of.insert(result, cost.min(MOST));
         }
     }
@@ -149,8 +155,6 @@ pub(super) fn own_cost(graph: &Graph, node: &Node, args: usize) -> usize {
     let each = |turn: usize| turns(graph, node).saturating_mul(args + turn);
     match &node.op {
         Op::Splat(_) | Op::Iota { .. } => 0,
-        // Of constants alone it is computed once, before the lanes.
-        Op::Map(_) if args == 0 => 0,
         Op::Map(op) => map_cost(*op) + args,
         Op::Const(_)
         | Op::Broadcast { .. }
