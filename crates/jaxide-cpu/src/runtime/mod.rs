@@ -60,6 +60,7 @@ pub(crate) mod subnormals;
 mod sync;
 pub mod transpose;
 pub(crate) mod turns;
+pub(crate) mod upper;
 pub mod view;
 
 use std::any::Any;

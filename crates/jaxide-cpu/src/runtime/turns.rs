@@ -1,5 +1,6 @@
 //! Loops whose turns are shared out among threads.
 
+use super::upper;
 use super::{Context, PoolBuffer};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -89,6 +90,7 @@ pub(crate) unsafe extern "C" fn run_turns(
     let body = launch.body.expect("the data has the code's address");
     let workers = launch.workers(context);
     if workers == 1 {
+        upper::clear();
         // SAFETY: the caller's promises; one thread has the memory in the arena.
         return unsafe { body(frame, arena, 0, launch.count, context) };
     }
@@ -117,6 +119,7 @@ pub(crate) unsafe extern "C" fn run_turns(
                 break;
             }
             let to = launch.count.min(from + launch.at_once);
+            upper::clear();
             // SAFETY: as above; each worker has memory of its own, and each turn is run once.
             let status = unsafe { body(frame.0, own, from, to, context) };
             if status != 0 {

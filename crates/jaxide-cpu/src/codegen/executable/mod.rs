@@ -12,6 +12,7 @@ use crate::narrow;
 use crate::options::{CompileOptions, CompileStats};
 use crate::runtime::stack::{ASSUMED, with_stack};
 use crate::runtime::subnormals::FloatMode;
+use crate::runtime::upper;
 use crate::runtime::{Context, PoolBuffer, Printer, ThreadPool};
 use crate::stages::StageTimes;
 use jaxide_core::{
@@ -154,6 +155,7 @@ impl Call {
     /// # Safety
     /// As for [`Entry`].
     unsafe fn run(&self, context: &Context<'_>) -> u32 {
+        upper::clear();
         // SAFETY: promised by the caller.
         unsafe { (self.entry)(self.inputs, self.outputs, self.consts, self.arena, context) }
     }
