@@ -11,6 +11,7 @@ use crate::codegen::clif::{self, Cell};
 use crate::lanes::{Body, Inst, MemTy, Stmt as LaneStmt};
 use crate::lower::program::parallel::{inner_pointers, visit};
 use crate::lower::program::{Base, Dynamic, Place, PointerVar, Program, Slot, Stmt, Turns};
+use crate::narrow;
 use cranelift_codegen::ir::{self, InstBuilder};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
@@ -354,6 +355,18 @@ impl Generator<'_, '_> {
         );
         for base in written {
             self.load_cells(base);
+        }
+    }
+
+    /// Takes what has just been copied: where that is the whole of an array, from what it was copied of.
+    pub(super) fn copy_cells(&mut self, from: &Place, to: &Place, bytes: usize) {
+        let ends = self.cells.of(to.base).iter();
+        let mut ends = ends.map(|cell| cell.at + cell.ty.size());
+        let whole = *to == Place::at(to.base) && ends.all(|end| end <= narrow(bytes));
+        if whole {
+            self.fill_cells(to.base, from);
+        } else {
+            self.load_cells(to.base);
         }
     }
 

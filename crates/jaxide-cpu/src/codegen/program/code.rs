@@ -496,7 +496,7 @@ impl Generator<'_, '_> {
             return self.check(Step::Copy(bytes), None, &[from, to]);
         }
         self.copy_bytes(from, to, bytes);
-        self.fill_cells(to.base, if *to == Place::at(to.base) { from } else { to });
+        self.copy_cells(from, to, bytes);
     }
 
     fn copy_bytes(&mut self, from: &Place, to: &Place, bytes: usize) {
