@@ -353,3 +353,49 @@ fn an_element_and_its_index_are_computed_where_it_is_written() {
     let in_loop = in_loop.split("\n\n").next().unwrap();
     assert!(in_loop.matches("nest").count() <= 3, "{}", planned.loops);
 }
+
+/// Rows that a loop inside stacks in a small array, of which numbers are read behind it: each row is copied to a place of its own.
+#[test]
+fn rows_are_stacked_in_small_arrays() {
+    for rows in 1..6usize {
+        let last = rows - 1;
+        let text = format!(
+            "{{ lambda ; va:f32[] vt:f32[50,50]. let
+              vac:i32[9] = iota[dimension=0 dtype=int32 shape=(9,) sharding=None] 
+              vb:f32[] vu:f32[50,50] vc:f32[9] = scan[
+                ft_in=((), (None, None), (None,))
+                ft_out=((None, None), (None,))
+                jaxpr={{ lambda ; vd:f32[] vv:f32[50,50] vi:i32[]. let
+                    vad:i32[{rows}] = iota[dimension=0 dtype=int32 shape=({rows},) sharding=None] 
+                    ve:f32[] vw:f32[50,50] vf:f32[{rows}] = scan[
+                      ft_in=((), (None, None), (None,))
+                      ft_out=((None, None), (None,))
+                      jaxpr={{ lambda ; vg:f32[] vx:f32[50,50] vk:i32[]. let
+                          vh:f32[1,1] = dynamic_slice[slice_sizes=(1, 1)] vx vk vk
+                          vj:f32[] = squeeze[dimensions=(0, 1)] vh
+                          vl:f32[] = add vj vg
+                          vm:f32[1,1] = broadcast_in_dim vg
+                          vy:f32[50,50] = dynamic_update_slice vx vm vk vk
+                        in (vl, vy, vg) }}
+                      length={rows}
+                      reverse=False
+                      unroll=1
+                    ] vd vv vad
+                    vn:f32[1] = slice[limit_indices=({rows},) start_indices=({last},) strides=None] vf
+                    vo:f32[] = squeeze[dimensions=(0,)] vn
+                    vp:f32[1] = slice[limit_indices=(1,) start_indices=(0,) strides=None] vf
+                    vq:f32[] = squeeze[dimensions=(0,)] vp
+                    vr:f32[] = sub vo vq
+                    vs:f32[] = add vr ve
+                    vaa:f32[1,1] = broadcast_in_dim vo
+                    vab:f32[50,50] = dynamic_update_slice vw vaa vi 3:i32[]
+                  in (vs, vab, vq) }}
+                length=9
+                reverse=False
+                unroll=1
+              ] va vt vac
+            in (vb, vu, vc) }}"
+        );
+        everywhere(&text, Nearness::Relative(1e-5));
+    }
+}
