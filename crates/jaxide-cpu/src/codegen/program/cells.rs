@@ -10,7 +10,7 @@ use super::code::{Callees, Generator, Nest};
 use crate::codegen::clif::{self, Cell};
 use crate::lanes::{Body, Inst, MemTy, Stmt as LaneStmt};
 use crate::lower::program::parallel::{inner_pointers, visit};
-use crate::lower::program::{Base, Dynamic, Place, PointerVar, Program, Slot, Stmt, Turns};
+use crate::lower::program::{Base, Place, PointerVar, Program, Slot, Stmt, Turns};
 use crate::narrow;
 use cranelift_codegen::ir::{self, InstBuilder};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
@@ -398,22 +398,16 @@ impl Generator<'_, '_> {
         }
     }
 
-    /// The number at a place, if it is at hand.
-    pub(super) fn cell(&mut self, place: &Place, ty: MemTy) -> Option<ir::Value> {
+    /// The number at a place, at hand or loaded.
+    pub(super) fn number(&mut self, place: &Place, ty: MemTy) -> ir::Value {
         let cells = self.cells_at(place);
-        let cell = cells.iter().find(|cell| cell.at == 0 && cell.ty == ty)?;
-        Some(self.fb.use_var(cell.variable))
-    }
-
-    /// An index at hand.
-    pub(super) fn index_cell(&mut self, dynamic: &Dynamic) -> Option<ir::Value> {
-        use jaxide_core::DType;
-        let ty = match dynamic.dtype {
-            DType::I32 | DType::U32 => MemTy::I32,
-            DType::I64 | DType::U64 => MemTy::I64,
-            _ => return None,
-        };
-        self.cell(&dynamic.index, ty)
+        match cells.iter().find(|cell| cell.at == 0 && cell.ty == ty) {
+            Some(cell) => self.fb.use_var(cell.variable),
+            None => {
+                let at = self.address(place);
+                clif::load_one(&mut self.fb, ty, at)
+            }
+        }
     }
 
     /// Gives the pointers of a loop that begins the cells of what they point to.

@@ -53,14 +53,7 @@ impl Generator<'_, '_> {
         self.fb.switch_to_block(head);
         self.block(cond);
         self.check_read(test, 1, "the condition of a loop");
-        let truth = match self.cell(test, MemTy::Bool) {
-            Some(truth) => truth,
-            None => {
-                let at = self.address(test);
-                let flags = MemFlagsData::trusted();
-                self.fb.ins().load(types::I8, flags, at, 0)
-            }
-        };
+        let truth = self.number(test, MemTy::Bool);
         self.fb.ins().brif(truth, turn, &[], exit, &[]);
         self.fb.seal_block(turn);
         self.fb.switch_to_block(turn);
@@ -181,14 +174,7 @@ impl Generator<'_, '_> {
 
     pub(super) fn switch(&mut self, index: &Place, branches: &[Vec<Stmt>]) {
         self.check_read(index, 4, "a choice between branches");
-        let index = match self.cell(index, MemTy::I32) {
-            Some(index) => index,
-            None => {
-                let at = self.address(index);
-                let flags = MemFlagsData::trusted();
-                self.fb.ins().load(types::I32, flags, at, 0)
-            }
-        };
+        let index = self.number(index, MemTy::I32);
         let done = self.fb.create_block();
         let blocks: Vec<ir::Block> = branches.iter().map(|_| self.fb.create_block()).collect();
         let last = i32::try_from(blocks.len()).unwrap_or(i32::MAX) - 1;

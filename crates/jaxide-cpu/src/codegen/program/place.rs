@@ -1,6 +1,7 @@
 //! Addresses of places.
 
 use super::code::{Around, Generator};
+use crate::lanes::MemTy;
 use crate::lower::program::{Base, Dynamic, Place};
 use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, types};
 use jaxide_core::DType;
@@ -55,40 +56,32 @@ impl Generator<'_, '_> {
     /// An integer in memory, moved into `0..=most`, as an `i64`.
     fn clamped_index(&mut self, dynamic: &Dynamic) -> ir::Value {
         self.check_read(&dynamic.index, dynamic.dtype.size(), "an index");
-        let cell = self.index_cell(dynamic);
         let (ty, signed) = match dynamic.dtype {
-            DType::I8 | DType::I4 | DType::I2 => (types::I8, true),
-            DType::I16 => (types::I16, true),
-            DType::I32 => (types::I32, true),
-            DType::I64 => (types::I64, true),
-            DType::U16 => (types::I16, false),
-            DType::U32 => (types::I32, false),
-            DType::U64 => (types::I64, false),
-            _ => (types::I8, false),
+            DType::I8 | DType::I4 | DType::I2 => (MemTy::I8, true),
+            DType::I16 => (MemTy::I16, true),
+            DType::I32 => (MemTy::I32, true),
+            DType::I64 => (MemTy::I64, true),
+            DType::U16 => (MemTy::U16, false),
+            DType::U32 => (MemTy::I32, false),
+            DType::U64 => (MemTy::I64, false),
+            _ => (MemTy::U8, false),
         };
-        let narrow = match cell {
-            Some(index) => index,
-            None => {
-                let at = self.address(&dynamic.index);
-                let flags = MemFlagsData::new().with_trap_code(None);
-                self.fb.ins().load(ty, flags, at, 0)
-            }
-        };
+        let number = self.number(&dynamic.index, ty);
         let most = self.fb.ins().iconst(types::I64, dynamic.most);
         if signed {
-            let wide = if ty == types::I64 {
-                narrow
+            let wide = if ty == MemTy::I64 {
+                number
             } else {
-                self.fb.ins().sextend(types::I64, narrow)
+                self.fb.ins().sextend(types::I64, number)
             };
             let zero = self.fb.ins().iconst(types::I64, 0);
             let above = self.fb.ins().smax(wide, zero);
             self.fb.ins().smin(above, most)
         } else {
-            let wide = if ty == types::I64 {
-                narrow
+            let wide = if ty == MemTy::I64 {
+                number
             } else {
-                self.fb.ins().uextend(types::I64, narrow)
+                self.fb.ins().uextend(types::I64, number)
             };
             self.fb.ins().umin(wide, most)
         }

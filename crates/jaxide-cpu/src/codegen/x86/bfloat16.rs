@@ -12,6 +12,14 @@ pub(super) struct Bfloats {
 
 impl Bfloats {
     pub(super) fn of(body: &Body) -> Bfloats {
+        if !has_bfloats(body) {
+            // Nobody asks.
+            let none = vec![false; body.values().len()];
+            return Bfloats {
+                exact: none.clone(),
+                short_nan: none,
+            };
+        }
         Bfloats {
             exact: largest(body, is_exact),
             short_nan: largest(body, has_short_nan),
@@ -25,6 +33,26 @@ impl Bfloats {
     pub(super) fn has_short_nan(&self, v: Value) -> bool {
         self.short_nan[v.index()]
     }
+}
+
+/// Whether a body has bfloat16 numbers at all.
+fn has_bfloats(body: &Body) -> bool {
+    let mut values = body.values().iter();
+    let mut stmts = body.blocks().iter().flat_map(|block| &block.stmts);
+    values.any(|value| {
+        matches!(
+            value.inst,
+            Inst::Un(UnOp::RoundBf16, _) | Inst::Load(MemTy::Bf16, _)
+        )
+    }) || stmts.any(|stmt| {
+        matches!(
+            stmt,
+            Stmt::Store {
+                ty: MemTy::Bf16,
+                ..
+            }
+        )
+    })
 }
 
 /// The values of which something holds, where `rule` says it of a value from what holds of its operands: the most that do not contradict it, since
