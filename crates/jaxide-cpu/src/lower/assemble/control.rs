@@ -1,6 +1,7 @@
 //! Loops and branches whose state is in memory.
 //!
-//! A carried array has two buffers that change roles every turn, unless the body updates it in place or leaves it alone.
+//! A carried array has two buffers that change roles every turn, unless the body updates it in place, makes the next one where this
+//! turn's is, or leaves it alone.
 
 use super::liveness::LastUses;
 use super::{Assembler, Steps, Targets};
@@ -151,7 +152,8 @@ impl Assembler<'_> {
         for (k, &init) in inits.iter().enumerate() {
             let (param, next) = (body.params[k], body.results[k]);
             let bytes = graph.value(param).bytes();
-            let stays = next == param || self.updates_in_place(&uses, param, next);
+            let remade = self.remade(param, next, (body, steps), &uses);
+            let stays = next == param || self.updates_in_place(&uses, param, next) || remade;
             // The last turn writes into the buffer that the result is wanted in.
             let wanted = self.places.get(&results[k]).cloned();
             let mut buffers = [self.new_temp(bytes), self.new_temp(bytes)];
@@ -188,6 +190,12 @@ impl Assembler<'_> {
                 }
             };
             self.places.insert(param, carry.current.clone());
+            if remade {
+                let owner = self.plan.stored.owner(next);
+                self.places.insert(owner, carry.current.clone());
+                // Until this turn's array is read no more, its memory is not the next one's.
+                self.lent.insert(owner);
+            }
             carried.push(carry);
         }
         Ok(carried)
@@ -206,6 +214,21 @@ impl Assembler<'_> {
             }
         }
         true
+    }
+
+    /// Whether the next value of a carried array is made where this turn's is.
+    fn remade(
+        &self,
+        param: ValueId,
+        next: ValueId,
+        body: (&Region, &Steps),
+        uses: &LastUses,
+    ) -> bool {
+        let owner = self.plan.stored.owner(next);
+        uses.makes(owner)
+            && !self.places.contains_key(&owner)
+            && self.graph.value(owner).bytes() == self.graph.value(next).bytes()
+            && self.can_be_made_over(param, owner, body, uses)
     }
 
     /// Says where the results of a loop are.

@@ -1,5 +1,6 @@
 //! Temporaries that share the memory of the result they are made for, and results that take over that of an argument which is given
-//! away: a nest that reads an array for the last time, each element where it writes one of its own, may write over it.
+//! away, or of what a loop carried to this turn: a nest that reads an array for the last time, each element where it writes one of its
+//! own, may write over it.
 
 use super::liveness::LastUses;
 use super::{Assembler, Item, Nest, Root, Steps};
@@ -38,44 +39,54 @@ impl Assembler<'_> {
         Some(place)
     }
 
-    /// A donated argument in whose memory a result of the program can be made: nothing reads the argument after the step that makes the
-    /// result, and that step only where it writes.
+    /// A donated argument in whose memory a result of the program can be made.
     pub(super) fn heir_of_argument(
         &self,
         result: ValueId,
         steps: &Steps,
         uses: &LastUses,
     ) -> Option<(usize, ValueId)> {
-        let graph = self.graph;
-        if uses.is_taken_over(result) || uses.is_updated_in_place(result) {
-            return None;
-        }
-        let step = (steps.items.iter())
-            .position(|item| self.made_by(item).contains(&result))
-            .filter(|&step| self.writes_at_once(&steps.items[step], result))?;
-        let params = graph.root.params.iter().copied().enumerate();
+        let root = &self.graph.root;
+        let params = root.params.iter().copied().enumerate();
         params
             .filter(|(_, param)| self.donated.contains(param))
-            .find(|&(_, param)| {
-                let returned =
-                    (graph.root.results.iter()).any(|&of| self.plan.stored.owner(of) == param);
-                if returned
-                    || uses.is_taken_over(param)
-                    || graph.value(param).bytes() != graph.value(result).bytes()
-                {
+            .find(|&(_, param)| self.can_be_made_over(param, result, (root, steps), uses))
+    }
+
+    /// Whether a result of a region can be made in the memory of one of its parameters: nothing reads the parameter after the step that
+    /// makes the result, and that step only where it writes.
+    pub(super) fn can_be_made_over(
+        &self,
+        param: ValueId,
+        result: ValueId,
+        (region, steps): (&Region, &Steps),
+        uses: &LastUses,
+    ) -> bool {
+        let graph = self.graph;
+        let returned = (region.results.iter()).any(|&of| self.plan.stored.owner(of) == param);
+        if returned
+            || uses.is_taken_over(result)
+            || uses.is_updated_in_place(result)
+            || uses.is_taken_over(param)
+            || graph.value(param).bytes() != graph.value(result).bytes()
+        {
+            return false;
+        }
+        let making = (steps.items.iter()).position(|item| self.made_by(item).contains(&result));
+        let Some(step) = making.filter(|&step| self.writes_at_once(&steps.items[step], result))
+        else {
+            return false;
+        };
+        match uses.last_reader(param) {
+            Some(last) if last == step => {
+                let Item::Nest(nest) = &steps.items[step] else {
                     return false;
-                }
-                match uses.last_reader(param) {
-                    Some(last) if last == step => {
-                        let Item::Nest(nest) = &steps.items[step] else {
-                            return false;
-                        };
-                        graph.dtype(param).size() == graph.dtype(result).size()
-                            && self.reads_own_points(nest, param)
-                    }
-                    last => last.is_none_or(|last| last < step),
-                }
-            })
+                };
+                graph.dtype(param).size() == graph.dtype(result).size()
+                    && self.reads_own_points(nest, param)
+            }
+            last => last.is_none_or(|last| last < step),
+        }
     }
 
     /// Whether the memory of a result is written in the step that makes it, and by its own nest or call.

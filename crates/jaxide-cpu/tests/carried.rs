@@ -1,0 +1,169 @@
+//! What loops carry: how often it is there, and that results are the interpreter's, on every instruction set and with each access looked
+//! at.
+
+use crate::everywhere::{Planned, everywhere};
+use jaxide_testing::compare::Nearness;
+
+/// The parameters of a `while` in the text, with `cond` over `i`, and of a `scan` of as many turns.
+fn loops(n: usize, state: usize, body: &str, next: &str) -> [String; 2] {
+    let name = |prefix: &str| -> String {
+        (0..state)
+            .map(|k| format!(" {prefix}{k}:i32[{n}]"))
+            .collect()
+    };
+    let names = |prefix: &str| -> String { (0..state).map(|k| format!(" {prefix}{k}")).collect() };
+    let results: Vec<String> = (0..state).map(|k| format!("y{k}")).collect();
+    let results = results.join(", ");
+    let comma = if state == 1 { "," } else { "" };
+    let nones = "None, ".repeat(state);
+    let while_loop = format!(
+        "{{ lambda ; m:i32[]{inputs}. let
+            _:i32[]{ys} = while[
+              body_jaxpr={{ lambda ; i:i32[]{xs}. let
+                  j:i32[] = add i 1:i32[]
+                  {body}
+                in (j, {next}) }}
+              body_nconsts=0
+              cond_jaxpr={{ lambda ; l:i32[] i:i32[]{xs}. let
+                  p:bool[] = lt i l
+                in (p,) }}
+              cond_nconsts=1
+            ] m 0:i32[]{given}
+          in ({results}{comma}) }}",
+        inputs = name("a"),
+        ys = name("y"),
+        xs = name("x"),
+        given = names("a"),
+    );
+    let scan = format!(
+        "{{ lambda ; m:i32[]{inputs}. let
+            {ys} = scan[
+              ft_in=((), ({nones}), ()) ft_out=(({nones}), ())
+              jaxpr={{ lambda ;{xs}. let
+                  {body}
+                in ({next}{comma}) }}
+              length=5 reverse=False unroll=1
+            ]{given}
+          in ({results}{comma}) }}",
+        inputs = name("a"),
+        ys = name("y"),
+        xs = name("x"),
+        given = names("a"),
+    );
+    [while_loop, scan]
+}
+
+fn product(n: usize, result: &str, operand: &str) -> String {
+    // A cumulative sum reads other points, and is a call.
+    format!("{result}:i32[{n}] = cumsum[axis=0 reverse=False] {operand}")
+}
+
+const SIZES: [usize; 6] = [1, 2, 16, 17, 300, 5000];
+
+/// A next array that reads this turn's only where it is written lies where that does; and so does one that is made when this turn's is
+/// read no more.
+#[test]
+fn one_array_is_enough() {
+    for n in SIZES {
+        let elementwise = format!(
+            "{}
+             c:i32[{n}] = mul b 3:i32[]
+             d:i32[{n}] = sub x0 c
+             e:i32[{n}] = not d",
+            product(n, "b", "x0"),
+        );
+        let late = format!(
+            "{}
+             c:i32[{n}] = mul b 5:i32[]
+             {}
+             e:i32[{n}] = not d",
+            product(n, "b", "x0"),
+            product(n, "d", "c"),
+        );
+        for (body, spare) in [(elementwise, 1), (late, 2)] {
+            for text in loops(n, 1, &body, "e") {
+                let Planned { arena, loops } = everywhere(&text, Nearness::Bits);
+                let most = 4 * n * (1 + spare) + 1024;
+                assert!(arena <= most, "{n}: {arena} > {most}\n{text}\n{loops}");
+            }
+        }
+    }
+}
+
+/// Arrays that change places, are carried twice, are read after others were made, or at other points.
+#[test]
+fn states_that_need_each_other() {
+    for n in SIZES {
+        let sum = product(n, "b", "x0");
+        let half = "half:i32[] = copy 9:i32[]";
+        let bodies = [
+            // Changed places, with a product that keeps the loop in memory.
+            (
+                format!("{sum}\n c:i32[{n}] = mul b 7:i32[]\n d:i32[{n}] = add c x1"),
+                "d, x0",
+            ),
+            (
+                format!("{sum}\n c:i32[{n}] = mul b 7:i32[]\n d:i32[{n}] = add c x1"),
+                "x1, d",
+            ),
+            (
+                format!("{sum}\n c:i32[{n}] = mul b 7:i32[]\n d:i32[{n}] = sub c x1"),
+                "d, d",
+            ),
+            // Each reads both.
+            (
+                format!(
+                    "{sum}\n c:i32[{n}] = mul b 7:i32[]\n d:i32[{n}] = sub c x1\n e:i32[{n}] = sub x0 x1\n f:i32[{n}] = mul e 9:i32[]"
+                ),
+                "d, f",
+            ),
+            (
+                format!(
+                    "{sum}\n c:i32[{n}] = mul b 7:i32[]\n d:i32[{n}] = sub c x1\n e:i32[{n}] = sub x0 x1\n f:i32[{n}] = mul e 9:i32[]"
+                ),
+                "f, d",
+            ),
+            // The second reads what the first has left.
+            (
+                format!(
+                    "{sum}\n c:i32[{n}] = mul b 7:i32[]\n d:i32[{n}] = add c x0\n {}\n f:i32[{n}] = sub e x1\n g:i32[{n}] = mul f 11:i32[]",
+                    product(n, "e", "d"),
+                ),
+                "d, g",
+            ),
+            // Other points.
+            (
+                format!(
+                    "{half}\n {sum}\n c:i32[{n}] = rev[dimensions=(0,)] x0\n d:i32[{n}] = mul b c\n e:i32[{n}] = not d\n f:i32[{n}] = mul x1 half"
+                ),
+                "e, f",
+            ),
+            (
+                format!(
+                    "{sum}\n c:i32[{n}] = rev[dimensions=(0,)] x1\n d:i32[{n}] = neg b\n f:i32[{n}] = sub x1 c"
+                ),
+                "d, f",
+            ),
+            // Read after the other is made.
+            (
+                format!(
+                    "d:i32[{n}] = neg x1\n {}\n f:i32[{n}] = mul e 7:i32[]\n g:i32[{n}] = add f x0",
+                    product(n, "e", "d")
+                ),
+                "d, g",
+            ),
+            (
+                format!(
+                    "d:i32[{n}] = neg x1\n {}\n f:i32[{n}] = mul e 7:i32[]\n g:i32[{n}] = add f x1",
+                    product(n, "e", "d")
+                ),
+                "g, d",
+            ),
+        ];
+        for (body, next) in bodies {
+            for text in loops(n, 2, &body, next) {
+                everywhere(&text, Nearness::Bits);
+            }
+        }
+    }
+}
