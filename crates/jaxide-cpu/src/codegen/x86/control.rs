@@ -84,7 +84,6 @@ impl<T: Target> Control for Emitter<'_, T> {
             self.exec[copy] = Some(active);
         }
         let (head, exit) = (self.asm.label(), self.asm.label());
-        let params: Vec<Value> = w.carries.iter().map(|c| c.param).collect();
         self.in_loop(|s| {
             s.asm.push(Lir::Label(head));
             s.block(w.head);
@@ -99,29 +98,11 @@ impl<T: Target> Control for Emitter<'_, T> {
             s.asm.push(Lir::Branch(Cond::Equal, exit));
             s.leave_if_stopped(exit);
             s.block(w.body);
-            for copy in s.copies.clone() {
-                // A next value that is another carried one must be read before that changes.
-                let nexts: Vec<Reg> = w
-                    .carries
-                    .iter()
-                    .map(|c| {
-                        let next = s.get(c.next, copy);
-                        if c.next == c.param || !params.contains(&c.next) {
-                            return next;
-                        }
-                        let moved = s.new_reg(s.body.ty(c.next));
-                        s.asm.put(moved, next);
-                        moved
-                    })
-                    .collect();
-                for (c, next) in w.carries.iter().zip(nexts) {
-                    let param = s.get(c.param, copy);
-                    if next != param {
-                        let mask = s.exec[copy].expect("set above");
-                        s.target
-                            .merge(&mut s.asm, s.body.ty(c.param), param, mask, next);
-                    }
-                }
+            if s.plan.is_same(w.cond) {
+                // All lanes that count go on.
+                s.leave_carries(w.carries.iter().map(|c| (c.param, c.next)));
+            } else {
+                s.merge_carries(w);
             }
             s.asm.push(Lir::Jump(head));
         });
@@ -195,6 +176,34 @@ impl<T: Target> Emitter<'_, T> {
         pairs.retain(|(d, s)| d != s);
         if !pairs.is_empty() {
             self.asm.push(Lir::ParallelMove(pairs));
+        }
+    }
+
+    /// Takes over the next values in lanes that are still active.
+    fn merge_carries(&mut self, w: &While) {
+        for copy in self.copies.clone() {
+            // A next value that is another carried one must be read before that changes.
+            let nexts: Vec<Reg> = w
+                .carries
+                .iter()
+                .map(|c| {
+                    let next = self.get(c.next, copy);
+                    if c.next == c.param || w.carries.iter().all(|other| other.param != c.next) {
+                        return next;
+                    }
+                    let moved = self.new_reg(self.body.ty(c.next));
+                    self.asm.put(moved, next);
+                    moved
+                })
+                .collect();
+            for (c, next) in w.carries.iter().zip(nexts) {
+                let param = self.get(c.param, copy);
+                if next != param {
+                    let mask = self.exec[copy].expect("set above");
+                    self.target
+                        .merge(&mut self.asm, self.body.ty(c.param), param, mask, next);
+                }
+            }
         }
     }
 

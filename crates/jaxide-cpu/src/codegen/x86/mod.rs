@@ -8,6 +8,7 @@
 //! A straight-line body has a main loop without masks and a loop for the rest of the lanes; a body with loops inside has one loop whose
 //! last turn is masked, since those loops cost the same for one lane as for all.
 
+mod across;
 mod address;
 mod alloc;
 mod avx2;

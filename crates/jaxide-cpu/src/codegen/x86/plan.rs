@@ -1,9 +1,8 @@
 //! Decisions about a body before any instruction is selected.
 
+use super::across::{Across, across};
 use super::bfloat16::Bfloats;
-use crate::lanes::{
-    Addr, BinOp, BlockId, Body, For, Index, Inst, LaneStep, Stmt, TerOp, Ty, UnOp, Value,
-};
+use crate::lanes::{Addr, BinOp, BlockId, Body, For, Inst, LaneStep, Stmt, TerOp, Ty, UnOp, Value};
 use crate::narrow;
 use rustc_hash::FxHashMap as HashMap;
 
@@ -23,50 +22,6 @@ pub(super) struct Plan {
     across: Vec<Across>,
     /// What is known of values that become bfloat16.
     pub(super) bfloats: Bfloats,
-}
-
-/// How a value differs from lane to lane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Across {
-    /// It is the same in all lanes.
-    Same,
-    /// It is one more in each lane than in the one before.
-    Counts,
-    /// As it may be.
-    Free,
-}
-
-/// How the values of a body differ from lane to lane; of what loops and branches give, nothing is known.
-fn across(body: &Body) -> Vec<Across> {
-    use Across::{Counts, Free, Same};
-    let mut all = vec![Free; body.values().len()];
-    // Operands come before what is made of them.
-    for (k, value) in body.values().iter().enumerate() {
-        let of = |v: &Value| all[v.index()];
-        all[k] = match &value.inst {
-            Inst::Const(_) => Same,
-            Inst::Index(index) if *index == Index::Lane => Counts,
-            Inst::Index(_) => Same,
-            Inst::Un(op, a) => match (op, of(a)) {
-                (_, Same) => Same,
-                (UnOp::SExt, across) => across,
-                _ => Free,
-            },
-            Inst::Bin(op, a, b) => match (op, of(a), of(b)) {
-                (_, Same, Same) => Same,
-                (BinOp::Add, Counts, Same) | (BinOp::Add, Same, Counts) => Counts,
-                (BinOp::Sub, Counts, Same) => Counts,
-                _ => Free,
-            },
-            Inst::Ter(_, a, b, c) if [a, b, c].into_iter().all(|v| of(v) == Same) => Same,
-            Inst::Lookup(_, index) if of(index) == Same => Same,
-            Inst::Load(_, addr) if addr.lane == LaneStep::Uniform => Same,
-            Inst::Ter(..) | Inst::Lookup(..) | Inst::Load(..) | Inst::Carried | Inst::Result => {
-                Free
-            }
-        };
-    }
-    all
 }
 
 /// The most copies that are worked on together.
@@ -150,6 +105,11 @@ impl Plan {
     /// Whether a value is one more in each lane than in the one before.
     pub(super) fn counts_lanes(&self, v: Value) -> bool {
         self.across[v.index()] == Across::Counts
+    }
+
+    /// Whether a value is known to be the same in all lanes.
+    pub(super) fn is_same(&self, v: Value) -> bool {
+        self.across[v.index()] == Across::Same
     }
 
     /// Whether an arm is better executed in vain than jumped over.

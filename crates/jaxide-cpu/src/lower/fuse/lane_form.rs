@@ -20,6 +20,13 @@ const NEST: usize = 50;
 const VECTOR: usize = 16;
 /// Without products, turns of so many simple operations are made in registers.
 const SHORT: usize = 500;
+/// Bytes of a line of the cache, bytes that stay in the first one, and what it costs to load and store a line there and elsewhere.
+const LINE: usize = 64;
+const NEAR: usize = 32 << 10;
+const NEAR_TRAFFIC: usize = 3;
+const FAR_TRAFFIC: usize = 8;
+/// What it costs to find out whether any lane of a vector goes on.
+const GOES_ON: usize = 2;
 /// Turns that a loop of unknown length is taken to have.
 const TURNS: usize = 8;
 
@@ -144,6 +151,11 @@ fn worth_it(graph: &Graph, id: NodeId, lanes: usize) -> bool {
         .node(id)
         .op
         .visit_regions(&mut |region| cost.add(graph, region, lanes));
+    let op = &graph.node(id).op;
+    cost.in_memory += carried_through_memory(graph, op);
+    if let Op::While { .. } = op {
+        cost.in_registers += GOES_ON * lanes.div_ceil(VECTOR);
+    }
     // The more terms are unrolled, the more of them live in memory all the same.
     let products = match cost.terms {
         0 if cost.in_registers <= SHORT => return true,
@@ -154,6 +166,25 @@ fn worth_it(graph: &Graph, id: NodeId, lanes: usize) -> bool {
         _ => return false,
     };
     cost.in_registers + products <= cost.in_memory
+}
+
+/// What a turn costs that reads and writes what a loop carries, in simple operations.
+fn carried_through_memory(graph: &Graph, op: &Op) -> usize {
+    let carried: &[ValueId] = match op {
+        Op::Scan { body, carries, .. } => &body.params[..*carries],
+        Op::While { body, .. } => &body.params,
+        _ => &[],
+    };
+    let bytes: usize = carried
+        .iter()
+        .map(|&value| graph.value(value).bytes())
+        .sum();
+    let each = if bytes > NEAR {
+        FAR_TRAFFIC
+    } else {
+        NEAR_TRAFFIC
+    };
+    bytes.div_ceil(LINE).saturating_mul(each)
 }
 
 /// What a turn costs, in simple operations.
@@ -184,6 +215,9 @@ impl Cost {
                 _ => 1,
             };
             self.in_registers += inner.in_registers.saturating_mul(turns);
+            if let Op::While { .. } = node.op {
+                self.in_registers += turns * GOES_ON * registers;
+            }
             self.products += inner.products.saturating_mul(turns);
             self.in_memory += inner.in_memory.saturating_mul(turns);
             self.terms += inner.terms;
