@@ -124,16 +124,57 @@ fn each_number_of_16_bits_is_followed_by_the_next() {
                     .unwrap()
                     .run(&[a.clone(), b.clone()])
                     .unwrap();
-                let pairs = got[0].bytes().chunks(2).zip(want[0].bytes().chunks(2));
-                for (k, (got, want)) in pairs.enumerate() {
-                    let [got, want] = [got, want].map(|x| u16::from_le_bytes([x[0], x[1]]));
-                    let both_nan = [got, want].iter().all(|x| x & 0x7fff > infinity);
-                    assert!(
-                        got == want || both_nan,
-                        "{ty} on {isa:?}: {got:#x} for {want:#x} behind {k:#x} towards {towards:#x}"
-                    );
+                let what = format!("{ty} on {isa:?} towards {towards:#x}");
+                same_bits(&got[0], &want[0], dtype, &what);
+            }
+        }
+    }
+}
+
+#[test]
+fn each_number_of_16_bits_is_rounded_to_fewer() {
+    for (ty, dtype) in [("f16", DType::F16), ("bf16", DType::BF16)] {
+        let n = 1 << 16;
+        let all: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_le_bytes).collect();
+        let a = Tensor::from_bytes(&[n], dtype, &all).unwrap();
+        for exponent in [1, 4, 5] {
+            for mantissa in [0, 2, 9, 10] {
+                let text = format!(
+                    "{{ lambda ; a:{ty}[{n}]. let
+                        b:{ty}[{n}] = reduce_precision[exponent_bits={exponent} mantissa_bits={mantissa}] a
+                      in (b,) }}"
+                );
+                let jaxpr = parse(&text).unwrap();
+                let want = eval::eval(&jaxpr, &[a.clone()]).unwrap();
+                for isa in Isa::available() {
+                    let options = CompileOptions {
+                        isa: Some(isa),
+                        ..CompileOptions::default()
+                    };
+                    let program = compile(&jaxpr, &options).unwrap();
+                    let got = program.run(&[a.clone()]).unwrap();
+                    let what = format!("{ty} to {exponent} and {mantissa} on {isa:?}");
+                    same_bits(&got[0], &want[0], dtype, &what);
                 }
             }
         }
+    }
+}
+
+/// Compares numbers of 16 bits; any NaN is as good as any other.
+fn same_bits(got: &Tensor, want: &Tensor, dtype: DType, what: &str) {
+    let infinity = if dtype == DType::F16 {
+        0x7c00u16
+    } else {
+        0x7f80
+    };
+    let pairs = got.bytes().chunks(2).zip(want.bytes().chunks(2));
+    for (k, (got, want)) in pairs.enumerate() {
+        let [got, want] = [got, want].map(|x| u16::from_le_bytes([x[0], x[1]]));
+        let both_nan = [got, want].iter().all(|x| x & 0x7fff > infinity);
+        assert!(
+            got == want || both_nan,
+            "{what}: {got:#x} for {want:#x} at {k:#x}"
+        );
     }
 }

@@ -75,8 +75,25 @@ fn half_step(b: &mut Builder, [x, stepped]: [Value; 2], up: Value, least: Value)
     b.select(is_beyond, end, result)
 }
 
-/// Rounds to fewer exponent and mantissa bits, as XLA's `ReducePrecision`; `None` for formats whose subnormals live as normal
-/// numbers of another one.
+/// The bits of `rounded`, but for a size that is subnormal as binary16: its mantissa counts in units of one size, and so do fewer bits of it.
+fn half_subnormal_rounded(
+    b: &mut Builder,
+    original: Value,
+    rounded: Value,
+    mantissa: u32,
+) -> Value {
+    let size = b.bitcast(original);
+    // The sum's last place is one unit, and both numbers are even multiples of it.
+    let shift = b.f32(1.5 * 2f32.powi(23 - 14 - mantissa.cast_signed()));
+    let sum = b.add(size, shift);
+    let units = b.sub(sum, shift);
+    let units = b.bitcast(units);
+    let least_normal = b.f32(2f32.powi(-14));
+    let is_subnormal = b.lt(size, least_normal);
+    b.select(is_subnormal, units, rounded)
+}
+
+/// Rounds to fewer exponent and mantissa bits, as XLA's `ReducePrecision`; `None` for no exponent bits.
 pub(super) fn reduce_precision(
     b: &mut Builder,
     format: Format,
@@ -84,12 +101,16 @@ pub(super) fn reduce_precision(
     mantissa: u32,
     x: Value,
 ) -> Option<Value> {
-    if format == Format::F16 || exponent == 0 {
+    if exponent == 0 {
         return None;
     }
     let (own_exponent, own_mantissa) = layout(format);
-    // A bf16 is an f32 whose low mantissa bits are zero.
-    let mantissa_field = if format == Format::F64 { 52 } else { 23 };
+    // A bf16 is an f32 whose low mantissa bits are zero, and so is an f16.
+    let (exponent_field, mantissa_field) = if format == Format::F64 {
+        (11, 52)
+    } else {
+        (8, 23)
+    };
     let ty = format.ty();
     let int = ty.as_int();
     let minimum = if ty == Ty::F32 {
@@ -102,7 +123,7 @@ pub(super) fn reduce_precision(
     let sign = b.and(bits, sign_mask);
     let rest = b.not(sign_mask);
     let mut magnitude = b.and(bits, rest);
-    let infinity = b.int(int, ((1i64 << own_exponent) - 1) << mantissa_field);
+    let infinity = b.int(int, ((1i64 << exponent_field) - 1) << mantissa_field);
     let original = magnitude;
     if mantissa < own_mantissa {
         let dropped = i64::from(mantissa_field - mantissa);
@@ -114,9 +135,12 @@ pub(super) fn reduce_precision(
         let rounded = b.add(magnitude, add);
         let keep = b.int(int, !((1i64 << dropped) - 1));
         magnitude = b.and(rounded, keep);
+        if format == Format::F16 {
+            magnitude = half_subnormal_rounded(b, original, magnitude, mantissa);
+        }
     }
+    let bias = (1i64 << (exponent_field - 1)) - 1;
     if exponent < own_exponent {
-        let bias = (1i64 << (own_exponent - 1)) - 1;
         let narrow = (1i64 << (exponent - 1)) - 1;
         let shift = b.int(int, mantissa_field.into());
         let field = b.shr_u(magnitude, shift);
@@ -128,6 +152,10 @@ pub(super) fn reduce_precision(
         let (over, under) = (b.gt(field, top), b.le(field, low));
         let clipped = b.select(under, zero, magnitude);
         magnitude = b.select(over, infinity, clipped);
+    } else if format == Format::F16 {
+        let beyond = b.int(int, (bias + 16) << mantissa_field);
+        let over = b.ge(magnitude, beyond);
+        magnitude = b.select(over, infinity, magnitude);
     }
     let is_nan = b.gt(original, infinity);
     let result = b.or(sign, magnitude);
