@@ -95,28 +95,28 @@ impl Isa {
 macro_rules! for_each_isa {
     (
         $(#[$doc:meta])*
-        $visibility:vis fn $name:ident$(<$p:ident: $bound:path>)?($($argument:ident: $t:ty),* $(,)?) = $function:ident
+        $visibility:vis fn $name:ident$(<$($p:ident: $bound:path),+>)?($($argument:ident: $t:ty),* $(,)?) = $function:ident
     ) => {
         $(#[$doc])*
-        $visibility fn $name$(<$p: $bound>)?($($argument: $t),*) {
+        $visibility fn $name$(<$($p: $bound),+>)?($($argument: $t),*) {
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
-            fn avx512$(<$p: $bound>)?($($argument: $t),*) {
-                $function($($argument),*)
+            fn avx512$(<$($p: $bound),+>)?($($argument: $t),*) {
+                $function$(::<$($p),+>)?($($argument),*)
             }
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma")]
-            fn avx2$(<$p: $bound>)?($($argument: $t),*) {
-                $function($($argument),*)
+            fn avx2$(<$($p: $bound),+>)?($($argument: $t),*) {
+                $function$(::<$($p),+>)?($($argument),*)
             }
             match $crate::runtime::simd::Isa::detect() {
                 #[cfg(target_arch = "x86_64")]
                 // SAFETY: the machine has the instruction set.
-                $crate::runtime::simd::Isa::Avx512 => unsafe { avx512($($argument),*) },
+                $crate::runtime::simd::Isa::Avx512 => unsafe { avx512$(::<$($p),+>)?($($argument),*) },
                 #[cfg(target_arch = "x86_64")]
                 // SAFETY: the machine has the instruction set.
-                $crate::runtime::simd::Isa::Avx2 => unsafe { avx2($($argument),*) },
-                $crate::runtime::simd::Isa::Portable => $function($($argument),*),
+                $crate::runtime::simd::Isa::Avx2 => unsafe { avx2$(::<$($p),+>)?($($argument),*) },
+                $crate::runtime::simd::Isa::Portable => $function$(::<$($p),+>)?($($argument),*),
             }
         }
     };

@@ -3,11 +3,14 @@
 use half::{bf16, f16};
 use num_complex::Complex;
 
+use crate::runtime::matmul::Convert;
 use crate::runtime::simd::{Arithmetic, nearest_bf16, nearest_f16, widen_f16};
 
 /// An element in memory, and the type it is accumulated in.
-pub(super) trait Stored: bytemuck::Pod + Send + Sync {
-    type Acc: Copy + Default + Send + Sync + bytemuck::Pod;
+pub(super) trait Stored: bytemuck::Pod + Send + Sync + Convert<Self::Acc> {
+    type Acc: Stored<Acc = Self::Acc> + Default + Convert<Self>;
+    /// Whether that is another type.
+    const WIDENED: bool;
     fn load(self) -> Self::Acc;
     fn store(acc: Self::Acc) -> Self;
 }
@@ -15,6 +18,7 @@ pub(super) trait Stored: bytemuck::Pod + Send + Sync {
 macro_rules! stored {
     ($($t:ty)*) => { $(impl Stored for $t {
         type Acc = $t;
+        const WIDENED: bool = false;
         #[inline(always)]
         fn load(self) -> $t {
             self
@@ -30,6 +34,7 @@ stored!(f32 f64 Complex<f32> Complex<f64> i8 i16 i32 i64 u8 u16 u32 u64);
 macro_rules! stored_half {
     ($($t:ty: $widen:expr, $nearest:expr;)*) => { $(impl Stored for $t {
         type Acc = f32;
+        const WIDENED: bool = true;
         #[inline(always)]
         fn load(self) -> f32 {
             $widen(self)

@@ -1,9 +1,11 @@
 //! Lines that are short, or whose rows are, beside each other.
 
 use super::combine::{Combine, Stored};
-use super::{CHUNK, Shape, directed};
+use super::{CHUNK, SHORT_ROW, Shape, directed};
 use crate::runtime::Context;
+use crate::runtime::matmul::Convert;
 use crate::runtime::shared::SharedSlice;
+use std::ops::Range;
 
 /// Accumulates along lines that are short, or near each other, a few at a time, so that the processor
 /// has several independent combinations to do. Each line is combined element by element.
@@ -27,17 +29,83 @@ pub(super) fn beside_each_other<T: Stored, O: Combine<T::Acc>>(
         let from = &from[range.clone()];
         // SAFETY: the planes of a chunk are inside the array, and no other chunk has them.
         let to = unsafe { to.range(range) };
-        match (inner, reverse) {
-            (1, false) => scan_lines::<T, O, false>(from, to, len),
-            (1, true) => scan_lines::<T, O, true>(from, to, len),
-            _ => {
-                for first in (0..from.len()).step_by(plane) {
-                    let plane = first..first + plane;
-                    scan_plane::<T, O>(&from[plane.clone()], &mut to[plane], inner, reverse);
-                }
-            }
+        let lengths = [len, inner];
+        if T::WIDENED {
+            scan_widened::<T, O>(from, to, lengths, reverse);
+        } else {
+            scan_planes::<T, O>(from, to, lengths, reverse);
         }
     });
+}
+
+/// Accumulates along planes of `len` rows of `inner` elements that stand behind each other.
+#[inline(always)]
+fn scan_planes<T: Stored, O: Combine<T::Acc>>(
+    from: &[T],
+    to: &mut [T],
+    [len, inner]: [usize; 2],
+    reverse: bool,
+) {
+    match (inner, reverse) {
+        (1, false) => scan_lines::<T, O, false>(from, to, len),
+        (1, true) => scan_lines::<T, O, true>(from, to, len),
+        _ => {
+            let plane = len * inner;
+            for first in (0..from.len()).step_by(plane) {
+                let plane = first..first + plane;
+                scan_plane::<T, O>(&from[plane.clone()], &mut to[plane], inner, reverse);
+            }
+        }
+    }
+}
+
+/// The same by blocks, each of which is widened, accumulated along and rounded as a whole, since that takes vectors.
+fn scan_widened<T: Stored, O: Combine<T::Acc>>(
+    from: &[T],
+    to: &mut [T],
+    [len, inner]: [usize; 2],
+    reverse: bool,
+) {
+    const BLOCK: usize = 2048;
+    let mut wide = [T::Acc::default(); BLOCK];
+    let mut results = [T::Acc::default(); BLOCK];
+    let plane = len * inner;
+    let mut scan =
+        |range: Range<usize>, len: usize, before: Option<&[T::Acc]>| -> [T::Acc; SHORT_ROW] {
+            let (wide, results) = (&mut wide[..range.len()], &mut results[..range.len()]);
+            T::convert(&from[range.clone()], wide);
+            let row = |i: usize| directed(i, len, reverse) * inner;
+            for (x, &before) in wide[row(0)..].iter_mut().zip(before.unwrap_or_default()) {
+                *x = O::combine(before, *x);
+            }
+            scan_planes::<T::Acc, O>(wide, results, [len, inner], reverse);
+            T::Acc::convert(results, &mut to[range]);
+            let mut last = [T::Acc::default(); SHORT_ROW];
+            last[..inner].copy_from_slice(&results[row(len - 1)..][..inner]);
+            last
+        };
+    if plane <= BLOCK {
+        for first in (0..from.len()).step_by(BLOCK / plane * plane) {
+            scan(
+                first..from.len().min(first + BLOCK / plane * plane),
+                len,
+                None,
+            );
+        }
+        return;
+    }
+    // A part of the rows of a plane after the other.
+    let rows = BLOCK / inner;
+    for first in (0..from.len()).step_by(plane) {
+        let mut before: Option<[T::Acc; SHORT_ROW]> = None;
+        for done in (0..len).step_by(rows) {
+            let count = rows.min(len - done);
+            let start = if reverse { len - done - count } else { done };
+            let start = first + start * inner;
+            let range = start..start + count * inner;
+            before = Some(scan(range, count, before.as_ref().map(|row| &row[..inner])));
+        }
+    }
 }
 
 /// Accumulates along each of the lines of `len` elements that stand behind each other.

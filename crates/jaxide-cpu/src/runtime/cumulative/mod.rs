@@ -19,6 +19,7 @@ use combine::{Combine, LogSumExp, Max, Min, Prod, Stored, Sum};
 use lines::beside_each_other;
 
 use super::shared::SharedSlice;
+use super::simd::for_each_isa;
 use super::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature};
 
 /// What is accumulated.
@@ -319,6 +320,23 @@ fn scan<T: Stored, O: Combine<T::Acc>>(
     join::<_, O>(totals, len)
 }
 
+for_each_isa! {
+    /// Combines a row with what precedes it.
+    fn combine_row<T: Stored, O: Combine<T::Acc>>(acc: &mut [T::Acc], from: &[T], to: &mut [T]) = combine_row_with_any
+}
+
+#[inline(always)]
+fn combine_row_with_any<T: Stored, O: Combine<T::Acc>>(
+    acc: &mut [T::Acc],
+    from: &[T],
+    to: &mut [T],
+) {
+    for ((acc, x), to) in acc.iter_mut().zip(from).zip(to) {
+        *acc = O::combine(*acc, x.load());
+        *to = T::store(*acc);
+    }
+}
+
 /// Accumulates along an axis that is not the last: row by row, for columns shared out over threads.
 fn rows<T: Stored, O: Combine<T::Acc>>(
     from: &[T],
@@ -344,13 +362,12 @@ fn rows<T: Stored, O: Combine<T::Acc>>(
                 // SAFETY: these columns of the row are inside the array, and no other unit has
                 // them.
                 let to = unsafe { to.range(start..start + columns) };
-                for ((acc, &x), to) in acc.iter_mut().zip(&from[start..start + columns]).zip(to) {
-                    *acc = if i == 0 {
-                        x.load()
-                    } else {
-                        O::combine(*acc, x.load())
-                    };
-                    *to = T::store(*acc);
+                let from = &from[start..start + columns];
+                if i == 0 {
+                    T::convert(from, acc);
+                    to.copy_from_slice(from);
+                } else {
+                    combine_row::<T, O>(acc, from, to);
                 }
             }
         }
