@@ -256,53 +256,73 @@ impl<T: Pod, F: Combining<T>> Scatter<T, F> {
             updates: &[T],
             step: usize,
         ) {
-            let combine = |a, b| kernel.combine.combine(a, b);
-            // SAFETY: this function has the instructions.
-            let alone = |a, b| unsafe { kernel.combine.combine_alone(a, b) };
-            let windows = &kernel.windows;
-            windows.combine_at(places, array, updates, step, combine, alone);
+            let runs = Runs::<F, true>(&kernel.combine);
+            kernel
+                .windows
+                .combine_at(places, array, updates, step, &runs);
         }
         #[cfg(target_arch = "x86_64")]
         if Isa::detect() != Isa::Portable && is_x86_feature_detected!("f16c") {
             // SAFETY: the machine has the instruction sets.
             return unsafe { avx2(self, places, array, updates, step) };
         }
-        let combine = |a, b| self.combine.combine(a, b);
-        self.windows
-            .combine_at(places, array, updates, step, combine, combine);
+        let runs = Runs::<F, false>(&self.combine);
+        (self.windows).combine_at(places, array, updates, step, &runs);
     }
 }
+
+/// Combines runs of elements, with the processor's conversions of 16 bits where it `CONVERTS` them; what makes one has looked.
+struct Runs<'a, F, const CONVERTS: bool>(&'a F);
+
+impl<F, const CONVERTS: bool> Runs<'_, F, CONVERTS> {
+    #[inline(always)]
+    fn combine<T: Pod, const N: usize>(&self, old: &mut [T; N], updates: &[T; N])
+    where
+        F: Combining<T>,
+    {
+        if CONVERTS {
+            // SAFETY: the machine has the instructions, or this was not made.
+            unsafe { self.0.combine_run(old, updates) }
+        } else {
+            for k in 0..N {
+                old[k] = self.0.combine(old[k], updates[k]);
+            }
+        }
+    }
+}
+
+/// Elements of a long run that are combined together.
+const VECTORS: usize = 32;
 
 /// Loops are written out, because adapters of iterators are not always inlined.
 impl Windows {
     #[inline(always)]
-    fn combine_at<T: Pod>(
+    fn combine_at<T: Pod, F: Combining<T>, const CONVERTS: bool>(
         &self,
         places: &[usize],
         array: &mut [T],
         updates: &[T],
         step: usize,
-        combine: impl Fn(T, T) -> T,
-        alone: impl Fn(T, T) -> T,
+        by: &Runs<'_, F, CONVERTS>,
     ) {
         match (&self.runs[..], self.run) {
-            ([0], 1) => single(places, array, updates, step, alone),
-            ([0], 2) => short_runs::<T, 2>(places, array, updates, step, alone),
-            ([0], 4) => short_runs::<T, 4>(places, array, updates, step, alone),
-            ([0], 8) => short_runs::<T, 8>(places, array, updates, step, combine),
-            _ => self.long_runs(places, array, updates, step, combine),
+            ([0], 1) => short_runs::<T, F, 1, CONVERTS>(places, array, updates, step, by),
+            ([0], 2) => short_runs::<T, F, 2, CONVERTS>(places, array, updates, step, by),
+            ([0], 4) => short_runs::<T, F, 4, CONVERTS>(places, array, updates, step, by),
+            ([0], 8) => short_runs::<T, F, 8, CONVERTS>(places, array, updates, step, by),
+            _ => self.long_runs(places, array, updates, step, by),
         }
     }
 
     /// Combines windows of any shape.
     #[inline(always)]
-    fn long_runs<T: Pod>(
+    fn long_runs<T: Pod, F: Combining<T>, const CONVERTS: bool>(
         &self,
         places: &[usize],
         array: &mut [T],
         updates: &[T],
         step: usize,
-        combine: impl Fn(T, T) -> T,
+        by: &Runs<'_, F, CONVERTS>,
     ) {
         let (runs, run) = (&self.runs[..], self.run);
         for (k, &place) in places.iter().enumerate() {
@@ -312,57 +332,52 @@ impl Windows {
             for (number, start) in runs.iter().enumerate() {
                 let old = &mut array[place + start..][..run];
                 let new = &updates[k * step + number * run..][..run];
-                for i in 0..run {
-                    old[i] = combine(old[i], new[i]);
+                let (old, old_rest) = old.as_chunks_mut::<VECTORS>();
+                let (new, new_rest) = new.as_chunks::<VECTORS>();
+                for (old, new) in old.iter_mut().zip(new) {
+                    by.combine(old, new);
+                }
+                let (old, old_rest) = old_rest.as_chunks_mut::<4>();
+                let (new, new_rest) = new_rest.as_chunks::<4>();
+                for (old, new) in old.iter_mut().zip(new) {
+                    by.combine(old, new);
+                }
+                let singles = old_rest.as_chunks_mut::<1>().0.iter_mut();
+                for (old, new) in singles.zip(new_rest.as_chunks::<1>().0) {
+                    by.combine(old, new);
                 }
             }
         }
     }
 }
 
-/// Combines windows of one element.
-#[inline(always)]
-fn single<T: Pod>(
-    places: &[usize],
-    array: &mut [T],
-    updates: &[T],
-    step: usize,
-    combine: impl Fn(T, T) -> T,
-) {
-    // What is dropped has no place in the array.
-    let combine = |old: Option<&mut T>, new: T| {
-        if let Some(old) = old {
-            *old = combine(*old, new);
-        }
-    };
-    if step == 0 {
-        let new = updates[0];
-        for &place in places {
-            combine(array.get_mut(place), new);
-        }
-    } else {
-        for (&place, &new) in places.iter().zip(updates) {
-            combine(array.get_mut(place), new);
-        }
-    }
-}
-
 /// Combines windows of `N` adjacent elements.
 #[inline(always)]
-fn short_runs<T: Pod, const N: usize>(
+fn short_runs<T: Pod, F: Combining<T>, const N: usize, const CONVERTS: bool>(
     places: &[usize],
     array: &mut [T],
     updates: &[T],
     step: usize,
-    combine: impl Fn(T, T) -> T,
+    by: &Runs<'_, F, CONVERTS>,
 ) {
-    for (k, &place) in places.iter().enumerate() {
-        // What is dropped has no place in the array.
-        if let Some(old) = array.get_mut(place..place.wrapping_add(N)) {
-            let new = &updates[k * step..][..N];
-            for i in 0..N {
-                old[i] = combine(old[i], new[i]);
-            }
+    // What is dropped has no place in the array.
+    let at = |array: &mut [T], place: usize, updates: &[T; N]| {
+        if let Some(old) = array
+            .get_mut(place..)
+            .and_then(|x| x.first_chunk_mut::<N>())
+        {
+            by.combine(old, updates);
+        }
+    };
+    let (each, _) = updates.as_chunks::<N>();
+    if step == 0 {
+        let same = each[0];
+        for &place in places {
+            at(array, place, &same);
+        }
+    } else {
+        for (&place, new) in places.iter().zip(each) {
+            at(array, place, new);
         }
     }
 }

@@ -11,7 +11,7 @@ use super::wide::Wide;
 use std::f64::consts::PI;
 
 /// The change of a sum or fraction, relative to it, that no longer counts.
-const SETTLED: f64 = 1e-19;
+const SETTLED: f64 = 2e-17;
 
 /// Steps after which an expansion is taken as converged.
 const MAX_STEPS: f64 = 50_000.0;

@@ -11,13 +11,18 @@ pub trait Combining<T>: Send + Sync {
     /// The new element.
     fn combine(&self, old: T, update: T) -> T;
 
-    /// The same, faster where elements do not stand side by side, so that they are no vectors.
+    /// The new elements of a run, in the fastest way for so many.
     ///
     /// # Safety
-    /// The machine converts numbers of 16 bits (F16C).
+    /// The machine has AVX and converts numbers of 16 bits (F16C).
     #[inline(always)]
-    unsafe fn combine_alone(&self, old: T, update: T) -> T {
-        self.combine(old, update)
+    unsafe fn combine_run<const N: usize>(&self, old: &mut [T; N], updates: &[T; N])
+    where
+        T: Copy,
+    {
+        for k in 0..N {
+            old[k] = self.combine(old[k], updates[k]);
+        }
     }
 }
 
@@ -31,38 +36,123 @@ impl<T, F: Fn(T, T) -> T + Send + Sync> Combining<T> for F {
 /// A function of numbers of 16 bits by way of wider ones.
 pub(crate) struct Widened<F>(pub(crate) F);
 
-impl<F: Fn(f32, f32) -> f32 + Send + Sync> Combining<f16> for Widened<F> {
+impl<F: Combining<f32>> Combining<f16> for Widened<F> {
     #[inline(always)]
     fn combine(&self, old: f16, update: f16) -> f16 {
-        nearest_f16((self.0)(widen_f16(old), widen_f16(update)))
+        nearest_f16(self.0.combine(widen_f16(old), widen_f16(update)))
     }
 
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
-    unsafe fn combine_alone(&self, old: f16, update: f16) -> f16 {
-        use std::arch::x86_64::*;
-
-        // Both at once, in a register of which nothing else is left: a number that is inserted among older ones waits for them.
-        #[inline]
-        #[target_feature(enable = "f16c")]
-        fn widen(old: f16, update: f16) -> (f32, f32) {
-            let both = u32::from(update.to_bits()) << 16 | u32::from(old.to_bits());
-            let both = _mm_cvtph_ps(_mm_cvtsi32_si128(both as i32));
-            (_mm_cvtss_f32(both), _mm_cvtss_f32(_mm_movehdup_ps(both)))
-        }
-        #[inline]
-        #[target_feature(enable = "f16c")]
-        fn nearest(x: f32) -> f16 {
-            let bits = _mm_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm_set_ss(x));
-            f16::from_bits(_mm_cvtsi128_si32(bits) as u16)
-        }
+    unsafe fn combine_run<const N: usize>(&self, old: &mut [f16; N], updates: &[f16; N]) {
         // SAFETY: the caller has the instructions.
         unsafe {
-            let (old, update) = widen(old, update);
-            nearest((self.0)(old, update))
+            if N == 1 {
+                let (mut wide, update) = conversions::widen_both(old[0], updates[0]);
+                self.0.combine_run(&mut wide, &update);
+                old[0] = conversions::nearest_one(wide);
+                return;
+            }
+            let mut wide = conversions::widen(old);
+            self.0.combine_run(&mut wide, &conversions::widen(updates));
+            conversions::nearest(&wide, old);
         }
     }
 }
+
+/// Conversions by the processor, of 1, 2, 4, or a multiple of 8 numbers. Loops are written out, because closures are not inlined here.
+#[cfg(target_arch = "x86_64")]
+mod conversions {
+    use half::f16;
+    use std::arch::x86_64::*;
+
+    /// Both in a wider type: at once, in a register of which nothing else is left, since a number that is inserted among older ones waits for
+    /// them.
+    #[inline]
+    #[target_feature(enable = "avx,f16c")]
+    pub(super) fn widen_both(old: f16, update: f16) -> ([f32; 1], [f32; 1]) {
+        let both = u32::from(update.to_bits()) << 16 | u32::from(old.to_bits());
+        let both = _mm_cvtph_ps(_mm_cvtsi32_si128(both.cast_signed()));
+        let (old, update) = (_mm_cvtss_f32(both), _mm_cvtss_f32(_mm_movehdup_ps(both)));
+        ([old], [update])
+    }
+
+    /// The nearest number, of two the even one.
+    #[inline]
+    #[target_feature(enable = "avx,f16c")]
+    pub(super) fn nearest_one([x]: [f32; 1]) -> f16 {
+        let bits = _mm_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm_set_ss(x));
+        f16::from_bits(_mm_cvtsi128_si32(bits) as u16)
+    }
+
+    /// The numbers in a wider type.
+    #[inline]
+    #[target_feature(enable = "avx,f16c")]
+    pub(super) fn widen<const N: usize>(x: &[f16; N]) -> [f32; N] {
+        const { assert!(N.is_multiple_of(8) || N <= 4) };
+        let mut wide = [0.0; N];
+        if N.is_multiple_of(8) {
+            for k in (0..N).step_by(8) {
+                // SAFETY: both have eight numbers from there on.
+                unsafe {
+                    let eight = _mm256_cvtph_ps(_mm_loadu_si128(x.as_ptr().add(k).cast()));
+                    _mm256_storeu_ps(wide.as_mut_ptr().add(k), eight);
+                }
+            }
+        } else {
+            // Put together in registers: what is written in parts is not there yet when it is read as a whole.
+            let mut bits = 0;
+            for k in 0..N {
+                bits |= i64::from(x[k].to_bits()) << (16 * k);
+            }
+            let four = _mm_cvtph_ps(_mm_cvtsi64_si128(bits));
+            let lanes = [
+                four,
+                _mm_movehdup_ps(four),
+                _mm_movehl_ps(four, four),
+                _mm_shuffle_ps::<0b11_11_11_11>(four, four),
+            ];
+            for k in 0..N {
+                wide[k] = _mm_cvtss_f32(lanes[k]);
+            }
+        }
+        wide
+    }
+
+    /// The nearest numbers, of two the even one.
+    #[inline]
+    #[target_feature(enable = "avx,f16c")]
+    pub(super) fn nearest<const N: usize>(x: &[f32; N], to: &mut [f16; N]) {
+        const { assert!(N.is_multiple_of(8) || N <= 4) };
+        const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT;
+        if N.is_multiple_of(8) {
+            for k in (0..N).step_by(8) {
+                // SAFETY: both have eight numbers from there on.
+                unsafe {
+                    let eight = _mm256_loadu_ps(x.as_ptr().add(k));
+                    _mm_storeu_si128(
+                        to.as_mut_ptr().add(k).cast(),
+                        _mm256_cvtps_ph::<NEAREST>(eight),
+                    );
+                }
+            }
+        } else {
+            let mut four = [0.0; 4];
+            for k in 0..N {
+                four[k] = x[k];
+            }
+            let [a, b, c, d] = four;
+            let four = _mm_cvtps_ph::<NEAREST>(_mm_setr_ps(a, b, c, d));
+            let bits = _mm_cvtsi128_si64(four);
+            for k in 0..N {
+                to[k] = f16::from_bits((bits >> (16 * k)) as u16);
+            }
+        }
+    }
+}
+
+/// Runs of fewer elements are no vectors.
+const VECTOR: usize = 8;
 
 /// The larger one of two numbers: NaN stays, and 0 is larger than -0.
 pub(crate) struct Larger;
@@ -78,8 +168,14 @@ macro_rules! extrema {
                 vectors::max::<$t>(old, update)
             }
             #[inline(always)]
-            unsafe fn combine_alone(&self, old: $t, update: $t) -> $t {
-                old.larger(update)
+            unsafe fn combine_run<const N: usize>(&self, old: &mut [$t; N], updates: &[$t; N]) {
+                for k in 0..N {
+                    old[k] = if N < VECTOR {
+                        old[k].larger(updates[k])
+                    } else {
+                        self.combine(old[k], updates[k])
+                    };
+                }
             }
         }
 
@@ -89,13 +185,19 @@ macro_rules! extrema {
                 vectors::min::<$t>(old, update)
             }
             #[inline(always)]
-            unsafe fn combine_alone(&self, old: $t, update: $t) -> $t {
-                old.smaller(update)
+            unsafe fn combine_run<const N: usize>(&self, old: &mut [$t; N], updates: &[$t; N]) {
+                for k in 0..N {
+                    old[k] = if N < VECTOR {
+                        old[k].smaller(updates[k])
+                    } else {
+                        self.combine(old[k], updates[k])
+                    };
+                }
             }
         }
     )* };
 }
-extrema!(f16 bf16 f32 f64);
+extrema!(bf16 f32 f64);
 
 /// What [`Larger`] and [`Smaller`] are, without branches.
 trait Extrema: Copy {
@@ -187,36 +289,6 @@ fn upper_half(x: f32) -> bf16 {
     bf16::from_bits((x.to_bits() >> 16) as u16)
 }
 
-/// As integers in the order of the numbers, beyond all of which is NaN.
-impl Extrema for f16 {
-    #[inline(always)]
-    fn larger(self, other: Self) -> Self {
-        let place = |x: f16| place_of_half(x, i32::from(i16::MAX));
-        half_at(place(self).max(place(other)))
-    }
-    #[inline(always)]
-    fn smaller(self, other: Self) -> Self {
-        let place = |x: f16| place_of_half(x, i32::from(i16::MIN));
-        half_at(place(self).min(place(other)))
-    }
-}
-
-/// The place of a number among all, of which -0 is below 0; and of NaN.
-#[inline(always)]
-fn place_of_half(x: f16, nan: i32) -> i32 {
-    const INFINITY: i32 = 0x7c00;
-    let signed = i32::from(x.to_bits() as i16);
-    // All bits, where there is a NaN.
-    let is_nan = (INFINITY - (signed & 0x7fff)) >> 31;
-    let place = signed ^ ((signed >> 31) & 0x7fff);
-    place & !is_nan | nan & is_nan
-}
-
-#[inline(always)]
-fn half_at(place: i32) -> f16 {
-    f16::from_bits((place ^ ((place >> 31) & 0x7fff)) as u16)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -262,7 +334,6 @@ mod tests {
 
     #[test]
     fn extrema_are_those_of_comparisons() {
-        compare!(f16, f16::from_bits, f16::to_bits);
         compare!(bf16, bf16::from_bits, bf16::to_bits);
         compare!(
             f32,
@@ -276,23 +347,44 @@ mod tests {
         );
     }
 
+    /// Runs of `N` numbers, combined by the processor's conversions and by formulas.
+    #[cfg(target_arch = "x86_64")]
+    fn runs_are_alike<const N: usize>(what: &impl Combining<f16>) {
+        for a in 0..=u16::MAX {
+            for b in BITS {
+                let updates: [f16; N] =
+                    std::array::from_fn(|k| f16::from_bits(b ^ (k as u16) << 13));
+                let old: [f16; N] =
+                    std::array::from_fn(|k| f16::from_bits(a.wrapping_add(k as u16)));
+                let mut run = old;
+                // SAFETY: the machine has the instructions.
+                unsafe { what.combine_run(&mut run, &updates) };
+                for k in 0..N {
+                    let plain = what.combine(old[k], updates[k]);
+                    assert!(
+                        run[k].to_bits() == plain.to_bits() || run[k].is_nan() && plain.is_nan(),
+                        "{} {}: {} for {plain}",
+                        old[k],
+                        updates[k],
+                        run[k],
+                    );
+                }
+            }
+        }
+    }
+
     #[test]
     #[cfg(target_arch = "x86_64")]
     fn the_processor_widens_and_rounds_as_the_formulas_do() {
-        if !is_x86_feature_detected!("f16c") {
+        if !is_x86_feature_detected!("f16c") || !is_x86_feature_detected!("avx") {
             return;
         }
         let sum = Widened(|a: f32, b: f32| a + b);
-        for a in 0..=u16::MAX {
-            for b in BITS {
-                let (a, b) = (f16::from_bits(a), f16::from_bits(b));
-                // SAFETY: the machine has the instructions.
-                let (fast, plain) = (unsafe { sum.combine_alone(a, b) }, sum.combine(a, b));
-                assert!(
-                    fast.to_bits() == plain.to_bits() || fast.is_nan() && plain.is_nan(),
-                    "{a} + {b}"
-                );
-            }
-        }
+        runs_are_alike::<1>(&sum);
+        runs_are_alike::<2>(&sum);
+        runs_are_alike::<4>(&sum);
+        runs_are_alike::<16>(&sum);
+        runs_are_alike::<2>(&Widened(Larger));
+        runs_are_alike::<8>(&Widened(Smaller));
     }
 }
