@@ -4,7 +4,7 @@
 
 use super::exp::exp_of;
 use super::expr::{Expr, in_double, iterate};
-use super::gamma::lgamma_right;
+use super::gamma::{digamma_of, lgamma_right};
 use super::incomplete_double as double;
 use super::log::log_of;
 use super::{erfc, expm1, log1p};
@@ -67,7 +67,12 @@ pub fn igamma_grad_a(b: &mut Builder, a: Value, x: Value) -> Value {
         let large = inside & a.constant(LARGE_ORDER).le(a);
         let order = LargeOrder::new(a, x);
         let in_range = large & order.zeta.abs().lt(40.0);
-        let result = double::lower_gamma_by_order(a, x, counts & !in_range);
+        let expanded = counts & !in_range;
+        let result = if a.from_single {
+            lower_gamma_by_order(a, x, expanded)
+        } else {
+            double::lower_gamma_by_order(a, x, expanded)
+        };
         let result = counts.select(result, -zero);
         let [result] = in_range.rarely(|| [LargeOrder::new(a, x).lower_by_order(x)], [result]);
         let defined = a.gt(0.0) & !x.lt(0.0) & !x.is_nan();
@@ -162,6 +167,83 @@ fn lower_series<'a>(a: Expr<'a>, x: Expr<'a>, active: Expr<'a>) -> Expr<'a> {
         },
     );
     density_over_a(a, x) * sum
+}
+
+/// ∂P(a, x)/∂a of `f32`, where `active`.
+fn lower_gamma_by_order<'a>(a: Expr<'a>, x: Expr<'a>, active: Expr<'a>) -> Expr<'a> {
+    let one = a.constant(1.0);
+    let upper = active & x.gt(1.0) & x.gt(a);
+    let (a, x) = (active.select(a, one), active.select(x, one));
+    // The logarithmic derivative of Γ(a) or Γ(a + 1).
+    let slope = log_of(x) - digamma_of(upper.select(a, a + 1.0));
+    let density = density_over_a(a, x);
+    let (sum, by_a) = series_by_order(a, x, active & !upper);
+    let result = density * (sum * slope + by_a);
+    let fraction = || {
+        let (fraction, by_a) = fraction_by_order(a, x, upper);
+        [-(density * a * (fraction * slope + by_a))]
+    };
+    let [result] = upper.rarely(fraction, [result]);
+    result
+}
+
+/// The sum of [`lower_series`] and its derivative by a, where `active`.
+fn series_by_order<'a>(a: Expr<'a>, x: Expr<'a>, active: Expr<'a>) -> (Expr<'a>, Expr<'a>) {
+    let (zero, one) = (a.constant(0.0), a.constant(1.0));
+    let x = active.select(x, zero);
+    let [.., sum, sum_by_a] = iterate(
+        [zero, active.select(one, zero), zero, one, zero],
+        |[step, term, by_a, _, sum_by_a]| {
+            let moves = by_a.abs().gt(sum_by_a.abs() * SETTLED) | step.eq(0.0);
+            moves & term.gt(0.0) & step.lt(MAX_STEPS)
+        },
+        |[step, term, by_a, sum, sum_by_a]| {
+            let step = step + 1.0;
+            let reciprocal = one / (a + step);
+            let factor = x * reciprocal;
+            let by_a = (by_a - term * reciprocal) * factor;
+            let term = term * factor;
+            [step, term, by_a, sum + term, sum_by_a + by_a]
+        },
+    );
+    (sum, sum_by_a)
+}
+
+/// The continued fraction of Γ(a, x) / (x^a e^-x) and its derivative by a, where `active`.
+fn fraction_by_order<'a>(a: Expr<'a>, x: Expr<'a>, active: Expr<'a>) -> (Expr<'a>, Expr<'a>) {
+    let (zero, one) = (a.constant(0.0), a.constant(1.0));
+    let (x, a) = (active.select(x, one), active.select(a, one));
+    let y = one - a;
+    let z = x + y + 1.0;
+    let (p, q) = (x + 1.0, z * x);
+    // Of convergents p / q: the last but one, the last, and their derivatives by a; then the last quotient and how it has changed.
+    let (value, by_a) = (p / q, (p * x) / (q * q));
+    let change = active.select(f64::INFINITY, zero);
+    let [.., value, by_a, _] = iterate(
+        [
+            zero, one, x, p, q, zero, zero, zero, -x, value, by_a, change,
+        ],
+        |s| s[11].gt(s[10].abs() * SETTLED) & s[0].lt(MAX_STEPS),
+        |[step, p2, q2, p1, q1, dp2, dq2, dp1, dq1, _, last_by_a, _]| {
+            let step = step + 1.0;
+            let (y, z) = (y + step, z + (step + step));
+            let product = y * step;
+            let p = p1 * z - p2 * product;
+            let q = q1 * z - q2 * product;
+            let dp = dp1 * z - p1 - dp2 * product + p2 * step;
+            let dq = dq1 * z - q1 - dq2 * product + q2 * step;
+            let value = p / q;
+            let by_a = (dp - value * dq) / q;
+            let change = (by_a - last_by_a).abs();
+            let factor = p.abs().gt(1e16).select(2f64.powi(-52), one);
+            let [p1, q1, p, q, dp1, dq1, dp, dq] =
+                [p1, q1, p, q, dp1, dq1, dp, dq].map(|v| v * factor);
+            [
+                step, p1, q1, p, q, dp1, dq1, dp, dq, value, by_a, change,
+            ]
+        },
+    );
+    (value, by_a)
 }
 
 /// Q(a, x) by its continued fraction, where `active`.

@@ -5,13 +5,13 @@ use super::exp::exp_of;
 use super::expr::{Expr, iterate};
 use super::gamma::lgamma_right;
 use super::incomplete::{MOST_OF_THE_FRACTION, minus_log1p, stirling_tail};
-use super::log::log_of;
+use super::log::{log_of, split};
 use super::log1p;
 use super::wide::Wide;
 use std::f64::consts::PI;
 
 /// The change of a sum or fraction, relative to it, that no longer counts.
-const SETTLED: f64 = 2e-17;
+const SETTLED: f64 = 1e-18;
 
 /// Steps after which an expansion is taken as converged.
 const MAX_STEPS: f64 = 50_000.0;
@@ -41,10 +41,14 @@ pub(super) fn upper_gamma<'a>(
     let one = a.constant(1.0);
     let active = upper | small | lower;
     let (a, x) = (active.select(a, one), active.select(x, one));
-    let density = density_over_a(a, x);
-    let result = (Wide::from(one) - density * power_series(a, x, lower)).value();
-    let fraction = || [upper_fraction(a, x, density, upper).value()];
-    let [result] = upper.rarely(fraction, [result]);
+    let [result] = (upper | lower).rarely(
+        || {
+            let density = density_over_a(a, x);
+            let result = (Wide::from(one) - density * power_series(a, x, lower)).value();
+            upper.rarely(|| [upper_fraction(a, x, density, upper).value()], [result])
+        },
+        [one],
+    );
     let [result] = small.rarely(|| [upper_of_small_order(a, x, small)], [result]);
     result
 }
@@ -188,7 +192,7 @@ fn upper_of_small_order<'a>(a: Expr<'a>, x: Expr<'a>, active: Expr<'a>) -> Expr<
     let minus_one = (Wide::from(x).log().times(a) - log_gamma).expm1();
     let [.., sum, sum_low] = iterate(
         [zero, active.select(one, zero), zero, zero, zero],
-        |[n, term, ..]| term.abs().gt(1e-36) & n.lt(45.0),
+        |[n, term, ..]| term.abs().gt(1e-22) & n.lt(45.0),
         |[n, term, term_low, sum, sum_low]| {
             let n = n + 1.0;
             let term = -(Wide::new(term, term_low).times(x).over(n.into()));
@@ -204,7 +208,6 @@ fn upper_of_small_order<'a>(a: Expr<'a>, x: Expr<'a>, active: Expr<'a>) -> Expr<
 fn series_by_order<'a>(a: Expr<'a>, x: Expr<'a>, active: Expr<'a>) -> (Wide<'a>, Wide<'a>) {
     let (zero, one) = (a.constant(0.0), a.constant(1.0));
     let x = active.select(x, zero);
-    let settled = settled(a);
     let [.., s, sl, b, bl] = iterate(
         [
             zero,
@@ -218,7 +221,7 @@ fn series_by_order<'a>(a: Expr<'a>, x: Expr<'a>, active: Expr<'a>) -> (Wide<'a>,
             zero,
         ],
         |[step, term, _, by_a, _, _, _, sum_by_a, _]| {
-            let moves = by_a.abs().gt(sum_by_a.abs() * settled) | step.eq(0.0);
+            let moves = by_a.abs().gt(sum_by_a.abs() * SETTLED) | step.eq(0.0);
             moves & term.gt(0.0) & step.lt(MAX_STEPS)
         },
         |[
@@ -256,15 +259,9 @@ fn series_by_order<'a>(a: Expr<'a>, x: Expr<'a>, active: Expr<'a>) -> (Wide<'a>,
     (Wide::new(s, sl), Wide::new(b, bl))
 }
 
-/// The change that no longer counts in the precision of the result.
-fn settled(a: Expr<'_>) -> f64 {
-    if a.from_single { 1e-12 } else { SETTLED }
-}
-
 /// The continued fraction of Γ(a, x) / (x^a e^-x) and its derivative by a, where `active`.
 fn fraction_by_order<'a>(a: Expr<'a>, x: Expr<'a>, active: Expr<'a>) -> (Wide<'a>, Wide<'a>) {
     let (zero, one) = (a.constant(0.0), a.constant(1.0));
-    let settled = settled(a);
     let y = Wide::sum(one, -a);
     let z = y.plus(x).plus(one);
     let (start, first) = (Wide::sum(x, one), z.times(x));
@@ -295,7 +292,7 @@ fn fraction_by_order<'a>(a: Expr<'a>, x: Expr<'a>, active: Expr<'a>) -> (Wide<'a
             let (apart, apart_by_a) = (s[1], s[2]);
             let change = apart_by_a * (q * q1) - apart * (q_by_a * q1 + q1_by_a * q);
             let whole = (p_by_a * q - p * q_by_a) * (q1 * q1);
-            change.abs().gt(whole.abs() * settled) & s[0].lt(MAX_STEPS)
+            change.abs().gt(whole.abs() * SETTLED) & s[0].lt(MAX_STEPS)
         },
         |s| {
             let step = s[0] + 1.0;
@@ -361,47 +358,61 @@ pub(super) fn incomplete_beta<'a>(
 /// The parameter up to which the terms of the density's logarithm may cancel in twice the digits.
 const MOST_OF_MANY_DIGITS: f64 = 1e12;
 
-/// The continued fraction of I_x(a, b) · a B(a, b) / (x^a (1 - x)^b), by the modified Lentz method, where `active`.
+/// The continued fraction of I_x(a, b) · a B(a, b) / (x^a (1 - x)^b) (DLMF 8.17.22), where `active`, as the quotient of a and
+/// a + n₁ / (a + 1 + n₂ / (a + 2 + …)), n₂ₘ = m (b - m) x, n₂ₘ₊₁ = -(a + m) (a + b + m) x: no step divides.
 fn beta_fraction<'a>(a: Expr<'a>, b: Expr<'a>, x: Wide<'a>, active: Expr<'a>) -> Wide<'a> {
     let (zero, one) = (a.constant(0.0), a.constant(1.0));
     let (a, b) = (active.select(a, one), active.select(b, one));
     let x = Wide::select(active, x, zero.into());
-    let away_from_zero = |v: Wide<'a>| {
-        let tiny = v.value().abs().lt(1e-300);
-        Wide::select(tiny, Wide::from(one.constant(1e-300)), v)
-    };
-    let step = |numerator: Wide<'a>, c: Wide<'a>, d: Wide<'a>| {
-        let c = away_from_zero(numerator.over(c).plus(one));
-        let d = Wide::from(one).over(away_from_zero((numerator * d).plus(one)));
-        (c, d)
-    };
-    // The first step stands for itself: its numerator is that of m = 0.
-    let sum = Wide::sum(a, b);
-    let first = -(sum * x).over(Wide::sum(a, one));
-    let (c, d) = step(first, one.into(), zero.into());
-    let h = c * d;
-    let change = active.select(f64::INFINITY, zero);
-    let [_, _, _, _, _, h, h_low, _] = iterate(
-        [zero, c.high, c.low, d.high, d.low, h.high, h.low, change],
-        |[m, .., change]| change.gt(SETTLED) & m.lt(1e4),
-        |[m, c, c_low, d, d_low, h, h_low, _]| {
+    // Everything that is linear in a is counted in this unit, a power of two, so that nothing overflows.
+    let (_, exponent) = split(a.pick_gt(1.0));
+    let unit = one.scale(-exponent);
+    let (own_unit, sum) = (a * unit, Wide::sum(a * unit, b * unit));
+    let odd = |m: Expr<'a>| -(Wide::sum(own_unit, m * unit) * sum.plus(m * unit) * x);
+    let even = |m: Expr<'a>| Wide::sum(b, -m).times(unit).times(m * unit) * x;
+    let further = |n: Expr<'a>| Wide::sum(own_unit, n * unit);
+    // Of two convergents p / q: the one before, and the last; and D = p q₁ - p₁ q, which tells how far they lie apart.
+    let first = odd(zero);
+    let (p1, q1) = (Wide::from(own_unit), Wide::from(one));
+    let (p, q) = (further(one) * p1 + first, further(one));
+    let change = active.select(one, zero);
+    let [_, _, _, _, _, p, p_low, q, q_low, _, _] = iterate(
+        [
+            zero, p1.high, p1.low, q1.high, q1.low, p.high, p.low, q.high, q.low, first.high, change,
+        ],
+        |[m, .., change]| change.gt(0.0) & m.lt(1e4),
+        |[m, p1, p1_low, q1, q1_low, p, p_low, q, q_low, apart, _]| {
             let m = m + 1.0;
-            let (c, d) = (Wide::new(c, c_low), Wide::new(d, d_low));
-            let twice = Wide::sum(a, m + m);
-            let even = (Wide::sum(b, -m).times(m) * x).over(twice.plus(-one) * twice);
-            let (c, d) = step(even, c, d);
-            let first = c * d;
-            let odd = -((Wide::sum(a, m) * sum.plus(m) * x).over(twice * twice.plus(one)));
-            let (c, d) = step(odd, c, d);
-            let second = c * d;
-            let h = Wide::new(h, h_low) * first * second;
-            // Where one parameter is large every second factor is near 1 long before the others are.
-            let off = |v: Wide<'a>| v.plus(-one).high.abs();
-            let change = off(first) + off(second);
-            [m, c.high, c.low, d.high, d.low, h.high, h.low, change]
+            let (p1, q1) = (Wide::new(p1, p1_low), Wide::new(q1, q1_low));
+            let (p, q) = (Wide::new(p, p_low), Wide::new(q, q_low));
+            let (n, next) = (even(m), further(m + m));
+            let (p2, q2) = (p * next + p1 * n, q * next + q1 * n);
+            let between = apart * -n.high;
+            let moved = between.abs().gt((p2.high * q.high).abs() * SETTLED);
+            let (n, next) = (odd(m), further(m + m + 1.0));
+            let (p3, q3) = (p2 * next + p * n, q2 * next + q * n);
+            let apart = between * -n.high;
+            // Where one parameter is large every second change is small long before the others are.
+            let moved = moved | apart.abs().gt((p3.high * q2.high).abs() * SETTLED);
+            let up = p3.high.abs().lt(1e-16);
+            let factor = up.select(2f64.powi(52), down(p3.high));
+            let [p2, q2, p3, q3] = [p2, q2, p3, q3].map(|v| scaled(v, factor));
+            [
+                m,
+                p2.high,
+                p2.low,
+                q2.high,
+                q2.low,
+                p3.high,
+                p3.low,
+                q3.high,
+                q3.low,
+                apart * factor * factor,
+                moved.select(1.0, zero),
+            ]
         },
     );
-    Wide::from(one).over(Wide::new(h, h_low))
+    Wide::new(q, q_low).times(own_unit).over(Wide::new(p, p_low))
 }
 
 /// The same of two large parameters, as an integral by the trapezoidal rule.
