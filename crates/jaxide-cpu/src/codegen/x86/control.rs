@@ -75,13 +75,16 @@ impl<T: Target> Control for Emitter<'_, T> {
         self.enter_carries(w.carries.iter().map(|c| (c.param, c.init)));
         let outside = self.exec;
         let into = std::mem::take(&mut self.into);
-        for copy in self.copies.clone() {
-            let active = self.new_reg(Ty::Mask);
-            match self.exec[copy] {
-                Some(src) => self.asm.put(active, src),
-                None => self.target.mask_constant(&mut self.asm, active, true),
+        let together = self.plan.is_same(w.cond);
+        if !together {
+            for copy in self.copies.clone() {
+                let active = self.new_reg(Ty::Mask);
+                match self.exec[copy] {
+                    Some(src) => self.asm.put(active, src),
+                    None => self.target.mask_constant(&mut self.asm, active, true),
+                }
+                self.exec[copy] = Some(active);
             }
-            self.exec[copy] = Some(active);
         }
         let (head, exit) = (self.asm.label(), self.asm.label());
         self.in_loop(|s| {
@@ -89,17 +92,23 @@ impl<T: Target> Control for Emitter<'_, T> {
             s.block(w.head);
             let mut active = Vec::new();
             for copy in s.copies.clone() {
-                let (cond, exec) = (s.get(w.cond, copy), s.exec[copy].expect("set above"));
-                s.target
-                    .bin(&mut s.asm, BinOp::And, Ty::Mask, exec, exec, cond);
-                active.push(exec);
+                let cond = s.get(w.cond, copy);
+                match s.exec[copy] {
+                    Some(exec) if !together => {
+                        s.target
+                            .bin(&mut s.asm, BinOp::And, Ty::Mask, exec, exec, cond);
+                        active.push(exec);
+                    }
+                    // One lane knows it for all.
+                    _ if active.is_empty() => active.push(cond),
+                    _ => {}
+                }
             }
             s.target.test_any(&mut s.asm, &active);
             s.asm.push(Lir::Branch(Cond::Equal, exit));
             s.leave_if_stopped(exit);
             s.block(w.body);
-            if s.plan.is_same(w.cond) {
-                // All lanes that count go on.
+            if together {
                 s.leave_carries(w.carries.iter().map(|c| (c.param, c.next)));
             } else {
                 s.merge_carries(w);

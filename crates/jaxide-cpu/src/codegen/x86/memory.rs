@@ -56,6 +56,11 @@ impl<T: Target> emit::Memory for Emitter<'_, T> {
                     self.target
                         .scatter(&mut self.asm, mem.lane(), at, v, index, exec)
                 }
+                // Once, and not from each lane.
+                Access::Uniform(_) if exec.is_none() && self.plan.is_same(value) => {
+                    self.store_first(mem, addr, v);
+                    true
+                }
                 Access::Uniform(_) | Access::Spread(_) | Access::LaneByLane => false,
             };
             if !done {

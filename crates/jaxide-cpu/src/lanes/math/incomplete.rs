@@ -238,9 +238,7 @@ fn fraction_by_order<'a>(a: Expr<'a>, x: Expr<'a>, active: Expr<'a>) -> (Expr<'a
             let factor = p.abs().gt(1e16).select(2f64.powi(-52), one);
             let [p1, q1, p, q, dp1, dq1, dp, dq] =
                 [p1, q1, p, q, dp1, dq1, dp, dq].map(|v| v * factor);
-            [
-                step, p1, q1, p, q, dp1, dq1, dp, dq, value, by_a, change,
-            ]
+            [step, p1, q1, p, q, dp1, dq1, dp, dq, value, by_a, change]
         },
     );
     (value, by_a)

@@ -378,7 +378,8 @@ fn beta_fraction<'a>(a: Expr<'a>, b: Expr<'a>, x: Wide<'a>, active: Expr<'a>) ->
     let change = active.select(one, zero);
     let [_, _, _, _, _, p, p_low, q, q_low, _, _] = iterate(
         [
-            zero, p1.high, p1.low, q1.high, q1.low, p.high, p.low, q.high, q.low, first.high, change,
+            zero, p1.high, p1.low, q1.high, q1.low, p.high, p.low, q.high, q.low, first.high,
+            change,
         ],
         |[m, .., change]| change.gt(0.0) & m.lt(1e4),
         |[m, p1, p1_low, q1, q1_low, p, p_low, q, q_low, apart, _]| {
@@ -412,7 +413,9 @@ fn beta_fraction<'a>(a: Expr<'a>, b: Expr<'a>, x: Wide<'a>, active: Expr<'a>) ->
             ]
         },
     );
-    Wide::new(q, q_low).times(own_unit).over(Wide::new(p, p_low))
+    Wide::new(q, q_low)
+        .times(own_unit)
+        .over(Wide::new(p, p_low))
 }
 
 /// The same of two large parameters, as an integral by the trapezoidal rule.

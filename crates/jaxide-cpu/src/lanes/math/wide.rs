@@ -127,7 +127,11 @@ impl<'a> Wide<'a> {
         let place = place & place.int(63);
         let from = |table| place.lookup(Table(table)).as_float();
         let power = Wide::new(from(&POWERS), from(&POWERS_REST));
-        (power, n, series(reduced, &WIDE_FACTORIALS, &FACTORIALS) * reduced)
+        (
+            power,
+            n,
+            series(reduced, &WIDE_FACTORIALS, &FACTORIALS) * reduced,
+        )
     }
 
     /// The natural logarithm of a positive number.

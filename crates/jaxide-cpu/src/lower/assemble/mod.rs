@@ -292,9 +292,13 @@ impl Assembler<'_> {
                 Root::Store(value) | Root::Fold { value, .. } => {
                     self.place_or_new(*value);
                 }
-                Root::Control(id) => graph.node(*id).results.iter().for_each(|&value| {
-                    self.place_or_new(value);
-                }),
+                Root::Control(id) => {
+                    for &value in &graph.node(*id).results {
+                        if self.storage(value).is_some() {
+                            self.place_or_new(value);
+                        }
+                    }
+                }
                 Root::Update(id) | Root::Scatter(id) => self.updated(k, *id, uses, stmts)?,
             }
         }

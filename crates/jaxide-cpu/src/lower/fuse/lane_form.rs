@@ -25,8 +25,10 @@ const LINE: usize = 64;
 const NEAR: usize = 32 << 10;
 const NEAR_TRAFFIC: usize = 3;
 const FAR_TRAFFIC: usize = 8;
+/// So many operations that all lanes share cost as much as one of a lane's own.
+const SHARED: usize = 4;
 /// What it costs to find out whether any lane of a vector goes on.
-const GOES_ON: usize = 2;
+const GOES_ON: usize = 1;
 /// Turns that a loop of unknown length is taken to have.
 const TURNS: usize = 8;
 
@@ -237,6 +239,9 @@ impl Cost {
                 if let Op::Call(_) = node.op {
                     self.products += terms.saturating_mul(registers);
                     self.terms += terms;
+                } else if len < lanes {
+                    // What all lanes share waits for nothing, and is a part of what is done beside it.
+                    self.in_registers += each * registers.div_ceil(SHARED);
                 } else {
                     self.in_registers += terms.saturating_mul(registers);
                 }

@@ -420,10 +420,19 @@ impl Fuser<'_> {
         let node = graph.node(id);
         match &node.op {
             Op::Scan { .. } | Op::While { .. } | Op::Cond { .. } => {
-                node.results
-                    .iter()
-                    .for_each(|&value| self.stored.own(value));
-                if self.lane_forms.get(id).is_some() {
+                let in_lanes = self.lane_forms.get(id).is_some();
+                let in_registers = match node.op {
+                    Op::Scan { carries, .. } => carries,
+                    _ => node.results.len(),
+                };
+                for (k, value) in node.results.iter().enumerate() {
+                    // As a counter often is.
+                    let unused = !uses.contains_key(value) && !forced.contains(value);
+                    if !(in_lanes && k < in_registers && unused) {
+                        self.stored.own(*value);
+                    }
+                }
+                if in_lanes {
                     roots.push(Root::Control(id));
                     let own = Use {
                         nest: mix(1, u64::from(id.0)),

@@ -3,6 +3,8 @@
 
 pub(super) use bytemuck::Pod;
 
+use crate::runtime::matmul::Convert;
+use half::{bf16, f16};
 use jaxide_core::eval::numerics::complex;
 use jaxide_core::eval::numerics::float::{Real, to_signed, to_unsigned};
 use jaxide_core::{DType, Error, small_float};
@@ -333,6 +335,14 @@ pub(super) fn convert(from: DType, bytes: &[u8], to: DType, out: &mut [u8]) {
     if from.size() == 0 || to.size() == 0 {
         out.fill(0);
         return;
+    }
+    // What products are often made of and become.
+    match (from, to) {
+        (DType::F16, DType::F32) => return f16::convert(typed(bytes), typed_mut::<f32>(out)),
+        (DType::BF16, DType::F32) => return bf16::convert(typed(bytes), typed_mut::<f32>(out)),
+        (DType::F32, DType::F16) => return f32::convert(typed(bytes), typed_mut::<f16>(out)),
+        (DType::F32, DType::BF16) => return f32::convert(typed(bytes), typed_mut::<bf16>(out)),
+        _ => {}
     }
     if from == DType::F4E2M1Fn && to.is_integer() {
         let mut numbers = f64::read_all(from, bytes);

@@ -7,7 +7,7 @@ use crate::lanes::{Index, Trip, Value};
 use crate::lower::element::Element;
 use crate::lower::emit::control::indices;
 use crate::lower::emit::{Binding, Emitted, Emitter, Ix, Ixs, Layout, Operand, Refusal};
-use crate::lower::fuse::{Nest, Root};
+use crate::lower::fuse::{Nest, Root, Stored};
 use crate::lower::graph::ValueId;
 
 /// Elements of copies that are made before the first of them is stored, so that loads are not parted by stores: what follows each other in
@@ -17,6 +17,7 @@ const TOGETHER: usize = 16;
 /// Emits the roots of a nest.
 pub(super) struct Maker<'a> {
     pub(super) nest: &'a Nest,
+    pub(super) stored: &'a Stored,
     pub(super) block: &'a Block,
     pub(super) lane_reduced: bool,
     /// Whether reductions go on with what an earlier block has left.
@@ -340,6 +341,10 @@ impl Maker<'_> {
                     emitter.lane_axes = at.iter().filter_map(Ix::as_var).collect();
                     emitter.make_sinks(*id);
                     for (k, &value) in graph.node(*id).results.iter().enumerate() {
+                        // What nothing reads has no memory.
+                        if self.stored.get(value).is_none() {
+                            continue;
+                        }
                         let held = emitter.held(*id, k)?;
                         results.extend(
                             held.into_iter()

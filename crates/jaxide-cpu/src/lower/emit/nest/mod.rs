@@ -190,6 +190,7 @@ fn trial(graph: &Graph, memory: &NestMemory<'_>, block: &Block) -> Emitted<Trial
     }
     let mut maker = Maker {
         nest,
+        stored: memory.stored,
         block,
         lane_reduced: false,
         goes_on: false,
@@ -221,6 +222,7 @@ fn kernel(
     emitter.moves = only_moves(graph, memory, nest);
     let mut maker = Maker {
         nest,
+        stored: memory.stored,
         block,
         lane_reduced: plan.reduces_lanes(),
         goes_on,
