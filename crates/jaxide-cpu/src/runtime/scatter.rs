@@ -10,6 +10,7 @@ use super::simd::Isa;
 use super::{Buffers, Context, Kernel, KernelError, Signature};
 use bytemuck::Pod;
 use combine::Combining;
+use std::array::from_mut;
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -289,10 +290,24 @@ impl<F, const CONVERTS: bool> Runs<'_, F, CONVERTS> {
             }
         }
     }
-}
 
-/// Elements of a long run that are combined together.
-const VECTORS: usize = 32;
+    /// The same of runs of equal lengths.
+    #[inline(always)]
+    fn combine_all<T: Pod>(&self, old: &mut [T], updates: &[T])
+    where
+        F: Combining<T>,
+    {
+        if CONVERTS {
+            // SAFETY: the machine has the instructions, or this was not made.
+            unsafe { self.0.combine_all(old, updates) }
+        } else {
+            let updates = &updates[..old.len()];
+            for k in 0..old.len() {
+                old[k] = self.0.combine(old[k], updates[k]);
+            }
+        }
+    }
+}
 
 /// Loops are written out, because adapters of iterators are not always inlined.
 impl Windows {
@@ -306,7 +321,7 @@ impl Windows {
         by: &Runs<'_, F, CONVERTS>,
     ) {
         match (&self.runs[..], self.run) {
-            ([0], 1) => short_runs::<T, F, 1, CONVERTS>(places, array, updates, step, by),
+            ([0], 1) => single(places, array, updates, step, by),
             ([0], 2) => short_runs::<T, F, 2, CONVERTS>(places, array, updates, step, by),
             ([0], 4) => short_runs::<T, F, 4, CONVERTS>(places, array, updates, step, by),
             ([0], 8) => short_runs::<T, F, 8, CONVERTS>(places, array, updates, step, by),
@@ -332,20 +347,33 @@ impl Windows {
             for (number, start) in runs.iter().enumerate() {
                 let old = &mut array[place + start..][..run];
                 let new = &updates[k * step + number * run..][..run];
-                let (old, old_rest) = old.as_chunks_mut::<VECTORS>();
-                let (new, new_rest) = new.as_chunks::<VECTORS>();
-                for (old, new) in old.iter_mut().zip(new) {
-                    by.combine(old, new);
-                }
-                let (old, old_rest) = old_rest.as_chunks_mut::<4>();
-                let (new, new_rest) = new_rest.as_chunks::<4>();
-                for (old, new) in old.iter_mut().zip(new) {
-                    by.combine(old, new);
-                }
-                let singles = old_rest.as_chunks_mut::<1>().0.iter_mut();
-                for (old, new) in singles.zip(new_rest.as_chunks::<1>().0) {
-                    by.combine(old, new);
-                }
+                by.combine_all(old, new);
+            }
+        }
+    }
+}
+
+/// Combines windows of one element.
+#[inline(always)]
+fn single<T: Pod, F: Combining<T>, const CONVERTS: bool>(
+    places: &[usize],
+    array: &mut [T],
+    updates: &[T],
+    step: usize,
+    by: &Runs<'_, F, CONVERTS>,
+) {
+    // What is dropped has no place in the array.
+    if step == 0 {
+        let new = [updates[0]];
+        for &place in places {
+            if let Some(old) = array.get_mut(place) {
+                by.combine(from_mut(old), &new);
+            }
+        }
+    } else {
+        for (&place, &new) in places.iter().zip(updates) {
+            if let Some(old) = array.get_mut(place) {
+                by.combine(from_mut(old), &[new]);
             }
         }
     }
@@ -360,24 +388,14 @@ fn short_runs<T: Pod, F: Combining<T>, const N: usize, const CONVERTS: bool>(
     step: usize,
     by: &Runs<'_, F, CONVERTS>,
 ) {
-    // What is dropped has no place in the array.
-    let at = |array: &mut [T], place: usize, updates: &[T; N]| {
-        if let Some(old) = array
-            .get_mut(place..)
-            .and_then(|x| x.first_chunk_mut::<N>())
-        {
-            by.combine(old, updates);
-        }
-    };
     let (each, _) = updates.as_chunks::<N>();
-    if step == 0 {
-        let same = each[0];
-        for &place in places {
-            at(array, place, &same);
-        }
-    } else {
-        for (&place, new) in places.iter().zip(each) {
-            at(array, place, new);
+    let step = usize::from(step > 0);
+    for (k, &place) in places.iter().enumerate() {
+        // What is dropped has no place in the array.
+        if let Some(rest) = array.get_mut(place..)
+            && let Some(old) = rest.first_chunk_mut::<N>()
+        {
+            by.combine(old, &each[k * step]);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::cost;
 use crate::lower::emit::{Binding, Emitter, Layout, Memory};
-use crate::lower::graph::{Graph, NodeId, Op, Region, ValueId};
+use crate::lower::graph::{Graph, MapOp, NodeId, Op, Region, ValueId};
 use jaxide_core::Dims;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
@@ -20,11 +20,12 @@ const NEST: usize = 50;
 const VECTOR: usize = 16;
 /// Without products, turns of so many simple operations are made in registers.
 const SHORT: usize = 500;
-/// Bytes of a line of the cache, bytes that stay in the first one, and what it costs to load and store a line there and elsewhere.
+/// Bytes of a line of the cache, bytes that stay in the first one, and what it costs to load and store a line elsewhere.
 const LINE: usize = 64;
 const NEAR: usize = 32 << 10;
-const NEAR_TRAFFIC: usize = 3;
-const FAR_TRAFFIC: usize = 8;
+const TRAFFIC: usize = 8;
+/// Operations of a turn for each vector, up to which several of them advance together.
+const LIGHT: usize = 12;
 /// So many operations that all lanes share cost as much as one of a lane's own.
 const SHARED: usize = 4;
 /// What it costs to find out whether any lane of a vector goes on.
@@ -154,9 +155,18 @@ fn worth_it(graph: &Graph, id: NodeId, lanes: usize) -> bool {
         .op
         .visit_regions(&mut |region| cost.add(graph, region, lanes));
     let op = &graph.node(id).op;
-    cost.in_memory += carried_through_memory(graph, op);
-    if let Op::While { .. } = op {
-        cost.in_registers += GOES_ON * lanes.div_ceil(VECTOR);
+    let registers = lanes.div_ceil(VECTOR);
+    if let Op::While { cond, .. } = op {
+        if graph.shape(cond.results[0]).is_empty() {
+            cost.in_registers += GOES_ON * registers;
+        } else {
+            // In memory all lanes turn as long as one does, and choose what they keep.
+            cost.in_memory = cost.in_memory.saturating_mul(2);
+        }
+    }
+    // In a long turn each operation waits for the one before, while elements in memory do not wait for each other.
+    if cost.terms == 0 && cost.in_registers <= LIGHT * registers {
+        cost.in_memory += carried_through_memory(graph, op);
     }
     // The more terms are unrolled, the more of them live in memory all the same.
     let products = match cost.terms {
@@ -181,12 +191,11 @@ fn carried_through_memory(graph: &Graph, op: &Op) -> usize {
         .iter()
         .map(|&value| graph.value(value).bytes())
         .sum();
-    let each = if bytes > NEAR {
-        FAR_TRAFFIC
+    if bytes > NEAR {
+        bytes.div_ceil(LINE).saturating_mul(TRAFFIC)
     } else {
-        NEAR_TRAFFIC
-    };
-    bytes.div_ceil(LINE).saturating_mul(each)
+        0
+    }
 }
 
 /// What a turn costs, in simple operations.
@@ -217,13 +226,10 @@ impl Cost {
                 _ => 1,
             };
             self.in_registers += inner.in_registers.saturating_mul(turns);
-            if let Op::While { .. } = node.op {
-                self.in_registers += turns * GOES_ON * registers;
-            }
             self.products += inner.products.saturating_mul(turns);
             self.in_memory += inner.in_memory.saturating_mul(turns);
             self.terms += inner.terms;
-            let each = cost::own_cost(graph, node, 0);
+            let each = cost::own_cost(graph, node, 0) * parts(graph, &node.op, &node.args);
             let nest = match node.op {
                 Op::Call(_)
                 | Op::Reduce { .. }
@@ -239,7 +245,7 @@ impl Cost {
                 if let Op::Call(_) = node.op {
                     self.products += terms.saturating_mul(registers);
                     self.terms += terms;
-                } else if len < lanes {
+                } else if len == 1 && lanes > 1 {
                     // What all lanes share waits for nothing, and is a part of what is done beside it.
                     self.in_registers += each * registers.div_ceil(SHARED);
                 } else {
@@ -248,6 +254,26 @@ impl Cost {
                 self.in_memory += len.div_ceil(VECTOR).saturating_mul(each) + nest;
             }
         }
+    }
+}
+
+/// Operations on real numbers that one on complex numbers is, roughly.
+fn parts(graph: &Graph, op: &Op, args: &[ValueId]) -> usize {
+    if !args.iter().any(|&arg| graph.dtype(arg).is_complex()) {
+        return 1;
+    }
+    match op {
+        Op::Map(MapOp::Mul | MapOp::Square) => 4,
+        // Moduli, quotients and functions, which are kept from overflowing.
+        Op::Map(
+            MapOp::Abs
+            | MapOp::Sign
+            | MapOp::Div
+            | MapOp::Function(_)
+            | MapOp::Pow
+            | MapOp::IntegerPow(_),
+        ) => 16,
+        _ => 2,
     }
 }
 

@@ -24,6 +24,21 @@ pub trait Combining<T>: Send + Sync {
             old[k] = self.combine(old[k], updates[k]);
         }
     }
+
+    /// The same of runs of equal lengths.
+    ///
+    /// # Safety
+    /// As of [`combine_run`](Self::combine_run).
+    #[inline(always)]
+    unsafe fn combine_all(&self, old: &mut [T], updates: &[T])
+    where
+        T: Copy,
+    {
+        let updates = &updates[..old.len()];
+        for k in 0..old.len() {
+            old[k] = self.combine(old[k], updates[k]);
+        }
+    }
 }
 
 impl<T, F: Fn(T, T) -> T + Send + Sync> Combining<T> for F {
@@ -56,6 +71,21 @@ impl<F: Combining<f32>> Combining<f16> for Widened<F> {
             let mut wide = conversions::widen(old);
             self.0.combine_run(&mut wide, &conversions::widen(updates));
             conversions::nearest(&wide, old);
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    unsafe fn combine_all(&self, old: &mut [f16], updates: &[f16]) {
+        let (eights, rest) = old.as_chunks_mut::<8>();
+        let (by_eights, by_rest) = updates.as_chunks::<8>();
+        for (k, eight) in eights.iter_mut().enumerate() {
+            // SAFETY: the caller has the instructions.
+            unsafe { self.combine_run(eight, &by_eights[k]) };
+        }
+        for (k, one) in rest.iter_mut().enumerate() {
+            // SAFETY: the caller has the instructions.
+            unsafe { self.combine_run(std::array::from_mut(one), &[by_rest[k]]) };
         }
     }
 }
