@@ -145,14 +145,14 @@ fn each_number_of_16_bits_is_rounded_to_fewer() {
                       in (b,) }}"
                 );
                 let jaxpr = parse(&text).unwrap();
-                let want = eval::eval(&jaxpr, &[a.clone()]).unwrap();
+                let want = eval::eval(&jaxpr, std::slice::from_ref(&a)).unwrap();
                 for isa in Isa::available() {
                     let options = CompileOptions {
                         isa: Some(isa),
                         ..CompileOptions::default()
                     };
                     let program = compile(&jaxpr, &options).unwrap();
-                    let got = program.run(&[a.clone()]).unwrap();
+                    let got = program.run(std::slice::from_ref(&a)).unwrap();
                     let what = format!("{ty} to {exponent} and {mantissa} on {isa:?}");
                     same_bits(&got[0], &want[0], dtype, &what);
                 }

@@ -116,6 +116,10 @@ mod conversions {
     }
 
     /// The numbers in a wider type.
+    #[expect(
+        clippy::needless_range_loop,
+        reason = "what iterators are made of is not inlined here"
+    )]
     #[inline]
     #[target_feature(enable = "avx,f16c")]
     pub(super) fn widen<const N: usize>(x: &[f16; N]) -> [f32; N] {
@@ -150,6 +154,11 @@ mod conversions {
     }
 
     /// The nearest numbers, of two the even one.
+    #[expect(
+        clippy::needless_range_loop,
+        clippy::manual_memcpy,
+        reason = "what iterators are made of is not inlined here, and a copy would be read back from memory in another size"
+    )]
     #[inline]
     #[target_feature(enable = "avx,f16c")]
     pub(super) fn nearest<const N: usize>(x: &[f32; N], to: &mut [f16; N]) {
