@@ -153,6 +153,7 @@ impl<'py> Arguments<'py> {
     /// Adds an array of JAX whose elements a tensor holds too.
     pub(crate) fn push_result(&mut self, array: &Bound<'py, PyAny>, tensor: Tensor) {
         self.known.push(array.clone());
+        self.addresses.extend(Address::of(&tensor));
         self.tensors.push(tensor);
     }
 
@@ -325,6 +326,15 @@ impl Memory {
 }
 
 impl Address {
+    /// Where a tensor's elements stand.
+    fn of(tensor: &Tensor) -> Option<Address> {
+        let bytes = tensor.bytes();
+        NonNull::new(bytes.as_ptr().cast_mut()).map(|first| Address {
+            first,
+            bytes: bytes.len(),
+        })
+    }
+
     /// Whether a tensor lies in this memory.
     fn holds(&self, tensor: &Tensor) -> bool {
         let at = tensor.bytes().as_ptr() as usize;

@@ -124,3 +124,14 @@ def test_results_that_are_arguments(size):
             x.delete()
             results[0].delete()
             np.testing.assert_array_equal(results[-1], np.ones(size)) if len(results) > 1 else None
+
+
+@pytest.mark.parametrize("length", [1, 3, 1000, 100_000])
+def test_a_result_that_is_an_argument_has_memory_of_its_own(length):
+    """Also where the argument is a result of a program before."""
+    made = jaxide.jit(lambda x: x * 2)(jnp.arange(float(length)))
+    identity = jaxide.jit(lambda x: x)
+    for _ in range(3):
+        other = identity(made)
+        assert other.unsafe_buffer_pointer() != made.unsafe_buffer_pointer()
+        np.testing.assert_array_equal(other, made)

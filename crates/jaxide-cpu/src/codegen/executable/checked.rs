@@ -136,8 +136,9 @@ mod tests {
           body_jaxpr={ lambda ; a:i32[] b:f32[64]. let
               c:i32[] = add a 1:i32[]
               d:f32[64] = sort[dimension=0 is_stable=True num_keys=1] b
-              e:f32[64] = add b d
-            in (c, e) }
+              e:f32[64] = rev[dimensions=(0,)] b
+              f:f32[64] = add e d
+            in (c, f) }
           body_nconsts=0
           cond_jaxpr={ lambda ; a:i32[] b:f32[64]. let c:bool[] = lt a 3:i32[] in (c,) }
           cond_nconsts=0
