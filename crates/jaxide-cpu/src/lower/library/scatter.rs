@@ -163,8 +163,8 @@ pub(super) fn combine(recipe: &recipe::Scatter) -> Result<Box<KernelCall>> {
             Widened(|a: f32, b: f32| a + b),
             Widened(|a: f32, b: f32| a - b),
             Widened(|a: f32, b: f32| a * b),
-            Widened(Smaller),
-            Widened(Larger)
+            Smaller,
+            Larger
         ),
         (DType::BF16, _) => number!(
             bf16,
