@@ -286,7 +286,7 @@ const WIDE_LOG1P: [(f64, f64); 4] = [
     (-0.25, 0.0),
 ];
 
-/// The same from n = 4 on: what follows is below 1e-33.
+/// The same from n = 4 on: what follows is below 1e-30.
 const LOG1P: [f64; 10] = [
     0.2,
     -0.16666666666666666,

@@ -229,7 +229,8 @@ impl Cost {
             self.products += inner.products.saturating_mul(turns);
             self.in_memory += inner.in_memory.saturating_mul(turns);
             self.terms += inner.terms;
-            let each = cost::own_cost(graph, node, 0) * parts(graph, &node.op, &node.args);
+            let each =
+                cost::own_cost(graph, node, 0).saturating_mul(parts(graph, &node.op, &node.args));
             let nest = match node.op {
                 Op::Call(_)
                 | Op::Reduce { .. }
@@ -247,7 +248,7 @@ impl Cost {
                     self.terms += terms;
                 } else if len == 1 && lanes > 1 {
                     // What all lanes share waits for nothing, and is a part of what is done beside it.
-                    self.in_registers += each * registers.div_ceil(SHARED);
+                    self.in_registers += each.saturating_mul(registers.div_ceil(SHARED));
                 } else {
                     self.in_registers += terms.saturating_mul(registers);
                 }
