@@ -2,7 +2,7 @@
 //!
 //! A [`Body`] is a small structured program in SSA form. Its values belong to one *lane*, one element of the loop that it is the body of. A [`Builder`] makes
 //! it; [`Body::eval`] is its meaning, one lane at a time; the emitters of [`codegen`](crate::codegen) make machine code that runs 4, 8 or 16 lanes
-//! at once and computes the same bits (NaN payloads excepted).
+//! at once and computes the same bits (NaN payloads excepted, and last bits of tiny quotients by constants, see [`Body::multiplied`]).
 //!
 //! * Control flow inside a lane ([`For`], [`While`], [`If`]) keeps the lanes outside and, say, time inside: a batched scan is a [`For`] with its
 //!   carry in registers, a batched `while` masks finished lanes and leaves early.
@@ -21,6 +21,7 @@ mod fold;
 pub(crate) mod guard;
 pub mod math;
 mod op;
+mod quotient;
 mod settle;
 mod sweep;
 mod types;

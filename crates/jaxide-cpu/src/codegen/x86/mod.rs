@@ -55,6 +55,7 @@ pub(super) fn define(
     lanes: Option<usize>,
     Vectors { isa, popcnt }: Vectors,
 ) -> Result<Defined, CompileError> {
+    let body = &*body.multiplied();
     let wide = body.is_wide();
     let image = match isa {
         Isa::Portable => return Err(CompileError::Unavailable(isa)),
