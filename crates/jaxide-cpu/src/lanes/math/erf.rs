@@ -13,7 +13,7 @@ pub fn erf(b: &mut Builder, x: Value) -> Value {
         let far = if x.by(true, false) {
             // From 4 on the result is 1.
             let y = a.constant(4.0).pick_lt(a).poly(ERFC_LOG_F32);
-            let rounded = RoundedExponent::new(y + RoundedExponent::magic(0), 0);
+            let rounded = RoundedExponent::new(y + RoundedExponent::magic(y, 0), 0);
             let c = exp2_minus_one(y - rounded.n);
             (-rounded.power).fma(c, a.constant(1.0) - rounded.power)
         } else {

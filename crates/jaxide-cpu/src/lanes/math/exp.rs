@@ -96,28 +96,34 @@ fn tanh_single(a: Expr<'_>) -> Expr<'_> {
     // From 9.1 on the result is 1. One digit of 2 / ln 2 is enough, because the quotient falls faster than the exponent's error grows.
     let limited = a.constant(9.1).pick_lt(a);
     let factor = 2.0 * std::f64::consts::LOG2_E;
-    let y = RoundedExponent::new(limited.fma(factor, RoundedExponent::magic(-1)), -1);
+    let y = RoundedExponent::new(limited.fma(factor, RoundedExponent::magic(a, -1)), -1);
     let c = exp2_minus_one(limited.fma(factor, -y.n));
     let far = a.constant(1.0) - a.constant(1.0) / y.power.fma(c, y.power + 0.5);
     a.lt(1.0).select(near, far)
 }
 
-/// The hyperbolic tangent in double precision, where such a polynomial would be long: (E - 1) / (E + 1) with E = e^2a = t (1 + c).
+/// The hyperbolic tangent in double precision, where such a polynomial would be long: n / (n + 2) with n = e^2a - 1.
 fn tanh_double(a: Expr<'_>) -> Expr<'_> {
     // From 20 on it is 1.
-    let e = reduced(a.constant(40.0).pick_lt(a + a));
-    let c = (e.r * e.r).fma(e.rest(), e.lost()) + e.r;
-    let t = a.constant(1.0).scale(e.n);
-    // Both with what their rounding loses.
-    let (less, more) = (t - 1.0, t + 1.0);
-    let (n, d) = (t.fma(c, less), t.fma(c, more));
-    let (n_lost, d_lost) = (t.fma(c, less - n), t.fma(c, more - d));
+    let limited = a.constant(20.0).pick_lt(a);
+    let factor = 2.0 * std::f64::consts::LOG2_E;
+    let y = RoundedExponent::new(limited.fma(factor, RoundedExponent::magic(a, 1)), 1);
+    // 2a = k ln 2 + 2r without the smaller part of the logarithm, exactly; that part is taken from the rest of e^2r.
+    let r = (-y.n).fma(std::f64::consts::LN_2 / 2.0, limited);
+    let s = r * r;
+    let rest = (-y.n).fma(ln_2_rest(a) / 2.0, s * r.poly(EXPM1_OF_TWICE_F64));
+    // n = 2^k - 1 + 2^(k + 1) (r + rest), where what is added first is exact as long as n is small; then what its rounding loses.
+    let first = y.power.fma(r, y.power.fma(0.5, -1.0));
+    let n = y.power.fma(rest, first);
+    let n_lost = y.power.fma(rest, first - n);
+    let d = n + 2.0;
+    let d_lost = (n - (d - 2.0)) + n_lost;
     let q = n / d;
     let residue = (-q).fma(d, n) + (-q).fma(d_lost, n_lost);
     residue.fma(d.rough_reciprocal(), q)
 }
 
-/// An integer of moderate size, and 2 to it times a power of two, without limits or scaling: in single precision.
+/// An integer of moderate size, and 2 to it times a power of two, without limits or scaling.
 pub(super) struct RoundedExponent<'a> {
     pub(super) n: Expr<'a>,
     pub(super) power: Expr<'a>,
@@ -126,16 +132,16 @@ pub(super) struct RoundedExponent<'a> {
 impl<'a> RoundedExponent<'a> {
     /// What to add to a number in order to round it for [`RoundedExponent::new`]: the last place counts 1, and the low bits are
     /// the exponent's field of a power of two.
-    pub(super) fn magic(times: i32) -> f64 {
-        12_582_912.0 + 127.0 + f64::from(times)
+    pub(super) fn magic(x: Expr<'_>, times: i32) -> f64 {
+        x.by(12_582_912.0 + 127.0, 6_755_399_441_055_744.0 + 1023.0) + f64::from(times)
     }
 
     /// The integer n in a sum with the magic number, and 2^(n + times).
     pub(super) fn new(sum: Expr<'a>, times: i32) -> RoundedExponent<'a> {
         let bits = sum.bits();
         RoundedExponent {
-            n: sum - RoundedExponent::magic(times),
-            power: bits.shl(bits.int(23)).as_float(),
+            n: sum - RoundedExponent::magic(sum, times),
+            power: bits.shl(bits.int(sum.by(23, 52))).as_float(),
         }
     }
 }
@@ -274,6 +280,20 @@ const EXPM1_F32: &[f64] = &[
     0.008332319,
     0.0013918134,
     0.00020829364,
+];
+
+/// (e^2r - 1 - 2r) / 2r², |r| <= (ln 2) / 4, relative to e^2r - 1.
+const EXPM1_OF_TWICE_F64: &[f64] = &[
+    1.0000000000000004,
+    0.6666666666666639,
+    0.33333333333278165,
+    0.1333333333342222,
+    0.04444444456418619,
+    0.012698412617435463,
+    0.003174593341347188,
+    0.0007054698359006292,
+    0.00014143620894620002,
+    2.5651405032001925e-05,
 ];
 
 /// (2^r - 1) / r, |r| <= 1/2, relative to 2^r.
