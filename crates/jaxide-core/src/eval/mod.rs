@@ -484,9 +484,8 @@ fn meaning(prim: &Prim, inputs: Values) -> Result<Meaning<'_>> {
         }),
         P::Hessenberg(_) => unary_several(inputs, linalg::hessenberg),
         P::Tridiagonal(p) => unary_several(inputs, |x| linalg::tridiagonal(x, p.lower)),
-        P::TridiagonalSolve(_) => {
-            operands(inputs).and_then(|inputs| one(linalg::tridiagonal_solve(&inputs)))
-        }
+        P::TridiagonalSolve(p) => operands(inputs)
+            .and_then(|inputs| one(linalg::tridiagonal_solve(&inputs, p.perturb_singular))),
         P::TriangularSolve(p) => binary(inputs, |a, b| {
             let options = numerics::linalg::TriangularSolve {
                 left_side: p.left_side,

@@ -900,7 +900,7 @@ super::primitives! {
         };
         /// Solves with a tridiagonal matrix: lower, diagonal, upper, right-hand side.
         TridiagonalSolve "tridiagonal_solve" (4 -> 1) {
-            /// Unused.
+            /// Whether tiny pivots are moved away from zero, so that the solution is finite.
             perturb_singular: bool,
         };
         /// Solves with a triangular matrix.

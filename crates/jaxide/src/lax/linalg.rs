@@ -326,6 +326,30 @@ pub fn tridiagonal_solve(dl: &Array, d: &Array, du: &Array, b: &Array) -> Array 
     bind_one(prim, &[dl.clone(), d.clone(), du.clone(), b.clone()])
 }
 
+/// As [`tridiagonal_solve`], finite for a singular matrix too: tiny pivots are moved away from zero, by about the distance of two numbers at the
+/// largest entry of the upper factor.
+///
+/// ```
+/// use jaxide::{Array, lax::linalg};
+///
+/// let d = Array::from(vec![1.0f32, 3.0]);
+/// let (dl, du) = (Array::from(vec![0.0f32, 1.0]), Array::from(vec![3.0f32, 0.0]));
+/// let b = Array::from_vec(&[2, 1], vec![1.0f32, 4.0]);
+/// let x = linalg::tridiagonal_solve_perturbed(&dl, &d, &du, &b);
+/// assert!(x.to_vec::<f32>().iter().all(|x| x.is_finite() && x.abs() > 1e5));
+/// ```
+///
+/// # Panics
+/// When shapes or element types do not fit.
+#[track_caller]
+pub fn tridiagonal_solve_perturbed(dl: &Array, d: &Array, du: &Array, b: &Array) -> Array {
+    let _named = crate::trace::named("tridiagonal_solve");
+    let prim = prims::TridiagonalSolve {
+        perturb_singular: true,
+    };
+    bind_one(prim, &[dl.clone(), d.clone(), du.clone(), b.clone()])
+}
+
 /// How a triangular matrix is read; all false by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Triangular {

@@ -138,6 +138,7 @@ use jaxide::lax::linalg::symmetric_product as _;
 use jaxide::lax::linalg::triangular_solve as _;
 use jaxide::lax::linalg::tridiagonal as _;
 use jaxide::lax::linalg::tridiagonal_solve as _;
+use jaxide::lax::linalg::tridiagonal_solve_perturbed as _;
 use jaxide::lax::log as _;
 use jaxide::lax::log1p as _;
 use jaxide::lax::log2 as _;

@@ -308,7 +308,10 @@ pub(in crate::eval) fn tridiagonal(x: &Tensor, lower: bool) -> Result<Vec<Tensor
 }
 
 /// The solution of systems with tridiagonal matrices.
-pub(in crate::eval) fn tridiagonal_solve(operands: &[Tensor; 4]) -> Result<Tensor> {
+pub(in crate::eval) fn tridiagonal_solve(
+    operands: &[Tensor; 4],
+    perturb_singular: bool,
+) -> Result<Tensor> {
     let [lower, diagonal, upper, b] = operands;
     by_entry!(same_dtype(&operands.each_ref())?, E => {
         let right = Batch::<E>::new(b, 2)?;
@@ -318,8 +321,13 @@ pub(in crate::eval) fn tridiagonal_solve(operands: &[Tensor; 4]) -> Result<Tenso
             Batch::<E>::fitting(diagonal, &[n], &right)?,
             Batch::<E>::fitting(upper, &[n], &right)?,
         ];
+        let solve = if perturb_singular {
+            numerics::tridiagonal_solve_perturbed
+        } else {
+            numerics::tridiagonal_solve
+        };
         let solutions = (0..right.len()).map(|i| {
-            numerics::tridiagonal_solve(lower.get(i), diagonal.get(i), upper.get(i), right.get(i), k)
+            solve(lower.get(i), diagonal.get(i), upper.get(i), right.get(i), k)
         });
         right.stack(&[n, k], solutions)
     })

@@ -229,9 +229,11 @@ pub(super) fn tridiagonal(operands: &Operands, lower: bool) -> Call {
     by_entry!(operands, E => Ok(KernelCall::new(linalg::Tridiagonal::<E>::new(count, n, lower))))
 }
 
-pub(super) fn tridiagonal_solve(operands: &Operands) -> Call {
+pub(super) fn tridiagonal_solve(operands: &Operands, perturb_singular: bool) -> Call {
     let (count, n, k) = matrices(operands, 3)?;
-    by_entry!(operands, E => Ok(KernelCall::new(linalg::tridiagonal_solve::<E>(count, n, k))))
+    by_entry!(operands, E => {
+        Ok(KernelCall::new(linalg::tridiagonal_solve::<E>(count, n, k, perturb_singular)))
+    })
 }
 
 pub(super) fn triangular_solve(operands: &Operands, params: &TriangularSolve) -> Call {

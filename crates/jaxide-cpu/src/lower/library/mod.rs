@@ -126,7 +126,9 @@ fn routine(routine: &Routine, operands: &Operands) -> Result<Box<KernelCall>> {
         Routine::Schur(params) => factor::schur(operands, params),
         Routine::Hessenberg(_) => factor::hessenberg(operands),
         Routine::Tridiagonal(params) => factor::tridiagonal(operands, params.lower),
-        Routine::TridiagonalSolve(_) => factor::tridiagonal_solve(operands),
+        Routine::TridiagonalSolve(params) => {
+            factor::tridiagonal_solve(operands, params.perturb_singular)
+        }
         Routine::TriangularSolve(params) => factor::triangular_solve(operands, params),
 
         Routine::RandomBits(params) => random::bits(operands, params),

@@ -130,8 +130,14 @@ fn reciprocal(z: Complex<f64>) -> Complex<f64> {
     }
 }
 
-/// The kernel of `tridiagonal_solve`: from the three diagonals (n entries each) and B (`n × k`), X.
-pub fn tridiagonal_solve<T: Scalar>(batch: usize, n: usize, k: usize) -> impl Kernel + use<T> {
+/// The kernel of `tridiagonal_solve`: from the three diagonals (n entries each) and B (`n × k`), X; finite for a singular matrix too with
+/// `perturb_singular`.
+pub fn tridiagonal_solve<T: Scalar>(
+    batch: usize,
+    n: usize,
+    k: usize,
+    perturb_singular: bool,
+) -> impl Kernel + use<T> {
     PerMatrix {
         batch,
         inputs: vec![
@@ -144,7 +150,9 @@ pub fn tridiagonal_solve<T: Scalar>(batch: usize, n: usize, k: usize) -> impl Ke
         work: 8 * n * (k + 1),
         function: move |inputs: &[&[u8]], outputs: &mut [&mut [u8]]| {
             let [lower, diagonal, upper, b] = std::array::from_fn(|i| cast_slice(inputs[i]));
-            let x = if T::COMPLEX {
+            let x = if perturb_singular {
+                reference::tridiagonal_solve_perturbed::<T>(lower, diagonal, upper, b, k)
+            } else if T::COMPLEX {
                 solve_complex::<T>([lower, diagonal, upper], b, k)
             } else {
                 reference::tridiagonal_solve::<T>(lower, diagonal, upper, b, k)
@@ -223,7 +231,7 @@ mod tests {
     type C = Complex<f64>;
 
     fn solved(diagonals: [&[C]; 3], b: &[C], k: usize) -> Vec<C> {
-        let call = KernelCall::new(tridiagonal_solve::<C>(1, diagonals[0].len(), k));
+        let call = KernelCall::new(tridiagonal_solve::<C>(1, diagonals[0].len(), k, false));
         let mut x = vec![C::default(); b.len()];
         let [lower, diagonal, upper] = diagonals.map(cast_slice);
         let inputs = [lower, diagonal, upper, cast_slice(b)];

@@ -34,4 +34,6 @@ pub use products::symmetric_product;
 pub use qr::{Qr, geqp3, geqrf, qr};
 pub use schur::schur;
 pub use svd::{Svd, singular_values, svd};
-pub use triangular::{TriangularSolve, triangular_solve, tridiagonal_solve};
+pub use triangular::{
+    TriangularSolve, triangular_solve, tridiagonal_solve, tridiagonal_solve_perturbed,
+};

@@ -1,6 +1,7 @@
 //! Linear systems with triangular and tridiagonal matrices.
 
 use super::matrix::{Entry, Field, Matrix};
+use crate::eval::numerics::float::Real;
 
 /// The parameters of `triangular_solve`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -127,6 +128,134 @@ pub fn tridiagonal_solve<E: Entry>(
     x.round()
 }
 
+/// As [`tridiagonal_solve`], finite for a singular matrix too: pivots so small that a quotient would overflow are moved by
+/// ε max |U| times a power of two, with ε the distance from 1 to the next number of type `E`, and U the upper factor. That is what inverse iteration wants of a matrix
+/// from which its eigenvalue was taken.
+///
+/// Rows are exchanged where that makes the pivot larger relative to its row, and U is bounded, as by LAPACK's `lagtf` and `lagts`, so that what is moved, and how far, is as in JAX.
+pub fn tridiagonal_solve_perturbed<E: Entry>(
+    lower: &[E],
+    diagonal: &[E],
+    upper: &[E],
+    b: &[E],
+    k: usize,
+) -> Vec<E> {
+    let n = diagonal.len();
+    assert!(
+        lower.len() == n && upper.len() == n,
+        "tridiagonal_solve: lengths of the diagonals"
+    );
+    let zero = E::Wide::default();
+    let mut x = Matrix::widen(b, n, k);
+    let row = |i: usize| {
+        let next = if i + 1 < n { upper[i].widen() } else { zero };
+        [diagonal[i].widen(), next, zero]
+    };
+    let size = |row: &[E::Wide; 3]| row.iter().map(|entry| entry.abs()).sum::<f64>();
+    let mut rows: Vec<[E::Wide; 3]> = (0..n).map(row).collect();
+    let mut largest = rows.first().map_or(0.0, |row| {
+        row[0].abs().max(if n > 1 { row[1].abs() } else { 0.0 })
+    });
+    // Of the row that is the next pivot's.
+    let mut scale = rows.first().map_or(0.0, size);
+    for i in 0..n.saturating_sub(1) {
+        let below = lower[i + 1].widen();
+        let scale_below = below.abs() + size(&rows[i + 1]);
+        if below == zero {
+            scale = scale_below;
+        } else if below.abs() / scale_below <= rows[i][0].abs() / scale {
+            scale = scale_below;
+            let factor = below.over(rows[i][0]);
+            let moved = factor * rows[i][1];
+            rows[i + 1][0] -= moved;
+            for j in 0..k {
+                let update = factor * x[(i, j)];
+                x[(i + 1, j)] -= update;
+            }
+        } else {
+            let [pivot, beside, _] = rows[i];
+            let factor = pivot.over(below);
+            rows[i] = [below, rows[i + 1][0], rows[i + 1][1]];
+            rows[i + 1] = [beside - factor * rows[i][1], -(factor * rows[i][2]), zero];
+            scale = size(&rows[i + 1]);
+            x.swap_rows(i, i + 1);
+            for j in 0..k {
+                let update = factor * x[(i, j)];
+                x[(i + 1, j)] -= update;
+            }
+        }
+        if i + 2 < n {
+            largest = rows[i]
+                .iter()
+                .map(|entry| entry.abs())
+                .fold(largest, f64::max);
+        }
+    }
+    largest = rows.last().map_or(largest, |row| largest.max(row[0].abs()));
+    let limits = Limits::of::<E::Real>(largest);
+    for i in (0..n).rev() {
+        let mut right: Vec<E::Wide> = (0..k)
+            .map(|j| {
+                let mut rest = x[(i, j)];
+                for (offset, &coefficient) in rows[i].iter().enumerate().skip(1) {
+                    if i + offset < n {
+                        rest -= coefficient * x[(i + offset, j)];
+                    }
+                }
+                rest
+            })
+            .collect();
+        let pivot = limits.pivot(rows[i][0], &mut right);
+        for (j, &rest) in right.iter().enumerate() {
+            x[(i, j)] = rest.over(pivot);
+        }
+    }
+    x.round()
+}
+
+/// What bounds the pivots of a system.
+struct Limits {
+    /// The least number whose reciprocal is finite.
+    least: f64,
+    /// By how much a pivot is moved first.
+    step: f64,
+}
+
+impl Limits {
+    /// For an upper factor of a type whose largest entry is given.
+    fn of<R: Real>(largest: f64) -> Limits {
+        let least = R::from_bits64(1 << R::MANTISSA_BITS).to_f64();
+        let step = 0.5f64.powi(R::MANTISSA_BITS as i32) * largest;
+        Limits {
+            least,
+            step: step.max(least),
+        }
+    }
+
+    /// The pivot, moved or scaled (with the right-hand sides) until no quotient by it overflows.
+    fn pivot<F: Field>(&self, mut pivot: F, right: &mut [F]) -> F {
+        let mut step = self.step.copysign(pivot.re());
+        let largest = right.iter().map(|entry| entry.abs()).fold(0.0, f64::max);
+        let bound = 1.0 / self.least;
+        loop {
+            let size = pivot.abs();
+            let small = size < self.least;
+            // Also where something is no number.
+            if !(size < 1.0 && (small || largest > size * bound)) {
+                return pivot;
+            }
+            if small && size != 0.0 && largest * self.least <= size {
+                right
+                    .iter_mut()
+                    .for_each(|entry| *entry = entry.scale(bound));
+                return pivot.scale(bound);
+            }
+            pivot += step.into();
+            step *= 2.0;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -211,5 +340,36 @@ mod tests {
             tridiagonal_solve(&[7.0f32], &[2.0], &[7.0], &[1.0, 2.0], 2),
             [0.5, 1.0]
         );
+    }
+
+    /// As `jax.lax.linalg.tridiagonal_solve(..., perturb_singular=True)`, which gives ±1/(3 ε) and the like.
+    #[test]
+    fn singular_tridiagonal_systems_have_large_solutions() {
+        let zeros = [0.0f32; 3];
+        let x = tridiagonal_solve_perturbed(&zeros, &zeros, &zeros, &[1.0, 1.0, 1.0], 1);
+        assert_eq!(x, [1.0 / f32::MIN_POSITIVE; 3]);
+        let x =
+            tridiagonal_solve_perturbed(&[0.0f32, 1.0], &[1.0, 3.0], &[3.0, 0.0], &[1.0, 4.0], 1);
+        assert_eq!(x, [1.0 - 3.0 / f32::EPSILON, 1.0 / f32::EPSILON]);
+        assert!(tridiagonal_solve_perturbed::<f64>(&[], &[], &[], &[], 1).is_empty());
+    }
+
+    /// Where nothing is singular, the solution is the same.
+    #[test]
+    fn regular_tridiagonal_systems_are_not_perturbed() {
+        let number = |i: usize| (i as f64 * 1.7).sin();
+        for (n, k) in [(1, 1), (2, 1), (3, 2), (20, 3)] {
+            let [lower, diagonal, upper]: [Vec<f64>; 3] =
+                [0, 100, 200].map(|from| (from..from + n).map(number).collect());
+            let b: Vec<f64> = (300..300 + n * k).map(number).collect();
+            let expected = tridiagonal_solve(&lower, &diagonal, &upper, &b, k);
+            let x = tridiagonal_solve_perturbed(&lower, &diagonal, &upper, &b, k);
+            for (x, expected) in x.iter().zip(&expected) {
+                assert!(
+                    (x - expected).abs() < 1e-10 * expected.abs().max(1.0),
+                    "{n} {k}"
+                );
+            }
+        }
     }
 }

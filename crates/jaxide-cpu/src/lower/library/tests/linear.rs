@@ -460,12 +460,12 @@ fn solutions() {
             let [lower, diagonal, upper] =
                 [(); 3].map(|()| numbers.array(dtype, &[batch, &[5]].concat()));
             let b = numbers.array(dtype, &[batch, &[5, 2]].concat());
-            check_stable(
-                TridiagonalSolve {
-                    perturb_singular: false,
-                },
-                &[lower, diagonal, upper, b],
-            );
+            for perturb_singular in [false, true] {
+                check_stable(
+                    TridiagonalSolve { perturb_singular },
+                    &[&lower, &diagonal, &upper, &b].map(Tensor::clone),
+                );
+            }
             if !dtype.is_complex() {
                 check_stable(
                     CholeskyUpdate,
