@@ -102,8 +102,12 @@ struct Plan {
     column_chunks: usize,
 }
 
-/// Elements of the inner dimension that are summed in registers before the result is touched.
-const DEPTH_BLOCK: usize = 384;
+/// Elements of the inner dimension that are summed in registers before the result is touched: fewer of those of which fewer panels fit the
+/// first-level cache.
+const fn longest_block<T>() -> usize {
+    if size_of::<T>() < 8 { 384 } else { 256 }
+}
+
 /// Columns of the right operand that are packed at once.
 const COLUMN_BLOCK: usize = 4096;
 /// Multiply-adds that make a chunk worth a thread's attention, about 5 µs.
@@ -116,7 +120,7 @@ impl Plan {
         a: &Matrix<T>,
         b: &Matrix<T>,
     ) -> Self {
-        let depth_block = k.div_ceil(k.div_ceil(DEPTH_BLOCK));
+        let depth_block = k.div_ceil(k.div_ceil(longest_block::<T>()));
         let column_block = n.min(COLUMN_BLOCK);
         let row_panels = m.div_ceil(kernels.rows());
         let column_tiles = column_block.div_ceil(kernels.columns);
