@@ -25,6 +25,29 @@ class Line:
     offset: jax.Array
 
 
+@jax.tree_util.register_pytree_node_class
+class Named:
+    """A container that looks at what it is made of, as those of some libraries do."""
+
+    def __init__(self, names, array):
+        if len(names) != array.ndim:
+            raise ValueError("a name for each axis")
+        self.names, self.array = names, array
+
+    def tree_flatten(self):
+        return (self.array,), self.names
+
+    @classmethod
+    def tree_unflatten(cls, names, leaves):
+        return cls(names, *leaves)
+
+
+def test_containers_that_take_arrays_alone(both):
+    both(lambda x: Named(x.names, x.array * 2).array, Named(("a", "b"), jnp.ones((2, 3))))
+    f = jaxide.jit(lambda x: Named(x.names, x.array + 1), donate_argnums=0, strict=True)
+    assert (f(Named(("a",), jnp.ones(4))).array == 2).all()
+
+
 @pytest.mark.parametrize(
     "tree",
     [

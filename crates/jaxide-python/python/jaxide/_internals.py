@@ -213,6 +213,12 @@ def numbered_prints(closed: Any) -> tuple[Any, list[Callable[..., None]]]:
     return number(closed), prints
 
 
+def donated(traced: Any) -> list[int]:
+    """The positions of leaves that may be written over. ``traced.args_info`` would make the caller's containers anew to say so, whose classes
+    may refuse leaves that are no arrays."""
+    return [position for position, donated in enumerate(traced._params["donated_invars"]) if donated]
+
+
 def no_tangents(shape: tuple[int, ...]) -> Any:
     """What JAX gives for derivatives by arrays of integers."""
     zeros = np.zeros(shape, jax.dtypes.float0)

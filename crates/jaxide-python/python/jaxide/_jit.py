@@ -174,8 +174,7 @@ def compiled(traced: Any) -> Compiled:
         raise UnsupportedError(f"{first.primitive.name}: it has an effect outside of the program")
     if any(_internals.is_sharded(var.aval) for var in (*jaxpr.invars, *jaxpr.outvars)):
         raise UnsupportedError("arrays that stand on a mesh of devices")
-    donated = [position for position, info in enumerate(jax.tree.leaves(traced.args_info)) if info.donated]
-    gone = usable(donated, jaxpr)
+    gone = usable(_internals.donated(traced), jaxpr)
     code = Text(text_of(closed), constants_of(closed)).compile(donate=gone)
     outputs = [output(atom.aval) for atom in jaxpr.outvars]
     tree = traced.out_tree
