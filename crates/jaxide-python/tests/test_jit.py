@@ -399,3 +399,31 @@ def test_meshes_are_left_to_jax():
     with jax.set_mesh(mesh), pytest.warns(UserWarning, match="a mesh of devices"):
         x = jax.device_put(jnp.ones(4), jax.sharding.PartitionSpec("x"))
         assert f(x).sharding == jax.jit(lambda x: x + 1)(x).sharding
+
+
+def test_unused_results_that_are_used_inside(both):
+    """JAX's printer calls all of these variables `_`."""
+
+    @jax.jit
+    def nothing(x):
+        return ()
+
+    @jax.jit
+    def inner(s, x, y):
+        return x, x + 1, y, s
+
+    def f(x, y):
+        x + y
+        nothing(x)
+        _, a, _, b = inner(jnp.sin(y), x, y)
+        return a, b, b
+
+    both(f, jnp.ones((2, 2)), jnp.full((2, 2), 3.0))
+
+    def dropped(x, y):
+        a, b = jax.jit(lambda x, y: (jnp.sin(x), jnp.cos(y)))(x, y)
+        c, d, e = jax.jit(lambda a, b: (a * 2, b * 3, a - b))(a, b)
+        jax.debug.print("{}", e)
+        return e
+
+    both(dropped, jnp.ones((2, 2)), jnp.full((2, 2), 3.0))

@@ -159,6 +159,15 @@ def test_programs_with_others_inside_are_printed_as_by_jax():
 def test_what_only_jax_prints_is_left_to_it():
     from jaxide._text import _Otherwise, quick_text
 
-    for f in (lambda x: jax.lax.exp(x, accuracy=jax.lax.AccuracyMode.HIGHEST), lambda x: jnp.linalg.solve(x, x)):
-        with pytest.raises(_Otherwise):
-            quick_text(jax.jit(f).trace(jnp.ones((3, 3))).jaxpr)
+    with pytest.raises(_Otherwise):
+        quick_text(jax.jit(lambda x: jax.lax.exp(x, accuracy=jax.lax.AccuracyMode.HIGHEST)).trace(jnp.ones((3, 3))).jaxpr)
+
+
+def test_jaxprs_inside_of_other_parameters():
+    from jaxide._text import quick_text
+
+    x = jnp.eye(3) + jnp.arange(9.0).reshape(3, 3) / 9
+    for f in (lambda x: jnp.linalg.solve(x, x), jax.grad(lambda x: (jnp.linalg.inv(x) * jnp.cos(x)).sum())):
+        program = jaxide.Program(quick_text(jax.jit(f).trace(x).jaxpr))
+        (result,) = program.run(x)
+        same(result, f(x), 1e-4)

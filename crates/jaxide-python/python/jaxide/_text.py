@@ -10,9 +10,14 @@ from typing import Any
 import numpy as np
 
 from . import _internals
+from ._jaxide import UnsupportedError
 
 #: A type of numbers as a class.
 _CLASS = re.compile(r"<class '(?:numpy|jax\.numpy|ml_dtypes)\.(\w+)'>")
+
+#: The type of a variable whose result was dropped, and such a variable where it is read: JAX's printer has one name for all of them.
+_DROPPED = re.compile(r"(?<!\w)_:(\S+)")
+_UNNAMED = re.compile(r"(?<![\w:.=])_(?![\w:.])")
 
 #: Values that hold no jaxpr.
 _PLAIN = (int, bool, str, float, type(None))
@@ -28,6 +33,9 @@ def text_of(closed: Any) -> str:
         text = quick_text(closed)
     except _Otherwise:
         text = closed.pretty_print(use_color=False, source_info=False, name_stack=False, print_effects=False)
+        # Which one is meant is told by its type at best.
+        if _UNNAMED.search(text) and max(Counter(_DROPPED.findall(text)).values(), default=0) > 1:
+            raise UnsupportedError("JAX's text of it reads variables by the name `_`, which is that of several") from None
     return _CLASS.sub(lambda found: np.dtype(found[1]).name, text) if "<class" in text else text
 
 
@@ -46,6 +54,7 @@ class _Writer:
     def __init__(self, closed: Any) -> None:
         self._closed = closed.jaxpr
         self._names: dict[Any, str] = {}
+        self._bindings = 0
         self._types: dict[int, str] = {}
         self._uses: Counter[int] = Counter()
         self._shared: dict[int, str] = {}
@@ -81,9 +90,6 @@ class _Writer:
         return f"{{ lambda {constants}; {arguments}. let\n{body}\nin ({given}) }}"
 
     def _equation(self, equation: Any) -> str:
-        outvars = equation.outvars
-        if not outvars:
-            raise _Otherwise
         params = equation.params
         told = ""
         rule = _internals.PRINTED.get(equation.primitive)
@@ -99,8 +105,8 @@ class _Writer:
             params = {}
         if params:
             told = f"[{' '.join([f'{name}={self._value(value)}' for name, value in params.items()])}]"
-        results = " ".join(map(self._bound, outvars))
-        return f"{results} = {equation.primitive.name}{told} {' '.join(map(self._read, equation.invars))}"
+        results = " ".join(map(self._bound, equation.outvars))
+        return f"{results}{' = ' if results else ''}{equation.primitive.name}{told} {' '.join(map(self._read, equation.invars))}"
 
     def _value(self, value: Any) -> str:
         if type(value) in _PLAIN:
@@ -109,9 +115,12 @@ class _Writer:
         if programs:
             told = " ".join(map(self._inner, programs))
             return told if programs[0] is value else f"({told})"
-        if _internals.holds_programs(value):
-            raise _Otherwise
-        return str(value)
+        if not _internals.holds_programs(value):
+            return str(value)
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            parts = [(name, self._program(part) if _internals.is_program(part) else self._value(part)) for name, part in value._asdict().items()]
+            return f"{type(value).__name__}({', '.join([f'{name}={told}' for name, told in parts])})"
+        raise _Otherwise
 
     def _bound(self, var: Any) -> str:
         aval = var.aval
@@ -120,7 +129,9 @@ class _Writer:
             told = self._types[id(aval)] = ":" + aval.str_short(short_dtypes=True)
         if _internals.is_dropped(var):
             return "_" + told
-        name = self._names[var] = _letters(len(self._names))
+        # A jaxpr that is written twice has names anew.
+        name = self._names[var] = _letters(self._bindings)
+        self._bindings += 1
         return name + told
 
     def _read(self, atom: Any) -> str:
