@@ -36,6 +36,11 @@ mod sync {
         condition()
     }
 
+    /// The same.
+    pub(super) fn watch_until(condition: impl Fn() -> bool) -> bool {
+        condition()
+    }
+
     /// A lock that another thread has is had by it for long.
     pub(super) fn soon<T>(lock: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
         lock.try_lock().ok()

@@ -3,7 +3,7 @@
 //! A call offers its job to helper threads that are idle, works itself, and then takes back every
 //! offer that no helper has accepted yet. It waits only for helpers that are in the middle of a
 //! chunk, so a helper that the operating system has not scheduled never delays anybody. Helpers
-//! spin for about 20 µs after their last job, so that loops in quick succession start within a
+//! watch for about 150 µs after their last job, so that loops in quick succession start within a
 //! fraction of a microsecond, and then sleep.
 //!
 //! Which thread runs a chunk is left open; what a chunk is, the caller fixes. Results therefore do
@@ -23,7 +23,7 @@ use super::Process;
 use super::subnormals::FloatMode;
 use super::sync::{
     Arc, AtomicBool, AtomicPtr, AtomicUsize, Builder, JoinHandle, MAX_PARTICIPANTS, Mutex,
-    Ordering, Thread, current, inside_chunk, park, set_inside_chunk, spin_until,
+    Ordering, Thread, current, inside_chunk, park, set_inside_chunk, spin_until, watch_until,
 };
 
 /// Threads that run chunks of loops together with the thread that calls
@@ -322,7 +322,7 @@ impl Slot {
     fn accept(&self) -> Option<*mut Job> {
         loop {
             let offered = |state| state != IDLE && state != ASLEEP;
-            spin_until(|| offered(self.job.load(Ordering::Relaxed)));
+            watch_until(|| offered(self.job.load(Ordering::Relaxed)));
             let _ = self
                 .job
                 .compare_exchange(IDLE, ASLEEP, Ordering::Relaxed, Ordering::Relaxed);
@@ -347,7 +347,7 @@ impl Slot {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sync::SPIN;
+    use super::super::sync::WATCH;
     use super::*;
     use std::sync::atomic::AtomicU32;
     use std::thread;
@@ -400,7 +400,7 @@ mod tests {
     fn sleeping_helpers_wake_up() {
         let pool = ThreadPool::new(2);
         for _ in 0..5 {
-            thread::sleep(SPIN * 50);
+            thread::sleep(WATCH * 10);
             let threads = Mutex::new(Vec::new());
             let start = Instant::now();
             pool.parallel_for(2, 2, |_| {

@@ -12,11 +12,23 @@ pub(super) use std::thread::{Builder, JoinHandle, Thread, current, park};
 /// More threads than this are not used for one loop.
 pub(super) const MAX_PARTICIPANTS: usize = 64;
 
-/// How long a thread watches for work, or for the end of a job, before it sleeps.
-pub(super) const SPIN: Duration = Duration::from_micros(20);
+/// How long a thread watches for the end of a job before it sleeps.
+const SPIN: Duration = Duration::from_micros(20);
+/// How long a thread watches for work before it sleeps: a call through Python takes 5 µs, and up to a hundred where the call before has put its code out
+/// of the caches; to wake a thread takes fifty more.
+pub(super) const WATCH: Duration = Duration::from_micros(150);
 
-/// Spins until the condition holds, for at most [`SPIN`]; returns whether it holds.
-pub(super) fn spin_until(condition: impl Fn() -> bool) -> bool {
+/// Spins until a job has ended, for a while; returns whether it has.
+pub(super) fn spin_until(ended: impl Fn() -> bool) -> bool {
+    spin(SPIN, ended)
+}
+
+/// Spins until there is work, for a longer while; returns whether there is.
+pub(super) fn watch_until(offered: impl Fn() -> bool) -> bool {
+    spin(WATCH, offered)
+}
+
+fn spin(time: Duration, condition: impl Fn() -> bool) -> bool {
     let start = Instant::now();
     loop {
         for _ in 0..64 {
@@ -25,7 +37,7 @@ pub(super) fn spin_until(condition: impl Fn() -> bool) -> bool {
             }
             spin_loop();
         }
-        if start.elapsed() > SPIN {
+        if start.elapsed() > time {
             return condition();
         }
     }
