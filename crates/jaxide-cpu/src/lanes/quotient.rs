@@ -169,7 +169,7 @@ mod tests {
         let mut kept = 0;
         let usual = [
             3.0,
-            1.414_213_5,
+            std::f32::consts::SQRT_2,
             255.0,
             10.0,
             0.1,
@@ -227,7 +227,7 @@ mod tests {
             if let Some(parts) = reciprocal(Ty::F64, divisor.to_bits()) {
                 let [high, low] = parts.map(f64::from_bits);
                 for shift in [53, 54] {
-                    let below = (u128::from(c) * u128::from(m | 1) >> shift) as u64;
+                    let below = ((u128::from(c) * u128::from(m | 1)) >> shift) as u64;
                     for x in [below as f64, (below + 1) as f64] {
                         prop_assert_eq!(x.mul_add(high, x * low), x / divisor);
                     }
