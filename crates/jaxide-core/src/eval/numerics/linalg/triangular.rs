@@ -76,19 +76,9 @@ pub fn tridiagonal_solve<E: Entry>(
     k: usize,
 ) -> Vec<E> {
     let n = diagonal.len();
-    assert!(
-        lower.len() == n && upper.len() == n,
-        "tridiagonal_solve: lengths of the diagonals"
-    );
     let zero = E::Wide::default();
     let mut x = Matrix::widen(b, n, k);
-    // Three diagonals of U; pivoting fills the third.
-    let mut rows: Vec<[E::Wide; 3]> = (0..n)
-        .map(|i| {
-            let next = if i + 1 < n { upper[i].widen() } else { zero };
-            [diagonal[i].widen(), next, zero]
-        })
-        .collect();
+    let mut rows = tridiagonal_rows(lower, diagonal, upper);
     for i in 0..n {
         if i + 1 < n {
             let below = lower[i + 1].widen();
@@ -128,6 +118,22 @@ pub fn tridiagonal_solve<E: Entry>(
     x.round()
 }
 
+/// Three diagonals of the upper factor, of which elimination fills the third, before it begins.
+fn tridiagonal_rows<E: Entry>(lower: &[E], diagonal: &[E], upper: &[E]) -> Vec<[E::Wide; 3]> {
+    let n = diagonal.len();
+    assert!(
+        lower.len() == n && upper.len() == n,
+        "tridiagonal_solve: lengths of the diagonals"
+    );
+    let zero = E::Wide::default();
+    (0..n)
+        .map(|i| {
+            let next = if i + 1 < n { upper[i].widen() } else { zero };
+            [diagonal[i].widen(), next, zero]
+        })
+        .collect()
+}
+
 /// As [`tridiagonal_solve`], finite for a singular matrix too: pivots so small that a quotient would overflow are moved by
 /// ε max |U| times a power of two, with ε the distance from 1 to the next number of type `E`, and U the upper factor. That is what inverse iteration wants of a matrix
 /// from which its eigenvalue was taken.
@@ -141,21 +147,13 @@ pub fn tridiagonal_solve_perturbed<E: Entry>(
     k: usize,
 ) -> Vec<E> {
     let n = diagonal.len();
-    assert!(
-        lower.len() == n && upper.len() == n,
-        "tridiagonal_solve: lengths of the diagonals"
-    );
     let zero = E::Wide::default();
     let mut x = Matrix::widen(b, n, k);
-    let row = |i: usize| {
-        let next = if i + 1 < n { upper[i].widen() } else { zero };
-        [diagonal[i].widen(), next, zero]
-    };
+    let mut rows = tridiagonal_rows(lower, diagonal, upper);
     let size = |row: &[E::Wide; 3]| row.iter().map(|entry| entry.abs()).sum::<f64>();
-    let mut rows: Vec<[E::Wide; 3]> = (0..n).map(row).collect();
-    let mut largest = rows.first().map_or(0.0, |row| {
-        row[0].abs().max(if n > 1 { row[1].abs() } else { 0.0 })
-    });
+    let mut largest = rows
+        .first()
+        .map_or(0.0, |row| row[0].abs().max(row[1].abs()));
     // Of the row that is the next pivot's.
     let mut scale = rows.first().map_or(0.0, size);
     for i in 0..n.saturating_sub(1) {
