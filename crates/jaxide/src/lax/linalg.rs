@@ -319,11 +319,7 @@ pub fn tridiagonal(x: &Array, lower: bool) -> (Array, Array, Array, Array) {
 /// When shapes or element types do not fit.
 #[track_caller]
 pub fn tridiagonal_solve(dl: &Array, d: &Array, du: &Array, b: &Array) -> Array {
-    let _named = crate::trace::named("tridiagonal_solve");
-    let prim = prims::TridiagonalSolve {
-        perturb_singular: false,
-    };
-    bind_one(prim, &[dl.clone(), d.clone(), du.clone(), b.clone()])
+    solve_tridiagonal([dl, d, du, b], false)
 }
 
 /// As [`tridiagonal_solve`], finite for a singular matrix too: tiny pivots are moved away from zero, by about the distance of two numbers at the
@@ -343,11 +339,14 @@ pub fn tridiagonal_solve(dl: &Array, d: &Array, du: &Array, b: &Array) -> Array 
 /// When shapes or element types do not fit.
 #[track_caller]
 pub fn tridiagonal_solve_perturbed(dl: &Array, d: &Array, du: &Array, b: &Array) -> Array {
+    solve_tridiagonal([dl, d, du, b], true)
+}
+
+#[track_caller]
+fn solve_tridiagonal(operands: [&Array; 4], perturb_singular: bool) -> Array {
     let _named = crate::trace::named("tridiagonal_solve");
-    let prim = prims::TridiagonalSolve {
-        perturb_singular: true,
-    };
-    bind_one(prim, &[dl.clone(), d.clone(), du.clone(), b.clone()])
+    let prim = prims::TridiagonalSolve { perturb_singular };
+    bind_one(prim, &operands.map(Array::clone))
 }
 
 /// How a triangular matrix is read; all false by default.

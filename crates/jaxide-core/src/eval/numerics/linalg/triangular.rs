@@ -96,23 +96,14 @@ pub fn tridiagonal_solve<E: Entry>(
                 next[2] - factor * rows[i][2],
                 zero,
             ];
-            for j in 0..k {
-                let update = factor * x[(i, j)];
-                x[(i + 1, j)] -= update;
-            }
+            take_from_next(&mut x, i, k, factor);
         } else if rows[i][0] == zero {
             return Matrix::nan(n, k).round();
         }
     }
     for i in (0..n).rev() {
         for j in 0..k {
-            let mut rest = x[(i, j)];
-            for (offset, &coefficient) in rows[i].iter().enumerate().skip(1) {
-                if i + offset < n {
-                    rest -= coefficient * x[(i + offset, j)];
-                }
-            }
-            x[(i, j)] = rest.over(rows[i][0]);
+            x[(i, j)] = unsolved(&rows, &x, i, j).over(rows[i][0]);
         }
     }
     x.round()
@@ -134,11 +125,31 @@ fn tridiagonal_rows<E: Entry>(lower: &[E], diagonal: &[E], upper: &[E]) -> Vec<[
         .collect()
 }
 
+/// Subtracts a multiple of a row of `k` entries from the next one.
+fn take_from_next<F: Field>(x: &mut Matrix<F>, row: usize, k: usize, factor: F) {
+    for j in 0..k {
+        let update = factor * x[(row, j)];
+        x[(row + 1, j)] -= update;
+    }
+}
+
+/// What is left of a right-hand side in a row of the upper factor without the unknowns behind it, which `x` has.
+fn unsolved<F: Field>(rows: &[[F; 3]], x: &Matrix<F>, i: usize, j: usize) -> F {
+    let mut rest = x[(i, j)];
+    for (offset, &coefficient) in rows[i].iter().enumerate().skip(1) {
+        if i + offset < rows.len() {
+            rest -= coefficient * x[(i + offset, j)];
+        }
+    }
+    rest
+}
+
 /// As [`tridiagonal_solve`], finite for a singular matrix too: pivots so small that a quotient would overflow are moved by
-/// ε max |U| times a power of two, with ε the distance from 1 to the next number of type `E`, and U the upper factor. That is what inverse iteration wants of a matrix
-/// from which its eigenvalue was taken.
+/// ε max |U| times a power of two, with ε the distance from 1 to the next number of type `E`, and U the upper factor. That is
+/// what inverse iteration wants of a matrix from which its eigenvalue was taken.
 ///
-/// Rows are exchanged where that makes the pivot larger relative to its row, and U is bounded, as by LAPACK's `lagtf` and `lagts`, so that what is moved, and how far, is as in JAX.
+/// Rows are exchanged where that makes the pivot larger relative to its row, and max |U| is taken of the entries that LAPACK's
+/// `lagtf` looks at, so that what is moved, and how far, is as in JAX.
 pub fn tridiagonal_solve_perturbed<E: Entry>(
     lower: &[E],
     diagonal: &[E],
@@ -166,10 +177,7 @@ pub fn tridiagonal_solve_perturbed<E: Entry>(
             let factor = below.over(rows[i][0]);
             let moved = factor * rows[i][1];
             rows[i + 1][0] -= moved;
-            for j in 0..k {
-                let update = factor * x[(i, j)];
-                x[(i + 1, j)] -= update;
-            }
+            take_from_next(&mut x, i, k, factor);
         } else {
             let [pivot, beside, _] = rows[i];
             let factor = pivot.over(below);
@@ -177,10 +185,7 @@ pub fn tridiagonal_solve_perturbed<E: Entry>(
             rows[i + 1] = [beside - factor * rows[i][1], -(factor * rows[i][2]), zero];
             scale = size(&rows[i + 1]);
             x.swap_rows(i, i + 1);
-            for j in 0..k {
-                let update = factor * x[(i, j)];
-                x[(i + 1, j)] -= update;
-            }
+            take_from_next(&mut x, i, k, factor);
         }
         if i + 2 < n {
             largest = rows[i]
@@ -192,17 +197,7 @@ pub fn tridiagonal_solve_perturbed<E: Entry>(
     largest = rows.last().map_or(largest, |row| largest.max(row[0].abs()));
     let limits = Limits::of::<E::Real>(largest);
     for i in (0..n).rev() {
-        let mut right: Vec<E::Wide> = (0..k)
-            .map(|j| {
-                let mut rest = x[(i, j)];
-                for (offset, &coefficient) in rows[i].iter().enumerate().skip(1) {
-                    if i + offset < n {
-                        rest -= coefficient * x[(i + offset, j)];
-                    }
-                }
-                rest
-            })
-            .collect();
+        let mut right: Vec<E::Wide> = (0..k).map(|j| unsolved(&rows, &x, i, j)).collect();
         let pivot = limits.pivot(rows[i][0], &mut right);
         for (j, &rest) in right.iter().enumerate() {
             x[(i, j)] = rest.over(pivot);
