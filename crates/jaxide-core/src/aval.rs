@@ -236,6 +236,7 @@ impl fmt::Display for Aval {
 ///
 /// # Errors
 /// When the product does not fit a `usize` (`isize::MAX` at the most).
+#[inline]
 pub fn element_count(shape: &[usize]) -> Result<usize> {
     if shape.contains(&0) {
         return Ok(0);
@@ -256,6 +257,7 @@ pub fn element_count(shape: &[usize]) -> Result<usize> {
 ///
 /// # Errors
 /// When the number cannot be addressed.
+#[inline]
 pub fn byte_size(shape: &[usize], dtype: DType) -> Result<usize> {
     element_count(shape)?
         .checked_mul(dtype.size())

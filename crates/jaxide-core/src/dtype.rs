@@ -23,6 +23,7 @@ macro_rules! dtypes {
             }
 
             /// Bytes that one element takes in memory here. Types of four bits take a whole byte.
+            #[inline]
             pub const fn size(self) -> usize {
                 match self { $(DType::$variant => $bytes,)* }
             }

@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::small_float;
+use crate::tensor::words;
 
 /// A number as the text writes it, before it is rounded to an element type.
 ///
@@ -89,31 +90,37 @@ impl Scalar {
     /// # Errors
     /// When the number has no meaning in `dtype`: a complex number in a real type, any number in a key.
     pub fn to_bytes(self, dtype: DType) -> Result<SmallVec<[u8; 16]>> {
+        let words = self.to_words(dtype)?;
+        Ok(SmallVec::from_slice(
+            &bytemuck::bytes_of(&words)[..dtype.size()],
+        ))
+    }
+
+    /// [`to_bytes`](Self::to_bytes) at the beginning of two words.
+    ///
+    /// # Errors
+    /// As [`to_bytes`](Self::to_bytes).
+    pub(crate) fn to_words(self, dtype: DType) -> Result<[u64; 2]> {
         let refuse = || Error::dtype(format!("the number {self} has no meaning as {dtype}"));
-        macro_rules! bytes {
-            ($value:expr) => {
-                SmallVec::from_slice(bytemuck::bytes_of(&$value))
-            };
-        }
         let real = |scalar: Scalar| scalar.as_f64().ok_or_else(refuse);
         let int = |scalar: Scalar| scalar.as_integer().ok_or_else(refuse);
         Ok(match dtype {
-            DType::Bool => bytes!(u8::from(match self {
+            DType::Bool => words(u8::from(match self {
                 Scalar::Complex(re, im) => re != 0.0 || im != 0.0,
                 other => real(other)? != 0.0,
             })),
-            DType::I2 => bytes!((int(self)? << 6) as i8 >> 6),
-            DType::I4 => bytes!((int(self)? << 4) as i8 >> 4),
-            DType::I8 => bytes!(int(self)? as i8),
-            DType::I16 => bytes!(int(self)? as i16),
-            DType::I32 => bytes!(int(self)? as i32),
-            DType::I64 => bytes!(int(self)? as i64),
-            DType::U2 => bytes!(int(self)? as u8 & 3),
-            DType::U4 => bytes!(int(self)? as u8 & 15),
-            DType::U8 => bytes!(int(self)? as u8),
-            DType::U16 => bytes!(int(self)? as u16),
-            DType::U32 => bytes!(int(self)? as u32),
-            DType::U64 => bytes!(int(self)? as u64),
+            DType::I2 => words((int(self)? << 6) as i8 >> 6),
+            DType::I4 => words((int(self)? << 4) as i8 >> 4),
+            DType::I8 => words(int(self)? as i8),
+            DType::I16 => words(int(self)? as i16),
+            DType::I32 => words(int(self)? as i32),
+            DType::I64 => words(int(self)? as i64),
+            DType::U2 => words(int(self)? as u8 & 3),
+            DType::U4 => words(int(self)? as u8 & 15),
+            DType::U8 => words(int(self)? as u8),
+            DType::U16 => words(int(self)? as u16),
+            DType::U32 => words(int(self)? as u32),
+            DType::U64 => words(int(self)? as u64),
             DType::F4E2M1Fn
             | DType::F8E3M4
             | DType::F8E4M3
@@ -123,21 +130,21 @@ impl Scalar {
             | DType::F8E5M2
             | DType::F8E5M2Fnuz
             | DType::F8E8M0Fnu => {
-                bytes!(small_float::encode(dtype, real(self)?).ok_or_else(refuse)?)
+                words(small_float::encode(dtype, real(self)?).ok_or_else(refuse)?)
             }
-            DType::BF16 => bytes!(bf16::from_f64(real(self)?)),
-            DType::F16 => bytes!(f16::from_f64(real(self)?)),
-            DType::F32 => bytes!(real(self)? as f32),
-            DType::F64 => bytes!(real(self)?),
+            DType::BF16 => words(bf16::from_f64(real(self)?)),
+            DType::F16 => words(f16::from_f64(real(self)?)),
+            DType::F32 => words(real(self)? as f32),
+            DType::F64 => words(real(self)?),
             DType::C64 => {
                 let (re, im) = self.as_complex();
-                bytes!(Complex::new(re as f32, im as f32))
+                words(Complex::new(re as f32, im as f32))
             }
             DType::C128 => {
                 let (re, im) = self.as_complex();
-                bytes!(Complex::new(re, im))
+                words(Complex::new(re, im))
             }
-            DType::Float0 => SmallVec::new(),
+            DType::Float0 => [0; 2],
             DType::KeyFry | DType::KeyRbg | DType::KeyUnsafeRbg => return Err(refuse()),
         })
     }

@@ -2,12 +2,12 @@
 
 use std::fmt;
 use std::io::Read;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
 use bytemuck::{AnyBitPattern, NoUninit};
 use half::{bf16, f16};
 use num_complex::Complex;
-use smallvec::SmallVec;
 
 use crate::aval::{Aval, Shape, byte_size, element_count};
 use crate::dtype::DType;
@@ -50,18 +50,37 @@ elements! {
     f16 => F16, bf16 => BF16, f32 => F32, f64 => F64, Complex<f32> => C64, Complex<f64> => C128,
 }
 
-/// Scalars live in the handle itself, larger arrays are shared.
+/// What a handle holds: three words, since lists of handles are moved about in each call of a program.
 #[derive(Clone)]
 enum Data {
-    Inline([u64; 2]),
-    Shared(Arc<dyn Storage>),
+    /// An array of rank 0.
+    Scalar { words: [u64; 2], dtype: DType },
+    /// An array that fills a piece of memory.
+    Whole(Arc<Whole<dyn Storage>>),
+    /// Bytes of another array under another shape.
+    View(Arc<View>),
 }
+
+/// Memory with the array that is in it.
+struct Whole<S: ?Sized> {
+    shape: Shape,
+    dtype: DType,
+    storage: S,
+}
+
+struct View {
+    shape: Shape,
+    dtype: DType,
+    of: Arc<Whole<dyn Storage>>,
+}
+
+/// Bytes of the largest scalar.
+const SCALAR: usize = 16;
 
 /// What an array is: two handles with equal identities are the same array.
 ///
-/// Arrays in shared memory are the same while they share it; those that a handle holds itself (at most 16 bytes) have
-/// nothing to share and are the same when their bits are. An identity of shared memory is good for as long as some handle
-/// keeps that memory.
+/// Arrays of more than 16 bytes are the same while they share memory; smaller ones are the same when their bits are. An identity
+/// of shared memory is good for as long as some handle keeps that memory.
 ///
 /// ```
 /// use jaxide_core::Tensor;
@@ -91,11 +110,12 @@ enum Contents {
 /// `bool` elements are bytes 0 or 1; types of 2 or 4 bits take a byte each, sign-extended; 8-bit floats
 /// are their bits; a random key is its `u32` words.
 #[derive(Clone)]
-pub struct Tensor {
-    shape: Shape,
-    dtype: DType,
-    data: Data,
-}
+pub struct Tensor(Data);
+
+/// What several handles share is only read.
+impl RefUnwindSafe for Tensor {}
+/// As [`RefUnwindSafe`].
+impl UnwindSafe for Tensor {}
 
 impl Tensor {
     /// An array of `shape` from its elements in row-major order. Up to a megabyte of them is copied if it does not begin at a line of the
@@ -134,16 +154,26 @@ impl Tensor {
                 bytes.len()
             )));
         }
-        let data = if want <= 16 {
-            Data::Inline(inline(bytes))
-        } else {
-            Data::Shared(Arc::new(storage))
-        };
-        Ok(Tensor {
-            shape: Shape::from_slice(shape),
+        if shape.is_empty() && want <= SCALAR {
+            return Ok(Tensor::from_words(dtype, inline(bytes)));
+        }
+        let shape = Shape::from_slice(shape);
+        Ok(Tensor(Data::Whole(Arc::new(Whole {
+            shape,
             dtype,
-            data,
-        })
+            storage,
+        }))))
+    }
+
+    /// A rank-0 array from the bytes of its element in memory, which may be fewer than those of two words.
+    ///
+    /// ```
+    /// use jaxide_core::{DType, Tensor};
+    /// assert_eq!(Tensor::from_words(DType::I16, [7, 0]), Tensor::scalar(7i16));
+    /// ```
+    #[inline]
+    pub fn from_words(dtype: DType, words: [u64; 2]) -> Self {
+        Tensor(Data::Scalar { words, dtype })
     }
 
     /// An array from raw bytes in row-major order, copied to aligned memory.
@@ -212,21 +242,12 @@ impl Tensor {
 
     /// A rank-0 array.
     pub fn scalar<T: Element>(value: T) -> Self {
-        let data = Data::Inline(inline(bytemuck::bytes_of(&value)));
-        Tensor {
-            shape: Shape::new(),
-            dtype: T::DTYPE,
-            data,
-        }
+        Tensor::from_words(T::DTYPE, words(value))
     }
 
     /// A rank-0 truth value.
     pub fn bool(value: bool) -> Self {
-        Tensor {
-            shape: Shape::new(),
-            dtype: DType::Bool,
-            data: Data::Inline(inline(&[u8::from(value)])),
-        }
+        Tensor::from_words(DType::Bool, words(u8::from(value)))
     }
 
     /// An array of `dtype` filled with one value, converted as a literal is (rounded to the dtype).
@@ -234,22 +255,12 @@ impl Tensor {
     /// # Errors
     /// When the array is too large to hold, or the scalar has no meaning in `dtype`.
     pub fn full(shape: &[usize], dtype: DType, value: Scalar) -> Result<Self> {
+        if shape.is_empty() {
+            return Ok(Tensor::from_words(dtype, value.to_words(dtype)?));
+        }
         let element = value.to_bytes(dtype)?;
         let size = byte_size(shape, dtype)?;
-        if shape.is_empty() && size <= 16 {
-            let data = Data::Inline(inline(&element));
-            let shape = Shape::new();
-            return Ok(Tensor { shape, dtype, data });
-        }
         check_allocatable(size)?;
-        if size <= 16 {
-            let bytes: SmallVec<[u8; 16]> = element.iter().copied().cycle().take(size).collect();
-            return Ok(Tensor {
-                shape: Shape::from_slice(shape),
-                dtype,
-                data: Data::Inline(inline(&bytes)),
-            });
-        }
         let mut words = Words::zeros(size);
         if element.iter().any(|&byte| byte != 0) {
             for chunk in words.bytes_mut().chunks_exact_mut(element.len().max(1)) {
@@ -273,48 +284,62 @@ impl Tensor {
     }
 
     /// The lengths of the axes.
+    #[inline]
     pub fn shape(&self) -> &[usize] {
-        &self.shape
+        match &self.0 {
+            Data::Scalar { .. } => &[],
+            Data::Whole(whole) => &whole.shape,
+            Data::View(view) => &view.shape,
+        }
     }
 
     /// The element type.
+    #[inline]
     pub fn dtype(&self) -> DType {
-        self.dtype
+        match &self.0 {
+            Data::Scalar { dtype, .. } => *dtype,
+            Data::Whole(whole) => whole.dtype,
+            Data::View(view) => view.dtype,
+        }
     }
 
     /// The number of elements.
+    #[inline]
     pub fn len(&self) -> usize {
-        self.shape.iter().product()
+        self.shape().iter().product()
     }
 
     /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
-        self.shape.contains(&0)
+        self.shape().contains(&0)
     }
 
     /// Shape and element type as an abstract value, strongly typed.
     pub fn aval(&self) -> Aval {
-        Aval::new(self.dtype, &self.shape)
+        Aval::new(self.dtype(), self.shape())
     }
 
     /// The row-major bytes.
+    #[inline]
     pub fn bytes(&self) -> &[u8] {
-        match &self.data {
-            Data::Inline(words) => {
-                let size = self.len() * self.dtype.size();
-                &bytemuck::bytes_of(words)[..size]
-            }
-            Data::Shared(storage) => storage.bytes(),
+        match &self.0 {
+            Data::Scalar { words, dtype } => &bytemuck::bytes_of(words)[..dtype.size()],
+            Data::Whole(whole) => whole.storage.bytes(),
+            Data::View(view) => view.of.storage.bytes(),
         }
     }
 
     /// The row-major bytes, writable, when nothing else shares them.
+    #[inline]
     pub fn bytes_mut(&mut self) -> Option<&mut [u8]> {
-        let size = self.len() * self.dtype.size();
-        match &mut self.data {
-            Data::Inline(words) => Some(&mut bytemuck::bytes_of_mut(words)[..size]),
-            Data::Shared(storage) => Arc::get_mut(storage).map(|storage| storage.bytes_mut()),
-        }
+        let whole = match &mut self.0 {
+            Data::Scalar { words, dtype } => {
+                return Some(&mut bytemuck::bytes_of_mut(words)[..dtype.size()]);
+            }
+            Data::Whole(whole) => whole,
+            Data::View(view) => &mut Arc::get_mut(view)?.of,
+        };
+        Arc::get_mut(whole).map(|whole| whole.storage.bytes_mut())
     }
 
     /// The elements as a slice.
@@ -322,10 +347,10 @@ impl Tensor {
     /// # Errors
     /// When `T` is not the type of the elements.
     pub fn as_slice<T: Element>(&self) -> Result<&[T]> {
-        if T::DTYPE != self.dtype {
+        if T::DTYPE != self.dtype() {
             return Err(Error::dtype(format!(
                 "the elements are {}, and {} was asked for",
-                self.dtype,
+                self.dtype(),
                 T::DTYPE
             )));
         }
@@ -357,24 +382,26 @@ impl Tensor {
 
     /// What this array is, beside others.
     pub fn identity(&self) -> Identity {
-        let data = match &self.data {
-            Data::Inline(words) => Contents::Bits(*words),
-            Data::Shared(storage) => Contents::Memory(Arc::as_ptr(storage).cast::<()>() as usize),
+        let bytes = self.bytes();
+        let data = if bytes.len() <= SCALAR {
+            Contents::Bits(inline(bytes))
+        } else {
+            Contents::Memory(bytes.as_ptr() as usize)
         };
         Identity {
-            shape: self.shape.clone(),
-            dtype: self.dtype,
+            shape: Shape::from_slice(self.shape()),
+            dtype: self.dtype(),
             data,
         }
     }
 
     /// Element `index` in row-major order, widened; `None` out of range or for keys.
     pub fn scalar_at(&self, index: usize) -> Option<Scalar> {
-        let size = self.dtype.size();
+        let size = self.dtype().size();
         let bytes = self
             .bytes()
             .get(index.checked_mul(size)?..index.checked_add(1)?.checked_mul(size)?)?;
-        Scalar::from_bytes(self.dtype, bytes)
+        Scalar::from_bytes(self.dtype(), bytes)
     }
 
     /// The same bytes under another shape.
@@ -388,11 +415,7 @@ impl Tensor {
                 self.aval()
             )));
         }
-        Ok(Tensor {
-            shape: Shape::from_slice(shape),
-            dtype: self.dtype,
-            data: self.data.clone(),
-        })
+        Ok(self.viewed(shape, self.dtype()))
     }
 
     /// The same bytes read as another shape and element type.
@@ -407,11 +430,36 @@ impl Tensor {
                 Aval::new(dtype, shape)
             )));
         }
-        Ok(Tensor {
-            shape: Shape::from_slice(shape),
-            dtype,
-            data: self.data.clone(),
+        Ok(self.viewed(shape, dtype))
+    }
+
+    /// The same bytes, which are as many as `shape` and `dtype` need.
+    fn viewed(&self, shape: &[usize], dtype: DType) -> Self {
+        let bytes = self.bytes();
+        if shape.is_empty() && bytes.len() <= SCALAR {
+            return Tensor::from_words(dtype, inline(bytes));
+        }
+        let shape = Shape::from_slice(shape);
+        Tensor(match &self.0 {
+            Data::Scalar { .. } => {
+                let mut storage = Words::zeros(bytes.len());
+                storage.bytes_mut().copy_from_slice(bytes);
+                Data::Whole(Arc::new(Whole {
+                    shape,
+                    dtype,
+                    storage,
+                }))
+            }
+            Data::Whole(of) => Data::view(of, shape, dtype),
+            Data::View(view) => Data::view(&view.of, shape, dtype),
         })
+    }
+}
+
+impl Data {
+    fn view(of: &Arc<Whole<dyn Storage>>, shape: Shape, dtype: DType) -> Self {
+        let of = of.clone();
+        Data::View(Arc::new(View { shape, dtype, of }))
     }
 }
 
@@ -508,22 +556,27 @@ pub fn check_allocatable(size: usize) -> Result<()> {
     Ok(())
 }
 
+/// At most so many bytes as two words.
+#[inline]
 fn inline(bytes: &[u8]) -> [u64; 2] {
     let mut words = [0u64; 2];
     bytemuck::bytes_of_mut(&mut words)[..bytes.len()].copy_from_slice(bytes);
     words
 }
 
+/// An element as two words.
+#[inline]
+pub(crate) fn words<T: NoUninit>(element: T) -> [u64; 2] {
+    inline(bytemuck::bytes_of(&element))
+}
+
 /// Equal shape, dtype and bytes: NaN equals the same NaN, and -0.0 differs from 0.0.
 impl PartialEq for Tensor {
     fn eq(&self, other: &Self) -> bool {
-        let shared = match (&self.data, &other.data) {
-            (Data::Shared(own), Data::Shared(other)) => Arc::ptr_eq(own, other),
-            (Data::Inline(_), _) | (_, Data::Inline(_)) => false,
-        };
-        self.dtype == other.dtype
-            && self.shape == other.shape
-            && (shared || self.bytes() == other.bytes())
+        let (own, others) = (self.bytes(), other.bytes());
+        self.dtype() == other.dtype()
+            && self.shape() == other.shape()
+            && (std::ptr::eq(own, others) || own == others)
     }
 }
 

@@ -290,6 +290,86 @@ fn boxes_in_known_places_are_slices() {
     );
 }
 
+/// Slices of slices, of padded arrays, and of arrays that were put together.
+#[test]
+fn slices_look_through_what_was_made_of_parts() {
+    let slice = |of: &str, x: &str, to: &str, start: &str, limit: &str, strides: &str| {
+        format!(
+            "{to}:{of} = slice[limit_indices={limit} start_indices={start} strides={strides}] {x}"
+        )
+    };
+    let program = |inputs: &str, eqns: &[String], result: &str| {
+        format!(
+            "{{ lambda ; {inputs}. let {} in ({result},) }}",
+            eqns.join("; ")
+        )
+    };
+    let of_slice = [
+        slice("f32[10]", "a", "b", "(1,)", "(12,)", "None"),
+        slice("f32[3]", "b", "c", "(2,)", "(9,)", "(3,)"),
+    ];
+    let one = slice("f32[3]", "a", "b", "(3,)", "(10,)", "(3,)");
+    law(
+        &program("a:f32[12]", &of_slice, "c").replace("f32[10]", "f32[11]"),
+        &program("a:f32[12]", &[one], "b"),
+    );
+    // Strides of strides.
+    let of_strided = [
+        slice("f32[6]", "a", "b", "(1,)", "(12,)", "(2,)"),
+        slice("f32[2]", "b", "c", "(1,)", "(5,)", "(3,)"),
+    ];
+    let one = slice("f32[2]", "a", "b", "(3,)", "(10,)", "(6,)");
+    law(
+        &program("a:f32[12]", &of_strided, "c"),
+        &program("a:f32[12]", &[one], "b"),
+    );
+    let pad = "b:f32[3,10] = pad[padding_config=((0, 0, 0), (2, 4, 0))] a 0.0:f32[]";
+    let inside = [
+        pad.to_owned(),
+        slice("f32[2,3]", "b", "c", "(1, 3)", "(3, 6)", "None"),
+    ];
+    let one = slice("f32[2,3]", "a", "b", "(1, 1)", "(3, 4)", "None");
+    law(
+        &program("a:f32[3,4]", &inside, "c"),
+        &program("a:f32[3,4]", &[one], "b"),
+    );
+    // Into the edge.
+    let edge = [
+        pad.to_owned(),
+        slice("f32[2,3]", "b", "c", "(1, 1)", "(3, 4)", "None"),
+    ];
+    stays(&program("a:f32[3,4]", &edge, "c"));
+    let parts = "c:f32[3,10] = concatenate[dimension=1] a b";
+    for (start, limit, of, at) in [
+        ("(1, 0)", "(3, 3)", "a", ("(1, 0)", "(3, 3)")),
+        ("(1, 1)", "(3, 4)", "a", ("(1, 1)", "(3, 4)")),
+        ("(0, 4)", "(2, 7)", "b", ("(0, 0)", "(2, 3)")),
+        ("(0, 7)", "(2, 10)", "b", ("(0, 3)", "(2, 6)")),
+    ] {
+        let eqns = [
+            parts.to_owned(),
+            slice("f32[2,3]", "c", "d", start, limit, "None"),
+        ];
+        let one = slice("f32[2,3]", of, "c", at.0, at.1, "None");
+        law(
+            &program("a:f32[3,4] b:f32[3,6]", &eqns, "d"),
+            &program("a:f32[3,4] b:f32[3,6]", &[one], "c"),
+        );
+    }
+    // Of two parts.
+    let both = [
+        parts.to_owned(),
+        slice("f32[2,3]", "c", "d", "(0, 2)", "(2, 5)", "None"),
+    ];
+    stays(&program("a:f32[3,4] b:f32[3,6]", &both, "d"));
+    // Nothing.
+    let none = [
+        parts.to_owned(),
+        slice("f32[2,0]", "c", "d", "(0, 2)", "(2, 2)", "None"),
+    ];
+    stays(&program("a:f32[3,4] b:f32[3,6]", &none, "d"));
+}
+
 #[test]
 fn laws_reach_the_bodies_of_loops() {
     law(

@@ -25,6 +25,7 @@ mod printing;
 mod profile;
 mod recurrences;
 mod reproducers;
+mod root_powers;
 mod row_blocks;
 mod scatters;
 mod short_rows;

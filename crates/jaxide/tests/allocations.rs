@@ -80,15 +80,16 @@ fn numbers_and_maps_as_arguments_allocate_nothing_each() {
     assert_eq!(allocations(&*g, &map(10)), allocations(&*g, &map(100)));
 }
 
+/// Its elements with what describes them, and the place at which its clones look.
 #[test]
-fn a_result_allocates_once() {
+fn a_result_allocates_twice() {
     let f = jit(|model: Model| tree::map(|x: &Array| x * 0.5, &model).unwrap());
     let (few, many) = (allocations(&*f, &model(2)), allocations(&*f, &model(20)));
     assert!(
-        many - few <= 100,
+        many - few <= 190,
         "{few} allocations for 10 leaves, {many} for 100"
     );
-    assert!(few <= 30, "{few} allocations for 10 leaves");
+    assert!(few <= 40, "{few} allocations for 10 leaves");
 }
 
 #[test]

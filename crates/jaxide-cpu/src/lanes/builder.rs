@@ -158,6 +158,16 @@ impl Builder {
         }
     }
 
+    /// The number that a constant of a float type is.
+    pub fn as_float(&self, v: Value) -> Option<f64> {
+        let bits = self.as_const(v)?;
+        match self.ty(v) {
+            Ty::F32 => Some(f64::from(f32::from_bits(bits as u32))),
+            Ty::F64 => Some(f64::from_bits(bits)),
+            _ => None,
+        }
+    }
+
     /// A constant by its bits.
     pub fn constant(&mut self, ty: Ty, bits: u64) -> Value {
         self.insert(Inst::Const(bits & ty.bit_mask()), ty)

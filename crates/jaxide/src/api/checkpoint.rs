@@ -165,5 +165,5 @@ pub fn checkpoint_name<T: Pytree<Array>>(x: &T, name: &str) -> T {
         };
         bind_one(prim, std::slice::from_ref(leaf))
     });
-    unflatten(&x.treedef, named.collect())
+    unflatten(&x.treedef, named)
 }

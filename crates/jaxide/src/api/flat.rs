@@ -52,7 +52,10 @@ pub(crate) fn flatten<T: Pytree<Array>>(tree: &T) -> FlatArgs {
 
 /// Puts a tree together.
 #[track_caller]
-pub(crate) fn unflatten<T: Pytree<Array>>(treedef: &TreeDef, leaves: Vec<Array>) -> T {
+pub(crate) fn unflatten<T: Pytree<Array>>(
+    treedef: &TreeDef,
+    leaves: impl IntoIterator<Item = Array>,
+) -> T {
     treedef.unflatten(leaves).map_err(Error::from).or_raise()
 }
 

@@ -7,9 +7,9 @@ use jaxide_core::{ClosedJaxpr, Result};
 use jaxide_tree::Pytree;
 
 use super::flat::{FlatArgs, FlatFn, FlatTrace, avals, flat, flatten, trace_flat, unflatten};
-use crate::array::{Array, Repr};
+use crate::array::Array;
 use crate::function::{ArgList, Arguments, Erased, Function, Transformed};
-use crate::trace::{AxisEnv, Captures, Known, called_by, caller, catch, with_axes};
+use crate::trace::{AxisEnv, Captures, Known, UserPlace, called_by, caller, catch, with_axes};
 
 /// A function that gives the jaxpr of `f` for arguments of the given types.
 ///
@@ -105,12 +105,7 @@ where
     let args = || flatten(&args);
     let traced = recorded("eval_shape", &flat(&f), &AxisEnv::default(), &args)?;
     let specs = traced.jaxpr.out_avals().into_iter();
-    catch(|| {
-        unflatten(
-            &traced.aux,
-            specs.map(|aval| Array(Repr::Spec(aval))).collect(),
-        )
-    })
+    catch(|| unflatten(&traced.aux, specs.map(Array::of_type)))
 }
 
 #[track_caller]
@@ -134,7 +129,7 @@ fn recorded(
                 Captures::Constants,
             )
         };
-        let _restore = called_by(place);
+        let _restore = called_by(UserPlace::of(place));
         with_axes(axes, record)
     })
 }

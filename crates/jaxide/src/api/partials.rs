@@ -168,7 +168,7 @@ fn sum<Out: Pytree<Array>>(result: &Out, tangents: Vec<Option<Out>>) -> Out {
             }
         }
     }
-    let leaves = sums
+    let leaves: Vec<Array> = sums
         .into_iter()
         .zip(&result.leaves)
         .map(|(sum, of)| sum.unwrap_or_else(|| numpy::zeros_like(of, ())))

@@ -12,7 +12,9 @@ use jaxide_tree::{Pytree, TreeDef};
 
 use super::flat::{FlatArgs, FlatTrace, avals, flatten, unflatten};
 use crate::array::{Array, as_dtype};
-use crate::trace::{Captures, Known, OrRaise, Traced, bind, called_by, caller, raise, trace};
+use crate::trace::{
+    Captures, Known, OrRaise, Traced, UserPlace, bind, called_by, caller, raise, trace,
+};
 
 /// A root of `f`: what `solve(f, initial_guess)` finds, differentiated by the implicit function theorem.
 ///
@@ -46,7 +48,7 @@ pub fn custom_root<T: Pytree<Array>>(
     solve: impl FnOnce(&dyn Fn(T) -> T, T) -> T,
     tangent_solve: impl FnOnce(&dyn Fn(T) -> T, T) -> T,
 ) -> T {
-    let _restore = called_by(caller());
+    let _restore = called_by(UserPlace::of(caller()));
     let solve = |f: &dyn Fn(T) -> T, x| (solve(f, x), ());
     root(f, &initial_guess, solve, tangent_solve, false).0
 }
@@ -63,7 +65,7 @@ pub fn custom_root_with_aux<T: Pytree<Array>, Aux: Pytree<Array>>(
     solve: impl FnOnce(&dyn Fn(T) -> T, T) -> (T, Aux),
     tangent_solve: impl FnOnce(&dyn Fn(T) -> T, T) -> T,
 ) -> (T, Aux) {
-    let _restore = called_by(caller());
+    let _restore = called_by(UserPlace::of(caller()));
     root(f, &initial_guess, solve, tangent_solve, true)
 }
 
@@ -218,7 +220,7 @@ pub fn custom_linear_solve<T: Pytree<Array>>(
     solve: impl Fn(&dyn Fn(T) -> T, T) -> T,
     transpose_solve: TransposeSolve<'_, T>,
 ) -> T {
-    let _restore = called_by(caller());
+    let _restore = called_by(UserPlace::of(caller()));
     linear_solve(matvec, &b, solve, transpose_solve)
 }
 

@@ -5,7 +5,7 @@ use std::io::Write;
 use jaxide_core::{Aval, DType, Error, Result, Scalar, Tensor};
 use num_complex::Complex;
 
-use super::{Array, Repr};
+use super::Array;
 use crate::trace::raise;
 
 impl From<Tensor> for Array {
@@ -17,7 +17,7 @@ impl From<Tensor> for Array {
 /// A specification, for `make_jaxpr`.
 impl From<Aval> for Array {
     fn from(aval: Aval) -> Self {
-        Array(Repr::Spec(aval))
+        Array::of_type(aval)
     }
 }
 

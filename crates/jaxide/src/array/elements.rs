@@ -1,29 +1,29 @@
 //! The elements of an array outside of traces.
 
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use jaxide_core::{Aval, DType, Error, ErrorKind, Result, Shape, Tensor};
 
-/// Elements that all clones of an array share, until they are given away.
-///
-/// While there is one handle it holds the elements itself; they move to a cell when it is cloned.
-pub(crate) struct Elements {
-    shape: Shape,
-    dtype: DType,
-    place: RwLock<Place>,
+/// Elements that all clones of an array share, until they are given away. A handle is moved in each call that it takes part in,
+/// which is why it is small.
+#[derive(Clone)]
+pub(crate) enum Elements {
+    /// A number: each handle has its own, and keeps it.
+    Scalar(Tensor),
+    Array(Arc<Cell>),
 }
 
-enum Place {
-    /// In the only handle.
-    Own(Tensor),
-    /// Where all handles look.
-    Shared(Arc<RwLock<State>>),
+/// The place of the elements of an array with axes.
+pub(crate) struct Cell {
+    shape: Shape,
+    dtype: DType,
+    state: RwLock<State>,
 }
 
 enum State {
     Here(Tensor),
     /// Overwritten by a program.
-    Donated(Donation),
+    Donated(Box<Donation>),
 }
 
 /// Where elements went.
@@ -36,24 +36,32 @@ pub(crate) struct Donation {
 }
 
 impl Elements {
+    #[inline]
     pub(crate) fn new(tensor: Tensor) -> Self {
-        Elements {
+        if tensor.shape().is_empty() {
+            return Elements::Scalar(tensor);
+        }
+        Elements::Array(Arc::new(Cell {
             shape: Shape::from_slice(tensor.shape()),
             dtype: tensor.dtype(),
-            place: RwLock::new(Place::Own(tensor)),
+            state: RwLock::new(State::Here(tensor)),
+        }))
+    }
+
+    #[inline]
+    pub(crate) fn shape(&self) -> &[usize] {
+        match self {
+            Elements::Scalar(_) => &[],
+            Elements::Array(cell) => &cell.shape,
         }
     }
 
-    pub(crate) fn shape(&self) -> &[usize] {
-        &self.shape
-    }
-
+    #[inline]
     pub(crate) fn dtype(&self) -> DType {
-        self.dtype
-    }
-
-    fn aval(&self) -> Aval {
-        Aval::new(self.dtype, &self.shape)
+        match self {
+            Elements::Scalar(tensor) => tensor.dtype(),
+            Elements::Array(cell) => cell.dtype,
+        }
     }
 
     /// The elements.
@@ -61,12 +69,9 @@ impl Elements {
     /// # Errors
     /// When they were donated.
     pub(crate) fn tensor(&self) -> Result<Tensor> {
-        match &*read(&self.place) {
-            Place::Own(tensor) => Ok(tensor.clone()),
-            Place::Shared(state) => match &*read(state) {
-                State::Here(tensor) => Ok(tensor.clone()),
-                State::Donated(donation) => Err(gone(&self.aval(), donation)),
-            },
+        match self {
+            Elements::Scalar(tensor) => Ok(tensor.clone()),
+            Elements::Array(cell) => cell.tensor(),
         }
     }
 
@@ -74,25 +79,22 @@ impl Elements {
     ///
     /// # Errors
     /// As [`tensor`](Self::tensor).
+    #[inline]
     pub(crate) fn into_tensor(self) -> Result<Tensor> {
-        let Elements {
-            shape,
-            dtype,
-            place,
-        } = self;
-        let gone = |donation: &Donation| gone(&Aval::new(dtype, &shape), donation);
-        match unlocked(place) {
-            Place::Own(tensor) => Ok(tensor),
-            Place::Shared(state) => match Arc::try_unwrap(state) {
-                Ok(state) => match unlocked(state) {
-                    State::Here(tensor) => Ok(tensor),
-                    State::Donated(donation) => Err(gone(&donation)),
-                },
-                Err(state) => match &*read(&state) {
-                    State::Here(tensor) => Ok(tensor.clone()),
-                    State::Donated(donation) => Err(gone(donation)),
-                },
+        let cell = match self {
+            Elements::Scalar(tensor) => return Ok(tensor),
+            Elements::Array(cell) => cell,
+        };
+        match Arc::try_unwrap(cell) {
+            Ok(Cell {
+                shape,
+                dtype,
+                state,
+            }) => match state.into_inner().unwrap_or_else(PoisonError::into_inner) {
+                State::Here(tensor) => Ok(tensor),
+                State::Donated(donation) => Err(gone(dtype, &shape, &donation)),
             },
+            Err(shared) => shared.tensor(),
         }
     }
 
@@ -101,58 +103,32 @@ impl Elements {
     /// # Errors
     /// When they were donated before.
     pub(crate) fn donate(self, donation: Donation) -> Result<Tensor> {
-        let aval = self.aval();
-        let state = match unlocked(self.place) {
-            Place::Own(tensor) => return Ok(tensor),
-            Place::Shared(state) => state,
+        let cell = match self {
+            Elements::Scalar(tensor) => return Ok(tensor),
+            Elements::Array(cell) => cell,
         };
-        let mut state = state.write().unwrap_or_else(PoisonError::into_inner);
-        match std::mem::replace(&mut *state, State::Donated(donation)) {
-            State::Here(tensor) => Ok(tensor),
-            State::Donated(earlier) => {
-                let error = gone(&aval, &earlier);
-                *state = State::Donated(earlier);
-                Err(error)
-            }
-        }
-    }
-
-    /// The cell that all handles look at, made if there is none yet.
-    fn shared(&self) -> Arc<RwLock<State>> {
-        if let Place::Shared(state) = &*read(&self.place) {
-            return state.clone();
-        }
-        let place = &mut *self.place.write().unwrap_or_else(PoisonError::into_inner);
-        let state = match place {
-            // Another thread was faster.
-            Place::Shared(state) => return state.clone(),
-            Place::Own(tensor) => Arc::new(RwLock::new(State::Here(tensor.clone()))),
+        let mut state = cell.state.write().unwrap_or_else(PoisonError::into_inner);
+        let tensor = match &*state {
+            State::Here(tensor) => tensor.clone(),
+            State::Donated(earlier) => return Err(gone(cell.dtype, &cell.shape, earlier)),
         };
-        *place = Place::Shared(state.clone());
-        state
+        *state = State::Donated(Box::new(donation));
+        Ok(tensor)
     }
 }
 
-impl Clone for Elements {
-    fn clone(&self) -> Self {
-        Elements {
-            shape: self.shape.clone(),
-            dtype: self.dtype,
-            place: RwLock::new(Place::Shared(self.shared())),
+impl Cell {
+    fn tensor(&self) -> Result<Tensor> {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        match &*state {
+            State::Here(tensor) => Ok(tensor.clone()),
+            State::Donated(donation) => Err(gone(self.dtype, &self.shape, donation)),
         }
     }
 }
 
-/// What a lock guards: nothing that panics runs while one is held.
-fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
-    lock.read().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn unlocked<T>(lock: RwLock<T>) -> T {
-    lock.into_inner().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn gone(aval: &Aval, Donation { function, argument }: &Donation) -> Error {
+fn gone(dtype: DType, shape: &[usize], Donation { function, argument }: &Donation) -> Error {
+    let aval = Aval::new(dtype, shape);
     Error::new(
         ErrorKind::Donated,
         format!(
@@ -160,4 +136,14 @@ fn gone(aval: &Aval, Donation { function, argument }: &Donation) -> Error {
         ),
     )
     .note("use what the function returned, or leave the argument out of `donate`")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::array::Array;
+
+    #[test]
+    fn handles_are_small() {
+        assert!(size_of::<Array>() <= 40, "{} bytes", size_of::<Array>());
+    }
 }

@@ -33,7 +33,7 @@ use crate::trace::{OrRaise, Tracer, aval_of, raise, value_of};
 
 /// An array: a shape, an element type and elements, or a stand-in for one while a function is traced.
 ///
-/// Cloning is cheap: clones share their elements. Arithmetic works on both kinds alike; inside `jit`, `vmap`, `grad` and
+/// Cloning is cheap: clones share their elements, but for the one of a rank-0 array. Arithmetic works on both kinds alike; inside `jit`, `vmap`, `grad` and
 /// the like it is recorded, outside it runs at once.
 ///
 /// ```
@@ -54,13 +54,14 @@ pub(crate) enum Repr {
     /// A value inside a trace.
     Tracer(Box<Tracer>),
     /// A type without elements, for `make_jaxpr`.
-    Spec(Aval),
+    Spec(Box<Aval>),
 }
 
 jaxide_tree::leaf!(Array);
 
 impl Array {
     /// An array of elements.
+    #[inline]
     pub(crate) fn concrete(tensor: Tensor, weak: bool) -> Self {
         let elements = Elements::new(tensor);
         Array(Repr::Concrete { elements, weak })
@@ -116,15 +117,16 @@ impl Array {
     /// When a length is negative.
     #[track_caller]
     pub fn spec(dtype: DType, shape: impl AsShape) -> Self {
-        Array(Repr::Spec(Aval::new(dtype, &lengths("spec", &shape))))
+        Array::of_type(Aval::new(dtype, &lengths("spec", &shape)))
     }
 
     /// A specification of this type.
     pub(crate) fn of_type(aval: Aval) -> Self {
-        Array(Repr::Spec(aval))
+        Array(Repr::Spec(Box::new(aval)))
     }
 
     /// Lengths of the axes.
+    #[inline]
     pub fn shape(&self) -> &[usize] {
         match &self.0 {
             Repr::Number(_) => &[],
@@ -135,6 +137,7 @@ impl Array {
     }
 
     /// The element type.
+    #[inline]
     pub fn dtype(&self) -> DType {
         match &self.0 {
             Repr::Number(literal) => literal.dtype,
@@ -160,6 +163,7 @@ impl Array {
     }
 
     /// Whether the element type yields to others in promotion, because it came from a bare number.
+    #[inline]
     pub fn weak_type(&self) -> bool {
         match &self.0 {
             Repr::Number(literal) => literal.weak_type,

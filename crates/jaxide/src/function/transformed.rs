@@ -3,10 +3,10 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use jaxide_core::{Result, Source};
+use jaxide_core::Result;
 
 use super::{ArgList, Function};
-use crate::trace::{called_by, caller, catch};
+use crate::trace::{UserPlace, called_by, caller, catch};
 
 /// A function made by a transformation from another.
 ///
@@ -34,7 +34,7 @@ pub(crate) struct Core<Args, Out, Options> {
     pub(crate) name: String,
     pub(crate) options: Options,
     /// Where the transformation was applied.
-    place: Source,
+    place: UserPlace,
     call: Box<Call<Args, Out, Options>>,
 }
 
@@ -67,7 +67,7 @@ impl<Args: ArgList, Out: 'static, Options: Send + Sync + 'static> Transformed<Ar
         Self::from_core(Core {
             name,
             options,
-            place: caller(),
+            place: UserPlace::of(caller()),
             call: Box::new(call),
         })
     }

@@ -115,7 +115,7 @@ fn names_of(operation: &str, axes: &impl NamedAxes) -> Vec<Name> {
 #[track_caller]
 fn each<T: Pytree<Array>>(x: &T, f: impl Fn(&Array) -> Array) -> T {
     let x = flatten(x);
-    unflatten(&x.treedef, x.leaves.iter().map(f).collect())
+    unflatten(&x.treedef, x.leaves.iter().map(f))
 }
 
 /// Sum over named axes; truth values count as 0 and 1. A bare number is multiplied by the number of members.
@@ -136,7 +136,7 @@ pub fn psum<T: Pytree<Array>>(x: &T, axes: impl NamedAxes) -> T {
             _ => leaf.clone(),
         })
         .collect();
-    let sums = if leaves.iter().any(Array::is_tracer) {
+    let sums: Vec<Array> = if leaves.iter().any(Array::is_tracer) {
         let prim = Psum {
             axes: names,
             axis_index_groups: Opaque::none(),

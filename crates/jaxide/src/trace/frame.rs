@@ -351,7 +351,7 @@ pub(crate) fn literal_tensor(literal: Literal) -> Result<Tensor> {
 /// When its trace has no values, or has ended.
 pub(crate) fn value_of(array: &Array) -> Result<Tensor> {
     match &array.0 {
-        Repr::Number(literal) => literal_tensor(fitting(*literal)?),
+        Repr::Number(literal) => number_value(*literal),
         Repr::Concrete { elements, .. } => elements.tensor(),
         Repr::Tracer(tracer) => find(tracer.frame)
             .ok_or_else(|| leaked(tracer))?
@@ -360,10 +360,19 @@ pub(crate) fn value_of(array: &Array) -> Result<Tensor> {
     }
 }
 
+/// [`value_of`] a number of the program.
+///
+/// # Errors
+/// When it does not fit its element type.
+pub(crate) fn number_value(number: Literal) -> Result<Tensor> {
+    literal_tensor(fitting(number)?)
+}
+
 /// [`value_of`] an array that is not needed any more.
 ///
 /// # Errors
 /// As [`value_of`].
+#[inline]
 pub(crate) fn into_value(array: Array) -> Result<Tensor> {
     match array.0 {
         Repr::Concrete { elements, .. } => elements.into_tensor(),

@@ -6,7 +6,9 @@ use jaxide_core::prims::{Jit, Name};
 use jaxide_core::{ClosedJaxpr, DType, Literal};
 
 use super::frame::outermost_frame;
-use super::{Captures, Known, aval_of, bind, called_by, caller, raise, trace, without_scope};
+use super::{
+    Captures, Known, UserPlace, aval_of, bind, called_by, caller, raise, trace, without_scope,
+};
 use crate::array::{Array, Repr, fitting, is_wide};
 
 /// [`library_call`] of a function with one result and a number of operands that is known.
@@ -72,7 +74,7 @@ pub(crate) fn library_call(
     f: impl FnOnce(&[Array]) -> Vec<Array>,
 ) -> Vec<Array> {
     // Closures do not know who called them: mistakes in `f` are those of the caller of this.
-    let _restore = called_by(caller());
+    let _restore = called_by(UserPlace::of(caller()));
     let Some(outermost) = outermost_frame() else {
         return f(operands);
     };

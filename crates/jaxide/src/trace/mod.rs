@@ -18,14 +18,16 @@ pub(crate) use axes::{
     AxisEnv, are_in_scope, axes_in_scope, named_axis_size, with_axes, within_axes,
 };
 pub(crate) use bind::{bind, bind_one, inline};
-pub(crate) use frame::{Known, donated, into_value, keeps_broadcasts, tracing, value_of};
+pub(crate) use frame::{
+    Known, donated, into_value, keeps_broadcasts, number_value, tracing, value_of,
+};
 pub use frame::{TraceId, current_trace};
 pub(crate) use library::library;
 pub use scope::named_scope;
 pub(crate) use scope::without_scope;
 
 pub use raise::{LibraryCall, library_call, raise};
-pub(crate) use raise::{OrRaise, called_by, caller, catch, named, named_at};
+pub(crate) use raise::{OrRaise, UserPlace, called_by, caller, catch, named, named_at};
 
 use crate::array::{Array, Repr};
 use frame::{Frame, FrameGuard};
@@ -106,15 +108,16 @@ pub(crate) fn aval_of(array: &Array) -> Aval {
             Aval::new(elements.dtype(), elements.shape()).weak(*weak)
         }
         Repr::Tracer(tracer) => tracer.aval.clone(),
-        Repr::Spec(aval) => aval.clone(),
+        Repr::Spec(aval) => Aval::clone(aval),
     }
 }
 
 /// Whether `aval` is the type of an array: `aval_of(array) == *aval`, without making a type.
+#[inline]
 pub(crate) fn is_of(array: &Array, aval: &Aval) -> bool {
     match &array.0 {
         Repr::Tracer(tracer) => tracer.aval == *aval,
-        Repr::Spec(spec) => spec == aval,
+        Repr::Spec(spec) => **spec == *aval,
         Repr::Number(_) | Repr::Concrete { .. } => {
             aval.kind == AvalKind::Array
                 && aval.annotations.is_none()

@@ -39,10 +39,19 @@ impl Drop for Restore {
 /// Whether a place is a line of this crate, of the library on top of it that was called, or of the standard library, which calls
 /// functions that are values.
 fn is_own(place: &Location<'_>) -> bool {
-    let file = place.file();
+    is_of_library(place) || is_of_crate(place)
+}
+
+/// Whether a place is a line of the library on top of this crate that was called.
+fn is_of_library(place: &Location<'_>) -> bool {
     let library = CALL.get().library;
-    library.is_some_and(|folder| file.starts_with(folder))
-        || file.starts_with(file!().trim_end_matches("trace/raise.rs"))
+    library.is_some_and(|folder| place.file().starts_with(folder))
+}
+
+/// Whether a place is a line of this crate or of the standard library.
+fn is_of_crate(place: &Location<'_>) -> bool {
+    let file = place.file();
+    file.starts_with(file!().trim_end_matches("trace/raise.rs"))
         || file.starts_with("/rustc/")
         || file.ends_with("/library/core/src/ops/function.rs")
 }
@@ -55,12 +64,25 @@ fn is_same(a: Source, b: Source) -> bool {
     }
 }
 
+/// A place outside of this crate, if there is one: found once for what is called often.
+#[derive(Clone, Copy)]
+pub(crate) struct UserPlace(Option<Source>);
+
+impl UserPlace {
+    pub(crate) fn of(place: Source) -> Self {
+        let own = place.location().is_some_and(is_of_crate);
+        UserPlace((place != Source::Unknown && !own).then_some(place))
+    }
+}
+
 /// Until what this gives is dropped, a transformed function runs: mistakes in it that have no better place are reported
 /// where the transformation was applied.
-pub(crate) fn called_by(place: Source) -> Restore {
+pub(crate) fn called_by(place: UserPlace) -> Restore {
     let before = CALL.get();
-    let own = place.location().is_some_and(is_own);
-    if place != Source::Unknown && !own && !is_same(place, before.place) {
+    if let Some(place) = place.0
+        && !is_same(place, before.place)
+        && !place.location().is_some_and(is_of_library)
+    {
         CALL.set(Call {
             place,
             function: None,

@@ -16,7 +16,7 @@ use crate::runtime::upper;
 use crate::runtime::{Context, PoolBuffer, Printer, ThreadPool};
 use crate::stages::StageTimes;
 use jaxide_core::{
-    Aval, Cancel, Error, ErrorKind, Result, Storage, Tensor, byte_size, memory, same_shape,
+    Aval, Cancel, DType, Error, ErrorKind, Result, Storage, Tensor, byte_size, memory, same_shape,
 };
 use smallvec::SmallVec;
 use std::mem::MaybeUninit;
@@ -107,15 +107,26 @@ const STACK_ARENA: usize = 4096;
 #[repr(align(64))]
 struct StackArena(MaybeUninit<[u8; STACK_ARENA]>);
 
-/// Results of up to 16 bytes, which tensors hold in their handle.
+/// Bytes of a small result, in one piece of memory with the array that it is.
 #[repr(align(16))]
-#[derive(Clone, Copy)]
-struct Small {
-    bytes: [u8; 16],
+struct Small<const ROOM: usize> {
+    bytes: [u8; ROOM],
     length: u8,
 }
 
-impl Storage for Small {
+impl<const ROOM: usize> Small<ROOM> {
+    /// # Errors
+    /// When there is no such array.
+    fn array(shape: &[usize], dtype: DType, length: usize) -> Result<Tensor> {
+        let small = Small {
+            bytes: [0; ROOM],
+            length: narrow(length),
+        };
+        Tensor::from_storage(shape, dtype, small)
+    }
+}
+
+impl<const ROOM: usize> Storage for Small<ROOM> {
     fn bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.length)]
     }
@@ -179,14 +190,6 @@ impl<'a> Surroundings<'a> {
 
 /// Where arguments are. It is filled in place: what is collected is moved as a whole.
 type Pointers = SmallVec<[*const u8; 128]>;
-
-/// A result that is being written.
-enum Pending {
-    Small(Small),
-    Pooled(PoolBuffer),
-    /// It is another array.
-    None,
-}
 
 impl Executable {
     /// Runs the program.
@@ -377,53 +380,37 @@ impl Executable {
         inputs: &[*const u8],
     ) -> Result<Vec<Tensor>> {
         let program = &self.program;
-        let mut pending: SmallVec<[Pending; 8]> = SmallVec::new();
+        let mut results: Vec<Tensor> = Vec::with_capacity(program.outputs.len());
         for output in &program.outputs {
-            let bytes = byte_size(&output.shape, output.dtype)?;
-            pending.push(match output.source {
-                OutputSource::Computed if bytes <= 16 => Pending::Small(Small {
-                    bytes: [0; 16],
-                    length: narrow(bytes),
-                }),
-                OutputSource::Computed => {
-                    Pending::Pooled(PoolBuffer::new(bytes).map_err(out_of_memory)?)
+            match output.source {
+                OutputSource::Computed if !output.shape.is_empty() => {
+                    results.push(memory_for(&output.shape, output.dtype)?);
                 }
-                OutputSource::Input(_)
+                // A number, or another array, which takes this place afterwards.
+                OutputSource::Computed
+                | OutputSource::Input(_)
                 | OutputSource::Donated(_)
                 | OutputSource::Const(_)
-                | OutputSource::Same(_) => Pending::None,
-            });
+                | OutputSource::Same(_) => results.push(Tensor::from_words(output.dtype, [0; 2])),
+            }
         }
-        let mut outputs: SmallVec<[*mut u8; 16]> = SmallVec::new();
-        outputs.extend(pending.iter_mut().map(|result| match result {
-            Pending::Small(small) => small.bytes.as_mut_ptr(),
-            Pending::Pooled(buffer) => buffer.as_mut_ptr(),
-            Pending::None => std::ptr::null_mut(),
-        }));
+        let mut outputs: SmallVec<[*mut u8; 16]> = SmallVec::with_capacity(results.len());
+        for result in &mut results {
+            let bytes = result.bytes_mut().map(<[u8]>::as_mut_ptr);
+            outputs.push(bytes.unwrap_or(std::ptr::null_mut()));
+        }
         // SAFETY: the caller promises the arguments; results and constants have the sizes that the program states, and each result has
-        // memory of its own.
+        // memory of its own, which nothing else touches meanwhile.
         unsafe { self.enter(around, inputs, &outputs, &self.constants())? };
-        let mut results: Vec<Tensor> = Vec::with_capacity(pending.len());
-        for (output, result) in program.outputs.iter().zip(pending.drain(..)) {
-            let tensor = match (output.source, result) {
-                (_, Pending::Small(small)) => {
-                    Tensor::from_storage(&output.shape, output.dtype, small)?
+        for (k, output) in program.outputs.iter().enumerate() {
+            results[k] = match output.source {
+                OutputSource::Computed => continue,
+                OutputSource::Input(input) | OutputSource::Donated(input) => {
+                    same(&args[input as usize], output)?
                 }
-                (_, Pending::Pooled(buffer)) => {
-                    Tensor::from_storage(&output.shape, output.dtype, Pooled(buffer))?
-                }
-                (OutputSource::Input(k) | OutputSource::Donated(k), Pending::None) => {
-                    same(&args[k as usize], output)?
-                }
-                (OutputSource::Const(k), Pending::None) => {
-                    same(&program.consts[k as usize], output)?
-                }
-                (OutputSource::Same(k), Pending::None) => results[k as usize].clone(),
-                (OutputSource::Computed, Pending::None) => {
-                    return Err(Error::new(ErrorKind::Internal, "a result has no memory"));
-                }
+                OutputSource::Const(index) => same(&program.consts[index as usize], output)?,
+                OutputSource::Same(other) => results[other as usize].clone(),
             };
-            results.push(tensor);
         }
         Ok(results)
     }
@@ -653,6 +640,23 @@ fn watched<R>(cancel: &Cancel, work: impl FnOnce() -> R) -> R {
 /// An existing array as a result.
 fn same(tensor: &Tensor, output: &crate::lower::program::Output) -> Result<Tensor> {
     tensor.reinterpreted(&output.shape, output.dtype)
+}
+
+/// An array with axes for a result, whose elements are whatever is there.
+///
+/// # Errors
+/// When there is no memory.
+fn memory_for(shape: &[usize], dtype: DType) -> Result<Tensor> {
+    let length = byte_size(shape, dtype)?;
+    match length {
+        ..=16 => return Small::<16>::array(shape, dtype, length),
+        ..=32 => return Small::<32>::array(shape, dtype, length),
+        ..=64 => return Small::<64>::array(shape, dtype, length),
+        ..=128 => return Small::<128>::array(shape, dtype, length),
+        _ => {}
+    }
+    let buffer = PoolBuffer::new(length).map_err(out_of_memory)?;
+    Tensor::from_storage(shape, dtype, Pooled(buffer))
 }
 
 fn out_of_memory(error: crate::runtime::OutOfMemory) -> Error {

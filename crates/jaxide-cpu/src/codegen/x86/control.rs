@@ -128,8 +128,8 @@ impl<T: Target> Control for Emitter<'_, T> {
 
     fn branch(&mut self, i: &If) {
         let (then, otherwise) = (
-            self.plan.cheap(self.body, i.then),
-            self.plan.cheap(self.body, i.otherwise),
+            self.plan.cheap(self.body, i, i.then),
+            self.plan.cheap(self.body, i, i.otherwise),
         );
         // The result starts as the other arm's value, which may be unspecified where no lane takes that arm.
         self.arm(i, i.otherwise, true, otherwise);
@@ -268,7 +268,7 @@ impl<T: Target> Emitter<'_, T> {
             }
             self.target.test_any(&mut self.asm, &taken);
             self.asm.push(Lir::Branch(Cond::Equal, skip));
-            self.asm.current_frequency *= 0.01;
+            self.asm.current_frequency *= if self.plan.is_same(i.cond) { 0.5 } else { 0.01 };
         }
         self.block(block);
         let mut kept = kept.into_iter();

@@ -2,7 +2,9 @@
 
 use super::across::{Across, across};
 use super::bfloat16::Bfloats;
-use crate::lanes::{Addr, BinOp, BlockId, Body, For, Inst, LaneStep, Stmt, TerOp, Ty, UnOp, Value};
+use crate::lanes::{
+    Addr, BinOp, BlockId, Body, For, If, Inst, LaneStep, Stmt, TerOp, Ty, UnOp, Value,
+};
 use crate::narrow;
 use rustc_hash::FxHashMap as HashMap;
 
@@ -112,9 +114,18 @@ impl Plan {
         self.across[v.index()] == Across::Same
     }
 
-    /// Whether an arm is better executed in vain than jumped over.
-    pub(super) fn cheap(&self, body: &Body, arm: BlockId) -> bool {
+    /// Whether an arm is better executed in vain than jumped over. Not where all lanes go one way and memory is touched: what the other
+    /// arm touches may be far from any array, and to find that no lane needs a page which is not there takes a processor a microsecond.
+    pub(super) fn cheap(&self, body: &Body, branch: &If, arm: BlockId) -> bool {
         let stmts = &body.blocks()[arm.index()].stmts;
+        let touches = |s: &Stmt| match s {
+            Stmt::Let(v) => matches!(body.inst(*v), Inst::Load(..)),
+            Stmt::Store { .. } => true,
+            Stmt::For(_) | Stmt::While(_) | Stmt::If(_) => false,
+        };
+        if self.is_same(branch.cond) && stmts.iter().any(touches) {
+            return false;
+        }
         stmts.len() <= CHEAP_ARM
             && stmts.iter().all(|s| match s {
                 // An address that is the same for all lanes may be valid only if some lane needs it.

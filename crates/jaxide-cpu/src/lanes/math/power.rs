@@ -66,6 +66,9 @@ fn correct_rsqrt<'a>(x: Expr<'a>, y: Expr<'a>) -> Expr<'a> {
 
 /// `x^y` as C99's `pow`.
 pub fn pow(b: &mut Builder, x: Value, y: Value) -> Value {
+    if let Some(halves) = b.as_float(y).and_then(odd_halves) {
+        return unary(b, x, |x| root_power(x, halves).value);
+    }
     binary(b, x, y, |x, y| {
         let a = x.abs();
         let (high, low) = log_extended(a);
@@ -85,6 +88,59 @@ pub fn pow(b: &mut Builder, x: Value, y: Value) -> Value {
         let one = y.eq(0.0) | x.eq(1.0) | (a.eq(1.0) & y.abs().eq(f64::INFINITY));
         one.select(1.0, result).value
     })
+}
+
+/// How many halves an exponent is, if that is an odd number and roots are faster than logarithms.
+fn odd_halves(exponent: f64) -> Option<i8> {
+    [-5, -3, -1, 1, 3, 5]
+        .into_iter()
+        .find(|&halves| exponent == f64::from(halves) / 2.0)
+}
+
+/// `x^(halves / 2)` by a square root, with what its rounding and that of the products lose.
+fn root_power(x: Expr<'_>, halves: i8) -> Expr<'_> {
+    let a = x.abs();
+    let size = match halves {
+        1 => a.sqrt(),
+        -1 => a.call(rsqrt),
+        1.. => {
+            // sqrt a = root + rest / (2 root), and so a sqrt a = a root + root rest / 2.
+            let root = a.sqrt();
+            let rest = (-root).fma(root, a) * 0.5;
+            let (power, loss) = if halves == 3 {
+                let power = Pair::product(a, root);
+                (power, root.fma(rest, power.low))
+            } else {
+                let square = Pair::product(a, a);
+                let power = Pair::product(square.high, root);
+                let loss = square.low.fma(root, power.low);
+                (power, (a * root).fma(rest, loss))
+            };
+            let high = power.high;
+            high.lt(f64::INFINITY).select(high + loss, high)
+        }
+        _ => {
+            // 1 / sqrt a = y (1 + rest / 2)
+            let y = a.call(rsqrt);
+            let product = Pair::product(a, y);
+            let rest = (-product.high).fma(y, 1.0) - product.low * y;
+            let square = Pair::product(y, y);
+            let cube = Pair::product(square.high, y);
+            let loss = square.low.fma(y, cube.low);
+            let (high, loss) = if halves == -3 {
+                (cube.high, loss)
+            } else {
+                let power = Pair::product(cube.high, square.high);
+                let loss = cube.high.fma(square.low, square.high.fma(loss, power.low));
+                (power.high, loss)
+            };
+            let loss = (high * (-0.5 * f64::from(halves))).fma(rest, loss);
+            let usual = high.gt(0.0) & high.lt(f64::INFINITY);
+            usual.select(high + loss, high)
+        }
+    };
+    let undefined = x.lt(0.0) & a.lt(f64::INFINITY);
+    undefined.select(f64::NAN, size)
 }
 
 /// Cube root.

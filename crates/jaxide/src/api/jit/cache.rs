@@ -22,6 +22,8 @@ use crate::trace::{AxisEnv, are_in_scope, axes_in_scope, is_of};
 /// A function traced for one structure and one list of types.
 pub(super) struct Program {
     pub(super) jaxpr: ClosedJaxpr,
+    /// The structure of the arguments.
+    pub(super) arguments: TreeDef,
     /// The structure of the results.
     pub(super) treedef: TreeDef,
     /// Leaves of the arguments that the program may overwrite, in rising order.
@@ -30,9 +32,15 @@ pub(super) struct Program {
 }
 
 impl Program {
-    pub(super) fn new(jaxpr: ClosedJaxpr, treedef: TreeDef, donated: Vec<usize>) -> Self {
+    pub(super) fn new(
+        jaxpr: ClosedJaxpr,
+        arguments: &TreeDef,
+        treedef: TreeDef,
+        donated: Vec<usize>,
+    ) -> Self {
         Program {
             jaxpr,
+            arguments: arguments.clone(),
             treedef,
             donated,
             native: OnceLock::new(),

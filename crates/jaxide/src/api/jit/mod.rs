@@ -15,11 +15,12 @@ use jaxide_tree::Pytree;
 use smallvec::SmallVec;
 
 use super::flat::{FlatArgs, FlatFn, avals, flat, flatten, trace_flat, unflatten};
-use crate::array::{Array, Donation};
+use crate::array::{Array, Donation, Elements, Repr};
 use crate::execute::{Shared, logs_compilation, report};
 use crate::function::{ArgList, Arguments, Erased, Function, OfTuple, Transformed};
 use crate::trace::{
-    Captures, Known, OrRaise, bind, donated, into_value, tracing, value_of, without_scope,
+    Captures, Known, OrRaise, bind, donated, into_value, number_value, tracing, value_of,
+    without_scope,
 };
 use cache::{Cache, Program};
 pub use disabled::disable_jit;
@@ -125,8 +126,16 @@ where
     if !options.ahead && jit_is_disabled() {
         return f.apply(args);
     }
-    let args = flatten_known(&options.cache, args);
-    called(&flat(f), name, options, args).unflatten()
+    if options.ahead || tracing() {
+        let args = flatten_known(&options.cache, args);
+        return called(&flat(f), name, options, args).unflatten();
+    }
+    match find(&options.cache, args) {
+        Found::Program(program, leaves) => {
+            unflatten(&program.treedef, run(name, options, &program, leaves))
+        }
+        Found::Nothing(args) => called(&flat(f), name, options, args).unflatten(),
+    }
 }
 
 #[track_caller]
@@ -136,45 +145,55 @@ fn called(f: FlatFn<'_>, name: &str, options: &JitOptions, args: FlatArgs) -> Fl
     } else if tracing() {
         stage(f, name, options, args)
     } else {
-        run(f, name, options, args)
+        let (program, _) = program(f, name, options, &args);
+        let results = run(name, options, &program, args.leaves).collect();
+        program.results(results)
     }
 }
 
-/// Runs the program for these arguments. Beside the results, a call whose program exists allocates as often for many
-/// leaves as for few.
+/// Runs a program for these arguments, and gives its results. Beside them, a call allocates as often for many leaves as for few.
 #[track_caller]
-fn run(f: FlatFn<'_>, name: &str, options: &JitOptions, args: FlatArgs) -> FlatArgs {
-    let (program, _) = program(f, name, options, &args);
+fn run<'p>(
+    name: &str,
+    options: &JitOptions,
+    program: &'p Program,
+    leaves: Vec<Array>,
+) -> impl Iterator<Item = Array> + 'p {
     let native = program.native(options);
     let results = if program.donated.is_empty() {
         // Few are kept on the stack.
-        let mut values: SmallVec<[Tensor; 4]> = SmallVec::with_capacity(args.leaves.len());
-        for leaf in args.leaves {
-            values.push(into_value(leaf).or_raise());
+        let mut values: SmallVec<[Tensor; 4]> = SmallVec::with_capacity(leaves.len());
+        for leaf in leaves {
+            match leaf.0 {
+                // What there are most of is not moved once more.
+                Repr::Concrete {
+                    elements: Elements::Scalar(number),
+                    ..
+                } => values.push(number),
+                Repr::Number(literal) => values.push(number_value(literal).or_raise()),
+                other => values.push(into_value(Array(other)).or_raise()),
+            }
         }
         native.run_on(&values).or_raise()
     } else {
-        let values = values_and_donated(name, &program, args);
+        let values = values_and_donated(name, program, leaves);
         native.run(values).or_raise()
     };
-    let leaves = results
-        .into_iter()
-        .zip(native.weak())
-        .map(|(tensor, &weak)| Array::concrete(tensor, weak))
-        .collect();
-    program.results(leaves)
+    let weak = native.weak().iter();
+    let results = results.into_iter().zip(weak);
+    results.map(|(tensor, &weak)| Array::concrete(tensor, weak))
 }
 
 /// The values of arguments of which some are donated. Those that stay are read first, so that an array may be both.
 #[track_caller]
-fn values_and_donated(name: &str, program: &Program, args: FlatArgs) -> Vec<Tensor> {
+fn values_and_donated(name: &str, program: &Program, args: Vec<Array>) -> Vec<Tensor> {
     let donates = |k: usize| program.donated.binary_search(&k).is_ok();
-    let leaves = args.leaves.iter().enumerate();
+    let leaves = args.iter().enumerate();
     let kept: Vec<Option<Tensor>> = leaves
         .map(|(k, leaf)| (!donates(k)).then(|| value_of(leaf).or_raise()))
         .collect();
-    let paths = args.treedef.key_paths();
-    let leaves = args.leaves.into_iter().zip(kept).zip(paths);
+    let paths = program.arguments.key_paths();
+    let leaves = args.into_iter().zip(kept).zip(paths);
     leaves
         .map(|((leaf, value), path)| {
             let donation = || Donation {
@@ -211,6 +230,34 @@ fn stage(f: FlatFn<'_>, name: &str, options: &JitOptions, args: FlatArgs) -> Fla
     operands.extend(args.leaves);
     let results = bind(prim, &operands);
     program.results(results.into_vec())
+}
+
+/// Arguments, taken apart, and the program for them.
+enum Found {
+    /// There is one.
+    Program(Arc<Program>, Vec<Array>),
+    /// There is none yet.
+    Nothing(FlatArgs),
+}
+
+/// Looks for the program in a way that costs little when it is there: the cache is asked once.
+fn find<T: Pytree<Array>>(cache: &Shared<Cache>, args: T) -> Found {
+    let Some(cache) = cache.read() else {
+        return Found::Nothing(flatten(&args));
+    };
+    let Some(treedef) = cache.structure(&args) else {
+        drop(cache);
+        return Found::Nothing(flatten(&args));
+    };
+    let mut leaves = Vec::with_capacity(treedef.num_leaves());
+    args.into_leaves(&mut leaves);
+    match cache.program(treedef, &leaves) {
+        Some(program) => Found::Program(program.clone(), leaves),
+        None => Found::Nothing(FlatArgs {
+            leaves,
+            treedef: treedef.clone(),
+        }),
+    }
 }
 
 /// Takes arguments apart, with the treedef of an earlier call if one has their structure.
@@ -253,7 +300,7 @@ fn program(
     let avals = avals(leaves);
     let record = || trace_flat("jit", f, treedef, &avals, Known::No, Captures::Constants);
     let traced = without_scope(record);
-    let program = Arc::new(Program::new(traced.jaxpr, traced.aux, donated));
+    let program = Arc::new(Program::new(traced.jaxpr, treedef, traced.aux, donated));
     if traced.captured.is_empty()
         && let Some(mut cache) = options.cache.write()
     {

@@ -118,7 +118,8 @@ impl<Args: ArgList, Out: 'static> Transformed<Args, Out, JitOptions> {
     /// Gives the program the memory of these arguments, by number: all arrays in them. Results are made there where their
     /// sizes allow it, so that a step of an optimiser, say, needs no second copy of its parameters.
     ///
-    /// Donated arrays are gone after the call, in all their clones: using one is an error that says where it went. Memory that
+    /// Donated arrays are gone after the call, in all their clones: using one is an error that says where it went (clones of rank-0 arrays
+    /// keep their number). Memory that
     /// something else shares, such as another view of the elements, is copied. Inside another trace nothing is taken away,
     /// and the `jit` equation says `donated_invars`.
     ///
