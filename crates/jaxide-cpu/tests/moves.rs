@@ -139,3 +139,80 @@ fn elements_beside_each_other() {
         }
     });
 }
+
+/// Slices of what was put together, of what got edges, and of slices: read where the elements come from, or from both sides of a seam.
+#[test]
+fn slices_of_what_was_made_of_parts() {
+    let mut state = 11usize;
+    let mut below = |bound: usize| {
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (state >> 33) % bound
+    };
+    for turn in 0..60 {
+        let (rows, columns) = (1 + below(4), 1 + below(20));
+        let mut eqns = Vec::new();
+        let mut shape = [rows, columns];
+        // Four steps of which each is made of the one before, all in one text.
+        let mut last = "a".to_owned();
+        for step in 0..4 {
+            let name = ["p", "q", "r", "s"][step];
+            let shown = |shape: &[usize; 2]| format!("f32[{},{}]", shape[0], shape[1]);
+            match below(3) {
+                0 => {
+                    let axis = below(2);
+                    shape[axis] *= 3;
+                    eqns.push(format!(
+                        "{name}:{} = concatenate[dimension={axis}] {last} {last} {last}",
+                        shown(&shape)
+                    ));
+                }
+                1 => {
+                    let edges = [below(3), below(3), below(3), below(3)];
+                    shape = [
+                        shape[0] + edges[0] + edges[1],
+                        shape[1] + edges[2] + edges[3],
+                    ];
+                    eqns.push(format!(
+                        "{name}:{} = pad[padding_config=(({}, {}, 0), ({}, {}, 0))] {last} 7.0:f32[]",
+                        shown(&shape), edges[0], edges[1], edges[2], edges[3]
+                    ));
+                }
+                _ => {
+                    let start = [below(shape[0]), below(shape[1])];
+                    let limit = [
+                        start[0] + 1 + below(shape[0] - start[0]),
+                        start[1] + 1 + below(shape[1] - start[1]),
+                    ];
+                    let stride = [1 + below(2), 1 + below(3)];
+                    shape = [0, 1].map(|axis| (limit[axis] - start[axis]).div_ceil(stride[axis]));
+                    eqns.push(format!(
+                        "{name}:{} = slice[limit_indices=({}, {}) start_indices=({}, {}) strides=({}, {})] {last}",
+                        shown(&shape), limit[0], limit[1], start[0], start[1], stride[0], stride[1]
+                    ));
+                }
+            }
+            last = name.to_owned();
+        }
+        let text = format!(
+            "{{ lambda ; a:f32[{rows},{columns}]. let {}; y:f32[{},{}] = neg {last} in (y, {last}) }}",
+            eqns.join("; "),
+            shape[0],
+            shape[1]
+        );
+        let jaxpr = parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let args = [sample(&jaxpr.in_avals()[0], turn)];
+        let want = eval::eval(&jaxpr, &args).unwrap();
+        for isa in Isa::available() {
+            let options = CompileOptions {
+                isa: Some(isa),
+                ..CompileOptions::default()
+            };
+            let got = compile(&jaxpr, &options).unwrap().run(&args).unwrap();
+            for (got, want) in got.iter().zip(&want) {
+                assert_eq!(got.bytes(), want.bytes(), "{isa:?}\n{text}");
+            }
+        }
+    }
+}

@@ -510,75 +510,6 @@ fn shapes(scope: &Scope, eqn: &Eqn) -> Option<Simpler> {
     (no_axes || one).then_some(Simpler::Atom(x))
 }
 
-/// Of which array of `made` a box of its result is a box.
-fn slice_of_made(scope: &Scope, slice: &Slice, made: &Eqn) -> Option<Simpler> {
-    let first = *made.inputs.first()?;
-    if let Prim::Slice(inner) = &made.prim {
-        // slice(slice x) = slice x
-        let prim = slice.moved(|axis, place| {
-            let stride = inner.strides.as_ref().map_or(1, |strides| strides[axis]);
-            let place = place.checked_mul(stride)?;
-            place.checked_add(inner.start_indices[axis])
-        })?;
-        return Some(Simpler::Eqn(prim.into(), Atoms::from_slice(&[first])));
-    }
-    if let Prim::Pad(pad) = &made.prim {
-        // What lies inside of the edges.
-        let shape = scope.aval(first).shape;
-        let prim = slice.moved(|axis, place| {
-            let (low, _, interior) = pad.padding_config[axis];
-            let place = i64::try_from(place).ok()?.checked_sub(low)?;
-            let place = usize::try_from(place).ok()?;
-            (interior == 0 && place < shape[axis]).then_some(place)
-        })?;
-        return Some(Simpler::Eqn(prim.into(), Atoms::from_slice(&[first])));
-    }
-    let Prim::Concatenate(concatenate) = &made.prim else {
-        return None;
-    };
-    // What lies inside of one part.
-    let along = concatenate.dimension;
-    let mut before = 0;
-    for &part in &made.inputs {
-        let length = scope.aval(part).shape[along];
-        let prim = slice.moved(|axis, place| {
-            if axis != along {
-                return Some(place);
-            }
-            place.checked_sub(before).filter(|&place| place < length)
-        });
-        if let Some(prim) = prim {
-            return Some(Simpler::Eqn(prim.into(), Atoms::from_slice(&[part])));
-        }
-        before += length;
-    }
-    None
-}
-
-impl Slice {
-    /// The slice of the elements at other places, which `to` gives by axis: as far from each other as a multiple of what they were. `None` if it
-    /// takes no elements, or `to` gives none for the first or the last of an axis.
-    fn moved(&self, to: impl Fn(usize, usize) -> Option<usize>) -> Option<Slice> {
-        let mut moved = Slice {
-            start_indices: Dims::new(),
-            limit_indices: Dims::new(),
-            strides: None,
-        };
-        let mut strides = Dims::new();
-        let ends = self.start_indices.iter().zip(&self.limit_indices);
-        for (axis, (&start, &limit)) in ends.enumerate() {
-            let stride = self.strides.as_ref().map_or(1, |strides| strides[axis]);
-            let steps = limit.checked_sub(start)?.checked_sub(1)? / stride;
-            let (first, last) = (to(axis, start)?, to(axis, start + steps * stride)?);
-            moved.start_indices.push(first);
-            moved.limit_indices.push(last + 1);
-            strides.push((last - first).checked_div(steps).unwrap_or(1));
-        }
-        moved.strides = strides.iter().any(|&stride| stride != 1).then_some(strides);
-        Some(moved)
-    }
-}
-
 /// Boxes that are the whole array, and boxes whose place is known.
 fn boxes(scope: &Scope, eqn: &Eqn) -> Option<Simpler> {
     let (&x, y) = (eqn.inputs.first()?, eqn.inputs.get(1).copied());
@@ -588,10 +519,7 @@ fn boxes(scope: &Scope, eqn: &Eqn) -> Option<Simpler> {
         let whole = slice.start_indices.iter().all(|&start| start == 0)
             && slice.limit_indices.as_slice() == shape.as_slice()
             && slice.strides.iter().flatten().all(|&stride| stride == 1);
-        if whole {
-            return Some(Simpler::Atom(x));
-        }
-        return slice_of_made(scope, slice, scope.definition(x)?);
+        return whole.then_some(Simpler::Atom(x));
     }
     if let Prim::Pad(pad) = &eqn.prim {
         // Nothing added.

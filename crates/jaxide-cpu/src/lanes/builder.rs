@@ -5,6 +5,7 @@
 //! leaves loops by itself. It never leaves an arm of an [`If`](super::If), which may be there because the work is rare.
 
 use super::body::*;
+use super::branches::branched;
 use super::op::{BinOp, TerOp, UnOp};
 use super::sweep::sweep;
 use super::types::{MemTy, Ty};
@@ -504,7 +505,8 @@ impl Builder {
     /// If the program is not well formed, see [`VerifyError`].
     pub fn finish(mut self) -> Result<Body, VerifyError> {
         drop_extensions(&mut self.body);
-        let mut body = sweep(&self.body);
+        let body = sweep(&self.body);
+        let mut body = branched(&body).unwrap_or(body);
         weave(&mut body);
         verify(&body)?;
         Ok(body)

@@ -13,6 +13,7 @@
 //! fine.
 
 mod body;
+mod branches;
 mod builder;
 mod display;
 mod eval;

@@ -650,9 +650,9 @@ fn memory_for(shape: &[usize], dtype: DType) -> Result<Tensor> {
     let length = byte_size(shape, dtype)?;
     match length {
         ..=16 => return Small::<16>::array(shape, dtype, length),
-        ..=32 => return Small::<32>::array(shape, dtype, length),
-        ..=64 => return Small::<64>::array(shape, dtype, length),
-        ..=128 => return Small::<128>::array(shape, dtype, length),
+        17..=32 => return Small::<32>::array(shape, dtype, length),
+        33..=64 => return Small::<64>::array(shape, dtype, length),
+        65..=128 => return Small::<128>::array(shape, dtype, length),
         _ => {}
     }
     let buffer = PoolBuffer::new(length).map_err(out_of_memory)?;

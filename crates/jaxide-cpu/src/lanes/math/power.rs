@@ -103,7 +103,7 @@ fn root_power(x: Expr<'_>, halves: i8) -> Expr<'_> {
     let size = match halves {
         1 => a.sqrt(),
         -1 => a.call(rsqrt),
-        1.. => {
+        3.. => {
             // sqrt a = root + rest / (2 root), and so a sqrt a = a root + root rest / 2.
             let root = a.sqrt();
             let rest = (-root).fma(root, a) * 0.5;
@@ -134,7 +134,7 @@ fn root_power(x: Expr<'_>, halves: i8) -> Expr<'_> {
                 let loss = cube.high.fma(square.low, square.high.fma(loss, power.low));
                 (power.high, loss)
             };
-            let loss = (high * (-0.5 * f64::from(halves))).fma(rest, loss);
+            let loss = (rest * (-0.5 * f64::from(halves))).fma(high, loss);
             let usual = high.gt(0.0) & high.lt(f64::INFINITY);
             usual.select(high + loss, high)
         }

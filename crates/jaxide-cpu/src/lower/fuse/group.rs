@@ -79,6 +79,65 @@ fn bit(draft: usize) -> u64 {
     1 << (draft % WINDOW)
 }
 
+/// What drafts do with arrays in memory.
+#[derive(Default)]
+struct Accesses {
+    /// Who reads an array.
+    readers: HashMap<ValueId, Vec<usize>>,
+    /// Who writes a part of an array, which is made in its memory if nobody reads it any more.
+    updates: Vec<(usize, ValueId)>,
+}
+
+/// So many updates of a region are looked at: of each, what all that reads its array comes after.
+const MOST_UPDATES: usize = 64;
+
+impl Accesses {
+    fn note(&mut self, draft: usize, reads: impl IntoIterator<Item = ValueId>) {
+        for value in reads {
+            self.readers.entry(value).or_default().push(draft);
+        }
+    }
+
+    fn note_update(&mut self, draft: usize, array: Option<ValueId>) {
+        self.updates.extend(array.map(|array| (draft, array)));
+    }
+
+    /// Who updates an array comes after all who read it as it was, unless they come after the update for another reason: so the array need not be
+    /// copied.
+    fn put_reads_first(&self, drafts: &mut [Draft]) {
+        if self.updates.is_empty() {
+            return;
+        }
+        let mut followers = vec![Vec::new(); drafts.len()];
+        for (k, draft) in drafts.iter().enumerate() {
+            draft
+                .needs
+                .iter()
+                .for_each(|&other| followers[other].push(k));
+        }
+        for (update, array) in self.updates.iter().take(MOST_UPDATES) {
+            let later = reachable(&followers, *update);
+            for &reader in self.readers.get(array).into_iter().flatten() {
+                if !later[reader] && drafts[*update].needs.insert(reader) {
+                    followers[reader].push(*update);
+                }
+            }
+        }
+    }
+}
+
+/// A draft and those that come after it, directly or not.
+fn reachable(followers: &[Vec<usize>], from: usize) -> Vec<bool> {
+    let mut reached = vec![false; followers.len()];
+    let mut stack = vec![from];
+    while let Some(k) = stack.pop() {
+        if !std::mem::replace(&mut reached[k], true) {
+            stack.extend(&followers[k]);
+        }
+    }
+    reached
+}
+
 enum DraftItem {
     Nest(Nest),
     Node(NodeId),
@@ -103,11 +162,15 @@ impl Fuser<'_> {
             after: [0; WINDOW],
         };
         let mut maker: HashMap<ValueId, usize> = HashMap::default();
+        let mut accesses = Accesses::default();
         for &id in &region.nodes {
             let opaque = self.is_opaque(id) && !by_node.contains_key(&id);
             if opaque {
-                let needs = self.needs_of_node(id, &maker);
-                let draft = drafts.add(DraftItem::Node(id), needs);
+                let reads = self.reads_of_node(id);
+                let needs = reads.iter().filter_map(|value| maker.get(value).copied());
+                let draft = drafts.add(DraftItem::Node(id), needs.collect());
+                accesses.note(draft, reads);
+                accesses.note_update(draft, self.updated(id));
                 graph.node(id).results.iter().for_each(|&value| {
                     maker.insert(value, draft);
                 });
@@ -118,6 +181,9 @@ impl Fuser<'_> {
                 let needs: HashSet<usize> = reads
                     .iter()
                     .filter_map(|&(value, _)| maker.get(&self.stored.owner(value)).copied())
+                    .collect();
+                let owners: Vec<ValueId> = (reads.iter())
+                    .map(|&(value, _)| self.stored.owner(value))
                     .collect();
                 let axes = self.lane_forms.get(id);
                 let domain = domain(graph, &root, axes);
@@ -139,11 +205,16 @@ impl Fuser<'_> {
                         drafts.add(DraftItem::Nest(nest), needs)
                     }
                 };
+                accesses.note(draft, owners);
+                if matches!(root, Root::Update(_) | Root::Scatter(_)) {
+                    accesses.note_update(draft, self.updated(id));
+                }
                 for value in made(graph, &root) {
                     maker.insert(value, draft);
                 }
             }
         }
+        accesses.put_reads_first(&mut drafts.list);
         let items = self.order(drafts.list);
         Steps { items }
     }
@@ -188,20 +259,24 @@ impl Fuser<'_> {
             .find(|&k| fits(k))
     }
 
-    /// Drafts that a call or loop comes after.
-    fn needs_of_node(&self, id: NodeId, maker: &HashMap<ValueId, usize>) -> HashSet<usize> {
+    /// The arrays in memory that a call or loop reads.
+    fn reads_of_node(&self, id: NodeId) -> Vec<ValueId> {
+        let args = self.graph.node(id).args.iter().copied();
+        let operands = args.chain(self.captured(id));
+        let sources = operands.flat_map(|value| self.sources(value));
+        sources.map(|value| self.stored.owner(value)).collect()
+    }
+
+    /// The array in memory that a node makes its result in, if it may.
+    fn updated(&self, id: NodeId) -> Option<ValueId> {
         let node = self.graph.node(id);
-        let mut needs = HashSet::default();
-        let mut look = |value: ValueId| {
-            for source in self.sources(value) {
-                if let Some(&draft) = maker.get(&self.stored.owner(source)) {
-                    needs.insert(draft);
-                }
-            }
-        };
-        node.args.iter().copied().for_each(&mut look);
-        self.captured(id).into_iter().for_each(&mut look);
-        needs
+        if !matches!(node.op, Op::Scatter(_) | Op::DynamicUpdate) {
+            return None;
+        }
+        match self.sources(node.args[0])[..] {
+            [value] => Some(self.stored.owner(value)),
+            _ => None,
+        }
     }
 
     /// Stored values that computing a value reads.

@@ -39,6 +39,14 @@ struct Known {
     results: Vec<ValueId>,
 }
 
+/// Where a box is.
+#[derive(Clone)]
+struct BoxOf {
+    x: ValueId,
+    start: Dims,
+    stride: Dims,
+}
+
 /// A graph under construction, with the regions that are open.
 pub(crate) struct Scope {
     pub(crate) graph: Graph,
@@ -430,7 +438,7 @@ impl Scope {
         self.one(Op::Transpose { permutation }, &[x], dtype, &shape)
     }
 
-    /// A box of `sizes` from `start` with steps `stride`.
+    /// A box of `sizes` from `start` with steps `stride`, of the first array that has all of its elements.
     pub(crate) fn slice(
         &mut self,
         x: ValueId,
@@ -439,14 +447,73 @@ impl Scope {
         stride: &[usize],
     ) -> ValueId {
         let dtype = self.dtype(x);
+        let mut place = BoxOf {
+            x,
+            start: Dims::from_slice(start),
+            stride: Dims::from_slice(stride),
+        };
+        while let Some(origin) = self.origin_of_box(&place, sizes) {
+            place = origin;
+        }
+        let BoxOf { x, start, stride } = place;
         if self.graph.shape(x) == sizes {
             return x;
         }
         if let Some(bytes) = self.graph.splat(x).cloned() {
             return self.splat_bytes(bytes, dtype, sizes);
         }
-        let (start, stride) = (Dims::from_slice(start), Dims::from_slice(stride));
         self.one(Op::Slice { start, stride }, &[x], dtype, sizes)
+    }
+
+    /// The same box as one of an operand: of a box, of what lies inside of edges, or of a part.
+    fn origin_of_box(&self, place: &BoxOf, sizes: &[usize]) -> Option<BoxOf> {
+        if sizes.contains(&0) {
+            return None;
+        }
+        let last = |axis: usize| place.start[axis] + (sizes[axis] - 1) * place.stride[axis];
+        let node = self.graph.node(self.graph.def(place.x)?);
+        let x = node.args.first().copied()?;
+        let BoxOf {
+            mut start,
+            mut stride,
+            ..
+        } = place.clone();
+        if let Op::Slice {
+            start: from,
+            stride: by,
+        } = &node.op
+        {
+            for axis in 0..sizes.len() {
+                start[axis] = from[axis] + start[axis] * by[axis];
+                stride[axis] *= by[axis];
+            }
+            return Some(BoxOf { x, start, stride });
+        }
+        if let Op::Pad { low, interior } = &node.op {
+            let shape = self.graph.shape(x);
+            for axis in 0..sizes.len() {
+                let inside = |at: usize| {
+                    let at = i64::try_from(at).ok()?.checked_sub(low[axis])?;
+                    usize::try_from(at).ok().filter(|&at| at < shape[axis])
+                };
+                start[axis] = inside(start[axis])?;
+                inside(last(axis)).filter(|_| interior[axis] == 0)?;
+            }
+            return Some(BoxOf { x, start, stride });
+        }
+        let Op::Concat { axis } = node.op else {
+            return None;
+        };
+        let mut before = 0;
+        for &x in &node.args {
+            let after = before + self.graph.shape(x)[axis];
+            if before <= start[axis] && last(axis) < after {
+                start[axis] -= before;
+                return Some(BoxOf { x, start, stride });
+            }
+            before = after;
+        }
+        None
     }
 
     /// Elements counted along an axis.

@@ -154,16 +154,72 @@ pub fn tridiagonal_solve<T: Scalar>(
                 reference::tridiagonal_solve_perturbed::<T>(lower, diagonal, upper, b, k)
             } else if T::COMPLEX {
                 solve_complex::<T>([lower, diagonal, upper], b, k)
+            } else if k == 1 {
+                solve_real::<T, true>([lower, diagonal, upper], b, 1)
             } else {
-                reference::tridiagonal_solve::<T>(lower, diagonal, upper, b, k)
+                solve_real::<T, false>([lower, diagonal, upper], b, k)
             };
             store(outputs[0], &x);
         },
     }
 }
 
-/// What the reference computes, in double precision as well, by fewer operations that wait for each other: pivots are chosen by
-/// |re| + |im|, as LAPACK does, and each is inverted once.
+/// What the reference computes for real numbers, in double precision as well, by fewer operations that wait for each other: from one pivot to
+/// the next there is a division and a multiply-add, and a pivot is inverted once. `ONE` says that there is one right-hand side.
+fn solve_real<T: Scalar, const ONE: bool>(diagonals: [&[T]; 3], b: &[T], k: usize) -> Vec<T> {
+    let [lower, diagonal, upper] = diagonals;
+    let (n, k) = (diagonal.len(), if ONE { 1 } else { k });
+    let wide = |x: &[T], i: usize| x.get(i).map_or(0.0, |x| x.re());
+    let mut x: Vec<f64> = b.iter().map(|x| x.re()).collect();
+    // The rows of U: the inverse of the pivot, and what stands behind it, where pivoting fills the second place.
+    let mut rows: Vec<[f64; 3]> = Vec::with_capacity(n);
+    let (mut pivot, mut next) = (wide(diagonal, 0), wide(upper, 0));
+    for i in 1..=n {
+        let last = i == n;
+        let below = if last { 0.0 } else { lower[i].re() };
+        let (own, behind) = (wide(diagonal, i), if last { 0.0 } else { wide(upper, i) });
+        let swapped = below.abs() > pivot.abs();
+        if pivot == 0.0 && !swapped {
+            return vec![T::NAN; n * k];
+        }
+        let above = (i - 1) * k;
+        if swapped {
+            let inverse = 1.0 / below;
+            let factor = pivot * inverse;
+            rows.push([inverse, own, behind]);
+            (pivot, next) = (next - factor * own, -factor * behind);
+            for j in above..above + k {
+                let (upper, lower) = (x[j + k], x[j]);
+                (x[j], x[j + k]) = (upper, lower - factor * upper);
+            }
+        } else {
+            let inverse = 1.0 / pivot;
+            rows.push([inverse, if last { 0.0 } else { next }, 0.0]);
+            if !last {
+                let factor = below * inverse;
+                (pivot, next) = (own - below * next * inverse, behind);
+                for j in above..above + k {
+                    x[j + k] -= factor * x[j];
+                }
+            }
+        }
+    }
+    for (i, [inverse, first, second]) in rows.into_iter().enumerate().rev() {
+        for j in i * k..(i + 1) * k {
+            let mut rest = x[j];
+            if i + 2 < n {
+                rest -= second * x[j + 2 * k];
+            }
+            if i + 1 < n {
+                rest -= first * x[j + k];
+            }
+            x[j] = rest * inverse;
+        }
+    }
+    x.iter().map(|&x| T::from_components(x, 0.0)).collect()
+}
+
+/// The same for complex numbers: pivots are chosen by |re| + |im|, as LAPACK does.
 fn solve_complex<T: Scalar>(diagonals: [&[T]; 3], b: &[T], k: usize) -> Vec<T> {
     let wide = |x: &T| Complex::new(x.re(), x.im());
     let [lower, diagonal, upper] = diagonals;

@@ -268,17 +268,33 @@ pub(super) unsafe fn solve_lower<T: Scalar>(
     for start in (0..n).step_by(BLOCK) {
         let size = BLOCK.min(n - start);
         let block = &mut block.as_mut_slice::<T>()[..size * size];
+        // One right-hand side is solved by columns, several by rows.
+        let (row, column) = if m == 1 { (1, size) } else { (size, 1) };
         for i in 0..size {
             for j in 0..=i {
                 // SAFETY: row and column lie in the lower triangle.
-                block[i * size + j] = unsafe { *l.at(start + i, start + j) };
+                block[i * row + j * column] = unsafe { *l.at(start + i, start + j) };
             }
         }
         let block = &*block;
         // Groups of columns worth a thread's attention.
         let group = LANES * (1usize << 15).div_ceil(size * size * LANES);
         let shared = &Shared(x);
-        context.parallel_for(m.div_ceil(group), |chunk| {
+        if m == 1 {
+            let mut part = [T::ZERO; BLOCK];
+            // SAFETY: rows of the block are inside `x`.
+            unsafe {
+                for (i, to) in part[..size].iter_mut().enumerate() {
+                    *to = *x.at(start + i, 0);
+                }
+                substitute_one(block, unit_diagonal, &mut part[..size]);
+                for (i, &from) in part[..size].iter().enumerate() {
+                    *x.at(start + i, 0) = from;
+                }
+            }
+        }
+        let groups = if m == 1 { 0 } else { m.div_ceil(group) };
+        context.parallel_for(groups, |chunk| {
             let x = shared.0;
             for first in (chunk * group..m.min((chunk + 1) * group)).step_by(LANES) {
                 let count = LANES.min(m - first);
@@ -329,6 +345,27 @@ pub(super) unsafe fn solve_lower<T: Scalar>(
 for_each_isa! {
     /// Forward substitution with one small dense triangle, each lane a right-hand side.
     fn substitute<T: Scalar>(l: &[T], size: usize, unit_diagonal: bool, x: &mut [[T; LANES]]) = substitute_any
+}
+
+for_each_isa! {
+    /// Forward substitution with one small dense triangle, given by columns, and one right-hand side.
+    fn substitute_one<T: Scalar>(l: &[T], unit_diagonal: bool, x: &mut [T]) = substitute_one_any
+}
+
+#[inline(always)]
+fn substitute_one_any<T: Scalar>(l: &[T], unit_diagonal: bool, x: &mut [T]) {
+    let size = x.len();
+    for j in 0..size {
+        let column = &l[j * size..(j + 1) * size];
+        if !unit_diagonal {
+            x[j] = x[j].divided(column[j]);
+        }
+        let (pivot, rest) = (x[j], &mut x[j + 1..]);
+        let factors = &column[j + 1..][..rest.len()];
+        for i in 0..rest.len() {
+            rest[i] = rest[i] - factors[i] * pivot;
+        }
+    }
 }
 
 #[inline(always)]
