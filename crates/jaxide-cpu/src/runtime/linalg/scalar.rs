@@ -43,6 +43,7 @@ pub trait Scalar:
     fn divided(self, divisor: Self) -> Self;
 
     /// Squared modulus, without overflow for single precision.
+    #[inline(always)]
     fn abs_square(self) -> f64 {
         self.re() * self.re() + self.im() * self.im()
     }
