@@ -492,6 +492,42 @@ impl Body {
         &self.values[v.index()].inst
     }
 
+    /// Calls `f` with what a statement uses, and what the statements inside of it use.
+    pub(crate) fn each_use(&self, stmt: &Stmt, f: &mut dyn FnMut(Value)) {
+        let block = |id: BlockId, f: &mut dyn FnMut(Value)| {
+            let stmts = self.blocks[id.index()].stmts.iter();
+            stmts.for_each(|stmt| self.each_use(stmt, f));
+        };
+        match stmt {
+            Stmt::Let(v) => self.inst(*v).operands(f),
+            Stmt::Store { addr, value, .. } => {
+                f(*value);
+                addr.operands(f);
+            }
+            Stmt::For(l) => {
+                l.carries.iter().for_each(|c| f(c.init));
+                block(l.body, f);
+                l.carries.iter().for_each(|c| f(c.next));
+            }
+            Stmt::While(w) => {
+                w.carries.iter().for_each(|c| f(c.init));
+                block(w.head, f);
+                f(w.cond);
+                block(w.body, f);
+                w.carries.iter().for_each(|c| f(c.next));
+            }
+            Stmt::If(i) => {
+                f(i.cond);
+                block(i.then, f);
+                block(i.otherwise, f);
+                i.arms.iter().for_each(|a| {
+                    f(a.then);
+                    f(a.otherwise);
+                });
+            }
+        }
+    }
+
     /// Whether any statement defines or uses a 64-bit value.
     pub fn is_wide(&self) -> bool {
         let wide = |v: Value| self.ty(v).bits() == 64;
@@ -558,6 +594,29 @@ impl Inst {
             }
             Inst::Load(_, addr) => addr.operands(f),
             Inst::Const(_) | Inst::Index(_) | Inst::Carried | Inst::Result => {}
+        }
+    }
+}
+
+impl Stmt {
+    /// The blocks inside of the statement.
+    pub(crate) fn blocks(&self) -> Vec<BlockId> {
+        match self {
+            Stmt::Let(_) | Stmt::Store { .. } => Vec::new(),
+            Stmt::For(f) => vec![f.body],
+            Stmt::While(w) => vec![w.head, w.body],
+            Stmt::If(i) => vec![i.then, i.otherwise],
+        }
+    }
+
+    /// The values that the statement defines in its own block.
+    pub(crate) fn results(&self) -> Vec<Value> {
+        match self {
+            Stmt::Let(value) => vec![*value],
+            Stmt::Store { .. } => Vec::new(),
+            Stmt::For(f) => f.carries.iter().map(|carry| carry.result).collect(),
+            Stmt::While(w) => w.carries.iter().map(|carry| carry.result).collect(),
+            Stmt::If(i) => i.arms.iter().map(|arm| arm.result).collect(),
         }
     }
 }

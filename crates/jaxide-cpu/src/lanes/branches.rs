@@ -104,16 +104,16 @@ fn moved_with(body: &Body, v: Value, value: Value) -> Moved {
     for (place, stmt) in stmts[..end].iter().enumerate().rev() {
         let mut wanted = false;
         let mut alone = true;
-        results(stmt, &mut |result| {
+        for result in stmt.results() {
             wanted |= own.contains(&result);
             alone &= others[result.index()] == 0;
-        });
+        }
         if !(wanted && alone && is_pure(body, stmt)) {
             continue;
         }
         moved.places.push(place);
         moved.cost += cost(body, stmt);
-        operands(body, stmt, &mut |operand| {
+        body.each_use(stmt, &mut |operand| {
             own.insert(operand);
             others[operand.index()] -= 1;
         });
@@ -127,11 +127,11 @@ fn uses(body: &Body) -> Vec<usize> {
     let mut count = |v: Value| counts[v.index()] += 1;
     for block in [BlockId::PROLOGUE, BlockId::LANES] {
         let stmts = body.blocks[block.index()].stmts.iter();
-        stmts.for_each(|stmt| operands(body, stmt, &mut count));
+        stmts.for_each(|stmt| body.each_use(stmt, &mut count));
     }
     for reduction in &body.reductions {
         let stmts = body.blocks[reduction.combine.index()].stmts.iter();
-        stmts.for_each(|stmt| operands(body, stmt, &mut count));
+        stmts.for_each(|stmt| body.each_use(stmt, &mut count));
         for a in &reduction.accumulators {
             [a.init, a.next, a.combined]
                 .into_iter()
@@ -141,63 +141,6 @@ fn uses(body: &Body) -> Vec<usize> {
     counts
 }
 
-/// Calls `f` with what a statement uses, and what the statements inside of it use.
-fn operands(body: &Body, stmt: &Stmt, f: &mut dyn FnMut(Value)) {
-    let block = |id: BlockId, f: &mut dyn FnMut(Value)| {
-        let stmts = body.blocks[id.index()].stmts.iter();
-        stmts.for_each(|stmt| operands(body, stmt, f));
-    };
-    match stmt {
-        Stmt::Let(v) => body.inst(*v).operands(f),
-        Stmt::Store { addr, value, .. } => {
-            f(*value);
-            addr.operands(f);
-        }
-        Stmt::For(l) => {
-            l.carries.iter().for_each(|c| f(c.init));
-            block(l.body, f);
-            l.carries.iter().for_each(|c| f(c.next));
-        }
-        Stmt::While(w) => {
-            w.carries.iter().for_each(|c| f(c.init));
-            block(w.head, f);
-            f(w.cond);
-            block(w.body, f);
-            w.carries.iter().for_each(|c| f(c.next));
-        }
-        Stmt::If(i) => {
-            f(i.cond);
-            block(i.then, f);
-            block(i.otherwise, f);
-            i.arms.iter().for_each(|a| {
-                f(a.then);
-                f(a.otherwise);
-            });
-        }
-    }
-}
-
-/// Calls `f` with what a statement defines for those behind it.
-fn results(stmt: &Stmt, f: &mut dyn FnMut(Value)) {
-    match stmt {
-        Stmt::Let(v) => f(*v),
-        Stmt::Store { .. } => {}
-        Stmt::For(l) => l.carries.iter().for_each(|c| f(c.result)),
-        Stmt::While(w) => w.carries.iter().for_each(|c| f(c.result)),
-        Stmt::If(i) => i.arms.iter().for_each(|a| f(a.result)),
-    }
-}
-
-/// The blocks inside of a statement.
-fn blocks(stmt: &Stmt) -> Vec<BlockId> {
-    match stmt {
-        Stmt::Let(_) | Stmt::Store { .. } => Vec::new(),
-        Stmt::For(l) => vec![l.body],
-        Stmt::While(w) => vec![w.head, w.body],
-        Stmt::If(i) => vec![i.then, i.otherwise],
-    }
-}
-
 /// Whether a statement neither reads nor writes memory.
 fn is_pure(body: &Body, stmt: &Stmt) -> bool {
     let own = match stmt {
@@ -205,7 +148,7 @@ fn is_pure(body: &Body, stmt: &Stmt) -> bool {
         Stmt::Store { .. } => false,
         Stmt::For(_) | Stmt::While(_) | Stmt::If(_) => true,
     };
-    own && blocks(stmt).into_iter().all(|block| {
+    own && stmt.blocks().into_iter().all(|block| {
         let stmts = &body.blocks[block.index()].stmts;
         stmts.iter().all(|stmt| is_pure(body, stmt))
     })
@@ -223,7 +166,7 @@ fn cost(body: &Body, stmt: &Stmt) -> usize {
         Stmt::Store { .. } => 1,
         Stmt::For(_) | Stmt::While(_) | Stmt::If(_) => 2,
     };
-    let inside = blocks(stmt).into_iter().map(|block| {
+    let inside = stmt.blocks().into_iter().map(|block| {
         let stmts = body.blocks[block.index()].stmts.iter();
         stmts.map(|stmt| cost(body, stmt)).sum::<usize>()
     });
@@ -280,8 +223,10 @@ impl Body {
 
     /// Says of a statement, and the blocks inside of it, that it stands in another block.
     fn move_to(&mut self, stmt: &Stmt, block: BlockId) {
-        results(stmt, &mut |v| self.values[v.index()].block = block);
-        for inside in blocks(stmt) {
+        for v in stmt.results() {
+            self.values[v.index()].block = block;
+        }
+        for inside in stmt.blocks() {
             self.blocks[inside.index()].parent = Some(block);
         }
     }

@@ -24,13 +24,13 @@ impl Builder {
             from
         };
         if home != from {
-            for block in blocks(&stmt) {
+            for block in stmt.blocks() {
                 // The turns of a `while` stay in its head.
                 if self.body.blocks[block.index()].parent == Some(from) {
                     self.body.blocks[block.index()].parent = Some(home);
                 }
             }
-            for value in results(&stmt) {
+            for value in stmt.results() {
                 self.body.values[value.index()].block = home;
             }
         }
@@ -71,7 +71,7 @@ impl Builder {
                 }
             }
         }
-        for block in blocks(stmt) {
+        for block in stmt.blocks() {
             for inner in &self.body.blocks[block.index()].stmts {
                 self.look(inner, outside);
             }
@@ -121,26 +121,5 @@ impl Outside {
         if !self.needs.contains(&block) {
             self.needs.push(block);
         }
-    }
-}
-
-/// The blocks of a statement.
-fn blocks(stmt: &Stmt) -> Vec<BlockId> {
-    match stmt {
-        Stmt::Let(_) | Stmt::Store { .. } => Vec::new(),
-        Stmt::For(f) => vec![f.body],
-        Stmt::While(w) => vec![w.head, w.body],
-        Stmt::If(branch) => vec![branch.then, branch.otherwise],
-    }
-}
-
-/// The values that a statement defines in its block.
-fn results(stmt: &Stmt) -> Vec<Value> {
-    match stmt {
-        Stmt::Let(value) => vec![*value],
-        Stmt::Store { .. } => Vec::new(),
-        Stmt::For(f) => f.carries.iter().map(|carry| carry.result).collect(),
-        Stmt::While(w) => w.carries.iter().map(|carry| carry.result).collect(),
-        Stmt::If(branch) => branch.arms.iter().map(|arm| arm.result).collect(),
     }
 }

@@ -99,6 +99,47 @@ pub(super) fn to_f16(fb: &mut FunctionBuilder<'_>, x: ir::Value) -> ir::Value {
     fb.ins().bor(magnitude, sign)
 }
 
+/// The binary16 nearest to an `f32`, as an `f32`. A loop whose state has that type waits for this in each turn: so a scalar stays in a vector's
+/// register, and the sum with a number that has so large units does the rounding.
+pub(super) fn round_f16(fb: &mut FunctionBuilder<'_>, x: ir::Value) -> ir::Value {
+    let (int, float) = (types::I32X4, types::F32X4);
+    let scalar = !fb.func.dfg.value_type(x).is_vector();
+    let x = if scalar {
+        fb.ins().scalar_to_vector(float, x)
+    } else {
+        x
+    };
+    let bits = bitcast(fb, int, x);
+    // 1.5 * 2^(k + 13) where 2^k <= |x| < 2^(k + 1), and k is at least that of the smallest normal number: numbers beside it are 2^(k - 10) apart.
+    let exponents = int_like(fb, int, 0x7f80_0000);
+    let exponent = fb.ins().band(bits, exponents);
+    let least = int_like(fb, int, 113 << 23);
+    let exponent = fb.ins().smax(exponent, least);
+    let up = int_like(fb, int, (13 << 23) | (1 << 22));
+    let large = fb.ins().iadd(exponent, up);
+    let large = bitcast(fb, float, large);
+    let sum = fb.ins().fadd(x, large);
+    let near = fb.ins().fsub(sum, large);
+    let near = bitcast(fb, int, near);
+    let sign = int_like(fb, int, 1 << 31);
+    let sign = fb.ins().band(bits, sign);
+    let near = fb.ins().bor(near, sign);
+    // From the middle between the largest number and the next one on, infinity; NaN stays.
+    let infinity = float_like(fb, float, f64::INFINITY);
+    let beyond = fb.ins().fmul(x, infinity);
+    let beyond = bitcast(fb, int, beyond);
+    let rest = int_like(fb, int, 0x7fff_ffff);
+    let rest = fb.ins().band(bits, rest);
+    let is_beyond = above(fb, rest, 0x477f_efff);
+    let nearest = fb.ins().bitselect(is_beyond, beyond, near);
+    let nearest = bitcast(fb, float, nearest);
+    if scalar {
+        fb.ins().extractlane(nearest, 0)
+    } else {
+        nearest
+    }
+}
+
 /// The `f32` of a bfloat16 in the low bits of an `i32`.
 pub(super) fn from_bf16(fb: &mut FunctionBuilder<'_>, half: ir::Value) -> ir::Value {
     let float = types_of(fb, half).float;

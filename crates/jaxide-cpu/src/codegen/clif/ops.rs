@@ -63,10 +63,7 @@ impl Operations for Emitter<'_, '_> {
                 };
                 self.map1(a, |fb, a| bitcast(fb, to, a))
             }
-            UnOp::RoundF16 => self.map1(a, |fb, a| {
-                let half = super::float16::to_f16(fb, a);
-                super::float16::from_f16(fb, half)
-            }),
+            UnOp::RoundF16 => self.map1(a, super::float16::round_f16),
             UnOp::RoundBf16 => self.map1(a, |fb, a| {
                 let half = super::float16::to_bf16(fb, a);
                 super::float16::from_bf16(fb, half)

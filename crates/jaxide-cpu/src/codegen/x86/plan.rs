@@ -2,9 +2,7 @@
 
 use super::across::{Across, across};
 use super::bfloat16::Bfloats;
-use crate::lanes::{
-    Addr, BinOp, BlockId, Body, For, If, Inst, LaneStep, Stmt, TerOp, Ty, UnOp, Value,
-};
+use crate::lanes::{BinOp, BlockId, Body, For, If, Inst, LaneStep, Stmt, TerOp, Ty, UnOp, Value};
 use crate::narrow;
 use rustc_hash::FxHashMap as HashMap;
 
@@ -171,7 +169,7 @@ impl Plan {
 
     /// Calls `f` with every value that a statement reads, inner blocks and operands of folded negations included.
     fn uses(&self, body: &Body, stmt: &Stmt, f: &mut impl FnMut(Value)) {
-        each_use(body, stmt, &mut |v| {
+        body.each_use(stmt, &mut |v| {
             let mut v = v;
             f(v);
             while self.folded[v.index()] {
@@ -242,7 +240,7 @@ fn live_in(body: &Body, block: BlockId, folded: &[bool]) -> usize {
     let stmts = &body.blocks()[block.index()].stmts;
     let mut last: HashMap<Value, usize> = HashMap::default();
     for (k, s) in stmts.iter().enumerate() {
-        each_use(body, s, &mut |v| {
+        body.each_use(s, &mut |v| {
             if !matches!(body.inst(v), Inst::Const(_)) {
                 last.insert(v, k);
             }
@@ -270,48 +268,6 @@ fn live_in(body: &Body, block: BlockId, folded: &[bool]) -> usize {
         alive -= dying;
     }
     most + outside
-}
-
-fn each_use(body: &Body, stmt: &Stmt, f: &mut dyn FnMut(Value)) {
-    let block = |b: BlockId, f: &mut dyn FnMut(Value)| {
-        body.blocks()[b.index()]
-            .stmts
-            .iter()
-            .for_each(|s| each_use(body, s, f))
-    };
-    let address = |addr: &Addr, f: &mut dyn FnMut(Value)| {
-        if let LaneStep::Gather(v, _) = addr.lane {
-            f(v);
-        }
-    };
-    match stmt {
-        Stmt::Let(v) => body.inst(*v).operands(f),
-        Stmt::Store { addr, value, .. } => {
-            f(*value);
-            address(addr, f);
-        }
-        Stmt::For(l) => {
-            l.carries.iter().for_each(|c| f(c.init));
-            block(l.body, f);
-            l.carries.iter().for_each(|c| f(c.next));
-        }
-        Stmt::While(w) => {
-            w.carries.iter().for_each(|c| f(c.init));
-            block(w.head, f);
-            f(w.cond);
-            block(w.body, f);
-            w.carries.iter().for_each(|c| f(c.next));
-        }
-        Stmt::If(i) => {
-            f(i.cond);
-            block(i.then, f);
-            block(i.otherwise, f);
-            i.arms.iter().for_each(|a| {
-                f(a.then);
-                f(a.otherwise);
-            });
-        }
-    }
 }
 
 /// Float negations that only multiply-adds use.

@@ -165,55 +165,81 @@ pub fn tridiagonal_solve<T: Scalar>(
 }
 
 /// What the reference computes for real numbers, in double precision as well, by fewer operations that wait for each other: from one pivot to
-/// the next there is a division and a multiply-add, and a pivot is inverted once. `ONE` says that there is one right-hand side.
+/// the next there is a division and a multiply-add, and a pivot is inverted once. `ONE` says that there is one right-hand side, whose
+/// last entries stay in registers.
 fn solve_real<T: Scalar, const ONE: bool>(diagonals: [&[T]; 3], b: &[T], k: usize) -> Vec<T> {
     let [lower, diagonal, upper] = diagonals;
-    let (n, k) = (diagonal.len(), if ONE { 1 } else { k });
+    let n = diagonal.len();
     let wide = |x: &[T], i: usize| x.get(i).map_or(0.0, |x| x.re());
     let mut x: Vec<f64> = b.iter().map(|x| x.re()).collect();
     // The rows of U: the inverse of the pivot, and what stands behind it, where pivoting fills the second place.
     let mut rows: Vec<[f64; 3]> = Vec::with_capacity(n);
     let (mut pivot, mut next) = (wide(diagonal, 0), wide(upper, 0));
-    for i in 1..=n {
-        let last = i == n;
-        let below = if last { 0.0 } else { lower[i].re() };
-        let (own, behind) = (wide(diagonal, i), if last { 0.0 } else { wide(upper, i) });
+    let mut entry = x.first().copied().unwrap_or(0.0);
+    for i in 1..n {
+        let below = lower[i].re();
+        let (own, behind) = (
+            diagonal[i].re(),
+            if i + 1 < n { upper[i].re() } else { 0.0 },
+        );
         let swapped = below.abs() > pivot.abs();
-        if pivot == 0.0 && !swapped {
-            return vec![T::NAN; n * k];
-        }
         let above = (i - 1) * k;
         if swapped {
             let inverse = 1.0 / below;
             let factor = pivot * inverse;
             rows.push([inverse, own, behind]);
             (pivot, next) = (next - factor * own, -factor * behind);
-            for j in above..above + k {
-                let (upper, lower) = (x[j + k], x[j]);
-                (x[j], x[j + k]) = (upper, lower - factor * upper);
+            if ONE {
+                x[i - 1] = x[i];
+                entry -= factor * x[i];
+            } else {
+                for j in above..above + k {
+                    let (upper, lower) = (x[j + k], x[j]);
+                    (x[j], x[j + k]) = (upper, lower - factor * upper);
+                }
             }
         } else {
+            if pivot == 0.0 {
+                return vec![T::NAN; n * k];
+            }
             let inverse = 1.0 / pivot;
-            rows.push([inverse, if last { 0.0 } else { next }, 0.0]);
-            if !last {
-                let factor = below * inverse;
-                (pivot, next) = (own - below * next * inverse, behind);
+            let factor = below * inverse;
+            rows.push([inverse, next, 0.0]);
+            (pivot, next) = (own - below * next * inverse, behind);
+            if ONE {
+                x[i - 1] = entry;
+                entry = x[i] - factor * entry;
+            } else {
                 for j in above..above + k {
                     x[j + k] -= factor * x[j];
                 }
             }
         }
     }
-    for (i, [inverse, first, second]) in rows.into_iter().enumerate().rev() {
-        for j in i * k..(i + 1) * k {
-            let mut rest = x[j];
-            if i + 2 < n {
-                rest -= second * x[j + 2 * k];
+    if pivot == 0.0 {
+        return vec![T::NAN; n * k];
+    }
+    rows.push([1.0 / pivot, 0.0, 0.0]);
+    if ONE {
+        x[n - 1] = entry;
+        let (mut below, mut below_that) = (0.0, 0.0);
+        for (x, [inverse, first, second]) in x.iter_mut().zip(rows).rev() {
+            let solved = (*x - second * below_that - first * below) * inverse;
+            (below, below_that) = (solved, below);
+            *x = solved;
+        }
+    } else {
+        for (i, [inverse, first, second]) in rows.into_iter().enumerate().rev() {
+            for j in i * k..(i + 1) * k {
+                let mut rest = x[j];
+                if i + 2 < n {
+                    rest -= second * x[j + 2 * k];
+                }
+                if i + 1 < n {
+                    rest -= first * x[j + k];
+                }
+                x[j] = rest * inverse;
             }
-            if i + 1 < n {
-                rest -= first * x[j + k];
-            }
-            x[j] = rest * inverse;
         }
     }
     x.iter().map(|&x| T::from_components(x, 0.0)).collect()
