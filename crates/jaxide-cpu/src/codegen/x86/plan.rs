@@ -330,7 +330,7 @@ fn single_instruction(body: &Body, v: Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lanes::{Access, Builder, MemTy, Trip};
+    use crate::lanes::{Access, Addr, Builder, MemTy, Trip};
 
     /// A loop that carries so many values, each of which depends on all others.
     fn carrying(count: usize) -> Body {
