@@ -92,3 +92,36 @@ fn loops_whose_results_nobody_has_print() {
     );
     assert_eq!(lines(&text, &[Tensor::scalar(0)]), ["0", "1"]);
 }
+
+/// An array is printed as it was behind what depends on a part of it that is written: the order is that of the text, not the one in which the array
+/// need not be copied. So it is where a loop prints.
+#[test]
+fn what_is_read_before_an_update_is_printed_behind_what_comes_before() {
+    let first = print("first {}", "s");
+    let in_loop = format!(
+        "k:i32[] = scan[jaxpr={{ lambda ; c:i32[]. let e:i32[] = add c 1:i32[]; {} in (e,) }} length=2 linear=(False,) num_carry=1 num_consts=0 \
+         reverse=False unroll=1 _split_transpose=False] 0:i32[]",
+        print("turn {}", "c")
+    );
+    for (between, turns) in [("", 0), (in_loop.as_str(), 2)] {
+        let body = format!(
+            "f:f32[3] = dynamic_update_slice a b i\n s:f32[] = reduce_sum[axes=(0,) out_sharding=None] f\n {first}\n {between}\n {}",
+            print("second {}", "a")
+        );
+        let mut want = vec!["first 9.0".to_owned()];
+        want.extend((0..turns).map(|turn| format!("turn {turn}")));
+        want.push("second [1. 2. 3.]".to_owned());
+        let args = [
+            Tensor::from_vec(&[3], vec![1f32, 2.0, 3.0]).unwrap(),
+            Tensor::from_vec(&[1], vec![5f32]).unwrap(),
+            Tensor::scalar(1i32),
+        ];
+        let text = format!("{{ lambda ; a:f32[3] b:f32[1] i:i32[]. let\n {body}\n in (f,) }}");
+        assert_eq!(lines(&text, &args), want, "{text}");
+        let text = format!(
+            "{{ lambda ; a:f32[3] b:f32[1] i:i32[]. let g:f32[3] = scan[jaxpr={{ lambda ; b:f32[1] i:i32[] a:f32[3]. let\n {body}\n in (f,) }} \
+             length=1 linear=(False, False, False) num_carry=1 num_consts=2 reverse=False unroll=1 _split_transpose=False] b i a in (g,) }}"
+        );
+        assert_eq!(lines(&text, &args), want, "{text}");
+    }
+}

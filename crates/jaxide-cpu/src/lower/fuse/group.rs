@@ -163,12 +163,17 @@ impl Fuser<'_> {
         };
         let mut maker: HashMap<ValueId, usize> = HashMap::default();
         let mut accesses = Accesses::default();
+        let mut last_effect = None;
         for &id in &region.nodes {
             let opaque = self.is_opaque(id) && !by_node.contains_key(&id);
             if opaque {
                 let reads = self.reads_of_node(id);
                 let needs = reads.iter().filter_map(|value| maker.get(value).copied());
+                // What is printed is printed in the order of the program.
+                let effect = graph.has_effect(&graph.node(id).op);
+                let needs = needs.chain(last_effect.filter(|_| effect));
                 let draft = drafts.add(DraftItem::Node(id), needs.collect());
+                last_effect = if effect { Some(draft) } else { last_effect };
                 accesses.note(draft, reads);
                 accesses.note_update(draft, self.updated(id));
                 graph.node(id).results.iter().for_each(|&value| {
