@@ -5,6 +5,7 @@ use jaxide_core::jaxpr::parse::parse;
 use jaxide_core::{Aval, DType, Tensor, eval};
 use jaxide_cpu::codegen::lanes::Isa;
 use jaxide_cpu::{CompileOptions, compile};
+use jaxide_testing::Random;
 
 const LENGTHS: [usize; 7] = [1, 7, 8, 16, 17, 33, 130];
 
@@ -143,13 +144,8 @@ fn elements_beside_each_other() {
 /// Slices of what was put together, of what got edges, and of slices: read where the elements come from, or from both sides of a seam.
 #[test]
 fn slices_of_what_was_made_of_parts() {
-    let mut state = 11usize;
-    let mut below = |bound: usize| {
-        state = state
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (state >> 33) % bound
-    };
+    let mut random = Random(11);
+    let mut below = |bound: usize| random.below(bound);
     for turn in 0..60 {
         let (rows, columns) = (1 + below(4), 1 + below(20));
         let mut eqns = Vec::new();

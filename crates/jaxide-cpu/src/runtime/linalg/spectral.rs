@@ -164,8 +164,8 @@ pub fn tridiagonal_solve<T: Scalar>(
     }
 }
 
-/// What the reference computes for real numbers, in double precision as well, by fewer operations that wait for each other: from one pivot to
-/// the next there is a division and a multiply-add, and a pivot is inverted once. `ONE` says that there is one right-hand side, whose
+/// What the reference computes for real numbers, in double precision as well, by fewer operations that wait for each other: a pivot is
+/// inverted once. `ONE` says that there is one right-hand side, whose
 /// last entries stay in registers.
 fn solve_real<T: Scalar, const ONE: bool>(diagonals: [&[T]; 3], b: &[T], k: usize) -> Vec<T> {
     let [lower, diagonal, upper] = diagonals;
@@ -205,7 +205,7 @@ fn solve_real<T: Scalar, const ONE: bool>(diagonals: [&[T]; 3], b: &[T], k: usiz
             let inverse = 1.0 / pivot;
             let factor = below * inverse;
             rows.push([inverse, next, 0.0]);
-            (pivot, next) = (own - below * next * inverse, behind);
+            (pivot, next) = (own - factor * next, behind);
             if ONE {
                 x[i - 1] = entry;
                 entry = x[i] - factor * entry;

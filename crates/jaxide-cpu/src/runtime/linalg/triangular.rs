@@ -277,9 +277,6 @@ pub(super) unsafe fn solve_lower<T: Scalar>(
             }
         }
         let block = &*block;
-        // Groups of columns worth a thread's attention.
-        let group = LANES * (1usize << 15).div_ceil(size * size * LANES);
-        let shared = &Shared(x);
         if m == 1 {
             let mut part = [T::ZERO; BLOCK];
             // SAFETY: rows of the block are inside `x`.
@@ -292,32 +289,35 @@ pub(super) unsafe fn solve_lower<T: Scalar>(
                     *x.at(start + i, 0) = from;
                 }
             }
-        }
-        let groups = if m == 1 { 0 } else { m.div_ceil(group) };
-        context.parallel_for(groups, |chunk| {
-            let x = shared.0;
-            for first in (chunk * group..m.min((chunk + 1) * group)).step_by(LANES) {
-                let count = LANES.min(m - first);
-                let mut lanes = [[T::ZERO; LANES]; BLOCK];
-                // SAFETY: rows of the block and these columns are inside `x`, and no other chunk
-                // has these columns.
-                unsafe {
-                    for (i, row) in lanes[..size].iter_mut().enumerate() {
-                        row[..count]
-                            .iter_mut()
-                            .enumerate()
-                            .for_each(|(j, to)| *to = *x.at(start + i, first + j));
-                    }
-                    substitute(block, size, unit_diagonal, &mut lanes[..size]);
-                    for (i, row) in lanes[..size].iter().enumerate() {
-                        row[..count]
-                            .iter()
-                            .enumerate()
-                            .for_each(|(j, &from)| *x.at(start + i, first + j) = from);
+        } else {
+            // Groups of columns worth a thread's attention.
+            let group = LANES * (1usize << 15).div_ceil(size * size * LANES);
+            let shared = &Shared(x);
+            context.parallel_for(m.div_ceil(group), |chunk| {
+                let x = shared.0;
+                for first in (chunk * group..m.min((chunk + 1) * group)).step_by(LANES) {
+                    let count = LANES.min(m - first);
+                    let mut lanes = [[T::ZERO; LANES]; BLOCK];
+                    // SAFETY: rows of the block and these columns are inside `x`, and no other chunk
+                    // has these columns.
+                    unsafe {
+                        for (i, row) in lanes[..size].iter_mut().enumerate() {
+                            row[..count]
+                                .iter_mut()
+                                .enumerate()
+                                .for_each(|(j, to)| *to = *x.at(start + i, first + j));
+                        }
+                        substitute(block, size, unit_diagonal, &mut lanes[..size]);
+                        for (i, row) in lanes[..size].iter().enumerate() {
+                            row[..count]
+                                .iter()
+                                .enumerate()
+                                .for_each(|(j, &from)| *x.at(start + i, first + j) = from);
+                        }
                     }
                 }
-            }
-        });
+            });
+        }
         let end = start + size;
         if end < n {
             // SAFETY: rows `start..end` of `x` are read and those from `end` on written.

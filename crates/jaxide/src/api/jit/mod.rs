@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use jaxide_core::Tensor;
 use jaxide_core::prims::{Jit, Name};
-use jaxide_tree::Pytree;
+use jaxide_tree::{Pytree, TreeDef};
 use smallvec::SmallVec;
 
 use super::flat::{FlatArgs, FlatFn, avals, flat, flatten, trace_flat, unflatten};
@@ -249,8 +249,7 @@ fn find<T: Pytree<Array>>(cache: &Shared<Cache>, args: T) -> Found {
         drop(cache);
         return Found::Nothing(flatten(&args));
     };
-    let mut leaves = Vec::with_capacity(treedef.num_leaves());
-    args.into_leaves(&mut leaves);
+    let leaves = taken_apart(treedef, args);
     match cache.program(treedef, &leaves) {
         Some(program) => Found::Program(program.clone(), leaves),
         None => Found::Nothing(FlatArgs {
@@ -268,9 +267,15 @@ fn flatten_known<T: Pytree<Array>>(cache: &Shared<Cache>, args: T) -> FlatArgs {
     let Some(treedef) = known else {
         return flatten(&args);
     };
+    let leaves = taken_apart(&treedef, args);
+    FlatArgs { leaves, treedef }
+}
+
+/// The leaves of arguments of a structure.
+fn taken_apart<T: Pytree<Array>>(treedef: &TreeDef, args: T) -> Vec<Array> {
     let mut leaves = Vec::with_capacity(treedef.num_leaves());
     args.into_leaves(&mut leaves);
-    FlatArgs { leaves, treedef }
+    leaves
 }
 
 /// The program for these arguments, traced when there is none yet, and the arrays of a surrounding trace that it takes
