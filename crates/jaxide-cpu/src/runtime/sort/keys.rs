@@ -29,8 +29,31 @@ pub(super) fn key_bits(dtype: DType) -> Result<u32, KernelError> {
     })
 }
 
+/// An unsigned integer that a key is.
+pub(super) trait Word: bytemuck::Pod + Ord {
+    /// The word of a key that fits.
+    fn from_key(key: u64) -> Self;
+    fn key(self) -> u64;
+}
+
+macro_rules! words {
+    ($($t:ty)*) => { $(impl Word for $t {
+        #[inline(always)]
+        fn from_key(key: u64) -> Self {
+            key as Self
+        }
+        #[inline(always)]
+        fn key(self) -> u64 {
+            u64::from(self)
+        }
+    })* };
+}
+words!(u8 u16 u32 u64);
+
 /// An element type with keys.
 pub(super) trait Keyed: bytemuck::Pod {
+    /// The word of its width.
+    type Bits: Word;
     /// The sort key that no element exceeds; that of all NaNs.
     const LAST_KEY: u64;
     /// Key in the order of `sort`.
@@ -45,6 +68,7 @@ pub(super) trait Keyed: bytemuck::Pod {
 
 macro_rules! unsigned_keys {
     ($($t:ty)*) => { $(impl Keyed for $t {
+        type Bits = $t;
         const LAST_KEY: u64 = <$t>::MAX as u64;
         #[inline(always)]
         fn sort_key(self) -> u64 {
@@ -68,6 +92,7 @@ unsigned_keys!(u8 u16 u32 u64);
 
 macro_rules! signed_keys {
     ($($t:ty as $bits:ty;)*) => { $(impl Keyed for $t {
+        type Bits = $bits;
         const LAST_KEY: u64 = <$bits>::MAX as u64;
         #[inline(always)]
         fn sort_key(self) -> u64 {
@@ -92,6 +117,7 @@ signed_keys! { i8 as u8; i16 as u16; i32 as u32; i64 as u64; }
 
 macro_rules! float_keys {
     ($($t:ty as $bits:ty, infinity $infinity:expr;)*) => { $(impl Keyed for $t {
+        type Bits = $bits;
         const LAST_KEY: u64 = <$bits>::MAX as u64;
         #[inline(always)]
         fn sort_key(self) -> u64 {

@@ -1,11 +1,12 @@
 //! Sorting along an axis, of one array or of several by the first ones as keys, and the largest
 //! elements of lines.
 //!
-//! Both sorts are stable. Keys become unsigned integers ([`keys`]); short lines are sorted by
-//! comparison, long ones by radix ([`radix`]). Only if the keys of several operands together have
+//! Both sorts are stable. Keys become unsigned integers ([`keys`]); several short lines are sorted
+//! side by side ([`network`]), others by comparison, long ones by radix ([`radix`]). Only if the keys of several operands together have
 //! more than 64 bits are lines sorted by comparing positions.
 
 mod keys;
+mod network;
 mod radix;
 mod top_k;
 
@@ -14,6 +15,7 @@ use std::sync::OnceLock;
 use jaxide_core::DType;
 
 use self::keys::{Keyed, key_bits, with_real_type, write_keys};
+use self::network::Network;
 use super::shared::SharedSlice;
 use super::transpose::CopyPlan;
 use super::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature, View};
@@ -27,6 +29,8 @@ pub use top_k::TopK;
 /// by real and then by imaginary part. Inputs and outputs are dense arrays.
 pub struct Sort {
     lines: Lines,
+    /// What sorts lines side by side, if they are such.
+    network: Option<Network>,
     dtypes: Vec<DType>,
     num_keys: usize,
     strategy: Strategy,
@@ -90,8 +94,10 @@ impl Sort {
             _ => Strategy::Columns(bits.iter().map(|&bits| bits.div_ceil(64) as usize).sum()),
         };
         let lines = Lines::new(shape, axis, shape[axis])?;
+        let one_word = !matches!(strategy, Strategy::Columns(_));
         Ok(Self {
             lines,
+            network: Network::new(shape, axis).filter(|_| one_word),
             dtypes: dtypes.to_vec(),
             num_keys,
             strategy,
@@ -137,11 +143,7 @@ impl Sort {
         words.fill(0);
         let (column, rest) = rest.split_at_mut(n);
         for (&dtype, line) in self.dtypes.iter().zip(inputs).take(self.num_keys) {
-            write_keys(dtype, line, column);
-            let bits = key_bits(dtype).unwrap_or(64);
-            for (word, &key) in words.iter_mut().zip(&*column) {
-                *word = word.unbounded_shl(bits) | key;
-            }
+            append_keys(dtype, line, words, column);
         }
         if let Strategy::Narrow(bits) = self.strategy {
             for (word, i) in words.iter_mut().zip(0..) {
@@ -180,30 +182,45 @@ impl Sort {
         outputs: &mut [&mut [u8]],
         positions: impl Iterator<Item = u64> + Clone,
     ) {
-        fn pick<T: bytemuck::Pod>(
-            from: &[u8],
-            to: &mut [u8],
-            positions: impl Iterator<Item = u64>,
-        ) {
-            let from = bytemuck::cast_slice::<u8, T>(from);
-            for (to, position) in bytemuck::cast_slice_mut::<u8, T>(to)
-                .iter_mut()
-                .zip(positions)
-            {
-                *to = from[position as usize];
-            }
-        }
         for ((dtype, from), to) in self.dtypes.iter().zip(inputs).zip(outputs) {
-            match dtype.size() {
-                0 => {}
-                1 => pick::<u8>(from, to, positions.clone()),
-                2 => pick::<u16>(from, to, positions.clone()),
-                4 => pick::<u32>(from, to, positions.clone()),
-                8 => pick::<u64>(from, to, positions.clone()),
-                _ => pick::<[u64; 2]>(from, to, positions.clone()),
-            }
+            with_bits!(dtype.size(), W => {
+                let from = bytemuck::cast_slice::<u8, W>(from);
+                let to = bytemuck::cast_slice_mut::<u8, W>(to);
+                for (to, position) in to.iter_mut().zip(positions.clone()) {
+                    *to = from[position as usize];
+                }
+            });
         }
     }
+}
+
+/// Evaluates an expression with `$w` as a type of so many bytes; nothing if there are none.
+macro_rules! with_bits {
+    ($size:expr, $w:ident => $body:expr) => {
+        match $size {
+            0 => {}
+            1 => with_bits!(@ $w, u8, $body),
+            2 => with_bits!(@ $w, u16, $body),
+            4 => with_bits!(@ $w, u32, $body),
+            8 => with_bits!(@ $w, u64, $body),
+            _ => with_bits!(@ $w, [u64; 2], $body),
+        }
+    };
+    (@ $w:ident, $type:ty, $body:expr) => {{
+        type $w = $type;
+        $body
+    }};
+}
+use with_bits;
+
+/// Puts the keys of elements behind those that the words have already, and gives their bits; `column` is scratch space.
+fn append_keys(dtype: DType, elements: &[u8], words: &mut [u64], column: &mut [u64]) -> u32 {
+    write_keys(dtype, elements, column);
+    let bits = key_bits(dtype).unwrap_or(64);
+    for (word, &key) in words.iter_mut().zip(&*column) {
+        *word = word.unbounded_shl(bits) | key;
+    }
+    bits
 }
 
 /// Sorts elements by their keys alone.
@@ -265,11 +282,16 @@ impl Kernel for Sort {
             .enumerate()
             .map(|(i, &size)| (size, buffers.input::<u8>(i)))
             .collect();
-        let outputs = sizes
+        let outputs: Vec<_> = sizes
             .iter()
             .enumerate()
             .map(|(i, &size)| (size, buffers.output::<u8>(i)))
             .collect();
+        if let Some(network) = &self.network {
+            let inputs: Vec<&[u8]> = inputs.iter().map(|&(_, from)| from).collect();
+            let outputs = outputs.into_iter().map(|(_, to)| to).collect();
+            return network.run(self, &inputs, outputs, context);
+        }
         self.lines.run(
             &inputs,
             outputs,

@@ -201,6 +201,88 @@ fn every_axis() {
     );
 }
 
+/// Sorts an array along its middle axis, alone and with positions, and compares bits with the standard library's stable sort.
+#[track_caller]
+fn check_lines<T: bytemuck::Pod>(
+    dtype: DType,
+    shape: [usize; 3],
+    elements: &[T],
+    compare: impl Fn(&T, &T) -> Ordering,
+) {
+    let [_, len, stride] = shape;
+    let positions: Vec<u16> = (0..elements.len())
+        .map(|i| (i / stride % len) as u16)
+        .collect();
+    let mut order = vec![0; elements.len()];
+    for first in (0..elements.len()).filter(|i| i / stride % len == 0) {
+        let mut line: Vec<usize> = (0..len).map(|i| first + i * stride).collect();
+        line.sort_by(|&a, &b| compare(&elements[a], &elements[b]));
+        for (i, from) in line.into_iter().enumerate() {
+            order[first + i * stride] = from;
+        }
+    }
+    let sorted: Vec<T> = order.iter().map(|&i| elements[i]).collect();
+    let sorted_positions: Vec<u16> = order.iter().map(|&i| positions[i]).collect();
+    let bytes = bytemuck::cast_slice(elements);
+    let alone = run(Sort::new(&shape, 1, &[dtype], 1).unwrap(), &[bytes]);
+    assert!(
+        alone[0] == bytemuck::cast_slice::<T, u8>(&sorted),
+        "{dtype:?} {shape:?}"
+    );
+    let kernel = Sort::new(&shape, 1, &[DType::U16, dtype, DType::U16], 2).unwrap();
+    let zeros = vec![7u16; elements.len()];
+    let inputs = [
+        bytemuck::cast_slice(&zeros),
+        bytes,
+        bytemuck::cast_slice(&positions),
+    ];
+    let together = run(kernel, &inputs);
+    assert!(
+        together[1] == alone[0]
+            && together[2] == bytemuck::cast_slice::<u16, u8>(&sorted_positions),
+        "{dtype:?} {shape:?} with positions"
+    );
+}
+
+#[test]
+fn many_short_lines_on_every_instruction_set() {
+    let counts = [[4, 1], [1, 4], [9, 1], [3, 5], [2, 70], [130, 1], [65, 2]];
+    for isa in crate::runtime::simd::Isa::available() {
+        isa.assumed_in(|| {
+            for len in [2, 3, 4, 7, 8, 16, 17, 33, 100, 256, 257] {
+                for [outer, inner] in counts {
+                    let shape = [outer, len, inner];
+                    let n = outer * len * inner;
+                    let bits = random(n, len as u64);
+                    let values = floats(n);
+                    check_lines(DType::F64, shape, &values, |a, b| order(*a, *b));
+                    let plain: Vec<f64> = bits.iter().map(|&x| x as f64 - 1e19).collect();
+                    check_lines(DType::F64, shape, &plain, |a, b| order(*a, *b));
+                    let narrow: Vec<f32> = values.iter().map(|&x| x as f32).collect();
+                    check_lines(DType::F32, shape, &narrow, |a, b| {
+                        order((*a).into(), (*b).into())
+                    });
+                    let half: Vec<f16> = plain.iter().map(|&x| f16::from_f64(x / 1e16)).collect();
+                    check_lines(DType::F16, shape, &half, |a, b| {
+                        order((*a).into(), (*b).into())
+                    });
+                    let pairs: Vec<[f32; 2]> = narrow.iter().map(|&x| [x.abs() % 3.0, x]).collect();
+                    check_lines(DType::C64, shape, &pairs, |a, b| {
+                        order(a[0].into(), b[0].into()).then(order(a[1].into(), b[1].into()))
+                    });
+                    check_lines(DType::U64, shape, &bits, u64::cmp);
+                    let signed: Vec<i64> = bits.iter().map(|&x| x as i64 % 9).collect();
+                    check_lines(DType::I64, shape, &signed, i64::cmp);
+                    let bytes: Vec<u8> = bits.iter().map(|&x| x as u8).collect();
+                    check_lines(DType::U8, shape, &bytes, u8::cmp);
+                    let short: Vec<i16> = bits.iter().map(|&x| x as i16).collect();
+                    check_lines(DType::I16, shape, &short, i16::cmp);
+                }
+            }
+        });
+    }
+}
+
 #[test]
 fn types_without_an_order_are_refused() {
     assert!(Sort::new(&[3], 0, &[DType::KeyFry], 1).is_err());
