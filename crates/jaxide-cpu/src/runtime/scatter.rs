@@ -10,6 +10,7 @@ use super::simd::Isa;
 use super::{Buffers, Context, Kernel, KernelError, Signature};
 use bytemuck::Pod;
 use combine::Combining;
+use std::any::TypeId;
 use std::array::from_mut;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -257,36 +258,69 @@ impl<T: Pod, F: Combining<T>> Scatter<T, F> {
             updates: &[T],
             step: usize,
         ) {
-            let runs = Runs::<F, true>(&kernel.combine);
+            let runs = Runs::<F, CONVERTS>(&kernel.combine);
             kernel
                 .windows
                 .combine_at(places, array, updates, step, &runs);
+        }
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx512fp16,avx512vl,avx512dq,avx2,fma,f16c")]
+        fn native<T: Pod, F: Combining<T>>(
+            kernel: &Scatter<T, F>,
+            places: &[usize],
+            array: &mut [T],
+            updates: &[T],
+            step: usize,
+        ) {
+            let runs = Runs::<F, NATIVE>(&kernel.combine);
+            kernel
+                .windows
+                .combine_at(places, array, updates, step, &runs);
+        }
+        #[cfg(target_arch = "x86_64")]
+        if TypeId::of::<T>() == TypeId::of::<half::f16>()
+            && Isa::detect() == Isa::Avx512
+            && is_x86_feature_detected!("avx512fp16")
+        {
+            // SAFETY: the machine has the instruction sets.
+            return unsafe { native(self, places, array, updates, step) };
         }
         #[cfg(target_arch = "x86_64")]
         if Isa::detect() != Isa::Portable && is_x86_feature_detected!("f16c") {
             // SAFETY: the machine has the instruction sets.
             return unsafe { avx2(self, places, array, updates, step) };
         }
-        let runs = Runs::<F, false>(&self.combine);
+        let runs = Runs::<F, PLAIN>(&self.combine);
         (self.windows).combine_at(places, array, updates, step, &runs);
     }
 }
 
-/// Combines runs of elements, with the processor's conversions of 16 bits where it `CONVERTS` them; what makes one has looked.
-struct Runs<'a, F, const CONVERTS: bool>(&'a F);
+/// Runs are combined by what every machine has.
+const PLAIN: u8 = 0;
+/// And by the processor's conversions of 16 bits.
+const CONVERTS: u8 = 1;
+/// And by its arithmetic of 16 bits.
+const NATIVE: u8 = 2;
 
-impl<F, const CONVERTS: bool> Runs<'_, F, CONVERTS> {
+/// Combines runs of elements by what the machine has of these levels; what makes one has looked.
+struct Runs<'a, F, const LEVEL: u8>(&'a F);
+
+impl<F, const LEVEL: u8> Runs<'_, F, LEVEL> {
     #[inline(always)]
     fn combine<T: Pod, const N: usize>(&self, old: &mut [T; N], updates: &[T; N])
     where
         F: Combining<T>,
     {
-        if CONVERTS {
+        match LEVEL {
+            #[cfg(target_arch = "x86_64")]
             // SAFETY: the machine has the instructions, or this was not made.
-            unsafe { self.0.combine_run(old, updates) }
-        } else {
-            for k in 0..N {
-                old[k] = self.0.combine(old[k], updates[k]);
+            NATIVE => unsafe { self.0.combine_native(old, updates) },
+            // SAFETY: as above.
+            CONVERTS => unsafe { self.0.combine_run(old, updates) },
+            _ => {
+                for k in 0..N {
+                    old[k] = self.0.combine(old[k], updates[k]);
+                }
             }
         }
     }
@@ -297,7 +331,7 @@ impl<F, const CONVERTS: bool> Runs<'_, F, CONVERTS> {
     where
         F: Combining<T>,
     {
-        if CONVERTS {
+        if LEVEL >= CONVERTS {
             // SAFETY: the machine has the instructions, or this was not made.
             unsafe { self.0.combine_all(old, updates) }
         } else {
@@ -312,32 +346,32 @@ impl<F, const CONVERTS: bool> Runs<'_, F, CONVERTS> {
 /// Loops are written out, because adapters of iterators are not always inlined.
 impl Windows {
     #[inline(always)]
-    fn combine_at<T: Pod, F: Combining<T>, const CONVERTS: bool>(
+    fn combine_at<T: Pod, F: Combining<T>, const LEVEL: u8>(
         &self,
         places: &[usize],
         array: &mut [T],
         updates: &[T],
         step: usize,
-        by: &Runs<'_, F, CONVERTS>,
+        by: &Runs<'_, F, LEVEL>,
     ) {
         match (&self.runs[..], self.run) {
             ([0], 1) => single(places, array, updates, step, by),
-            ([0], 2) => short_runs::<T, F, 2, CONVERTS>(places, array, updates, step, by),
-            ([0], 4) => short_runs::<T, F, 4, CONVERTS>(places, array, updates, step, by),
-            ([0], 8) => short_runs::<T, F, 8, CONVERTS>(places, array, updates, step, by),
+            ([0], 2) => short_runs::<T, F, 2, LEVEL>(places, array, updates, step, by),
+            ([0], 4) => short_runs::<T, F, 4, LEVEL>(places, array, updates, step, by),
+            ([0], 8) => short_runs::<T, F, 8, LEVEL>(places, array, updates, step, by),
             _ => self.long_runs(places, array, updates, step, by),
         }
     }
 
     /// Combines windows of any shape.
     #[inline(always)]
-    fn long_runs<T: Pod, F: Combining<T>, const CONVERTS: bool>(
+    fn long_runs<T: Pod, F: Combining<T>, const LEVEL: u8>(
         &self,
         places: &[usize],
         array: &mut [T],
         updates: &[T],
         step: usize,
-        by: &Runs<'_, F, CONVERTS>,
+        by: &Runs<'_, F, LEVEL>,
     ) {
         let (runs, run) = (&self.runs[..], self.run);
         for (k, &place) in places.iter().enumerate() {
@@ -355,12 +389,12 @@ impl Windows {
 
 /// Combines windows of one element.
 #[inline(always)]
-fn single<T: Pod, F: Combining<T>, const CONVERTS: bool>(
+fn single<T: Pod, F: Combining<T>, const LEVEL: u8>(
     places: &[usize],
     array: &mut [T],
     updates: &[T],
     step: usize,
-    by: &Runs<'_, F, CONVERTS>,
+    by: &Runs<'_, F, LEVEL>,
 ) {
     // What is dropped has no place in the array.
     if step == 0 {
@@ -381,23 +415,39 @@ fn single<T: Pod, F: Combining<T>, const CONVERTS: bool>(
 
 /// Combines windows of `N` adjacent elements.
 #[inline(always)]
-fn short_runs<T: Pod, F: Combining<T>, const N: usize, const CONVERTS: bool>(
+fn short_runs<T: Pod, F: Combining<T>, const N: usize, const LEVEL: u8>(
     places: &[usize],
     array: &mut [T],
     updates: &[T],
     step: usize,
-    by: &Runs<'_, F, CONVERTS>,
+    by: &Runs<'_, F, LEVEL>,
 ) {
     let (each, _) = updates.as_chunks::<N>();
-    let step = usize::from(step > 0);
-    for (k, &place) in places.iter().enumerate() {
-        // What is dropped has no place in the array.
-        if let Some(rest) = array.get_mut(place..)
-            && let Some(old) = rest.first_chunk_mut::<N>()
-        {
-            by.combine(old, &each[k * step]);
+    if step == 0 {
+        for &place in places {
+            if let Some(old) = run_at(array, place) {
+                by.combine(old, &each[0]);
+            }
+        }
+    } else {
+        let each = &each[..places.len()];
+        for k in 0..places.len() {
+            if let Some(old) = run_at(array, places[k]) {
+                by.combine(old, &each[k]);
+            }
         }
     }
+}
+
+/// The run at a place, by one comparison; what is dropped has none.
+#[inline(always)]
+fn run_at<T: Pod, const N: usize>(array: &mut [T], place: usize) -> Option<&mut [T; N]> {
+    let last = array.len().checked_sub(N)?;
+    if place > last {
+        return None;
+    }
+    // SAFETY: so many elements are left from there on.
+    Some(unsafe { &mut *array.as_mut_ptr().add(place).cast::<[T; N]>() })
 }
 
 impl<T: Pod + Send + Sync, F: Combining<T>> Kernel for Scatter<T, F> {

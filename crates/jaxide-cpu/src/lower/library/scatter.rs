@@ -11,7 +11,7 @@ use crate::narrow;
 use crate::runtime::KernelCall;
 use crate::runtime::cumulative::combine as both;
 use crate::runtime::rows::Outside;
-use crate::runtime::scatter::combine::{Larger, Smaller, Widened};
+use crate::runtime::scatter::combine::{Difference, Larger, Product, Smaller, Sum, Widened};
 use crate::runtime::scatter::{Component, IndexType, Scatter, Windows};
 use crate::runtime::simd::nearest_bf16;
 use half::{bf16, f16};
@@ -160,9 +160,9 @@ pub(super) fn combine(recipe: &recipe::Scatter) -> Result<Box<KernelCall>> {
         (DType::F16, _) => number!(
             f16,
             combine,
-            Widened(|a: f32, b: f32| a + b),
-            Widened(|a: f32, b: f32| a - b),
-            Widened(|a: f32, b: f32| a * b),
+            Widened(Sum),
+            Widened(Difference),
+            Widened(Product),
             Smaller,
             Larger
         ),

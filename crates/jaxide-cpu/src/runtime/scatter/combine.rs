@@ -2,6 +2,8 @@
 //! larger: a branch would be foretold wrongly every other time, which takes longer than all else.
 
 use half::{bf16, f16};
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::__m128h;
 
 use crate::runtime::cumulative::combine as vectors;
 use crate::runtime::simd::{nearest_f16, widen_f16};
@@ -23,6 +25,20 @@ pub trait Combining<T>: Send + Sync {
         for k in 0..N {
             old[k] = self.combine(old[k], updates[k]);
         }
+    }
+
+    /// The same of 1, 2, 4 or 8 elements on a machine that computes with numbers of 16 bits.
+    ///
+    /// # Safety
+    /// As of [`combine_run`](Self::combine_run), and the machine has AVX512-FP16.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    unsafe fn combine_native<const N: usize>(&self, old: &mut [T; N], updates: &[T; N])
+    where
+        T: Copy,
+    {
+        // SAFETY: the caller has the instructions.
+        unsafe { self.combine_run(old, updates) }
     }
 
     /// The same of runs of equal lengths.
@@ -48,10 +64,55 @@ impl<T, F: Fn(T, T) -> T + Send + Sync> Combining<T> for F {
     }
 }
 
+/// The sum of two numbers.
+pub(crate) struct Sum;
+
+/// What is left of the old number without the update.
+pub(crate) struct Difference;
+
+/// The product of two numbers.
+pub(crate) struct Product;
+
+macro_rules! arithmetic {
+    ($($name:ident $operator:tt $native:ident;)*) => { $(
+        impl Combining<f32> for $name {
+            #[inline(always)]
+            fn combine(&self, old: f32, update: f32) -> f32 {
+                old $operator update
+            }
+        }
+
+        #[cfg(target_arch = "x86_64")]
+        impl native::Operation for $name {
+            #[inline(always)]
+            unsafe fn of(old: __m128h, update: __m128h) -> __m128h {
+                // SAFETY: the caller has the instructions.
+                unsafe { native::$native(old, update) }
+            }
+        }
+    )* };
+}
+arithmetic! { Sum + add; Difference - sub; Product * mul; }
+
+#[cfg(target_arch = "x86_64")]
+use native::Operation;
+/// Nothing is asked of an operation where no processor has it.
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) trait Operation {}
+#[cfg(not(target_arch = "x86_64"))]
+impl<T> Operation for T {}
+
 /// A function of numbers of 16 bits by way of wider ones.
 pub(crate) struct Widened<F>(pub(crate) F);
 
-impl<F: Combining<f32>> Combining<f16> for Widened<F> {
+impl<F: Combining<f32> + Operation> Combining<f16> for Widened<F> {
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    unsafe fn combine_native<const N: usize>(&self, old: &mut [f16; N], updates: &[f16; N]) {
+        // SAFETY: the caller has the instructions.
+        unsafe { native::combine::<F, N>(old, updates) }
+    }
+
     #[inline(always)]
     fn combine(&self, old: f16, update: f16) -> f16 {
         nearest_f16(self.0.combine(widen_f16(old), widen_f16(update)))
@@ -88,6 +149,95 @@ impl<F: Combining<f32>> Combining<f16> for Widened<F> {
             unsafe { self.combine_run(std::array::from_mut(one), &[by_rest[k]]) };
         }
     }
+}
+
+/// Arithmetic of numbers of 16 bits by the processor, with the bits that rounding the wider result gives.
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod native {
+    use half::f16;
+    use std::arch::x86_64::*;
+    use std::ptr::{read_unaligned, write_unaligned};
+
+    /// What becomes of old numbers and their updates, of each pair in a lane.
+    pub(crate) trait Operation {
+        /// The new numbers.
+        ///
+        /// # Safety
+        /// The machine has AVX512-FP16.
+        unsafe fn of(old: __m128h, update: __m128h) -> __m128h;
+    }
+
+    /// The new numbers of a run of 1, 2, 4 or 8.
+    ///
+    /// # Safety
+    /// The machine has AVX512-FP16.
+    #[inline(always)]
+    pub(super) unsafe fn combine<O: Operation, const N: usize>(
+        old: &mut [f16; N],
+        updates: &[f16; N],
+    ) {
+        // SAFETY: the caller has the instructions.
+        unsafe { store(O::of(load(old), load(updates)), old) }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512fp16")]
+    fn load<const N: usize>(x: &[f16; N]) -> __m128h {
+        const { assert!(matches!(N, 1 | 2 | 4 | 8)) };
+        let from = x.as_ptr();
+        // SAFETY: what is read are all numbers of the array.
+        _mm_castsi128_ph(unsafe {
+            match N {
+                1 => _mm_cvtsi16_si128(read_unaligned(from.cast())),
+                2 => _mm_cvtsi32_si128(read_unaligned(from.cast())),
+                4 => _mm_cvtsi64_si128(read_unaligned(from.cast())),
+                _ => read_unaligned(from.cast()),
+            }
+        })
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512fp16")]
+    fn store<const N: usize>(x: __m128h, to: &mut [f16; N]) {
+        const { assert!(matches!(N, 1 | 2 | 4 | 8)) };
+        let (x, to) = (_mm_castph_si128(x), to.as_mut_ptr());
+        // SAFETY: what is written are all numbers of the array.
+        unsafe {
+            match N {
+                1 => write_unaligned(to.cast(), _mm_cvtsi128_si16(x)),
+                2 => write_unaligned(to.cast(), _mm_cvtsi128_si32(x)),
+                4 => write_unaligned(to.cast(), _mm_cvtsi128_si64(x)),
+                _ => write_unaligned(to.cast(), x),
+            }
+        }
+    }
+
+    macro_rules! operations {
+        ($($name:ident $instruction:ident;)*) => { $(
+            #[inline]
+            #[target_feature(enable = "avx512fp16,avx512vl")]
+            pub(super) fn $name(a: __m128h, b: __m128h) -> __m128h {
+                $instruction(a, b)
+            }
+        )* };
+    }
+    operations! { add _mm_add_ph; sub _mm_sub_ph; mul _mm_mul_ph; }
+
+    macro_rules! extrema {
+        ($($name:ident $instruction:ident $both:ident;)*) => { $(
+            /// As of wider numbers: both orders differ in the signs of zeros and beside NaN alone.
+            #[inline]
+            #[target_feature(enable = "avx512fp16,avx512vl,avx512bw")]
+            pub(super) fn $name(a: __m128h, b: __m128h) -> __m128h {
+                let one = _mm_castph_si128($instruction(a, b));
+                let other = _mm_castph_si128($instruction(b, a));
+                let unordered = _mm_cmp_ph_mask::<_CMP_UNORD_Q>(a, b);
+                let found = $both(one, other);
+                _mm_castsi128_ph(_mm_mask_mov_epi16(found, unordered, _mm_set1_epi16(0x7e00)))
+            }
+        )* };
+    }
+    extrema! { larger _mm_max_ph _mm_and_si128; smaller _mm_min_ph _mm_or_si128; }
 }
 
 /// Conversions by the processor, of 1, 2, 4, or a multiple of 8 numbers. Loops are written out, because closures are not inlined here.
@@ -200,8 +350,9 @@ pub(crate) struct Larger;
 pub(crate) struct Smaller;
 
 macro_rules! extrema {
-    ($($t:ty)*) => { $(
+    ($($t:ty { $($native:tt)* })*) => { $(
         impl Combining<$t> for Larger {
+            $($native)*
             #[inline(always)]
             fn combine(&self, old: $t, update: $t) -> $t {
                 vectors::max::<$t>(old, update)
@@ -219,6 +370,7 @@ macro_rules! extrema {
         }
 
         impl Combining<$t> for Smaller {
+            $($native)*
             #[inline(always)]
             fn combine(&self, old: $t, update: $t) -> $t {
                 vectors::min::<$t>(old, update)
@@ -236,7 +388,37 @@ macro_rules! extrema {
         }
     )* };
 }
-extrema!(f16 bf16 f32 f64);
+extrema! {
+    f16 {
+        #[cfg(target_arch = "x86_64")]
+        #[inline(always)]
+        unsafe fn combine_native<const N: usize>(&self, old: &mut [f16; N], updates: &[f16; N]) {
+            // SAFETY: the caller has the instructions.
+            unsafe { native::combine::<Self, N>(old, updates) }
+        }
+    }
+    bf16 {}
+    f32 {}
+    f64 {}
+}
+
+#[cfg(target_arch = "x86_64")]
+impl native::Operation for Larger {
+    #[inline(always)]
+    unsafe fn of(old: __m128h, update: __m128h) -> __m128h {
+        // SAFETY: the caller has the instructions.
+        unsafe { native::larger(old, update) }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl native::Operation for Smaller {
+    #[inline(always)]
+    unsafe fn of(old: __m128h, update: __m128h) -> __m128h {
+        // SAFETY: the caller has the instructions.
+        unsafe { native::smaller(old, update) }
+    }
+}
 
 /// What [`Larger`] and [`Smaller`] are, without branches.
 trait Extrema: Copy {
@@ -417,9 +599,9 @@ mod tests {
         );
     }
 
-    /// Runs of `N` numbers, combined by the processor's conversions and by formulas.
+    /// Runs of `N` numbers, combined by the processor's conversions, or by its arithmetic if that is `native`, and by formulas.
     #[cfg(target_arch = "x86_64")]
-    fn runs_are_alike<const N: usize>(what: &impl Combining<f16>) {
+    fn runs_are_alike<const N: usize>(what: &impl Combining<f16>, native: bool) {
         for a in 0..=u16::MAX {
             for b in BITS {
                 let updates: [f16; N] =
@@ -428,7 +610,13 @@ mod tests {
                     std::array::from_fn(|k| f16::from_bits(a.wrapping_add(k as u16)));
                 let mut run = old;
                 // SAFETY: the machine has the instructions.
-                unsafe { what.combine_run(&mut run, &updates) };
+                unsafe {
+                    if native {
+                        what.combine_native(&mut run, &updates);
+                    } else {
+                        what.combine_run(&mut run, &updates);
+                    }
+                }
                 for k in 0..N {
                     let plain = what.combine(old[k], updates[k]);
                     assert!(
@@ -449,12 +637,16 @@ mod tests {
         if !is_x86_feature_detected!("f16c") || !is_x86_feature_detected!("avx") {
             return;
         }
-        let sum = Widened(|a: f32, b: f32| a + b);
-        runs_are_alike::<1>(&sum);
-        runs_are_alike::<2>(&sum);
-        runs_are_alike::<4>(&sum);
-        runs_are_alike::<16>(&sum);
-        runs_are_alike::<2>(&Larger);
-        runs_are_alike::<8>(&Smaller);
+        for native in [false, is_x86_feature_detected!("avx512fp16")] {
+            runs_are_alike::<1>(&Widened(Sum), native);
+            runs_are_alike::<2>(&Widened(Sum), native);
+            runs_are_alike::<4>(&Widened(Difference), native);
+            runs_are_alike::<8>(&Widened(Sum), native);
+            runs_are_alike::<1>(&Widened(Product), native);
+            runs_are_alike::<1>(&Larger, native);
+            runs_are_alike::<2>(&Larger, native);
+            runs_are_alike::<2>(&Smaller, native);
+            runs_are_alike::<8>(&Smaller, native);
+        }
     }
 }

@@ -34,10 +34,22 @@ pub(super) trait Word: bytemuck::Pod + Ord {
     /// The word of a key that fits.
     fn from_key(key: u64) -> Self;
     fn key(self) -> u64;
+    /// Both, the smaller one first, in a way that the compiler makes vectors of.
+    fn in_order(self, other: Self) -> (Self, Self);
 }
 
 macro_rules! words {
     ($($t:ty)*) => { $(impl Word for $t {
+        #[inline(always)]
+        fn in_order(self, other: Self) -> (Self, Self) {
+            if Self::BITS < 64 {
+                return (self.min(other), self.max(other));
+            }
+            // Of minima of 64 bits it makes no vectors.
+            let swap = Self::from(self > other).wrapping_neg();
+            let both = (self ^ other) & swap;
+            (self ^ both, other ^ both)
+        }
         #[inline(always)]
         fn from_key(key: u64) -> Self {
             key as Self

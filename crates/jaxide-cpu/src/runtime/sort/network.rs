@@ -211,9 +211,9 @@ impl Network {
             }
         } else {
             for (lane, &start) in group.starts[..group.lines].iter().enumerate() {
-                let line = from[start..].iter().step_by(self.stride);
-                for (row, &x) in rows.chunks_exact_mut(lanes).zip(line) {
-                    row[lane] = x;
+                let line = &from[start..][..(self.len - 1) * self.stride + 1];
+                for row in 0..self.len {
+                    rows[row * lanes + lane] = line[row * self.stride];
                 }
             }
         }
@@ -285,36 +285,53 @@ const fn lanes<K>() -> usize {
 
 /// The rows of a pair.
 #[inline(always)]
-fn two<K>(rows: &mut [K], [low, high]: [u16; 2]) -> (&mut [K], &mut [K]) {
-    let (before, from_high) = rows.split_at_mut(usize::from(high) * lanes::<K>());
-    let from_low = &mut before[usize::from(low) * lanes::<K>()..];
-    (
-        &mut from_low[..lanes::<K>()],
-        &mut from_high[..lanes::<K>()],
-    )
+fn two<K, const LANES: usize>(
+    rows: &mut [[K; LANES]],
+    [low, high]: [u16; 2],
+) -> (&mut [K; LANES], &mut [K; LANES]) {
+    let (before, from_high) = rows.split_at_mut(usize::from(high));
+    (&mut before[usize::from(low)], &mut from_high[0])
 }
 
+/// Loops are written out, because adapters of iterators are not inlined into functions for an instruction set.
 #[inline(always)]
-fn exchange<K: Ord + Copy>(rows: &mut [K], pairs: &[[u16; 2]]) {
-    for &pair in pairs {
-        let (low, high) = two(rows, pair);
-        for (low, high) in low.iter_mut().zip(high) {
-            (*low, *high) = (*low.min(high), *low.max(high));
+fn exchange<K: Word>(rows: &mut [K], pairs: &[[u16; 2]]) {
+    #[inline(always)]
+    fn rows_of<K: Word, const LANES: usize>(rows: &mut [K], pairs: &[[u16; 2]]) {
+        let (rows, _) = rows.as_chunks_mut::<LANES>();
+        for &pair in pairs {
+            let (low, high) = two(rows, pair);
+            let (a, b) = (*low, *high);
+            for lane in 0..LANES {
+                (low[lane], high[lane]) = a[lane].in_order(b[lane]);
+            }
         }
+    }
+    match lanes::<K>() {
+        64 => rows_of::<K, 64>(rows, pairs),
+        32 => rows_of::<K, 32>(rows, pairs),
+        16 => rows_of::<K, 16>(rows, pairs),
+        _ => rows_of::<K, WIDE>(rows, pairs),
     }
 }
 
 #[inline(always)]
 fn exchange_wide(keys: &mut [u64], positions: &mut [u64], pairs: &[[u16; 2]]) {
+    let (keys, _) = keys.as_chunks_mut::<WIDE>();
+    let (positions, _) = positions.as_chunks_mut::<WIDE>();
     for &pair in pairs {
         let (low, high) = two(keys, pair);
         let (low_at, high_at) = two(positions, pair);
+        let (a, b, i, j) = (*low, *high, *low_at, *high_at);
         for lane in 0..WIDE {
-            let (a, b) = (low[lane], high[lane]);
-            let (i, j) = (low_at[lane], high_at[lane]);
-            let swap = (a > b) | ((a == b) & (i > j));
-            (low[lane], high[lane]) = if swap { (b, a) } else { (a, b) };
-            (low_at[lane], high_at[lane]) = if swap { (j, i) } else { (i, j) };
+            let (a, b, i, j) = (a[lane], b[lane], i[lane], j[lane]);
+            // All bits, where both change places.
+            let swap = u64::from((a > b) | ((a == b) & (i > j))).wrapping_neg();
+            let (key, position) = ((a ^ b) & swap, (i ^ j) & swap);
+            low[lane] = a ^ key;
+            high[lane] = b ^ key;
+            low_at[lane] = i ^ position;
+            high_at[lane] = j ^ position;
         }
     }
 }
@@ -328,17 +345,20 @@ for_each_isa! {
     fn sort_wide_rows(keys: &mut [u64], positions: &mut [u64], pairs: &[[u16; 2]]) = exchange_wide
 }
 
+#[expect(clippy::needless_range_loop, reason = "as above")]
 #[inline(always)]
 fn all_to_keys<T: Keyed>(elements: &mut [T::Bits]) {
-    for x in elements {
-        *x = T::Bits::from_key(bytemuck::cast::<T::Bits, T>(*x).sort_key());
+    for i in 0..elements.len() {
+        let x: T = bytemuck::cast(elements[i]);
+        elements[i] = T::Bits::from_key(x.sort_key());
     }
 }
 
+#[expect(clippy::needless_range_loop, reason = "as above")]
 #[inline(always)]
 fn all_from_keys<T: Keyed>(keys: &mut [T::Bits]) {
-    for x in keys {
-        *x = bytemuck::cast(T::from_total_key(x.key()));
+    for i in 0..keys.len() {
+        keys[i] = bytemuck::cast(T::from_total_key(keys[i].key()));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Windows that move over an array.
 
-use super::super::{Combine, Op, ValueId, WindowSpec};
+use super::super::{Combine, MapOp, Op, ValueId, WindowSpec};
 use super::{Application, Binding, Bindings, Build};
 use jaxide_core::prims::{Prim, ReduceWindow};
 use jaxide_core::{Aval, DType, Dims, Error, ErrorKind, Result};
@@ -59,6 +59,14 @@ impl Build {
                 low: window.low,
             };
             return Ok(self.scope.one(op, &[x, zero], dtype, app.shape()));
+        }
+        if combine == Combine::Add && dtype.is_complex() {
+            // The parts are added apart from each other, in steps, as other numbers are.
+            let [real, imaginary] = [MapOp::Real, MapOp::Imag].map(|op| {
+                let part = self.map(op, &[x], dtype.real());
+                self.windows(combine, part, &window, app.shape())
+            });
+            return Ok(self.map(MapOp::Complex, &[real, imaginary], dtype));
         }
         let x = self.scope.convert(x, wide);
         let sum = self.windows(combine, x, &window, app.shape());
