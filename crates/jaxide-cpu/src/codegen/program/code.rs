@@ -35,10 +35,14 @@ const SHORT_NEST: usize = 16;
 const FEW_LANES: usize = 4;
 const MOST_OF_FEW_LANES: usize = 64;
 
-/// Which nests of a program are scalar code inside its function.
-pub(super) fn inline(kernels: &[Kernel]) -> Vec<bool> {
+/// Which nests of a program are scalar code inside its function. Those of groups are not: the runtime runs them, some rows at a time.
+pub(super) fn inline(program: &Program) -> Vec<bool> {
+    let kernels = &program.kernels;
     let length = |kernel: &Kernel| kernel.body.values().len();
-    let can: Vec<bool> = kernels.iter().map(is_inline).collect();
+    let mut can: Vec<bool> = kernels.iter().map(is_inline).collect();
+    for nest in program.tiles.iter().flat_map(|group| &group.nests) {
+        can[nest.kernel as usize] = false;
+    }
     let each = kernels.iter().zip(&can).filter(|(_, can)| **can);
     let few = each.map(|(kernel, _)| length(kernel)).sum::<usize>() <= MOST_INLINE_TOGETHER;
     let all = kernels.iter().zip(can);

@@ -361,7 +361,7 @@ fn generate(
     let start = Instant::now();
     let mut lane_programs = LanePrograms::new(Vectors::here(isa)?);
     let mut jit = Jit::new()?;
-    let inline = code::inline(&program.kernels);
+    let inline = code::inline(program);
     let mut codes = Vec::with_capacity(program.kernels.len());
     for (k, kernel) in program.kernels.iter().enumerate() {
         let body = guards.map_or(&kernel.body, |(_, guarded)| &guarded[k]);
