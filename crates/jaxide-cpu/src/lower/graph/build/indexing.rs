@@ -27,7 +27,7 @@ fn default_fill(dtype: DType) -> Result<Bytes> {
     } else if dtype.is_signed_integer() {
         Scalar::Int(i64::MIN >> (64 - dtype.bits()))
     } else if dtype.is_complex() {
-        Scalar::Complex(f64::NAN, f64::NAN)
+        Scalar::Complex(f64::NAN, 0.0)
     } else if dtype.is_float() {
         Scalar::Float(f64::NAN)
     } else {
