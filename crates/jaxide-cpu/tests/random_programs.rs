@@ -6,7 +6,7 @@ use jaxide_cpu::{CompileOptions, compile};
 use jaxide_testing::arrays::{Numbers, arguments};
 use jaxide_testing::compare::{Nearness, compare};
 use jaxide_testing::laws::{jvp, tame_arguments, vjp};
-use jaxide_testing::{Profile, config, programs};
+use jaxide_testing::{Extent, Profile, config, programs, programs_of};
 use proptest::prelude::*;
 
 fn agree(jaxpr: &ClosedJaxpr, seed: u64, nearness: Nearness) -> Result<(), TestCaseError> {
@@ -71,6 +71,20 @@ proptest! {
     #[test]
     fn smooth_programs_of_singles_agree(program in programs(Profile::Smooth(DType::F32), 8)) {
         agree(&program.jaxpr, program.seed, Nearness::Relative(1e-3))?;
+    }
+
+    #[test]
+    fn exact_programs_of_large_arrays_give_the_same_bits(
+        program in programs_of(Profile::Exact, Extent::Large, 8),
+    ) {
+        agree(&program.jaxpr, program.seed, Nearness::Bits)?;
+    }
+
+    #[test]
+    fn smooth_programs_of_large_arrays_agree(
+        program in programs_of(Profile::Smooth(DType::F64), Extent::Large, 8),
+    ) {
+        agree(&program.jaxpr, program.seed, Nearness::Relative(1e-9))?;
     }
 
     #[test]

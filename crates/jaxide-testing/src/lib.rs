@@ -18,7 +18,7 @@ pub mod samples;
 pub mod targets;
 
 pub use files::every_test_file_is_run;
-pub use program::{Profile, Program, programs};
+pub use program::{Extent, Profile, Program, programs, programs_of};
 pub use random::Random;
 
 /// The code in the chapter on trees, which is in no package that is published.

@@ -5,7 +5,7 @@ use jaxide_core::transform::Policy;
 use jaxide_core::{Atom, Aval, ClosedJaxpr, DType};
 
 use super::Profile;
-use super::scope::{Scope, fits};
+use super::scope::Scope;
 use crate::draw::{Draw, Gene};
 
 /// Functions are nested this deep.
@@ -40,7 +40,7 @@ impl Scope {
 
     /// A function of such arguments, before its results are chosen.
     fn body(&self, arguments: &[Aval], genes: &[Gene]) -> Scope {
-        let mut body = Scope::new(self.profile, self.depth + 1);
+        let mut body = Scope::new(self.profile, self.extent, self.depth + 1);
         for aval in arguments {
             body.input(aval.clone());
         }
@@ -173,7 +173,7 @@ impl Scope {
             } else {
                 shape[0] = length;
             }
-            if fits(&shape) {
+            if self.fits(&shape) {
                 xs.push(self.to_shape(x, &shape));
                 arguments.push(aval.with_shape(&shape[1..]));
             }
@@ -184,7 +184,7 @@ impl Scope {
             .map(|aval| body.pick_like(draw, aval))
             .collect();
         let mut ys = body.picks(draw, usize::from(carry.is_empty()), 2);
-        ys.retain(|&y| fits(&[body.b.aval(y).size() * length]) && body.b.rank(y) < 5);
+        ys.retain(|&y| self.fits(&[body.b.aval(y).size() * length]) && body.b.rank(y) < 5);
         results.extend(&ys);
         let jaxpr = body.finish(&results);
         let prim = Scan {

@@ -4,7 +4,7 @@ use jaxide_core::prims::*;
 use jaxide_core::{Atom, Aval, DType, Dims};
 
 use super::Profile;
-use super::scope::{Scope, fits, length};
+use super::scope::{Scope, length};
 use crate::draw::Draw;
 
 /// Which axes of an operand windows lie along.
@@ -116,7 +116,7 @@ impl Scope {
         let (shape, window_axes) = windows.result();
         let mut index_shape = windows.lanes.clone();
         index_shape.push(windows.map.len());
-        if !fits(&shape) || !fits(&index_shape) {
+        if !self.fits(&shape) || !self.fits(&index_shape) {
             return;
         }
         let index_dtype = draw.choose(&[DType::I32, DType::I64, DType::U8, DType::I32]);

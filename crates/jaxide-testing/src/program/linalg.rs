@@ -3,7 +3,7 @@
 use jaxide_core::Dims;
 use jaxide_core::prims::*;
 
-use super::scope::{Scope, fits, length};
+use super::scope::{Scope, length};
 use crate::draw::Draw;
 
 impl Scope {
@@ -37,7 +37,7 @@ impl Scope {
         }
         let mut result: Vec<usize> = free.to_vec();
         result.extend(numbers.lhs_batch.iter().map(|&axis| aval.shape[axis]));
-        if !fits(&shape) || !fits(&result) {
+        if !self.fits(&shape) || !self.fits(&result) {
             return;
         }
         let y = self.pick_like(draw, &aval.with_shape(&shape));

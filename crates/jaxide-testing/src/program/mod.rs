@@ -59,6 +59,26 @@ impl Profile {
     }
 }
 
+/// How large the arrays of a program are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// At most a few vectors.
+    Small,
+    /// Some axes are long, so that what is decided by size is decided otherwise: what is shared between threads, and
+    /// made in parts or some rows at a time.
+    Large,
+}
+
+impl Extent {
+    /// Larger arrays are not made.
+    const fn largest(self) -> usize {
+        match self {
+            Extent::Small => 400,
+            Extent::Large => 60_000,
+        }
+    }
+}
+
 /// A random program. Two are equal when their jaxprs are; it is shown as its text.
 #[derive(Clone)]
 pub struct Program {
@@ -92,7 +112,7 @@ fn floats(avals: &[Aval]) -> Vec<usize> {
         .collect()
 }
 
-/// Programs of about `length` equations at most, more where values are made to fit.
+/// Programs of small arrays, of about `length` equations at most, more where values are made to fit.
 ///
 /// ```
 /// use jaxide_testing::{Profile, programs};
@@ -104,6 +124,15 @@ fn floats(avals: &[Aval]) -> Vec<usize> {
 /// assert!(jaxide_core::check(&program.jaxpr).is_ok());
 /// ```
 pub fn programs(profile: Profile, length: usize) -> impl Strategy<Value = Program> {
+    programs_of(profile, Extent::Small, length)
+}
+
+/// Programs of arrays of any extent.
+pub fn programs_of(
+    profile: Profile,
+    extent: Extent,
+    length: usize,
+) -> impl Strategy<Value = Program> {
     let gene = || prop::array::uniform16(any::<u8>());
     (
         prop::collection::vec(gene(), 1..4),
@@ -112,7 +141,7 @@ pub fn programs(profile: Profile, length: usize) -> impl Strategy<Value = Progra
         any::<u16>(),
     )
         .prop_map(move |(arguments, genes, results, seed)| Program {
-            jaxpr: write(profile, &arguments, &genes, &results),
+            jaxpr: write(profile, extent, &arguments, &genes, &results),
             seed: u64::from(seed),
         })
 }
@@ -121,13 +150,19 @@ pub fn programs(profile: Profile, length: usize) -> impl Strategy<Value = Progra
 ///
 /// # Panics
 /// When the generator has a mistake: genes that the builder or the checker refuses.
-fn write(profile: Profile, arguments: &[Gene], genes: &[Gene], results: &Gene) -> ClosedJaxpr {
-    let mut scope = Scope::new(profile, 0);
+fn write(
+    profile: Profile,
+    extent: Extent,
+    arguments: &[Gene],
+    genes: &[Gene],
+    results: &Gene,
+) -> ClosedJaxpr {
+    let mut scope = Scope::new(profile, extent, 0);
     let dtypes = profile.dtypes();
     for gene in arguments {
         let mut draw = Draw::new(gene);
         let dtype = draw.choose(&dtypes);
-        let shape = scope::shape(&mut draw);
+        let shape = scope.shape(&mut draw);
         scope.input(Aval::new(dtype, &shape));
     }
     scope.write(genes);

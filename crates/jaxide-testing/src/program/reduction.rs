@@ -4,7 +4,7 @@ use jaxide_core::prims::*;
 use jaxide_core::{Atom, DType, Dims};
 
 use super::Profile;
-use super::scope::{Scope, fits};
+use super::scope::Scope;
 use crate::draw::Draw;
 
 impl Scope {
@@ -175,7 +175,7 @@ impl Scope {
             window_dilation.push(if holes { draw.choose(&[1, 1, 2]) } else { 1 });
         }
         let grown: Vec<usize> = shape.iter().map(|&length| 2 * length + 2).collect();
-        if !fits(&grown) && shape.len() > 1 {
+        if !self.fits(&grown) && shape.len() > 1 {
             return;
         }
         macro_rules! window {

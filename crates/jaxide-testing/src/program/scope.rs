@@ -4,26 +4,28 @@ use jaxide_core::prims::Prim;
 use jaxide_core::{Atom, Aval, Builder, ClosedJaxpr, DType};
 use smallvec::SmallVec;
 
-use super::Profile;
+use super::{Extent, Profile};
 use crate::draw::{Draw, Gene};
-
-/// Larger arrays are not made.
-const LARGEST: usize = 400;
 
 /// A function that is being written.
 pub(super) struct Scope {
     pub(super) b: Builder,
     pub(super) profile: Profile,
+    pub(super) extent: Extent,
     /// How many functions this one is in.
     pub(super) depth: usize,
     values: Vec<Atom>,
 }
 
-/// A shape of rank 0 to 5 of moderate size; some axes are empty.
-pub(super) fn shape(draw: &mut Draw<'_>) -> Vec<usize> {
+/// A shape of rank 0 to 5; some axes are empty.
+pub(super) fn shape(draw: &mut Draw<'_>, extent: Extent) -> Vec<usize> {
     let rank = draw.choose(&[1, 2, 0, 3, 2, 1, 4, 0, 2, 3, 5]);
     let mut shape: Vec<usize> = (0..rank).map(|_| length(draw)).collect();
-    while shape.iter().product::<usize>() > LARGEST {
+    if extent == Extent::Large && rank > 0 {
+        let axis = draw.below(rank);
+        shape[axis] *= draw.choose(&[1000, 257, 30, 4097, 1, 16, 64, 555]);
+    }
+    while shape.iter().product::<usize>() > extent.largest() {
         let largest = shape.iter_mut().max().expect("some axis");
         *largest = largest.div_ceil(2);
     }
@@ -35,20 +37,26 @@ pub(super) fn length(draw: &mut Draw<'_>) -> usize {
     draw.choose(&[2, 3, 1, 4, 5, 7, 3, 2, 17, 1, 0, 8, 33, 4, 2, 3])
 }
 
-/// Whether an array of this shape is made.
-pub(super) fn fits(shape: &[usize]) -> bool {
-    let size = (shape.iter()).try_fold(1usize, |size, &length| size.checked_mul(length));
-    size.is_some_and(|size| size <= LARGEST) && shape.len() <= 6
-}
-
 impl Scope {
-    pub(super) fn new(profile: Profile, depth: usize) -> Self {
+    pub(super) fn new(profile: Profile, extent: Extent, depth: usize) -> Self {
         Scope {
             b: Builder::new(),
             profile,
+            extent,
             depth,
             values: Vec::new(),
         }
+    }
+
+    /// Whether an array of this shape is made.
+    pub(super) fn fits(&self, shape: &[usize]) -> bool {
+        let size = (shape.iter()).try_fold(1usize, |size, &length| size.checked_mul(length));
+        size.is_some_and(|size| size <= self.extent.largest()) && shape.len() <= 6
+    }
+
+    /// A shape that fits.
+    pub(super) fn shape(&self, draw: &mut Draw<'_>) -> Vec<usize> {
+        shape(draw, self.extent)
     }
 
     /// An argument.

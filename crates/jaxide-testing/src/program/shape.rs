@@ -3,7 +3,7 @@
 use jaxide_core::prims::*;
 use jaxide_core::{Dims, Tensor};
 
-use super::scope::{Scope, fits, length, shape};
+use super::scope::{Scope, length};
 use crate::arrays::{Numbers, array};
 use crate::draw::Draw;
 
@@ -26,7 +26,7 @@ impl Scope {
                     let repeats = axis == 1 && draw.flag();
                     shape.push(if repeats { length(draw) } else { axis });
                 }
-                if fits(&shape) {
+                if self.fits(&shape) {
                     self.emit(
                         BroadcastInDim {
                             broadcast_dimensions: dims,
@@ -37,7 +37,7 @@ impl Scope {
                 }
             }
             1 => {
-                let new = shape(draw);
+                let new = self.shape(draw);
                 let reshaped = self.to_shape(x, &new);
                 self.add(reshaped);
             }
@@ -86,7 +86,7 @@ impl Scope {
                     length + (length - 1).max(0) * config.2 + config.0 + config.1 >= 0
                 });
                 let grown: Vec<usize> = own.iter().map(|&length| 2 * length + 5).collect();
-                if long_enough && (fits(&grown) || rank == 1) {
+                if long_enough && (self.fits(&grown) || rank == 1) {
                     self.emit(Pad { padding_config }, &[x, value]);
                 }
             }
@@ -98,7 +98,7 @@ impl Scope {
             _ => {
                 let reps: Dims = own.iter().map(|_| draw.choose(&[2, 1, 3])).collect();
                 let tiled: Vec<usize> = own.iter().zip(&reps).map(|(a, b)| a * b).collect();
-                if fits(&tiled) {
+                if self.fits(&tiled) {
                     self.emit(Tile { reps }, &[x]);
                 }
             }
@@ -120,7 +120,7 @@ impl Scope {
                     operands.push(self.pick_like(draw, &aval.with_shape(&shape)));
                 }
                 let total: usize = operands.iter().map(|&atom| self.b.aval(atom).size()).sum();
-                if fits(&[total]) {
+                if self.fits(&[total]) {
                     self.emit(Concatenate { dimension: axis }, &operands);
                 }
             }
@@ -139,7 +139,7 @@ impl Scope {
                 let count = draw.between(1, 3);
                 let mut operands = vec![x];
                 operands.extend((1..count).map(|_| self.pick_like(draw, &aval)));
-                if fits(&[aval.size() * count]) && aval.rank() < 5 {
+                if self.fits(&[aval.size() * count]) && aval.rank() < 5 {
                     self.emit(Stack { axis }, &operands);
                 }
             }
@@ -158,7 +158,7 @@ impl Scope {
             0 => {
                 dtypes.retain(|&dtype| dtype != jaxide_core::DType::Bool);
                 let dtype = draw.choose(&dtypes);
-                let mut shape = shape(draw);
+                let mut shape = self.shape(draw);
                 if shape.is_empty() {
                     shape.push(length(draw));
                 }
@@ -169,14 +169,14 @@ impl Scope {
             1 => {
                 let dtype = draw.choose(&dtypes);
                 let value = draw.choose(&[0.0, 1.0, -1.0, 0.5, 2.0]);
-                let shape = shape(draw);
+                let shape = self.shape(draw);
                 let number = self.b.number(value, dtype);
                 let value = self.b.broadcast_in_dim(number, &shape, &[]);
                 self.add(value);
             }
             _ if self.depth == 0 => {
                 let dtype = draw.choose(&dtypes);
-                let shape = shape(draw);
+                let shape = self.shape(draw);
                 let aval = jaxide_core::Aval::new(dtype, &shape);
                 let constant: Tensor = array(&aval, Numbers::Tame, draw.mask().into());
                 let value = self.b.constant(constant);
