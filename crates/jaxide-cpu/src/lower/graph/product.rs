@@ -1,8 +1,11 @@
 //! Products that a loop nest makes as fast as the library would, or faster, since nothing is called.
 
-use super::{Call, Graph, Node, Op, Routine};
+use super::{Call, Combine, Def, Graph, MapOp, Node, NodeId, Op, Region, Routine};
+use crate::narrow;
 use jaxide_core::DType;
 use jaxide_core::prims::DotDimensionNumbers;
+use smallvec::smallvec;
+use std::ops::RangeInclusive;
 
 /// Bytes of a vector register.
 const REGISTER: usize = 64;
@@ -17,6 +20,9 @@ const SHORT: usize = 16;
 const FEW: usize = 64;
 /// So many matrices are many.
 const MANY: usize = 64;
+
+/// Terms of a product of two vectors that a loop makes as a sum: fewer are written out by what needs them, and for more a call is short.
+const SUMMED: RangeInclusive<usize> = SHORT + 1..=2048;
 
 /// A product as a nest: the lanes run along an axis of the result, each element is a sum of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,6 +97,64 @@ impl Graph {
         let tiny = free.len() <= 2 && largest <= TINY && terms <= TINY;
         let short = vectors && largest <= FEW && terms <= SHORT;
         many.iter().product::<usize>() >= MANY && terms > 0 && !free.contains(&0) && (tiny || short)
+    }
+
+    /// Makes products of two vectors in loops and branches sums of what their elements give, which nests compute together with what
+    /// the vectors are made of, and several at once.
+    pub(crate) fn sum_vector_products(&mut self) {
+        let mut root = std::mem::take(&mut self.root);
+        self.sum_vector_products_inside(&mut root);
+        self.root = root;
+    }
+
+    fn sum_vector_products_inside(&mut self, region: &mut Region) {
+        for &id in &region.nodes {
+            let mut op = std::mem::replace(&mut self.nodes[id.index()].op, Op::Reshape);
+            op.visit_regions_mut(&mut |inner| {
+                self.sum_vector_products_inside(inner);
+                self.sum_vector_products_of(inner);
+            });
+            self.nodes[id.index()].op = op;
+        }
+    }
+
+    fn sum_vector_products_of(&mut self, region: &mut Region) {
+        let mut nodes = Vec::with_capacity(region.nodes.len());
+        for &id in &region.nodes {
+            if let Some((dtype, length)) = self.vector_product(self.node(id)) {
+                let factors = NodeId(narrow(self.nodes.len()));
+                let products = self.new_value(dtype, &[length], Def::Node(factors, 0));
+                let node = &mut self.nodes[id.index()];
+                let args = std::mem::replace(&mut node.args, smallvec![products]);
+                node.op = Op::Reduce {
+                    combine: Combine::Add,
+                    axes: smallvec![0],
+                };
+                self.nodes.push(Node {
+                    op: Op::Map(MapOp::Mul),
+                    args,
+                    results: smallvec![products],
+                });
+                nodes.push(factors);
+            }
+            nodes.push(id);
+        }
+        region.nodes = nodes;
+    }
+
+    /// The type and the length of the vectors of which a node is the product.
+    fn vector_product(&self, node: &Node) -> Option<(DType, usize)> {
+        let Op::Call(Call::Routine(Routine::DotGeneral(_))) = &node.op else {
+            return None;
+        };
+        let dtype = self.dtype(node.results[0]);
+        let &[length] = self.shape(node.args[0]) else {
+            return None;
+        };
+        let alike = |&arg: &_| self.dtype(arg) == dtype && self.shape(arg) == [length];
+        let floats = matches!(dtype, DType::F32 | DType::F64);
+        let sums = floats && self.shape(node.results[0]).is_empty() && SUMMED.contains(&length);
+        (sums && node.args.iter().all(alike)).then_some((dtype, length))
     }
 
     /// The number of terms of each element.
