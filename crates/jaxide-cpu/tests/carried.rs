@@ -191,3 +191,73 @@ fn what_is_read_as_it_was_is_read_first() {
         }
     }
 }
+
+/// A state that branches update, or leave as it is, in every turn: in its place where nothing else is read of it.
+#[test]
+fn branches_update_in_place() {
+    for n in [1, 40] {
+        let row = |x: &str, out: &str| {
+            format!(
+                "{out}s:i32[1] = dynamic_slice[slice_sizes=(1,)] {x} k; {out}t:i32[1] = sub {out}s 3:i32[]; {out}:i32[{n}] = dynamic_update_slice {x} {out}t k"
+            )
+        };
+        let scattered = |x: &str, out: &str| {
+            format!(
+                "{out}i:i32[1] = broadcast_in_dim k; {out}s:i32[] = reduce_max[axes=(0,) out_sharding=None] {x}; {out}:i32[{n}] = scatter[\
+                 dimension_numbers=ScatterDimensionNumbers(update_window_dims=(), inserted_window_dims=(0,), scatter_dims_to_operand_dims=(0,), operand_batching_dims=(), scatter_indices_batching_dims=()) \
+                 indices_are_sorted=True mode=GatherScatterMode.FILL_OR_DROP unique_indices=True update_consts=() update_jaxpr=None] {x} {out}i {out}s"
+            )
+        };
+        let branches = |index: &str, first: (&str, &str), second: (&str, &str)| {
+            let one = |(body, results): (&str, &str)| {
+                format!("{{ lambda ; a:i32[{n}] b:i32[{n}] k:i32[]. let {body} in ({results}) }}")
+            };
+            format!("cond[branches=({} {})] {index} ", one(first), one(second))
+        };
+        let (u, v) = (row("a", "u"), scattered("b", "v"));
+        let both = format!("{u}; {v}");
+        let twice = format!("{u}; {}", row("u", "w"));
+        let read = format!("{u}; h:i32[{n}] = add u a");
+        let around = format!("{}; {}", row("a", "c"), row("b", "d"));
+        let nested = format!(
+            "e:i32[{n}] f:i32[{n}] = {} c d k",
+            branches("k", ("", "a, b"), (&u, "u, b"))
+        );
+        let nested = format!("{around}; {nested}");
+        // And whether nothing is copied in a turn.
+        let pairs: [((&str, &str), (&str, &str), bool); 11] = [
+            (("", "a, b"), (&u, "u, b"), true),
+            (("", "a, b"), (&both, "u, v"), true),
+            ((&u, "u, b"), (&twice, "w, b"), true),
+            ((&v, "a, v"), (&u, "u, b"), true),
+            (("", "a, b"), (&nested, "e, f"), true),
+            (("", "a, b"), (&read, "u, h"), false),
+            (("", "a, b"), ("", "b, a"), false),
+            (("", "a, a"), (&u, "u, u"), false),
+            (("", "a, b"), (&u, "u, a"), false),
+            ((&u, "b, u"), (&both, "u, v"), false),
+            ((&both, "v, u"), (&v, "v, a"), false),
+        ];
+        let picked = "most:i32[] = reduce_max[axes=(0,) out_sharding=None] x1; q:i32[] = and most 1:i32[]; k:i32[] = rem most 7:i32[]";
+        for (first, second, stays) in pairs {
+            let cond = branches("q", first, second);
+            let step = format!("{picked}; y:i32[{n}] z:i32[{n}] = {cond} x0 x1 k");
+            let more = [
+                (step.clone(), "y, z", stays),
+                (step.clone(), "z, y", false),
+                (format!("{step}; p:i32[{n}] = add z x0"), "y, p", false),
+                (format!("{step}; {}", row("y", "p")), "p, z", stays),
+            ];
+            let few = if n == 1 { 1 } else { more.len() };
+            for (body, next, stays) in more.into_iter().take(few) {
+                for text in loops(n, 2, &body, next) {
+                    let Planned { loops, .. } = everywhere(&text, Nearness::Bits);
+                    let whole = format!("copy {} bytes", 4 * n);
+                    let copies =
+                        |line: &str| n > 1 && line.starts_with(' ') && line.contains(&whole);
+                    assert!(!stays || !loops.lines().any(copies), "{text}\n{loops}");
+                }
+            }
+        }
+    }
+}

@@ -72,7 +72,7 @@ impl Assembler<'_> {
             } else {
                 Turns::InOrder
             };
-            let inner = self.region(body, steps, &targets)?;
+            let inner = self.region(body, steps, &targets, &[])?;
             let slots = carried
                 .iter()
                 .filter_map(|carry| carry.slot.clone())
@@ -111,7 +111,7 @@ impl Assembler<'_> {
         // The body and what follows the loop go on with the state that the condition looks at.
         self.borrowed.extend(&cond.params);
         let test = self.new_temp(1);
-        let cond = self.region(cond, cond_steps, &[Some(test.clone())])?;
+        let cond = self.region(cond, cond_steps, &[Some(test.clone())], &[])?;
         let targets: Targets = carried
             .iter()
             .map(|carry| {
@@ -121,7 +121,7 @@ impl Assembler<'_> {
                     .map(|slot| Place::at(Base::Pointer(slot.next)))
             })
             .collect();
-        let inner = self.region(body, body_steps, &targets)?;
+        let inner = self.region(body, body_steps, &targets, &[])?;
         let slots = carried
             .iter()
             .filter_map(|carry| carry.slot.clone())
@@ -147,13 +147,13 @@ impl Assembler<'_> {
         stmts: &mut Vec<Stmt>,
     ) -> Result<Vec<Carried>> {
         let graph = self.graph;
-        let uses = LastUses::of(self, body, steps);
+        let uses = LastUses::of(self, body, steps, &[]);
         let mut carried = Vec::new();
         for (k, &init) in inits.iter().enumerate() {
             let (param, next) = (body.params[k], body.results[k]);
             let bytes = graph.value(param).bytes();
             let remade = self.remade(param, next, (body, steps), &uses);
-            let stays = next == param || self.updates_in_place(&uses, param, next) || remade;
+            let stays = next == param || uses.first_version(next) == param || remade;
             // The last turn writes into the buffer that the result is wanted in.
             let wanted = self.places.get(&results[k]).cloned();
             let mut buffers = [self.new_temp(bytes), self.new_temp(bytes)];
@@ -199,21 +199,6 @@ impl Assembler<'_> {
             carried.push(carry);
         }
         Ok(carried)
-    }
-
-    /// Whether the next value of a carried array is made by updates of its memory.
-    fn updates_in_place(&self, uses: &LastUses, param: ValueId, next: ValueId) -> bool {
-        let mut value = next;
-        while value != param {
-            if !uses.is_updated_in_place(value) {
-                return false;
-            }
-            match self.graph.def(value) {
-                Some(id) => value = self.graph.node(id).args[0],
-                None => return false,
-            }
-        }
-        true
     }
 
     /// Whether the next value of a carried array is made where this turn's is.
@@ -267,6 +252,7 @@ impl Assembler<'_> {
         &mut self,
         id: NodeId,
         steps: &[Steps],
+        uses: &LastUses,
         stmts: &mut Vec<Stmt>,
     ) -> Result<()> {
         let graph = self.graph;
@@ -275,14 +261,21 @@ impl Assembler<'_> {
             return Err(Error::new(ErrorKind::Internal, "a branch is expected"));
         };
         let index = self.place(node.args[0])?;
-        let targets: Targets = node
-            .results
-            .iter()
-            .map(|&result| Some(self.place_or_new(result)))
-            .collect();
+        let mut targets = Targets::new();
+        let mut given = Vec::new();
+        for &result in &node.results {
+            // A result that is an array from around the branch stays in its memory.
+            if let Some(array) = uses.updated_in_place(result)
+                && !self.places.contains_key(&result)
+            {
+                self.places.insert(result, self.place(array)?);
+                given.push(array);
+            }
+            targets.push(Some(self.place_or_new(result)));
+        }
         let mut blocks = Vec::new();
         for (region, steps) in branches.iter().zip(steps) {
-            blocks.push(self.region(region, steps, &targets)?);
+            blocks.push(self.region(region, steps, &targets, &given)?);
         }
         stmts.push(Stmt::Switch {
             index,

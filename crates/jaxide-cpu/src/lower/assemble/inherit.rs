@@ -66,7 +66,7 @@ impl Assembler<'_> {
         let returned = (region.results.iter()).any(|&of| self.plan.stored.owner(of) == param);
         if returned
             || uses.is_taken_over(result)
-            || uses.is_updated_in_place(result)
+            || uses.updated_in_place(result).is_some()
             || uses.is_taken_over(param)
             || graph.value(param).bytes() != graph.value(result).bytes()
         {

@@ -133,7 +133,7 @@ impl Assembler<'_> {
         for (k, &param) in region.params.iter().enumerate() {
             self.places.insert(param, Place::at(Base::Input(narrow(k))));
         }
-        let uses = LastUses::of(self, region, &self.plan.steps);
+        let uses = LastUses::of(self, region, &self.plan.steps, &[]);
         let mut targets: Targets = Vec::new();
         for (k, &result) in region.results.iter().enumerate() {
             let source = match self.output_source(k, result, &uses) {
@@ -148,7 +148,7 @@ impl Assembler<'_> {
                 source,
             });
         }
-        self.region(region, &self.plan.steps, &targets)
+        self.region(region, &self.plan.steps, &targets, &[])
     }
 
     fn output_source(&self, k: usize, result: ValueId, uses: &LastUses) -> OutputSource {
@@ -172,12 +172,7 @@ impl Assembler<'_> {
             return OutputSource::Same(narrow(other));
         }
         // The last of the updates that were made in an argument's memory.
-        let mut first = owner;
-        while uses.is_updated_in_place(first)
-            && let Some(id) = graph.def(first)
-        {
-            first = graph.node(id).args[0];
-        }
+        let first = uses.first_version(owner);
         match graph.root.params.iter().position(|&param| param == first) {
             Some(input) if first != owner && whole(owner) => OutputSource::Donated(narrow(input)),
             _ => OutputSource::Computed,
@@ -203,12 +198,13 @@ impl Assembler<'_> {
         OutputSource::Donated(narrow(input))
     }
 
-    /// The statements of a region whose results go to `targets`.
+    /// The statements of a region whose results go to `targets`, and which may overwrite what it is `given` from around it.
     fn region(
         &mut self,
         region: &Region,
         steps: &Steps,
         targets: &[Option<Place>],
+        given: &[ValueId],
     ) -> Result<Vec<Stmt>> {
         let graph = self.graph;
         for &id in &region.nodes {
@@ -217,17 +213,12 @@ impl Assembler<'_> {
                     .insert(graph.node(id).results[0], Place::at(Base::Const(index)));
             }
         }
-        let uses = LastUses::of(self, region, steps);
+        let uses = LastUses::of(self, region, steps, given);
         // Results that are made here are made in place.
         for (&result, target) in region.results.iter().zip(targets) {
             let Some(target) = target else { continue };
-            let mut owner = self.plan.stored.owner(result);
             // An array that updates are made in: the first version goes where the last one is wanted.
-            while uses.is_updated_in_place(owner)
-                && let Some(id) = graph.def(owner)
-            {
-                owner = graph.node(id).args[0];
-            }
+            let owner = uses.first_version(self.plan.stored.owner(result));
             let made =
                 uses.makes(owner) && graph.value(owner).bytes() == graph.value(result).bytes();
             if made && !self.places.contains_key(&owner) {
@@ -268,7 +259,7 @@ impl Assembler<'_> {
                 Op::Scan { .. } => self.scan(*id, &regions[0], stmts),
                 _ => self.while_loop(*id, &regions[0], &regions[1], stmts),
             },
-            Item::Branch(id, regions) => self.branch(*id, regions, stmts),
+            Item::Branch(id, regions) => self.branch(*id, regions, uses, stmts),
         }
     }
 
