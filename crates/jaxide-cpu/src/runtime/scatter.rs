@@ -17,6 +17,8 @@ use std::sync::Mutex;
 
 /// Windows whose places are known at a time.
 const BLOCK: usize = 512;
+/// And so many, where there are no more.
+const FEW: usize = 8;
 /// The place of a window that is dropped.
 const NOWHERE: usize = usize::MAX;
 
@@ -228,6 +230,22 @@ impl<T: Pod, F: Combining<T>> Scatter<T, F> {
 
     /// Combines one window of some after the other. The updates of the next window begin `step` elements further.
     fn each(
+        &self,
+        indices: &[u8],
+        array: &mut [T],
+        updates: (&[T], usize),
+        some: Range<usize>,
+        context: &Context<'_>,
+    ) {
+        // Room for many places takes longer to prepare than a few windows take.
+        if some.len() <= FEW {
+            self.each_block::<FEW>(indices, array, updates, some, context);
+        } else {
+            self.each_block::<BLOCK>(indices, array, updates, some, context);
+        }
+    }
+
+    fn each_block<const BLOCK: usize>(
         &self,
         indices: &[u8],
         array: &mut [T],

@@ -21,8 +21,10 @@ use smallvec::SmallVec;
 
 /// A few windows are combined by a lane program, which needs no call.
 const FEWEST: usize = 32;
-/// Windows of so many elements are worth a call by themselves.
+/// Several windows of so many elements are worth a call,
 const LONG_RUN: usize = 8;
+/// and one of so many is.
+const LONG_WINDOW: usize = 512;
 /// Windows have at most so many runs of adjacent elements.
 const MOST_RUNS: usize = 4096;
 
@@ -258,7 +260,8 @@ fn windows(graph: &Graph, node: &Node, spec: &ScatterSpec) -> Option<Windows> {
     }
     let count: usize = updates[..batch].iter().product();
     let several: usize = sizes[..whole].iter().product();
-    let worth = count >= FEWEST || run >= LONG_RUN;
+    let long = if count == 1 { LONG_WINDOW } else { LONG_RUN };
+    let worth = count >= FEWEST || run >= long;
     if !worth || several > MOST_RUNS || count * several * run == 0 {
         return None;
     }
