@@ -195,6 +195,9 @@ pub struct Scatter<T, F> {
     combine: F,
 }
 
+/// Runs of fewer elements are combined piece by piece.
+const SHORT: usize = 32;
+
 /// Threads have so many windows each at least.
 const SHARE: usize = 1 << 14;
 /// And so many times as many as the array has elements.
@@ -343,12 +346,19 @@ impl<F, const LEVEL: u8> Runs<'_, F, LEVEL> {
         }
     }
 
-    /// The same of runs of equal lengths.
+    /// The same of runs of equal lengths; of short ones piece by piece, each of a length that the code knows.
     #[inline(always)]
     fn combine_all<T: Pod>(&self, old: &mut [T], updates: &[T])
     where
         F: Combining<T>,
     {
+        if old.len() < SHORT {
+            let (old, updates) = self.pieces::<T, 8>(old, updates);
+            let (old, updates) = self.pieces::<T, 4>(old, updates);
+            let (old, updates) = self.pieces::<T, 2>(old, updates);
+            self.pieces::<T, 1>(old, updates);
+            return;
+        }
         if LEVEL >= CONVERTS {
             // SAFETY: the machine has the instructions, or this was not made.
             unsafe { self.0.combine_all(old, updates) }
@@ -358,6 +368,27 @@ impl<F, const LEVEL: u8> Runs<'_, F, LEVEL> {
                 old[k] = self.0.combine(old[k], updates[k]);
             }
         }
+    }
+}
+
+impl<F, const LEVEL: u8> Runs<'_, F, LEVEL> {
+    /// Combines as many pieces of `N` elements as there are, and gives what is left.
+    #[inline(always)]
+    fn pieces<'a, T: Pod, const N: usize>(
+        &self,
+        old: &'a mut [T],
+        updates: &'a [T],
+    ) -> (&'a mut [T], &'a [T])
+    where
+        F: Combining<T>,
+    {
+        let (pieces, old) = old.as_chunks_mut::<N>();
+        let (by, updates) = updates.as_chunks::<N>();
+        let by = &by[..pieces.len()];
+        for k in 0..pieces.len() {
+            self.combine(&mut pieces[k], &by[k]);
+        }
+        (old, updates)
     }
 }
 

@@ -1,13 +1,37 @@
 //! Integer arrays whose elements are known, for indices that turn out to be constants.
 
-use super::{Def, Graph, MapOp, Op, ValueId};
+use super::{Bytes, Def, Graph, MapOp, Op, ValueId};
 use crate::narrow;
 use jaxide_core::DType;
+use smallvec::SmallVec;
 
 /// Larger arrays are not looked into.
 const MOST: usize = 64;
 
 impl Graph {
+    /// The bytes of all elements of an operation's result of type `dtype`, where it is one of integers and truth values, and each operand has
+    /// one known element everywhere.
+    pub(crate) fn known_everywhere(
+        &self,
+        op: MapOp,
+        args: &[ValueId],
+        dtype: DType,
+    ) -> Option<Bytes> {
+        let whole = |dtype: DType| dtype.is_integer() || dtype == DType::Bool;
+        if !whole(dtype) {
+            return None;
+        }
+        let known = args.iter().map(|&arg| {
+            let own = self.dtype(arg);
+            self.splat(arg)
+                .filter(|_| whole(own))
+                .and_then(|bytes| read_int(own, bytes))
+        });
+        let known: Option<SmallVec<[i64; 3]>> = known.collect();
+        let value = wrap(dtype, fold(op, &known?)?);
+        Some(Bytes::from_slice(&value.to_le_bytes()[..dtype.size()]))
+    }
+
     /// The elements of a small array of integers or truth values, in row-major order, where they follow from constants.
     pub(crate) fn int_elements(&self, value: ValueId) -> Option<Vec<i64>> {
         let info = self.value(value);
@@ -62,6 +86,7 @@ impl Graph {
     }
 }
 
+/// The result of an operation on known integers or truth values, before it is one of a type.
 fn fold(map: MapOp, args: &[i64]) -> Option<i64> {
     Some(match (map, args) {
         (MapOp::Add, [a, b]) => a.wrapping_add(*b),
@@ -79,6 +104,10 @@ fn fold(map: MapOp, args: &[i64]) -> Option<i64> {
         (MapOp::Select, [which, cases @ ..]) => *cases.get(usize::try_from(*which).ok()?)?,
         (MapOp::Clamp, [low, x, high]) => *x.max(low).min(high),
         (MapOp::Convert, [a]) => *a,
+        (MapOp::And, [a, b]) => a & b,
+        (MapOp::Or, [a, b]) => a | b,
+        (MapOp::Xor, [a, b]) => a ^ b,
+        (MapOp::Sign, [a]) => a.signum(),
         _ => return None,
     })
 }

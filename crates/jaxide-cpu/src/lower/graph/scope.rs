@@ -357,6 +357,9 @@ impl Scope {
         if op == MapOp::Convert && self.dtype(args[0]) == dtype {
             return args[0];
         }
+        if let Some(bytes) = self.graph.known_everywhere(op, args, dtype) {
+            return self.splat_bytes(bytes, dtype, &shape);
+        }
         self.one(Op::Map(op), args, dtype, &shape)
     }
 
