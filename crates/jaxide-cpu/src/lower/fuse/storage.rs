@@ -2,7 +2,7 @@
 
 use super::cost::{self, Costs};
 use super::{Fuser, Root};
-use crate::lower::emit::Layout;
+use crate::lower::emit::{Layout, UNROLL};
 use crate::lower::graph::{Graph, NodeId, Op, Region, ValueId};
 use crate::lower::library;
 use jaxide_core::Dims;
@@ -80,6 +80,10 @@ type Uses = SmallVec<[Use; 2]>;
 const CHEAP: usize = 6;
 /// Reductions inside reductions are written out as long as they are so many elements together; the operand of one that is more is stored.
 const MOST_COPIES: usize = 1024;
+/// Lanes of a vector, about.
+const VECTOR: usize = 16;
+/// A nest of its own is worth it where it saves so many operations on vectors.
+const WORTH_A_NEST: usize = 64;
 /// Rows from this length on are worth a loop of their own.
 const LONG_ROW: usize = 16;
 /// Rows of so many elements are stored side by side from lanes that go through the axis before.
@@ -329,6 +333,19 @@ impl Fuser<'_> {
                     if graph.shape(arg).is_empty() && after > EXPANSION && costs.of(arg) > CHEAP {
                         self.force(arg, forced);
                     }
+                }
+            }
+            Op::Reduce { axes, .. } => {
+                // Terms that are written out are computed one after the other, in lanes for the results alone.
+                let arg = node.args[0];
+                let terms: usize = axes.iter().map(|&axis| graph.shape(arg)[axis]).product();
+                let vectors = |lanes: usize| lanes.div_ceil(VECTOR);
+                let one_by_one = terms * vectors(graph.value(node.results[0]).len());
+                let together = vectors(graph.value(arg).len());
+                let saved = one_by_one.saturating_sub(together) * costs.of(arg);
+                let few = one_by_one >= 2 * together;
+                if few && terms <= UNROLL && saved > WORTH_A_NEST {
+                    self.force(arg, forced);
                 }
             }
             // Windows read every element several times.
