@@ -13,6 +13,7 @@ mod top_k;
 use std::sync::OnceLock;
 
 use jaxide_core::DType;
+use smallvec::SmallVec;
 
 use self::keys::{Keyed, key_bits, with_real_type, write_keys};
 use self::network::Network;
@@ -60,6 +61,12 @@ enum Strategy {
     /// Several columns of keys, compared by position.
     Columns(usize),
 }
+
+/// What there is of each operand; few sorts are of more, and short ones take less time than an allocation.
+type Each<T> = SmallVec<[T; 3]>;
+
+/// Words of scratch space that need no buffer.
+const FEW_WORDS: usize = 128;
 
 /// Elements that make a chunk worth a thread's attention.
 const CHUNK: usize = 1 << 12;
@@ -276,13 +283,13 @@ impl Kernel for Sort {
     }
 
     fn run(&self, buffers: &mut Buffers<'_>, context: &Context<'_>) -> Result<(), KernelError> {
-        let sizes: Vec<usize> = self.dtypes.iter().map(|dtype| dtype.size()).collect();
-        let inputs: Vec<_> = sizes
+        let sizes: Each<usize> = self.dtypes.iter().map(|dtype| dtype.size()).collect();
+        let inputs: Each<_> = sizes
             .iter()
             .enumerate()
             .map(|(i, &size)| (size, buffers.input::<u8>(i)))
             .collect();
-        let outputs: Vec<_> = sizes
+        let outputs: Each<_> = sizes
             .iter()
             .enumerate()
             .map(|(i, &size)| (size, buffers.output::<u8>(i)))
@@ -337,7 +344,7 @@ impl Lines {
     fn run(
         &self,
         inputs: &[(usize, &[u8])],
-        mut outputs: Vec<(usize, &mut [u8])>,
+        mut outputs: Each<(usize, &mut [u8])>,
         scratch_words: usize,
         context: &Context<'_>,
         body: LineBody<'_>,
@@ -382,27 +389,34 @@ impl Lines {
         context: &Context<'_>,
         body: LineBody<'_>,
     ) -> Result<(), KernelError> {
-        let targets: Vec<_> = (outputs.iter_mut())
+        let targets: Each<_> = (outputs.iter_mut())
             .map(|(size, to)| (self.out_len * *size, SharedSlice::new(to)))
             .collect();
         let group = CHUNK.div_ceil(self.len.max(1)).min(self.count);
         let error = OnceLock::new();
         context.parallel_for(self.count.div_ceil(group), |chunk| {
-            let mut scratch = match PoolBuffer::for_elements::<u64>(scratch_words) {
-                Ok(buffer) => buffer,
-                Err(e) => return error.set(e.into()).unwrap_or(()),
+            let (mut few, mut buffer);
+            let scratch = if scratch_words <= FEW_WORDS {
+                few = [0; FEW_WORDS];
+                &mut few[..scratch_words]
+            } else {
+                buffer = match PoolBuffer::for_elements::<u64>(scratch_words) {
+                    Ok(buffer) => buffer,
+                    Err(e) => return error.set(e.into()).unwrap_or(()),
+                };
+                buffer.as_mut_slice()
             };
             for line in chunk * group..self.count.min((chunk + 1) * group) {
-                let inputs: Vec<&[u8]> = inputs
+                let inputs: Each<&[u8]> = inputs
                     .iter()
                     .map(|(size, from)| &from[line * self.len * size..][..self.len * size])
                     .collect();
-                let mut outputs: Vec<&mut [u8]> = targets
+                let mut outputs: Each<&mut [u8]> = targets
                     .iter()
                     // SAFETY: every line of a result is written by one chunk only.
                     .map(|(bytes, to)| unsafe { to.range(line * bytes..(line + 1) * bytes) })
                     .collect();
-                body(&inputs, &mut outputs, scratch.as_mut_slice());
+                body(&inputs, &mut outputs, scratch);
             }
         });
         error.into_inner().map_or(Ok(()), Err)

@@ -60,7 +60,7 @@ impl Kernel for TopK {
     fn run(&self, buffers: &mut Buffers<'_>, context: &Context<'_>) -> Result<(), KernelError> {
         let size = self.dtype.size();
         let inputs = [(size, buffers.input::<u8>(0))];
-        let outputs = vec![
+        let outputs = smallvec::smallvec![
             (size, buffers.output::<u8>(0)),
             (size_of::<i32>(), buffers.output::<u8>(1)),
         ];
