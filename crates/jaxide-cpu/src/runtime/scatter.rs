@@ -408,6 +408,8 @@ impl Windows {
             ([0], 2) => short_runs::<T, F, 2, LEVEL>(places, array, updates, step, by),
             ([0], 4) => short_runs::<T, F, 4, LEVEL>(places, array, updates, step, by),
             ([0], 8) => short_runs::<T, F, 8, LEVEL>(places, array, updates, step, by),
+            ([0], 3) => single_runs(places, array, updates, step, 3, by),
+            (&[0], run) => single_runs(places, array, updates, step, run, by),
             _ => self.long_runs(places, array, updates, step, by),
         }
     }
@@ -484,6 +486,35 @@ fn short_runs<T: Pod, F: Combining<T>, const N: usize, const LEVEL: u8>(
             if let Some(old) = run_at(array, places[k]) {
                 by.combine(old, &each[k]);
             }
+        }
+    }
+}
+
+/// Combines windows of one run of so many elements.
+#[inline(always)]
+fn single_runs<T: Pod, F: Combining<T>, const LEVEL: u8>(
+    places: &[usize],
+    array: &mut [T],
+    updates: &[T],
+    step: usize,
+    run: usize,
+    by: &Runs<'_, F, LEVEL>,
+) {
+    let Some(last) = array.len().checked_sub(run) else {
+        return;
+    };
+    let updates = &updates[..(places.len().max(1) - 1) * step + run];
+    for (k, &place) in places.iter().enumerate() {
+        // What is dropped has no place in the array.
+        if place <= last {
+            // SAFETY: so many elements are left from there on, and there are those of each window among the updates.
+            let (old, new) = unsafe {
+                (
+                    array.get_unchecked_mut(place..place + run),
+                    updates.get_unchecked(k * step..k * step + run),
+                )
+            };
+            by.combine_all(old, new);
         }
     }
 }

@@ -13,7 +13,8 @@ use super::fuse::{Item, Nest, Plan, Root, Steps, Storage};
 use super::graph::{Def, Graph, NodeId, Op, Region, ValueId};
 use super::library;
 use super::program::{
-    Base, Dynamic, Output, OutputSource, Place, Program, Step, Stmt, overlay, parallel, tiles,
+    Base, Dynamic, LibraryCall, Output, OutputSource, Place, Program, Step, Stmt, overlay,
+    parallel, tiles,
 };
 use crate::lanes::Body;
 use crate::narrow;
@@ -312,21 +313,17 @@ impl Assembler<'_> {
             };
         }
         if let [Root::Scatter(id)] = nest.roots.as_slice()
-            && let Op::Scatter(spec) = &graph.node(*id).op
-            && let Some((call, read)) = library::scatter(graph, graph.node(*id), spec)
+            && let Some((call, read)) = self.scatter_call(*id)
         {
-            let stored = (read.iter()).all(|&arg| self.plan.stored.get(arg).is_some());
-            if stored {
-                let mut operands = Vec::with_capacity(3);
-                for value in read.into_iter().chain([graph.node(*id).results[0]]) {
-                    operands.push(self.place(value)?);
-                }
-                self.program.calls.push(call);
-                let call = narrow(self.program.calls.len() - 1);
-                self.name_step(Step::Call(call), [*id]);
-                stmts.push(Stmt::Call { call, operands });
-                return Ok(());
+            let mut operands = Vec::with_capacity(3);
+            for value in read.into_iter().chain([graph.node(*id).results[0]]) {
+                operands.push(self.place(value)?);
             }
+            self.program.calls.push(call);
+            let call = narrow(self.program.calls.len() - 1);
+            self.name_step(Step::Call(call), [*id]);
+            stmts.push(Stmt::Call { call, operands });
+            return Ok(());
         }
         let name = format!("k{}", self.program.kernels.len());
         let start = Instant::now();
@@ -426,6 +423,20 @@ impl Assembler<'_> {
                 "a parameter is not computed",
             )),
         }
+    }
+
+    /// The call that makes a scatter, if there is one whose operands are stored. Indices may be only as they are behind the counting that
+    /// the call could do: that of a loop's constant ones happened outside.
+    fn scatter_call(&self, id: NodeId) -> Option<(LibraryCall, SmallVec<[ValueId; 2]>)> {
+        let node = self.graph.node(id);
+        let Op::Scatter(spec) = &node.op else {
+            return None;
+        };
+        [true, false].into_iter().find_map(|counting| {
+            let (call, read) = library::scatter(self.graph, node, spec, counting)?;
+            let stored = read.iter().all(|&arg| self.storage(arg).is_some());
+            stored.then_some((call, read))
+        })
     }
 
     /// The box of a stored array at starts that are stored or known.

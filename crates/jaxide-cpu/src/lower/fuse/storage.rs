@@ -284,7 +284,7 @@ impl Fuser<'_> {
             }
             Op::Scatter(spec) => {
                 self.force(node.args[0], forced);
-                if let Some((_, operands)) = library::scatter(graph, node, spec) {
+                if let Some((_, operands)) = library::scatter(graph, node, spec, true) {
                     operands.iter().for_each(|&arg| self.force(arg, forced));
                     return;
                 }

@@ -29,14 +29,17 @@ const LONG_WINDOW: usize = 512;
 const MOST_RUNS: usize = 4096;
 
 /// The kernel that scatters into an array in place, and the operands that it reads: indices and updates, where these are not all one element.
+/// It can count indices from the end of an axis itself, and reads those before they were counted if it is `counting`.
 pub(crate) fn scatter(
     graph: &Graph,
     node: &Node,
     spec: &ScatterSpec,
+    counting: bool,
 ) -> Option<(LibraryCall, SmallVec<[ValueId; 2]>)> {
     let mut windows = windows(graph, node, spec)?;
     let mut indices = node.args[1];
-    if let [component] = &mut windows.components[..]
+    if counting
+        && let [component] = &mut windows.components[..]
         && let Some((counted, length)) = counted_from_end(graph, indices)
     {
         indices = counted;
