@@ -31,6 +31,7 @@ mod row_blocks;
 mod scatters;
 mod short_rows;
 mod small_elements;
+mod steps;
 mod subnormals;
 mod tables;
 mod texts;

@@ -192,6 +192,9 @@ fn what_is_read_as_it_was_is_read_first() {
     }
 }
 
+/// The equations of a branch, and its results.
+type Branch<'a> = (&'a str, &'a str);
+
 /// A state that branches update, or leave as it is, in every turn: in its place where nothing else is read of it.
 #[test]
 fn branches_update_in_place() {
@@ -208,8 +211,8 @@ fn branches_update_in_place() {
                  indices_are_sorted=True mode=GatherScatterMode.FILL_OR_DROP unique_indices=True update_consts=() update_jaxpr=None] {x} {out}i {out}s"
             )
         };
-        let branches = |index: &str, first: (&str, &str), second: (&str, &str)| {
-            let one = |(body, results): (&str, &str)| {
+        let branches = |index: &str, first: Branch<'_>, second: Branch<'_>| {
+            let one = |(body, results): Branch<'_>| {
                 format!("{{ lambda ; a:i32[{n}] b:i32[{n}] k:i32[]. let {body} in ({results}) }}")
             };
             format!("cond[branches=({} {})] {index} ", one(first), one(second))
@@ -225,7 +228,7 @@ fn branches_update_in_place() {
         );
         let nested = format!("{around}; {nested}");
         // And whether nothing is copied in a turn.
-        let pairs: [((&str, &str), (&str, &str), bool); 11] = [
+        let pairs: [(Branch<'_>, Branch<'_>, bool); 11] = [
             (("", "a, b"), (&u, "u, b"), true),
             (("", "a, b"), (&both, "u, v"), true),
             ((&u, "u, b"), (&twice, "w, b"), true),

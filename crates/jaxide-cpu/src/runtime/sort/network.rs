@@ -101,11 +101,12 @@ impl Network {
             for first in (chunk * lines..end).step_by(lanes) {
                 let last = end.min(first + lanes);
                 let group = self.group(first, last);
-                // SAFETY: no other chunk has these lines.
-                if keys_only
-                    && unsafe { self.sort_keys(sort, &group, inputs[0], &outputs[0], scratch) }
-                {
-                    continue;
+                if keys_only {
+                    let (from, to) = (inputs[0], &outputs[0]);
+                    // SAFETY: no other chunk has these lines.
+                    if unsafe { self.sort_keys(sort, &group, from, to, scratch) } {
+                        continue;
+                    }
                 }
                 for first in (first..last).step_by(WIDE) {
                     let group = self.group(first, last.min(first + WIDE));

@@ -1,0 +1,199 @@
+//! How a program is cut into steps, at sizes around those that decide it: results are the interpreter's, on every instruction set, with any
+//! number of threads, and with each access looked at.
+
+use crate::everywhere::{Planned, everywhere};
+use jaxide_core::jaxpr::parse::parse;
+use jaxide_core::{DType, Tensor, eval};
+use jaxide_cpu::codegen::lanes::Isa;
+use jaxide_cpu::{CompileOptions, compile};
+use jaxide_testing::compare::{Nearness, compare};
+
+/// Rows that several nests go through together, one of which makes a few elements alone.
+#[test]
+fn nests_of_a_few_elements_run_by_rows_with_others() {
+    for (rows, n) in [(2, 9000), (3, 7001), (4, 4096), (5, 17), (64, 300)] {
+        let rest = n - 1;
+        let text = format!(
+            "{{ lambda ; a:f32[{rows},{n}]. let
+                b:f32[{rows},{n}] = sin a
+                d:f32[{rows},{rest}] = slice[limit_indices=({rows}, {n}) start_indices=(0, 1) strides=None] b
+                e:f32[{rows},{rest}] = slice[limit_indices=({rows}, {rest}) start_indices=(0, 0) strides=None] b
+                c:f32[{rows},{rest}] = sub d e
+                f:f32[{rows},{rest}] = cumsum[axis=1 reverse=False] c
+                g:f32[{rows},1] = slice[limit_indices=({rows}, 1) start_indices=(0, 0) strides=None] b
+                i:f32[{rows},{rest}] = add d f
+                j:f32[{rows},{n}] = concatenate[dimension=1] g i
+              in (j,) }}"
+        );
+        everywhere(&text, Nearness::Relative(1e-4));
+    }
+}
+
+/// Products of vectors in a loop, one of which is also written, at lengths around those that nests sum.
+#[test]
+fn products_of_vectors_are_summed_in_loops() {
+    for float in ["f32", "f64"] {
+        for n in [1, 2, 15, 16, 17, 31, 33, 90, 1000, 2048, 2049] {
+            let dot = format!(
+                "dot_general[dimension_numbers=(([0], [0]), ([], [])) preferred_element_type={}]",
+                if float == "f32" { "float32" } else { "float64" }
+            );
+            let text = format!(
+                "{{ lambda ; w:{float}[{n}] b:{float}[{n}] x:{float}[20]. let
+                    v:{float}[{n}] c:{float}[{n}] y:{float}[20] = scan[
+                      ft_in=((), (None, None), (None,)) ft_out=((None, None), (None,))
+                      jaxpr={{ lambda ; w:{float}[{n}] b:{float}[{n}] x:{float}[]. let
+                          t:{float}[1] = broadcast_in_dim x
+                          c:{float}[{n}] = dynamic_update_slice b t 0:i32[]
+                          k:{float}[] = {dot} w c
+                          o:{float}[] = {dot} c c
+                          p:{float}[] = add o 1.0:{float}[]
+                          e:{float}[] = sub x k
+                          q:{float}[] = div e p
+                          s:{float}[{n}] = mul c q
+                          u:{float}[{n}] = mul s 0.1:{float}[]
+                          v:{float}[{n}] = add w u
+                          d:{float}[{n}] = rev[dimensions=(0,)] c
+                        in (v, d, k) }}
+                      length=20 reverse=False unroll=1
+                    ] w b x
+                  in (v, c, y) }}"
+            );
+            let near = if float == "f32" { 1e-3 } else { 1e-10 };
+            let Planned { loops, .. } = everywhere(&text, Nearness::Relative(near));
+            let calls = loops.contains("call dot_general");
+            assert_eq!(calls, n > 2048, "{n}\n{loops}");
+        }
+    }
+}
+
+/// Costly terms of short sums, for few results and for many.
+#[test]
+fn short_sums_of_costly_terms() {
+    for rows in [1, 3, 7, 16, 17, 100] {
+        for terms in [2, 5, 6, 16, 17] {
+            let text = format!(
+                "{{ lambda ; a:f32[{rows},{terms}]. let
+                    b:f32[{rows},{terms}] = sin a
+                    c:f32[{rows},{terms}] = exp b
+                    d:f32[{rows}] = reduce_sum[axes=(1,) out_sharding=None] c
+                    e:f32[] = reduce_sum[axes=(0,) out_sharding=None] d
+                    f:f32[{rows},{terms}] = mul a e
+                    g:f32[{rows}] = cos d
+                  in (f, g) }}"
+            );
+            everywhere(&text, Nearness::Relative(1e-4));
+        }
+    }
+}
+
+/// One window in every turn, inside and outside of the array, at lengths around those for which the kernel is called.
+#[test]
+fn single_windows_are_written_in_loops() {
+    let numbers = "dimension_numbers=ScatterDimensionNumbers(update_window_dims=(0,), inserted_window_dims=(0,), scatter_dims_to_operand_dims=(0,), operand_batching_dims=(), scatter_indices_batching_dims=())";
+    for (dtype, n) in [
+        ("f32", 1),
+        ("f32", 3),
+        ("i8", 4),
+        ("f32", 14),
+        ("f64", 17),
+        ("f16", 33),
+        ("c64", 9),
+        ("f32", 511),
+        ("f32", 512),
+        ("i16", 513),
+        ("f32", 2000),
+    ] {
+        for mode in ["FILL_OR_DROP", "CLIP"] {
+            for (name, add) in [("scatter", false), ("scatter-add", true)] {
+                let update = if !add {
+                    "None".to_owned()
+                } else {
+                    format!(
+                        "{{ lambda ; x:{dtype}[] y:{dtype}[]. let z:{dtype}[] = add x y in (z,) }}"
+                    )
+                };
+                let text = format!(
+                    "{{ lambda ; a:{dtype}[5,{n}] u:{dtype}[{n}] i:i32[12]. let
+                        b:{dtype}[5,{n}] = scan[
+                          ft_in=((None,), (None,), (None,)) ft_out=((None,), ())
+                          jaxpr={{ lambda ; u:{dtype}[{n}] a:{dtype}[5,{n}] i:i32[]. let
+                              k:i32[1] = broadcast_in_dim i
+                              b:{dtype}[5,{n}] = {name}[{numbers} indices_are_sorted=True mode=GatherScatterMode.{mode} unique_indices=True update_consts=() update_jaxpr={update}] a k u
+                            in (b,) }}
+                          length=12 reverse=False unroll=1
+                        ] u a i
+                      in (b,) }}"
+                );
+                everywhere(&text, Nearness::Relative(1e-2));
+            }
+        }
+    }
+}
+
+/// Sums over windows of complex numbers, whose parts are added apart.
+#[test]
+fn windows_of_complex_numbers_are_summed() {
+    for dtype in ["c64", "c128"] {
+        for (n, size) in [(10, 3), (100, 7), (300, 64), (65, 64)] {
+            let left = n - size + 1;
+            let text = format!(
+                "{{ lambda ; a:{dtype}[{n}]. let b:{dtype}[{left}] = reduce_window_sum[base_dilation=(1,) padding=((0, 0),) window_dilation=(1,) \
+                 window_dimensions=({size},) window_strides=(1,)] a in (b,) }}"
+            );
+            everywhere(&text, Nearness::Relative(1e-4));
+        }
+    }
+}
+
+/// What indices outside of complex arrays read by themselves: NaN, and an imaginary part of zero.
+#[test]
+fn complex_numbers_outside_are_real() {
+    let text = "{ lambda ; a:c64[4] i:i32[3,1]. let b:c64[3] = gather[\
+        dimension_numbers=GatherDimensionNumbers(offset_dims=(), collapsed_slice_dims=(0,), start_index_map=(0,), operand_batching_dims=(), start_indices_batching_dims=()) \
+        fill_value=None indices_are_sorted=False mode=GatherScatterMode.FILL_OR_DROP slice_sizes=(1,) unique_indices=False] a i in (b,) }";
+    let jaxpr = parse(text).unwrap();
+    let a: Vec<f32> = (0..8).map(|k| k as f32).collect();
+    let args = [
+        Tensor::from_bytes(&[4], DType::C64, bytemuck::cast_slice(&a)).unwrap(),
+        Tensor::from_bytes(&[3, 1], DType::I32, bytemuck::cast_slice(&[1i32, 9, -1])).unwrap(),
+    ];
+    let want = eval::eval(&jaxpr, &args).unwrap();
+    for isa in Isa::available() {
+        let options = CompileOptions {
+            isa: Some(isa),
+            ..CompileOptions::default()
+        };
+        let got = compile(&jaxpr, &options).unwrap().run(&args).unwrap();
+        compare(&got, &want, Nearness::Bits).unwrap_or_else(|why| panic!("{}: {why}", isa.name()));
+        let parts: &[f32] = bytemuck::cast_slice(got[0].bytes());
+        assert_eq!(
+            [parts[0], parts[1], parts[3], parts[5]],
+            [2.0, 3.0, 0.0, 0.0]
+        );
+        assert!(parts[2].is_nan() && parts[4].is_nan());
+    }
+}
+
+/// A divisor that is known behind the questions that `jax.numpy` asks about it is a constant of the loop.
+#[test]
+fn known_divisors_are_constants() {
+    let text = "{ lambda ; a:u32[70] n:i32[]. let
+        b:u32[70] = scan[
+          ft_in=((None,), (None,), ()) ft_out=((None,), ())
+          jaxpr={ lambda ; n:i32[] a:u32[70]. let
+              c:u32[] = convert_element_type[new_dtype=uint32 weak_type=False] 65521:i32[]
+              d:bool[] = eq c 0:u32[]
+              e:u32[] = select_n d c 1:u32[]
+              s:u32[70] = mul a a
+              f:u32[70] = rem s e
+            in (f,) }
+          length=9 reverse=False unroll=1
+        ] n a
+      in (b,) }";
+    let Planned { loops, .. } = everywhere(text, Nearness::Bits);
+    assert!(
+        loops.contains("mul_hi") && !loops.contains("rem_u"),
+        "{loops}"
+    );
+}
