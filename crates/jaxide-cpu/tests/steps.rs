@@ -197,3 +197,98 @@ fn known_divisors_are_constants() {
         "{loops}"
     );
 }
+
+/// The indices that `jax.numpy` counts from the end of an axis of `n`, of the numbers `r`, as equations that name them `i` and `s`.
+fn counted_from_end(r: &str, windows: usize, n: usize) -> String {
+    format!(
+        "l:bool[{windows}] = lt {r} 0:i32[]; m:i32[{windows}] = add {r} {n}:i32[]; s:i32[{windows}] = select_n l {r} m; \
+         i:i32[{windows},1] = broadcast_in_dim[broadcast_dimensions=(0,)] s"
+    )
+}
+
+/// A sum of ones into an array of integers at indices that count from the end of an axis.
+fn add_ones(x: &str, i: &str, windows: usize, n: usize) -> String {
+    format!(
+        "o:i32[{windows}] = broadcast_in_dim 1:i32[]; z:i32[{n}] = scatter-add[\
+         dimension_numbers=ScatterDimensionNumbers(update_window_dims=(), inserted_window_dims=(0,), scatter_dims_to_operand_dims=(0,), operand_batching_dims=(), scatter_indices_batching_dims=()) \
+         indices_are_sorted=False mode=GatherScatterMode.FILL_OR_DROP unique_indices=False update_consts=() \
+         update_jaxpr={{ lambda ; x:i32[] y:i32[]. let z:i32[] = add x y in (z,) }}] {x} {i} o"
+    )
+}
+
+/// What a scatter reads of indices that it counts itself is not overwritten before it, and not what it writes.
+#[test]
+fn indices_are_read_before_they_are_overwritten() {
+    for n in [20, 31, 32, 33, 100, 600, 1000] {
+        let counted = counted_from_end("r", n, n);
+        let scatter = add_ones("x", "i", n, n);
+        // The next indices are made where these are, or written into them, and the counted ones are kept.
+        let next = format!(
+            "b:i32[{n}] = mul r 5:i32[]; c:i32[{n}] = add b 1:i32[]; d:i32[{n}] = rem c {n}:i32[]"
+        );
+        let part = format!(
+            "b:i32[1] = slice[limit_indices=(1,) start_indices=(0,) strides=None] x; d:i32[{n}] = dynamic_update_slice r b 3:i32[]"
+        );
+        for next in [&next, &part] {
+            for body in [
+                format!("{counted}; {scatter}; {next}"),
+                format!("{next}; {counted}; {scatter}"),
+            ] {
+                let text = format!(
+                    "{{ lambda ; r:i32[{n}] x:i32[{n}]. let
+                        e:i32[{n}] w:i32[{n}] v:i32[4,{n}] = scan[
+                          ft_in=((), (None, None), ()) ft_out=((None, None), (None,))
+                          jaxpr={{ lambda ; r:i32[{n}] x:i32[{n}]. let {body} in (d, z, s) }}
+                          length=4 reverse=False unroll=1
+                        ] r x
+                      in (e, w, v) }}"
+                );
+                everywhere(&text, Nearness::Bits);
+            }
+        }
+        // The array is its own indices.
+        let own = add_ones("r", "i", n, n);
+        let text = format!(
+            "{{ lambda ; x:i32[{n}]. let a:i32[{n}] = mul x 7:i32[]; b:i32[{n}] = add a 3:i32[]; r:i32[{n}] = rem b {n}:i32[]; {counted}; {own} in (z,) }}"
+        );
+        everywhere(&text, Nearness::Bits);
+        // And in a branch, moved about.
+        let of_branch = add_ones("b", "i", n, n);
+        for moved in [
+            "rev[dimensions=(0,)] b",
+            "neg b",
+            "copy b",
+        ] {
+            let text = format!(
+                "{{ lambda ; p:i32[] a:i32[{n}]. let
+                    t:i32[{n}] = mul a 5:i32[]; u:i32[{n}] = add t 3:i32[]; b:i32[{n}] = rem u {n}:i32[]
+                    r:i32[{n}] = {moved}
+                    y:i32[{n}] = cond[branches=(
+                        {{ lambda ; b:i32[{n}] r:i32[{n}]. let in (b,) }}
+                        {{ lambda ; b:i32[{n}] r:i32[{n}]. let {counted}; {of_branch} in (z,) }}
+                      )] p b r
+                  in (y,) }}"
+            );
+            for isa in Isa::available() {
+                for p in [0, 1] {
+                    let jaxpr = parse(&text).unwrap();
+                    let a: Vec<i32> = (0..n as i32).collect();
+                    let args = [
+                        Tensor::from_bytes(&[], DType::I32, bytemuck::bytes_of(&p)).unwrap(),
+                        Tensor::from_bytes(&[n], DType::I32, bytemuck::cast_slice(&a)).unwrap(),
+                    ];
+                    let want = eval::eval(&jaxpr, &args).unwrap();
+                    let options = CompileOptions {
+                        isa: Some(isa),
+                        ..CompileOptions::default()
+                    };
+                    let program = compile(&jaxpr, &options).unwrap();
+                    let got = program.run(&args).unwrap();
+                    compare(&got, &want, Nearness::Bits).unwrap_or_else(|why| {
+                        panic!("{}: {why}\n{}", isa.name(), program.loops_text())
+                    });
+                }
+            }
+        }
+    }
+}

@@ -2,6 +2,7 @@
 
 use super::{Assembler, Item, Region, Root, Steps};
 use crate::lower::graph::{NodeId, Op, ValueId};
+use crate::lower::library;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// The last step of a region that reads each array, by the value that owns its memory.
@@ -67,7 +68,8 @@ impl LastUses {
                         let owner = assembler.plan.stored.owner(node.args[0]);
                         let views_it =
                             |&value: &ValueId| assembler.plan.stored.owner(value) == owner;
-                        if node.args[1..].iter().any(views_it) {
+                        let uncounted = library::uncounted(graph, node);
+                        if node.args[1..].iter().chain(&uncounted).any(views_it) {
                             uses.reread.insert((k, node.args[0]));
                         }
                         if uses.can_update(k, node.args[0]) {

@@ -425,18 +425,15 @@ impl Assembler<'_> {
         }
     }
 
-    /// The call that makes a scatter, if there is one whose operands are stored. Indices may be only as they are behind the counting that
-    /// the call could do: that of a loop's constant ones happened outside.
+    /// The call that makes a scatter, if there is one whose operands are stored.
     fn scatter_call(&self, id: NodeId) -> Option<(LibraryCall, SmallVec<[ValueId; 2]>)> {
         let node = self.graph.node(id);
         let Op::Scatter(spec) = &node.op else {
             return None;
         };
-        [true, false].into_iter().find_map(|counting| {
-            let (call, read) = library::scatter(self.graph, node, spec, counting)?;
-            let stored = read.iter().all(|&arg| self.storage(arg).is_some());
-            stored.then_some((call, read))
-        })
+        let stored = |value| self.storage(value).is_some();
+        let found = library::scatter(self.graph, node, spec, stored);
+        found.filter(|(_, read)| read.iter().all(|&arg| stored(arg)))
     }
 
     /// The box of a stored array at starts that are stored or known.

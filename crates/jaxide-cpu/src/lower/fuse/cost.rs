@@ -26,6 +26,11 @@ impl Costs {
         self.of.get(&value).copied().unwrap_or(1)
     }
 
+    /// Whether a step of this region computes a value.
+    pub(super) fn is_of_region(&self, value: ValueId) -> bool {
+        self.of.contains_key(&value)
+    }
+
     /// The number of operations between a value and stored ones.
     pub(super) fn depth(&self, value: ValueId) -> u32 {
         self.depth.get(&value).copied().unwrap_or(0)

@@ -284,9 +284,14 @@ impl Fuser<'_> {
             }
             Op::Scatter(spec) => {
                 self.force(node.args[0], forced);
-                if let Some((_, operands)) = library::scatter(graph, node, spec, true) {
-                    operands.iter().for_each(|&arg| self.force(arg, forced));
-                    return;
+                let stored = |value| forced.contains(&value) || self.stored.get(value).is_some();
+                if let Some((_, operands)) = library::scatter(graph, node, spec, stored) {
+                    // What is computed around the region, and is not stored there, is computed where it is read.
+                    let can = |&arg: &ValueId| stored(arg) || costs.is_of_region(arg);
+                    if operands.iter().all(can) {
+                        operands.iter().for_each(|&arg| self.force(arg, forced));
+                        return;
+                    }
                 }
                 // One element is computed where it is written, once and before it is.
                 if graph.value(node.args[2]).len() == 1 {

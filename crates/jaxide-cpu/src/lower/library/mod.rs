@@ -45,7 +45,7 @@ use operands::Operands;
 
 pub(crate) use recipe::Recipe;
 pub(crate) use rows::{has_kernel, kernel as row_kernel};
-pub(crate) use scatter::scatter;
+pub(crate) use scatter::{scatter, uncounted};
 
 /// The kernel that computes `call` on arrays of these types.
 ///

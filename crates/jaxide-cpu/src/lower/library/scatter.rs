@@ -29,18 +29,28 @@ const LONG_WINDOW: usize = 512;
 const MOST_RUNS: usize = 4096;
 
 /// The kernel that scatters into an array in place, and the operands that it reads: indices and updates, where these are not all one element.
-/// It can count indices from the end of an axis itself, and reads those before they were counted if it is `counting`.
+///
+/// Indices are read where they are stored first on the way to what they are made of. The kernel can count them from the end of an axis
+/// itself, and reads those before they were counted if none behind that is stored: so what it reads is what computing its operands reads.
 pub(crate) fn scatter(
     graph: &Graph,
     node: &Node,
     spec: &ScatterSpec,
-    counting: bool,
+    stored: impl Fn(ValueId) -> bool,
 ) -> Option<(LibraryCall, SmallVec<[ValueId; 2]>)> {
     let mut windows = windows(graph, node, spec)?;
     let mut indices = node.args[1];
-    if counting
-        && let [component] = &mut windows.components[..]
-        && let Some((counted, length)) = counted_from_end(graph, indices)
+    // An axis of length one may stand behind the others.
+    let mut same = indices;
+    while !stored(same)
+        && let Some(next) = same_elements(graph, same)
+    {
+        same = next;
+    }
+    if stored(same) {
+        indices = same;
+    } else if let [component] = &mut windows.components[..]
+        && let Some((counted, length)) = counted_from_end(graph, same)
     {
         indices = counted;
         component.from_end = length;
@@ -194,6 +204,25 @@ pub(super) fn combine(recipe: &recipe::Scatter) -> Result<Box<KernelCall>> {
     })
 }
 
+/// What a value has the elements of, in their order.
+fn same_elements(graph: &Graph, value: ValueId) -> Option<ValueId> {
+    let node = graph.node(graph.def(value)?);
+    let moves = matches!(node.op, Op::Reshape | Op::Broadcast { .. });
+    (moves && graph.value(node.args[0]).len() == graph.value(value).len()).then(|| node.args[0])
+}
+
+/// What the indices of a scatter are made of that count from the end of an axis: the kernel may read that.
+pub(crate) fn uncounted(graph: &Graph, node: &Node) -> Option<ValueId> {
+    if !matches!(node.op, Op::Scatter(_)) {
+        return None;
+    }
+    let mut indices = node.args[1];
+    while let Some(next) = same_elements(graph, indices) {
+        indices = next;
+    }
+    counted_from_end(graph, indices).map(|(counted, _)| counted)
+}
+
 /// The indices that others are, where these count from the end of an axis if they are negative: what `jax.numpy` writes before every scatter. With
 /// the length that it adds.
 fn counted_from_end(graph: &Graph, indices: ValueId) -> Option<(ValueId, i64)> {
@@ -204,15 +233,7 @@ fn counted_from_end(graph: &Graph, indices: ValueId) -> Option<(ValueId, i64)> {
     let map = |value: ValueId, wanted: MapOp| {
         node(value).filter(|node| matches!(node.op, Op::Map(op) if op == wanted))
     };
-    let mut inner = indices;
-    // An axis of length one may stand behind the others.
-    while let Some(node) = node(inner)
-        && matches!(node.op, Op::Reshape | Op::Broadcast { .. })
-        && graph.value(node.args[0]).len() == graph.value(inner).len()
-    {
-        inner = node.args[0];
-    }
-    let select = map(inner, MapOp::Select)?;
+    let select = map(indices, MapOp::Select)?;
     let &[below, plain, moved] = &select.args[..] else {
         return None;
     };
