@@ -254,11 +254,7 @@ fn indices_are_read_before_they_are_overwritten() {
         everywhere(&text, Nearness::Bits);
         // And in a branch, moved about.
         let of_branch = add_ones("b", "i", n, n);
-        for moved in [
-            "rev[dimensions=(0,)] b",
-            "neg b",
-            "copy b",
-        ] {
+        for moved in ["rev[dimensions=(0,)] b", "neg b", "copy b"] {
             let text = format!(
                 "{{ lambda ; p:i32[] a:i32[{n}]. let
                     t:i32[{n}] = mul a 5:i32[]; u:i32[{n}] = add t 3:i32[]; b:i32[{n}] = rem u {n}:i32[]
