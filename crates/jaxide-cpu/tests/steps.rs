@@ -288,3 +288,23 @@ fn indices_are_read_before_they_are_overwritten() {
         }
     }
 }
+
+/// Windows that meet at different places along their last axis follow each other in all of it, however few lanes vectors have.
+#[test]
+fn windows_that_meet_follow_each_other() {
+    for width in [3, 4, 7, 9, 17, 40] {
+        for windows in [1, 2, 5, 31, 40] {
+            let n = width + 6;
+            // Of every second element, so that a window is no run.
+            let text = format!(
+                "{{ lambda ; a:i32[{n},2] i:i32[{windows},1] u:i32[{windows},{width}]. let
+                    k:i32[{windows},1] = rem i 7:i32[]
+                    b:i32[{n},2] = scatter[dimension_numbers=ScatterDimensionNumbers(update_window_dims=(1,), inserted_window_dims=(1,), \
+                      scatter_dims_to_operand_dims=(0,), operand_batching_dims=(), scatter_indices_batching_dims=()) \
+                      indices_are_sorted=False mode=GatherScatterMode.CLIP unique_indices=False update_consts=() update_jaxpr=None] a k u
+                  in (b,) }}"
+            );
+            everywhere(&text, Nearness::Bits);
+        }
+    }
+}

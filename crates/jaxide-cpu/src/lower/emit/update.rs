@@ -112,8 +112,14 @@ impl Emitter<'_> {
             .iter()
             .map(|&axis| update_shape[axis])
             .collect();
+        // Lanes go through all windows for themselves. Where windows begin at different places along the axis of the lanes, one lane's element of
+        // a window may be another's of the next, and their order would be lost.
+        let last_axis = (0..shape.len())
+            .rfind(|axis| !spec.inserted.contains(axis) && !spec.operand_batching.contains(axis));
+        let one = batch_sizes.iter().all(|&size| size == 1);
+        let apart = one || last_axis.is_some_and(|axis| !spec.scatter_dims.contains(&axis));
         let lanes = match window_sizes.last() {
-            Some(&last) if last >= LANES_FROM => {
+            Some(&last) if last >= LANES_FROM && apart => {
                 window_sizes.pop();
                 last
             }
