@@ -10,6 +10,7 @@ use super::simd::Isa;
 use super::{Buffers, Context, Kernel, KernelError, Signature};
 use bytemuck::Pod;
 use combine::Combining;
+#[cfg(target_arch = "x86_64")]
 use std::any::TypeId;
 use std::array::from_mut;
 use std::ops::Range;
@@ -321,6 +322,7 @@ const PLAIN: u8 = 0;
 /// And by the processor's conversions of 16 bits.
 const CONVERTS: u8 = 1;
 /// And by its arithmetic of 16 bits.
+#[cfg(target_arch = "x86_64")]
 const NATIVE: u8 = 2;
 
 /// Combines runs of elements by what the machine has of these levels; what makes one has looked.
@@ -369,9 +371,7 @@ impl<F, const LEVEL: u8> Runs<'_, F, LEVEL> {
             }
         }
     }
-}
 
-impl<F, const LEVEL: u8> Runs<'_, F, LEVEL> {
     /// Combines as many pieces of `N` elements as there are, and gives what is left.
     #[inline(always)]
     fn pieces<'a, T: Pod, const N: usize>(

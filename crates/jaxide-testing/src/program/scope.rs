@@ -17,21 +17,6 @@ pub(super) struct Scope {
     values: Vec<Atom>,
 }
 
-/// A shape of rank 0 to 5; some axes are empty.
-pub(super) fn shape(draw: &mut Draw<'_>, extent: Extent) -> Vec<usize> {
-    let rank = draw.choose(&[1, 2, 0, 3, 2, 1, 4, 0, 2, 3, 5]);
-    let mut shape: Vec<usize> = (0..rank).map(|_| length(draw)).collect();
-    if extent == Extent::Large && rank > 0 {
-        let axis = draw.below(rank);
-        shape[axis] *= draw.choose(&[1000, 257, 30, 4097, 1, 16, 64, 555]);
-    }
-    while shape.iter().product::<usize>() > extent.largest() {
-        let largest = shape.iter_mut().max().expect("some axis");
-        *largest = largest.div_ceil(2);
-    }
-    shape
-}
-
 /// The length of an axis.
 pub(super) fn length(draw: &mut Draw<'_>) -> usize {
     draw.choose(&[2, 3, 1, 4, 5, 7, 3, 2, 17, 1, 0, 8, 33, 4, 2, 3])
@@ -54,9 +39,19 @@ impl Scope {
         size.is_some_and(|size| size <= self.extent.largest()) && shape.len() <= 6
     }
 
-    /// A shape that fits.
+    /// A shape of rank 0 to 5 that fits; some axes are empty.
     pub(super) fn shape(&self, draw: &mut Draw<'_>) -> Vec<usize> {
-        shape(draw, self.extent)
+        let rank = draw.choose(&[1, 2, 0, 3, 2, 1, 4, 0, 2, 3, 5]);
+        let mut shape: Vec<usize> = (0..rank).map(|_| length(draw)).collect();
+        if self.extent == Extent::Large && rank > 0 {
+            let axis = draw.below(rank);
+            shape[axis] *= draw.choose(&[1000, 257, 30, 4097, 1, 16, 64, 555]);
+        }
+        while shape.iter().product::<usize>() > self.extent.largest() {
+            let largest = shape.iter_mut().max().expect("some axis");
+            *largest = largest.div_ceil(2);
+        }
+        shape
     }
 
     /// An argument.
