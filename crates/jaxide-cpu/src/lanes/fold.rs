@@ -7,6 +7,12 @@ use super::body::{Inst, Value};
 use super::builder::Builder;
 use super::op::{BinOp, TerOp, UnOp, signed};
 use super::types::Ty;
+use smallvec::SmallVec;
+
+/// Truth tables of two masks, and how many operations below one are looked through.
+const X: u8 = 0b1100;
+const Y: u8 = 0b1010;
+const TRUTH_DEPTH: usize = 3;
 
 impl Builder {
     pub(super) fn fold_un(&mut self, op: UnOp, to: Ty, a: Value) -> Option<Value> {
@@ -21,6 +27,7 @@ impl Builder {
             (UnOp::Bitcast, Inst::Un(UnOp::Bitcast, x)) => Some(x),
             (UnOp::Low, Inst::Un(UnOp::SExt | UnOp::ZExt, x)) => Some(x),
             (UnOp::Low, Inst::Index(i)) => Some(self.index(Ty::I32, i)),
+            (UnOp::Not, _) if to == Ty::Mask => self.fold_truth(Inst::Un(op, a)),
             _ => None,
         }
     }
@@ -35,7 +42,10 @@ impl Builder {
             Ty::F32 | Ty::F64 => self.fold_float(op, ty, a, b, cb?),
             Ty::I32 | Ty::I64 | Ty::Mask if a == b => self.fold_same(op, ty, a),
             Ty::I32 | Ty::I64 => self.fold_int(op, ty, a, b, cb?),
-            Ty::Mask => self.fold_mask(op, a, cb?),
+            Ty::Mask => match cb {
+                Some(cb) => self.fold_mask(op, a, cb),
+                None => self.fold_truth(Inst::Bin(op, a, b)),
+            },
         }
     }
 
@@ -63,6 +73,7 @@ impl Builder {
                 (_, _, Some(0)) if ty == Ty::Mask => Some(self.and(a, b)),
                 _ => match *self.body.inst(a) {
                     Inst::Un(UnOp::Not, m) => Some(self.select(m, c, b)),
+                    _ if ty == Ty::Mask => self.fold_truth(Inst::Ter(op, a, b, c)),
                     _ => None,
                 },
             },
@@ -148,6 +159,78 @@ impl Builder {
             (BinOp::Xor, 1) => Some(self.not(a)),
             _ => None,
         }
+    }
+
+    /// An operation on masks that depends on at most two of them, as one operation of these where there is one that is simple. So a
+    /// choice by a comparison of truth values, which is several operations, is the larger one of them.
+    fn fold_truth(&mut self, inst: Inst) -> Option<Value> {
+        let mut masks = SmallVec::<[Value; 2]>::new();
+        if let Inst::Bin(op, ..) = inst
+            && op.is_compare()
+        {
+            return None;
+        }
+        let table = self.truth(&inst, &mut masks, TRUTH_DEPTH)?;
+        // Where there is one mask only, the second variable changes nothing.
+        let (x, y) = (masks[0], *masks.get(1)?);
+        match table {
+            0b0000 => Some(self.mask(false)),
+            0b1111 => Some(self.mask(true)),
+            X => Some(x),
+            Y => Some(y),
+            _ if inst == Inst::Un(UnOp::Not, x) || inst == Inst::Un(UnOp::Not, y) => None,
+            0b0011 => Some(self.not(x)),
+            0b0101 => Some(self.not(y)),
+            _ => {
+                let op = match table {
+                    0b1000 => BinOp::And,
+                    0b1110 => BinOp::Or,
+                    0b0110 => BinOp::Xor,
+                    _ => return None,
+                };
+                let same = inst == Inst::Bin(op, x, y) || inst == Inst::Bin(op, y, x);
+                (!same).then(|| self.bin(op, x, y))
+            }
+        }
+    }
+
+    /// The table of an operation on two masks, which are found on the way: [`X`] is that of the first one.
+    fn truth(&self, inst: &Inst, masks: &mut SmallVec<[Value; 2]>, depth: usize) -> Option<u8> {
+        let mut of = |v: Value| {
+            if self.ty(v) != Ty::Mask {
+                return None;
+            }
+            if let (inner @ (Inst::Const(_) | Inst::Un(..) | Inst::Bin(..) | Inst::Ter(..)), 1..) =
+                (self.body.inst(v), depth)
+            {
+                let before = masks.len();
+                if let Some(table) = self.truth(inner, masks, depth - 1) {
+                    return Some(table);
+                }
+                masks.truncate(before);
+            }
+            match masks.iter().position(|&mask| mask == v) {
+                Some(k) => Some([X, Y][k]),
+                None if masks.len() < 2 => {
+                    masks.push(v);
+                    Some([X, Y][masks.len() - 1])
+                }
+                None => None,
+            }
+        };
+        Some(match *inst {
+            Inst::Const(0) => 0b0000,
+            Inst::Const(_) => 0b1111,
+            Inst::Un(UnOp::Not, a) => !of(a)? & 0b1111,
+            Inst::Bin(BinOp::And, a, b) => of(a)? & of(b)?,
+            Inst::Bin(BinOp::Or, a, b) => of(a)? | of(b)?,
+            Inst::Bin(BinOp::Xor, a, b) => of(a)? ^ of(b)?,
+            Inst::Ter(TerOp::Select, a, b, c) => {
+                let (a, b, c) = (of(a)?, of(b)?, of(c)?);
+                a & b | !a & c & 0b1111
+            }
+            _ => return None,
+        })
     }
 
     fn shift(&mut self, op: BinOp, a: Value, count: u32) -> Value {
