@@ -4,57 +4,25 @@ use super::Emitter;
 use super::rep::{Rep, Width, vector_type};
 use super::scalar_type;
 use crate::codegen::emit::{Control, Emit};
-use crate::lanes::{BlockId, For, If, Trip, Ty, Value, While};
+use crate::lanes::{BlockId, For, If, Stmt, Trip, Ty, Value, While};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, BlockArg, InstBuilder, MemFlagsData, types};
 
 impl Control for Emitter<'_, '_> {
     fn for_loop(&mut self, f: &For) {
-        let zero = self.fb.ins().iconst(types::I64, 0);
-        let trip = match f.trip {
-            Trip::Const(n) => self.fb.ins().iconst(types::I64, n as i64),
-            Trip::Outer(k) => self.args.outer[k as usize],
-        };
-        let (head, turn, exit) = (
-            self.fb.create_block(),
-            self.fb.create_block(),
-            self.fb.create_block(),
-        );
-        let index = self.fb.append_block_param(head, types::I64);
-        let params: Vec<Rep> = f
-            .carries
-            .iter()
-            .map(|c| self.params(head, self.body.ty(c.param)))
-            .collect();
-        let inits: Vec<Value> = f.carries.iter().map(|c| c.init).collect();
-        let mut args = vec![zero];
-        args.extend(self.carried(&inits));
-        self.jump(head, &args);
-        self.fb.switch_to_block(head);
-        let mut more = self.fb.ins().icmp(IntCC::SignedLessThan, index, trip);
-        if self.body.is_long(f) {
-            more = self.unless_stopped(more);
+        match f.trip {
+            Trip::Const(0) => {
+                for c in &f.carries {
+                    let init = self.get(c.init);
+                    self.set(c.result, init);
+                }
+            }
+            Trip::Const(n) => self.turns(f, n),
+            Trip::Outer(k) => {
+                let trip = self.args.outer[k as usize];
+                self.turns_if_any(f, trip);
+            }
         }
-        self.fb.ins().brif(more, turn, &[], exit, &[]);
-        self.fb.seal_block(turn);
-        self.fb.switch_to_block(turn);
-        self.loops[f.id.index()] = index;
-        f.carries
-            .iter()
-            .zip(&params)
-            .for_each(|(c, p)| self.set(c.param, p.clone()));
-        self.block(f.body);
-        let nexts: Vec<Value> = f.carries.iter().map(|c| c.next).collect();
-        let mut args = vec![self.fb.ins().iadd_imm_s(index, 1)];
-        args.extend(self.carried(&nexts));
-        self.jump(head, &args);
-        self.fb.seal_block(head);
-        self.fb.seal_block(exit);
-        self.fb.switch_to_block(exit);
-        f.carries
-            .iter()
-            .zip(params)
-            .for_each(|(c, p)| self.set(c.result, p));
     }
 
     fn while_loop(&mut self, w: &While) {
@@ -178,7 +146,124 @@ impl Control for Emitter<'_, '_> {
     }
 }
 
+/// The most statements of a loop's body that stands four times, or twice, in each turn, and the turns from which on it does.
+const FOUR_TIMES: usize = 12;
+const TWICE: usize = 24;
+const MANY_TURNS: u64 = 16;
+
 impl Emitter<'_, '_> {
+    /// A loop of at least one turn, whose condition is asked behind the body. Of short bodies there are several in a turn: what is
+    /// carried from one to the next need not move into the registers in which the turn begins.
+    fn turns(&mut self, f: &For, count: u64) {
+        let stmts = &self.body.blocks()[f.body.index()].stmts;
+        let straight = stmts
+            .iter()
+            .all(|stmt| matches!(stmt, Stmt::Let(_) | Stmt::Store { .. }));
+        let copies = match stmts.len() {
+            _ if !straight || count < MANY_TURNS || self.width != Width::One => 1,
+            ..=FOUR_TIMES => 4,
+            ..=TWICE => 2,
+            _ => 1,
+        };
+        let (head, exit) = (self.fb.create_block(), self.fb.create_block());
+        let index = self.fb.append_block_param(head, types::I64);
+        let starts = self.carried_params(head, f);
+        let ends = self.carried_params(exit, f);
+        let inits: Vec<Value> = f.carries.iter().map(|c| c.init).collect();
+        let nexts: Vec<Value> = f.carries.iter().map(|c| c.next).collect();
+        let mut args = vec![self.fb.ins().iconst(types::I64, 0)];
+        args.extend(self.carried(&inits));
+        self.jump(head, &args);
+        self.fb.switch_to_block(head);
+        self.set_params(f, starts);
+        self.turn(f, index);
+        for k in 1..copies {
+            let params = nexts.iter().map(|&next| self.get(next)).collect();
+            self.set_params(f, params);
+            let index = self.fb.ins().iadd_imm_s(index, k);
+            self.turn(f, index);
+        }
+        let repeated = count as i64 / copies * copies;
+        let next = self.fb.ins().iadd_imm_s(index, copies);
+        let end = self.fb.ins().iconst(types::I64, repeated);
+        let mut more = self.fb.ins().icmp(IntCC::SignedLessThan, next, end);
+        if self.body.is_long(f) {
+            more = self.unless_stopped(more);
+        }
+        let results = block_args(&self.carried(&nexts));
+        let mut args = vec![BlockArg::Value(next)];
+        args.extend(results.iter().copied());
+        self.fb.ins().brif(more, head, &args, exit, &results);
+        self.fb.seal_block(head);
+        self.fb.seal_block(exit);
+        self.fb.switch_to_block(exit);
+        let mut results = ends;
+        for k in repeated..count as i64 {
+            self.set_params(f, results);
+            let index = self.fb.ins().iconst(types::I64, k);
+            self.turn(f, index);
+            results = nexts.iter().map(|&next| self.get(next)).collect();
+        }
+        for (c, result) in f.carries.iter().zip(results) {
+            self.set(c.result, result);
+        }
+    }
+
+    /// A loop that may have no turn.
+    fn turns_if_any(&mut self, f: &For, trip: ir::Value) {
+        let zero = self.fb.ins().iconst(types::I64, 0);
+        let (head, turn, exit) = (
+            self.fb.create_block(),
+            self.fb.create_block(),
+            self.fb.create_block(),
+        );
+        let index = self.fb.append_block_param(head, types::I64);
+        let params = self.carried_params(head, f);
+        let inits: Vec<Value> = f.carries.iter().map(|c| c.init).collect();
+        let mut args = vec![zero];
+        args.extend(self.carried(&inits));
+        self.jump(head, &args);
+        self.fb.switch_to_block(head);
+        let mut more = self.fb.ins().icmp(IntCC::SignedLessThan, index, trip);
+        if self.body.is_long(f) {
+            more = self.unless_stopped(more);
+        }
+        self.fb.ins().brif(more, turn, &[], exit, &[]);
+        self.fb.seal_block(turn);
+        self.fb.switch_to_block(turn);
+        self.set_params(f, params.clone());
+        self.turn(f, index);
+        let nexts: Vec<Value> = f.carries.iter().map(|c| c.next).collect();
+        let mut args = vec![self.fb.ins().iadd_imm_s(index, 1)];
+        args.extend(self.carried(&nexts));
+        self.jump(head, &args);
+        self.fb.seal_block(head);
+        self.fb.seal_block(exit);
+        self.fb.switch_to_block(exit);
+        for (c, result) in f.carries.iter().zip(params) {
+            self.set(c.result, result);
+        }
+    }
+
+    /// The body of a loop, for one index.
+    fn turn(&mut self, f: &For, index: ir::Value) {
+        self.loops[f.id.index()] = index;
+        self.block(f.body);
+    }
+
+    fn carried_params(&mut self, block: ir::Block, f: &For) -> Vec<Rep> {
+        let carries = f.carries.iter();
+        carries
+            .map(|c| self.params(block, self.body.ty(c.param)))
+            .collect()
+    }
+
+    fn set_params(&mut self, f: &For, params: Vec<Rep>) {
+        for (c, param) in f.carries.iter().zip(params) {
+            self.set(c.param, param);
+        }
+    }
+
     /// Whether a loop goes on: `more`, unless the run is to end.
     fn unless_stopped(&mut self, more: ir::Value) -> ir::Value {
         // An atomic load is made anew in each turn.
@@ -268,7 +353,10 @@ impl Emitter<'_, '_> {
     }
 
     fn jump(&mut self, block: ir::Block, args: &[ir::Value]) {
-        let args: Vec<BlockArg> = args.iter().map(|&a| BlockArg::Value(a)).collect();
-        self.fb.ins().jump(block, &args);
+        self.fb.ins().jump(block, &block_args(args));
     }
+}
+
+fn block_args(args: &[ir::Value]) -> Vec<BlockArg> {
+    args.iter().map(|&arg| BlockArg::Value(arg)).collect()
 }
