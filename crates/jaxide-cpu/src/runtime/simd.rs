@@ -10,6 +10,8 @@ use std::sync::OnceLock;
 use bytemuck::{Pod, Zeroable};
 use num_complex::Complex;
 
+use super::linalg::RealScalar;
+
 /// The instruction sets that kernels are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Isa {
@@ -90,33 +92,91 @@ impl Isa {
     }
 }
 
+/// Products that are added to a number: rounded once where the instruction set has such an instruction, which the compiler
+/// does not choose by itself, and twice elsewhere, where a function would be called.
+pub(crate) trait Products {
+    /// `c + a * b`.
+    fn plus<R: RealScalar>(c: R, a: R, b: R) -> R;
+    /// `c - a * b`.
+    fn minus<R: RealScalar>(c: R, a: R, b: R) -> R;
+}
+
+/// Products that are rounded with the sum.
+#[cfg(target_arch = "x86_64")]
+pub(crate) struct RoundedOnce;
+
+/// Products that are rounded before they are added.
+pub(crate) struct RoundedTwice;
+
+#[cfg(target_arch = "x86_64")]
+impl Products for RoundedOnce {
+    #[inline(always)]
+    fn plus<R: RealScalar>(c: R, a: R, b: R) -> R {
+        a.times_plus(b, c)
+    }
+    #[inline(always)]
+    fn minus<R: RealScalar>(c: R, a: R, b: R) -> R {
+        (-a).times_plus(b, c)
+    }
+}
+
+impl Products for RoundedTwice {
+    #[inline(always)]
+    fn plus<R: RealScalar>(c: R, a: R, b: R) -> R {
+        c + a * b
+    }
+    #[inline(always)]
+    fn minus<R: RealScalar>(c: R, a: R, b: R) -> R {
+        c - a * b
+    }
+}
+
 /// Defines a function that runs another, `#[inline(always)]` and safe, compiled for the widest
-/// instruction set of this machine, so that the compiler turns its loops into vector instructions.
+/// instruction set of this machine, so that the compiler turns its loops into vector instructions. A function `with products` has, as its
+/// first type, the [`Products`] of that set.
 macro_rules! for_each_isa {
     (
         $(#[$doc:meta])*
         $visibility:vis fn $name:ident$(<$($p:ident: $bound:path),+>)?($($argument:ident: $t:ty),* $(,)?) = $function:ident
     ) => {
+        $crate::runtime::simd::for_each_isa! {
+            @ $(#[$doc])* $visibility fn $name [$($($p: $bound),+)?] ($($argument: $t),*) = $function [] []
+        }
+    };
+    (
+        $(#[$doc:meta])*
+        $visibility:vis fn $name:ident$(<$($p:ident: $bound:path),+>)?($($argument:ident: $t:ty),* $(,)?) = $function:ident with products
+    ) => {
+        $crate::runtime::simd::for_each_isa! {
+            @ $(#[$doc])* $visibility fn $name [$($($p: $bound),+)?] ($($argument: $t),*) = $function
+            [$crate::runtime::simd::RoundedOnce] [$crate::runtime::simd::RoundedTwice]
+        }
+    };
+    (
+        @ $(#[$doc:meta])*
+        $visibility:vis fn $name:ident [$($p:ident: $bound:path),*] ($($argument:ident: $t:ty),*) = $function:ident
+        [$($once:ty)?] [$($twice:ty)?]
+    ) => {
         $(#[$doc])*
-        $visibility fn $name$(<$($p: $bound),+>)?($($argument: $t),*) {
+        $visibility fn $name<$($p: $bound),*>($($argument: $t),*) {
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
-            fn avx512$(<$($p: $bound),+>)?($($argument: $t),*) {
-                $function$(::<$($p),+>)?($($argument),*)
+            fn avx512<$($p: $bound),*>($($argument: $t),*) {
+                $function::<$($once,)? $($p),*>($($argument),*)
             }
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma")]
-            fn avx2$(<$($p: $bound),+>)?($($argument: $t),*) {
-                $function$(::<$($p),+>)?($($argument),*)
+            fn avx2<$($p: $bound),*>($($argument: $t),*) {
+                $function::<$($once,)? $($p),*>($($argument),*)
             }
             match $crate::runtime::simd::Isa::detect() {
                 #[cfg(target_arch = "x86_64")]
                 // SAFETY: the machine has the instruction set.
-                $crate::runtime::simd::Isa::Avx512 => unsafe { avx512$(::<$($p),+>)?($($argument),*) },
+                $crate::runtime::simd::Isa::Avx512 => unsafe { avx512::<$($p),*>($($argument),*) },
                 #[cfg(target_arch = "x86_64")]
                 // SAFETY: the machine has the instruction set.
-                $crate::runtime::simd::Isa::Avx2 => unsafe { avx2$(::<$($p),+>)?($($argument),*) },
-                $crate::runtime::simd::Isa::Portable => $function$(::<$($p),+>)?($($argument),*),
+                $crate::runtime::simd::Isa::Avx2 => unsafe { avx2::<$($p),*>($($argument),*) },
+                $crate::runtime::simd::Isa::Portable => $function::<$($twice,)? $($p),*>($($argument),*),
             }
         }
     };

@@ -149,7 +149,7 @@ pub(super) fn largest<T: Scalar>(a: &[T]) -> f64 {
     a.iter().map(|x| x.abs1()).fold(0.0, f64::max)
 }
 
-fn check_qr<T: Scalar>(batch: usize, m: usize, n: usize, full: bool) {
+fn check_qr<T: Scalar<Real: RealScalar>>(batch: usize, m: usize, n: usize, full: bool) {
     let k = if full { m } else { m.min(n) };
     let a = matrices::<T>(batch, m, n);
     let out = everywhere(|| Qr::<T>::new(batch, m, n, full, false), &a, batch);

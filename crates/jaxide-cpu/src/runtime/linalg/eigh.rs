@@ -177,7 +177,7 @@ fn decompose<T: Scalar<Real: RealScalar>>(
         for (k, to) in packed.as_mut_slice::<T>().chunks_exact_mut(len).enumerate() {
             to.copy_from_slice(&reflectors[(start + k) * n + start + 1..(start + k + 1) * n]);
         }
-        let block = Reflectors::new(packed.as_slice(), len, &taus[start..start + count], context)?;
+        let block = Reflectors::new(packed.as_slice(), len, &taus[start..start + count])?;
         let rest = MatrixMut {
             pointer: vectors[(start + 1) * n..].as_mut_ptr(),
             row: n as isize,

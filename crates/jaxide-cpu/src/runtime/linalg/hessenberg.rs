@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use super::for_matrices;
 use super::householder::reflector;
 use super::scalar::{RealScalar, Scalar};
-use super::trailing::{Parts, Trailing};
+use super::trailing::{Parts, Pass, Trailing};
 use crate::runtime::shared::SharedSlice;
 use crate::runtime::{Buffers, Context, Kernel, KernelError, Signature};
 
@@ -97,7 +97,7 @@ pub(super) fn reduce<T: Scalar<Real: RealScalar>>(
         for j in k..n {
             y[j] = q[j].conj();
         }
-        trailing.pass(a, (0, k), true, context);
+        trailing.pass(a, (0, k), Pass::Multiply, context);
         let Parts {
             a: x,
             c: v,

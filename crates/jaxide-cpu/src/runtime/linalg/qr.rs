@@ -5,7 +5,7 @@ use jaxide_core::eval::numerics::linalg as reference;
 use super::for_matrices;
 use super::householder::{BLOCK, Operator, Reflectors, eliminate};
 use super::qr_lanes::{self, factor_lanes};
-use super::scalar::Scalar;
+use super::scalar::{RealScalar, Scalar};
 use super::side_by_side::for_all;
 use crate::runtime::matmul::MatrixMut;
 use crate::runtime::shared::SharedSlice;
@@ -20,7 +20,7 @@ pub struct Geqrf<T> {
     element: std::marker::PhantomData<fn() -> T>,
 }
 
-impl<T: Scalar> Geqrf<T> {
+impl<T: Scalar<Real: RealScalar>> Geqrf<T> {
     /// Factors of `m × n` matrices.
     pub fn new(batch: usize, m: usize, n: usize) -> Self {
         Self {
@@ -32,7 +32,7 @@ impl<T: Scalar> Geqrf<T> {
     }
 }
 
-impl<T: Scalar> Kernel for Geqrf<T> {
+impl<T: Scalar<Real: RealScalar>> Kernel for Geqrf<T> {
     fn signature(&self) -> Signature {
         let (a, rank, size) = (
             self.batch * self.m * self.n,
@@ -73,7 +73,7 @@ pub struct HouseholderProduct<T> {
     element: std::marker::PhantomData<fn() -> T>,
 }
 
-impl<T: Scalar> HouseholderProduct<T> {
+impl<T: Scalar<Real: RealScalar>> HouseholderProduct<T> {
     /// Products of k reflectors in `m × n` matrices.
     ///
     /// # Panics
@@ -90,7 +90,7 @@ impl<T: Scalar> HouseholderProduct<T> {
     }
 }
 
-impl<T: Scalar> Kernel for HouseholderProduct<T> {
+impl<T: Scalar<Real: RealScalar>> Kernel for HouseholderProduct<T> {
     fn signature(&self) -> Signature {
         let (a, size) = (self.batch * self.m * self.n, size_of::<T>());
         Signature::of(&[(a, size), (self.batch * self.k, size)], &[(a, size)])
@@ -129,7 +129,7 @@ pub struct Ormqr<T> {
     element: std::marker::PhantomData<fn() -> T>,
 }
 
-impl<T: Scalar> Ormqr<T> {
+impl<T: Scalar<Real: RealScalar>> Ormqr<T> {
     /// `Q C` if `left`, `C Q` else, with the adjoint of Q if `transpose`; the matrices of
     /// reflectors have n columns, of which the first k hold them.
     ///
@@ -161,7 +161,7 @@ impl<T: Scalar> Ormqr<T> {
     }
 }
 
-impl<T: Scalar> Kernel for Ormqr<T> {
+impl<T: Scalar<Real: RealScalar>> Kernel for Ormqr<T> {
     fn signature(&self) -> Signature {
         let size = size_of::<T>();
         let c = (self.batch * self.rows * self.columns, size);
@@ -214,7 +214,7 @@ impl<T: Scalar> Kernel for Ormqr<T> {
             for step in 0..blocks {
                 let start = if backwards { blocks - 1 - step } else { step } * BLOCK;
                 let taus = &taus[start..k.min(start + BLOCK)];
-                let block = packed_block(a, (m, self.n), start, taus, context)?;
+                let block = packed_block(a, (m, self.n), start, taus)?;
                 // SAFETY: the rows from `start` on, all columns.
                 unsafe {
                     let rows = MatrixMut {
@@ -241,7 +241,7 @@ pub struct Qr<T> {
     element: std::marker::PhantomData<fn() -> T>,
 }
 
-impl<T: Scalar> Qr<T> {
+impl<T: Scalar<Real: RealScalar>> Qr<T> {
     /// Factors of `m × n` matrices.
     pub fn new(batch: usize, m: usize, n: usize, full_matrices: bool, pivoting: bool) -> Self {
         Self {
@@ -264,7 +264,7 @@ impl<T: Scalar> Qr<T> {
     }
 }
 
-impl<T: Scalar> Kernel for Qr<T> {
+impl<T: Scalar<Real: RealScalar>> Kernel for Qr<T> {
     fn signature(&self) -> Signature {
         let (m, n, k, size) = (self.m, self.n, self.k(), size_of::<T>());
         let mut signature = Signature::of(
@@ -343,25 +343,26 @@ impl<T: Scalar> Kernel for Qr<T> {
 }
 
 /// Factors `m × n` entries in place: blocks of columns, each applied to all columns after it.
-pub(super) fn factor<T: Scalar>(
+pub(super) fn factor<T: Scalar<Real: RealScalar>>(
     a: &mut [T],
     (m, n): (usize, usize),
     taus: &mut [T],
     context: &Context<'_>,
 ) -> Result<(), KernelError> {
-    let mut buffer = PoolBuffer::for_elements::<T>(m * BLOCK.min(n))?;
+    let mut buffer = PoolBuffer::for_elements::<T>(m * BLOCK.min(n) + m)?;
     for start in (0..taus.len()).step_by(BLOCK) {
         let taus_len = taus.len();
         let taus = &mut taus[start..taus_len.min(start + BLOCK)];
         let (rows, count) = (m - start, taus.len());
         // A transposed copy, in which columns are adjacent.
-        let columns = &mut buffer.as_mut_slice::<T>()[..count * rows];
+        let (columns, turned) = buffer.as_mut_slice::<T>().split_at_mut(m * BLOCK.min(n));
+        let columns = &mut columns[..count * rows];
         for i in 0..rows {
             for (j, &x) in a[(start + i) * n + start..][..count].iter().enumerate() {
                 columns[j * rows + i] = x;
             }
         }
-        eliminate(columns, rows, taus);
+        eliminate(columns, rows, taus, turned);
         for i in 0..rows {
             for (j, x) in a[(start + i) * n + start..][..count].iter_mut().enumerate() {
                 *x = columns[j * rows + i];
@@ -369,7 +370,7 @@ pub(super) fn factor<T: Scalar>(
         }
         let end = start + count;
         if end < n {
-            let block = Reflectors::new(columns, rows, taus, context)?;
+            let block = Reflectors::new(columns, rows, taus)?;
             let rest = MatrixMut {
                 pointer: a[start * n + end..].as_mut_ptr(),
                 row: n as isize,
@@ -383,12 +384,11 @@ pub(super) fn factor<T: Scalar>(
 }
 
 /// The block of reflectors in the columns of a packed matrix from `start` on.
-pub(super) fn packed_block<T: Scalar>(
+pub(super) fn packed_block<T: Scalar<Real: RealScalar>>(
     packed: &[T],
     (m, n): (usize, usize),
     start: usize,
     taus: &[T],
-    context: &Context<'_>,
 ) -> Result<Reflectors<T>, KernelError> {
     let rows = m - start;
     let mut buffer = PoolBuffer::for_elements::<T>(taus.len() * rows)?;
@@ -401,11 +401,11 @@ pub(super) fn packed_block<T: Scalar>(
             columns[j * rows + i] = x;
         }
     }
-    Reflectors::new(columns, rows, taus, context)
+    Reflectors::new(columns, rows, taus)
 }
 
 /// The first `k` columns of the product of packed reflectors.
-fn leading_columns<T: Scalar>(
+fn leading_columns<T: Scalar<Real: RealScalar>>(
     packed: &[T],
     (m, n): (usize, usize),
     taus: &[T],
@@ -425,7 +425,6 @@ fn leading_columns<T: Scalar>(
             (m, n),
             start,
             &taus[start..taus.len().min(start + BLOCK)],
-            context,
         )?;
         // Rows and columns before `start` are still those of the identity.
         let rest = MatrixMut {

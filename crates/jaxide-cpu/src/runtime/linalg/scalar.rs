@@ -50,10 +50,24 @@ pub trait Scalar:
 }
 
 /// `f32` and `f64`.
-pub trait RealScalar: Scalar<Real = Self> {}
+pub trait RealScalar: Scalar<Real = Self> {
+    /// `self * factor + term`, rounded once; a call of a function where the instruction set has no such instruction.
+    fn times_plus(self, factor: Self, term: Self) -> Self;
+}
 
-impl RealScalar for f32 {}
-impl RealScalar for f64 {}
+impl RealScalar for f32 {
+    #[inline(always)]
+    fn times_plus(self, factor: Self, term: Self) -> Self {
+        self.mul_add(factor, term)
+    }
+}
+
+impl RealScalar for f64 {
+    #[inline(always)]
+    fn times_plus(self, factor: Self, term: Self) -> Self {
+        self.mul_add(factor, term)
+    }
+}
 
 macro_rules! scalars {
     ($($real:ty)*) => { $(

@@ -225,7 +225,7 @@ fn triangular_solves() {
     assert_eq!(numbers::<f64>(&out[0]), [2.0, 2.0, 2.0, 1.0]);
 }
 
-fn check_qr<T: Scalar>() {
+fn check_qr<T: Scalar<Real: RealScalar>>() {
     for (m, n) in [
         (1, 1),
         (3, 3),

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use super::for_matrices;
 use super::householder::reflector;
 use super::scalar::{RealScalar, Scalar};
-use super::trailing::{Parts, Trailing};
+use super::trailing::{Parts, Pass, Trailing};
 use crate::runtime::shared::SharedSlice;
 use crate::runtime::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature};
 
@@ -33,6 +33,7 @@ impl<T: Scalar<Real: RealScalar>> Tridiagonal<T> {
     }
 
     /// Where entry (i, j) of the lower triangle that is reduced stands in the matrix.
+    #[inline(always)]
     fn place(&self, i: usize, j: usize) -> usize {
         let n = self.n;
         if self.lower {
@@ -75,11 +76,8 @@ impl<T: Scalar<Real: RealScalar>> Kernel for Tridiagonal<T> {
             };
             let mut buffer = PoolBuffer::for_elements::<T>(2 * n * n)?;
             let (h, reflectors) = buffer.as_mut_slice::<T>().split_at_mut(n * n);
+            below_diagonal(n, |i, j| h[j * n + i] = a[self.place(i, j)].conj());
             for i in 0..n {
-                for j in 0..i {
-                    let entry = a[self.place(i, j)];
-                    (h[i * n + j], h[j * n + i]) = (entry, entry.conj());
-                }
                 h[i * n + i] = T::from_components(a[self.place(i, i)].re(), 0.0);
             }
             let mut reals = PoolBuffer::for_elements::<f64>(2 * n)?;
@@ -97,10 +95,12 @@ impl<T: Scalar<Real: RealScalar>> Kernel for Tridiagonal<T> {
                 if k < off {
                     packed[self.place(k + 1, k)] = T::from_components(e[k], 0.0);
                 }
-                for i in k + 2..n {
+            }
+            below_diagonal(n, |i, k| {
+                if i > k + 1 {
                     packed[self.place(i, k)] = reflectors[k * n + i];
                 }
-            }
+            });
             if !self.lower {
                 d.reverse();
                 e[..off].reverse();
@@ -117,6 +117,22 @@ impl<T: Scalar<Real: RealScalar>> Kernel for Tridiagonal<T> {
     }
 }
 
+/// Calls a function with each row and column below the diagonal, those of a tile after each other, so that both a matrix and its
+/// transpose are walked along their rows.
+#[inline(always)]
+fn below_diagonal(n: usize, mut entry: impl FnMut(usize, usize)) {
+    const TILE: usize = 16;
+    for rows in (0..n).step_by(TILE) {
+        for columns in (0..=rows).step_by(TILE) {
+            for i in rows..n.min(rows + TILE) {
+                for j in columns..i.min(columns + TILE) {
+                    entry(i, j);
+                }
+            }
+        }
+    }
+}
+
 /// Where the parts of a reduced matrix of n rows go.
 pub(super) struct Condensed<'a, T> {
     /// The vectors of the reflectors, in rows of n entries of which the k-th begins at entry k + 1.
@@ -129,7 +145,7 @@ pub(super) struct Condensed<'a, T> {
     pub(super) e: &'a mut [f64],
 }
 
-/// Reduces a full Hermitian matrix, which is overwritten.
+/// Reduces a Hermitian matrix, whose entries on and above the diagonal are read and overwritten.
 pub(super) fn reduce<T: Scalar<Real: RealScalar>>(
     h: &mut [T],
     n: usize,
@@ -171,20 +187,26 @@ pub(super) fn reduce<T: Scalar<Real: RealScalar>>(
         e[k] = next[0].re();
         next[0] = T::ONE;
         taus[k] = tau;
-        trailing.parts().q[first..].copy_from_slice(next);
-        trailing.pass(h, (first, first), false, context);
-        // w = τ H v - ½ τ (xᴴ v) v with x = τ H v. The sum of rows is vᴴ H, the conjugate.
+        let Parts { q, y, .. } = trailing.parts();
+        for ((q, y), &v) in q[first..].iter_mut().zip(&mut y[first..]).zip(&*next) {
+            (*q, *y) = (v, v.conj());
+        }
+        trailing.pass(h, (first, first), Pass::Triangle, context);
+        // w = τ H v - ½ τ (xᴴ v) v with x = τ H v, of which the products of rows have what is on and above the diagonal, and
+        // the sums of rows the conjugate of what is below it.
         let Parts {
             a: v,
             c: w,
             b,
             d: b_w,
             sum: x,
+            products,
             ..
         } = trailing.parts();
         let mut overlap = T::ZERO;
-        for (x, &v) in x[first..].iter_mut().zip(&*next) {
-            *x = tau * x.conj();
+        let products = products[first..].iter();
+        for ((x, &product), &v) in x[first..].iter_mut().zip(products).zip(&*next) {
+            *x = tau * (product + x.conj());
             overlap = overlap + x.conj() * v;
         }
         let alpha = -(T::from_components(0.5, 0.0) * tau * overlap);

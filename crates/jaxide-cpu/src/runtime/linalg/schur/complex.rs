@@ -138,15 +138,19 @@ fn triangularise(h: &mut Planes<'_>, z: &mut Planes<'_>) -> bool {
     true
 }
 
-/// Whether the subdiagonal entry of row k is zero to rounding beside its neighbours.
+/// Whether the subdiagonal entry of row k is zero to rounding beside its neighbours, or so tiny that products with it are.
 fn is_negligible(h: &Planes<'_>, k: usize) -> bool {
+    let below = h.at(k, k - 1).l1_norm();
+    if below <= f64::MIN_POSITIVE / f64::EPSILON {
+        return true;
+    }
     let beside = h.at(k - 1, k - 1).l1_norm() + h.at(k, k).l1_norm();
     let scale = if beside > 0.0 {
         beside
     } else {
         h.at(k - 1, k).l1_norm()
     };
-    h.at(k, k - 1).l1_norm() <= f64::EPSILON * scale
+    below <= f64::EPSILON * scale
 }
 
 fn wilkinson_shift(h: &Planes<'_>, last: usize) -> C128 {

@@ -15,7 +15,7 @@ use num_complex::Complex;
 use super::for_matrices;
 use super::hessenberg::reduce;
 use super::householder::apply_to_rows;
-use super::scalar::Scalar;
+use super::scalar::{RealScalar, Scalar};
 use crate::runtime::shared::SharedSlice;
 use crate::runtime::simd::Arithmetic;
 use crate::runtime::{Buffers, Context, Kernel, KernelError, OutOfMemory, PoolBuffer, Signature};
@@ -159,7 +159,7 @@ pub(super) fn decompose<T: Scalar<Wide: Iterate>>(
         *to = scaled(x.widen(), power(-exponent));
     }
     let off = n.saturating_sub(1);
-    let mut work = PoolBuffer::for_elements::<T::Wide>(off + n)?;
+    let mut work = PoolBuffer::for_elements::<T::Wide>(off + 2 * n)?;
     let (taus, work) = work.as_mut_slice::<T::Wide>().split_at_mut(off);
     reduce(h, n, taus, context)?;
     if vectors {
@@ -184,17 +184,24 @@ fn scaled<F: Scalar>(x: F, factor: f64) -> F {
 }
 
 /// The transpose of the product of the reflectors of a packed Hessenberg form.
-fn accumulate<F: Scalar>(packed: &[F], n: usize, taus: &[F], z: &mut [F], work: &mut [F]) {
+fn accumulate<F: Scalar<Real: RealScalar>>(
+    packed: &[F],
+    n: usize,
+    taus: &[F],
+    z: &mut [F],
+    work: &mut [F],
+) {
     z.fill(F::ZERO);
     (0..n).for_each(|i| z[i * n + i] = F::ONE);
     for (k, &tau) in taus.iter().enumerate().rev() {
         let first = k + 1;
-        let v = &mut work[..n - first];
+        let (v, turned) = work.split_at_mut(n);
+        let v = &mut v[..n - first];
         v[0] = F::ONE;
         for (i, x) in v.iter_mut().enumerate().skip(1) {
             *x = packed[(first + i) * n + k];
         }
         // Rows and columns before the first are still those of the unit matrix.
-        apply_to_rows(v, tau, &mut z[first * n..], n);
+        apply_to_rows(v, tau, &mut z[first * n..], n, turned);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::householder::reflector;
 use super::super::scalar::{RealScalar, Scalar};
-use super::super::trailing::{Parts, Trailing};
+use super::super::trailing::{Parts, Pass, Trailing};
 use crate::runtime::{Context, KernelError, PoolBuffer};
 
 /// A reduction `A = Q B Pᴴ` to real upper bidiagonal form. The reflectors of Q stay below the diagonal
@@ -54,7 +54,7 @@ pub(super) fn reduce<T: Scalar<Real: RealScalar>>(
             break;
         }
         let first = k + 1;
-        trailing.pass(matrix, (k, first), false, context);
+        trailing.pass(matrix, (k, first), Pass::Sum, context);
         // Row k with that reflector, and the right one that eliminates it.
         let Parts {
             a: v,

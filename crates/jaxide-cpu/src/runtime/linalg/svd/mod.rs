@@ -271,7 +271,7 @@ fn tall<T: Scalar<Real: RealScalar>>(
 }
 
 /// Fills a matrix of this width with ones on the diagonal and zeros.
-fn identity<T: Scalar>(a: &mut [T], width: usize) {
+fn identity<T: Scalar<Real: RealScalar>>(a: &mut [T], width: usize) {
     a.fill(T::ZERO);
     a.iter_mut()
         .step_by(width + 1)
@@ -280,7 +280,7 @@ fn identity<T: Scalar>(a: &mut [T], width: usize) {
 }
 
 /// Multiplies `width` columns by the reflectors below the diagonal of a packed matrix.
-fn apply_packed<T: Scalar>(
+fn apply_packed<T: Scalar<Real: RealScalar>>(
     packed: &[T],
     (m, n): (usize, usize),
     taus: &[T],
@@ -294,7 +294,6 @@ fn apply_packed<T: Scalar>(
             (m, n),
             start,
             &taus[start..taus.len().min(start + BLOCK)],
-            context,
         )?;
         let rows = MatrixMut {
             pointer: c[start * width..].as_mut_ptr(),
@@ -353,7 +352,7 @@ fn square<T: Scalar<Real: RealScalar>>(
                 &bidiagonal.right.as_slice()[(start + k) * n + start + 1..(start + k + 1) * n],
             );
         }
-        let block = Reflectors::new(packed.as_slice(), len, &taus[start..start + count], context)?;
+        let block = Reflectors::new(packed.as_slice(), len, &taus[start..start + count])?;
         let rest = MatrixMut {
             pointer: v[(start + 1) * n..].as_mut_ptr(),
             row: n as isize,

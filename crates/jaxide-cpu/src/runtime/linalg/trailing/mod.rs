@@ -15,7 +15,29 @@ use std::ops::Range;
 use super::scalar::{RealScalar, Scalar};
 use crate::runtime::shared::SharedSlice;
 use crate::runtime::{Context, KernelError, PoolBuffer};
-use rows::{Sums, multiply_complex, multiply_real, update_complex, update_real};
+use rows::{Sums, update_complex, update_real};
+pub(super) use rows::{dots, multiply_complex, multiply_real};
+
+/// What a pass does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pass {
+    /// Updates, and sums the rows.
+    Sum,
+    /// And multiplies the rows.
+    Multiply,
+    /// The same with the entries on and above the diagonal only, where it begins at a row and the column of the same number.
+    Triangle,
+}
+
+/// Takes slices of so many entries off the front of one. No closures of arrays, which are calls that cost more than what small
+/// matrices need.
+macro_rules! split {
+    ($slice:expr, $n:expr => $($part:ident)+) => {
+        let rest: &mut [_] = $slice;
+        $(let ($part, rest) = rest.split_at_mut($n);)+
+        let _ = rest;
+    };
+}
 
 /// Rows that one chunk updates.
 const ROWS: usize = 64;
@@ -71,8 +93,8 @@ impl<T: Scalar<Real: RealScalar>> Trailing<T> {
     /// All of them.
     pub(super) fn parts(&mut self) -> Parts<'_, T> {
         let (of_rows, of_columns) = self.buffer.as_mut_slice().split_at_mut(4 * self.rows);
-        let [a, c, q, products] = split(of_rows, self.rows);
-        let [b, d, y, sum] = split(of_columns, self.columns);
+        split!(of_rows, self.rows => a c q products);
+        split!(of_columns, self.columns => b d y sum);
         Parts {
             a,
             c,
@@ -85,20 +107,20 @@ impl<T: Scalar<Real: RealScalar>> Trailing<T> {
         }
     }
 
-    /// Updates the entries of a dense matrix of this many columns from a row and a column on, and sums the rows, and if
-    /// asked for multiplies them. Sums of rows do not depend on the number of threads.
+    /// Updates the entries of a dense matrix of this many columns from a row and a column on. Sums of rows do not depend on the
+    /// number of threads.
     pub(super) fn pass(
         &mut self,
         matrix: &mut [T],
         (row, column): (usize, usize),
-        multiply: bool,
+        pass: Pass,
         context: &Context<'_>,
     ) {
         let (rows, n) = (self.rows, self.columns);
         let (of_rows, rest) = self.buffer.as_mut_slice::<T>().split_at_mut(4 * rows);
-        let [a, c, q, products] = split(of_rows, rows);
+        split!(of_rows, rows => a c q products);
         let (of_columns, rest) = rest.split_at_mut(4 * n);
-        let [b, d, y, total] = split(of_columns, n);
+        split!(of_columns, n => b d y total);
         let (turned, sums) = rest.split_at_mut(3 * n);
         if T::COMPLEX {
             for (to, from) in turned.chunks_exact_mut(n).zip([&*b, &*d, &*y]) {
@@ -107,12 +129,23 @@ impl<T: Scalar<Real: RealScalar>> Trailing<T> {
                 }
             }
         }
-        let [ib, id, iy] = split(turned, n);
+        split!(turned, n => ib id iy);
         let (count, width) = (rows - row, n - column);
         let chunks = chunks(count);
         let sums = &mut sums[..2 * chunks * width];
-        let columns = [&*b, &*d, &*y, &*ib, &*id, &*iy].map(|x| components(&x[column..]));
-        let factors = [&*a, &*c, &*q].map(|x| components(&x[row..]));
+        let columns = [
+            components(&b[column..]),
+            components(&d[column..]),
+            components(&y[column..]),
+            components(&ib[column..]),
+            components(&id[column..]),
+            components(&iy[column..]),
+        ];
+        let factors = [
+            components(&a[row..]),
+            components(&c[row..]),
+            components(&q[row..]),
+        ];
         {
             let shared = SharedSlice::new(&mut matrix[row * n..]);
             let shared_sums = SharedSlice::new(&mut *sums);
@@ -136,12 +169,44 @@ impl<T: Scalar<Real: RealScalar>> Trailing<T> {
                 };
                 let matrix = components_mut(matrix);
                 let size = size_of::<T>() / size_of::<T::Real>();
-                let place = (size * n, size * column);
-                let factors = factors.map(|x| &x[size * rows.start..size * rows.end]);
+                let before = (row + rows.start) * n;
+                let place = (size * n, size * column, size * before);
+                let of_rows = |x: usize| &factors[x][size * rows.start..size * rows.end];
+                let factors = [of_rows(0), of_rows(1), of_rows(2)];
+                let multiply = pass != Pass::Sum;
+                let diagonal = (pass == Pass::Triangle).then_some(size * rows.start);
                 if T::COMPLEX {
-                    update_complex(matrix, place, &factors, &columns, &mut to, multiply);
+                    update_complex(
+                        matrix,
+                        place,
+                        &factors,
+                        &columns,
+                        &mut to,
+                        (multiply, diagonal),
+                    );
                 } else {
-                    update_real(matrix, place, &factors, &columns, &mut to, multiply);
+                    update_real(
+                        matrix,
+                        place,
+                        &factors,
+                        &columns,
+                        &mut to,
+                        (multiply, diagonal),
+                    );
+                }
+                if pass == Pass::Triangle {
+                    let corners = Corners::<T> {
+                        matrix: bytemuck::cast_slice_mut(matrix),
+                        n,
+                        first: column,
+                        rows: rows.clone(),
+                    };
+                    corners.update(
+                        factors.map(bytemuck::cast_slice),
+                        columns.map(bytemuck::cast_slice),
+                        bytemuck::cast_slice_mut(to.along),
+                        bytemuck::cast_slice_mut(to.products),
+                    );
                 }
             });
         }
@@ -166,8 +231,8 @@ impl<T: Scalar<Real: RealScalar>> Trailing<T> {
     ) {
         let (rows, n) = (self.rows, self.columns);
         let (of_rows, rest) = self.buffer.as_mut_slice::<T>().split_at_mut(4 * rows);
-        let [.., products] = split::<_, 4>(of_rows, rows);
-        let [_, _, y, _, turned] = split(rest, n);
+        let products = &mut of_rows[3 * rows..];
+        split!(&mut rest[2 * n..], n => y _sum turned);
         if T::COMPLEX {
             for (to, &from) in turned.iter_mut().zip(&*y) {
                 *to = times_i(from);
@@ -193,6 +258,54 @@ impl<T: Scalar<Real: RealScalar>> Trailing<T> {
     }
 }
 
+/// The entries of a triangle that pairs of rows do not have in common: those on the diagonal, and the one beside the first of each pair.
+struct Corners<'a, T> {
+    /// Rows of n entries.
+    matrix: &'a mut [T],
+    n: usize,
+    /// The column that the pass begins at.
+    first: usize,
+    /// Which rows of the pass these are.
+    rows: Range<usize>,
+}
+
+impl<T: Scalar> Corners<'_, T> {
+    /// What a pass does, entry by entry.
+    fn update(
+        self,
+        [a, c, q]: [&[T]; 3],
+        [b, d, y, ..]: [&[T]; 6],
+        sums: &mut [T],
+        products: &mut [T],
+    ) {
+        let Self {
+            matrix,
+            n,
+            first,
+            rows,
+        } = self;
+        for k in 0..rows.len() {
+            let diagonal = rows.start + k;
+            let row = &mut matrix[k * n + first..(k + 1) * n];
+            let mut entry = |j: usize| {
+                let x = row[j] - (a[k] * b[j] + c[k] * d[j]);
+                row[j] = x;
+                x
+            };
+            // The products of a pair's rows with what is behind are there.
+            let mut product = products[k];
+            // What is given of y is its conjugate.
+            product = product + entry(diagonal) * y[diagonal].conj();
+            if k % 2 == 0 && k + 1 < rows.len() {
+                let x = entry(diagonal + 1);
+                product = product + x * y[diagonal + 1].conj();
+                sums[diagonal + 1] = sums[diagonal + 1] + q[k].conj() * x;
+            }
+            products[k] = product;
+        }
+    }
+}
+
 /// The rows of a chunk.
 fn rows_of(chunk: usize, chunks: usize, count: usize) -> Range<usize> {
     if chunks == 1 {
@@ -202,27 +315,17 @@ fn rows_of(chunk: usize, chunks: usize, count: usize) -> Range<usize> {
     }
 }
 
-/// The first N slices of n entries.
-fn split<T, const N: usize>(slice: &mut [T], n: usize) -> [&mut [T]; N] {
-    let mut rest = slice;
-    std::array::from_fn(|_| {
-        let (first, others) = std::mem::take(&mut rest).split_at_mut(n);
-        rest = others;
-        first
-    })
-}
-
 /// The components of numbers.
-fn components<T: Scalar<Real: RealScalar>>(numbers: &[T]) -> &[T::Real] {
+pub(super) fn components<T: Scalar<Real: RealScalar>>(numbers: &[T]) -> &[T::Real] {
     bytemuck::cast_slice(numbers)
 }
 
 /// The components of numbers, for writing.
-fn components_mut<T: Scalar<Real: RealScalar>>(numbers: &mut [T]) -> &mut [T::Real] {
+pub(super) fn components_mut<T: Scalar<Real: RealScalar>>(numbers: &mut [T]) -> &mut [T::Real] {
     bytemuck::cast_slice_mut(numbers)
 }
 
 /// `i x`.
-fn times_i<T: Scalar>(x: T) -> T {
+pub(super) fn times_i<T: Scalar>(x: T) -> T {
     T::from_components(-x.im(), x.re())
 }
