@@ -21,8 +21,8 @@ const FEW: usize = 64;
 /// So many matrices are many.
 const MANY: usize = 64;
 
-/// Terms of a product of two vectors that a loop makes as a sum: fewer are written out by what needs them, and for more a call is short.
-const SUMMED: RangeInclusive<usize> = SHORT + 1..=2048;
+/// Terms of a product of two vectors that a loop makes as a sum: for more a call is short.
+const SUMMED: RangeInclusive<usize> = 2..=2048;
 
 /// A product as a nest: the lanes run along an axis of the result, each element is a sum of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
