@@ -5,6 +5,7 @@
 
 mod branched;
 mod carried;
+mod depthwise;
 mod differential;
 mod division;
 mod donation;

@@ -197,8 +197,9 @@ fn native(
         };
     }
     Some(match dtype {
-        DType::I32 => of!(i32),
-        DType::I64 => of!(i64),
+        // Sums of products have the same bits with a sign and without.
+        DType::I32 | DType::U32 => of!(i32),
+        DType::I64 | DType::U64 => of!(i64),
         DType::F32 => of!(f32),
         DType::F64 => of!(f64),
         DType::C64 => of!(Complex<f32>),

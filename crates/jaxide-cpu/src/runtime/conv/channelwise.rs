@@ -1,4 +1,8 @@
-//! Convolutions with one input feature to a group ("depthwise"), in vectors of features.
+//! Convolutions with one input feature to a group ("depthwise"), whose sums run over vectors of the result.
+//!
+//! Where features are adjacent, a vector has features, and of few features several positions along the last axis too, whose weights
+//! repeat; each input feature is repeated before where it has several output features. Where positions are adjacent, a vector has
+//! positions, and all have one weight.
 
 use super::geometry::Geometry;
 use super::padding::Source;
@@ -6,60 +10,191 @@ use crate::runtime::matmul::Element;
 use crate::runtime::shared::SharedSlice;
 use crate::runtime::simd::for_each_isa;
 use crate::runtime::transpose::CopyPlan;
-use crate::runtime::{Context, KernelError, PoolBuffer};
+use crate::runtime::{Context, KernelError, PoolBuffer, View};
 
 /// A planned convolution. Output feature `g * multiplier + m` belongs to input feature `g`.
 pub(super) struct Channelwise {
     source: Source,
-    /// The weights as `[m, position in the window, g]`.
+    /// What the source is copied to, if its elements are not adjacent as those of the result are.
+    spread: Option<Spread>,
+    /// The weights in the order of the taps: those of the features of a tap, or of the taps of a feature, after each other.
     weights: CopyPlan,
+    weight_count: usize,
     /// Where each position of the window is, relative to the window's first.
     taps: Vec<isize>,
-    features: usize,
-    multiplier: usize,
-    /// The place of the first element of the result.
+    /// The first element of the first window, and of the result.
+    first: isize,
     start: isize,
-    /// Output positions: sizes and distances in the left operand and in the result, batch first.
-    positions: Vec<(usize, isize, isize)>,
+    /// Rows of the result: sizes and distances in the left operand and in the result.
+    rows: Vec<(usize, isize, isize)>,
+    row: Row,
 }
 
-/// Features that are summed at a time.
+/// A copy of the source in which elements lie as those of the result do.
+struct Spread {
+    copy: CopyPlan,
+    len: usize,
+}
+
+/// How elements lie in a row.
+#[derive(Clone, Copy)]
+enum Row {
+    /// So many positions of so many adjacent features, of which a piece has some.
+    Features {
+        features: usize,
+        positions: usize,
+        piece: usize,
+    },
+    /// Adjacent positions of one feature; how many rows there are until the next feature's.
+    Positions { length: usize, per_feature: usize },
+}
+
+/// Elements that are worked on together.
 const LANES: usize = 16;
+/// Elements of a piece: several positions are joined where features are fewer.
+const PIECE: usize = 4 * LANES;
+/// Multiply-adds that are worth a thread's attention.
+const CHUNK_WORK: usize = 1 << 15;
 
 impl Channelwise {
     pub(super) fn new(geometry: &Geometry) -> Self {
+        if geometry.is_planar() {
+            Self::planar(geometry)
+        } else {
+            Self::features_last(geometry)
+        }
+    }
+
+    fn planar(geometry: &Geometry) -> Self {
         let (rhs, out, window) = (&geometry.rhs, &geometry.out, &geometry.window);
-        let source = Source::new(geometry, true);
-        let features = window.feature_group_count;
-        let multiplier = rhs.shape[0] / features;
-        let mut weights = rhs.clone();
-        // The output feature becomes [m, g]; the input feature has size 1 and goes.
-        weights.shape.splice(0..2, [multiplier, features]);
-        weights
-            .strides
-            .splice(0..2, [rhs.strides[0], rhs.strides[0] * multiplier as isize]);
-        let mut order = vec![0];
-        order.extend(2..rhs.shape.len());
-        order.push(1);
-        let taps = (0..geometry.rank()).fold(vec![0], |taps, a| {
-            let step = source.strides[a + 2] * window.rhs_dilation[a] as isize;
-            taps.iter()
-                .flat_map(|&tap| (0..rhs.shape[a + 2] as isize).map(move |k| tap + k * step))
-                .collect()
+        let source = Source::new(geometry, false, None);
+        let multiplier = rhs.shape[0] / window.feature_group_count;
+        let last = geometry.rank() + 1;
+        let taps = taps(geometry, |a, k| {
+            k * source.strides[a] * window.rhs_dilation[a - 2] as isize
         });
-        let mut positions = vec![(out.shape[0], source.strides[0], out.strides[0])];
-        positions.extend((0..geometry.rank()).map(|a| {
-            let step = source.strides[a + 2] * window.strides[a] as isize;
-            (out.shape[a + 2], step, out.strides[a + 2])
-        }));
+        let across = |a: usize| {
+            let step = source.strides[a] * window.strides[a - 2] as isize;
+            (out.shape[a], step, out.strides[a])
+        };
+        let own = out.strides[1];
+        let mut rows = vec![
+            (
+                window.feature_group_count,
+                source.strides[1],
+                own * multiplier as isize,
+            ),
+            (multiplier, 0, own),
+            (out.shape[0], source.strides[0], out.strides[0]),
+        ];
+        rows.extend((2..last).map(across));
+        let mut order: Vec<usize> = (0..rhs.shape.len()).collect();
+        order.swap(0, 1);
+        order.rotate_left(1);
         Self {
-            source,
-            weights: CopyPlan::new(&weights.permuted(&order)),
-            taps,
-            features,
-            multiplier,
+            spread: None,
+            weights: CopyPlan::new(&rhs.permuted(&order)),
+            weight_count: rhs.len(),
+            first: source.offset,
             start: out.offset as isize,
-            positions,
+            row: Row::Positions {
+                length: out.shape[last],
+                per_feature: rows[2..].iter().map(|row| row.0).product(),
+            },
+            taps,
+            rows,
+            source,
+        }
+    }
+
+    fn features_last(geometry: &Geometry) -> Self {
+        let (rhs, out, window) = (&geometry.rhs, &geometry.out, &geometry.window);
+        let groups = window.feature_group_count;
+        let (features, multiplier) = (rhs.shape[0], rhs.shape[0] / groups);
+        let last = geometry.rank() + 1;
+        let few = last > 1 && features < PIECE && out.strides[last] == features as isize;
+        // Elements that are as far from each other as windows are brought together, so that those of neighbouring windows are adjacent.
+        let together = if few { window.strides[last - 2] } else { 1 };
+        let spreads = multiplier > 1 || together > 1;
+        let source = Source::new(geometry, true, spreads.then_some(together));
+        let mut strides = source.strides.clone();
+        let mut beside = 0;
+        let spread = spreads.then(|| {
+            let size = |a: usize| geometry.padded_size(a - 2);
+            let (length, step) = if last > 1 {
+                (size(last).next_multiple_of(together), strides[last])
+            } else {
+                (1, 0)
+            };
+            let mut shape = vec![geometry.lhs.shape[0]];
+            shape.extend((2..last).map(size));
+            shape.extend([together, length / together, groups, multiplier]);
+            let mut from = vec![strides[0]];
+            from.extend((2..last).map(|a| strides[a]));
+            from.extend([step, step * together as isize, 1, 0]);
+            let view = View {
+                offset: 0,
+                elements: geometry.lhs.shape[0]
+                    * (2..last).map(size).product::<usize>()
+                    * length
+                    * groups,
+                strides: from,
+                shape,
+            };
+            let to = View::dense(&view.shape).strides;
+            strides[0] = to[0];
+            for a in 2..last {
+                strides[a] = to[a - 1];
+            }
+            let behind = to.len() - 4;
+            beside = to[behind];
+            if last > 1 {
+                strides[last] = to[behind + 1];
+            }
+            Spread {
+                copy: CopyPlan::new(&view),
+                len: view.len(),
+            }
+        });
+        let taps = taps(geometry, |a, k| {
+            let place = k * window.rhs_dilation[a - 2] as isize;
+            if a == last {
+                let together = together as isize;
+                place / together * strides[a] + place % together * beside
+            } else {
+                place * strides[a]
+            }
+        });
+        let along = |a: usize| {
+            let steps = window.strides[a - 2] / if a == last { together } else { 1 };
+            (out.shape[a], strides[a] * steps as isize, out.strides[a])
+        };
+        let mut rows = vec![(out.shape[0], strides[0], out.strides[0])];
+        rows.extend((2..=last).map(along));
+        let positions = if few && along(last).1 == features as isize {
+            rows.pop().map_or(1, |row| row.0)
+        } else {
+            1
+        };
+        let piece = positions.min((PIECE / features).max(1));
+        let step = (piece * features) as isize;
+        rows.push((positions.div_ceil(piece), step, step));
+        let mut order: Vec<usize> = (2..rhs.shape.len()).collect();
+        order.extend([0, 1]);
+        Self {
+            first: source.offset,
+            source,
+            spread,
+            weights: CopyPlan::new(&rhs.permuted(&order)),
+            weight_count: rhs.len(),
+            taps,
+            start: out.offset as isize,
+            rows,
+            row: Row::Features {
+                features,
+                positions,
+                piece,
+            },
         }
     }
 
@@ -71,41 +206,68 @@ impl Channelwise {
         context: &Context<'_>,
     ) -> Result<(), KernelError> {
         let padded = self.source.copy(lhs, context)?;
-        let lhs = padded.as_ref().map_or(lhs, PoolBuffer::as_slice);
-        let mut weights =
-            PoolBuffer::for_elements::<T>(self.multiplier * self.taps.len() * self.features)?;
-        self.weights.copy(rhs, weights.as_mut_slice(), context);
-        let weights = weights.as_slice::<T>();
+        let mut lhs = padded.as_ref().map_or(lhs, PoolBuffer::as_slice);
+        let spread_len = self.spread.as_ref().map_or(0, |spread| spread.len);
+        let mut buffer = PoolBuffer::for_elements::<T>(spread_len)?;
+        if let Some(spread) = &self.spread {
+            spread.copy.copy(lhs, buffer.as_mut_slice(), context);
+            lhs = buffer.as_slice();
+        }
+        let (repeated, elements) = match self.row {
+            Row::Features {
+                features, piece, ..
+            } => (piece, piece * features),
+            Row::Positions { length, .. } => (1, length),
+        };
+        let mut weights = PoolBuffer::for_elements::<T>((1 + repeated) * self.weight_count)?;
+        let (weights, wide) = weights.as_mut_slice::<T>().split_at_mut(self.weight_count);
+        self.weights.copy(rhs, weights, context);
+        let per_tap = self.weight_count / self.taps.len();
+        for (to, from) in wide
+            .chunks_exact_mut(per_tap * repeated)
+            .zip(weights.chunks_exact(per_tap))
+        {
+            to.chunks_exact_mut(per_tap)
+                .for_each(|to| to.copy_from_slice(from));
+        }
         let len = out.len();
         let out = SharedSlice::new(out);
-        let count: usize = self.positions.iter().map(|p| p.0).product();
-        let features = self.features * self.multiplier;
-        let group = (1usize << 15)
-            .div_ceil(features * self.taps.len())
+        let count: usize = self.rows.iter().map(|row| row.0).product();
+        let group = CHUNK_WORK
+            .div_ceil((elements * self.taps.len()).max(1))
             .min(count);
         context.parallel_for(count.div_ceil(group), |chunk| {
-            for position in chunk * group..count.min((chunk + 1) * group) {
-                let (mut from, mut to, mut rest) = (self.source.offset, self.start, position);
-                for &(size, lhs_step, out_step) in self.positions.iter().rev() {
+            for index in chunk * group..count.min((chunk + 1) * group) {
+                let (mut from, mut to, mut rest) = (self.first, self.start, index);
+                for &(size, lhs_step, out_step) in self.rows.iter().rev() {
                     from += (rest % size) as isize * lhs_step;
                     to += (rest % size) as isize * out_step;
                     rest /= size;
                 }
                 let to = to as usize;
-                debug_assert!(to + features <= len);
-                // SAFETY: positions of the result are disjoint, and their features adjacent.
-                let out = unsafe { out.range(to..to + features) };
-                for (m, weights) in weights
-                    .chunks_exact(self.taps.len() * self.features)
-                    .enumerate()
-                {
-                    sum_features(
-                        &lhs[from as usize..],
-                        &self.taps,
-                        weights,
-                        out,
-                        (m, self.multiplier),
-                    );
+                let row = |length: usize| {
+                    debug_assert!(to + length <= len);
+                    // SAFETY: rows of the result are disjoint, and the elements of each adjacent.
+                    unsafe { out.range(to..to + length) }
+                };
+                match self.row {
+                    Row::Features {
+                        features,
+                        positions,
+                        piece,
+                    } => {
+                        let before = index % positions.div_ceil(piece) * piece;
+                        let out = row(piece.min(positions - before) * features);
+                        sum_features(lhs, from, &self.taps, wide, elements, out);
+                    }
+                    Row::Positions {
+                        length,
+                        per_feature,
+                    } => {
+                        let first = index / per_feature * self.taps.len();
+                        let weights = &weights[first..first + self.taps.len()];
+                        sum_positions(lhs, from, &self.taps, weights, row(length));
+                    }
                 }
             }
         });
@@ -113,41 +275,120 @@ impl Channelwise {
     }
 }
 
+/// The place of each position of the window, of which one along an axis gives a distance.
+fn taps(geometry: &Geometry, place: impl Fn(usize, isize) -> isize) -> Vec<isize> {
+    (2..geometry.rhs.shape.len()).fold(vec![0], |taps, a| {
+        let all = 0..geometry.rhs.shape[a] as isize;
+        let along: Vec<isize> = all.map(|k| place(a, k)).collect();
+        let taps = taps.iter();
+        taps.flat_map(|&tap| along.iter().map(move |&step| tap + step))
+            .collect()
+    })
+}
+
 for_each_isa! {
-    /// The sums of one position for the output features m, m + multiplier, ….
-    fn sum_features<T: Element>(x: &[T], taps: &[isize], weights: &[T], out: &mut [T], step: (usize, usize)) = sum_any
+    /// The sums of a row, of which each element has a weight for each tap: `width` after those of the tap before.
+    fn sum_features<T: Element>(
+        x: &[T],
+        from: isize,
+        taps: &[isize],
+        weights: &[T],
+        width: usize,
+        out: &mut [T],
+    ) = sum_features_any
 }
 
 #[inline(always)]
-fn sum_any<T: Element>(
+fn sum_features_any<T: Element>(
     x: &[T],
+    from: isize,
     taps: &[isize],
     weights: &[T],
+    width: usize,
     out: &mut [T],
-    (m, multiplier): (usize, usize),
 ) {
-    let features = out.len() / multiplier;
-    for first in (0..features).step_by(LANES) {
-        let count = LANES.min(features - first);
+    let mut at = 0;
+    while at + PIECE <= out.len() {
+        let mut sums = [[T::ZERO; LANES]; PIECE / LANES];
+        for t in 0..taps.len() {
+            let x = &x[(from + taps[t]) as usize + at..][..PIECE];
+            let w = &weights[t * width + at..][..PIECE];
+            for k in 0..PIECE / LANES {
+                for lane in 0..LANES {
+                    let product = x[k * LANES + lane].times(w[k * LANES + lane]);
+                    sums[k][lane] = sums[k][lane].plus(product);
+                }
+            }
+        }
+        for k in 0..PIECE / LANES {
+            out[at + k * LANES..][..LANES].copy_from_slice(&sums[k]);
+        }
+        at += PIECE;
+    }
+    // What is left is a vector, of which some elements may be there already, or some elements only.
+    while at < out.len() {
         let mut sums = [T::ZERO; LANES];
-        for (&tap, weights) in taps.iter().zip(weights.chunks_exact(features)) {
-            let x = lanes(&x[tap as usize + first..][..count]);
-            let w = lanes(&weights[first..first + count]);
+        let count = LANES.min(out.len());
+        at = at.min(out.len() - count);
+        for t in 0..taps.len() {
+            let x = lanes(&x[(from + taps[t]) as usize + at..][..count]);
+            let w = lanes(&weights[t * width + at..][..count]);
             for lane in 0..LANES {
                 sums[lane] = sums[lane].plus(x[lane].times(w[lane]));
             }
         }
-        if multiplier == 1 {
-            out[first..first + count].copy_from_slice(&sums[..count]);
-        } else {
-            for (g, &sum) in sums[..count].iter().enumerate() {
-                out[(first + g) * multiplier + m] = sum;
-            }
-        }
+        out[at..at + count].copy_from_slice(&sums[..count]);
+        at += count;
     }
 }
 
-/// Features as a vector, with zeros behind them.
+for_each_isa! {
+    /// The sums of a row, whose elements have the same weights.
+    fn sum_positions<T: Element>(x: &[T], from: isize, taps: &[isize], weights: &[T], out: &mut [T]) = sum_positions_any
+}
+
+#[inline(always)]
+fn sum_positions_any<T: Element>(
+    x: &[T],
+    from: isize,
+    taps: &[isize],
+    weights: &[T],
+    out: &mut [T],
+) {
+    let mut at = 0;
+    while at + PIECE <= out.len() {
+        let mut sums = [[T::ZERO; LANES]; PIECE / LANES];
+        for t in 0..taps.len() {
+            let x = &x[(from + taps[t]) as usize + at..][..PIECE];
+            let w = weights[t];
+            for k in 0..PIECE / LANES {
+                for lane in 0..LANES {
+                    sums[k][lane] = sums[k][lane].plus(x[k * LANES + lane].times(w));
+                }
+            }
+        }
+        for k in 0..PIECE / LANES {
+            out[at + k * LANES..][..LANES].copy_from_slice(&sums[k]);
+        }
+        at += PIECE;
+    }
+    while at < out.len() {
+        let mut sums = [T::ZERO; LANES];
+        let count = LANES.min(out.len());
+        at = at.min(out.len() - count);
+        for t in 0..taps.len() {
+            let x = lanes(&x[(from + taps[t]) as usize + at..][..count]);
+            let w = weights[t];
+            for lane in 0..LANES {
+                sums[lane] = sums[lane].plus(x[lane].times(w));
+            }
+        }
+        out[at..at + count].copy_from_slice(&sums[..count]);
+        at += count;
+    }
+}
+
+/// Elements as a vector, with zeros behind them.
 #[inline(always)]
 fn lanes<T: Element>(x: &[T]) -> [T; LANES] {
     match x.first_chunk() {

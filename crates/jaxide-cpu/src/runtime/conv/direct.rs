@@ -75,7 +75,7 @@ impl Direct {
     /// A convolution that is not empty, into a result whose features are adjacent.
     pub(super) fn new(geometry: &Geometry) -> Self {
         let (rhs, out, window) = (&geometry.rhs, &geometry.out, &geometry.window);
-        let source = Source::new(geometry, false);
+        let source = Source::new(geometry, false, None);
         let groups = geometry.groups();
         let group_step = if window.feature_group_count > 1 {
             rhs.shape[1] as isize * source.strides[1]

@@ -3,6 +3,9 @@
 use super::Window;
 use crate::runtime::View;
 
+/// Positions that make a vector worth while.
+const FEWEST_POSITIONS: usize = 12;
+
 /// Operands and result with their dimensions in the order batch (output feature), feature (input
 /// feature), spatial ones.
 pub(super) struct Geometry {
@@ -83,6 +86,20 @@ impl Geometry {
     pub(super) fn is_channelwise(&self) -> bool {
         let features = self.window.feature_group_count;
         features > 1 && self.rhs.shape[1] == 1 && self.rhs.shape[0] / features < 8
+    }
+
+    /// Whether a convolution with one input feature to a group has adjacent positions along its last axis, enough for a vector, in
+    /// its operand as in its result.
+    pub(super) fn is_planar(&self) -> bool {
+        let last = self.rank() + 1;
+        last > 1
+            && self.is_channelwise()
+            && self.out.shape[last] >= FEWEST_POSITIONS
+            && (self.lhs.strides[last], self.out.strides[last]) == (1, 1)
+            && (
+                self.window.strides[last - 2],
+                self.window.lhs_dilation[last - 2],
+            ) == (1, 1)
     }
 
     /// A dense array for the result with the features last, in the order of dimensions used here.

@@ -5,8 +5,8 @@
 //! over the positions of the window and the input features ([`direct`]). Only where the window
 //! leaves the array is it copied into a larger one with zeros ([`padding`]). An array that is
 //! dilated is seen by one position of the result in the same places as by others at even distances:
-//! these are computed together, without the zeros ([`geometry`]). Convolutions with one input feature to a group run over features in vectors
-//! ([`channelwise`]).
+//! these are computed together, without the zeros ([`geometry`]). Convolutions with one input feature to a group have vectors of features or of
+//! positions ([`channelwise`]).
 //!
 //! The same code computes the gradients of a convolution, which are convolutions with other
 //! dimension numbers: any dimension may become the rows of tiles or the innermost loop.
@@ -93,7 +93,8 @@ impl<In, Acc, Out> Conv<In, Acc, Out> {
         let out_len = geometry.out.len();
         // Tiles write adjacent features. Where the result has them apart, they go to an array that
         // has them last, and from there into their order.
-        let in_order = geometry.out.strides[1] == 1 || geometry.out.shape[1] == 1;
+        let in_order =
+            geometry.out.strides[1] == 1 || geometry.out.shape[1] == 1 || geometry.is_planar();
         let out = if in_order {
             geometry.out.clone()
         } else {

@@ -51,16 +51,21 @@ impl Axis {
 impl Source {
     /// For results and sums that are not empty, and an operand without gaps. With `features_last` the copy (if one is made) has
     /// the features as its innermost dimension, and no stride is negative; else it keeps the order
-    /// of the operand.
-    pub(super) fn new(geometry: &Geometry, features_last: bool) -> Self {
+    /// of the operand. It is made in any case if its last dimension is to have a size that is a multiple of a number.
+    pub(super) fn new(geometry: &Geometry, features_last: bool, multiple: Option<usize>) -> Self {
         let (lhs, window) = (&geometry.lhs, &geometry.window);
-        let spatial = |a: usize| (geometry.padded_size(a), window.padding[a].0);
+        let last = geometry.rank().saturating_sub(1);
+        let spatial = |a: usize| {
+            let size = geometry.padded_size(a);
+            let rounded = size.next_multiple_of(multiple.filter(|_| a == last).unwrap_or(1));
+            (rounded, window.padding[a].0)
+        };
         let inside = (0..geometry.rank()).all(|a| {
             let (size, before) = spatial(a);
             before <= 0 && size as i64 - before <= lhs.shape[a + 2] as i64
         });
         let in_order = lhs.strides[1] == 1 && lhs.strides.iter().all(|&stride| stride >= 0);
-        if inside && (!features_last || in_order) {
+        if inside && multiple.is_none() && (!features_last || in_order) {
             let first =
                 (0..geometry.rank()).map(|a| -window.padding[a].0 as isize * lhs.strides[a + 2]);
             let offset = lhs.offset as isize + first.sum::<isize>();
