@@ -5,6 +5,7 @@
 
 mod branched;
 mod carried;
+mod combines;
 mod depthwise;
 mod differential;
 mod division;

@@ -112,6 +112,17 @@ fn fold(map: MapOp, args: &[i64]) -> Option<i64> {
     })
 }
 
+/// The result of an operation on known truth values, where it is one.
+pub(crate) fn truth(map: MapOp, args: &[bool]) -> Option<bool> {
+    match (map, args) {
+        (MapOp::Not, [a]) => Some(!a),
+        _ => {
+            let args: SmallVec<[i64; 3]> = args.iter().copied().map(i64::from).collect();
+            fold(map, &args).map(|result| result != 0)
+        }
+    }
+}
+
 /// An integer as an element of `dtype`; `u64` above `i64::MAX` is not handled.
 fn wrap(dtype: DType, value: i64) -> i64 {
     let drop = 64 - narrow::<_, u32>(dtype.bits());

@@ -7,6 +7,7 @@
 
 mod accumulate;
 mod build;
+mod combines;
 mod display;
 mod known;
 mod map_op;

@@ -6,6 +6,7 @@ use super::super::{Combine, Op, Region, ValueId};
 use super::{Application, Binding, Bindings, Build};
 use jaxide_core::prims::{self, Reduce};
 use jaxide_core::{Aval, Builder, ClosedJaxpr, DType, Dims, Error, ErrorKind, Prim, Result};
+use smallvec::smallvec;
 
 /// A last axis of up to so many elements is short.
 const SHORT: usize = 64;
@@ -134,6 +135,14 @@ impl Build {
             return self.routine(params, app);
         };
         let axes = params.dimensions.clone();
+        if let Some(combine) = self.scope.graph.combines(&body)
+            && let (&[x, first], Some(op)) = (&args[..], combine.map())
+        {
+            let all = self.scope.reduce(combine, x, &axes)?;
+            let first = self.scope.broadcast_scalar(first, app.shape());
+            let result = self.map(op, &[first, all], app.dtype());
+            return Ok(smallvec![Binding::Value(result)]);
+        }
         let results: Vec<(DType, &[usize])> = app
             .results
             .iter()
