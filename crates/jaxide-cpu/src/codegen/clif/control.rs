@@ -161,8 +161,8 @@ impl Emitter<'_, '_> {
             .all(|stmt| matches!(stmt, Stmt::Let(_) | Stmt::Store { .. }));
         let copies = match stmts.len() {
             _ if !straight || count < MANY_TURNS || self.width != Width::One => 1,
-            ..=FOUR_TIMES => 4,
-            ..=TWICE => 2,
+            count if count <= FOUR_TIMES => 4,
+            count if count <= TWICE => 2,
             _ => 1,
         };
         let (head, exit) = (self.fb.create_block(), self.fb.create_block());

@@ -143,8 +143,8 @@ impl Channelwise {
             };
             let to = View::dense(&view.shape).strides;
             strides[0] = to[0];
-            for a in 2..last {
-                strides[a] = to[a - 1];
+            if last > 2 {
+                strides[2..last].copy_from_slice(&to[1..last - 1]);
             }
             let behind = to.len() - 4;
             beside = to[behind];

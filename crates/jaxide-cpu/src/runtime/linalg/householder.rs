@@ -16,7 +16,7 @@ use crate::runtime::{Context, KernelError, PoolBuffer};
 /// Reflectors that are applied together.
 pub(super) const BLOCK: usize = 32;
 /// Entries of a block's vectors up to which they are applied one after another, which takes half the arithmetic.
-const FEW_ENTRIES: usize = 2048;
+pub(super) const FEW_ENTRIES: usize = 2048;
 /// Columns that a thread applies a block to, and multiply-adds that are worth sharing.
 const COLUMNS: usize = 64;
 const SHARED: usize = 1 << 17;
@@ -138,7 +138,7 @@ impl<T: Scalar<Real: RealScalar>> Reflectors<T> {
         context.parallel_for(columns.div_ceil(COLUMNS), |chunk| {
             let first = chunk * COLUMNS;
             let count = COLUMNS.min(columns - first);
-            if let Err(e) = apply(shared.from_column(first), count) {
+            if let Err(e) = apply(shared.columns_from(first), count) {
                 let _ = error.set(e);
             }
         });
@@ -277,7 +277,7 @@ unsafe impl<T: Send> Sync for SharedMatrix<T> {}
 
 impl<T> SharedMatrix<T> {
     /// The columns from one on.
-    fn from_column(&self, first: usize) -> MatrixMut<T> {
+    fn columns_from(&self, first: usize) -> MatrixMut<T> {
         let Self(MatrixMut {
             pointer,
             row,

@@ -3,7 +3,7 @@
 use jaxide_core::eval::numerics::linalg as reference;
 
 use super::for_matrices;
-use super::householder::{BLOCK, Operator, Reflectors, eliminate};
+use super::householder::{BLOCK, FEW_ENTRIES, Operator, Reflectors, apply_to_rows, eliminate};
 use super::qr_lanes::{self, factor_lanes};
 use super::scalar::{RealScalar, Scalar};
 use super::side_by_side::for_all;
@@ -413,6 +413,12 @@ fn leading_columns<T: Scalar<Real: RealScalar>>(
     k: usize,
     context: &Context<'_>,
 ) -> Result<(), KernelError> {
+    if q.is_empty() {
+        return Ok(());
+    }
+    if taus.len() <= BLOCK && m * taus.len() <= FEW_ENTRIES {
+        return few_columns(packed, (m, n), taus, q, k);
+    }
     q.fill(T::ZERO);
     for i in 0..m.min(k) {
         q[i * k + i] = T::ONE;
@@ -434,6 +440,37 @@ fn leading_columns<T: Scalar<Real: RealScalar>>(
         };
         // SAFETY: the rows and columns from `start` on.
         unsafe { reflectors.apply(Operator::Plain, rest, k - start, context)? };
+    }
+    Ok(())
+}
+
+/// The same of few reflectors, one after another, of which each changes the columns from its own on.
+fn few_columns<T: Scalar<Real: RealScalar>>(
+    packed: &[T],
+    (m, n): (usize, usize),
+    taus: &[T],
+    q: &mut [T],
+    k: usize,
+) -> Result<(), KernelError> {
+    let mut buffer = PoolBuffer::for_elements::<T>(k * m + 2 * m)?;
+    let (columns, others) = buffer.as_mut_slice::<T>().split_at_mut(k * m);
+    let (vector, turned) = others.split_at_mut(m);
+    columns.fill(T::ZERO);
+    for i in 0..m.min(k) {
+        columns[i * m + i] = T::ONE;
+    }
+    for (i, &tau) in taus.iter().enumerate().rev() {
+        let v = &mut vector[..m - i];
+        v[0] = T::ONE;
+        for (j, x) in v.iter_mut().enumerate().skip(1) {
+            *x = packed[(i + j) * n + i];
+        }
+        apply_to_rows(v, tau, &mut columns[i * m..], m, turned);
+    }
+    for (i, row) in q.chunks_exact_mut(k).enumerate() {
+        for (j, x) in row.iter_mut().enumerate() {
+            *x = columns[j * m + i];
+        }
     }
     Ok(())
 }

@@ -286,6 +286,7 @@ fn update_complex_any<F: Products, R: RealScalar>(
 }
 
 /// As [`real_rows`] of complex numbers, of which products have two parts.
+#[expect(clippy::too_many_arguments, reason = "slices that are apart")]
 #[inline(always)]
 fn complex_rows<F: Products, R: RealScalar, const TWO: bool, const MULTIPLY: bool>(
     place: usize,
