@@ -1,4 +1,4 @@
-//! Convolutions whose groups have one input feature: few features and many, several output features to each, in all orders of axes, with
+//! Convolutions whose groups have one input feature: one feature, few and many, several output features to each, in all orders of axes, with
 //! windows, moves, holes, dilation and padding of every kind.
 
 use crate::everywhere::everywhere;
@@ -118,7 +118,7 @@ const TYPES: [(&str, Nearness); 8] = [
 ];
 
 /// Features around those of a vector and of a piece of several.
-const FEATURES: [usize; 14] = [2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65];
+const FEATURES: [usize; 15] = [1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65];
 
 #[test]
 fn lines_of_every_length() {

@@ -85,7 +85,15 @@ impl Geometry {
     /// would be almost empty.
     pub(super) fn is_channelwise(&self) -> bool {
         let features = self.window.feature_group_count;
-        features > 1 && self.rhs.shape[1] == 1 && self.rhs.shape[0] / features < 8
+        // Of one group the taps may be as many as positions are elsewhere: as of the gradient of weights.
+        let many = self
+            .out
+            .shape
+            .last()
+            .is_some_and(|&length| length >= FEWEST_POSITIONS);
+        (features > 1 || many && self.window.batch_group_count == 1)
+            && self.rhs.shape[1] == 1
+            && self.rhs.shape[0] / features < 8
     }
 
     /// Whether a convolution with one input feature to a group has adjacent positions along its last axis, enough for a vector, in
