@@ -60,7 +60,12 @@ pub(super) fn define(
     let image = match isa {
         Isa::Portable => return Err(CompileError::Unavailable(isa)),
         Isa::Avx2 => image(body, lanes, &avx2::Avx2 { wide }),
-        Isa::Avx512 => image(body, lanes, &avx512::Avx512 { wide, popcnt }),
+        Isa::Avx512 => {
+            // Few lanes fill half a register, of which divisions and gathers take half the time.
+            let half = lanes.is_some_and(|lanes| lanes <= avx512::WIDE_LANES);
+            let wide = wide || half;
+            image(body, lanes, &avx512::Avx512 { wide, popcnt })
+        }
     }?;
     module.define_function_bytes(function, CODE_ALIGNMENT, &image.bytes, &[])?;
     Ok(Defined {

@@ -16,11 +16,14 @@ use iced_x86::Code;
 
 /// The instruction set, for one body.
 pub(super) struct Avx512 {
-    /// Whether a lane may hold 64 bits: then 32-bit values take half a register.
+    /// Whether a lane may hold 64 bits, or there are few lanes: then 32-bit values take half a register.
     pub(super) wide: bool,
     /// Whether the machine counts bits in vectors.
     pub(super) popcnt: bool,
 }
+
+/// Lanes of a body with 64-bit values.
+pub(super) const WIDE_LANES: usize = 8;
 
 const V128: Class = Class::Vector(Width::V128);
 const V256: Class = Class::Vector(Width::V256);
@@ -32,7 +35,7 @@ impl Shape for Avx512 {
     const VECTORS: u8 = 32;
 
     fn lanes(&self) -> i64 {
-        if self.wide { 8 } else { 16 }
+        if self.wide { WIDE_LANES as i64 } else { 16 }
     }
 
     fn class(&self, ty: Ty) -> Class {
