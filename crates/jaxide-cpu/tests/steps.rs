@@ -308,3 +308,65 @@ fn windows_that_meet_follow_each_other() {
         }
     }
 }
+
+/// A matrix of short rows that each turn changes by an outer product, after a product with a vector: recursive least squares.
+#[test]
+fn small_matrices_are_carried() {
+    for (float, near) in [("f32", 1e-3), ("f64", 1e-10), ("bf16", 0.2)] {
+        for n in [1, 2, 3, 5, 7, 8, 9, 12, 13, 15, 16, 17, 20] {
+            let dtype = match float {
+                "f32" => "float32",
+                "f64" => "float64",
+                _ => "bfloat16",
+            };
+            let text = format!(
+                "{{ lambda ; p:{float}[{n},{n}] xs:{float}[6,{n}]. let
+                    q:{float}[{n},{n}] ys:{float}[6,{n}] = scan[
+                      ft_in=((), (None,), (None,)) ft_out=((None,), (None,))
+                      jaxpr={{ lambda ; p:{float}[{n},{n}] x:{float}[{n}]. let
+                          px:{float}[{n}] = dot_general[
+                            dimension_numbers=(([1], [0]), ([], [])) preferred_element_type={dtype}
+                          ] p x
+                          k:{float}[{n}] = mul px 0.01:{float}[]
+                          c:{float}[{n},1] = broadcast_in_dim[broadcast_dimensions=(0,)] k
+                          r:{float}[1,{n}] = broadcast_in_dim[broadcast_dimensions=(1,)] px
+                          o:{float}[{n},{n}] = mul c r
+                          s:{float}[{n},{n}] = sub p o
+                          t:{float}[{n},{n}] = div s 1.1:{float}[]
+                        in (t, px) }}
+                      length=6 reverse=False unroll=1
+                    ] p xs
+                  in (q, ys) }}"
+            );
+            everywhere(&text, Nearness::Relative(near));
+        }
+    }
+}
+
+/// One query and more in arrays that ascend and arrays that do not, with NaN and equal elements, in a loop that changes the array.
+#[test]
+fn few_queries_are_searched_for() {
+    for (k, ty) in [
+        "f32", "f64", "i32", "u32", "i64", "u64", "f16", "bf16", "i8", "u16", "c64", "c128",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        for (j, length) in [1, 2, 5, 31, 64, 300].into_iter().enumerate() {
+            for queries in [1, 3, 4, 5, 9, 10, 40] {
+                let side = ["left", "right"][(k + j + queries) % 2];
+                let text = format!(
+                    "{{ lambda ; a:{ty}[{length}] b:{ty}[{queries}]. let
+                        c:{ty}[{length}] = sort[dimension=0 is_stable=True num_keys=1] a
+                        d:i32[{queries}] = SearchSorted[side={side} dimension=0 batch_dims=0 method=scan] c b
+                        e:i32[{queries}] = SearchSorted[side={side} dimension=0 batch_dims=0 method=scan] a b
+                        f:{ty}[1] = slice[limit_indices=(1,) start_indices=(0,) strides=None] a
+                        g:{ty}[] = squeeze[dimensions=(0,)] f
+                        h:i32[] = SearchSorted[side={side} dimension=0 batch_dims=0 method=scan] c g
+                      in (d, e, h) }}"
+                );
+                everywhere(&text, Nearness::Bits);
+            }
+        }
+    }
+}

@@ -12,6 +12,8 @@ const REGISTER: usize = 64;
 /// Steps of one vector each that a product in a nest may take; beyond, the library's kernels, which keep more in registers, gain more
 /// than a call costs.
 const MOST_STEPS: usize = 2048;
+/// Steps of a product whose lanes are apart in memory.
+const MOST_GATHERED: usize = 12;
 /// Axes of matrices of which a nest makes many products at once.
 const TINY: usize = 6;
 /// Axes of vectors that are multiplied by many matrices, or by each other: sums of so many terms are written out.
@@ -73,7 +75,9 @@ impl Graph {
     pub(crate) fn is_nest_product(&self, node: &Node) -> bool {
         self.lane_product(node).is_some_and(|product| {
             let shape = self.shape(node.args[product.operand]);
-            product.is_small() && shape[product.axis + 1..].iter().all(|&length| length == 1)
+            let adjacent = shape[product.axis + 1..].iter().all(|&length| length == 1);
+            // A few vectors are gathered in less time than a call takes.
+            product.is_small() && adjacent || product.steps <= MOST_GATHERED
         })
     }
 

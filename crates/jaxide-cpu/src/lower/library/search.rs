@@ -185,44 +185,47 @@ pub(super) fn search_sorted(operands: &Operands, params: &SearchSorted) -> Call 
         )));
     }
     use Class::{Complex, Integer, Opaque, Real};
+    /// Keys that are made of an array as a whole.
+    const fn whole<K>() -> Option<fn(&[u8], usize) -> K> {
+        None
+    }
     match (Class::of(sorted.dtype), sorted.dtype) {
-        (_, DType::F32) => search_by(operands, params, |_, x| keys(x, single_key)),
-        (_, DType::F64) => search_by(operands, params, |_, x| keys(x, real_key)),
-        (_, DType::I32) => search_by(operands, params, |_, x| keys(x, |x: i32| x)),
-        (_, DType::I64) => search_by(operands, params, |_, x| keys(x, |x: i64| x)),
-        (_, DType::U32) => search_by(operands, params, |_, x| {
-            keys(x, |x: u32| (x ^ 1 << 31).cast_signed())
-        }),
-        (_, DType::U64) => search_by(operands, params, |_, x| {
-            keys(x, |x: u64| (x ^ 1 << 63).cast_signed())
-        }),
-        (_, DType::C64) => search_by(operands, params, |_, x| {
+        (_, DType::F32) => search_for(operands, params, single_key),
+        (_, DType::F64) => search_for(operands, params, real_key),
+        (_, DType::I32) => search_for(operands, params, |x: i32| x),
+        (_, DType::I64) => search_for(operands, params, |x: i64| x),
+        (_, DType::U32) => search_for(operands, params, |x: u32| (x ^ 1 << 31).cast_signed()),
+        (_, DType::U64) => search_for(operands, params, |x: u64| (x ^ 1 << 63).cast_signed()),
+        (_, DType::C64) => search_for(operands, params, |[re, im]: [f32; 2]| {
             // The sign of the imaginary part is turned, since it is compared behind another.
-            let both = |[re, im]: [f32; 2]| {
-                (i64::from(single_key(re)) << 32) + (i64::from(single_key(im)) + (1 << 31))
-            };
-            keys(x, both)
+            (i64::from(single_key(re)) << 32) + (i64::from(single_key(im)) + (1 << 31))
         }),
-        (_, DType::C128) => search_by(operands, params, |_, x| {
-            keys(x, |[re, im]: [f64; 2]| (real_key(re), real_key(im)))
+        (_, DType::C128) => search_for(operands, params, |[re, im]: [f64; 2]| {
+            (real_key(re), real_key(im))
         }),
-        (_, DType::F16) => search_by(operands, params, |_, x| {
-            keys(x, |x: half::f16| single_key(x.to_f32()))
-        }),
-        (_, DType::BF16) => search_by(operands, params, |_, x| {
-            keys(x, |x: half::bf16| single_key(x.to_f32()))
-        }),
+        (_, DType::F16) => search_for(operands, params, |x: half::f16| single_key(x.to_f32())),
+        (_, DType::BF16) => search_for(operands, params, |x: half::bf16| single_key(x.to_f32())),
         // The other integers have at most 16 bits.
-        (Integer, _) => search_by(operands, params, |dtype, x| {
+        (Integer, _) => search_by(operands, params, whole(), |dtype, x| {
             let numbers = i128::read_all(dtype, x).into_iter();
             numbers.map(narrow::<_, i32>).collect()
         }),
-        (Real, _) => search_by(operands, params, |dtype, x| {
+        (Real, _) => search_by(operands, params, whole(), |dtype, x| {
             let numbers = f64::read_all(dtype, x).into_iter();
             numbers.map(real_key).collect()
         }),
         (Complex | Opaque, dtype) => Err(meaningless(dtype)),
     }
+}
+
+/// As [`search_sorted`] of elements as memory has them, which are ordered as their keys are.
+fn search_for<T: bytemuck::Pod, K: Ord + Copy + Send + Sync + 'static>(
+    operands: &Operands,
+    params: &SearchSorted,
+    key: impl Fn(T) -> K + Copy + Send + Sync + 'static,
+) -> Call {
+    let one = move |bytes: &[u8], index: usize| key(bytemuck::cast_slice::<u8, T>(bytes)[index]);
+    search_by(operands, params, Some(one), move |_, x| keys(x, key))
 }
 
 /// The keys of elements in memory.
@@ -231,11 +234,12 @@ fn keys<T: bytemuck::Pod, K>(bytes: &[u8], key: impl Fn(T) -> K) -> Vec<K> {
     elements.iter().map(|&x| key(x)).collect()
 }
 
-/// As [`search_sorted`] of elements that are ordered as their keys are.
+/// As [`search_sorted`] of elements that are ordered as their keys are; `one` gives that of an element in memory.
 fn search_by<K: Ord + Copy + Send + Sync + 'static>(
     operands: &Operands,
     params: &SearchSorted,
-    keys: fn(DType, &[u8]) -> Vec<K>,
+    one: Option<impl Fn(&[u8], usize) -> K + Send + Sync + 'static>,
+    keys: impl Fn(DType, &[u8]) -> Vec<K> + Send + Sync + 'static,
 ) -> Call {
     let [sorted, query] = [&operands.inputs[0], &operands.inputs[1]];
     let (shape, dimension, batch) = (&sorted.shape, params.dimension, params.batch_dims);
@@ -255,13 +259,33 @@ fn search_by<K: Ord + Copy + Send + Sync + 'static>(
     let (dtype, side) = (sorted.dtype, params.side);
     let rows = middle * inner;
     let batches: usize = shape[..batch].iter().product();
+    let row_start = move |row: usize| {
+        let (batch, row) = (row / rows, row % rows);
+        (batch * middle + row / inner) * length * inner + row % inner
+    };
+    let few = per_batch <= FEW_QUERIES || per_batch * STEPS <= length;
+    if let Some(one) = one.filter(|_| few) {
+        // Bisecting gives the same in an array that ascends, and what it should in others, without looking at all of it.
+        return Ok(routine(operands, move |buffers, context| {
+            let (sorted, query) = (buffers.input::<u8>(0), buffers.input::<u8>(1));
+            in_chunks(context, buffers.output::<i32>(0), 1024, |start, found| {
+                for (next, found) in (start..).zip(found) {
+                    let row = next / per_batch;
+                    let first = row_start(row);
+                    let wanted = one(query, row / rows * per_batch + next % per_batch);
+                    let at = |index: usize| one(sorted, first + index * inner);
+                    *found = narrow(match side {
+                        SearchSide::Left => bisect(length, |index| at(index) < wanted),
+                        SearchSide::Right => bisect(length, |index| at(index) <= wanted),
+                    });
+                }
+            });
+            Ok(())
+        }));
+    }
     Ok(routine(operands, move |buffers, context| {
         let (sorted, query) = (keys(dtype, buffers.input(0)), buffers.input::<u8>(1));
         let size = dtype.size();
-        let row_start = |row: usize| {
-            let (batch, row) = (row / rows, row % rows);
-            (batch * middle + row / inner) * length * inner + row % inner
-        };
         let ascending: Vec<bool> = each(context, batches * rows, |row| {
             let first = row_start(row);
             let at = |index: usize| sorted[first + index * inner];
@@ -310,6 +334,10 @@ fn search_by<K: Ord + Copy + Send + Sync + 'static>(
         Ok(())
     }))
 }
+
+/// Queries that are looked for in the array as it stands, and how many elements of it others are to have for each.
+const FEW_QUERIES: usize = 4;
+const STEPS: usize = 32;
 
 /// How far behind the place of a query that of the next is looked for.
 const NEAR: usize = 8;
