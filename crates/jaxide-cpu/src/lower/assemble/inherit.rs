@@ -8,6 +8,10 @@ use crate::lower::graph::{Op, Region, ValueId};
 use crate::lower::program::Place;
 use rustc_hash::FxHashSet as HashSet;
 
+/// Bytes of a vector, and of an array with short rows that had better be made beside another.
+const VECTOR: usize = 64;
+const FEW_BYTES: usize = 1 << 12;
+
 impl Assembler<'_> {
     /// The place of a value that step `k` makes, if that is where its last reader leaves a result; and the place is free till then.
     pub(super) fn inherited(
@@ -84,9 +88,19 @@ impl Assembler<'_> {
                 };
                 graph.dtype(param).size() == graph.dtype(result).size()
                     && self.reads_own_points(nest, param)
+                    && !self.waits_for_rows(param)
             }
             last => last.is_none_or(|last| last < step),
         }
+    }
+
+    /// Whether rows of an array are shorter than a vector: the load of a row would wait until the masked store of the row before is in memory.
+    fn waits_for_rows(&self, value: ValueId) -> bool {
+        let shape = self.graph.shape(value);
+        let row = shape
+            .last()
+            .map_or(0, |&length| length * self.graph.dtype(value).size());
+        shape.len() > 1 && row < VECTOR && self.graph.value(value).bytes() <= FEW_BYTES
     }
 
     /// Whether the memory of a result is written in the step that makes it, and by its own nest or call.
