@@ -45,14 +45,22 @@ enum Row {
         positions: usize,
         piece: usize,
     },
-    /// Adjacent positions of one feature; how many rows there are until the next feature's.
-    Positions { length: usize, per_feature: usize },
+    /// So many adjacent positions of one feature, of which a segment has some; how many segments there are until the next feature's.
+    Positions {
+        positions: usize,
+        segment: usize,
+        per_feature: usize,
+    },
 }
 
 /// Elements that are worked on together.
 const LANES: usize = 16;
 /// Elements of a piece: several positions are joined where features are fewer.
 const PIECE: usize = 4 * LANES;
+/// Positions of a segment.
+const SEGMENT: usize = 64 * PIECE;
+/// Elements of which copies do not matter.
+const FEW: usize = 1 << 14;
 /// Multiply-adds that are worth a thread's attention.
 const CHUNK_WORK: usize = 1 << 15;
 
@@ -88,6 +96,13 @@ impl Channelwise {
             (out.shape[0], source.strides[0], out.strides[0]),
         ];
         rows.extend((2..last).map(across));
+        let positions = out.shape[last];
+        let segment = positions.min(SEGMENT);
+        rows.push((
+            positions.div_ceil(segment),
+            segment as isize,
+            segment as isize,
+        ));
         let mut order: Vec<usize> = (0..rhs.shape.len()).collect();
         order.swap(0, 1);
         order.rotate_left(1);
@@ -98,7 +113,8 @@ impl Channelwise {
             first: source.offset,
             start: out.offset as isize,
             row: Row::Positions {
-                length: out.shape[last],
+                positions,
+                segment,
                 per_feature: rows[2..].iter().map(|row| row.0).product(),
             },
             taps,
@@ -176,7 +192,9 @@ impl Channelwise {
         } else {
             1
         };
-        let piece = positions.min((PIECE / features).max(1));
+        // The weights are repeated for each, which takes no more memory than the result if that is not small.
+        let fits = (geometry.out.len().max(FEW) / rhs.len().max(1)).max(1);
+        let piece = positions.min((PIECE / features).clamp(1, fits));
         let step = (piece * features) as isize;
         rows.push((positions.div_ceil(piece), step, step));
         let mut order: Vec<usize> = (2..rhs.shape.len()).collect();
@@ -217,7 +235,7 @@ impl Channelwise {
             Row::Features {
                 features, piece, ..
             } => (piece, piece * features),
-            Row::Positions { length, .. } => (1, length),
+            Row::Positions { segment, .. } => (1, segment),
         };
         let mut weights = PoolBuffer::for_elements::<T>((1 + repeated) * self.weight_count)?;
         let (weights, wide) = weights.as_mut_slice::<T>().split_at_mut(self.weight_count);
@@ -261,12 +279,15 @@ impl Channelwise {
                         sum_features(lhs, from, &self.taps, wide, elements, out);
                     }
                     Row::Positions {
-                        length,
+                        positions,
+                        segment,
                         per_feature,
                     } => {
                         let first = index / per_feature * self.taps.len();
                         let weights = &weights[first..first + self.taps.len()];
-                        sum_positions(lhs, from, &self.taps, weights, row(length));
+                        let before = index % positions.div_ceil(segment) * segment;
+                        let out = row(segment.min(positions - before));
+                        sum_positions(lhs, from, &self.taps, weights, out);
                     }
                 }
             }
@@ -309,20 +330,16 @@ fn sum_features_any<T: Element>(
 ) {
     let mut at = 0;
     while at + PIECE <= out.len() {
-        let mut sums = [[T::ZERO; LANES]; PIECE / LANES];
+        let [mut a, mut b, mut c, mut d] = [[T::ZERO; LANES]; PIECE / LANES];
         for t in 0..taps.len() {
             let x = &x[(from + taps[t]) as usize + at..][..PIECE];
             let w = &weights[t * width + at..][..PIECE];
-            for k in 0..PIECE / LANES {
-                for lane in 0..LANES {
-                    let product = x[k * LANES + lane].times(w[k * LANES + lane]);
-                    sums[k][lane] = sums[k][lane].plus(product);
-                }
-            }
+            a = plus_products(a, lanes(x), lanes(w));
+            b = plus_products(b, lanes(&x[LANES..]), lanes(&w[LANES..]));
+            c = plus_products(c, lanes(&x[2 * LANES..]), lanes(&w[2 * LANES..]));
+            d = plus_products(d, lanes(&x[3 * LANES..]), lanes(&w[3 * LANES..]));
         }
-        for k in 0..PIECE / LANES {
-            out[at + k * LANES..][..LANES].copy_from_slice(&sums[k]);
-        }
+        store_all(&mut out[at..], [a, b, c, d]);
         at += PIECE;
     }
     // What is left is a vector, of which some elements may be there already, or some elements only.
@@ -333,9 +350,7 @@ fn sum_features_any<T: Element>(
         for t in 0..taps.len() {
             let x = lanes(&x[(from + taps[t]) as usize + at..][..count]);
             let w = lanes(&weights[t * width + at..][..count]);
-            for lane in 0..LANES {
-                sums[lane] = sums[lane].plus(x[lane].times(w[lane]));
-            }
+            sums = plus_products(sums, x, w);
         }
         out[at..at + count].copy_from_slice(&sums[..count]);
         at += count;
@@ -357,19 +372,16 @@ fn sum_positions_any<T: Element>(
 ) {
     let mut at = 0;
     while at + PIECE <= out.len() {
-        let mut sums = [[T::ZERO; LANES]; PIECE / LANES];
+        let [mut a, mut b, mut c, mut d] = [[T::ZERO; LANES]; PIECE / LANES];
         for t in 0..taps.len() {
             let x = &x[(from + taps[t]) as usize + at..][..PIECE];
-            let w = weights[t];
-            for k in 0..PIECE / LANES {
-                for lane in 0..LANES {
-                    sums[k][lane] = sums[k][lane].plus(x[k * LANES + lane].times(w));
-                }
-            }
+            let w = [weights[t]; LANES];
+            a = plus_products(a, lanes(x), w);
+            b = plus_products(b, lanes(&x[LANES..]), w);
+            c = plus_products(c, lanes(&x[2 * LANES..]), w);
+            d = plus_products(d, lanes(&x[3 * LANES..]), w);
         }
-        for k in 0..PIECE / LANES {
-            out[at + k * LANES..][..LANES].copy_from_slice(&sums[k]);
-        }
+        store_all(&mut out[at..], [a, b, c, d]);
         at += PIECE;
     }
     while at < out.len() {
@@ -378,14 +390,29 @@ fn sum_positions_any<T: Element>(
         at = at.min(out.len() - count);
         for t in 0..taps.len() {
             let x = lanes(&x[(from + taps[t]) as usize + at..][..count]);
-            let w = weights[t];
-            for lane in 0..LANES {
-                sums[lane] = sums[lane].plus(x[lane].times(w));
-            }
+            sums = plus_products(sums, x, [weights[t]; LANES]);
         }
         out[at..at + count].copy_from_slice(&sums[..count]);
         at += count;
     }
+}
+
+/// Vectors of sums go from one to the next by value, each with a loop of its own: of a loop over several of them the compiler makes
+/// vectors across these, whose elements it gathers one by one.
+#[inline(always)]
+fn plus_products<T: Element>(mut sums: [T; LANES], x: [T; LANES], w: [T; LANES]) -> [T; LANES] {
+    for lane in 0..LANES {
+        sums[lane] = sums[lane].plus(x[lane].times(w[lane]));
+    }
+    sums
+}
+
+#[inline(always)]
+fn store_all<T: Copy>(out: &mut [T], sums: [[T; LANES]; PIECE / LANES]) {
+    out[..LANES].copy_from_slice(&sums[0]);
+    out[LANES..2 * LANES].copy_from_slice(&sums[1]);
+    out[2 * LANES..3 * LANES].copy_from_slice(&sums[2]);
+    out[3 * LANES..PIECE].copy_from_slice(&sums[3]);
 }
 
 /// Elements as a vector, with zeros behind them.

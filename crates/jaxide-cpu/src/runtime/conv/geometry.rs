@@ -85,29 +85,25 @@ impl Geometry {
     /// would be almost empty.
     pub(super) fn is_channelwise(&self) -> bool {
         let features = self.window.feature_group_count;
-        // Of one group the taps may be as many as positions are elsewhere: as of the gradient of weights.
-        let many = self
-            .out
-            .shape
-            .last()
-            .is_some_and(|&length| length >= FEWEST_POSITIONS);
-        (features > 1 || many && self.window.batch_group_count == 1)
-            && self.rhs.shape[1] == 1
-            && self.rhs.shape[0] / features < 8
+        // Of one group the taps may be as many as positions are elsewhere, as of the gradient of weights; and several output features
+        // of the only input feature are the columns of a product, unless positions are adjacent.
+        let alone = self.window.batch_group_count > 1 || !self.has_adjacent_positions();
+        (features > 1 || !alone) && self.rhs.shape[1] == 1 && self.rhs.shape[0] / features < 8
     }
 
-    /// Whether a convolution with one input feature to a group has adjacent positions along its last axis, enough for a vector, in
-    /// its operand as in its result.
+    /// Whether a convolution with one input feature to a group has adjacent positions along its last axis.
     pub(super) fn is_planar(&self) -> bool {
+        self.is_channelwise() && self.has_adjacent_positions()
+    }
+
+    /// Whether positions along the last axis are adjacent, enough for a vector, in the operand as in the result.
+    fn has_adjacent_positions(&self) -> bool {
         let last = self.rank() + 1;
         last > 1
-            && self.is_channelwise()
             && self.out.shape[last] >= FEWEST_POSITIONS
             && (self.lhs.strides[last], self.out.strides[last]) == (1, 1)
-            && (
-                self.window.strides[last - 2],
-                self.window.lhs_dilation[last - 2],
-            ) == (1, 1)
+            && self.window.strides[last - 2] == 1
+            && self.window.lhs_dilation[last - 2] == 1
     }
 
     /// A dense array for the result with the features last, in the order of dimensions used here.
