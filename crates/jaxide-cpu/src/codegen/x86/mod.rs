@@ -62,8 +62,9 @@ pub(super) fn define(
         Isa::Avx2 => image(body, lanes, &avx2::Avx2 { wide }),
         Isa::Avx512 => {
             // Few lanes fill half a register, of which divisions and gathers take half the time.
-            let half = lanes.is_some_and(|lanes| lanes <= avx512::WIDE_LANES);
-            let wide = wide || half;
+            // Their sums are kept in whole ones.
+            let few = lanes.is_some_and(|lanes| lanes <= avx512::WIDE_LANES);
+            let wide = wide || few && body.reductions().is_empty();
             image(body, lanes, &avx512::Avx512 { wide, popcnt })
         }
     }?;
