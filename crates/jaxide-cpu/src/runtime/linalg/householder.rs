@@ -120,6 +120,9 @@ impl<T: Scalar<Real: RealScalar>> Reflectors<T> {
         columns: usize,
         context: &Context<'_>,
     ) -> Result<(), KernelError> {
+        if columns == 0 {
+            return Ok(());
+        }
         let apply = |c: MatrixMut<T>, columns: usize| {
             // SAFETY: the caller's promise, for some of the columns.
             unsafe {
