@@ -28,8 +28,10 @@ pub type LaneFn = unsafe extern "C" fn(
 const PIECE: f64 = 5000.0;
 /// And into at most this many.
 const MOST_PIECES: usize = 64;
-/// Lanes are split at multiples of this.
-pub(crate) const LANE_UNIT: usize = 256;
+/// Lanes are split at multiples of this, and those of which so few are work enough for a piece, at multiples of that: as many as a loop
+/// over lanes works on together.
+const LANE_UNIT: usize = 256;
+const COSTLY_UNIT: usize = 64;
 /// A call of a lane program takes so many lanes and rows at most, where they can be cut, so that a run can be ended between two.
 pub(crate) const CALL: usize = 1 << 24;
 /// Outer indices of a lane program beside those of its own loops: the first row, their number, and that of a partial result.
@@ -62,6 +64,8 @@ pub(crate) struct Launch {
     /// The number of partial results.
     pub(crate) partial_count: usize,
     pub(crate) lanes: usize,
+    /// What lanes are split at multiples of.
+    pub(crate) unit: usize,
     /// Whether the lanes of a call are reduced, so that they cannot be cut.
     pub(crate) reduces: Flag,
     /// Whether one call does all rows and lanes, for each combination of outer indices.
@@ -75,7 +79,7 @@ pub(crate) struct Launch {
 unsafe impl Sync for Launch {}
 
 /// Words of a [`Launch`].
-const LAUNCH_WORDS: usize = 13;
+const LAUNCH_WORDS: usize = 14;
 
 /// Whether something is so.
 #[repr(u64)]
@@ -120,6 +124,15 @@ pub(crate) enum Split {
 )]
 pub(crate) fn pieces_for(work: f64) -> usize {
     ((work / PIECE) as usize).clamp(1, MOST_PIECES)
+}
+
+/// What so many lanes are split at multiples of, which are work of so many nanoseconds.
+pub(crate) fn lane_unit(lanes: usize, work: f64) -> usize {
+    if work / lanes.max(1) as f64 * COSTLY_UNIT as f64 >= PIECE {
+        COSTLY_UNIT
+    } else {
+        LANE_UNIT
+    }
 }
 
 /// What falls to one of some pieces.
@@ -351,9 +364,9 @@ impl Launch {
     }
 
     fn lane_share(&self, piece: usize, pieces: usize) -> Range<usize> {
-        let units = self.lanes.div_ceil(LANE_UNIT);
+        let units = self.lanes.div_ceil(self.unit);
         let units = share(units, piece, pieces);
-        let lane = |unit: usize| (unit * LANE_UNIT).min(self.lanes);
+        let lane = |unit: usize| (unit * self.unit).min(self.lanes);
         lane(units.start)..lane(units.end)
     }
 }

@@ -4,7 +4,7 @@ use crate::lower::emit::{Kernel, Partials};
 use crate::lower::program::work::kernel_nanoseconds;
 use crate::lower::program::{RowsOf, TileGroup};
 use crate::runtime::launch::{
-    CALL, Flag, LANE_UNIT, Launch, NONE, PartialsOf, Split, TileLaunch, TileRows, TileRun,
+    CALL, Flag, Launch, NONE, PartialsOf, Split, TileLaunch, TileRows, TileRun, lane_unit,
     pieces_for,
 };
 use crate::runtime::stack::ASSUMED;
@@ -28,6 +28,7 @@ impl Scheduled {
         let work = kernel_nanoseconds(kernel);
         let reduces = !kernel.body.reductions().is_empty();
         let partial_count = schedule.partial_count();
+        let unit = lane_unit(schedule.lanes, work);
         let (split, most) = if partial_count > 1 {
             (Split::Partials, partial_count)
         } else if combinations > 1 {
@@ -37,7 +38,7 @@ impl Scheduled {
         } else if reduces {
             (Split::Lanes, 1)
         } else {
-            (Split::Lanes, schedule.lanes.div_ceil(LANE_UNIT))
+            (Split::Lanes, schedule.lanes.div_ceil(unit))
         };
         let alone = stack > ASSUMED;
         let pieces = if alone {
@@ -62,6 +63,7 @@ impl Scheduled {
             partial_lanes,
             partial_count,
             lanes: schedule.lanes,
+            unit,
             reduces: Flag::is(reduces),
             at_once: Flag::is(at_once),
             split,
