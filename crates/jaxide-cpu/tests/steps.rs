@@ -370,3 +370,74 @@ fn few_queries_are_searched_for() {
         }
     }
 }
+
+/// Few lanes of which each has much to do, which threads share; each result is one lane's.
+#[test]
+fn few_costly_lanes_are_shared() {
+    for lanes in [1, 63, 64, 65, 100, 128, 130, 250, 257, 300] {
+        let text = format!(
+            "{{ lambda ; a:f32[{lanes}] b:f32[300]. let
+                c:f32[{lanes},1] = broadcast_in_dim[broadcast_dimensions=(0,)] a
+                d:f32[1,300] = broadcast_in_dim[broadcast_dimensions=(1,)] b
+                e:f32[{lanes},300] = sub c d
+                f:f32[{lanes},300] = integer_pow[y=2] e
+                g:f32[{lanes},300] = neg f
+                h:f32[{lanes},300] = exp g
+                i:f32[{lanes}] = reduce_sum[axes=(1,) out_sharding=None] h
+              in (i,) }}"
+        );
+        everywhere(&text, Nearness::Relative(1e-4));
+        let text = format!(
+            "{{ lambda ; a:f32[{lanes}]. let
+                b:f32[{lanes}] = scan[
+                  ft_in=((), (None,), ()) ft_out=((None,), ())
+                  jaxpr={{ lambda ; c:f32[{lanes}]. let
+                      d:f32[{lanes}] = sin c
+                      e:f32[{lanes}] = exp d
+                      f:f32[{lanes}] = mul e 0.3:f32[]
+                    in (f,) }}
+                  length=200 reverse=False unroll=1
+                ] a
+              in (b,) }}"
+        );
+        everywhere(&text, Nearness::Relative(1e-4));
+    }
+}
+
+/// Costly values that are repeated along a short last axis, one of length 1 before or none.
+#[test]
+fn costly_values_along_short_axes() {
+    for short in [1, 2, 5, 15, 16, 17] {
+        for (rows, columns) in [(1, 1), (1, 3), (12, 12), (40, 7)] {
+            for (own, dims) in [
+                (format!("{rows},{columns},1"), "0, 1, 2"),
+                (format!("{rows},{columns}"), "0, 1"),
+            ] {
+                let text = format!(
+                    "{{ lambda ; w:f32[{rows},{columns},{short}] a:f32[{own}] xs:f32[3,{short}]. let
+                        v:f32[{rows},{columns},{short}] = scan[
+                          ft_in=((None,), (None,), (None,)) ft_out=((None,), ())
+                          jaxpr={{ lambda ; a:f32[{own}] w:f32[{rows},{columns},{short}] x:f32[{short}]. let
+                              s:f32[] = reduce_max[axes=(0,) out_sharding=None] x
+                              m:f32[{own}] = mul a s
+                              e:f32[{own}] = exp m
+                              t:f32[{own}] = tanh e
+                              h:f32[{rows},{columns},{short}] = broadcast_in_dim[
+                                broadcast_dimensions=({dims}) shape=({rows}, {columns}, {short}) sharding=None
+                              ] t
+                              y:f32[{rows},{columns},{short}] = broadcast_in_dim[
+                                broadcast_dimensions=(2,) shape=({rows}, {columns}, {short}) sharding=None
+                              ] x
+                              d:f32[{rows},{columns},{short}] = sub y w
+                              p:f32[{rows},{columns},{short}] = mul h d
+                              u:f32[{rows},{columns},{short}] = add w p
+                            in (u,) }}
+                          length=3 reverse=False unroll=1
+                        ] a w xs
+                      in (v,) }}"
+                );
+                everywhere(&text, Nearness::Relative(1e-4));
+            }
+        }
+    }
+}

@@ -322,13 +322,21 @@ impl Fuser<'_> {
                     self.force(node.args[1], forced);
                 }
             }
-            Op::Broadcast { .. } => {
+            Op::Broadcast { dims } => {
                 let arg = node.args[0];
                 let (before, after) = (
                     graph.value(arg).len().max(1),
                     graph.value(node.results[0]).len(),
                 );
-                if after / before > EXPANSION && costs.of(arg) > CHEAP {
+                // Along a short last axis each element is computed by a vector of its own.
+                let shape = graph.shape(node.results[0]);
+                let last = shape.last().copied().unwrap_or(1);
+                let own = dims.iter().position(|&axis| axis + 1 == shape.len());
+                let repeats = own.is_none_or(|own| graph.shape(arg)[own] == 1);
+                let along = last > 1 && last < VECTOR && repeats;
+                let saved = (after / last.max(1)).saturating_sub(before.div_ceil(VECTOR));
+                let one_by_one = along && before > 1 && saved * costs.of(arg) > WORTH_A_NEST;
+                if costs.of(arg) > CHEAP && (after / before > EXPANSION || one_by_one) {
                     self.force(arg, forced);
                 }
             }
