@@ -106,6 +106,22 @@ fn convolution(
     )
 }
 
+/// Orders of the axes of both operands and of the result: mostly a common one.
+fn specs<'a, const N: usize>(
+    random: &mut Random,
+    orders: &'a [[usize; N]],
+    common: usize,
+) -> [&'a [usize]; 3] {
+    [(); 3].map(|()| {
+        let order = if random.one_in(3) {
+            random.below(orders.len())
+        } else {
+            common
+        };
+        &orders[order][..]
+    })
+}
+
 const TYPES: [(&str, Nearness); 8] = [
     ("f32", Nearness::Relative(1e-4)),
     ("f32", Nearness::Relative(1e-4)),
@@ -138,15 +154,7 @@ fn lines_of_every_length() {
             1 + random.below(4),
         );
         let orders = [[0, 1, 2], [0, 2, 1], [2, 1, 0], [1, 2, 0]];
-        let mut spec = |common: usize| -> &[usize] {
-            if random.one_in(3) {
-                &orders[random.below(orders.len())]
-            } else {
-                &orders[common]
-            }
-        };
-        let common = case % 2;
-        let specs = [spec(common), spec(common), spec(common)];
+        let specs = specs(&mut random, &orders, case % 2);
         everywhere(&convolution(ty, sizes, &[axis], specs), nearness);
     }
 }
@@ -174,15 +182,7 @@ fn images_in_every_order() {
             [1, 0, 3, 2],
             [2, 3, 1, 0],
         ];
-        let mut spec = |common: usize| -> &[usize] {
-            if random.one_in(3) {
-                &orders[random.below(orders.len())]
-            } else {
-                &orders[common]
-            }
-        };
-        let common = case % 2;
-        let specs = [spec(common), spec(common), spec(common)];
+        let specs = specs(&mut random, &orders, case % 2);
         everywhere(&convolution(ty, sizes, &axes, specs), nearness);
     }
 }
