@@ -32,6 +32,8 @@ const MOST_PIECES: usize = 64;
 /// over lanes works on together.
 const LANE_UNIT: usize = 256;
 const COSTLY_UNIT: usize = 64;
+/// Nanoseconds that are work enough for so few: more than pieces have at least, since the other thread reads what this one has just written.
+const COSTLY: f64 = 3.0 * PIECE;
 /// A call of a lane program takes so many lanes and rows at most, where they can be cut, so that a run can be ended between two.
 pub(crate) const CALL: usize = 1 << 24;
 /// Outer indices of a lane program beside those of its own loops: the first row, their number, and that of a partial result.
@@ -128,7 +130,7 @@ pub(crate) fn pieces_for(work: f64) -> usize {
 
 /// What so many lanes are split at multiples of, which are work of so many nanoseconds.
 pub(crate) fn lane_unit(lanes: usize, work: f64) -> usize {
-    if work / lanes.max(1) as f64 * COSTLY_UNIT as f64 >= PIECE {
+    if work / lanes.max(1) as f64 * COSTLY_UNIT as f64 >= COSTLY {
         COSTLY_UNIT
     } else {
         LANE_UNIT
