@@ -173,26 +173,12 @@ impl<T: Scalar<Real: RealScalar>> Trailing<T> {
                 let place = (size * n, size * column, size * before);
                 let of_rows = |x: usize| &factors[x][size * rows.start..size * rows.end];
                 let factors = [of_rows(0), of_rows(1), of_rows(2)];
-                let multiply = pass != Pass::Sum;
                 let diagonal = (pass == Pass::Triangle).then_some(size * rows.start);
+                let way = (pass != Pass::Sum, diagonal);
                 if T::COMPLEX {
-                    update_complex(
-                        matrix,
-                        place,
-                        &factors,
-                        &columns,
-                        &mut to,
-                        (multiply, diagonal),
-                    );
+                    update_complex(matrix, place, &factors, &columns, &mut to, way);
                 } else {
-                    update_real(
-                        matrix,
-                        place,
-                        &factors,
-                        &columns,
-                        &mut to,
-                        (multiply, diagonal),
-                    );
+                    update_real(matrix, place, &factors, &columns, &mut to, way);
                 }
                 if pass == Pass::Triangle {
                     let corners = Corners::<T> {
