@@ -31,7 +31,12 @@ pub(super) fn beside_each_other<T: Stored, O: Combine<T::Acc>>(
         let to = unsafe { to.range(range) };
         let lengths = [len, inner];
         if T::WIDENED {
-            scan_widened::<T, O>(from, to, lengths, reverse);
+            const FEW: usize = 512;
+            if from.len() <= FEW {
+                scan_widened::<T, O, FEW>(from, to, lengths, reverse);
+            } else {
+                scan_widened::<T, O, 2048>(from, to, lengths, reverse);
+            }
         } else {
             scan_planes::<T, O>(from, to, lengths, reverse);
         }
@@ -59,14 +64,14 @@ fn scan_planes<T: Stored, O: Combine<T::Acc>>(
     }
 }
 
-/// The same by blocks, each of which is widened, accumulated along and rounded as a whole, since that takes vectors.
-fn scan_widened<T: Stored, O: Combine<T::Acc>>(
+/// The same by blocks of at most so many elements, each of which is widened, accumulated along and rounded as a whole, since that takes vectors.
+#[inline(never)]
+fn scan_widened<T: Stored, O: Combine<T::Acc>, const BLOCK: usize>(
     from: &[T],
     to: &mut [T],
     [len, inner]: [usize; 2],
     reverse: bool,
 ) {
-    const BLOCK: usize = 2048;
     let mut wide = [T::Acc::default(); BLOCK];
     let mut results = [T::Acc::default(); BLOCK];
     let plane = len * inner;

@@ -10,6 +10,7 @@
 
 pub(crate) mod combine;
 mod lines;
+mod ordered;
 
 use half::{bf16, f16};
 use jaxide_core::DType;
@@ -17,7 +18,9 @@ use num_complex::Complex;
 
 use combine::{Combine, LogSumExp, Max, Min, Prod, Stored, Sum};
 use lines::beside_each_other;
+use ordered::Ordered;
 
+use super::matmul::Convert;
 use super::shared::SharedSlice;
 use super::simd::for_each_isa;
 use super::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature};
@@ -38,7 +41,7 @@ pub enum CumulativeOp {
 }
 
 /// The kernel of JAX's `cumsum`, `cumprod`, `cummax`, `cummin` and `cumlogsumexp` on dense arrays.
-/// 16-bit floats are accumulated in single precision.
+/// 16-bit floats are added and multiplied in single precision.
 pub struct Cumulative {
     op: CumulativeOp,
     dtype: DType,
@@ -121,10 +124,18 @@ fn function(op: CumulativeOp, dtype: DType) -> Option<Function> {
         };
     }
     function! {
-        F16 f16: Sum Prod Max Min LogSumExp;
-        BF16 bf16: Sum Prod Max Min LogSumExp;
-        F32 f32: Sum Prod Max Min LogSumExp;
-        F64 f64: Sum Prod Max Min LogSumExp;
+        F16 f16: Sum Prod LogSumExp;
+        F16 Ordered<f16, true>: Max;
+        F16 Ordered<f16, false>: Min;
+        BF16 bf16: Sum Prod LogSumExp;
+        BF16 Ordered<bf16, true>: Max;
+        BF16 Ordered<bf16, false>: Min;
+        F32 f32: Sum Prod LogSumExp;
+        F32 Ordered<f32, true>: Max;
+        F32 Ordered<f32, false>: Min;
+        F64 f64: Sum Prod LogSumExp;
+        F64 Ordered<f64, true>: Max;
+        F64 Ordered<f64, false>: Min;
         C64 Complex<f32>: Sum Prod Max Min;
         C128 Complex<f64>: Sum Prod Max Min;
         I8 i8: Sum Prod Max Min;
@@ -283,11 +294,19 @@ fn join<A: Copy, O: Combine<A>>(totals: [A; SEGMENTS], len: usize) -> A {
 }
 
 /// The total of one block, computed as [`scan`] computes it.
+#[inline(never)]
 fn block_total<T: Stored, O: Combine<T::Acc>>(from: &[T], reverse: bool) -> T::Acc {
+    if T::WIDENED {
+        let mut wide = [T::Acc::default(); BLOCK];
+        let wide = &mut wide[..from.len()];
+        T::convert(from, wide);
+        return block_total::<T::Acc, O>(wide, reverse);
+    }
     join::<_, O>(scan_segments::<T, O>(from, reverse, |_, _| {}), from.len())
 }
 
 /// Scans one block after what precedes it, and returns the block's own total.
+#[inline(never)]
 fn scan<T: Stored, O: Combine<T::Acc>>(
     from: &[T],
     to: &mut [T],
@@ -296,6 +315,15 @@ fn scan<T: Stored, O: Combine<T::Acc>>(
 ) -> T::Acc {
     let len = from.len();
     let mut local = [T::Acc::default(); BLOCK];
+    if T::WIDENED {
+        // As wholes, since that takes vectors.
+        let mut results = [T::Acc::default(); BLOCK];
+        let (wide, results) = (&mut local[..len], &mut results[..len]);
+        T::convert(from, wide);
+        let total = scan::<T::Acc, O>(wide, results, reverse, before);
+        T::Acc::convert(results, to);
+        return total;
+    }
     let totals = scan_segments::<T, O>(from, reverse, |i, x| local[i] = x);
     let mut before_segment = before;
     for (segment, local) in local[..len].chunks(SEGMENT).enumerate() {

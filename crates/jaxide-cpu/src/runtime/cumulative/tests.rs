@@ -156,6 +156,40 @@ fn extrema_pass_nan_on() {
 }
 
 /// The extrema of complex numbers, of which some are not numbers, one after the other.
+/// Extrema of floats, bit by bit: -0 is below 0, and the first NaN stays.
+#[test]
+fn extrema_of_floats_are_ordered_as_ieee_says() {
+    macro_rules! check_type {
+        ($($dtype:ident $t:ty, $from:expr;)*) => { $({
+            let special = [0.0, -0.0, 1.5, -1.5, 1e-7, -1e-7, f64::INFINITY, f64::NEG_INFINITY];
+            let value = |i: usize| match i * 7919 % 1013 {
+                // Rare, so that most lines have elements before the first.
+                0 if i % 2 == 0 => <$t>::NAN,
+                0 => -<$t>::NAN,
+                k if k < 500 => $from(special[k % 8]),
+                k => $from((k as f64 - 750.0) / 64.0),
+            };
+            let same = |a: &$t, b: &$t| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
+            let larger = |a: $t, b: $t| {
+                let negative_zero = a == b && a.is_sign_negative();
+                if !a.is_nan() && (b.is_nan() || b > a || negative_zero) { b } else { a }
+            };
+            let smaller = |a: $t, b: $t| {
+                let positive_zero = a == b && a.is_sign_positive();
+                if !a.is_nan() && (b.is_nan() || b < a || positive_zero) { b } else { a }
+            };
+            check(CumulativeOp::Max, DType::$dtype, value, larger, same);
+            check(CumulativeOp::Min, DType::$dtype, value, smaller, same);
+        })* };
+    }
+    check_type! {
+        F16 f16, f16::from_f64;
+        BF16 bf16, bf16::from_f64;
+        F32 f32, |x: f64| x as f32;
+        F64 f64, |x: f64| x;
+    }
+}
+
 #[test]
 fn complex_extrema_are_of_real_parts_first() {
     let part = |i: usize| {

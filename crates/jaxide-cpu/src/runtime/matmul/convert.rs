@@ -4,7 +4,7 @@ use half::{bf16, f16};
 
 use crate::runtime::Context;
 use crate::runtime::shared::SharedSlice;
-use crate::runtime::simd::{for_each_isa, nearest_bf16, nearest_f16, widen_f16};
+use crate::runtime::simd::{nearest_bf16, nearest_f16, widen_f16};
 
 /// Conversion between operand, sum and result types.
 pub trait Convert<To>: Copy + 'static {
@@ -18,10 +18,11 @@ impl<T: Copy + 'static> Convert<T> for T {
     }
 }
 
+/// Conversions of slices, element by element.
 macro_rules! conversions {
     ($($from:ty => $to:ty: $convert:expr;)*) => { $(impl Convert<$to> for $from {
         fn convert(from: &[Self], to: &mut [$to]) {
-            for_each_isa! {
+            $crate::runtime::simd::for_each_isa! {
                 /// A loop for the compiler to vectorise.
                 fn each(from: &[$from], to: &mut [$to]) = each_any
             }
@@ -35,6 +36,8 @@ macro_rules! conversions {
         }
     })* };
 }
+pub(in crate::runtime) use conversions;
+
 conversions! {
     bf16 => f32: bf16::to_f32;
     f16 => f32: widen_f16;

@@ -27,7 +27,7 @@ use super::simd::{Arithmetic, Pair};
 use super::{Context, KernelError, PoolBuffer};
 
 pub use convert::Convert;
-pub(super) use convert::convert_all;
+pub(super) use convert::{conversions, convert_all};
 pub use dot_general::{DotDimensions, DotGeneral};
 pub use paired::PairedDot;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
