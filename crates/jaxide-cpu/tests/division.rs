@@ -1,10 +1,12 @@
 //! Quotients and remainders of integers of 64 bits, which are computed in doubles where all numbers of a vector are small: the same as in the
 //! interpreter around the numbers at which another way is taken, on every instruction set.
 
+use crate::everywhere::everywhere;
 use jaxide_core::jaxpr::parse::parse;
 use jaxide_core::{Tensor, eval};
 use jaxide_cpu::codegen::lanes::Isa;
 use jaxide_cpu::{CompileOptions, compile};
+use jaxide_testing::compare::Nearness;
 
 /// Compares the program of one operation with the interpreter.
 fn check(op: &str, dtype: &str, x: &[u64], y: &[u64]) {
@@ -100,6 +102,32 @@ fn of_random_numbers_below_a_bound() {
                     check(op, dtype, &multiples, &y);
                 }
             }
+        }
+    }
+}
+
+/// Remainders with the sign of the divisor, as NumPy has them, of numbers that have none.
+#[test]
+fn remainders_of_unsigned_numbers_have_no_sign() {
+    for ty in ["u8", "u16", "u32", "u64"] {
+        for n in [1, 8, 17, 100] {
+            let text = format!(
+                "{{ lambda ; a:{ty}[{n}] b:{ty}[{n}]. let
+                    o:{ty}[{n}] = or b 1:{ty}[]
+                    c:{ty}[{n}] = rem a o
+                    d:bool[{n}] = lt c 0:{ty}[]
+                    e:bool[{n}] = lt o 0:{ty}[]
+                    f:bool[{n}] = ne d e
+                    g:bool[{n}] = ne c 0:{ty}[]
+                    h:bool[{n}] = and f g
+                    i:{ty}[{n}] = add c o
+                    j:{ty}[{n}] = select_n h c i
+                    k:bool[{n}] = ge a 0:{ty}[]
+                    l:bool[{n}] = gt 0:{ty}[] a
+                    m:bool[{n}] = le 0:{ty}[] a
+                  in (j, k, l, m) }}"
+            );
+            everywhere(&text, Nearness::Bits);
         }
     }
 }

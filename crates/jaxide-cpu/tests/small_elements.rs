@@ -178,3 +178,28 @@ fn same_bits(got: &Tensor, want: &Tensor, dtype: DType, what: &str) {
         );
     }
 }
+
+#[test]
+fn rows_are_rolled() {
+    for ty in SMALL {
+        for n in [2, 5, 8, 9, 16, 17, 33, 83, 201] {
+            let (last, most) = (n - 1, 2.min(n - 1));
+            let rest = n - most;
+            // Of each vector all lanes, some or none read what stands before the end.
+            let text = format!(
+                "{{ lambda ; a:{ty}[5,{n}] c:bool[5,{n}]. let
+                    b:{ty}[5,{last}] = slice[limit_indices=(5, {last}) start_indices=(0, 0) strides=None] a
+                    d:{ty}[5,1] = slice[limit_indices=(5, {n}) start_indices=(0, {last}) strides=None] a
+                    e:{ty}[5,{n}] = concatenate[dimension=1] d b
+                    f:{ty}[5,{most}] = slice[limit_indices=(5, {most}) start_indices=(0, 0) strides=None] a
+                    g:{ty}[5,{rest}] = slice[limit_indices=(5, {n}) start_indices=(0, {most}) strides=None] a
+                    h:{ty}[5,{n}] = concatenate[dimension=1] g f
+                    i:{ty}[5,{n}] = select_n c e h
+                    j:{ty}[5,{n}] = max i a
+                    k:bool[5,{n}] = ne e h
+                  in (i, j, k) }}"
+            );
+            everywhere(&text, Nearness::Bits);
+        }
+    }
+}

@@ -441,3 +441,44 @@ fn costly_values_along_short_axes() {
         }
     }
 }
+
+/// Short reductions whose results several broadcasts repeat, each of them a few times: of blocks, as an image is made larger.
+#[test]
+fn repeated_blocks_are_reduced_once() {
+    for (ty, reduce, join) in [
+        ("bool", "reduce_or", "and"),
+        ("f32", "reduce_sum", "mul"),
+        ("i16", "reduce_max", "sub"),
+    ] {
+        for (times, blocks, columns) in [(2, 3, 9), (3, 3, 9), (3, 7, 1), (4, 5, 17), (3, 20, 33)] {
+            let rows = times * blocks;
+            let text = format!(
+                "{{ lambda ; a:{ty}[{rows},{rows},{columns}]. let
+                    b:{ty}[{blocks},{times},{blocks},{times},{columns}] = reshape[
+                      dimensions=None new_sizes=({blocks}, {times}, {blocks}, {times}, {columns}) sharding=None
+                    ] a
+                    c:{ty}[{blocks},{blocks},{columns}] = {reduce}[axes=(1, 3) out_sharding=None] b
+                    d:{ty}[{blocks},{times},{blocks},{columns}] = broadcast_in_dim[
+                      broadcast_dimensions=(0, 2, 3) shape=({blocks}, {times}, {blocks}, {columns}) sharding=None
+                    ] c
+                    e:{ty}[{rows},{blocks},{columns}] = reshape[
+                      dimensions=None new_sizes=({rows}, {blocks}, {columns}) sharding=None
+                    ] d
+                    f:{ty}[{rows},{blocks},{times},{columns}] = broadcast_in_dim[
+                      broadcast_dimensions=(0, 1, 3) shape=({rows}, {blocks}, {times}, {columns}) sharding=None
+                    ] e
+                    g:{ty}[{rows},{rows},{columns}] = reshape[
+                      dimensions=None new_sizes=({rows}, {rows}, {columns}) sharding=None
+                    ] f
+                    h:{ty}[{rows},{rows},{columns}] = {join} a g
+                  in (h,) }}"
+            );
+            let planned = everywhere(&text, Nearness::Relative(1e-5));
+            assert!(
+                columns < 9 || times < 3 || planned.arena > 0,
+                "{}",
+                planned.loops
+            );
+        }
+    }
+}

@@ -64,7 +64,16 @@ impl<T: Target> emit::Memory for Emitter<'_, T> {
                 Access::Uniform(_) | Access::Spread(_) | Access::LaneByLane => false,
             };
             if !done {
-                self.store_lanes(mem, addr, v, copy);
+                self.whole_if_possible(
+                    mem,
+                    addr,
+                    copy,
+                    Whole::IfAllActive,
+                    |s, whole| match whole {
+                        Some(at) => s.target.store(&mut s.asm, mem, at, v, None),
+                        None => s.store_lanes(mem, addr, v, copy),
+                    },
+                );
             }
         }
     }
@@ -106,32 +115,101 @@ impl<T: Target> Emitter<'_, T> {
             Access::Indexed(at, index) => {
                 self.target.gather(&mut self.asm, ty, dst, at, index, exec)
             }
-            Access::LaneByLane if self.load_words(mem, addr, dst, copy) => {}
             Access::LaneByLane => {
-                let raw_ty = if mem.size() == 8 { Ty::I64 } else { Ty::I32 };
-                let (out, step) = (self.asm.buffer(64), raw_ty.bits() as i32 / 8);
-                let zero = self.target.splat(&mut self.asm, raw_ty, 0);
-                self.target
-                    .store(&mut self.asm, memory(raw_ty), Mem::frame(out), zero, None);
-                self.each_lane(addr, copy, RDX, |s, lane, at| {
-                    s.load_gpr(mem, at);
-                    let to = Mem::frame(out + step * narrow::<_, i32>(lane));
-                    let (code, from) = if step == 8 {
-                        (Code::Mov_rm64_r64, RAX)
+                if self.exec[copy].is_some() {
+                    // Where no lane is active.
+                    if ty == Ty::Mask {
+                        self.target.mask_constant(&mut self.asm, dst, false);
                     } else {
-                        (Code::Mov_rm32_r32, EAX)
-                    };
-                    s.asm.int(code, &[Int::Mem(to), Int::Gpr(from)]);
-                });
-                let raw = self.new_reg(raw_ty);
-                self.target
-                    .load(&mut self.asm, memory(raw_ty), raw, Mem::frame(out), None);
-                if mem.size() >= 4 {
-                    self.asm.put(dst, raw);
-                } else {
-                    self.target.raw_to_lane(&mut self.asm, mem, dst, raw);
+                        let zero = self.target.splat(&mut self.asm, ty, 0);
+                        self.asm.put(dst, zero);
+                    }
                 }
+                self.whole_if_possible(
+                    mem,
+                    addr,
+                    copy,
+                    Whole::IfInOnePage,
+                    |s, whole| match whole {
+                        Some(at) => s.target.load(&mut s.asm, mem, dst, at, None),
+                        None => s.load_lanes(mem, addr, dst, copy),
+                    },
+                );
             }
+        }
+    }
+
+    /// Emits an access to small elements, of which some may not be active, by `each`: that of a whole register at an address where that can be, and
+    /// that of active lanes one by one. Where elements do not follow each other it is always the latter.
+    fn whole_if_possible(
+        &mut self,
+        mem: MemTy,
+        addr: &Addr,
+        copy: usize,
+        possible: Whole,
+        mut each: impl FnMut(&mut Self, Option<Mem>),
+    ) {
+        let Some(exec) = self.exec[copy].filter(|_| self.is_contiguous(mem, addr)) else {
+            return each(self, None);
+        };
+        let (some, end) = (self.asm.label(), self.asm.label());
+        let lanes = self.target.lanes();
+        self.target.mask_to_gpr(&mut self.asm, exec);
+        self.asm
+            .int(Code::Cmp_rm64_imm32, &[Int::Gpr(RDX), Int::Imm(0)]);
+        self.asm.push(Lir::Branch(Cond::Equal, end));
+        match possible {
+            Whole::IfAllActive => {
+                let all = Int::Imm((1 << lanes) - 1);
+                self.asm.int(Code::Cmp_rm64_imm32, &[Int::Gpr(RDX), all]);
+                self.asm.push(Lir::Branch(Cond::NotEqual, some));
+            }
+            Whole::IfInOnePage => {
+                let at = self.mem(addr, copy);
+                self.asm
+                    .int(Code::Lea_r64_m, &[Int::Gpr(RAX), Int::Mem(at)]);
+                self.asm
+                    .int(Code::And_rm64_imm32, &[Int::Gpr(RAX), Int::Imm(PAGE - 1)]);
+                let last = Int::Imm(PAGE - lanes * mem.size());
+                self.asm.int(Code::Cmp_rm64_imm32, &[Int::Gpr(RAX), last]);
+                self.asm.push(Lir::Branch(Cond::Greater, some));
+            }
+        }
+        let at = self.mem(addr, copy);
+        each(self, Some(at));
+        self.asm.push(Lir::Jump(end));
+        self.asm.push(Lir::Label(some));
+        each(self, None);
+        self.asm.push(Lir::Label(end));
+    }
+
+    /// Loads active lanes one by one.
+    fn load_lanes(&mut self, mem: MemTy, addr: &Addr, dst: Reg, copy: usize) {
+        if self.load_words(mem, addr, dst, copy) {
+            return;
+        }
+        let raw_ty = if mem.size() == 8 { Ty::I64 } else { Ty::I32 };
+        let (out, step) = (self.asm.buffer(64), raw_ty.bits() as i32 / 8);
+        let zero = self.target.splat(&mut self.asm, raw_ty, 0);
+        self.target
+            .store(&mut self.asm, memory(raw_ty), Mem::frame(out), zero, None);
+        self.each_lane(addr, copy, RDX, |s, lane, at| {
+            s.load_gpr(mem, at);
+            let to = Mem::frame(out + step * narrow::<_, i32>(lane));
+            let (code, from) = if step == 8 {
+                (Code::Mov_rm64_r64, RAX)
+            } else {
+                (Code::Mov_rm32_r32, EAX)
+            };
+            s.asm.int(code, &[Int::Mem(to), Int::Gpr(from)]);
+        });
+        let raw = self.new_reg(raw_ty);
+        self.target
+            .load(&mut self.asm, memory(raw_ty), raw, Mem::frame(out), None);
+        if mem.size() >= 4 {
+            self.asm.put(dst, raw);
+        } else {
+            self.target.raw_to_lane(&mut self.asm, mem, dst, raw);
         }
     }
 
@@ -396,6 +474,17 @@ impl<T: Target> Emitter<'_, T> {
         }
     }
 }
+
+/// When a whole register of small elements is accessed though lanes are not active.
+#[derive(Clone, Copy)]
+enum Whole {
+    IfAllActive,
+    /// Reading what no active lane asks for does no harm, and does not fail in a page that has an element which one asks for.
+    IfInOnePage,
+}
+
+/// The size of the smallest pages.
+const PAGE: i64 = 4096;
 
 enum Access {
     /// One address for all lanes.

@@ -92,6 +92,8 @@ const WOVEN: std::ops::RangeInclusive<usize> = 2..=4;
 const SEGMENT: usize = 1024;
 /// Broadcasting to this many times the elements is worth storing the operand, unless computing it is cheap.
 const EXPANSION: usize = 8;
+/// So are fewer elements if each is computed again at so many operations.
+const REPEATED: usize = 48;
 
 impl Fuser<'_> {
     /// Decides for every value of the region whether it is stored; gives the roots that nests make, in order.
@@ -224,6 +226,22 @@ impl Fuser<'_> {
         }
     }
 
+    /// The value that is computed where `value` is, behind broadcasts and other views of it.
+    fn repeated(&self, value: ValueId, costs: &Costs, forced: &HashSet<ValueId>) -> ValueId {
+        let mut first = value;
+        while !forced.contains(&first) && costs.is_of_region(first) {
+            let Some(id) = self.graph.def(first) else {
+                break;
+            };
+            let node = self.graph.node(id);
+            match &node.op {
+                Op::Broadcast { .. } | Op::Reshape | Op::Transpose { .. } => first = node.args[0],
+                _ => break,
+            }
+        }
+        first
+    }
+
     fn force_operands(&self, id: NodeId, costs: &Costs, forced: &mut HashSet<ValueId>) {
         let graph = self.graph;
         let node = graph.node(id);
@@ -336,8 +354,20 @@ impl Fuser<'_> {
                 let along = last > 1 && last < VECTOR && repeats;
                 let saved = (after / last.max(1)).saturating_sub(before.div_ceil(VECTOR));
                 let one_by_one = along && before > 1 && saved * costs.of(arg) > WORTH_A_NEST;
-                if costs.of(arg) > CHEAP && (after / before > EXPANSION || one_by_one) {
+                if costs.of(arg) <= CHEAP {
+                    return;
+                }
+                if after / before > EXPANSION || one_by_one {
                     self.force(arg, forced);
+                    return;
+                }
+                // What a chain of broadcasts repeats is computed as often as all of them say.
+                let first = self.repeated(arg, costs, forced);
+                let before = graph.value(first).len().max(1);
+                let vectors = after.div_ceil(VECTOR) - before.div_ceil(VECTOR);
+                let again = (after / before).saturating_sub(1) * costs.of(first);
+                if again > REPEATED && vectors * costs.of(first) > WORTH_A_NEST {
+                    self.force(first, forced);
                 }
             }
             Op::Map(_) => {

@@ -10,7 +10,7 @@ const MOST: usize = 64;
 
 impl Graph {
     /// The bytes of all elements of an operation's result of type `dtype`, where it is one of integers and truth values, and each operand has
-    /// one known element everywhere.
+    /// one known element everywhere, or the result is the same whatever an operand is.
     pub(crate) fn known_everywhere(
         &self,
         op: MapOp,
@@ -27,8 +27,20 @@ impl Graph {
                 .filter(|_| whole(own))
                 .and_then(|bytes| read_int(own, bytes))
         });
-        let known: Option<SmallVec<[i64; 3]>> = known.collect();
-        let value = wrap(dtype, fold(op, &known?)?);
+        let known: SmallVec<[Option<i64>; 3]> = known.collect();
+        let unsigned = args
+            .first()
+            .is_some_and(|&arg| self.dtype(arg).is_unsigned_integer());
+        let value = match (op, &known[..]) {
+            // As in the remainders of NumPy, whose sign is the divisor's.
+            (MapOp::Lt, [_, Some(0)]) | (MapOp::Gt, [Some(0), _]) if unsigned => 0,
+            (MapOp::Ge, [_, Some(0)]) | (MapOp::Le, [Some(0), _]) if unsigned => 1,
+            _ => {
+                let known: Option<SmallVec<[i64; 3]>> = known.into_iter().collect();
+                fold(op, &known?)?
+            }
+        };
+        let value = wrap(dtype, value);
         Some(Bytes::from_slice(&value.to_le_bytes()[..dtype.size()]))
     }
 
