@@ -32,6 +32,7 @@ pub mod eval;
 pub mod jaxpr;
 mod marks;
 pub mod memory;
+mod pages;
 pub mod prims;
 mod scalar;
 pub mod simplify;

@@ -137,10 +137,12 @@ macro_rules! scalars {
             }
             #[inline(always)]
             fn divide(numbers: &mut [Self], divisor: Self) {
-                let one = <Self as Entry>::Wide::from(1.0);
-                let reciprocal = Self::round_from(one.over(divisor.widen()));
+                let by = Self::round_from(reciprocal(divisor.widen()));
                 for x in numbers {
-                    *x *= reciprocal;
+                    // Written out: what `num_complex` has is not always inlined.
+                    let re = x.re * by.re - x.im * by.im;
+                    x.im = x.re * by.im + x.im * by.re;
+                    x.re = re;
                 }
             }
             #[inline(always)]
@@ -157,4 +159,17 @@ scalars!(f32 f64);
 /// Whether the type has single precision.
 pub(super) fn is_single<T: Scalar<Real: RealScalar>>() -> bool {
     size_of::<T::Real>() == size_of::<f32>()
+}
+
+/// 1/z, without overflow on the way.
+#[inline(always)]
+pub(super) fn reciprocal(z: Complex<f64>) -> Complex<f64> {
+    let square = z.norm_sqr();
+    // Nothing that numbers of common sizes mislead, and one division.
+    if (1e-280..1e280).contains(&square) {
+        let scale = 1.0 / square;
+        Complex::new(z.re * scale, -z.im * scale)
+    } else {
+        Complex::new(1.0, 0.0).over(z)
+    }
 }

@@ -6,7 +6,7 @@ use jaxide_core::eval::numerics::linalg::{self as reference, Entry};
 use num_complex::Complex;
 
 use super::for_matrices;
-use super::scalar::Scalar;
+use super::scalar::{Scalar, reciprocal};
 use crate::runtime::shared::SharedSlice;
 use crate::runtime::{Buffers, Context, Kernel, KernelError, Signature};
 
@@ -114,19 +114,6 @@ pub fn geqp3<T: Scalar>(batch: usize, m: usize, n: usize) -> impl Kernel + use<T
             store(outputs[1], &pivots);
             store(outputs[2], &taus);
         },
-    }
-}
-
-/// 1/z, without overflow on the way (Smith's formula).
-fn reciprocal(z: Complex<f64>) -> Complex<f64> {
-    if z.re.abs() >= z.im.abs() {
-        let ratio = z.im / z.re;
-        let scale = 1.0 / (z.re + z.im * ratio);
-        Complex::new(scale, -ratio * scale)
-    } else {
-        let ratio = z.re / z.im;
-        let scale = 1.0 / (z.im + z.re * ratio);
-        Complex::new(ratio * scale, -scale)
     }
 }
 
@@ -280,26 +267,31 @@ fn solve_complex<T: Scalar>(diagonals: [&[T]; 3], b: &[T], k: usize) -> Vec<T> {
             for j in 0..k {
                 let update = factor * x[i * k + j];
                 x[(i + 1) * k + j] -= update;
+                x[i * k + j] *= row[0];
             }
         } else {
             if row[0] == zero {
                 return nan();
             }
             row[0] = reciprocal(row[0]);
+            for x in &mut x[i * k..] {
+                *x *= row[0];
+            }
         }
-        rows[i] = row;
+        // Divided by the pivot before, so that the way back waits for less.
+        rows[i] = [row[0], row[1] * row[0], row[2] * row[0]];
     }
     for i in (0..n).rev() {
-        let [pivot, first, second] = rows[i];
+        let [_, first, second] = rows[i];
         for j in 0..k {
-            let mut rest = x[i * k + j];
-            if i + 1 < n {
-                rest -= first * x[(i + 1) * k + j];
-            }
+            let mut solved = x[i * k + j];
             if i + 2 < n {
-                rest -= second * x[(i + 2) * k + j];
+                solved -= second * x[(i + 2) * k + j];
             }
-            x[i * k + j] = rest * pivot;
+            if i + 1 < n {
+                solved -= first * x[(i + 1) * k + j];
+            }
+            x[i * k + j] = solved;
         }
     }
     x.iter().map(|z| T::from_components(z.re, z.im)).collect()
