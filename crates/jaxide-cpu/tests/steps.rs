@@ -450,7 +450,15 @@ fn repeated_blocks_are_reduced_once() {
         ("f32", "reduce_sum", "mul"),
         ("i16", "reduce_max", "sub"),
     ] {
-        for (times, blocks, columns) in [(2, 3, 9), (3, 3, 9), (3, 7, 1), (4, 5, 17), (3, 20, 33)] {
+        for (times, blocks, columns) in [
+            (2, 3, 9),
+            (3, 3, 9),
+            (3, 7, 1),
+            (4, 5, 17),
+            (3, 20, 33),
+            (3, 0, 9),
+            (3, 3, 0),
+        ] {
             let rows = times * blocks;
             let text = format!(
                 "{{ lambda ; a:{ty}[{rows},{rows},{columns}]. let

@@ -364,7 +364,9 @@ impl Fuser<'_> {
                 // What a chain of broadcasts repeats is computed as often as all of them say.
                 let first = self.repeated(arg, costs, forced);
                 let before = graph.value(first).len().max(1);
-                let vectors = after.div_ceil(VECTOR) - before.div_ceil(VECTOR);
+                let vectors = after
+                    .div_ceil(VECTOR)
+                    .saturating_sub(before.div_ceil(VECTOR));
                 let again = (after / before).saturating_sub(1) * costs.of(first);
                 if again > REPEATED && vectors * costs.of(first) > WORTH_A_NEST {
                     self.force(first, forced);
