@@ -50,6 +50,11 @@ impl Isa {
         wide::counts_bits()
     }
 
+    /// Whether this machine computes with binary16.
+    pub(crate) fn computes_halves() -> bool {
+        wide::computes_halves()
+    }
+
     /// The name: `portable`, `avx2` or `avx512`.
     pub fn name(self) -> &'static str {
         match self {
@@ -100,6 +105,10 @@ mod wide {
     pub(super) fn counts_bits() -> bool {
         has!("avx512vpopcntdq")
     }
+
+    pub(super) fn computes_halves() -> bool {
+        has!("avx512fp16")
+    }
 }
 
 /// The wide emitters use the System V calling convention.
@@ -114,6 +123,10 @@ mod wide {
     }
 
     pub(super) fn counts_bits() -> bool {
+        false
+    }
+
+    pub(super) fn computes_halves() -> bool {
         false
     }
 }

@@ -135,6 +135,8 @@ pub(crate) struct Vectors {
     pub(crate) isa: Isa,
     /// Whether AVX-512 counts the bits of each element.
     pub(crate) popcnt: bool,
+    /// Whether AVX-512 computes with binary16.
+    pub(crate) halves: bool,
 }
 
 impl Vectors {
@@ -149,6 +151,7 @@ impl Vectors {
         Ok(Vectors {
             isa,
             popcnt: Isa::counts_bits(),
+            halves: isa == Isa::Avx512 && Isa::computes_halves(),
         })
     }
 }

@@ -198,6 +198,7 @@ fn variant(target: Target, cpu: Option<Cpu>) -> Result<Variant> {
     let vectors = Vectors {
         isa,
         popcnt: cpu == Some(Cpu::Native) && Isa::counts_bits(),
+        halves: cpu == Some(Cpu::Native) && Isa::computes_halves(),
     };
     let isa = builder.finish(settings::Flags::new(flags));
     Ok(Variant {

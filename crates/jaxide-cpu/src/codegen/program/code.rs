@@ -4,8 +4,9 @@ use super::cells::Cells;
 use super::looped::Domain;
 use super::turns::frame_word;
 use crate::codegen::clif::{self, LaneArgs, LaneCells};
+use crate::codegen::lanes::Vectors;
 use crate::codegen::module::{Import, Imports, address_of, signature};
-use crate::lanes::{self, BlockId};
+use crate::lanes::{self, BlockId, Body, Inst, UnOp, ValueData};
 use crate::lower::emit::Kernel;
 use crate::lower::program::parallel::Shared;
 use crate::lower::program::work::step_number;
@@ -35,11 +36,14 @@ const SHORT_NEST: usize = 16;
 const FEW_LANES: usize = 4;
 const MOST_OF_FEW_LANES: usize = 64;
 
-/// Which nests of a program are scalar code inside its function. Those of groups are not: the runtime runs them, some rows at a time.
-pub(super) fn inline(program: &Program) -> Vec<bool> {
+/// Which nests of a program are scalar code inside its function. Those of groups are not: the runtime runs them, some rows at a time. Nor are loops
+/// of binary16 where vectors compute with it: scalar code has no instructions for it.
+pub(super) fn inline(program: &Program, vectors: Vectors) -> Vec<bool> {
     let kernels = &program.kernels;
     let length = |kernel: &Kernel| kernel.body.values().len();
-    let mut can: Vec<bool> = kernels.iter().map(is_inline).collect();
+    let can =
+        |kernel: &Kernel| is_inline(kernel) && !(vectors.halves && loops_of_halves(&kernel.body));
+    let mut can: Vec<bool> = kernels.iter().map(can).collect();
     for nest in program.tiles.iter().flat_map(|group| &group.nests) {
         can[nest.kernel as usize] = false;
     }
@@ -48,6 +52,12 @@ pub(super) fn inline(program: &Program) -> Vec<bool> {
     let all = kernels.iter().zip(can);
     all.map(|(kernel, can)| can && (few || length(kernel) <= SHORT_NEST))
         .collect()
+}
+
+/// Whether a body has loops, and rounds to binary16.
+fn loops_of_halves(body: &Body) -> bool {
+    let rounds = |value: &ValueData| matches!(value.inst, Inst::Un(UnOp::RoundF16, _));
+    body.loop_count() > 0 && body.values().iter().any(rounds)
 }
 
 /// Whether a nest can be scalar code inside the function.

@@ -85,7 +85,7 @@ pub(crate) fn define(
 ) -> Result<(FuncId, usize), CompileError> {
     let mut functions = Functions::new(false);
     let mut lane_programs = LanePrograms::new(vectors);
-    let inline = inline(program);
+    let inline = inline(program, vectors);
     let mut nests = Vec::with_capacity(program.kernels.len());
     let mut frame = 0;
     for (k, kernel) in program.kernels.iter().enumerate() {

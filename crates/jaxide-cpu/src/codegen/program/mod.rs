@@ -359,9 +359,10 @@ fn generate(
     times: &mut StageTimes,
 ) -> Result<Code, CompileError> {
     let start = Instant::now();
-    let mut lane_programs = LanePrograms::new(Vectors::here(isa)?);
+    let vectors = Vectors::here(isa)?;
+    let mut lane_programs = LanePrograms::new(vectors);
     let mut jit = Jit::new()?;
-    let inline = code::inline(program);
+    let inline = code::inline(program, vectors);
     let mut codes = Vec::with_capacity(program.kernels.len());
     for (k, kernel) in program.kernels.iter().enumerate() {
         let body = guards.map_or(&kernel.body, |(_, guarded)| &guarded[k]);

@@ -57,7 +57,7 @@ fn has_bfloats(body: &Body) -> bool {
 
 /// The values of which something holds, where `rule` says it of a value from what holds of its operands: the most that do not contradict it, since
 /// loops carry values back.
-fn largest(body: &Body, rule: fn(&Body, Value, &[bool]) -> bool) -> Vec<bool> {
+pub(super) fn largest(body: &Body, rule: fn(&Body, Value, &[bool]) -> bool) -> Vec<bool> {
     let mut all: Vec<bool> = (0..body.values().len())
         .map(|k| body.ty(Value::from_index(k)) == Ty::F32)
         .collect();

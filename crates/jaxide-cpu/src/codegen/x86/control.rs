@@ -141,9 +141,10 @@ impl<T: Target> Control for Emitter<'_, T> {
                     .clone()
                     .into_iter()
                     .map(|copy| {
-                        let dst = self.new_reg(self.body.ty(a.result));
+                        let class = self.class_of(a.result);
+                        let dst = self.asm.reg(class);
                         let src = if otherwise {
-                            self.get(a.otherwise, copy)
+                            self.get_like(a.otherwise, a.result, copy)
                         } else {
                             self.get(a.result, copy)
                         };
@@ -167,8 +168,9 @@ impl<T: Target> Emitter<'_, T> {
     fn enter_carries(&mut self, carries: impl Iterator<Item = (Value, Value)>) {
         for (param, init) in carries {
             for copy in self.copies.clone() {
-                let src = self.get(init, copy);
-                let dst = self.new_reg(self.body.ty(param));
+                let src = self.get_like(init, param, copy);
+                let class = self.class_of(param);
+                let dst = self.asm.reg(class);
                 self.asm.put(dst, src);
                 self.set(param, copy, dst);
             }
@@ -179,7 +181,8 @@ impl<T: Target> Emitter<'_, T> {
         let mut pairs = Vec::new();
         for (param, next) in carries {
             for copy in self.copies.clone() {
-                pairs.push((self.get(param, copy), self.get(next, copy)));
+                let next = self.get_like(next, param, copy);
+                pairs.push((self.get(param, copy), next));
             }
         }
         pairs.retain(|(d, s)| d != s);
@@ -196,11 +199,12 @@ impl<T: Target> Emitter<'_, T> {
                 .carries
                 .iter()
                 .map(|c| {
-                    let next = self.get(c.next, copy);
+                    let next = self.get_like(c.next, c.param, copy);
                     if c.next == c.param || w.carries.iter().all(|other| other.param != c.next) {
                         return next;
                     }
-                    let moved = self.new_reg(self.body.ty(c.next));
+                    let class = self.class_of(c.param);
+                    let moved = self.asm.reg(class);
                     self.asm.put(moved, next);
                     moved
                 })
@@ -209,8 +213,7 @@ impl<T: Target> Emitter<'_, T> {
                 let param = self.get(c.param, copy);
                 if next != param {
                     let mask = self.exec[copy].expect("set above");
-                    self.target
-                        .merge(&mut self.asm, self.body.ty(c.param), param, mask, next);
+                    self.merge_value(c.param, param, mask, next);
                 }
             }
         }
@@ -260,7 +263,8 @@ impl<T: Target> Emitter<'_, T> {
             if negated {
                 for a in &i.arms {
                     for copy in self.copies.clone() {
-                        let r = self.new_reg(self.body.ty(a.result));
+                        let class = self.class_of(a.result);
+                        let r = self.asm.reg(class);
                         kept.push(r);
                         self.set(a.result, copy, r);
                     }
@@ -276,15 +280,14 @@ impl<T: Target> Emitter<'_, T> {
             for copy in self.copies.clone() {
                 if negated {
                     if let Some(dst) = kept.next() {
-                        let src = self.get(a.otherwise, copy);
+                        let src = self.get_like(a.otherwise, a.result, copy);
                         self.asm.put(dst, src);
                     }
                     continue;
                 }
-                let (result, then) = (self.get(a.result, copy), self.get(a.then, copy));
-                let mask = self.get(i.cond, copy);
-                self.target
-                    .merge(&mut self.asm, self.body.ty(a.result), result, mask, then);
+                let then = self.get_like(a.then, a.result, copy);
+                let (result, mask) = (self.get(a.result, copy), self.get(i.cond, copy));
+                self.merge_value(a.result, result, mask, then);
             }
         }
         self.asm.current_frequency = frequency;

@@ -17,12 +17,18 @@ impl<T: Target> emit::Memory for Emitter<'_, T> {
                 continue;
             }
             let dst = self.dest(v, copy);
-            self.load_copy(mem, addr, dst, copy);
+            match self.halves_of(v) {
+                Some(halves) => self.load_halves(halves, addr, dst, copy),
+                None => self.load_copy(mem, addr, dst, copy),
+            }
             self.set(v, copy, dst);
         }
     }
 
     fn store(&mut self, mem: MemTy, addr: &Addr, value: Value) {
+        if let Some(halves) = self.halves_of(value) {
+            return self.store_halves(halves, addr, value);
+        }
         // The upper half of what is rounded.
         let upper = mem == MemTy::Bf16
             && (self.plan.bfloats.is_exact(value) || self.plan.bfloats.has_short_nan(value));

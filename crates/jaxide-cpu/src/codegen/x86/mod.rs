@@ -16,6 +16,7 @@ mod avx512;
 mod bfloat16;
 mod control;
 mod encode;
+mod halves;
 mod integer;
 mod lir;
 mod memory;
@@ -36,6 +37,7 @@ use crate::lanes::{Accumulator, BlockId, Body, Inst, LoopId, Ty, Value};
 use crate::narrow;
 use cranelift_module::{FuncId, Module};
 use encode::Image;
+use halves::Halves;
 use iced_x86::{Code, Register};
 use lir::*;
 use plan::{MOST_COPIES, Plan, plan};
@@ -53,7 +55,11 @@ pub(super) fn define(
     function: FuncId,
     body: &Body,
     lanes: Option<usize>,
-    Vectors { isa, popcnt }: Vectors,
+    Vectors {
+        isa,
+        popcnt,
+        halves,
+    }: Vectors,
 ) -> Result<Defined, CompileError> {
     let body = &*body.multiplied();
     let wide = body.is_wide();
@@ -65,7 +71,15 @@ pub(super) fn define(
             // Their sums are kept in whole ones.
             let few = lanes.is_some_and(|lanes| lanes <= avx512::WIDE_LANES);
             let wide = wide || few && body.reductions().is_empty();
-            image(body, lanes, &avx512::Avx512 { wide, popcnt })
+            image(
+                body,
+                lanes,
+                &avx512::Avx512 {
+                    wide,
+                    popcnt,
+                    halves,
+                },
+            )
         }
     }?;
     module.define_function_bytes(function, CODE_ALIGNMENT, &image.bytes, &[])?;
@@ -85,7 +99,8 @@ fn image<T: Target>(body: &Body, lanes: Option<usize>, target: &T) -> Result<Ima
 /// The program of a body.
 fn emit<T: Target>(body: &Body, lanes: Option<usize>, target: &T) -> Asm {
     let lanes = lanes.and_then(|lanes| i64::try_from(lanes).ok());
-    let plan = plan(body, lanes, target.lanes(), T::VECTORS);
+    let halves = target.halves();
+    let plan = plan(body, lanes, target.lanes(), T::VECTORS, halves.is_some());
     let mut asm = Asm::new(!T::EVEX);
     let tables = asm.buffer(64);
     let start = asm.var();
@@ -108,6 +123,7 @@ fn emit<T: Target>(body: &Body, lanes: Option<usize>, target: &T) -> Asm {
         start,
         exit,
         plan,
+        halves,
         accumulators,
         buffers,
         bases: HashMap::default(),
@@ -135,6 +151,8 @@ struct Emitter<'a, T> {
     start: Var,
     exit: Label,
     plan: Plan,
+    /// Instructions on binary16, where the machine has them.
+    halves: Option<Halves>,
     accumulators: Vec<&'a Accumulator>,
     /// Where the frame keeps each accumulator.
     buffers: Vec<i32>,
@@ -374,7 +392,10 @@ impl<T: Target> Emitter<'_, T> {
     fn dest(&mut self, v: Value, copy: usize) -> Reg {
         match self.into.get(&v) {
             Some(&param) => self.get(param, copy),
-            None => self.new_reg(self.body.ty(v)),
+            None => {
+                let class = self.class_of(v);
+                self.asm.reg(class)
+            }
         }
     }
 

@@ -42,6 +42,9 @@ impl<T: Target> Operations for Emitter<'_, T> {
         if self.plan.folded[v.index()] {
             return;
         }
+        if self.un_of_halves(v, op, a) {
+            return;
+        }
         let (from, to) = (self.body.ty(a), self.body.ty(v));
         let short_nan = op == UnOp::RoundBf16 && self.plan.bfloats.has_short_nan(a);
         self.each_copy(v, |s, copy, dst| {
@@ -57,6 +60,9 @@ impl<T: Target> Operations for Emitter<'_, T> {
     }
 
     fn bin(&mut self, v: Value, op: BinOp, a: Value, b: Value) {
+        if self.bin_of_halves(v, op, a, b) {
+            return;
+        }
         let ty = self.body.ty(a);
         let divides = matches!(op, BinOp::DivS | BinOp::DivU | BinOp::RemS | BinOp::RemU);
         self.each_copy(v, |s, copy, dst| {
@@ -109,6 +115,9 @@ impl<T: Target> Operations for Emitter<'_, T> {
     }
 
     fn select(&mut self, v: Value, mask: Value, a: Value, b: Value) {
+        if self.select_of_halves(v, mask, a, b) {
+            return;
+        }
         let ty = self.body.ty(v);
         self.each_copy(v, |s, copy, dst| {
             let (mask, a, b) = (s.get(mask, copy), s.get(a, copy), s.get(b, copy));

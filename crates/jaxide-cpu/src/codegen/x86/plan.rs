@@ -2,6 +2,7 @@
 
 use super::across::{Across, across};
 use super::bfloat16::Bfloats;
+use super::halves;
 use crate::lanes::{BinOp, BlockId, Body, For, If, Inst, LaneStep, Stmt, TerOp, Ty, UnOp, Value};
 use crate::narrow;
 use rustc_hash::FxHashMap as HashMap;
@@ -22,6 +23,8 @@ pub(super) struct Plan {
     across: Vec<Across>,
     /// What is known of values that become bfloat16.
     pub(super) bfloats: Bfloats,
+    /// Values that are held as binary16.
+    pub(super) held: Vec<bool>,
 }
 
 /// The most copies that are worked on together.
@@ -41,8 +44,9 @@ const MANY_TURNS: i64 = 64;
 /// Bodies with loops of more operations are only made masked, so that there is half the code.
 const MADE_TWICE: usize = 256;
 
-/// The plan for a machine with so many lanes in a register, and so many registers. `all` is how many lanes there are, if that is known.
-pub(super) fn plan(body: &Body, all: Option<i64>, lanes: i64, registers: u8) -> Plan {
+/// The plan for a machine with so many lanes in a register, and so many registers, which computes with `halves` or not. `all` is how many lanes there
+/// are, if that is known.
+pub(super) fn plan(body: &Body, all: Option<i64>, lanes: i64, registers: u8, halves: bool) -> Plan {
     let folded = folded_negations(body);
     let mut shape = Shape::default();
     shape.add(body, BlockId::LANES);
@@ -98,6 +102,11 @@ pub(super) fn plan(body: &Body, all: Option<i64>, lanes: i64, registers: u8) -> 
         folded,
         across: across(body),
         bfloats: Bfloats::of(body),
+        held: if halves {
+            halves::held(body, all == Some(1))
+        } else {
+            vec![false; body.values().len()]
+        },
     }
 }
 
@@ -160,7 +169,8 @@ impl Plan {
                 .count()
                 > 1;
             let kept = f.carries.iter().any(|d| d.next == c.param);
-            if !used_later && !shared && !kept && single_instruction(body, c.next) {
+            let alike = self.held[c.next.index()] == self.held[c.param.index()];
+            if alike && !used_later && !shared && !kept && single_instruction(body, c.next) {
                 into.insert(c.next, c.param);
             }
         }
@@ -359,7 +369,7 @@ mod tests {
             let mut before = usize::MAX;
             for count in 1..20 {
                 let body = carrying(count);
-                let copies = plan(&body, None, 8, registers).copies;
+                let copies = plan(&body, None, 8, registers, false).copies;
                 let room = usize::from(registers) - OTHER_REGISTERS;
                 assert!(
                     copies == 1 || copies * count <= room,
@@ -369,10 +379,10 @@ mod tests {
                 before = copies;
             }
             assert_eq!(before, 1);
-            assert_eq!(plan(&carrying(1), None, 8, registers).copies, 4);
+            assert_eq!(plan(&carrying(1), None, 8, registers, false).copies, 4);
             // No more than there are lanes for.
-            assert_eq!(plan(&carrying(1), Some(16), 8, registers).copies, 2);
-            assert_eq!(plan(&carrying(1), Some(5), 8, registers).copies, 1);
+            assert_eq!(plan(&carrying(1), Some(16), 8, registers, false).copies, 2);
+            assert_eq!(plan(&carrying(1), Some(5), 8, registers, false).copies, 1);
         }
     }
 }

@@ -169,6 +169,11 @@ rows! {
     VRNDSCALEPD      VEX_Vroundpd_xmm_xmmm128_imm8   VEX_Vroundpd_ymm_ymmm256_imm8   _ EVEX_Vrndscalepd_ymm_k1z_ymmm256b64_imm8  EVEX_Vrndscalepd_zmm_k1z_zmmm512b64_imm8_sae;
     VSCALEFPS        _                               _                               _ EVEX_Vscalefps_ymm_k1z_ymm_ymmm256b32     EVEX_Vscalefps_zmm_k1z_zmm_zmmm512b32_er;
     VSCALEFPD        _                               _                               _ EVEX_Vscalefpd_ymm_k1z_ymm_ymmm256b64     EVEX_Vscalefpd_zmm_k1z_zmm_zmmm512b64_er;
+    VADDPH           _ _ EVEX_Vaddph_xmm_k1z_xmm_xmmm128b16 EVEX_Vaddph_ymm_k1z_ymm_ymmm256b16 _;
+    VSUBPH           _ _ EVEX_Vsubph_xmm_k1z_xmm_xmmm128b16 EVEX_Vsubph_ymm_k1z_ymm_ymmm256b16 _;
+    VMULPH           _ _ EVEX_Vmulph_xmm_k1z_xmm_xmmm128b16 EVEX_Vmulph_ymm_k1z_ymm_ymmm256b16 _;
+    VDIVPH           _ _ EVEX_Vdivph_xmm_k1z_xmm_xmmm128b16 EVEX_Vdivph_ymm_k1z_ymm_ymmm256b16 _;
+    VSQRTPH          _ _ EVEX_Vsqrtph_xmm_k1z_xmmm128b16 EVEX_Vsqrtph_ymm_k1z_ymmm256b16 _;
     VSQRTPS          VEX_Vsqrtps_xmm_xmmm128         VEX_Vsqrtps_ymm_ymmm256         _ EVEX_Vsqrtps_ymm_k1z_ymmm256b32           EVEX_Vsqrtps_zmm_k1z_zmmm512b32_er;
     VSQRTPD          VEX_Vsqrtpd_xmm_xmmm128         VEX_Vsqrtpd_ymm_ymmm256         _ EVEX_Vsqrtpd_ymm_k1z_ymmm256b64           EVEX_Vsqrtpd_zmm_k1z_zmmm512b64_er;
     VSUBPS           VEX_Vsubps_xmm_xmm_xmmm128      VEX_Vsubps_ymm_ymm_ymmm256      _ EVEX_Vsubps_ymm_k1z_ymm_ymmm256b32        EVEX_Vsubps_zmm_k1z_zmm_zmmm512b32_er;
@@ -222,7 +227,7 @@ rows! {
     VPSUBD           VEX_Vpsubd_xmm_xmm_xmmm128   VEX_Vpsubd_ymm_ymm_ymmm256   _ EVEX_Vpsubd_ymm_k1z_ymm_ymmm256b32   EVEX_Vpsubd_zmm_k1z_zmm_zmmm512b32;
     VPSUBQ           VEX_Vpsubq_xmm_xmm_xmmm128   VEX_Vpsubq_ymm_ymm_ymmm256   _ EVEX_Vpsubq_ymm_k1z_ymm_ymmm256b64   EVEX_Vpsubq_zmm_k1z_zmm_zmmm512b64;
     // Bits and shifts.
-    VPANDD           VEX_Vpand_xmm_xmm_xmmm128   VEX_Vpand_ymm_ymm_ymmm256   _ EVEX_Vpandd_ymm_k1z_ymm_ymmm256b32  EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32;
+    VPANDD           VEX_Vpand_xmm_xmm_xmmm128   VEX_Vpand_ymm_ymm_ymmm256   EVEX_Vpandd_xmm_k1z_xmm_xmmm128b32 EVEX_Vpandd_ymm_k1z_ymm_ymmm256b32  EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32;
     VPANDQ           VEX_Vpand_xmm_xmm_xmmm128   VEX_Vpand_ymm_ymm_ymmm256   _ EVEX_Vpandq_ymm_k1z_ymm_ymmm256b64  EVEX_Vpandq_zmm_k1z_zmm_zmmm512b64;
     VPORD            VEX_Vpor_xmm_xmm_xmmm128    VEX_Vpor_ymm_ymm_ymmm256    _ EVEX_Vpord_ymm_k1z_ymm_ymmm256b32   EVEX_Vpord_zmm_k1z_zmm_zmmm512b32;
     VPORQ            VEX_Vpor_xmm_xmm_xmmm128    VEX_Vpor_ymm_ymm_ymmm256    _ EVEX_Vporq_ymm_k1z_ymm_ymmm256b64   EVEX_Vporq_zmm_k1z_zmm_zmmm512b64;
@@ -238,7 +243,7 @@ rows! {
     VPSRLQ           VEX_Vpsrlq_xmm_xmm_imm8     VEX_Vpsrlq_ymm_ymm_imm8     _ EVEX_Vpsrlq_ymm_k1z_ymmm256b64_imm8 EVEX_Vpsrlq_zmm_k1z_zmmm512b64_imm8;
     VPSRLVD          VEX_Vpsrlvd_xmm_xmm_xmmm128 VEX_Vpsrlvd_ymm_ymm_ymmm256 _ EVEX_Vpsrlvd_ymm_k1z_ymm_ymmm256b32 EVEX_Vpsrlvd_zmm_k1z_zmm_zmmm512b32;
     VPSRLVQ          VEX_Vpsrlvq_xmm_xmm_xmmm128 VEX_Vpsrlvq_ymm_ymm_ymmm256 _ EVEX_Vpsrlvq_ymm_k1z_ymm_ymmm256b64 EVEX_Vpsrlvq_zmm_k1z_zmm_zmmm512b64;
-    VPXORD           VEX_Vpxor_xmm_xmm_xmmm128   VEX_Vpxor_ymm_ymm_ymmm256   _ EVEX_Vpxord_ymm_k1z_ymm_ymmm256b32  EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32;
+    VPXORD           VEX_Vpxor_xmm_xmm_xmmm128   VEX_Vpxor_ymm_ymm_ymmm256   EVEX_Vpxord_xmm_k1z_xmm_xmmm128b32 EVEX_Vpxord_ymm_k1z_ymm_ymmm256b32  EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32;
     VPXORQ           VEX_Vpxor_xmm_xmm_xmmm128   VEX_Vpxor_ymm_ymm_ymmm256   _ EVEX_Vpxorq_ymm_k1z_ymm_ymmm256b64  EVEX_Vpxorq_zmm_k1z_zmm_zmmm512b64;
     // Comparisons of integers, and choice by what they give.
     VBLENDVPS        VEX_Vblendvps_xmm_xmm_xmmm128_xmm VEX_Vblendvps_ymm_ymm_ymmm256_ymm _                               _                                      _;
@@ -322,6 +327,9 @@ rows! {
     VMASKMOVPD       _                           VEX_Vmaskmovpd_ymm_ymm_m256 _                              _                              _;
     VMASKMOVPD_STORE _                           VEX_Vmaskmovpd_m256_ymm_ymm _                              _                              _;
     VMASKMOVPS_STORE VEX_Vmaskmovps_m128_xmm_xmm VEX_Vmaskmovps_m256_ymm_ymm _                              _                              _;
+    VMOVDQU16        _                           _                           EVEX_Vmovdqu16_xmm_k1z_xmmm128 EVEX_Vmovdqu16_ymm_k1z_ymmm256 _;
+    VBROADCASTW      _                           _                           EVEX_Vpbroadcastw_xmm_k1z_xmmm16 EVEX_Vpbroadcastw_ymm_k1z_xmmm16 _;
+    VPBLENDMW        _                           _                           EVEX_Vpblendmw_xmm_k1z_xmm_xmmm128 EVEX_Vpblendmw_ymm_k1z_ymm_ymmm256 _;
     VMOVDQU16_STORE  _                           _                           EVEX_Vmovdqu16_xmmm128_k1z_xmm EVEX_Vmovdqu16_ymmm256_k1z_ymm _;
     VMOVDQU8         _                           _                           EVEX_Vmovdqu8_xmm_k1z_xmmm128  _                              _;
     VMOVDQU8_STORE   _                           _                           EVEX_Vmovdqu8_xmmm128_k1z_xmm  _                              _;

@@ -4,6 +4,7 @@
 //! register of the result, `dst`, or the place in memory; the operands; what is known when the code is made. `dst` is written last, for it may be
 //! an operand too. Where the same is wanted in a new register, `two` is `two_to` with one.
 
+use super::halves::Halves;
 use super::lir::*;
 use super::table::{self, Lanes, Row};
 use crate::lanes::{BinOp, MemTy, Ty, UnOp};
@@ -58,6 +59,11 @@ pub(super) trait Shape {
 
     /// The length of a vector of so many lanes of a type.
     fn width(&self, ty: Ty) -> Width;
+
+    /// The instructions on binary16, if there are such.
+    fn halves(&self) -> Option<Halves> {
+        None
+    }
 
     /// The form of an instruction for lanes of a type.
     fn form(&self, row: &Row, ty: Ty) -> Code {

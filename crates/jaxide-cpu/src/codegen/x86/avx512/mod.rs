@@ -7,6 +7,7 @@ mod mask;
 mod memory;
 mod ops;
 
+use super::halves::Halves;
 use super::lir::*;
 use super::table::{self, Row};
 use super::target::Shape;
@@ -20,6 +21,8 @@ pub(super) struct Avx512 {
     pub(super) wide: bool,
     /// Whether the machine counts bits in vectors.
     pub(super) popcnt: bool,
+    /// Whether the machine computes with binary16.
+    pub(super) halves: bool,
 }
 
 /// Lanes of a body with 64-bit values.
@@ -44,6 +47,11 @@ impl Shape for Avx512 {
         } else {
             Class::Vector(self.width(ty))
         }
+    }
+
+    fn halves(&self) -> Option<Halves> {
+        let width = if self.wide { Width::V128 } else { Width::V256 };
+        self.halves.then_some(Halves(width))
     }
 
     fn width(&self, ty: Ty) -> Width {

@@ -80,12 +80,12 @@ pub(crate) struct Kernel {
 
 impl Kernel {
     /// How many lanes a call of the lane program is for, if that is always the same: where it goes through rows, or reduces its lanes to
-    /// one result, all of them.
+    /// one result, all of them; and one where there is one.
     pub(crate) fn lanes_of_call(&self) -> Option<usize> {
         let schedule = &self.schedule;
         let in_parts = matches!(schedule.partials, Some(Partials::Lanes(_)));
         let together = schedule.rows.is_some() || !self.body.reductions().is_empty();
-        (together && !in_parts).then_some(schedule.lanes)
+        (together && !in_parts || schedule.lanes == 1).then_some(schedule.lanes)
     }
 }
 
