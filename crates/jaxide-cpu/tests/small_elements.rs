@@ -203,3 +203,84 @@ fn rows_are_rolled() {
         }
     }
 }
+
+/// Arithmetic of 16 bits in loops, branches and choices, and what wants singles among it: the bits of the interpreter's.
+#[test]
+fn arithmetic_of_sixteen_bits_is_rounded_each_time() {
+    for ty in ["f16", "bf16"] {
+        for n in [1, 2, 7, 8, 9, 15, 16, 17, 33, 64, 65, 201] {
+            let text = format!(
+                "{{ lambda ; a:{ty}[{n}] b:{ty}[{n}] c:bool[{n}] k:i32[]. let
+                    s:{ty}[{n}] = scan[
+                      ft_in=((None, None), (None,), ()) ft_out=((None,), ())
+                      jaxpr={{ lambda ; b:{ty}[{n}] c:bool[{n}] x:{ty}[{n}]. let
+                          d:{ty}[{n}] = mul x 0.75:{ty}[]
+                          e:{ty}[{n}] = neg b
+                          f:{ty}[{n}] = select_n c d e
+                          g:{ty}[{n}] = add f b
+                          h:{ty}[{n}] = sub g x
+                          i:{ty}[{n}] = abs h
+                          j:{ty}[{n}] = sqrt i
+                          l:{ty}[{n}] = div j 1.5:{ty}[]
+                        in (l,) }}
+                      length=5 reverse=False unroll=1
+                    ] b c a
+                    t:{ty}[{n}] = exp s
+                    u:{ty}[{n}] = add s t
+                    v:{ty}[{n}] = max u b
+                    w:{ty}[{n}] = mul v s
+                    x:f32[{n}] = convert_element_type[new_dtype=float32 weak_type=False] w
+                    m:bool[{n}] = lt s b
+                    r:{ty}[{n}] = cond[
+                      branches=(
+                        {{ lambda ; p:{ty}[{n}] q:{ty}[{n}]. let o:{ty}[{n}] = mul p q in (o,) }}
+                        {{ lambda ; p:{ty}[{n}] q:{ty}[{n}]. let o:{ty}[{n}] = sub p q in (o,) }}
+                      )
+                    ] k a b
+                    y:{ty}[] = reduce_max[axes=(0,) out_sharding=None] w
+                    z:{ty}[{n}] = rev[dimensions=(0,)] w
+                  in (s, u, w, x, m, r, y, z) }}"
+            );
+            everywhere(&text, Nearness::Bits);
+        }
+    }
+}
+
+/// Numbers of 16 bits one after the other, each of which waits for the one before; and lanes that stop at different turns.
+#[test]
+fn numbers_of_sixteen_bits_follow_each_other() {
+    for n in [1, 5, 16, 33, 70] {
+        let text = format!(
+            "{{ lambda ; a:f16[{n}] b:f16[]. let
+                c:f16[] d:f16[{n}] e:f16[{n}] = scan[
+                  ft_in=((), (None,), (None,)) ft_out=((None,), (None, None))
+                  jaxpr={{ lambda ; x:f16[] y:f16[]. let
+                      h:f16[] = mul y x
+                      i:f16[] = add x h
+                      j:f16[] = mul i 0.5:f16[]
+                    in (j, x, h) }}
+                  length={n} reverse=False unroll=1
+                ] b a
+                k:f16[{n}] l:i32[] = while[
+                  body_jaxpr={{ lambda ; x:f16[{n}] t:i32[]. let
+                      y:f16[{n}] = mul x 0.5:f16[]
+                      z:f16[{n}] = sub y x
+                      w:f16[{n}] = add z y
+                      v:f16[{n}] = sub x w
+                      u:f16[{n}] = mul v 0.25:f16[]
+                      s:i32[] = add t 1:i32[]
+                    in (u, s) }}
+                  body_nconsts=0
+                  cond_jaxpr={{ lambda ; x:f16[{n}] t:i32[]. let
+                      m:f16[] = reduce_max[axes=(0,) out_sharding=None] x
+                      g:bool[] = gt m 0.01:f16[]
+                      h:bool[] = lt t 20:i32[]
+                      i:bool[] = and g h
+                    in (i,) }}
+                  cond_nconsts=0
+                ] a 0:i32[]
+              in (c, d, e, k, l) }}"
+        );
+        everywhere(&text, Nearness::Bits);
+    }
+}

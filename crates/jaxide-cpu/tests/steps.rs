@@ -482,11 +482,8 @@ fn repeated_blocks_are_reduced_once() {
                   in (h,) }}"
             );
             let planned = everywhere(&text, Nearness::Relative(1e-5));
-            assert!(
-                columns < 9 || times < 3 || planned.arena > 0,
-                "{}",
-                planned.loops
-            );
+            let worth = columns >= 9 && times >= 3 && blocks > 0;
+            assert!(!worth || planned.arena > 0, "{}", planned.loops);
         }
     }
 }

@@ -10,8 +10,8 @@
 use super::bfloat16::largest;
 use super::lir::{Class, Mem, Op, Operand, Reg, Width};
 use super::table::{
-    Row, VADDPH, VBROADCASTW, VCVTPH2PS, VCVTPS2PH, VDIVPH, VMOVDQU16, VMOVDQU16_STORE, VMULPH,
-    VPANDD, VPBLENDMW, VPXORD, VSQRTPH, VSUBPH,
+    Row, VADDPH, VCVTPH2PS, VCVTPS2PH, VDIVPH, VMOVDQU16, VMOVDQU16_STORE, VMULPH, VPANDD,
+    VPBLENDMW, VPBROADCASTW, VPXORD, VSQRTPH, VSUBPH,
 };
 use super::{Asm, Emitter, Target};
 use crate::lanes::{Addr, BinOp, Body, Inst, LaneStep, MemTy, Stmt, TerOp, Ty, UnOp, Value};
@@ -189,7 +189,7 @@ impl Halves {
     }
 
     fn broadcast(self, asm: &mut Asm, dst: Reg, from: Mem) {
-        self.emit(asm, &VBROADCASTW, dst, &[Operand::Mem(from)]);
+        self.emit(asm, &VPBROADCASTW, dst, &[Operand::Mem(from)]);
     }
 
     fn store(self, asm: &mut Asm, to: Mem, v: Reg, exec: Option<Reg>) {
@@ -210,7 +210,7 @@ impl Halves {
         }
     }
 
-    fn from_singles(self, asm: &mut Asm, dst: Reg, a: Reg) {
+    fn round_singles(self, asm: &mut Asm, dst: Reg, a: Reg) {
         let operands = [Operand::Reg(a), Operand::Imm(0)];
         asm.op(Op {
             rm: None,
@@ -218,7 +218,7 @@ impl Halves {
         });
     }
 
-    fn to_singles(self, asm: &mut Asm, dst: Reg, a: Reg) {
+    fn widen(self, asm: &mut Asm, dst: Reg, a: Reg) {
         let code = VCVTPH2PS.form(true, self.singles());
         asm.op(Op::new(code, Some(dst), &[Operand::Reg(a)]));
     }
@@ -269,7 +269,7 @@ impl<T: Target> Emitter<'_, T> {
         }
         let singles = self.get(v, copy);
         let converted = halves.reg(&mut self.asm);
-        halves.from_singles(&mut self.asm, converted, singles);
+        halves.round_singles(&mut self.asm, converted, singles);
         converted
     }
 
@@ -291,7 +291,7 @@ impl<T: Target> Emitter<'_, T> {
                 };
                 self.each_copy(v, |s, copy, dst| {
                     let a = s.get(a, copy);
-                    halves.to_singles(&mut s.asm, dst, a);
+                    halves.widen(&mut s.asm, dst, a);
                 });
             }
             (None, _) => return false,
@@ -340,5 +340,64 @@ impl<T: Target> Emitter<'_, T> {
             let (v, at, exec) = (self.get(value, copy), self.mem(addr, copy), self.exec[copy]);
             halves.store(&mut self.asm, at, v, exec);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lanes::{Access, BlockId, Builder, Trip};
+
+    /// Which of the values that `make` gives, of a binary16 and a single, are held as binary16; they are stored as such.
+    fn are_held(make: impl FnOnce(&mut Builder, Value, Value) -> Vec<Value>) -> Vec<bool> {
+        let mut b = Builder::new("held");
+        let [x, y] = [Access::ReadOnly; 2].map(|access| b.pointer(access));
+        let x = b.load(MemTy::F16, Addr::contiguous(x, MemTy::F16));
+        let y = b.load(MemTy::F32, Addr::contiguous(y, MemTy::F32));
+        for v in make(&mut b, x, y) {
+            let out = b.pointer(Access::ReadWrite);
+            b.store(MemTy::F16, Addr::contiguous(out, MemTy::F16), v);
+        }
+        let body = b.finish().unwrap();
+        let held = held(&body, false);
+        let stmts = &body.blocks()[BlockId::LANES.index()].stmts;
+        (stmts.iter())
+            .filter_map(|stmt| match stmt {
+                Stmt::Store { value, .. } => Some(held[value.index()]),
+                _ => None,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn what_is_rounded_at_once_is_held() {
+        assert_eq!(are_held(|_, x, _| vec![x]), [true]);
+        assert_eq!(are_held(|b, x, _| vec![x, b.mul(x, x)]), [true; 2]);
+        // A single, and what wants one.
+        assert_eq!(are_held(|b, x, y| vec![x, b.mul(x, y)]), [false; 2]);
+        let chosen = are_held(|b, x, _| {
+            let zero = b.constant(Ty::F32, 0);
+            let positive = b.bin(BinOp::Lt, zero, x);
+            vec![b.select(positive, x, zero)]
+        });
+        assert_eq!(chosen, [true]);
+    }
+
+    #[test]
+    fn loops_carry_what_is_rounded_in_them() {
+        let carried = |rounds: bool| {
+            are_held(|b, x, _| {
+                b.for_loop(Trip::Const(3), &[x], |b, _, c| {
+                    let square = b.mul(c[0], c[0]);
+                    vec![if rounds {
+                        b.un(UnOp::RoundF16, Ty::F32, square)
+                    } else {
+                        square
+                    }]
+                })
+            })
+        };
+        assert_eq!(carried(true), [true]);
+        assert_eq!(carried(false), [false]);
     }
 }

@@ -82,7 +82,7 @@ impl Cumulative {
         // Where there is a NaN the order of comparisons matters, and segments have their own.
         let cut = shape.inner == 1 && shape.len > SEGMENT;
         let extrema = matches!(op, CumulativeOp::Max | CumulativeOp::Min);
-        if function(op, dtype).is_none() || dtype.is_complex() && extrema && cut {
+        if function(op, dtype, shape).is_none() || dtype.is_complex() && extrema && cut {
             return Err(KernelError::new(format!(
                 "no running {op:?} of elements of type {}",
                 dtype.short_name()
@@ -106,7 +106,8 @@ impl Kernel for Cumulative {
     }
 
     fn run(&self, buffers: &mut Buffers<'_>, context: &Context<'_>) -> Result<(), KernelError> {
-        let function = function(self.op, self.dtype).expect("checked when the kernel was made");
+        let function =
+            function(self.op, self.dtype, self.shape).expect("checked when the kernel was made");
         function(buffers.input(0), buffers.output(0), self.shape, context)
     }
 }
@@ -114,7 +115,7 @@ impl Kernel for Cumulative {
 /// An accumulation for one operation and element type, on bytes.
 type Function = fn(&[u8], &mut [u8], Shape, &Context<'_>) -> Result<(), KernelError>;
 
-fn function(op: CumulativeOp, dtype: DType) -> Option<Function> {
+fn function(op: CumulativeOp, dtype: DType, shape: Shape) -> Option<Function> {
     macro_rules! function {
         ($($dtype:ident $t:ty: $($op:ident)*;)*) => {
             match (dtype, op) {
@@ -123,7 +124,16 @@ fn function(op: CumulativeOp, dtype: DType) -> Option<Function> {
             }
         };
     }
-    function! {
+    // Elements of a row do not wait for each other.
+    let in_rows = if shape.inner > 1 {
+        function! {
+            F32 f32: Max Min;
+            F64 f64: Max Min;
+        }
+    } else {
+        None
+    };
+    in_rows.or(function! {
         F16 f16: Sum Prod LogSumExp;
         F16 Ordered<f16, true>: Max;
         F16 Ordered<f16, false>: Min;
@@ -147,7 +157,7 @@ fn function(op: CumulativeOp, dtype: DType) -> Option<Function> {
         U32 u32: Sum Prod Max Min;
         U64 u64: Sum Prod Max Min;
         Bool u8: Max Min;
-    }
+    })
 }
 
 /// Segments of a block, scanned side by side, and their length.

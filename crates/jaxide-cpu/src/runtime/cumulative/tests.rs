@@ -155,7 +155,6 @@ fn extrema_pass_nan_on() {
     );
 }
 
-/// The extrema of complex numbers, of which some are not numbers, one after the other.
 /// Extrema of floats, bit by bit: -0 is below 0, and the first NaN stays.
 #[test]
 fn extrema_of_floats_are_ordered_as_ieee_says() {
@@ -190,6 +189,7 @@ fn extrema_of_floats_are_ordered_as_ieee_says() {
     }
 }
 
+/// The extrema of complex numbers, of which some are not numbers, one after the other.
 #[test]
 fn complex_extrema_are_of_real_parts_first() {
     let part = |i: usize| {

@@ -6,7 +6,7 @@ use jaxide_core::eval::numerics::linalg::{self as reference, Entry};
 use num_complex::Complex;
 
 use super::for_matrices;
-use super::scalar::{Scalar, reciprocal};
+use super::scalar::{RealScalar, Scalar, is_single, reciprocal};
 use crate::runtime::shared::SharedSlice;
 use crate::runtime::{Buffers, Context, Kernel, KernelError, Signature};
 
@@ -119,7 +119,7 @@ pub fn geqp3<T: Scalar>(batch: usize, m: usize, n: usize) -> impl Kernel + use<T
 
 /// The kernel of `tridiagonal_solve`: from the three diagonals (n entries each) and B (`n × k`), X; finite for a singular matrix too with
 /// `perturb_singular`.
-pub fn tridiagonal_solve<T: Scalar>(
+pub fn tridiagonal_solve<T: Scalar<Real: RealScalar>>(
     batch: usize,
     n: usize,
     k: usize,
@@ -233,7 +233,7 @@ fn solve_real<T: Scalar, const ONE: bool>(diagonals: [&[T]; 3], b: &[T], k: usiz
 }
 
 /// The same for complex numbers: pivots are chosen by |re| + |im|, as LAPACK does.
-fn solve_complex<T: Scalar>(diagonals: [&[T]; 3], b: &[T], k: usize) -> Vec<T> {
+fn solve_complex<T: Scalar<Real: RealScalar>>(diagonals: [&[T]; 3], b: &[T], k: usize) -> Vec<T> {
     let wide = |x: &T| Complex::new(x.re(), x.im());
     let [lower, diagonal, upper] = diagonals;
     let n = diagonal.len();
@@ -267,31 +267,33 @@ fn solve_complex<T: Scalar>(diagonals: [&[T]; 3], b: &[T], k: usize) -> Vec<T> {
             for j in 0..k {
                 let update = factor * x[i * k + j];
                 x[(i + 1) * k + j] -= update;
-                x[i * k + j] *= row[0];
             }
         } else {
             if row[0] == zero {
                 return nan();
             }
             row[0] = reciprocal(row[0]);
-            for x in &mut x[i * k..] {
-                *x *= row[0];
-            }
         }
-        // Divided by the pivot before, so that the way back waits for less.
-        rows[i] = [row[0], row[1] * row[0], row[2] * row[0]];
+        rows[i] = row;
+    }
+    if is_single::<T>() {
+        // Divided by the pivot before, so that the way back waits for less: doubles have room for quotients of singles.
+        for (x, [pivot, first, second]) in x.chunks_exact_mut(k.max(1)).zip(&mut rows) {
+            x.iter_mut().for_each(|x| *x *= *pivot);
+            (*first, *second) = (*first * *pivot, *second * *pivot);
+        }
     }
     for i in (0..n).rev() {
-        let [_, first, second] = rows[i];
+        let [pivot, first, second] = rows[i];
         for j in 0..k {
-            let mut solved = x[i * k + j];
+            let mut rest = x[i * k + j];
             if i + 2 < n {
-                solved -= second * x[(i + 2) * k + j];
+                rest -= second * x[(i + 2) * k + j];
             }
             if i + 1 < n {
-                solved -= first * x[(i + 1) * k + j];
+                rest -= first * x[(i + 1) * k + j];
             }
-            x[i * k + j] = solved;
+            x[i * k + j] = if is_single::<T>() { rest } else { rest * pivot };
         }
     }
     x.iter().map(|z| T::from_components(z.re, z.im)).collect()
@@ -312,6 +314,24 @@ mod tests {
         call.call(&inputs, &mut [cast_slice_mut(&mut x)], &Context::default())
             .unwrap();
         x
+    }
+
+    /// Quotients on the way have no room in doubles, solutions have.
+    #[test]
+    fn complex_systems_of_far_sizes() {
+        let c = |re: f64| C::new(re, 0.0);
+        for (diagonal, upper, b, want) in [
+            ([1e-200, 1.0], 1.0, [1e150, 1e150], [0.0, 1e150]),
+            ([1e-200, 1.0], 1e150, [1e-100, 1e-120], [-1e230, 1e-120]),
+            ([1e160, 1.0], 1e-160, [1e-100, 1e250], [-1e-70, 1e250]),
+        ] {
+            let zeros = [c(0.0); 2];
+            let diagonals = [&zeros[..], &diagonal.map(c), &[c(upper), c(0.0)]];
+            let x = solved(diagonals, &b.map(c), 1);
+            for (x, want) in x.iter().zip(want) {
+                assert!((x - c(want)).norm() <= 1e-14 * want.abs(), "{x} {want}");
+            }
+        }
     }
 
     #[test]
