@@ -93,7 +93,7 @@ const SEGMENT: usize = 1024;
 /// Broadcasting to this many times the elements is worth storing the operand, unless computing it is cheap.
 const EXPANSION: usize = 8;
 /// So are fewer elements if each is computed again at so many operations.
-const REPEATED: usize = 48;
+const REPEATED: usize = 56;
 
 impl Fuser<'_> {
     /// Decides for every value of the region whether it is stored; gives the roots that nests make, in order.
