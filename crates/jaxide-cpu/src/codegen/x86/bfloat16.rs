@@ -12,7 +12,7 @@ pub(super) struct Bfloats {
 
 impl Bfloats {
     pub(super) fn of(body: &Body) -> Bfloats {
-        if !has_bfloats(body) {
+        if !has_elements(body, MemTy::Bf16, UnOp::RoundBf16) {
             // Nobody asks.
             let none = vec![false; body.values().len()];
             return Bfloats {
@@ -35,24 +35,15 @@ impl Bfloats {
     }
 }
 
-/// Whether a body has bfloat16 numbers at all.
-fn has_bfloats(body: &Body) -> bool {
+/// Whether a body has elements of a type at all, `round` being what makes such numbers.
+pub(super) fn has_elements(body: &Body, element: MemTy, round: UnOp) -> bool {
     let mut values = body.values().iter();
     let mut stmts = body.blocks().iter().flat_map(|block| &block.stmts);
-    values.any(|value| {
-        matches!(
-            value.inst,
-            Inst::Un(UnOp::RoundBf16, _) | Inst::Load(MemTy::Bf16, _)
-        )
-    }) || stmts.any(|stmt| {
-        matches!(
-            stmt,
-            Stmt::Store {
-                ty: MemTy::Bf16,
-                ..
-            }
-        )
-    })
+    values.any(|value| match &value.inst {
+        Inst::Un(op, _) => *op == round,
+        Inst::Load(ty, _) => *ty == element,
+        _ => false,
+    }) || stmts.any(|stmt| matches!(stmt, Stmt::Store { ty, .. } if *ty == element))
 }
 
 /// The values of which something holds, where `rule` says it of a value from what holds of its operands: the most that do not contradict it, since

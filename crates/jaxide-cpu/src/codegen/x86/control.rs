@@ -141,8 +141,7 @@ impl<T: Target> Control for Emitter<'_, T> {
                     .clone()
                     .into_iter()
                     .map(|copy| {
-                        let class = self.class_of(a.result);
-                        let dst = self.asm.reg(class);
+                        let dst = self.reg_of(a.result);
                         let src = if otherwise {
                             self.get_like(a.otherwise, a.result, copy)
                         } else {
@@ -169,8 +168,7 @@ impl<T: Target> Emitter<'_, T> {
         for (param, init) in carries {
             for copy in self.copies.clone() {
                 let src = self.get_like(init, param, copy);
-                let class = self.class_of(param);
-                let dst = self.asm.reg(class);
+                let dst = self.reg_of(param);
                 self.asm.put(dst, src);
                 self.set(param, copy, dst);
             }
@@ -203,8 +201,7 @@ impl<T: Target> Emitter<'_, T> {
                     if c.next == c.param || w.carries.iter().all(|other| other.param != c.next) {
                         return next;
                     }
-                    let class = self.class_of(c.param);
-                    let moved = self.asm.reg(class);
+                    let moved = self.reg_of(c.param);
                     self.asm.put(moved, next);
                     moved
                 })
@@ -263,8 +260,7 @@ impl<T: Target> Emitter<'_, T> {
             if negated {
                 for a in &i.arms {
                     for copy in self.copies.clone() {
-                        let class = self.class_of(a.result);
-                        let r = self.asm.reg(class);
+                        let r = self.reg_of(a.result);
                         kept.push(r);
                         self.set(a.result, copy, r);
                     }

@@ -7,7 +7,7 @@
 //! A value is *held* as binary16, in half a register, if it is one or is only used as one, and nothing that uses it wants a single. What it is made of
 //! is converted where it is held as singles.
 
-use super::bfloat16::largest;
+use super::bfloat16::{has_elements, largest};
 use super::lir::{Class, Mem, Op, Operand, Reg, Width};
 use super::table::{
     Row, VADDPH, VCVTPH2PS, VCVTPS2PH, VDIVPH, VMOVDQU16, VMOVDQU16_STORE, VMULPH, VPANDD,
@@ -19,6 +19,10 @@ use half::f16;
 
 /// The values of a body that are held as binary16, where the machine computes with such. `single` says that there is one lane.
 pub(super) fn held(body: &Body, single: bool) -> Vec<bool> {
+    if !has_elements(body, MemTy::F16, UnOp::RoundF16) {
+        // Nobody asks.
+        return vec![false; body.values().len()];
+    }
     let exact = largest(body, is_exact);
     let mut held: Vec<bool> = (0..body.values().len())
         .map(|k| can_be_held(body, Value::from_index(k), &exact))
@@ -230,11 +234,11 @@ impl<T: Target> Emitter<'_, T> {
         self.halves.filter(|_| self.plan.held[v.index()])
     }
 
-    /// The class of the register of a value.
-    pub(super) fn class_of(&self, v: Value) -> Class {
+    /// A new register for a value.
+    pub(super) fn reg_of(&mut self, v: Value) -> Reg {
         match self.halves_of(v) {
-            Some(Halves(width)) => Class::Vector(width),
-            None => self.target.class(self.body.ty(v)),
+            Some(halves) => halves.reg(&mut self.asm),
+            None => self.new_reg(self.body.ty(v)),
         }
     }
 

@@ -122,7 +122,7 @@ impl<T: Target> Emitter<'_, T> {
                 self.target.gather(&mut self.asm, ty, dst, at, index, exec)
             }
             Access::LaneByLane => {
-                if self.exec[copy].is_some() {
+                if self.exec[copy].is_some() && self.is_contiguous(mem, addr) {
                     // Where no lane is active.
                     if ty == Ty::Mask {
                         self.target.mask_constant(&mut self.asm, dst, false);

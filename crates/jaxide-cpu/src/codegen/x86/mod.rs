@@ -392,10 +392,7 @@ impl<T: Target> Emitter<'_, T> {
     fn dest(&mut self, v: Value, copy: usize) -> Reg {
         match self.into.get(&v) {
             Some(&param) => self.get(param, copy),
-            None => {
-                let class = self.class_of(v);
-                self.asm.reg(class)
-            }
+            None => self.reg_of(v),
         }
     }
 

@@ -328,7 +328,7 @@ rows! {
     VMASKMOVPD_STORE _                           VEX_Vmaskmovpd_m256_ymm_ymm _                              _                              _;
     VMASKMOVPS_STORE VEX_Vmaskmovps_m128_xmm_xmm VEX_Vmaskmovps_m256_ymm_ymm _                              _                              _;
     VMOVDQU16        _                           _                           EVEX_Vmovdqu16_xmm_k1z_xmmm128 EVEX_Vmovdqu16_ymm_k1z_ymmm256 _;
-    VPBROADCASTW      _                           _                           EVEX_Vpbroadcastw_xmm_k1z_xmmm16 EVEX_Vpbroadcastw_ymm_k1z_xmmm16 _;
+    VPBROADCASTW     _                           _                           EVEX_Vpbroadcastw_xmm_k1z_xmmm16 EVEX_Vpbroadcastw_ymm_k1z_xmmm16 _;
     VPBLENDMW        _                           _                           EVEX_Vpblendmw_xmm_k1z_xmm_xmmm128 EVEX_Vpblendmw_ymm_k1z_ymm_ymmm256 _;
     VMOVDQU16_STORE  _                           _                           EVEX_Vmovdqu16_xmmm128_k1z_xmm EVEX_Vmovdqu16_ymmm256_k1z_ymm _;
     VMOVDQU8         _                           _                           EVEX_Vmovdqu8_xmm_k1z_xmmm128  _                              _;
