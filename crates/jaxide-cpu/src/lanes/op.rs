@@ -76,6 +76,9 @@ pub enum BinOp {
     /// `a * 2^b` for a finite integral float `b`, rounded once, where 2^-24 <= |a| <= 2^24, or a is 0, an
     /// infinity or NaN; where a is NaN, b may be so too. Other operands give an unspecified float.
     Scale,
+    /// `a * 2^b` for a finite integral float `b` from -101 to 128 (-997 to 1024 in double precision), rounded once, where
+    /// 2^-24 <= |a| <= 2^24, so that the result is normal or infinite; where a is NaN, b may be so too. Other operands give an unspecified float.
+    ScaleNormal,
     /// Signed quotient as XLA's: by zero -1, MIN / -1 = MIN.
     DivS,
     /// Unsigned quotient as XLA's: by zero all ones.
@@ -239,6 +242,7 @@ impl BinOp {
             BinOp::PickLt => "pick_lt",
             BinOp::PickGt => "pick_gt",
             BinOp::Scale => "scale",
+            BinOp::ScaleNormal => "scale_normal",
             BinOp::DivS => "div_s",
             BinOp::DivU => "div_u",
             BinOp::RemS => "rem_s",
@@ -299,7 +303,7 @@ impl BinOp {
         use BinOp::*;
         match self {
             Add | Sub | Mul | Eq | Ne | Lt | Le => ty != Ty::Mask,
-            Div | Min | Max | PickLt | PickGt | Scale => ty.is_float(),
+            Div | Min | Max | PickLt | PickGt | Scale | ScaleNormal => ty.is_float(),
             DivS | DivU | RemS | RemU | MulHiS | MulHiU | MinS | MaxS | MinU | MaxU | Shl
             | ShrS | ShrU | LtU | LeU => ty.is_int(),
             And | Or | Xor => !ty.is_float(),
@@ -344,7 +348,7 @@ impl BinOp {
                     b
                 }
             }
-            BinOp::Scale => scale_f32(a, b),
+            BinOp::Scale | BinOp::ScaleNormal => scale_f32(a, b),
             BinOp::Eq => return u64::from(a == b),
             BinOp::Ne => return u64::from(a != b),
             BinOp::Lt => return u64::from(a < b),
@@ -377,7 +381,7 @@ impl BinOp {
                     b
                 }
             }
-            BinOp::Scale => scale_f64(a, b),
+            BinOp::Scale | BinOp::ScaleNormal => scale_f64(a, b),
             BinOp::Eq => return u64::from(a == b),
             BinOp::Ne => return u64::from(a != b),
             BinOp::Lt => return u64::from(a < b),
@@ -419,7 +423,13 @@ impl BinOp {
             BinOp::Le => u64::from(sa <= sb),
             BinOp::LtU => u64::from(a < b),
             BinOp::LeU => u64::from(a <= b),
-            BinOp::Div | BinOp::Min | BinOp::Max | BinOp::PickLt | BinOp::PickGt | BinOp::Scale => {
+            BinOp::Div
+            | BinOp::Min
+            | BinOp::Max
+            | BinOp::PickLt
+            | BinOp::PickGt
+            | BinOp::Scale
+            | BinOp::ScaleNormal => {
                 unreachable!("{} of {ty}", self.name())
             }
         };

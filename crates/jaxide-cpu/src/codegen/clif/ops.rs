@@ -333,6 +333,14 @@ fn float_bin(fb: &mut FunctionBuilder<'_>, op: BinOp, a: ir::Value, b: ir::Value
             pick(fb, m, a, b)
         }
         BinOp::Scale => scale(fb, a, b),
+        BinOp::ScaleNormal => {
+            // 2a * 2^(b - 1), where both factors are normal.
+            let one = float_like(fb, fb.func.dfg.value_type(a), 1.0);
+            let below = fb.ins().fsub(b, one);
+            let power = power_of_two(fb, below);
+            let twice = fb.ins().fadd(a, a);
+            fb.ins().fmul(twice, power)
+        }
         BinOp::Eq => fb.ins().fcmp(FloatCC::Equal, a, b),
         BinOp::Ne => fb.ins().fcmp(FloatCC::NotEqual, a, b),
         BinOp::Lt => fb.ins().fcmp(FloatCC::LessThan, a, b),
@@ -341,15 +349,13 @@ fn float_bin(fb: &mut FunctionBuilder<'_>, op: BinOp, a: ir::Value, b: ir::Value
     }
 }
 
-/// The definition of [`BinOp::Scale`]; powers of two are made by adding the exponent's bias and a number whose
-/// last place is one, and shifting the sum's low bits up.
+/// The definition of [`BinOp::Scale`].
 fn scale(fb: &mut FunctionBuilder<'_>, a: ir::Value, n: ir::Value) -> ir::Value {
     let ty = fb.func.dfg.value_type(a);
-    let single = ty.lane_type() == types::F32;
-    let (top, bottom, magic, fraction) = if single {
-        (254.0, -252.0, 12_582_912.0 + 127.0, 23)
+    let (top, bottom) = if ty.lane_type() == types::F32 {
+        (254.0, -252.0)
     } else {
-        (2046.0, -2044.0, 6_755_399_441_055_744.0 + 1023.0, 52)
+        (2046.0, -2044.0)
     };
     let (top, bottom) = (float_like(fb, ty, top), float_like(fb, ty, bottom));
     let n = float_bin(fb, BinOp::PickLt, n, top);
@@ -358,18 +364,28 @@ fn scale(fb: &mut FunctionBuilder<'_>, a: ir::Value, n: ir::Value) -> ir::Value 
     let first = fb.ins().fmul(n, half);
     let first = fb.ins().floor(first);
     let second = fb.ins().fsub(n, first);
-    let magic = float_like(fb, ty, magic);
-    let ints = if single { types::I32 } else { types::I64 };
+    [first, second].into_iter().fold(a, |a, n| {
+        let power = power_of_two(fb, n);
+        fb.ins().fmul(a, power)
+    })
+}
+
+/// 2 to an integral float, where that is normal: by adding the exponent's bias and a number whose last place is one, and shifting the sum's low bits up.
+fn power_of_two(fb: &mut FunctionBuilder<'_>, n: ir::Value) -> ir::Value {
+    let ty = fb.func.dfg.value_type(n);
+    let (ints, magic, fraction) = if ty.lane_type() == types::F32 {
+        (types::I32, 12_582_912.0 + 127.0, 23)
+    } else {
+        (types::I64, 6_755_399_441_055_744.0 + 1023.0, 52)
+    };
     let ints = if ty.is_vector() {
         ints.by(ty.lane_count()).expect("a 128-bit vector")
     } else {
         ints
     };
-    [first, second].into_iter().fold(a, |a, n| {
-        let biased = fb.ins().fadd(n, magic);
-        let bits = bitcast(fb, ints, biased);
-        let power = fb.ins().ishl_imm_u(bits, fraction);
-        let power = bitcast(fb, ty, power);
-        fb.ins().fmul(a, power)
-    })
+    let magic = float_like(fb, ty, magic);
+    let biased = fb.ins().fadd(n, magic);
+    let bits = bitcast(fb, ints, biased);
+    let power = fb.ins().ishl_imm_u(bits, fraction);
+    bitcast(fb, ty, power)
 }

@@ -119,8 +119,21 @@ impl<T: Target> Operations for Emitter<'_, T> {
             return;
         }
         let ty = self.body.ty(v);
+        let is_zero = |x: Value| ty != Ty::Mask && matches!(self.body.inst(x), Inst::Const(0));
+        let or_zero = match (is_zero(a), is_zero(b)) {
+            (false, true) => Some((a, true)),
+            (true, false) => Some((b, false)),
+            _ => None,
+        };
         self.each_copy(v, |s, copy, dst| {
-            let (mask, a, b) = (s.get(mask, copy), s.get(a, copy), s.get(b, copy));
+            let mask = s.get(mask, copy);
+            if let Some((kept, holds)) = or_zero {
+                let kept = s.get(kept, copy);
+                if (s.target).select_or_zero(&mut s.asm, ty, dst, (mask, holds), kept) {
+                    return;
+                }
+            }
+            let (a, b) = (s.get(a, copy), s.get(b, copy));
             s.target.select(&mut s.asm, ty, dst, mask, a, b);
         });
     }

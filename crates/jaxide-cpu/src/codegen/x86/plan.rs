@@ -28,9 +28,11 @@ pub(super) struct Plan {
 }
 
 /// The most copies that are worked on together.
-pub(super) const MOST_COPIES: usize = 4;
-/// The most operations that are still worth several copies in the main loop of a reduction.
-const REPEATED_OPERATIONS: usize = 64;
+pub(super) const MOST_COPIES: usize = 8;
+/// The most of them that are no registers of an accumulator.
+const MOST_BESIDE_EACH_OTHER: usize = 4;
+/// The most operations of all copies together in the main loop of a reduction.
+const REPEATED_OPERATIONS: usize = 256;
 /// The most operations of an arm that runs whether or not a lane takes it.
 const CHEAP_ARM: usize = 6;
 /// Registers that are left to others than the values of a loop's turn.
@@ -52,10 +54,19 @@ pub(super) fn plan(body: &Body, all: Option<i64>, lanes: i64, registers: u8, hal
     shape.add(body, BlockId::LANES);
     let reduces = !body.reductions().is_empty();
     let accumulators = narrow(body.accumulators() as i64 / lanes);
+    // Where a register has few lanes, there are more of them.
+    let in_registers = accumulators
+        * body
+            .reductions()
+            .iter()
+            .map(|r| r.accumulators.len())
+            .sum::<usize>();
     let accumulators_in_registers = reduces
         && !shape.loops
-        && shape.operations <= REPEATED_OPERATIONS
-        && accumulators <= MOST_COPIES;
+        && shape.operations * accumulators <= REPEATED_OPERATIONS
+        && (accumulators <= MOST_BESIDE_EACH_OTHER
+            || accumulators <= MOST_COPIES
+                && in_registers + live_in(body, BlockId::LANES, &folded) <= registers.into());
     let copies = if accumulators_in_registers {
         accumulators
     } else if shape.loops {

@@ -116,6 +116,7 @@ lanes! {
     PLZCNT    VPLZCNTD     VPLZCNTQ;
     POPCNT    VPOPCNTD     VPOPCNTQ;
     PAND      VPANDD       VPANDQ;
+    PANDN     VPANDND      VPANDNQ;
     POR       VPORD        VPORQ;
     PXOR      VPXORD       VPXORQ;
     PSLL_IMM  VPSLLD       VPSLLQ;
@@ -228,6 +229,8 @@ rows! {
     VPSUBQ           VEX_Vpsubq_xmm_xmm_xmmm128   VEX_Vpsubq_ymm_ymm_ymmm256   _ EVEX_Vpsubq_ymm_k1z_ymm_ymmm256b64   EVEX_Vpsubq_zmm_k1z_zmm_zmmm512b64;
     // Bits and shifts.
     VPANDD           VEX_Vpand_xmm_xmm_xmmm128   VEX_Vpand_ymm_ymm_ymmm256   EVEX_Vpandd_xmm_k1z_xmm_xmmm128b32 EVEX_Vpandd_ymm_k1z_ymm_ymmm256b32  EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32;
+    VPANDND          VEX_Vpandn_xmm_xmm_xmmm128  VEX_Vpandn_ymm_ymm_ymmm256  EVEX_Vpandnd_xmm_k1z_xmm_xmmm128b32 EVEX_Vpandnd_ymm_k1z_ymm_ymmm256b32 EVEX_Vpandnd_zmm_k1z_zmm_zmmm512b32;
+    VPANDNQ          VEX_Vpandn_xmm_xmm_xmmm128  VEX_Vpandn_ymm_ymm_ymmm256  _ EVEX_Vpandnq_ymm_k1z_ymm_ymmm256b64 EVEX_Vpandnq_zmm_k1z_zmm_zmmm512b64;
     VPANDQ           VEX_Vpand_xmm_xmm_xmmm128   VEX_Vpand_ymm_ymm_ymmm256   _ EVEX_Vpandq_ymm_k1z_ymm_ymmm256b64  EVEX_Vpandq_zmm_k1z_zmm_zmmm512b64;
     VPORD            VEX_Vpor_xmm_xmm_xmmm128    VEX_Vpor_ymm_ymm_ymmm256    _ EVEX_Vpord_ymm_k1z_ymm_ymmm256b32   EVEX_Vpord_zmm_k1z_zmm_zmmm512b32;
     VPORQ            VEX_Vpor_xmm_xmm_xmmm128    VEX_Vpor_ymm_ymm_ymmm256    _ EVEX_Vporq_ymm_k1z_ymm_ymmm256b64   EVEX_Vporq_zmm_k1z_zmm_zmmm512b64;

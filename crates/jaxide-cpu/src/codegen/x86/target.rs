@@ -171,7 +171,7 @@ pub(super) trait Shape {
             (Div, _) => &DIV,
             (PickLt, _) => &MIN,
             (PickGt, _) => &MAX,
-            (Scale, _) => &SCALEF,
+            (Scale | ScaleNormal, _) => &SCALEF,
             (Add, false) => &PADD,
             (Sub, false) => &PSUB,
             (Mul, false) => &PMULL,
@@ -204,6 +204,9 @@ pub(super) trait Operations: Shape {
     fn shift_by(&self, asm: &mut Asm, op: BinOp, ty: Ty, dst: Reg, a: Reg, count: u64);
 
     fn select(&self, asm: &mut Asm, ty: Ty, dst: Reg, mask: Reg, a: Reg, b: Reg);
+
+    /// `a` where the mask says `holds`, and zeros elsewhere, if masks are vectors, so that this takes less than a choice.
+    fn select_or_zero(&self, asm: &mut Asm, ty: Ty, dst: Reg, mask: (Reg, bool), a: Reg) -> bool;
 
     /// Where the mask holds, `dst` becomes `a`.
     fn merge(&self, asm: &mut Asm, ty: Ty, dst: Reg, mask: Reg, a: Reg);

@@ -6,14 +6,29 @@ use crate::lanes::{Builder, Value};
 
 /// `e^x`.
 pub fn exp(b: &mut Builder, x: Value) -> Value {
-    unary(b, x, |x| exp_of(x).value)
+    unary(b, x, |x| {
+        // Half the smallest number and less is zero.
+        let (lowest, highest) = x.by((-104.0, 88.8), (-745.2, 709.9));
+        let vanishes = x.lt(lowest);
+        let e = reduced(vanishes.select(0.0, x));
+        let p = e.minus_one() + 1.0;
+        let usual = vanishes.select(0.0, p * e.n.power_of_two(0));
+        // Where the power of two is not normal, or the product may be none.
+        let unusual = e.n.abs().gt(x.by(125.0, 1021.0));
+        let rare = || {
+            let result = p.scale_gradual(e.n);
+            [x.gt(highest).select(f64::INFINITY, result)]
+        };
+        let [result] = unusual.rarely(rare, [usual]);
+        result.value
+    })
 }
 
 /// `2^x`.
 pub fn exp2(b: &mut Builder, x: Value) -> Value {
     unary(b, x, |x| {
         // Where the result is zero or infinite by a margin; NaN passes.
-        let x = x.by(x.clamp(-151.0, 129.0), x.clamp(-1076.0, 1025.0));
+        let x = x.by(x.clamp(-151.0, 128.0), x.clamp(-1076.0, 1024.0));
         let n = x.round_even();
         let r = x - n;
         let p = r.poly(r.by(EXP2_F32, EXP2_F64)).fma(r, 1.0);
@@ -34,7 +49,7 @@ pub fn logistic(b: &mut Builder, x: Value) -> Value {
         let e = reduced(x.constant(x.by(-104.5, -746.0)).pick_gt(a));
         let c = (e.r * e.r).fma(e.finer_rest(), e.r);
         // Below 2^-64 it is nothing beside 1.
-        let power = x.constant(1.0).scale(x.constant(-64.0).pick_gt(e.n));
+        let power = x.constant(-64.0).pick_gt(e.n).power_of_two(0);
         let p = c + 1.0;
         let one = x.constant(1.0);
         let z = one / power.fma(p, 1.0);
@@ -172,7 +187,7 @@ pub(super) fn exp_pair(x: Expr<'_>) -> (Pair<'_>, Expr<'_>) {
 
 /// Where the exponential is zero or infinite by a margin; NaN passes.
 fn exp_limited(x: Expr<'_>) -> Expr<'_> {
-    x.by(x.clamp(-104.5, 90.0), x.clamp(-746.0, 711.0))
+    x.by(x.clamp(-104.5, 88.8), x.clamp(-746.0, 709.9))
 }
 
 /// `(e^a + sign e^-a) / 2`, for a sign of ±1 and a >= 1/2 (in double precision also below, where nothing cancels).
@@ -180,7 +195,7 @@ fn half_of_exponentials(a: Expr<'_>, sign: f64) -> Expr<'_> {
     let e = reduced(a.constant(a.by(90.0, 711.0)).pick_lt(a));
     let (q, square) = (e.rest(), e.r * e.r);
     // A quarter of it, with t = e^a / 8 (1 + c): t + t r + t r² q ± 1 / 64 t (1 + c), the largest part added last.
-    let t = a.constant(0.125).scale(e.n);
+    let t = e.n.power_of_two(-3);
     // Where t is large, the reciprocal is nothing beside it.
     let limited = t.constant(2f64.powi(64)).pick_lt(t);
     let reciprocal = a.constant(sign / 64.0) / limited.fma(square.fma(q, e.r), limited);
@@ -234,7 +249,7 @@ fn ln_2_rest(x: Expr<'_>) -> f64 {
 /// `(e^x - 1) / 4`, finite wherever that is, infinite when multiplied by 4 where e^x is; -0 becomes 0.
 fn quarter_expm1(x: Expr<'_>) -> Expr<'_> {
     let e = reduced(x.by(x.clamp(-30.0, 89.7), x.clamp(-60.0, 710.7)));
-    let t = x.constant(0.25).scale(e.n);
+    let t = e.n.power_of_two(-2);
     let start = t - 0.25;
     let start_rest = (t - start) - 0.25;
     // t e^r - 1/4 = start + t r + t r² q, the largest part added last.

@@ -1,5 +1,6 @@
 //! Lane values with operators, so that formulas read like formulas.
 
+use super::exp::RoundedExponent;
 use crate::lanes::builder::Builder;
 use crate::lanes::{BinOp, Table, Ty, UnOp, Value};
 use std::cell::RefCell;
@@ -209,16 +210,21 @@ impl<'a> Expr<'a> {
         (magic.bin(BinOp::Sub, self.bits())).as_float()
     }
 
+    /// `2^(self + times)` of an integral number, where that is normal.
+    pub(super) fn power_of_two(self, times: i32) -> Expr<'a> {
+        RoundedExponent::new(self + RoundedExponent::magic(self, times), times).power
+    }
+
     /// `self * 2^n`, see [`BinOp::Scale`].
     pub(super) fn scale(self, n: Expr<'a>) -> Expr<'a> {
         self.bin(BinOp::Scale, n)
     }
 
-    /// The same where the result may be subnormal. Processors that make a subnormal number, or round to zero, in arithmetic may take
+    /// The same where the result may be subnormal, and `n` is at most 128 (1024 in double precision). Processors that make a subnormal number, or round to zero, in arithmetic may take
     /// hundreds of cycles for it, so that one is made as the integer that its bits are.
     pub(super) fn scale_gradual(self, n: Expr<'a>) -> Expr<'a> {
         let (least, shift) = self.by((-101.0, 100), (-997.0, 900));
-        let usual = self.scale(self.constant(least).pick_gt(n));
+        let usual = self.bin(BinOp::ScaleNormal, self.constant(least).pick_gt(n));
         let rare = || {
             let moved = self.scale(n + f64::from(shift));
             let (size, sign) = (moved.abs(), moved.sign_bits());

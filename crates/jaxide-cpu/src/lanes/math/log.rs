@@ -6,7 +6,12 @@ use crate::lanes::{Builder, Value};
 
 /// Natural logarithm.
 pub fn log(b: &mut Builder, x: Value) -> Value {
-    unary(b, x, |x| log_of(x).value)
+    unary(b, x, |x| {
+        let (m, e) = split_normal(x);
+        let usual = log_of_parts(m, e);
+        let [l] = (!is_normal(x)).rarely(|| [log_of(x)], [usual]);
+        l.value
+    })
 }
 
 /// Logarithm to base 2; exact for powers of two.
@@ -98,14 +103,25 @@ pub fn atanh(b: &mut Builder, x: Value) -> Value {
 /// `log x`, for use inside other formulas.
 pub(super) fn log_of(x: Expr<'_>) -> Expr<'_> {
     let (m, e) = split(x);
+    at_the_ends(x, 0.0, log_of_parts(m, e))
+}
+
+/// `log m + e ln 2`, where they are as from [`split`].
+fn log_of_parts<'a>(m: Expr<'a>, e: Expr<'a>) -> Expr<'a> {
     let f = m - 1.0;
-    let l = if f.by(true, false) {
-        e.fma(0.69314718, (f * f).fma(f.nested(LOG_F32), f))
-    } else {
-        let low = e.fma(2.3190468138462996e-17, f + log1p_rest(f));
-        e.fma(0.6931471805599453, low)
-    };
-    at_the_ends(x, 0.0, l)
+    if f.by(true, false) {
+        return e.fma(0.69314718, (f * f).fma(f.nested(LOG_F32), f));
+    }
+    let low = e.fma(2.3190468138462996e-17, f + log1p_rest(f));
+    e.fma(0.6931471805599453, low)
+}
+
+/// Whether a number is positive, finite and not subnormal: what these are comes to the end of the signed integers when the least of them is added
+/// to the bits.
+fn is_normal(x: Expr<'_>) -> Expr<'_> {
+    let least = x.by(1 << 23, 1 << 52);
+    let moved = x.bits() + x.int(least);
+    !moved.lt(x.int(2 * least))
 }
 
 /// `log(1 + x) + rest + more ln 2`, where `rest` is in the last place and `more` is integral.

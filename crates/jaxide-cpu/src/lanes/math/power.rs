@@ -187,8 +187,7 @@ pub(super) fn reciprocal_power<'a>(base: Wide<'a>, x: Expr<'a>) -> Wide<'a> {
     let low = p.high.fma(-rest, p.low);
     // In two steps, for the ends of the range.
     let half = (n * 0.5).trunc();
-    let one = x.constant(1.0);
-    let (first, second) = (one.scale(half), one.scale(n - half));
+    let (first, second) = (half.power_of_two(0), (n - half).power_of_two(0));
     let scaled = |part: Expr<'a>| part * first * second;
     Wide::new(scaled(p.high), scaled(low))
 }

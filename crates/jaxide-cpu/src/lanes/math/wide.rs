@@ -93,9 +93,8 @@ impl<'a> Wide<'a> {
         let (power, n, rest) = self.power_and_rest();
         let result = (power * rest).near_sum(power);
         // In two steps, for the ends of the range.
-        let one = zero.constant(1.0);
         let half = (n * 0.5).trunc();
-        let (first, second) = (one.scale(half), one.scale(n - half));
+        let (first, second) = (half.power_of_two(0), (n - half).power_of_two(0));
         let scaled = |x: Expr<'a>| x * first * second;
         let (below, above) = (self.high.lt(-746.0), self.high.gt(710.0));
         let high = above.select(f64::INFINITY, scaled(result.high));
@@ -108,7 +107,7 @@ impl<'a> Wide<'a> {
         let one = self.high.constant(1.0);
         let (power, n, rest) = self.power_and_rest();
         // Below, nothing is left beside -1.
-        let scale = one.scale(n.pick_gt(-200.0));
+        let scale = n.pick_gt(-200.0).power_of_two(0);
         let power = Wide::new(power.high * scale, power.low * scale);
         // The power is 1 where the result is small.
         let result = power.plus(-one) + power * rest;

@@ -1,7 +1,7 @@
 //! Operations on lanes.
 
 use super::*;
-use crate::codegen::x86::target::{CMP_EQ, CMP_UNORD, Operations};
+use crate::codegen::x86::target::{CMP_UNORD, Operations};
 use crate::lanes::{BinOp, UnOp};
 use iced_x86::Register;
 use table::*;
@@ -91,6 +91,7 @@ impl Operations for Avx2 {
                 self.two_to(asm, &PSUB, ty, dst, a, back);
             }
             Scale => self.scale(asm, ty, dst, a, b),
+            ScaleNormal => self.scale_normal(asm, ty, dst, a, b),
             Add | Sub | Div | PickLt | PickGt | And | Or | Xor | Shl | ShrU => {
                 unreachable!("{} is an instruction", op.name())
             }
@@ -113,6 +114,20 @@ impl Operations for Avx2 {
         let ty = self.lane(ty);
         let mask = self.mask_for(asm, ty, mask);
         self.blend_to(asm, ty, dst, mask, a, b);
+    }
+
+    fn select_or_zero(
+        &self,
+        asm: &mut Asm,
+        ty: Ty,
+        dst: Reg,
+        (mask, holds): (Reg, bool),
+        a: Reg,
+    ) -> bool {
+        let ty = self.lane(ty).as_int();
+        let mask = self.mask_for(asm, ty, mask);
+        self.two_to(asm, if holds { &PAND } else { &PANDN }, ty, dst, mask, a);
+        true
     }
 
     fn merge(&self, asm: &mut Asm, ty: Ty, dst: Reg, mask: Reg, a: Reg) {
@@ -209,19 +224,34 @@ impl Operations for Avx2 {
 }
 
 impl Avx2 {
+    /// The extremum of IEEE 754-2019, in which NaN stays and zeros are ordered by sign. The instructions take the second operand where one is NaN or
+    /// both are zeros, so that in either order they give both operands there, and the same one everywhere else: the signs of zeros remain to be joined,
+    /// which keeps NaN for the minimum, since its exponent has all bits.
     fn min_max(&self, asm: &mut Asm, op: BinOp, ty: Ty, dst: Reg, a: Reg, b: Reg) {
-        let (picked, zeros) = if op == BinOp::Min {
-            (&MIN, &POR)
-        } else {
-            (&MAX, &PAND)
-        };
-        let picked = self.two(asm, picked, ty, a, b);
-        let both = self.two(asm, zeros, ty.as_int(), a, b);
-        let equal = self.compare(asm, ty, a, b, CMP_EQ);
-        let result = self.blend(asm, ty, equal, both, picked);
+        let int = ty.as_int();
+        if op == BinOp::Min {
+            let [x, y] = [(a, b), (b, a)].map(|(a, b)| self.two(asm, &MIN, ty, a, b));
+            self.two_to(asm, &POR, int, dst, x, y);
+            return;
+        }
+        let [x, y] = [(a, b), (b, a)].map(|(a, b)| self.two(asm, &MAX, ty, a, b));
+        let both = self.two(asm, &PAND, int, x, y);
         let unordered = self.compare(asm, ty, a, b, CMP_UNORD);
-        let sum = self.two(asm, &ADD, ty, a, b);
-        self.blend_to(asm, ty, dst, unordered, sum, result);
+        self.two_to(asm, &POR, int, dst, both, unordered);
+    }
+
+    /// `2a * 2^(b - 1)`, where both factors are normal.
+    fn scale_normal(&self, asm: &mut Asm, ty: Ty, dst: Reg, a: Reg, b: Reg) {
+        let (magic, fraction) = if ty == Ty::F32 {
+            (12_582_912.0 + 126.0, 23)
+        } else {
+            (6_755_399_441_055_744.0 + 1022.0, 52)
+        };
+        let magic = self.float(asm, ty, magic);
+        let biased = self.two(asm, &ADD, ty, b, magic);
+        let power = self.shift(asm, &PSLL_IMM, ty.as_int(), biased, fraction);
+        let twice = self.two(asm, &ADD, ty, a, a);
+        self.two_to(asm, &MUL, ty, dst, twice, power);
     }
 
     fn scale(&self, asm: &mut Asm, ty: Ty, dst: Reg, a: Reg, n: Reg) {

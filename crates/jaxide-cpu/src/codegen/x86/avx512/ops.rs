@@ -92,8 +92,10 @@ impl Operations for Avx512 {
                 let back = self.two(asm, &PMULL, ty, q, b);
                 self.two_to(asm, &PSUB, ty, dst, a, back);
             }
-            Add | Sub | Mul | Div | PickLt | PickGt | Scale | And | Or | Xor | MinS | MaxS
-            | MinU | MaxU | Shl | ShrS | ShrU => unreachable!("{} is an instruction", op.name()),
+            Add | Sub | Mul | Div | PickLt | PickGt | Scale | ScaleNormal | And | Or | Xor
+            | MinS | MaxS | MinU | MaxU | Shl | ShrS | ShrU => {
+                unreachable!("{} is an instruction", op.name())
+            }
         }
     }
 
@@ -113,6 +115,10 @@ impl Operations for Avx512 {
             return self.mask_two_to(asm, &KOR, dst, x, y);
         }
         self.blend_to(asm, ty.as_int(), dst, mask, a, b);
+    }
+
+    fn select_or_zero(&self, _: &mut Asm, _: Ty, _: Reg, _: (Reg, bool), _: Reg) -> bool {
+        false
     }
 
     fn merge(&self, asm: &mut Asm, ty: Ty, dst: Reg, mask: Reg, a: Reg) {
