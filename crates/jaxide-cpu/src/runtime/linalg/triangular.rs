@@ -250,7 +250,8 @@ const FEW: usize = 4;
 const BLOCK: usize = 32;
 const LANES: usize = 16;
 
-/// Solves `L X = B` in place for `n × m` unknowns, by forward substitution.
+/// Solves `L X = B` in place for `n × m` unknowns, by forward substitution: the upper half of the unknowns, the lower right-hand sides updated with
+/// them, the rest. So most of the work is in products of large matrices, which read what they update few times.
 ///
 /// # Safety
 /// The lower triangle of `l` and all of `x` are valid; they do not overlap.
@@ -261,84 +262,110 @@ pub(super) unsafe fn solve_lower<T: Scalar>(
     x: MatrixMut<T>,
     context: &Context<'_>,
 ) -> Result<(), KernelError> {
+    if n <= BLOCK {
+        // SAFETY: the caller's promise.
+        return unsafe { solve_block((n, m), l, unit_diagonal, x, context) };
+    }
+    let half = (n / 2).next_multiple_of(BLOCK);
+    // SAFETY: the triangles before and after row `half`, and the rectangle below the first; the rows of `x` before `half` are read, or written, by
+    // one call at a time, and those from it on as well.
+    unsafe {
+        let below = Matrix {
+            pointer: l.at(half, 0),
+            ..l
+        };
+        let last = Matrix {
+            pointer: l.at(half, half),
+            ..l
+        };
+        let solved = Matrix {
+            pointer: x.at(0, 0).cast_const(),
+            row: x.row,
+            column: x.column,
+        };
+        let rest = MatrixMut {
+            pointer: x.at(half, 0),
+            ..x
+        };
+        solve_lower((half, m), l, unit_diagonal, x, context)?;
+        subtract((n - half, m, half), below, solved, rest, context)?;
+        solve_lower((n - half, m), last, unit_diagonal, rest, context)
+    }
+}
+
+/// As [`solve_lower`], for at most [`BLOCK`] rows.
+///
+/// # Safety
+/// As [`solve_lower`].
+unsafe fn solve_block<T: Scalar>(
+    (n, m): (usize, usize),
+    l: Matrix<T>,
+    unit_diagonal: bool,
+    x: MatrixMut<T>,
+    context: &Context<'_>,
+) -> Result<(), KernelError> {
     struct Shared<T>(MatrixMut<T>);
     // SAFETY: chunks write disjoint columns.
     unsafe impl<T> Sync for Shared<T> {}
-    let mut block = PoolBuffer::for_elements::<T>(BLOCK * BLOCK)?;
-    for start in (0..n).step_by(BLOCK) {
-        let size = BLOCK.min(n - start);
-        let block = &mut block.as_mut_slice::<T>()[..size * size];
-        // One right-hand side is solved by columns, several by rows.
-        let (row, column) = if m == 1 { (1, size) } else { (size, 1) };
-        for i in 0..size {
-            for j in 0..=i {
-                // SAFETY: row and column lie in the lower triangle.
-                block[i * row + j * column] = unsafe { *l.at(start + i, start + j) };
-            }
-        }
-        let block = &*block;
-        if m == 1 {
-            let mut part = [T::ZERO; BLOCK];
-            // SAFETY: rows of the block are inside `x`.
-            unsafe {
-                for (i, to) in part[..size].iter_mut().enumerate() {
-                    *to = *x.at(start + i, 0);
-                }
-                substitute_one(block, unit_diagonal, &mut part[..size]);
-                for (i, &from) in part[..size].iter().enumerate() {
-                    *x.at(start + i, 0) = from;
-                }
-            }
-        } else {
-            // Groups of columns worth a thread's attention.
-            let group = LANES * (1usize << 15).div_ceil(size * size * LANES);
-            let shared = &Shared(x);
-            context.parallel_for(m.div_ceil(group), |chunk| {
-                let x = shared.0;
-                for first in (chunk * group..m.min((chunk + 1) * group)).step_by(LANES) {
-                    let count = LANES.min(m - first);
-                    let mut lanes = [[T::ZERO; LANES]; BLOCK];
-                    // SAFETY: rows of the block and these columns are inside `x`, and no other chunk
-                    // has these columns.
-                    unsafe {
-                        for (i, row) in lanes[..size].iter_mut().enumerate() {
-                            row[..count]
-                                .iter_mut()
-                                .enumerate()
-                                .for_each(|(j, to)| *to = *x.at(start + i, first + j));
-                        }
-                        substitute(block, size, unit_diagonal, &mut lanes[..size]);
-                        for (i, row) in lanes[..size].iter().enumerate() {
-                            row[..count]
-                                .iter()
-                                .enumerate()
-                                .for_each(|(j, &from)| *x.at(start + i, first + j) = from);
-                        }
-                    }
-                }
-            });
-        }
-        let end = start + size;
-        if end < n {
-            // SAFETY: rows `start..end` of `x` are read and those from `end` on written.
-            unsafe {
-                let below = Matrix {
-                    pointer: l.at(end, start),
-                    ..l
-                };
-                let solved = Matrix {
-                    pointer: x.at(start, 0).cast_const(),
-                    row: x.row,
-                    column: x.column,
-                };
-                let rest = MatrixMut {
-                    pointer: x.at(end, 0),
-                    ..x
-                };
-                subtract((n - end, m, size), below, solved, rest, context)?;
-            }
+    let mut block = [T::ZERO; BLOCK * BLOCK];
+    let block = &mut block[..n * n];
+    // One right-hand side is solved by columns, several by rows.
+    let (row, column) = if m == 1 { (1, n) } else { (n, 1) };
+    for i in 0..n {
+        for j in 0..=i {
+            // SAFETY: row and column lie in the lower triangle.
+            block[i * row + j * column] = unsafe { *l.at(i, j) };
         }
     }
+    let block = &*block;
+    if m == 1 {
+        let mut part = [T::ZERO; BLOCK];
+        // SAFETY: rows of the block are inside `x`.
+        unsafe {
+            for (i, to) in part[..n].iter_mut().enumerate() {
+                *to = *x.at(i, 0);
+            }
+            substitute_one(block, unit_diagonal, &mut part[..n]);
+            for (i, &from) in part[..n].iter().enumerate() {
+                *x.at(i, 0) = from;
+            }
+        }
+        return Ok(());
+    }
+    // Groups of columns worth a thread's attention.
+    let group = LANES * (1usize << 15).div_ceil(n * n * LANES);
+    let shared = &Shared(x);
+    context.parallel_for(m.div_ceil(group), |chunk| {
+        let x = shared.0;
+        for first in (chunk * group..m.min((chunk + 1) * group)).step_by(LANES) {
+            let count = LANES.min(m - first);
+            let mut lanes = [[T::ZERO; LANES]; BLOCK];
+            // SAFETY: rows of the block and these columns are inside `x`, and no other chunk has these columns.
+            unsafe {
+                for (i, row) in lanes[..n].iter_mut().enumerate() {
+                    let from = x.at(i, first);
+                    if x.column == 1 {
+                        std::ptr::copy_nonoverlapping(from, row.as_mut_ptr(), count);
+                        continue;
+                    }
+                    for (j, to) in row[..count].iter_mut().enumerate() {
+                        *to = *from.wrapping_offset(j as isize * x.column);
+                    }
+                }
+                substitute(block, n, unit_diagonal, &mut lanes[..n]);
+                for (i, row) in lanes[..n].iter().enumerate() {
+                    let to = x.at(i, first);
+                    if x.column == 1 {
+                        std::ptr::copy_nonoverlapping(row.as_ptr(), to, count);
+                        continue;
+                    }
+                    for (j, &from) in row[..count].iter().enumerate() {
+                        *to.wrapping_offset(j as isize * x.column) = from;
+                    }
+                }
+            }
+        }
+    });
     Ok(())
 }
 
@@ -368,20 +395,41 @@ fn substitute_one_any<T: Scalar>(l: &[T], unit_diagonal: bool, x: &mut [T]) {
     }
 }
 
+/// Rows whose products are subtracted from another one at a time.
+const AT_ONCE: usize = 4;
+
 #[inline(always)]
 fn substitute_any<T: Scalar>(l: &[T], size: usize, unit_diagonal: bool, x: &mut [[T; LANES]]) {
-    for j in 0..size {
-        let (solved, rest) = x.split_at_mut(j + 1);
-        let pivot = &mut solved[j];
-        if !unit_diagonal {
-            T::divide(pivot, l[j * size + j]);
-        }
-        let pivot = *pivot;
-        for (i, row) in rest.iter_mut().enumerate() {
-            let factor = l[(j + 1 + i) * size + j];
-            for lane in 0..LANES {
-                row[lane] = row[lane] - factor * pivot[lane];
+    for start in (0..size).step_by(AT_ONCE) {
+        let end = size.min(start + AT_ONCE);
+        for j in start..end {
+            if !unit_diagonal {
+                T::divide(&mut x[j], l[j * size + j]);
+            }
+            let pivot = x[j];
+            for i in j + 1..end {
+                subtract_multiple(&mut x[i], l[i * size + j], &pivot);
             }
         }
+        let (solved, rest) = x.split_at_mut(end);
+        if end - start < AT_ONCE {
+            return;
+        }
+        let pivots: [[T; LANES]; AT_ONCE] = std::array::from_fn(|k| solved[start + k]);
+        for (i, to) in rest.iter_mut().enumerate() {
+            let factors = &l[(end + i) * size + start..][..AT_ONCE];
+            let mut row = *to;
+            for k in 0..AT_ONCE {
+                subtract_multiple(&mut row, factors[k], &pivots[k]);
+            }
+            *to = row;
+        }
+    }
+}
+
+#[inline(always)]
+fn subtract_multiple<T: Scalar>(row: &mut [T; LANES], factor: T, pivot: &[T; LANES]) {
+    for lane in 0..LANES {
+        row[lane] = row[lane] - factor * pivot[lane];
     }
 }

@@ -94,6 +94,7 @@ pub(super) struct Matrix<T> {
 impl<T> Matrix<T> {
     /// # Safety
     /// The element lies inside the matrix, or just behind its end.
+    #[inline(always)]
     pub(super) unsafe fn at(&self, i: usize, j: usize) -> *const T {
         // SAFETY: promised by the caller.
         unsafe {
@@ -122,6 +123,7 @@ pub(super) struct MatrixMut<T> {
 impl<T> MatrixMut<T> {
     /// # Safety
     /// The element lies inside the matrix.
+    #[inline(always)]
     pub(super) unsafe fn at(&self, i: usize, j: usize) -> *mut T {
         // SAFETY: promised by the caller.
         unsafe {
