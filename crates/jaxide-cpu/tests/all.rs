@@ -12,6 +12,7 @@ mod division;
 mod donation;
 mod everywhere;
 mod fused;
+mod guarded;
 mod invariants;
 mod known;
 #[path = "lanes/main.rs"]

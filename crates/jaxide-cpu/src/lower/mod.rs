@@ -99,6 +99,7 @@ fn graph_with(
         let mut graph = graph::build(closed, lanes, named)?;
         graph.turn_products();
         graph.accumulate_in_place();
+        graph.guard_updates();
         graph.sum_vector_products();
         graph.block_rows();
         Ok::<_, Error>(graph)

@@ -7,10 +7,7 @@
 //! The results are the same: such a sum is never -0.0 (only `-0.0 + -0.0` is), so that adding zero elsewhere changes nothing. Only
 //! where the windows of one scatter meet are they added to the sum one by one instead of to each other first.
 
-use super::{
-    Args, Combine, Def, Graph, MapOp, Node, NodeId, OobMode, Op, Region, ScatterSpec, ValueId,
-};
-use crate::narrow;
+use super::{Args, Combine, Graph, MapOp, NodeId, OobMode, Op, Region, ScatterSpec, ValueId};
 use jaxide_core::{DType, Dims};
 use rustc_hash::FxHashSet as HashSet;
 use smallvec::smallvec;
@@ -164,14 +161,14 @@ impl Graph {
                     .iter()
                     .map(|&start| {
                         let op = Op::Broadcast { dims: Dims::new() };
-                        self.insert(&mut new, op, smallvec![start], dtype, 1)
+                        self.insert(&mut new, op, smallvec![start], dtype, &[1])
                     })
                     .collect();
                 match slices.as_slice() {
                     [only] => *only,
                     _ => {
                         let count = slices.len();
-                        self.insert(&mut new, Op::Concat { axis: 0 }, slices, dtype, count)
+                        self.insert(&mut new, Op::Concat { axis: 0 }, slices, dtype, &[count])
                     }
                 }
             }
@@ -180,26 +177,6 @@ impl Graph {
         node.op = Op::Scatter(Box::new(window.spec));
         node.args = smallvec![sum, indices, window.updates];
         body.nodes.splice(position..position, new);
-    }
-
-    /// A new node that gives a vector.
-    fn insert(
-        &mut self,
-        into: &mut Vec<NodeId>,
-        op: Op,
-        args: Args,
-        dtype: DType,
-        length: usize,
-    ) -> ValueId {
-        let id = NodeId(narrow(self.nodes.len()));
-        let result = self.new_value(dtype, &[length], Def::Node(id, 0));
-        self.nodes.push(Node {
-            op,
-            args,
-            results: smallvec![result],
-        });
-        into.push(id);
-        result
     }
 
     /// Whether all elements are zero, and not -0.0.

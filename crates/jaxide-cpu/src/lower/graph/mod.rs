@@ -9,6 +9,7 @@ mod accumulate;
 mod build;
 mod combines;
 mod display;
+mod guarded;
 mod known;
 mod map_op;
 mod op;
@@ -23,7 +24,7 @@ mod turned;
 use crate::narrow;
 use jaxide_core::{DType, Shape, Tensor};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
 pub(crate) use build::{Lanes, build};
@@ -177,6 +178,26 @@ impl Graph {
             def,
         });
         value
+    }
+
+    /// A new node with one result, which goes to `into`.
+    fn insert(
+        &mut self,
+        into: &mut Vec<NodeId>,
+        op: Op,
+        args: Args,
+        dtype: DType,
+        shape: &[usize],
+    ) -> ValueId {
+        let id = NodeId(narrow(self.nodes.len()));
+        let result = self.new_value(dtype, shape, Def::Node(id, 0));
+        self.nodes.push(Node {
+            op,
+            args,
+            results: smallvec![result],
+        });
+        into.push(id);
+        result
     }
 
     /// Adds the values from outside that a region uses, its inner regions included.
