@@ -15,6 +15,8 @@ const DEEP: u32 = 150;
 #[derive(Default)]
 pub(super) struct Costs {
     of: HashMap<ValueId, usize>,
+    /// Values all of whose elements are one constant.
+    uniform: HashSet<ValueId>,
     depth: HashMap<ValueId, u32>,
     level: HashMap<ValueId, u32>,
     copies: HashMap<ValueId, usize>,
@@ -64,9 +66,12 @@ impl Fuser<'_> {
                 continue;
             }
             let args: usize = node.args.iter().map(|&arg| costs.of(arg)).sum();
-            // What is made of constants alone is computed once, before the lanes.
-            let constant = matches!(node.op, Op::Map(_)) && args == 0;
-            let cost = if constant {
+            // What is the same everywhere is computed once, before the lanes.
+            let uniform = matches!(node.op, Op::Splat(_))
+                || matches!(node.op, Op::Map(_) | Op::Broadcast { .. } | Op::Reshape)
+                    && node.args.iter().all(|arg| costs.uniform.contains(arg));
+            let cost = if uniform {
+                costs.uniform.insert(result);
                 0
             } else {
                 own_cost(self.graph, node, args)

@@ -3,7 +3,7 @@
 use super::cost::{self, Costs};
 use super::{Fuser, Root};
 use crate::lower::emit::{Layout, UNROLL};
-use crate::lower::graph::{Graph, NodeId, Op, Region, ValueId};
+use crate::lower::graph::{Graph, Node, NodeId, Op, Region, ValueId};
 use crate::lower::library;
 use jaxide_core::Dims;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
@@ -187,6 +187,35 @@ impl Fuser<'_> {
         matches!(node.op, Op::Reshape)
             && moves
             && row.is_some_and(|&length| length >= LONG_ROW || WOVEN.contains(&length))
+    }
+
+    /// Whether a value is rows made of a few arrays' elements in turns: stored side by side they need no choice in every lane.
+    fn is_woven(&self, value: ValueId) -> bool {
+        let graph = self.graph;
+        let made = |value: ValueId| graph.def(value).map(|id| graph.node(id));
+        let Some(Node {
+            op: Op::Reshape,
+            args,
+            ..
+        }) = made(value)
+        else {
+            return false;
+        };
+        let Some(Node {
+            op: Op::Concat { axis },
+            args: parts,
+            results,
+            ..
+        }) = made(args[0])
+        else {
+            return false;
+        };
+        let row = graph.shape(results[0]);
+        let ends = |value: ValueId| graph.shape(value).last().copied().unwrap_or(1);
+        axis + 1 == row.len()
+            && WOVEN.contains(&ends(results[0]))
+            && parts.iter().all(|&part| ends(part) == 1)
+            && ends(value) > VECTOR
     }
 
     /// Whether a value will be in memory of its own whatever is decided for its users.
@@ -375,6 +404,10 @@ impl Fuser<'_> {
             Op::Map(_) => {
                 let after = graph.value(node.results[0]).len();
                 for &arg in &node.args {
+                    if self.is_woven(arg) {
+                        self.force(arg, forced);
+                        continue;
+                    }
                     if graph.shape(arg).is_empty() && after > EXPANSION && costs.of(arg) > CHEAP {
                         self.force(arg, forced);
                     }

@@ -50,12 +50,10 @@ impl Graph {
         let Op::Call(Call::Routine(Routine::DotGeneral(params))) = &node.op else {
             return None;
         };
-        let dtype = self.dtype(node.results[0]);
-        if !matches!(dtype, DType::F32 | DType::F64)
-            || node.args.iter().any(|&arg| self.dtype(arg) != dtype)
-        {
+        if !self.has_lanes(node) {
             return None;
         }
+        let dtype = self.dtype(node.results[0]);
         let numbers = &params.dimension_numbers;
         let (operand, axis) = [1, 0]
             .into_iter()
@@ -87,20 +85,31 @@ impl Graph {
         let Op::Call(Call::Routine(Routine::DotGeneral(params))) = &node.op else {
             return false;
         };
-        let dtype = self.dtype(node.results[0]);
-        let plain =
-            matches!(dtype, DType::F32 | DType::F64) || dtype.is_integer() && dtype.bits() >= 32;
-        if !plain || node.args.iter().any(|&arg| self.dtype(arg) != dtype) {
+        if !self.has_lanes(node) {
             return false;
         }
-        let batch = params.dimension_numbers.lhs_batch.len();
-        let (many, free) = self.shape(node.results[0]).split_at(batch);
-        let terms = self.contracted(node, &params.dimension_numbers);
+        let numbers = &params.dimension_numbers;
+        let batch = numbers.lhs_batch.len();
+        let own = self.shape(node.args[0]).len() - batch - numbers.lhs_contracting.len();
+        // Many matrices that are multiplied by one are as good as a batch.
+        let alike = batch == 0 && own == 2;
+        let (many, free) = self
+            .shape(node.results[0])
+            .split_at(batch + usize::from(alike));
+        let terms = self.contracted(node, numbers);
         let largest = free.iter().max().map_or(1, |&length| length);
         let vectors = free.len() < 2 || free.iter().filter(|&&length| length > 1).count() < 2;
         let tiny = free.len() <= 2 && largest <= TINY && terms <= TINY;
         let short = vectors && largest <= FEW && terms <= SHORT;
         many.iter().product::<usize>() >= MANY && terms > 0 && !free.contains(&0) && (tiny || short)
+    }
+
+    /// Whether operands and results are of one type that lanes have.
+    fn has_lanes(&self, node: &Node) -> bool {
+        let dtype = self.dtype(node.results[0]);
+        let plain =
+            matches!(dtype, DType::F32 | DType::F64) || dtype.is_integer() && dtype.bits() >= 32;
+        plain && node.args.iter().all(|&arg| self.dtype(arg) == dtype)
     }
 
     /// Makes products of two vectors in loops and branches sums of what their elements give, which nests compute together with what

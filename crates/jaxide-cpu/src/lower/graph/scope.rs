@@ -4,7 +4,7 @@
 //! outermost loop body where its operands exist, so that loop-invariant work leaves loops by itself. It never leaves a branch, which
 //! may be there because the work is rare; and what may not end does not leave the body of a loop that may make no turn.
 
-use super::{Args, Bytes, Def, Graph, MapOp, NodeId, Op, Region, ValueId};
+use super::{Args, Bytes, Def, Graph, MapOp, Node, NodeId, Op, Region, ValueId};
 use crate::narrow;
 use jaxide_core::{DType, Dims, Prim, Result, Scalar};
 use rustc_hash::FxHashMap as HashMap;
@@ -436,6 +436,31 @@ impl Scope {
             .collect();
         if let Some(bytes) = self.graph.splat(x).cloned() {
             return self.splat_bytes(bytes, dtype, &shape);
+        }
+        // Axes of length 1 may stand anywhere: without them, what is turned and turned back is seen to be so.
+        let from = self.shape(x);
+        let long = |axis: &usize| from[*axis] != 1;
+        let kept: Dims = (0..from.len()).filter(long).collect();
+        if kept.len() < from.len() {
+            let place = |axis: usize| kept.iter().position(|&own| own == axis);
+            let turned: Dims = permutation.iter().filter_map(|&axis| place(axis)).collect();
+            let lengths: Dims = kept.iter().map(|&axis| from[axis]).collect();
+            let plain = self.reshape(x, &lengths);
+            let plain = self.transpose(plain, &turned);
+            return self.reshape(plain, &shape);
+        }
+        let before = self.graph.def(x).map(|id| self.graph.node(id));
+        if let Some(Node {
+            op: Op::Transpose { permutation: first },
+            args,
+            ..
+        }) = before
+        {
+            let (x, both): (_, Dims) = (
+                args[0],
+                permutation.iter().map(|&axis| first[axis]).collect(),
+            );
+            return self.transpose(x, &both);
         }
         let permutation = Dims::from_slice(permutation);
         self.one(Op::Transpose { permutation }, &[x], dtype, &shape)
