@@ -281,13 +281,16 @@ rows! {
     VCVTTPS2QQ       _                             _                              _ _                                   EVEX_Vcvttps2qq_zmm_k1z_ymmm256b32_sae;
     VCVTTPS2UDQ      _                             _                              _ EVEX_Vcvttps2udq_ymm_k1z_ymmm256b32 EVEX_Vcvttps2udq_zmm_k1z_zmmm512b32_sae;
     VCVTTPS2UQQ      _                             _                              _ _                                   EVEX_Vcvttps2uqq_zmm_k1z_ymmm256b32_sae;
-    VCVTTSD2SI       VEX_Vcvttsd2si_r64_xmmm64     _                              _ _                                   _;
     VCVTUDQ2PD       _                             _                              _ _                                   EVEX_Vcvtudq2pd_zmm_k1z_ymmm256b32_er;
     VCVTUDQ2PS       _                             _                              _ EVEX_Vcvtudq2ps_ymm_k1z_ymmm256b32  EVEX_Vcvtudq2ps_zmm_k1z_zmmm512b32_er;
     VCVTUQQ2PD       _                             _                              _ _                                   EVEX_Vcvtuqq2pd_zmm_k1z_zmmm512b64_er;
     VCVTUQQ2PS       _                             _                              _ _                                   EVEX_Vcvtuqq2ps_ymm_k1z_zmmm512b64_er;
     VPACKUSDW        VEX_Vpackusdw_xmm_xmm_xmmm128 _                              _ _                                   _;
     VPACKUSWB        VEX_Vpackuswb_xmm_xmm_xmmm128 _                              _ _                                   _;
+    VPMADDUBSW       VEX_Vpmaddubsw_xmm_xmm_xmmm128 VEX_Vpmaddubsw_ymm_ymm_ymmm256 _ _                                  _;
+    VPMADDWD         VEX_Vpmaddwd_xmm_xmm_xmmm128  VEX_Vpmaddwd_ymm_ymm_ymmm256   _ _                                   _;
+    VPSADBW          VEX_Vpsadbw_xmm_xmm_xmmm128   VEX_Vpsadbw_ymm_ymm_ymmm256    _ _                                   _;
+    VPSHUFB          VEX_Vpshufb_xmm_xmm_xmmm128   VEX_Vpshufb_ymm_ymm_ymmm256    _ _                                   _;
     VPMOVDB          _                             _                              _ EVEX_Vpmovdb_xmmm64_k1z_ymm         EVEX_Vpmovdb_xmmm128_k1z_zmm;
     VPMOVDW          _                             _                              _ EVEX_Vpmovdw_xmmm128_k1z_ymm        EVEX_Vpmovdw_ymmm256_k1z_zmm;
     VPMOVQD          _                             _                              _ _                                   EVEX_Vpmovqd_ymmm256_k1z_zmm;

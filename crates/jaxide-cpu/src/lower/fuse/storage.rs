@@ -401,6 +401,9 @@ impl Fuser<'_> {
                     self.force(first, forced);
                 }
             }
+            Op::Slice { .. } | Op::Pad { .. } if self.is_woven(node.args[0]) => {
+                self.force(node.args[0], forced);
+            }
             Op::Map(_) => {
                 let after = graph.value(node.results[0]).len();
                 for &arg in &node.args {

@@ -51,11 +51,7 @@ impl Avx2 {
                 self.emit(asm, code, self.class(from), &[Operand::Reg(a)])
             }
             (_, Ty::I32) => self.emit(asm, v256(&VCVTTPD2DQ), V128, &[Operand::Reg(a)]),
-            _ => {
-                let raw = asm.reg(V256);
-                self.lane_by_lane(asm, v128(&VCVTTSD2SI), Ty::I64, raw, a);
-                raw
-            }
+            _ => self.doubles_to_int_64(asm, a),
         };
         let exponent = if to == Ty::I32 { 31 } else { 63 };
         let limit = self.float(asm, from, 2f64.powi(exponent));
@@ -71,6 +67,34 @@ impl Avx2 {
         let most = self.splat(asm, to, to.bit_mask() >> 1);
         let limited = self.blend(asm, to, above, most, raw);
         self.two_to(asm, &PAND, to, dst, limited, ordered);
+    }
+
+    /// Doubles below 2^63, rounded toward zero; lower ones than -2^63 give that. The upper and the lower 32 bits are each the low bits of a sum.
+    fn doubles_to_int_64(&self, asm: &mut Asm, a: Reg) -> Reg {
+        let ty = Ty::F64;
+        let [least, down, up, upper, lower] = [
+            -(2f64.powi(63)),
+            2f64.powi(-32),
+            2f64.powi(32),
+            1.5 * 2f64.powi(52),
+            2f64.powi(52),
+        ]
+        .map(|x| self.float(asm, ty, x));
+        let round = |asm: &mut Asm, x: Reg, how: u8| {
+            let operands = [Operand::Reg(x), Imm(how)];
+            self.emit(asm, self.code(&ROUND, ty), V256, &operands)
+        };
+        let whole = round(asm, a, 11);
+        let whole = self.two(asm, &MAX, ty, whole, least);
+        let high = self.two(asm, &MUL, ty, whole, down);
+        let high = round(asm, high, 9);
+        let product = self.two(asm, &MUL, ty, high, up);
+        let low = self.two(asm, &SUB, ty, whole, product);
+        let high = self.two(asm, &ADD, ty, high, upper);
+        let high = self.shift(asm, &PSLL_IMM, Ty::I64, high, 32);
+        let low = self.two(asm, &ADD, ty, low, lower);
+        let low = self.two(asm, &PXOR, Ty::I64, low, lower);
+        self.two(asm, &PADD, Ty::I64, high, low)
     }
 
     pub(super) fn float_to_unsigned(&self, asm: &mut Asm, from: Ty, to: Ty, dst: Reg, a: Reg) {
@@ -100,8 +124,7 @@ impl Avx2 {
         let large = self.compare(asm, Ty::F64, half, a, CMP_LE);
         let excess = self.two(asm, &PAND, Ty::I64, large, half);
         let rest = self.two(asm, &SUB, Ty::F64, a, excess);
-        let int = asm.reg(V256);
-        self.lane_by_lane(asm, v128(&VCVTTSD2SI), Ty::I64, int, rest);
+        let int = self.doubles_to_int_64(asm, rest);
         let sign = self.splat(asm, Ty::I64, 1 << 63);
         let top = self.two(asm, &PAND, Ty::I64, large, sign);
         let int = self.two(asm, &PXOR, Ty::I64, int, top);

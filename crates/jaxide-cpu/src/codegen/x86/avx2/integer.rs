@@ -1,10 +1,7 @@
 //! Integer arithmetic that has no instruction of its own.
 
 use super::*;
-use crate::codegen::x86::target::Memory;
-use crate::lanes::{BinOp, MemTy};
-use crate::narrow;
-use iced_x86::Register;
+use crate::lanes::BinOp;
 use table::*;
 
 impl Avx2 {
@@ -14,22 +11,77 @@ impl Avx2 {
         self.two_to(asm, &PSUB, Ty::I64, dst, flipped, sign);
     }
 
+    /// The exponents of 32-bit integers as floats tell their first bits. A number without those of its bits that follow a one is rounded to none larger.
     pub(super) fn clz(&self, asm: &mut Asm, ty: Ty, dst: Reg, a: Reg) {
-        let code = if ty == Ty::I64 {
-            Code::Lzcnt_r64_rm64
-        } else {
-            Code::Lzcnt_r32_rm32
+        let int = Ty::I32;
+        // Both halves of 64-bit lanes.
+        let class = self.class(ty);
+        let form = |row| self.form(row, ty);
+        let emit =
+            |asm: &mut Asm, row, operands: &[Operand]| self.emit(asm, form(row), class, operands);
+        let all = |asm: &mut Asm, x: u64| match ty {
+            Ty::I64 => self.splat(asm, ty, x << 32 | x),
+            _ => self.splat(asm, int, x),
         };
-        self.lane_by_lane(asm, code, ty, dst, a);
+        let shifted = |asm: &mut Asm, a: Reg, by: u8| {
+            let shifted = asm.reg(class);
+            let op = Op::new(form(&VPSRLD), Some(shifted), &[Operand::Reg(a), Imm(by)]);
+            asm.op(Op { rm: None, ..op });
+            shifted
+        };
+        let half = shifted(asm, a, 1);
+        let first = emit(asm, &VPANDND, &[Operand::Reg(half), Operand::Reg(a)]);
+        let float = emit(asm, &VCVTDQ2PS, &[Operand::Reg(first)]);
+        let exponent = shifted(asm, float, 23);
+        let (zero, most, highest) = (all(asm, 0), all(asm, 32), all(asm, 127 + 31));
+        // Of negative numbers the sign stands before the exponent; of zero the exponent is 0.
+        let count = emit(
+            asm,
+            &VPSUBD,
+            &[Operand::Reg(highest), Operand::Reg(exponent)],
+        );
+        let count = emit(asm, &VPMAXSD, &[Operand::Reg(count), Operand::Reg(zero)]);
+        if ty != Ty::I64 {
+            return self.two_to(asm, &PMINS, ty, dst, count, most);
+        }
+        let count = emit(asm, &VPMINSD, &[Operand::Reg(count), Operand::Reg(most)]);
+        let (upper, lower) = (self.splat(asm, ty, 32), self.splat(asm, ty, 0xffff_ffff));
+        let high = self.shift(asm, &PSRL_IMM, ty, count, 32);
+        let low = self.two(asm, &PAND, ty, count, lower);
+        let none = self.two(asm, &PCMPEQ, ty, high, upper);
+        let low = self.two(asm, &PAND, ty, low, none);
+        self.two_to(asm, &PADD, ty, dst, high, low);
     }
 
+    /// Ones of each byte by a table for its halves, and their sums.
     pub(super) fn popcount(&self, asm: &mut Asm, ty: Ty, dst: Reg, a: Reg) {
-        let code = if ty == Ty::I64 {
-            Code::Popcnt_r64_rm64
-        } else {
-            Code::Popcnt_r32_rm32
+        let class = self.class(ty);
+        let emit = |asm: &mut Asm, row, a: Reg, b: Reg| {
+            let operands = [Operand::Reg(a), Operand::Reg(b)];
+            self.emit(asm, self.form(row, ty), class, &operands)
         };
-        self.lane_by_lane(asm, code, ty, dst, a);
+        let width = self.width(ty);
+        let counts: Vec<u8> = (0..width.bytes())
+            .map(|k| (k as u8 % 16).count_ones() as u8)
+            .collect();
+        let table = asm.vector(width, &counts);
+        let low = self.splat(asm, ty, 0x0f0f_0f0f_0f0f_0f0f & ty.bit_mask());
+        let right = self.shift(asm, &PSRL_IMM, ty, a, 4);
+        let [low, high] = [a, right].map(|x| {
+            let half = self.two(asm, &PAND, ty, x, low);
+            emit(asm, &VPSHUFB, table, half)
+        });
+        let bytes = self.two(asm, &PADD, ty, low, high);
+        if ty == Ty::I64 {
+            let zero = self.splat(asm, ty, 0);
+            let operands = [Operand::Reg(bytes), Operand::Reg(zero)];
+            return self.emit_to(asm, self.form(&VPSADBW, ty), dst, &operands);
+        }
+        let ones = self.splat(asm, ty, 0x0101_0101);
+        let pairs = emit(asm, &VPMADDUBSW, bytes, ones);
+        let ones = self.splat(asm, ty, 0x0001_0001);
+        let operands = [Operand::Reg(pairs), Operand::Reg(ones)];
+        self.emit_to(asm, self.form(&VPMADDWD, ty), dst, &operands);
     }
 
     pub(super) fn min_max_64(&self, asm: &mut Asm, op: BinOp, dst: Reg, a: Reg, b: Reg) {
@@ -154,22 +206,5 @@ impl Avx2 {
         let ones = self.splat(asm, Ty::I32, u64::MAX);
         let none = self.two(asm, &PCMPEQ, Ty::I32, b, zero);
         self.blend_to(asm, Ty::I32, dst, none, ones, quotient);
-    }
-
-    /// Applies a scalar instruction from memory to a general register to each lane.
-    pub(super) fn lane_by_lane(&self, asm: &mut Asm, code: Code, ty: Ty, dst: Reg, a: Reg) {
-        let (at, step) = (asm.buffer(32), ty.bits() as i32 / 8);
-        let (mem, to, back) = if step == 8 {
-            (MemTy::I64, Register::RAX, Code::Mov_rm64_r64)
-        } else {
-            (MemTy::I32, Register::EAX, Code::Mov_rm32_r32)
-        };
-        self.store(asm, mem, Mem::frame(at), a, None);
-        for lane in 0..narrow(self.lanes()) {
-            let element = Int::Mem(Mem::frame(at + step * lane));
-            asm.int(code, &[Int::Gpr(to), element]);
-            asm.int(back, &[element, Int::Gpr(to)]);
-        }
-        self.load(asm, mem, dst, Mem::frame(at), None);
     }
 }

@@ -4,7 +4,10 @@ use super::super::{Op, ValueId};
 use super::{Application, Binding, Bindings, Build};
 use jaxide_core::prims::{Reshape, Slice};
 use jaxide_core::{Dims, Error, Result};
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
+
+/// Elements between two of an array that are stored beside each of them.
+const MOST_BETWEEN: i64 = 3;
 
 impl Build {
     pub(super) fn broadcast_in_dim(
@@ -64,11 +67,40 @@ impl Build {
         if let (Some(bytes), true) = (self.scope.graph.splat(x).cloned(), same) {
             return Ok(self.scope.splat_bytes(bytes, dtype, shape));
         }
-        let op = Op::Pad {
-            low: config.iter().map(|edges| edges.0).collect(),
-            interior: config.iter().map(|edges| edges.2).collect(),
+        let low: SmallVec<[i64; 4]> = config.iter().map(|edges| edges.0).collect();
+        let mut interior: SmallVec<[i64; 4]> = config.iter().map(|edges| edges.2).collect();
+        let x = match interior.last_mut() {
+            Some(between @ 1..=MOST_BETWEEN) => {
+                let count = std::mem::take(between) as usize;
+                self.interspersed(x, value, count)
+            }
+            _ => x,
         };
+        if low.iter().chain(&interior).all(|&length| length == 0) {
+            let [start, ones] = [0, 1].map(|k| Dims::from_elem(k, shape.len()));
+            let from = self.scope.shape(x);
+            if shape.iter().zip(from).all(|(&to, from)| to <= from) {
+                return Ok(self.scope.slice(x, &start, shape, &ones));
+            }
+        }
+        let op = Op::Pad { low, interior };
         Ok(self.scope.one(op, &[x, value], dtype, shape))
+    }
+
+    /// An array with so many times a value behind each element along the last axis: rows side by side, which are stored without a choice in each lane.
+    fn interspersed(&mut self, x: ValueId, value: ValueId, count: usize) -> ValueId {
+        let mut shape = self.scope.shape(x);
+        let last = shape.len() - 1;
+        let length = shape[last];
+        shape.push(1);
+        let column = self.scope.reshape(x, &shape);
+        let between = self.scope.broadcast(value, &shape, &[]);
+        let mut parts = vec![between; count + 1];
+        parts[0] = column;
+        let rows = self.scope.concat(&parts, last + 1);
+        shape.pop();
+        shape[last] = length * (count + 1);
+        self.scope.reshape(rows, &shape)
     }
 
     pub(super) fn rev(&mut self, axes: &[usize], app: &Application<'_>) -> Result<ValueId> {
