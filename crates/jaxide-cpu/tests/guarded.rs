@@ -140,3 +140,20 @@ fn indices_without_an_outside() {
         everywhere(&looped(&n.to_string(), "f32", n + 2, &body), Nearness::Bits);
     }
 }
+
+/// Indices that name no axis.
+#[test]
+fn updates_at_a_fixed_place() {
+    let scatter = "scatter-add[dimension_numbers=ScatterDimensionNumbers(update_window_dims=(0,), inserted_window_dims=(), \
+                   scatter_dims_to_operand_dims=(), operand_batching_dims=(), scatter_indices_batching_dims=()) indices_are_sorted=False \
+                   mode=GatherScatterMode.FILL_OR_DROP unique_indices=False update_consts=() update_jaxpr=None]";
+    for choice in ["p x s", "p s x"] {
+        let body = format!(
+            "t:i32[0] = broadcast_in_dim j
+             u:f32[3] = broadcast_in_dim v
+             s:f32[8] = {scatter} x t u
+             r:f32[8] = select_n {choice}"
+        );
+        everywhere(&looped("8", "f32", 10, &body), Nearness::Relative(1e-5));
+    }
+}

@@ -126,3 +126,45 @@ fn quotients_by_constants() {
         }
     }
 }
+
+/// Products in loops by matrices from outside, with axes of length 1 before and behind those that are longer.
+#[test]
+fn products_by_matrices_with_axes_of_length_one() {
+    for (ty, nearness) in [("f32", Nearness::Relative(1e-4)), ("i64", Nearness::Bits)] {
+        for (shape, contracting) in [
+            ("4,3,1", 1),
+            ("4,1,3", 2),
+            ("4,1,3,1", 2),
+            ("1,4,3,1", 2),
+            ("3,4,1", 0),
+            ("3,1,4,1,2", 0),
+            ("4,3,2,1", 1),
+        ] {
+            let result: Vec<&str> = shape.split(',').collect();
+            let result = [&result[..contracting], &result[contracting + 1..]]
+                .concat()
+                .join(",");
+            let out = result;
+            for (operands, axes) in [
+                ("b x", format!("([{contracting}], [0])")),
+                ("x b", format!("([0], [{contracting}])")),
+            ] {
+                let dims =
+                    format!("dimension_numbers=({axes}, ([], [])) preferred_element_type=None");
+                let text = format!(
+                    "{{ lambda ; b:{ty}[{shape}] y:{ty}[5,3]. let
+                        z:{ty}[5,{out}] = scan[
+                          ft_in=((None,), (), (None,)) ft_out=((), (None,))
+                          jaxpr={{ lambda ; b:{ty}[{shape}] x:{ty}[3]. let
+                              c:{ty}[{out}] = dot_general[{dims}] {operands}
+                              d:{ty}[{out}] = add c c
+                            in (d,) }}
+                          length=5 reverse=False unroll=1
+                        ] b y
+                      in (z,) }}"
+                );
+                everywhere(&text, nearness);
+            }
+        }
+    }
+}

@@ -234,7 +234,7 @@ impl Emitter<'_> {
 
     /// An index as an element of `dtype`.
     pub(super) fn iota(&mut self, dtype: DType, ix: &Ix) -> Element {
-        let wide = dtype.size() == 8 || self.index_type == Ty::I64;
+        let wide = dtype.size() == 8 && dtype != DType::C64 || self.index_type == Ty::I64;
         let (ty, own) = if wide {
             (Ty::I64, DType::I64)
         } else {

@@ -107,6 +107,10 @@ impl Graph {
             Op::Scatter(mut spec) => {
                 let indices = args[1];
                 let spread = self.condition_of_indices(guarded, &spec, indices)?;
+                if spec.scatter_dims.is_empty() {
+                    // Indices of no numbers have no place outside.
+                    return None;
+                }
                 let nowhere = self.nowhere(args[0], indices)?;
                 match spec.mode {
                     OobMode::Fill => {}

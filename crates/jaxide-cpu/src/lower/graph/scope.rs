@@ -4,7 +4,7 @@
 //! outermost loop body where its operands exist, so that loop-invariant work leaves loops by itself. It never leaves a branch, which
 //! may be there because the work is rare; and what may not end does not leave the body of a loop that may make no turn.
 
-use super::{Args, Bytes, Def, Graph, MapOp, Node, NodeId, Op, Region, ValueId};
+use super::{Args, Bytes, Def, Graph, MapOp, NodeId, Op, Region, ValueId};
 use crate::narrow;
 use jaxide_core::{DType, Dims, Prim, Result, Scalar};
 use rustc_hash::FxHashMap as HashMap;
@@ -437,33 +437,40 @@ impl Scope {
         if let Some(bytes) = self.graph.splat(x).cloned() {
             return self.splat_bytes(bytes, dtype, &shape);
         }
-        // Axes of length 1 may stand anywhere: without them, what is turned and turned back is seen to be so.
-        let from = self.shape(x);
-        let long = |axis: &usize| from[*axis] != 1;
-        let kept: Dims = (0..from.len()).filter(long).collect();
-        if kept.len() < from.len() {
-            let place = |axis: usize| kept.iter().position(|&own| own == axis);
-            let turned: Dims = permutation.iter().filter_map(|&axis| place(axis)).collect();
-            let lengths: Dims = kept.iter().map(|&axis| from[axis]).collect();
-            let plain = self.reshape(x, &lengths);
-            let plain = self.transpose(plain, &turned);
-            return self.reshape(plain, &shape);
-        }
-        let before = self.graph.def(x).map(|id| self.graph.node(id));
-        if let Some(Node {
-            op: Op::Transpose { permutation: first },
-            args,
-            ..
-        }) = before
-        {
-            let (x, both): (_, Dims) = (
-                args[0],
-                permutation.iter().map(|&axis| first[axis]).collect(),
-            );
-            return self.transpose(x, &both);
+        if let Some(before) = self.turned_from(x, permutation) {
+            return self.reshape(before, &shape);
         }
         let permutation = Dims::from_slice(permutation);
         self.one(Op::Transpose { permutation }, &[x], dtype, &shape)
+    }
+
+    /// The array that `x` is made of by a transposition, and perhaps axes of length 1 that come or go, if this permutation turns it back.
+    fn turned_from(&self, x: ValueId, permutation: &[usize]) -> Option<ValueId> {
+        let graph = &self.graph;
+        let long = |value: ValueId| {
+            graph
+                .shape(value)
+                .iter()
+                .copied()
+                .filter(|&length| length != 1)
+        };
+        let mut node = graph.node(graph.def(x)?);
+        if node.op == Op::Reshape && long(node.args[0]).eq(long(x)) {
+            node = graph.node(graph.def(node.args[0])?);
+        }
+        let Op::Transpose { permutation: first } = &node.op else {
+            return None;
+        };
+        // Both as orders of the axes that are longer.
+        let order = |value: ValueId, permutation: &[usize]| -> Dims {
+            let shape = graph.shape(value);
+            let kept = |axis: usize| shape[..axis].iter().filter(|&&length| length != 1).count();
+            let axes = permutation.iter().copied();
+            axes.filter(|&axis| shape[axis] != 1).map(kept).collect()
+        };
+        let (first, second) = (order(node.args[0], first), order(x, permutation));
+        let both = second.iter().map(|&axis| first[axis]);
+        both.eq(0..first.len()).then_some(node.args[0])
     }
 
     /// A box of `sizes` from `start` with steps `stride`, of the first array that has all of its elements.

@@ -61,9 +61,8 @@ impl Avx2 {
             self.emit(asm, self.form(row, ty), class, &operands)
         };
         let width = self.width(ty);
-        let counts: Vec<u8> = (0..width.bytes())
-            .map(|k| (k as u8 % 16).count_ones() as u8)
-            .collect();
+        let counts =
+            [0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4].repeat(width.bytes() as usize / 16);
         let table = asm.vector(width, &counts);
         let low = self.splat(asm, ty, 0x0f0f_0f0f_0f0f_0f0f & ty.bit_mask());
         let right = self.shift(asm, &PSRL_IMM, ty, a, 4);

@@ -15,16 +15,29 @@ impl Build {
             };
             let matrix = node.args[product.operand];
             let shape = self.scope.shape(matrix);
+            let Op::Call(Call::Routine(Routine::DotGeneral(params))) = &node.op else {
+                continue;
+            };
+            let numbers = &params.dimension_numbers;
+            let (contracting, batch) = if product.operand == 0 {
+                (&numbers.lhs_contracting, &numbers.lhs_batch)
+            } else {
+                (&numbers.rhs_contracting, &numbers.rhs_batch)
+            };
+            // Free axes keep their order, since it is that of the result; those behind the lanes have length 1.
+            let (others, free): (Dims, Dims) = (product.axis + 1..shape.len())
+                .partition(|axis| contracting.contains(axis) || batch.contains(axis));
             if !product.is_small()
                 || inside.contains(&matrix)
-                || product.axis + 1 == shape.len()
+                || others.iter().all(|&axis| shape[axis] == 1)
                 || self.scope.graph.splat(matrix).is_some()
             {
                 continue;
             }
-            let mut order: Dims = (0..shape.len()).collect();
-            order.remove(product.axis);
+            let mut order: Dims = (0..product.axis).collect();
+            order.extend(others);
             order.push(product.axis);
+            order.extend(free);
             let renamed = |axes: &mut Dims| {
                 for axis in axes {
                     let new = order.iter().position(|old| old == axis);

@@ -2,6 +2,7 @@
 
 use super::super::{Op, ValueId};
 use super::{Application, Binding, Bindings, Build};
+use crate::narrow;
 use jaxide_core::prims::{Reshape, Slice};
 use jaxide_core::{Dims, Error, Result};
 use smallvec::{SmallVec, smallvec};
@@ -71,7 +72,7 @@ impl Build {
         let mut interior: SmallVec<[i64; 4]> = config.iter().map(|edges| edges.2).collect();
         let x = match interior.last_mut() {
             Some(between @ 1..=MOST_BETWEEN) => {
-                let count = std::mem::take(between) as usize;
+                let count = narrow(std::mem::take(between));
                 self.interspersed(x, value, count)
             }
             _ => x,
