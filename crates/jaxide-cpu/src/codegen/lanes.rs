@@ -148,11 +148,17 @@ impl Vectors {
         if !Isa::available().contains(&isa) {
             return Err(CompileError::Unavailable(isa));
         }
-        Ok(Vectors {
+        Ok(Vectors::of(isa))
+    }
+
+    /// Of an instruction set, what this machine has besides; nothing where it does not have the set, for code that is only looked at.
+    pub(super) fn of(isa: Isa) -> Vectors {
+        let wide = isa == Isa::Avx512;
+        Vectors {
             isa,
-            popcnt: Isa::counts_bits(),
-            halves: isa == Isa::Avx512 && Isa::computes_halves(),
-        })
+            popcnt: wide && Isa::counts_bits(),
+            halves: wide && Isa::computes_halves(),
+        }
     }
 }
 

@@ -68,17 +68,7 @@ impl Windows {
         match (&self.components[..], self.outside) {
             (&[a], Outside::Nothing) => a.places(&indices[first..], places),
             (&[a, b], Outside::Nothing) => {
-                let indices = &indices[2 * first..][..2 * places.len()];
-                for (k, place) in places.iter_mut().enumerate() {
-                    let both = (
-                        a.place(a.counted(indices[2 * k].row())),
-                        b.place(b.counted(indices[2 * k + 1].row())),
-                    );
-                    *place = match both {
-                        (Some(a), Some(b)) => a + b,
-                        _ => NOWHERE,
-                    };
-                }
+                pair_places((a, b), &indices[2 * first..][..2 * places.len()], places);
             }
             (components, outside) => {
                 for (k, place) in places.iter_mut().enumerate() {
@@ -129,22 +119,12 @@ impl Component {
 
     #[inline(always)]
     fn places_with_any<I: RowIndex>(self, indices: &[I], places: &mut [usize]) {
-        let (most, from_end) = (i32::try_from(self.most), i32::try_from(self.from_end));
-        let last = i64::try_from(self.stride)
-            .ok()
-            .and_then(|stride| stride.checked_mul(self.most));
         if I::FITS_I32
-            && let (Ok(most), Ok(from_end)) = (most, from_end)
-            && last.is_some_and(|last| i32::try_from(last).is_ok())
+            && let Some(short) = self.short()
         {
-            // In half the bits, so that there are twice as many in a vector.
-            let stride = self.stride as i32;
             for (place, index) in places.iter_mut().zip(indices) {
-                let number = index.row() as i32;
-                let number = number + (from_end & (number >> 31));
-                let inside = number >= 0 && number <= most;
-                let own = number.wrapping_mul(stride) as usize;
-                *place = if inside { own } else { NOWHERE };
+                let (inside, own) = short.place(index.row() as i32);
+                *place = if inside { own as usize } else { NOWHERE };
             }
             return;
         }
@@ -153,12 +133,86 @@ impl Component {
         }
     }
 
+    /// The same in half the bits, if all numbers fit, so that there are twice as many in a vector.
+    #[inline(always)]
+    fn short(self) -> Option<ShortComponent> {
+        let stride = i32::try_from(self.stride).ok()?;
+        let most = i32::try_from(self.most).ok()?;
+        let from_end = i32::try_from(self.from_end).ok()?;
+        // Half of what fits, so that two of them have a sum.
+        let last = stride.checked_mul(most)?;
+        (last <= i32::MAX / 2).then_some(ShortComponent {
+            stride,
+            most,
+            from_end,
+        })
+    }
+
     /// How far this number of an index moves a window, if it stays inside.
     #[inline(always)]
     fn place(self, number: i64) -> Option<usize> {
         (0..=self.most)
             .contains(&number)
             .then(|| number as usize * self.stride)
+    }
+}
+
+/// A [`Component`] of 32-bit numbers.
+#[derive(Clone, Copy)]
+struct ShortComponent {
+    stride: i32,
+    most: i32,
+    from_end: i32,
+}
+
+impl ShortComponent {
+    /// Whether a window stays inside, and then how far this number of an index moves it.
+    #[inline(always)]
+    fn place(self, number: i32) -> (bool, i32) {
+        let number = number + (self.from_end & (number >> 31));
+        let inside = number >= 0 && number <= self.most;
+        (inside, number.wrapping_mul(self.stride))
+    }
+}
+
+/// The places of windows by two numbers each, in the vectors that this machine has.
+fn pair_places<I: RowIndex>(pair: (Component, Component), indices: &[I], places: &mut [usize]) {
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn avx2<I: RowIndex>(pair: (Component, Component), indices: &[I], places: &mut [usize]) {
+        pair_places_any(pair, indices, places);
+    }
+    match Isa::detect() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the machine has the instruction set.
+        Isa::Avx512 | Isa::Avx2 => unsafe { avx2(pair, indices, places) },
+        Isa::Portable => pair_places_any(pair, indices, places),
+    }
+}
+
+#[inline(always)]
+fn pair_places_any<I: RowIndex>(
+    (a, b): (Component, Component),
+    indices: &[I],
+    places: &mut [usize],
+) {
+    let (pairs, _) = indices.as_chunks::<2>();
+    if I::FITS_I32
+        && let (Some(a), Some(b)) = (a.short(), b.short())
+    {
+        for (place, [i, j]) in places.iter_mut().zip(pairs) {
+            let (i, j) = (a.place(i.row() as i32), b.place(j.row() as i32));
+            let own = i.1.wrapping_add(j.1) as usize;
+            *place = if i.0 & j.0 { own } else { NOWHERE };
+        }
+        return;
+    }
+    for (place, [i, j]) in places.iter_mut().zip(pairs) {
+        let both = (a.place(a.counted(i.row())), b.place(b.counted(j.row())));
+        *place = match both {
+            (Some(a), Some(b)) => a + b,
+            _ => NOWHERE,
+        };
     }
 }
 

@@ -359,7 +359,7 @@ fn generate(
     times: &mut StageTimes,
 ) -> Result<Code, CompileError> {
     let start = Instant::now();
-    let vectors = Vectors::here(isa)?;
+    let vectors = Vectors::of(isa);
     let mut lane_programs = LanePrograms::new(vectors);
     let mut jit = Jit::new()?;
     let inline = code::inline(program, vectors);
