@@ -212,3 +212,17 @@ fn slices_of_what_was_made_of_parts() {
         }
     }
 }
+
+/// Of an array with numbers in between of which a few elements are kept, these alone are made.
+#[test]
+fn little_of_an_array_with_numbers_between() {
+    let text = "{ lambda ; . let
+        a:i32[1073741824] = iota[dimension=0 dtype=int32 shape=(1073741824,) sharding=None]
+        b:i32[5] = pad[padding_config=((-3, -2147483639, 1),)] a 7:i32[]
+      in (b,) }";
+    let jaxpr = parse(text).unwrap();
+    let program = compile(&jaxpr, &CompileOptions::default()).unwrap();
+    assert_eq!(program.stats().arena, 0);
+    let results = program.run(&[]).unwrap();
+    assert_eq!(results[0].to_vec::<i32>().unwrap(), [7, 2, 7, 3, 7]);
+}

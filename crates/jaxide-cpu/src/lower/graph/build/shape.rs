@@ -4,7 +4,7 @@ use super::super::{Op, ValueId};
 use super::{Application, Binding, Bindings, Build};
 use crate::narrow;
 use jaxide_core::prims::{Reshape, Slice};
-use jaxide_core::{Dims, Error, Result};
+use jaxide_core::{Dims, Error, Result, element_count};
 use smallvec::{SmallVec, smallvec};
 
 /// Elements between two of an array that are stored beside each of them.
@@ -70,8 +70,10 @@ impl Build {
         }
         let low: SmallVec<[i64; 4]> = config.iter().map(|edges| edges.0).collect();
         let mut interior: SmallVec<[i64; 4]> = config.iter().map(|edges| edges.2).collect();
+        // Of which little is kept is not worth storing, and may be larger than memory.
+        let kept = element_count(shape)? >= element_count(&self.scope.shape(x))?;
         let x = match interior.last_mut() {
-            Some(between @ 1..=MOST_BETWEEN) => {
+            Some(between @ 1..=MOST_BETWEEN) if kept => {
                 let count = narrow(std::mem::take(between));
                 self.interspersed(x, value, count)
             }
