@@ -242,38 +242,39 @@ impl Avx2 {
 
     /// `2a * 2^(b - 1)`, where both factors are normal.
     fn scale_normal(&self, asm: &mut Asm, ty: Ty, dst: Reg, a: Reg, b: Reg) {
-        let (magic, fraction) = if ty == Ty::F32 {
-            (12_582_912.0 + 126.0, 23)
-        } else {
-            (6_755_399_441_055_744.0 + 1022.0, 52)
-        };
-        let magic = self.float(asm, ty, magic);
-        let biased = self.two(asm, &ADD, ty, b, magic);
-        let power = self.shift(asm, &PSLL_IMM, ty.as_int(), biased, fraction);
+        let power = self.power_of_two(asm, ty, b, -1.0);
         let twice = self.two(asm, &ADD, ty, a, a);
         self.two_to(asm, &MUL, ty, dst, twice, power);
     }
 
-    fn scale(&self, asm: &mut Asm, ty: Ty, dst: Reg, a: Reg, n: Reg) {
-        let (top, bottom, magic, fraction) = if ty == Ty::F32 {
-            (254.0, -252.0, 12_582_912.0 + 127.0, 23)
+    /// `2^(n + times)`, where that is normal: the last place of the sum counts 1, and its low bits are the exponent's field.
+    fn power_of_two(&self, asm: &mut Asm, ty: Ty, n: Reg, times: f64) -> Reg {
+        let (magic, fraction) = if ty == Ty::F32 {
+            (12_582_912.0 + 127.0, 23)
         } else {
-            (2046.0, -2044.0, 6_755_399_441_055_744.0 + 1023.0, 52)
+            (6_755_399_441_055_744.0 + 1023.0, 52)
         };
-        let [top, bottom, magic, half] = [top, bottom, magic, 0.5].map(|x| self.float(asm, ty, x));
+        let magic = self.float(asm, ty, magic + times);
+        let biased = self.two(asm, &ADD, ty, n, magic);
+        self.shift(asm, &PSLL_IMM, ty.as_int(), biased, fraction)
+    }
+
+    fn scale(&self, asm: &mut Asm, ty: Ty, dst: Reg, a: Reg, n: Reg) {
+        let (top, bottom) = if ty == Ty::F32 {
+            (254.0, -252.0)
+        } else {
+            (2046.0, -2044.0)
+        };
+        let [top, bottom, half] = [top, bottom, 0.5].map(|x| self.float(asm, ty, x));
         let n = self.two(asm, &MIN, ty, n, top);
         let n = self.two(asm, &MAX, ty, n, bottom);
         let first = self.two(asm, &MUL, ty, n, half);
         let round = [Operand::Reg(first), Imm(9)];
         let first = self.emit(asm, self.code(&ROUND, ty), self.class(ty), &round);
         let second = self.two(asm, &SUB, ty, n, first);
-        let power = |asm: &mut Asm, n| {
-            let biased = self.two(asm, &ADD, ty, n, magic);
-            self.shift(asm, &PSLL_IMM, ty.as_int(), biased, fraction)
-        };
-        let first = power(asm, first);
+        let first = self.power_of_two(asm, ty, first, 0.0);
         let scaled = self.two(asm, &MUL, ty, a, first);
-        let second = power(asm, second);
+        let second = self.power_of_two(asm, ty, second, 0.0);
         self.two_to(asm, &MUL, ty, dst, scaled, second);
     }
 }
