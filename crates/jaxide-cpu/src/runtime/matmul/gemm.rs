@@ -105,7 +105,7 @@ struct Plan {
 /// Elements of the inner dimension that are summed in registers before the result is touched: fewer of those of which fewer panels fit the
 /// first-level cache.
 const fn longest_block<T>() -> usize {
-    if size_of::<T>() < 8 { 384 } else { 256 }
+    if size_of::<T>() <= 8 { 384 } else { 256 }
 }
 
 /// Columns of the right operand that are packed at once.

@@ -9,7 +9,7 @@ use num_complex::Complex;
 
 use super::gemv;
 use super::pack::{self, Panel};
-use crate::runtime::simd::{Arithmetic, Isa, Lanes, Pair, Simd};
+use crate::runtime::simd::{Arithmetic, Isa, Lanes, Pair, Simd, prefetch};
 #[cfg(target_arch = "x86_64")]
 use crate::runtime::simd::{
     F32x8, F32x16, F64x4, F64x8, I16x32, I32x8, I32x16, I64x4, I64x8, Pairs8, Pairs16, Truth64,
@@ -106,6 +106,9 @@ impl<T> Kernels<T> {
     }
 }
 
+/// Steps from which a tile is long enough to hide the way of its result from memory.
+const LONG: usize = 64;
+
 /// # Safety
 /// As [`TileFunction`].
 #[inline(always)]
@@ -115,6 +118,15 @@ unsafe fn real_tile<S: Simd, const MR: usize, const NV: usize>(t: &Tile<'_, S::E
         let last = t.columns - (NV - 1) * S::LANES;
         let mut acc = [[S::splat(S::Elem::ZERO); NV]; MR];
         let mut b = t.b;
+        // The result is on its way while the sums are made; where its rows lie far apart, no other hint of it comes in time.
+        if t.depth >= LONG {
+            for i in 0..MR {
+                let row = t.c.wrapping_offset(i as isize * t.c_row);
+                for j in 0..NV {
+                    prefetch(row.wrapping_add(j * S::LANES));
+                }
+            }
+        }
         macro_rules! inner_loop {
             ($load_last:expr, $a_row:expr) => {
                 for &segment in t.segments {
