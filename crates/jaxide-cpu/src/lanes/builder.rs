@@ -6,6 +6,7 @@
 
 use super::body::*;
 use super::branches::branched;
+use super::floor::{Known, Remainder};
 use super::op::{BinOp, TerOp, UnOp};
 use super::sweep::sweep;
 use super::types::{MemTy, Ty};
@@ -47,6 +48,12 @@ pub struct Builder {
     pub(super) current: BlockId,
     seen: HashMap<(Inst, Ty), SmallVec<[Value; 2]>>,
     contract: bool,
+    /// What is left by divisions by positive constants.
+    pub(super) remainders: HashMap<Value, Remainder>,
+    /// Numbers that are not negative in the turns of the loops around, if they are needed there.
+    pub(super) at_least_zero: Vec<Value>,
+    /// Conditions that hold in the turns of the loops around.
+    pub(super) supposed: Vec<Value>,
 }
 
 /// What lets operations leave a block.
@@ -90,6 +97,7 @@ pub(super) struct WhileFrame {
     params: Vec<Value>,
     head: BlockId,
     cond: Option<Value>,
+    known: Known,
 }
 
 impl WhileFrame {
@@ -125,6 +133,9 @@ impl Builder {
             current: BlockId::LANES,
             seen: HashMap::default(),
             contract: false,
+            remainders: HashMap::default(),
+            at_least_zero: Vec::new(),
+            supposed: Vec::new(),
         }
     }
 
@@ -359,6 +370,7 @@ impl Builder {
             params,
             head,
             cond: None,
+            known: Known::default(),
         }
     }
 
@@ -367,6 +379,7 @@ impl Builder {
         self.current = self.open(frame.head, BlockKind::WhileBody);
         WhileFrame {
             cond: Some(cond),
+            known: self.suppose(cond),
             ..frame
         }
     }
@@ -379,7 +392,9 @@ impl Builder {
             params,
             head,
             cond,
+            known,
         } = frame;
+        self.forget(&known);
         let body = std::mem::replace(&mut self.current, outside);
         let (carries, results) = self.carries(&init, &params, next);
         let cond = cond.expect("a loop has a condition before it has a turn");
@@ -550,11 +565,7 @@ impl Builder {
     /// A pure instruction: an existing equal value, or a new one in the outermost block that has its operands.
     pub(super) fn insert(&mut self, inst: Inst, ty: Ty) -> Value {
         let key = (inst, ty);
-        if let Some(values) = self.seen.get(&key)
-            && let Some(&v) = values
-                .iter()
-                .find(|v| self.encloses(self.body.values[v.index()].block))
-        {
+        if let Some(v) = self.existing(&key) {
             return v;
         }
         let block = self.place(&key.0);
@@ -562,6 +573,14 @@ impl Builder {
         self.body.blocks[block.index()].stmts.push(Stmt::Let(v));
         self.seen.entry(key).or_default().push(v);
         v
+    }
+
+    /// An equal value that can be used in the current block.
+    pub(super) fn existing(&self, key: &(Inst, Ty)) -> Option<Value> {
+        let mut values = self.seen.get(key)?.iter();
+        values
+            .find(|v| self.encloses(self.body.values[v.index()].block))
+            .copied()
     }
 
     fn place(&self, inst: &Inst) -> BlockId {

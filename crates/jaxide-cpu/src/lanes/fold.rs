@@ -3,7 +3,7 @@
 //! Laws: a rewrite never gives more operations of higher cost, keeps every bit of every result (NaN, signed zeros
 //! and subnormals; NaN payloads excepted) and does not reassociate. Each rule here is one line with its reason where that is not plain.
 
-use super::body::{Inst, Value};
+use super::body::{BlockId, Inst, Value};
 use super::builder::Builder;
 use super::op::{BinOp, TerOp, UnOp, signed};
 use super::types::Ty;
@@ -38,13 +38,31 @@ impl Builder {
         if let (Some(x), Some(y)) = (ca, cb) {
             return Some(self.constant(op.result(ty), op.eval(ty, x, y)));
         }
+        if ty.is_int()
+            && op.is_compare()
+            && let Some(known) = self.fold_supposed(op, a, b)
+        {
+            return Some(known);
+        }
         match ty {
             Ty::F32 | Ty::F64 => self.fold_float(op, ty, a, b, cb?),
             Ty::I32 | Ty::I64 | Ty::Mask if a == b => self.fold_same(op, ty, a),
-            Ty::I32 | Ty::I64 => self.fold_int(op, ty, a, b, cb?),
+            Ty::I32 | Ty::I64 => match cb {
+                Some(cb) => self.fold_int(op, ty, a, b, cb),
+                None => self.fold_rest(op, a, b),
+            },
             Ty::Mask => match cb {
                 Some(cb) => self.fold_mask(op, a, cb),
-                None => self.fold_truth(Inst::Bin(op, a, b)),
+                None => {
+                    let signs = (op == BinOp::And).then(|| self.fold_signs(a, b));
+                    signs
+                        .flatten()
+                        .or_else(|| self.fold_truth(Inst::Bin(op, a, b)))
+                        .or_else(|| {
+                            self.fold_invariant(op, a, b)
+                                .or_else(|| self.fold_invariant(op, b, a))
+                        })
+                }
             },
         }
     }
@@ -74,6 +92,7 @@ impl Builder {
                 _ => match *self.body.inst(a) {
                     Inst::Un(UnOp::Not, m) => Some(self.select(m, c, b)),
                     _ if ty == Ty::Mask => self.fold_truth(Inst::Ter(op, a, b, c)),
+                    _ if ty.is_int() => self.fold_floor(a, b, c),
                     _ => None,
                 },
             },
@@ -141,14 +160,30 @@ impl Builder {
                 Some(self.and(a, low))
             }
             (DivU, 1..) => Some(self.div_u_const(ty, a, cb)),
-            (DivS, 1..) => Some(self.div_s_const(ty, a, cb)),
-            (RemU | RemS, 1..) => {
-                let q = self.bin(if op == RemU { DivU } else { DivS }, a, b);
-                let back = self.mul(q, b);
-                Some(self.sub(a, back))
+            (DivS, c) if c.is_power_of_two() && signed(ty, c) > 0 => {
+                Some(self.div_s_power(a, c.trailing_zeros()))
             }
+            // Without a sign it rounds down.
+            (DivS, c) if signed(ty, c) > 1 && self.is_not_negative(a) => {
+                Some(self.floor_quotient(a, c))
+            }
+            (DivS, 1..) => Some(self.div_s_const(ty, a, cb)),
+            (RemU | RemS, 1..) => Some(self.rem_const(op, a, b, cb)),
+            (Eq | Ne, _) => self.fold_chosen(op, a, b),
             _ => None,
         }
+    }
+
+    /// What a division leaves whose quotient is known: one division in the place of two.
+    fn fold_rest(&mut self, op: BinOp, a: Value, b: Value) -> Option<Value> {
+        let whole = match op {
+            BinOp::RemS => BinOp::DivS,
+            BinOp::RemU => BinOp::DivU,
+            _ => return None,
+        };
+        let q = self.existing(&(Inst::Bin(whole, a, b), self.ty(a)))?;
+        let back = self.mul(q, b);
+        Some(self.sub(a, back))
     }
 
     fn fold_mask(&mut self, op: BinOp, a: Value, cb: u64) -> Option<Value> {
@@ -159,6 +194,21 @@ impl Builder {
             (BinOp::Xor, 1) => Some(self.not(a)),
             _ => None,
         }
+    }
+
+    /// `(u ∧ x) ∧ y` as `u ∧ (x ∧ y)` where only `u` is the same in all lanes, so that it decides about all that is behind it.
+    fn fold_invariant(&mut self, op: BinOp, a: Value, b: Value) -> Option<Value> {
+        let varies = |v: Value| self.body.values[v.index()].block != BlockId::PROLOGUE;
+        let Inst::Bin(inner, x, y) = *self.body.inst(a) else {
+            return None;
+        };
+        let same = inner == op && matches!(op, BinOp::And | BinOp::Or);
+        let (u, x) = if varies(x) { (y, x) } else { (x, y) };
+        if !same || varies(u) || !varies(x) || !varies(b) {
+            return None;
+        }
+        let behind = self.bin(op, x, b);
+        Some(self.bin(op, u, behind))
     }
 
     /// An operation on masks that depends on at most two of them, as one operation of these where there is one that is simple. So a
@@ -233,7 +283,7 @@ impl Builder {
         })
     }
 
-    fn shift(&mut self, op: BinOp, a: Value, count: u32) -> Value {
+    pub(super) fn shift(&mut self, op: BinOp, a: Value, count: u32) -> Value {
         let count = self.int(self.ty(a), i64::from(count));
         self.bin(op, a, count)
     }

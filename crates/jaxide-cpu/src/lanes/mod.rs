@@ -18,6 +18,7 @@ mod builder;
 mod display;
 mod eval;
 pub(crate) mod extent;
+mod floor;
 mod fold;
 pub(crate) mod guard;
 pub mod math;

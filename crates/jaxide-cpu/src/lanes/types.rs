@@ -125,6 +125,11 @@ impl MemTy {
         }
     }
 
+    /// Whether a load fills the upper bits with zeros.
+    pub(crate) fn is_unsigned(self) -> bool {
+        matches!(self, MemTy::U8 | MemTy::U16)
+    }
+
     /// Size in bytes.
     pub fn size(self) -> i64 {
         match self {

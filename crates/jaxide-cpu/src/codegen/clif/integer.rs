@@ -4,7 +4,7 @@ use super::rep::{Rep, high_halves, int_like};
 use super::{Emitter, Width, scalar_type};
 use crate::lanes::{BinOp, Ty};
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{self, InstBuilder, types};
+use cranelift_codegen::ir::{self, BlockArg, InstBuilder, types};
 use cranelift_frontend::FunctionBuilder;
 
 impl Emitter<'_, '_> {
@@ -103,26 +103,7 @@ fn hard_int(
     match op {
         BinOp::MulHiS => fb.ins().smulhi(a, b),
         BinOp::MulHiU => fb.ins().umulhi(a, b),
-        BinOp::DivS | BinOp::DivU | BinOp::RemS | BinOp::RemU => {
-            let zero = fb.ins().icmp_imm_s(IntCC::Equal, b, 0);
-            let mut unsafe_divisor = zero;
-            if matches!(op, BinOp::DivS | BinOp::RemS) {
-                let lowest = fb.ins().iconst(clif, 1i64.wrapping_shl(ty.bits() - 1));
-                let lowest = fb.ins().icmp(IntCC::Equal, a, lowest);
-                let minus_one = fb.ins().icmp_imm_s(IntCC::Equal, b, -1);
-                let overflow = fb.ins().band(lowest, minus_one);
-                unsafe_divisor = fb.ins().bor(zero, overflow);
-            }
-            let one = fb.ins().iconst(clif, 1);
-            let b = fb.ins().select(unsafe_divisor, one, b);
-            let (result, by_zero) = match op {
-                BinOp::DivS => (fb.ins().sdiv(a, b), int_like(fb, clif, -1)),
-                BinOp::DivU => (fb.ins().udiv(a, b), int_like(fb, clif, -1)),
-                BinOp::RemS => (fb.ins().srem(a, b), a),
-                _ => (fb.ins().urem(a, b), a),
-            };
-            fb.ins().select(zero, by_zero, result)
-        }
+        BinOp::DivS | BinOp::DivU | BinOp::RemS | BinOp::RemU => divide(fb, op, clif, a, b),
         _ => {
             let width = i64::from(ty.bits());
             let inside = fb.ins().icmp_imm_u(IntCC::UnsignedLessThan, b, width);
@@ -145,4 +126,52 @@ fn hard_int(
             }
         }
     }
+}
+
+/// A division with XLA's results where the machine traps. These divisors are rare: nothing waits for the question whether one is there.
+fn divide(
+    fb: &mut FunctionBuilder<'_>,
+    op: BinOp,
+    ty: ir::Type,
+    a: ir::Value,
+    b: ir::Value,
+) -> ir::Value {
+    let (common, rare, done) = (fb.create_block(), fb.create_block(), fb.create_block());
+    let result = fb.append_block_param(done, ty);
+    // Zero, and of signed numbers -1, by which the least one has no quotient.
+    let is_common = if matches!(op, BinOp::DivS | BinOp::RemS) {
+        let next = fb.ins().iadd_imm_s(b, 1);
+        fb.ins().icmp_imm_u(IntCC::UnsignedGreaterThan, next, 1)
+    } else {
+        fb.ins().icmp_imm_u(IntCC::NotEqual, b, 0)
+    };
+    fb.ins().brif(is_common, common, &[], rare, &[]);
+    fb.seal_block(common);
+    fb.seal_block(rare);
+    fb.set_cold_block(rare);
+
+    fb.switch_to_block(rare);
+    let minus_one = int_like(fb, ty, -1);
+    let zero = int_like(fb, ty, 0);
+    let (by_zero, by_minus_one) = match op {
+        BinOp::DivS => (minus_one, fb.ins().ineg(a)),
+        BinOp::DivU => (minus_one, minus_one),
+        BinOp::RemS => (a, zero),
+        _ => (a, a),
+    };
+    let is_zero = fb.ins().icmp_imm_u(IntCC::Equal, b, 0);
+    let value = fb.ins().select(is_zero, by_zero, by_minus_one);
+    fb.ins().jump(done, &[BlockArg::Value(value)]);
+
+    fb.switch_to_block(common);
+    let value = match op {
+        BinOp::DivS => fb.ins().sdiv(a, b),
+        BinOp::DivU => fb.ins().udiv(a, b),
+        BinOp::RemS => fb.ins().srem(a, b),
+        _ => fb.ins().urem(a, b),
+    };
+    fb.ins().jump(done, &[BlockArg::Value(value)]);
+    fb.seal_block(done);
+    fb.switch_to_block(done);
+    result
 }
