@@ -15,6 +15,7 @@
 mod body;
 mod branches;
 mod builder;
+mod bytes;
 mod display;
 mod eval;
 pub(crate) mod extent;
@@ -33,6 +34,7 @@ mod weave;
 
 pub use body::*;
 pub use builder::Builder;
+pub(crate) use bytes::TO_THE_TOP;
 pub use eval::{EvalError, Memory};
 pub use op::{BinOp, TerOp, UnOp};
 pub use types::{MemTy, Ty};

@@ -1,5 +1,6 @@
 //! Lane bodies: every emitter against the reference evaluator, and the printed form.
 
+mod bytes;
 mod complex;
 mod control;
 mod folding;

@@ -4,6 +4,29 @@ use super::*;
 use crate::lanes::{BinOp, MemTy, Ty, UnOp};
 
 impl<T: Target> Emitter<'_, T> {
+    /// Computes the reciprocals of what 32-bit lanes are divided by, where it is the same for all, once.
+    pub(super) fn find_reciprocals(&mut self) {
+        let body = self.body;
+        for v in body.values() {
+            let Inst::Bin(op, _, b) = v.inst else {
+                continue;
+            };
+            let signed = matches!(op, BinOp::DivS | BinOp::RemS);
+            let divides = signed || matches!(op, BinOp::DivU | BinOp::RemU);
+            let by = &body.values()[b.index()];
+            let same = by.block == BlockId::PROLOGUE && by.ty == Ty::I32;
+            if divides
+                && same
+                && v.block != BlockId::PROLOGUE
+                && !self.reciprocals.contains_key(&(b, signed))
+            {
+                let by = self.get(b, 0);
+                let reciprocal = self.target.reciprocal(&mut self.asm, signed, by);
+                self.reciprocals.insert((b, signed), reciprocal);
+            }
+        }
+    }
+
     /// Division of 64-bit lanes with XLA's results where the machine traps: through doubles where all numbers are small, one lane after the
     /// other where one is not.
     pub(super) fn divide_64(&mut self, op: BinOp, dst: Reg, a: Reg, b: Reg) {

@@ -98,8 +98,8 @@ impl<T: Target> Emitter<'_, T> {
         let exec = self.exec[copy];
         let ty = mem.lane();
         match self.access(mem, addr, copy) {
-            Access::Uniform(at) if mem.size() >= 4 => {
-                self.target.broadcast(&mut self.asm, ty, dst, at)
+            Access::Uniform(at) if mem.size() >= T::BROADCASTS => {
+                self.target.broadcast(&mut self.asm, mem, dst, at);
             }
             Access::Uniform(at) => {
                 self.load_gpr(mem, at);

@@ -14,6 +14,7 @@ mod alloc;
 mod avx2;
 mod avx512;
 mod bfloat16;
+mod bytes;
 mod control;
 mod encode;
 mod halves;
@@ -99,46 +100,13 @@ fn image<T: Target>(body: &Body, lanes: Option<usize>, target: &T) -> Result<Ima
 /// The program of a body.
 fn emit<T: Target>(body: &Body, lanes: Option<usize>, target: &T) -> Asm {
     let lanes = lanes.and_then(|lanes| i64::try_from(lanes).ok());
-    let halves = target.halves();
-    let plan = plan(body, lanes, target.lanes(), T::VECTORS, halves.is_some());
-    let mut asm = Asm::new(!T::EVEX);
-    let tables = asm.buffer(64);
-    let start = asm.var();
-    let exit = asm.label();
-    let accumulators: Vec<&Accumulator> = body
-        .reductions()
-        .iter()
-        .flat_map(|r| &r.accumulators)
-        .collect();
-    let bytes = |ty: Ty| target.accumulator_bits(ty) * narrow::<_, i32>(body.accumulators()) / 8;
-    let buffers = accumulators
-        .iter()
-        .map(|a| asm.buffer(bytes(body.ty(a.init))))
-        .collect();
-    let mut emitter = Emitter {
-        body,
-        target,
-        asm,
-        tables,
-        start,
-        exit,
-        plan,
-        halves,
-        accumulators,
-        buffers,
-        bases: HashMap::default(),
-        reps: vec![[None; MOST_COPIES]; body.values().len()],
-        into: HashMap::default(),
-        copies: vec![0],
-        exec: [None; MOST_COPIES],
-        all: lanes,
-        tail: None,
-        counters: vec![LANE; body.loop_count()],
-        cursors: HashMap::default(),
-        open: Vec::new(),
-    };
-    emitter.run();
-    emitter.asm
+    // Few lanes fill a register of wider ones.
+    let many = lanes.is_none_or(|lanes| lanes > target.lanes());
+    let on_bytes = if many { body.on_bytes() } else { None };
+    match &on_bytes {
+        Some(body) => Emitter::new(body, lanes, &T::BYTES).run(),
+        None => Emitter::new(body, lanes, target).run(),
+    }
 }
 
 /// Emits one body.
@@ -159,6 +127,8 @@ struct Emitter<'a, T> {
     /// Addresses without lane and loop terms.
     bases: HashMap<Vec<i64>, Var>,
     reps: Vec<[Option<Reg>; MOST_COPIES]>,
+    /// Of divisors that are the same in all lanes, whether signed: what is multiplied by instead.
+    reciprocals: HashMap<(Value, bool), Reg>,
     /// Values that are computed right into a carried register.
     into: HashMap<Value, Value>,
     copies: Vec<usize>,
@@ -174,8 +144,62 @@ struct Emitter<'a, T> {
     open: Vec<LoopId>,
 }
 
-impl<T: Target> Emitter<'_, T> {
-    fn run(&mut self) {
+impl<'a, T: Target> Emitter<'a, T> {
+    /// Of a body, of which so many lanes are known to be there.
+    fn new(body: &'a Body, lanes: Option<i64>, target: &'a T) -> Self {
+        let mut asm = Asm::new(!T::EVEX);
+        let halves = target.halves();
+        let mut plan = plan(body, lanes, target.lanes(), T::VECTORS, halves.is_some());
+        // Of bytes, only what is left after whole registers is masked, in one copy.
+        if T::BROADCASTS == 1 {
+            plan.unmasked = true;
+        }
+        let tables = asm.buffer(64);
+        let start = asm.var();
+        let exit = asm.label();
+        let accumulators: Vec<&Accumulator> = body
+            .reductions()
+            .iter()
+            .flat_map(|r| &r.accumulators)
+            .collect();
+        let bytes =
+            |ty: Ty| target.accumulator_bits(ty) * narrow::<_, i32>(body.accumulators()) / 8;
+        let buffers = accumulators
+            .iter()
+            .map(|a| asm.buffer(bytes(body.ty(a.init))))
+            .collect();
+        Emitter {
+            body,
+            target,
+            asm,
+            tables,
+            start,
+            exit,
+            plan,
+            halves,
+            accumulators,
+            buffers,
+            bases: HashMap::default(),
+            reps: vec![[None; MOST_COPIES]; body.values().len()],
+            reciprocals: HashMap::default(),
+            into: HashMap::default(),
+            copies: vec![0],
+            exec: [None; MOST_COPIES],
+            all: lanes,
+            tail: None,
+            counters: vec![LANE; body.loop_count()],
+            cursors: HashMap::default(),
+            open: Vec::new(),
+        }
+    }
+
+    fn run(mut self) -> Asm {
+        self.lanes();
+        self.asm.push(Lir::Label(self.exit));
+        self.asm
+    }
+
+    fn lanes(&mut self) {
         self.asm
             .int(Code::Cmp_r64_rm64, &[Int::Var(LANE), Int::Var(END)]);
         self.asm.push(Lir::Branch(Cond::GreaterEqual, self.exit));
@@ -190,10 +214,10 @@ impl<T: Target> Emitter<'_, T> {
         );
         self.find_bases();
         self.block(BlockId::PROLOGUE);
+        self.find_reciprocals();
         if let (true, Some(all)) = (self.plan.accumulators_in_registers, self.all) {
             self.reduce_all(all);
             self.combine_all(true);
-            self.asm.push(Lir::Label(self.exit));
             return;
         }
         self.initialise_accumulators();
@@ -204,7 +228,6 @@ impl<T: Target> Emitter<'_, T> {
             self.masked_loop(self.plan.copies);
         }
         self.combine_all(false);
-        self.asm.push(Lir::Label(self.exit));
     }
 
     /// All lanes of a reduction, where they are known: accumulators stay in registers, and what is left over needs no loop.

@@ -65,10 +65,15 @@ impl<T: Target> Operations for Emitter<'_, T> {
         }
         let ty = self.body.ty(a);
         let divides = matches!(op, BinOp::DivS | BinOp::DivU | BinOp::RemS | BinOp::RemU);
+        let signed = matches!(op, BinOp::DivS | BinOp::RemS);
+        let reciprocal = self.reciprocals.get(&(b, signed)).copied();
         self.each_copy(v, |s, copy, dst| {
             let (a, b) = (s.get(a, copy), s.get(b, copy));
             if divides && ty == Ty::I64 {
                 return s.divide_64(op, dst, a, b);
+            }
+            if divides {
+                return s.target.divide(&mut s.asm, op, dst, a, b, reciprocal);
             }
             s.target.bin(&mut s.asm, op, ty, dst, a, b);
         });

@@ -263,7 +263,30 @@ rows! {
     VPCMPUD          _                                 _                                 _                               EVEX_Vpcmpud_kr_k1_ymm_ymmm256b32_imm8 EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8;
     VPCMPUQ          _                                 _                                 _                               EVEX_Vpcmpuq_kr_k1_ymm_ymmm256b64_imm8 EVEX_Vpcmpuq_kr_k1_zmm_zmmm512b64_imm8;
     VPTEST           _                                 VEX_Vptest_ymm_ymmm256            _                               _                                      _;
-    VPTESTMB         _                                 _                                 EVEX_Vptestmb_kr_k1_xmm_xmmm128 _                                      _;
+    VPTESTMB         _                                 _                                 EVEX_Vptestmb_kr_k1_xmm_xmmm128 _                                      EVEX_Vptestmb_kr_k1_zmm_zmmm512;
+    // Lanes of 8 bits, and what shifts them.
+    VPADDB           _ VEX_Vpaddb_ymm_ymm_ymmm256 _ _ EVEX_Vpaddb_zmm_k1z_zmm_zmmm512;
+    VPSUBB           _ VEX_Vpsubb_ymm_ymm_ymmm256 _ _ EVEX_Vpsubb_zmm_k1z_zmm_zmmm512;
+    VPMINSB          _ VEX_Vpminsb_ymm_ymm_ymmm256 _ _ EVEX_Vpminsb_zmm_k1z_zmm_zmmm512;
+    VPMAXSB          _ VEX_Vpmaxsb_ymm_ymm_ymmm256 _ _ EVEX_Vpmaxsb_zmm_k1z_zmm_zmmm512;
+    VPMINUB          _ VEX_Vpminub_ymm_ymm_ymmm256 _ _ EVEX_Vpminub_zmm_k1z_zmm_zmmm512;
+    VPMAXUB          _ VEX_Vpmaxub_ymm_ymm_ymmm256 _ _ EVEX_Vpmaxub_zmm_k1z_zmm_zmmm512;
+    VPABSB           _ VEX_Vpabsb_ymm_ymmm256 _ _ EVEX_Vpabsb_zmm_k1z_zmmm512;
+    VPSLLW           _ VEX_Vpsllw_ymm_ymm_imm8 _ _ EVEX_Vpsllw_zmm_k1z_zmmm512_imm8;
+    VPSRLW           _ VEX_Vpsrlw_ymm_ymm_imm8 _ _ EVEX_Vpsrlw_zmm_k1z_zmmm512_imm8;
+    VPCMPEQB         _ VEX_Vpcmpeqb_ymm_ymm_ymmm256 _ _ _;
+    VPCMPGTB         _ VEX_Vpcmpgtb_ymm_ymm_ymmm256 _ _ _;
+    VPCMPB           _ _ _ _ EVEX_Vpcmpb_kr_k1_zmm_zmmm512_imm8;
+    VPCMPUB          _ _ _ _ EVEX_Vpcmpub_kr_k1_zmm_zmmm512_imm8;
+    VPBLENDVB        _ VEX_Vpblendvb_ymm_ymm_ymmm256_ymm _ _ _;
+    VPBLENDMB        _ _ _ _ EVEX_Vpblendmb_zmm_k1z_zmm_zmmm512;
+    VPMOVM2B         _ _ _ _ EVEX_Vpmovm2b_zmm_kr;
+    VPMOVB2M         _ _ _ _ EVEX_Vpmovb2m_kr_zmm;
+    VPBROADCASTB     _ VEX_Vpbroadcastb_ymm_xmmm8 _ _ EVEX_Vpbroadcastb_zmm_k1z_xmmm8;
+    VPSRLDQ          VEX_Vpsrldq_xmm_xmm_imm8 _ _ _ _;
+    VPEXTRB_STORE    VEX_Vpextrb_r32m8_xmm_imm8 _ _ _ _;
+    VPEXTRW_STORE    VEX_Vpextrw_r32m16_xmm_imm8 _ _ _ _;
+    VPBROADCASTB_GPR _ _ _ _ EVEX_Vpbroadcastb_zmm_k1z_r32;
     // Conversions.
     VCVTDQ2PD        _                             VEX_Vcvtdq2pd_ymm_xmmm128      _ _                                   EVEX_Vcvtdq2pd_zmm_k1z_ymmm256b32_er;
     VCVTDQ2PS        VEX_Vcvtdq2ps_xmm_xmmm128     VEX_Vcvtdq2ps_ymm_ymmm256      _ EVEX_Vcvtdq2ps_ymm_k1z_ymmm256b32   EVEX_Vcvtdq2ps_zmm_k1z_zmmm512b32_er;
@@ -337,8 +360,8 @@ rows! {
     VPBROADCASTW     _                           _                           EVEX_Vpbroadcastw_xmm_k1z_xmmm16 EVEX_Vpbroadcastw_ymm_k1z_xmmm16 _;
     VPBLENDMW        _                           _                           EVEX_Vpblendmw_xmm_k1z_xmm_xmmm128 EVEX_Vpblendmw_ymm_k1z_ymm_ymmm256 _;
     VMOVDQU16_STORE  _                           _                           EVEX_Vmovdqu16_xmmm128_k1z_xmm EVEX_Vmovdqu16_ymmm256_k1z_ymm _;
-    VMOVDQU8         _                           _                           EVEX_Vmovdqu8_xmm_k1z_xmmm128  _                              _;
-    VMOVDQU8_STORE   _                           _                           EVEX_Vmovdqu8_xmmm128_k1z_xmm  _                              _;
+    VMOVDQU8         _                           _                           EVEX_Vmovdqu8_xmm_k1z_xmmm128  _                              EVEX_Vmovdqu8_zmm_k1z_zmmm512;
+    VMOVDQU8_STORE   _                           _                           EVEX_Vmovdqu8_xmmm128_k1z_xmm  _                              EVEX_Vmovdqu8_zmmm512_k1z_zmm;
     VMOVD_GPR        VEX_Vmovd_xmm_rm32          _                           _                              _                              _;
     VMOVD_STORE      VEX_Vmovd_rm32_xmm          _                           _                              _                              _;
     VMOVMSKPS        _                           VEX_Vmovmskps_r32_ymm       _                              _                              _;

@@ -51,6 +51,10 @@ pub(super) trait Shape {
     /// Number of vector registers.
     const VECTORS: u8;
 
+    /// The instruction set on lanes of 8 bits.
+    type Bytes: Target;
+    const BYTES: Self::Bytes;
+
     /// Lanes in a register; all lanes that are worked on together.
     fn lanes(&self) -> i64;
 
@@ -200,6 +204,20 @@ pub(super) trait Operations: Shape {
     /// Any operation with two operands but division of 64-bit integers.
     fn bin(&self, asm: &mut Asm, op: BinOp, ty: Ty, dst: Reg, a: Reg, b: Reg);
 
+    /// A division of 32-bit integers, whose divisor may be the same in all lanes: then its [`reciprocal`](Self::reciprocal) is known.
+    fn divide(&self, asm: &mut Asm, op: BinOp, dst: Reg, a: Reg, b: Reg, reciprocal: Option<Reg>);
+
+    /// The first integers of 32 bits, as many as a register has doubles, as those.
+    fn doubles(&self, asm: &mut Asm, signed: bool, a: Reg) -> Reg;
+
+    /// What an integer that is the same in all lanes is divided by as a product: a double, above 1 / |b| by 2⁻⁵² to 2⁻⁵⁰ of it. The product with an
+    /// integer a is then above |a / b| by less than 1 / |b|, so that it has its integer part.
+    fn reciprocal(&self, asm: &mut Asm, signed: bool, b: Reg) -> Reg {
+        let b = self.doubles(asm, signed, b);
+        let above = self.splat(asm, Ty::F64, 1f64.to_bits() + 2);
+        self.two(asm, &table::DIV, Ty::F64, above, b)
+    }
+
     /// A shift by a constant.
     fn shift_by(&self, asm: &mut Asm, op: BinOp, ty: Ty, dst: Reg, a: Reg, count: u64);
 
@@ -244,8 +262,11 @@ pub(super) trait Memory: Shape {
     /// Whether loads and stores of elements below 32 bits take a mask.
     fn masks_small_elements(&self) -> bool;
 
-    /// An element of 32 or 64 bits in all lanes.
-    fn broadcast(&self, asm: &mut Asm, ty: Ty, dst: Reg, from: Mem);
+    /// The size of the smallest elements that one instruction puts into all lanes.
+    const BROADCASTS: i64 = 4;
+
+    /// An element in all lanes.
+    fn broadcast(&self, asm: &mut Asm, mem: MemTy, dst: Reg, from: Mem);
 
     /// Consecutive elements.
     fn load(&self, asm: &mut Asm, mem: MemTy, dst: Reg, from: Mem, exec: Option<Reg>);

@@ -183,16 +183,33 @@ impl Avx2 {
     }
 
     /// Quotient of 32-bit lanes through doubles, which hold it exactly enough to truncate right.
-    pub(super) fn divide_32(&self, asm: &mut Asm, signed: bool, dst: Reg, a: Reg, b: Reg) {
+    pub(super) fn divide_32(
+        &self,
+        asm: &mut Asm,
+        signed: bool,
+        dst: Reg,
+        a: Reg,
+        b: Reg,
+        reciprocal: Option<Reg>,
+    ) {
         let quotient = if signed {
             self.vector(asm, Ty::I32)
         } else {
             dst
         };
-        self.in_fours(asm, quotient, &[a, b], |asm, dst, v| {
+        let operands = if reciprocal.is_some() {
+            &[a][..]
+        } else {
+            &[a, b]
+        };
+        self.in_fours(asm, quotient, operands, |asm, dst, v| {
             let x = self.to_doubles(asm, signed, v[0]);
-            let y = self.to_doubles(asm, signed, v[1]);
-            let q = self.two(asm, &DIV, Ty::F64, x, y);
+            let q = if let Some(reciprocal) = reciprocal {
+                self.two(asm, &MUL, Ty::F64, x, reciprocal)
+            } else {
+                let y = self.to_doubles(asm, signed, v[1]);
+                self.two(asm, &DIV, Ty::F64, x, y)
+            };
             if signed {
                 return self.emit_to(asm, v256(&VCVTTPD2DQ), dst, &[Operand::Reg(q)]);
             }

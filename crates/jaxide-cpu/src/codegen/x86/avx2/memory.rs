@@ -10,7 +10,8 @@ impl Memory for Avx2 {
         false
     }
 
-    fn broadcast(&self, asm: &mut Asm, ty: Ty, dst: Reg, from: Mem) {
+    fn broadcast(&self, asm: &mut Asm, mem: MemTy, dst: Reg, from: Mem) {
+        let ty = mem.lane();
         let row = if ty.bits() == 64 {
             &VBROADCASTSD
         } else {

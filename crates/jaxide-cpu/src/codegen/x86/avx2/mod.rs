@@ -8,6 +8,7 @@ mod mask;
 mod memory;
 mod ops;
 
+use super::bytes::Bytes;
 use super::lir::*;
 use super::table::{self, Row};
 use super::target::Shape;
@@ -28,6 +29,10 @@ impl Shape for Avx2 {
     const EVEX: bool = false;
 
     const VECTORS: u8 = 16;
+
+    type Bytes = Bytes<false>;
+
+    const BYTES: Bytes<false> = Bytes;
 
     fn lanes(&self) -> i64 {
         if self.wide { 4 } else { 8 }

@@ -83,19 +83,28 @@ impl Operations for Avx2 {
             ShrS => {
                 self.shift_right_signed(asm, ty, dst, a, |asm, x| self.two(asm, &PSRLV, ty, x, b))
             }
-            DivS | DivU => self.divide_32(asm, op == DivS, dst, a, b),
-            RemS | RemU => {
-                let q = self.vector(asm, ty);
-                self.divide_32(asm, op == RemS, q, a, b);
-                let back = self.two(asm, &PMULL, ty, q, b);
-                self.two_to(asm, &PSUB, ty, dst, a, back);
-            }
+            DivS | DivU | RemS | RemU => self.divide(asm, op, dst, a, b, None),
             Scale => self.scale(asm, ty, dst, a, b),
             ScaleNormal => self.scale_normal(asm, ty, dst, a, b),
             Add | Sub | Div | PickLt | PickGt | And | Or | Xor | Shl | ShrU => {
                 unreachable!("{} is an instruction", op.name())
             }
         }
+    }
+
+    fn divide(&self, asm: &mut Asm, op: BinOp, dst: Reg, a: Reg, b: Reg, reciprocal: Option<Reg>) {
+        let signed = matches!(op, BinOp::DivS | BinOp::RemS);
+        if matches!(op, BinOp::DivS | BinOp::DivU) {
+            return self.divide_32(asm, signed, dst, a, b, reciprocal);
+        }
+        let q = self.vector(asm, Ty::I32);
+        self.divide_32(asm, signed, q, a, b, reciprocal);
+        let back = self.two(asm, &PMULL, Ty::I32, q, b);
+        self.two_to(asm, &PSUB, Ty::I32, dst, a, back);
+    }
+
+    fn doubles(&self, asm: &mut Asm, signed: bool, a: Reg) -> Reg {
+        self.to_doubles(asm, signed, As(a, Width::V128))
     }
 
     fn shift_by(&self, asm: &mut Asm, op: BinOp, ty: Ty, dst: Reg, a: Reg, count: u64) {

@@ -91,14 +91,24 @@ impl Avx512 {
     }
 
     /// Quotient of 32-bit lanes through doubles, which hold it exactly enough to truncate right.
-    pub(super) fn divide_32(&self, asm: &mut Asm, signed: bool, dst: Reg, a: Reg, b: Reg) {
+    pub(super) fn divide_32(
+        &self,
+        asm: &mut Asm,
+        signed: bool,
+        dst: Reg,
+        a: Reg,
+        b: Reg,
+        reciprocal: Option<Reg>,
+    ) {
         let row = if signed { &VCVTTPD2DQ } else { &VCVTTPD2UDQ };
         let half = |asm: &mut Asm, a: Reg, b: Reg| {
-            let (x, y) = (
-                self.to_doubles(asm, signed, a),
-                self.to_doubles(asm, signed, b),
-            );
-            let q = self.two(asm, &DIV, Ty::F64, x, y);
+            let x = self.to_doubles(asm, signed, a);
+            let q = if let Some(reciprocal) = reciprocal {
+                self.two(asm, &MUL, Ty::F64, x, reciprocal)
+            } else {
+                let y = self.to_doubles(asm, signed, b);
+                self.two(asm, &DIV, Ty::F64, x, y)
+            };
             let dst = asm.reg(V256);
             asm.op(Op::new(v512(row), Some(dst), &[Operand::Reg(q)]));
             dst
@@ -114,7 +124,12 @@ impl Avx512 {
                 });
                 dst
             };
-            let (ah, bh) = (high(asm, a), high(asm, b));
+            let ah = high(asm, a);
+            let bh = if reciprocal.is_some() {
+                b
+            } else {
+                high(asm, b)
+            };
             let (low, high) = (half(asm, a, b), half(asm, ah, bh));
             let both = asm.reg(V512);
             let operands = [As(low, Width::V512), Operand::Reg(high), Imm(1)];

@@ -7,6 +7,7 @@ mod mask;
 mod memory;
 mod ops;
 
+use super::bytes::Bytes;
 use super::halves::Halves;
 use super::lir::*;
 use super::table::{self, Row};
@@ -36,6 +37,10 @@ impl Shape for Avx512 {
     const EVEX: bool = true;
 
     const VECTORS: u8 = 32;
+
+    type Bytes = Bytes<true>;
+
+    const BYTES: Bytes<true> = Bytes;
 
     fn lanes(&self) -> i64 {
         if self.wide { WIDE_LANES as i64 } else { 16 }

@@ -85,18 +85,27 @@ impl Operations for Avx512 {
             Min | Max => self.min_max(asm, op, ty, dst, a, b),
             MulHiS | MulHiU if ty == Ty::I32 => self.mul_hi_32(asm, op == MulHiS, dst, a, b),
             MulHiS | MulHiU => self.mul_hi_64(asm, op == MulHiS, dst, a, b),
-            DivS | DivU => self.divide_32(asm, op == DivS, dst, a, b),
-            RemS | RemU => {
-                let q = self.vector(asm, ty);
-                self.divide_32(asm, op == RemS, q, a, b);
-                let back = self.two(asm, &PMULL, ty, q, b);
-                self.two_to(asm, &PSUB, ty, dst, a, back);
-            }
+            DivS | DivU | RemS | RemU => self.divide(asm, op, dst, a, b, None),
             Add | Sub | Mul | Div | PickLt | PickGt | Scale | ScaleNormal | And | Or | Xor
             | MinS | MaxS | MinU | MaxU | Shl | ShrS | ShrU => {
                 unreachable!("{} is an instruction", op.name())
             }
         }
+    }
+
+    fn divide(&self, asm: &mut Asm, op: BinOp, dst: Reg, a: Reg, b: Reg, reciprocal: Option<Reg>) {
+        let signed = matches!(op, BinOp::DivS | BinOp::RemS);
+        if matches!(op, BinOp::DivS | BinOp::DivU) {
+            return self.divide_32(asm, signed, dst, a, b, reciprocal);
+        }
+        let q = self.vector(asm, Ty::I32);
+        self.divide_32(asm, signed, q, a, b, reciprocal);
+        let back = self.two(asm, &PMULL, Ty::I32, q, b);
+        self.two_to(asm, &PSUB, Ty::I32, dst, a, back);
+    }
+
+    fn doubles(&self, asm: &mut Asm, signed: bool, a: Reg) -> Reg {
+        self.to_doubles(asm, signed, a)
     }
 
     fn shift_by(&self, asm: &mut Asm, op: BinOp, ty: Ty, dst: Reg, a: Reg, count: u64) {

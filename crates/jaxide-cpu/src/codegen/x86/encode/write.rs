@@ -152,7 +152,7 @@ fn set_immediate(i: &mut Instruction, k: u32, x: i64) {
             i.set_immediate32(narrow(x));
         }
         Add_rm64_imm32 | Sub_rm64_imm32 | Cmp_rm64_imm32 | Imul_r64_rm64_imm32 | And_rm64_imm32
-        | Mov_rm64_imm32 => {
+        | Mov_rm64_imm32 | Test_rm64_imm32 => {
             i.set_op_kind(k, OpKind::Immediate32to64);
             i.set_immediate32to64(x);
         }

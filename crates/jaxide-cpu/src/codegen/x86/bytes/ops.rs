@@ -1,0 +1,150 @@
+//! Operations on bytes.
+
+use super::*;
+use crate::codegen::x86::table::*;
+use crate::codegen::x86::target::Operations;
+use crate::lanes::{BinOp, TO_THE_TOP, UnOp};
+use iced_x86::Register;
+
+impl<const EVEX: bool> Operations for Bytes<EVEX> {
+    fn un(&self, asm: &mut Asm, op: UnOp, _: Ty, _: Ty, dst: Reg, a: Reg) {
+        match op {
+            UnOp::Not => self.not(asm, dst, a),
+            UnOp::Neg => {
+                let zero = self.splat(asm, Ty::I32, 0);
+                self.pair(asm, &VPSUBB, dst, zero, a);
+            }
+            UnOp::Abs => self.on(asm, &VPABSB, dst, &[Operand::Reg(a)]),
+            UnOp::Sqrt
+            | UnOp::Floor
+            | UnOp::Ceil
+            | UnOp::RoundEven
+            | UnOp::Trunc
+            | UnOp::Clz
+            | UnOp::Popcount
+            | UnOp::SToF
+            | UnOp::UToF
+            | UnOp::FToS
+            | UnOp::FToU
+            | UnOp::FToF
+            | UnOp::SExt
+            | UnOp::ZExt
+            | UnOp::Low
+            | UnOp::Bitcast
+            | UnOp::RoundF16
+            | UnOp::RoundBf16 => never(op.name()),
+        }
+    }
+
+    fn bin(&self, asm: &mut Asm, op: BinOp, _: Ty, dst: Reg, a: Reg, b: Reg) {
+        use BinOp::*;
+        match op {
+            Add => self.pair(asm, &VPADDB, dst, a, b),
+            Sub => self.pair(asm, &VPSUBB, dst, a, b),
+            MinS => self.pair(asm, &VPMINSB, dst, a, b),
+            MaxS => self.pair(asm, &VPMAXSB, dst, a, b),
+            MinU => self.pair(asm, &VPMINUB, dst, a, b),
+            MaxU => self.pair(asm, &VPMAXUB, dst, a, b),
+            And => self.two_to(asm, &PAND, Ty::I32, dst, a, b),
+            Or => self.two_to(asm, &POR, Ty::I32, dst, a, b),
+            Xor => self.two_to(asm, &PXOR, Ty::I32, dst, a, b),
+            Eq | Ne | Lt | Le | LtU | LeU => self.compare(asm, op, dst, a, b),
+            Mul | Div | Min | Max | PickLt | PickGt | Scale | ScaleNormal | DivS | DivU | RemS
+            | RemU | MulHiS | MulHiU | Shl | ShrS | ShrU => never(op.name()),
+        }
+    }
+
+    fn divide(&self, _: &mut Asm, op: BinOp, _: Reg, _: Reg, _: Reg, _: Option<Reg>) {
+        never(op.name())
+    }
+
+    fn doubles(&self, _: &mut Asm, _: bool, _: Reg) -> Reg {
+        never("floats")
+    }
+
+    fn shift_by(&self, asm: &mut Asm, op: BinOp, _: Ty, dst: Reg, a: Reg, count: u64) {
+        if count == 0 || count == TO_THE_TOP {
+            return asm.put(dst, a);
+        }
+        // In words, without what comes from the other byte.
+        let logical = |asm: &mut Asm, row: &Row, dst: Reg, a: Reg, kept: u64| {
+            let shifted = self.new(asm);
+            let op = Op::new(
+                Self::whole(row),
+                Some(shifted),
+                &[Operand::Reg(a), Imm(count as u8)],
+            );
+            // The VEX form takes no memory.
+            asm.op(Op {
+                rm: op.rm.filter(|_| EVEX),
+                ..op
+            });
+            let kept = self.splat(asm, Ty::I32, kept);
+            self.two_to(asm, &PAND, Ty::I32, dst, shifted, kept);
+        };
+        match op {
+            BinOp::Shl => logical(asm, &VPSLLW, dst, a, 0xff << count),
+            BinOp::ShrU => logical(asm, &VPSRLW, dst, a, 0xff >> count),
+            _ => {
+                // Of numbers made positive, 128 more; what that became is taken away.
+                let sign = self.splat(asm, Ty::I32, 0x80);
+                let [positive, shifted] = [self.new(asm), self.new(asm)];
+                self.two_to(asm, &PXOR, Ty::I32, positive, a, sign);
+                logical(asm, &VPSRLW, shifted, positive, 0xff >> count);
+                let less = self.splat(asm, Ty::I32, 0x80 >> count);
+                self.pair(asm, &VPSUBB, dst, shifted, less);
+            }
+        }
+    }
+
+    fn select(&self, asm: &mut Asm, _: Ty, dst: Reg, mask: Reg, a: Reg, b: Reg) {
+        self.blend(asm, dst, mask, a, b);
+    }
+
+    fn select_or_zero(
+        &self,
+        asm: &mut Asm,
+        _: Ty,
+        dst: Reg,
+        (mask, holds): (Reg, bool),
+        a: Reg,
+    ) -> bool {
+        let lanes = if holds { &PAND } else { &PANDN };
+        self.two_to(asm, lanes, Ty::I32, dst, mask, a);
+        true
+    }
+
+    fn merge(&self, _: &mut Asm, _: Ty, _: Reg, _: Reg, _: Reg) {
+        never("lanes that stop apart")
+    }
+
+    fn broadcast_gpr(&self, asm: &mut Asm, _: Ty, dst: Reg) {
+        let from = Operand::Gpr(Register::EAX);
+        if EVEX {
+            return self.on(asm, &VPBROADCASTB_GPR, dst, &[from]);
+        }
+        let low = asm.reg(Class::Vector(Width::V128));
+        let code = VMOVD_GPR.form(false, Width::V128);
+        asm.op(Op::new(code, Some(low), &[from]));
+        self.on(asm, &VPBROADCASTB, dst, &[Operand::Reg(low)]);
+    }
+
+    fn rotate(&self, _: &mut Asm, _: Ty, _: Reg, _: Reg, _: u8) {
+        never("reduction")
+    }
+
+    fn pick(&self, _: &mut Asm, _: Ty, _: Reg, _: &[Reg], _: &[(usize, usize)]) {
+        never("elements in another order")
+    }
+
+    fn reverse(&self, _: &mut Asm, _: Ty, _: Reg, _: Reg) {
+        never("elements in another order")
+    }
+}
+
+impl<const EVEX: bool> Bytes<EVEX> {
+    pub(super) fn not(&self, asm: &mut Asm, dst: Reg, a: Reg) {
+        let ones = self.splat(asm, Ty::I32, 0xff);
+        self.two_to(asm, &PXOR, Ty::I32, dst, a, ones);
+    }
+}
