@@ -36,6 +36,7 @@ mod short_rows;
 mod small_elements;
 mod steps;
 mod subnormals;
+mod supposed;
 mod tables;
 mod texts;
 mod tiny;

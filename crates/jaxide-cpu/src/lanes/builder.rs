@@ -50,10 +50,14 @@ pub struct Builder {
     contract: bool,
     /// What is left by divisions by positive constants.
     pub(super) remainders: HashMap<Value, Remainder>,
+    /// Which of them are there, in the order in which they were found.
+    pub(super) known_remainders: Vec<Value>,
     /// Numbers that are not negative in the turns of the loops around, if they are needed there.
     pub(super) at_least_zero: Vec<Value>,
     /// Conditions that hold in the turns of the loops around.
     pub(super) supposed: Vec<Value>,
+    /// The turns of the loops around whose conditions say something.
+    pub(super) turns: Vec<BlockId>,
 }
 
 /// What lets operations leave a block.
@@ -134,8 +138,10 @@ impl Builder {
             seen: HashMap::default(),
             contract: false,
             remainders: HashMap::default(),
+            known_remainders: Vec::new(),
             at_least_zero: Vec::new(),
             supposed: Vec::new(),
+            turns: Vec::new(),
         }
     }
 
@@ -652,6 +658,12 @@ impl Builder {
     /// Whether code in `block` may use a value.
     pub(crate) fn is_known_in(&self, value: Value, block: BlockId) -> bool {
         self.is_within(block, self.body.values[value.index()].block)
+    }
+
+    /// Whether all holds in `block` that is supposed now: values that were made where more is supposed may mean nothing elsewhere.
+    pub(crate) fn is_supposed_in(&self, block: BlockId) -> bool {
+        let turn = self.turns.last();
+        turn.is_none_or(|&turn| self.is_within(block, turn))
     }
 
     /// Whether `block` is the current one or one around it.

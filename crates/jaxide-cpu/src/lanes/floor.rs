@@ -7,6 +7,7 @@
 use super::body::{Inst, Value};
 use super::builder::Builder;
 use super::op::{BinOp, TerOp, UnOp, signed};
+use std::collections::hash_map::Entry;
 
 /// What is left by a truncated division by a positive constant.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +23,8 @@ pub(super) struct Remainder {
 pub(super) struct Known {
     at_least_zero: usize,
     supposed: usize,
+    turns: usize,
+    remainders: usize,
 }
 
 /// How many operations are looked through for what is known of a number.
@@ -45,7 +48,11 @@ impl Builder {
                 by,
                 quotient,
             };
-            self.remainders.insert(rest, known);
+            // Which of two that are the same number is as good; the first one holds longer.
+            if let Entry::Vacant(new) = self.remainders.entry(rest) {
+                new.insert(known);
+                self.known_remainders.push(rest);
+            }
         }
         rest
     }
@@ -196,24 +203,41 @@ impl Builder {
         let before = Known {
             at_least_zero: self.at_least_zero.len(),
             supposed: self.supposed.len(),
+            turns: self.turns.len(),
+            remainders: self.known_remainders.len(),
         };
         let mut conds = vec![cond];
         while let Some(cond) = conds.pop() {
-            match *self.body.inst(cond) {
+            let compared = match *self.body.inst(cond) {
                 Inst::Bin(BinOp::And, a, b) => {
                     conds.extend([a, b]);
                     continue;
                 }
-                Inst::Bin(op @ (BinOp::Lt | BinOp::Le), bound, x) if self.ty(x).is_int() => {
-                    let least = i64::from(op == BinOp::Lt);
-                    let bound = self.as_const(bound).map(|c| signed(self.ty(x), c));
-                    if bound.is_some_and(|c| c.saturating_add(least) >= 0) {
-                        self.at_least_zero.push(x);
-                    }
-                }
-                _ => {}
+                Inst::Un(UnOp::Not, inner) => inner,
+                _ => cond,
+            };
+            let Inst::Bin(op, bound, x) = *self.body.inst(compared) else {
+                continue;
+            };
+            let ty = self.ty(x);
+            if !ty.is_int() {
+                continue;
+            }
+            let least = match op {
+                BinOp::Lt if compared == cond => Some(1),
+                BinOp::Le if compared == cond => Some(0),
+                _ => None,
+            };
+            let bound = self.as_const(bound).map(|c| signed(ty, c));
+            if let (Some(least), Some(bound)) = (least, bound)
+                && bound.saturating_add(least) >= 0
+            {
+                self.at_least_zero.push(x);
             }
             self.supposed.push(cond);
+        }
+        if self.supposed.len() > before.supposed {
+            self.turns.push(self.current);
         }
         before
     }
@@ -221,6 +245,11 @@ impl Builder {
     pub(super) fn forget(&mut self, known: &Known) {
         self.at_least_zero.truncate(known.at_least_zero);
         self.supposed.truncate(known.supposed);
+        self.turns.truncate(known.turns);
+        // Of numbers that were known not to be negative there, a division without signs leaves the same.
+        for rest in self.known_remainders.drain(known.remainders..) {
+            self.remainders.remove(&rest);
+        }
     }
 
     /// A comparison of integers that the loops around have made, or its opposite.

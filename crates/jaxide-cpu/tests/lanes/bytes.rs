@@ -100,7 +100,7 @@ fn body(rng: &mut Rng) -> (Body, Vec<MemTy>) {
     let mut b = Builder::new("bytes");
     b.outer();
     let mut types = Vec::new();
-    let mut pointer = |b: &mut Builder, types: &mut Vec<MemTy>, ty: MemTy, access| {
+    let pointer = |b: &mut Builder, types: &mut Vec<MemTy>, ty: MemTy, access| {
         types.push(ty);
         b.pointer(access)
     };
@@ -129,7 +129,9 @@ fn body(rng: &mut Rng) -> (Body, Vec<MemTy>) {
     let rows = rng.below(2) == 0;
     let steps = 1 + rng.below(14);
     let mut turn = |b: &mut Builder, row: Option<Index>, rng: &mut Rng| {
-        for &(ty, p) in &inputs {
+        // Sometimes so many addresses that not all of them are kept from row to row.
+        let again = if rng.below(4) == 0 { 4 } else { 1 };
+        for &(ty, p) in inputs.iter().cycle().take(again * inputs.len()) {
             let uniform = rng.below(5) == 0;
             let mut at = if uniform {
                 Addr::uniform(p)
@@ -138,7 +140,7 @@ fn body(rng: &mut Rng) -> (Body, Vec<MemTy>) {
             };
             at = at.plus(rng.below(BEFORE) as i64);
             if let Some(row) = row {
-                at = at.term(row, 131);
+                at = at.term(row, 131 + rng.below(again) as i64);
             }
             let v = b.load(ty, at);
             values.add(b, v);

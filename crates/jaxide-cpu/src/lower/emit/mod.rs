@@ -208,15 +208,16 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// The outermost frame, from `reach` on, in whose block these values are known.
+    /// The outermost frame, from `reach` on, in whose block these values are known, and all that they were made with is supposed.
     fn home<'v>(&self, reach: usize, values: impl Iterator<Item = &'v Value> + Clone) -> usize {
         let last = self.frames.len() - 1;
         (reach..last)
             .find(|&depth| {
                 let block = self.frames[depth].block;
-                values
-                    .clone()
-                    .all(|&value| self.b.is_known_in(value, block))
+                self.b.is_supposed_in(block)
+                    && values
+                        .clone()
+                        .all(|&value| self.b.is_known_in(value, block))
             })
             .unwrap_or(last)
     }

@@ -146,16 +146,18 @@ impl<const EVEX: bool> Bytes<EVEX> {
     fn store_last(&self, asm: &mut Asm, to: Mem, v: Reg) {
         let (some, end) = (asm.label(), asm.label());
         let size = self.width(Ty::I32).bytes();
+        // The address may be in rdx.
+        asm.int(Code::Lea_r64_m, &[Int::Gpr(RAX), Int::Mem(to)]);
         self.left(asm);
         asm.int(
             Code::Cmp_rm64_imm32,
             &[Int::Gpr(RDX), Int::Imm(size.into())],
         );
         asm.push(Lir::Branch(Cond::Less, some));
-        write(asm, Self::whole(&VMOVUPS_STORE), to, v, None);
+        let first = Mem::gpr(RAX, 0);
+        write(asm, Self::whole(&VMOVUPS_STORE), first, v, None);
         asm.push(Lir::Jump(end));
         asm.push(Lir::Label(some));
-        asm.int(Code::Lea_r64_m, &[Int::Gpr(RAX), Int::Mem(to)]);
         let v128 = |row: &Row| row.form(false, Width::V128);
         let rest = asm.reg(Class::Vector(Width::V128));
         asm.op(Op {
