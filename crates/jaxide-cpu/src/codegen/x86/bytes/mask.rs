@@ -63,7 +63,7 @@ impl<const EVEX: bool> Bytes<EVEX> {
             return self.bits_to_bytes(asm, dst, bits);
         }
         let zero = self.splat(asm, Ty::I32, 0);
-        let not = self.new(asm);
+        let not = self.register(asm);
         self.pair(asm, &VPCMPEQB, not, a, zero);
         self.not(asm, dst, not);
     }
@@ -88,12 +88,12 @@ impl<const EVEX: bool> Bytes<EVEX> {
         let above = |asm: &mut Asm, dst: Reg, a: Reg, b: Reg| self.pair(asm, &VPCMPGTB, dst, a, b);
         // The lesser of two is the first one.
         let not_above = |asm: &mut Asm, dst: Reg, a: Reg, b: Reg| {
-            let least = self.new(asm);
+            let least = self.register(asm);
             self.pair(asm, &VPMINUB, least, a, b);
             equal(asm, dst, least, a);
         };
         let negated = |asm: &mut Asm, f: &dyn Fn(&mut Asm, Reg, Reg, Reg), a: Reg, b: Reg| {
-            let inverse = self.new(asm);
+            let inverse = self.register(asm);
             f(asm, inverse, a, b);
             self.not(asm, dst, inverse);
         };

@@ -4,6 +4,7 @@ use super::*;
 use crate::codegen::x86::table::*;
 use crate::codegen::x86::target::{Memory, Operations};
 use crate::lanes::{BinOp, MemTy};
+use crate::narrow;
 use iced_x86::Register::{self, RAX, RDX};
 
 /// Bytes of the smallest pages: what is in one can be read if any of it can.
@@ -17,14 +18,14 @@ impl<const EVEX: bool> Memory for Bytes<EVEX> {
     const BROADCASTS: i64 = 1;
 
     fn broadcast(&self, asm: &mut Asm, mem: MemTy, dst: Reg, from: Mem) {
-        let raw = self.new(asm);
+        let raw = self.register(asm);
         self.on(asm, &VPBROADCASTB, raw, &[Operand::Mem(from)]);
         self.raw_to_lane(asm, mem, dst, raw);
     }
 
     fn load(&self, asm: &mut Asm, mem: MemTy, dst: Reg, from: Mem, exec: Option<Reg>) {
         let to = if mem == MemTy::Bool {
-            self.new(asm)
+            self.register(asm)
         } else {
             dst
         };
@@ -72,7 +73,7 @@ impl<const EVEX: bool> Memory for Bytes<EVEX> {
             return v;
         }
         let one = self.splat(asm, Ty::I32, 1);
-        let raw = self.new(asm);
+        let raw = self.register(asm);
         self.bin(asm, BinOp::And, Ty::I32, raw, v, one);
         raw
     }
@@ -182,7 +183,7 @@ impl<const EVEX: bool> Bytes<EVEX> {
                     let high = VEXTRACTI128.form(false, Width::V256);
                     (high, [Operand::Reg(v), Imm(1)])
                 } else {
-                    (v128(&VPSRLDQ), [Operand::Reg(rest), Imm(count as u8)])
+                    (v128(&VPSRLDQ), [Operand::Reg(rest), Imm(narrow(count))])
                 };
                 asm.op(Op {
                     rm: None,

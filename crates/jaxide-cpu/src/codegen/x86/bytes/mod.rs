@@ -48,7 +48,7 @@ impl<const EVEX: bool> Bytes<EVEX> {
         row.form(EVEX, if EVEX { Width::V512 } else { Width::V256 })
     }
 
-    fn new(&self, asm: &mut Asm) -> Reg {
+    fn register(&self, asm: &mut Asm) -> Reg {
         self.vector(asm, Ty::I32)
     }
 

@@ -4,6 +4,7 @@ use super::*;
 use crate::codegen::x86::table::*;
 use crate::codegen::x86::target::Operations;
 use crate::lanes::{BinOp, TO_THE_TOP, UnOp};
+use crate::narrow;
 use iced_x86::Register;
 
 impl<const EVEX: bool> Operations for Bytes<EVEX> {
@@ -68,11 +69,11 @@ impl<const EVEX: bool> Operations for Bytes<EVEX> {
         }
         // In words, without what comes from the other byte.
         let logical = |asm: &mut Asm, row: &Row, dst: Reg, a: Reg, kept: u64| {
-            let shifted = self.new(asm);
+            let shifted = self.register(asm);
             let op = Op::new(
                 Self::whole(row),
                 Some(shifted),
-                &[Operand::Reg(a), Imm(count as u8)],
+                &[Operand::Reg(a), Imm(narrow(count))],
             );
             // The VEX form takes no memory.
             asm.op(Op {
@@ -88,7 +89,7 @@ impl<const EVEX: bool> Operations for Bytes<EVEX> {
             _ => {
                 // Of numbers made positive, 128 more; what that became is taken away.
                 let sign = self.splat(asm, Ty::I32, 0x80);
-                let [positive, shifted] = [self.new(asm), self.new(asm)];
+                let [positive, shifted] = [self.register(asm), self.register(asm)];
                 self.two_to(asm, &PXOR, Ty::I32, positive, a, sign);
                 logical(asm, &VPSRLW, shifted, positive, 0xff >> count);
                 let less = self.splat(asm, Ty::I32, 0x80 >> count);
