@@ -203,6 +203,39 @@ fn selection_works_on_every_ordered_type() {
 }
 
 #[test]
+fn what_is_no_number_is_not_convolved() {
+    for &dtype in DType::ALL {
+        let ty = dtype.short_name();
+        let text = format!(
+            "{{ lambda ; a:{ty}[1,2,5] b:{ty}[2,2,3]. let
+                 c:{ty}[1,2,5] = conv_general_dilated[
+                   batch_group_count=1
+                   dimension_numbers=ConvDimensionNumbers(lhs_spec=(0, 1, 2), rhs_spec=(0, 1, 2), out_spec=(0, 1, 2))
+                   feature_group_count=1
+                   lhs_dilation=(1,)
+                   out_sharding=None
+                   padding=((1, 1),)
+                   precision=None
+                   preferred_element_type=None
+                   rhs_dilation=(1,)
+                   window_strides=(1,)
+                 ] a b
+               in (c,) }}"
+        );
+        let jaxpr = parse(&text).unwrap();
+        let number = !dtype.is_key() && dtype != DType::Float0;
+        match check(&jaxpr) {
+            Ok(()) => assert!(number, "{dtype}"),
+            Err(errors) => {
+                assert!(!number, "{dtype}: {errors:?}");
+                let message = errors[0].to_string();
+                assert!(message.contains("cannot be convolved"), "{message}");
+            }
+        }
+    }
+}
+
+#[test]
 fn loops_over_nothing_end() {
     for name in ["while_over_no_lanes", "while_over_no_rows"] {
         let args = arguments(&read(name), Numbers::Tame, 1);

@@ -14,6 +14,7 @@
 
 use super::super::*;
 use super::*;
+use crate::DType;
 use crate::prims::elementwise::{add_tangents, convert_if_needed};
 
 impl Primitive for ConvGeneralDilated {
@@ -119,6 +120,11 @@ impl ConvGeneralDilated {
                 self.lhs_dilation[axis],
                 self.rhs_dilation[axis],
             )?;
+        }
+        for aval in [lhs, rhs] {
+            if aval.dtype.is_key() || aval.dtype == DType::Float0 {
+                return Err(Error::dtype(format!("{aval} cannot be convolved")));
+            }
         }
         let dtype = match self.preferred_element_type {
             Some(dtype) => preferred_type(dtype)?,

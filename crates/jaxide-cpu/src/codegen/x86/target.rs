@@ -204,8 +204,28 @@ pub(super) trait Operations: Shape {
     /// Any operation with two operands but division of 64-bit integers.
     fn bin(&self, asm: &mut Asm, op: BinOp, ty: Ty, dst: Reg, a: Reg, b: Reg);
 
-    /// A division of 32-bit integers, whose divisor may be the same in all lanes: then its [`reciprocal`](Self::reciprocal) is known.
-    fn divide(&self, asm: &mut Asm, op: BinOp, dst: Reg, a: Reg, b: Reg, reciprocal: Option<Reg>);
+    /// The quotient of 32-bit integers, whose divisor may be the same in all lanes: then its [`reciprocal`](Self::reciprocal) is known.
+    fn quotient(
+        &self,
+        asm: &mut Asm,
+        signed: bool,
+        dst: Reg,
+        a: Reg,
+        b: Reg,
+        reciprocal: Option<Reg>,
+    );
+
+    /// A division of 32-bit integers, by its quotient.
+    fn divide(&self, asm: &mut Asm, op: BinOp, dst: Reg, a: Reg, b: Reg, reciprocal: Option<Reg>) {
+        let signed = matches!(op, BinOp::DivS | BinOp::RemS);
+        if matches!(op, BinOp::DivS | BinOp::DivU) {
+            return self.quotient(asm, signed, dst, a, b, reciprocal);
+        }
+        let q = self.vector(asm, Ty::I32);
+        self.quotient(asm, signed, q, a, b, reciprocal);
+        let back = self.two(asm, &table::PMULL, Ty::I32, q, b);
+        self.two_to(asm, &table::PSUB, Ty::I32, dst, a, back);
+    }
 
     /// The first integers of 32 bits, as many as a register has doubles, as those.
     fn doubles(&self, asm: &mut Asm, signed: bool, a: Reg) -> Reg;

@@ -92,15 +92,16 @@ impl Operations for Avx2 {
         }
     }
 
-    fn divide(&self, asm: &mut Asm, op: BinOp, dst: Reg, a: Reg, b: Reg, reciprocal: Option<Reg>) {
-        let signed = matches!(op, BinOp::DivS | BinOp::RemS);
-        if matches!(op, BinOp::DivS | BinOp::DivU) {
-            return self.divide_32(asm, signed, dst, a, b, reciprocal);
-        }
-        let q = self.vector(asm, Ty::I32);
-        self.divide_32(asm, signed, q, a, b, reciprocal);
-        let back = self.two(asm, &PMULL, Ty::I32, q, b);
-        self.two_to(asm, &PSUB, Ty::I32, dst, a, back);
+    fn quotient(
+        &self,
+        asm: &mut Asm,
+        signed: bool,
+        dst: Reg,
+        a: Reg,
+        b: Reg,
+        reciprocal: Option<Reg>,
+    ) {
+        self.divide_32(asm, signed, dst, a, b, reciprocal);
     }
 
     fn doubles(&self, asm: &mut Asm, signed: bool, a: Reg) -> Reg {

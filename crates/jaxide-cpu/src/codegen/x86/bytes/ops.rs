@@ -55,8 +55,8 @@ impl<const EVEX: bool> Operations for Bytes<EVEX> {
         }
     }
 
-    fn divide(&self, _: &mut Asm, op: BinOp, _: Reg, _: Reg, _: Reg, _: Option<Reg>) {
-        never(op.name())
+    fn quotient(&self, _: &mut Asm, _: bool, _: Reg, _: Reg, _: Reg, _: Option<Reg>) {
+        never("division")
     }
 
     fn doubles(&self, _: &mut Asm, _: bool, _: Reg) -> Reg {
