@@ -400,3 +400,67 @@ fn ends_of_spaced_numbers_of_64_bits() {
         assert!(pairs.into_iter().all(near), "{eager} {jitted}");
     }
 }
+
+/// The digits of a number, as many as it has, beside those of Rust; behind the loop the same division of the number itself.
+#[test]
+fn loops_over_digits() {
+    let digits = jit(|n: Array| {
+        let last = n.clone();
+        let (_, sum) = while_loop(
+            |(n, _): (Array, Array)| n.gt(0),
+            |(n, sum): (Array, Array)| {
+                let digit = numpy::remainder(&n, 10);
+                (numpy::floor_divide(&n, 10), sum + digit)
+            },
+            (n, Array::from(0)),
+        );
+        (
+            sum,
+            numpy::floor_divide(&last, 10),
+            numpy::remainder(&last, 7),
+        )
+    });
+    for n in [
+        0,
+        1,
+        9,
+        10,
+        12_345,
+        i32::MAX,
+        -1,
+        -7,
+        -70,
+        -12_345,
+        i32::MIN,
+    ] {
+        let (sum, tenth, rest) = digits(Array::from(n));
+        let text = n.to_string();
+        let want = text.bytes().map(|digit| i32::from(digit) - 48).sum::<i32>();
+        assert_eq!(sum.item::<i32>(), if n > 0 { want } else { 0 }, "{n}");
+        assert_eq!(tenth.item::<i32>(), n.div_euclid(10), "{n}");
+        assert_eq!(rest.item::<i32>(), n.rem_euclid(7), "{n}");
+    }
+}
+
+/// Bytes of every number of lanes, beside Rust's.
+#[test]
+fn bytes_beside_each_other() {
+    let blend = jit(|x: Array, y: Array| {
+        let brighter = numpy::maximum(&x, &y);
+        let sum = &x + &y;
+        let wrapped = sum.lt(&x);
+        numpy::where_(&wrapped, &Array::from(255u8), &brighter) ^ (x >> Array::from(2u8))
+    });
+    for n in (0..140).chain([255, 256, 257, 4095, 4097, 10_001]) {
+        let bytes = |step: usize| -> Vec<u8> { (0..n).map(|k| (k * step % 256) as u8).collect() };
+        let (x, y) = (bytes(37), bytes(101));
+        let want: Vec<u8> = (x.iter().zip(&y))
+            .map(|(&x, &y)| {
+                let wrapped = x.checked_add(y).is_none();
+                (if wrapped { 255 } else { x.max(y) }) ^ x >> 2
+            })
+            .collect();
+        let got = blend(Array::from_vec(&[n], x), Array::from_vec(&[n], y));
+        assert_eq!(got.to_vec::<u8>(), want, "{n} bytes");
+    }
+}
