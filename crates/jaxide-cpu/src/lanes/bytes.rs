@@ -34,11 +34,20 @@ impl Body {
     /// The body with operations that are the same on bytes, if there is one: operations on signed numbers that are not negative have become those on
     /// unsigned ones.
     pub(crate) fn on_bytes(&self) -> Option<Body> {
-        let fits = self.reductions.is_empty() && self.guarded.is_none() && !self.is_wide();
+        let stmts = self.blocks.iter().flat_map(|block| &block.stmts);
+        let mut stores = stmts.filter_map(|stmt| match stmt {
+            Stmt::Store { ty, .. } => Some(*ty),
+            Stmt::Let(_) | Stmt::For(_) | Stmt::While(_) | Stmt::If(_) => None,
+        });
+        // Most bodies store something else.
+        let plain = self.reductions.is_empty() && self.guarded.is_none();
+        if !plain || !stores.all(is_byte) || self.is_wide() {
+            return None;
+        }
         let mut bytes = OnBytes {
             known: vec![None; self.values.len()],
             body: self.clone(),
-            fits,
+            fits: true,
         };
         for block in [BlockId::PROLOGUE, BlockId::LANES] {
             bytes.block(block);

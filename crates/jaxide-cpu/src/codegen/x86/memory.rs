@@ -98,7 +98,7 @@ impl<T: Target> Emitter<'_, T> {
         let exec = self.exec[copy];
         let ty = mem.lane();
         match self.access(mem, addr, copy) {
-            Access::Uniform(at) if mem.size() >= T::BROADCASTS => {
+            Access::Uniform(at) if mem.size() >= 4 || T::ON_BYTES => {
                 self.target.broadcast(&mut self.asm, mem, dst, at);
             }
             Access::Uniform(at) => {
@@ -490,7 +490,7 @@ enum Whole {
 }
 
 /// The size of the smallest pages.
-const PAGE: i64 = 4096;
+pub(super) const PAGE: i64 = 4096;
 
 enum Access {
     /// One address for all lanes.

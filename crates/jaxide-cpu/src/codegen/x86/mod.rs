@@ -151,7 +151,7 @@ impl<'a, T: Target> Emitter<'a, T> {
         let halves = target.halves();
         let mut plan = plan(body, lanes, target.lanes(), T::VECTORS, halves.is_some());
         // Of bytes, only what is left after whole registers is masked, in one copy.
-        if T::BROADCASTS == 1 {
+        if T::ON_BYTES {
             plan.unmasked = true;
         }
         let tables = asm.buffer(64);

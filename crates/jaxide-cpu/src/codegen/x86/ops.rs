@@ -1,6 +1,6 @@
 //! Operations on lanes.
 
-use super::target::FmaSigns;
+use super::target::{Divisor, FmaSigns};
 use super::*;
 use crate::codegen::emit::Operations;
 use crate::lanes::{BinOp, Index as LaneIndex, Table, UnOp};
@@ -73,7 +73,11 @@ impl<T: Target> Operations for Emitter<'_, T> {
                 return s.divide_64(op, dst, a, b);
             }
             if divides {
-                return s.target.divide(&mut s.asm, op, dst, a, b, reciprocal);
+                let by = Divisor {
+                    value: b,
+                    reciprocal,
+                };
+                return s.target.divide(&mut s.asm, op, dst, a, by);
             }
             s.target.bin(&mut s.asm, op, ty, dst, a, b);
         });

@@ -39,6 +39,14 @@ impl FmaSigns {
     }
 }
 
+/// What 32-bit integers are divided by.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Divisor {
+    pub(super) value: Reg,
+    /// Its [reciprocal](Operations::reciprocal), if it is the same in all lanes.
+    pub(super) reciprocal: Option<Reg>,
+}
+
 /// Selection of instructions for one body. The methods may change rax and rdx.
 pub(super) trait Target: Operations + Masks + Memory {}
 
@@ -50,6 +58,9 @@ pub(super) trait Shape {
     const EVEX: bool;
     /// Number of vector registers.
     const VECTORS: u8;
+
+    /// Whether lanes are bytes.
+    const ON_BYTES: bool = false;
 
     /// The instruction set on lanes of 8 bits.
     type Bytes: Target;
@@ -201,29 +212,21 @@ pub(super) trait Shape {
 pub(super) trait Operations: Shape {
     fn un(&self, asm: &mut Asm, op: UnOp, from: Ty, to: Ty, dst: Reg, a: Reg);
 
-    /// Any operation with two operands but division of 64-bit integers.
+    /// Any operation with two operands but division of integers.
     fn bin(&self, asm: &mut Asm, op: BinOp, ty: Ty, dst: Reg, a: Reg, b: Reg);
 
-    /// The quotient of 32-bit integers, whose divisor may be the same in all lanes: then its [`reciprocal`](Self::reciprocal) is known.
-    fn quotient(
-        &self,
-        asm: &mut Asm,
-        signed: bool,
-        dst: Reg,
-        a: Reg,
-        b: Reg,
-        reciprocal: Option<Reg>,
-    );
+    /// The quotient of 32-bit integers.
+    fn quotient(&self, asm: &mut Asm, signed: bool, dst: Reg, a: Reg, by: Divisor);
 
-    /// A division of 32-bit integers, by its quotient.
-    fn divide(&self, asm: &mut Asm, op: BinOp, dst: Reg, a: Reg, b: Reg, reciprocal: Option<Reg>) {
+    /// A division of 32-bit integers.
+    fn divide(&self, asm: &mut Asm, op: BinOp, dst: Reg, a: Reg, by: Divisor) {
         let signed = matches!(op, BinOp::DivS | BinOp::RemS);
         if matches!(op, BinOp::DivS | BinOp::DivU) {
-            return self.quotient(asm, signed, dst, a, b, reciprocal);
+            return self.quotient(asm, signed, dst, a, by);
         }
         let q = self.vector(asm, Ty::I32);
-        self.quotient(asm, signed, q, a, b, reciprocal);
-        let back = self.two(asm, &table::PMULL, Ty::I32, q, b);
+        self.quotient(asm, signed, q, a, by);
+        let back = self.two(asm, &table::PMULL, Ty::I32, q, by.value);
         self.two_to(asm, &table::PSUB, Ty::I32, dst, a, back);
     }
 
@@ -282,10 +285,7 @@ pub(super) trait Memory: Shape {
     /// Whether loads and stores of elements below 32 bits take a mask.
     fn masks_small_elements(&self) -> bool;
 
-    /// The size of the smallest elements that one instruction puts into all lanes.
-    const BROADCASTS: i64 = 4;
-
-    /// An element in all lanes.
+    /// An element of 32 or 64 bits, or of any size where [lanes are bytes](Shape::ON_BYTES), in all lanes.
     fn broadcast(&self, asm: &mut Asm, mem: MemTy, dst: Reg, from: Mem);
 
     /// Consecutive elements.

@@ -183,15 +183,11 @@ impl Avx2 {
     }
 
     /// Quotient of 32-bit lanes through doubles, which hold it exactly enough to truncate right.
-    pub(super) fn divide_32(
-        &self,
-        asm: &mut Asm,
-        signed: bool,
-        dst: Reg,
-        a: Reg,
-        b: Reg,
-        reciprocal: Option<Reg>,
-    ) {
+    pub(super) fn divide_32(&self, asm: &mut Asm, signed: bool, dst: Reg, a: Reg, by: Divisor) {
+        let Divisor {
+            value: b,
+            reciprocal,
+        } = by;
         let quotient = if signed {
             self.vector(asm, Ty::I32)
         } else {

@@ -11,7 +11,7 @@ mod ops;
 use super::bytes::Bytes;
 use super::lir::*;
 use super::table::{self, Row};
-use super::target::Shape;
+use super::target::{Divisor, Shape};
 use crate::lanes::Ty;
 use Operand::{As, Imm};
 use iced_x86::Code;

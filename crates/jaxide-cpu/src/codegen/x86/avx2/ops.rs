@@ -83,7 +83,7 @@ impl Operations for Avx2 {
             ShrS => {
                 self.shift_right_signed(asm, ty, dst, a, |asm, x| self.two(asm, &PSRLV, ty, x, b))
             }
-            DivS | DivU | RemS | RemU => self.divide(asm, op, dst, a, b, None),
+            DivS | DivU | RemS | RemU => unreachable!("{} has a method", op.name()),
             Scale => self.scale(asm, ty, dst, a, b),
             ScaleNormal => self.scale_normal(asm, ty, dst, a, b),
             Add | Sub | Div | PickLt | PickGt | And | Or | Xor | Shl | ShrU => {
@@ -92,16 +92,8 @@ impl Operations for Avx2 {
         }
     }
 
-    fn quotient(
-        &self,
-        asm: &mut Asm,
-        signed: bool,
-        dst: Reg,
-        a: Reg,
-        b: Reg,
-        reciprocal: Option<Reg>,
-    ) {
-        self.divide_32(asm, signed, dst, a, b, reciprocal);
+    fn quotient(&self, asm: &mut Asm, signed: bool, dst: Reg, a: Reg, by: Divisor) {
+        self.divide_32(asm, signed, dst, a, by);
     }
 
     fn doubles(&self, asm: &mut Asm, signed: bool, a: Reg) -> Reg {

@@ -91,15 +91,11 @@ impl Avx512 {
     }
 
     /// Quotient of 32-bit lanes through doubles, which hold it exactly enough to truncate right.
-    pub(super) fn divide_32(
-        &self,
-        asm: &mut Asm,
-        signed: bool,
-        dst: Reg,
-        a: Reg,
-        b: Reg,
-        reciprocal: Option<Reg>,
-    ) {
+    pub(super) fn divide_32(&self, asm: &mut Asm, signed: bool, dst: Reg, a: Reg, by: Divisor) {
+        let Divisor {
+            value: b,
+            reciprocal,
+        } = by;
         let row = if signed { &VCVTTPD2DQ } else { &VCVTTPD2UDQ };
         let half = |asm: &mut Asm, a: Reg, b: Reg| {
             let x = self.to_doubles(asm, signed, a);

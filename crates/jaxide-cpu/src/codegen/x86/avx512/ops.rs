@@ -85,7 +85,7 @@ impl Operations for Avx512 {
             Min | Max => self.min_max(asm, op, ty, dst, a, b),
             MulHiS | MulHiU if ty == Ty::I32 => self.mul_hi_32(asm, op == MulHiS, dst, a, b),
             MulHiS | MulHiU => self.mul_hi_64(asm, op == MulHiS, dst, a, b),
-            DivS | DivU | RemS | RemU => self.divide(asm, op, dst, a, b, None),
+            DivS | DivU | RemS | RemU => unreachable!("{} has a method", op.name()),
             Add | Sub | Mul | Div | PickLt | PickGt | Scale | ScaleNormal | And | Or | Xor
             | MinS | MaxS | MinU | MaxU | Shl | ShrS | ShrU => {
                 unreachable!("{} is an instruction", op.name())
@@ -93,16 +93,8 @@ impl Operations for Avx512 {
         }
     }
 
-    fn quotient(
-        &self,
-        asm: &mut Asm,
-        signed: bool,
-        dst: Reg,
-        a: Reg,
-        b: Reg,
-        reciprocal: Option<Reg>,
-    ) {
-        self.divide_32(asm, signed, dst, a, b, reciprocal);
+    fn quotient(&self, asm: &mut Asm, signed: bool, dst: Reg, a: Reg, by: Divisor) {
+        self.divide_32(asm, signed, dst, a, by);
     }
 
     fn doubles(&self, asm: &mut Asm, signed: bool, a: Reg) -> Reg {

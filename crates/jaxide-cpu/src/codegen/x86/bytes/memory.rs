@@ -1,21 +1,17 @@
 //! Loads and stores of bytes that follow each other.
 
 use super::*;
+use crate::codegen::x86::memory::PAGE;
 use crate::codegen::x86::table::*;
 use crate::codegen::x86::target::{Memory, Operations};
 use crate::lanes::{BinOp, MemTy};
 use crate::narrow;
 use iced_x86::Register::{self, RAX, RDX};
 
-/// Bytes of the smallest pages: what is in one can be read if any of it can.
-const PAGE: i64 = 4096;
-
 impl<const EVEX: bool> Memory for Bytes<EVEX> {
     fn masks_small_elements(&self) -> bool {
         true
     }
-
-    const BROADCASTS: i64 = 1;
 
     fn broadcast(&self, asm: &mut Asm, mem: MemTy, dst: Reg, from: Mem) {
         let raw = self.register(asm);

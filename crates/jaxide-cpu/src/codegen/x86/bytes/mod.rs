@@ -20,6 +20,8 @@ impl<const EVEX: bool> Shape for Bytes<EVEX> {
 
     const VECTORS: u8 = if EVEX { 32 } else { 16 };
 
+    const ON_BYTES: bool = true;
+
     type Bytes = Self;
 
     const BYTES: Self = Self;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::codegen::x86::table::*;
-use crate::codegen::x86::target::Operations;
+use crate::codegen::x86::target::{Divisor, Operations};
 use crate::lanes::{BinOp, TO_THE_TOP, UnOp};
 use crate::narrow;
 use iced_x86::Register;
@@ -16,24 +16,8 @@ impl<const EVEX: bool> Operations for Bytes<EVEX> {
                 self.pair(asm, &VPSUBB, dst, zero, a);
             }
             UnOp::Abs => self.on(asm, &VPABSB, dst, &[Operand::Reg(a)]),
-            UnOp::Sqrt
-            | UnOp::Floor
-            | UnOp::Ceil
-            | UnOp::RoundEven
-            | UnOp::Trunc
-            | UnOp::Clz
-            | UnOp::Popcount
-            | UnOp::SToF
-            | UnOp::UToF
-            | UnOp::FToS
-            | UnOp::FToU
-            | UnOp::FToF
-            | UnOp::SExt
-            | UnOp::ZExt
-            | UnOp::Low
-            | UnOp::Bitcast
-            | UnOp::RoundF16
-            | UnOp::RoundBf16 => never(op.name()),
+            // `Body::on_bytes` says which there are.
+            _ => never(op.name()),
         }
     }
 
@@ -50,12 +34,11 @@ impl<const EVEX: bool> Operations for Bytes<EVEX> {
             Or => self.two_to(asm, &POR, Ty::I32, dst, a, b),
             Xor => self.two_to(asm, &PXOR, Ty::I32, dst, a, b),
             Eq | Ne | Lt | Le | LtU | LeU => self.compare(asm, op, dst, a, b),
-            Mul | Div | Min | Max | PickLt | PickGt | Scale | ScaleNormal | DivS | DivU | RemS
-            | RemU | MulHiS | MulHiU | Shl | ShrS | ShrU => never(op.name()),
+            _ => never(op.name()),
         }
     }
 
-    fn quotient(&self, _: &mut Asm, _: bool, _: Reg, _: Reg, _: Reg, _: Option<Reg>) {
+    fn quotient(&self, _: &mut Asm, _: bool, _: Reg, _: Reg, _: Divisor) {
         never("division")
     }
 
