@@ -3,6 +3,7 @@
 //!
 //! Files are programs of their own where they look at what a process has once, or are asked for by name with more cases.
 
+mod around;
 mod branched;
 mod carried;
 mod combines;

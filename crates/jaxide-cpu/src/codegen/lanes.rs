@@ -5,6 +5,7 @@ use super::module::{Jit, Placed, frame, signature};
 #[cfg(all(target_arch = "x86_64", unix))]
 use super::x86;
 use crate::lanes::Body;
+use crate::lower::emit::Calls;
 use cranelift_codegen::Context;
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_module::{FuncId, Linkage, Module};
@@ -64,12 +65,13 @@ impl CompiledBody {
             pointers.len() >= p && outer.len() >= o,
             "too few arguments for a lane body"
         );
-        // SAFETY: the tables have the entries that the body reads; the rest is the caller's promise.
+        // SAFETY: the tables have the entries that the body reads, and code that was compiled for one turn writes none; the rest is the caller's
+        // promise.
         unsafe {
             (self.entry())(
                 pointers.as_ptr(),
                 &raw const RUNS_ON,
-                outer.as_ptr(),
+                outer.as_ptr().cast_mut(),
                 start,
                 end,
             )
@@ -86,7 +88,7 @@ pub fn compile(body: &Body, isa: Isa) -> Result<CompiledBody, CompileError> {
     let mut jit = Jit::new()?;
     let module = jit.module();
     let function = declare(module, "lanes")?;
-    let defined = emitter.define(module, function, body, None)?;
+    let defined = emitter.define(module, function, body, Calls::default())?;
     Ok(CompiledBody {
         placed: jit.finish()?,
         function,
@@ -179,7 +181,7 @@ impl Emitter {
         }
     }
 
-    /// Defines a declared function as that of a body; `lanes` is how many there are, if each call is for all of them.
+    /// Defines a declared function as that of a body; `calls` is what is known of all calls.
     ///
     /// # Errors
     /// When the code generator refuses.
@@ -188,17 +190,17 @@ impl Emitter {
         module: &mut dyn Module,
         function: FuncId,
         body: &Body,
-        lanes: Option<usize>,
+        calls: Calls,
     ) -> Result<Defined, CompileError> {
         match self.vectors.isa {
             Isa::Portable => clif::define(
                 module,
                 function,
-                body,
+                (body, calls.turns),
                 &mut self.context,
                 &mut self.frontend,
             ),
-            Isa::Avx2 | Isa::Avx512 => x86::define(module, function, body, lanes, self.vectors),
+            Isa::Avx2 | Isa::Avx512 => x86::define(module, function, body, calls, self.vectors),
         }
     }
 }
@@ -206,13 +208,13 @@ impl Emitter {
 /// The wide emitters use the System V calling convention.
 #[cfg(not(all(target_arch = "x86_64", unix)))]
 mod x86 {
-    use super::{Body, CompileError, Defined, FuncId, Module, Vectors};
+    use super::{Body, Calls, CompileError, Defined, FuncId, Module, Vectors};
 
     pub(super) fn define(
         _: &mut dyn Module,
         _: FuncId,
         _: &Body,
-        _: Option<usize>,
+        _: Calls,
         vectors: Vectors,
     ) -> Result<Defined, CompileError> {
         Err(CompileError::Unavailable(vectors.isa))

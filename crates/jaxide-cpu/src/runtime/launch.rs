@@ -10,7 +10,8 @@ use std::ops::Range;
 
 /// A lane program: runs lanes `start..end`, nothing if the range is empty.
 ///
-/// `pointers` and `outer` have an entry for each that the body declares. Where the byte at `stop` is not 0, loops whose number of turns is
+/// `pointers` and `outer` have an entry for each that the body declares. Code that counts one of the outer indices up runs the lanes for each of its
+/// values; behind the others stands for how many, and both are other numbers after the call. Where the byte at `stop` is not 0, loops whose number of turns is
 /// not known end early, and results are not to be used.
 ///
 /// # Safety
@@ -19,7 +20,7 @@ use std::ops::Range;
 pub type LaneFn = unsafe extern "C" fn(
     pointers: *const *mut u8,
     stop: *const u8,
-    outer: *const i64,
+    outer: *mut i64,
     start: i64,
     end: i64,
 );
@@ -36,7 +37,9 @@ const COSTLY_UNIT: usize = 64;
 const COSTLY: f64 = 3.0 * PIECE;
 /// A call of a lane program takes so many lanes and rows at most, where they can be cut, so that a run can be ended between two.
 pub(crate) const CALL: usize = 1 << 24;
-/// Outer indices of a lane program beside those of its own loops: the first row, their number, and that of a partial result.
+/// A call that runs several turns of the loop around it is for about so many rows and lanes, of which the call itself is a small part.
+const TURNS: usize = 1 << 18;
+/// Outer indices of a lane program beside those of its own loops: the first row, their number, and that of a partial result or of turns.
 const EXTRA: usize = 3;
 
 /// Outer indices of a lane program, as it reads them.
@@ -72,6 +75,8 @@ pub(crate) struct Launch {
     pub(crate) reduces: Flag,
     /// Whether one call does all rows and lanes, for each combination of outer indices.
     pub(crate) at_once: Flag,
+    /// Where outer indices say how many values of the last one a call is for, which it counts up; or [`NONE`] where each call is for one.
+    pub(crate) turns: usize,
     pub(crate) split: Split,
     /// The number of pieces that threads take.
     pub(crate) pieces: usize,
@@ -81,7 +86,7 @@ pub(crate) struct Launch {
 unsafe impl Sync for Launch {}
 
 /// Words of a [`Launch`].
-const LAUNCH_WORDS: usize = 14;
+const LAUNCH_WORDS: usize = 15;
 
 /// Whether something is so.
 #[repr(u64)]
@@ -138,7 +143,7 @@ pub(crate) fn lane_unit(lanes: usize, work: f64) -> usize {
 }
 
 /// What falls to one of some pieces.
-fn share(count: usize, piece: usize, pieces: usize) -> Range<usize> {
+pub(crate) fn share(count: usize, piece: usize, pieces: usize) -> Range<usize> {
     // In two terms: the product of both may not fit.
     let start = |piece: usize| count / pieces * piece + count % pieces * piece / pieces;
     start(piece)..start(piece + 1)
@@ -242,14 +247,23 @@ impl Launch {
             outer[axis] = (rest % lengths[axis]) as i64;
             rest /= lengths[axis];
         }
-        let next = |outer: &mut Indices| {
+        // Behind a turn of the last loop.
+        let carry = |outer: &mut Indices| {
             for axis in (0..axes).rev() {
-                outer[axis] += 1;
                 if outer[axis] < lengths[axis] as i64 {
                     break;
                 }
                 outer[axis] = 0;
+                if let Some(before) = axis.checked_sub(1) {
+                    outer[before] += 1;
+                }
             }
+        };
+        let next = |outer: &mut Indices| {
+            if let Some(last) = axes.checked_sub(1) {
+                outer[last] += 1;
+            }
+            carry(outer);
         };
         if self.at_once == Flag::Yes {
             if share.lanes.is_empty() {
@@ -260,12 +274,36 @@ impl Launch {
                 outer[axes + 1] = share.rows.len() as i64;
             }
             let lanes = [share.lanes.start as i64, share.lanes.end as i64];
+            if self.turns != NONE {
+                let most = (TURNS / (self.rows().unwrap_or(1) * self.lanes).max(1)).max(1);
+                let mut left = share.outer.len();
+                while left > 0 && !context.is_stopped() {
+                    let turns = (lengths[axes - 1] - outer[axes - 1] as usize)
+                        .min(left)
+                        .min(most);
+                    outer[self.turns] = turns as i64;
+                    let indices = outer.as_mut_ptr();
+                    // SAFETY: the caller's promise; the table has a place for the turns.
+                    unsafe { entry(pointers, context.stop(), indices, lanes[0], lanes[1]) };
+                    left -= turns;
+                    carry(&mut outer);
+                }
+                return;
+            }
             for _ in share.outer {
                 if context.is_stopped() {
                     return;
                 }
                 // SAFETY: the caller's promise.
-                unsafe { entry(pointers, context.stop(), outer.as_ptr(), lanes[0], lanes[1]) };
+                unsafe {
+                    entry(
+                        pointers,
+                        context.stop(),
+                        outer.as_mut_ptr(),
+                        lanes[0],
+                        lanes[1],
+                    )
+                };
                 next(&mut outer);
             }
             return;
@@ -351,7 +389,7 @@ impl Launch {
                     entry(
                         pointers,
                         context.stop(),
-                        outer.as_ptr(),
+                        outer.as_mut_ptr(),
                         lane as i64,
                         after as i64,
                     )

@@ -156,11 +156,12 @@ fn table_of(module: &dyn Module, table: Table) -> Option<DataId> {
     }
 }
 
-/// Defines a declared function as that of `body`.
+/// Defines a declared function as that of a body, which counts up one of the outer indices in so many turns as the entry behind them says, if
+/// it is given.
 pub(super) fn define(
     module: &mut dyn Module,
     function: FuncId,
-    body: &Body,
+    (body, turns): (&Body, Option<u32>),
     context: &mut Context,
     frontend: &mut FunctionBuilderContext,
 ) -> Result<Defined, CompileError> {
@@ -175,6 +176,11 @@ pub(super) fn define(
     let [pointers, stop, outer, start, end] = *fb.block_params(entry) else {
         unreachable!("five parameters")
     };
+    let turn = turns.map(|_| fb.create_block());
+    if let Some(turn) = turn {
+        fb.ins().jump(turn, &[]);
+        fb.switch_to_block(turn);
+    }
     let table = |fb: &mut FunctionBuilder<'_>, ty, base, k: usize| {
         fb.ins()
             .load(ty, MemFlagsData::trusted(), base, narrow::<_, i32>(8 * k))
@@ -192,6 +198,22 @@ pub(super) fn define(
         cells: LaneCells::default(),
     };
     emit_loop(&mut fb, module, body, &args);
+    if let (Some(index), Some(turn)) = (turns, turn) {
+        let at = |k: usize| narrow::<_, i32>(8 * k);
+        let (index, left) = (index as usize, body.outer());
+        let next = fb.ins().iadd_imm_s(args.outer[index], 1);
+        fb.ins()
+            .store(MemFlagsData::trusted(), next, outer, at(index));
+        let turns = table(&mut fb, types::I64, outer, left);
+        let turns = fb.ins().iadd_imm_s(turns, -1);
+        fb.ins()
+            .store(MemFlagsData::trusted(), turns, outer, at(left));
+        let exit = fb.create_block();
+        fb.ins().brif(turns, turn, &[], exit, &[]);
+        fb.seal_block(turn);
+        fb.seal_block(exit);
+        fb.switch_to_block(exit);
+    }
     fb.ins().return_(&[]);
     fb.finalize(module.target_config());
     module.define_function(function, context)?;

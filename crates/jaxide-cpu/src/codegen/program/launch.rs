@@ -46,13 +46,12 @@ impl Scheduled {
         } else {
             pieces_for(work).min(most.max(1))
         };
-        let short = schedule.rows.unwrap_or(1).saturating_mul(schedule.lanes) <= CALL;
         let (partials, partial_lanes) = match schedule.partials {
             None => (PartialsOf::Nothing, 0),
             Some(Partials::Chunks) => (PartialsOf::Chunks, 0),
             Some(Partials::Lanes(lanes)) => (PartialsOf::Lanes, lanes),
         };
-        let at_once = schedule.partials.is_none() && schedule.chunk.is_none() && short;
+        let turns = kernel.calls().turns.map(|_| kernel.body.outer());
         let launch = Launch {
             entry: None,
             outer: std::ptr::null(),
@@ -65,7 +64,8 @@ impl Scheduled {
             lanes: schedule.lanes,
             unit,
             reduces: Flag::is(reduces),
-            at_once: Flag::is(at_once),
+            at_once: Flag::is(schedule.runs_at_once()),
+            turns: turns.unwrap_or(NONE),
             split,
             pieces,
         };

@@ -94,7 +94,7 @@ pub(crate) fn define(
             nests.push(Nest::Inline);
             continue;
         }
-        let code = lane_programs.of(module, k, &kernel.body, kernel.lanes_of_call())?;
+        let code = lane_programs.of(module, k, &kernel.body, kernel.calls())?;
         let (_, lanes, defined) = lane_programs.functions[code];
         let in_group = (program.tiles.iter().flat_map(|group| &group.nests))
             .any(|nest| nest.kernel as usize == k);

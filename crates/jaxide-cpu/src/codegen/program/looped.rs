@@ -77,7 +77,7 @@ impl Generator<'_, '_> {
         let word = |fb: &mut FunctionBuilder<'_>, n: usize| fb.ins().iconst(types::I64, n as i64);
         let [first, end] = [0, group.rows].map(|n| word(&mut self.fb, n));
         let block = group.block as i64;
-        let row = loop_by(&mut self.fb, first, end, block);
+        let row = begin_loop(&mut self.fb, first, end);
         let after = self.fb.ins().iadd_imm_s(row.at, block);
         let after = self.fb.ins().umin(after, end);
         let mut first = 0;
@@ -103,7 +103,7 @@ impl Generator<'_, '_> {
             self.looped(function, own, domain);
             first += kernel.operands.len();
         }
-        row.close(&mut self.fb);
+        row.close_by(&mut self.fb, block);
     }
 
     /// A call of the runtime that the object is linked with.
@@ -124,13 +124,12 @@ impl Generator<'_, '_> {
 struct Loop {
     /// The number of this turn.
     at: ir::Value,
-    step: i64,
     head: ir::Block,
     exit: ir::Block,
 }
 
-/// Begins a loop over `first..end` in steps.
-fn loop_by(fb: &mut FunctionBuilder<'_>, first: ir::Value, end: ir::Value, step: i64) -> Loop {
+/// Begins a loop over `first..end`.
+fn begin_loop(fb: &mut FunctionBuilder<'_>, first: ir::Value, end: ir::Value) -> Loop {
     let (head, turn, exit) = (fb.create_block(), fb.create_block(), fb.create_block());
     let at = fb.append_block_param(head, types::I64);
     fb.ins().jump(head, &[BlockArg::Value(first)]);
@@ -139,18 +138,18 @@ fn loop_by(fb: &mut FunctionBuilder<'_>, first: ir::Value, end: ir::Value, step:
     fb.ins().brif(more, turn, &[], exit, &[]);
     fb.seal_block(turn);
     fb.switch_to_block(turn);
-    Loop {
-        at,
-        step,
-        head,
-        exit,
-    }
+    Loop { at, head, exit }
 }
 
 impl Loop {
-    /// Ends it; the builder goes on behind.
-    fn close(self, fb: &mut FunctionBuilder<'_>) {
-        let next = fb.ins().iadd_imm_s(self.at, self.step);
+    /// Ends it, with a turn in every `step` numbers.
+    fn close_by(self, fb: &mut FunctionBuilder<'_>, step: i64) {
+        let next = fb.ins().iadd_imm_s(self.at, step);
+        self.close(fb, next);
+    }
+
+    /// Ends it, with the number of the next turn; the builder goes on behind.
+    fn close(self, fb: &mut FunctionBuilder<'_>, next: ir::Value) {
         fb.ins().jump(self.head, &[BlockArg::Value(next)]);
         fb.seal_block(self.head);
         fb.seal_block(self.exit);
@@ -245,10 +244,30 @@ impl NestLoops<'_, '_> {
             };
             self.set_index(axis, index);
         }
-        let combination = loop_by(&mut self.fb, start, end, 1);
+        let combination = begin_loop(&mut self.fb, start, end);
+        let step = match self.kernel.calls().turns {
+            Some(innermost) => self.turns(innermost as usize, combination.at, end),
+            None => {
+                self.combination();
+                self.count_up(lengths.len().checked_sub(1));
+                self.word(1)
+            }
+        };
+        self.carry();
+        let next = self.fb.ins().iadd(combination.at, step);
+        combination.close(&mut self.fb, next);
+    }
+
+    /// As many combinations as the code runs at once: those that are left of the innermost loop, or of all. Gives their number.
+    fn turns(&mut self, innermost: usize, at: ir::Value, end: ir::Value) -> ir::Value {
+        let index = self.index(innermost);
+        let length = self.word(self.kernel.schedule.outer[innermost]);
+        let of_loop = self.fb.ins().isub(length, index);
+        let of_all = self.fb.ins().isub(end, at);
+        let turns = self.fb.ins().umin(of_loop, of_all);
+        self.set_index(self.kernel.body.outer(), turns);
         self.combination();
-        self.next_combination();
-        combination.close(&mut self.fb);
+        turns
     }
 
     fn word(&mut self, n: usize) -> ir::Value {
@@ -261,23 +280,34 @@ impl NestLoops<'_, '_> {
         self.fb.ins().store(flags, value, self.indices, at);
     }
 
-    /// Counts outer indices up, the last fastest.
-    fn next_combination(&mut self) {
-        let done = self.fb.create_block();
-        for (axis, &length) in self.kernel.schedule.outer.iter().enumerate().rev() {
-            let flags = MemFlagsData::trusted();
-            let at = narrow::<_, i32>(8 * axis);
-            let index = self.fb.ins().load(types::I64, flags, self.indices, at);
+    fn index(&mut self, k: usize) -> ir::Value {
+        let flags = MemFlagsData::trusted();
+        let at = narrow::<_, i32>(8 * k);
+        self.fb.ins().load(types::I64, flags, self.indices, at)
+    }
+
+    fn count_up(&mut self, axis: Option<usize>) {
+        if let Some(axis) = axis {
+            let index = self.index(axis);
             let next = self.fb.ins().iadd_imm_s(index, 1);
             self.set_index(axis, next);
+        }
+    }
+
+    /// Outer indices behind the end of their axis begin again, and the one before is counted up.
+    fn carry(&mut self) {
+        let done = self.fb.create_block();
+        for (axis, &length) in self.kernel.schedule.outer.iter().enumerate().rev() {
+            let index = self.index(axis);
             let wraps = self.fb.create_block();
             let length = self.word(length);
-            let inside = (self.fb.ins()).icmp(IntCC::UnsignedLessThan, next, length);
+            let inside = (self.fb.ins()).icmp(IntCC::UnsignedLessThan, index, length);
             self.fb.ins().brif(inside, done, &[], wraps, &[]);
             self.fb.seal_block(wraps);
             self.fb.switch_to_block(wraps);
             let zero = self.word(0);
             self.set_index(axis, zero);
+            self.count_up(axis.checked_sub(1));
         }
         self.fb.ins().jump(done, &[]);
         self.fb.seal_block(done);
@@ -292,7 +322,7 @@ impl NestLoops<'_, '_> {
             return self.rows(rows, lanes);
         };
         let [first, count] = [0, schedule.partial_count()].map(|n| self.word(n));
-        let number = loop_by(&mut self.fb, first, count, 1);
+        let number = begin_loop(&mut self.fb, first, count);
         let behind = if schedule.rows.is_some() { 2 } else { 0 };
         self.set_index(schedule.outer.len() + behind, number.at);
         let mut part = |size: usize, end: ir::Value| {
@@ -312,7 +342,7 @@ impl NestLoops<'_, '_> {
                 self.rows(rows, lanes);
             }
         }
-        number.close(&mut self.fb);
+        number.close_by(&mut self.fb, 1);
     }
 
     /// Rows, in chunks where these are reduced one after the other.
@@ -323,11 +353,11 @@ impl NestLoops<'_, '_> {
             return self.call(rows, lanes);
         };
         let chunk = chunk as i64;
-        let row = loop_by(&mut self.fb, rows.start, rows.end, chunk);
+        let row = begin_loop(&mut self.fb, rows.start, rows.end);
         let to = self.fb.ins().iadd_imm_s(row.at, chunk);
         let to = self.fb.ins().umin(to, rows.end);
         self.call(row.at..to, lanes);
-        row.close(&mut self.fb);
+        row.close_by(&mut self.fb, chunk);
     }
 
     /// Calls the lane program.

@@ -20,6 +20,7 @@ use super::module::{Imports, Jit, Placed, signature};
 use super::perf_map;
 use crate::lanes::Body;
 use crate::lanes::guard::guard;
+use crate::lower::emit::Calls;
 use crate::lower::program::parallel::{self, Shared, visit};
 use crate::lower::program::work::step_count;
 use crate::lower::program::{Base, PointerVar, Program, Stmt};
@@ -109,7 +110,7 @@ impl Code {
 /// Code of lane programs: kernels that have one body have it once.
 struct LanePrograms {
     /// Which function a body has.
-    known: HashMap<(*const Body, Option<usize>), usize>,
+    known: HashMap<(*const Body, Calls), usize>,
     /// The functions, each with the first kernel that has it.
     functions: Vec<(usize, FuncId, Defined)>,
     emitter: lanes::Emitter,
@@ -130,16 +131,16 @@ impl LanePrograms {
         module: &mut dyn Module,
         k: usize,
         body: &Arc<Body>,
-        lanes: Option<usize>,
+        calls: Calls,
     ) -> Result<usize, CompileError> {
-        if let Some(&function) = self.known.get(&(Arc::as_ptr(body), lanes)) {
+        if let Some(&function) = self.known.get(&(Arc::as_ptr(body), calls)) {
             return Ok(function);
         }
         let function = lanes::declare(module, &format!("k{k}"))?;
-        let defined = self.emitter.define(module, function, body, lanes)?;
+        let defined = self.emitter.define(module, function, body, calls)?;
         self.functions.push((k, function, defined));
         let number = self.functions.len() - 1;
-        self.known.insert((Arc::as_ptr(body), lanes), number);
+        self.known.insert((Arc::as_ptr(body), calls), number);
         Ok(number)
     }
 }
@@ -367,7 +368,7 @@ fn generate(
     for (k, kernel) in program.kernels.iter().enumerate() {
         let body = guards.map_or(&kernel.body, |(_, guarded)| &guarded[k]);
         codes.push(if guards.is_some() || !inline[k] {
-            Some(lane_programs.of(jit.module(), k, body, kernel.lanes_of_call())?)
+            Some(lane_programs.of(jit.module(), k, body, kernel.calls())?)
         } else {
             None
         });

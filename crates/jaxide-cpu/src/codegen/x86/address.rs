@@ -64,6 +64,30 @@ impl<T: Target> Emitter<'_, T> {
         }
     }
 
+    /// Goes on to the next value of an outer index.
+    pub(super) fn advance_bases(&mut self, index: u32) {
+        let mut steps: Vec<(Var, i64)> = Vec::new();
+        for (key, &var) in &self.bases {
+            let own = terms_of(key).filter(|term| term.0 == index);
+            steps.push((var, own.map(|term| term.1).sum()));
+        }
+        steps.retain(|step| step.1 != 0);
+        steps.sort_unstable_by_key(|step| step.0.0);
+        for (var, step) in steps {
+            if i32::try_from(step).is_ok() {
+                self.asm
+                    .int(Code::Add_rm64_imm32, &[Int::Var(var), Int::Imm(step)]);
+                continue;
+            }
+            self.asm
+                .int(Code::Mov_r64_imm64, &[Int::Gpr(RAX), Int::Imm(step)]);
+            self.asm
+                .int(Code::Add_r64_rm64, &[Int::Gpr(RAX), Int::Var(var)]);
+            self.asm
+                .int(Code::Mov_rm64_r64, &[Int::Var(var), Int::Gpr(RAX)]);
+        }
+    }
+
     /// Where an access starts but for the lane step, and the constant copy that is left to add.
     pub(super) fn base(&mut self, addr: &Addr) -> (Base, i32) {
         let var = self.bases[&base_key(addr)];
@@ -252,6 +276,13 @@ fn base_key(addr: &Addr) -> Vec<i64> {
         }
     }
     key
+}
+
+/// The outer indices of such a key, with their strides.
+fn terms_of(key: &[i64]) -> impl Iterator<Item = (u32, i64)> {
+    key[2..]
+        .chunks_exact(2)
+        .map(|term| (narrow(term[0]), term[1]))
 }
 
 /// An offset that an instruction can hold, with those of neighbouring elements.

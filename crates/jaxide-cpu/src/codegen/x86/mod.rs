@@ -35,6 +35,7 @@ use super::error::CompileError;
 use super::lanes::{Defined, Vectors};
 use crate::isa::Isa;
 use crate::lanes::{Accumulator, BlockId, Body, Inst, LoopId, Ty, Value};
+use crate::lower::emit::Calls;
 use crate::narrow;
 use cranelift_module::{FuncId, Module};
 use encode::Image;
@@ -50,12 +51,12 @@ use Register::{RAX, RDX};
 /// Wide loads of constants, which stand behind the code, do not cross lines of the cache.
 const CODE_ALIGNMENT: u64 = 64;
 
-/// Defines a declared function as that of a body, for AVX-512 or AVX2; `lanes` is how many there are, if each call is for all of them.
+/// Defines a declared function as that of a body, for AVX-512 or AVX2; `calls` is what is known of all calls.
 pub(super) fn define(
     module: &mut dyn Module,
     function: FuncId,
     body: &Body,
-    lanes: Option<usize>,
+    calls: Calls,
     Vectors {
         isa,
         popcnt,
@@ -66,15 +67,15 @@ pub(super) fn define(
     let wide = body.is_wide();
     let image = match isa {
         Isa::Portable => return Err(CompileError::Unavailable(isa)),
-        Isa::Avx2 => image(body, lanes, &avx2::Avx2 { wide }),
+        Isa::Avx2 => image(body, calls, &avx2::Avx2 { wide }),
         Isa::Avx512 => {
             // Few lanes fill half a register, of which divisions and gathers take half the time.
             // Their sums are kept in whole ones.
-            let few = lanes.is_some_and(|lanes| lanes <= avx512::WIDE_LANES);
+            let few = calls.lanes.is_some_and(|lanes| lanes <= avx512::WIDE_LANES);
             let wide = wide || few && body.reductions().is_empty();
             image(
                 body,
-                lanes,
+                calls,
                 &avx512::Avx512 {
                     wide,
                     popcnt,
@@ -91,21 +92,21 @@ pub(super) fn define(
     })
 }
 
-fn image<T: Target>(body: &Body, lanes: Option<usize>, target: &T) -> Result<Image, CompileError> {
-    let asm = emit(body, lanes, target);
+fn image<T: Target>(body: &Body, calls: Calls, target: &T) -> Result<Image, CompileError> {
+    let asm = emit(body, calls, target);
     let allocation = alloc::allocate(&asm, T::VECTORS);
     encode::encode(&asm, &allocation, T::EVEX)
 }
 
 /// The program of a body.
-fn emit<T: Target>(body: &Body, lanes: Option<usize>, target: &T) -> Asm {
-    let lanes = lanes.and_then(|lanes| i64::try_from(lanes).ok());
+fn emit<T: Target>(body: &Body, calls: Calls, target: &T) -> Asm {
+    let lanes = calls.lanes.and_then(|lanes| i64::try_from(lanes).ok());
     // Few lanes fill a register of wider ones.
     let many = lanes.is_none_or(|lanes| lanes > target.lanes());
     let on_bytes = if many { body.on_bytes() } else { None };
     match &on_bytes {
-        Some(body) => Emitter::new(body, lanes, &T::BYTES).run(),
-        None => Emitter::new(body, lanes, target).run(),
+        Some(body) => Emitter::new(body, lanes, &T::BYTES).run(calls.turns),
+        None => Emitter::new(body, lanes, target).run(calls.turns),
     }
 }
 
@@ -193,13 +194,27 @@ impl<'a, T: Target> Emitter<'a, T> {
         }
     }
 
-    fn run(mut self) -> Asm {
-        self.lanes();
+    /// All lanes, again for as many values of an outer index as its table says.
+    fn run(mut self, turns: Option<u32>) -> Asm {
+        self.enter();
+        self.find_bases();
+        match turns {
+            None => self.lanes(),
+            Some(index) => {
+                let again = self.asm.label();
+                self.in_loop(|s| {
+                    s.asm.push(Lir::Label(again));
+                    s.lanes();
+                    s.next_turn(index, again);
+                });
+            }
+        }
         self.asm.push(Lir::Label(self.exit));
         self.asm
     }
 
-    fn lanes(&mut self) {
+    /// Keeps what the call was given; nothing is done for no lanes.
+    fn enter(&mut self) {
         self.asm
             .int(Code::Cmp_r64_rm64, &[Int::Var(LANE), Int::Var(END)]);
         self.asm.push(Lir::Branch(Cond::GreaterEqual, self.exit));
@@ -212,7 +227,27 @@ impl<'a, T: Target> Emitter<'a, T> {
             Code::Mov_rm64_r64,
             &[Int::Var(self.start), Int::Gpr(Register::RCX)],
         );
-        self.find_bases();
+    }
+
+    /// Goes back to `again` with the next value of an outer index, if there is one left.
+    fn next_turn(&mut self, index: u32, again: Label) {
+        let (start, table) = (Int::Var(self.start), Mem::frame(self.tables + 16));
+        self.asm.int(Code::Mov_r64_rm64, &[Int::Gpr(RDX), start]);
+        self.asm
+            .int(Code::Mov_rm64_r64, &[Int::Var(LANE), Int::Gpr(RDX)]);
+        self.advance_bases(index);
+        self.asm
+            .int(Code::Mov_r64_rm64, &[Int::Gpr(RAX), Int::Mem(table)]);
+        let entry = |k: u32| Int::Mem(Mem::gpr(RAX, 8 * k as i32));
+        let left = narrow(self.body.outer() as i64);
+        self.asm
+            .int(Code::Add_rm64_imm32, &[entry(index), Int::Imm(1)]);
+        self.asm
+            .int(Code::Sub_rm64_imm32, &[entry(left), Int::Imm(1)]);
+        self.asm.push(Lir::Branch(Cond::NotEqual, again));
+    }
+
+    fn lanes(&mut self) {
         self.block(BlockId::PROLOGUE);
         self.find_reciprocals();
         if let (true, Some(all)) = (self.plan.accumulators_in_registers, self.all) {
@@ -222,7 +257,10 @@ impl<'a, T: Target> Emitter<'a, T> {
         }
         self.initialise_accumulators();
         if self.plan.unmasked {
-            self.main_loop();
+            self.main_loop(self.plan.copies);
+            if self.plan.rest_in_whole_registers {
+                self.main_loop(1);
+            }
             self.masked_loop(1);
         } else {
             self.masked_loop(self.plan.copies);
@@ -278,9 +316,9 @@ impl<'a, T: Target> Emitter<'a, T> {
         self.copies = vec![0];
     }
 
-    /// The loop without masks, as long as there are lanes for all copies.
-    fn main_loop(&mut self) {
-        let step = self.plan.copies as i64 * self.target.lanes();
+    /// The loop without masks, as long as there are lanes for so many copies.
+    fn main_loop(&mut self, copies: usize) {
+        let step = copies as i64 * self.target.lanes();
         let (head, rest) = (self.asm.label(), self.asm.label());
         let enough = |s: &mut Self| {
             let ahead = Mem::new(Base::Var(LANE), narrow(step));
@@ -292,7 +330,7 @@ impl<'a, T: Target> Emitter<'a, T> {
         enough(self);
         self.asm.push(Lir::Branch(Cond::Greater, rest));
         let in_registers = self.plan.accumulators_in_registers;
-        let copies: Vec<usize> = (0..self.plan.copies).collect();
+        let copies: Vec<usize> = (0..copies).collect();
         if in_registers {
             self.accumulators_to_registers(&copies);
         }

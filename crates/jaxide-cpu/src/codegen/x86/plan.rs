@@ -13,6 +13,8 @@ pub(super) struct Plan {
     pub(super) copies: usize,
     /// Whether there is a loop without masks for as many lanes as fill all copies; what is left is masked in any case.
     pub(super) unmasked: bool,
+    /// Whether what is left of that loop has one without masks for single copies: masks take time, and their stores are not read from for long.
+    pub(super) rest_in_whole_registers: bool,
     /// Whether the copies advance operation by operation, or one after the other.
     pub(super) interleave: bool,
     /// Whether the main loop keeps the accumulators in registers: one for each copy.
@@ -108,6 +110,7 @@ pub(super) fn plan(body: &Body, all: Option<i64>, lanes: i64, registers: u8, hal
     Plan {
         copies,
         unmasked,
+        rest_in_whole_registers: copies > 1 && !interleave && !reduces,
         interleave,
         accumulators_in_registers,
         folded,

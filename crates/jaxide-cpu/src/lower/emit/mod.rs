@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 pub(crate) use address::{Layout, Mention};
 pub(crate) use index::{Binding, Ix, Ixs, Var, Vars};
-pub(crate) use nest::{Kernel, Partials, Schedule, nest_kernels};
+pub(crate) use nest::{Calls, Kernel, Partials, Schedule, nest_kernels};
 pub(crate) use reduce::UNROLL;
 pub(crate) use update::scatter;
 

@@ -15,6 +15,7 @@ use crate::lanes::{Body, MOST_WOVEN};
 use crate::lower::fuse::{Nest, Root, Stored};
 use crate::lower::graph::{Combine, Graph, Op, ValueId};
 use crate::narrow;
+use crate::runtime::launch::CALL;
 use jaxide_core::DType;
 use make::Maker;
 use plan::{LoopPlan, choose};
@@ -28,6 +29,8 @@ const BUDGET: usize = 200_000;
 const CUT_FROM: usize = 256;
 /// An axis is cut into at most this many blocks.
 const MOST_CUTS: usize = 8;
+/// With more rows and lanes than this, a turn of the loop around them takes far longer than the call.
+const LONG_TURN: usize = 1 << 14;
 /// A domain is cut into at most this many blocks.
 const MOST_BLOCKS: usize = 12;
 
@@ -56,6 +59,17 @@ pub(crate) enum Partials {
 }
 
 impl Schedule {
+    /// Whether one call of the lane program does all rows and lanes: they are neither reduced in parts, nor so many that a run could not be
+    /// ended soon enough.
+    pub(crate) fn runs_at_once(&self) -> bool {
+        self.partials.is_none() && self.chunk.is_none() && self.elements_of_turn() <= CALL
+    }
+
+    /// Rows and lanes for one combination of outer indices.
+    pub(crate) fn elements_of_turn(&self) -> usize {
+        self.rows.unwrap_or(1).saturating_mul(self.lanes)
+    }
+
     /// How many partial results a reduction is made in.
     pub(crate) fn partial_count(&self) -> usize {
         match (self.partials, self.rows, self.chunk) {
@@ -78,14 +92,39 @@ pub(crate) struct Kernel {
     pub(crate) schedule: Schedule,
 }
 
+/// What is known of all calls of a lane program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Calls {
+    /// How many lanes each is for, if that is always the same.
+    pub(crate) lanes: Option<usize>,
+    /// The outer index that a call counts up, running all of its lanes for each value: as often as the entry behind those that the body
+    /// declares says, which is not 0.
+    pub(crate) turns: Option<u32>,
+}
+
 impl Kernel {
-    /// How many lanes a call of the lane program is for, if that is always the same: where it goes through rows, or reduces its lanes to
-    /// one result, all of them; and one where there is one.
-    pub(crate) fn lanes_of_call(&self) -> Option<usize> {
+    /// What is known of calls of its lane program.
+    pub(crate) fn calls(&self) -> Calls {
+        Calls {
+            lanes: self.lanes_of_call(),
+            turns: self.turns_of_call(),
+        }
+    }
+
+    /// Where a call goes through rows, or reduces its lanes to one result, it is for all of them; and for one where there is one.
+    fn lanes_of_call(&self) -> Option<usize> {
         let schedule = &self.schedule;
         let in_parts = matches!(schedule.partials, Some(Partials::Lanes(_)));
         let together = schedule.rows.is_some() || !self.body.reductions().is_empty();
         (together && !in_parts || schedule.lanes == 1).then_some(schedule.lanes)
+    }
+
+    /// The innermost loop around the lane program is run by its code where one turn is one call, and may be as long as the call.
+    fn turns_of_call(&self) -> Option<u32> {
+        let schedule = &self.schedule;
+        let innermost = schedule.outer.len().checked_sub(1)?;
+        let short = schedule.elements_of_turn() <= LONG_TURN;
+        (schedule.runs_at_once() && short).then(|| narrow(innermost))
     }
 }
 

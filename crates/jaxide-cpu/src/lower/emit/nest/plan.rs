@@ -14,8 +14,11 @@ const LINE: u64 = 16;
 const MOST_COPIES: usize = 64;
 /// Elements of rows that are written out, those of all arrays that are read together.
 const MOST_ELEMENTS: usize = 128;
-/// With fewer lanes than this, a further axis loops inside the lane program.
+/// With fewer lanes than this beside each other, in rows and all, a short axis is written out whether or not anything is shared along it.
 const FEW_LANES: usize = 128;
+/// With fewer lanes than this, a further axis loops inside the lanes: they are one or two registers, whose masks are made once for all rows. Of
+/// more, a turn of the loop around the lanes takes no longer than a row inside, and each row is read from its start to its end.
+const LANES_OF_ROWS: usize = 64;
 /// Rows of a lane program with so many elements together cost far more than its call.
 const MANY_ELEMENTS: usize = 512;
 /// Bytes that a row may have so that rows are reduced one lane block after the other; longer ones are reduced in chunks, so that memory is
@@ -296,12 +299,12 @@ fn unroll(groups: &mut [Group], axes: &Axes, mentions: &[Mention], control: bool
     }
 }
 
-/// With few lanes an outer loop runs inside the lane program, since a call for so little work costs more than the work: the innermost that is
+/// With few lanes an outer loop runs inside the lanes, since a turn around them costs more than so little work: the innermost that is
 /// long enough for it, since memory is mostly written in the order of the axes, else the longest.
 fn choose_rows(groups: &mut [Group]) {
     let lane = groups.iter().find(|group| group.role == Role::Lane);
     let lanes = lane.map_or(1, |lane| lane.size);
-    if lanes >= FEW_LANES || lane.is_some_and(|lane| lane.reduced) {
+    if lanes >= LANES_OF_ROWS || lane.is_some_and(|lane| lane.reduced) {
         return;
     }
     // Of equals this is the last.
