@@ -11,7 +11,7 @@ use std::mem::MaybeUninit;
 
 use turn::{turn, turned_at_once};
 #[cfg(target_arch = "x86_64")]
-use turn::{turn_eight, turn_sixteen};
+use turn::{turn_eight, turn_four, turn_sixteen};
 
 use super::simd::Isa;
 use super::view::View;
@@ -244,6 +244,28 @@ impl CopyPlan {
     }
 }
 
+/// Copies `count` rows of `width` elements, which are `from_step` elements apart, to as many columns, of which each is adjacent in memory and `to_step`
+/// elements behind the one before.
+///
+/// # Safety
+/// All elements are valid on both sides, and no element of one is one of the other.
+pub(super) unsafe fn rows_to_columns<T: Copy>(
+    (from, from_step): (*const T, usize),
+    (to, to_step): (*mut T, usize),
+    (count, width): (usize, usize),
+    isa: Isa,
+) {
+    let block = Block {
+        from,
+        from_row: 1,
+        from_column: from_step as isize,
+        to,
+        to_row: to_step,
+    };
+    // SAFETY: promised by the caller.
+    unsafe { block.transpose(width, count, isa) }
+}
+
 /// A block of rows and columns; in the result, columns are adjacent.
 #[derive(Clone, Copy)]
 struct Block<T> {
@@ -361,6 +383,7 @@ impl<T: Copy> Block<T> {
                 match size_of::<T>() {
                     4 => return turn_sixteen(self.from.cast(), from_row, self.to.cast(), to_row),
                     8 => return turn_eight(self.from.cast(), from_row, self.to.cast(), to_row),
+                    16 => return turn_four(self.from.cast(), from_row, self.to.cast(), to_row),
                     _ => {}
                 }
             }

@@ -37,10 +37,41 @@ pub(super) unsafe fn turn_sixteen(from: *const f32, from_row: isize, to: *mut f3
         }
         // Which column each register holds now.
         const COLUMN: [usize; 16] = [0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15];
-        for (row, column) in rows.into_iter().zip(COLUMN) {
-            _mm512_storeu_ps(to.add(column * to_row), row);
+        #[allow(
+            clippy::needless_range_loop,
+            reason = "an iterator has the registers in memory"
+        )]
+        for r in 0..16 {
+            _mm512_storeu_ps(to.add(COLUMN[r] * to_row), rows[r]);
         }
     }
+}
+
+/// Numbers of two rows in turn: those at even places, and those at odd ones.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn in_turn(
+    a: std::arch::x86_64::__m512d,
+    b: std::arch::x86_64::__m512d,
+) -> [std::arch::x86_64::__m512d; 2] {
+    use std::arch::x86_64::*;
+    [_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b)]
+}
+
+/// The quarters 0 and 2 of two rows, and their quarters 1 and 3.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn every_other(
+    a: std::arch::x86_64::__m512d,
+    b: std::arch::x86_64::__m512d,
+) -> [std::arch::x86_64::__m512d; 2] {
+    use std::arch::x86_64::*;
+    [
+        _mm512_shuffle_f64x2::<0x88>(a, b),
+        _mm512_shuffle_f64x2::<0xdd>(a, b),
+    ]
 }
 
 /// Writes the transpose of eight rows of eight numbers, `from_row` and `to_row` apart.
@@ -54,25 +85,58 @@ pub(super) unsafe fn turn_eight(from: *const f64, from_row: isize, to: *mut f64,
     use std::arch::x86_64::*;
     // SAFETY: promised by the caller.
     unsafe {
-        let mut rows = [_mm512_setzero_pd(); 8];
-        for (r, row) in rows.iter_mut().enumerate() {
-            *row = _mm512_loadu_pd(from.offset(r as isize * from_row));
-        }
-        // Three rounds; each joins what lies 1, 2, 4 rows apart.
-        for i in [0, 2, 4, 6] {
-            let (a, b) = (rows[i], rows[i + 1]);
-            (rows[i], rows[i + 1]) = (_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b));
-        }
-        for (distance, firsts) in [(2, [0, 1, 4, 5]), (4, [0, 1, 2, 3])] {
-            for i in firsts {
-                let (a, b) = (rows[i], rows[i + distance]);
-                rows[i] = _mm512_shuffle_f64x2::<0x88>(a, b);
-                rows[i + distance] = _mm512_shuffle_f64x2::<0xdd>(a, b);
-            }
-        }
-        for (r, row) in rows.into_iter().enumerate() {
-            _mm512_storeu_pd(to.add(r * to_row), row);
-        }
+        let row = |r: isize| _mm512_loadu_pd(from.offset(r * from_row));
+        let store = |r: usize, row: __m512d| _mm512_storeu_pd(to.add(r * to_row), row);
+        // Three rounds; each joins what lies 1, 2, 4 rows apart. Each register has a name: an array of them would be in memory.
+        let [a, b] = in_turn(row(0), row(1));
+        let [c, d] = in_turn(row(2), row(3));
+        let [e, f] = in_turn(row(4), row(5));
+        let [g, h] = in_turn(row(6), row(7));
+        let [a, c] = every_other(a, c);
+        let [b, d] = every_other(b, d);
+        let [e, g] = every_other(e, g);
+        let [f, h] = every_other(f, h);
+        let [a, e] = every_other(a, e);
+        let [b, f] = every_other(b, f);
+        let [c, g] = every_other(c, g);
+        let [d, h] = every_other(d, h);
+        store(0, a);
+        store(1, b);
+        store(2, c);
+        store(3, d);
+        store(4, e);
+        store(5, f);
+        store(6, g);
+        store(7, h);
+    }
+}
+
+/// Writes the transpose of four rows of four elements of sixteen bytes, here pairs of numbers, `from_row` and `to_row` elements apart.
+///
+/// # Safety
+/// All elements are valid on both sides.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) unsafe fn turn_four(
+    from: *const [f64; 2],
+    from_row: isize,
+    to: *mut [f64; 2],
+    to_row: usize,
+) {
+    use std::arch::x86_64::*;
+    // SAFETY: promised by the caller.
+    unsafe {
+        let row = |r: isize| _mm512_loadu_pd(from.offset(r * from_row).cast());
+        let store = |r: usize, row: __m512d| _mm512_storeu_pd(to.add(r * to_row).cast(), row);
+        let [a, b] = every_other(row(0), row(1));
+        let [c, d] = every_other(row(2), row(3));
+        let [a, c] = every_other(a, c);
+        let [b, d] = every_other(b, d);
+        store(0, a);
+        store(1, b);
+        store(2, c);
+        store(3, d);
     }
 }
 
