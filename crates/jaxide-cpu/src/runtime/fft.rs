@@ -15,9 +15,11 @@ use jaxide_core::check_allocatable;
 use num_complex::Complex;
 use rustfft::{FftDirection, FftNum, FftPlanner};
 
+use super::launch::share;
 use super::shared::SharedSlice;
-use super::transpose::CopyPlan;
-use super::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature, View};
+use super::simd::Isa;
+use super::transpose::rows_to_columns;
+use super::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature};
 
 /// The kinds of transforms, with JAX's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,11 +75,11 @@ struct Plans<T: FftNum> {
     last: Option<LastAxis<T>>,
 }
 
-/// A complex transform along a dimension that is not the last: in lines, through copies.
+/// A complex transform along a dimension that is not the last: some lines beside each other at a time, through copies.
 struct OuterAxis<T: FftNum> {
     plan: Arc<dyn rustfft::Fft<T>>,
-    to_lines: CopyPlan,
-    from_lines: CopyPlan,
+    /// Elements from one of a line to the next: the product of the dimensions behind.
+    stride: usize,
 }
 
 /// The transform along the last dimension.
@@ -95,6 +97,10 @@ struct LastAxis<T: FftNum> {
 const PLAN: usize = 12;
 /// Elements that make a chunk worth a thread's attention.
 const CHUNK: usize = 1 << 12;
+/// Bytes of a row that is copied to as many lines: whole lines of the cache, so that none is read twice.
+const ROW: usize = 128;
+/// Bytes between the lines of such a copy. Without them lines whose lengths are powers of two would share a few places of the cache.
+const GAP: usize = 64;
 
 impl<T: FftNum + Pod> Fft<T> {
     /// A transform of arrays of shape `input` over its last dimensions, which have these lengths;
@@ -177,8 +183,7 @@ impl<T: FftNum + Pod> Plans<T> {
             .filter(|&axis| input[axis] > 1)
             .map(|axis| OuterAxis {
                 plan: planner.plan_fft(input[axis], direction),
-                to_lines: swap_with_last(&complex_shape, axis),
-                from_lines: swap_with_last(&swapped(&complex_shape, axis), axis),
+                stride: complex_shape[axis + 1..].iter().product(),
             })
             .collect();
         let last = lengths.last().map(|&length| {
@@ -205,18 +210,6 @@ impl<T: FftNum + Pod> Plans<T> {
             last,
         }
     }
-}
-
-fn swapped(shape: &[usize], axis: usize) -> Vec<usize> {
-    let mut shape = shape.to_vec();
-    let last = shape.len() - 1;
-    shape.swap(axis, last);
-    shape
-}
-
-fn swap_with_last(shape: &[usize], axis: usize) -> CopyPlan {
-    let order: Vec<usize> = (0..shape.len()).collect();
-    CopyPlan::new(&View::dense(shape).permuted(&swapped(&order, axis)))
 }
 
 impl<T: FftNum + Pod> Kernel for Fft<T>
@@ -261,16 +254,15 @@ where
         match self.kind {
             FftKind::Forward | FftKind::Inverse => {
                 let to = buffers.output::<Complex<T>>(0);
-                last.complex(buffers.input(0), to, context)?;
-                self.transform_outer(to, context)?;
-                if self.kind == FftKind::Inverse {
-                    self.scale(to);
-                }
+                let factor = (self.kind == FftKind::Inverse).then(|| self.factor());
+                let of_last = factor.filter(|_| self.outer.is_empty());
+                last.complex(buffers.input(0), to, of_last, context)?;
+                self.transform_outer(None, to, factor, context)?;
             }
             FftKind::RealForward => {
                 let to = buffers.output::<Complex<T>>(0);
                 last.real_forward(buffers.input(0), to, context)?;
-                self.transform_outer(to, context)?;
+                self.transform_outer(None, to, None, context)?;
             }
             FftKind::RealToWhole => {
                 let (from, to) = (buffers.input(0), buffers.output::<Complex<T>>(0));
@@ -281,49 +273,35 @@ where
                 let mut half = PoolBuffer::for_elements::<Complex<T>>(count)?;
                 let half = half.as_mut_slice::<Complex<T>>();
                 last.real_forward(from, half, context)?;
-                self.transform_outer(half, context)?;
+                self.transform_outer(None, half, None, context)?;
                 self.complete(half, to, context);
             }
             FftKind::RealInverse => {
                 let to = buffers.output::<T>(0);
                 let from = buffers.input::<Complex<T>>(0);
+                let factor = self.factor();
                 if self.outer.is_empty() {
-                    last.real_inverse(from, to, context)?;
-                } else {
-                    let mut lines = PoolBuffer::from_bytes(bytemuck::cast_slice(from))?;
-                    self.transform_outer(lines.as_mut_slice(), context)?;
-                    last.real_inverse(lines.as_slice(), to, context)?;
+                    return last.real_inverse(from, to, factor, context);
                 }
-                self.scale(to);
+                let mut lines = PoolBuffer::for_elements::<Complex<T>>(from.len())?;
+                self.transform_outer(Some(from), lines.as_mut_slice(), None, context)?;
+                last.real_inverse(lines.as_slice(), to, factor, context)?;
             }
         }
         Ok(())
     }
 
-    /// Transforms along the dimensions before the last, in place.
+    /// Transforms along the dimensions before the last, in place, or from `from` into `data`; results are multiplied by `factor`.
     fn transform_outer(
         &self,
+        mut from: Option<&[Complex<T>]>,
         data: &mut [Complex<T>],
+        factor: Option<T>,
         context: &Context<'_>,
     ) -> Result<(), KernelError> {
-        if self.outer.is_empty() {
-            return Ok(());
-        }
-        let mut buffer = PoolBuffer::for_elements::<Complex<T>>(data.len())?;
-        let lines = buffer.as_mut_slice::<Complex<T>>();
-        for axis in &self.outer {
-            axis.to_lines.copy(data, lines, context);
-            let length = axis.plan.len();
-            for_lines(
-                lines,
-                length,
-                axis.plan.get_inplace_scratch_len(),
-                context,
-                |_, lines, scratch| {
-                    axis.plan.process_with_scratch(lines, scratch);
-                },
-            )?;
-            axis.from_lines.copy(lines, data, context);
+        for (k, axis) in self.outer.iter().enumerate() {
+            let factor = factor.filter(|_| k + 1 == self.outer.len());
+            axis.transform(from.take(), data, factor, context)?;
         }
         Ok(())
     }
@@ -360,18 +338,90 @@ where
         });
     }
 
-    /// Multiplies by 1/n for each transformed dimension.
-    fn scale<N: Copy + std::ops::Mul<T, Output = N>>(&self, data: &mut [N]) {
+    /// 1/n for each transformed dimension.
+    fn factor(&self) -> T {
         let lengths = self
             .outer
             .iter()
             .map(|axis| axis.plan.len())
             .chain(self.last.iter().map(|last| last.length));
         let count = lengths.map(|length| length as f64).product::<f64>();
-        let factor = T::from_f64(1.0 / count).expect("floating-point types represent every f64");
-        for x in data {
-            *x = *x * factor;
-        }
+        T::from_f64(1.0 / count).expect("floating-point types represent every f64")
+    }
+}
+
+impl<T: FftNum + Pod> OuterAxis<T>
+where
+    Complex<T>: Pod,
+{
+    /// Transforms all lines along the dimension, in place, or from `from` into `data`; results are multiplied by `factor`.
+    fn transform(
+        &self,
+        from: Option<&[Complex<T>]>,
+        data: &mut [Complex<T>],
+        factor: Option<T>,
+        context: &Context<'_>,
+    ) -> Result<(), KernelError> {
+        let (n, stride) = (self.plan.len(), self.stride);
+        let width = (ROW / size_of::<Complex<T>>()).min(stride);
+        let step = n + GAP / size_of::<Complex<T>>();
+        let scratch_len = self.plan.get_outofplace_scratch_len();
+        let in_row = stride.div_ceil(width);
+        let blocks = data.len() / (n * stride) * in_row;
+        let chunks = (data.len() / CHUNK).clamp(1, blocks);
+        assert!(
+            from.is_none_or(|from| from.len() == data.len()),
+            "as many elements"
+        );
+        let data = SharedSlice::new(data);
+        let (error, isa) = (OnceLock::new(), Isa::detect());
+        context.parallel_for(chunks, |chunk| {
+            let mut buffer =
+                match PoolBuffer::for_elements::<Complex<T>>(2 * width * step + scratch_len) {
+                    Ok(buffer) => buffer,
+                    Err(e) => return error.set(e.into()).unwrap_or(()),
+                };
+            let buffer = buffer.as_mut_slice::<Complex<T>>();
+            let (lines, buffer) = buffer.split_at_mut(width * step);
+            let (done, scratch) = buffer.split_at_mut(width * step);
+            for block in share(blocks, chunk, chunks) {
+                let (above, column) = (block / in_row, block % in_row * width);
+                let first = above * n * stride + column;
+                let width = width.min(stride - column);
+                // SAFETY: the block is inside the data and inside the lines, and no other chunk has its columns.
+                unsafe {
+                    let here = data.pointer(first);
+                    let source = from.map_or(here.cast_const(), |from| from[first..].as_ptr());
+                    rows_to_columns(
+                        (source, stride),
+                        (lines.as_mut_ptr(), step),
+                        (n, width),
+                        isa,
+                    );
+                }
+                let each = lines
+                    .chunks_exact_mut(step)
+                    .zip(done.chunks_exact_mut(step));
+                for (line, done) in each.take(width) {
+                    let (line, done) = (&mut line[..n], &mut done[..n]);
+                    self.plan
+                        .process_outofplace_with_scratch(line, done, scratch);
+                    if let Some(factor) = factor {
+                        done.iter_mut().for_each(|z| *z = z.scale(factor));
+                    }
+                }
+                // SAFETY: as above.
+                unsafe {
+                    rows_to_columns(
+                        (done.as_ptr(), step),
+                        (data.pointer(first), stride),
+                        (width, n),
+                        isa,
+                    );
+                }
+            }
+        });
+        error.into_inner().map_or(Ok(()), Err)
     }
 }
 
@@ -383,12 +433,16 @@ where
         &self,
         from: &[Complex<T>],
         to: &mut [Complex<T>],
+        factor: Option<T>,
         context: &Context<'_>,
     ) -> Result<(), KernelError> {
         let scratch = self.plan.get_immutable_scratch_len();
         for_lines(to, self.length, scratch, context, |range, to, scratch| {
             let from = &from[range.start * self.length..range.end * self.length];
             self.plan.process_immutable_with_scratch(from, to, scratch);
+            if let Some(factor) = factor {
+                to.iter_mut().for_each(|z| *z = z.scale(factor));
+            }
         })
     }
 
@@ -399,7 +453,7 @@ where
         context: &Context<'_>,
     ) -> Result<(), KernelError> {
         let (n, m) = (self.length, self.plan.len());
-        let scratch_len = self.plan.get_inplace_scratch_len();
+        let scratch_len = self.scratch_of_real();
         for_lines(
             to,
             self.half,
@@ -422,7 +476,7 @@ where
         context: &Context<'_>,
     ) -> Result<(), KernelError> {
         let (n, m) = (self.length, self.plan.len());
-        let scratch_len = self.plan.get_inplace_scratch_len();
+        let scratch_len = self.scratch_of_real();
         for_lines(to, n, m + scratch_len, context, |range, to, scratch| {
             let (line, scratch) = scratch.split_at_mut(m);
             for (index, to) in range.zip(to.chunks_exact_mut(n)) {
@@ -433,6 +487,13 @@ where
                 }
             }
         })
+    }
+
+    /// Elements of scratch that [`Self::real_line`] needs.
+    fn scratch_of_real(&self) -> usize {
+        self.plan
+            .get_inplace_scratch_len()
+            .max(self.plan.get_immutable_scratch_len())
     }
 
     /// The first half of the transform of one line.
@@ -450,8 +511,9 @@ where
             self.plan.process_with_scratch(line, scratch);
             to.copy_from_slice(&line[..self.half]);
         } else {
-            line.copy_from_slice(bytemuck::cast_slice(from));
-            self.plan.process_with_scratch(line, scratch);
+            let pairs = bytemuck::cast_slice(from);
+            self.plan
+                .process_immutable_with_scratch(pairs, line, scratch);
             self.take_apart(line, to);
         }
     }
@@ -477,6 +539,7 @@ where
         &self,
         from: &[Complex<T>],
         to: &mut [T],
+        factor: T,
         context: &Context<'_>,
     ) -> Result<(), KernelError> {
         let (n, m) = (self.length, self.plan.len());
@@ -495,12 +558,15 @@ where
                     }
                     self.plan.process_with_scratch(line, scratch);
                     for (x, z) in to.iter_mut().zip(&*line) {
-                        *x = z.re;
+                        *x = z.re * factor;
                     }
                 } else {
                     self.put_together(from, line);
                     self.plan.process_with_scratch(line, scratch);
-                    to.copy_from_slice(bytemuck::cast_slice(line));
+                    let line: &[T] = bytemuck::cast_slice(line);
+                    to.iter_mut()
+                        .zip(line)
+                        .for_each(|(to, &x)| *to = x * factor);
                 }
             }
         })
@@ -531,11 +597,11 @@ fn for_lines<N: Pod + Send, S: Pod>(
     body: impl Fn(Range<usize>, &mut [N], &mut [S]) + Sync,
 ) -> Result<(), KernelError> {
     let count = data.len() / length;
-    let group = CHUNK.div_ceil(length).min(count);
+    let chunks = (data.len() / CHUNK).clamp(1, count);
     let data = SharedSlice::new(data);
     let error = OnceLock::new();
-    context.parallel_for(count.div_ceil(group), |chunk| {
-        let lines = chunk * group..count.min((chunk + 1) * group);
+    context.parallel_for(chunks, |chunk| {
+        let lines = share(count, chunk, chunks);
         // SAFETY: no other chunk has these lines.
         let range = unsafe { data.range(lines.start * length..lines.end * length) };
         match PoolBuffer::for_elements::<S>(scratch_len) {
@@ -684,6 +750,12 @@ mod tests {
         check(&[2, 3, 4], 2);
         check(&[4, 1, 7, 10], 3);
         check(&[3, 8, 1], 3);
+        // Lines beside each other in whole blocks and parts of them, in several pieces.
+        check(&[33, 40], 2);
+        check(&[96, 100], 2);
+        check(&[2, 17, 9, 3], 3);
+        check(&[70, 19, 8], 2);
+        check(&[128, 1, 64], 3);
         check(&[3], 0);
     }
 

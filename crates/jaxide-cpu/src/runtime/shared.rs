@@ -24,6 +24,15 @@ impl<'a, T> SharedSlice<'a, T> {
         }
     }
 
+    /// The address of an element, for elements that are not beside each other.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub(crate) fn pointer(&self, at: usize) -> *mut T {
+        assert!(at < self.len, "element {at} of {}", self.len);
+        self.pointer.wrapping_add(at)
+    }
+
     /// The elements of a range.
     ///
     /// # Panics
