@@ -6,6 +6,8 @@
 //! (Sorensen et al., *Real-valued fast Fourier transform algorithms*, 1987); of odd length, a
 //! complex one. All of the transform of a real array is its first half and what that is conjugate to.
 
+mod halves;
+
 use std::f64::consts::PI;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -13,13 +15,15 @@ use std::sync::{Arc, OnceLock};
 use bytemuck::Pod;
 use jaxide_core::check_allocatable;
 use num_complex::Complex;
-use rustfft::{FftDirection, FftNum, FftPlanner};
+use rustfft::{FftDirection, FftPlanner};
 
-use super::launch::share;
-use super::shared::SharedSlice;
-use super::simd::Isa;
-use super::transpose::rows_to_columns;
-use super::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature};
+pub use halves::Number;
+
+use crate::runtime::launch::share;
+use crate::runtime::shared::SharedSlice;
+use crate::runtime::simd::Isa;
+use crate::runtime::transpose::rows_to_columns;
+use crate::runtime::{Buffers, Context, Kernel, KernelError, PoolBuffer, Signature};
 
 /// The kinds of transforms, with JAX's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +58,7 @@ impl FftKind {
 /// `T` or of complex ones.
 ///
 /// Its plans, which are as large as a line, are made when it runs for the first time.
-pub struct Fft<T: FftNum> {
+pub struct Fft<T: Number> {
     kind: FftKind,
     input: Vec<usize>,
     lengths: Vec<usize>,
@@ -64,7 +68,7 @@ pub struct Fft<T: FftNum> {
 }
 
 /// What the transforms of some lengths have in common.
-struct Plans<T: FftNum> {
+struct Plans<T: Number> {
     kind: FftKind,
     /// The shape of the input, and the first dimension that is transformed.
     shape: Vec<usize>,
@@ -76,19 +80,19 @@ struct Plans<T: FftNum> {
 }
 
 /// A complex transform along a dimension that is not the last: some lines beside each other at a time, through copies.
-struct OuterAxis<T: FftNum> {
+struct OuterAxis<T: Number> {
     plan: Arc<dyn rustfft::Fft<T>>,
     /// Elements from one of a line to the next: the product of the dimensions behind.
     stride: usize,
 }
 
 /// The transform along the last dimension.
-struct LastAxis<T: FftNum> {
+struct LastAxis<T: Number> {
     plan: Arc<dyn rustfft::Fft<T>>,
     /// The length of the transform, and of a line of complex numbers if one side is real.
     length: usize,
     half: usize,
-    /// For real transforms of even length: exp(-2πi k/n) for 0 ≤ k ≤ n/4.
+    /// For real transforms of even length n, for 0 ≤ k ≤ n/4: -i/2 times exp(-2πi k/n), or i times its conjugate for inverse ones.
     roots: Vec<Complex<T>>,
 }
 
@@ -97,12 +101,14 @@ struct LastAxis<T: FftNum> {
 const PLAN: usize = 12;
 /// Elements that make a chunk worth a thread's attention.
 const CHUNK: usize = 1 << 12;
+/// Numbers of the lines that are transformed together, about.
+const LINES: usize = 1 << 10;
 /// Bytes of a row that is copied to as many lines: whole lines of the cache, so that none is read twice.
 const ROW: usize = 128;
 /// Bytes between the lines of such a copy. Without them lines whose lengths are powers of two would share a few places of the cache.
 const GAP: usize = 64;
 
-impl<T: FftNum + Pod> Fft<T> {
+impl<T: Number> Fft<T> {
     /// A transform of arrays of shape `input` over its last dimensions, which have these lengths;
     /// for [`FftKind::RealInverse`] the lengths are those of the result, and the input's last
     /// dimension has half the last length (rounded down) and one.
@@ -165,7 +171,7 @@ impl<T: FftNum + Pod> Fft<T> {
     }
 }
 
-impl<T: FftNum + Pod> Plans<T> {
+impl<T: Number> Plans<T> {
     fn new(kind: FftKind, input: &[usize], lengths: &[usize]) -> Self {
         let start = input.len() - lengths.len();
         let mut complex_shape = input.to_vec();
@@ -191,9 +197,12 @@ impl<T: FftNum + Pod> Plans<T> {
             let packed = real && length.is_multiple_of(2);
             let roots = (0..if packed { length / 4 + 1 } else { 0 }).map(|k| {
                 let angle = -2.0 * PI * k as f64 / length as f64;
-                let number =
-                    |x: f64| T::from_f64(x).expect("floating-point types represent every f64");
-                Complex::new(number(angle.cos()), number(angle.sin()))
+                // -i/2 times the root of unity, or i times its conjugate.
+                let root = match direction {
+                    FftDirection::Forward => (angle.sin() / 2.0, -angle.cos() / 2.0),
+                    FftDirection::Inverse => (angle.sin(), angle.cos()),
+                };
+                Complex::new(number(root.0), number(root.1))
             });
             LastAxis {
                 plan: planner.plan_fft(if packed { length / 2 } else { length }, direction),
@@ -212,7 +221,7 @@ impl<T: FftNum + Pod> Plans<T> {
     }
 }
 
-impl<T: FftNum + Pod> Kernel for Fft<T>
+impl<T: Number> Kernel for Fft<T>
 where
     Complex<T>: Pod,
 {
@@ -240,7 +249,7 @@ where
     }
 }
 
-impl<T: FftNum + Pod> Plans<T>
+impl<T: Number> Plans<T>
 where
     Complex<T>: Pod,
 {
@@ -346,11 +355,11 @@ where
             .map(|axis| axis.plan.len())
             .chain(self.last.iter().map(|last| last.length));
         let count = lengths.map(|length| length as f64).product::<f64>();
-        T::from_f64(1.0 / count).expect("floating-point types represent every f64")
+        number(1.0 / count)
     }
 }
 
-impl<T: FftNum + Pod> OuterAxis<T>
+impl<T: Number> OuterAxis<T>
 where
     Complex<T>: Pod,
 {
@@ -425,7 +434,7 @@ where
     }
 }
 
-impl<T: FftNum + Pod> LastAxis<T>
+impl<T: Number> LastAxis<T>
 where
     Complex<T>: Pod,
 {
@@ -452,20 +461,9 @@ where
         to: &mut [Complex<T>],
         context: &Context<'_>,
     ) -> Result<(), KernelError> {
-        let (n, m) = (self.length, self.plan.len());
-        let scratch_len = self.scratch_of_real();
-        for_lines(
-            to,
-            self.half,
-            m + scratch_len,
-            context,
-            |range, to, scratch| {
-                let (line, scratch) = scratch.split_at_mut(m);
-                for (index, to) in range.zip(to.chunks_exact_mut(self.half)) {
-                    self.real_line(&from[index * n..(index + 1) * n], to, line, scratch);
-                }
-            },
-        )
+        self.real_lines(from, to, self.half, context, |line, to| {
+            self.first_half(line, to);
+        })
     }
 
     /// Lines of real numbers to all of their transforms.
@@ -475,64 +473,77 @@ where
         to: &mut [Complex<T>],
         context: &Context<'_>,
     ) -> Result<(), KernelError> {
+        self.real_lines(from, to, self.length, context, |line, to| {
+            let (half, behind) = to.split_at_mut(self.half);
+            self.first_half(line, half);
+            for (to, from) in behind.iter_mut().rev().zip(&half[1..]) {
+                *to = from.conj();
+            }
+        })
+    }
+
+    /// Makes of each line of real numbers a complex one, the pairs of its numbers if the length is even, and gives its transform to `body`, with the `width` numbers of the result. Several lines are transformed at a time, as many as the first cache holds.
+    fn real_lines(
+        &self,
+        from: &[T],
+        to: &mut [Complex<T>],
+        width: usize,
+        context: &Context<'_>,
+        body: impl Fn(&[Complex<T>], &mut [Complex<T>]) + Sync,
+    ) -> Result<(), KernelError> {
         let (n, m) = (self.length, self.plan.len());
-        let scratch_len = self.scratch_of_real();
-        for_lines(to, n, m + scratch_len, context, |range, to, scratch| {
-            let (line, scratch) = scratch.split_at_mut(m);
-            for (index, to) in range.zip(to.chunks_exact_mut(n)) {
-                let (half, behind) = to.split_at_mut(self.half);
-                self.real_line(&from[index * n..(index + 1) * n], half, line, scratch);
-                for (to, from) in behind.iter_mut().rev().zip(&half[1..]) {
-                    *to = from.conj();
+        let packed = self.is_packed();
+        let scratch_len = if packed {
+            self.plan.get_immutable_scratch_len()
+        } else {
+            self.plan.get_inplace_scratch_len()
+        };
+        let together = (LINES / m).clamp(1, to.len() / width);
+        let buffer_len = together * m + scratch_len;
+        for_lines(to, width, buffer_len, context, |range, to, buffer| {
+            let (lines, scratch) = buffer.split_at_mut(together * m);
+            let from = from[range.start * n..range.end * n].chunks(together * n);
+            for (from, to) in from.zip(to.chunks_mut(together * width)) {
+                let lines = &mut lines[..to.len() / width * m];
+                if packed {
+                    let pairs = bytemuck::cast_slice(from);
+                    self.plan
+                        .process_immutable_with_scratch(pairs, lines, scratch);
+                } else {
+                    for (z, &x) in lines.iter_mut().zip(from) {
+                        *z = Complex::new(x, T::zero());
+                    }
+                    self.plan.process_with_scratch(lines, scratch);
+                }
+                for (line, to) in lines.chunks_exact(m).zip(to.chunks_exact_mut(width)) {
+                    body(line, to);
                 }
             }
         })
     }
 
-    /// Elements of scratch that [`Self::real_line`] needs.
-    fn scratch_of_real(&self) -> usize {
-        self.plan
-            .get_inplace_scratch_len()
-            .max(self.plan.get_immutable_scratch_len())
+    /// Whether lines of real numbers are transformed as complex numbers of half as many.
+    fn is_packed(&self) -> bool {
+        !self.roots.is_empty()
     }
 
-    /// The first half of the transform of one line.
-    fn real_line(
-        &self,
-        from: &[T],
-        to: &mut [Complex<T>],
-        line: &mut [Complex<T>],
-        scratch: &mut [Complex<T>],
-    ) {
-        if self.roots.is_empty() {
-            for (z, &x) in line.iter_mut().zip(from) {
-                *z = Complex::new(x, T::zero());
-            }
-            self.plan.process_with_scratch(line, scratch);
-            to.copy_from_slice(&line[..self.half]);
-        } else {
-            let pairs = bytemuck::cast_slice(from);
-            self.plan
-                .process_immutable_with_scratch(pairs, line, scratch);
+    /// The first half of the transform of a line, from that of what [`Self::real_lines`] made of it.
+    fn first_half(&self, line: &[Complex<T>], to: &mut [Complex<T>]) {
+        if self.is_packed() {
             self.take_apart(line, to);
+        } else {
+            to.copy_from_slice(&line[..self.half]);
         }
     }
 
-    /// From the transform `z` of the pairs (x₀, x₁), (x₂, x₃), … the first half of that of `x`.
+    /// From the transform `z` of the pairs (x₀, x₁), (x₂, x₃), … the first half of that of `x`: half of z + z* is the transform of the even
+    /// elements, and (z - z*)/2i that of the odd ones, to be turned by exp(-2πi k/n), which is in the roots.
     fn take_apart(&self, z: &[Complex<T>], to: &mut [Complex<T>]) {
         let m = z.len();
-        let half = T::from_f64(0.5).expect("floating-point types represent every f64");
+        let half = number(0.5);
+        T::combine_halves(half, &self.roots, z, &mut to[..m]);
         to[0] = Complex::new(z[0].re + z[0].im, T::zero());
         to[m] = Complex::new(z[0].re - z[0].im, T::zero());
-        for k in 1..m / 2 + 1 {
-            let (a, b) = (z[k], z[m - k].conj());
-            let even = (a + b).scale(half);
-            // (a - b)/2i, the transform of the odd elements, turned by exp(-2πi k/n).
-            let difference = (a - b).scale(half);
-            let odd = Complex::new(difference.im, -difference.re) * self.roots[k];
-            to[k] = even + odd;
-            to[m - k] = (even - odd).conj();
-        }
     }
 
     fn real_inverse(
@@ -550,7 +561,7 @@ where
                 let from = &from[index * self.half..(index + 1) * self.half];
                 // The imaginary parts of the first element, and for even lengths of the last, are
                 // those of no real array and are ignored.
-                if self.roots.is_empty() {
+                if !self.is_packed() {
                     line[0] = Complex::new(from[0].re, T::zero());
                     for k in 1..self.half {
                         line[k] = from[k];
@@ -575,17 +586,14 @@ where
     /// The inverse of [`Self::take_apart`], times 2.
     fn put_together(&self, from: &[Complex<T>], z: &mut [Complex<T>]) {
         let m = z.len();
-        let (first, last) = (from[0].re, from[m].re);
-        z[0] = Complex::new(first + last, first - last);
-        for k in 1..m / 2 + 1 {
-            let (a, b) = (from[k], from[m - k].conj());
-            let even = a + b;
-            let odd = (a - b) * self.roots[k].conj();
-            let turned = Complex::new(-odd.im, odd.re);
-            z[k] = even + turned;
-            z[m - k] = (even - turned).conj();
-        }
+        T::combine_halves(T::one(), &self.roots, &from[..m], z);
+        z[0] = Complex::new(from[0].re + from[m].re, from[0].re - from[m].re);
     }
+}
+
+/// The nearest number.
+fn number<T: Number>(x: f64) -> T {
+    T::from_f64(x).expect("floating-point types represent every f64")
 }
 
 /// Runs `body(lines, data of these lines, scratch)` for groups of the lines of `data`.
