@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 
 use bytemuck::Pod;
 
+use super::simd::for_each_isa;
 use super::{Buffers, Context, Kernel, KernelError, Signature};
 
 /// What an index outside the rows means.
@@ -86,41 +87,114 @@ impl<I: RowIndex> Kernel for GatherRows<I> {
                 .lock()
                 .unwrap_or_else(|poison| poison.into_inner());
             let indices = &indices[chunk * per_chunk..];
-            for (to, index) in rows.chunks_exact_mut(self.row).zip(indices) {
-                let index = index.row();
-                let inside = (0..self.rows as i64).contains(&index);
-                if inside || self.outside == Outside::Nearest {
-                    let at = index.clamp(0, self.rows as i64 - 1) as usize * self.row;
-                    copy_row(to, &table[at..at + self.row]);
-                } else {
-                    to.chunks_exact_mut(self.fill.len())
-                        .for_each(|element| element.copy_from_slice(&self.fill));
-                }
+            match self.row {
+                4 => self.copy_exact::<[u8; 4]>(table, indices, &mut rows),
+                8 => self.copy_exact::<[u8; 8]>(table, indices, &mut rows),
+                12 => self.copy_exact::<[u8; 12]>(table, indices, &mut rows),
+                16 => self.copy_exact::<[u8; 16]>(table, indices, &mut rows),
+                24 => self.copy_exact::<[u8; 24]>(table, indices, &mut rows),
+                32 => self.copy_exact::<[u8; 32]>(table, indices, &mut rows),
+                64 => self.copy_exact::<[u8; 64]>(table, indices, &mut rows),
+                128 => self.copy_exact::<[u8; 128]>(table, indices, &mut rows),
+                5..8 => copy_ends::<I, [u8; 4]>(self, table, indices, &mut rows),
+                9..16 => copy_ends::<I, [u8; 8]>(self, table, indices, &mut rows),
+                17..32 => copy_ends::<I, [u8; 16]>(self, table, indices, &mut rows),
+                33..64 => copy_ends::<I, [u8; 32]>(self, table, indices, &mut rows),
+                65..128 => copy_ends::<I, [u8; 64]>(self, table, indices, &mut rows),
+                _ => self.copy(table, indices, &mut rows),
             }
         });
         Ok(())
     }
 }
 
-/// Copies a row. Short ones are two pieces of one length, which may meet: a copy of any length would look at it longer than it copies.
-#[inline(always)]
-fn copy_row(to: &mut [u8], from: &[u8]) {
-    match to.len() {
-        4..8 => copy_ends::<4>(to, from),
-        8..16 => copy_ends::<8>(to, from),
-        16..32 => copy_ends::<16>(to, from),
-        32..=64 => copy_ends::<32>(to, from),
-        65..=128 => copy_ends::<64>(to, from),
-        _ => to.copy_from_slice(from),
+impl<I: RowIndex> GatherRows<I> {
+    /// Where the row of an index is, or that there is none.
+    #[inline(always)]
+    fn place(&self, index: I) -> Option<usize> {
+        let index = index.row();
+        let inside = (0..self.rows as i64).contains(&index);
+        (inside || self.outside == Outside::Nearest)
+            .then(|| index.clamp(0, self.rows as i64 - 1) as usize)
+    }
+
+    fn fill(&self, to: &mut [u8]) {
+        to.chunks_exact_mut(self.fill.len())
+            .for_each(|element| element.copy_from_slice(&self.fill));
+    }
+
+    /// Copies rows of any length.
+    fn copy(&self, table: &[u8], indices: &[I], to: &mut [u8]) {
+        for (to, &index) in to.chunks_exact_mut(self.row).zip(indices) {
+            match self.place(index) {
+                Some(place) => to.copy_from_slice(&table[place * self.row..][..self.row]),
+                None => self.fill(to),
+            }
+        }
+    }
+
+    /// Copies rows of a length that is known here.
+    fn copy_exact<R: Pod>(&self, table: &[u8], indices: &[I], to: &mut [u8]) {
+        let (table, to) = (
+            bytemuck::cast_slice::<u8, R>(table),
+            bytemuck::cast_slice_mut::<u8, R>(to),
+        );
+        copy_exact(self, table, indices, to);
     }
 }
 
-/// Copies the first and the last `N` bytes, of at most twice as many.
+for_each_isa! {
+    /// Copies rows that are arrays of bytes.
+    fn copy_exact<I: RowIndex, R: Pod>(gather: &GatherRows<I>, table: &[R], indices: &[I], to: &mut [R]) = copy_exact_any
+}
+
 #[inline(always)]
-fn copy_ends<const N: usize>(to: &mut [u8], from: &[u8]) {
-    let last = to.len() - N;
-    to[..N].copy_from_slice(&from[..N]);
-    to[last..].copy_from_slice(&from[last..]);
+fn copy_exact_any<I: RowIndex, R: Pod>(
+    gather: &GatherRows<I>,
+    table: &[R],
+    indices: &[I],
+    to: &mut [R],
+) {
+    for (to, &index) in to.iter_mut().zip(indices) {
+        match gather.place(index) {
+            Some(place) => *to = table[place],
+            None => gather.fill(bytemuck::bytes_of_mut(to)),
+        }
+    }
+}
+
+for_each_isa! {
+    /// Copies rows of at most twice as many bytes as an array has: the first of them and the last, which may meet.
+    fn copy_ends<I: RowIndex, R: Pod>(gather: &GatherRows<I>, table: &[u8], indices: &[I], to: &mut [u8]) = copy_ends_any
+}
+
+#[inline(always)]
+fn copy_ends_any<I: RowIndex, R: Pod>(
+    gather: &GatherRows<I>,
+    table: &[u8],
+    indices: &[I],
+    to: &mut [u8],
+) {
+    let row = gather.row;
+    let starts = [0, row - size_of::<R>()];
+    let count = indices.len().min(to.len() / row);
+    // By number: an iterator is not always compiled for the same instruction set.
+    for (k, &index) in indices[..count].iter().enumerate() {
+        let to = &mut to[k * row..][..row];
+        let Some(place) = gather.place(index) else {
+            gather.fill(to);
+            continue;
+        };
+        let from = &table[place * row..][..row];
+        for start in starts {
+            let (from, to) = (
+                from[start..][..size_of::<R>()].as_ptr().cast::<R>(),
+                to[start..][..size_of::<R>()].as_mut_ptr().cast::<R>(),
+            );
+            // SAFETY: both have so many bytes, of which any are a value of the type.
+            unsafe { to.write_unaligned(from.read_unaligned()) };
+        }
+    }
 }
 
 #[cfg(test)]
