@@ -1,11 +1,13 @@
 //! Elements that are moved by a pattern, of every size and at lengths around those of vectors: the same bits as in the interpreter, on every
 //! instruction set, alone and with something computed of them.
 
+use crate::everywhere::everywhere;
 use jaxide_core::jaxpr::parse::parse;
 use jaxide_core::{Aval, DType, Tensor, eval};
 use jaxide_cpu::codegen::lanes::Isa;
 use jaxide_cpu::{CompileOptions, compile};
 use jaxide_testing::Random;
+use jaxide_testing::compare::Nearness;
 
 const LENGTHS: [usize; 7] = [1, 7, 8, 16, 17, 33, 130];
 
@@ -225,4 +227,43 @@ fn little_of_an_array_with_numbers_between() {
     assert_eq!(program.stats().arena, 0);
     let results = program.run(&[]).unwrap();
     assert_eq!(results[0].to_vec::<i32>().unwrap(), [7, 2, 7, 3, 7]);
+}
+
+/// Rows and columns at indices, of elements that fill sixteen bytes together, as they are and with something computed of them; and rows that are stored so far
+/// apart.
+#[test]
+fn sixteen_bytes_at_a_time() {
+    let gather = |at: usize, sizes: &str| {
+        format!(
+            "gather[dimension_numbers=GatherDimensionNumbers(offset_dims=({},), collapsed_slice_dims=({at},), start_index_map=({at},), operand_batching_dims=(), start_indices_batching_dims=()) fill_value=None indices_are_sorted=False mode=GatherScatterMode.CLIP slice_sizes=({sizes}) unique_indices=False]",
+            1 - at
+        )
+    };
+    for (k, &n) in LENGTHS.iter().enumerate() {
+        for (ty, width) in [
+            ("f32", 4),
+            ("i32", 8),
+            ("f64", 2),
+            ("i64", 4),
+            ("c64", 2),
+            ("c128", 1),
+            ("c128", 3),
+        ] {
+            let m = LENGTHS[(k + width) % LENGTHS.len()] + 1;
+            let rows = gather(0, &format!("1, {width}"));
+            let columns = gather(1, "3, 1");
+            let text = format!(
+                "{{ lambda ; a:{ty}[{m},{width}] i:i32[{n},1] b:{ty}[3,{m}] c:{ty}[{width},{n}]. let
+                    d:{ty}[{n},{width}] = {rows} a i
+                    e:{ty}[{n},{width}] = mul d d
+                    f:{ty}[{n}] = reduce_sum[axes=(1,) out_sharding=None] e
+                    g:{ty}[3,{n}] = {columns} b i
+                    h:{ty}[{n},{width}] = transpose[permutation=(1, 0)] c
+                    j:{ty}[{n},{width}] = neg h
+                    k:{ty}[{n},{width}] = add e h
+                  in (f, g, h, j, k) }}"
+            );
+            everywhere(&text, Nearness::Relative(1e-5));
+        }
+    }
 }

@@ -47,6 +47,13 @@ pub(super) trait Memory {
 
     fn store(&mut self, mem: MemTy, addr: &Addr, value: Value);
 
+    /// Stores of elements that follow each other in every lane, the first of them at `addr`, which fill [`ROW`] bytes; says whether they are made. If
+    /// not, each is made where it stands.
+    fn store_row(&mut self, mem: MemTy, addr: &Addr, values: &[Value]) -> bool {
+        let _ = (mem, addr, values);
+        false
+    }
+
     /// Stores whose elements lie side by side: each is one element behind the one before, and from lane to lane it is as many elements as
     /// there are stores.
     fn store_woven(&mut self, mem: MemTy, addr: &Addr, values: &[Value]) {
@@ -68,8 +75,9 @@ pub(super) fn store_apart(
     }
 }
 
-/// The values of the [woven](Memory::store_woven) stores that statements begin with: two to four, or none.
-fn woven(stmts: &[Stmt]) -> Vec<Value> {
+/// The values of the stores that statements begin with and that are made together: of two to four [woven](Memory::store_woven) ones, or of
+/// [a row](Memory::store_row) in lanes that are so far apart; or none.
+fn stored_together(stmts: &[Stmt]) -> Vec<Value> {
     let Some(Stmt::Store { ty, addr, value }) = stmts.first() else {
         return Vec::new();
     };
@@ -77,7 +85,8 @@ fn woven(stmts: &[Stmt]) -> Vec<Value> {
         return Vec::new();
     };
     let size = ty.size();
-    let Some(count) = woven_count(*ty, step) else {
+    let in_row = (size >= 4 && step.abs() >= ROW).then(|| narrow(ROW / size));
+    let Some(count) = woven_count(*ty, step).or(in_row) else {
         return Vec::new();
     };
     let mut values = vec![*value];
@@ -114,11 +123,13 @@ fn row(body: &Body, first: Value, stmts: &[Stmt]) -> Option<(Addr, Vec<Value>)> 
     let Inst::Load(ty, addr) = body.inst(first) else {
         return None;
     };
-    let LaneStep::Stride(step) = addr.lane else {
-        return None;
-    };
     let size = ty.size();
-    if step.abs() == size || woven_count(*ty, step).is_some() {
+    let apart = match addr.lane {
+        LaneStep::Uniform => false,
+        LaneStep::Stride(step) => step.abs() != size && woven_count(*ty, step).is_none(),
+        LaneStep::Gather(..) => size >= 4,
+    };
+    if !apart {
         return None;
     }
     let mut found = BTreeMap::from([(addr.offset, first)]);
@@ -183,12 +194,19 @@ pub(super) trait Emit<'b>: Operations + Memory + Control {
         let mut loaded: HashSet<Value> = HashSet::default();
         while let [stmt, rest @ ..] = stmts {
             if let Stmt::Store { ty, addr, .. } = stmt
-                && let values = woven(stmts)
+                && let values = stored_together(stmts)
                 && !values.is_empty()
             {
-                stmts = &stmts[values.len()..];
-                self.in_statement(|emitter| emitter.store_woven(*ty, addr, &values));
-                continue;
+                let is_woven = addr.lane == LaneStep::Stride(values.len() as i64 * ty.size());
+                let mut done = is_woven;
+                self.in_statement(|emitter| match is_woven {
+                    true => emitter.store_woven(*ty, addr, &values),
+                    false => done = emitter.store_row(*ty, addr, &values),
+                });
+                if done {
+                    stmts = &stmts[values.len()..];
+                    continue;
+                }
             }
             stmts = rest;
             if let Stmt::Let(v) = stmt {

@@ -91,6 +91,10 @@ impl<T: Target> emit::Memory for Emitter<'_, T> {
     fn load_row(&mut self, mem: MemTy, addr: &Addr, values: &[Value]) -> bool {
         self.load_rows(mem, addr, values)
     }
+
+    fn store_row(&mut self, mem: MemTy, addr: &Addr, values: &[Value]) -> bool {
+        self.store_rows(mem, addr, values)
+    }
 }
 
 impl<T: Target> Emitter<'_, T> {
@@ -507,7 +511,7 @@ enum Access {
 }
 
 /// The memory type of a lane integer.
-fn memory(ty: Ty) -> MemTy {
+pub(super) fn memory(ty: Ty) -> MemTy {
     if ty == Ty::I64 {
         MemTy::I64
     } else {

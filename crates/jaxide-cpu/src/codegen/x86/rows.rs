@@ -1,31 +1,33 @@
 //! Elements that follow each other in every lane, but are far apart from lane to lane: the rows of a matrix, of which each lane has one.
 //!
 //! A gather takes as long as a load for each of its lanes. A load of sixteen bytes of each row takes no longer, and has several elements of it:
-//! the rows are loaded as they lie in memory, and turned in registers.
+//! the rows are loaded as they lie in memory, and turned in registers. Rows are stored the same way back.
 
+use super::memory::memory;
 use super::spread::raw_type;
 use super::table::{
-    PAND, Row, VINSERTI32X4, VINSERTI128, VMOVUPS, VUNPCKHPD, VUNPCKHPS, VUNPCKLPD, VUNPCKLPS,
+    PAND, Row, VEXTRACTI32X4, VEXTRACTI128, VINSERTI32X4, VINSERTI128, VMOVUPS, VMOVUPS_STORE,
+    VUNPCKHPD, VUNPCKHPS, VUNPCKLPD, VUNPCKLPS,
 };
 use super::*;
 use crate::codegen::emit::ROW;
 use crate::lanes::{Addr, BinOp, LaneStep, MemTy};
 
+/// Where the rows of lanes begin.
+#[derive(Clone, Copy)]
+enum Rows {
+    /// So many bytes apart, the first here.
+    Apart(Mem, i64),
+    /// As indices in the frame say, which have this type, in units of so many bytes from here.
+    Indexed(i32, Ty, i64, Mem),
+}
+
 impl<T: Target> Emitter<'_, T> {
     /// Loads values whose elements follow each other in memory, the first of them at `addr`: elements of four bytes and more fill a row.
     /// Says whether it did; rows of some lanes only are not loaded so.
     pub(super) fn load_rows(&mut self, mem: MemTy, addr: &Addr, values: &[Value]) -> bool {
-        let LaneStep::Stride(step) = addr.lane else {
-            return false;
-        };
-        // Lanes that are masked because there are no more have no rows; others may have rows that must not be read.
-        let masked = self.copies.iter().any(|&copy| {
-            let mask = self.exec[copy];
-            mask.is_some() && (self.few().is_none() || mask != self.tail)
-        });
         let in_place = values.iter().any(|value| self.into.contains_key(value));
-        let lanes = self.target.lanes() * MOST_COPIES as i64;
-        if masked || in_place || step.saturating_mul(lanes).unsigned_abs() > 1 << 30 {
+        if in_place || !self.has_whole_rows(mem, addr) {
             return false;
         }
         for copy in self.copies.clone() {
@@ -34,7 +36,7 @@ impl<T: Target> Emitter<'_, T> {
                 continue;
             }
             let dst: Vec<Reg> = values.iter().map(|&value| self.dest(value, copy)).collect();
-            self.turn_rows(mem, addr, step, copy, &dst);
+            self.turn_rows(mem, addr, copy, &dst);
             for (&value, dst) in values.iter().zip(dst) {
                 self.set(value, copy, dst);
             }
@@ -42,12 +44,66 @@ impl<T: Target> Emitter<'_, T> {
         true
     }
 
+    /// Whether all rows of the copies are there, and near enough to each other to be found.
+    fn has_whole_rows(&self, mem: MemTy, addr: &Addr) -> bool {
+        // Lanes that are masked because there are no more have no rows; others may have rows that must not be read.
+        let masked = self.copies.iter().any(|&copy| {
+            let mask = self.exec[copy];
+            mask.is_some() && (self.few().is_none() || mask != self.tail)
+        });
+        let lanes = self.target.lanes() * MOST_COPIES as i64;
+        let near = match addr.lane {
+            LaneStep::Uniform => false,
+            LaneStep::Stride(step) => step.saturating_mul(lanes).unsigned_abs() <= 1 << 30,
+            LaneStep::Gather(index, scale) => {
+                let window = self.plan.counts_lanes(index) && scale == mem.size();
+                mem.size() >= 4 && !T::ON_BYTES && !window && !self.plan.is_same(index)
+            }
+        };
+        near && !masked
+    }
+
+    /// Finds the rows of a copy; addresses may begin in rdx.
+    fn find_rows(&mut self, addr: &Addr, copy: usize) -> Rows {
+        match addr.lane {
+            LaneStep::Stride(step) => Rows::Apart(self.start_of_copy(addr, copy, step), step),
+            LaneStep::Gather(index, scale) => {
+                let ty = self.body.ty(index);
+                let index = self.get(index, copy);
+                let at = self.asm.buffer(64);
+                self.target
+                    .store(&mut self.asm, memory(ty), Mem::frame(at), index, None);
+                let (base, disp) = self.base(addr);
+                Rows::Indexed(at, ty, scale, Mem::new(base, disp))
+            }
+            LaneStep::Uniform => unreachable!("looked at before"),
+        }
+    }
+
+    /// The row of a lane, whose address may be in rax until the next one is asked for.
+    fn row_of(&mut self, rows: Rows, lane: i64) -> Mem {
+        match rows {
+            Rows::Apart(first, step) => first.plus(narrow(lane * step)),
+            Rows::Indexed(at, ty, scale, first) => {
+                let (code, size) = if ty == Ty::I64 {
+                    (Code::Mov_r64_rm64, 8)
+                } else {
+                    (Code::Movsxd_r64_rm32, 4)
+                };
+                let from = Mem::frame(at + narrow::<_, i32>(lane * size));
+                self.asm.int(code, &[Int::Gpr(RAX), Int::Mem(from)]);
+                if matches!(scale, 1 | 2 | 4 | 8) {
+                    return first.indexed(Index::Gpr(RAX), narrow(scale));
+                }
+                self.multiply_rax(scale);
+                first.indexed(Index::Gpr(RAX), 1)
+            }
+        }
+    }
+
     /// Elements of one and two bytes: words of four are loaded, of which each has several.
     fn load_small_rows(&mut self, mem: MemTy, addr: &Addr, values: &[Value], copy: usize) {
         let unit = raw_type(mem);
-        let LaneStep::Stride(step) = addr.lane else {
-            unreachable!("looked at before")
-        };
         let in_word = narrow::<_, usize>(4 / unit.size());
         // Where words start; the last one may lie over the one before.
         let mut starts: Vec<usize> = (0..values.len() / in_word).map(|k| k * in_word).collect();
@@ -56,7 +112,7 @@ impl<T: Target> Emitter<'_, T> {
         }
         let words: Vec<Reg> = starts.iter().map(|_| self.new_reg(Ty::I32)).collect();
         if values.len() as i64 * unit.size() == ROW {
-            self.turn_rows(MemTy::I32, addr, step, copy, &words);
+            self.turn_rows(MemTy::I32, addr, copy, &words);
         } else {
             for (&start, &word) in starts.iter().zip(&words) {
                 let at = Addr {
@@ -111,27 +167,34 @@ impl<T: Target> Emitter<'_, T> {
     }
 
     /// The elements of sixteen bytes of each row, each element in a register.
-    fn turn_rows(&mut self, mem: MemTy, addr: &Addr, step: i64, copy: usize, dst: &[Reg]) {
+    fn turn_rows(&mut self, mem: MemTy, addr: &Addr, copy: usize, dst: &[Reg]) {
         let ty = mem.lane();
         let width = self.target.width(ty);
         let count = dst.len();
-        let at = self.start_of_copy(addr, copy, step);
+        let places = self.find_rows(addr, copy);
         let rows = self.few().unwrap_or(self.target.lanes());
         // A register has every `count`-th row, so that turning squares of elements puts the lanes in order.
         let rows: Vec<Reg> = (0..count)
             .map(|first| {
-                let row = |part: usize| at.plus(narrow((part * count + first) as i64 * step));
+                let lane = |part: usize| (part * count + first) as i64;
                 let parts = narrow::<_, usize>(i64::from(width.bytes()) / ROW);
-                let exists = |part: usize| ((part * count + first) as i64) < rows;
-                let begun = self.load_row(if exists(0) { row(0) } else { at });
+                let exists = |part: usize| lane(part) < rows;
+                let row = self.row_of(places, if exists(0) { lane(0) } else { 0 });
+                let begun = self.load_row(row);
                 (1..parts)
                     .filter(|&part| exists(part))
                     .fold(begun, |before, part| {
-                        self.add_row(width, before, row(part), narrow(part))
+                        let row = self.row_of(places, lane(part));
+                        self.add_row(width, before, row, narrow(part))
                     })
             })
             .collect();
-        match (&rows[..], dst) {
+        self.turn(ty, &rows, dst);
+    }
+
+    /// Turns squares of elements, one in each sixteen bytes of as many registers as these have elements.
+    fn turn(&mut self, ty: Ty, from: &[Reg], dst: &[Reg]) {
+        match (from, dst) {
             (&[a, b], &[x, y]) => {
                 self.interleave(&VUNPCKLPD, ty, x, a, b);
                 self.interleave(&VUNPCKHPD, ty, y, a, b);
@@ -151,6 +214,33 @@ impl<T: Target> Emitter<'_, T> {
         }
     }
 
+    /// Stores values whose elements follow each other in memory and fill a row, the first of them at `addr`; says whether it did.
+    pub(super) fn store_rows(&mut self, mem: MemTy, addr: &Addr, values: &[Value]) -> bool {
+        if T::ON_BYTES || !self.has_whole_rows(mem, addr) {
+            return false;
+        }
+        let ty = mem.lane();
+        let width = self.target.width(ty);
+        let count = values.len();
+        for copy in self.copies.clone() {
+            let from: Vec<Reg> = values.iter().map(|&value| self.get(value, copy)).collect();
+            let turned: Vec<Reg> = from.iter().map(|_| self.new_reg(ty)).collect();
+            self.turn(ty, &from, &turned);
+            let places = self.find_rows(addr, copy);
+            let rows = self.few().unwrap_or(self.target.lanes());
+            for (first, &register) in turned.iter().enumerate() {
+                for part in 0..narrow::<_, usize>(i64::from(width.bytes()) / ROW) {
+                    let lane = (part * count + first) as i64;
+                    if lane < rows {
+                        let row = self.row_of(places, lane);
+                        self.store_part(width, register, row, narrow(part));
+                    }
+                }
+            }
+        }
+        true
+    }
+
     /// Elements of two registers in turn, of the lower or the upper half of each sixteen bytes.
     fn interleave(&mut self, row: &Row, ty: Ty, dst: Reg, a: Reg, b: Reg) {
         // Of few lanes, a register may have one row only.
@@ -165,6 +255,33 @@ impl<T: Target> Emitter<'_, T> {
         let code = VMOVUPS.form(T::EVEX, Width::V128);
         self.asm.op(Op::new(code, Some(dst), &[Operand::Mem(row)]));
         dst
+    }
+
+    /// Stores a part of a register, counted in rows.
+    fn store_part(&mut self, width: Width, from: Reg, row: Mem, part: u8) {
+        let (code, operands) = if part == 0 {
+            let first = Operand::As(from, Width::V128);
+            (
+                VMOVUPS_STORE.form(T::EVEX, Width::V128),
+                vec![Operand::Mem(row), first],
+            )
+        } else {
+            let extract = if T::EVEX {
+                &VEXTRACTI32X4
+            } else {
+                &VEXTRACTI128
+            };
+            let operands = vec![
+                Operand::Mem(row),
+                Operand::As(from, width),
+                Operand::Imm(part),
+            ];
+            (extract.form(T::EVEX, width), operands)
+        };
+        self.asm.op(Op {
+            rm: None,
+            ..Op::new(code, None, &operands)
+        });
     }
 
     /// A register with a row as that part of it, counted in rows.

@@ -327,6 +327,7 @@ rows! {
     VALIGND          _                                _                                    _ EVEX_Valignd_ymm_k1z_ymm_ymmm256b32_imm8 EVEX_Valignd_zmm_k1z_zmm_zmmm512b32_imm8;
     VALIGNQ          _                                _                                    _ EVEX_Valignq_ymm_k1z_ymm_ymmm256b64_imm8 EVEX_Valignq_zmm_k1z_zmm_zmmm512b64_imm8;
     VEXTRACTI128     _                                VEX_Vextracti128_xmmm128_ymm_imm8    _ _                                        _;
+    VEXTRACTI32X4    _                                _                                    _ EVEX_Vextracti32x4_xmmm128_k1z_ymm_imm8 EVEX_Vextracti32x4_xmmm128_k1z_zmm_imm8;
     VEXTRACTI64X4    _                                _                                    _ _                                        EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
     VINSERTI128      _                                VEX_Vinserti128_ymm_ymm_xmmm128_imm8 _ _                                        _;
     VINSERTI32X4     _                                _                                    _ EVEX_Vinserti32x4_ymm_k1z_ymm_xmmm128_imm8 EVEX_Vinserti32x4_zmm_k1z_zmm_xmmm128_imm8;
