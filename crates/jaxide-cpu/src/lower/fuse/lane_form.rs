@@ -16,9 +16,13 @@ const LONGEST_FOLD: usize = 64;
 const MANY_LANES: usize = 8;
 /// Simple operations that starting a nest costs.
 const NEST: usize = 50;
+/// A lane program with so many times more statements, for all vectors, than a turn in memory costs is not what it was taken for: each lane has elements that
+/// others have too, because they are summed up.
+const MISJUDGED: usize = 6;
 /// Elements of a vector.
 const VECTOR: usize = 16;
-/// Without products, turns of so many simple operations are made in registers.
+/// Without products, turns of so many simple operations are made in registers where they cost at most half as much again as in memory: what a loop keeps in
+/// registers is at hand in its next turn.
 const SHORT: usize = 500;
 /// Bytes of a line of the cache, bytes that stay in the first one, and what it costs to load and store a line elsewhere.
 const LINE: usize = 64;
@@ -120,9 +124,12 @@ fn candidates(graph: &Graph, id: NodeId) -> Vec<Dims> {
 
 fn fits(graph: &Graph, id: NodeId, axes: &[usize]) -> bool {
     let lanes: usize = axes.iter().product();
-    if lanes == 0 || !worth_it(graph, id, lanes) {
+    if lanes == 0 {
         return false;
     }
+    let Some(in_memory) = worth_it(graph, id, axes) else {
+        return false;
+    };
     let mut inside = HashSet::default();
     graph
         .node(id)
@@ -141,21 +148,22 @@ fn fits(graph: &Graph, id: NodeId, axes: &[usize]) -> bool {
     {
         return false;
     }
-    emitter
-        .b
-        .finish()
-        .is_ok_and(|body| body.values().len() <= MOST_VALUES)
+    let most = in_memory.saturating_mul(MISJUDGED) / lanes.div_ceil(VECTOR);
+    emitter.b.finish().is_ok_and(|body| {
+        let statements: usize = body.blocks().iter().map(|block| block.stmts.len()).sum();
+        body.values().len() <= MOST_VALUES && statements <= most
+    })
 }
 
-/// Whether a loop with its state in registers is better than one that keeps it in memory and works on whole vectors.
-fn worth_it(graph: &Graph, id: NodeId, lanes: usize) -> bool {
+/// What a turn costs in memory, if a loop with its state in registers is better than one that keeps it there and works on whole vectors.
+fn worth_it(graph: &Graph, id: NodeId, axes: &[usize]) -> Option<usize> {
     let mut cost = Cost::default();
     graph
         .node(id)
         .op
-        .visit_regions(&mut |region| cost.add(graph, region, lanes));
+        .visit_regions(&mut |region| cost.add(graph, region, axes));
     let op = &graph.node(id).op;
-    let registers = lanes.div_ceil(VECTOR);
+    let registers = axes.iter().product::<usize>().div_ceil(VECTOR);
     if let Op::While { cond, .. } = op {
         if graph.shape(cond.results[0]).is_empty() {
             cost.in_registers += GOES_ON * registers;
@@ -170,14 +178,16 @@ fn worth_it(graph: &Graph, id: NodeId, lanes: usize) -> bool {
     }
     // The more terms are unrolled, the more of them live in memory all the same.
     let products = match cost.terms {
-        0 if cost.in_registers <= SHORT => return true,
+        0 if cost.in_registers <= SHORT.min(cost.in_memory + cost.in_memory / 2) => {
+            return Some(cost.in_memory);
+        }
         0 => 0,
         1..=500 => cost.products,
         501..=2000 => cost.products + cost.products / 2,
         2001..=4000 => cost.products * 2,
-        _ => return false,
+        _ => return None,
     };
-    cost.in_registers + products <= cost.in_memory
+    (cost.in_registers + products <= cost.in_memory).then_some(cost.in_memory)
 }
 
 /// What a turn costs that reads and writes what a loop carries, in simple operations.
@@ -212,14 +222,15 @@ struct Cost {
 }
 
 impl Cost {
-    fn add(&mut self, graph: &Graph, region: &Region, lanes: usize) {
+    fn add(&mut self, graph: &Graph, region: &Region, axes: &[usize]) {
         self.in_memory += NEST;
+        let lanes: usize = axes.iter().product();
         let registers = lanes.div_ceil(VECTOR);
         for &id in &region.nodes {
             let node = graph.node(id);
             let mut inner = Cost::default();
             node.op
-                .visit_regions(&mut |region| inner.add(graph, region, lanes));
+                .visit_regions(&mut |region| inner.add(graph, region, axes));
             let turns = match &node.op {
                 Op::Scan { length, .. } => *length,
                 Op::While { .. } => TURNS,
@@ -242,7 +253,8 @@ impl Cost {
             };
             for &result in &node.results {
                 let len = graph.value(result).len();
-                let terms = (len / lanes).max(1).saturating_mul(each);
+                let own = own_elements(graph.shape(result), axes);
+                let terms = own.saturating_mul(each);
                 if let Op::Call(_) = node.op {
                     self.products += terms.saturating_mul(registers);
                     self.terms += terms;
@@ -256,6 +268,20 @@ impl Cost {
             }
         }
     }
+}
+
+/// How many elements of an array each lane has: those along axes that are, by their lengths, none of the lanes'. Inside of a loop they may stand in another
+/// order.
+fn own_elements(shape: &[usize], axes: &[usize]) -> usize {
+    let mut rest = Dims::from_slice(axes);
+    let mut own = 1;
+    for &length in shape {
+        match rest.iter().position(|&axis| axis == length) {
+            Some(at) => drop(rest.remove(at)),
+            None => own *= length,
+        }
+    }
+    own
 }
 
 /// Operations on real numbers that one on complex numbers is, roughly.
