@@ -66,6 +66,37 @@ fn loops_of_every_length() {
     }
 }
 
+/// A long reduction is made in two nests, of which the second goes on with the extremes and the places of the first: beside other arrays, of one of which
+/// only the first reads.
+#[test]
+fn places_of_extremes_in_two_nests() {
+    for (ty, rows, primitive) in [
+        ("i32", 544, "argmax"),
+        ("f32", 541, "argmin"),
+        ("i16", 546, "argmax"),
+    ] {
+        let all = rows + 2;
+        everywhere(
+            &format!(
+                "{{ lambda ; a:{ty}[{rows},576] b:{ty}[2,576]. let
+                    c:{ty}[{rows},576] = cumsum[axis=0 reverse=False] a
+                    d:{ty}[{all},576] = concatenate[dimension=0] c b
+                    e:i32[576] = {primitive}[axes=(0,) index_dtype=int32] d
+                  in (e,) }}"
+            ),
+            Nearness::Bits,
+        );
+        everywhere(
+            &format!(
+                "{{ lambda ; a:{ty}[{all},3,192]. let
+                    b:i32[3,192] = {primitive}[axes=(0,) index_dtype=int32] a
+                  in (b,) }}"
+            ),
+            Nearness::Bits,
+        );
+    }
+}
+
 /// So much work that threads have a part of an axis each, and calls are for parts of it.
 #[test]
 fn loops_that_are_shared_out() {

@@ -93,6 +93,22 @@ fn programs() -> Vec<String> {
             e:f32[3] = reduce_max[axes=(0,) out_sharding=None] c
           in (e,) }"
             .to_owned(),
+        // Rows of which each has a loop that nothing looks at: its turns are known, and not many.
+        "{ lambda ; a:f32[2000,130]. let
+            b:f32[2000,128] = slice[limit_indices=(2000, 129) start_indices=(0, 1) strides=None] a
+            c:f32[2000,128] = scan[
+              ft_in=((None,), (None,), ())
+              ft_out=((None,), ())
+              jaxpr={ lambda ; d:f32[2000,128] e:f32[2000,128]. let
+                  f:f32[2000,128] = mul e e
+                  g:f32[2000,128] = mul f 0.5:f32[]
+                  h:f32[2000,128] = mul d 0.1:f32[]
+                  i:f32[2000,128] = add g h
+                in (i,) }
+              length=4000000 reverse=False unroll=1
+            ] b b
+          in (c,) }"
+            .to_owned(),
     ]
 }
 

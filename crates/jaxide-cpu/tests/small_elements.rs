@@ -131,6 +131,51 @@ fn each_number_of_16_bits_is_followed_by_the_next() {
     }
 }
 
+/// What is no number stays none, whatever is computed of an extremum: alone, of a row, and in arithmetic.
+#[test]
+fn extrema_that_are_no_numbers() {
+    for (ty, dtype) in [("f16", DType::F16), ("bf16", DType::BF16)] {
+        let n = 1 << 16;
+        let text = format!(
+            "{{ lambda ; a:{ty}[{n}] b:{ty}[{n}]. let
+                c:{ty}[{n}] = max a b
+                d:{ty}[{n}] = min a b
+                e:{ty}[{n}] = mul c 0.25:{ty}[]
+                f:{ty}[{n}] = add d 1.0:{ty}[]
+                g:{ty}[{n}] = mul e b
+                h:{ty}[{n}] = max g d
+                i:{ty}[{n}] = sub h a
+                j:{ty}[2048,32] = reshape[dimensions=None new_sizes=(2048, 32) sharding=None] a
+                k:{ty}[2048] = reduce_max[axes=(1,) out_sharding=None] j
+                l:{ty}[32] = reduce_min[axes=(0,) out_sharding=None] j
+                m:{ty}[2048] = mul k 0.25:{ty}[]
+                o:{ty}[32] = mul l 0.25:{ty}[]
+              in (c, d, e, f, g, h, i, m, o) }}"
+        );
+        let jaxpr = parse(&text).unwrap();
+        let all: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_le_bytes).collect();
+        let a = Tensor::from_bytes(&[n], dtype, &all).unwrap();
+        for by in [1u16, 40503] {
+            let other: Vec<u8> = (0..=u16::MAX)
+                .flat_map(|k| k.wrapping_mul(by).wrapping_add(by / 3).to_le_bytes())
+                .collect();
+            let b = Tensor::from_bytes(&[n], dtype, &other).unwrap();
+            let args = [a.clone(), b];
+            let want = eval::eval(&jaxpr, &args).unwrap();
+            for isa in Isa::available() {
+                let options = CompileOptions {
+                    isa: Some(isa),
+                    ..CompileOptions::default()
+                };
+                let got = compile(&jaxpr, &options).unwrap().run(&args).unwrap();
+                for (k, (got, want)) in got.iter().zip(&want).enumerate() {
+                    same_bits(got, want, dtype, &format!("{ty} on {isa:?}, result {k}"));
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn each_number_of_16_bits_is_rounded_to_fewer() {
     for (ty, dtype) in [("f16", DType::F16), ("bf16", DType::BF16)] {

@@ -200,14 +200,21 @@ impl Emitter<'_, '_> {
         }
     }
 
+    /// A vector of 16 bytes, as integers: comparisons of floats would have the load as an operand, which without AVX must be aligned, and Cranelift 0.135
+    /// does not look at that.
+    fn load_vector(&mut self, vector: ir::Type, at: ir::Value, offset: i32) -> ir::Value {
+        let bits = self.fb.ins().load(types::I8X16, FLAGS, at, offset);
+        bitcast(self.fb, vector, bits)
+    }
+
     /// Four consecutive elements.
     fn load_four(&mut self, mem: MemTy, at: ir::Value) -> Rep {
         let vector = vector_type(mem.lane());
         match mem {
-            MemTy::I32 | MemTy::F32 => Rep::X4(self.fb.ins().load(vector, FLAGS, at, 0)),
+            MemTy::I32 | MemTy::F32 => Rep::X4(self.load_vector(vector, at, 0)),
             MemTy::I64 | MemTy::F64 => Rep::X2([
-                self.fb.ins().load(vector, FLAGS, at, 0),
-                self.fb.ins().load(vector, FLAGS, at, 16),
+                self.load_vector(vector, at, 0),
+                self.load_vector(vector, at, 16),
             ]),
             MemTy::Bool | MemTy::I8 | MemTy::U8 => {
                 let word = self.fb.ins().load(types::I32, FLAGS, at, 0);

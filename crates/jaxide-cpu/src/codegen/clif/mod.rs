@@ -208,8 +208,13 @@ pub(super) fn define(
         let turns = fb.ins().iadd_imm_s(turns, -1);
         fb.ins()
             .store(MemFlagsData::trusted(), turns, outer, at(left));
-        let exit = fb.create_block();
-        fb.ins().brif(turns, turn, &[], exit, &[]);
+        let (more, exit) = (fb.create_block(), fb.create_block());
+        fb.ins().brif(turns, more, &[], exit, &[]);
+        fb.seal_block(more);
+        fb.switch_to_block(more);
+        // Lanes may have long loops of their own.
+        let stopped = fb.ins().load(types::I8, MemFlagsData::trusted(), stop, 0);
+        fb.ins().brif(stopped, exit, &[], turn, &[]);
         fb.seal_block(turn);
         fb.seal_block(exit);
         fb.switch_to_block(exit);

@@ -11,7 +11,8 @@ pub(super) struct Bfloats {
 }
 
 impl Bfloats {
-    pub(super) fn of(body: &Body) -> Bfloats {
+    /// Those of a body; `joined` is whether extrema join the bits of their operands where one is no number.
+    pub(super) fn of(body: &Body, joined: bool) -> Bfloats {
         if !has_elements(body, MemTy::Bf16, UnOp::RoundBf16) {
             // Nobody asks.
             let none = vec![false; body.values().len()];
@@ -20,10 +21,16 @@ impl Bfloats {
                 short_nan: none,
             };
         }
-        Bfloats {
-            exact: largest(body, is_exact),
-            short_nan: largest(body, has_short_nan),
-        }
+        let exact = largest(body, is_exact);
+        let short_nan = largest(body, |body, v, all| {
+            let extremum = matches!(body.inst(v), Inst::Bin(BinOp::Min | BinOp::Max, ..));
+            if joined && extremum {
+                exact[v.index()]
+            } else {
+                has_short_nan(body, v, all)
+            }
+        });
+        Bfloats { exact, short_nan }
     }
 
     pub(super) fn is_exact(&self, v: Value) -> bool {
@@ -48,7 +55,7 @@ pub(super) fn has_elements(body: &Body, element: MemTy, round: UnOp) -> bool {
 
 /// The values of which something holds, where `rule` says it of a value from what holds of its operands: the most that do not contradict it, since
 /// loops carry values back.
-pub(super) fn largest(body: &Body, rule: fn(&Body, Value, &[bool]) -> bool) -> Vec<bool> {
+pub(super) fn largest(body: &Body, rule: impl Fn(&Body, Value, &[bool]) -> bool) -> Vec<bool> {
     let mut all: Vec<bool> = (0..body.values().len())
         .map(|k| body.ty(Value::from_index(k)) == Ty::F32)
         .collect();
@@ -149,7 +156,7 @@ mod tests {
             Stmt::Store { value, .. } => Some(*value),
             _ => None,
         });
-        let bfloats = Bfloats::of(&body);
+        let bfloats = Bfloats::of(&body, false);
         let v = stored.expect("it is stored");
         (bfloats.is_exact(v), bfloats.has_short_nan(v))
     }

@@ -217,7 +217,7 @@ impl<T: Target> Emitter<'_, T> {
     }
 
     /// Goes to `exit` where the run is to end.
-    fn leave_if_stopped(&mut self, exit: Label) {
+    pub(super) fn leave_if_stopped(&mut self, exit: Label) {
         let stop = Mem::frame(self.tables + 8);
         self.asm
             .int(Code::Mov_r64_rm64, &[Int::Gpr(RAX), Int::Mem(stop)]);

@@ -229,8 +229,10 @@ impl<'a, T: Target> Emitter<'a, T> {
         );
     }
 
-    /// Goes back to `again` with the next value of an outer index, if there is one left.
+    /// Goes back to `again` with the next value of an outer index, if there is one left and the run goes on.
     fn next_turn(&mut self, index: u32, again: Label) {
+        // Lanes may have long loops of their own.
+        self.leave_if_stopped(self.exit);
         let (start, table) = (Int::Var(self.start), Mem::frame(self.tables + 16));
         self.asm.int(Code::Mov_r64_rm64, &[Int::Gpr(RDX), start]);
         self.asm

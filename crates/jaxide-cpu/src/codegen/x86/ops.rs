@@ -1,5 +1,6 @@
 //! Operations on lanes.
 
+use super::table::PAND;
 use super::target::{Divisor, FmaSigns};
 use super::*;
 use crate::codegen::emit::Operations;
@@ -80,6 +81,12 @@ impl<T: Target> Operations for Emitter<'_, T> {
                 return s.target.divide(&mut s.asm, op, dst, a, by);
             }
             s.target.bin(&mut s.asm, op, ty, dst, a, b);
+            // The maximum that is no number has all bits there.
+            if op == BinOp::Max && !T::EVEX && s.plan.bfloats.is_exact(v) {
+                let upper = s.target.splat(&mut s.asm, Ty::I32, 0xffff_0000);
+                let maximum = s.target.two(&mut s.asm, &PAND, Ty::I32, dst, upper);
+                s.asm.put(dst, maximum);
+            }
         });
     }
 

@@ -115,7 +115,8 @@ pub(super) fn plan(body: &Body, all: Option<i64>, lanes: i64, registers: u8, hal
         accumulators_in_registers,
         folded,
         across: across(body),
-        bfloats: Bfloats::of(body),
+        // AVX2, whose registers are half as many, has no instruction for extrema as they are here.
+        bfloats: Bfloats::of(body, registers <= 16),
         held: if halves {
             halves::held(body, all == Some(1))
         } else {

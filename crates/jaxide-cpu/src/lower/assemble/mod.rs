@@ -85,6 +85,7 @@ impl<'a> Assembler<'a> {
             plan,
             places: HashMap::default(),
             partials: HashMap::default(),
+            scratches: HashMap::default(),
             program,
             donated: HashSet::default(),
             lent: HashSet::default(),
@@ -110,6 +111,8 @@ struct Assembler<'a> {
     places: HashMap<ValueId, Place>,
     /// Partial results of reductions.
     partials: HashMap<ValueId, Place>,
+    /// Where reductions in several nests leave what is not their result.
+    scratches: HashMap<ValueId, Place>,
     program: Program,
     /// Arguments that may be overwritten.
     donated: HashSet<ValueId>,
@@ -397,9 +400,14 @@ impl Assembler<'_> {
                 }
             }
             Operand::Scratch(value) => {
+                if let Some(place) = self.scratches.get(&value) {
+                    return Ok(place.clone());
+                }
                 let node = self.defining_node(value)?;
                 let element = self.graph.dtype(self.graph.node(node).args[0]).size();
-                Ok(self.new_temp(self.graph.value(value).len() * element))
+                let place = self.new_temp(self.graph.value(value).len() * element);
+                self.scratches.insert(value, place.clone());
+                Ok(place)
             }
             Operand::Partials(value, count) => {
                 if let Some(place) = self.partials.get(&value) {
