@@ -469,7 +469,8 @@ fn objects_give_what_jax_gave() {
     }
 }
 
-/// Programs whose loops are long enough to be cut, tiled and made in partial results: as one thread of this process computes them.
+/// Programs whose loops are long enough to be cut, tiled and made in partial results, and comparisons of elements that are not aligned: as one thread of this
+/// process computes them.
 #[test]
 fn objects_give_the_same_bits_as_code_in_this_process() {
     let folder = Folder::new("object_bits");
