@@ -19,6 +19,9 @@ const FEW_LANES: usize = 128;
 /// With fewer lanes than this, a further axis loops inside the lanes: they are one or two registers, whose masks are made once for all rows. Of
 /// more, a turn of the loop around the lanes takes no longer than a row inside, and each row is read from its start to its end.
 const LANES_OF_ROWS: usize = 64;
+/// That holds for lanes that fill registers. What they leave over is stored masked, which the next row's first load may have to wait for, where rows are updated in
+/// place: up to [`FEW_LANES`], they are inside.
+const WHOLE: usize = 16;
 /// Rows of a lane program with so many elements together cost far more than its call.
 const MANY_ELEMENTS: usize = 512;
 /// Bytes that a row may have so that rows are reduced one lane block after the other; longer ones are reduced in chunks, so that memory is
@@ -304,7 +307,8 @@ fn unroll(groups: &mut [Group], axes: &Axes, mentions: &[Mention], control: bool
 fn choose_rows(groups: &mut [Group]) {
     let lane = groups.iter().find(|group| group.role == Role::Lane);
     let lanes = lane.map_or(1, |lane| lane.size);
-    if lanes >= LANES_OF_ROWS || lane.is_some_and(|lane| lane.reduced) {
+    let around = lanes >= LANES_OF_ROWS && lanes.is_multiple_of(WHOLE) || lanes >= FEW_LANES;
+    if around || lane.is_some_and(|lane| lane.reduced) {
         return;
     }
     // Of equals this is the last.
