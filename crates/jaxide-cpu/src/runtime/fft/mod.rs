@@ -374,7 +374,7 @@ where
         let (n, stride) = (self.plan.len(), self.stride);
         let width = (ROW / size_of::<Complex<T>>()).min(stride);
         let step = n + GAP / size_of::<Complex<T>>();
-        let scratch_len = self.plan.get_outofplace_scratch_len();
+        let scratch_len = self.plan.get_inplace_scratch_len();
         let in_row = stride.div_ceil(width);
         let blocks = data.len() / (n * stride) * in_row;
         let chunks = (data.len() / CHUNK).clamp(1, blocks);
@@ -386,13 +386,12 @@ where
         let (error, isa) = (OnceLock::new(), Isa::detect());
         context.parallel_for(chunks, |chunk| {
             let mut buffer =
-                match PoolBuffer::for_elements::<Complex<T>>(2 * width * step + scratch_len) {
+                match PoolBuffer::for_elements::<Complex<T>>(width * step + scratch_len) {
                     Ok(buffer) => buffer,
                     Err(e) => return error.set(e.into()).unwrap_or(()),
                 };
             let buffer = buffer.as_mut_slice::<Complex<T>>();
-            let (lines, buffer) = buffer.split_at_mut(width * step);
-            let (done, scratch) = buffer.split_at_mut(width * step);
+            let (lines, scratch) = buffer.split_at_mut(width * step);
             for block in share(blocks, chunk, chunks) {
                 let (above, column) = (block / in_row, block % in_row * width);
                 let first = above * n * stride + column;
@@ -408,21 +407,17 @@ where
                         isa,
                     );
                 }
-                let each = lines
-                    .chunks_exact_mut(step)
-                    .zip(done.chunks_exact_mut(step));
-                for (line, done) in each.take(width) {
-                    let (line, done) = (&mut line[..n], &mut done[..n]);
-                    self.plan
-                        .process_outofplace_with_scratch(line, done, scratch);
+                for line in lines.chunks_exact_mut(step).take(width) {
+                    let line = &mut line[..n];
+                    self.plan.process_with_scratch(line, scratch);
                     if let Some(factor) = factor {
-                        done.iter_mut().for_each(|z| *z = z.scale(factor));
+                        line.iter_mut().for_each(|z| *z = z.scale(factor));
                     }
                 }
                 // SAFETY: as above.
                 unsafe {
                     rows_to_columns(
-                        (done.as_ptr(), step),
+                        (lines.as_ptr(), step),
                         (data.pointer(first), stride),
                         (width, n),
                         isa,
