@@ -198,10 +198,13 @@ pub(super) trait Emit<'b>: Operations + Memory + Control {
                 && !values.is_empty()
             {
                 let is_woven = addr.lane == LaneStep::Stride(values.len() as i64 * ty.size());
-                let mut done = is_woven;
-                self.in_statement(|emitter| match is_woven {
-                    true => emitter.store_woven(*ty, addr, &values),
-                    false => done = emitter.store_row(*ty, addr, &values),
+                let mut done = true;
+                self.in_statement(|emitter| {
+                    if is_woven {
+                        emitter.store_woven(*ty, addr, &values);
+                    } else {
+                        done = emitter.store_row(*ty, addr, &values);
+                    }
                 });
                 if done {
                     stmts = &stmts[values.len()..];
