@@ -30,7 +30,7 @@ const LARGE: usize = 16 << 20;
 const MOST: usize = 1 << 46;
 
 /// From this size on a buffer is mapped separately, in whole huge pages.
-const HUGE_PAGE: usize = 2 << 20;
+pub(super) const HUGE_PAGE: usize = 2 << 20;
 
 /// An array's storage: initialised, aligned to [`ALIGNMENT`], returned to its pool when dropped.
 pub struct PoolBuffer {

@@ -46,6 +46,7 @@ pub(crate) mod launch;
 pub mod linalg;
 pub mod machine;
 pub mod matmul;
+pub(crate) mod pages;
 pub mod pool;
 mod process;
 pub(crate) mod profile;

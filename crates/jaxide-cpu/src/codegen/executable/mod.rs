@@ -10,6 +10,7 @@ use crate::isa::Isa;
 use crate::lower::program::{OutputSource, Program, parallel};
 use crate::narrow;
 use crate::options::{CompileOptions, CompileStats};
+use crate::runtime::pages::Regulars;
 use crate::runtime::stack::{ASSUMED, with_stack};
 use crate::runtime::subnormals::FloatMode;
 use crate::runtime::upper;
@@ -35,6 +36,8 @@ pub struct Executable {
     memory_limit: Option<usize>,
     checked: bool,
     flush_subnormals: bool,
+    /// Large arguments, and constants.
+    regulars: [Regulars; 2],
     stats: CompileStats,
 }
 
@@ -76,6 +79,10 @@ impl Executable {
             stack: code.stack(),
             code: code.machine_code().map(|(_, bytes)| bytes.len()).sum(),
         };
+        let arguments =
+            (program.inputs.iter()).map(|(dtype, shape)| byte_size(shape, *dtype).unwrap_or(0));
+        let consts = program.consts.iter().map(|tensor| tensor.bytes().len());
+        let regulars = [Regulars::new(arguments), Regulars::new(consts)];
         Ok(Executable {
             program,
             code,
@@ -85,6 +92,7 @@ impl Executable {
             memory_limit: options.memory_limit,
             checked: options.checked,
             flush_subnormals: options.flush_subnormals,
+            regulars,
             stats,
         })
     }
@@ -436,6 +444,9 @@ impl Executable {
             ));
         }
         check_memory(self.stats.memory, self.memory_limit)?;
+        let [arguments, constants] = &self.regulars;
+        arguments.meet(inputs);
+        constants.meet(consts);
         if self.checked {
             // SAFETY: the caller's promise.
             return unsafe { self.enter_checked(around, inputs, outputs, consts) };

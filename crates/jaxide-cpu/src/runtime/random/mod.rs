@@ -65,14 +65,14 @@ impl Kernel for RandomBits {
             };
             let [key, counter] = reference::state_from_words(*words);
             return match self.bit_width {
-                8 => philox(key, counter, buffers.output::<u8>(0), context, |word| {
+                8 => philox_narrow(key, counter, buffers.output::<u8>(0), context, |word| {
                     word as u8
                 }),
-                16 => philox(key, counter, buffers.output::<u16>(0), context, |word| {
+                16 => philox_narrow(key, counter, buffers.output::<u16>(0), context, |word| {
                     word as u16
                 }),
-                32 => philox(key, counter, buffers.output::<u32>(0), context, |word| word),
-                _ => philox_wide(key, counter, buffers.output(0), context),
+                32 => philox(key, counter, buffers.output::<u32>(0), context),
+                _ => philox(key, counter, buffers.output::<u64>(0), context),
             };
         }
         let (keys, _) = keys.as_chunks::<2>();
@@ -429,14 +429,14 @@ impl Kernel for RngBitGenerator {
             counter.wrapping_add(blocks as u64),
         ]));
         match self.bit_width {
-            8 => philox(key, counter, buffers.output::<u8>(1), context, |word| {
+            8 => philox_narrow(key, counter, buffers.output::<u8>(1), context, |word| {
                 word as u8
             }),
-            16 => philox(key, counter, buffers.output::<u16>(1), context, |word| {
+            16 => philox_narrow(key, counter, buffers.output::<u16>(1), context, |word| {
                 word as u16
             }),
-            32 => philox(key, counter, buffers.output::<u32>(1), context, |word| word),
-            _ => philox_wide(key, counter, buffers.output(1), context),
+            32 => philox(key, counter, buffers.output::<u32>(1), context),
+            _ => philox(key, counter, buffers.output::<u64>(1), context),
         }
     }
 }
@@ -560,8 +560,8 @@ fn narrow<T: Send>(
     })
 }
 
-/// Elements of at most 32 bits, four from each Philox block.
-fn philox<T: Send>(
+/// Elements of fewer than 32 bits, four from each Philox block.
+fn philox_narrow<T: Send>(
     key: u64,
     counter: u64,
     out: &mut [T],
@@ -569,30 +569,42 @@ fn philox<T: Send>(
     element: impl Fn(u32) -> T + Sync,
 ) -> Result<(), KernelError> {
     for_chunks(out, CHUNK, context, |first, out| {
-        let mut blocks = PoolBuffer::for_elements::<[u32; 4]>(out.len().div_ceil(4))?;
-        let blocks = blocks.as_mut_slice::<[u32; 4]>();
-        cipher::philox_words(split(key), first_block(key, counter, first / 4), blocks);
-        for (out, &word) in out.iter_mut().zip(blocks.as_flattened()) {
+        let mut blocks = PoolBuffer::for_elements::<[u64; 2]>(out.len().div_ceil(4))?;
+        let blocks = blocks.as_mut_slice::<[u64; 2]>();
+        cipher::philox_blocks(split(key), first_block(key, counter, first / 4), blocks);
+        let words: &[u32] = bytemuck::cast_slice(blocks);
+        for (out, &word) in out.iter_mut().zip(words) {
             *out = element(word);
         }
         Ok(())
     })
 }
 
-/// Elements of 64 bits, two from each Philox block, low words first.
-fn philox_wide(
+/// Elements of 32 or 64 bits, which are the bytes of blocks, low words first.
+fn philox<T: bytemuck::Pod + Send>(
     key: u64,
     counter: u64,
-    out: &mut [u64],
+    out: &mut [T],
     context: &Context<'_>,
 ) -> Result<(), KernelError> {
+    let per_block = size_of::<[u64; 2]>() / size_of::<T>();
     for_chunks(out, CHUNK, context, |first, out| {
-        let mut blocks = PoolBuffer::for_elements::<[u32; 4]>(out.len().div_ceil(2))?;
-        let blocks = blocks.as_mut_slice::<[u32; 4]>();
-        cipher::philox_words(split(key), first_block(key, counter, first / 2), blocks);
-        for (out, &[low, high]) in out.iter_mut().zip(blocks.as_flattened().as_chunks::<2>().0) {
-            *out = u64::from(high) << 32 | u64::from(low);
+        let first = first_block(key, counter, first / per_block);
+        let whole = out.len() / per_block;
+        let (blocks, rest) = out.split_at_mut(whole * per_block);
+        // Bytes that are aligned for elements alone are written by way of a buffer.
+        match bytemuck::try_cast_slice_mut(blocks) {
+            Ok(blocks) => cipher::philox_blocks(split(key), first, blocks),
+            Err(_) => {
+                let mut buffer = PoolBuffer::for_elements::<[u64; 2]>(whole)?;
+                let buffer = buffer.as_mut_slice::<[u64; 2]>();
+                cipher::philox_blocks(split(key), first, buffer);
+                blocks.copy_from_slice(bytemuck::cast_slice(buffer));
+            }
         }
+        let mut last = [[0u64; 2]];
+        cipher::philox_blocks(split(key), first.wrapping_add(whole as u128), &mut last);
+        rest.copy_from_slice(&bytemuck::cast_slice(&last)[..rest.len()]);
         Ok(())
     })
 }
