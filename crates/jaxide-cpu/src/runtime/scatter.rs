@@ -393,7 +393,15 @@ impl<F, const LEVEL: u8> Runs<'_, F, LEVEL> {
             // SAFETY: the machine has the instructions, or this was not made.
             NATIVE => unsafe { self.0.combine_native(old, updates) },
             // SAFETY: as above.
-            CONVERTS => unsafe { self.0.combine_run(old, updates) },
+            CONVERTS => unsafe {
+                if matches!(size_of::<[T; N]>(), 16 | 32) {
+                    let mut new = *old;
+                    self.0.combine_run(&mut new, updates);
+                    *old = whole(new);
+                } else {
+                    self.0.combine_run(old, updates);
+                }
+            },
             _ => {
                 for k in 0..N {
                     old[k] = self.0.combine(old[k], updates[k]);
@@ -444,6 +452,30 @@ impl<F, const LEVEL: u8> Runs<'_, F, LEVEL> {
         }
         (old, updates)
     }
+}
+
+/// The same elements, of 16 or 32 bytes together, which are stored as a whole. The compiler stores what a choice made new alone, by a mask, and
+/// the next load of what was stored so waits until it is in the cache.
+#[inline(always)]
+fn whole<T: Pod, const N: usize>(elements: [T; N]) -> [T; N] {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::asm;
+        use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_storeu_si128};
+        let mut elements = elements;
+        let parts = elements.as_mut_ptr().cast::<__m128i>();
+        for part in 0..size_of::<[T; N]>() / 16 {
+            // SAFETY: the elements have so many parts, of which any bits are some; the assembly has no instruction.
+            unsafe {
+                let mut bits = _mm_loadu_si128(parts.add(part));
+                asm!("/* {0} */", inout(xmm_reg) bits, options(pure, nomem, nostack, preserves_flags));
+                _mm_storeu_si128(parts.add(part), bits);
+            }
+        }
+        elements
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    elements
 }
 
 /// Loops are written out, because adapters of iterators are not always inlined.

@@ -19,6 +19,9 @@ const MAX_STEPS: f64 = 50_000.0;
 /// Up to here P is summed on both sides of its median: a step of the series is worth a fifth of one of the fraction.
 const MOST_OF_THE_SERIES: f64 = 40.0;
 
+/// What is left of 1 has so many correct digits, if it is not less than this, as a number of double precision: P has nearly twice as many.
+const LEAST_OF_THE_REST: f64 = 1e-12;
+
 /// P(a, x) where `active`.
 pub(super) fn lower_gamma<'a>(a: Expr<'a>, x: Expr<'a>, active: Expr<'a>) -> Expr<'a> {
     let one = a.constant(1.0);
@@ -44,8 +47,16 @@ pub(super) fn upper_gamma<'a>(
     let [result] = (upper | lower).rarely(
         || {
             let density = density_over_a(a, x);
-            let result = (Wide::from(one) - density * power_series(a, x, lower)).value();
-            upper.rarely(|| [upper_fraction(a, x, density, upper).value()], [result])
+            // Q is at least this over x + 1.
+            let bound = density.value() * a;
+            let enough = bound.gt((x + 1.0) * LEAST_OF_THE_REST);
+            let fraction = upper & (x.gt(MOST_OF_THE_SERIES) | !enough);
+            let series = lower | (upper & !fraction);
+            let result = (Wide::from(one) - density * power_series(a, x, series)).value();
+            fraction.rarely(
+                || [upper_fraction(a, x, density, fraction).value()],
+                [result],
+            )
         },
         [one],
     );

@@ -11,7 +11,9 @@ use crate::narrow;
 use crate::runtime::KernelCall;
 use crate::runtime::cumulative::combine as both;
 use crate::runtime::rows::Outside;
-use crate::runtime::scatter::combine::{Difference, Larger, Product, Smaller, Sum, Widened};
+use crate::runtime::scatter::combine::{
+    Difference, Larger, Product, Smaller, Sum, Widened, widen_bf16,
+};
 use crate::runtime::scatter::{Component, IndexType, Scatter, Windows};
 use crate::runtime::simd::nearest_bf16;
 use half::{bf16, f16};
@@ -184,9 +186,9 @@ pub(super) fn combine(recipe: &recipe::Scatter) -> Result<Box<KernelCall>> {
         (DType::BF16, _) => number!(
             bf16,
             combine,
-            |a: bf16, b: bf16| nearest_bf16(a.to_f32() + b.to_f32()),
-            |a: bf16, b: bf16| nearest_bf16(a.to_f32() - b.to_f32()),
-            |a: bf16, b: bf16| nearest_bf16(a.to_f32() * b.to_f32()),
+            |a: bf16, b: bf16| nearest_bf16(widen_bf16(a) + widen_bf16(b)),
+            |a: bf16, b: bf16| nearest_bf16(widen_bf16(a) - widen_bf16(b)),
+            |a: bf16, b: bf16| nearest_bf16(widen_bf16(a) * widen_bf16(b)),
             Smaller,
             Larger
         ),

@@ -2,7 +2,8 @@
 //!
 //! The functions compute what those of [`jaxide_core::eval::numerics::random`] compute for one
 //! block (Salmon et al., *Parallel random numbers: as easy as 1, 2, 3*, SC 2011), on arrays whose
-//! loops the compiler turns into vector instructions.
+//! loops the compiler turns into vector instructions. Each loop makes one array: functions of arrays that take closures are not inlined
+//! in what is compiled for other instruction sets, and vectors that go through memory in parts wait for it.
 
 #[cfg(test)]
 use crate::runtime::simd::Isa;
@@ -14,14 +15,20 @@ pub(super) const LANES: usize = 16;
 /// One word of each block.
 pub(super) type Words = [u32; LANES];
 
+/// Blocks of Philox that are enciphered together: with more, their words need more registers than there are.
+const LONG_LANES: usize = 8;
+
 /// One word of each block, with as many bits above it.
-type Long = [u64; LANES];
+type Long = [u64; LONG_LANES];
 
 /// Enciphers counters under keys, block by block.
 #[inline(always)]
 fn threefry(key: [Words; 2], [mut x0, mut x1]: [Words; 2]) -> [Words; 2] {
     const ROTATIONS: [[u32; 4]; 2] = [[13, 15, 26, 6], [17, 29, 16, 24]];
-    let parity: Words = std::array::from_fn(|i| key[0][i] ^ key[1][i] ^ 0x1BD1_1BDA);
+    let mut parity = [0; LANES];
+    for i in 0..LANES {
+        parity[i] = key[0][i] ^ key[1][i] ^ 0x1BD1_1BDA;
+    }
     let schedule = [key[0], key[1], parity];
     for i in 0..LANES {
         x0[i] = x0[i].wrapping_add(schedule[0][i]);
@@ -45,25 +52,41 @@ fn threefry(key: [Words; 2], [mut x0, mut x1]: [Words; 2]) -> [Words; 2] {
 }
 
 /// Enciphers counters under one key, whose words lie in the low halves of elements of 64 bits, as products take and leave them; what is in
-/// the high halves counts for nothing.
+/// the high halves counts for nothing. Each loop makes one array, which is what the compiler makes vectors of.
 #[inline(always)]
-fn philox(key: [u32; 2], mut counter: [Long; 4]) -> [Long; 4] {
+fn philox(mut key: [u32; 2], [mut c0, mut c1, mut c2, mut c3]: [Long; 4]) -> [Long; 4] {
     const MULTIPLIERS: [u64; 2] = [0xD251_1F53, 0xCD9E_8D57];
     const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
     const LOW: u64 = 0xFFFF_FFFF;
-    for round in 0..10 {
-        let key: [u64; 2] =
-            std::array::from_fn(|i| u64::from(key[i].wrapping_add(WEYL[i].wrapping_mul(round))));
-        for i in 0..LANES {
-            let product0 = MULTIPLIERS[0] * (counter[0][i] & LOW);
-            let product1 = MULTIPLIERS[1] * (counter[2][i] & LOW);
-            counter[0][i] = (product1 >> 32) ^ counter[1][i] ^ key[0];
-            counter[1][i] = product1;
-            counter[2][i] = (product0 >> 32) ^ counter[3][i] ^ key[1];
-            counter[3][i] = product0;
+    for _ in 0..10 {
+        let (key0, key1) = (u64::from(key[0]), u64::from(key[1]));
+        let (mut product0, mut product1) = ([0; LONG_LANES], [0; LONG_LANES]);
+        for i in 0..LONG_LANES {
+            product0[i] = MULTIPLIERS[0] * (c0[i] & LOW);
         }
+        for i in 0..LONG_LANES {
+            product1[i] = MULTIPLIERS[1] * (c2[i] & LOW);
+        }
+        for i in 0..LONG_LANES {
+            c0[i] = (product1[i] >> 32) ^ c1[i] ^ key0;
+        }
+        for i in 0..LONG_LANES {
+            c2[i] = (product0[i] >> 32) ^ c3[i] ^ key1;
+        }
+        (c1, c3) = (product1, product0);
+        key = [key[0].wrapping_add(WEYL[0]), key[1].wrapping_add(WEYL[1])];
     }
-    counter
+    [c0, c1, c2, c3]
+}
+
+/// Blocks of 64 bits from their low words and what has the high ones in its low halves.
+#[inline(always)]
+fn joined_words(low: &Long, high: &Long) -> Long {
+    let mut both = [0; LONG_LANES];
+    for i in 0..LONG_LANES {
+        both[i] = high[i] << 32 | low[i] & 0xFFFF_FFFF;
+    }
+    both
 }
 
 for_each_isa! {
@@ -105,19 +128,21 @@ fn joined(key: [u32; 2], first: u64, out: &mut [u64]) {
 /// Blocks of consecutive counters, each made into one element.
 #[inline(always)]
 fn consecutive<T: Copy>(key: [u32; 2], first: u64, out: &mut [T], element: impl Fn(u32, u32) -> T) {
-    let key = key.map(|word| [word; LANES]);
+    let key = [[key[0]; LANES], [key[1]; LANES]];
     for (group, out) in (0..).zip(out.chunks_mut(LANES)) {
         let start = first.wrapping_add(group * LANES as u64);
-        let counters: [u64; LANES] = std::array::from_fn(|i| start.wrapping_add(i as u64));
-        let [a, b] = threefry(
-            key,
-            [
-                counters.map(|c| (c >> 32) as u32),
-                counters.map(|c| c as u32),
-            ],
-        );
+        let (mut high, mut low) = ([0; LANES], [0; LANES]);
+        for i in 0..LANES {
+            high[i] = (start.wrapping_add(i as u64) >> 32) as u32;
+        }
+        for i in 0..LANES {
+            low[i] = (start as u32).wrapping_add(i as u32);
+        }
+        let [a, b] = threefry(key, [high, low]);
         if let Ok(out) = <&mut [T; LANES]>::try_from(&mut *out) {
-            *out = std::array::from_fn(|i| element(a[i], b[i]));
+            for i in 0..LANES {
+                out[i] = element(a[i], b[i]);
+            }
         } else {
             for (i, out) in out.iter_mut().enumerate() {
                 *out = element(a[i], b[i]);
@@ -131,34 +156,60 @@ fn each(key: [&[u32]; 2], counter: [&[u32]; 2], out: [&mut [u32]; 2]) {
     let [out0, out1] = out;
     for first in (0..out0.len()).step_by(LANES) {
         let count = LANES.min(out0.len() - first);
-        let load = |from: &[u32]| -> Words {
-            let from = &from[first..first + count];
-            <Words>::try_from(from)
-                .unwrap_or_else(|_| std::array::from_fn(|i| from.get(i).copied().unwrap_or(0)))
-        };
-        let [a, b] = threefry(key.map(load), counter.map(load));
+        let some = first..first + count;
+        let key = [loaded(&key[0][some.clone()]), loaded(&key[1][some.clone()])];
+        let counter = [
+            loaded(&counter[0][some.clone()]),
+            loaded(&counter[1][some.clone()]),
+        ];
+        let [a, b] = threefry(key, counter);
         out0[first..first + count].copy_from_slice(&a[..count]);
         out1[first..first + count].copy_from_slice(&b[..count]);
     }
 }
 
+/// At most so many words, and zeros after them.
+#[inline(always)]
+fn loaded(from: &[u32]) -> Words {
+    let mut words = [0; LANES];
+    if let Ok(from) = <&Words>::try_from(from) {
+        words = *from;
+    } else {
+        for (word, &from) in words.iter_mut().zip(from) {
+            *word = from;
+        }
+    }
+    words
+}
+
 #[inline(always)]
 fn philox_run(key: [u32; 2], first: u128, out: &mut [[u64; 2]]) {
-    for (group, out) in (0..).zip(out.chunks_mut(LANES)) {
-        let start = first.wrapping_add(group * LANES as u128);
-        let low: Long = std::array::from_fn(|i| (start as u64).wrapping_add(i as u64));
+    for (group, out) in (0..).zip(out.chunks_mut(LONG_LANES)) {
+        let start = first.wrapping_add(group * LONG_LANES as u128);
+        let (mut low, mut high): (Long, Long) = ([0; LONG_LANES], [0; LONG_LANES]);
+        for i in 0..LONG_LANES {
+            low[i] = (start as u64).wrapping_add(i as u64);
+        }
         // A carry out of the low half reaches the high one.
-        let high: Long = std::array::from_fn(|i| {
-            ((start >> 64) as u64).wrapping_add(u64::from(low[i] < start as u64))
-        });
-        let counter = [low, low.map(|c| c >> 32), high, high.map(|c| c >> 32)];
-        let words = philox(key, counter);
-        let half = |word: usize, i: usize| words[word + 1][i] << 32 | words[word][i] & 0xFFFF_FFFF;
-        if let Ok(out) = <&mut [[u64; 2]; LANES]>::try_from(&mut *out) {
-            *out = std::array::from_fn(|i| [half(0, i), half(2, i)]);
+        for i in 0..LONG_LANES {
+            high[i] = ((start >> 64) as u64).wrapping_add(u64::from(low[i] < start as u64));
+        }
+        let (mut above_low, mut above_high) = ([0; LONG_LANES], [0; LONG_LANES]);
+        for i in 0..LONG_LANES {
+            above_low[i] = low[i] >> 32;
+        }
+        for i in 0..LONG_LANES {
+            above_high[i] = high[i] >> 32;
+        }
+        let [c0, c1, c2, c3] = philox(key, [low, above_low, high, above_high]);
+        let (first, second) = (joined_words(&c0, &c1), joined_words(&c2, &c3));
+        if let Ok(out) = <&mut [[u64; 2]; LONG_LANES]>::try_from(&mut *out) {
+            for i in 0..LONG_LANES {
+                out[i] = [first[i], second[i]];
+            }
         } else {
             for (i, out) in out.iter_mut().enumerate() {
-                *out = [half(0, i), half(2, i)];
+                *out = [first[i], second[i]];
             }
         }
     }
