@@ -19,8 +19,8 @@ const MAX_STEPS: f64 = 50_000.0;
 /// Up to here P is summed on both sides of its median: a step of the series is worth a fifth of one of the fraction.
 const MOST_OF_THE_SERIES: f64 = 40.0;
 
-/// What is left of 1 has so many correct digits, if it is not less than this, as a number of double precision: P has nearly twice as many.
-const LEAST_OF_THE_REST: f64 = 1e-12;
+/// From here on Q is what P leaves of 1: that is correct to 28 digits, and so Q to the 18 that are asked of it.
+const LEAST_OF_THE_REST: f64 = 1e-10;
 
 /// P(a, x) where `active`.
 pub(super) fn lower_gamma<'a>(a: Expr<'a>, x: Expr<'a>, active: Expr<'a>) -> Expr<'a> {
@@ -29,13 +29,13 @@ pub(super) fn lower_gamma<'a>(a: Expr<'a>, x: Expr<'a>, active: Expr<'a>) -> Exp
     let (a, x) = (active.select(a, one), active.select(x, one));
     let upper = active & x.gt(a) & x.gt(MOST_OF_THE_SERIES);
     let density = density_over_a(a, x);
-    let sum = density * power_series(a, x, active & !upper);
+    let sum = density * power_series(a, x, active & !upper, a.constant(SETTLED));
     let fraction = || [(Wide::from(one) - upper_fraction(a, x, density, upper)).value()];
     let [result] = upper.rarely(fraction, [sum.value()]);
     result
 }
 
-/// Q(a, x): by the fraction, as that of a small order, or as what P leaves, where these are active.
+/// Q(a, x): by the fraction, as that of a small order, or as what P leaves, where these are active; and as what P leaves wherever that is enough.
 pub(super) fn upper_gamma<'a>(
     a: Expr<'a>,
     x: Expr<'a>,
@@ -44,22 +44,16 @@ pub(super) fn upper_gamma<'a>(
     let one = a.constant(1.0);
     let active = upper | small | lower;
     let (a, x) = (active.select(a, one), active.select(x, one));
-    let [result] = (upper | lower).rarely(
-        || {
-            let density = density_over_a(a, x);
-            // Q is at least this over x + 1.
-            let bound = density.value() * a;
-            let enough = bound.gt((x + 1.0) * LEAST_OF_THE_REST);
-            let fraction = upper & (x.gt(MOST_OF_THE_SERIES) | !enough);
-            let series = lower | (upper & !fraction);
-            let result = (Wide::from(one) - density * power_series(a, x, series)).value();
-            fraction.rarely(
-                || [upper_fraction(a, x, density, fraction).value()],
-                [result],
-            )
-        },
-        [one],
-    );
+    let density = density_over_a(a, x);
+    let least = density.value() * a / (x + 1.0);
+    let enough = least.gt(LEAST_OF_THE_REST);
+    let fraction = upper & (x.gt(MOST_OF_THE_SERIES) | !enough);
+    let small = small & !enough;
+    let series = active & !fraction & !small;
+    let sum = power_series(a, x, series, least * (0.1 * SETTLED));
+    let result = (Wide::from(one) - density * sum).value();
+    let by_fraction = || [upper_fraction(a, x, density, fraction).value()];
+    let [result] = fraction.rarely(by_fraction, [result]);
     let [result] = small.rarely(|| [upper_of_small_order(a, x, small)], [result]);
     result
 }
@@ -92,13 +86,13 @@ fn density_over_a<'a>(a: Expr<'a>, x: Expr<'a>) -> Wide<'a> {
     (log_x.times(a) - Wide::from(x) - log_gamma).exp()
 }
 
-/// Σ xⁿ / ((a + 1) … (a + n)), where `active`.
-fn power_series<'a>(a: Expr<'a>, x: Expr<'a>, active: Expr<'a>) -> Wide<'a> {
+/// Σ xⁿ / ((a + 1) … (a + n)), where `active`, until a term is so small beside the sum.
+fn power_series<'a>(a: Expr<'a>, x: Expr<'a>, active: Expr<'a>, settled: Expr<'a>) -> Wide<'a> {
     let (zero, one) = (a.constant(0.0), a.constant(1.0));
     let x = active.select(x, zero);
     let [.., sum, sum_low] = iterate(
         [zero, active.select(one, zero), zero, one, zero],
-        |[step, term, _, sum, _]| term.gt(sum * SETTLED) & step.lt(MAX_STEPS),
+        |[step, term, _, sum, _]| term.gt(sum * settled) & step.lt(MAX_STEPS),
         |[step, term, term_low, sum, sum_low]| {
             let step = step + 1.0;
             let r = Wide::sum(a, step);
