@@ -2,7 +2,7 @@
 
 use super::Fuser;
 use crate::lower::emit::UNROLL;
-use crate::lower::graph::{Call, Graph, MapOp, Node, NodeId, Op, Routine, ValueId};
+use crate::lower::graph::{Call, Graph, MapOp, Node, NodeId, Op, Region, Routine, ValueId};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// Costs are not told apart beyond this.
@@ -20,9 +20,36 @@ pub(super) struct Costs {
     depth: HashMap<ValueId, u32>,
     level: HashMap<ValueId, u32>,
     copies: HashMap<ValueId, usize>,
+    /// Arrays of indices whose numbers are arrays side by side: of such a concatenation each element is of a part that is known.
+    columns: HashSet<ValueId>,
 }
 
 impl Costs {
+    /// Nothing is known yet but what is read as an array of indices.
+    pub(super) fn of_region(graph: &Graph, region: &Region) -> Costs {
+        let node = |&id: &NodeId| graph.node(id);
+        let gathers =
+            (region.nodes.iter().map(node)).filter(|node| matches!(node.op, Op::Gather(_)));
+        let columns = gathers.map(|node| node.args[1]).filter(|&indices| {
+            let made = graph.def(indices).map(|id| graph.node(id));
+            made.is_some_and(|made| {
+                let last = graph.shape(indices).len() - 1;
+                let single = |&part: &ValueId| graph.shape(part)[last] == 1;
+                matches!(made.op, Op::Concat { axis } if axis == last)
+                    && made.args.iter().all(single)
+            })
+        });
+        Costs {
+            columns: columns.collect(),
+            ..Costs::default()
+        }
+    }
+
+    /// Whether a value is an array of indices made of columns.
+    pub(super) fn is_of_columns(&self, value: ValueId) -> bool {
+        self.columns.contains(&value)
+    }
+
     /// The cost of computing an element; that of a load where the value is not of this region.
     pub(super) fn of(&self, value: ValueId) -> usize {
         self.of.get(&value).copied().unwrap_or(1)
@@ -73,6 +100,8 @@ impl Fuser<'_> {
             let cost = if uniform {
                 costs.uniform.insert(result);
                 0
+            } else if costs.is_of_columns(result) {
+                args
             } else {
                 own_cost(self.graph, node, args)
             };

@@ -112,7 +112,7 @@ impl Fuser<'_> {
         for &result in &region.results {
             self.force(result, &mut forced);
         }
-        let mut costs = Costs::default();
+        let mut costs = Costs::of_region(graph, region);
         for &id in &region.nodes {
             self.force_operands(id, &costs, &mut forced);
             let node = graph.node(id);
@@ -365,8 +365,17 @@ impl Fuser<'_> {
             }
             Op::Gather(_) => {
                 self.force_source(node.args[0], forced);
-                if costs.of(node.args[1]) > CHEAP {
+                if costs.of(node.args[1]) > CHEAP && !costs.is_of_columns(node.args[1]) {
                     self.force(node.args[1], forced);
+                }
+            }
+            // The numbers of indices are read where they are.
+            Op::Concat { .. } if costs.is_of_columns(node.results[0]) => {
+                let cost: usize = node.args.iter().map(|&arg| costs.of(arg)).sum();
+                for &arg in &node.args {
+                    if cost > CHEAP && costs.of(arg) > 1 {
+                        self.force(arg, forced);
+                    }
                 }
             }
             Op::Broadcast { dims } => {

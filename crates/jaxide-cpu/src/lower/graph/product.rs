@@ -2,8 +2,8 @@
 
 use super::{Call, Combine, Def, Graph, MapOp, Node, NodeId, Op, Region, Routine};
 use crate::narrow;
-use jaxide_core::DType;
 use jaxide_core::prims::DotDimensionNumbers;
+use jaxide_core::{DType, Dims};
 use smallvec::smallvec;
 use std::ops::RangeInclusive;
 
@@ -91,16 +91,14 @@ impl Graph {
         let numbers = &params.dimension_numbers;
         let batch = numbers.lhs_batch.len();
         let own = self.shape(node.args[0]).len() - batch - numbers.lhs_contracting.len();
-        // Many matrices that are multiplied by one are as good as a batch.
-        let alike = batch == 0 && own == 2;
-        let (many, free) = self
-            .shape(node.results[0])
-            .split_at(batch + usize::from(alike));
+        // Many rows that are multiplied by one matrix or vector are as good as a batch.
+        let alike = if batch == 0 { own } else { 0 };
+        let (many, free) = self.shape(node.results[0]).split_at(batch + alike);
         let terms = self.contracted(node, numbers);
         let largest = free.iter().max().map_or(1, |&length| length);
         let vectors = free.len() < 2 || free.iter().filter(|&&length| length > 1).count() < 2;
         let tiny = free.len() <= 2 && largest <= TINY && terms <= TINY;
-        let short = vectors && largest <= FEW && terms <= SHORT;
+        let short = vectors && largest <= FEW && terms <= SHORT && (batch > 0 || free.is_empty());
         many.iter().product::<usize>() >= MANY && terms > 0 && !free.contains(&0) && (tiny || short)
     }
 
@@ -112,11 +110,12 @@ impl Graph {
         plain && node.args.iter().all(|&arg| self.dtype(arg) == dtype)
     }
 
-    /// Makes products of two vectors in loops and branches sums of what their elements give, which nests compute together with what
-    /// the vectors are made of, and several at once.
+    /// Makes products of vectors sums of what their elements give, which nests compute together with what the vectors are made of, and several
+    /// at once: of two arrays of vectors everywhere, and of two short vectors in loops and branches.
     pub(crate) fn sum_vector_products(&mut self) {
         let mut root = std::mem::take(&mut self.root);
         self.sum_vector_products_inside(&mut root);
+        self.sum_vector_products_of(&mut root, false);
         self.root = root;
     }
 
@@ -125,23 +124,24 @@ impl Graph {
             let mut op = std::mem::replace(&mut self.nodes[id.index()].op, Op::Reshape);
             op.visit_regions_mut(&mut |inner| {
                 self.sum_vector_products_inside(inner);
-                self.sum_vector_products_of(inner);
+                self.sum_vector_products_of(inner, true);
             });
             self.nodes[id.index()].op = op;
         }
     }
 
-    fn sum_vector_products_of(&mut self, region: &mut Region) {
+    fn sum_vector_products_of(&mut self, region: &mut Region, inside: bool) {
         let mut nodes = Vec::with_capacity(region.nodes.len());
         for &id in &region.nodes {
-            if let Some((dtype, length)) = self.vector_product(self.node(id)) {
+            if let Some((dtype, axes)) = self.vector_products(self.node(id), inside) {
                 let factors = NodeId(narrow(self.nodes.len()));
-                let products = self.new_value(dtype, &[length], Def::Node(factors, 0));
+                let shape = Dims::from_slice(self.shape(self.node(id).args[0]));
+                let products = self.new_value(dtype, &shape, Def::Node(factors, 0));
                 let node = &mut self.nodes[id.index()];
                 let args = std::mem::replace(&mut node.args, smallvec![products]);
                 node.op = Op::Reduce {
                     combine: Combine::Add,
-                    axes: smallvec![0],
+                    axes,
                 };
                 self.nodes.push(Node {
                     op: Op::Map(MapOp::Mul),
@@ -155,19 +155,26 @@ impl Graph {
         region.nodes = nodes;
     }
 
-    /// The type and the length of the vectors of which a node is the product.
-    fn vector_product(&self, node: &Node) -> Option<(DType, usize)> {
-        let Op::Call(Call::Routine(Routine::DotGeneral(_))) = &node.op else {
+    /// The type and the axes of the vectors of which a node is the product, or of those that lie in two arrays of one shape in the same way.
+    fn vector_products(&self, node: &Node, inside: bool) -> Option<(DType, Dims)> {
+        let Op::Call(Call::Routine(Routine::DotGeneral(params))) = &node.op else {
             return None;
         };
-        let dtype = self.dtype(node.results[0]);
-        let &[length] = self.shape(node.args[0]) else {
-            return None;
-        };
-        let alike = |&arg: &_| self.dtype(arg) == dtype && self.shape(arg) == [length];
+        let (dtype, shape) = (self.dtype(node.results[0]), self.shape(node.args[0]));
+        let numbers = &params.dimension_numbers;
+        let alike = numbers.lhs_batch == numbers.rhs_batch
+            && numbers.lhs_contracting == numbers.rhs_contracting
+            && numbers.lhs_batch.is_sorted()
+            && numbers.lhs_batch.len() + numbers.lhs_contracting.len() == shape.len()
+            && shape == self.shape(node.args[1]);
         let floats = matches!(dtype, DType::F32 | DType::F64);
-        let sums = floats && self.shape(node.results[0]).is_empty() && SUMMED.contains(&length);
-        (sums && node.args.iter().all(alike)).then_some((dtype, length))
+        if !alike || !floats || node.args.iter().any(|&arg| self.dtype(arg) != dtype) {
+            return None;
+        }
+        let terms = self.contracted(node, numbers);
+        let many = self.value(node.results[0]).len() > 1 && terms > 0;
+        let few = inside && self.shape(node.results[0]).is_empty() && SUMMED.contains(&terms);
+        (many || few).then(|| (dtype, numbers.lhs_contracting.iter().copied().collect()))
     }
 
     /// The number of terms of each element.
