@@ -5,7 +5,7 @@ use crate::narrow;
 use jaxide_core::DType;
 use smallvec::SmallVec;
 
-/// Larger arrays are not looked into.
+/// Larger arrays are not looked into, unless somebody asks.
 const MOST: usize = 64;
 
 impl Graph {
@@ -46,8 +46,13 @@ impl Graph {
 
     /// The elements of a small array of integers or truth values, in row-major order, where they follow from constants.
     pub(crate) fn int_elements(&self, value: ValueId) -> Option<Vec<i64>> {
+        self.int_elements_of(value, MOST)
+    }
+
+    /// The same of an array of at most so many elements.
+    pub(crate) fn int_elements_of(&self, value: ValueId, most: usize) -> Option<Vec<i64>> {
         let info = self.value(value);
-        if info.len() > MOST || !(info.dtype.is_integer() || info.dtype == DType::Bool) {
+        if info.len() > most || !(info.dtype.is_integer() || info.dtype == DType::Bool) {
             return None;
         }
         let Def::Node(id, _) = info.def else {
@@ -55,7 +60,7 @@ impl Graph {
         };
         let node = self.node(id);
         let count = info.len();
-        let args = |k: usize| self.int_elements(node.args[k]);
+        let args = |k: usize| self.int_elements_of(node.args[k], most);
         match &node.op {
             Op::Splat(bytes) => Some(vec![read_int(info.dtype, bytes)?; count]),
             Op::Const(index) => {
@@ -69,6 +74,11 @@ impl Graph {
                 Some((0..count as i64).map(|k| wrap(info.dtype, k)).collect())
             }
             Op::Reshape => args(0),
+            Op::Broadcast { dims }
+                if dims.is_sorted() && self.value(node.args[0]).len() == count =>
+            {
+                args(0)
+            }
             Op::Broadcast { .. } if self.value(node.args[0]).len() == 1 => {
                 Some(vec![args(0)?[0]; count])
             }

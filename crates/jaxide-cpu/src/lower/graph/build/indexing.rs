@@ -36,6 +36,39 @@ fn default_fill(dtype: DType) -> Result<Bytes> {
     scalar.to_bytes(dtype)
 }
 
+/// So many indices of a gather are looked at.
+const MOST_KNOWN: usize = 1 << 12;
+/// In so many runs they are slices.
+const MOST_RUNS: usize = 2;
+
+/// Integers in equal steps.
+struct Run {
+    first: i64,
+    step: i64,
+    count: usize,
+}
+
+impl Run {
+    /// The runs of which a list consists, if they are at most so many.
+    fn all(list: &[i64], most: usize) -> Option<Vec<Run>> {
+        let mut runs: Vec<Run> = Vec::new();
+        for &next in list {
+            let full = runs.len() == most;
+            match runs.last_mut() {
+                Some(run) if run.count == 1 => (run.step, run.count) = (next - run.first, 2),
+                Some(run) if next == run.first + run.step * run.count as i64 => run.count += 1,
+                _ if full => return None,
+                _ => runs.push(Run {
+                    first: next,
+                    step: 0,
+                    count: 1,
+                }),
+            }
+        }
+        Some(runs)
+    }
+}
+
 impl Build {
     pub(super) fn dynamic_slice(&mut self, app: &Application<'_>) -> Result<ValueId> {
         let args = self.values(app.args)?;
@@ -138,12 +171,79 @@ impl Build {
         if single {
             return self.single_gather(&spec, x, indices, app);
         }
+        if let Some(result) = self.static_gather(&spec, x, indices, app.shape()) {
+            return Ok(result);
+        }
         Ok(self.scope.one(
             Op::Gather(Box::new(spec)),
             &[x, indices],
             dtype,
             app.shape(),
         ))
+    }
+
+    /// Places along an axis that are known and follow each other in a few runs: slices side by side, which can be computed where they are read.
+    fn static_gather(
+        &mut self,
+        spec: &GatherSpec,
+        x: ValueId,
+        indices: ValueId,
+        result: &[usize],
+    ) -> Option<ValueId> {
+        let (&[axis], &[collapsed]) = (&spec.start_index_map[..], &spec.collapsed[..]) else {
+            return None;
+        };
+        let &[count, 1] = &self.scope.shape(indices)[..] else {
+            return None;
+        };
+        let shape = self.scope.shape(x);
+        let mut sizes = shape.clone();
+        sizes[axis] = 1;
+        let behind = (0..shape.len()).filter(|&other| other != axis);
+        let in_place = spec.operand_batching.is_empty()
+            && collapsed == axis
+            && spec.slice_sizes == sizes
+            && behind.eq(spec.offset_dims.iter().copied());
+        if !in_place || shape[axis] == 0 || result[axis] != count {
+            return None;
+        }
+        let most = shape[axis] as i64 - 1;
+        let mut places = self.scope.graph.int_elements_of(indices, MOST_KNOWN)?;
+        if spec.mode == OobMode::Clip {
+            places
+                .iter_mut()
+                .for_each(|place| *place = (*place).clamp(0, most));
+        } else if places.iter().any(|place| !(0..=most).contains(place)) {
+            return None;
+        }
+        let runs = Run::all(&places, MOST_RUNS)?;
+        let dtype = self.scope.dtype(x);
+        let pieces = runs.into_iter().map(|run| {
+            let (mut start, mut stride): (Dims, Dims) =
+                (smallvec![0; shape.len()], smallvec![1; shape.len()]);
+            let (mut slice, mut piece) = (shape.clone(), shape.clone());
+            piece[axis] = run.count;
+            slice[axis] = if run.step == 0 { 1 } else { run.count };
+            let last = run.first + run.step * (run.count as i64 - 1);
+            start[axis] = narrow(run.first.min(last));
+            stride[axis] = narrow(run.step.abs().max(1));
+            let part = self.scope.slice(x, &start, &slice, &stride);
+            match run.step {
+                0 if run.count > 1 => {
+                    let axes: Dims = (0..shape.len()).collect();
+                    self.scope.broadcast(part, &piece, &axes)
+                }
+                ..0 => {
+                    let op = Op::Rev {
+                        axes: smallvec![axis],
+                    };
+                    self.scope.one(op, &[part], dtype, &piece)
+                }
+                0.. => part,
+            }
+        });
+        let pieces: Vec<ValueId> = pieces.collect();
+        Some(self.scope.concat(&pieces, axis))
     }
 
     /// One window: a dynamic slice.
