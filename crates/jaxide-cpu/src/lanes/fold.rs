@@ -6,7 +6,7 @@
 use super::body::{BlockId, Inst, Value};
 use super::builder::Builder;
 use super::op::{BinOp, TerOp, UnOp, signed};
-use super::types::Ty;
+use super::types::{MemTy, Ty};
 use smallvec::SmallVec;
 
 /// Truth tables of two masks, and how many operations below one are looked through.
@@ -28,7 +28,19 @@ impl Builder {
             (UnOp::Low, Inst::Un(UnOp::SExt | UnOp::ZExt, x)) => Some(x),
             (UnOp::Low, Inst::Index(i)) => Some(self.index(Ty::I32, i)),
             (UnOp::Not, _) if to == Ty::Mask => self.fold_truth(Inst::Un(op, a)),
+            (UnOp::RoundF16, _) if self.is_rounded(op, MemTy::F16, a) => Some(a),
+            (UnOp::RoundBf16, _) if self.is_rounded(op, MemTy::Bf16, a) => Some(a),
             _ => None,
+        }
+    }
+
+    /// Whether a float is one of a narrower type: it was rounded to that, or read as one.
+    fn is_rounded(&self, round: UnOp, ty: MemTy, a: Value) -> bool {
+        match *self.body.inst(a) {
+            Inst::Un(op, _) if op == round => true,
+            Inst::Un(UnOp::Neg | UnOp::Abs, x) => self.is_rounded(round, ty, x),
+            Inst::Load(of, _) => of == ty,
+            _ => false,
         }
     }
 

@@ -24,6 +24,15 @@ pub fn exp(b: &mut Builder, x: Value) -> Value {
     })
 }
 
+/// `e^x` that is rounded to `f16` afterwards: that has no numbers for exponents whose power of two were not normal, so there are no special cases.
+pub fn exp_f16(b: &mut Builder, x: Value) -> Value {
+    unary(b, x, |x| {
+        // Less is 0 there, and more is infinite.
+        let e = reduced(x.clamp(-25.0, 16.0));
+        ((e.minus_one() + 1.0) * e.n.power_of_two(0)).value
+    })
+}
+
 /// `2^x`.
 pub fn exp2(b: &mut Builder, x: Value) -> Value {
     unary(b, x, |x| {

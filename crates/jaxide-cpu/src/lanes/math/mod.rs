@@ -36,7 +36,7 @@ mod zeta;
 
 pub use bessel::{bessel_i0e, bessel_i1e};
 pub use erf::{erf, erf_inv, erfc};
-pub use exp::{cosh, exp, exp2, expm1, logistic, sinh, tanh};
+pub use exp::{cosh, exp, exp_f16, exp2, expm1, logistic, sinh, tanh};
 pub use gamma::{digamma, lgamma};
 pub use incomplete::{igamma, igamma_grad_a, igammac, incomplete_beta};
 pub use inverse_trig::{acos, asin, atan, atan2};

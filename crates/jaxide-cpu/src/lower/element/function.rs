@@ -13,6 +13,7 @@ pub(super) fn function(b: &mut Builder, op: MapOp, format: Format, x: &[Value]) 
         {
             math::rsqrt_16(b, x)
         }
+        (MapOp::Function(Function::Exp), &[x]) if format == Format::F16 => math::exp_f16(b, x),
         (MapOp::Function(function), &[x]) => function.lanes()(b, x),
         (MapOp::Igamma, &[a, x]) => math::igamma(b, a, x),
         (MapOp::Igammac, &[a, x]) => math::igammac(b, a, x),
