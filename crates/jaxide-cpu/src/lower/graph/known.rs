@@ -2,7 +2,7 @@
 
 use super::{Bytes, Def, Graph, MapOp, Op, ValueId};
 use crate::narrow;
-use jaxide_core::DType;
+use jaxide_core::{DType, Scalar};
 use smallvec::SmallVec;
 
 /// Larger arrays are not looked into, unless somebody asks.
@@ -19,7 +19,7 @@ impl Graph {
     ) -> Option<Bytes> {
         let whole = |dtype: DType| dtype.is_integer() || dtype == DType::Bool;
         if !whole(dtype) {
-            return None;
+            return self.converted_everywhere(op, args, dtype);
         }
         let known = args.iter().map(|&arg| {
             let own = self.dtype(arg);
@@ -42,6 +42,24 @@ impl Graph {
         };
         let value = wrap(dtype, value);
         Some(Bytes::from_slice(&value.to_le_bytes()[..dtype.size()]))
+    }
+
+    /// The bytes of all elements of a conversion to floats, where what is converted is one known number that a float is exactly, as the bounds of
+    /// `clip` are.
+    fn converted_everywhere(&self, op: MapOp, args: &[ValueId], dtype: DType) -> Option<Bytes> {
+        let &[arg] = args else {
+            return None;
+        };
+        if op != MapOp::Convert
+            || !matches!(dtype, DType::F16 | DType::BF16 | DType::F32 | DType::F64)
+        {
+            return None;
+        }
+        let number = Scalar::from_bytes(self.dtype(arg), self.splat(arg)?)?.as_f64()?;
+        let bytes = Scalar::Float(number).to_bytes(dtype).ok()?;
+        let back = Scalar::from_bytes(dtype, &bytes)?.as_f64()?;
+        // Zeros keep their signs.
+        (back.to_bits() == number.to_bits()).then_some(bytes)
     }
 
     /// The elements of a small array of integers or truth values, in row-major order, where they follow from constants.
