@@ -336,7 +336,8 @@ impl Builder {
     ) -> Vec<Value> {
         let id = LoopId(self.body.loops);
         self.body.loops += 1;
-        let runs = matches!(trip, Trip::Const(1..));
+        // Rows and chunks are parts of axes that are not empty; where a part is, what is read before it is there all the same.
+        let runs = matches!(trip, Trip::Const(1..) | Trip::Outer(_));
         let body = self.open(self.current, BlockKind::For { runs });
         self.loop_bodies.push(body);
         let params = self.carried(init, body);
