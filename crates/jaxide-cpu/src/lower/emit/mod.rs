@@ -245,6 +245,10 @@ impl<'a> Emitter<'a> {
                 }
             };
         }
+        // What is one constant is that, though it may be in memory for others.
+        if let Some(bytes) = self.graph.splat(value) {
+            return Ok(self.constant(self.graph.dtype(value), bytes));
+        }
         if let Some(layout) = self.memory.layout(value) {
             return Ok(self.load(Operand::Value(value), value, &layout, at));
         }
