@@ -126,3 +126,144 @@ fn maps_over_devices() {
         agrees(&text, vec![], &[numbers(&[size, 4], 7), numbers(&[4], 8)]);
     }
 }
+
+/// Rows and columns at places that follow from constants: all, shifted, turned around, the same again, every other, in two runs and more; some
+/// outside of the array.
+#[test]
+fn gathers_at_known_places() {
+    let iota = "k:i32[#] = iota[dimension=0 dtype=int32 shape=(#,) sharding=None]";
+    for count in [2usize, 5, 6, 9, 70] {
+        for places in [
+            "i:i32[#] = add k 0:i32[]",
+            "i:i32[#] = add k 1:i32[]",
+            "i:i32[#] = sub 5:i32[] k",
+            "i:i32[#] = mul k 2:i32[]",
+            "i:i32[#] = mul k 0:i32[]",
+            "i:i32[#] = min k 3:i32[]",
+            "l:i32[#] = add k 1:i32[]\n i:i32[#] = min l 5:i32[]",
+            "l:i32[#] = sub k 1:i32[]\n i:i32[#] = max l 0:i32[]",
+            "l:i32[#] = sub k 2:i32[]\n i:i32[#] = clamp 0:i32[] l 5:i32[]",
+            "l:bool[#] = eq k 2:i32[]\n i:i32[#] = select_n l k 0:i32[]",
+        ] {
+            for mode in ["CLIP", "FILL_OR_DROP", "PROMISE_IN_BOUNDS"] {
+                if mode == "PROMISE_IN_BOUNDS" && count > 2 {
+                    continue;
+                }
+                for (axis, offset, sizes, result) in [(0, 1, "1, 4", "#,4"), (1, 0, "4, 1", "4,#")]
+                {
+                    let shape = if axis == 0 { [6, 4] } else { [4, 6] };
+                    let text = format!(
+                        "{{ lambda ; a:f32[{},{}]. let
+                            {iota}
+                            {places}
+                            j:i32[#,1] = broadcast_in_dim[broadcast_dimensions=(0,) shape=(#, 1) sharding=None] i
+                            b:f32[{result}] = gather[
+                              dimension_numbers=GatherDimensionNumbers(offset_dims=({offset},), collapsed_slice_dims=({axis},), start_index_map=({axis},), operand_batching_dims=(), start_indices_batching_dims=())
+                              fill_value=None
+                              indices_are_sorted=False
+                              mode=GatherScatterMode.{mode}
+                              slice_sizes=({sizes})
+                              unique_indices=False
+                            ] a j
+                            c:f32[{result}] = mul b b
+                          in (b, c) }}",
+                        shape[0], shape[1],
+                    );
+                    let text = text.replace('#', &count.to_string());
+                    agrees(&text, vec![], &[numbers(&shape, count)]);
+                }
+            }
+        }
+    }
+}
+
+/// Numbers that are converted to floats are no arrays that loops read.
+#[test]
+fn bounds_that_are_converted_are_constants() {
+    let text = "{ lambda ; a:f32[5,40] b:bf16[5,40]. let
+        z:f32[40] = broadcast_in_dim[broadcast_dimensions=() shape=(40,) sharding=None] 0.0:f32[]
+        c:f32[40] d:bf16[5,40] = scan[
+          jaxpr={ lambda ; e:f32[40] f:f32[40] g:bf16[40]. let
+              h:f32[] = convert_element_type[new_dtype=float32 weak_type=False] -1:i32[]
+              i:f32[] = convert_element_type[new_dtype=float32 weak_type=False] 1:i32[]
+              j:f32[40] = add e f
+              k:f32[40] = max h j
+              l:f32[40] = min i k
+              m:bf16[] = convert_element_type[new_dtype=bfloat16 weak_type=False] 0.5:f32[]
+              n:bf16[40] = mul g m
+            in (l, n) }
+          length=5 linear=(False, False, False) num_carry=1 num_consts=0 reverse=False unroll=1
+        ] z a b
+      in (c, d) }";
+    let jaxpr = parse(text).unwrap();
+    let program = compile(&jaxpr, &CompileOptions::default()).unwrap();
+    let loops = program.loops_text();
+    assert!(!loops.contains("[]"), "{loops}");
+    assert!(!loops.contains(": 4 bytes at"), "{loops}");
+    let sixteen = |k: usize| half::bf16::from_f32((k % 9) as f32 - 4.0);
+    let halves = Tensor::from_vec(&[5, 40], (0..200).map(sixteen).collect()).unwrap();
+    agrees(text, vec![], &[numbers(&[5, 40], 1), halves]);
+}
+
+/// Places that are counted without a sign: what wraps is large and not negative.
+#[test]
+fn unsigned_places_that_wrap() {
+    for (places, mode) in [
+        ("j:u64[4] = sub i 1:u64[]", "CLIP"),
+        ("j:u64[4] = sub i 1:u64[]", "FILL_OR_DROP"),
+        (
+            "k:u64[4] = sub i 2:u64[]\n j:u64[4] = min k 7:u64[]",
+            "CLIP",
+        ),
+        (
+            "k:u64[4] = sub i 2:u64[]\n l:bool[4] = gt k 3:u64[]\n j:i32[4] = convert_element_type[new_dtype=int32 weak_type=False] l",
+            "CLIP",
+        ),
+    ] {
+        let ty = if places.contains("i32") { "i32" } else { "u64" };
+        let text = format!(
+            "{{ lambda ; a:f32[8]. let
+                i:u64[4] = iota[dimension=0 dtype=uint64 shape=(4,) sharding=None]
+                {places}
+                c:{ty}[4,1] = broadcast_in_dim[broadcast_dimensions=(0,) shape=(4, 1) sharding=None] j
+                d:f32[4] = gather[
+                  dimension_numbers=GatherDimensionNumbers(offset_dims=(), collapsed_slice_dims=(0,), start_index_map=(0,), operand_batching_dims=(), start_indices_batching_dims=())
+                  fill_value=-1.0
+                  indices_are_sorted=False
+                  mode=GatherScatterMode.{mode}
+                  slice_sizes=(1,)
+                  unique_indices=False
+                ] a c
+              in (d,) }}"
+        );
+        agrees(&text, vec![], &[numbers(&[8], 3)]);
+    }
+}
+
+/// What is known of an array is found by looking at each value once, and not too long: each of these numbers is made of the one before twice, and
+/// a gather asks for each.
+#[test]
+fn places_that_are_made_of_each_other() {
+    let mut text = String::from(
+        "{ lambda ; a:f32[8]. let i0:i32[100] = iota[dimension=0 dtype=int32 shape=(100,) sharding=None]\n",
+    );
+    let turns = 40;
+    for k in 0..turns {
+        let next = k + 1;
+        text += &format!(
+            "j{k}:i32[100] = mul i{k} 3:i32[]
+             i{next}:i32[100] = max i{k} j{k}
+             c{k}:i32[100,1] = broadcast_in_dim[broadcast_dimensions=(0,) shape=(100, 1) sharding=None] i{next}
+             d{k}:f32[100] = gather[
+               dimension_numbers=GatherDimensionNumbers(offset_dims=(), collapsed_slice_dims=(0,), start_index_map=(0,), operand_batching_dims=(), start_indices_batching_dims=())
+               fill_value=None
+               indices_are_sorted=False
+               mode=GatherScatterMode.CLIP
+               slice_sizes=(1,)
+               unique_indices=False
+             ] a c{k}\n"
+        );
+    }
+    text += &format!("in (d0, d{}) }}", turns - 1);
+    agrees(&text, vec![], &[numbers(&[8], 1)]);
+}

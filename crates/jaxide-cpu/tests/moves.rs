@@ -267,3 +267,61 @@ fn sixteen_bytes_at_a_time() {
         }
     }
 }
+
+/// Gathers at indices whose numbers are computed and put side by side: of one element and of a row, several that share numbers, with an array of
+/// indices that is a result too.
+#[test]
+fn indices_side_by_side() {
+    for count in [1, 5, 16, 33, 130] {
+        for (row, slice) in [(1, ""), (3, ",3"), (20, ",20")] {
+            let offset = if row == 1 { "" } else { "1," };
+            let size = if row == 1 {
+                String::new()
+            } else {
+                format!(", {row}")
+            };
+            let column =
+                "broadcast_in_dim[broadcast_dimensions=(0,) shape=(COUNT, 1) sharding=None]";
+            let number = |name: &str, of: &str, bound: usize| {
+                format!(
+                    "{name}0:f32[COUNT] = mul {of} 3.0:f32[]
+                     {name}1:f32[COUNT] = floor {name}0
+                     {name}2:i32[COUNT] = convert_element_type[new_dtype=int32 weak_type=False] {name}1
+                     {name}3:i32[COUNT] = clamp 0:i32[] {name}2 {bound}:i32[]
+                     {name}4:i32[COUNT] = add {name}3 1:i32[]
+                     {name}5:i32[COUNT,1] = {column} {name}3
+                     {name}6:i32[COUNT,1] = {column} {name}4\n"
+                )
+            };
+            let gather = |name: &str, i: &str, j: &str| {
+                format!(
+                    "{name}0:i32[COUNT,2] = concatenate[dimension=1] {i} {j}
+                     {name}:f32[COUNT{slice}] = gather[
+                       dimension_numbers=GatherDimensionNumbers(offset_dims=({offset}), collapsed_slice_dims=(0, 1), start_index_map=(0, 1), operand_batching_dims=(), start_indices_batching_dims=())
+                       fill_value=None
+                       indices_are_sorted=False
+                       mode=GatherScatterMode.FILL_OR_DROP
+                       slice_sizes=(1, 1{size})
+                       unique_indices=False
+                     ] a {name}0\n"
+                )
+            };
+            let text = format!(
+                "{{ lambda ; a:f32[13,17{slice}] b:f32[COUNT] c:f32[COUNT]. let
+                    {}{}{}{}{}{}
+                    g:f32[COUNT{slice}] = add p q
+                    h:f32[COUNT{slice}] = mul g r
+                    l:f32[COUNT{slice}] = sub h s
+                  in (l, r0) }}",
+                number("i", "b", 12),
+                number("j", "c", 16),
+                gather("p", "i5", "j5"),
+                gather("q", "i6", "j5"),
+                gather("r", "i5", "j6"),
+                gather("s", "i6", "j6"),
+            );
+            let text = text.replace("COUNT", &count.to_string());
+            everywhere(&text, Nearness::Relative(1e-5));
+        }
+    }
+}

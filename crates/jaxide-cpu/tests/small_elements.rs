@@ -206,6 +206,38 @@ fn each_number_of_16_bits_is_rounded_to_fewer() {
     }
 }
 
+/// Of every number of 16 bits the exponential, which is rounded from a wider one that has as many correct digits.
+#[test]
+fn exponentials_of_each_number_of_16_bits() {
+    for ty in ["f16", "bf16"] {
+        let n = 1 << 16;
+        let all: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_le_bytes).collect();
+        let dtype = if ty == "f16" { DType::F16 } else { DType::BF16 };
+        let a = Tensor::from_bytes(&[n], dtype, &all).unwrap();
+        let text = format!(
+            "{{ lambda ; a:{ty}[{n}]. let
+                b:{ty}[{n}] = exp[accuracy=None] a
+                c:{ty}[{n}] = add b b
+                d:{ty}[{n}] = convert_element_type[new_dtype={name} weak_type=False] b
+              in (b, c, d) }}",
+            name = dtype.numpy_name(),
+        );
+        let jaxpr = parse(&text).unwrap();
+        let want = eval::eval(&jaxpr, std::slice::from_ref(&a)).unwrap();
+        for isa in Isa::available() {
+            let options = CompileOptions {
+                isa: Some(isa),
+                ..CompileOptions::default()
+            };
+            let program = compile(&jaxpr, &options).unwrap();
+            let got = program.run(std::slice::from_ref(&a)).unwrap();
+            for (got, want) in got.iter().zip(&want) {
+                same_bits(got, want, dtype, &format!("exp of {ty} on {isa:?}"));
+            }
+        }
+    }
+}
+
 /// Compares numbers of 16 bits; any NaN is as good as any other.
 fn same_bits(got: &Tensor, want: &Tensor, dtype: DType, what: &str) {
     let infinity = if dtype == DType::F16 {

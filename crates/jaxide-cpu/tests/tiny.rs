@@ -168,3 +168,93 @@ fn products_by_matrices_with_axes_of_length_one() {
         }
     }
 }
+
+/// Rows of any array times one small matrix or vector.
+#[test]
+fn rows_times_one_matrix() {
+    let types = [
+        ("f32", Nearness::Relative(1e-4)),
+        ("f64", Nearness::Relative(1e-12)),
+        ("i32", Nearness::Bits),
+    ];
+    for terms in [1, 2, 3, 5, 6, 7, 16, 17] {
+        for (k, columns) in ["", "1", "2", "6", "7"].into_iter().enumerate() {
+            for (j, many) in ["63", "64", "8, 9", "130"].into_iter().enumerate() {
+                let (ty, nearness) = types[(terms + k + j) % types.len()];
+                let own = many.split(", ").count();
+                let ends = if columns.is_empty() { "" } else { ", " };
+                let result = format!("{ty}[{many}{ends}{columns}]");
+                let rows = format!(
+                    "{{ lambda ; a:{ty}[{many}, {terms}] b:{ty}[{terms}{ends}{columns}]. let
+                        c:{result} = dot_general[dimension_numbers=(([{own}], [0]), ([], [])) preferred_element_type=None] a b
+                        d:{result} = add c c
+                      in (c, d) }}"
+                );
+                let turned = format!(
+                    "{{ lambda ; a:{ty}[{terms}, {many}] b:{ty}[{columns}{ends}{terms}]. let
+                        c:{result} = dot_general[dimension_numbers=(([0], [{last}]), ([], [])) preferred_element_type=None] a b
+                      in (c,) }}",
+                    last = usize::from(!columns.is_empty()),
+                );
+                for text in [rows, turned] {
+                    everywhere(&text.replace(", ", ","), nearness);
+                }
+            }
+        }
+    }
+}
+
+/// Products of vectors that lie in two arrays alike: of rows, of columns, over two axes, and in a loop.
+#[test]
+fn vectors_by_vectors() {
+    for (ty, nearness) in [
+        ("f32", Nearness::Relative(1e-4)),
+        ("f64", Nearness::Relative(1e-11)),
+        ("i32", Nearness::Bits),
+    ] {
+        for (many, terms) in [
+            (1, 5),
+            (5, 1),
+            (3, 0),
+            (0, 3),
+            (7, 81),
+            (150, 33),
+            (9, 2100),
+        ] {
+            let numbers = |contracted: &str, batch: &str| {
+                format!(
+                    "dot_general[dimension_numbers=(([{contracted}], [{contracted}]), ([{batch}], [{batch}])) preferred_element_type=None]"
+                )
+            };
+            let operands = |shape: &str| format!("a:{ty}[{shape}] b:{ty}[{shape}]");
+            let (rows, columns, both) = (numbers("1", "0"), numbers("0", "1"), numbers("2,0", "1"));
+            for (operands, product) in [
+                (operands(&format!("{many},{terms}")), rows),
+                (operands(&format!("{terms},{many}")), columns),
+                (operands(&format!("3,{many},{terms}")), both),
+            ] {
+                let text = format!(
+                    "{{ lambda ; {operands}. let
+                        c:{ty}[{many}] = {product} a b
+                        d:{ty}[{many}] = {product} a a
+                        e:{ty}[{many}] = sub c d
+                      in (c, e) }}"
+                );
+                everywhere(&text, nearness);
+            }
+        }
+        let scan = format!(
+            "{{ lambda ; a:{ty}[4,20,9] b:{ty}[20,9]. let
+                c:{ty}[20,9] d:{ty}[4,20] = scan[
+                  jaxpr={{ lambda ; e:{ty}[20,9] f:{ty}[20,9]. let
+                      g:{ty}[20] = dot_general[dimension_numbers=(([1], [1]), ([0], [0])) preferred_element_type=None] e f
+                      h:{ty}[20,9] = broadcast_in_dim[broadcast_dimensions=(0,) shape=(20, 9) sharding=None] g
+                      i:{ty}[20,9] = sub h e
+                    in (i, g) }}
+                  length=4 linear=(False, False) num_carry=1 num_consts=0 reverse=False unroll=1
+                ] b a
+              in (c, d) }}"
+        );
+        everywhere(&scan, nearness);
+    }
+}

@@ -11,6 +11,9 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 /// After so many runs in a row with the same memory it is put into huge pages.
 const OFTEN: u32 = 32;
 
+/// And then so many bytes of it in each run, so that none waits for long: parts do not overlap, so that pages on their borders stay as they are.
+const PART: usize = 64 << 20;
+
 /// The memory that large arrays of a program had in the last runs.
 #[derive(Default)]
 pub(crate) struct Regulars(Vec<Regular>);
@@ -47,11 +50,14 @@ impl Regulars {
                 continue;
             }
             let runs = regular.runs.load(Ordering::Relaxed);
-            if runs <= OFTEN {
-                regular.runs.store(runs + 1, Ordering::Relaxed);
+            let first = runs.saturating_sub(OFTEN) as usize * PART;
+            if first >= regular.bytes {
+                continue;
             }
-            if runs == OFTEN {
-                collapse(pointer, regular.bytes);
+            regular.runs.store(runs + 1, Ordering::Relaxed);
+            if runs >= OFTEN {
+                let bytes = PART.min(regular.bytes - first);
+                collapse(pointer.wrapping_add(first), bytes);
             }
         }
     }

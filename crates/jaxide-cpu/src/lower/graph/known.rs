@@ -3,10 +3,14 @@
 use super::{Bytes, Def, Graph, MapOp, Op, ValueId};
 use crate::narrow;
 use jaxide_core::{DType, Scalar};
+use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
+use std::rc::Rc;
 
 /// Larger arrays are not looked into, unless somebody asks.
 const MOST: usize = 64;
+/// Elements that are computed for one question at most.
+const MOST_WORK: usize = 1 << 15;
 
 impl Graph {
     /// The bytes of all elements of an operation's result of type `dtype`, where it is one of integers and truth values, and each operand has
@@ -69,60 +73,98 @@ impl Graph {
 
     /// The same of an array of at most so many elements.
     pub(crate) fn int_elements_of(&self, value: ValueId, most: usize) -> Option<Vec<i64>> {
-        let info = self.value(value);
-        if info.len() > most || !(info.dtype.is_integer() || info.dtype == DType::Bool) {
+        let mut search = Search {
+            graph: self,
+            most,
+            left: MOST_WORK,
+            found: HashMap::default(),
+        };
+        search.elements(value).map(|elements| elements.to_vec())
+    }
+}
+
+/// A search for known elements: each value is looked at once.
+struct Search<'a> {
+    graph: &'a Graph,
+    /// Elements of an array at most.
+    most: usize,
+    /// Elements that may still be computed.
+    left: usize,
+    found: HashMap<ValueId, Option<Rc<[i64]>>>,
+}
+
+impl Search<'_> {
+    fn elements(&mut self, value: ValueId) -> Option<Rc<[i64]>> {
+        if let Some(found) = self.found.get(&value) {
+            return found.clone();
+        }
+        let found = self.compute(value).map(Rc::from);
+        self.found.insert(value, found.clone());
+        found
+    }
+
+    fn compute(&mut self, value: ValueId) -> Option<Vec<i64>> {
+        let graph = self.graph;
+        let info = graph.value(value);
+        let (dtype, count) = (info.dtype, info.len());
+        if count > self.most || !(dtype.is_integer() || dtype == DType::Bool) {
             return None;
         }
         let Def::Node(id, _) = info.def else {
             return None;
         };
-        let node = self.node(id);
-        let count = info.len();
-        let args = |k: usize| self.int_elements_of(node.args[k], most);
-        match &node.op {
-            Op::Splat(bytes) => Some(vec![read_int(info.dtype, bytes)?; count]),
+        self.left = self.left.checked_sub(count.max(1))?;
+        let node = graph.node(id);
+        let elements = match &node.op {
+            Op::Splat(bytes) => vec![read_int(dtype, bytes)?; count],
             Op::Const(index) => {
-                let bytes = self.consts[*index as usize].bytes();
-                bytes
-                    .chunks_exact(info.dtype.size())
-                    .map(|element| read_int(info.dtype, element))
-                    .collect()
+                let bytes = graph.consts[*index as usize].bytes();
+                let elements = bytes.chunks_exact(dtype.size());
+                elements
+                    .map(|element| read_int(dtype, element))
+                    .collect::<Option<_>>()?
             }
             Op::Iota { .. } if info.shape.len() == 1 => {
-                Some((0..count as i64).map(|k| wrap(info.dtype, k)).collect())
+                (0..count as i64).map(|k| wrap(dtype, k)).collect()
             }
-            Op::Reshape => args(0),
+            Op::Reshape => self.elements(node.args[0])?.to_vec(),
             Op::Broadcast { dims }
-                if dims.is_sorted() && self.value(node.args[0]).len() == count =>
+                if dims.is_sorted() && graph.value(node.args[0]).len() == count =>
             {
-                args(0)
+                self.elements(node.args[0])?.to_vec()
             }
-            Op::Broadcast { .. } if self.value(node.args[0]).len() == 1 => {
-                Some(vec![args(0)?[0]; count])
+            Op::Broadcast { .. } if graph.value(node.args[0]).len() == 1 => {
+                vec![self.elements(node.args[0])?[0]; count]
             }
             Op::Slice { start, stride } if info.shape.len() == 1 => {
-                let all = args(0)?;
-                Some((0..count).map(|k| all[start[0] + k * stride[0]]).collect())
+                let all = self.elements(node.args[0])?;
+                (0..count).map(|k| all[start[0] + k * stride[0]]).collect()
             }
             Op::Concat { .. } if info.shape.len() == 1 => {
-                let lists: Option<Vec<Vec<i64>>> = (0..node.args.len()).map(args).collect();
-                Some(lists?.concat())
+                let mut elements = Vec::with_capacity(count);
+                for &arg in &node.args {
+                    elements.extend_from_slice(&self.elements(arg)?);
+                }
+                elements
             }
             Op::Map(map) => {
-                let operands: Option<Vec<Vec<i64>>> = (0..node.args.len()).map(args).collect();
-                let operands = operands?;
-                (0..count)
-                    .map(|k| {
-                        let at: Vec<i64> = operands
-                            .iter()
-                            .map(|all| if all.len() == 1 { all[0] } else { all[k] })
-                            .collect();
-                        fold(*map, &at).map(|result| wrap(info.dtype, result))
-                    })
-                    .collect()
+                let mut operands: SmallVec<[Rc<[i64]>; 3]> = SmallVec::new();
+                for &arg in &node.args {
+                    operands.push(self.elements(arg)?);
+                }
+                let element = |k: usize| {
+                    let at: SmallVec<[i64; 4]> = (operands.iter())
+                        .map(|all| if all.len() == 1 { all[0] } else { all[k] })
+                        .collect();
+                    fold(*map, &at).map(|result| wrap(dtype, result))
+                };
+                (0..count).map(element).collect::<Option<_>>()?
             }
-            _ => None,
-        }
+            _ => return None,
+        };
+        // Those of `u64` beyond the positive ones of `i64` would be compared as negative ones.
+        let unknown = dtype == DType::U64 && elements.iter().any(|&element| element < 0);
+        (!unknown).then_some(elements)
     }
 }
 

@@ -16,6 +16,8 @@ const MOST_STEPS: usize = 2048;
 const MOST_GATHERED: usize = 12;
 /// Axes of matrices of which a nest makes many products at once.
 const TINY: usize = 6;
+/// Columns of the matrix by which rows are multiplied that lie across memory.
+const FEW_COLUMNS: usize = 4;
 /// Axes of vectors that are multiplied by many matrices, or by each other: sums of so many terms are written out.
 const SHORT: usize = 16;
 /// Rows of those matrices.
@@ -25,6 +27,9 @@ const MANY: usize = 64;
 
 /// Terms of a product of two vectors that a loop makes as a sum: for more a call is short.
 const SUMMED: RangeInclusive<usize> = 2..=2048;
+
+/// Terms of products of many vectors that are sums: with more, the library reads memory as fast and in larger pieces.
+const LONGEST: usize = 1 << 17;
 
 /// A product as a nest: the lanes run along an axis of the result, each element is a sum of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +102,11 @@ impl Graph {
         let terms = self.contracted(node, numbers);
         let largest = free.iter().max().map_or(1, |&length| length);
         let vectors = free.len() < 2 || free.iter().filter(|&&length| length > 1).count() < 2;
-        let tiny = free.len() <= 2 && largest <= TINY && terms <= TINY;
+        // Rows that lie across memory go through it once for each column.
+        let last = self.shape(node.args[0]).len() - 1;
+        let across = batch == 0 && !numbers.lhs_contracting.contains(&last);
+        let most = if across { FEW_COLUMNS } else { TINY };
+        let tiny = free.len() <= 2 && largest <= most && terms <= TINY;
         let short = vectors && largest <= FEW && terms <= SHORT && (batch > 0 || free.is_empty());
         many.iter().product::<usize>() >= MANY && terms > 0 && !free.contains(&0) && (tiny || short)
     }
@@ -172,7 +181,7 @@ impl Graph {
             return None;
         }
         let terms = self.contracted(node, numbers);
-        let many = self.value(node.results[0]).len() > 1 && terms > 0;
+        let many = self.value(node.results[0]).len() > 1 && (1..=LONGEST).contains(&terms);
         let few = inside && self.shape(node.results[0]).is_empty() && SUMMED.contains(&terms);
         (many || few).then(|| (dtype, numbers.lhs_contracting.iter().copied().collect()))
     }

@@ -10,7 +10,7 @@ use super::divide::divide_tridiagonal;
 use super::for_matrices;
 use super::householder::{BLOCK, Operator, Reflectors};
 use super::jacobi::{self, eigh_lanes};
-use super::phases::{column_phases, turn_columns};
+use super::phases::{column_phases, larger_by, turn_columns};
 use super::rotations::{Sweeps, rotation};
 use super::scalar::{RealScalar, Scalar, is_single};
 use super::side_by_side::{LANES, for_all};
@@ -60,14 +60,13 @@ impl<T: Scalar<Real: RealScalar>> Kernel for Eigh<T> {
             SharedSlice::new(buffers.output::<T::Real>(1)),
         );
         let one = |index: usize, v: &mut [T], w: &mut [T::Real]| {
-            if !decompose(
-                &a[index * n * n..(index + 1) * n * n],
-                n,
-                self.lower,
-                v,
-                w,
-                context,
-            )? {
+            let a = &a[index * n * n..(index + 1) * n * n];
+            let done = if n == 2 {
+                decompose_pair(a, self.lower, v, w)
+            } else {
+                decompose(a, n, self.lower, v, w, context)?
+            };
+            if !done {
                 v.fill(T::NAN);
                 w.fill(T::Real::NAN);
             }
@@ -106,6 +105,63 @@ impl<T: Scalar<Real: RealScalar>> Kernel for Eigh<T> {
             one(index, v, w)
         })
     }
+}
+
+/// Computes both results of a matrix of two rows by one rotation (Golub and Van Loan, §8.5.2); false if it is not finite.
+fn decompose_pair<T: Scalar<Real: RealScalar>>(
+    a: &[T],
+    lower: bool,
+    vectors: &mut [T],
+    values: &mut [T::Real],
+) -> bool {
+    let below = if lower { a[2] } else { a[1].conj() };
+    let largest = (a[0].re().abs()).max(a[3].re().abs()).max(below.abs1());
+    if ![a[0].re(), a[3].re(), below.abs1()]
+        .iter()
+        .all(|x| x.is_finite())
+    {
+        return false;
+    }
+    let scale = scaling::<T>(largest);
+    let [p, q, re, im] = [a[0].re(), a[3].re(), below.re(), below.im()].map(|x| x / scale);
+    let modulus = re.hypot(im);
+    // The tangent of the smaller angle, and the phase that makes the matrix a real one.
+    let (tangent, phase) = if modulus == 0.0 {
+        (0.0, (1.0, 0.0))
+    } else {
+        let half = (q - p) / 2.0;
+        let side = half.hypot(modulus);
+        (
+            modulus / (half + side.copysign(half)),
+            (re / modulus, im / modulus),
+        )
+    };
+    let cosine = 1.0 / (1.0 + tangent * tangent).sqrt();
+    let sine = tangent * cosine;
+    let found = [p - tangent * modulus, q + tangent * modulus];
+    let (re, im) = phase;
+    // The larger entry of each is positive; of entries as large as each other, the first.
+    let turned = |x: f64, im: f64| T::from_components(x * re, im);
+    let first = [T::from_components(cosine, 0.0), turned(-sine, -sine * im)];
+    let second = if cosine * cosine > sine * sine * larger_by::<T>() {
+        [turned(sine, -sine * im), T::from_components(cosine, 0.0)]
+    } else {
+        [
+            T::from_components(sine.abs(), 0.0),
+            turned(cosine.copysign(sine), cosine.copysign(sine) * im),
+        ]
+    };
+    let columns = if found[0] <= found[1] { [0, 1] } else { [1, 0] };
+    for (column, (vector, value)) in columns
+        .into_iter()
+        .zip([first, second].into_iter().zip(found))
+    {
+        values[column] = T::Real::from_components(value * scale, 0.0);
+        for (row, entry) in vector.into_iter().enumerate() {
+            vectors[row * 2 + column] = entry;
+        }
+    }
+    true
 }
 
 /// Computes both results; false if the matrix is not finite or the iteration does not converge.

@@ -11,11 +11,7 @@ pub(super) fn column_phases<T: Scalar<Real: RealScalar>>(
     width: usize,
     count: usize,
 ) -> Vec<T> {
-    let larger = if is_single::<T>() {
-        1.0 + 2e-5
-    } else {
-        1.0 + 2e-12
-    };
+    let larger = larger_by::<T>();
     // Squares of moduli, and the entries that have them.
     let mut largest = vec![(0.0, T::ZERO); count];
     for row in matrix.chunks_exact(width.max(1)) {
@@ -35,6 +31,15 @@ pub(super) fn column_phases<T: Scalar<Real: RealScalar>>(
         }
     };
     largest.into_iter().map(phase).collect()
+}
+
+/// An entry is larger than another if its square is so many times as large.
+pub(super) fn larger_by<T: Scalar<Real: RealScalar>>() -> f64 {
+    if is_single::<T>() {
+        1.0 + 2e-5
+    } else {
+        1.0 + 2e-12
+    }
 }
 
 /// Multiplies the first columns of a dense matrix of this width by factors.
