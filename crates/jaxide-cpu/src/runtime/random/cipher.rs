@@ -5,6 +5,11 @@
 //! loops the compiler turns into vector instructions. Each loop makes one array: functions of arrays that take closures are not inlined
 //! in what is compiled for other instruction sets, and vectors that go through memory in parts wait for it.
 
+#![expect(
+    clippy::needless_range_loop,
+    reason = "what iterators are made of is not inlined here"
+)]
+
 #[cfg(test)]
 use crate::runtime::simd::Isa;
 use crate::runtime::simd::for_each_isa;
