@@ -22,32 +22,43 @@ pub(super) struct Costs {
     copies: HashMap<ValueId, usize>,
     /// Arrays of indices whose numbers are arrays side by side: of such a concatenation each element is of a part that is known.
     columns: HashSet<ValueId>,
+    /// Those of them at whose indices windows of several elements are.
+    of_windows: HashSet<ValueId>,
 }
 
 impl Costs {
     /// Nothing is known yet but what is read as an array of indices.
     pub(super) fn of_region(graph: &Graph, region: &Region) -> Costs {
-        let node = |&id: &NodeId| graph.node(id);
-        let gathers =
-            (region.nodes.iter().map(node)).filter(|node| matches!(node.op, Op::Gather(_)));
-        let columns = gathers.map(|node| node.args[1]).filter(|&indices| {
-            let made = graph.def(indices).map(|id| graph.node(id));
-            made.is_some_and(|made| {
-                let last = graph.shape(indices).len() - 1;
-                let single = |&part: &ValueId| graph.shape(part)[last] == 1;
-                matches!(made.op, Op::Concat { axis } if axis == last)
-                    && made.args.iter().all(single)
-            })
-        });
-        Costs {
-            columns: columns.collect(),
-            ..Costs::default()
+        let mut costs = Costs::default();
+        for &id in &region.nodes {
+            let node = graph.node(id);
+            let Op::Gather(spec) = &node.op else { continue };
+            let indices = node.args[1];
+            let Some(made) = graph.def(indices).map(|id| graph.node(id)) else {
+                continue;
+            };
+            let last = graph.shape(indices).len() - 1;
+            let single = |&part: &ValueId| graph.shape(part)[last] == 1;
+            if matches!(made.op, Op::Concat { axis } if axis == last)
+                && made.args.iter().all(single)
+            {
+                costs.columns.insert(indices);
+                if spec.slice_sizes.iter().any(|&size| size > 1) {
+                    costs.of_windows.insert(indices);
+                }
+            }
         }
+        costs
     }
 
     /// Whether a value is an array of indices made of columns.
     pub(super) fn is_of_columns(&self, value: ValueId) -> bool {
         self.columns.contains(&value)
+    }
+
+    /// Whether several elements are read at each index of such an array.
+    pub(super) fn is_of_windows(&self, value: ValueId) -> bool {
+        self.of_windows.contains(&value)
     }
 
     /// The cost of computing an element; that of a load where the value is not of this region.

@@ -369,8 +369,8 @@ impl Fuser<'_> {
                     self.force(node.args[1], forced);
                 }
             }
-            // The numbers of indices are read where they are.
-            Op::Concat { .. } if costs.is_of_columns(node.results[0]) => {
+            // The numbers of indices are read where they are; those of windows are made before, since each element asks for them.
+            Op::Concat { .. } if costs.is_of_windows(node.results[0]) => {
                 let cost: usize = node.args.iter().map(|&arg| costs.of(arg)).sum();
                 for &arg in &node.args {
                     if cost > CHEAP && costs.of(arg) > 1 {
