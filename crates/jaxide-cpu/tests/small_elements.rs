@@ -189,18 +189,8 @@ fn each_number_of_16_bits_is_rounded_to_fewer() {
                         b:{ty}[{n}] = reduce_precision[exponent_bits={exponent} mantissa_bits={mantissa}] a
                       in (b,) }}"
                 );
-                let jaxpr = parse(&text).unwrap();
-                let want = eval::eval(&jaxpr, std::slice::from_ref(&a)).unwrap();
-                for isa in Isa::available() {
-                    let options = CompileOptions {
-                        isa: Some(isa),
-                        ..CompileOptions::default()
-                    };
-                    let program = compile(&jaxpr, &options).unwrap();
-                    let got = program.run(std::slice::from_ref(&a)).unwrap();
-                    let what = format!("{ty} to {exponent} and {mantissa} on {isa:?}");
-                    same_bits(&got[0], &want[0], dtype, &what);
-                }
+                let what = format!("{ty} to {exponent} and {mantissa}");
+                same_bits_everywhere(&text, &a, dtype, &what);
             }
         }
     }
@@ -222,18 +212,23 @@ fn exponentials_of_each_number_of_16_bits() {
               in (b, c, d) }}",
             name = dtype.numpy_name(),
         );
-        let jaxpr = parse(&text).unwrap();
-        let want = eval::eval(&jaxpr, std::slice::from_ref(&a)).unwrap();
-        for isa in Isa::available() {
-            let options = CompileOptions {
-                isa: Some(isa),
-                ..CompileOptions::default()
-            };
-            let program = compile(&jaxpr, &options).unwrap();
-            let got = program.run(std::slice::from_ref(&a)).unwrap();
-            for (got, want) in got.iter().zip(&want) {
-                same_bits(got, want, dtype, &format!("exp of {ty} on {isa:?}"));
-            }
+        same_bits_everywhere(&text, &a, dtype, &format!("exp of {ty}"));
+    }
+}
+
+/// Compares all results of a program of one array, which are numbers of 16 bits, with the interpreter's on every instruction set.
+fn same_bits_everywhere(text: &str, a: &Tensor, dtype: DType, what: &str) {
+    let jaxpr = parse(text).unwrap();
+    let want = eval::eval(&jaxpr, std::slice::from_ref(a)).unwrap();
+    for isa in Isa::available() {
+        let options = CompileOptions {
+            isa: Some(isa),
+            ..CompileOptions::default()
+        };
+        let program = compile(&jaxpr, &options).unwrap();
+        let got = program.run(std::slice::from_ref(a)).unwrap();
+        for (got, want) in got.iter().zip(&want) {
+            same_bits(got, want, dtype, &format!("{what} on {isa:?}"));
         }
     }
 }

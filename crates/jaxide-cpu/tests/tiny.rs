@@ -258,3 +258,21 @@ fn vectors_by_vectors() {
         everywhere(&scan, nearness);
     }
 }
+
+/// Products without an axis to sum over, of arrays and of numbers.
+#[test]
+fn products_without_terms() {
+    for (a, b, result) in [
+        ("", "", ""),
+        ("", "70", "70"),
+        ("70", "", "70"),
+        ("70", "3", "70,3"),
+    ] {
+        let text = format!(
+            "{{ lambda ; a:f32[{a}] b:f32[{b}]. let
+                c:f32[{result}] = dot_general[dimension_numbers=(([], []), ([], [])) preferred_element_type=None] a b
+              in (c,) }}"
+        );
+        everywhere(&text, Nearness::Relative(1e-6));
+    }
+}

@@ -15,7 +15,6 @@ const OFTEN: u32 = 32;
 const PART: usize = 64 << 20;
 
 /// The memory that large arrays of a program had in the last runs.
-#[derive(Default)]
 pub(crate) struct Regulars(Vec<Regular>);
 
 /// The memory of one array.

@@ -103,8 +103,8 @@ impl Graph {
         let largest = free.iter().max().map_or(1, |&length| length);
         let vectors = free.len() < 2 || free.iter().filter(|&&length| length > 1).count() < 2;
         // Rows that lie across memory go through it once for each column.
-        let last = self.shape(node.args[0]).len() - 1;
-        let across = batch == 0 && !numbers.lhs_contracting.contains(&last);
+        let rank = self.shape(node.args[0]).len();
+        let across = batch == 0 && numbers.lhs_contracting.iter().all(|axis| axis + 1 != rank);
         let most = if across { FEW_COLUMNS } else { TINY };
         let tiny = free.len() <= 2 && largest <= most && terms <= TINY;
         let short = vectors && largest <= FEW && terms <= SHORT && (batch > 0 || free.is_empty());

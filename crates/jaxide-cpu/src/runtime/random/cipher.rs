@@ -1,4 +1,4 @@
-//! The block ciphers Threefry-2x32 and Philox-4x32, sixteen blocks at a time.
+//! The block ciphers Threefry-2x32, sixteen blocks at a time, and Philox-4x32, eight.
 //!
 //! The functions compute what those of [`jaxide_core::eval::numerics::random`] compute for one
 //! block (Salmon et al., *Parallel random numbers: as easy as 1, 2, 3*, SC 2011), on arrays whose
@@ -14,7 +14,7 @@
 use crate::runtime::simd::Isa;
 use crate::runtime::simd::for_each_isa;
 
-/// Blocks that are enciphered together.
+/// Blocks of Threefry that are enciphered together.
 pub(super) const LANES: usize = 16;
 
 /// One word of each block.

@@ -602,6 +602,9 @@ fn philox<T: bytemuck::Pod + Send>(
                 blocks.copy_from_slice(bytemuck::cast_slice(buffer));
             }
         }
+        if rest.is_empty() {
+            return Ok(());
+        }
         let mut last = [[0u64; 2]];
         cipher::philox_blocks(split(key), first.wrapping_add(whole as u128), &mut last);
         rest.copy_from_slice(&bytemuck::cast_slice(&last)[..rest.len()]);
