@@ -260,25 +260,6 @@ pub(crate) trait Simd: Copy {
     unsafe fn neg_mul_add(self, b: Self, c: Self) -> Self;
     unsafe fn add(self, b: Self) -> Self;
     unsafe fn sub(self, b: Self) -> Self;
-    /// Reads four rows of four elements, `from_row` apart, and writes their transpose, `to_row`
-    /// apart.
-    #[inline(always)]
-    unsafe fn transpose4(
-        from: *const Self::Elem,
-        from_row: isize,
-        to: *mut Self::Elem,
-        to_row: isize,
-    ) {
-        for i in 0..4 {
-            for j in 0..4 {
-                // SAFETY: the caller has pointers to all sixteen elements on both sides.
-                unsafe {
-                    to.offset(j * to_row + i)
-                        .write(from.offset(i * from_row + j).read())
-                };
-            }
-        }
-    }
     /// The sum of all lanes, by halves.
     unsafe fn sum(self) -> Self::Elem;
 }

@@ -250,7 +250,7 @@ impl CopyPlan {
 /// # Safety
 /// All elements are valid on both sides, and no element of one is one of the other.
 pub(super) unsafe fn rows_to_columns<T: Copy>(
-    (from, from_step): (*const T, usize),
+    (from, from_step): (*const T, isize),
     (to, to_step): (*mut T, usize),
     (count, width): (usize, usize),
     isa: Isa,
@@ -258,7 +258,7 @@ pub(super) unsafe fn rows_to_columns<T: Copy>(
     let block = Block {
         from,
         from_row: 1,
-        from_column: from_step as isize,
+        from_column: from_step,
         to,
         to_row: to_step,
     };

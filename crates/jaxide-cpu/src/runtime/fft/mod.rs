@@ -401,7 +401,7 @@ where
                     let here = data.pointer(first);
                     let source = from.map_or(here.cast_const(), |from| from[first..].as_ptr());
                     rows_to_columns(
-                        (source, stride),
+                        (source, stride as isize),
                         (lines.as_mut_ptr(), step),
                         (n, width),
                         isa,
@@ -417,7 +417,7 @@ where
                 // SAFETY: as above.
                 unsafe {
                     rows_to_columns(
-                        (lines.as_ptr(), step),
+                        (lines.as_ptr(), step as isize),
                         (data.pointer(first), stride),
                         (width, n),
                         isa,

@@ -4,6 +4,8 @@
 //! the result is summed by one thread in the order of these blocks, and so the result does not
 //! depend on the number of threads.
 
+use std::ops::Range;
+use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::pack::Panel;
@@ -96,16 +98,26 @@ struct Plan {
     depth_block: usize,
     column_block: usize,
     pack_a: bool,
-    pack_b: bool,
+    right: Right,
     /// Chunks for threads: groups of row panels times groups of column tiles.
     row_chunks: usize,
     column_chunks: usize,
 }
 
+/// How the right operand is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Right {
+    InPlace,
+    /// Each chunk packs its columns for itself: what one core has written comes slowly to another whose caches hold all of it.
+    PackedByChunk,
+    /// Packed once, by all threads.
+    PackedTogether,
+}
+
 /// Elements of the inner dimension that are summed in registers before the result is touched: fewer of those of which fewer panels fit the
 /// first-level cache.
 const fn longest_block<T>() -> usize {
-    if size_of::<T>() <= 8 { 384 } else { 256 }
+    if size_of::<T>() <= 8 { 512 } else { 256 }
 }
 
 /// Columns of the right operand that are packed at once.
@@ -132,20 +144,35 @@ impl Plan {
         let pack_b = !in_place || (row_panels > 16 && bytes(b.row.unsigned_abs()) > NEAR);
         let conflicts = (a.row.unsigned_abs() * size_of::<T>()).is_multiple_of(4096) && m > 8;
         let pack_a = column_tiles > 3 && (conflicts || bytes(m) > CACHE);
-        let work = m.saturating_mul(column_block).saturating_mul(depth_block);
-        let wanted = (work / CHUNK_WORK).clamp(1, 32);
-        // A chunk's panels of the left operand should stay in the second-level cache.
-        let cache_rows = (CACHE / 4 / size_of::<T>() / depth_block).max(2 * kernels.rows());
-        let row_chunks = m
-            .div_ceil(cache_rows)
-            .max(wanted.min(row_panels.div_ceil(2)))
-            .clamp(1, row_panels);
-        let column_chunks = (wanted / row_chunks).clamp(1, column_tiles.div_ceil(4));
+        let padded = n.next_multiple_of(kernels.columns);
+        let right = match pack_b {
+            false => Right::InPlace,
+            true if !pack_a && padded * k * size_of::<T>() <= CACHE => Right::PackedByChunk,
+            true => Right::PackedTogether,
+        };
+        let work = m.saturating_mul(column_block).saturating_mul(k);
+        // Each chunk packs its rows anew.
+        let wanted = (work / CHUNK_WORK).clamp(1, if pack_a { 32 } else { 64 });
+        let (row_chunks, column_chunks) = if right == Right::PackedByChunk {
+            // Many rows for each column that is packed.
+            let column_chunks = wanted.min(column_tiles);
+            let row_chunks = wanted.min(8) / column_chunks;
+            (row_chunks.clamp(1, row_panels.div_ceil(8)), column_chunks)
+        } else {
+            // A chunk's panels of the left operand should stay in the second-level cache.
+            let cache_rows = (CACHE / 4 / size_of::<T>() / depth_block).max(2 * kernels.rows());
+            let row_chunks = m
+                .div_ceil(cache_rows)
+                .max(wanted.min(row_panels.div_ceil(2)))
+                .clamp(1, row_panels);
+            let column_chunks = (wanted / row_chunks).clamp(1, column_tiles.div_ceil(4));
+            (row_chunks, column_chunks)
+        };
         Self {
             depth_block,
             column_block,
             pack_a,
-            pack_b,
+            right,
             row_chunks,
             column_chunks,
         }
@@ -153,7 +180,9 @@ impl Plan {
 }
 
 /// Bytes over which the rows of a tile's columns may be spread to be read in place.
-const NEAR: usize = 1 << 18;
+const NEAR: usize = 1 << 21;
+/// Bytes of the right operand that are packed at once.
+const PACKED: usize = 1 << 22;
 /// Bytes that stay in a core's own cache.
 const CACHE: usize = 1 << 20;
 
@@ -170,26 +199,29 @@ struct Product<'a, T: 'static> {
 // SAFETY: chunks read `a` and `b` and write disjoint ranges of `c`.
 unsafe impl<T: Sync> Sync for Product<'_, T> {}
 
-/// Where the right operand's tiles are read from.
+/// Where the columns that are packed together go.
 #[derive(Clone, Copy)]
-enum Columns<T> {
-    /// Panels of this many rows, from the packed buffer.
-    Packed(*const T),
-    InPlace,
-}
+struct Packed<T>(*mut T);
 
-// SAFETY: read only while the buffer lives.
-unsafe impl<T> Sync for Columns<T> {}
+// SAFETY: chunks write disjoint panels, and read when all are written.
+unsafe impl<T> Sync for Packed<T> {}
 
 impl<T: HasKernels + Arithmetic + bytemuck::Pod + Sync> Product<'_, T> {
     /// # Safety
     /// As [`gemm`].
     unsafe fn run(&self, context: &Context<'_>) -> Result<(), KernelError> {
         let (_, n, k) = self.shape;
-        let width = self.kernels.columns;
-        let (depth_block, column_block) = (self.plan.depth_block, self.plan.column_block);
-        let packed_len = if self.plan.pack_b {
-            column_block.next_multiple_of(width) * depth_block
+        let column_block = self.plan.column_block;
+        // Threads wait for one another once for all that is packed, and not at all where nothing is.
+        let together = self.plan.right == Right::PackedTogether;
+        let steps = if together {
+            let block = self.padded(column_block) * self.plan.depth_block;
+            (PACKED / (block * size_of::<T>()).max(1)).max(1) * self.plan.depth_block
+        } else {
+            k
+        };
+        let packed_len = if together {
+            self.padded(column_block) * steps.min(k)
         } else {
             0
         };
@@ -197,36 +229,20 @@ impl<T: HasKernels + Arithmetic + bytemuck::Pod + Sync> Product<'_, T> {
         let packed = packed.as_mut_ptr().cast::<T>();
         let failed = AtomicBool::new(false);
         for column in (0..n).step_by(column_block) {
-            let columns = column_block.min(n - column);
-            for start in (0..k).step_by(depth_block) {
-                let depth = depth_block.min(k - start);
-                let source = if self.plan.pack_b {
-                    // SAFETY: the buffer holds `column_block` padded columns of `depth_block`
-                    // elements.
-                    unsafe {
-                        self.pack_columns(
-                            context,
-                            column..column + columns,
-                            start..start + depth,
-                            packed,
-                        )
-                    };
-                    Columns::Packed(packed.cast_const())
-                } else {
-                    Columns::InPlace
-                };
-                let source = &source;
+            let columns = column..n.min(column + column_block);
+            for start in (0..k).step_by(steps) {
+                let steps = start..k.min(start + steps);
+                let packed = Packed(packed);
+                if together {
+                    // SAFETY: the buffer holds so many steps of `column_block` padded columns.
+                    unsafe { self.pack_together(context, columns.clone(), steps.clone(), packed) };
+                }
+                let packed = &packed;
                 let chunks = self.plan.row_chunks * self.plan.column_chunks;
                 context.parallel_for(chunks, |chunk| {
                     // SAFETY: promised by the caller; each chunk has its own range of `c`.
-                    let done = unsafe {
-                        self.chunk(
-                            chunk,
-                            column..column + columns,
-                            start..start + depth,
-                            *source,
-                        )
-                    };
+                    let done =
+                        unsafe { self.chunk(chunk, columns.clone(), steps.clone(), *packed) };
                     if done.is_err() {
                         failed.store(true, Ordering::Relaxed);
                     }
@@ -240,48 +256,78 @@ impl<T: HasKernels + Arithmetic + bytemuck::Pod + Sync> Product<'_, T> {
         }
     }
 
-    /// Packs `columns` of the right operand for the steps `depth`.
-    unsafe fn pack_columns(
+    /// So many columns with those that fill up the last panel.
+    fn padded(&self, columns: usize) -> usize {
+        columns.next_multiple_of(self.kernels.columns)
+    }
+
+    /// The blocks of the inner dimension of which `steps`, which begin at one, consist.
+    fn blocks(&self, steps: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+        let block = self.plan.depth_block;
+        (steps.start..steps.end)
+            .step_by(block)
+            .map(move |start| start..steps.end.min(start + block))
+    }
+
+    /// Packs `columns` of the right operand for `steps`: panel by panel for each block of these.
+    unsafe fn pack_together(
         &self,
         context: &Context<'_>,
-        columns: std::ops::Range<usize>,
-        depth: std::ops::Range<usize>,
-        to: *mut T,
+        columns: Range<usize>,
+        steps: Range<usize>,
+        to: Packed<T>,
     ) {
-        struct Target<T>(*mut T);
-        // SAFETY: chunks write disjoint panels.
-        unsafe impl<T> Sync for Target<T> {}
-        let target = &Target(to);
+        let to = &to;
         let width = self.kernels.columns;
-        let panels = columns.len().div_ceil(width);
-        let per_chunk = (1usize << 16).div_ceil(width * depth.len()).min(panels);
+        let padded = self.padded(columns.len());
+        let panels = padded / width;
+        let per_chunk = (1usize << 16).div_ceil(width * steps.len()).min(panels);
         context.parallel_for(panels.div_ceil(per_chunk), |chunk| {
-            for panel in chunk * per_chunk..panels.min((chunk + 1) * per_chunk) {
-                let first = columns.start + panel * width;
-                let count = width.min(columns.end - first);
-                // SAFETY: columns and steps are inside the operand, the panel inside the buffer.
+            let panels = chunk * per_chunk..panels.min((chunk + 1) * per_chunk);
+            for depth in self.blocks(steps.clone()) {
+                // SAFETY: columns and steps are inside the operand, the panels inside the buffer.
                 unsafe {
-                    (self.kernels.pack_right)(&Panel {
-                        from: self.b.at(depth.start, first),
-                        across: self.b.column,
-                        along: self.b.row,
-                        count,
-                        depth: depth.len(),
-                        width,
-                        to: target.0.add(panel * width * depth.len()),
-                    });
+                    let block = to.0.add((depth.start - steps.start) * padded);
+                    let place = block.add(panels.start * width * depth.len());
+                    self.pack_panels(panels.clone(), columns.clone(), depth, place);
                 }
             }
         });
     }
 
-    /// Computes one chunk of the result for one block of columns and of the inner dimension.
+    /// Packs those `panels` of which `columns` of the right operand consist for one block of steps.
+    unsafe fn pack_panels(
+        &self,
+        panels: Range<usize>,
+        columns: Range<usize>,
+        depth: Range<usize>,
+        to: *mut T,
+    ) {
+        let width = self.kernels.columns;
+        for (index, panel) in panels.enumerate() {
+            let first = columns.start + panel * width;
+            // SAFETY: columns and steps are inside the operand, the panel inside the buffer.
+            unsafe {
+                (self.kernels.pack_right)(&Panel {
+                    from: self.b.at(depth.start, first),
+                    across: self.b.column,
+                    along: self.b.row,
+                    count: width.min(columns.end - first),
+                    depth: depth.len(),
+                    width,
+                    to: to.add(index * width * depth.len()),
+                });
+            }
+        }
+    }
+
+    /// Computes one chunk of the result for one block of columns and `steps` of the inner dimension.
     unsafe fn chunk(
         &self,
         chunk: usize,
-        columns: std::ops::Range<usize>,
-        depth: std::ops::Range<usize>,
-        source: Columns<T>,
+        columns: Range<usize>,
+        steps: Range<usize>,
+        together: Packed<T>,
     ) -> Result<(), KernelError> {
         let m = self.shape.0;
         let width = self.kernels.columns;
@@ -305,64 +351,84 @@ impl<T: HasKernels + Arithmetic + bytemuck::Pod + Sync> Product<'_, T> {
         } else {
             0
         };
-        let mut packed = PoolBuffer::for_elements::<T>(packed_rows * depth.len())?;
+        let packed_columns = match self.plan.right {
+            Right::PackedByChunk => tiles.len() * width,
+            Right::InPlace | Right::PackedTogether => 0,
+        };
+        let longest = self.plan.depth_block.min(steps.len());
+        let mut packed = PoolBuffer::for_elements::<T>((packed_rows + packed_columns) * longest)?;
         let packed = packed.as_mut_ptr().cast::<T>();
-        // SAFETY: rows, columns and steps are inside the operands; the packed panels inside their
-        // buffers.
-        unsafe {
-            if self.plan.pack_a {
-                for panel in panels.clone() {
-                    let (start, rows) = (row(panel), row(panel + 1) - row(panel));
-                    (self.kernels.pack_left)(&Panel {
-                        from: self.a.at(start, depth.start),
-                        across: self.a.row,
-                        along: self.a.column,
-                        count: rows,
-                        depth: depth.len(),
-                        width: rows,
-                        to: packed.add((start - first_row) * depth.len()),
-                    });
-                }
-            }
-            for index in tiles {
-                let column = columns.start + index * width;
-                let count = width.min(columns.end - column);
-                let (b, b_step) = match source {
-                    Columns::Packed(panels) => {
-                        (panels.add(index * width * depth.len()), width as isize)
+        for depth in self.blocks(steps.clone()) {
+            // SAFETY: rows, columns and steps are inside the operands; the packed panels inside their
+            // buffers.
+            unsafe {
+                if self.plan.pack_a {
+                    for panel in panels.clone() {
+                        let (start, rows) = (row(panel), row(panel + 1) - row(panel));
+                        (self.kernels.pack_left)(&Panel {
+                            from: self.a.at(start, depth.start),
+                            across: self.a.row,
+                            along: self.a.column,
+                            count: rows,
+                            depth: depth.len(),
+                            width: rows,
+                            to: packed.add((start - first_row) * depth.len()),
+                        });
                     }
-                    Columns::InPlace => (self.b.at(depth.start, column), self.b.row),
+                }
+                let right = match self.plan.right {
+                    Right::InPlace => ptr::null(),
+                    Right::PackedByChunk => {
+                        let to = packed.add(packed_rows * longest);
+                        self.pack_panels(tiles.clone(), columns.clone(), depth.clone(), to);
+                        to.cast_const()
+                    }
+                    Right::PackedTogether => {
+                        let block = (depth.start - steps.start) * self.padded(columns.len());
+                        let place = block + tiles.start * width * depth.len();
+                        together.0.add(place).cast_const()
+                    }
                 };
-                for panel in panels.clone() {
-                    let (start, rows) = (row(panel), row(panel + 1) - row(panel));
-                    let (a, a_row, a_step) = if self.plan.pack_a {
-                        (
-                            packed.add((start - first_row) * depth.len()).cast_const(),
-                            1,
-                            rows as isize,
-                        )
-                    } else {
-                        (self.a.at(start, depth.start), self.a.row, self.a.column)
+                for (index, place) in tiles.clone().enumerate() {
+                    let column = columns.start + place * width;
+                    let count = width.min(columns.end - column);
+                    let (b, b_step) = match self.plan.right {
+                        Right::InPlace => (self.b.at(depth.start, column), self.b.row),
+                        Right::PackedByChunk | Right::PackedTogether => {
+                            (right.add(index * width * depth.len()), width as isize)
+                        }
                     };
-                    let tile = Tile {
-                        depth: depth.len(),
-                        segments: &[0],
-                        a,
-                        a_row,
-                        a_step,
-                        b,
-                        b_step,
-                        c: self.c.at(start, column),
-                        c_row: self.c.row,
-                        columns: count,
-                        b_packed: matches!(source, Columns::Packed(_)),
-                        update: if depth.start > 0 && self.update == Update::Set {
-                            Update::Add
+                    for panel in panels.clone() {
+                        let (start, rows) = (row(panel), row(panel + 1) - row(panel));
+                        let (a, a_row, a_step) = if self.plan.pack_a {
+                            (
+                                packed.add((start - first_row) * depth.len()).cast_const(),
+                                1,
+                                rows as isize,
+                            )
                         } else {
-                            self.update
-                        },
-                    };
-                    self.kernels.tile(rows, count)(&tile);
+                            (self.a.at(start, depth.start), self.a.row, self.a.column)
+                        };
+                        let tile = Tile {
+                            depth: depth.len(),
+                            segments: &[0],
+                            a,
+                            a_row,
+                            a_step,
+                            b,
+                            b_step,
+                            c: self.c.at(start, column),
+                            c_row: self.c.row,
+                            columns: count,
+                            b_packed: self.plan.right != Right::InPlace,
+                            update: if depth.start > 0 && self.update == Update::Set {
+                                Update::Add
+                            } else {
+                                self.update
+                            },
+                        };
+                        self.kernels.tile(rows, count)(&tile);
+                    }
                 }
             }
         }

@@ -7,7 +7,8 @@
 
 use num_complex::Complex;
 
-use crate::runtime::simd::{Arithmetic, Simd};
+use crate::runtime::simd::{Arithmetic, Isa, Simd};
+use crate::runtime::transpose::rows_to_columns;
 
 /// One panel to copy: `to[p * width + i] = from[i * across + p * along]`, zero for
 /// `count <= i < width`.
@@ -56,21 +57,14 @@ pub(in crate::runtime) unsafe fn pack_panel<S: Simd>(panel: &Panel<S::Elem>) {
             }
             return;
         }
-        // By squares of four, so that lines are read and written several elements at a time.
-        let squares = if along == 1 {
-            (count / 4 * 4, depth / 4 * 4)
-        } else {
-            (0, 0)
-        };
-        for p in (0..squares.1).step_by(4) {
-            for i in (0..squares.0).step_by(4) {
-                let from = from.offset(i as isize * across).add(p);
-                S::transpose4(from, across, to.add(p * width + i), width as isize);
-            }
+        // Rows that become columns are turned square by square in registers.
+        if along == 1 {
+            rows_to_columns((from, across), (to, width), (count, depth), Isa::detect());
+            return;
         }
         for i in 0..count {
             let row = from.offset(i as isize * across);
-            for p in if i < squares.0 { squares.1 } else { 0 }..depth {
+            for p in 0..depth {
                 to.add(p * width + i)
                     .write(row.offset(p as isize * along).read());
             }

@@ -214,6 +214,10 @@ fn shapes_that_are_packed_split_and_blocked() {
         (3, 2, 50_000),
         (1, 1, 70_000),
         (1, 9, 70_000),
+        // Several blocks that each chunk packs for itself; several packed together, in turns; rows in the same places of pages.
+        (300, 40, 520),
+        (6, 1000, 1100),
+        (20, 200, 1024),
     ]);
     check_shapes::<Complex<f32>>(&[(60, 70, 90), (9, 9, 20_000)]);
     check_shapes::<i32>(&[(70, 80, 90)]);
@@ -370,6 +374,8 @@ fn results_do_not_depend_on_the_number_of_threads() {
     let pool = crate::runtime::ThreadPool::new(4);
     for (m, n, k) in [
         (200, 150, 700),
+        (300, 300, 600),
+        (400, 1100, 700),
         (3, 4, 100_000),
         (1, 900, 900),
         (900, 1, 900),

@@ -7,7 +7,7 @@ use std::arch::x86_64::*;
 macro_rules! x86_vector {
     (
         $name:ident, $elem:ty, $lanes:literal, $register:ty, $mask:expr, $splat:expr, $load:ident,
-        $store:ident, $masked_load:ident, $masked_store:ident, $fma:ident, $fnma:ident, $add:ident, $sub:ident, $sum:expr, $transpose:ident
+        $store:ident, $masked_load:ident, $masked_store:ident, $fma:ident, $fnma:ident, $add:ident, $sub:ident, $sum:expr
     ) => {
         #[derive(Clone, Copy)]
         pub(crate) struct $name($register);
@@ -65,17 +65,6 @@ macro_rules! x86_vector {
                 Self(unsafe { $sub(self.0, b.0) })
             }
             #[inline(always)]
-            unsafe fn transpose4(
-                from: *const $elem,
-                from_row: isize,
-                to: *mut $elem,
-                to_row: isize,
-            ) {
-                // SAFETY: the caller has the instruction set and pointers to all sixteen
-                // elements.
-                unsafe { $transpose(from.cast(), from_row, to.cast(), to_row) }
-            }
-            #[inline(always)]
             unsafe fn sum(self) -> $elem {
                 // SAFETY: the caller has the instruction set.
                 unsafe { $sum(self.0) }
@@ -99,8 +88,7 @@ x86_vector!(
     _mm512_fnmadd_ps,
     _mm512_add_ps,
     _mm512_sub_ps,
-    _mm512_reduce_add_ps,
-    transpose4_ps
+    _mm512_reduce_add_ps
 );
 x86_vector!(
     F64x8,
@@ -117,8 +105,7 @@ x86_vector!(
     _mm512_fnmadd_pd,
     _mm512_add_pd,
     _mm512_sub_pd,
-    _mm512_reduce_add_pd,
-    transpose4_pd
+    _mm512_reduce_add_pd
 );
 x86_vector!(
     F32x8,
@@ -135,8 +122,7 @@ x86_vector!(
     _mm256_fnmadd_ps,
     _mm256_add_ps,
     _mm256_sub_ps,
-    sum_ps,
-    transpose4_ps
+    sum_ps
 );
 x86_vector!(
     F64x4,
@@ -153,8 +139,7 @@ x86_vector!(
     _mm256_fnmadd_pd,
     _mm256_add_pd,
     _mm256_sub_pd,
-    sum_pd,
-    transpose4_pd
+    sum_pd
 );
 
 x86_vector!(
@@ -172,8 +157,7 @@ x86_vector!(
     neg_mul_add_epi32,
     _mm512_add_epi32,
     _mm512_sub_epi32,
-    _mm512_reduce_add_epi32,
-    transpose4_ps
+    _mm512_reduce_add_epi32
 );
 x86_vector!(
     I64x8,
@@ -190,8 +174,7 @@ x86_vector!(
     neg_mul_add_epi64,
     _mm512_add_epi64,
     _mm512_sub_epi64,
-    _mm512_reduce_add_epi64,
-    transpose4_pd
+    _mm512_reduce_add_epi64
 );
 x86_vector!(
     I16x32,
@@ -208,8 +191,7 @@ x86_vector!(
     neg_mul_add_epi16,
     _mm512_add_epi16,
     _mm512_sub_epi16,
-    sum_epi16,
-    transpose4_epi16
+    sum_epi16
 );
 x86_vector!(
     Pairs16,
@@ -226,8 +208,7 @@ x86_vector!(
     subtract_pairs,
     _mm512_add_epi32,
     _mm512_sub_epi32,
-    |x| Pair(_mm512_reduce_add_epi32(x)),
-    transpose4_ps
+    |x| Pair(_mm512_reduce_add_epi32(x))
 );
 x86_vector!(
     WidePairs16,
@@ -244,8 +225,7 @@ x86_vector!(
     subtract_pairs,
     _mm512_add_epi32,
     _mm512_sub_epi32,
-    |x| Pair(_mm512_reduce_add_epi32(x)),
-    transpose4_ps
+    |x| Pair(_mm512_reduce_add_epi32(x))
 );
 x86_vector!(
     I32x8,
@@ -262,8 +242,7 @@ x86_vector!(
     neg_mul_add_epi32_256,
     _mm256_add_epi32,
     _mm256_sub_epi32,
-    sum_epi32,
-    transpose4_ps
+    sum_epi32
 );
 x86_vector!(
     Pairs8,
@@ -280,8 +259,7 @@ x86_vector!(
     subtract_pairs_256,
     _mm256_add_epi32,
     _mm256_sub_epi32,
-    |x| Pair(sum_epi32(x)),
-    transpose4_ps
+    |x| Pair(sum_epi32(x))
 );
 x86_vector!(
     I64x4,
@@ -298,8 +276,7 @@ x86_vector!(
     neg_mul_add_epi64_256,
     _mm256_add_epi64,
     _mm256_sub_epi64,
-    sum_epi64,
-    transpose4_pd
+    sum_epi64
 );
 
 x86_vector!(
@@ -317,8 +294,7 @@ x86_vector!(
     without_and,
     _mm512_or_si512,
     without,
-    any_bits,
-    transpose4_bytes
+    any_bits
 );
 
 macro_rules! masked_loads {
@@ -443,56 +419,6 @@ fn mask_epi64(count: usize) -> __m256i {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn transpose4_ps(from: *const f32, from_row: isize, to: *mut f32, to_row: isize) {
-    // SAFETY: the caller has pointers to four elements in each of four rows on both sides.
-    unsafe {
-        let mut row0 = _mm_loadu_ps(from);
-        let mut row1 = _mm_loadu_ps(from.offset(from_row));
-        let mut row2 = _mm_loadu_ps(from.offset(2 * from_row));
-        let mut row3 = _mm_loadu_ps(from.offset(3 * from_row));
-        _MM_TRANSPOSE4_PS(&mut row0, &mut row1, &mut row2, &mut row3);
-        _mm_storeu_ps(to, row0);
-        _mm_storeu_ps(to.offset(to_row), row1);
-        _mm_storeu_ps(to.offset(2 * to_row), row2);
-        _mm_storeu_ps(to.offset(3 * to_row), row3);
-    }
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-unsafe fn transpose4_pd(from: *const f64, from_row: isize, to: *mut f64, to_row: isize) {
-    // SAFETY: the caller has pointers to four elements in each of four rows on both sides.
-    unsafe {
-        let row0 = _mm256_loadu_pd(from);
-        let row1 = _mm256_loadu_pd(from.offset(from_row));
-        let row2 = _mm256_loadu_pd(from.offset(2 * from_row));
-        let row3 = _mm256_loadu_pd(from.offset(3 * from_row));
-        let (low01, high01) = (
-            _mm256_unpacklo_pd(row0, row1),
-            _mm256_unpackhi_pd(row0, row1),
-        );
-        let (low23, high23) = (
-            _mm256_unpacklo_pd(row2, row3),
-            _mm256_unpackhi_pd(row2, row3),
-        );
-        _mm256_storeu_pd(to, _mm256_permute2f128_pd::<0x20>(low01, low23));
-        _mm256_storeu_pd(
-            to.offset(to_row),
-            _mm256_permute2f128_pd::<0x20>(high01, high23),
-        );
-        _mm256_storeu_pd(
-            to.offset(2 * to_row),
-            _mm256_permute2f128_pd::<0x31>(low01, low23),
-        );
-        _mm256_storeu_pd(
-            to.offset(3 * to_row),
-            _mm256_permute2f128_pd::<0x31>(high01, high23),
-        );
-    }
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
 fn sum_ps(x: __m256) -> f32 {
     let x = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps::<1>(x));
     let x = _mm_add_ps(x, _mm_movehl_ps(x, x));
@@ -526,30 +452,4 @@ fn sum_epi64(x: __m256i) -> i64 {
 fn sum_epi16(x: __m512i) -> i16 {
     // Sums of neighbours, in 32 bits; what is above the lower 16 goes.
     _mm512_reduce_add_epi32(_mm512_madd_epi16(x, _mm512_set1_epi16(1))) as i16
-}
-
-#[inline]
-unsafe fn transpose4_bytes(from: *const u8, from_row: isize, to: *mut u8, to_row: isize) {
-    for i in 0..4 {
-        for j in 0..4 {
-            // SAFETY: the caller has pointers to all sixteen elements on both sides.
-            unsafe {
-                to.offset(j * to_row + i)
-                    .write(from.offset(i * from_row + j).read())
-            };
-        }
-    }
-}
-
-#[inline]
-unsafe fn transpose4_epi16(from: *const i16, from_row: isize, to: *mut i16, to_row: isize) {
-    for i in 0..4 {
-        for j in 0..4 {
-            // SAFETY: the caller has pointers to all sixteen elements on both sides.
-            unsafe {
-                to.offset(j * to_row + i)
-                    .write(from.offset(i * from_row + j).read())
-            };
-        }
-    }
 }
