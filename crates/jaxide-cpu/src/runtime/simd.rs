@@ -282,8 +282,8 @@ mod x86;
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) use x86::{
-    F32x8, F32x16, F64x4, F64x8, I16x32, I32x8, I32x16, I64x4, I64x8, Pairs8, Pairs16, Truth64,
-    WidePairs16,
+    BrainPairs16, F32x8, F32x16, F64x4, F64x8, I16x32, I32x8, I32x16, I64x4, I64x8, Pairs8,
+    Pairs16, Truth64, WidePairs16,
 };
 
 /// Numbers that [`Lanes`] can compute with; integers wrap around.
@@ -322,7 +322,7 @@ integer_arithmetic!(i8 i16 i32 i64 u8 u16 u32 u64);
 /// sum of both products in 32 bits; and such sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
-pub(crate) struct Pair(pub(crate) i32);
+pub struct Pair(pub(crate) i32);
 
 impl Pair {
     /// The pair of these numbers, the first of which lies first in memory.
@@ -351,6 +351,55 @@ impl Arithmetic for Pair {
         let first = i32::from(self.0 as i16) * i32::from(b.0 as i16);
         Self((self.0 >> 16).wrapping_mul(b.0 >> 16).wrapping_add(first))
     }
+}
+
+/// Two neighbouring `bf16` of an inner dimension, whose product with another pair is the sum of both products in `f32`; and the bits of
+/// such sums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct BrainPair(pub(crate) u32);
+
+impl BrainPair {
+    /// The pair of these numbers, the first of which lies first in memory.
+    #[inline(always)]
+    pub(crate) fn new(first: half::bf16, second: half::bf16) -> Self {
+        Self(u32::from(second.to_bits()) << 16 | u32::from(first.to_bits()))
+    }
+
+    fn sum(self) -> f32 {
+        f32::from_bits(self.0)
+    }
+}
+
+// SAFETY: a transparent wrapper of a plain integer.
+unsafe impl Zeroable for BrainPair {}
+// SAFETY: as above.
+unsafe impl Pod for BrainPair {}
+
+impl Arithmetic for BrainPair {
+    const ZERO: Self = Self(0);
+    #[inline(always)]
+    fn plus(self, b: Self) -> Self {
+        Self((self.sum() + b.sum()).to_bits())
+    }
+    #[inline(always)]
+    fn minus(self, b: Self) -> Self {
+        Self((self.sum() - b.sum()).to_bits())
+    }
+    #[inline(always)]
+    fn times(self, b: Self) -> Self {
+        let first = f32::from_bits(self.0 << 16) * f32::from_bits(b.0 << 16);
+        let second = f32::from_bits(self.0 & 0xffff_0000) * f32::from_bits(b.0 & 0xffff_0000);
+        Self((first + second).to_bits())
+    }
+}
+
+/// Whether there is an instruction for [products of such pairs](BrainPair), which takes subnormal numbers for zero.
+pub(crate) fn multiplies_brain_pairs() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return Isa::detect() == Isa::Avx512 && is_x86_feature_detected!("avx512bf16");
+    #[cfg(not(target_arch = "x86_64"))]
+    false
 }
 
 /// Complex products by the plain formula, as compiled arithmetic computes them.

@@ -3,7 +3,7 @@
 use super::elements::{Class, convert, meaningless};
 use super::operands::Operands;
 use super::routine::{Outcome, routine};
-use crate::runtime::matmul::{DotDimensions, DotGeneral, PairedDot, Truth};
+use crate::runtime::matmul::{BrainDot, DotDimensions, DotGeneral, PairedDot, Truth};
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 use crate::runtime::matmul::{Otherwise, unit_dot};
 use crate::runtime::{Context, KernelCall, PoolBuffer, View};
@@ -76,17 +76,19 @@ pub(super) fn native(
     let dtype = match dtypes {
         (DType::F16, DType::F32) => return Some(of!(half::f16, f32)),
         (DType::BF16, DType::F32) => {
-            return Some(on_unit!(half::bf16 => f32, DotGeneral<half::bf16, f32>, 16, 100));
+            return Some(on_unit!(half::bf16 => f32, BrainDot<f32>, 16, 100));
         }
         (DType::F32, DType::F64) => return Some(of!(f32, f64)),
         (DType::I8, DType::I32) => {
-            return Some(on_unit!(i8 => i32, PairedDot<i8>, 32, 400));
+            return Some(on_unit!(i8 => i32, PairedDot<i8, i32>, 32, 400));
         }
         (DType::U8, DType::I32) => {
-            return Some(on_unit!(u8 => i32, PairedDot<u8>, 32, 400));
+            return Some(on_unit!(u8 => i32, PairedDot<u8, i32>, 32, 400));
         }
         (DType::I16, DType::I32) => {
-            return Some(KernelCall::new(PairedDot::<i16>::new(lhs, rhs, dimensions)));
+            return Some(KernelCall::new(PairedDot::<i16, i32>::new(
+                lhs, rhs, dimensions,
+            )));
         }
         (DType::I32, DType::I64) => return Some(of!(i32, i64)),
         (operands, result) if operands == result => result,
@@ -107,7 +109,7 @@ pub(super) fn native(
         DType::C128 => of!(Complex<f64>),
         DType::F16 => of!(half::f16, f32, half::f16),
         DType::BF16 => {
-            on_unit!(half::bf16 => half::bf16, DotGeneral<half::bf16, f32, half::bf16>, 16, 100)
+            on_unit!(half::bf16 => half::bf16, BrainDot<half::bf16>, 16, 100)
         }
         _ => return None,
     })

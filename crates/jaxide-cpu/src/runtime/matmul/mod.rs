@@ -23,13 +23,13 @@ use bytemuck::{Pod, Zeroable};
 use num_complex::Complex;
 
 use self::tile::HasKernels;
-use super::simd::{Arithmetic, Pair};
+use super::simd::{Arithmetic, BrainPair, Pair};
 use super::{Context, KernelError, PoolBuffer};
 
 pub use convert::Convert;
 pub(super) use convert::{conversions, convert_all};
 pub use dot_general::{DotDimensions, DotGeneral};
-pub use paired::PairedDot;
+pub use paired::{BrainDot, PairedDot};
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 pub use unit::{Otherwise, unit_dot};
 
@@ -147,7 +147,7 @@ pub trait Element: HasKernels + Arithmetic + Pod + Send + Sync {}
 macro_rules! elements {
     ($($t:ty)*) => { $(impl Element for $t {})* };
 }
-elements!(f32 f64 Complex<f32> Complex<f64> i8 i16 i32 i64 Truth Pair);
+elements!(f32 f64 Complex<f32> Complex<f64> i8 i16 i32 i64 Truth Pair BrainPair);
 
 /// A `bool` as one byte, with `or` for addition and `and` for multiplication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

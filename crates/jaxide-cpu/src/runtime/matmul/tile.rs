@@ -9,11 +9,13 @@ use num_complex::Complex;
 
 use super::gemv;
 use super::pack::{self, Panel};
-use crate::runtime::simd::{Arithmetic, Isa, Lanes, Pair, Simd, prefetch};
+use crate::runtime::simd::{
+    Arithmetic, BrainPair, Isa, Lanes, Pair, Simd, multiplies_brain_pairs, prefetch,
+};
 #[cfg(target_arch = "x86_64")]
 use crate::runtime::simd::{
-    F32x8, F32x16, F64x4, F64x8, I16x32, I32x8, I32x16, I64x4, I64x8, Pairs8, Pairs16, Truth64,
-    WidePairs16,
+    BrainPairs16, F32x8, F32x16, F64x4, F64x8, I16x32, I32x8, I32x16, I64x4, I64x8, Pairs8,
+    Pairs16, Truth64, WidePairs16,
 };
 
 /// One tile: `Σ_p a[i][p] * b[p][j]` over all segments of the inner dimension, put into, added to or subtracted from `c[i][j]`, for the rows of the function that is called.
@@ -276,6 +278,11 @@ instantiate!(
     target_arch = "x86_64",
     "avx512f,avx512vl,avx512dq,avx512bw,avx512vnni,avx2,fma"
 );
+instantiate!(
+    avx512bf16,
+    target_arch = "x86_64",
+    "avx512f,avx512vl,avx512dq,avx512bw,avx512bf16,avx2,fma"
+);
 instantiate!(avx2, target_arch = "x86_64", "avx2,fma");
 instantiate!(portable);
 
@@ -411,5 +418,15 @@ impl HasKernels for Pair {
             Isa::Avx2 => real_kernels!(avx2, Pairs8, 1 2 3 4 5 6),
             Isa::Portable => real_kernels!(portable, Lanes<Pair, 4>, 1 2 3 4),
         }
+    }
+}
+
+impl HasKernels for BrainPair {
+    fn kernels() -> &'static Kernels<Self> {
+        #[cfg(target_arch = "x86_64")]
+        if multiplies_brain_pairs() {
+            return real_kernels!(avx512bf16, BrainPairs16, 1 2 3 4 5 6 7 8 9 10 11 12 13 14);
+        }
+        real_kernels!(portable, Lanes<BrainPair, 4>, 1 2 3 4)
     }
 }

@@ -1,6 +1,6 @@
 //! Registers of x86: floats, and integers whose products wrap around.
 
-use super::{Pair, Simd};
+use super::{BrainPair, Pair, Simd};
 use crate::runtime::matmul::Truth;
 use std::arch::x86_64::*;
 
@@ -228,6 +228,23 @@ x86_vector!(
     |x| Pair(_mm512_reduce_add_epi32(x))
 );
 x86_vector!(
+    BrainPairs16,
+    BrainPair,
+    16,
+    __m512,
+    |count: usize| (1u32 << count).wrapping_sub(1) as u16,
+    |x: BrainPair| _mm512_set1_ps(f32::from_bits(x.0)),
+    _mm512_loadu_ps,
+    _mm512_storeu_ps,
+    masked_load_ps,
+    _mm512_mask_storeu_ps,
+    accumulate_brain_pairs,
+    subtract_brain_pairs,
+    _mm512_add_ps,
+    _mm512_sub_ps,
+    |x| BrainPair(_mm512_reduce_add_ps(x).to_bits())
+);
+x86_vector!(
     I32x8,
     i32,
     8,
@@ -372,6 +389,27 @@ fn any_bits(x: __m512i) -> Truth {
 #[target_feature(enable = "avx512f,avx512vnni")]
 fn accumulate_pairs(a: __m512i, b: __m512i, c: __m512i) -> __m512i {
     _mm512_dpwssd_epi32(c, a, b)
+}
+
+/// Products of pairs of `bf16` and their sums in one instruction; both are in registers of other types, whose bits they are.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bf16")]
+fn accumulate_brain_pairs(a: __m512, b: __m512, c: __m512) -> __m512 {
+    // SAFETY: types of the same size of which all bits are valid.
+    let (a, b) = unsafe {
+        (
+            std::mem::transmute::<__m512, __m512bh>(a),
+            std::mem::transmute::<__m512, __m512bh>(b),
+        )
+    };
+    _mm512_dpbf16_ps(c, a, b)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bf16")]
+fn subtract_brain_pairs(a: __m512, b: __m512, c: __m512) -> __m512 {
+    let zero = _mm512_setzero_ps();
+    _mm512_sub_ps(c, accumulate_brain_pairs(a, b, zero))
 }
 
 /// The low halves of products: AVX2 multiplies no 64-bit integers.
