@@ -1,8 +1,7 @@
 //! Which loops and branches run inside a lane program, with their state in registers.
 
-use super::cost;
 use crate::lower::emit::{Binding, Emitter, Layout, Memory};
-use crate::lower::graph::{Graph, MapOp, NodeId, Op, Region, ValueId};
+use crate::lower::graph::{Graph, MapOp, NodeId, Op, Region, ValueId, own_cost};
 use jaxide_core::Dims;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
@@ -34,6 +33,8 @@ const LIGHT: usize = 12;
 const SHARED: usize = 4;
 /// What it costs to find out whether any lane of a vector goes on.
 const GOES_ON: usize = 1;
+/// How many times as long a loop takes, roughly, that reads from memory what another one makes for it.
+const AROUND: usize = 2;
 /// Turns that a loop of unknown length is taken to have.
 const TURNS: usize = 8;
 
@@ -127,17 +128,15 @@ fn fits(graph: &Graph, id: NodeId, axes: &[usize]) -> bool {
     if lanes == 0 {
         return false;
     }
-    let Some(in_memory) = worth_it(graph, id, axes) else {
-        return false;
-    };
     let mut inside = HashSet::default();
-    graph
-        .node(id)
-        .op
-        .visit_regions(&mut |region| define(graph, region, &mut inside));
     let node = graph.node(id);
+    node.op
+        .visit_regions(&mut |region| define(graph, region, &mut inside));
     inside.extend(&node.results);
     let memory = Outside { graph, inside };
+    let Some(in_memory) = worth_it(&memory, id, axes) else {
+        return false;
+    };
     let mut emitter = Emitter::new(graph, &memory, BUDGET);
     for &length in axes {
         let index = emitter.b.outer();
@@ -156,13 +155,12 @@ fn fits(graph: &Graph, id: NodeId, axes: &[usize]) -> bool {
 }
 
 /// What a turn costs in memory, if a loop with its state in registers is better than one that keeps it there and works on whole vectors.
-fn worth_it(graph: &Graph, id: NodeId, axes: &[usize]) -> Option<usize> {
+fn worth_it(memory: &Outside<'_>, id: NodeId, axes: &[usize]) -> Option<usize> {
+    let graph = memory.graph;
     let mut cost = Cost::default();
-    graph
-        .node(id)
-        .op
-        .visit_regions(&mut |region| cost.add(graph, region, axes));
     let op = &graph.node(id).op;
+    op.visit_regions(&mut |region| cost.add(memory, region, axes));
+    cost.in_registers = cost.in_registers.saturating_add(cost.choices);
     let registers = axes.iter().product::<usize>().div_ceil(VECTOR);
     if let Op::While { cond, .. } = op {
         if graph.shape(cond.results[0]).is_empty() {
@@ -217,12 +215,15 @@ struct Cost {
     products: usize,
     /// Terms of products, which are unrolled.
     terms: usize,
+    /// Choices among elements in registers, of which one is read whose place is not known.
+    choices: usize,
     /// With arrays in memory.
     in_memory: usize,
 }
 
 impl Cost {
-    fn add(&mut self, graph: &Graph, region: &Region, axes: &[usize]) {
+    fn add(&mut self, memory: &Outside<'_>, region: &Region, axes: &[usize]) {
+        let graph = memory.graph;
         self.in_memory += NEST;
         let lanes: usize = axes.iter().product();
         let registers = lanes.div_ceil(VECTOR);
@@ -230,18 +231,34 @@ impl Cost {
             let node = graph.node(id);
             let mut inner = Cost::default();
             node.op
-                .visit_regions(&mut |region| inner.add(graph, region, axes));
+                .visit_regions(&mut |region| inner.add(memory, region, axes));
             let turns = match &node.op {
                 Op::Scan { length, .. } => *length,
                 Op::While { .. } => TURNS,
                 _ => 1,
             };
-            self.in_registers += inner.in_registers.saturating_mul(turns);
+            let inner_in_registers = inner.in_registers.saturating_mul(turns);
+            self.in_registers += inner_in_registers;
             self.products += inner.products.saturating_mul(turns);
-            self.in_memory += inner.in_memory.saturating_mul(turns);
+            self.choices += inner.choices.saturating_mul(turns);
             self.terms += inner.terms;
-            let each =
-                cost::own_cost(graph, node, 0).saturating_mul(parts(graph, &node.op, &node.args));
+            let mut in_memory = inner.in_memory.saturating_mul(turns);
+            if inner.terms == 0 {
+                // With arrays in memory, an inner loop may still have its own state in registers.
+                let own_state = inner_in_registers.saturating_mul(AROUND) + NEST;
+                in_memory = in_memory.min(own_state);
+            }
+            self.in_memory += in_memory;
+            let read = match &node.op {
+                Op::Scan { carries, .. } => turns * memory.choices(&node.args[*carries..], axes),
+                Op::DynamicSlice | Op::Gather(_) => {
+                    let results = own_elements(graph.shape(node.results[0]), axes);
+                    results.saturating_mul(memory.choices(&node.args[..1], axes))
+                }
+                _ => 0,
+            };
+            self.choices += read.saturating_mul(registers);
+            let each = own_cost(graph, node, 0).saturating_mul(parts(graph, &node.op, &node.args));
             let nest = match node.op {
                 Op::Call(_)
                 | Op::Reduce { .. }
@@ -319,6 +336,37 @@ fn define(graph: &Graph, region: &Region, inside: &mut HashSet<ValueId>) {
 struct Outside<'a> {
     graph: &'a Graph,
     inside: HashSet<ValueId>,
+}
+
+impl Outside<'_> {
+    /// Elements of the loops' state that each lane has, of which those values are made: one is chosen among all of them where its place is
+    /// not known.
+    fn choices(&self, values: &[ValueId], axes: &[usize]) -> usize {
+        let mut seen: HashSet<ValueId> = values.iter().copied().collect();
+        let mut left = values.to_vec();
+        let mut choices = 0;
+        while let Some(value) = left.pop() {
+            if !self.inside.contains(&value) {
+                continue;
+            }
+            let maker = self.graph.def(value).map(|id| self.graph.node(id));
+            match maker {
+                Some(node)
+                    if !matches!(
+                        node.op,
+                        Op::Scan { .. } | Op::While { .. } | Op::Cond { .. }
+                    ) =>
+                {
+                    left.extend(node.args.iter().filter(|&&arg| seen.insert(arg)));
+                }
+                _ => match own_elements(self.graph.shape(value), axes) {
+                    0 | 1 => {}
+                    elements => choices += elements,
+                },
+            }
+        }
+        choices
+    }
 }
 
 impl Memory for Outside<'_> {

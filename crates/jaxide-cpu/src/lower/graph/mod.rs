@@ -8,6 +8,7 @@
 mod accumulate;
 mod build;
 mod combines;
+mod cost;
 mod display;
 mod guarded;
 mod known;
@@ -28,6 +29,7 @@ use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
 pub(crate) use build::{Lanes, build};
+pub(crate) use cost::{own_cost, turns};
 pub(crate) use known::read_int;
 pub(crate) use map_op::MapOp;
 pub(crate) use op::{Bytes, Call, Combine, GatherSpec, OobMode, Op, ScatterSpec, WindowSpec};

@@ -1,11 +1,17 @@
 //! Reductions in the form that loop nests like: without axes of length 1, and in two steps where one result has several axes of elements.
 
-use super::{Bytes, Combine, Op, Scope, ValueId};
+use super::{Bytes, Combine, Op, Scope, ValueId, own_cost};
 use jaxide_core::{DType, Dims, Result, Scalar, small_float};
+use rustc_hash::FxHashSet as HashSet;
 use smallvec::smallvec;
 
-/// Reductions of several axes take the first one last when it has at least this length.
+/// Reductions of several axes take the first one last when it has at least this length, so that threads share its rows.
 const FIRST_LAST: usize = 8;
+/// Up to so many elements are combined at once, if no more bytes are added than this to make them: one thread does it.
+const FEW: usize = 1 << 12;
+const LITTLE: usize = 1 << 18;
+/// Values that are looked at for it.
+const STEPS: usize = 512;
 
 impl Scope {
     /// Axes combined away.
@@ -47,12 +53,42 @@ impl Scope {
         let all = axes.len() == shape.len();
         match axes {
             [] => Ok(x),
-            [0, rest @ ..] if all && !rest.is_empty() && shape[0] >= FIRST_LAST => {
+            [0, rest @ ..]
+                if all && !rest.is_empty() && shape[0] >= FIRST_LAST && !self.is_little_work(x) =>
+            {
                 let rows = self.reduce_once(combine, x, rest);
                 self.reduce(combine, rows, &[0])
             }
             _ => Ok(self.reduce_once(combine, x, axes)),
         }
+    }
+
+    /// Whether an array has few elements, and little is computed for each, as far as it is seen.
+    fn is_little_work(&self, x: ValueId) -> bool {
+        let count = |value: ValueId| self.shape(value).iter().product::<usize>();
+        if count(x) > FEW {
+            return false;
+        }
+        let mut seen = HashSet::from_iter([x]);
+        let mut left = vec![x];
+        let mut work = 0;
+        while let Some(value) = left.pop() {
+            let Some(maker) = self.graph.def(value) else {
+                continue;
+            };
+            let node = self.graph.node(maker);
+            let elements = count(value).saturating_mul(self.dtype(value).size());
+            work = own_cost(&self.graph, node, 0)
+                .saturating_mul(elements)
+                .saturating_add(work);
+            if work > LITTLE || seen.len() > STEPS {
+                return false;
+            }
+            if !matches!(node.op, Op::Call(_)) {
+                left.extend(node.args.iter().filter(|&&arg| seen.insert(arg)));
+            }
+        }
+        true
     }
 
     fn reduce_once(&mut self, combine: Combine, x: ValueId, axes: &[usize]) -> ValueId {
