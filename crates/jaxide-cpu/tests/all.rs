@@ -12,6 +12,7 @@ mod differential;
 mod division;
 mod donation;
 mod everywhere;
+mod few;
 mod fused;
 mod guarded;
 mod invariants;

@@ -142,6 +142,8 @@ pub(super) struct Op {
     pub(super) rm: Option<u8>,
     /// Whether a single element in memory will do for it.
     pub(super) broadcast: bool,
+    /// The width of what is written, where that is less than the first operand's; the bytes behind become zero.
+    pub(super) short: Option<Width>,
 }
 
 impl Op {
@@ -164,6 +166,7 @@ impl Op {
             late: false,
             rm,
             broadcast: false,
+            short: None,
         }
     }
 }

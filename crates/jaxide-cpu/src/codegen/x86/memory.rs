@@ -1,5 +1,6 @@
 //! Loads and stores, and what of them is done one lane at a time.
 
+use super::few;
 use super::spread::raw_type;
 use super::*;
 use crate::codegen::emit;
@@ -45,6 +46,14 @@ impl<T: Target> emit::Memory for Emitter<'_, T> {
                 v = bits;
             }
             let exec = self.exec[copy];
+            if let Some(count) = self.lanes_of(exec)
+                && self.is_contiguous(mem, addr)
+                && self.is_better_in_pieces(count * mem.size())
+            {
+                let at = self.mem(addr, copy);
+                self.target.store_few(&mut self.asm, mem, at, v, count);
+                continue;
+            }
             let done = match self.access(mem, addr, copy) {
                 Access::Contiguous(at) => {
                     self.target.store(&mut self.asm, mem, at, v, exec);
@@ -98,9 +107,23 @@ impl<T: Target> emit::Memory for Emitter<'_, T> {
 }
 
 impl<T: Target> Emitter<'_, T> {
+    /// Whether so many bytes are stored in pieces rather than with a mask: where the next turn may read what is behind them, and where a load in
+    /// pieces may read them.
+    fn is_better_in_pieces(&self, bytes: i64) -> bool {
+        self.again || !self.open.is_empty() || few::pieces(bytes) <= 2
+    }
+
     pub(super) fn load_copy(&mut self, mem: MemTy, addr: &Addr, dst: Reg, copy: usize) {
         let exec = self.exec[copy];
         let ty = mem.lane();
+        if let Some(count) = self.lanes_of(exec)
+            && self.is_contiguous(mem, addr)
+        {
+            let at = self.mem(addr, copy);
+            if self.target.load_few(&mut self.asm, mem, dst, at, count) {
+                return;
+            }
+        }
         match self.access(mem, addr, copy) {
             Access::Uniform(at) if mem.size() >= 4 || T::ON_BYTES => {
                 self.target.broadcast(&mut self.asm, mem, dst, at);

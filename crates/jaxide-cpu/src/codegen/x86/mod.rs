@@ -17,6 +17,7 @@ mod bfloat16;
 mod bytes;
 mod control;
 mod encode;
+mod few;
 mod halves;
 mod integer;
 mod lir;
@@ -138,11 +139,15 @@ struct Emitter<'a, T> {
     all: Option<i64>,
     /// The mask of all lanes that there are, where it is one register's.
     tail: Option<Reg>,
+    /// How many lanes it has, where that is known.
+    left: Option<i64>,
     counters: Vec<Var>,
     /// Addresses that loops advance from turn to turn, but for constants and lane steps.
     cursors: HashMap<Vec<i64>, Var>,
     /// The loops around, outermost first.
     open: Vec<LoopId>,
+    /// Whether all lanes are run again for each value of an outer index.
+    again: bool,
 }
 
 impl<'a, T: Target> Emitter<'a, T> {
@@ -188,9 +193,11 @@ impl<'a, T: Target> Emitter<'a, T> {
             exec: [None; MOST_COPIES],
             all: lanes,
             tail: None,
+            left: None,
             counters: vec![LANE; body.loop_count()],
             cursors: HashMap::default(),
             open: Vec::new(),
+            again: false,
         }
     }
 
@@ -201,6 +208,7 @@ impl<'a, T: Target> Emitter<'a, T> {
         match turns {
             None => self.lanes(),
             Some(index) => {
+                self.again = true;
                 let again = self.asm.label();
                 self.in_loop(|s| {
                     s.asm.push(Lir::Label(again));
@@ -258,7 +266,9 @@ impl<'a, T: Target> Emitter<'a, T> {
             return;
         }
         self.initialise_accumulators();
-        if self.plan.unmasked {
+        if let Some(all) = self.few() {
+            self.once(all);
+        } else if self.plan.unmasked {
             self.main_loop(self.plan.copies);
             if self.plan.rest_in_whole_registers {
                 self.main_loop(1);
@@ -301,21 +311,47 @@ impl<'a, T: Target> Emitter<'a, T> {
         for copy in 0..narrow::<_, usize>((rest + lanes - 1) / lanes) {
             self.copies = vec![copy];
             let left = rest - copy as i64 * lanes;
-            if left < lanes {
-                let ones = (1i64 << left) - 1;
-                self.asm
-                    .int(Code::Mov_r64_imm64, &[Int::Gpr(RDX), Int::Imm(ones)]);
-                let mask = self.asm.reg(self.target.class(Ty::Mask));
-                self.target.tail_mask(&mut self.asm, mask, 0);
-                self.exec[copy] = Some(mask);
-                self.tail = Some(mask);
-            }
+            self.mask_all_but(left, copy);
             self.block(BlockId::LANES);
             self.step_accumulators();
         }
+        self.mask_none();
+        self.copies = vec![0];
+    }
+
+    /// So few lanes, which one register has.
+    fn once(&mut self, all: i64) {
+        self.mask_all_but(all, 0);
+        self.load_accumulators();
+        self.block(BlockId::LANES);
+        self.store_accumulators();
+        self.mask_none();
+    }
+
+    /// Masks all lanes of a copy but so many, if it has more.
+    fn mask_all_but(&mut self, left: i64, copy: usize) {
+        if left >= self.target.lanes() {
+            return;
+        }
+        let ones = (1i64 << left) - 1;
+        self.asm
+            .int(Code::Mov_r64_imm64, &[Int::Gpr(RDX), Int::Imm(ones)]);
+        let mask = self.asm.reg(self.target.class(Ty::Mask));
+        self.target.tail_mask(&mut self.asm, mask, 0);
+        self.exec[copy] = Some(mask);
+        self.tail = Some(mask);
+        self.left = Some(left);
+    }
+
+    fn mask_none(&mut self) {
         self.exec = [None; MOST_COPIES];
         self.tail = None;
-        self.copies = vec![0];
+        self.left = None;
+    }
+
+    /// How many lanes a mask has, where it is that of all lanes that there are and their number is known.
+    fn lanes_of(&self, exec: Option<Reg>) -> Option<i64> {
+        self.left.filter(|_| exec.is_some() && exec == self.tail)
     }
 
     /// The loop without masks, as long as there are lanes for so many copies.
@@ -406,6 +442,7 @@ impl<'a, T: Target> Emitter<'a, T> {
                 s.exec[copy] = Some(k);
             }
             s.tail = s.exec[0].filter(|_| copies == 1);
+            s.left = s.rest_of_whole_registers();
             s.load_accumulators();
             s.block(BlockId::LANES);
             s.store_accumulators();
@@ -415,9 +452,16 @@ impl<'a, T: Target> Emitter<'a, T> {
         });
         self.asm.push(Lir::Label(done));
         self.asm.current_frequency = outside;
-        self.exec = [None; MOST_COPIES];
-        self.tail = None;
+        self.mask_none();
         self.copies = vec![0];
+    }
+
+    /// How many lanes are left after loops over whole registers, where that is known.
+    fn rest_of_whole_registers(&self) -> Option<i64> {
+        let whole =
+            self.plan.unmasked && (self.plan.copies == 1 || self.plan.rest_in_whole_registers);
+        let rest = self.all.filter(|_| whole)? % self.target.lanes();
+        (rest > 0).then_some(rest)
     }
 
     /// How many lanes there are, where they are known to fit in one register.

@@ -284,8 +284,10 @@ rows! {
     VPMOVB2M         _ _ _ _ EVEX_Vpmovb2m_kr_zmm;
     VPBROADCASTB     _ VEX_Vpbroadcastb_ymm_xmmm8 _ _ EVEX_Vpbroadcastb_zmm_k1z_xmmm8;
     VPSRLDQ          VEX_Vpsrldq_xmm_xmm_imm8 _ _ _ _;
-    VPEXTRB_STORE    VEX_Vpextrb_r32m8_xmm_imm8 _ _ _ _;
-    VPEXTRW_STORE    VEX_Vpextrw_r32m16_xmm_imm8 _ _ _ _;
+    VPEXTRB_STORE    VEX_Vpextrb_r32m8_xmm_imm8 _ EVEX_Vpextrb_r32m8_xmm_imm8 _ _;
+    VPEXTRW_STORE    VEX_Vpextrw_r32m16_xmm_imm8 _ EVEX_Vpextrw_r32m16_xmm_imm8 _ _;
+    VPEXTRD_STORE    VEX_Vpextrd_rm32_xmm_imm8 _ EVEX_Vpextrd_rm32_xmm_imm8 _ _;
+    VPINSRD          VEX_Vpinsrd_xmm_xmm_rm32_imm8 _ EVEX_Vpinsrd_xmm_xmm_rm32_imm8 _ _;
     VPBROADCASTB_GPR _ _ _ _ EVEX_Vpbroadcastb_zmm_k1z_r32;
     // Conversions.
     VCVTDQ2PD        _                             VEX_Vcvtdq2pd_ymm_xmmm128      _ _                                   EVEX_Vcvtdq2pd_zmm_k1z_ymmm256b32_er;
@@ -363,11 +365,11 @@ rows! {
     VMOVDQU16_STORE  _                           _                           EVEX_Vmovdqu16_xmmm128_k1z_xmm EVEX_Vmovdqu16_ymmm256_k1z_ymm _;
     VMOVDQU8         _                           _                           EVEX_Vmovdqu8_xmm_k1z_xmmm128  _                              EVEX_Vmovdqu8_zmm_k1z_zmmm512;
     VMOVDQU8_STORE   _                           _                           EVEX_Vmovdqu8_xmmm128_k1z_xmm  _                              EVEX_Vmovdqu8_zmmm512_k1z_zmm;
-    VMOVD_GPR        VEX_Vmovd_xmm_rm32          _                           _                              _                              _;
-    VMOVD_STORE      VEX_Vmovd_rm32_xmm          _                           _                              _                              _;
+    VMOVD_GPR        VEX_Vmovd_xmm_rm32 _ EVEX_Vmovd_xmm_rm32 _ _;
+    VMOVD_STORE      VEX_Vmovd_rm32_xmm _ EVEX_Vmovd_rm32_xmm _ _;
     VMOVMSKPS        _                           VEX_Vmovmskps_r32_ymm       _                              _                              _;
     VMOVMSKPD        _                           VEX_Vmovmskpd_r32_ymm       _                              _                              _;
-    VMOVQ            _                           _                           EVEX_Vmovq_xmm_xmmm64          _                              _;
+    VMOVQ            VEX_Vmovq_xmm_xmmm64 _ EVEX_Vmovq_xmm_xmmm64 _ _;
     VMOVQ_GPR        VEX_Vmovq_xmm_rm64          _                           _                              _                              _;
     VMOVQ_STORE      VEX_Vmovq_xmmm64_xmm        _                           EVEX_Vmovq_xmmm64_xmm          _                              _;
     VMOVUPS          VEX_Vmovups_xmm_xmmm128     VEX_Vmovups_ymm_ymmm256     EVEX_Vmovups_xmm_k1z_xmmm128   EVEX_Vmovups_ymm_k1z_ymmm256   EVEX_Vmovups_zmm_k1z_zmmm512;

@@ -294,6 +294,12 @@ pub(super) trait Memory: Shape {
     /// Consecutive elements.
     fn store(&self, asm: &mut Asm, mem: MemTy, to: Mem, v: Reg, exec: Option<Reg>);
 
+    /// The first `count` elements, zeros behind them, if that takes less than a load with a mask; says whether it did.
+    fn load_few(&self, asm: &mut Asm, mem: MemTy, dst: Reg, from: Mem, count: i64) -> bool;
+
+    /// The first `count` elements, each by a store that wrote nothing else for the processor.
+    fn store_few(&self, asm: &mut Asm, mem: MemTy, to: Mem, v: Reg, count: i64);
+
     /// A lane value from an element that was extended to the integer of a lane's width.
     fn raw_to_lane(&self, asm: &mut Asm, mem: MemTy, dst: Reg, raw: Reg);
 

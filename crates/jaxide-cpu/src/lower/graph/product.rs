@@ -13,7 +13,7 @@ const REGISTER: usize = 64;
 /// than a call costs.
 const MOST_STEPS: usize = 2048;
 /// Steps of a product whose lanes are apart in memory.
-const MOST_GATHERED: usize = 12;
+const MOST_GATHERED: usize = 32;
 /// Axes of matrices of which a nest makes many products at once.
 const TINY: usize = 6;
 /// Columns of the matrix by which rows are multiplied that lie across memory.

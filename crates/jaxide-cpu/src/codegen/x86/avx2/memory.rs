@@ -1,6 +1,7 @@
 //! Loads, stores and gathers.
 
 use super::*;
+use crate::codegen::x86::few;
 use crate::codegen::x86::target::{Memory, Operations as _};
 use crate::lanes::{MemTy, UnOp};
 use table::*;
@@ -72,21 +73,29 @@ impl Memory for Avx2 {
                     ..Op::new(self.form(row, ty), None, &operands)
                 });
             }
-            (MemTy::F16, _) => {
-                let half = self.f16_bits(asm, v);
-                self.store_low(asm, 2 * self.lanes(), to, half);
-            }
-            (MemTy::Bool | MemTy::I8 | MemTy::U8, _) => {
-                let raw = self.lane_to_raw(asm, mem, v);
-                let bytes = self.pack_bytes(asm, raw);
-                self.store_low(asm, self.lanes(), to, bytes);
-            }
-            (MemTy::I16 | MemTy::U16 | MemTy::Bf16, _) => {
-                let raw = self.lane_to_raw(asm, mem, v);
-                let words = self.pack_words(asm, raw);
-                self.store_low(asm, 2 * self.lanes(), to, words);
+            (
+                MemTy::Bool
+                | MemTy::I8
+                | MemTy::U8
+                | MemTy::I16
+                | MemTy::U16
+                | MemTy::F16
+                | MemTy::Bf16,
+                _,
+            ) => {
+                let (bits, _) = self.elements(asm, mem, v);
+                self.store_low(asm, mem.size() * self.lanes(), to, bits);
             }
         }
+    }
+
+    fn load_few(&self, asm: &mut Asm, mem: MemTy, dst: Reg, from: Mem, count: i64) -> bool {
+        mem.size() >= 4 && few::load_bytes(asm, false, dst, from, count * mem.size())
+    }
+
+    fn store_few(&self, asm: &mut Asm, mem: MemTy, to: Mem, v: Reg, count: i64) {
+        let elements = self.elements(asm, mem, v);
+        few::store_bytes(asm, false, to, elements, count * mem.size());
     }
 
     fn raw_to_lane(&self, asm: &mut Asm, mem: MemTy, dst: Reg, raw: Reg) {
@@ -162,6 +171,25 @@ impl Memory for Avx2 {
 }
 
 impl Avx2 {
+    /// Elements of lanes as they lie in memory, at the beginning of a register of that width.
+    fn elements(&self, asm: &mut Asm, mem: MemTy, v: Reg) -> (Reg, Width) {
+        let bits = match mem {
+            MemTy::F32 | MemTy::I32 | MemTy::F64 | MemTy::I64 => {
+                return (v, self.width(mem.lane()));
+            }
+            MemTy::F16 => self.f16_bits(asm, v),
+            MemTy::Bool | MemTy::I8 | MemTy::U8 => {
+                let raw = self.lane_to_raw(asm, mem, v);
+                self.pack_bytes(asm, raw)
+            }
+            MemTy::I16 | MemTy::U16 | MemTy::Bf16 => {
+                let raw = self.lane_to_raw(asm, mem, v);
+                self.pack_words(asm, raw)
+            }
+        };
+        (bits, Width::V128)
+    }
+
     fn store_whole(&self, asm: &mut Asm, ty: Ty, to: Mem, v: Reg) {
         let code = self.form(&VMOVUPS_STORE, ty);
         asm.op(Op {

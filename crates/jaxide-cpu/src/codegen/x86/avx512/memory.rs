@@ -2,6 +2,7 @@
 
 use super::mask::INT_NE;
 use super::*;
+use crate::codegen::x86::few;
 use crate::codegen::x86::target::Memory;
 use crate::lanes::MemTy;
 use table::*;
@@ -26,19 +27,14 @@ impl Memory for Avx512 {
     }
 
     fn load(&self, asm: &mut Asm, mem: MemTy, dst: Reg, from: Mem, exec: Option<Reg>) {
-        let masked = |code: Code, dst: Reg| Op {
-            mask: exec.map(|mask| (mask, true)),
-            ..Op::new(code, Some(dst), &[Operand::Mem(from)])
-        };
-        let row = match mem {
+        match mem {
             MemTy::F32 | MemTy::I32 | MemTy::F64 | MemTy::I64 => {
-                return asm.op(masked(self.code(&MOVE, mem.lane()), dst));
+                let code = self.code(&MOVE, mem.lane());
+                asm.op(Op {
+                    mask: exec.map(|mask| (mask, true)),
+                    ..Op::new(code, Some(dst), &[Operand::Mem(from)])
+                });
             }
-            MemTy::I8 => &VPMOVSXBD,
-            MemTy::U8 => &VPMOVZXBD,
-            MemTy::I16 => &VPMOVSXWD,
-            MemTy::U16 | MemTy::Bf16 => &VPMOVZXWD,
-            MemTy::F16 => &VCVTPH2PS,
             MemTy::Bool => {
                 let bytes = asm.reg(V128);
                 // Eight bytes where there are eight lanes and no mask.
@@ -47,47 +43,48 @@ impl Memory for Avx512 {
                 } else {
                     &VMOVDQU8
                 };
-                asm.op(masked(v128(row), bytes));
-                let operands = [Operand::Reg(bytes), Operand::Reg(bytes)];
-                return asm.op(Op::new(v128(&VPTESTMB), Some(dst), &operands));
+                asm.op(Op {
+                    mask: exec.map(|mask| (mask, true)),
+                    ..Op::new(v128(row), Some(bytes), &[Operand::Mem(from)])
+                });
+                self.extend(asm, mem, dst, Operand::Reg(bytes), None);
             }
-        };
-        asm.op(masked(self.form(row, Ty::I32), dst));
-        if mem == MemTy::Bf16 {
-            self.shift_to(asm, &PSLL_IMM, Ty::I32, dst, dst, 16);
+            MemTy::I8 | MemTy::U8 | MemTy::I16 | MemTy::U16 | MemTy::F16 | MemTy::Bf16 => {
+                self.extend(asm, mem, dst, Operand::Mem(from), exec);
+            }
         }
     }
 
     fn store(&self, asm: &mut Asm, mem: MemTy, to: Mem, v: Reg, exec: Option<Reg>) {
-        match mem {
-            MemTy::F32 | MemTy::I32 | MemTy::F64 | MemTy::I64 => {
-                self.store_whole(asm, self.code(&STORE, mem.lane()), to, v, exec);
-            }
-            MemTy::I8 | MemTy::U8 => {
-                let bytes = self.narrow(asm, &VPMOVDB, V128, &[Operand::Reg(v)]);
-                self.store_bytes(asm, to, bytes, exec);
-            }
-            MemTy::Bool => {
-                let ones = asm.vector(Width::V128, &[1; 16]);
-                let bytes = asm.reg(V128);
-                let copy = Op::new(v128(&VMOVDQU8), Some(bytes), &[Operand::Reg(ones)]);
-                self.zeroing(asm, v, copy);
-                self.store_bytes(asm, to, bytes, exec);
-            }
-            MemTy::I16 | MemTy::U16 => {
-                let words = self.low_words(asm, v);
-                self.store_words(asm, to, words, exec);
-            }
-            MemTy::F16 => {
-                let words = self.f16_bits(asm, v);
-                self.store_words(asm, to, words, exec);
-            }
-            MemTy::Bf16 => {
-                let bits = self.bf16_bits(asm, v);
-                let words = self.low_words(asm, bits);
-                self.store_words(asm, to, words, exec);
-            }
+        let (bits, _) = self.elements(asm, mem, v);
+        match mem.size() {
+            1 => self.store_bytes(asm, to, bits, exec),
+            2 => self.store_words(asm, to, bits, exec),
+            _ => self.store_whole(asm, self.code(&STORE, mem.lane()), to, bits, exec),
         }
+    }
+
+    fn load_few(&self, asm: &mut Asm, mem: MemTy, dst: Reg, from: Mem, count: i64) -> bool {
+        let bytes = count * mem.size();
+        if mem.size() >= 4 {
+            return few::load_bytes(asm, true, dst, from, bytes);
+        }
+        let raw = asm.reg(V128);
+        if mem.size() == 2 && bytes > 16 || !few::load_bytes(asm, true, raw, from, bytes) {
+            return false;
+        }
+        let whole = if mem.size() == 2 && !self.wide {
+            Width::V256
+        } else {
+            Width::V128
+        };
+        self.extend(asm, mem, dst, Operand::As(raw, whole), None);
+        true
+    }
+
+    fn store_few(&self, asm: &mut Asm, mem: MemTy, to: Mem, v: Reg, count: i64) {
+        let elements = self.elements(asm, mem, v);
+        few::store_bytes(asm, true, to, elements, count * mem.size());
     }
 
     fn raw_to_lane(&self, asm: &mut Asm, mem: MemTy, dst: Reg, raw: Reg) {
@@ -187,6 +184,55 @@ impl Memory for Avx512 {
 }
 
 impl Avx512 {
+    /// Lanes from elements of 8 and 16 bits, in memory or at the beginning of a register; truth values are in a register.
+    fn extend(&self, asm: &mut Asm, mem: MemTy, dst: Reg, from: Operand, exec: Option<Reg>) {
+        let row = match mem {
+            MemTy::I8 => &VPMOVSXBD,
+            MemTy::U8 => &VPMOVZXBD,
+            MemTy::I16 => &VPMOVSXWD,
+            MemTy::U16 | MemTy::Bf16 => &VPMOVZXWD,
+            MemTy::F16 => &VCVTPH2PS,
+            MemTy::Bool => {
+                return asm.op(Op::new(v128(&VPTESTMB), Some(dst), &[from, from]));
+            }
+            MemTy::F32 | MemTy::I32 | MemTy::F64 | MemTy::I64 => {
+                unreachable!("lanes are no narrower")
+            }
+        };
+        asm.op(Op {
+            mask: exec.map(|mask| (mask, true)),
+            ..Op::new(self.form(row, Ty::I32), Some(dst), &[from])
+        });
+        if mem == MemTy::Bf16 {
+            self.shift_to(asm, &PSLL_IMM, Ty::I32, dst, dst, 16);
+        }
+    }
+
+    /// Elements of lanes as they lie in memory, at the beginning of a register of that width.
+    fn elements(&self, asm: &mut Asm, mem: MemTy, v: Reg) -> (Reg, Width) {
+        let words = if self.wide { Width::V128 } else { Width::V256 };
+        match mem {
+            MemTy::F32 | MemTy::I32 | MemTy::F64 | MemTy::I64 => (v, self.width(mem.lane())),
+            MemTy::I8 | MemTy::U8 => {
+                let bytes = self.narrow(asm, &VPMOVDB, V128, &[Operand::Reg(v)]);
+                (bytes, Width::V128)
+            }
+            MemTy::Bool => {
+                let ones = asm.vector(Width::V128, &[1; 16]);
+                let bytes = asm.reg(V128);
+                let copy = Op::new(v128(&VMOVDQU8), Some(bytes), &[Operand::Reg(ones)]);
+                self.zeroing(asm, v, copy);
+                (bytes, Width::V128)
+            }
+            MemTy::I16 | MemTy::U16 => (self.low_words(asm, v), words),
+            MemTy::F16 => (self.f16_bits(asm, v), words),
+            MemTy::Bf16 => {
+                let bits = self.bf16_bits(asm, v);
+                (self.low_words(asm, bits), words)
+            }
+        }
+    }
+
     fn store_whole(&self, asm: &mut Asm, code: Code, to: Mem, v: Reg, exec: Option<Reg>) {
         asm.op(Op {
             mask: exec.map(|mask| (mask, false)),

@@ -1,6 +1,7 @@
 //! Loads and stores of bytes that follow each other.
 
 use super::*;
+use crate::codegen::x86::few;
 use crate::codegen::x86::memory::PAGE;
 use crate::codegen::x86::table::*;
 use crate::codegen::x86::target::{Memory, Operations};
@@ -54,6 +55,26 @@ impl<const EVEX: bool> Memory for Bytes<EVEX> {
             Some(_) => self.store_last(asm, to, v),
             None => write(asm, Self::whole(&VMOVUPS_STORE), to, v, None),
         }
+    }
+
+    fn load_few(&self, asm: &mut Asm, mem: MemTy, dst: Reg, from: Mem, count: i64) -> bool {
+        let to = if mem == MemTy::Bool {
+            self.register(asm)
+        } else {
+            dst
+        };
+        if !few::load_bytes(asm, EVEX, to, from, count) {
+            return false;
+        }
+        if mem == MemTy::Bool {
+            self.is_true(asm, dst, to);
+        }
+        true
+    }
+
+    fn store_few(&self, asm: &mut Asm, mem: MemTy, to: Mem, v: Reg, count: i64) {
+        let v = self.lane_to_raw(asm, mem, v);
+        few::store_bytes(asm, EVEX, to, (v, self.width(Ty::I32)), count);
     }
 
     fn raw_to_lane(&self, asm: &mut Asm, mem: MemTy, dst: Reg, raw: Reg) {

@@ -281,7 +281,8 @@ impl Encode<'_> {
             .map(|d| d.0);
         let mut operands = Vec::new();
         if let (Some((m, _)), Some(d)) = (dst, op.dst) {
-            operands.push(Resolved::Register(self.machine(self.class(d), m)));
+            let class = op.short.map_or(self.class(d), Class::Vector);
+            operands.push(Resolved::Register(self.machine(class, m)));
         }
         for (k, o) in op.operands.iter().flatten().enumerate() {
             let resolved = match *o {

@@ -92,6 +92,9 @@ pub(crate) struct Kernel {
     pub(crate) schedule: Schedule,
 }
 
+/// Lanes of the widest register.
+const REGISTER: usize = 16;
+
 /// What is known of all calls of a lane program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Calls {
@@ -111,12 +114,13 @@ impl Kernel {
         }
     }
 
-    /// Where a call goes through rows, or reduces its lanes to one result, it is for all of them; and for one where there is one.
+    /// Where a call goes through rows, or reduces its lanes to one result, it is for all of them; and where they fill one register at most: threads share more
+    /// of them than that.
     fn lanes_of_call(&self) -> Option<usize> {
         let schedule = &self.schedule;
         let in_parts = matches!(schedule.partials, Some(Partials::Lanes(_)));
         let together = schedule.rows.is_some() || !self.body.reductions().is_empty();
-        (together && !in_parts || schedule.lanes == 1).then_some(schedule.lanes)
+        (!in_parts && (together || schedule.lanes <= REGISTER)).then_some(schedule.lanes)
     }
 
     /// The innermost loop around the lane program is run by its code where one turn is one call, and may be as long as the call.
