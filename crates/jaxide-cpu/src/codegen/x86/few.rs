@@ -123,7 +123,7 @@ fn store_overlapping(asm: &mut Asm, to: Mem, (v, width): (Reg, Width), bytes: i6
 
 /// Loads the first `bytes` of a register, the others of which become zero, if that takes no more than two loads; says whether it did.
 pub(super) fn load_bytes(asm: &mut Asm, evex: bool, dst: Reg, from: Mem, bytes: i64) -> bool {
-    if bytes > 64 || bytes < 4 || pieces(bytes) > 2 {
+    if !(4..=64).contains(&bytes) || pieces(bytes) > 2 {
         return false;
     }
     let first = 1 << bytes.ilog2();
