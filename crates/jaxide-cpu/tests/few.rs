@@ -187,3 +187,26 @@ fn small_matrices_by_vectors() {
         }
     }
 }
+
+/// Groups of nests that run some rows at a time, in the middle of which the rows' own numbers are lanes.
+#[test]
+fn lanes_that_groups_run_in_blocks() {
+    for rows in [2, 3, 4, 8, 11, 16, 17] {
+        let columns = 40_000 / rows;
+        let shape = format!("[{rows},{columns}]");
+        let text = format!(
+            "{{ lambda ; a:f32{shape}. let
+                b:f32[{rows}] = reduce_max[axes=(1,) out_sharding=None] a
+                c:f32[{rows}] = mul b b
+                d:f32[{rows}] = add c 1.0:f32[]
+                e:f32[{rows},1] = broadcast_in_dim[broadcast_dimensions=(0,) shape=({rows}, 1) sharding=None] d
+                f:f32{shape} = sub a e
+                g:f32[{rows}] = reduce_sum[axes=(1,) out_sharding=None] f
+                h:f32[{rows}] = div g d
+                i:f32[{rows},1] = broadcast_in_dim[broadcast_dimensions=(0,) shape=({rows}, 1) sharding=None] h
+                j:f32{shape} = mul f i
+              in (j, d, h) }}"
+        );
+        everywhere(&text, Nearness::Relative(1e-3));
+    }
+}

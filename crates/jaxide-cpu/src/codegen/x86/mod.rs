@@ -333,7 +333,7 @@ impl<'a, T: Target> Emitter<'a, T> {
         if left >= self.target.lanes() {
             return;
         }
-        let ones = (1i64 << left) - 1;
+        let ones = i64::MAX >> (63 - left);
         self.asm
             .int(Code::Mov_r64_imm64, &[Int::Gpr(RDX), Int::Imm(ones)]);
         let mask = self.asm.reg(self.target.class(Ty::Mask));

@@ -53,6 +53,7 @@ pub(crate) fn scatter(graph: &Graph, stored: &Stored, id: NodeId, name: &str) ->
         chunk: None,
         partials: None,
         lanes,
+        in_blocks: false,
     };
     emitter.finish(name, schedule)
 }

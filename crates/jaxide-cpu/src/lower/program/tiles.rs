@@ -36,6 +36,11 @@ fn block(program: &mut Program, stmts: Vec<Stmt>) -> Vec<Stmt> {
                     _ => Vec::new(),
                 })
                 .collect();
+            for nest in &group.nests {
+                if let RowsOf::Lanes(_) = nest.rows {
+                    program.kernels[nest.kernel as usize].schedule.in_blocks = true;
+                }
+            }
             program.tiles.push(group);
             let group = crate::narrow(program.tiles.len() - 1);
             out.push(Stmt::Tiles { group, operands });

@@ -38,6 +38,7 @@ impl Maker<'_> {
             chunk: None,
             partials: plan.partials,
             lanes: 1,
+            in_blocks: false,
         };
         for group in &plan.groups {
             match group.role {

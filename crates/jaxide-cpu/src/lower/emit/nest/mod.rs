@@ -47,6 +47,8 @@ pub(crate) struct Schedule {
     /// Where a reduction is made in partial results that another lane program combines: their number is one more outer index.
     pub(crate) partials: Option<Partials>,
     pub(crate) lanes: usize,
+    /// Whether a group of nests runs some of the lanes at a time.
+    pub(crate) in_blocks: bool,
 }
 
 /// What partial results of a reduction are of.
@@ -115,10 +117,10 @@ impl Kernel {
     }
 
     /// Where a call goes through rows, or reduces its lanes to one result, it is for all of them; and where they fill one register at most: threads share more
-    /// of them than that.
+    /// of them than that, and only groups of nests run fewer at a time.
     fn lanes_of_call(&self) -> Option<usize> {
         let schedule = &self.schedule;
-        let in_parts = matches!(schedule.partials, Some(Partials::Lanes(_)));
+        let in_parts = schedule.in_blocks || matches!(schedule.partials, Some(Partials::Lanes(_)));
         let together = schedule.rows.is_some() || !self.body.reductions().is_empty();
         (!in_parts && (together || schedule.lanes <= REGISTER)).then_some(schedule.lanes)
     }

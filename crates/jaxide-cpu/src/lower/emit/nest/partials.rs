@@ -61,6 +61,7 @@ pub(super) fn combination(
         chunk: None,
         partials: None,
         lanes: if results_are_lanes { results } else { count },
+        in_blocks: false,
     };
     emitter.finish(name, schedule)
 }
