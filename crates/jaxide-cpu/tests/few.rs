@@ -210,3 +210,31 @@ fn lanes_that_groups_run_in_blocks() {
         everywhere(&text, Nearness::Relative(1e-3));
     }
 }
+
+/// Truth values that are combined while what they are made of is bytes: rows of whole registers, of one lane less and more, and of what is left over.
+#[test]
+fn truth_values_combined_as_bytes() {
+    let lengths = [
+        17, 31, 32, 33, 63, 64, 65, 95, 127, 128, 129, 190, 192, 255, 257, 513,
+    ];
+    for (k, columns) in lengths.into_iter().enumerate() {
+        for (j, primitive) in ["reduce_or", "reduce_and", "reduce_xor"]
+            .into_iter()
+            .enumerate()
+        {
+            let rows = [1, 2, 9][(k + j) % 3];
+            let op = ["and", "or", "xor"][(k + 2 * j) % 3];
+            let text = format!(
+                "{{ lambda ; a:bool[{rows},{columns}] b:u8[{rows},{columns}]. let
+                    c:bool[{rows},{columns}] = gt b 1:u8[]
+                    d:bool[{rows},{columns}] = {op} a c
+                    e:bool[{rows},{columns}] = not d
+                    f:bool[{rows}] = {primitive}[axes=(1,) out_sharding=None] d
+                    g:bool[{rows}] = reduce_or[axes=(1,) out_sharding=None] e
+                    h:bool[] = {primitive}[axes=(0, 1) out_sharding=None] e
+                  in (e, f, g, h) }}"
+            );
+            everywhere(&text, Nearness::Bits);
+        }
+    }
+}

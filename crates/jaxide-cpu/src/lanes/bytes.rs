@@ -40,8 +40,12 @@ impl Body {
             Stmt::Let(_) | Stmt::For(_) | Stmt::While(_) | Stmt::If(_) => None,
         });
         // Most bodies store something else.
-        let plain = self.reductions.is_empty() && self.guarded.is_none();
-        if !plain || !stores.all(is_byte) || self.is_wide() {
+        if self.guarded.is_some() || !stores.all(is_byte) || self.is_wide() {
+            return None;
+        }
+        // Truth values are combined as they are.
+        let mut accumulators = self.reductions.iter().flat_map(|r| &r.accumulators);
+        if !accumulators.all(|a| a.ty == MemTy::Bool && self.ty(a.init) == Ty::Mask) {
             return None;
         }
         let mut bytes = OnBytes {
@@ -49,7 +53,15 @@ impl Body {
             body: self.clone(),
             fits: true,
         };
-        for block in [BlockId::PROLOGUE, BlockId::LANES] {
+        let combined = self.reductions.iter().flat_map(|r| &r.accumulators);
+        for v in combined.flat_map(|a| [a.param, a.pair.0, a.pair.1]) {
+            bytes.known[v.index()] = Some(Byte::Low(Extends::default()));
+        }
+        let combines = self.reductions.iter().map(|r| r.combine);
+        for block in [BlockId::PROLOGUE, BlockId::LANES]
+            .into_iter()
+            .chain(combines)
+        {
             bytes.block(block);
         }
         bytes.fits.then_some(bytes.body)

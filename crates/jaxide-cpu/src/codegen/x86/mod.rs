@@ -104,7 +104,9 @@ fn emit<T: Target>(body: &Body, calls: Calls, target: &T) -> Asm {
     let lanes = calls.lanes.and_then(|lanes| i64::try_from(lanes).ok());
     // Few lanes fill a register of wider ones.
     let many = lanes.is_none_or(|lanes| lanes > target.lanes());
-    let on_bytes = if many { body.on_bytes() } else { None };
+    // Without masks for bytes, what is left over is computed of whole registers, and cannot be combined.
+    let fits = many && (T::EVEX || body.reductions().is_empty());
+    let on_bytes = if fits { body.on_bytes() } else { None };
     match &on_bytes {
         Some(body) => Emitter::new(body, lanes, &T::BYTES).run(calls.turns),
         None => Emitter::new(body, lanes, target).run(calls.turns),

@@ -283,7 +283,7 @@ rows! {
     VPMOVM2B         _ _ _ _ EVEX_Vpmovm2b_zmm_kr;
     VPMOVB2M         _ _ _ _ EVEX_Vpmovb2m_kr_zmm;
     VPBROADCASTB     _ VEX_Vpbroadcastb_ymm_xmmm8 _ _ EVEX_Vpbroadcastb_zmm_k1z_xmmm8;
-    VPSRLDQ          VEX_Vpsrldq_xmm_xmm_imm8 _ _ _ _;
+    VPSRLDQ          VEX_Vpsrldq_xmm_xmm_imm8 _ EVEX_Vpsrldq_xmm_xmmm128_imm8 _ _;
     VPEXTRB_STORE    VEX_Vpextrb_r32m8_xmm_imm8 _ EVEX_Vpextrb_r32m8_xmm_imm8 _ _;
     VPEXTRW_STORE    VEX_Vpextrw_r32m16_xmm_imm8 _ EVEX_Vpextrw_r32m16_xmm_imm8 _ _;
     VPEXTRD_STORE    VEX_Vpextrd_rm32_xmm_imm8 _ EVEX_Vpextrd_rm32_xmm_imm8 _ _;

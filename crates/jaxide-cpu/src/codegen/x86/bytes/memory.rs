@@ -104,15 +104,15 @@ impl<const EVEX: bool> Memory for Bytes<EVEX> {
     }
 
     fn accumulator_bits(&self, _: Ty) -> i32 {
-        never("reduction")
+        8
     }
 
-    fn load_accumulator(&self, _: &mut Asm, _: Ty, _: Reg, _: Mem) {
-        never("reduction")
+    fn load_accumulator(&self, asm: &mut Asm, _: Ty, dst: Reg, from: Mem) {
+        self.on(asm, &VMOVUPS, dst, &[Operand::Mem(from)]);
     }
 
-    fn store_accumulator(&self, _: &mut Asm, _: Ty, _: Mem, _: Reg) {
-        never("reduction")
+    fn store_accumulator(&self, asm: &mut Asm, _: Ty, to: Mem, v: Reg) {
+        write(asm, Self::whole(&VMOVUPS_STORE), to, v, None);
     }
 }
 

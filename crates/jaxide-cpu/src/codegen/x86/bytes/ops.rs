@@ -113,8 +113,33 @@ impl<const EVEX: bool> Operations for Bytes<EVEX> {
         self.on(asm, &VPBROADCASTB, dst, &[Operand::Reg(low)]);
     }
 
-    fn rotate(&self, _: &mut Asm, _: Ty, _: Reg, _: Reg, _: u8) {
-        never("reduction")
+    fn rotate(&self, asm: &mut Asm, _: Ty, dst: Reg, a: Reg, by: u8) {
+        if !EVEX {
+            never("reduction")
+        }
+        let whole = Operand::As(a, Width::V512);
+        let (code, short, operands) = match by {
+            32 => (
+                VEXTRACTI64X4.form(EVEX, Width::V512),
+                Width::V256,
+                [whole, Imm(1)],
+            ),
+            16 => (
+                VEXTRACTI32X4.form(EVEX, Width::V512),
+                Width::V128,
+                [whole, Imm(1)],
+            ),
+            _ => (
+                VPSRLDQ.form(EVEX, Width::V128),
+                Width::V128,
+                [Operand::As(a, Width::V128), Imm(by)],
+            ),
+        };
+        asm.op(Op {
+            rm: None,
+            short: Some(short),
+            ..Op::new(code, Some(dst), &operands)
+        });
     }
 
     fn pick(&self, _: &mut Asm, _: Ty, _: Reg, _: &[Reg], _: &[(usize, usize)]) {
