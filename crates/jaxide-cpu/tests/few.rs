@@ -158,6 +158,40 @@ fn state_that_an_inner_loop_goes_through() {
     }
 }
 
+/// State in registers that each turn puts in another order, which is known, as ciphers do: nothing is chosen.
+#[test]
+fn state_that_is_read_at_known_places() {
+    let text = "{ lambda ; a:u8[333,16] b:u8[256] c:u8[9,16]. let
+        d:i32[16,1] = iota[dimension=0 dtype=int32 shape=(16, 1) sharding=None]
+        e:i32[16,1] = mul d 5:i32[]
+        f:i32[16,1] = rem e 16:i32[]
+        g:u8[333,16] = scan[
+          _split_transpose=False
+          jaxpr={ lambda ; h:i32[16,1] i:u8[256] j:u8[333,16] k:u8[16]. let
+              l:u8[333,16] = gather[
+                dimension_numbers=GatherDimensionNumbers(offset_dims=(0,), collapsed_slice_dims=(1,), start_index_map=(1,), operand_batching_dims=(), start_indices_batching_dims=())
+                fill_value=None
+                indices_are_sorted=False
+                mode=GatherScatterMode.PROMISE_IN_BOUNDS
+                slice_sizes=(333, 1)
+                unique_indices=False
+              ] j h
+              m:u8[333,16] = broadcast_in_dim[broadcast_dimensions=(1,) shape=(333, 16) sharding=None] k
+              n:u8[333,16] = xor l m
+              o:u8[333,16] = mul n 3:u8[]
+            in (o,) }
+          length=9 linear=(False, False, False, False) num_carry=1 num_consts=2 reverse=False unroll=1
+        ] f b a c
+      in (g,) }";
+    let planned = everywhere(text, Nearness::Bits);
+    // One nest has the loop in its lanes.
+    assert!(
+        !planned.loops.contains("for i0 in 0..9, "),
+        "{}",
+        planned.loops
+    );
+}
+
 /// A matrix that changes in each turn, by a vector, in both orders.
 #[test]
 fn small_matrices_by_vectors() {

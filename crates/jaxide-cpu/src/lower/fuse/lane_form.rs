@@ -251,7 +251,7 @@ impl Cost {
             self.in_memory += in_memory;
             let read = match &node.op {
                 Op::Scan { carries, .. } => turns * memory.choices(&node.args[*carries..], axes),
-                Op::DynamicSlice | Op::Gather(_) => {
+                Op::DynamicSlice | Op::Gather(_) if !graph.are_constant(&node.args[1..]) => {
                     let results = own_elements(graph.shape(node.results[0]), axes);
                     results.saturating_mul(memory.choices(&node.args[..1], axes))
                 }

@@ -158,6 +158,24 @@ impl Graph {
         }
     }
 
+    /// Whether values are made of nothing but what the program says.
+    pub(crate) fn are_constant(&self, values: &[ValueId]) -> bool {
+        let mut seen: HashSet<ValueId> = values.iter().copied().collect();
+        let mut left = values.to_vec();
+        while let Some(value) = left.pop() {
+            let Some(maker) = self.def(value).map(|id| self.node(id)) else {
+                return false;
+            };
+            let mut repeats = false;
+            maker.op.visit_regions(&mut |_| repeats = true);
+            if repeats {
+                return false;
+            }
+            left.extend(maker.args.iter().filter(|&&arg| seen.insert(arg)));
+        }
+        true
+    }
+
     /// The operation that defines a value.
     pub(crate) fn op(&self, value: ValueId) -> Option<&Op> {
         self.def(value).map(|node| &self.node(node).op)
