@@ -342,18 +342,28 @@ fn sum_features_any<T: Element>(
         store_all(&mut out[at..], [a, b, c, d]);
         at += PIECE;
     }
-    // What is left is a vector, of which some elements may be there already, or some elements only.
-    while at < out.len() {
+    // What is left is a vector, of which some elements may be there already. Its length is no variable, which would keep the sums in memory.
+    while at < out.len() && out.len() >= LANES {
         let mut sums = [T::ZERO; LANES];
-        let count = LANES.min(out.len());
-        at = at.min(out.len() - count);
+        at = at.min(out.len() - LANES);
         for t in 0..taps.len() {
-            let x = lanes(&x[(from + taps[t]) as usize + at..][..count]);
-            let w = lanes(&weights[t * width + at..][..count]);
+            let x = lanes(&x[(from + taps[t]) as usize + at..][..LANES]);
+            let w = lanes(&weights[t * width + at..][..LANES]);
             sums = plus_products(sums, x, w);
         }
-        out[at..at + count].copy_from_slice(&sums[..count]);
-        at += count;
+        out[at..at + LANES].copy_from_slice(&sums);
+        at += LANES;
+    }
+    // Or there are some elements only.
+    if at < out.len() {
+        let mut sums = [T::ZERO; LANES];
+        let count = out.len();
+        for t in 0..taps.len() {
+            let x = lanes(&x[(from + taps[t]) as usize..][..count]);
+            let w = lanes(&weights[t * width..][..count]);
+            sums = plus_products(sums, x, w);
+        }
+        out.copy_from_slice(&sums[..count]);
     }
 }
 

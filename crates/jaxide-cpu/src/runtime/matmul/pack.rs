@@ -57,8 +57,9 @@ pub(in crate::runtime) unsafe fn pack_panel<S: Simd>(panel: &Panel<S::Elem>) {
             }
             return;
         }
-        // Rows that become columns are turned square by square in registers.
-        if along == 1 {
+        // Rows that become columns are turned square by square in registers, if there is one.
+        let side = (16 / size_of::<S::Elem>()).max(4);
+        if along == 1 && count >= side && depth >= side {
             rows_to_columns((from, across), (to, width), (count, depth), Isa::detect());
             return;
         }
