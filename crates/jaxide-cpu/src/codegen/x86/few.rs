@@ -20,20 +20,12 @@ pub(super) fn store_bytes(
     if evex && bytes > ROW && bytes % 4 == 0 && pieces(bytes) > 2 {
         return store_overlapping(asm, to, (v, width), bytes);
     }
-    let mut store = |code: Code, at: i64, operand: Operand, imm: Option<i64>| {
-        let mut operands = vec![Operand::Mem(to.plus(narrow(at))), operand];
-        operands.extend(imm.map(|imm| Operand::Imm(narrow(imm))));
-        asm.op(Op {
-            rm: None,
-            ..Op::new(code, None, &operands)
-        });
-    };
     let mut at = 0;
     for whole in [Width::V512, Width::V256] {
         let size = i64::from(whole.bytes());
         if at + size <= bytes && size <= i64::from(width.bytes()) && at == 0 {
             let code = VMOVUPS_STORE.form(evex, whole);
-            store(code, 0, Operand::As(v, whole), None);
+            store(asm, code, to, Operand::As(v, whole), None);
             at = size;
         }
     }
@@ -51,7 +43,7 @@ pub(super) fn store_bytes(
                 Some(at / ROW),
             ),
         };
-        store(code, at, operand, part);
+        store(asm, code, to.plus(narrow(at)), operand, part);
         at += ROW;
     }
     if at == bytes {
@@ -84,12 +76,8 @@ pub(super) fn store_bytes(
             Some(other) if place > 0 || size < 4 => (other, Some(place)),
             _ => (first, None),
         };
-        let mut operands = vec![Operand::Mem(to.plus(narrow(at))), rest];
-        operands.extend(imm.map(|imm| Operand::Imm(narrow(imm))));
-        asm.op(Op {
-            rm: None,
-            ..Op::new(instruction.form(evex, Width::V128), None, &operands)
-        });
+        let code = instruction.form(evex, Width::V128);
+        store(asm, code, to.plus(narrow(at)), rest, imm);
         at += size;
     }
 }
@@ -113,12 +101,25 @@ fn store_overlapping(asm: &mut Asm, to: Mem, (v, width): (Reg, Width), bytes: i6
         ..Op::new(VALIGND.form(true, width), Some(end), &operands)
     });
     for (at, from) in [(0, v), (behind, end)] {
-        let operands = [Operand::Mem(to.plus(narrow(at))), Operand::As(from, piece)];
-        asm.op(Op {
-            rm: None,
-            ..Op::new(VMOVUPS_STORE.form(true, piece), None, &operands)
-        });
+        let code = VMOVUPS_STORE.form(true, piece);
+        store(
+            asm,
+            code,
+            to.plus(narrow(at)),
+            Operand::As(from, piece),
+            None,
+        );
     }
+}
+
+/// A store of a register or of a part of it.
+fn store(asm: &mut Asm, code: Code, to: Mem, from: Operand, part: Option<i64>) {
+    let mut operands = vec![Operand::Mem(to), from];
+    operands.extend(part.map(|part| Operand::Imm(narrow(part))));
+    asm.op(Op {
+        rm: None,
+        ..Op::new(code, None, &operands)
+    });
 }
 
 /// Loads the first `bytes` of a register, the others of which become zero, if that takes no more than two loads; says whether it did.

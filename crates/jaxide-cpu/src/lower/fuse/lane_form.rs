@@ -35,6 +35,8 @@ const SHARED: usize = 4;
 const GOES_ON: usize = 1;
 /// How many times as long a loop takes, roughly, that reads from memory what another one makes for it.
 const AROUND: usize = 2;
+/// Values that are looked at for what one is made of; others are taken for state.
+const MOST_SEEN: usize = 64;
 /// Turns that a loop of unknown length is taken to have.
 const TURNS: usize = 8;
 
@@ -352,10 +354,11 @@ impl Outside<'_> {
             let maker = self.graph.def(value).map(|id| self.graph.node(id));
             match maker {
                 Some(node)
-                    if !matches!(
-                        node.op,
-                        Op::Scan { .. } | Op::While { .. } | Op::Cond { .. }
-                    ) =>
+                    if seen.len() <= MOST_SEEN
+                        && !matches!(
+                            node.op,
+                            Op::Scan { .. } | Op::While { .. } | Op::Cond { .. }
+                        ) =>
                 {
                     left.extend(node.args.iter().filter(|&&arg| seen.insert(arg)));
                 }
