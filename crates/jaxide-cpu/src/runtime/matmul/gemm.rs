@@ -179,8 +179,10 @@ impl Plan {
     }
 }
 
-/// Bytes over which the rows of a tile's columns may be spread to be read in place.
-const NEAR: usize = 1 << 21;
+/// Bytes over which the rows of a tile's columns may be spread to be read in place: lines so far apart that many sets of a second-level cache
+/// hold several of them are evicted before the next panel of rows needs them, and where the third level is slow the product then takes twice
+/// as long.
+const NEAR: usize = 1 << 19;
 /// Bytes of the right operand that are packed at once.
 const PACKED: usize = 1 << 22;
 /// Bytes that stay in a core's own cache.
