@@ -4,6 +4,7 @@
 //! the result is summed by one thread in the order of these blocks, and so the result does not
 //! depend on the number of threads.
 
+use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,11 +29,36 @@ pub(super) unsafe fn gemm<T: HasKernels + Arithmetic + bytemuck::Pod + Sync>(
     context: &Context<'_>,
 ) -> Result<(), KernelError> {
     let kernels = T::kernels();
-    let in_place = kernels.reads_in_place && b.column == 1;
-    if in_place && m * n * k <= SMALL {
-        // SAFETY: promised by the caller.
-        unsafe { small(update, (m, n, k), kernels, (&a, &b, &c)) };
-        return Ok(());
+    if kernels.reads_in_place && m * n * k <= SMALL {
+        if b.column == 1 {
+            // SAFETY: promised by the caller; the columns are inside the operand.
+            unsafe {
+                let right = |column, _| (b.at(0, column), b.row);
+                small(update, (m, n, k), kernels, &a, right, &c);
+            }
+            return Ok(());
+        }
+        if k * n.min(kernels.columns) * size_of::<T>() <= TURNED {
+            let mut turned = Turned([MaybeUninit::uninit(); TURNED]);
+            // SAFETY: promised by the caller; the panel holds so many columns, and each is turned before it is read.
+            unsafe {
+                let right = |column: usize, columns: usize| {
+                    let to = turned.0.as_mut_ptr().cast::<T>();
+                    (kernels.pack_right)(&Panel {
+                        from: b.at(0, column),
+                        across: b.column,
+                        along: b.row,
+                        count: columns,
+                        depth: k,
+                        width: columns,
+                        to,
+                    });
+                    (to.cast_const(), columns as isize)
+                };
+                small(update, (m, n, k), kernels, &a, right, &c);
+            }
+            return Ok(());
+        }
     }
     let plan = Plan::new((m, n, k), kernels, &a, &b);
     // SAFETY: promised by the caller.
@@ -53,18 +79,28 @@ pub(super) unsafe fn gemm<T: HasKernels + Arithmetic + bytemuck::Pod + Sync>(
 /// Multiply-adds up to which a product is neither planned nor split.
 const SMALL: usize = 1 << 13;
 
-/// A small product, its operands read in place.
+/// Bytes of a small product's right operand that are turned at once, on the stack.
+const TURNED: usize = 1 << 14;
+
+/// Columns of a right operand that were rows in memory.
+#[repr(align(64))]
+struct Turned([MaybeUninit<u8>; TURNED]);
+
+/// A small product, its left operand read in place; `right` gives some columns of the other, and the distance of their rows.
 ///
 /// # Safety
-/// As [`gemm`], with the columns of `b` adjacent.
+/// As [`gemm`]; `right` gives columns that are adjacent.
 unsafe fn small<T>(
     update: Update,
     (m, n, k): (usize, usize, usize),
     kernels: &Kernels<T>,
-    (a, b, c): (&Matrix<T>, &Matrix<T>, &MatrixMut<T>),
+    a: &Matrix<T>,
+    mut right: impl FnMut(usize, usize) -> (*const T, isize),
+    c: &MatrixMut<T>,
 ) {
     for column in (0..n).step_by(kernels.columns) {
         let columns = kernels.columns.min(n - column);
+        let (b, b_step) = right(column, columns);
         let mut row = 0;
         while row < m {
             let rows = kernels.rows().min(m - row);
@@ -76,8 +112,8 @@ unsafe fn small<T>(
                     a: a.at(row, 0),
                     a_row: a.row,
                     a_step: a.column,
-                    b: b.at(0, column),
-                    b_step: b.row,
+                    b,
+                    b_step,
                     c: c.at(row, column),
                     c_row: c.row,
                     columns,
