@@ -1,6 +1,7 @@
 //! Many small matrices at once, short rows as lanes, loops that reduce their state, and numbers divided by constants.
 
 use crate::everywhere::everywhere;
+use jaxide_testing::Random;
 use jaxide_testing::compare::Nearness;
 
 /// Products of many matrices, or of matrices and vectors, of every small size, with operands turned or not.
@@ -37,6 +38,50 @@ fn products_of_many_matrices() {
                 everywhere(&text, nearness);
             }
         }
+    }
+}
+
+/// Products in batches around every limit of what nests make: work of up to 512 and beyond, long sums, every way to lie in memory, and batches
+/// that are not in front.
+#[test]
+fn small_products_in_batches() {
+    let random = &mut Random(29);
+    let axes = [1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 24, 33, 64, 65];
+    for _ in 0..160 {
+        let [rows, terms, columns] = [0; 3].map(|_| axes[random.below(axes.len())]);
+        if rows * terms * columns > 9000 {
+            continue;
+        }
+        let many = [1, 3, 63, 64, 65, 129][random.below(6)];
+        let (ty, nearness) = [
+            ("f32", Nearness::Relative(1e-4)),
+            ("f64", Nearness::Relative(1e-12)),
+            ("c64", Nearness::Relative(1e-4)),
+            ("i32", Nearness::Bits),
+            ("i8", Nearness::Bits),
+        ][random.below(5)];
+        // Where the batch, the axis that is summed and the own axis of an operand are in it.
+        let mut operand = |own: usize| {
+            let order = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [2, 0, 1], [2, 1, 0]][random.below(5)];
+            let lengths = [many, own, terms];
+            let mut shape = [0; 3];
+            for (length, axis) in lengths.into_iter().zip(order) {
+                shape[axis] = length;
+            }
+            let shape = shape.map(|length| length.to_string()).join(",");
+            (shape, order[2], order[0])
+        };
+        let (left, left_terms, left_batch) = operand(rows);
+        let (right, right_terms, right_batch) = operand(columns);
+        everywhere(
+            &format!(
+                "{{ lambda ; a:{ty}[{left}] b:{ty}[{right}]. let
+                    c:{ty}[{many},{rows},{columns}] = dot_general[dimension_numbers=(([{left_terms}], [{right_terms}]), ([{left_batch}], [{right_batch}])) preferred_element_type=None] a b
+                    d:{ty}[{many},{rows},{columns}] = add c c
+                  in (c, d) }}"
+            ),
+            nearness,
+        );
     }
 }
 

@@ -18,9 +18,15 @@ const MOST_GATHERED: usize = 32;
 const TINY: usize = 6;
 /// Columns of the matrix by which rows are multiplied that lie across memory.
 const FEW_COLUMNS: usize = 4;
+/// Multiply-adds of each of a batch of products.
+const SMALL: usize = 512;
+/// Bytes of such products that stay in a core's own cache.
+const NEAR: usize = 1 << 20;
+/// Elements of such a product whose terms are a loop.
+const SUMS: usize = 8;
 /// Axes of vectors that are multiplied by many matrices, or by each other: sums of so many terms are written out.
 const SHORT: usize = 16;
-/// Rows of those matrices.
+/// Rows of those matrices, and axes of small ones.
 const FEW: usize = 64;
 /// So many matrices are many.
 const MANY: usize = 64;
@@ -93,6 +99,7 @@ impl Graph {
         if !self.has_lanes(node) {
             return false;
         }
+        let dtype = self.dtype(node.results[0]);
         let numbers = &params.dimension_numbers;
         let batch = numbers.lhs_batch.len();
         let own = self.shape(node.args[0]).len() - batch - numbers.lhs_contracting.len();
@@ -107,8 +114,22 @@ impl Graph {
         let across = batch == 0 && numbers.lhs_contracting.iter().all(|axis| axis + 1 != rank);
         let most = if across { FEW_COLUMNS } else { TINY };
         let tiny = free.len() <= 2 && largest <= most && terms <= TINY;
+        // Whole products of a batch are beside one another in lanes, which go through memory once for each element; the sums of all elements
+        // should fit registers where their terms are not written out.
+        let elements = free.iter().product::<usize>();
+        let arrays = node.args.iter().chain(&node.results);
+        let bytes: usize =
+            arrays.map(|&array| self.value(array).len()).sum::<usize>() * dtype.size();
+        let small = batch > 0
+            && free.len() <= 2
+            && largest.max(terms) <= FEW
+            && elements <= if terms <= SHORT { SMALL } else { SUMS }
+            && elements * terms <= if bytes <= NEAR { SMALL } else { SMALL / 2 };
         let short = vectors && largest <= FEW && terms <= SHORT && (batch > 0 || free.is_empty());
-        many.iter().product::<usize>() >= MANY && terms > 0 && !free.contains(&0) && (tiny || short)
+        many.iter().product::<usize>() >= MANY
+            && terms > 0
+            && !free.contains(&0)
+            && (tiny || small || short)
     }
 
     /// Whether operands and results are of one type that lanes have.
