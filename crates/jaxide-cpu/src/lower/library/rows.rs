@@ -11,6 +11,8 @@ use jaxide_core::{DType, Error, Result};
 
 /// Rows of fewer elements are left to lane programs.
 const SHORTEST: usize = 8;
+/// Gathers of fewer elements are part of nests, whose vectors are gathered in less time than a call takes.
+const SMALLEST_GATHER: usize = 512;
 /// Smaller arrays are transposed by lane programs.
 const SMALLEST_TRANSPOSE: usize = 2048;
 
@@ -66,11 +68,12 @@ fn row_gather(graph: &Graph, node: &Node, spec: &GatherSpec) -> Option<Rows> {
     let batch = result.len() - spec.offset_dims.len();
     let trailing = spec.offset_dims.iter().copied().eq(batch..result.len());
     let row: usize = shape.get(1..)?.iter().product();
+    let count: usize = result[..batch].iter().product();
     let fits = whole && single && trailing && row >= SHORTEST && shape[0] > 0;
-    fits.then(|| Rows {
+    (fits && count * row > SMALLEST_GATHER).then_some(Rows {
         rows: shape[0],
         row,
-        count: result[..batch].iter().product(),
+        count,
     })
 }
 
