@@ -214,6 +214,58 @@ fn products_by_matrices_with_axes_of_length_one() {
     }
 }
 
+/// Loops that multiply a vector, or a few, by a matrix whose rows end inside of a cache line, both ways round, for few turns and more.
+#[test]
+fn vectors_by_matrices_with_odd_rows() {
+    let random = &mut Random(31);
+    for _ in 0..24 {
+        let (ty, nearness, shortest) = [
+            ("f32", Nearness::Relative(1e-3), 127),
+            ("f64", Nearness::Relative(1e-10), 63),
+            ("i32", Nearness::Bits, 127),
+            ("i64", Nearness::Bits, 63),
+        ][random.below(4)];
+        let columns = shortest + random.below(20);
+        let rows = [20, 129, 140, 200][random.below(4)];
+        let vectors = 1 + random.below(5);
+        let turns = [1, 7, 8, 11][random.below(4)];
+        // The matrix has its columns behind one another or beside one another, and perhaps an axis of length 1 at its end.
+        let turned = random.one_in(2);
+        let one = if random.one_in(3) { ",1" } else { "" };
+        let (shape, along, across) = if turned {
+            (format!("{columns},{rows}{one}"), 1, 0)
+        } else {
+            (format!("{rows},{columns}{one}"), 0, 1)
+        };
+        let there =
+            format!("dimension_numbers=(([1], [{along}]), ([], [])) preferred_element_type=None");
+        let back =
+            format!("dimension_numbers=(([{across}], [1]), ([], [])) preferred_element_type=None");
+        let scale = if ty.starts_with('f') { "0.01" } else { "1" };
+        let body = format!(
+            "{{ lambda ; b:{ty}[{shape}] x:{ty}[{vectors},{rows}]. let
+                c:{ty}[{vectors},{columns}{one}] = dot_general[{there}] x b
+                d:{ty}[{vectors},{columns}{one}] = mul c {scale}:{ty}[]
+                e:{ty}[{vectors},{columns}] = reshape[dimensions=None new_sizes=({vectors}, {columns}) sharding=None] d
+                f:{ty}[{rows}{one},{vectors}] = dot_general[{back}] b e
+                g:{ty}[{rows},{vectors}] = reshape[dimensions=None new_sizes=({rows}, {vectors}) sharding=None] f
+                h:{ty}[{vectors},{rows}] = transpose[permutation=(1, 0)] g
+                i:{ty}[{vectors},{rows}] = mul h {scale}:{ty}[]
+              in (i, e) }}"
+        );
+        let scan = format!(
+            "{{ lambda ; b:{ty}[{shape}] x:{ty}[{vectors},{rows}]. let
+                y:{ty}[{vectors},{rows}] z:{ty}[{turns},{vectors},{columns}] = scan[
+                  ft_in=((None,), (None,), ()) ft_out=((None,), (None,))
+                  jaxpr={body}
+                  length={turns} reverse=False unroll=1
+                ] b x
+              in (y, z) }}"
+        );
+        everywhere(&scan, nearness);
+    }
+}
+
 /// Rows of any array times one small matrix or vector.
 #[test]
 fn rows_times_one_matrix() {

@@ -473,6 +473,31 @@ impl Scope {
         both.eq(0..first.len()).then_some(node.args[0])
     }
 
+    /// Gives a node of a region that is closed a result of another shape, of which the old one is the beginning: what cuts it goes behind the node.
+    pub(crate) fn cut_result(&mut self, node: NodeId, shape: &[usize]) -> NodeId {
+        let result = self.graph.node(node).results[0];
+        let (dtype, depth) = (self.dtype(result), self.depth[result.index()]);
+        let whole = self.new_value(dtype, shape, Def::Node(node, 0), depth);
+        self.graph.nodes[node.index()].results[0] = whole;
+        let cut = NodeId(narrow(self.graph.nodes.len()));
+        self.graph.nodes.push(super::Node {
+            op: Op::Slice {
+                start: Dims::from_elem(0, shape.len()),
+                stride: Dims::from_elem(1, shape.len()),
+            },
+            args: Args::from_slice(&[whole]),
+            results: SmallVec::from_slice(&[result]),
+        });
+        self.graph.values[result.index()].def = Def::Node(cut, 0);
+        if let Some(scope) = self.graph.scopes.get(&node).cloned() {
+            self.graph.scopes.insert(cut, scope);
+        }
+        if let Some(origin) = self.graph.origins.get(&node).cloned() {
+            self.graph.origins.insert(cut, origin);
+        }
+        cut
+    }
+
     /// A box of `sizes` from `start` with steps `stride`, of the first array that has all of its elements.
     pub(crate) fn slice(
         &mut self,

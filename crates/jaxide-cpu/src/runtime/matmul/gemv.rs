@@ -40,8 +40,17 @@ pub(super) struct Vectors {
     pub(super) y_next: isize,
 }
 
-/// Matrix elements that make a chunk worth a thread's attention.
-const CHUNK: usize = 1 << 15;
+/// Bytes of a matrix that make a chunk worth a thread's attention: in less time than a core reads them from its own cache, threads of some machines
+/// have not found one another.
+const CHUNK: usize = 1 << 18;
+
+/// The number of rows or columns of `each` elements that a chunk has of `all`, whole vectors if there are several chunks, which are as long as
+/// each other.
+fn per_chunk<T>(all: usize, each: usize, most: usize) -> usize {
+    let bytes = all.saturating_mul(each).saturating_mul(size_of::<T>());
+    let chunks = (bytes / CHUNK).clamp(1, most);
+    all.div_ceil(chunks).next_multiple_of(16).min(all)
+}
 
 /// `y = a x` for `m` rows, inner dimension `k` and `n` vectors. Several vectors need a matrix with
 /// adjacent rows or columns.
@@ -83,9 +92,8 @@ pub(super) unsafe fn gemv<T: HasKernels + Arithmetic + bytemuck::Pod + Sync>(
             x_next,
             y_next,
         };
-        // Whole vectors to a chunk, so that only the last has a remainder; and few chunks, since
-        // memory is read faster in long rows.
-        let width = CHUNK.div_ceil(k).max(m / 8).next_multiple_of(64).min(m);
+        // Few, since memory is read faster in long rows.
+        let width = per_chunk::<T>(m, k, 8);
         let operands = &Operands(a.pointer, x, adjacent);
         context.parallel_for(m.div_ceil(width), |chunk| {
             let first = chunk * width;
@@ -128,7 +136,7 @@ pub(super) unsafe fn gemv<T: HasKernels + Arithmetic + bytemuck::Pod + Sync>(
         x_next,
         y_next: y.column,
     };
-    let height = CHUNK.div_ceil(k).min(m);
+    let height = per_chunk::<T>(m, k, 64);
     let operands = &Operands(a.pointer, x, y.pointer);
     context.parallel_for(m.div_ceil(height), |chunk| {
         let first = chunk * height;
@@ -218,6 +226,12 @@ unsafe fn dot_some_rows<S: Simd, const R: usize>(
 /// The machine has the instruction set of `S`; all elements that the call names are valid.
 #[inline(always)]
 pub(super) unsafe fn combine_rows<S: Simd>(call: &CombineRows<S::Elem>) {
+    let bytes = (call.depth * size_of::<S::Elem>()).saturating_mul(call.a_row.unsigned_abs());
+    if call.vectors.count == 1 && bytes <= NEAR {
+        // SAFETY: promised by the caller.
+        unsafe { combine_in_registers::<S>(call) };
+        return;
+    }
     // SAFETY: the blocks of rows handled end at `depth`.
     unsafe {
         let mut p = 0;
@@ -232,6 +246,68 @@ pub(super) unsafe fn combine_rows<S: Simd>(call: &CombineRows<S::Elem>) {
                 combine_some_rows::<S, 1>(call, p, vector);
             }
             p += 1;
+        }
+    }
+}
+
+/// Bytes over which a matrix may be spread to be read in strips of a few vectors: farther apart, and out of the caches, memory is read faster in
+/// long rows.
+const NEAR: usize = 1 << 21;
+
+/// [`combine_rows`] for one vector: as many columns at a time as registers hold sums of, the same sums in the same order.
+///
+/// # Safety
+/// As [`combine_rows`].
+#[inline(always)]
+unsafe fn combine_in_registers<S: Simd>(call: &CombineRows<S::Elem>) {
+    let mut column = 0;
+    macro_rules! strips {
+        ($($count:literal)*) => {
+            $(while column + $count * S::LANES <= call.columns {
+                // SAFETY: the columns of the strip are inside the matrix.
+                unsafe { combine_strip::<S, $count>(call, column) };
+                column += $count * S::LANES;
+            })*
+        };
+    }
+    // Machines with registers of 64 bytes have 32 of them.
+    if size_of::<S>() == 64 {
+        strips!(16);
+    }
+    strips!(8 4 2 1);
+    // SAFETY: the columns that are left are less than a vector.
+    unsafe {
+        if column < call.columns {
+            let count = call.columns - column;
+            let mut y = S::splat(S::Elem::ZERO);
+            for p in 0..call.depth {
+                let row = call.a.offset(p as isize * call.a_row).add(column);
+                y = S::splat(*call.x.add(p)).mul_add(S::load_first(row, count), y);
+            }
+            y.store_first(call.y.add(column), count);
+        }
+    }
+}
+
+/// The sums of so many vectors of columns from `first` on.
+///
+/// # Safety
+/// As [`combine_rows`]; the columns are inside the matrix.
+#[inline(always)]
+unsafe fn combine_strip<S: Simd, const N: usize>(call: &CombineRows<S::Elem>, first: usize) {
+    // SAFETY: promised by the caller.
+    unsafe {
+        let mut sums = [S::splat(S::Elem::ZERO); N];
+        let mut row = call.a.add(first);
+        for p in 0..call.depth {
+            let factor = S::splat(*call.x.add(p));
+            for j in 0..N {
+                sums[j] = factor.mul_add(S::load(row.add(j * S::LANES)), sums[j]);
+            }
+            row = row.wrapping_offset(call.a_row);
+        }
+        for (j, sum) in sums.into_iter().enumerate() {
+            sum.store(call.y.add(first + j * S::LANES));
         }
     }
 }

@@ -88,7 +88,7 @@ impl Build {
         let own = carries.len();
         carries.extend(cells.iter().map(|&cell| self.cells[cell]));
         let avals = self.avals_of(&carries);
-        let cond = self.region(FrameKind::Loop, &avals, |build, params_| {
+        let mut cond = self.region(FrameKind::Loop, &avals, |build, params_| {
             build.enter(&cells, &params_[own..]);
             let args = operands(cond_consts, init, fixed, &params_[..own]);
             let results = build.call(&params.cond_jaxpr, &args)?;
@@ -104,10 +104,10 @@ impl Build {
             }
             Ok(results)
         })?;
-        self.lay_out_products(&cond);
+        self.lay_out_products(&mut cond, usize::MAX);
         // Without a turn, what the body alone does is not done, and that may be a loop without end.
         self.scope.open_region(FrameKind::Guard, &[]);
-        let body = self.region(FrameKind::Loop, &avals, |build, params_| {
+        let mut body = self.region(FrameKind::Loop, &avals, |build, params_| {
             build.enter(&cells, &params_[own..]);
             let args = operands(body_consts, init, fixed, &params_[..own]);
             let results = build.call(&params.body_jaxpr, &args)?;
@@ -130,7 +130,7 @@ impl Build {
             self.scope.close_region(Vec::new(), Vec::new());
             return Ok(None);
         }
-        self.lay_out_products(&body);
+        self.lay_out_products(&mut body, usize::MAX);
         let types: Vec<(DType, &[usize])> = avals
             .iter()
             .map(|aval| (aval.dtype, &aval.shape[..]))

@@ -1,14 +1,30 @@
-//! Matrices that a loop multiplies by in each turn, laid out before the loop so that the lanes of the products are adjacent.
+//! Matrices that a loop multiplies by in each turn, laid out before the loop so that the lanes of the products are adjacent, and rows begin where
+//! vectors do.
 
-use super::super::{Call, Op, Region, Routine};
+use super::super::product::LaneProduct;
+use super::super::{Call, Node, NodeId, Op, Region, Routine};
 use super::Build;
 use jaxide_core::Dims;
+use smallvec::{SmallVec, smallvec};
+
+/// Bytes of a cache line: vectors of which two lines have a part are read in twice the time.
+const LINE: usize = 64;
+/// Bytes of rows that are not made longer by more than an eighth.
+const SHORTEST_ROW: usize = 512;
+/// Bytes of matrices that are read from a core's own caches, and take longer to read than to multiply by.
+const MATRIX: std::ops::RangeInclusive<usize> = 1 << 16..=1 << 21;
+/// Rows of vectors that are multiplied by them, up to which reading the matrix is most of the work.
+const MOST_VECTORS: usize = 4;
+/// Turns that pay for a copy of the matrix.
+const FEWEST_TURNS: usize = 8;
 
 impl Build {
-    /// Transposes operands from outside of small products in a loop's body, where their lanes are not adjacent.
-    pub(super) fn lay_out_products(&mut self, body: &Region) {
+    /// Transposes operands from outside of small products in a loop's body, where their lanes are not adjacent, and fills up the rows of others.
+    pub(super) fn lay_out_products(&mut self, body: &mut Region, turns: usize) {
         let inside = self.defined_in(body);
+        let mut nodes = Vec::with_capacity(body.nodes.len());
         for &id in &body.nodes {
+            nodes.push(id);
             let node = self.scope.graph.node(id).clone();
             let Some(product) = self.scope.graph.lane_product(&node) else {
                 continue;
@@ -27,13 +43,20 @@ impl Build {
             // Free axes keep their order, since it is that of the result; those behind the lanes have length 1.
             let (others, free): (Dims, Dims) = (product.axis + 1..shape.len())
                 .partition(|axis| contracting.contains(axis) || batch.contains(axis));
-            if !product.is_small()
-                || inside.contains(&matrix)
-                || others.iter().all(|&axis| shape[axis] == 1)
-                || self.scope.graph.splat(matrix).is_some()
-            {
+            if inside.contains(&matrix) || self.scope.graph.splat(matrix).is_some() {
                 continue;
             }
+            let width = (turns >= FEWEST_TURNS && batch.is_empty())
+                .then(|| self.filled_up(&node, &product))
+                .flatten();
+            let adjacent = others.iter().all(|&axis| shape[axis] == 1);
+            if adjacent && let Some(width) = width {
+                nodes.push(self.fill_up(id, &product, product.axis, width));
+            }
+            if adjacent || !product.is_small() && width.is_none() {
+                continue;
+            }
+            let lanes = product.axis + others.len();
             let mut order: Dims = (0..product.axis).collect();
             order.extend(others);
             order.push(product.axis);
@@ -57,6 +80,50 @@ impl Build {
                     renamed(&mut numbers.rhs_batch);
                 }
             }
+            if let Some(width) = width {
+                nodes.push(self.fill_up(id, &product, lanes, width));
+            }
         }
+        body.nodes = nodes;
+    }
+
+    /// How long the rows of a product's matrix are when they are whole lines, if that pays.
+    fn filled_up(&self, node: &Node, product: &LaneProduct) -> Option<usize> {
+        let graph = &self.scope.graph;
+        let matrix = node.args[product.operand];
+        let size = graph.dtype(matrix).size();
+        let lanes = graph.shape(matrix)[product.axis];
+        let vectors = graph.value(node.results[0]).len() / lanes;
+        let bytes = graph.value(matrix).len() * size;
+        let pays = !(lanes * size).is_multiple_of(LINE)
+            && lanes * size >= SHORTEST_ROW
+            && MATRIX.contains(&bytes)
+            && vectors <= MOST_VECTORS;
+        pays.then(|| (lanes * size).next_multiple_of(LINE) / size)
+    }
+
+    /// Makes a product's rows so long, by zeros behind their end, before the loop; gives the node that cuts the result.
+    fn fill_up(&mut self, id: NodeId, product: &LaneProduct, axis: usize, width: usize) -> NodeId {
+        let node = self.scope.graph.node(id).clone();
+        let (matrix, result) = (node.args[product.operand], node.results[0]);
+        let dtype = self.scope.dtype(matrix);
+        let mut shape = self.scope.shape(matrix);
+        shape[axis] = width;
+        let none: SmallVec<[i64; 4]> = smallvec![0; shape.len()];
+        let zero = self
+            .scope
+            .splat_bytes(vec![0; dtype.size()].into(), dtype, &[]);
+        let op = Op::Pad {
+            low: none.clone(),
+            interior: none,
+        };
+        let filled = self.scope.one(op, &[matrix, zero], dtype, &shape);
+        self.scope.graph.nodes[id.index()].args[product.operand] = filled;
+        // Whatever axes of the result stand behind the lanes have length 1.
+        let mut shape = self.scope.shape(result);
+        if let Some(lanes) = shape.iter_mut().rev().find(|length| **length > 1) {
+            *lanes = width;
+        }
+        self.scope.cut_result(id, &shape)
     }
 }

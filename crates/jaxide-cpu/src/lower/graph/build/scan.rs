@@ -187,7 +187,7 @@ impl Build {
             body.params[carries.len()..].to_vec(),
             body.results[carries.len()..].to_vec(),
         );
-        self.lay_out_products(&body);
+        self.lay_out_products(&mut body, params.length);
         let args: Vec<ValueId> = carries.iter().chain(&stacked).copied().collect();
         let turns = (params.length, params.reverse);
         let mut results = self.emit_scan(body, carries.len(), &args, turns);
