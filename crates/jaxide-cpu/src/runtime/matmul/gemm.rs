@@ -172,17 +172,18 @@ impl Plan {
         let column_block = n.min(COLUMN_BLOCK);
         let row_panels = m.div_ceil(kernels.rows());
         let column_tiles = column_block.div_ceil(kernels.columns);
-        // Reading an operand in place saves the copy. A few panels of rows do not earn it back; for
-        // more, the rows of a tile's columns must lie so close that they stay in the first-level
-        // cache, since rows far apart compete for its lines and each need a page.
+        // Reading an operand in place saves the copy. One panel of rows does not earn it back; for
+        // more, the rows of a tile's columns must lie so close that they stay in the caches, since
+        // rows far apart compete for lines and each need a page.
         let bytes = |count: usize| count.saturating_mul(depth_block * size_of::<T>());
         let in_place = kernels.reads_in_place && b.column == 1;
-        let pack_b = !in_place || (row_panels > 16 && bytes(b.row.unsigned_abs()) > NEAR);
+        let pack_b = !in_place || (row_panels > 1 && bytes(b.row.unsigned_abs()) > NEAR);
         let conflicts = (a.row.unsigned_abs() * size_of::<T>()).is_multiple_of(4096) && m > 8;
         let pack_a = column_tiles > 3 && (conflicts || bytes(m) > CACHE);
         let padded = n.next_multiple_of(kernels.columns);
         let right = match pack_b {
             false => Right::InPlace,
+            true if row_panels <= FEW_PANELS => Right::PackedByChunk,
             true if !pack_a && padded * k * size_of::<T>() <= CACHE => Right::PackedByChunk,
             true => Right::PackedTogether,
         };
@@ -191,7 +192,12 @@ impl Plan {
         let wanted = (work / CHUNK_WORK).clamp(1, if pack_a { 32 } else { 64 });
         let (row_chunks, column_chunks) = if right == Right::PackedByChunk {
             // Many rows for each column that is packed.
-            let column_chunks = wanted.min(column_tiles);
+            let each = match padded * k * size_of::<T>() {
+                0..=CACHE => 1,
+                _ if pack_a => 8,
+                _ => 4,
+            };
+            let column_chunks = wanted.min(column_tiles.div_ceil(each));
             let row_chunks = wanted.min(8) / column_chunks;
             (row_chunks.clamp(1, row_panels.div_ceil(8)), column_chunks)
         } else {
@@ -215,6 +221,10 @@ impl Plan {
     }
 }
 
+/// Panels of rows that a chunk has all of, so that no other packs the same columns.
+const FEW_PANELS: usize = 16;
+/// Rows of the right operand that are packed before the next columns are: as many streams as the processor foresees.
+const ROWS_AT_ONCE: usize = 8;
 /// Bytes over which the rows of a tile's columns may be spread to be read in place: lines so far apart that many sets of a second-level cache
 /// hold several of them are evicted before the next panel of rows needs them, and where the third level is slow the product then takes twice
 /// as long.
@@ -342,19 +352,26 @@ impl<T: HasKernels + Arithmetic + bytemuck::Pod + Sync> Product<'_, T> {
         to: *mut T,
     ) {
         let width = self.kernels.columns;
-        for (index, panel) in panels.enumerate() {
-            let first = columns.start + panel * width;
-            // SAFETY: columns and steps are inside the operand, the panel inside the buffer.
-            unsafe {
-                (self.kernels.pack_right)(&Panel {
-                    from: self.b.at(depth.start, first),
-                    across: self.b.column,
-                    along: self.b.row,
-                    count: width.min(columns.end - first),
-                    depth: depth.len(),
-                    width,
-                    to: to.add(index * width * depth.len()),
-                });
+        let at_once = if self.b.column == 1 {
+            ROWS_AT_ONCE
+        } else {
+            depth.len()
+        };
+        for start in (0..depth.len()).step_by(at_once.max(1)) {
+            for (index, panel) in panels.clone().enumerate() {
+                let first = columns.start + panel * width;
+                // SAFETY: columns and steps are inside the operand, the panel inside the buffer.
+                unsafe {
+                    (self.kernels.pack_right)(&Panel {
+                        from: self.b.at(depth.start + start, first),
+                        across: self.b.column,
+                        along: self.b.row,
+                        count: width.min(columns.end - first),
+                        depth: at_once.min(depth.len() - start),
+                        width,
+                        to: to.add((index * depth.len() + start) * width),
+                    });
+                }
             }
         }
     }

@@ -223,6 +223,25 @@ fn shapes_that_are_packed_split_and_blocked() {
     check_shapes::<i32>(&[(70, 80, 90)]);
 }
 
+/// Few rows by wide matrices, which chunks pack for themselves; one row, in strips of every width and in several chunks.
+#[test]
+fn few_rows_by_wide_matrices() {
+    let few = [(15, 700, 513), (33, 530, 530), (100, 264, 520)];
+    let one = [17, 64, 255, 271, 288, 1000].map(|n| (1, n, 70));
+    for isa in Isa::available() {
+        isa.assumed_in(|| {
+            check_shapes::<f32>(&few[..2]);
+            check_shapes::<f64>(&[(20, 140, 600)]);
+            check_shapes::<f32>(&one);
+            check_shapes::<Complex<f64>>(&one[..4]);
+            check_shapes::<i32>(&one[..4]);
+        });
+    }
+    check_shapes::<f32>(&few);
+    check_shapes::<f32>(&[(1, 520, 600), (600, 1, 520), (1, 3000, 90)]);
+    check_shapes::<Complex<f32>>(&[(20, 140, 600)]);
+}
+
 #[test]
 fn strided_operands() {
     let spread = View {
