@@ -301,8 +301,8 @@ unsafe fn combine_strip<S: Simd, const N: usize>(call: &CombineRows<S::Elem>, fi
         let mut row = call.a.add(first);
         for p in 0..call.depth {
             let factor = S::splat(*call.x.add(p));
-            for j in 0..N {
-                sums[j] = factor.mul_add(S::load(row.add(j * S::LANES)), sums[j]);
+            for (j, sum) in sums.iter_mut().enumerate() {
+                *sum = factor.mul_add(S::load(row.add(j * S::LANES)), *sum);
             }
             row = row.wrapping_offset(call.a_row);
         }
