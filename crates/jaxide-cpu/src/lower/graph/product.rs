@@ -23,7 +23,7 @@ const SMALL: usize = 512;
 /// Bytes of such products that stay in a core's own cache.
 const NEAR: usize = 1 << 20;
 /// Elements of such a product whose terms are a loop.
-const SUMS: usize = 8;
+const SUMS: usize = 4;
 /// Axes of vectors that are multiplied by many matrices, or by each other: sums of so many terms are written out.
 const SHORT: usize = 16;
 /// Rows of those matrices, and axes of small ones.

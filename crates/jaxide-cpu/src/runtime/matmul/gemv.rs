@@ -44,12 +44,15 @@ pub(super) struct Vectors {
 /// have not found one another.
 const CHUNK: usize = 1 << 18;
 
-/// The number of rows or columns of `each` elements that a chunk has of `all`, whole vectors if there are several chunks, which are as long as
-/// each other.
-fn per_chunk<T>(all: usize, each: usize, most: usize) -> usize {
+/// Columns that a chunk has at least.
+const WIDE: usize = 128;
+
+/// The number of rows or columns of `each` elements that a chunk has of `all`: multiples of `unit` if there are several chunks, which are nearly as
+/// long as each other.
+fn per_chunk<T>(all: usize, each: usize, most: usize, unit: usize) -> usize {
     let bytes = all.saturating_mul(each).saturating_mul(size_of::<T>());
     let chunks = (bytes / CHUNK).clamp(1, most);
-    all.div_ceil(chunks).next_multiple_of(16).min(all)
+    all.div_ceil(chunks).next_multiple_of(unit).min(all)
 }
 
 /// `y = a x` for `m` rows, inner dimension `k` and `n` vectors. Several vectors need a matrix with
@@ -92,8 +95,8 @@ pub(super) unsafe fn gemv<T: HasKernels + Arithmetic + bytemuck::Pod + Sync>(
             x_next,
             y_next,
         };
-        // Few, since memory is read faster in long rows.
-        let width = per_chunk::<T>(m, k, 8);
+        // Few and wide, since memory is read faster in long rows.
+        let width = per_chunk::<T>(m, k, (m / WIDE).clamp(1, 8), 16);
         let operands = &Operands(a.pointer, x, adjacent);
         context.parallel_for(m.div_ceil(width), |chunk| {
             let first = chunk * width;
@@ -136,7 +139,7 @@ pub(super) unsafe fn gemv<T: HasKernels + Arithmetic + bytemuck::Pod + Sync>(
         x_next,
         y_next: y.column,
     };
-    let height = per_chunk::<T>(m, k, 64);
+    let height = per_chunk::<T>(m, k, 64, 4);
     let operands = &Operands(a.pointer, x, y.pointer);
     context.parallel_for(m.div_ceil(height), |chunk| {
         let first = chunk * height;
@@ -230,6 +233,19 @@ pub(super) unsafe fn combine_rows<S: Simd>(call: &CombineRows<S::Elem>) {
     if call.vectors.count == 1 && bytes <= NEAR {
         // SAFETY: promised by the caller.
         unsafe { combine_in_registers::<S>(call) };
+    } else {
+        // SAFETY: promised by the caller.
+        unsafe { combine_through_memory::<S>(call) };
+    }
+}
+
+/// [`combine_rows`] by blocks of rows, whose sums are in memory between them.
+///
+/// # Safety
+/// As [`combine_rows`].
+#[inline(always)]
+unsafe fn combine_through_memory<S: Simd>(call: &CombineRows<S::Elem>) {
+    if call.columns == 0 {
         return;
     }
     // SAFETY: the blocks of rows handled end at `depth`.
@@ -252,7 +268,7 @@ pub(super) unsafe fn combine_rows<S: Simd>(call: &CombineRows<S::Elem>) {
 
 /// Bytes over which a matrix may be spread to be read in strips of a few vectors: farther apart, and out of the caches, memory is read faster in
 /// long rows.
-const NEAR: usize = 1 << 21;
+const NEAR: usize = 1 << 20;
 
 /// [`combine_rows`] for one vector: as many columns at a time as registers hold sums of, the same sums in the same order.
 ///
@@ -263,10 +279,11 @@ unsafe fn combine_in_registers<S: Simd>(call: &CombineRows<S::Elem>) {
     let mut column = 0;
     macro_rules! strips {
         ($($count:literal)*) => {
-            $(while column + $count * S::LANES <= call.columns {
+            $(while (call.columns - column).div_ceil(S::LANES) >= $count {
+                let columns = ($count * S::LANES).min(call.columns - column);
                 // SAFETY: the columns of the strip are inside the matrix.
-                unsafe { combine_strip::<S, $count>(call, column) };
-                column += $count * S::LANES;
+                unsafe { combine_strip::<S, $count>(call, column, columns) };
+                column += columns;
             })*
         };
     }
@@ -274,40 +291,63 @@ unsafe fn combine_in_registers<S: Simd>(call: &CombineRows<S::Elem>) {
     if size_of::<S>() == 64 {
         strips!(16);
     }
-    strips!(8 4 2 1);
-    // SAFETY: the columns that are left are less than a vector.
+    strips!(8 6 4);
+    // Sums of fewer vectors would wait for one another, and those of blocks of rows do not.
+    // SAFETY: what is left is inside the matrix and the result.
     unsafe {
-        if column < call.columns {
-            let count = call.columns - column;
-            let mut y = S::splat(S::Elem::ZERO);
-            for p in 0..call.depth {
-                let row = call.a.offset(p as isize * call.a_row).add(column);
-                y = S::splat(*call.x.add(p)).mul_add(S::load_first(row, count), y);
-            }
-            y.store_first(call.y.add(column), count);
-        }
+        combine_through_memory::<S>(&CombineRows {
+            columns: call.columns - column,
+            a: call.a.add(column),
+            y: call.y.add(column),
+            ..*call
+        });
     }
 }
 
-/// The sums of so many vectors of columns from `first` on.
+/// The sums of so many vectors of columns from `first` on, the last of which may have fewer.
 ///
 /// # Safety
 /// As [`combine_rows`]; the columns are inside the matrix.
 #[inline(always)]
-unsafe fn combine_strip<S: Simd, const N: usize>(call: &CombineRows<S::Elem>, first: usize) {
+unsafe fn combine_strip<S: Simd, const N: usize>(
+    call: &CombineRows<S::Elem>,
+    first: usize,
+    columns: usize,
+) {
+    let last = columns - (N - 1) * S::LANES;
     // SAFETY: promised by the caller.
     unsafe {
         let mut sums = [S::splat(S::Elem::ZERO); N];
         let mut row = call.a.add(first);
-        for p in 0..call.depth {
-            let factor = S::splat(*call.x.add(p));
-            for (j, sum) in sums.iter_mut().enumerate() {
-                *sum = factor.mul_add(S::load(row.add(j * S::LANES)), *sum);
-            }
-            row = row.wrapping_offset(call.a_row);
+        macro_rules! rows {
+            ($load_last:expr) => {
+                for p in 0..call.depth {
+                    let factor = S::splat(*call.x.add(p));
+                    for (j, sum) in sums.iter_mut().enumerate() {
+                        let from = row.add(j * S::LANES);
+                        let loaded = if j + 1 < N {
+                            S::load(from)
+                        } else {
+                            $load_last(from)
+                        };
+                        *sum = factor.mul_add(loaded, *sum);
+                    }
+                    row = row.wrapping_offset(call.a_row);
+                }
+            };
         }
+        if last == S::LANES {
+            rows!(|from| S::load(from));
+        } else {
+            rows!(|from| S::load_first(from, last));
+        }
+        let to = call.y.add(first);
         for (j, sum) in sums.into_iter().enumerate() {
-            sum.store(call.y.add(first + j * S::LANES));
+            if j + 1 < N || last == S::LANES {
+                sum.store(to.add(j * S::LANES));
+            } else {
+                sum.store_first(to.add(j * S::LANES), last);
+            }
         }
     }
 }

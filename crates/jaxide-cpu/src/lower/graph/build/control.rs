@@ -5,6 +5,7 @@
 use super::super::scope::FrameKind;
 use super::super::{Combine, MapOp, Op, Region, ValueId};
 use super::carried::{find_passed_on, moving, operands, passed_on};
+use super::lay_out::UNKNOWN_TURNS;
 use super::{Application, Binding, Bindings, Build, Lanes};
 use crate::narrow;
 use jaxide_core::prims::{
@@ -104,7 +105,7 @@ impl Build {
             }
             Ok(results)
         })?;
-        self.lay_out_products(&mut cond, usize::MAX);
+        self.lay_out_products(&mut cond, UNKNOWN_TURNS);
         // Without a turn, what the body alone does is not done, and that may be a loop without end.
         self.scope.open_region(FrameKind::Guard, &[]);
         let mut body = self.region(FrameKind::Loop, &avals, |build, params_| {
@@ -130,7 +131,7 @@ impl Build {
             self.scope.close_region(Vec::new(), Vec::new());
             return Ok(None);
         }
-        self.lay_out_products(&mut body, usize::MAX);
+        self.lay_out_products(&mut body, UNKNOWN_TURNS);
         let types: Vec<(DType, &[usize])> = avals
             .iter()
             .map(|aval| (aval.dtype, &aval.shape[..]))

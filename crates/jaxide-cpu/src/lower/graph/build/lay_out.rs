@@ -17,6 +17,12 @@ const MATRIX: std::ops::RangeInclusive<usize> = 1 << 16..=1 << 21;
 const MOST_VECTORS: usize = 4;
 /// Turns that pay for a copy of the matrix.
 const FEWEST_TURNS: usize = 8;
+/// Turns that a loop of unknown length is taken to have.
+pub(super) const UNKNOWN_TURNS: usize = FEWEST_TURNS;
+/// Turns that pay for a transposed copy of a matrix that the library reads by rows.
+const TURNS_OF_TRANSPOSED: usize = 64;
+/// Bytes of a matrix that is read in two ways, and of one that is transposed for the library.
+const MOST_COPIED: usize = 1 << 19;
 
 impl Build {
     /// Transposes operands from outside of small products in a loop's body, where their lanes are not adjacent, and fills up the rows of others.
@@ -46,14 +52,28 @@ impl Build {
             if inside.contains(&matrix) || self.scope.graph.splat(matrix).is_some() {
                 continue;
             }
-            let width = (turns >= FEWEST_TURNS && batch.is_empty())
+            // What is read in two ways would have to stay in the caches twice.
+            let otherwise = body.nodes.iter().any(|&other| {
+                let other = self.scope.graph.node(other);
+                other.args.contains(&matrix) && other.op != node.op
+            });
+            let bytes = self.scope.graph.value(matrix).bytes();
+            let fits = bytes
+                <= if otherwise {
+                    MOST_COPIED
+                } else {
+                    *MATRIX.end()
+                };
+            let width = (turns >= FEWEST_TURNS && batch.is_empty() && fits)
                 .then(|| self.filled_up(&node, &product))
                 .flatten();
             let adjacent = others.iter().all(|&axis| shape[axis] == 1);
+            let transposes = product.is_small()
+                || width.is_some() && turns >= TURNS_OF_TRANSPOSED && bytes <= MOST_COPIED;
             if adjacent && let Some(width) = width {
                 nodes.push(self.fill_up(id, &product, product.axis, width));
             }
-            if adjacent || !product.is_small() && width.is_none() {
+            if adjacent || !transposes {
                 continue;
             }
             let lanes = product.axis + others.len();
@@ -94,7 +114,7 @@ impl Build {
         let size = graph.dtype(matrix).size();
         let lanes = graph.shape(matrix)[product.axis];
         let vectors = graph.value(node.results[0]).len() / lanes;
-        let bytes = graph.value(matrix).len() * size;
+        let bytes = graph.value(matrix).bytes();
         let pays = !(lanes * size).is_multiple_of(LINE)
             && lanes * size >= SHORTEST_ROW
             && MATRIX.contains(&bytes)
