@@ -52,21 +52,18 @@ impl Build {
             if inside.contains(&matrix) || self.scope.graph.splat(matrix).is_some() {
                 continue;
             }
-            // What is read in two ways would have to stay in the caches twice.
-            let otherwise = body.nodes.iter().any(|&other| {
-                let other = self.scope.graph.node(other);
-                other.args.contains(&matrix) && other.op != node.op
-            });
             let bytes = self.scope.graph.value(matrix).bytes();
-            let fits = bytes
-                <= if otherwise {
-                    MOST_COPIED
-                } else {
-                    *MATRIX.end()
-                };
-            let width = (turns >= FEWEST_TURNS && batch.is_empty() && fits)
+            // What is read in two ways would have to stay in the caches twice.
+            let is_shared = || {
+                body.nodes.iter().any(|&other| {
+                    let other = self.scope.graph.node(other);
+                    other.args.contains(&matrix) && other.op != node.op
+                })
+            };
+            let width = (turns >= FEWEST_TURNS && batch.is_empty())
                 .then(|| self.filled_up(&node, &product))
-                .flatten();
+                .flatten()
+                .filter(|_| bytes <= MOST_COPIED || !is_shared());
             let adjacent = others.iter().all(|&axis| shape[axis] == 1);
             let transposes = product.is_small()
                 || width.is_some() && turns >= TURNS_OF_TRANSPOSED && bytes <= MOST_COPIED;
@@ -124,7 +121,7 @@ impl Build {
 
     /// Makes a product's rows so long, by zeros behind their end, before the loop; gives the node that cuts the result.
     fn fill_up(&mut self, id: NodeId, product: &LaneProduct, axis: usize, width: usize) -> NodeId {
-        let node = self.scope.graph.node(id).clone();
+        let node = self.scope.graph.node(id);
         let (matrix, result) = (node.args[product.operand], node.results[0]);
         let dtype = self.scope.dtype(matrix);
         let mut shape = self.scope.shape(matrix);
