@@ -85,6 +85,55 @@ fn small_products_in_batches() {
     }
 }
 
+/// State that every turn reads as a whole and writes at one place: sums, products and extrema of every length around those that are written
+/// out, in every type, by an update and by a scatter whose index may be outside.
+#[test]
+fn state_combined_and_written_at_a_place() {
+    let types = [
+        ("f32", Nearness::Relative(1e-3)),
+        ("f64", Nearness::Relative(1e-10)),
+        ("f16", Nearness::Relative(4e-2)),
+        ("bf16", Nearness::Relative(3e-1)),
+        ("c64", Nearness::Relative(1e-2)),
+        ("i32", Nearness::Bits),
+        ("u8", Nearness::Bits),
+    ];
+    for n in [1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 24, 33, 64, 65, 129] {
+        let kinds = [["sum", "max"], ["prod", "min"]][n % 2];
+        for (kind, how) in kinds.into_iter().enumerate() {
+            let (ty, nearness) = types[(n + 3 * kind) % types.len()];
+            let ty = if ty == "c64" && kind > 0 { "f32" } else { ty };
+            let bounded = match ty {
+                "i32" | "u8" => "neg",
+                _ => "tanh",
+            };
+            let write = if (n + kind) % 2 == 0 {
+                format!("d:{ty}[{n}] = dynamic_update_slice c q m")
+            } else {
+                format!(
+                    "o:i32[1] = broadcast_in_dim[broadcast_dimensions=() shape=(1,) sharding=None] i
+                     d:{ty}[{n}] = scatter[dimension_numbers=ScatterDimensionNumbers(update_window_dims=(), inserted_window_dims=(0,), scatter_dims_to_operand_dims=(0,), operand_batching_dims=(), scatter_indices_batching_dims=()) indices_are_sorted=True mode=GatherScatterMode.FILL_OR_DROP unique_indices=True update_consts=() update_jaxpr=None] c o t"
+                )
+            };
+            everywhere(
+                &format!(
+                    "{{ lambda ; w:{ty}[9,{n}] x:{ty}[{n}] j:i32[9]. let
+                        y:{ty}[{n}] v:{ty}[9] = scan[_split_transpose=False jaxpr={{ lambda ; c:{ty}[{n}] r:{ty}[{n}] i:i32[]. let
+                            p:{ty}[{n}] = mul r c
+                            s:{ty}[] = reduce_{how}[axes=(0,) out_sharding=None] p
+                            t:{ty}[] = {bounded} s
+                            q:{ty}[1] = broadcast_in_dim[broadcast_dimensions=() shape=(1,) sharding=None] t
+                            m:i32[] = rem i {n}:i32[]
+                            {write}
+                          in (d, s) }} length=9 linear=(False, False, False) num_carry=1 num_consts=0 reverse=False unroll=1] x w j
+                      in (y, v) }}"
+                ),
+                nearness,
+            );
+        }
+    }
+}
+
 /// Short rows that are written as a whole: fewer than a vector, as many, and a few more.
 #[test]
 fn rows_of_every_length() {

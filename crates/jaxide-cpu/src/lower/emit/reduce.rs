@@ -1,5 +1,6 @@
 //! Reductions inside one lane: short ones unrolled, others as loops.
 
+use super::control::indices;
 use super::{Bound, Emitted, Emitter, Ix, Ixs, Registers};
 use crate::lanes::Value;
 use crate::lower::element::{self, Element};
@@ -11,6 +12,13 @@ use smallvec::{SmallVec, smallvec};
 pub(crate) const UNROLL: usize = 16;
 /// The same where the elements are in registers, which loops cannot index.
 const UNROLL_REGISTERS: usize = 256;
+
+/// Parts that a reduction is made in where it would wait for each of its steps: about as many as operations of floats take cycles.
+const CHAINS: usize = 4;
+/// So few results of a reduction are lanes of one vector.
+const FEW_IN_LANES: usize = 16;
+/// So few elements of state in registers are not made side by side already.
+const FEW_IN_REGISTERS: usize = 4;
 
 /// One step of a fold: from the indices and the accumulators to the next accumulators.
 pub(super) type Step<'s, E> = &'s mut dyn FnMut(&mut E, &[Ix], &[Value]) -> Emitted<Vec<Value>>;
@@ -130,6 +138,11 @@ impl Emitter<'_> {
         let sizes = self.sizes(x, axes);
         let unroll = self.unrolls(&sizes, &[x]);
         let neutral = element::neutral(&mut self.b, combine, dtype);
+        if unroll && self.waits(combine, x, axes) {
+            return self.reduce_in_chains(combine, dtype, neutral, &sizes, |emitter, inner| {
+                emitter.element(x, &Self::reduced_index(axes, rank, at, inner))
+            });
+        }
         let values = self.fold(
             &sizes,
             unroll,
@@ -141,6 +154,54 @@ impl Emitter<'_> {
             },
         )?;
         Ok(Element::from_vec(values))
+    }
+
+    /// Whether a reduction that is written out would wait for each of its steps: so few of them are made at once that there is nothing else to do.
+    fn waits(&self, combine: Combine, x: ValueId, axes: &[usize]) -> bool {
+        let shape = self.graph.shape(x);
+        let kept = (0..shape.len()).filter(|axis| !axes.contains(axis));
+        let results: usize = kept.map(|axis| shape[axis]).product();
+        let at_once = if self.bound.is_empty() {
+            FEW_IN_LANES
+        } else {
+            FEW_IN_REGISTERS
+        };
+        let slow = matches!(
+            combine,
+            Combine::Add | Combine::Mul | Combine::Min | Combine::Max
+        );
+        let dtype = self.graph.dtype(x);
+        slow && (dtype.is_float() || dtype.is_complex()) && results <= at_once
+    }
+
+    /// A reduction that is written out as sums of every second or fourth element, which are made side by side.
+    fn reduce_in_chains(
+        &mut self,
+        combine: Combine,
+        dtype: DType,
+        neutral: Element,
+        sizes: &[usize],
+        mut element: impl FnMut(&mut Self, &[Ix]) -> Emitted<Element>,
+    ) -> Emitted<Element> {
+        let count: usize = sizes.iter().product();
+        let chains = if count < 2 * CHAINS { 2 } else { CHAINS };
+        let mut parts: SmallVec<[Element; CHAINS]> = smallvec![neutral];
+        for (k, inner) in indices(sizes).enumerate() {
+            let next = element(self, &inner)?;
+            match parts.get_mut(k % chains) {
+                Some(part) => *part = element::combine(&mut self.b, combine, dtype, part, &next),
+                None => parts.push(next),
+            }
+        }
+        while parts.len() > 1 {
+            parts = (parts.chunks(2))
+                .map(|pair| match pair {
+                    [left, right] => element::combine(&mut self.b, combine, dtype, left, right),
+                    single => single[0].clone(),
+                })
+                .collect();
+        }
+        Ok(parts.swap_remove(0))
     }
 
     pub(super) fn arg_reduce(

@@ -24,6 +24,8 @@ pub(super) struct Costs {
     columns: HashSet<ValueId>,
     /// Those of them at whose indices windows of several elements are.
     of_windows: HashSet<ValueId>,
+    /// Slices out of memory that start where memory says, and reshapes of them: each of their elements is a load.
+    windows: HashSet<ValueId>,
 }
 
 impl Costs {
@@ -66,6 +68,28 @@ impl Costs {
         self.of.get(&value).copied().unwrap_or(1)
     }
 
+    /// The cost of computing a term of a reduction where it is summed up: there a slice out of memory is a load.
+    pub(super) fn of_term(&self, graph: &Graph, value: ValueId) -> usize {
+        let load = |value: &ValueId| {
+            if self.windows.contains(value) {
+                1
+            } else {
+                self.of(*value)
+            }
+        };
+        let node = graph.def(value).map(|id| graph.node(id));
+        if let Some(Node {
+            op: Op::Map(op),
+            args,
+            ..
+        }) = node
+            && self.is_of_region(value)
+        {
+            return op.cost() + args.iter().map(load).sum::<usize>();
+        }
+        load(&value)
+    }
+
     /// Whether a step of this region computes a value.
     pub(super) fn is_of_region(&self, value: ValueId) -> bool {
         self.of.contains_key(&value)
@@ -99,6 +123,11 @@ impl Fuser<'_> {
             return;
         }
         let node = self.graph.node(id);
+        if self.will_be_window(node, forced)
+            || matches!(node.op, Op::Reshape) && costs.windows.contains(&node.args[0])
+        {
+            costs.windows.insert(node.results[0]);
+        }
         for &result in &node.results {
             if self.stored.get(result).is_some() || forced.contains(&result) {
                 continue;
@@ -118,6 +147,15 @@ impl Fuser<'_> {
             };
             costs.of.insert(result, cost.min(MOST));
         }
+    }
+
+    /// Whether a node is a slice out of memory that starts where memory says: each of its elements is a load.
+    fn will_be_window(&self, node: &Node, forced: &HashSet<ValueId>) -> bool {
+        let stored = |value: ValueId| forced.contains(&value) || self.stored.get(value).is_some();
+        node.op == Op::DynamicSlice
+            && stored(node.args[0])
+            && (node.args[1..].iter())
+                .all(|&start| stored(start) || self.graph.splat(start).is_some())
     }
 
     /// Adds depth and level of a node's results.

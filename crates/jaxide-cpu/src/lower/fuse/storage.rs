@@ -432,7 +432,7 @@ impl Fuser<'_> {
                 let vectors = |lanes: usize| lanes.div_ceil(VECTOR);
                 let one_by_one = terms * vectors(graph.value(node.results[0]).len());
                 let together = vectors(graph.value(arg).len());
-                let saved = one_by_one.saturating_sub(together) * costs.of(arg);
+                let saved = one_by_one.saturating_sub(together) * costs.of_term(graph, arg);
                 let few = one_by_one >= 2 * together;
                 if few && terms <= UNROLL && saved > WORTH_A_NEST {
                     self.force(arg, forced);
