@@ -1,7 +1,7 @@
 //! Which loops and branches run inside a lane program, with their state in registers.
 
 use crate::lower::emit::{Binding, Emitter, Layout, Memory};
-use crate::lower::graph::{Graph, MapOp, NodeId, Op, Region, ValueId, own_cost};
+use crate::lower::graph::{Graph, MapOp, NodeId, Op, Region, ValueId, own_cost, turns as terms_of};
 use jaxide_core::Dims;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
@@ -23,6 +23,10 @@ const VECTOR: usize = 16;
 /// Without products, turns of so many simple operations are made in registers where they cost at most half as much again as in memory: what a loop keeps in
 /// registers is at hand in its next turn.
 const SHORT: usize = 500;
+/// Registers for state: others hold what is made of it.
+const REGISTERS: usize = 24;
+/// Simple operations in which the lanes of a vector are combined.
+const COMBINED: usize = 8;
 /// Bytes of a line of the cache, bytes that stay in the first one, and what it costs to load and store a line elsewhere.
 const LINE: usize = 64;
 const NEAR: usize = 32 << 10;
@@ -162,8 +166,9 @@ fn worth_it(memory: &Outside<'_>, id: NodeId, axes: &[usize]) -> Option<usize> {
     let mut cost = Cost::default();
     let op = &graph.node(id).op;
     op.visit_regions(&mut |region| cost.add(memory, region, axes));
-    cost.in_registers = cost.in_registers.saturating_add(cost.choices);
     let registers = axes.iter().product::<usize>().div_ceil(VECTOR);
+    let extra = cost.choices.saturating_add(spilled(graph, op, axes));
+    cost.in_registers = cost.in_registers.saturating_add(extra);
     if let Op::While { cond, .. } = op {
         if graph.shape(cond.results[0]).is_empty() {
             cost.in_registers += GOES_ON * registers;
@@ -190,14 +195,28 @@ fn worth_it(memory: &Outside<'_>, id: NodeId, axes: &[usize]) -> Option<usize> {
     (cost.in_registers + products <= cost.in_memory).then_some(cost.in_memory)
 }
 
-/// What a turn costs that reads and writes what a loop carries, in simple operations.
-fn carried_through_memory(graph: &Graph, op: &Op) -> usize {
-    let carried: &[ValueId] = match op {
+/// What a turn costs to load and store elements of state for which there is no register, where it would be fewer vectors in memory.
+fn spilled(graph: &Graph, op: &Op, axes: &[usize]) -> usize {
+    if axes.iter().product::<usize>() >= VECTOR {
+        return 0;
+    }
+    let own = |value: &ValueId| own_elements(graph.shape(*value), axes);
+    let state: usize = carried(op).iter().map(own).sum();
+    2 * state.saturating_sub(REGISTERS)
+}
+
+/// The parameters of a loop's body that it carries.
+fn carried(op: &Op) -> &[ValueId] {
+    match op {
         Op::Scan { body, carries, .. } => &body.params[..*carries],
         Op::While { body, .. } => &body.params,
         _ => &[],
-    };
-    let bytes: usize = carried
+    }
+}
+
+/// What a turn costs that reads and writes what a loop carries, in simple operations.
+fn carried_through_memory(graph: &Graph, op: &Op) -> usize {
+    let bytes: usize = carried(op)
         .iter()
         .map(|&value| graph.value(value).bytes())
         .sum();
@@ -283,7 +302,16 @@ impl Cost {
                 } else {
                     self.in_registers += terms.saturating_mul(registers);
                 }
-                self.in_memory += len.div_ceil(VECTOR).saturating_mul(each) + nest;
+                let in_vectors = match node.op {
+                    // The results are lanes, or what is combined for one of them is.
+                    Op::Reduce { .. } | Op::ArgReduce { .. } => {
+                        let terms = terms_of(graph, node);
+                        let vectors = terms.div_ceil(VECTOR) * (each / terms.max(1)) + COMBINED;
+                        (len.div_ceil(VECTOR).saturating_mul(each)).min(len.saturating_mul(vectors))
+                    }
+                    _ => len.div_ceil(VECTOR).saturating_mul(each),
+                };
+                self.in_memory += in_vectors + nest;
             }
         }
     }
