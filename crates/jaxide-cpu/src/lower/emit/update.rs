@@ -119,15 +119,18 @@ impl Emitter<'_> {
             .rfind(|axis| !spec.inserted.contains(axis) && !spec.operand_batching.contains(axis));
         let one = batch_sizes.iter().all(|&size| size == 1);
         let apart = one || last_axis.is_some_and(|axis| !spec.scatter_dims.contains(&axis));
+        // Bytes that lie apart are read and written one by one, and that takes longer for lanes than for one after the other.
+        let step: usize = last_axis.map_or(1, |axis| shape[axis + 1..].iter().product());
+        let dtype = graph.dtype(result);
+        let together = step == 1 || dtype.size() > 1;
         let lanes = match window_sizes.last() {
-            Some(&last) if last >= LANES_FROM && apart => {
+            Some(&last) if last >= LANES_FROM && apart && together => {
                 window_sizes.pop();
                 last
             }
             _ => 1,
         };
         let lane = (lanes > 1).then(|| Ix::var(self.vars.add(lanes, Binding::index(Index::Lane))));
-        let dtype = graph.dtype(result);
         let pointer = self.pointer(Operand::Result(result));
         let layout = Layout::dense(shape);
         let index_type = graph.dtype(indices);
