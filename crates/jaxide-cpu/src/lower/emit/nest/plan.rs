@@ -187,6 +187,10 @@ fn merge(
 fn choose_lanes(groups: &mut [Group], axes: &Axes, mentions: &[Mention]) {
     let many_results = (groups.iter())
         .any(|group| group.role == Role::Outer && !group.reduced && group.size >= weight::FEW);
+    let reduced: usize = (groups.iter().filter(|group| group.reduced))
+        .map(|group| group.size)
+        .product();
+    let few_terms = reduced <= weight::FEW_TERMS;
     let score = |group: &Group| -> (i64, usize) {
         let var = axes.vars[group.axes.end - 1];
         let mut score: i64 = mentions
@@ -202,7 +206,7 @@ fn choose_lanes(groups: &mut [Group], axes: &Axes, mentions: &[Mention]) {
             })
             .sum();
         if group.size < weight::FEW
-            || group.reduced && group.size <= weight::SHORT_REDUCTION && many_results
+            || group.reduced && group.size <= weight::SHORT_REDUCTION && few_terms && many_results
         {
             score -= weight::SHORT / group.size as i64;
         }
@@ -234,6 +238,8 @@ mod weight {
     /// So few lanes are not reduced, where there are results that can be lanes: combining all lanes for each result takes longer than gathering
     /// its elements.
     pub(super) const SHORT_REDUCTION: usize = 32;
+    /// But where more terms than this are reduced along all axes, lanes are combined once for so many.
+    pub(super) const FEW_TERMS: usize = 64;
     /// What is taken off for it, times the length.
     pub(super) const SHORT: i64 = 1000;
 }
