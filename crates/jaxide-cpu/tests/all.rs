@@ -43,6 +43,7 @@ mod tables;
 mod texts;
 mod tiny;
 mod turned;
+mod unread;
 mod windows;
 
 #[test]

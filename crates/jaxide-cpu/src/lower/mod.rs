@@ -98,6 +98,7 @@ fn graph_with(
     let graph = times.measure(Stage::Graph, || {
         let mut graph = graph::build(closed, lanes, named)?;
         graph.turn_products();
+        graph.drop_unread_factors();
         graph.accumulate_in_place();
         graph.guard_updates();
         graph.sum_vector_products();

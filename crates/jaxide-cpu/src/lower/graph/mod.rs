@@ -21,6 +21,7 @@ mod routine;
 mod row_blocks;
 mod scope;
 mod turned;
+mod unread;
 
 use crate::narrow;
 use jaxide_core::{DType, Shape, Tensor};
