@@ -213,17 +213,19 @@ unsafe fn complex_tile<S: Simd, const MR: usize>(t: &Tile<'_, Complex<S::Elem>>)
                 b = b.wrapping_add(2 * S::LANES);
             }
         }
+        // A loop of its own, so short that it is unrolled: an index that is not constant would keep the sums in memory, in the inner loop too.
+        let mut sums = [[[S::Elem::ZERO; MAX_LANES]; 2]; MR];
         for i in 0..MR {
-            let (mut re_lanes, mut im_lanes) =
-                ([S::Elem::ZERO; MAX_LANES], [S::Elem::ZERO; MAX_LANES]);
-            re[i].store(re_lanes.as_mut_ptr());
-            im[i].store(im_lanes.as_mut_ptr());
+            re[i].store(sums[i][0].as_mut_ptr());
+            im[i].store(sums[i][1].as_mut_ptr());
+        }
+        for (i, [re, im]) in sums.iter().enumerate() {
             let c = t.c.offset(i as isize * t.c_row);
             for j in 0..t.columns {
                 let to = &mut *c.add(j);
                 let value = Complex {
-                    re: re_lanes[j],
-                    im: im_lanes[j],
+                    re: re[j],
+                    im: im[j],
                 };
                 *to = match t.update {
                     Update::Set => value,
