@@ -174,7 +174,8 @@ impl Emitter<'_> {
         slow && (dtype.is_float() || dtype.is_complex()) && results <= at_once
     }
 
-    /// A reduction that is written out as sums of every second or fourth element, which are made side by side.
+    /// A reduction that is written out as sums of every second or fourth element, which are made side by side. The last element is added at
+    /// last: in recurrences it is the one that the turn before has made, and nothing else waits for it.
     fn reduce_in_chains(
         &mut self,
         combine: Combine,
@@ -186,8 +187,13 @@ impl Emitter<'_> {
         let count: usize = sizes.iter().product();
         let chains = if count < 2 * CHAINS { 2 } else { CHAINS };
         let mut parts: SmallVec<[Element; CHAINS]> = smallvec![neutral];
+        let mut last = None;
         for (k, inner) in indices(sizes).enumerate() {
             let next = element(self, &inner)?;
+            if k + 1 == count {
+                last = Some(next);
+                break;
+            }
             match parts.get_mut(k % chains) {
                 Some(part) => *part = element::combine(&mut self.b, combine, dtype, part, &next),
                 None => parts.push(next),
@@ -201,7 +207,11 @@ impl Emitter<'_> {
                 })
                 .collect();
         }
-        Ok(parts.swap_remove(0))
+        let sum = parts.swap_remove(0);
+        Ok(match last {
+            Some(last) => element::combine(&mut self.b, combine, dtype, &sum, &last),
+            None => sum,
+        })
     }
 
     pub(super) fn arg_reduce(

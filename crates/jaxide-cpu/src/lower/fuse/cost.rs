@@ -3,6 +3,7 @@
 use super::Fuser;
 use crate::lower::emit::UNROLL;
 use crate::lower::graph::{Graph, Node, NodeId, Op, Region, ValueId, own_cost, turns};
+use jaxide_core::DType;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// Costs are not told apart beyond this.
@@ -152,7 +153,10 @@ impl Fuser<'_> {
     /// Whether a node is a slice out of memory that starts where memory says: each of its elements is a load.
     fn will_be_window(&self, node: &Node, forced: &HashSet<ValueId>) -> bool {
         let stored = |value: ValueId| forced.contains(&value) || self.stored.get(value).is_some();
+        // Halves are converted one by one.
+        let half = |value| matches!(self.graph.dtype(value), DType::F16 | DType::BF16);
         node.op == Op::DynamicSlice
+            && !half(node.args[0])
             && stored(node.args[0])
             && (node.args[1..].iter())
                 .all(|&start| stored(start) || self.graph.splat(start).is_some())
