@@ -167,8 +167,11 @@ fn worth_it(memory: &Outside<'_>, id: NodeId, axes: &[usize]) -> Option<usize> {
     let op = &graph.node(id).op;
     op.visit_regions(&mut |region| cost.add(memory, region, axes));
     let registers = axes.iter().product::<usize>().div_ceil(VECTOR);
-    let extra = cost.choices.saturating_add(spilled(graph, op, axes));
-    cost.in_registers = cost.in_registers.saturating_add(extra);
+    cost.in_registers = cost.in_registers.saturating_add(cost.choices);
+    if axes.is_empty() && works_on_wholes(graph, op) {
+        cost.in_registers += spilled(graph, op);
+        cost.in_memory -= cost.saved;
+    }
     if let Op::While { cond, .. } = op {
         if graph.shape(cond.results[0]).is_empty() {
             cost.in_registers += GOES_ON * registers;
@@ -195,14 +198,28 @@ fn worth_it(memory: &Outside<'_>, id: NodeId, axes: &[usize]) -> Option<usize> {
     (cost.in_registers + products <= cost.in_memory).then_some(cost.in_memory)
 }
 
-/// What a turn costs to load and store elements of state for which there is no register, where it would be fewer vectors in memory.
-fn spilled(graph: &Graph, op: &Op, axes: &[usize]) -> usize {
-    if axes.iter().product::<usize>() >= VECTOR {
-        return 0;
-    }
-    let own = |value: &ValueId| own_elements(graph.shape(*value), axes);
-    let state: usize = carried(op).iter().map(own).sum();
-    2 * state.saturating_sub(REGISTERS)
+/// What a turn costs to load and store elements of state for which there is no register.
+fn spilled(graph: &Graph, op: &Op) -> usize {
+    let state = carried(op).iter().map(|&value| graph.value(value).len());
+    2 * state.sum::<usize>().saturating_sub(REGISTERS)
+}
+
+/// Whether a body computes nothing but arrays element by element, and single numbers of all their elements. Such a turn is a few nests of whole
+/// vectors in memory, while elements that are moved about are only renamed in registers.
+fn works_on_wholes(graph: &Graph, op: &Op) -> bool {
+    let single = |&value: &ValueId| graph.value(value).len() == 1;
+    let mut wholes = true;
+    op.visit_regions(&mut |region| {
+        let mut nodes = region.nodes.iter().map(|&id| graph.node(id));
+        wholes = wholes
+            && nodes.all(|node| match node.op {
+                Op::Map(_) | Op::Splat(_) | Op::Iota { .. } | Op::Reshape => true,
+                Op::Broadcast { .. } => single(&node.args[0]),
+                Op::Reduce { .. } | Op::ArgReduce { .. } => single(&node.results[0]),
+                _ => false,
+            });
+    });
+    wholes
 }
 
 /// The parameters of a loop's body that it carries.
@@ -240,6 +257,8 @@ struct Cost {
     choices: usize,
     /// With arrays in memory.
     in_memory: usize,
+    /// How much less reductions take there if their terms are the lanes.
+    saved: usize,
 }
 
 impl Cost {
@@ -302,15 +321,12 @@ impl Cost {
                 } else {
                     self.in_registers += terms.saturating_mul(registers);
                 }
-                let in_vectors = match node.op {
-                    // The results are lanes, or what is combined for one of them is.
-                    Op::Reduce { .. } | Op::ArgReduce { .. } => {
-                        let terms = terms_of(graph, node);
-                        let vectors = terms.div_ceil(VECTOR) * (each / terms.max(1)) + COMBINED;
-                        (len.div_ceil(VECTOR).saturating_mul(each)).min(len.saturating_mul(vectors))
-                    }
-                    _ => len.div_ceil(VECTOR).saturating_mul(each),
-                };
+                let in_vectors = len.div_ceil(VECTOR).saturating_mul(each);
+                if let Op::Reduce { .. } | Op::ArgReduce { .. } = node.op {
+                    let terms = terms_of(graph, node);
+                    let vectors = terms.div_ceil(VECTOR) * (each / terms.max(1)) + COMBINED;
+                    self.saved += in_vectors.saturating_sub(len.saturating_mul(vectors));
+                }
                 self.in_memory += in_vectors + nest;
             }
         }
