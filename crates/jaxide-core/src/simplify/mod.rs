@@ -1,8 +1,8 @@
 //! What is done with a jaxpr before it is compiled, without changing what it computes.
 //!
-//! Only what the compiler does not do anyway when it lowers a program: it reads through calls, computes what is known, makes equal operations one
-//! and leaves out what no result needs. Algebraic laws and arrangements of arrangements are different: operands of products and sorts are
-//! arrays in memory, and a law spares one. A text in which a definition uses variables of the jaxpr around its use can be printed
+//! Only what the compiler does not do anyway when it lowers a program: it reads through calls, computes what is known and makes equal operations
+//! one. Algebraic laws and arrangements of arrangements are different: operands of products and sorts are arrays in memory, and a law spares one.
+//! So is what a loop carries or stacks and nothing reads, as the second half of `scan(f, init, xs)[0]`: its body computes it for nothing. A text in which a definition uses variables of the jaxpr around its use can be printed
 //! and not run: such a program stays as it is.
 //!
 //! * [`rewrite`](rewrite()): algebraic laws, one rule each;
@@ -17,8 +17,8 @@ use crate::error::Result;
 use crate::jaxpr::{ClosedJaxpr, debug_check};
 use std::sync::Arc;
 
-/// Applies the laws, and removes what they leave unused. The very same object when no law applies. Builds with debug assertions check the
-/// result.
+/// Applies the laws, and removes what no result needs, in sub-jaxprs too. The very same object when there is nothing to do. Builds with debug
+/// assertions check the result.
 ///
 /// ```
 /// use jaxide_core::{jaxpr::parse, simplify::simplify};
@@ -30,11 +30,9 @@ use std::sync::Arc;
 /// # Errors
 /// When a sub-jaxpr is illegal.
 pub fn simplify(jaxpr: &ClosedJaxpr) -> Result<ClosedJaxpr> {
-    let rewritten = rewrite(jaxpr);
-    if Arc::ptr_eq(&rewritten.jaxpr, &jaxpr.jaxpr) {
-        return Ok(rewritten);
+    let simple = dce(&rewrite(jaxpr))?;
+    if !Arc::ptr_eq(&simple.jaxpr, &jaxpr.jaxpr) {
+        debug_check("simplify", &simple)?;
     }
-    let simple = dce(&rewritten)?;
-    debug_check("simplify", &simple)?;
     Ok(simple)
 }
