@@ -1,4 +1,4 @@
-//! Factorisations of which nothing reads a factor.
+//! Factors, and results of loops, that nothing reads.
 
 use crate::everywhere::everywhere;
 use jaxide_testing::compare::Nearness;
@@ -69,4 +69,30 @@ fn upper_factors_alone() {
             );
         }
     }
+}
+
+/// What a loop stacks or carries and nothing reads has no memory, in a loop inside of another one too.
+#[test]
+fn what_loops_give_for_nothing() {
+    let scan = "_:f32[200,1000] = scan[_split_transpose=False jaxpr={ lambda ; c:f32[1000] d:f32[1000]. let
+            e:f32[1000] = mul c 0.5:f32[]
+            f:f32[1000] = sin d
+            g:f32[1000] = add f c
+          in (e, g, f) } length=200 linear=(False, False) num_carry=2 num_consts=0 reverse=False unroll=1]";
+    let whole = everywhere(
+        &format!("{{ lambda ; a:f32[1000]. let b:f32[1000] _:f32[1000] {scan} a a in (b,) }}"),
+        Nearness::Bits,
+    );
+    assert!(whole.arena <= 8000, "{}\n{}", whole.arena, whole.loops);
+    let inner = everywhere(
+        &format!(
+            "{{ lambda ; a:f32[1000]. let
+                b:f32[1000] = scan[_split_transpose=False jaxpr={{ lambda ; a:f32[1000]. let
+                    b:f32[1000] _:f32[1000] {scan} a a
+                  in (b,) }} length=3 linear=(False,) num_carry=1 num_consts=0 reverse=False unroll=1] a
+              in (b,) }}"
+        ),
+        Nearness::Bits,
+    );
+    assert!(inner.arena <= 16_000, "{}\n{}", inner.arena, inner.loops);
 }
