@@ -2,8 +2,8 @@
 //!
 //! Only what the compiler does not do anyway when it lowers a program: it reads through calls, computes what is known and makes equal operations
 //! one. Algebraic laws and arrangements of arrangements are different: operands of products and sorts are arrays in memory, and a law spares one.
-//! So is what a loop carries or stacks and nothing reads, as the second half of `scan(f, init, xs)[0]`: its body computes it for nothing. A text in which a definition uses variables of the jaxpr around its use can be printed
-//! and not run: such a program stays as it is.
+//! So is what a loop carries or stacks and nothing reads, as the second half of `scan(f, init, xs)[0]`: its body computes it for nothing.
+//! A text in which a definition uses variables of the jaxpr around its use can be printed and not run: such a program stays as it is.
 //!
 //! * [`rewrite`](rewrite()): algebraic laws, one rule each;
 //! * [`dce`]: equations that no result needs go.
