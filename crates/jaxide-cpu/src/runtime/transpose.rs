@@ -11,7 +11,10 @@ use std::mem::MaybeUninit;
 
 use turn::{turn, turned_at_once};
 #[cfg(target_arch = "x86_64")]
-use turn::{turn_eight, turn_four, turn_sixteen};
+use turn::{
+    turn_bytes_twice, turn_eight, turn_eight_words, turn_four, turn_four_doubles, turn_pairs_twice,
+    turn_sixteen, turn_two,
+};
 
 use super::simd::Isa;
 use super::view::View;
@@ -92,6 +95,12 @@ struct Dimension {
 
 /// Elements that make a chunk worth a thread's attention.
 const CHUNK: usize = 1 << 14;
+
+/// Bytes of a result that has no room beside its source in the second-level cache.
+const FAR: usize = 3 << 19;
+
+/// Elements that make up for the arithmetic of a group's place.
+const FEW: usize = 1 << 11;
 
 impl CopyPlan {
     /// # Panics
@@ -190,10 +199,13 @@ impl CopyPlan {
         // SAFETY: units write disjoint ranges of the result.
         unsafe impl<T> Sync for Target<T> {}
         let target = &Target(to.as_mut_ptr());
-        // Crosswise, a group is one row of tiles; else about a quarter of a chunk.
+        // Crosswise, a group is some rows of tiles: two, so that lines of the source that are neighbours are read together (rows of it may be pages
+        // apart), more where they are short. Else it is about a quarter of a chunk.
         let isa = Isa::detect();
+        let far = self.len * size_of::<T>() >= FAR;
         let group = if self.crosswise {
-            64 / size_of::<T>()
+            let side = 64 / size_of::<T>();
+            side * (FEW / (side * self.columns.size)).clamp(2, 8)
         } else {
             (CHUNK / 4 / self.columns.size).clamp(1, self.rows.size)
         };
@@ -234,7 +246,7 @@ impl CopyPlan {
                         to_row: self.rows.to,
                     };
                     if self.crosswise {
-                        block.transpose(rows, self.columns.size, isa);
+                        block.transpose(rows, self.columns.size, far, isa);
                     } else {
                         block.copy_rows(rows, self.columns.size);
                     }
@@ -263,7 +275,32 @@ pub(super) unsafe fn rows_to_columns<T: Copy>(
         to_row: to_step,
     };
     // SAFETY: promised by the caller.
-    unsafe { block.transpose(width, count, isa) }
+    unsafe { block.transpose(width, count, false, isa) }
+}
+
+/// Columns of a strip.
+const STRIP: usize = 256;
+
+/// A tile's rows of a strip, each of which has whole lines.
+#[repr(align(64))]
+struct Strip([MaybeUninit<u8>; 64 * STRIP]);
+
+/// Copies bytes so that all lines but the first and last are written at once.
+///
+/// # Safety
+/// `bytes`, 64 at least, are valid on both sides, and none of one is of the other.
+#[inline(always)]
+unsafe fn copy_lines(from: *const u8, to: *mut u8, bytes: usize) {
+    // SAFETY: the caller's promise, for lines from `at` to `at + 64 <= bytes`.
+    let copy = |at: usize| unsafe {
+        let line = from.add(at).cast::<[u8; 64]>().read_unaligned();
+        to.add(at).cast::<[u8; 64]>().write_unaligned(line);
+    };
+    copy(0);
+    (to.align_offset(64)..=bytes - 64)
+        .step_by(64)
+        .for_each(copy);
+    copy(bytes - 64);
 }
 
 /// A block of rows and columns; in the result, columns are adjacent.
@@ -301,43 +338,95 @@ impl<T: Copy> Block<T> {
     }
 
     /// Copies with the widest registers there are: a line stored at once takes one place among the
-    /// stores in flight, whose number limits the speed.
+    /// stores in flight, whose number limits the speed. The result is `far` if it is in no near cache.
     ///
     /// # Safety
     /// All elements of the block are valid.
-    unsafe fn transpose(self, rows: usize, columns: usize, isa: Isa) {
+    unsafe fn transpose(self, rows: usize, columns: usize, far: bool, isa: Isa) {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx512f,avx512vl")]
-        unsafe fn avx512<T: Copy>(block: Block<T>, rows: usize, columns: usize) {
+        unsafe fn avx512<T: Copy>(block: Block<T>, rows: usize, columns: usize, far: bool) {
             // SAFETY: promised by the caller.
-            unsafe { block.transpose_with_any(rows, columns, Isa::Avx512) }
+            unsafe { block.transpose_with_any(rows, columns, far, Isa::Avx512) }
         }
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2")]
-        unsafe fn avx2<T: Copy>(block: Block<T>, rows: usize, columns: usize) {
+        unsafe fn avx2<T: Copy>(block: Block<T>, rows: usize, columns: usize, far: bool) {
             // SAFETY: promised by the caller.
-            unsafe { block.transpose_with_any(rows, columns, Isa::Avx2) }
+            unsafe { block.transpose_with_any(rows, columns, far, Isa::Avx2) }
         }
         // SAFETY: promised by the caller; the machine has the instruction set.
         unsafe {
             match isa {
                 #[cfg(target_arch = "x86_64")]
-                Isa::Avx512 => avx512(self, rows, columns),
+                Isa::Avx512 => avx512(self, rows, columns, far),
                 #[cfg(target_arch = "x86_64")]
-                Isa::Avx2 => avx2(self, rows, columns),
-                Isa::Portable => self.transpose_with_any(rows, columns, isa),
+                Isa::Avx2 => avx2(self, rows, columns, far),
+                Isa::Portable => self.transpose_with_any(rows, columns, far, isa),
             }
         }
     }
 
-    /// Copies square tiles whose sides are a cache line of the result: a tile is turned inside a
-    /// small array and then written line by line, so that no line is written in pieces. The last
-    /// tiles of a side overlap those before, and write the same again.
+    /// # Safety
+    /// All elements of the block are valid.
+    #[inline(always)]
+    unsafe fn transpose_with_any(self, rows: usize, columns: usize, far: bool, isa: Isa) {
+        let side = 64 / size_of::<T>();
+        let off_lines = !(self.to_row * size_of::<T>()).is_multiple_of(64);
+        let fits = self.from_row == 1 && rows >= side && columns >= STRIP;
+        // SAFETY: promised by the caller.
+        unsafe {
+            if far && off_lines && fits {
+                self.transpose_by_strips(rows, columns, isa);
+            } else {
+                self.transpose_by_tiles(rows, columns, isa);
+            }
+        }
+    }
+
+    /// Copies strips of rows, which become adjacent in an array before they are written: where rows of the result do not begin with lines,
+    /// every line of a tile lies in two of them, both of which would have to come from memory for it alone.
+    ///
+    /// # Safety
+    /// All elements of the block are valid. It has the rows of a tile and the columns of a strip at least, and `from_row` is 1.
+    #[inline(always)]
+    unsafe fn transpose_by_strips(self, rows: usize, columns: usize, isa: Isa) {
+        let side = 64 / size_of::<T>();
+        let mut strip = Strip([MaybeUninit::uninit(); 64 * STRIP]);
+        let turned = strip.0.as_mut_ptr().cast::<T>();
+        for i in (0..rows).step_by(side).map(|i| i.min(rows - side)) {
+            for j in (0..columns).step_by(STRIP).map(|j| j.min(columns - STRIP)) {
+                // SAFETY: the strip is inside the block, and its tiles inside the array, whose rows have whole lines.
+                unsafe {
+                    let from = self.from.offset(j as isize * self.from_column).add(i);
+                    let to = self.to.add(i * self.to_row + j);
+                    let block = Self {
+                        from,
+                        to: turned,
+                        to_row: STRIP,
+                        ..self
+                    };
+                    block.transpose_by_tiles(side, STRIP, isa);
+                    for r in 0..side {
+                        copy_lines(
+                            turned.add(r * STRIP).cast(),
+                            to.add(r * self.to_row).cast(),
+                            STRIP * size_of::<T>(),
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    /// Copies square tiles whose sides are a cache line of the result, from registers: by way of an array, loads would wait for the
+    /// narrower stores that they read, and those for all stores before them, which miss the caches. The last tiles of a side overlap those
+    /// before, and write the same again.
     ///
     /// # Safety
     /// All elements of the block are valid.
     #[inline(always)]
-    unsafe fn transpose_with_any(self, rows: usize, columns: usize, isa: Isa) {
+    unsafe fn transpose_by_tiles(self, rows: usize, columns: usize, isa: Isa) {
         let side = 64 / size_of::<T>();
         // Smaller tiles where a whole one has no room.
         let small = turned_at_once::<T>();
@@ -345,8 +434,8 @@ impl<T: Copy> Block<T> {
         let full = fits && rows >= side && columns >= side;
         let side = if full || !fits { side } else { small };
         let start = |at: usize, size: usize| if fits { at.min(size - side) } else { at };
-        for i in (0..rows).step_by(side).map(|i| start(i, rows)) {
-            for j in (0..columns).step_by(side).map(|j| start(j, columns)) {
+        for j in (0..columns).step_by(side).map(|j| start(j, columns)) {
+            for i in (0..rows).step_by(side).map(|i| start(i, rows)) {
                 let (height, width) = (side.min(rows - i), side.min(columns - j));
                 // SAFETY: the tile is inside the block.
                 unsafe {
@@ -388,25 +477,50 @@ impl<T: Copy> Block<T> {
                 }
             }
         }
-        // The largest tile has 64 × 64 bytes.
-        let mut buffer = [MaybeUninit::<u8>::uninit(); 4096];
-        let turned = buffer.as_mut_ptr().cast::<T>();
-        let side = 64 / size_of::<T>();
-        // SAFETY: the tile has `side` rows and columns, and so has the array; reads and writes of
-        // the array are unaligned.
-        unsafe {
-            for j in (0..side).step_by(turned_at_once::<T>()) {
-                for i in (0..side).step_by(turned_at_once::<T>()) {
-                    let from = self.from.offset(j as isize * self.from_column).add(i);
-                    turn(from, self.from_column, turned.add(i * side + j), side);
+        // Stores of 128 bits lie in one line more often where rows of pairs of bytes do not begin with lines.
+        #[cfg(target_arch = "x86_64")]
+        if isa != Isa::Portable && (size_of::<T>() != 2 || self.to_row.is_multiple_of(16)) {
+            // Both halves of a line follow each other.
+            let half = 32 / size_of::<T>();
+            let (from_row, to_row) = (self.from_column, self.to_row);
+            let rows = match size_of::<T>() {
+                1 => 16,
+                2 | 4 => 8,
+                8 => 4,
+                _ => 2,
+            };
+            for i in (0..2 * half).step_by(rows) {
+                for j in [0, half] {
+                    // SAFETY: as for this function; the machine has the instruction set.
+                    unsafe {
+                        let from = self.from.offset(j as isize * from_row).add(i);
+                        let to = self.to.add(i * to_row + j);
+                        match size_of::<T>() {
+                            1 => turn_bytes_twice(from.cast(), from_row, to.cast(), to_row),
+                            2 => turn_pairs_twice(from.cast(), from_row, to.cast(), to_row),
+                            4 => turn_eight_words(from.cast(), from_row, to.cast(), to_row),
+                            8 => turn_four_doubles(from.cast(), from_row, to.cast(), to_row),
+                            _ => turn_two(from.cast(), from_row, to.cast(), to_row),
+                        }
+                    }
                 }
             }
-            for i in 0..side {
-                let line = turned.add(i * side).cast::<[u8; 64]>().read_unaligned();
-                self.to
-                    .add(i * self.to_row)
-                    .cast::<[u8; 64]>()
-                    .write_unaligned(line);
+            return;
+        }
+        let (side, square) = (64 / size_of::<T>(), turned_at_once::<T>());
+        // All of a line before the next one.
+        for i in (0..side).step_by(square) {
+            for j in (0..side).step_by(square) {
+                // SAFETY: the tile has `side` rows and columns.
+                unsafe {
+                    let from = self.from.offset(j as isize * self.from_column).add(i);
+                    turn(
+                        from,
+                        self.from_column,
+                        self.to.add(i * self.to_row + j),
+                        self.to_row,
+                    );
+                }
             }
         }
     }
@@ -491,6 +605,10 @@ mod tests {
                 }
                 check(&View::dense(&[70, 150]).permuted(&[1, 0]));
                 check(&View::dense(&[46, 46, 46]).permuted(&[2, 1, 0]));
+                // By strips, whose result is far for elements of some sizes.
+                for (m, n) in [(STRIP, 1600), (STRIP + 1, 1700), (3 * STRIP + 8, 1030)] {
+                    check(&View::dense(&[m, n]).permuted(&[1, 0]));
+                }
             });
         }
     }

@@ -140,6 +140,166 @@ pub(super) unsafe fn turn_four(
     }
 }
 
+/// Writes the transpose of eight rows of eight numbers, `from_row` and `to_row` apart.
+///
+/// # Safety
+/// All elements are valid on both sides.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn turn_eight_words(
+    from: *const f32,
+    from_row: isize,
+    to: *mut f32,
+    to_row: usize,
+) {
+    use std::arch::x86_64::*;
+    // SAFETY: promised by the caller.
+    unsafe {
+        // Rows four apart share a register from the start, so that their halves need no round of their own.
+        let pair = |r: isize, half: usize| {
+            let row = |r: isize| _mm_loadu_ps(from.offset(r * from_row).add(4 * half));
+            _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(row(r)), row(r + 4))
+        };
+        for half in [0, 1] {
+            let (a, b, c, d) = (pair(0, half), pair(1, half), pair(2, half), pair(3, half));
+            let low = |a, b| _mm256_castps_pd(_mm256_unpacklo_ps(a, b));
+            let high = |a, b| _mm256_castps_pd(_mm256_unpackhi_ps(a, b));
+            let (ab, cd) = (low(a, b), low(c, d));
+            let store = |r: usize, row: __m256d| {
+                _mm256_storeu_pd(to.add((4 * half + r) * to_row).cast(), row);
+            };
+            store(0, _mm256_unpacklo_pd(ab, cd));
+            store(1, _mm256_unpackhi_pd(ab, cd));
+            let (ab, cd) = (high(a, b), high(c, d));
+            store(2, _mm256_unpacklo_pd(ab, cd));
+            store(3, _mm256_unpackhi_pd(ab, cd));
+        }
+    }
+}
+
+/// Writes the transpose of four rows of four numbers, `from_row` and `to_row` apart.
+///
+/// # Safety
+/// All elements are valid on both sides.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn turn_four_doubles(
+    from: *const f64,
+    from_row: isize,
+    to: *mut f64,
+    to_row: usize,
+) {
+    use std::arch::x86_64::*;
+    // SAFETY: promised by the caller.
+    unsafe {
+        let pair = |r: isize, half: usize| {
+            let row = |r: isize| _mm_loadu_pd(from.offset(r * from_row).add(2 * half));
+            _mm256_insertf128_pd::<1>(_mm256_castpd128_pd256(row(r)), row(r + 2))
+        };
+        for half in [0, 1] {
+            let (a, b) = (pair(0, half), pair(1, half));
+            let store = |r: usize, row: __m256d| {
+                _mm256_storeu_pd(to.add((2 * half + r) * to_row), row);
+            };
+            store(0, _mm256_unpacklo_pd(a, b));
+            store(1, _mm256_unpackhi_pd(a, b));
+        }
+    }
+}
+
+/// Writes the transpose of two rows of two elements of sixteen bytes, here pairs of numbers, `from_row` and `to_row` elements apart.
+///
+/// # Safety
+/// All elements are valid on both sides.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn turn_two(
+    from: *const [f64; 2],
+    from_row: isize,
+    to: *mut [f64; 2],
+    to_row: usize,
+) {
+    use std::arch::x86_64::*;
+    // SAFETY: promised by the caller.
+    unsafe {
+        let row = |r: isize| _mm256_loadu_pd(from.offset(r * from_row).cast());
+        let (a, b) = (row(0), row(1));
+        _mm256_storeu_pd(to.cast(), _mm256_permute2f128_pd::<0x20>(a, b));
+        _mm256_storeu_pd(to.add(to_row).cast(), _mm256_permute2f128_pd::<0x31>(a, b));
+    }
+}
+
+/// Writes the transpose of 32 rows of sixteen bytes, `from_row` and `to_row` apart: [`turn_bytes`] on both halves of registers.
+///
+/// # Safety
+/// All elements are valid on both sides.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn turn_bytes_twice(
+    from: *const u8,
+    from_row: isize,
+    to: *mut u8,
+    to_row: usize,
+) {
+    use std::arch::x86_64::*;
+    // SAFETY: promised by the caller.
+    unsafe {
+        let mut rows = [_mm256_setzero_si256(); 16];
+        for (r, row) in rows.iter_mut().enumerate() {
+            let row_at = |r: usize| _mm_loadu_si128(from.offset(r as isize * from_row).cast());
+            *row = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(row_at(r)), row_at(r + 16));
+        }
+        for _ in 0..4 {
+            let before = rows;
+            for i in 0..8 {
+                rows[2 * i] = _mm256_unpacklo_epi8(before[i], before[i + 8]);
+                rows[2 * i + 1] = _mm256_unpackhi_epi8(before[i], before[i + 8]);
+            }
+        }
+        for (r, row) in rows.iter().enumerate() {
+            _mm256_storeu_si256(to.add(r * to_row).cast(), *row);
+        }
+    }
+}
+
+/// Writes the transpose of sixteen rows of eight elements of 16 bits, `from_row` and `to_row` apart: [`turn_pairs`] on both halves of registers.
+///
+/// # Safety
+/// All elements are valid on both sides.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn turn_pairs_twice(
+    from: *const u16,
+    from_row: isize,
+    to: *mut u16,
+    to_row: usize,
+) {
+    use std::arch::x86_64::*;
+    // SAFETY: promised by the caller.
+    unsafe {
+        let mut rows = [_mm256_setzero_si256(); 8];
+        for (r, row) in rows.iter_mut().enumerate() {
+            let row_at = |r: usize| _mm_loadu_si128(from.offset(r as isize * from_row).cast());
+            *row = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(row_at(r)), row_at(r + 8));
+        }
+        for _ in 0..3 {
+            let before = rows;
+            for i in 0..4 {
+                rows[2 * i] = _mm256_unpacklo_epi16(before[i], before[i + 4]);
+                rows[2 * i + 1] = _mm256_unpackhi_epi16(before[i], before[i + 4]);
+            }
+        }
+        for (r, row) in rows.iter().enumerate() {
+            _mm256_storeu_si256(to.add(r * to_row).cast(), *row);
+        }
+    }
+}
+
 /// The side of the squares that [`turn`] turns: what a register of 128 bits holds, four at least.
 pub(super) const fn turned_at_once<T>() -> usize {
     match size_of::<T>() {
