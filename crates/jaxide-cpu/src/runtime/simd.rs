@@ -326,6 +326,7 @@ pub struct Pair(pub(crate) i32);
 
 impl Pair {
     /// The pair of these numbers, the first of which lies first in memory.
+    #[inline(always)]
     pub(crate) fn new(first: i16, second: i16) -> Self {
         Self(i32::from(second) << 16 | i32::from(first as u16))
     }
