@@ -41,6 +41,7 @@ mod subnormals;
 mod supposed;
 mod tables;
 mod texts;
+mod tiles;
 mod tiny;
 mod turned;
 mod unread;

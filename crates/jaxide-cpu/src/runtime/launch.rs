@@ -124,13 +124,15 @@ pub(crate) enum Split {
     Partials,
 }
 
-/// How many pieces work of so many nanoseconds is worth.
+/// How many pieces work of so many nanoseconds is worth: a power of two, so that pieces of nests that follow each other have the same bounds, and
+/// what a thread has written is what it goes on with.
 #[allow(
     clippy::cast_possible_truncation,
     reason = "a float becomes the nearest integer that there is"
 )]
 pub(crate) fn pieces_for(work: f64) -> usize {
-    ((work / PIECE) as usize).clamp(1, MOST_PIECES)
+    let pieces = ((work / PIECE) as usize).clamp(1, MOST_PIECES);
+    1 << pieces.ilog2()
 }
 
 /// What so many lanes are split at multiples of, which are work of so many nanoseconds.
@@ -459,6 +461,8 @@ pub(crate) struct TileLaunch {
     pub(crate) rows: usize,
     /// Rows of a block.
     pub(crate) block: usize,
+    /// Pieces have multiples of so many rows.
+    pub(crate) unit: usize,
     /// The number of pieces that threads take.
     pub(crate) pieces: usize,
     /// The number of nests.
@@ -505,7 +509,7 @@ impl TileRun {
 impl TileLaunch {
     /// The data of a group and its nests, with 0 for the addresses of their launches, which stand at [`TileLaunch::launch_at`].
     pub(crate) fn bytes(&self, runs: &[TileRun]) -> Vec<u8> {
-        const { assert!(size_of::<TileLaunch>() == 4 * 8 && size_of::<TileRun>() == 4 * 8) };
+        const { assert!(size_of::<TileLaunch>() == 5 * 8 && size_of::<TileRun>() == 4 * 8) };
         // SAFETY: the values are so many bytes, and have no gaps.
         let (mut bytes, runs) = unsafe {
             let runs: Vec<Vec<u8>> = runs.iter().map(|run| bytes_of(run)).collect();
@@ -531,10 +535,9 @@ impl TileLaunch {
         piece: usize,
         context: &Context<'_>,
     ) {
-        let Range {
-            start: mut row,
-            end,
-        } = share(self.rows, piece, self.pieces);
+        let units = share(self.rows.div_ceil(self.unit), piece, self.pieces);
+        let mut row = units.start * self.unit;
+        let end = self.rows.min(units.end * self.unit);
         while row < end {
             let rows = row..end.min(row + self.block);
             row = rows.end;

@@ -40,7 +40,7 @@ impl Scheduled {
         } else {
             (Split::Lanes, schedule.lanes.div_ceil(unit))
         };
-        let alone = stack > ASSUMED;
+        let alone = schedule.alone || stack > ASSUMED;
         let pieces = if alone {
             1
         } else {
@@ -119,14 +119,15 @@ pub(super) fn group(
         work += scheduled.work;
         alone |= scheduled.alone;
     }
-    let pieces = if alone {
+    let pieces = if alone || group.alone {
         1
     } else {
-        pieces_for(work).min(group.rows)
+        pieces_for(work).min(group.rows.div_ceil(group.unit))
     };
     let launch = TileLaunch {
         rows: group.rows,
         block: group.block,
+        unit: group.unit,
         pieces,
         runs: runs.len(),
     };

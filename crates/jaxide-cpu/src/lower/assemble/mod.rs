@@ -13,7 +13,7 @@ use super::fuse::{Item, Nest, Plan, Root, Steps, Storage};
 use super::graph::{Def, Graph, NodeId, Op, Region, ValueId};
 use super::library;
 use super::program::{
-    Base, Dynamic, LibraryCall, Output, OutputSource, Place, Program, Step, Stmt, overlay,
+    Base, Dynamic, LibraryCall, Output, OutputSource, Place, Program, Step, Stmt, alone, overlay,
     parallel, tiles,
 };
 use crate::lanes::Body;
@@ -51,6 +51,7 @@ pub(crate) fn assemble(
         overlay::assign(&mut program);
         tiles::assign(&mut program);
         parallel::assign(&mut program);
+        alone::assign(&mut program);
     });
     Ok(program)
 }

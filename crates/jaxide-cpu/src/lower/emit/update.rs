@@ -54,6 +54,7 @@ pub(crate) fn scatter(graph: &Graph, stored: &Stored, id: NodeId, name: &str) ->
         partials: None,
         lanes,
         in_blocks: false,
+        alone: false,
     };
     emitter.finish(name, schedule)
 }

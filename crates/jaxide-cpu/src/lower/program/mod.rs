@@ -3,6 +3,7 @@
 //! Arrays are [`Place`]s: bytes from an input, an output, a constant, a temporary or a pointer that changes from turn to turn. Temporaries
 //! share one arena; [`plan`](self::arena) gives each its offset by liveness. A [`Kernel`] is a lane program and the loops around it.
 
+pub(crate) mod alone;
 mod arena;
 mod display;
 pub(crate) mod overlay;
@@ -216,6 +217,10 @@ pub(crate) struct TileGroup {
     pub(crate) rows: usize,
     /// Rows of a block.
     pub(crate) block: usize,
+    /// Threads take multiples of so many rows.
+    pub(crate) unit: usize,
+    /// Whether one thread takes all of them.
+    pub(crate) alone: bool,
     pub(crate) nests: Vec<TileNest>,
 }
 

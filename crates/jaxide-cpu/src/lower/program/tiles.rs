@@ -14,6 +14,10 @@ use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 const BLOCK_BYTES: usize = 384 << 10;
 /// Nests whose arrays are smaller than this together run one after the other.
 const SMALL: usize = 64 << 10;
+/// A row may read so many, as those of stencils do: their edges, which are nests of their own, are then made where the rest is made.
+const NEAR: i64 = 4;
+/// So many lanes make up for a vector that is not full: it takes as long as one that is.
+const WHOLE: usize = 16;
 /// A step has at most this many nests.
 const MOST_NESTS: usize = 16;
 
@@ -167,9 +171,17 @@ fn group(nests: &[(&Kernel, u32, &[Place])], rows: usize) -> Option<TileGroup> {
     if members.len() < 2 || width * rows < SMALL {
         return None;
     }
+    let few = |member: &TileNest| match member.rows {
+        RowsOf::Lanes(lanes) => WHOLE.div_ceil(lanes),
+        RowsOf::Outer | RowsOf::Inner => 1,
+    };
+    let unit = members.iter().map(few).max().unwrap_or(1);
+    let block = (BLOCK_BYTES / width.max(1)).max(1).next_multiple_of(unit);
     Some(TileGroup {
         rows,
-        block: (BLOCK_BYTES / width.max(1)).clamp(1, rows),
+        block: block.min(rows),
+        unit,
+        alone: false,
         nests: members,
     })
 }
@@ -220,7 +232,8 @@ fn touches(kernel: &Kernel, rows: RowsOf, operands: &[Place]) -> Option<Vec<Touc
             write,
             span,
         });
-        span.is_none_or(|span| span.row == 0 || span.high - span.low <= span.row)
+        let rows = if write { 1 } else { NEAR };
+        span.is_none_or(|span| span.row == 0 || span.high - span.low <= rows * span.row)
     };
     let mut local = true;
     for block in body.blocks() {
@@ -300,14 +313,17 @@ fn trip(body: &Body, id: usize) -> Option<Trip> {
         })
 }
 
-/// Whether two accesses of different nests keep their order when nests run by rows: nothing is written, or both stay in the same row.
+/// Whether two accesses of different nests keep their order when nests run by rows: nothing is written, or both touch no more than a row, which
+/// may begin anywhere, and so nothing that the other touches for another row.
 fn may_share(a: &Touch, b: &Touch) -> bool {
     if a.place.base != b.place.base || !(a.write || b.write) {
         return true;
     }
-    let own_row = |span: Span| span.row > 0 && span.low >= 0 && span.high <= span.row;
     match (a.span, b.span) {
-        (Some(x), Some(y)) => a.place == b.place && x.row == y.row && own_row(x) && own_row(y),
+        (Some(x), Some(y)) => {
+            let (low, high) = (x.low.min(y.low), x.high.max(y.high));
+            a.place == b.place && x.row == y.row && x.row > 0 && high - low <= x.row
+        }
         _ => false,
     }
 }

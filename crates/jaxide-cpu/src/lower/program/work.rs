@@ -160,6 +160,9 @@ const APART: f64 = 6.0;
 /// The same of elements that lie anywhere.
 const ANYWHERE: f64 = 12.0;
 
+/// How often the longer of two branches is taken: most are for the arguments of a function that are far from others.
+const SELDOM: f64 = 0.2;
+
 /// Operations that an access is worth.
 fn access(ty: MemTy, addr: &Addr) -> f64 {
     match addr.lane {
@@ -194,7 +197,9 @@ fn lane_operations(kernel: &Kernel) -> f64 {
                     GUESSED_TURNS * (block(kernel, inner.head) + block(kernel, inner.body))
                 }
                 Line::If(inner) => {
-                    1.0 + block(kernel, inner.then).max(block(kernel, inner.otherwise))
+                    let [then, otherwise] =
+                        [inner.then, inner.otherwise].map(|id| block(kernel, id));
+                    1.0 + then.min(otherwise) + SELDOM * (then - otherwise).abs()
                 }
             })
             .sum()
@@ -221,29 +226,47 @@ struct Counter<'a> {
 }
 
 fn of_kernel(kernel: &Kernel) -> Work {
-    let mut counter = Counter {
-        kernel,
-        turns: HashMap::default(),
-        flops: 0,
-        touched: HashMap::default(),
-        known: HashSet::default(),
-    };
-    let schedule = &kernel.schedule;
-    let combinations: u64 = schedule.outer.iter().map(|&length| length as u64).product();
-    counter.block(BlockId::PROLOGUE, combinations);
-    counter.block(
-        BlockId::LANES,
-        combinations.saturating_mul(schedule.lanes as u64),
-    );
-    for reduction in kernel.body.reductions() {
-        for accumulator in &reduction.accumulators {
-            counter.access(&accumulator.dest, accumulator.ty, true);
-        }
-    }
+    let counter = Counter::of(kernel);
     let bytes = counter.touched.values().map(|list| together(list));
     Work {
         bytes: bytes.fold(0, u64::saturating_add),
         flops: counter.flops,
+    }
+}
+
+/// Bytes of different elements that a nest reads and writes of each of its operands, whose numbers these are.
+pub(crate) fn traffic(kernel: &Kernel) -> Vec<(usize, bool, u64)> {
+    let counter = Counter::of(kernel);
+    let mut list: Vec<(usize, bool, u64)> = (counter.touched.iter())
+        .map(|(&(pointer, written), list)| (pointer.index(), written, together(list)))
+        .collect();
+    list.sort_unstable();
+    list
+}
+
+impl Counter<'_> {
+    /// What is in a lane program, counted.
+    fn of(kernel: &Kernel) -> Counter<'_> {
+        let mut counter = Counter {
+            kernel,
+            turns: HashMap::default(),
+            flops: 0,
+            touched: HashMap::default(),
+            known: HashSet::default(),
+        };
+        let schedule = &kernel.schedule;
+        let combinations: u64 = schedule.outer.iter().map(|&length| length as u64).product();
+        counter.block(BlockId::PROLOGUE, combinations);
+        counter.block(
+            BlockId::LANES,
+            combinations.saturating_mul(schedule.lanes as u64),
+        );
+        for reduction in kernel.body.reductions() {
+            for accumulator in &reduction.accumulators {
+                counter.access(&accumulator.dest, accumulator.ty, true);
+            }
+        }
+        counter
     }
 }
 

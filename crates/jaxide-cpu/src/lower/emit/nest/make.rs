@@ -39,6 +39,7 @@ impl Maker<'_> {
             partials: plan.partials,
             lanes: 1,
             in_blocks: false,
+            alone: false,
         };
         for group in &plan.groups {
             match group.role {

@@ -49,6 +49,8 @@ pub(crate) struct Schedule {
     pub(crate) lanes: usize,
     /// Whether a group of nests runs some of the lanes at a time.
     pub(crate) in_blocks: bool,
+    /// Whether one thread takes all of it.
+    pub(crate) alone: bool,
 }
 
 /// What partial results of a reduction are of.

@@ -62,6 +62,7 @@ pub(super) fn combination(
         partials: None,
         lanes: if results_are_lanes { results } else { count },
         in_blocks: false,
+        alone: false,
     };
     emitter.finish(name, schedule)
 }
