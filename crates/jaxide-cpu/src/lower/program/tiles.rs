@@ -4,6 +4,7 @@
 //! Two nests may share such a step when each reads only rows of its own of what the other writes. The addresses of a lane program
 //! are linear, so that the bytes an access touches for one row are known.
 
+use super::work::kernel_nanoseconds;
 use super::{Base, Place, Program, RowsOf, Stmt, TileGroup, TileNest};
 use crate::lanes::{Addr, Body, Index, Inst, LaneStep, Stmt as LaneStmt, Trip};
 use crate::lower::emit::Kernel;
@@ -18,6 +19,8 @@ const SMALL: usize = 64 << 10;
 const NEAR: i64 = 4;
 /// So many lanes make up for a vector that is not full: it takes as long as one that is.
 const WHOLE: usize = 16;
+/// Less than one part in so many of a step's work is little.
+const LITTLE: f64 = 8.0;
 /// A step has at most this many nests.
 const MOST_NESTS: usize = 16;
 
@@ -171,11 +174,17 @@ fn group(nests: &[(&Kernel, u32, &[Place])], rows: usize) -> Option<TileGroup> {
     if members.len() < 2 || width * rows < SMALL {
         return None;
     }
-    let few = |member: &TileNest| match member.rows {
-        RowsOf::Lanes(lanes) => WHOLE.div_ceil(lanes),
-        RowsOf::Outer | RowsOf::Inner => 1,
+    // Vectors need not be full where that is little of the work.
+    let work: Vec<f64> = nests[..members.len()]
+        .iter()
+        .map(|(kernel, ..)| kernel_nanoseconds(kernel))
+        .collect();
+    let much = work.iter().sum::<f64>() / LITTLE;
+    let few = |(member, &work): (&TileNest, &f64)| match member.rows {
+        RowsOf::Lanes(lanes) if work > much => WHOLE.div_ceil(lanes),
+        RowsOf::Lanes(_) | RowsOf::Outer | RowsOf::Inner => 1,
     };
-    let unit = members.iter().map(few).max().unwrap_or(1);
+    let unit = members.iter().zip(&work).map(few).max().unwrap_or(1);
     let block = (BLOCK_BYTES / width.max(1)).max(1).next_multiple_of(unit);
     Some(TileGroup {
         rows,
