@@ -216,25 +216,34 @@ impl CopyPlan {
         } else {
             self.rows.size.div_ceil(group)
         };
-        let units = groups * self.outer.iter().map(|d| d.size).product::<usize>();
-        let per_chunk = CHUNK.div_ceil(group * self.columns.size);
+        // Long rows are cut, so that few of them are work for several threads; what would be less than a block belongs to the last one.
+        let block = (CHUNK / group).next_multiple_of(STRIP);
+        let blocks = (self.columns.size / block).max(1);
+        let units = groups * blocks * self.outer.iter().map(|d| d.size).product::<usize>();
+        let per_chunk = CHUNK.div_ceil(group * self.columns.size.min(block));
         context.parallel_for(units.div_ceil(per_chunk), |chunk| {
             for unit in chunk * per_chunk..units.min((chunk + 1) * per_chunk) {
-                let first = unit % groups * group;
-                let rows = if whole && unit % groups == groups - 1 {
+                let column = unit % blocks * block;
+                let columns = if unit % blocks == blocks - 1 {
+                    self.columns.size - column
+                } else {
+                    block
+                };
+                let (unit, mut rest) = (unit / blocks % groups, unit / blocks / groups);
+                let first = unit * group;
+                let rows = if whole && unit == groups - 1 {
                     self.rows.size - first
                 } else {
                     group.min(self.rows.size - first)
                 };
                 let (mut source, mut place) = (self.offset as isize, 0);
-                let mut rest = unit / groups;
                 for dimension in self.outer.iter().rev() {
                     source += (rest % dimension.size) as isize * dimension.from;
                     place += rest % dimension.size * dimension.to;
                     rest /= dimension.size;
                 }
-                source += first as isize * self.rows.from;
-                place += first * self.rows.to;
+                source += first as isize * self.rows.from + column as isize * self.columns.from;
+                place += first * self.rows.to + column;
                 // SAFETY: the view lies inside its buffer (checked when the plan was made), the
                 // block inside the view, and its place inside the result, which has its size.
                 unsafe {
@@ -246,9 +255,9 @@ impl CopyPlan {
                         to_row: self.rows.to,
                     };
                     if self.crosswise {
-                        block.transpose(rows, self.columns.size, far, isa);
+                        block.transpose(rows, columns, far, isa);
                     } else {
-                        block.copy_rows(rows, self.columns.size);
+                        block.copy_rows(rows, columns);
                     }
                 }
             }

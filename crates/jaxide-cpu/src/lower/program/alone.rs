@@ -91,9 +91,7 @@ impl Search<'_> {
         if steps.len() > MOST_STEPS || !steps.iter().any(is_shared) || far {
             return;
         }
-        if std::env::var("NOALONE").is_err()
-            && total(&steps, &arrays, false) > total(&steps, &arrays, true)
-        {
+        if total(&steps, &arrays, false) > total(&steps, &arrays, true) {
             self.alone
                 .extend(steps.into_iter().filter_map(|step| step.own));
         }
