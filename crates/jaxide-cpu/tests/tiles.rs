@@ -71,6 +71,7 @@ fn rows_that_are_lanes() {
     for rows in [1, 2, 7, 16, 17, 33, 101] {
         let text = format!(
             "{{ lambda ; x:f32[{rows},90] s:f32[{rows}]. let
+                z:i32[{rows}] = broadcast_in_dim[broadcast_dimensions=() shape=({rows},) sharding=None] 0:i32[]
                 t:f32[{rows}] n:i32[{rows}] = while[
                   body_jaxpr={{ lambda ; x:f32[{rows},90] t:f32[{rows}] n:i32[{rows}]. let
                       p:f32[{rows},1] = broadcast_in_dim[broadcast_dimensions=(0,) shape=({rows}, 1) sharding=None] t
@@ -96,17 +97,12 @@ fn rows_that_are_lanes() {
                       r:bool[] = reduce_or[axes=(0,) out_sharding=None] d
                     in (r,) }}
                   cond_nconsts=0
-                ] x s 0:i32[{rows}]
+                ] x s z
                 p:f32[{rows},1] = broadcast_in_dim[broadcast_dimensions=(0,) shape=({rows}, 1) sharding=None] t
                 q:f32[{rows},90] = mul x p
                 e:f32[{rows},90] = cos q
                 f:f32[{rows}] = reduce_sum[axes=(1,) out_sharding=None] e
               in (t, n, f) }}"
-        );
-        let text = text.replace(&format!("0:i32[{rows}]\n"), "z\n").replacen(
-            ". let\n",
-            &format!(". let\n z:i32[{rows}] = broadcast_in_dim[broadcast_dimensions=() shape=({rows},) sharding=None] 0:i32[]\n"),
-            1,
         );
         everywhere(&text, Nearness::Relative(1e-4));
     }

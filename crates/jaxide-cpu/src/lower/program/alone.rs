@@ -84,11 +84,12 @@ impl Search<'_> {
         if !steps.iter().all(plain) {
             return blocks.iter().for_each(|block| self.block(block));
         }
+        if steps.len() > MOST_STEPS || !steps.iter().any(|stmt| self.is_shared(stmt)) {
+            return;
+        }
         let steps: Vec<Costs> = steps.iter().map(|stmt| self.costs(stmt)).collect();
-        let is_shared = |step: &Costs| step.by_threads && step.own.is_some();
         let arrays = touched(&steps);
-        let far = arrays.values().sum::<u64>() > NEAR;
-        if steps.len() > MOST_STEPS || !steps.iter().any(is_shared) || far {
+        if arrays.values().sum::<u64>() > NEAR {
             return;
         }
         if total(&steps, &arrays, false) > total(&steps, &arrays, true) {
@@ -104,18 +105,29 @@ impl Search<'_> {
         }
     }
 
+    /// Whether a step is worth several threads by itself, and can be given to one.
+    fn is_shared(&self, stmt: &Stmt) -> bool {
+        matches!(stmt, Stmt::Nest { .. } | Stmt::Tiles { .. })
+            && pieces_for(self.nanoseconds(stmt)) > 1
+    }
+
+    fn nanoseconds(&self, stmt: &Stmt) -> f64 {
+        nanoseconds(self.program, std::slice::from_ref(stmt))
+    }
+
     fn costs(&self, stmt: &Stmt) -> Costs {
         let program = self.program;
-        let time = nanoseconds(program, std::slice::from_ref(stmt));
         let mut moves = Vec::new();
+        let mut touch = |place: &Place, written: bool, bytes: u64| {
+            moves.push(Move {
+                array: self.array(place.base),
+                written,
+                bytes,
+            });
+        };
         let mut nest = |kernel: u32, operands: &[Place]| {
             for (operand, written, bytes) in traffic(&program.kernels[kernel as usize]) {
-                let array = self.array(operands[operand].base);
-                moves.push(Move {
-                    array,
-                    written,
-                    bytes,
-                });
+                touch(&operands[operand], written, bytes);
             }
         };
         let own = match stmt {
@@ -124,12 +136,8 @@ impl Search<'_> {
                 Some(Alone::Kernel(*kernel))
             }
             Stmt::Tiles { group, operands } => {
-                let mut rest = &operands[..];
-                for run in &program.tiles[*group as usize].nests {
-                    let count = program.kernels[run.kernel as usize].operands.len();
-                    let (own, others) = rest.split_at(count);
-                    rest = others;
-                    nest(run.kernel, own);
+                for (kernel, own) in program.nests_of(*group, operands) {
+                    nest(kernel, own);
                 }
                 Some(Alone::Group(*group))
             }
@@ -137,26 +145,18 @@ impl Search<'_> {
                 let signature = program.calls[*call as usize].call.signature();
                 let sizes = signature.inputs.iter().chain(&signature.outputs);
                 for (k, (place, &bytes)) in operands.iter().zip(sizes).enumerate() {
-                    moves.push(Move {
-                        array: self.array(place.base),
-                        written: k >= signature.inputs.len(),
-                        bytes: bytes as u64,
-                    });
+                    touch(place, k >= signature.inputs.len(), bytes as u64);
                 }
                 None
             }
             Stmt::Copy { from, to, bytes } => {
-                for (place, written) in [(from, false), (to, true)] {
-                    moves.push(Move {
-                        array: self.array(place.base),
-                        written,
-                        bytes: *bytes as u64,
-                    });
-                }
+                touch(from, false, *bytes as u64);
+                touch(to, true, *bytes as u64);
                 None
             }
             Stmt::For { .. } | Stmt::While { .. } | Stmt::Switch { .. } => None,
         };
+        let time = self.nanoseconds(stmt);
         Costs {
             time,
             by_threads: pieces_for(time) > 1,

@@ -157,13 +157,9 @@ impl Program {
                     let tiles = &self.tiles[*group as usize];
                     document.text(&format!("by {} of {} rows:", tiles.block, tiles.rows));
                     document.indent(2);
-                    let mut rest = &operands[..];
-                    for nest in &tiles.nests {
-                        let kernel = &self.kernels[nest.kernel as usize];
-                        let (own, others) = rest.split_at(kernel.operands.len());
-                        rest = others;
+                    for (kernel, own) in self.nests_of(*group, operands) {
                         document.line();
-                        self.nest(document, nest.kernel, own);
+                        self.nest(document, kernel, own);
                     }
                     document.dedent();
                 }

@@ -61,6 +61,20 @@ impl Program {
         arena::assign(self, if fenced { FENCE } else { 0 });
     }
 
+    /// The nests of a group by their kernels, each with its own of the group's operands.
+    pub(crate) fn nests_of<'a>(
+        &'a self,
+        group: u32,
+        mut operands: &'a [Place],
+    ) -> impl Iterator<Item = (u32, &'a [Place])> {
+        self.tiles[group as usize].nests.iter().map(move |nest| {
+            let count = self.kernels[nest.kernel as usize].operands.len();
+            let (own, others) = operands.split_at(count);
+            operands = others;
+            (nest.kernel, own)
+        })
+    }
+
     /// Shows that every access stays in its array.
     ///
     /// # Errors

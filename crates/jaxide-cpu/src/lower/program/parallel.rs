@@ -74,12 +74,8 @@ pub(crate) fn visit(program: &Program, stmts: &[Stmt], f: &mut dyn FnMut(&Place,
         match stmt {
             Stmt::Nest { kernel, operands } => nest(program, *kernel, operands, f),
             Stmt::Tiles { group, operands } => {
-                let mut rest = &operands[..];
-                for run in &program.tiles[*group as usize].nests {
-                    let count = program.kernels[run.kernel as usize].operands.len();
-                    let (own, others) = rest.split_at(count);
-                    rest = others;
-                    nest(program, run.kernel, own, f);
+                for (kernel, own) in program.nests_of(*group, operands) {
+                    nest(program, kernel, own, f);
                 }
             }
             Stmt::Call { call, operands } => {

@@ -1,5 +1,21 @@
 //! Squares of elements that are turned in registers.
 
+/// Weaves the first half of all elements with the second, so many times: each round turns the bits of their places by one, and as many as a side has
+/// bits swap row and column.
+#[cfg(target_arch = "x86_64")]
+macro_rules! weave {
+    ($rows:ident, $rounds:literal rounds of $low:ident, $high:ident) => {
+        for _ in 0..$rounds {
+            let before = $rows;
+            let half = before.len() / 2;
+            for i in 0..half {
+                $rows[2 * i] = $low(before[i], before[i + half]);
+                $rows[2 * i + 1] = $high(before[i], before[i + half]);
+            }
+        }
+    };
+}
+
 /// Writes the transpose of sixteen rows of sixteen numbers, `from_row` and `to_row` apart.
 ///
 /// # Safety
@@ -253,13 +269,7 @@ pub(super) unsafe fn turn_bytes_twice(
             let row_at = |r: usize| _mm_loadu_si128(from.offset(r as isize * from_row).cast());
             *row = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(row_at(r)), row_at(r + 16));
         }
-        for _ in 0..4 {
-            let before = rows;
-            for i in 0..8 {
-                rows[2 * i] = _mm256_unpacklo_epi8(before[i], before[i + 8]);
-                rows[2 * i + 1] = _mm256_unpackhi_epi8(before[i], before[i + 8]);
-            }
-        }
+        weave!(rows, 4 rounds of _mm256_unpacklo_epi8, _mm256_unpackhi_epi8);
         for (r, row) in rows.iter().enumerate() {
             _mm256_storeu_si256(to.add(r * to_row).cast(), *row);
         }
@@ -287,13 +297,7 @@ pub(super) unsafe fn turn_pairs_twice(
             let row_at = |r: usize| _mm_loadu_si128(from.offset(r as isize * from_row).cast());
             *row = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(row_at(r)), row_at(r + 8));
         }
-        for _ in 0..3 {
-            let before = rows;
-            for i in 0..4 {
-                rows[2 * i] = _mm256_unpacklo_epi16(before[i], before[i + 4]);
-                rows[2 * i + 1] = _mm256_unpackhi_epi16(before[i], before[i + 4]);
-            }
-        }
+        weave!(rows, 3 rounds of _mm256_unpacklo_epi16, _mm256_unpackhi_epi16);
         for (r, row) in rows.iter().enumerate() {
             _mm256_storeu_si256(to.add(r * to_row).cast(), *row);
         }
@@ -335,8 +339,7 @@ pub(super) unsafe fn turn<T: Copy>(from: *const T, from_row: isize, to: *mut T, 
     }
 }
 
-/// [`turn`] for sixteen rows of sixteen bytes. Each round weaves the first half of all bytes with the
-/// second, which turns the bits of their places by one: four rounds swap row and column.
+/// [`turn`] for sixteen rows of sixteen bytes.
 ///
 /// # Safety
 /// As for [`turn`].
@@ -350,20 +353,14 @@ unsafe fn turn_bytes(from: *const u8, from_row: isize, to: *mut u8, to_row: usiz
         for (r, row) in rows.iter_mut().enumerate() {
             *row = _mm_loadu_si128(from.offset(r as isize * from_row).cast());
         }
-        for _ in 0..4 {
-            let before = rows;
-            for i in 0..8 {
-                rows[2 * i] = _mm_unpacklo_epi8(before[i], before[i + 8]);
-                rows[2 * i + 1] = _mm_unpackhi_epi8(before[i], before[i + 8]);
-            }
-        }
+        weave!(rows, 4 rounds of _mm_unpacklo_epi8, _mm_unpackhi_epi8);
         for (r, row) in rows.iter().enumerate() {
             _mm_storeu_si128(to.add(r * to_row).cast(), *row);
         }
     }
 }
 
-/// [`turn`] for eight rows of eight elements of 16 bits, as [`turn_bytes`] does it.
+/// [`turn`] for eight rows of eight elements of 16 bits.
 ///
 /// # Safety
 /// As for [`turn`].
@@ -377,13 +374,7 @@ unsafe fn turn_pairs(from: *const u16, from_row: isize, to: *mut u16, to_row: us
         for (r, row) in rows.iter_mut().enumerate() {
             *row = _mm_loadu_si128(from.offset(r as isize * from_row).cast());
         }
-        for _ in 0..3 {
-            let before = rows;
-            for i in 0..4 {
-                rows[2 * i] = _mm_unpacklo_epi16(before[i], before[i + 4]);
-                rows[2 * i + 1] = _mm_unpackhi_epi16(before[i], before[i + 4]);
-            }
-        }
+        weave!(rows, 3 rounds of _mm_unpacklo_epi16, _mm_unpackhi_epi16);
         for (r, row) in rows.iter().enumerate() {
             _mm_storeu_si128(to.add(r * to_row).cast(), *row);
         }
