@@ -117,7 +117,7 @@ pub(super) const ROW: i64 = 16;
 const NEAR: usize = 256;
 
 /// Elements that follow each other in memory, in every lane, the element among them that a load gives whose value is `first`: their values, and
-/// where they begin. They fill [`ROW`] bytes, or are fewer but four bytes at least; the others are loaded by statements after it, before anything
+/// where they begin. They fill [`ROW`] bytes, or are fewer but four bytes at least, or two elements where each lane has an index; the others are loaded by statements after it, before anything
 /// is stored. None where lanes are so near that other ways are better.
 fn row(body: &Body, first: Value, stmts: &[Stmt]) -> Option<(Addr, Vec<Value>)> {
     let Inst::Load(ty, addr) = body.inst(first) else {
@@ -127,7 +127,7 @@ fn row(body: &Body, first: Value, stmts: &[Stmt]) -> Option<(Addr, Vec<Value>)> 
     let apart = match addr.lane {
         LaneStep::Uniform => false,
         LaneStep::Stride(step) => step.abs() != size && woven_count(*ty, step).is_none(),
-        LaneStep::Gather(..) => size >= 4,
+        LaneStep::Gather(..) => true,
     };
     if !apart {
         return None;
@@ -153,7 +153,11 @@ fn row(body: &Body, first: Value, stmts: &[Stmt]) -> Option<(Addr, Vec<Value>)> 
     let (before, behind) = (unbroken(-size) - 1, unbroken(size));
     let all = before + behind;
     let most: usize = narrow(ROW / size);
-    if all < narrow((4 / size).max(2)) || size >= 4 && all < most {
+    let least = match addr.lane {
+        LaneStep::Gather(..) => 2,
+        LaneStep::Uniform | LaneStep::Stride(_) => narrow((4 / size).max(2)),
+    };
+    if all < least || size >= 4 && all < most {
         return None;
     }
     // In rows from the first on; the last one may lie over the one before.

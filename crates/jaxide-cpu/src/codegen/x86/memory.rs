@@ -149,7 +149,7 @@ impl<T: Target> Emitter<'_, T> {
                 self.target.gather(&mut self.asm, ty, dst, at, index, exec)
             }
             Access::LaneByLane => {
-                if self.exec[copy].is_some() && self.is_contiguous(mem, addr) {
+                if self.exec[copy].is_some() && self.is_in_line(mem, addr) {
                     // Where no lane is active.
                     if ty == Ty::Mask {
                         self.target.mask_constant(&mut self.asm, dst, false);
@@ -182,7 +182,7 @@ impl<T: Target> Emitter<'_, T> {
         possible: Whole,
         mut each: impl FnMut(&mut Self, Option<Mem>),
     ) {
-        let Some(exec) = self.exec[copy].filter(|_| self.is_contiguous(mem, addr)) else {
+        let Some(exec) = self.exec[copy].filter(|_| self.is_in_line(mem, addr)) else {
             return each(self, None);
         };
         let (some, end) = (self.asm.label(), self.asm.label());
@@ -198,7 +198,7 @@ impl<T: Target> Emitter<'_, T> {
                 self.asm.push(Lir::Branch(Cond::NotEqual, some));
             }
             Whole::IfInOnePage => {
-                let at = self.mem(addr, copy);
+                let at = self.start_of_line(mem, addr, copy);
                 self.asm
                     .int(Code::Lea_r64_m, &[Int::Gpr(RAX), Int::Mem(at)]);
                 self.asm
@@ -208,7 +208,7 @@ impl<T: Target> Emitter<'_, T> {
                 self.asm.push(Lir::Branch(Cond::Greater, some));
             }
         }
-        let at = self.mem(addr, copy);
+        let at = self.start_of_line(mem, addr, copy);
         each(self, Some(at));
         self.asm.push(Lir::Jump(end));
         self.asm.push(Lir::Label(some));
@@ -359,26 +359,8 @@ impl<T: Target> Emitter<'_, T> {
                     Ty::I32,
                 )
             }
-            // A window at an index that is only known now: its elements follow each other.
-            LaneStep::Gather(index, scale)
-                if self.plan.counts_lanes(index) && scale == mem.size() =>
-            {
-                let ty = self.body.ty(index);
-                let index = self.get(index, copy);
-                let (base, disp) = self.base(addr);
-                let at = self.asm.buffer(64);
-                self.target
-                    .store(&mut self.asm, memory(ty), Mem::frame(at), index, None);
-                let code = if ty == Ty::I64 {
-                    Code::Mov_r64_rm64
-                } else {
-                    Code::Movsxd_r64_rm32
-                };
-                self.asm
-                    .int(code, &[Int::Gpr(RAX), Int::Mem(Mem::frame(at))]);
-                self.multiply_rax(scale);
-                self.add_base_to_rax(base);
-                Access::Contiguous(Mem::gpr(RAX, disp))
+            LaneStep::Gather(index, _) if self.is_window(mem, addr) => {
+                Access::Contiguous(self.start_of_window(index, mem, addr, copy))
             }
             LaneStep::Gather(index, scale) => {
                 if mem.size() < 4 || !matches!(scale, 1 | 2 | 4 | 8) {
@@ -393,6 +375,44 @@ impl<T: Target> Emitter<'_, T> {
                 )
             }
         }
+    }
+
+    /// Whether lanes reach elements that follow each other, at an index that is only known now.
+    pub(super) fn is_window(&self, mem: MemTy, addr: &Addr) -> bool {
+        matches!(addr.lane, LaneStep::Gather(index, scale) if self.plan.counts_lanes(index) && scale == mem.size())
+    }
+
+    /// Whether lanes reach elements that follow each other, wherever these begin.
+    fn is_in_line(&self, mem: MemTy, addr: &Addr) -> bool {
+        self.is_contiguous(mem, addr) || self.is_window(mem, addr)
+    }
+
+    /// The first of them.
+    fn start_of_line(&mut self, mem: MemTy, addr: &Addr, copy: usize) -> Mem {
+        match addr.lane {
+            LaneStep::Gather(index, _) => self.start_of_window(index, mem, addr, copy),
+            LaneStep::Stride(_) | LaneStep::Uniform => self.mem(addr, copy),
+        }
+    }
+
+    /// The element of the first lane of a window, whose address begins in rax.
+    fn start_of_window(&mut self, index: Value, mem: MemTy, addr: &Addr, copy: usize) -> Mem {
+        let ty = self.body.ty(index);
+        let index = self.get(index, copy);
+        let (base, disp) = self.base(addr);
+        let at = self.asm.buffer(64);
+        self.target
+            .store(&mut self.asm, memory(ty), Mem::frame(at), index, None);
+        let code = if ty == Ty::I64 {
+            Code::Mov_r64_rm64
+        } else {
+            Code::Movsxd_r64_rm32
+        };
+        self.asm
+            .int(code, &[Int::Gpr(RAX), Int::Mem(Mem::frame(at))]);
+        self.multiply_rax(mem.size());
+        self.add_base_to_rax(base);
+        Mem::gpr(RAX, disp)
     }
 
     pub(super) fn add_base_to_rax(&mut self, base: Base) {

@@ -3,7 +3,7 @@
 //! A gather takes as long as a load for each of its lanes. A load of sixteen bytes of each row takes no longer, and has several elements of it:
 //! the rows are loaded as they lie in memory, and turned in registers. Rows are stored the same way back.
 
-use super::memory::memory;
+use super::memory::{PAGE, memory};
 use super::spread::raw_type;
 use super::table::{
     PAND, Row, VEXTRACTI32X4, VEXTRACTI128, VINSERTI32X4, VINSERTI128, VMOVUPS, VMOVUPS_STORE,
@@ -27,7 +27,7 @@ impl<T: Target> Emitter<'_, T> {
     /// Says whether it did; rows of some lanes only are not loaded so.
     pub(super) fn load_rows(&mut self, mem: MemTy, addr: &Addr, values: &[Value]) -> bool {
         let in_place = values.iter().any(|value| self.into.contains_key(value));
-        if in_place || !self.has_whole_rows(mem, addr) {
+        if in_place || !self.has_whole_rows(mem, addr, values.len()) {
             return false;
         }
         for copy in self.copies.clone() {
@@ -44,8 +44,8 @@ impl<T: Target> Emitter<'_, T> {
         true
     }
 
-    /// Whether all rows of the copies are there, and near enough to each other to be found.
-    fn has_whole_rows(&self, mem: MemTy, addr: &Addr) -> bool {
+    /// Whether all rows of the copies, of so many elements, are there, and near enough to each other to be found.
+    fn has_whole_rows(&self, mem: MemTy, addr: &Addr, count: usize) -> bool {
         // Lanes that are masked because there are no more have no rows; others may have rows that must not be read.
         let masked = self.copies.iter().any(|&copy| {
             let mask = self.exec[copy];
@@ -56,8 +56,14 @@ impl<T: Target> Emitter<'_, T> {
             LaneStep::Uniform => false,
             LaneStep::Stride(step) => step.saturating_mul(lanes).unsigned_abs() <= 1 << 30,
             LaneStep::Gather(index, scale) => {
-                let window = self.plan.counts_lanes(index) && scale == mem.size();
-                mem.size() >= 4 && !T::ON_BYTES && !window && !self.plan.is_same(index)
+                // Words are gathered at indices, and less than a word at an index in bytes.
+                let word = count as i64 * mem.size() >= 4;
+                let found = if word {
+                    mem.size() >= 4 || matches!(scale, 1 | 2 | 4 | 8)
+                } else {
+                    scale == 1 && self.body.ty(index) == Ty::I32
+                };
+                found && !T::ON_BYTES && !self.is_window(mem, addr) && !self.plan.is_same(index)
             }
         };
         near && !masked
@@ -108,11 +114,14 @@ impl<T: Target> Emitter<'_, T> {
         // Where words start; the last one may lie over the one before.
         let mut starts: Vec<usize> = (0..values.len() / in_word).map(|k| k * in_word).collect();
         if !values.len().is_multiple_of(in_word) {
-            starts.push(values.len() - in_word);
+            starts.push(values.len().saturating_sub(in_word));
         }
         let words: Vec<Reg> = starts.iter().map(|_| self.new_reg(Ty::I32)).collect();
-        if values.len() as i64 * unit.size() == ROW {
+        let bytes = values.len() as i64 * unit.size();
+        if bytes == ROW {
             self.turn_rows(MemTy::I32, addr, copy, &words);
+        } else if bytes < 4 {
+            self.load_less_than_words(addr, words[0], bytes, copy);
         } else {
             for (&start, &word) in starts.iter().zip(&words) {
                 let at = Addr {
@@ -133,6 +142,37 @@ impl<T: Target> Emitter<'_, T> {
             }
             self.set(value, copy, dst);
         }
+    }
+
+    /// Loads the first bytes of words at indices in bytes. A word that began in one of the last three bytes of a page is loaded from so far before
+    /// that it ends with the last byte that is asked for: so no page is read of which none is.
+    fn load_less_than_words(&mut self, addr: &Addr, dst: Reg, bytes: i64, copy: usize) {
+        let LaneStep::Gather(index, 1) = addr.lane else {
+            unreachable!("looked at before");
+        };
+        let index = self.get(index, copy);
+        let (base, disp) = self.base(addr);
+        self.asm
+            .int(Code::Mov_r64_imm64, &[Int::Gpr(RAX), Int::Imm(disp.into())]);
+        self.add_base_to_rax(base);
+        let start = self.new_reg(Ty::I32);
+        self.target.broadcast_gpr(&mut self.asm, Ty::I32, start);
+        let address = self.two_words(BinOp::Add, index, start);
+        let in_page = self.masked(address, PAGE - 1);
+        let last = self.target.splat(&mut self.asm, Ty::I32, PAGE as u64 - 4);
+        let left = self.two_words(BinOp::Sub, last, in_page);
+        let too_few = self.shifted(BinOp::ShrS, left, 31);
+        let back = self.masked(too_few, 4 - bytes);
+        let moved = self.two_words(BinOp::Sub, index, back);
+        let shift = self.shifted(BinOp::Shl, back, 3);
+        let (base, disp) = self.base(addr);
+        let from = Mem::new(base, disp).indexed(Index::Vector(moved), 1);
+        let word = self.new_reg(Ty::I32);
+        let exec = self.exec[copy];
+        self.target
+            .gather(&mut self.asm, Ty::I32, word, from, Ty::I32, exec);
+        self.target
+            .bin(&mut self.asm, BinOp::ShrU, Ty::I32, dst, word, shift);
     }
 
     /// One of the elements that a word of four bytes has.
@@ -216,7 +256,7 @@ impl<T: Target> Emitter<'_, T> {
 
     /// Stores values whose elements follow each other in memory and fill a row, the first of them at `addr`; says whether it did.
     pub(super) fn store_rows(&mut self, mem: MemTy, addr: &Addr, values: &[Value]) -> bool {
-        if T::ON_BYTES || !self.has_whole_rows(mem, addr) {
+        if T::ON_BYTES || !self.has_whole_rows(mem, addr, values.len()) {
             return false;
         }
         let ty = mem.lane();

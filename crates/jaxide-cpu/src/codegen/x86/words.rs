@@ -89,20 +89,20 @@ impl<T: Target> Emitter<'_, T> {
         true
     }
 
-    fn two_words(&mut self, op: BinOp, a: Reg, b: Reg) -> Reg {
+    pub(super) fn two_words(&mut self, op: BinOp, a: Reg, b: Reg) -> Reg {
         let dst = self.new_reg(Ty::I32);
         self.target.bin(&mut self.asm, op, Ty::I32, dst, a, b);
         dst
     }
 
-    fn shifted(&mut self, op: BinOp, a: Reg, count: u32) -> Reg {
+    pub(super) fn shifted(&mut self, op: BinOp, a: Reg, count: u32) -> Reg {
         let dst = self.new_reg(Ty::I32);
         self.target
             .shift_by(&mut self.asm, op, Ty::I32, dst, a, count.into());
         dst
     }
 
-    fn masked(&mut self, a: Reg, mask: i64) -> Reg {
+    pub(super) fn masked(&mut self, a: Reg, mask: i64) -> Reg {
         let mask = self.target.splat(&mut self.asm, Ty::I32, mask as u64);
         self.two_words(BinOp::And, a, mask)
     }

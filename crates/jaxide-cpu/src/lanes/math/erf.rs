@@ -1,6 +1,6 @@
 //! The error function, its complement and its inverse.
 
-use super::exp::exp_pair;
+use super::exp::exponential;
 use super::expr::{Expr, unary};
 use super::log::log_of;
 use super::pair::Pair;
@@ -12,10 +12,10 @@ pub fn erf(b: &mut Builder, x: Value) -> Value {
         let a = x.abs();
         let one = a.constant(1.0);
         let result = if x.by(true, false) {
-            // From 4 on the result is 1. An eighth root is a short polynomial, and its powers take no series of an exponential.
-            let root = a.constant(4.0).pick_lt(a).poly(ERFC_ROOT_F32);
-            let fourth = (root * root) * (root * root);
-            let far = one - one / (fourth * fourth);
+            // From 4 on the result is 1. A fourth root is a short polynomial, and its powers take no series of an exponential.
+            let root = a.constant(4.0).pick_lt(a).nested(ERFC_ROOT_F32);
+            let square = root * root;
+            let far = (-square).fma(square, one);
             a.lt(1.15).select(erf_near_zero(a), far)
         } else {
             a.lt(1.0)
@@ -76,32 +76,35 @@ fn erf_near_zero(x: Expr<'_>) -> Expr<'_> {
 /// erfc a for a >= 1/2, as e^(-a²) P(t) / (1 + 2a) with t = (a - c) / (a + c), which maps all a to [-1, 1] (M. Shepherd and
 /// J. Laframboise, "Chebyshev approximation of (1 + 2x) exp(x²) erfc x", 1981).
 fn erfc_of_positive(a: Expr<'_>) -> Expr<'_> {
-    let a = a.constant(a.by(10.5, 28.0)).pick_lt(a);
+    // Beyond, it is less than half the smallest number.
+    let a = a.constant(a.by(10.2, 27.3)).pick_lt(a);
     let c = a.by(2.0, 4.0);
     let t = (a - c) / (a + c);
-    let coefficients = a.by(ERFCX_F32, ERFCX_F64);
-    let p = Pair::ordered_sum(a.constant(coefficients[0]), t * t.poly(&coefficients[1..]));
-    // e^(-a²) = e^(-s) (1 - e) where s + e is a² exactly. The scale comes last, so that subnormal results round once.
-    let s = Pair::product(a, a);
-    let (power, n) = exp_pair(-s.high);
-    let power = power.normal();
-    let product = Pair::product(power.high, p.high);
-    let product = product.plus(power.low.fma(p.high, power.high * p.low));
-    let product = product.plus(-(s.low * product.high));
+    // P is its value in the middle, which is a part of the exponent, times 1 + w, whose last places count little.
+    let w = t * t.poly(a.by(ERFCX_F32, ERFCX_F64));
+    // So is what 1 / (1 + 2a) lacks, and what a² does.
     let d = Pair::ordered_sum(a + a, a.constant(1.0));
-    product.over(d).value().scale_gradual(n)
+    let one = a.constant(1.0);
+    let y = one / d.high;
+    let lacks = (-y).fma(d.low, (-y).fma(d.high, one));
+    let s = Pair::product(a, a);
+    let e = exponential(-s.high, a.by(LN_ERFCX_F32, LN_ERFCX_F64), lacks - s.low);
+    // The largest part is added last, and the scale comes after that, so that subnormal results round once.
+    let rest = e.minus_one();
+    let rest = rest + rest.fma(w, w);
+    y.fma(rest, y).scale_gradual(e.n)
 }
 
-/// erfc(x)^(-1/8), 1.15 <= x <= 3.95, its error weighted with erfc x.
+/// erfc(x)^(1/4), 1.15 <= x <= 3.95, its error weighted as that of its fourth power.
 const ERFC_ROOT_F32: &[f64] = &[
-    0.9916545748710632,
-    0.18011830747127533,
-    0.011205610819160938,
-    0.11195267736911774,
-    -0.05560638755559921,
-    0.025623004883527756,
-    -0.005501832813024521,
-    0.0006640103529207408,
+    1.0058097,
+    -0.31000707,
+    -0.06140881,
+    -0.052295472,
+    0.06708392,
+    -0.0225131,
+    0.0032850101,
+    -0.00018311228,
 ];
 
 /// erf(x) / x - 1 in powers of x², |x| <= 1.15 and 1.
@@ -130,44 +133,44 @@ const ERF_SMALL_F64: &[f64] = &[
     -4.927487873217312e-11,
 ];
 
-/// (1 + 2x) e^(x²) erfc x in powers of t, c = 2, 1/2 <= x <= 10.5.
+/// (1 + 2x) e^(x²) erfc x in powers of t relative to the first, less 1 and divided by t, c = 2, 1/2 <= x <= 10.5; and the logarithm of the first.
 const ERFCX_F32: &[f64] = &[
-    1.2769784,
-    -0.092763744,
-    -0.16603042,
-    0.16404802,
-    -0.05421518,
-    -0.007998463,
-    0.008673498,
-    0.0011199596,
-    -0.0012831619,
-    -0.00019304932,
+    -0.07264316,
+    -0.13001819,
+    0.12846577,
+    -0.042455833,
+    -0.0062635853,
+    0.0067922045,
+    0.00087703887,
+    -0.0010048423,
+    -0.00015117665,
 ];
+const LN_ERFCX_F32: f64 = 0.24449664;
 /// The same with c = 4, 1/2 <= x <= 28.
 const ERFCX_F64: &[f64] = &[
-    1.2329951186255526,
-    -0.1396211168405625,
-    0.015379652102613384,
-    0.06809705425469031,
-    -0.10103906603603982,
-    0.09373283499845973,
-    -0.06633036581732828,
-    0.037167515535129654,
-    -0.01619773400266696,
-    0.005031970005573961,
-    -0.0007577736535069585,
-    -0.00019925689000768894,
-    0.00015062323423198497,
-    -2.4398331546839342e-05,
-    -1.1226417184396042e-05,
-    5.7071216368857755e-06,
-    3.019141792938801e-07,
-    -8.203855195765939e-07,
-    6.517940812868073e-08,
-    1.0394225659969313e-07,
-    -1.1604516036362851e-08,
-    -9.881619373060155e-09,
+    -0.11323736382363078,
+    0.012473408751007407,
+    0.05522897311272378,
+    -0.0819460389662129,
+    0.0760204428894624,
+    -0.05379613010250051,
+    0.03014408976457354,
+    -0.013136900347766938,
+    0.004081094831245732,
+    -0.000614579605434015,
+    -0.00016160395689952535,
+    0.00012216044650678593,
+    -1.9787857371273873e-05,
+    -9.104997266258753e-06,
+    4.628665232063232e-06,
+    2.44862428677277e-07,
+    -6.653599087165049e-07,
+    5.286266518340939e-08,
+    8.430062295425784e-08,
+    -9.411647995248081e-09,
+    -8.014321568503384e-09,
 ];
+const LN_ERFCX_F64: f64 = 0.2094462652332129;
 
 /// erf⁻¹(x) / x - 1 in powers of w = -log(1 - x²) up to 5 and 3.
 const ERF_INV_CENTRAL_F32: &[f64] = &[

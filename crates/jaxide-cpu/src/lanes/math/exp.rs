@@ -212,26 +212,43 @@ fn half_of_exponentials(a: Expr<'_>, sign: f64) -> Expr<'_> {
 }
 
 /// `x = n ln 2 + r` with integral n and r from ln 3/4 to ln 3/2: there `e^r - 1` is from -1/4 to 1/2, whose roundings count least in `e^r`.
-struct Reduced<'a> {
+pub(super) struct Reduced<'a> {
     /// x less the larger part of n ln 2, exactly.
     first: Expr<'a>,
     r: Expr<'a>,
-    n: Expr<'a>,
+    pub(super) n: Expr<'a>,
 }
 
 fn reduced(x: Expr<'_>) -> Reduced<'_> {
-    // The constant is 1/2 - log₂ 3/2.
-    let n = x
-        .fma(std::f64::consts::LOG2_E, -0.08496250072115618)
-        .round_even();
-    let first = (-n).fma(x.by(0.69314718, 0.6931471805599453), x);
+    let n = integral(x, 0.0);
+    let first = less_ln_2(x, n);
     let r = (-n).fma(ln_2_rest(x), first);
     Reduced { first, r, n }
 }
 
+/// `e^(x + constant + small)` of a tiny `small`: factors near 1 are added to the exponent, where they cost less than products of two parts.
+pub(super) fn exponential<'a>(x: Expr<'a>, constant: f64, small: Expr<'a>) -> Reduced<'a> {
+    let n = integral(x, constant);
+    let first = less_ln_2(x, n) + constant;
+    let r = first + (-n).fma(ln_2_rest(x), small);
+    Reduced { first, r, n }
+}
+
+/// The multiple of ln 2 in `x + constant`.
+fn integral(x: Expr<'_>, constant: f64) -> Expr<'_> {
+    // It is 1/2 - log₂ 3/2 that is added.
+    let shift = constant * std::f64::consts::LOG2_E - 0.08496250072115618;
+    x.fma(std::f64::consts::LOG2_E, shift).round_even()
+}
+
+/// x less the larger part of n ln 2, exactly.
+fn less_ln_2<'a>(x: Expr<'a>, n: Expr<'a>) -> Expr<'a> {
+    (-n).fma(x.by(0.69314718, 0.6931471805599453), x)
+}
+
 impl<'a> Reduced<'a> {
     /// `e^r - 1`.
-    fn minus_one(&self) -> Expr<'a> {
+    pub(super) fn minus_one(&self) -> Expr<'a> {
         (self.r * self.r).fma(self.rest(), self.r)
     }
 
