@@ -176,23 +176,25 @@ fn copy_ends_any<I: RowIndex, R: Pod>(
     to: &mut [u8],
 ) {
     let row = gather.row;
-    let starts = [0, row - size_of::<R>()];
+    let behind = row - size_of::<R>();
+    assert!(behind <= size_of::<R>() && gather.rows.checked_mul(row) == Some(table.len()));
     let count = indices.len().min(to.len() / row);
-    // By number: an iterator is not always compiled for the same instruction set.
+    // By number: an iterator is not always compiled for the same instruction set. And without comparisons with lengths, which take as long as all else.
     for (k, &index) in indices[..count].iter().enumerate() {
-        let to = &mut to[k * row..][..row];
+        let start = k * row;
         let Some(place) = gather.place(index) else {
-            gather.fill(to);
+            gather.fill(&mut to[start..start + row]);
             continue;
         };
-        let from = &table[place * row..][..row];
-        for start in starts {
-            let (from, to) = (
-                from[start..][..size_of::<R>()].as_ptr().cast::<R>(),
-                to[start..][..size_of::<R>()].as_mut_ptr().cast::<R>(),
-            );
-            // SAFETY: both have so many bytes, of which any are a value of the type.
-            unsafe { to.write_unaligned(from.read_unaligned()) };
+        // SAFETY: the place is that of one of the table's rows and `k` that of one of the result's, which have so many bytes, not fewer than are
+        // copied from their beginning and up to their end; any bytes are a value of the type.
+        unsafe {
+            let from = table.as_ptr().add(place * row);
+            let to = to.as_mut_ptr().add(start);
+            let first = from.cast::<R>().read_unaligned();
+            let last = from.add(behind).cast::<R>().read_unaligned();
+            to.cast::<R>().write_unaligned(first);
+            to.add(behind).cast::<R>().write_unaligned(last);
         }
     }
 }

@@ -247,6 +247,8 @@ pub struct Scatter<T, F> {
     update: Option<T>,
     /// The neutral element of `combine`, where the order of combining does not matter to any bit.
     neutral: Option<T>,
+    /// Whether it matters so little that it is the kernel's to choose: which is one, whatever the machine and the threads are.
+    any_order: bool,
     combine: F,
 }
 
@@ -272,7 +274,16 @@ impl<T: Pod, F: Combining<T>> Scatter<T, F> {
             index,
             update,
             neutral,
+            any_order: neutral.is_some(),
             combine,
+        }
+    }
+
+    /// The same, combined in any order: all but the roundings of sums are those of another.
+    pub fn in_any_order(self) -> Self {
+        Self {
+            any_order: true,
+            ..self
         }
     }
 
@@ -334,7 +345,7 @@ impl<T: Pod, F: Combining<T>> Scatter<T, F> {
             updates: &[T],
             step: usize,
         ) {
-            let runs = Runs::<F, CONVERTS>(&kernel.combine);
+            let runs = Runs::<F, CONVERTS>(&kernel.combine, kernel.any_order);
             kernel
                 .windows
                 .combine_at(places, array, updates, step, &runs);
@@ -348,7 +359,7 @@ impl<T: Pod, F: Combining<T>> Scatter<T, F> {
             updates: &[T],
             step: usize,
         ) {
-            let runs = Runs::<F, NATIVE>(&kernel.combine);
+            let runs = Runs::<F, NATIVE>(&kernel.combine, kernel.any_order);
             kernel
                 .windows
                 .combine_at(places, array, updates, step, &runs);
@@ -366,7 +377,7 @@ impl<T: Pod, F: Combining<T>> Scatter<T, F> {
             // SAFETY: the machine has the instruction sets.
             return unsafe { avx2(self, places, array, updates, step) };
         }
-        let runs = Runs::<F, PLAIN>(&self.combine);
+        let runs = Runs::<F, PLAIN>(&self.combine, self.any_order);
         (self.windows).combine_at(places, array, updates, step, &runs);
     }
 }
@@ -379,8 +390,8 @@ const CONVERTS: u8 = 1;
 #[cfg(target_arch = "x86_64")]
 const NATIVE: u8 = 2;
 
-/// Combines runs of elements by what the machine has of these levels; what makes one has looked.
-struct Runs<'a, F, const LEVEL: u8>(&'a F);
+/// Combines runs of elements by what the machine has of these levels, which what makes one has looked at; and whether in any order.
+struct Runs<'a, F, const LEVEL: u8>(&'a F, bool);
 
 impl<F, const LEVEL: u8> Runs<'_, F, LEVEL> {
     #[inline(always)]
@@ -524,6 +535,9 @@ impl Windows {
     }
 }
 
+/// Parts of the windows of a block of which one after the other has its turn.
+const PARTS: usize = 4;
+
 /// Combines windows of one element.
 #[inline(always)]
 fn single<T: Pod, F: Combining<T>, const LEVEL: u8>(
@@ -533,21 +547,49 @@ fn single<T: Pod, F: Combining<T>, const LEVEL: u8>(
     step: usize,
     by: &Runs<'_, F, LEVEL>,
 ) {
-    // What is dropped has no place in the array.
+    let mut combine = |place: usize, new: T| {
+        // What is dropped has no place in the array.
+        if let Some(old) = array.get_mut(place) {
+            by.combine(from_mut(old), &[new]);
+        }
+    };
+    // An element waits for what was last written there: neighbours are often of one place, above all where indices are sorted.
+    let part = if by.1 { places.len() / PARTS } else { 0 };
+    let (apart, rest) = places.split_at(PARTS * part);
+    let [a, b, c, d] = quarters(apart, part);
     if step == 0 {
-        let new = [updates[0]];
-        for &place in places {
-            if let Some(old) = array.get_mut(place) {
-                by.combine(from_mut(old), &new);
-            }
+        let new = updates[0];
+        for k in 0..part {
+            combine(a[k], new);
+            combine(b[k], new);
+            combine(c[k], new);
+            combine(d[k], new);
+        }
+        for &place in rest {
+            combine(place, new);
         }
     } else {
-        for (&place, &new) in places.iter().zip(updates) {
-            if let Some(old) = array.get_mut(place) {
-                by.combine(from_mut(old), &[new]);
-            }
+        let (by_part, by_rest) = updates[..places.len()].split_at(apart.len());
+        let [for_a, for_b, for_c, for_d] = quarters(by_part, part);
+        for k in 0..part {
+            combine(a[k], for_a[k]);
+            combine(b[k], for_b[k]);
+            combine(c[k], for_c[k]);
+            combine(d[k], for_d[k]);
+        }
+        for (&place, &new) in rest.iter().zip(by_rest) {
+            combine(place, new);
         }
     }
+}
+
+/// Four parts of so many elements.
+#[inline(always)]
+fn quarters<T>(all: &[T], part: usize) -> [&[T]; PARTS] {
+    let (a, all) = all.split_at(part);
+    let (b, all) = all.split_at(part);
+    let (c, d) = all.split_at(part);
+    [a, b, c, &d[..part]]
 }
 
 /// Combines windows of `N` adjacent elements.

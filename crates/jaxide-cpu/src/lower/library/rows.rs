@@ -10,7 +10,9 @@ use crate::runtime::transpose::CopyView;
 use jaxide_core::{DType, Error, Result};
 
 /// Rows of fewer elements are left to lane programs.
-const SHORTEST: usize = 8;
+const SHORTEST: usize = 5;
+/// So are lines of fewer elements.
+const SHORTEST_LINE: usize = 8;
 /// Gathers of fewer elements are part of nests, whose vectors are gathered in less time than a call takes.
 const SMALLEST_GATHER: usize = 512;
 /// Smaller arrays are transposed by lane programs.
@@ -24,7 +26,7 @@ pub(crate) fn has_kernel(graph: &Graph, node: &Node) -> bool {
             let shape = graph.shape(node.args[0]);
             let last = permutation.len() - 1;
             let moved = permutation[last] != last;
-            let lines = shape[last] >= SHORTEST && shape[permutation[last]] >= SHORTEST;
+            let lines = shape[last] >= SHORTEST_LINE && shape[permutation[last]] >= SHORTEST_LINE;
             moved
                 && lines
                 && graph.value(node.args[0]).len() >= SMALLEST_TRANSPOSE

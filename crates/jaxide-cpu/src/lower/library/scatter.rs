@@ -94,7 +94,13 @@ pub(super) fn combine(recipe: &recipe::Scatter) -> Result<Box<KernelCall>> {
         ($T:ty, $combine:expr) => {
             call!($T, $combine, None)
         };
-        ($T:ty, $combine:expr, $neutral:expr) => {{
+        ($T:ty, $combine:expr, in any order) => {
+            call!($T, $combine, None, Scatter::in_any_order)
+        };
+        ($T:ty, $combine:expr, $neutral:expr) => {
+            call!($T, $combine, $neutral, |kernel| kernel)
+        };
+        ($T:ty, $combine:expr, $neutral:expr, $order:expr) => {{
             let update = match update {
                 Some(bytes) => {
                     let read = bytemuck::try_pod_read_unaligned::<$T>(bytes);
@@ -103,9 +109,8 @@ pub(super) fn combine(recipe: &recipe::Scatter) -> Result<Box<KernelCall>> {
                 None => None,
             };
             let windows = windows.clone();
-            KernelCall::new(Scatter::<$T, _>::new(
-                windows, index, update, $neutral, $combine,
-            ))
+            let kernel = Scatter::<$T, _>::new(windows, index, update, $neutral, $combine);
+            KernelCall::new($order(kernel))
         }};
     }
     /// Numbers of a type, and its sums, differences and products.
@@ -134,17 +139,17 @@ pub(super) fn combine(recipe: &recipe::Scatter) -> Result<Box<KernelCall>> {
             }
         };
     }
+    // Roundings of sums are as large in one order as in another.
     macro_rules! float {
         ($T:ty) => {
-            number!(
-                $T,
-                combine,
-                |a, b| a + b,
-                |a, b| a - b,
-                |a, b| a * b,
-                Smaller,
-                Larger
-            )
+            match combine {
+                Combine::Add => call!($T, |a, b| a + b, in any order),
+                Combine::Sub => call!($T, |a, b| a - b, in any order),
+                Combine::Mul => call!($T, |a, b| a * b, in any order),
+                Combine::Min => call!($T, Smaller, in any order),
+                Combine::Max => call!($T, Larger, in any order),
+                Combine::And | Combine::Or | Combine::Xor | Combine::Replace => return Err(none()),
+            }
         };
     }
     macro_rules! complex {
