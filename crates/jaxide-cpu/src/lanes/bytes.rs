@@ -165,6 +165,7 @@ impl OnBytes {
                 sign: false,
             }),
             UnOp::Sqrt
+            | UnOp::RsqrtEstimate
             | UnOp::Floor
             | UnOp::Ceil
             | UnOp::RoundEven
