@@ -53,12 +53,13 @@ pub fn expm1(b: &mut Builder, x: Value) -> Value {
 /// `1 / (1 + e^-x)`.
 pub fn logistic(b: &mut Builder, x: Value) -> Value {
     unary(b, x, |x| {
+        // Below, the result is e^x, which may be subnormal, and above its opposite it is 1.
+        let least = x.by(-85.0, -705.0);
         // e^-|x| = 2^n (1 + c) does not overflow, and z = 1 / (1 + e^-|x|) is at least 1/2.
         let a = (x.bits() | x.sign_mask()).as_float();
-        let e = reduced(x.constant(x.by(-104.5, -746.0)).pick_gt(a));
+        let e = reduced(x.constant(least).pick_gt(a));
         let c = (e.r * e.r).fma(e.finer_rest(), e.r);
-        // Below 2^-64 it is nothing beside 1.
-        let power = x.constant(-64.0).pick_gt(e.n).power_of_two(0);
+        let power = e.n.power_of_two(0);
         let p = c + 1.0;
         let one = x.constant(1.0);
         let z = one / power.fma(p, 1.0);
@@ -68,8 +69,8 @@ pub fn logistic(b: &mut Builder, x: Value) -> Value {
         // z, or z e^-|x|: the largest part added last, the power of two multiplied after that.
         let negative = x.lt(0.0);
         let rest = negative.select(rest.fma(p, c), rest);
-        let n = negative.select(e.n, x.constant(0.0));
-        z.fma(rest, z).scale_gradual(n).value
+        let usual = z.fma(rest, z) * negative.select(power, one);
+        x.lt(least).rarely(|| [exp_of(x)], [usual])[0].value
     })
 }
 
@@ -136,15 +137,14 @@ fn tanh_double(a: Expr<'_>) -> Expr<'_> {
     let r = (-y.n).fma(std::f64::consts::LN_2 / 2.0, limited);
     let s = r * r;
     let rest = (-y.n).fma(ln_2_rest(a) / 2.0, s * r.poly(EXPM1_OF_TWICE_F64));
-    // n = 2^k - 1 + 2^(k + 1) (r + rest), where what is added first is exact as long as n is small; then what its rounding loses.
+    // n = 2^k - 1 + 2^(k + 1) (r + rest), where what is added first is exact as long as n is small; then what its rounding loses, and that of n + 2.
     let first = y.power.fma(r, y.power.fma(0.5, -1.0));
     let n = y.power.fma(rest, first);
     let n_lost = y.power.fma(rest, first - n);
     let d = n + 2.0;
     let d_lost = (n - (d - 2.0)) + n_lost;
     let q = n / d;
-    let residue = (-q).fma(d, n) + (-q).fma(d_lost, n_lost);
-    residue.fma(d.rough_reciprocal(), q)
+    (-q).fma(d_lost, n_lost).fma(d.rough_reciprocal(), q)
 }
 
 /// An integer of moderate size, and 2 to it times a power of two, without limits or scaling.
