@@ -32,6 +32,25 @@ fn elements_are_gathered_from_anywhere() {
     }
 }
 
+/// Short rows are loaded as words, and longer ones copied; indices outside are in, and of the last row nothing behind it is read.
+#[test]
+fn rows_are_gathered() {
+    for ty in SMALL {
+        for (row, n) in (2..=17).flat_map(|row| [1, 15, 33, 301].map(|n| (row, n))) {
+            let text = format!(
+                "{{ lambda ; a:{ty}[11,{row}] i:i32[{n},1]. let
+                    b:{ty}[{n},{row}] = gather[
+                      dimension_numbers=GatherDimensionNumbers(offset_dims=(1,), collapsed_slice_dims=(0,), start_index_map=(0,), operand_batching_dims=(), start_indices_batching_dims=())
+                      fill_value=None indices_are_sorted=False mode=GatherScatterMode.CLIP slice_sizes=(1, {row}) unique_indices=False] a i
+                    c:f32[{n},{row}] = convert_element_type[new_dtype=float32 weak_type=False] b
+                    d:f32[{n},{row}] = mul c 0.5:f32[]
+                  in (b, d) }}"
+            );
+            everywhere(&text, Nearness::Bits);
+        }
+    }
+}
+
 #[test]
 fn elements_are_taken_and_turned_at_any_distance() {
     for ty in SMALL {

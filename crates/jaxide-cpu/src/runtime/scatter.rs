@@ -537,6 +537,10 @@ impl Windows {
 
 /// Parts of the windows of a block of which one after the other has its turn.
 const PARTS: usize = 4;
+/// Every so manieth place is compared with the one before.
+const LOOKED_AT: usize = 32;
+/// And one of so many is the same, as where indices are sorted.
+const REPEATED_PLACES: usize = 4;
 
 /// Combines windows of one element.
 #[inline(always)]
@@ -547,14 +551,53 @@ fn single<T: Pod, F: Combining<T>, const LEVEL: u8>(
     step: usize,
     by: &Runs<'_, F, LEVEL>,
 ) {
+    if by.1 && follows_itself(places) {
+        return single_in_parts(places, array, updates, step, by);
+    }
+    // What is dropped has no place in the array.
+    if step == 0 {
+        let new = [updates[0]];
+        for &place in places {
+            if let Some(old) = array.get_mut(place) {
+                by.combine(from_mut(old), &new);
+            }
+        }
+    } else {
+        for (&place, &new) in places.iter().zip(updates) {
+            if let Some(old) = array.get_mut(place) {
+                by.combine(from_mut(old), &[new]);
+            }
+        }
+    }
+}
+
+/// Whether windows are often at the place of the one before.
+#[inline(always)]
+fn follows_itself(places: &[usize]) -> bool {
+    let mut same = 0;
+    let mut k = 1;
+    while k < places.len() {
+        same += usize::from(places[k] == places[k - 1]);
+        k += LOOKED_AT;
+    }
+    same * LOOKED_AT * REPEATED_PLACES > places.len()
+}
+
+/// The same where an element often waits for what was last written there: part by part in turn.
+#[inline(always)]
+fn single_in_parts<T: Pod, F: Combining<T>, const LEVEL: u8>(
+    places: &[usize],
+    array: &mut [T],
+    updates: &[T],
+    step: usize,
+    by: &Runs<'_, F, LEVEL>,
+) {
     let mut combine = |place: usize, new: T| {
-        // What is dropped has no place in the array.
         if let Some(old) = array.get_mut(place) {
             by.combine(from_mut(old), &[new]);
         }
     };
-    // An element waits for what was last written there: neighbours are often of one place, above all where indices are sorted.
-    let part = if by.1 { places.len() / PARTS } else { 0 };
+    let part = places.len() / PARTS;
     let (apart, rest) = places.split_at(PARTS * part);
     let [a, b, c, d] = quarters(apart, part);
     if step == 0 {
@@ -816,6 +859,55 @@ mod tests {
         }
         for threads in [1, 2, 3, 8] {
             assert_eq!(counts(threads), want);
+        }
+    }
+
+    /// Each update once, at numbers of windows around those of a block and of its parts: sums of integers are exact in any order.
+    #[test]
+    fn single_elements_are_combined_in_any_order() {
+        for count in (0..2 * PARTS)
+            .chain(BLOCK - 1..BLOCK + 2 * PARTS)
+            .chain([2049])
+        {
+            for sorted in [false, true] {
+                let mut indices: Vec<i64> = (0..count as i64).map(|k| k * 37 % 23 - 2).collect();
+                if sorted {
+                    indices.sort_unstable();
+                }
+                let updates: Vec<f64> = (0..count).map(|k| 1.0 + k as f64).collect();
+                let windows = Windows {
+                    elements: 20,
+                    count,
+                    components: vec![Component {
+                        stride: 1,
+                        most: 19,
+                        from_end: 0,
+                    }],
+                    outside: Outside::Nothing,
+                    runs: vec![0],
+                    run: 1,
+                };
+                let index = IndexType::of::<i64>();
+                let kernel = Scatter::new(windows, index, None, None, |a: f64, b| a + b);
+                let mut array = vec![0.5; 20];
+                KernelCall::new(kernel.in_any_order())
+                    .call(
+                        &[
+                            bytemuck::cast_slice(&indices),
+                            bytemuck::cast_slice(&updates),
+                        ],
+                        &mut [bytemuck::cast_slice_mut(&mut array)],
+                        &Context::default(),
+                    )
+                    .unwrap();
+                let mut want = vec![0.5; 20];
+                for (&index, &update) in indices.iter().zip(&updates) {
+                    if let Some(old) = usize::try_from(index).ok().and_then(|at| want.get_mut(at)) {
+                        *old += update;
+                    }
+                }
+                assert_eq!(array, want, "{count} {sorted}");
+            }
         }
     }
 

@@ -180,6 +180,50 @@ fn gathers_by_both_index_types() {
     }
 }
 
+/// Rows of which each lane has its own begin anywhere in a page, also in its last bytes.
+#[test]
+fn rows_at_indices() {
+    const BYTES: usize = 9000;
+    for ty in MemTy::ALL.into_iter().filter(|ty| ty.size() < 4) {
+        for row in 2..=17i64 {
+            for index in [MemTy::I32, MemTy::I64] {
+                let mut b = Builder::new("rows");
+                let (at, from, to) = (
+                    b.pointer(Access::ReadOnly),
+                    b.pointer(Access::ReadOnly),
+                    b.pointer(Access::ReadWrite),
+                );
+                let i = b.load(index, Addr::contiguous(at, index));
+                let elements: Vec<_> = (0..row)
+                    .map(|k| {
+                        let place = Addr::gather(from, i, ty.size()).plus((k - 1) * ty.size());
+                        b.load(ty, place)
+                    })
+                    .collect();
+                for (k, element) in elements.into_iter().enumerate() {
+                    let place = Addr::strided(to, row * ty.size()).plus(k as i64 * ty.size());
+                    b.store(ty, place, element);
+                }
+                let mut rng = Rng(row as u64);
+                let places = BYTES / ty.size() as usize - row as usize;
+                // The last lanes are those whose rows are first and last of all.
+                let mut starts: Vec<u64> =
+                    (0..297).map(|_| 1 + rng.below(places + 1) as u64).collect();
+                starts.extend([1, places as u64 + 1, 1 + places as u64 / 2]);
+                let regions = [
+                    Region::new(index, starts),
+                    samples(ty, BYTES / ty.size() as usize, &mut rng),
+                    Region::zeros(ty, 300 * row as usize),
+                ];
+                let body = b.finish().unwrap();
+                for (start, end) in [(0, 300), (0, 1), (3, 12), (290, 300)] {
+                    check(&body, &regions, &Args::default(), start, end);
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn uniform_loads_and_indices_as_data() {
     let mut b = Builder::new("uniform");
