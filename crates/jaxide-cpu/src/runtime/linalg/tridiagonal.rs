@@ -145,6 +145,9 @@ pub(super) struct Condensed<'a, T> {
     pub(super) e: &'a mut [f64],
 }
 
+/// Matrices of no more rows are reduced by plain loops: what passes in vectors are prepared with takes longer than all else.
+const FEW_ROWS: usize = 32;
+
 /// Reduces a Hermitian matrix, whose entries on and above the diagonal are read and overwritten.
 pub(super) fn reduce<T: Scalar<Real: RealScalar>>(
     h: &mut [T],
@@ -152,6 +155,10 @@ pub(super) fn reduce<T: Scalar<Real: RealScalar>>(
     to: Condensed<'_, T>,
     context: &Context<'_>,
 ) -> Result<(), KernelError> {
+    if n <= FEW_ROWS {
+        reduce_few(h, n, to);
+        return Ok(());
+    }
     let Condensed {
         reflectors,
         taus,
@@ -217,4 +224,47 @@ pub(super) fn reduce<T: Scalar<Real: RealScalar>>(
         }
     }
     Ok(())
+}
+
+/// The same of a matrix of few rows: each update is made at once.
+fn reduce_few<T: Scalar<Real: RealScalar>>(h: &mut [T], n: usize, to: Condensed<'_, T>) {
+    let mut x = [T::ZERO; FEW_ROWS];
+    for k in 0..n {
+        to.d[k] = h[k * n + k].re();
+        let first = k + 1;
+        if first == n {
+            break;
+        }
+        let v = &mut to.reflectors[k * n..][..n];
+        for j in first..n {
+            v[j] = h[k * n + j].conj();
+        }
+        let tau = reflector(&mut v[first..]);
+        to.e[k] = v[first].re();
+        v[first] = T::ONE;
+        to.taus[k] = tau;
+        // x = τ H v and its product with v.
+        let mut overlap = T::ZERO;
+        for i in first..n {
+            let mut sum = T::ZERO;
+            for j in first..i {
+                sum = sum + h[j * n + i].conj() * v[j];
+            }
+            for j in i..n {
+                sum = sum + h[i * n + j] * v[j];
+            }
+            x[i] = tau * sum;
+            overlap = overlap + x[i].conj() * v[i];
+        }
+        // w = x - ½ τ (xᴴ v) v, and H -= v wᴴ + w vᴴ.
+        let alpha = T::from_components(0.5, 0.0) * tau * overlap;
+        for i in first..n {
+            x[i] = x[i] - alpha * v[i];
+        }
+        for i in first..n {
+            for j in i..n {
+                h[i * n + j] = h[i * n + j] - (v[i] * x[j].conj() + x[i] * v[j].conj());
+            }
+        }
+    }
 }
