@@ -117,8 +117,8 @@ pub(super) const ROW: i64 = 16;
 const NEAR: usize = 256;
 
 /// Elements that follow each other in memory, in every lane, the element among them that a load gives whose value is `first`: their values, and
-/// where they begin. They fill [`ROW`] bytes, or are fewer but four bytes at least, or two elements where each lane has an index; the others are loaded by statements after it, before anything
-/// is stored. None where lanes are so near that other ways are better.
+/// where they begin. They fill [`ROW`] bytes; or they are smaller than four bytes and fill four at least, where each lane has an index two elements.
+/// The others are loaded by statements after it, before anything is stored. None where lanes are so near that other ways are better.
 fn row(body: &Body, first: Value, stmts: &[Stmt]) -> Option<(Addr, Vec<Value>)> {
     let Inst::Load(ty, addr) = body.inst(first) else {
         return None;

@@ -165,7 +165,6 @@ impl OnBytes {
                 sign: false,
             }),
             UnOp::Sqrt
-            | UnOp::RsqrtEstimate
             | UnOp::Floor
             | UnOp::Ceil
             | UnOp::RoundEven

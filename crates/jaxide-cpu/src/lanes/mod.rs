@@ -36,7 +36,6 @@ pub use body::*;
 pub use builder::Builder;
 pub(crate) use bytes::TO_THE_TOP;
 pub use eval::{EvalError, Memory};
-pub(crate) use op::rsqrt_magic;
 pub use op::{BinOp, TerOp, UnOp};
 pub use types::{MemTy, Ty};
 pub use verify::VerifyError;

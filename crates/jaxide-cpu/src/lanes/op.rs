@@ -18,9 +18,6 @@ pub enum UnOp {
     Not,
     /// Correctly rounded square root.
     Sqrt,
-    /// One over the square root of a positive normal number, within 2⁻¹¹ of it ([`Ty::F32`]) or 2⁻¹³ ([`Ty::F64`]): what a machine has for it, so
-    /// that the bits are not those of another machine, nor of [`UnOp::eval`]. For formulas that make it right; of other numbers it may be anything.
-    RsqrtEstimate,
     /// Largest integral value not above.
     Floor,
     /// Smallest integral value not below.
@@ -137,15 +134,6 @@ pub enum TerOp {
     Select,
 }
 
-/// What half the bits of a positive number are taken from for the bits of 1 over its root, within 3.5 %.
-pub(crate) fn rsqrt_magic(ty: Ty) -> u64 {
-    if ty == Ty::F32 {
-        0x5f37_59df
-    } else {
-        0x5fe6_eb50_c7b5_37a9
-    }
-}
-
 impl UnOp {
     /// The printed name.
     pub fn name(self) -> &'static str {
@@ -154,7 +142,6 @@ impl UnOp {
             UnOp::Abs => "abs",
             UnOp::Not => "not",
             UnOp::Sqrt => "sqrt",
-            UnOp::RsqrtEstimate => "rsqrt_estimate",
             UnOp::Floor => "floor",
             UnOp::Ceil => "ceil",
             UnOp::RoundEven => "round_even",
@@ -180,12 +167,9 @@ impl UnOp {
         match self {
             UnOp::Neg | UnOp::Abs => from == to && from != Ty::Mask,
             UnOp::Not => from == to && !from.is_float(),
-            UnOp::Sqrt
-            | UnOp::RsqrtEstimate
-            | UnOp::Floor
-            | UnOp::Ceil
-            | UnOp::RoundEven
-            | UnOp::Trunc => from == to && from.is_float(),
+            UnOp::Sqrt | UnOp::Floor | UnOp::Ceil | UnOp::RoundEven | UnOp::Trunc => {
+                from == to && from.is_float()
+            }
             UnOp::Clz | UnOp::Popcount => from == to && from.is_int(),
             UnOp::SToF | UnOp::UToF => from.is_int() && to.is_float(),
             UnOp::FToS | UnOp::FToU => from.is_float() && to.is_int(),
@@ -208,7 +192,6 @@ impl UnOp {
             (UnOp::Abs, _) => signed(from, a).unsigned_abs() & from.bit_mask(),
             (UnOp::Not, _) => !a & from.bit_mask(),
             (UnOp::Sqrt, _) => float1(from, a, f32::sqrt, f64::sqrt),
-            (UnOp::RsqrtEstimate, _) => float1(from, a, |x| 1.0 / x.sqrt(), |x| 1.0 / x.sqrt()),
             (UnOp::Floor, _) => float1(from, a, f32::floor, f64::floor),
             (UnOp::Ceil, _) => float1(from, a, f32::ceil, f64::ceil),
             (UnOp::RoundEven, _) => float1(from, a, f32::round_ties_even, f64::round_ties_even),

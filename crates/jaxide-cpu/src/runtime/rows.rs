@@ -186,8 +186,8 @@ fn copy_ends_any<I: RowIndex, R: Pod>(
             gather.fill(&mut to[start..start + row]);
             continue;
         };
-        // SAFETY: the place is that of one of the table's rows and `k` that of one of the result's, which have so many bytes, not fewer than are
-        // copied from their beginning and up to their end; any bytes are a value of the type.
+        // SAFETY: the place is that of one of the table's rows, within which it is limited, and `k` that of one of the result's. Both have so many
+        // bytes, not fewer than are copied from their beginning and up to their end; any bytes are a value of the type.
         unsafe {
             let from = table.as_ptr().add(place * row);
             let to = to.as_mut_ptr().add(start);

@@ -247,8 +247,6 @@ pub struct Scatter<T, F> {
     update: Option<T>,
     /// The neutral element of `combine`, where the order of combining does not matter to any bit.
     neutral: Option<T>,
-    /// Whether it matters so little that it is the kernel's to choose: which is one, whatever the machine and the threads are.
-    any_order: bool,
     combine: F,
 }
 
@@ -274,16 +272,7 @@ impl<T: Pod, F: Combining<T>> Scatter<T, F> {
             index,
             update,
             neutral,
-            any_order: neutral.is_some(),
             combine,
-        }
-    }
-
-    /// The same, combined in any order: all but the roundings of sums are those of another.
-    pub fn in_any_order(self) -> Self {
-        Self {
-            any_order: true,
-            ..self
         }
     }
 
@@ -345,7 +334,7 @@ impl<T: Pod, F: Combining<T>> Scatter<T, F> {
             updates: &[T],
             step: usize,
         ) {
-            let runs = Runs::<F, CONVERTS>(&kernel.combine, kernel.any_order);
+            let runs = Runs::<F, CONVERTS>(&kernel.combine);
             kernel
                 .windows
                 .combine_at(places, array, updates, step, &runs);
@@ -359,7 +348,7 @@ impl<T: Pod, F: Combining<T>> Scatter<T, F> {
             updates: &[T],
             step: usize,
         ) {
-            let runs = Runs::<F, NATIVE>(&kernel.combine, kernel.any_order);
+            let runs = Runs::<F, NATIVE>(&kernel.combine);
             kernel
                 .windows
                 .combine_at(places, array, updates, step, &runs);
@@ -377,7 +366,7 @@ impl<T: Pod, F: Combining<T>> Scatter<T, F> {
             // SAFETY: the machine has the instruction sets.
             return unsafe { avx2(self, places, array, updates, step) };
         }
-        let runs = Runs::<F, PLAIN>(&self.combine, self.any_order);
+        let runs = Runs::<F, PLAIN>(&self.combine);
         (self.windows).combine_at(places, array, updates, step, &runs);
     }
 }
@@ -390,8 +379,8 @@ const CONVERTS: u8 = 1;
 #[cfg(target_arch = "x86_64")]
 const NATIVE: u8 = 2;
 
-/// Combines runs of elements by what the machine has of these levels, which what makes one has looked at; and whether in any order.
-struct Runs<'a, F, const LEVEL: u8>(&'a F, bool);
+/// Combines runs of elements by what the machine has of these levels; what makes one has looked.
+struct Runs<'a, F, const LEVEL: u8>(&'a F);
 
 impl<F, const LEVEL: u8> Runs<'_, F, LEVEL> {
     #[inline(always)]
@@ -535,13 +524,6 @@ impl Windows {
     }
 }
 
-/// Parts of the windows of a block of which one after the other has its turn.
-const PARTS: usize = 4;
-/// Every so manieth place is compared with the one before.
-const LOOKED_AT: usize = 32;
-/// And one of so many is the same, as where indices are sorted.
-const REPEATED_PLACES: usize = 4;
-
 /// Combines windows of one element.
 #[inline(always)]
 fn single<T: Pod, F: Combining<T>, const LEVEL: u8>(
@@ -551,9 +533,6 @@ fn single<T: Pod, F: Combining<T>, const LEVEL: u8>(
     step: usize,
     by: &Runs<'_, F, LEVEL>,
 ) {
-    if by.1 && follows_itself(places) {
-        return single_in_parts(places, array, updates, step, by);
-    }
     // What is dropped has no place in the array.
     if step == 0 {
         let new = [updates[0]];
@@ -569,70 +548,6 @@ fn single<T: Pod, F: Combining<T>, const LEVEL: u8>(
             }
         }
     }
-}
-
-/// Whether windows are often at the place of the one before.
-#[inline(always)]
-fn follows_itself(places: &[usize]) -> bool {
-    let mut same = 0;
-    let mut k = 1;
-    while k < places.len() {
-        same += usize::from(places[k] == places[k - 1]);
-        k += LOOKED_AT;
-    }
-    same * LOOKED_AT * REPEATED_PLACES > places.len()
-}
-
-/// The same where an element often waits for what was last written there: part by part in turn.
-#[inline(always)]
-fn single_in_parts<T: Pod, F: Combining<T>, const LEVEL: u8>(
-    places: &[usize],
-    array: &mut [T],
-    updates: &[T],
-    step: usize,
-    by: &Runs<'_, F, LEVEL>,
-) {
-    let mut combine = |place: usize, new: T| {
-        if let Some(old) = array.get_mut(place) {
-            by.combine(from_mut(old), &[new]);
-        }
-    };
-    let part = places.len() / PARTS;
-    let (apart, rest) = places.split_at(PARTS * part);
-    let [a, b, c, d] = quarters(apart, part);
-    if step == 0 {
-        let new = updates[0];
-        for k in 0..part {
-            combine(a[k], new);
-            combine(b[k], new);
-            combine(c[k], new);
-            combine(d[k], new);
-        }
-        for &place in rest {
-            combine(place, new);
-        }
-    } else {
-        let (by_part, by_rest) = updates[..places.len()].split_at(apart.len());
-        let [for_a, for_b, for_c, for_d] = quarters(by_part, part);
-        for k in 0..part {
-            combine(a[k], for_a[k]);
-            combine(b[k], for_b[k]);
-            combine(c[k], for_c[k]);
-            combine(d[k], for_d[k]);
-        }
-        for (&place, &new) in rest.iter().zip(by_rest) {
-            combine(place, new);
-        }
-    }
-}
-
-/// Four parts of so many elements.
-#[inline(always)]
-fn quarters<T>(all: &[T], part: usize) -> [&[T]; PARTS] {
-    let (a, all) = all.split_at(part);
-    let (b, all) = all.split_at(part);
-    let (c, d) = all.split_at(part);
-    [a, b, c, &d[..part]]
 }
 
 /// Combines windows of `N` adjacent elements.
@@ -859,55 +774,6 @@ mod tests {
         }
         for threads in [1, 2, 3, 8] {
             assert_eq!(counts(threads), want);
-        }
-    }
-
-    /// Each update once, at numbers of windows around those of a block and of its parts: sums of integers are exact in any order.
-    #[test]
-    fn single_elements_are_combined_in_any_order() {
-        for count in (0..2 * PARTS)
-            .chain(BLOCK - 1..BLOCK + 2 * PARTS)
-            .chain([2049])
-        {
-            for sorted in [false, true] {
-                let mut indices: Vec<i64> = (0..count as i64).map(|k| k * 37 % 23 - 2).collect();
-                if sorted {
-                    indices.sort_unstable();
-                }
-                let updates: Vec<f64> = (0..count).map(|k| 1.0 + k as f64).collect();
-                let windows = Windows {
-                    elements: 20,
-                    count,
-                    components: vec![Component {
-                        stride: 1,
-                        most: 19,
-                        from_end: 0,
-                    }],
-                    outside: Outside::Nothing,
-                    runs: vec![0],
-                    run: 1,
-                };
-                let index = IndexType::of::<i64>();
-                let kernel = Scatter::new(windows, index, None, None, |a: f64, b| a + b);
-                let mut array = vec![0.5; 20];
-                KernelCall::new(kernel.in_any_order())
-                    .call(
-                        &[
-                            bytemuck::cast_slice(&indices),
-                            bytemuck::cast_slice(&updates),
-                        ],
-                        &mut [bytemuck::cast_slice_mut(&mut array)],
-                        &Context::default(),
-                    )
-                    .unwrap();
-                let mut want = vec![0.5; 20];
-                for (&index, &update) in indices.iter().zip(&updates) {
-                    if let Some(old) = usize::try_from(index).ok().and_then(|at| want.get_mut(at)) {
-                        *old += update;
-                    }
-                }
-                assert_eq!(array, want, "{count} {sorted}");
-            }
         }
     }
 

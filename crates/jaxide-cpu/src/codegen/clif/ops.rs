@@ -1,10 +1,10 @@
 //! Operations on lanes.
 
 use super::integer::shift_by;
-use super::rep::{Rep, bitcast, float_like, int_like, vector_type};
+use super::rep::{Rep, bitcast, float_like, vector_type};
 use super::{Emitter, Width, scalar_type};
 use crate::codegen::emit::Operations;
-use crate::lanes::{BinOp, Index, Table, Ty, UnOp, Value, rsqrt_magic};
+use crate::lanes::{BinOp, Index, Table, Ty, UnOp, Value};
 use crate::narrow;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, types};
@@ -39,7 +39,6 @@ impl Operations for Emitter<'_, '_> {
             UnOp::Not if from == Ty::Mask => self.mask_not(a),
             UnOp::Not => self.map1(a, |fb, a| fb.ins().bnot(a)),
             UnOp::Sqrt => self.map1(a, |fb, a| fb.ins().sqrt(a)),
-            UnOp::RsqrtEstimate => self.map1(a, |fb, a| rsqrt_estimate(fb, from, a)),
             UnOp::Floor => self.map1(a, |fb, a| fb.ins().floor(a)),
             UnOp::Ceil => self.map1(a, |fb, a| fb.ins().ceil(a)),
             UnOp::RoundEven => self.map1(a, |fb, a| fb.ins().nearest(a)),
@@ -314,26 +313,6 @@ pub(super) fn pick(
     } else {
         fb.ins().select(m, a, b)
     }
-}
-
-/// Half the bits, which are a logarithm, give 1 / sqrt x to 3.5 %; one step of 1 / sqrt(1 - h) with three terms to 2⁻¹³.
-fn rsqrt_estimate(fb: &mut FunctionBuilder<'_>, ty: Ty, x: ir::Value) -> ir::Value {
-    let float = fb.func.dfg.value_type(x);
-    let int = float.as_int();
-    let bits = bitcast(fb, int, x);
-    let half = fb.ins().ushr_imm_u(bits, 1);
-    let magic = int_like(fb, int, rsqrt_magic(ty) as i64);
-    let guess = fb.ins().isub(magic, half);
-    let y = bitcast(fb, float, guess);
-    let [one, a, b] = [1.0, 0.5, 0.375].map(|c| float_like(fb, float, c));
-    let t = fb.ins().fmul(x, y);
-    let t = fb.ins().fmul(t, y);
-    let h = fb.ins().fsub(one, t);
-    let p = fb.ins().fmul(h, b);
-    let p = fb.ins().fadd(p, a);
-    let yh = fb.ins().fmul(y, h);
-    let step = fb.ins().fmul(yh, p);
-    fb.ins().fadd(y, step)
 }
 
 fn float_bin(fb: &mut FunctionBuilder<'_>, op: BinOp, a: ir::Value, b: ir::Value) -> ir::Value {

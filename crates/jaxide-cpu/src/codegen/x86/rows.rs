@@ -23,7 +23,8 @@ enum Rows {
 }
 
 impl<T: Target> Emitter<'_, T> {
-    /// Loads values whose elements follow each other in memory, the first of them at `addr`: elements of four bytes and more fill a row.
+    /// Loads values whose elements follow each other in memory, the first of them at `addr`: elements of four bytes and more fill a row, smaller ones
+    /// one or less.
     /// Says whether it did; rows of some lanes only are not loaded so.
     pub(super) fn load_rows(&mut self, mem: MemTy, addr: &Addr, values: &[Value]) -> bool {
         let in_place = values.iter().any(|value| self.into.contains_key(value));
@@ -145,7 +146,7 @@ impl<T: Target> Emitter<'_, T> {
     }
 
     /// Loads the first bytes of words at indices in bytes. A word that began in one of the last three bytes of a page is loaded from so far before
-    /// that it ends with the last byte that is asked for: so no page is read of which none is.
+    /// that it ends with the last byte that is asked for: only pages are read that hold a byte of the row.
     fn load_less_than_words(&mut self, addr: &Addr, dst: Reg, bytes: i64, copy: usize) {
         let LaneStep::Gather(index, 1) = addr.lane else {
             unreachable!("looked at before");

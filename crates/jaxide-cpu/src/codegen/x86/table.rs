@@ -102,7 +102,6 @@ lanes! {
     MIN       VMINPS       VMINPD;
     MAX       VMAXPS       VMAXPD;
     SQRT      VSQRTPS      VSQRTPD;
-    RSQRT     VRSQRTPS     VRSQRTPD;
     RANGE     VRANGEPS     VRANGEPD;
     SCALEF    VSCALEFPS    VSCALEFPD;
     CMP       VCMPPS       VCMPPD;
@@ -175,8 +174,6 @@ rows! {
     VSUBPH           _ _ EVEX_Vsubph_xmm_k1z_xmm_xmmm128b16 EVEX_Vsubph_ymm_k1z_ymm_ymmm256b16 _;
     VMULPH           _ _ EVEX_Vmulph_xmm_k1z_xmm_xmmm128b16 EVEX_Vmulph_ymm_k1z_ymm_ymmm256b16 _;
     VDIVPH           _ _ EVEX_Vdivph_xmm_k1z_xmm_xmmm128b16 EVEX_Vdivph_ymm_k1z_ymm_ymmm256b16 _;
-    VRSQRTPS         VEX_Vrsqrtps_xmm_xmmm128        VEX_Vrsqrtps_ymm_ymmm256        _ EVEX_Vrsqrt14ps_ymm_k1z_ymmm256b32         EVEX_Vrsqrt14ps_zmm_k1z_zmmm512b32;
-    VRSQRTPD         _                               _                               _ EVEX_Vrsqrt14pd_ymm_k1z_ymmm256b64         EVEX_Vrsqrt14pd_zmm_k1z_zmmm512b64;
     VSQRTPH          _ _ EVEX_Vsqrtph_xmm_k1z_xmmm128b16 EVEX_Vsqrtph_ymm_k1z_ymmm256b16 _;
     VSQRTPS          VEX_Vsqrtps_xmm_xmmm128         VEX_Vsqrtps_ymm_ymmm256         _ EVEX_Vsqrtps_ymm_k1z_ymmm256b32           EVEX_Vsqrtps_zmm_k1z_zmmm512b32_er;
     VSQRTPD          VEX_Vsqrtpd_xmm_xmmm128         VEX_Vsqrtpd_ymm_ymmm256         _ EVEX_Vsqrtpd_ymm_k1z_ymmm256b64           EVEX_Vsqrtpd_zmm_k1z_zmmm512b64_er;

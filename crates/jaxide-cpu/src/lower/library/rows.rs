@@ -9,10 +9,10 @@ use crate::runtime::rows::{GatherRows, Outside};
 use crate::runtime::transpose::CopyView;
 use jaxide_core::{DType, Error, Result};
 
-/// Rows of fewer elements are left to lane programs.
-const SHORTEST: usize = 5;
-/// So are lines of fewer elements.
-const SHORTEST_LINE: usize = 8;
+/// Rows of fewer elements are left to lane programs,
+const SHORTEST: usize = 8;
+/// of fewer than this where they have 8 or 16 bits, of which lanes load no short rows as fast as a kernel does.
+const SHORTEST_OF_SMALL: usize = 5;
 /// Gathers of fewer elements are part of nests, whose vectors are gathered in less time than a call takes.
 const SMALLEST_GATHER: usize = 512;
 /// Smaller arrays are transposed by lane programs.
@@ -26,7 +26,7 @@ pub(crate) fn has_kernel(graph: &Graph, node: &Node) -> bool {
             let shape = graph.shape(node.args[0]);
             let last = permutation.len() - 1;
             let moved = permutation[last] != last;
-            let lines = shape[last] >= SHORTEST_LINE && shape[permutation[last]] >= SHORTEST_LINE;
+            let lines = shape[last] >= SHORTEST && shape[permutation[last]] >= SHORTEST;
             moved
                 && lines
                 && graph.value(node.args[0]).len() >= SMALLEST_TRANSPOSE
@@ -71,7 +71,12 @@ fn row_gather(graph: &Graph, node: &Node, spec: &GatherSpec) -> Option<Rows> {
     let trailing = spec.offset_dims.iter().copied().eq(batch..result.len());
     let row: usize = shape.get(1..)?.iter().product();
     let count: usize = result[..batch].iter().product();
-    let fits = whole && single && trailing && row >= SHORTEST && shape[0] > 0;
+    let shortest = if graph.dtype(node.args[0]).size() < 4 {
+        SHORTEST_OF_SMALL
+    } else {
+        SHORTEST
+    };
+    let fits = whole && single && trailing && row >= shortest && shape[0] > 0;
     (fits && count * row > SMALLEST_GATHER).then_some(Rows {
         rows: shape[0],
         row,

@@ -94,13 +94,7 @@ pub(super) fn combine(recipe: &recipe::Scatter) -> Result<Box<KernelCall>> {
         ($T:ty, $combine:expr) => {
             call!($T, $combine, None)
         };
-        ($T:ty, $combine:expr, in any order) => {
-            call!($T, $combine, None, Scatter::in_any_order)
-        };
-        ($T:ty, $combine:expr, $neutral:expr) => {
-            call!($T, $combine, $neutral, |kernel| kernel)
-        };
-        ($T:ty, $combine:expr, $neutral:expr, $order:expr) => {{
+        ($T:ty, $combine:expr, $neutral:expr) => {{
             let update = match update {
                 Some(bytes) => {
                     let read = bytemuck::try_pod_read_unaligned::<$T>(bytes);
@@ -109,8 +103,9 @@ pub(super) fn combine(recipe: &recipe::Scatter) -> Result<Box<KernelCall>> {
                 None => None,
             };
             let windows = windows.clone();
-            let kernel = Scatter::<$T, _>::new(windows, index, update, $neutral, $combine);
-            KernelCall::new($order(kernel))
+            KernelCall::new(Scatter::<$T, _>::new(
+                windows, index, update, $neutral, $combine,
+            ))
         }};
     }
     /// Numbers of a type, and its sums, differences and products.
@@ -139,17 +134,17 @@ pub(super) fn combine(recipe: &recipe::Scatter) -> Result<Box<KernelCall>> {
             }
         };
     }
-    // Roundings of sums are as large in one order as in another.
     macro_rules! float {
         ($T:ty) => {
-            match combine {
-                Combine::Add => call!($T, |a, b| a + b, in any order),
-                Combine::Sub => call!($T, |a, b| a - b, in any order),
-                Combine::Mul => call!($T, |a, b| a * b, in any order),
-                Combine::Min => call!($T, Smaller, in any order),
-                Combine::Max => call!($T, Larger, in any order),
-                Combine::And | Combine::Or | Combine::Xor | Combine::Replace => return Err(none()),
-            }
+            number!(
+                $T,
+                combine,
+                |a, b| a + b,
+                |a, b| a - b,
+                |a, b| a * b,
+                Smaller,
+                Larger
+            )
         };
     }
     macro_rules! complex {

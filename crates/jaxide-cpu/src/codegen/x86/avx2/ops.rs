@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::codegen::x86::target::{CMP_UNORD, Operations};
-use crate::lanes::{BinOp, UnOp, rsqrt_magic};
+use crate::lanes::{BinOp, UnOp};
 use iced_x86::Register;
 use table::*;
 
@@ -36,8 +36,6 @@ impl Operations for Avx2 {
                 self.two_to(asm, &PXOR, ty, dst, a, ones);
             }
             UnOp::Sqrt => self.one_to(asm, &SQRT, from, dst, a),
-            UnOp::RsqrtEstimate if from == Ty::F32 => self.one_to(asm, &RSQRT, from, dst, a),
-            UnOp::RsqrtEstimate => self.rsqrt_estimate(asm, dst, a),
             UnOp::Floor => round(asm, 9),
             UnOp::Ceil => round(asm, 10),
             UnOp::Trunc => round(asm, 11),
@@ -280,24 +278,5 @@ impl Avx2 {
         let scaled = self.two(asm, &MUL, ty, a, first);
         let second = self.power_of_two(asm, ty, second, 0.0);
         self.two_to(asm, &MUL, ty, dst, scaled, second);
-    }
-}
-
-impl Avx2 {
-    /// Half the bits of a double, which are a logarithm, give 1 / sqrt x to 3.5 %; one step of 1 / sqrt(1 - h) with three terms to 2⁻¹³.
-    fn rsqrt_estimate(&self, asm: &mut Asm, dst: Reg, x: Reg) {
-        let ty = Ty::F64;
-        let half = self.shift(asm, &PSRL_IMM, Ty::I64, x, 1);
-        let magic = self.splat(asm, Ty::I64, rsqrt_magic(ty));
-        let y = self.two(asm, &PSUB, Ty::I64, magic, half);
-        let [one, a, b] = [1.0, 0.5, 0.375].map(|c| self.float(asm, ty, c));
-        let t = self.two(asm, &MUL, ty, x, y);
-        let t = self.two(asm, &MUL, ty, t, y);
-        let h = self.two(asm, &SUB, ty, one, t);
-        let p = self.two(asm, &MUL, ty, h, b);
-        let p = self.two(asm, &ADD, ty, p, a);
-        let yh = self.two(asm, &MUL, ty, y, h);
-        let step = self.two(asm, &MUL, ty, yh, p);
-        self.two_to(asm, &ADD, ty, dst, y, step);
     }
 }

@@ -35,7 +35,6 @@ impl Operations for Avx512 {
                 self.two_to(asm, &PXOR, from, dst, a, ones);
             }
             UnOp::Sqrt => self.one_to(asm, &SQRT, from, dst, a),
-            UnOp::RsqrtEstimate => self.one_to(asm, &RSQRT, from, dst, a),
             UnOp::Floor => round(asm, 9),
             UnOp::Ceil => round(asm, 10),
             UnOp::Trunc => round(asm, 11),
