@@ -32,7 +32,7 @@ fn rsqrt_by(
             let usual = y.gt(0.0) & y.lt(f64::INFINITY);
             [usual.select(correct(x, y), y)]
         };
-        let normal = correct(x, approximate_rsqrt(x, x.by(1, 2)));
+        let normal = correct(x, approximate_rsqrt(x, 1));
         let [result] = (!usual).rarely(other, [normal]);
         result.value
     })
@@ -57,11 +57,12 @@ pub(super) fn reciprocal_root_of_single(x: Expr<'_>) -> Expr<'_> {
     approximate_rsqrt(x, 2)
 }
 
-/// The same step with an exact residue, for the last digits.
+/// The same step with an exact residue, for the last digits, and with so many terms that it follows upon one.
 fn correct_rsqrt<'a>(x: Expr<'a>, y: Expr<'a>) -> Expr<'a> {
     let t = Pair::product(x, y);
     let residue = (-t.high).fma(y, 1.0) - t.low * y;
-    (y * residue).fma(residue.fma(0.375, y.constant(0.5)), y)
+    let terms = residue.poly(x.by(&[0.5, 0.375], &[0.5, 0.375, 0.3125, 0.2734375]));
+    (y * residue).fma(terms, y)
 }
 
 /// `x^y` as C99's `pow`.
