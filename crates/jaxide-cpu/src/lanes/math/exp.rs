@@ -53,13 +53,15 @@ pub fn expm1(b: &mut Builder, x: Value) -> Value {
 /// `1 / (1 + e^-x)`.
 pub fn logistic(b: &mut Builder, x: Value) -> Value {
     unary(b, x, |x| {
-        // Below, the result is e^x, which may be subnormal, and above its opposite it is 1.
-        let least = x.by(-85.0, -705.0);
         // e^-|x| = 2^n (1 + c) does not overflow, and z = 1 / (1 + e^-|x|) is at least 1/2.
         let a = (x.bits() | x.sign_mask()).as_float();
-        let e = reduced(x.constant(least).pick_gt(a));
+        let e = reduced(x.constant(x.by(-104.5, -746.0)).pick_gt(a));
         let c = (e.r * e.r).fma(e.finer_rest(), e.r);
-        let power = e.n.power_of_two(0);
+        // Where it is less, it is nothing beside 1, and results that have it as a factor are made from their bits.
+        let power = x
+            .constant(x.by(-123.0, -1018.0))
+            .pick_gt(e.n)
+            .power_of_two(0);
         let p = c + 1.0;
         let one = x.constant(1.0);
         let z = one / power.fma(p, 1.0);
@@ -69,8 +71,10 @@ pub fn logistic(b: &mut Builder, x: Value) -> Value {
         // z, or z e^-|x|: the largest part added last, the power of two multiplied after that.
         let negative = x.lt(0.0);
         let rest = negative.select(rest.fma(p, c), rest);
-        let usual = z.fma(rest, z) * negative.select(power, one);
-        x.lt(least).rarely(|| [exp_of(x)], [usual])[0].value
+        let result = z.fma(rest, z);
+        let usual = result * negative.select(power, one);
+        let rare = || [negative.select(result.scale_gradual(e.n), result)];
+        x.lt(x.by(-85.0, -705.0)).rarely(rare, [usual])[0].value
     })
 }
 
