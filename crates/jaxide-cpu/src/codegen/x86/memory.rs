@@ -415,6 +415,16 @@ impl<T: Target> Emitter<'_, T> {
         Mem::gpr(RAX, disp)
     }
 
+    /// rax = the address that lanes count from.
+    pub(super) fn start_to_rax(&mut self, addr: &Addr) {
+        let (base, disp) = self.base(addr);
+        self.asm.int(
+            Code::Mov_r64_imm64,
+            &[Int::Gpr(RAX), Int::Imm(i64::from(disp))],
+        );
+        self.add_base_to_rax(base);
+    }
+
     pub(super) fn add_base_to_rax(&mut self, base: Base) {
         let from = match base {
             Base::Gpr(r) => Int::Gpr(r),
@@ -435,12 +445,7 @@ impl<T: Target> Emitter<'_, T> {
         let lanes = self.target.lanes();
         let (mask_at, base_at, index_at) =
             (self.asm.buffer(8), self.asm.buffer(8), self.asm.buffer(64));
-        let (base, disp) = self.base(addr);
-        self.asm.int(
-            Code::Mov_r64_imm64,
-            &[Int::Gpr(RAX), Int::Imm(i64::from(disp))],
-        );
-        self.add_base_to_rax(base);
+        self.start_to_rax(addr);
         self.asm.int(
             Code::Mov_rm64_r64,
             &[Int::Mem(Mem::frame(base_at)), Int::Gpr(RAX)],

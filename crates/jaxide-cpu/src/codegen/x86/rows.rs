@@ -152,10 +152,7 @@ impl<T: Target> Emitter<'_, T> {
             unreachable!("looked at before");
         };
         let index = self.get(index, copy);
-        let (base, disp) = self.base(addr);
-        self.asm
-            .int(Code::Mov_r64_imm64, &[Int::Gpr(RAX), Int::Imm(disp.into())]);
-        self.add_base_to_rax(base);
+        self.start_to_rax(addr);
         let start = self.new_reg(Ty::I32);
         self.target.broadcast_gpr(&mut self.asm, Ty::I32, start);
         let address = self.two_words(BinOp::Add, index, start);

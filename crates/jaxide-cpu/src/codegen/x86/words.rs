@@ -24,21 +24,14 @@ impl<T: Target> Emitter<'_, T> {
             LaneStep::Gather(..) | LaneStep::Stride(_) | LaneStep::Uniform => return false,
         };
         // The word of the first address, and how many bytes behind its start that is.
-        let (base, disp) = self.base(addr);
+        self.start_to_rax(addr);
         if let LaneStep::Stride(step) = addr.lane {
             let (kept, at) = (self.asm.buffer(8), |at| Int::Mem(Mem::frame(at)));
-            self.asm
-                .int(Code::Mov_r64_imm64, &[Int::Gpr(RAX), Int::Imm(disp.into())]);
-            self.add_base_to_rax(base);
             self.asm.int(Code::Mov_rm64_r64, &[at(kept), Int::Gpr(RAX)]);
             self.asm
                 .int(Code::Mov_r64_rm64, &[Int::Gpr(RAX), Int::Var(LANE)]);
             self.multiply_rax(step);
             self.asm.int(Code::Add_r64_rm64, &[Int::Gpr(RAX), at(kept)]);
-        } else {
-            self.asm
-                .int(Code::Mov_r64_imm64, &[Int::Gpr(RAX), Int::Imm(disp.into())]);
-            self.add_base_to_rax(base);
         }
         self.asm
             .int(Code::Mov_r64_rm64, &[Int::Gpr(RDX), Int::Gpr(RAX)]);
