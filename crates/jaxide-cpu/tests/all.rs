@@ -7,6 +7,7 @@ mod around;
 mod branched;
 mod carried;
 mod combines;
+mod costly_sums;
 mod depthwise;
 mod differential;
 mod division;

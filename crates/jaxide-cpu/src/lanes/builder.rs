@@ -651,6 +651,11 @@ impl Builder {
         self.kinds[block.index()]
     }
 
+    /// What there is by now.
+    pub(crate) fn body(&self) -> &Body {
+        &self.body
+    }
+
     /// The block that operations are added to.
     pub(crate) fn block(&self) -> BlockId {
         self.current

@@ -2,8 +2,8 @@
 
 use super::{Program, Step, Stmt};
 use crate::lanes::{
-    Addr, BinOp, BlockId, Index, Inst, LaneStep, MemTy, Pointer, Stmt as Line, TerOp, Trip, Ty,
-    UnOp,
+    Addr, BinOp, BlockId, GUESSED_TURNS, Index, Inst, LaneStep, MemTy, Pointer, Stmt as Line,
+    TerOp, Trip, Ty, UnOp,
 };
 use crate::lower::emit::Kernel;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
@@ -104,9 +104,6 @@ pub(crate) fn steps(program: &Program) -> Vec<StepWork> {
 /// Nanoseconds for one operation of a lane program on one lane.
 const OPERATION: f64 = 0.03;
 
-/// Turns that a loop of unknown length is taken to have: a guess that favours threads.
-const GUESSED_TURNS: f64 = 20.0;
-
 /// About how many nanoseconds a nest takes on one thread.
 pub(crate) fn kernel_nanoseconds(kernel: &Kernel) -> f64 {
     let schedule = &kernel.schedule;
@@ -152,59 +149,9 @@ const CALL_BYTE: f64 = 0.1;
 /// Nanoseconds for a byte of a copy.
 const COPIED_BYTE: f64 = 0.05;
 
-/// Operations that each byte of an access is worth whose elements follow each other: what runs long enough for threads moves more than the
-/// first-level cache holds, and so some 80 GB a second.
-const BYTE: f64 = 0.4;
-/// Operations that an access is worth whose elements lie apart.
-const APART: f64 = 6.0;
-/// The same of elements that lie anywhere.
-const ANYWHERE: f64 = 12.0;
-
-/// How often the longer of two branches is taken: most are for the arguments of a function that are far from others.
-const SELDOM: f64 = 0.2;
-
-/// Operations that an access is worth.
-fn access(ty: MemTy, addr: &Addr) -> f64 {
-    match addr.lane {
-        LaneStep::Uniform => 1.0,
-        LaneStep::Stride(step) if step.abs() == ty.size() => (BYTE * step.abs() as f64).max(1.0),
-        LaneStep::Stride(_) => APART,
-        LaneStep::Gather(..) => ANYWHERE,
-    }
-}
-
 /// Operations of a lane program for one lane.
 fn lane_operations(kernel: &Kernel) -> f64 {
-    fn block(kernel: &Kernel, id: BlockId) -> f64 {
-        let stmts = &kernel.body.blocks()[id.index()].stmts;
-        stmts
-            .iter()
-            .map(|stmt| match stmt {
-                Line::Let(value) => match kernel.body.inst(*value) {
-                    Inst::Load(ty, addr) => access(*ty, addr),
-                    _ => 1.0,
-                },
-                Line::Store { ty, addr, .. } => access(*ty, addr),
-                Line::For(inner) => {
-                    let turns = match inner.trip {
-                        Trip::Const(turns) => turns as f64,
-                        // The loop over rows, which are counted apart.
-                        Trip::Outer(_) => 1.0,
-                    };
-                    turns * block(kernel, inner.body)
-                }
-                Line::While(inner) => {
-                    GUESSED_TURNS * (block(kernel, inner.head) + block(kernel, inner.body))
-                }
-                Line::If(inner) => {
-                    let [then, otherwise] =
-                        [inner.then, inner.otherwise].map(|id| block(kernel, id));
-                    1.0 + then.min(otherwise) + SELDOM * (then - otherwise).abs()
-                }
-            })
-            .sum()
-    }
-    block(kernel, BlockId::LANES).max(1.0)
+    kernel.body.operations(BlockId::LANES).max(1.0)
 }
 
 /// Elements that an access touches: how many, and where the first and the one behind the last stand.

@@ -11,7 +11,7 @@ mod plan;
 
 use super::moves::only_moves;
 use super::{Binding, Emitted, Emitter, Ix, Ixs, Layout, Memory, Mention, Operand, Refusal, Var};
-use crate::lanes::{Body, MOST_WOVEN};
+use crate::lanes::{BlockId, Body, MOST_WOVEN};
 use crate::lower::fuse::{Nest, Root, Stored};
 use crate::lower::graph::{Combine, Graph, Op, ValueId};
 use crate::narrow;
@@ -218,6 +218,8 @@ struct Trial {
     axes: Axes,
     mentions: Vec<Mention>,
     cuts: Vec<(Var, i64)>,
+    /// Operations of an element.
+    operations: f64,
 }
 
 fn trial(graph: &Graph, memory: &NestMemory<'_>, block: &Block) -> Emitted<Trial> {
@@ -247,6 +249,10 @@ fn trial(graph: &Graph, memory: &NestMemory<'_>, block: &Block) -> Emitted<Trial
     maker.points(&mut emitter, &axes, &reduced_axes(nest))?;
     Ok(Trial {
         axes,
+        operations: [BlockId::PROLOGUE, BlockId::LANES]
+            .map(|block| emitter.b.body().operations(block))
+            .iter()
+            .sum(),
         mentions: emitter.mentions,
         cuts: emitter.cuts,
     })
@@ -288,7 +294,7 @@ impl Trial {
             &reduced_axes(nest),
             &self.axes,
             &self.mentions,
-            memory_holds_accumulators(graph, nest),
+            (memory_holds_accumulators(graph, nest), self.operations),
         )
     }
 

@@ -35,8 +35,11 @@ const FEW_RESULTS: usize = 512;
 const FEW_PARTIALS: usize = 1 << 13;
 /// A reduction is made in at most so many chunks of rows at once.
 const MOST_CHUNKS: usize = 64;
-/// Lanes, or elements, of a partial result.
+/// Lanes, or elements, of a partial result, where each takes [`OPERATIONS`] at most.
 const PARTIAL: usize = 1 << 15;
+/// Operations of an element that count as one; what takes more is worth so many more elements, up to [`MOST_WORTH`].
+const OPERATIONS: f64 = 16.0;
+const MOST_WORTH: usize = 64;
 /// A reduction over the lanes is made in at most so many partial results.
 const MOST_PARTIALS: usize = 1 << 20;
 /// Rows of a chunk that is unrolled.
@@ -113,14 +116,15 @@ fn factor(mention: &Mention, var: Option<Var>) -> i64 {
         .map_or(0, |term| term.1)
 }
 
-/// Decides what becomes of each axis of a block; `may_chunk` says whether memory holds what is accumulated as it is.
+/// Decides what becomes of each axis of a block; `may_chunk` says whether memory holds what is accumulated as it is, `operations` how many
+/// each element takes.
 pub(super) fn choose(
     nest: &Nest,
     block: &Block,
     reduced: &[usize],
     axes: &Axes,
     mentions: &[Mention],
-    may_chunk: bool,
+    (may_chunk, operations): (bool, f64),
 ) -> LoopPlan {
     let lengths = block.lengths.clone();
     let mut plan = LoopPlan {
@@ -135,12 +139,23 @@ pub(super) fn choose(
         unroll_rows(&mut plan.groups, axes, mentions);
     }
     unroll(&mut plan.groups, axes, mentions, control);
+    part_unrolled(&mut plan);
     choose_rows(&mut plan.groups);
     if may_chunk {
-        choose_chunks(&mut plan, axes, mentions);
-        divide_lanes(&mut plan);
+        let partial = partial_of(operations);
+        choose_chunks(&mut plan, axes, mentions, partial);
+        divide_lanes(&mut plan, partial);
     }
     plan
+}
+
+/// Elements of a partial result, if each takes so many operations: a power of two, so that lanes fill their registers.
+fn partial_of(operations: f64) -> usize {
+    let mut worth = 1;
+    while worth < MOST_WORTH && operations >= 2.0 * OPERATIONS * worth as f64 {
+        worth *= 2;
+    }
+    PARTIAL / worth
 }
 
 /// Neighbouring axes become one group where all memory goes through them with one step: fewer loops, and longer ones.
@@ -298,13 +313,29 @@ fn unroll(groups: &mut [Group], axes: &Axes, mentions: &[Mention], control: bool
         .filter(|group| group.role == Role::Outer)
     {
         let worth = group.reduced || !many_lanes || shares(group);
-        let short = group.size <= UNROLL && group.axes.len() == 1 && !control && worth;
+        let short = group.size <= UNROLL && !control && worth;
         if short && copies * group.size <= MOST_COPIES {
             copies *= group.size;
             group.role = Role::Unrolled;
         } else if group.reduced {
             group.role = Role::Fold;
         }
+    }
+}
+
+/// What is written out is so axis by axis.
+fn part_unrolled(plan: &mut LoopPlan) {
+    let groups = std::mem::take(&mut plan.groups);
+    for group in groups {
+        if group.role != Role::Unrolled {
+            plan.groups.push(group);
+            continue;
+        }
+        plan.groups.extend(group.axes.clone().map(|axis| Group {
+            axes: axis..axis + 1,
+            size: plan.lengths[axis],
+            ..group.clone()
+        }));
     }
 }
 
@@ -328,7 +359,7 @@ fn choose_rows(groups: &mut [Group]) {
 
 /// Long reductions are made in chunks of rows: in partial results, where there are too few results for the threads; else one chunk after
 /// the other, where rows are so long and far apart that memory is better read in order.
-fn choose_chunks(plan: &mut LoopPlan, axes: &Axes, mentions: &[Mention]) {
+fn choose_chunks(plan: &mut LoopPlan, axes: &Axes, mentions: &[Mention], partial: usize) {
     let (lanes, lane_reduced) = plan.lanes();
     let outer = plan.outer();
     let groups = &mut plan.groups;
@@ -336,35 +367,47 @@ fn choose_chunks(plan: &mut LoopPlan, axes: &Axes, mentions: &[Mention]) {
     if groups.iter().any(|group| group.role == Role::Rows) {
         return;
     }
-    let folds = groups
-        .iter()
-        .filter(|group| group.role == Role::Fold)
-        .count();
+    let folds = || groups.iter().filter(|group| group.role == Role::Fold);
+    let (count, terms) = (folds().count(), folds().map(|group| group.size).product());
+    let results = outer * lanes;
+    // Each partial result of reduced lanes takes a reduction of its own.
+    let (few_results, partial) = if lane_reduced {
+        (outer < FEW_LOOPS, 2 * partial)
+    } else {
+        (results < FEW_RESULTS, partial)
+    };
+    if few_results && results.saturating_mul(terms) >= 4 * partial {
+        // Of equals the outermost.
+        let longest = (groups.iter_mut().rev())
+            .filter(|group| group.role == Role::Fold && group.size > 1)
+            .max_by_key(|group| group.size);
+        let Some(fold) = longest else { return };
+        let of_turn = results * (terms / fold.size);
+        let turns = (partial / of_turn).max(fold.size.div_ceil(MOST_CHUNKS));
+        fold.role = Role::Chunks(turns);
+        plan.partials = Some(Partials::Chunks);
+        return;
+    }
     let Some(fold) = groups.iter_mut().find(|group| group.role == Role::Fold) else {
         return;
     };
     let size = fold.size;
-    let few_results = !lane_reduced && outer * lanes < FEW_RESULTS;
-    if few_results && size * outer * lanes >= 4 * PARTIAL {
-        let turns = (PARTIAL / (outer * lanes)).max(size.div_ceil(MOST_CHUNKS));
-        fold.role = Role::Chunks(turns);
-        plan.partials = Some(Partials::Chunks);
-    } else if let Some(turns) = chunk(fold, lanes, axes, mentions)
+    if let Some(turns) = chunk(fold, lanes, axes, mentions)
         && (!lane_reduced
             || outer < FEW_LOOPS
             || outer.saturating_mul(size.div_ceil(turns)) <= FEW_PARTIALS)
     {
-        plan.unrolled = !lane_reduced && folds == 1 && fold.axes.len() == 1;
+        plan.unrolled = !lane_reduced && count == 1 && fold.axes.len() == 1;
         fold.role = Role::Chunks(if plan.unrolled { UNROLLED_ROWS } else { turns });
         plan.partials = lane_reduced.then_some(Partials::Chunks);
     }
 }
 
 /// A reduction over many lanes with few loops around it is made in partial results, so that threads have enough to do.
-fn divide_lanes(plan: &mut LoopPlan) {
+fn divide_lanes(plan: &mut LoopPlan, partial: usize) {
     let (lanes, lane_reduced) = plan.lanes();
-    if lane_reduced && plan.outer() < FEW_LOOPS && plan.partials.is_none() && lanes >= 2 * PARTIAL {
-        plan.partials = Some(Partials::Lanes(PARTIAL.max(lanes.div_ceil(MOST_PARTIALS))));
+    if lane_reduced && plan.outer() < FEW_LOOPS && plan.partials.is_none() && lanes >= 2 * partial {
+        plan.partials = Some(Partials::Lanes(partial.max(lanes.div_ceil(MOST_PARTIALS))));
     }
 }
 
