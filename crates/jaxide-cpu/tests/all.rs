@@ -32,6 +32,7 @@ mod printing;
 mod profile;
 mod recurrences;
 mod reproducers;
+mod root_divisions;
 mod root_powers;
 mod row_blocks;
 mod scatters;
