@@ -16,6 +16,7 @@ mod everywhere;
 mod few;
 mod fused;
 mod guarded;
+mod interleaved;
 mod invariants;
 mod known;
 #[path = "lanes/main.rs"]

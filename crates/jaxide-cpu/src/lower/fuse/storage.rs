@@ -88,6 +88,8 @@ const WORTH_A_NEST: usize = 64;
 const LONG_ROW: usize = 16;
 /// Rows of so many elements are stored side by side from lanes that go through the axis before.
 const WOVEN: std::ops::RangeInclusive<usize> = 2..=4;
+/// So many rows in turns are made one by one.
+const MOST_BLOCKS: usize = 8;
 /// Operations of a segment of a long region.
 const SEGMENT: usize = 1024;
 /// Broadcasting to this many times the elements is worth storing the operand, unless computing it is cheap.
@@ -189,7 +191,7 @@ impl Fuser<'_> {
             && row.is_some_and(|&length| length >= LONG_ROW || WOVEN.contains(&length))
     }
 
-    /// Whether a value is rows made of a few arrays' elements in turns: stored side by side they need no choice in every lane.
+    /// Whether a value is made of a few arrays in turns, their elements or rows of them: stored side by side they need no choice at every place.
     fn is_woven(&self, value: ValueId) -> bool {
         let graph = self.graph;
         let made = |value: ValueId| graph.def(value).map(|id| graph.node(id));
@@ -210,12 +212,14 @@ impl Fuser<'_> {
         else {
             return false;
         };
-        let row = graph.shape(results[0]);
-        let ends = |value: ValueId| graph.shape(value).last().copied().unwrap_or(1);
-        axis + 1 == row.len()
-            && WOVEN.contains(&ends(results[0]))
-            && parts.iter().all(|&part| ends(part) == 1)
-            && ends(value) > VECTOR
+        let shape = graph.shape(results[0]);
+        let many = if axis + 1 == shape.len() {
+            graph.shape(value).last().is_some_and(|&row| row > VECTOR)
+        } else {
+            shape[..*axis].iter().product::<usize>() > MOST_BLOCKS
+        };
+        many && WOVEN.contains(&shape[*axis])
+            && parts.iter().all(|&part| graph.shape(part)[*axis] == 1)
     }
 
     /// Whether a value will be in memory of its own whatever is decided for its users.

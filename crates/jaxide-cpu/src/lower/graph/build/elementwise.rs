@@ -56,6 +56,9 @@ impl Build {
             let scalar = self.map(op, &operands, dtype);
             return Ok(self.scope.broadcast(scalar, shape, &[]));
         }
+        if let Some(interleaved) = self.interleaved(op, &operands, app)? {
+            return Ok(interleaved);
+        }
         if op == MapOp::Div
             && let Some(reciprocal) = self.reciprocal_of_root(operands[1], shape)
         {

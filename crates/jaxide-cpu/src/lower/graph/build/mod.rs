@@ -8,6 +8,7 @@ mod elementwise;
 mod float_fields;
 mod hoist;
 mod indexing;
+mod interleave;
 mod lay_out;
 mod primitive;
 mod random;
@@ -23,6 +24,7 @@ mod window_steps;
 use super::scope::FrameKind;
 use super::{Call, Graph, MapOp, Op, Routine, Scope, ValueId};
 use crate::narrow;
+use interleave::Sparse;
 use jaxide_core::prims::{ConvGeneralDilated, Fft, FftType, Name, TriangularSolve};
 use jaxide_core::simplify::has_effect;
 use jaxide_core::{
@@ -58,6 +60,7 @@ pub(crate) fn build(closed: &ClosedJaxpr, lanes: Lanes, named: bool) -> Result<G
         depth: 0,
         around: None,
         named,
+        sparse: HashMap::default(),
     };
     let args: Vec<Binding> = build
         .scope
@@ -134,6 +137,8 @@ struct Build {
     around: Option<jaxide_core::Scope>,
     /// Whether nodes get the names of their equations.
     named: bool,
+    /// What arrays with places between their elements are made of.
+    sparse: HashMap<ValueId, Sparse>,
 }
 
 /// One equation with its operands bound.

@@ -51,12 +51,12 @@ impl Build {
             .slice(x, &params.start_indices, app.shape(), stride))
     }
 
-    pub(super) fn pad(
+    fn padded(
         &mut self,
         config: &[(i64, i64, i64)],
+        [x, value]: [ValueId; 2],
         app: &Application<'_>,
     ) -> Result<ValueId> {
-        let (x, value) = (self.value(app.args[0])?, self.value(app.args[1])?);
         let (dtype, shape) = (app.dtype(), app.shape());
         if config.iter().all(|&edges| edges == (0, 0, 0)) {
             return Ok(x);
@@ -88,6 +88,18 @@ impl Build {
         }
         let op = Op::Pad { low, interior };
         Ok(self.scope.one(op, &[x, value], dtype, shape))
+    }
+
+    /// Pads an array, and remembers what the result is made of.
+    pub(super) fn pad(
+        &mut self,
+        config: &[(i64, i64, i64)],
+        app: &Application<'_>,
+    ) -> Result<ValueId> {
+        let operands = [self.value(app.args[0])?, self.value(app.args[1])?];
+        let padded = self.padded(config, operands, app)?;
+        self.note_sparse(config, operands, padded);
+        Ok(padded)
     }
 
     /// An array with so many times a value behind each element along the last axis: rows side by side, which are stored without a choice in each lane.
