@@ -27,8 +27,8 @@ impl<T: Target> Emitter<'_, T> {
         }
     }
 
-    /// Division of 64-bit lanes with XLA's results where the machine traps: through doubles where all numbers are small, one lane after the
-    /// other where one is not.
+    /// Division of 64-bit lanes with XLA's results where the machine traps: through doubles, in one step where all numbers are small; where one is
+    /// not, in two steps, or one lane after the other where conversions of large integers have no instructions.
     pub(super) fn divide_64(&mut self, op: BinOp, dst: Reg, a: Reg, b: Reg) {
         let (large, done) = (self.asm.label(), self.asm.label());
         let mask = self.are_large(matches!(op, BinOp::DivS | BinOp::RemS), a, b);
@@ -38,8 +38,13 @@ impl<T: Target> Emitter<'_, T> {
         self.asm.push(Lir::Jump(done));
         self.asm.push(Lir::Label(large));
         let frequency = self.asm.current_frequency;
-        self.asm.current_frequency *= 0.01;
-        self.divide_one_by_one(op, dst, a, b);
+        if T::EVEX {
+            self.asm.current_frequency *= 0.1;
+            self.divide_large(op, dst, a, b);
+        } else {
+            self.asm.current_frequency *= 0.01;
+            self.divide_one_by_one(op, dst, a, b);
+        }
         self.asm.current_frequency = frequency;
         self.asm.push(Lir::Label(done));
     }
@@ -92,6 +97,82 @@ impl<T: Target> Emitter<'_, T> {
         }
         let moved = self.two_64(BinOp::Add, Ty::F64, result, shift);
         let result = self.two_64(BinOp::Sub, Ty::I64, moved, bits);
+        self.unless_by_zero(remainder, dst, (a, b), result);
+    }
+
+    /// A function of one 64-bit lane.
+    fn one_64(&mut self, op: UnOp, [from, to]: [Ty; 2], a: Reg) -> Reg {
+        let dst = self.new_reg(to);
+        self.target.un(&mut self.asm, op, from, to, dst, a);
+        dst
+    }
+
+    /// All ones where an integer is negative.
+    fn sign_64(&mut self, a: Reg) -> Reg {
+        let sign = self.new_reg(Ty::I64);
+        self.target
+            .shift_by(&mut self.asm, BinOp::ShrS, Ty::I64, sign, a, 63);
+        sign
+    }
+
+    /// An integer, negated where `sign` has all bits set.
+    fn signed_64(&mut self, a: Reg, sign: Reg) -> Reg {
+        let flipped = self.two_64(BinOp::Xor, Ty::I64, a, sign);
+        self.two_64(BinOp::Sub, Ty::I64, flipped, sign)
+    }
+
+    /// Division of integers of all sizes. Each step takes a quotient in doubles that is below the exact one by less than 2⁻⁴⁹ of it and one, so that
+    /// what is left stays positive: below b + 2⁻⁴⁹ a after the first, and below 2 b after the second.
+    fn divide_large(&mut self, op: BinOp, dst: Reg, a: Reg, b: Reg) {
+        /// Four roundings come to 2⁻⁵¹ at most.
+        const BELOW: f64 = 1.0 - 4.0 * f64::EPSILON;
+        let signed = matches!(op, BinOp::DivS | BinOp::RemS);
+        let remainder = matches!(op, BinOp::RemS | BinOp::RemU);
+        let signs = signed.then(|| [a, b].map(|v| self.sign_64(v)));
+        let [x, y] = match signs {
+            Some([of_a, of_b]) => [(a, of_a), (b, of_b)].map(|(v, sign)| self.signed_64(v, sign)),
+            None => [a, b],
+        };
+        let to_double = [Ty::I64, Ty::F64];
+        let below = self.target.float(&mut self.asm, Ty::F64, BELOW);
+        let divisor = self.one_64(UnOp::UToF, to_double, y);
+        let reciprocal = self.two_64(BinOp::Div, Ty::F64, below, divisor);
+        let mut left = x;
+        let mut step = || {
+            let exact = self.one_64(UnOp::UToF, to_double, left);
+            let exact = self.two_64(BinOp::Mul, Ty::F64, exact, reciprocal);
+            let part = self.one_64(UnOp::FToU, [Ty::F64, Ty::I64], exact);
+            let back = self.two_64(BinOp::Mul, Ty::I64, part, y);
+            left = self.two_64(BinOp::Sub, Ty::I64, left, back);
+            part
+        };
+        let parts = [step(), step()];
+        let once_more = self.new_reg(Ty::Mask);
+        self.target
+            .bin(&mut self.asm, BinOp::LeU, Ty::I64, once_more, y, left);
+        let (found, next) = if remainder {
+            (left, self.two_64(BinOp::Sub, Ty::I64, left, y))
+        } else {
+            let found = self.two_64(BinOp::Add, Ty::I64, parts[0], parts[1]);
+            let one = self.target.splat(&mut self.asm, Ty::I64, 1);
+            (found, self.two_64(BinOp::Add, Ty::I64, found, one))
+        };
+        let mut result = self.new_reg(Ty::I64);
+        self.target
+            .select(&mut self.asm, Ty::I64, result, once_more, next, found);
+        if let Some([of_a, of_b]) = signs {
+            let sign = if remainder {
+                of_a
+            } else {
+                self.two_64(BinOp::Xor, Ty::I64, of_a, of_b)
+            };
+            result = self.signed_64(result, sign);
+        }
+        self.unless_by_zero(remainder, dst, (a, b), result);
+    }
+
+    /// A quotient or remainder, or what it is where the divisor is zero: all ones, or the dividend.
+    fn unless_by_zero(&mut self, remainder: bool, dst: Reg, (a, b): (Reg, Reg), result: Reg) {
         let zero = self.target.splat(&mut self.asm, Ty::I64, 0);
         let by_zero = self.new_reg(Ty::Mask);
         self.target
