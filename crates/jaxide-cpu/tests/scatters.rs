@@ -55,7 +55,7 @@ struct Kind {
     numbers: &'static str,
 }
 
-const KINDS: [Kind; 6] = [
+const KINDS: [Kind; 10] = [
     Kind {
         array: "[7]",
         components: 1,
@@ -86,6 +86,31 @@ const KINDS: [Kind; 6] = [
         components: 2,
         window: ",2,3",
         numbers: "update_window_dims=(1, 2), inserted_window_dims=(), scatter_dims_to_operand_dims=(1, 0)",
+    },
+    // Elements and rows at indices of more numbers than two.
+    Kind {
+        array: "[4,3,5]",
+        components: 3,
+        window: "",
+        numbers: "update_window_dims=(), inserted_window_dims=(0, 1, 2), scatter_dims_to_operand_dims=(0, 1, 2)",
+    },
+    Kind {
+        array: "[2,3,4,5]",
+        components: 4,
+        window: "",
+        numbers: "update_window_dims=(), inserted_window_dims=(0, 1, 2, 3), scatter_dims_to_operand_dims=(1, 0, 3, 2)",
+    },
+    Kind {
+        array: "[3,2,4,3]",
+        components: 3,
+        window: ",3",
+        numbers: "update_window_dims=(1,), inserted_window_dims=(0, 1, 2), scatter_dims_to_operand_dims=(0, 1, 2)",
+    },
+    Kind {
+        array: "[2,3,2,4,3]",
+        components: 5,
+        window: "",
+        numbers: "update_window_dims=(), inserted_window_dims=(0, 1, 2, 3, 4), scatter_dims_to_operand_dims=(0, 1, 2, 3, 4)",
     },
     // Columns.
     Kind {
@@ -195,5 +220,7 @@ fn by_indices_of_every_type() {
     for index in ["i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"] {
         check(&KINDS[0], "scatter-add", "CLIP", "f32", index, 60);
         check(&KINDS[4], "scatter-max", "FILL_OR_DROP", "i16", index, 60);
+        check(&KINDS[5], "scatter-add", "FILL_OR_DROP", "f32", index, 60);
+        check(&KINDS[6], "scatter-add", "CLIP", "f32", index, 60);
     }
 }

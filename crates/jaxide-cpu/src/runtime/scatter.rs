@@ -64,23 +64,31 @@ impl Windows {
 
     /// The places of windows from `first` on.
     fn places<I: RowIndex>(&self, indices: &[I], first: usize, places: &mut [usize]) {
-        let width = self.components.len();
-        match (&self.components[..], self.outside) {
-            (&[a], Outside::Nothing) => a.places(&indices[first..], places),
-            (&[a, b], Outside::Nothing) => {
-                pair_places((a, b), &indices[2 * first..][..2 * places.len()], places);
-            }
-            (components, outside) => {
+        match self.outside {
+            Outside::Nothing => self.places_by::<I, false>(indices, first, places),
+            Outside::Nearest => self.places_by::<I, true>(indices, first, places),
+        }
+    }
+
+    /// The same where windows outside are moved to the nearest place inside, if `NEAREST`.
+    fn places_by<I: RowIndex, const NEAREST: bool>(
+        &self,
+        indices: &[I],
+        first: usize,
+        places: &mut [usize],
+    ) {
+        match self.components[..] {
+            [a] => several_places::<I, 1, NEAREST>([a], indices, first, places),
+            [a, b] => several_places::<I, 2, NEAREST>([a, b], indices, first, places),
+            [a, b, c] => several_places::<I, 3, NEAREST>([a, b, c], indices, first, places),
+            [a, b, c, d] => several_places::<I, 4, NEAREST>([a, b, c, d], indices, first, places),
+            ref components => {
+                let width = components.len();
                 for (k, place) in places.iter_mut().enumerate() {
                     let index = &indices[(first + k) * width..][..width];
                     let mut sum = 0;
                     for (component, number) in components.iter().zip(index) {
-                        let number = component.counted(number.row());
-                        let number = match outside {
-                            Outside::Nearest => number.min(component.most).max(0),
-                            Outside::Nothing => number,
-                        };
-                        match component.place(number) {
+                        match component.place::<NEAREST>(component.counted(number.row())) {
                             Some(place) => sum += place,
                             None => {
                                 sum = NOWHERE;
@@ -102,55 +110,28 @@ impl Component {
         number.saturating_add(self.from_end & (number >> 63))
     }
 
-    /// The places of windows whose indices are this number alone, in the vectors that this machine has.
-    fn places<I: RowIndex>(self, indices: &[I], places: &mut [usize]) {
-        #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = "avx2")]
-        fn avx2<I: RowIndex>(component: Component, indices: &[I], places: &mut [usize]) {
-            component.places_with_any(indices, places);
-        }
-        match Isa::detect() {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: the machine has the instruction set.
-            Isa::Avx512 | Isa::Avx2 => unsafe { avx2(self, indices, places) },
-            Isa::Portable => self.places_with_any(indices, places),
-        }
-    }
-
-    #[inline(always)]
-    fn places_with_any<I: RowIndex>(self, indices: &[I], places: &mut [usize]) {
-        if I::FITS_I32
-            && let Some(short) = self.short()
-        {
-            for (place, index) in places.iter_mut().zip(indices) {
-                let (inside, own) = short.place(index.row() as i32);
-                *place = if inside { own as usize } else { NOWHERE };
-            }
-            return;
-        }
-        for (place, index) in places.iter_mut().zip(indices) {
-            *place = self.place(self.counted(index.row())).unwrap_or(NOWHERE);
-        }
-    }
-
-    /// The same in half the bits, if all numbers fit, so that there are twice as many in a vector.
+    /// This in half the bits, if all numbers fit, so that there are twice as many in a vector.
     #[inline(always)]
     fn short(self) -> Option<ShortComponent> {
         let stride = i32::try_from(self.stride).ok()?;
         let most = i32::try_from(self.most).ok()?;
         let from_end = i32::try_from(self.from_end).ok()?;
-        // Half of what fits, so that two of them have a sum.
         let last = stride.checked_mul(most)?;
-        (last <= i32::MAX / 2).then_some(ShortComponent {
+        (last >= 0).then_some(ShortComponent {
             stride,
             most,
             from_end,
         })
     }
 
-    /// How far this number of an index moves a window, if it stays inside.
+    /// How far this number of an index moves a window, if it stays inside, or is moved there because that is `NEAREST`.
     #[inline(always)]
-    fn place(self, number: i64) -> Option<usize> {
+    fn place<const NEAREST: bool>(self, number: i64) -> Option<usize> {
+        let number = if NEAREST {
+            number.min(self.most).max(0)
+        } else {
+            number
+        };
         (0..=self.most)
             .contains(&number)
             .then(|| number as usize * self.stride)
@@ -166,54 +147,91 @@ struct ShortComponent {
 }
 
 impl ShortComponent {
-    /// Whether a window stays inside, and then how far this number of an index moves it.
+    /// Whether a window stays inside, or is moved there because that is `NEAREST`, and then how far this number of an index moves it.
     #[inline(always)]
-    fn place(self, number: i32) -> (bool, i32) {
-        let number = number + (self.from_end & (number >> 31));
+    fn place<const NEAREST: bool>(self, number: i32) -> (bool, i32) {
+        let mut number = number + (self.from_end & (number >> 31));
+        if NEAREST {
+            number = number.min(self.most).max(0);
+        }
         let inside = number >= 0 && number <= self.most;
         (inside, number.wrapping_mul(self.stride))
     }
 }
 
-/// The places of windows by two numbers each, in the vectors that this machine has.
-fn pair_places<I: RowIndex>(pair: (Component, Component), indices: &[I], places: &mut [usize]) {
+/// The places of windows from `first` on by `N` numbers each, in the vectors that this machine has.
+fn several_places<I: RowIndex, const N: usize, const NEAREST: bool>(
+    components: [Component; N],
+    indices: &[I],
+    first: usize,
+    places: &mut [usize],
+) {
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    fn avx2<I: RowIndex>(pair: (Component, Component), indices: &[I], places: &mut [usize]) {
-        pair_places_any(pair, indices, places);
+    fn avx2<I: RowIndex, const N: usize, const NEAREST: bool>(
+        components: [Component; N],
+        indices: &[[I; N]],
+        places: &mut [usize],
+    ) {
+        several_places_any::<I, N, NEAREST>(components, indices, places);
     }
+    let (indices, _) = indices.as_chunks::<N>();
+    let indices = &indices[first..][..places.len()];
     match Isa::detect() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the machine has the instruction set.
-        Isa::Avx512 | Isa::Avx2 => unsafe { avx2(pair, indices, places) },
-        Isa::Portable => pair_places_any(pair, indices, places),
+        Isa::Avx512 | Isa::Avx2 => unsafe { avx2::<I, N, NEAREST>(components, indices, places) },
+        Isa::Portable => several_places_any::<I, N, NEAREST>(components, indices, places),
     }
 }
 
+/// Loops over numbers are written out, because adapters of iterators are not always inlined.
 #[inline(always)]
-fn pair_places_any<I: RowIndex>(
-    (a, b): (Component, Component),
-    indices: &[I],
+fn several_places_any<I: RowIndex, const N: usize, const NEAREST: bool>(
+    components: [Component; N],
+    indices: &[[I; N]],
     places: &mut [usize],
 ) {
-    let (pairs, _) = indices.as_chunks::<2>();
     if I::FITS_I32
-        && let (Some(a), Some(b)) = (a.short(), b.short())
+        && let Some(short) = all_short(components)
     {
-        for (place, [i, j]) in places.iter_mut().zip(pairs) {
-            let (i, j) = (a.place(i.row() as i32), b.place(j.row() as i32));
-            let own = i.1.wrapping_add(j.1) as usize;
-            *place = if i.0 & j.0 { own } else { NOWHERE };
+        for (place, index) in places.iter_mut().zip(indices) {
+            let (mut all, mut sum) = (true, 0i32);
+            for n in 0..N {
+                let (inside, own) = short[n].place::<NEAREST>(index[n].row() as i32);
+                all &= inside;
+                sum = sum.wrapping_add(own);
+            }
+            *place = if all { sum as usize } else { NOWHERE };
         }
         return;
     }
-    for (place, [i, j]) in places.iter_mut().zip(pairs) {
-        let both = (a.place(a.counted(i.row())), b.place(b.counted(j.row())));
-        *place = match both {
-            (Some(a), Some(b)) => a + b,
-            _ => NOWHERE,
-        };
+    for (place, index) in places.iter_mut().zip(indices) {
+        let (mut all, mut sum) = (true, 0usize);
+        for n in 0..N {
+            let own = components[n].place::<NEAREST>(components[n].counted(index[n].row()));
+            all &= own.is_some();
+            sum = sum.wrapping_add(own.unwrap_or(0));
+        }
+        *place = if all { sum } else { NOWHERE };
     }
+}
+
+/// All numbers in half the bits, if they and their sum fit.
+#[inline(always)]
+fn all_short<const N: usize>(components: [Component; N]) -> Option<[ShortComponent; N]> {
+    let mut short = [ShortComponent {
+        stride: 0,
+        most: 0,
+        from_end: 0,
+    }; N];
+    for n in 0..N {
+        short[n] = components[n].short()?;
+        if short[n].stride * short[n].most > i32::MAX / N as i32 {
+            return None;
+        }
+    }
+    Some(short)
 }
 
 /// Finds the places of windows from a number on, by the bytes of all indices.
