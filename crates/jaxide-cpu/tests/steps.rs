@@ -371,6 +371,34 @@ fn few_queries_are_searched_for() {
     }
 }
 
+/// One query and more in each of many rows: short ones, whose elements are counted, and longer ones; some do not ascend. Rows that lie across
+/// memory too.
+#[test]
+fn few_queries_are_searched_for_in_rows() {
+    for (k, length) in [1, 2, 8, 15, 16, 17, 40].into_iter().enumerate() {
+        for (rows, queries) in [
+            (1, 1),
+            (7, 1),
+            (201, 1),
+            (2050, 1),
+            (60, 2),
+            (33, 4),
+            (20, 5),
+        ] {
+            let side = ["left", "right"][k % 2];
+            let text = format!(
+                "{{ lambda ; a:f32[{rows},{length}] b:f32[{rows},{queries}] p:i32[{length},{rows}] q:i32[{queries}]. let
+                    c:f32[{rows},{length}] = sort[dimension=1 is_stable=True num_keys=1] a
+                    d:i32[{rows},{queries}] = SearchSorted[side={side} dimension=1 batch_dims=1 method=scan] c b
+                    e:i32[{rows},{queries}] = SearchSorted[side={side} dimension=1 batch_dims=1 method=scan] a b
+                    f:i32[{rows},{queries}] = SearchSorted[side={side} dimension=0 batch_dims=0 method=scan] p q
+                  in (d, e, f) }}"
+            );
+            everywhere(&text, Nearness::Bits);
+        }
+    }
+}
+
 /// Few lanes of which each has much to do, which threads share; each result is one lane's.
 #[test]
 fn few_costly_lanes_are_shared() {

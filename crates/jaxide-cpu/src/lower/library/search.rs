@@ -260,6 +260,9 @@ fn search_by<K: Ord + Copy + Send + Sync + 'static>(
     let rows = middle * inner;
     let batches: usize = shape[..batch].iter().product();
     let row_start = move |row: usize| {
+        if rows == 1 {
+            return row * length;
+        }
         let (batch, row) = (row / rows, row % rows);
         (batch * middle + row / inner) * length * inner + row % inner
     };
@@ -269,15 +272,22 @@ fn search_by<K: Ord + Copy + Send + Sync + 'static>(
         return Ok(routine(operands, move |buffers, context| {
             let (sorted, query) = (buffers.input::<u8>(0), buffers.input::<u8>(1));
             in_chunks(context, buffers.output::<i32>(0), 1024, |start, found| {
-                for (next, found) in (start..).zip(found) {
-                    let row = next / per_batch;
-                    let first = row_start(row);
-                    let wanted = one(query, row / rows * per_batch + next % per_batch);
+                // As they go on: divisions take as long as a search.
+                let (mut row, mut from) = (start / per_batch, start % per_batch);
+                let mut first = row_start(row);
+                for found in found {
+                    let batch = if rows == 1 { row } else { row / rows };
+                    let wanted = one(query, batch * per_batch + from);
                     let at = |index: usize| one(sorted, first + index * inner);
                     *found = narrow(match side {
-                        SearchSide::Left => bisect(length, |index| at(index) < wanted),
-                        SearchSide::Right => bisect(length, |index| at(index) <= wanted),
+                        SearchSide::Left => place_of_one(length, at, |x| x < wanted),
+                        SearchSide::Right => place_of_one(length, at, |x| x <= wanted),
                     });
+                    from += 1;
+                    if from == per_batch {
+                        (row, from) = (row + 1, 0);
+                        first = row_start(row);
+                    }
                 }
             });
             Ok(())
@@ -338,6 +348,32 @@ fn search_by<K: Ord + Copy + Send + Sync + 'static>(
 /// Queries that are looked for in the array as it stands, and how many elements of it others are to have for each.
 const FEW_QUERIES: usize = 4;
 const STEPS: usize = 32;
+
+/// In rows of so many elements those before a query are counted: which way bisecting goes is foretold wrongly at every other step.
+const SHORT_ROW: usize = 16;
+
+/// The first index that is not before a query.
+#[inline(always)]
+fn place_of_one<K: Ord + Copy>(
+    length: usize,
+    at: impl Fn(usize) -> K,
+    before: impl Fn(K) -> bool,
+) -> usize {
+    if length <= SHORT_ROW && length > 0 {
+        let mut last = at(0);
+        let (mut count, mut ascends) = (usize::from(before(last)), true);
+        for index in 1..length {
+            let next = at(index);
+            ascends &= last <= next;
+            count += usize::from(before(next));
+            last = next;
+        }
+        if ascends {
+            return count;
+        }
+    }
+    bisect(length, |index| before(at(index)))
+}
 
 /// How far behind the place of a query that of the next is looked for.
 const NEAR: usize = 8;
