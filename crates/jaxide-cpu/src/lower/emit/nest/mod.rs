@@ -27,6 +27,8 @@ use std::sync::Arc;
 const BUDGET: usize = 200_000;
 /// Domains with fewer points are not cut into blocks.
 const CUT_FROM: usize = 256;
+/// Beside axes from this length on, short ones are written out and not cut.
+const BESIDE: usize = 32;
 /// An axis is cut into at most this many blocks.
 const MOST_CUTS: usize = 8;
 /// With more rows and lanes than this, a turn of the loop around them takes far longer than the call.
@@ -314,7 +316,7 @@ impl Trial {
                 continue;
             };
             // Written out beside long lanes, where conditions are known for each copy and the copies are stored side by side.
-            if length <= MOST_WOVEN && longest >= CUT_FROM {
+            if length <= MOST_WOVEN && longest >= BESIDE {
                 continue;
             }
             let mut points: Vec<usize> = self
