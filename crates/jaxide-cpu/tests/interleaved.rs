@@ -162,3 +162,98 @@ fn rows_in_turns() {
         everywhere(&text, Nearness::Bits);
     }
 }
+
+/// Many columns beside each other: as a result, read as one row, multiplied, summed, and in a loop; and parts behind each other, read as one row.
+#[test]
+fn columns_beside_each_other() {
+    let types = ["f32", "u8", "f64", "i16", "c64", "bool", "bf16"];
+    let cases = [
+        (5, 63),
+        (5, 64),
+        (6, 300),
+        (9, 65),
+        (12, 1003),
+        (17, 130),
+        (33, 100),
+        (7, 2050),
+    ];
+    for (k, (count, rows)) in cases.into_iter().enumerate() {
+        let ty = types[k % types.len()];
+        let all = count * rows;
+        let params: Vec<String> = (0..count).map(|j| format!("a{j}:{ty}[{rows}]")).collect();
+        let join = |made: &dyn Fn(usize) -> String, separator: &str| {
+            (0..count).map(made).collect::<Vec<_>>().join(separator)
+        };
+        let text = format!(
+            "{{ lambda ; {}. let
+                {}
+                p:{ty}[{rows},{count}] = concatenate[dimension=1] {}
+                q:{ty}[{all}] = reshape[dimensions=None new_sizes=({all},) sharding=None] p
+                r:bool[{all}] = eq q {}
+                {}
+                s:{ty}[{count},{rows}] = concatenate[dimension=0] {}
+                t:{ty}[{all}] = reshape[dimensions=None new_sizes=({all},) sharding=None] s
+                u:bool[{all}] = eq t q
+              in (p, q, r, u) }}",
+            params.join(" "),
+            join(
+                &|j| format!(
+                    "b{j}:{ty}[{rows},1] = broadcast_in_dim[broadcast_dimensions=(0,) shape=({rows}, 1) sharding=None] a{j}"
+                ),
+                "\n"
+            ),
+            join(&|j| format!("b{j}"), " "),
+            match ty {
+                "bool" => "True:bool[]".to_owned(),
+                "c64" => "(1+0j):c64[]".to_owned(),
+                "f32" | "f64" | "bf16" => format!("1.0:{ty}[]"),
+                _ => format!("1:{ty}[]"),
+            },
+            join(
+                &|j| format!(
+                    "c{j}:{ty}[1,{rows}] = broadcast_in_dim[broadcast_dimensions=(1,) shape=(1, {rows}) sharding=None] a{j}"
+                ),
+                "\n"
+            ),
+            join(&|j| format!("c{j}"), " "),
+        );
+        everywhere(&text, Nearness::Bits);
+        let text = format!(
+            "{{ lambda ; x:f32[{rows}] w:f32[{count},3]. let
+                {}
+                {}
+                p:f32[{rows},{count}] = concatenate[dimension=1] {}
+                q:f32[{rows},3] = dot_general[dimension_numbers=(([1], [0]), ([], [])) out_sharding=None precision=None preferred_element_type=float32] p w
+                r:f32[{rows}] = reduce_sum[axes=(1,) out_sharding=None] p
+              in (q, r) }}",
+            join(&|j| format!("a{j}:f32[{rows}] = mul x {}.0:f32[]", j + 1), "\n"),
+            join(
+                &|j| format!("b{j}:f32[{rows},1] = broadcast_in_dim[broadcast_dimensions=(0,) shape=({rows}, 1) sharding=None] a{j}"),
+                "\n"
+            ),
+            join(&|j| format!("b{j}"), " "),
+        );
+        everywhere(&text, Nearness::Relative(1e-4));
+        let text = format!(
+            "{{ lambda ; x:f32[{rows},{count}]. let
+                y:f32[{rows},{count}] = scan[
+                  ft_in=((), (None,), ()) ft_out=((None,), ())
+                  jaxpr={{ lambda ; x:f32[{rows},{count}]. let
+                      {}
+                      p:f32[{rows},{count}] = concatenate[dimension=1] {}
+                    in (p,) }}
+                  length=3 reverse=False unroll=1
+                ] x
+              in (y,) }}",
+            join(
+                &|j| format!(
+                    "b{j}:f32[{rows},1] = slice[limit_indices=({rows}, {}) start_indices=(0, {j}) strides=None] x",
+                    j + 1
+                ),
+                "\n"
+            ),
+            join(&|j| format!("b{}", (j + 1) % count), " "),
+        );
+        everywhere(&text, Nearness::Bits);
+    }
+}

@@ -88,6 +88,8 @@ const WORTH_A_NEST: usize = 64;
 const LONG_ROW: usize = 16;
 /// Rows of so many elements are stored side by side from lanes that go through the axis before.
 const WOVEN: std::ops::RangeInclusive<usize> = 2..=4;
+/// Fewer elements of short rows that are turned are read where they are needed.
+const MANY_ELEMENTS: usize = 256;
 /// So many rows in turns are made one by one.
 const MOST_BLOCKS: usize = 8;
 /// Operations of a segment of a long region.
@@ -188,7 +190,8 @@ impl Fuser<'_> {
         );
         matches!(node.op, Op::Reshape)
             && moves
-            && row.is_some_and(|&length| length >= LONG_ROW || WOVEN.contains(&length))
+            && (row.is_some_and(|&length| length >= LONG_ROW || WOVEN.contains(&length))
+                || self.is_woven(node.results[0]))
     }
 
     /// Whether a value is made of a few arrays in turns, their elements or rows of them: stored side by side they need no choice at every place.
@@ -203,6 +206,17 @@ impl Fuser<'_> {
         else {
             return false;
         };
+        // Short rows that are turned are made all at once, and not each element by dividing its index.
+        if let Some(Node {
+            op: Op::Transpose { .. },
+            results,
+            ..
+        }) = made(args[0])
+        {
+            let row = graph.shape(results[0]).last();
+            return row.is_some_and(|row| (2..LONG_ROW).contains(row))
+                && graph.value(value).len() > MANY_ELEMENTS;
+        }
         let Some(Node {
             op: Op::Concat { axis },
             args: parts,

@@ -7,6 +7,7 @@
 
 mod accumulate;
 mod build;
+mod columns;
 mod combines;
 mod cost;
 mod display;

@@ -421,7 +421,38 @@ impl Scope {
         if self.graph.shape(x) == shape {
             return x;
         }
+        if let Some(joined) = self.reshaped_parts(x, shape) {
+            return joined;
+        }
         self.one(Op::Reshape, &[x], dtype, shape)
+    }
+
+    /// The parts of an array that stand behind each other in memory, each in the shape of some rows of `shape`, behind each other: then no element asks
+    /// which part it is of.
+    fn reshaped_parts(&mut self, x: ValueId, shape: &[usize]) -> Option<ValueId> {
+        let node = self.graph.node(self.graph.def(x)?);
+        let Op::Concat { axis } = node.op else {
+            return None;
+        };
+        let row: usize = shape.get(1..)?.iter().product();
+        let one_by_one = self.graph.shape(x)[..axis]
+            .iter()
+            .all(|&length| length == 1);
+        let parts = node.args.clone();
+        let lengths: Vec<usize> = (parts.iter())
+            .map(|&part| self.graph.value(part).len())
+            .collect();
+        if !one_by_one || row == 0 || lengths.iter().any(|length| !length.is_multiple_of(row)) {
+            return None;
+        }
+        let mut own = Dims::from_slice(shape);
+        let parts: Vec<ValueId> = (parts.iter().zip(&lengths))
+            .map(|(&part, length)| {
+                own[0] = length / row;
+                self.reshape(part, &own)
+            })
+            .collect();
+        Some(self.concat(&parts, 0))
     }
 
     /// Axis `k` of the result is axis `permutation[k]`.
