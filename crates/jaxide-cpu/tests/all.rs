@@ -13,6 +13,7 @@ mod differential;
 mod division;
 mod donation;
 mod everywhere;
+mod far;
 mod few;
 mod fused;
 mod guarded;

@@ -6,6 +6,9 @@
 use super::*;
 use crate::lanes::{Addr, For, Index as LaneIndex, LaneStep, MemTy, Stmt};
 
+/// Parts of rows are addressed up to so many bytes behind where rows start.
+const REACH: i64 = 16;
+
 /// At most so many addresses of a loop are kept: they live in general registers, which are few.
 const MOST: usize = 6;
 
@@ -32,7 +35,10 @@ impl<T: Target> Emitter<'_, T> {
                 Stmt::For(_) | Stmt::While(_) | Stmt::If(_) => {}
             }
         }
-        for addr in all {
+        // Parts of rows are addressed from where the row starts, and the last of them may need another base.
+        let ends = (all.iter()).map(|&addr| addr.clone().plus(REACH));
+        let ends: Vec<Addr> = ends.collect();
+        for addr in all.into_iter().chain(&ends) {
             let key = base_key(addr);
             if self.bases.contains_key(&key) {
                 continue;
@@ -52,9 +58,10 @@ impl<T: Target> Emitter<'_, T> {
                         .int(Code::Add_r64_rm64, &[Int::Gpr(RDX), Int::Gpr(RAX)]);
                 }
             }
-            if near(addr.offset).is_none() {
+            let far = far(addr.offset);
+            if far != 0 {
                 self.asm
-                    .int(Code::Mov_r64_imm64, &[Int::Gpr(RAX), Int::Imm(addr.offset)]);
+                    .int(Code::Mov_r64_imm64, &[Int::Gpr(RAX), Int::Imm(far)]);
                 self.asm
                     .int(Code::Add_r64_rm64, &[Int::Gpr(RDX), Int::Gpr(RAX)]);
             }
@@ -91,7 +98,7 @@ impl<T: Target> Emitter<'_, T> {
     /// Where an access starts but for the lane step, and the constant copy that is left to add.
     pub(super) fn base(&mut self, addr: &Addr) -> (Base, i32) {
         let var = self.bases[&base_key(addr)];
-        let disp = near(addr.offset).unwrap_or(0);
+        let disp = narrow(addr.offset - far(addr.offset));
         if let Some(&cursor) = self.cursors.get(&cursor_key(addr)) {
             return (Base::Var(cursor), disp);
         }
@@ -262,14 +269,9 @@ fn cursor_key(addr: &Addr) -> Vec<i64> {
     key
 }
 
-/// What an address shares with others: pointer, outer terms, and an offset that no operand can hold.
+/// What an address shares with others: pointer, outer terms, and the part of the offset that no operand holds.
 fn base_key(addr: &Addr) -> Vec<i64> {
-    let far = if i32::try_from(addr.offset).is_ok() {
-        0
-    } else {
-        addr.offset
-    };
-    let mut key = vec![addr.pointer.index() as i64, far];
+    let mut key = vec![addr.pointer.index() as i64, far(addr.offset)];
     for &(index, stride) in &addr.terms {
         if let LaneIndex::Outer(k) = index {
             key.extend([i64::from(k), stride]);
@@ -285,8 +287,30 @@ fn terms_of(key: &[i64]) -> impl Iterator<Item = (u32, i64)> {
         .map(|term| (narrow(term[0]), term[1]))
 }
 
-/// An offset that an instruction can hold, with those of neighbouring elements.
-fn near(offset: i64) -> Option<i32> {
-    let near = i32::try_from(offset).ok();
-    near.filter(|near| near.unsigned_abs() < 1 << 30)
+/// The part of an offset that no operand holds: operands hold so many bytes in both directions, and what is added for neighbouring elements.
+fn far(offset: i64) -> i64 {
+    const HELD: i64 = 1 << 30;
+    if (1 - HELD..HELD).contains(&offset) {
+        0
+    } else {
+        offset.div_euclid(HELD) * HELD
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operands_hold_what_is_left_of_offsets() {
+        let edges = [0, 1 << 29, 1 << 30, 1 << 31, 3 << 30, 1 << 32, 5 << 40];
+        for offset in edges
+            .iter()
+            .flat_map(|&x| [x - 17, x - 1, x, x + 1, -x, 1 - x])
+        {
+            let left = offset - far(offset);
+            assert!(left.unsigned_abs() < 1 << 30, "{offset}: {left}");
+            assert!(far(offset) != 0 || left == offset);
+        }
+    }
 }

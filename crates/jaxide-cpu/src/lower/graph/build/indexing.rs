@@ -1,6 +1,8 @@
 //! Reads and writes at indices that are only known at run time.
 
-use super::super::{Bytes, Combine, GatherSpec, MapOp, OobMode, Op, Region, ScatterSpec, ValueId};
+use super::super::{
+    Bytes, Combine, GatherSpec, MapOp, OobMode, Op, Region, ScatterSpec, ValueId, read_int,
+};
 use super::{Application, Build};
 use crate::narrow;
 use jaxide_core::prims::{Gather, GatherScatterMode, ScatterDimensionNumbers};
@@ -86,6 +88,7 @@ impl Build {
         if shape.as_slice() == sizes {
             return Ok(x);
         }
+        let starts = &self.starts_with_sign(starts)?;
         if let Some(start) = self.static_starts(starts, &shape, sizes) {
             let ones: Dims = smallvec![1; shape.len()];
             return Ok(self.scope.slice(x, &start, sizes, &ones));
@@ -115,16 +118,46 @@ impl Build {
             return Ok(x);
         }
         let dtype = self.scope.dtype(x);
+        let starts = &self.starts_with_sign(starts)?;
         let mut args = vec![x, update];
         match self.static_starts(starts, &shape, &sizes) {
-            Some(start) => {
-                for index in start {
-                    args.push(self.scope.int(index as i64, DType::I32, &[])?);
-                }
-            }
+            Some(start) => args.extend(self.known_starts(&start)?),
             None => args.extend_from_slice(starts),
         }
         Ok(self.scope.one(Op::DynamicUpdate, &args, dtype, &shape))
+    }
+
+    /// Starts as values, of 32 bits where all of them fit.
+    fn known_starts(&mut self, starts: &[usize]) -> Result<Vec<ValueId>> {
+        let fits = |&start: &usize| i32::try_from(start).is_ok();
+        let dtype = if starts.iter().all(fits) {
+            DType::I32
+        } else {
+            DType::I64
+        };
+        (starts.iter())
+            .map(|&start| self.scope.int(narrow(start), dtype, &[]))
+            .collect()
+    }
+
+    /// Indices that are one constant beyond all numbers with a sign, as the largest of these: both are behind the end of every axis.
+    fn with_sign(&mut self, indices: ValueId) -> Result<ValueId> {
+        let graph = &self.scope.graph;
+        let dtype = graph.dtype(indices);
+        let beyond = graph
+            .splat(indices)
+            .is_some_and(|bytes| dtype == DType::U64 && read_int(dtype, bytes).is_none());
+        if !beyond {
+            return Ok(indices);
+        }
+        let shape = self.scope.shape(indices);
+        self.scope.int(i64::MAX, DType::I64, &shape)
+    }
+
+    /// The same of each of some starts.
+    fn starts_with_sign(&mut self, starts: &[ValueId]) -> Result<Vec<ValueId>> {
+        let starts = starts.iter();
+        starts.map(|&start| self.with_sign(start)).collect()
     }
 
     /// Clamped starts, where all are known.
@@ -145,7 +178,7 @@ impl Build {
 
     pub(super) fn gather(&mut self, params: &Gather, app: &Application<'_>) -> Result<ValueId> {
         let args = self.values(app.args)?;
-        let (x, indices) = (args[0], args[1]);
+        let (x, indices) = (args[0], self.with_sign(args[1])?);
         let dtype = self.scope.dtype(x);
         let numbers = &params.dimension_numbers;
         let fill = match params.fill_value {
@@ -417,10 +450,7 @@ impl Build {
                 self.map(op, &[old, update], dtype)
             }
         };
-        let starts = start
-            .iter()
-            .map(|&index| self.scope.int(index as i64, DType::I32, &[]))
-            .collect::<Result<Vec<_>>>()?;
+        let starts = self.known_starts(&start)?;
         self.dynamic_update_of(x, update, &starts).map(Some)
     }
 }
