@@ -4,10 +4,8 @@
 //! for each access.
 
 use super::*;
+use crate::codegen::emit::ROW;
 use crate::lanes::{Addr, For, Index as LaneIndex, LaneStep, MemTy, Stmt};
-
-/// Parts of rows are addressed up to so many bytes behind where rows start.
-const REACH: i64 = 16;
 
 /// At most so many addresses of a loop are kept: they live in general registers, which are few.
 const MOST: usize = 6;
@@ -36,8 +34,10 @@ impl<T: Target> Emitter<'_, T> {
             }
         }
         // Parts of rows are addressed from where the row starts, and the last of them may need another base.
-        let ends = (all.iter()).map(|&addr| addr.clone().plus(REACH));
-        let ends: Vec<Addr> = ends.collect();
+        let crosses = |addr: &&&Addr| far(addr.offset) != far(addr.offset + ROW);
+        let ends: Vec<Addr> = (all.iter().filter(crosses))
+            .map(|&addr| addr.clone().plus(ROW))
+            .collect();
         for addr in all.into_iter().chain(&ends) {
             let key = base_key(addr);
             if self.bases.contains_key(&key) {
