@@ -2,7 +2,7 @@
 
 #[cfg(feature = "codegen")]
 use crate::codegen::Executable;
-use crate::lower::program::{OutputSource, Program};
+use crate::lower::program::{OutputSource, Program, TileGroup};
 use crate::lower::{self, Lowered};
 #[cfg(feature = "codegen")]
 use crate::options::CompileOptions;
@@ -79,7 +79,7 @@ pub struct MemoryPlan {
     pub arena: usize,
     /// Results that are no argument's memory.
     pub results: usize,
-    /// What each thread but the first takes in addition, where turns of a loop are shared out among threads.
+    /// What each thread but the first takes in addition, where turns of a loop are shared out among threads, or blocks of rows.
     pub for_each_thread: usize,
 }
 
@@ -96,6 +96,7 @@ impl MemoryPlan {
             results,
             for_each_thread: (program.parallel.iter())
                 .map(|shared| shared.memory.len())
+                .chain(program.tiles.iter().map(TileGroup::kept_bytes))
                 .max()
                 .unwrap_or(0),
         })

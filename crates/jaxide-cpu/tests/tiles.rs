@@ -1,7 +1,10 @@
 //! Nests that run together, block by block of their rows: which ones they are, and that results are the interpreter's for any number of threads.
 
 use crate::everywhere::everywhere;
-use jaxide_testing::compare::Nearness;
+use jaxide_core::parse;
+use jaxide_cpu::{CompileOptions, compile, plan};
+use jaxide_testing::arrays::{Numbers, arguments};
+use jaxide_testing::compare::{Nearness, compare};
 
 /// A loop in which each element becomes a mean of itself and of neighbours, round the edges: down and right, and up too if it is to be `wide`.
 fn stencil(rows: usize, columns: usize, wide: bool) -> String {
@@ -105,5 +108,133 @@ fn rows_that_are_lanes() {
               in (t, n, f) }}"
         );
         everywhere(&text, Nearness::Relative(1e-4));
+    }
+}
+
+/// Attractions of points, each by all others: the strength for each pair is made once for its coordinates, whose number stands last.
+fn attractions(points: usize, dims: usize, of: &str) -> String {
+    let n = points;
+    let pairs = format!("{n},{n},{dims}");
+    format!(
+        "{{ lambda ; x:f32[{n},{dims}] m:f32[{n}]. let
+            {of}
+            d:f32[1,{n},{dims}] = broadcast_in_dim[broadcast_dimensions=(1, 2) shape=(1, {n}, {dims}) sharding=None] y
+            e:f32[{n},1,{dims}] = broadcast_in_dim[broadcast_dimensions=(0, 2) shape=({n}, 1, {dims}) sharding=None] y
+            f:f32[{pairs}] = sub d e
+            g:f32[{pairs}] = mul f f
+            h:f32[{n},{n}] = reduce_sum[axes=(2,) out_sharding=None] g
+            i:f32[{n},{n}] = add h 0.5:f32[]
+            j:f32[1,{n}] = broadcast_in_dim[broadcast_dimensions=(1,) shape=(1, {n}) sharding=None] m
+            k:f32[{n},{n}] = pow i -1.5:f32[]
+            l:f32[{n},{n}] = mul j k
+            o:f32[{n},{n},1] = broadcast_in_dim[broadcast_dimensions=(0, 1) shape=({n}, {n}, 1) sharding=None] l
+            p:f32[{pairs}] = mul f o
+            q:f32[{n},{dims}] = reduce_sum[axes=(1,) out_sharding=None] p
+          in (q,) }}"
+    )
+}
+
+/// Of what one nest leaves for the next, row by row, there is memory for a block of rows alone.
+#[test]
+fn blocks_in_the_place_of_the_last() {
+    for (points, dims) in [(90, 3), (300, 3), (521, 2), (600, 3)] {
+        let text = attractions(points, dims, &format!("y:f32[{points},{dims}] = neg x"));
+        let planned = everywhere(&text, Nearness::Relative(1e-4));
+        let pairs = 4 * points * points;
+        if pairs > 1 << 20 {
+            assert!(planned.loops.contains(" rows\n"), "{}", planned.loops);
+            assert!(2 * planned.arena < pairs, "{}", planned.loops);
+        }
+    }
+}
+
+/// The same in the turns of a loop, which threads share out or not.
+#[test]
+fn blocks_in_loops() {
+    for (turns, n) in [(3, 400), (40, 300)] {
+        let inside = attractions(n, 3, &format!("y:f32[{n},3] = neg x"));
+        for carried in [false, true] {
+            let (own, numbers) = if carried {
+                ("init", "num_carry=1 num_consts=1")
+            } else {
+                ("xs", "num_carry=0 num_consts=1")
+            };
+            let (start, result) = if carried {
+                (format!("init:f32[{n},3]"), format!("f32[{n},3]"))
+            } else {
+                (
+                    format!("xs:f32[{turns},{n},3]"),
+                    format!("f32[{turns},{n},3]"),
+                )
+            };
+            let text = format!(
+                "{{ lambda ; m:f32[{n}] {start}. let
+                    r:{result} = scan[_split_transpose=False jaxpr={{ lambda ; m:f32[{n}] x:f32[{n},3]. let
+                        s:f32[{n},3] = jit[name=inside jaxpr={inside}] x m
+                        u:f32[{n},3] = mul s 0.001:f32[]
+                        t:f32[{n},3] = tanh u
+                      in (t,) }} length={turns} linear=(False, False) {numbers} reverse=False unroll=1] m {own}
+                  in (r,) }}"
+            );
+            everywhere(&text, Nearness::Relative(1e-3));
+        }
+    }
+}
+
+/// Three values that stay for a row, of which two are read again behind a reduction of the third.
+#[test]
+fn several_blocks_at_once() {
+    for (rows, columns) in [
+        (40, 1000),
+        (129, 1024),
+        (700, 701),
+        (1300, 300),
+        (3, 70_000),
+    ] {
+        let ty = format!("f32[{rows},{columns}]");
+        let spread =
+            format!("broadcast_in_dim[broadcast_dimensions=(0,) shape=({rows}, 1) sharding=None]");
+        let text = format!(
+            "{{ lambda ; x:{ty}. let
+                a:{ty} = sin x
+                b:f32[{rows}] = reduce_max[axes=(1,) out_sharding=None] a
+                c:f32[{rows},1] = {spread} b
+                d:{ty} = sub a c
+                e:{ty} = exp d
+                f:f32[{rows}] = reduce_sum[axes=(1,) out_sharding=None] e
+                g:f32[{rows},1] = {spread} f
+                h:{ty} = div e g
+                i:{ty} = mul h a
+                j:f32[{rows}] = reduce_sum[axes=(1,) out_sharding=None] i
+              in (j,) }}"
+        );
+        let planned = everywhere(&text, Nearness::Relative(1e-4));
+        if rows >= 129 {
+            assert!(planned.arena < rows * columns * 4, "{}", planned.loops);
+        }
+    }
+}
+
+/// Threads have blocks of their own, as many as the limit of memory has room for; the others wait.
+#[test]
+fn blocks_within_a_limit() {
+    let jaxpr = parse(&attractions(600, 3, "y:f32[600,3] = neg x")).unwrap();
+    let plan = plan(&jaxpr).unwrap();
+    assert!(plan.for_each_thread > 0);
+    let args = arguments(&jaxpr, Numbers::Tame, 5);
+    let run = |more: usize| {
+        let options = CompileOptions {
+            threads: Some(8),
+            memory_limit: Some(plan.total() + more * plan.for_each_thread),
+            ..CompileOptions::default()
+        };
+        let program = compile(&jaxpr, &options).unwrap();
+        (program.stats().memory, program.run(&args).unwrap())
+    };
+    let (_, one) = run(0);
+    for (more, taken) in [(0, 0), (1, 1), (3, 3), (20, 7)] {
+        let (memory, results) = run(more);
+        assert_eq!(memory, plan.total() + taken * plan.for_each_thread);
+        compare(&results, &one, Nearness::Bits).unwrap();
     }
 }

@@ -3,10 +3,12 @@
 //! A compiled program holds one [`Launch`] or [`TileLaunch`] for each of its nests, as constant data with addresses filled in. All
 //! fields are words, so that the data can be written by a compiler for another process.
 
-use super::Context;
+use super::sync::inside_chunk;
+use super::{Context, OutOfMemory, PoolBuffer};
 use smallvec::SmallVec;
 use std::mem::offset_of;
 use std::ops::Range;
+use std::sync::{Mutex, TryLockError};
 
 /// A lane program: runs lanes `start..end`, nothing if the range is empty.
 ///
@@ -454,7 +456,7 @@ pub(crate) unsafe extern "C" fn launch(
     });
 }
 
-/// Nests that run together, block by block of their common rows. Behind it stand as many [`TileRun`]s as it has.
+/// Nests that run together, block by block of their common rows. Behind it stand as many [`TileRun`]s as it has, and behind those its [`KeptRows`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TileLaunch {
@@ -467,6 +469,26 @@ pub(crate) struct TileLaunch {
     pub(crate) pieces: usize,
     /// The number of nests.
     pub(crate) runs: usize,
+    /// Entries of the pointer table.
+    pub(crate) pointers: usize,
+    /// How many of them are to arrays of which there is a block alone.
+    pub(crate) kept: usize,
+    /// Bytes of those blocks.
+    pub(crate) kept_bytes: usize,
+    /// At most so many threads have such blocks at once.
+    pub(crate) threads: usize,
+}
+
+/// An operand of a group that has memory for a block of rows alone.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KeptRows {
+    /// Its place in the pointer table, where the memory is that the first thread has.
+    pub(crate) entry: usize,
+    /// Bytes of a row.
+    pub(crate) row: usize,
+    /// Where it is in the memory of another thread.
+    pub(crate) start: usize,
 }
 
 /// A nest of a group.
@@ -508,14 +530,16 @@ impl TileRun {
 
 impl TileLaunch {
     /// The data of a group and its nests, with 0 for the addresses of their launches, which stand at [`TileLaunch::launch_at`].
-    pub(crate) fn bytes(&self, runs: &[TileRun]) -> Vec<u8> {
-        const { assert!(size_of::<TileLaunch>() == 5 * 8 && size_of::<TileRun>() == 4 * 8) };
+    pub(crate) fn bytes(&self, runs: &[TileRun], kept: &[KeptRows]) -> Vec<u8> {
+        const { assert!(size_of::<TileLaunch>() == 9 * 8 && size_of::<TileRun>() == 4 * 8) };
+        const { assert!(size_of::<KeptRows>() == 3 * 8) };
         // SAFETY: the values are so many bytes, and have no gaps.
-        let (mut bytes, runs) = unsafe {
+        let (mut bytes, runs, kept) = unsafe {
             let runs: Vec<Vec<u8>> = runs.iter().map(|run| bytes_of(run)).collect();
-            (bytes_of(self), runs)
+            let kept: Vec<Vec<u8>> = kept.iter().map(|rows| bytes_of(rows)).collect();
+            (bytes_of(self), runs, kept)
         };
-        bytes.extend(runs.into_iter().flatten());
+        bytes.extend(runs.into_iter().chain(kept).flatten());
         bytes
     }
 
@@ -524,24 +548,42 @@ impl TileLaunch {
         size_of::<TileLaunch>() + run * size_of::<TileRun>() + offset_of!(TileRun, launch)
     }
 
-    /// Runs one piece.
+    /// Runs one piece. The arrays that are kept have their blocks at `memory`, or where the pointer table says.
     ///
     /// # Safety
-    /// As for [`launch_tiles`]; `runs` are those of this group.
+    /// As for [`launch_tiles`]; `parts` are those of this group, and nobody else touches the blocks meanwhile.
     unsafe fn piece(
         &self,
-        runs: &[TileRun],
+        parts: Parts<'_>,
         pointers: *const *mut u8,
         piece: usize,
+        memory: Option<*mut u8>,
         context: &Context<'_>,
     ) {
         let units = share(self.rows.div_ceil(self.unit), piece, self.pieces);
         let mut row = units.start * self.unit;
         let end = self.rows.min(units.end * self.unit);
+        // SAFETY: the table has so many entries.
+        let whole = unsafe { std::slice::from_raw_parts(pointers, self.pointers) };
+        let mut moved: SmallVec<[*mut u8; 32]> = SmallVec::new();
+        let mut pointers = pointers;
         while row < end {
             let rows = row..end.min(row + self.block);
             row = rows.end;
-            for run in runs {
+            if !parts.kept.is_empty() {
+                moved.clear();
+                moved.extend_from_slice(whole);
+                for rows_of in parts.kept {
+                    let block = match memory {
+                        Some(memory) => memory.wrapping_add(rows_of.start),
+                        None => whole[rows_of.entry],
+                    };
+                    // Where the array would begin if this block was in its place.
+                    moved[rows_of.entry] = block.wrapping_sub(rows.start * rows_of.row);
+                }
+                pointers = moved.as_ptr();
+            }
+            for run in parts.runs {
                 // SAFETY: launches live as long as this; the caller promises memory for all rows.
                 unsafe {
                     let launch = &*run.launch;
@@ -559,11 +601,70 @@ impl TileLaunch {
     }
 }
 
-/// The nests of a group, for the threads that run it.
-struct Runs<'a>(&'a [TileRun]);
+/// What stands behind a group, for the threads that run it.
+#[derive(Clone, Copy)]
+struct Parts<'a> {
+    runs: &'a [TileRun],
+    kept: &'a [KeptRows],
+}
 
 // SAFETY: launches are only read.
-unsafe impl Sync for Runs<'_> {}
+unsafe impl Sync for Parts<'_> {}
+
+/// The blocks that a thread has while it runs a piece: at first there are none, but for the thread that has those of the pointer table.
+enum Blocks {
+    InTable,
+    Own(Option<PoolBuffer>),
+}
+
+impl Blocks {
+    /// Where they are, if not where the table says.
+    ///
+    /// # Errors
+    /// When there is no memory.
+    fn memory(&mut self, bytes: usize) -> Result<Option<*mut u8>, OutOfMemory> {
+        match self {
+            Blocks::InTable => Ok(None),
+            Blocks::Own(buffer) => {
+                let buffer = match buffer {
+                    Some(buffer) => buffer,
+                    None => buffer.insert(PoolBuffer::new(bytes)?),
+                };
+                Ok(Some(buffer.as_mut_ptr()))
+            }
+        }
+    }
+}
+
+/// Blocks for threads that run pieces at once. A thread that finds none free waits for one.
+struct Shelves(SmallVec<[Mutex<Blocks>; 8]>);
+
+impl Shelves {
+    fn new(threads: usize) -> Shelves {
+        let own = (1..threads).map(|_| Blocks::Own(None));
+        let all = std::iter::once(Blocks::InTable).chain(own);
+        Shelves(all.map(Mutex::new).collect())
+    }
+
+    /// Calls `f` with blocks of `bytes` that nobody else has meanwhile: number `first` if they are free, since the same thread had them last.
+    fn with(&self, first: usize, bytes: usize, f: impl FnOnce(Option<*mut u8>)) {
+        loop {
+            for k in 0..self.0.len() {
+                let shelf = &self.0[(first + k) % self.0.len()];
+                let mut blocks = match shelf.try_lock() {
+                    Ok(blocks) => blocks,
+                    Err(TryLockError::Poisoned(blocks)) => blocks.into_inner(),
+                    Err(TryLockError::WouldBlock) => continue,
+                };
+                // Without memory others are waited for: the first has its own.
+                if let Ok(memory) = blocks.memory(bytes) {
+                    return f(memory);
+                }
+            }
+            std::thread::yield_now();
+        }
+    }
+}
 
 /// Runs nests together over their rows; called by generated code.
 ///
@@ -576,21 +677,31 @@ pub(crate) unsafe extern "C" fn launch_tiles(
     context: *const Context<'_>,
 ) {
     // SAFETY: the caller promises live values, and the nests behind the group.
-    let (group, context, runs) = unsafe {
+    let (group, context, parts) = unsafe {
         let group = &*launch;
-        let runs = std::slice::from_raw_parts(launch.add(1).cast::<TileRun>(), group.runs);
-        (group, &*context, &Runs(runs))
+        let runs = launch.add(1).cast::<TileRun>();
+        let parts = Parts {
+            runs: std::slice::from_raw_parts(runs, group.runs),
+            kept: std::slice::from_raw_parts(runs.add(group.runs).cast(), group.kept),
+        };
+        (group, &*context, parts)
     };
     let pointers = &Pointers(pointers);
+    // SAFETY: the caller's promises are those of `piece`; pieces are disjoint rows, and those that run at once have different blocks.
+    let run = |piece, memory| unsafe { group.piece(parts, pointers.0, piece, memory, context) };
     if group.pieces == 1 {
-        // SAFETY: the caller's promises are those of `piece`.
-        unsafe { group.piece(runs.0, pointers.0, 0, context) };
+        return run(0, None);
+    }
+    if group.kept == 0 {
+        context.parallel_for(group.pieces, |piece| run(piece, None));
         return;
     }
+    let at_once = if inside_chunk() { 1 } else { context.threads() };
+    let threads = at_once.min(group.threads).min(group.pieces);
+    let shelves = Shelves::new(threads);
     context.parallel_for(group.pieces, |piece| {
-        let Runs(runs) = runs;
-        // SAFETY: as above; pieces are disjoint rows.
-        unsafe { group.piece(runs, pointers.0, piece, context) };
+        let first = piece * threads / group.pieces;
+        shelves.with(first, group.kept_bytes, |memory| run(piece, memory));
     });
 }
 

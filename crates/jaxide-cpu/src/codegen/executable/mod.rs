@@ -58,8 +58,9 @@ impl Executable {
             bytes = bytes.saturating_add(checked::shadow_memory(&program)?);
         }
         check_memory(bytes, options.memory_limit)?;
-        let in_order = options.checked || options.profile;
-        if !in_order && !program.parallel.is_empty() {
+        let for_threads = !program.parallel.is_empty()
+            || (program.tiles.iter()).any(|group| !group.kept.is_empty());
+        if !options.checked && for_threads {
             let all = || ThreadPool::global().threads();
             let threads = options.threads.unwrap_or_else(all).max(1);
             let limit = options.memory_limit.or_else(memory::stated);

@@ -472,11 +472,16 @@ impl Generator<'_, '_> {
 
     pub(super) fn fill_table(&mut self, pointers: &[ir::Value]) -> ir::Value {
         for (k, &pointer) in pointers.iter().enumerate() {
-            self.fb
-                .ins()
-                .stack_store(types::I64, pointer, self.table, narrow::<_, i32>(8 * k));
+            self.set_in_table(k, pointer);
         }
         self.fb.ins().stack_addr(types::I64, self.table, 0)
+    }
+
+    pub(super) fn set_in_table(&mut self, entry: usize, pointer: ir::Value) {
+        let at = narrow::<_, i32>(8 * entry);
+        self.fb
+            .ins()
+            .stack_store(types::I64, pointer, self.table, at);
     }
 
     /// The address of a constant or of what has a name.

@@ -4,8 +4,8 @@ use crate::lower::emit::{Kernel, Partials};
 use crate::lower::program::work::kernel_nanoseconds;
 use crate::lower::program::{RowsOf, TileGroup};
 use crate::runtime::launch::{
-    CALL, Flag, Launch, NONE, PartialsOf, Split, TileLaunch, TileRows, TileRun, lane_unit,
-    pieces_for,
+    CALL, Flag, KeptRows, Launch, NONE, PartialsOf, Split, TileLaunch, TileRows, TileRun,
+    lane_unit, pieces_for,
 };
 use crate::runtime::stack::ASSUMED;
 
@@ -124,12 +124,24 @@ pub(super) fn group(
     } else {
         pieces_for(work).min(group.rows.div_ceil(group.unit))
     };
+    let (starts, kept_bytes) = group.layout();
+    let kept: Vec<KeptRows> = (group.kept_operands())
+        .map(|(entry, k)| KeptRows {
+            entry,
+            row: group.kept[k].row,
+            start: starts[k],
+        })
+        .collect();
     let launch = TileLaunch {
         rows: group.rows,
         block: group.block,
         unit: group.unit,
         pieces,
         runs: runs.len(),
+        pointers: table,
+        kept: kept.len(),
+        kept_bytes,
+        threads: group.threads,
     };
-    launch.bytes(&runs)
+    launch.bytes(&runs, &kept)
 }

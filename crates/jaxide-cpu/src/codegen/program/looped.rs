@@ -78,6 +78,12 @@ impl Generator<'_, '_> {
         let [first, end] = [0, group.rows].map(|n| word(&mut self.fb, n));
         let block = group.block as i64;
         let row = begin_loop(&mut self.fb, first, end);
+        for (entry, k) in group.kept_operands() {
+            // Where the array would begin if this block was in its place.
+            let before = self.fb.ins().imul_imm_s(row.at, group.kept[k].row as i64);
+            let start = self.fb.ins().isub(pointers[entry], before);
+            self.set_in_table(entry, start);
+        }
         let after = self.fb.ins().iadd_imm_s(row.at, block);
         let after = self.fb.ins().umin(after, end);
         let mut first = 0;

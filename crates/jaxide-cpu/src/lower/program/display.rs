@@ -1,6 +1,8 @@
 //! The loop IR as text.
 
-use super::{Base, LoopVar, OutputSource, Place, PointerVar, Program, Slot, Step, Stmt, Turns};
+use super::{
+    Base, LoopVar, OutputSource, Place, PointerVar, Program, Slot, Step, Stmt, TileGroup, Turns,
+};
 use crate::lower::emit::Kernel;
 use crate::lower::text::LINE;
 use jaxide_core::document::{Document, Parts};
@@ -85,7 +87,14 @@ impl Program {
         let consts = self.consts.iter().enumerate();
         let consts = consts.map(|(k, tensor)| format!("const{k}: {}", tensor.aval()));
         let temps = self.temps.iter().zip(&self.offsets).enumerate();
-        let temps = temps.map(|(k, (bytes, offset))| format!("t{k}: {bytes} bytes at {offset}"));
+        let temps = temps.map(|(k, (bytes, offset))| {
+            let is_kept = |group: &&TileGroup| group.kept.iter().any(|of| of.temp as usize == k);
+            let rows = match self.tiles.iter().find(is_kept) {
+                Some(group) => format!(", {} rows", group.block),
+                None => String::new(),
+            };
+            format!("t{k}: {bytes} bytes at {offset}{rows}")
+        });
         let outputs = self.outputs.iter().enumerate().map(|(k, output)| {
             let source = match output.source {
                 OutputSource::Computed => String::new(),

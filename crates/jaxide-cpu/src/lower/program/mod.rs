@@ -56,8 +56,11 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Gives temporaries their offsets, with [`FENCE`]s between them if they are to be `fenced`.
+    /// Gives temporaries their sizes and offsets, with [`FENCE`]s between them if they are to be `fenced`.
     pub(crate) fn plan_memory(&mut self, fenced: bool) {
+        if !fenced {
+            tiles::keep_blocks(self);
+        }
         arena::assign(self, if fenced { FENCE } else { 0 });
     }
 
@@ -236,6 +239,44 @@ pub(crate) struct TileGroup {
     /// Whether one thread takes all of them.
     pub(crate) alone: bool,
     pub(crate) nests: Vec<TileNest>,
+    /// Temporaries of which there is memory for a block alone, where each block is in turn. Their size in [`Program::temps`] is that of a block.
+    pub(crate) kept: Vec<Kept>,
+    /// At most so many threads have blocks of those.
+    pub(crate) threads: usize,
+}
+
+impl TileGroup {
+    /// Where the block of each temporary that is kept is in the memory of a thread, and the bytes of all.
+    pub(crate) fn layout(&self) -> (Vec<usize>, usize) {
+        let mut end = 0;
+        let starts = self.kept.iter().map(|kept| {
+            let start = end;
+            end += (self.block * kept.row).next_multiple_of(arena::ALIGNMENT);
+            start
+        });
+        (starts.collect(), end)
+    }
+
+    /// Operands of whose array there is memory for a block alone, with the array's number in `kept`.
+    pub(crate) fn kept_operands(&self) -> impl Iterator<Item = (usize, usize)> {
+        let kept = self.kept.iter().enumerate();
+        kept.flat_map(|(k, kept)| kept.operands.iter().map(move |&operand| (operand, k)))
+    }
+
+    /// Bytes of those blocks that each thread but the first has for itself.
+    pub(crate) fn kept_bytes(&self) -> usize {
+        self.layout().1
+    }
+}
+
+/// A temporary whose rows nobody needs behind their block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Kept {
+    pub(crate) temp: u32,
+    /// Bytes of a row.
+    pub(crate) row: usize,
+    /// Which operands of the group it is.
+    pub(crate) operands: Vec<usize>,
 }
 
 /// A nest that runs by rows.

@@ -39,10 +39,15 @@ const FOR_THREADS: usize = 256 << 20;
 pub(crate) fn admit_threads(program: &mut Program, threads: usize, left: usize) -> usize {
     let left = left.min(FOR_THREADS);
     let mut most = 0;
+    let mut admit = |bytes: usize, admitted: &mut usize| {
+        *admitted = left.checked_div(bytes).map_or(usize::MAX, |more| 1 + more);
+        most = most.max(((*admitted).min(threads) - 1) * bytes);
+    };
     for shared in &mut program.parallel {
-        let bytes = shared.memory.len();
-        shared.threads = left.checked_div(bytes).map_or(usize::MAX, |more| 1 + more);
-        most = most.max((shared.threads.min(threads) - 1) * bytes);
+        admit(shared.memory.len(), &mut shared.threads);
+    }
+    for group in &mut program.tiles {
+        admit(group.kept_bytes(), &mut group.threads);
     }
     most
 }

@@ -4,12 +4,14 @@
 //! Two nests may share such a step when each reads only rows of its own of what the other writes. The addresses of a lane program
 //! are linear, so that the bytes an access touches for one row are known.
 
+use super::parallel::visit;
 use super::work::kernel_nanoseconds;
-use super::{Base, Place, Program, RowsOf, Stmt, TileGroup, TileNest};
+use super::{Base, Kept, Place, Program, RowsOf, Stmt, TileGroup, TileNest};
 use crate::lanes::{Addr, Body, Index, Inst, LaneStep, Stmt as LaneStmt, Trip};
 use crate::lower::emit::Kernel;
 use crate::narrow;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::BTreeMap;
 
 /// A block of rows takes about this many bytes of all arrays.
 const BLOCK_BYTES: usize = 384 << 10;
@@ -21,6 +23,8 @@ const NEAR: i64 = 4;
 const WHOLE: usize = 16;
 /// Less than one part in so many of a step's work is little.
 const LITTLE: f64 = 8.0;
+/// Temporaries of which so many bytes need not be there are made to be as large as a block.
+const WORTHWHILE: usize = 32 << 10;
 /// A step has at most this many nests.
 const MOST_NESTS: usize = 16;
 
@@ -95,6 +99,99 @@ fn inner(program: &mut Program, stmt: Stmt) -> Stmt {
         },
         Stmt::Nest { .. } | Stmt::Tiles { .. } | Stmt::Call { .. } | Stmt::Copy { .. } => stmt,
     }
+}
+
+/// Leaves temporaries of groups no more memory than for a block of rows, where no other step mentions them and no row another.
+///
+/// Rows of a block lie where they would if the array was there whole, seen from a start that moves with the blocks.
+pub(super) fn keep_blocks(program: &mut Program) {
+    if program.tiles.is_empty() {
+        return;
+    }
+    let mut mentions: HashMap<u32, usize> = HashMap::default();
+    visit(program, &program.body, &mut |place, _| {
+        if let Base::Temp(temp) = place.base {
+            *mentions.entry(temp).or_default() += 1;
+        }
+    });
+    let mut found = Vec::new();
+    groups(&program.body, &mut |group, operands| {
+        found.push((group, kept(program, group, operands, &mentions)));
+    });
+    for (group, kept) in found {
+        let group = &mut program.tiles[group as usize];
+        for Kept { temp, row, .. } in &kept {
+            program.temps[*temp as usize] = group.block * row;
+        }
+        group.kept = kept;
+    }
+}
+
+/// Calls `f` for each group of a program with its operands.
+fn groups(stmts: &[Stmt], f: &mut dyn FnMut(u32, &[Place])) {
+    for stmt in stmts {
+        match stmt {
+            Stmt::Tiles { group, operands } => f(*group, operands),
+            Stmt::For { body, .. } => groups(body, f),
+            Stmt::While { cond, body, .. } => {
+                groups(cond, f);
+                groups(body, f);
+            }
+            Stmt::Switch { branches, .. } => branches.iter().for_each(|branch| groups(branch, f)),
+            Stmt::Nest { .. } | Stmt::Call { .. } | Stmt::Copy { .. } => {}
+        }
+    }
+}
+
+/// Temporaries of a group that need memory for a block alone; `mentions` counts those of the program.
+fn kept(
+    program: &Program,
+    number: u32,
+    operands: &[Place],
+    mentions: &HashMap<u32, usize>,
+) -> Vec<Kept> {
+    let group = &program.tiles[number as usize];
+    let mut rest = operands;
+    // Bytes of a row, and which operands it is; no row where one touches more than its own.
+    let mut found: BTreeMap<u32, (Option<i64>, Vec<usize>)> = BTreeMap::new();
+    for (k, place) in operands.iter().enumerate() {
+        if let Base::Temp(temp) = place.base {
+            let (_, all) = found.entry(temp).or_insert((Some(0), Vec::new()));
+            all.push(k);
+        }
+    }
+    for nest in &group.nests {
+        let kernel = &program.kernels[nest.kernel as usize];
+        let (own, others) = rest.split_at(kernel.operands.len());
+        rest = others;
+        for touch in touches(kernel, nest.rows, own).unwrap_or_default() {
+            if let Base::Temp(temp) = touch.place.base
+                && let Some((row, _)) = found.get_mut(&temp)
+            {
+                let start = Place::at(touch.place.base);
+                let whole = touch.span.filter(|span| {
+                    touch.place == start
+                        && span.low >= 0
+                        && span.high <= span.row
+                        && row.is_some_and(|row| row == 0 || row == span.row)
+                });
+                *row = whole.map(|span| span.row);
+            }
+        }
+    }
+    let kept = found.into_iter().filter_map(|(temp, (row, operands))| {
+        let row = narrow::<i64, usize>(row?);
+        let bytes = program.temps[temp as usize];
+        let less = bytes.saturating_sub(group.block * row);
+        let alone = mentions.get(&temp) == Some(&operands.len());
+        let is_kept = row > 0 && alone && less >= WORTHWHILE;
+        is_kept.then_some(Kept {
+            temp,
+            row,
+            operands,
+        })
+    });
+    kept.collect()
 }
 
 /// The longest group that the first statements make.
@@ -192,6 +289,8 @@ fn group(nests: &[(&Kernel, u32, &[Place])], rows: usize) -> Option<TileGroup> {
         unit,
         alone: false,
         nests: members,
+        kept: Vec::new(),
+        threads: usize::MAX,
     })
 }
 

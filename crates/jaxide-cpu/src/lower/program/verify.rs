@@ -2,7 +2,9 @@
 //!
 //! Sizes are those that the program states; addresses are followed from there again, not taken from what made them.
 
-use super::{Base, Dynamic, LoopVar, OutputSource, Place, PointerVar, Program, Slot, Stmt};
+use super::{
+    Base, Dynamic, LoopVar, OutputSource, Place, PointerVar, Program, RowsOf, Slot, Stmt, TileGroup,
+};
 use crate::lanes::extent::{Domain, extents};
 use crate::lower::emit::Kernel;
 use jaxide_core::{Error, ErrorKind, Result, byte_size};
@@ -46,17 +48,26 @@ impl Verify<'_> {
     fn stmt(&mut self, stmt: &Stmt) -> Result<()> {
         match stmt {
             Stmt::Nest { kernel, operands } => {
-                self.nest(&self.program.kernels[*kernel as usize], operands)
+                let kernel = &self.program.kernels[*kernel as usize];
+                self.nest(kernel, &domain(kernel), operands, |_| true)
             }
             Stmt::Tiles { group, operands } => {
+                let group = &self.program.tiles[*group as usize];
                 let mut rest = &operands[..];
-                for nest in &self.program.tiles[*group as usize].nests {
+                for nest in &group.nests {
                     let kernel = &self.program.kernels[nest.kernel as usize];
                     let (own, others) = rest
                         .split_at_checked(kernel.operands.len())
                         .ok_or_else(|| broken("a group of nests has too few operands"))?;
                     rest = others;
-                    self.nest(kernel, own)?;
+                    // Of some temporaries there is a block, where each block is in turn.
+                    let first = first_block(kernel, group, nest.rows);
+                    let is_kept = |place: &Place| match place.base {
+                        Base::Temp(temp) => group.kept.iter().any(|kept| kept.temp == temp),
+                        _ => false,
+                    };
+                    self.nest(kernel, &domain(kernel), own, |place| !is_kept(place))?;
+                    self.nest(kernel, &first, own, is_kept)?;
                 }
                 Ok(())
             }
@@ -119,13 +130,23 @@ impl Verify<'_> {
         Ok(())
     }
 
-    fn nest(&self, kernel: &Kernel, operands: &[Place]) -> Result<()> {
+    /// Follows the accesses of a nest to those operands that are `looked_at`.
+    fn nest(
+        &self,
+        kernel: &Kernel,
+        domain: &Domain,
+        operands: &[Place],
+        looked_at: impl Fn(&Place) -> bool,
+    ) -> Result<()> {
         let name = &kernel.name;
         if operands.len() != kernel.body.pointers().len() {
             return Err(broken(format!("{name} has another number of operands")));
         }
-        for extent in extents(&kernel.body, &domain(kernel)) {
+        for extent in extents(&kernel.body, domain) {
             let place = &operands[extent.pointer.index()];
+            if !looked_at(place) {
+                continue;
+            }
             let access = if extent.store {
                 "stores to"
             } else {
@@ -224,6 +245,23 @@ impl Verify<'_> {
         };
         found.ok_or_else(|| broken(format!("{base} has no memory")))
     }
+}
+
+/// How far the indices of a lane program go in the first block of a group.
+fn first_block(kernel: &Kernel, group: &TileGroup, rows: RowsOf) -> Domain {
+    let mut domain = domain(kernel);
+    match rows {
+        RowsOf::Outer => domain.outer[0] = group.block,
+        RowsOf::Inner => {
+            if let Some((first, count, rows)) = &mut domain.rows {
+                domain.outer[*first as usize] = group.block;
+                domain.outer[*count as usize] = group.block + 1;
+                *rows = group.block;
+            }
+        }
+        RowsOf::Lanes(lanes) => domain.lanes = group.block * lanes,
+    }
+    domain
 }
 
 /// How far the indices of a lane program go, from how it is run.
