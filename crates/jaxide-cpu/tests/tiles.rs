@@ -238,3 +238,26 @@ fn blocks_within_a_limit() {
         compare(&results, &one, Nearness::Bits).unwrap();
     }
 }
+
+/// A value that is broadcast is in memory once, by whatever shapes it goes there, and what is computed from it costs a load: neither copies nor
+/// the differences of all pairs are in memory.
+#[test]
+fn views_of_what_is_in_memory() {
+    let n = 200;
+    let ways = [
+        format!("y:f32[{n},3] = sin x"),
+        format!(
+            "z:f32[{n},3] = sin x\n w:f32[600] = reshape[dimensions=None new_sizes=(600,) sharding=None] z\n y:f32[{n},3] = reshape[dimensions=None new_sizes=({n}, 3) sharding=None] w"
+        ),
+        format!(
+            "w:f32[600] = reshape[dimensions=None new_sizes=(600,) sharding=None] x\n z:f32[600] = sin w\n y:f32[{n},3] = reshape[dimensions=None new_sizes=({n}, 3) sharding=None] z"
+        ),
+        format!(
+            "w:f32[1,{n},3] = broadcast_in_dim[broadcast_dimensions=(1, 2) shape=(1, {n}, 3) sharding=None] x\n z:f32[1,{n},3] = sin w\n y:f32[{n},3] = reshape[dimensions=None new_sizes=({n}, 3) sharding=None] z"
+        ),
+    ];
+    for way in ways {
+        let planned = everywhere(&attractions(n, 3, &way), Nearness::Relative(1e-4));
+        assert!(planned.arena < 4 * n * n + (8 << 10), "{}", planned.loops);
+    }
+}

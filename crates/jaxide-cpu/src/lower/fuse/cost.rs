@@ -133,7 +133,8 @@ impl Fuser<'_> {
             if self.stored.get(result).is_some() || forced.contains(&result) {
                 continue;
             }
-            let args: usize = node.args.iter().map(|&arg| costs.of(arg)).sum();
+            let args = node.args.iter();
+            let args: usize = args.map(|&arg| self.cost(arg, costs, forced)).sum();
             // What is the same everywhere is computed once, before the lanes.
             let uniform = matches!(node.op, Op::Splat(_))
                 || matches!(node.op, Op::Map(_) | Op::Broadcast { .. } | Op::Reshape)
@@ -147,6 +148,15 @@ impl Fuser<'_> {
                 own_cost(self.graph, node, args)
             };
             costs.of.insert(result, cost.min(MOST));
+        }
+    }
+
+    /// The cost of an element of a value: a load where a step behind it has wanted it in memory, or one of its other shapes.
+    pub(super) fn cost(&self, value: ValueId, costs: &Costs, forced: &HashSet<ValueId>) -> usize {
+        if forced.contains(&self.seen(value, costs)) {
+            1
+        } else {
+            costs.of(value)
         }
     }
 
@@ -169,7 +179,7 @@ impl Fuser<'_> {
         let elementwise = matches!(node.op, Op::Map(_));
         // Each operand counts for itself: all that lead far back are cut, not one of them.
         let behind = |arg: &ValueId| {
-            if costs.is_deep(*arg) {
+            if costs.is_deep(*arg) || forced.contains(arg) {
                 0
             } else {
                 costs.depth(*arg)

@@ -289,6 +289,20 @@ impl Fuser<'_> {
         first
     }
 
+    /// The value whose elements a value has, in the same order: behind views that only give them another shape.
+    pub(super) fn seen(&self, value: ValueId, costs: &Costs) -> ValueId {
+        let graph = self.graph;
+        let mut first = value;
+        while costs.is_of_region(first)
+            && let Some(node) = graph.def(first).map(|id| graph.node(id))
+            && let Op::Broadcast { .. } | Op::Reshape = node.op
+            && graph.value(node.args[0]).len() == graph.value(first).len()
+        {
+            first = node.args[0];
+        }
+        first
+    }
+
     fn force_operands(&self, id: NodeId, costs: &Costs, forced: &mut HashSet<ValueId>) {
         let graph = self.graph;
         let node = graph.node(id);
@@ -314,7 +328,7 @@ impl Fuser<'_> {
                 if in_lanes {
                     // What is expensive is computed before, across lanes.
                     for &value in node.args.iter().chain(&captured) {
-                        if graph.value(value).len() > 64 && costs.of(value) > 4 {
+                        if graph.value(value).len() > 64 && self.cost(value, costs, forced) > 4 {
                             self.force(value, forced);
                         }
                     }
@@ -363,7 +377,7 @@ impl Fuser<'_> {
                     return;
                 }
                 for &arg in &node.args[1..] {
-                    if costs.of(arg) > CHEAP
+                    if self.cost(arg, costs, forced) > CHEAP
                         || self.reads_elsewhere(arg, node.args[0], &[], &mut HashSet::default())
                     {
                         self.force(arg, forced);
@@ -383,15 +397,21 @@ impl Fuser<'_> {
             }
             Op::Gather(_) => {
                 self.force_source(node.args[0], forced);
-                if costs.of(node.args[1]) > CHEAP && !costs.is_of_columns(node.args[1]) {
+                if self.cost(node.args[1], costs, forced) > CHEAP
+                    && !costs.is_of_columns(node.args[1])
+                {
                     self.force(node.args[1], forced);
                 }
             }
             // The numbers of indices are read where they are; those of windows are made before, since each element asks for them.
             Op::Concat { .. } if costs.is_of_windows(node.results[0]) => {
-                let cost: usize = node.args.iter().map(|&arg| costs.of(arg)).sum();
+                let cost: usize = node
+                    .args
+                    .iter()
+                    .map(|&arg| self.cost(arg, costs, forced))
+                    .sum();
                 for &arg in &node.args {
-                    if cost > CHEAP && costs.of(arg) > 1 {
+                    if cost > CHEAP && self.cost(arg, costs, forced) > 1 {
                         self.force(arg, forced);
                     }
                 }
@@ -409,12 +429,13 @@ impl Fuser<'_> {
                 let repeats = own.is_none_or(|own| graph.shape(arg)[own] == 1);
                 let along = last > 1 && last < VECTOR && repeats;
                 let saved = (after / last.max(1)).saturating_sub(before.div_ceil(VECTOR));
-                let one_by_one = along && before > 1 && saved * costs.of(arg) > WORTH_A_NEST;
-                if costs.of(arg) <= CHEAP {
+                let one_by_one =
+                    along && before > 1 && saved * self.cost(arg, costs, forced) > WORTH_A_NEST;
+                if self.cost(arg, costs, forced) <= CHEAP {
                     return;
                 }
                 if after / before > EXPANSION || one_by_one {
-                    self.force(arg, forced);
+                    self.force(self.seen(arg, costs), forced);
                     return;
                 }
                 // What a chain of broadcasts repeats is computed as often as all of them say.
@@ -423,8 +444,8 @@ impl Fuser<'_> {
                 let vectors = after
                     .div_ceil(VECTOR)
                     .saturating_sub(before.div_ceil(VECTOR));
-                let again = (after / before).saturating_sub(1) * costs.of(first);
-                if again > REPEATED && vectors * costs.of(first) > WORTH_A_NEST {
+                let again = (after / before).saturating_sub(1) * self.cost(first, costs, forced);
+                if again > REPEATED && vectors * self.cost(first, costs, forced) > WORTH_A_NEST {
                     self.force(first, forced);
                 }
             }
@@ -438,7 +459,10 @@ impl Fuser<'_> {
                         self.force(arg, forced);
                         continue;
                     }
-                    if graph.shape(arg).is_empty() && after > EXPANSION && costs.of(arg) > CHEAP {
+                    if graph.shape(arg).is_empty()
+                        && after > EXPANSION
+                        && self.cost(arg, costs, forced) > CHEAP
+                    {
                         self.force(arg, forced);
                     }
                 }
@@ -463,7 +487,7 @@ impl Fuser<'_> {
             | Op::SendToPlace { .. }
             | Op::SelectAndGather { .. } => {
                 for &arg in &node.args {
-                    if costs.of(arg) > 2 {
+                    if self.cost(arg, costs, forced) > 2 {
                         self.force(arg, forced);
                     }
                 }
@@ -606,7 +630,7 @@ impl Fuser<'_> {
                 self.stored.insert(value, Storage::Alias { of, offset });
                 continue;
             }
-            let again = own.len().saturating_sub(1) * costs.of(value);
+            let again = own.len().saturating_sub(1) * self.cost(value, costs, forced);
             let computed = !matches!(node.op, Op::Splat(_) | Op::Iota { .. });
             let store = must || (computed && (again > CHEAP || costs.is_deep(value)));
             if !store {
