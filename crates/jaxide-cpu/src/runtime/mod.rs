@@ -53,6 +53,7 @@ pub(crate) mod profile;
 pub mod random;
 pub mod rows;
 pub mod scatter;
+pub(crate) mod search;
 mod shared;
 pub(crate) mod simd;
 pub mod sort;

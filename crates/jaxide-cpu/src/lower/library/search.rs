@@ -5,9 +5,12 @@ use super::operands::Operands;
 use super::routine::{each, in_chunks, routine};
 use crate::narrow;
 use crate::runtime::KernelCall;
+use crate::runtime::search::{self, Kind, MOST, Word};
+use crate::runtime::simd::widen_f16;
 use jaxide_core::eval::numerics::order::bisect;
 use jaxide_core::prims::{Nonzero, SearchSide, SearchSorted};
 use jaxide_core::{DType, Element, Error, Result};
+use std::borrow::Cow;
 use std::hint::select_unpredictable;
 
 type Call = Result<Box<KernelCall>>;
@@ -184,6 +187,28 @@ pub(super) fn search_sorted(operands: &Operands, params: &SearchSorted) -> Call 
             sorted.dtype, query.dtype
         )));
     }
+    let words = match sorted.dtype {
+        DType::F32 => search_words::<i32>(operands, params, Kind::Float, as_they_are),
+        DType::F64 => search_words::<i64>(operands, params, Kind::Float, as_they_are),
+        DType::I32 => search_words::<i32>(operands, params, Kind::Signed, as_they_are),
+        DType::I64 => search_words::<i64>(operands, params, Kind::Signed, as_they_are),
+        DType::U32 => search_words::<i32>(operands, params, Kind::Unsigned, as_they_are),
+        DType::U64 => search_words::<i64>(operands, params, Kind::Unsigned, as_they_are),
+        DType::F16 => search_words(operands, params, Kind::Float, |x| {
+            wider(x, |x: half::f16| widen_f16(x).to_bits().cast_signed())
+        }),
+        DType::BF16 => search_words(operands, params, Kind::Float, |x| {
+            wider(x, |x: half::bf16| x.to_f32().to_bits().cast_signed())
+        }),
+        DType::I16 => search_words(operands, params, Kind::Signed, |x| wider(x, i16::into)),
+        DType::U16 => search_words(operands, params, Kind::Signed, |x| wider(x, u16::into)),
+        DType::I8 => search_words(operands, params, Kind::Signed, |x| wider(x, i8::into)),
+        DType::U8 => search_words(operands, params, Kind::Signed, |x| wider(x, u8::into)),
+        _ => None,
+    };
+    if let Some(call) = words {
+        return call;
+    }
     use Class::{Complex, Integer, Opaque, Real};
     /// Keys that are made of an array as a whole.
     const fn whole<K>() -> Option<fn(&[u8], usize) -> K> {
@@ -216,6 +241,82 @@ pub(super) fn search_sorted(operands: &Operands, params: &SearchSorted) -> Call 
         }),
         (Complex | Opaque, dtype) => Err(meaningless(dtype)),
     }
+}
+
+/// Elements that are words already.
+fn as_they_are<K: bytemuck::Pod>(bytes: &[u8]) -> Cow<'_, [K]> {
+    Cow::Borrowed(bytemuck::cast_slice(bytes))
+}
+
+/// Shorter elements as words.
+fn wider<T: bytemuck::Pod>(bytes: &[u8], word: impl Fn(T) -> i32) -> Cow<'_, [i32]> {
+    Cow::Owned(keys(bytes, word))
+}
+
+/// As [`search_sorted`] of elements that vectors search as `words`, where those of a row are adjacent and looked for often enough.
+fn search_words<K: Word + bytemuck::Pod + Send + Sync>(
+    operands: &Operands,
+    params: &SearchSorted,
+    kind: Kind,
+    words: fn(&[u8]) -> Cow<'_, [K]>,
+) -> Option<Call> {
+    let [sorted, query] = [&operands.inputs[0], &operands.inputs[1]];
+    let (dimension, batch) = (params.dimension, params.batch_dims);
+    let last = dimension + 1 == sorted.shape.len();
+    let common = batch <= dimension && query.shape.get(..batch) == sorted.shape.get(..batch);
+    if !last || !common || !search::has_vectors() {
+        return None;
+    }
+    let length = sorted.shape[dimension];
+    let per_batch: usize = query.shape[batch..].iter().product();
+    let middle: usize = sorted.shape[batch..dimension].iter().product();
+    let rows = middle * sorted.shape[..batch].iter().product::<usize>();
+    if per_batch <= FEW_QUERIES || !(1..MOST).contains(&length) || rows == 0 {
+        return None;
+    }
+    let equal = params.side == SearchSide::Right;
+    let size = query.dtype.size();
+    // Whether a row ascends is worth knowing where much less is asked for then.
+    let keyed = length <= FEW_KEYS || per_batch * KEYS_FOR_A_QUERY >= length;
+    Some(Ok(routine(operands, move |buffers, context| {
+        let (sorted, query) = (words(buffers.input(0)), buffers.input::<u8>(1));
+
+        let (keys, ascending) = if keyed {
+            let rows = each(context, rows, |row| {
+                let keys = K::keys(kind, &sorted[row * length..(row + 1) * length]);
+                let ascends = search::ascend(&keys);
+                (keys, ascends)
+            });
+            rows.into_iter().unzip()
+        } else {
+            (Vec::new(), Vec::new())
+        };
+        in_chunks(
+            context,
+            buffers.output::<i32>(0),
+            4096,
+            |start, mut found| {
+                let mut next = start;
+                while !found.is_empty() {
+                    // The queries of one row of the sorted array.
+                    let (row, from) = (next / per_batch, next % per_batch);
+                    let count = found.len().min(per_batch - from);
+                    let start = row / middle * per_batch + from;
+                    let wanted = &words(&query[start * size..(start + count) * size]);
+
+                    let (now, later) = std::mem::take(&mut found).split_at_mut(count);
+                    if ascending.get(row) == Some(&true) {
+                        K::places(kind, &keys[row], wanted, equal, now);
+                    } else {
+                        let line = &sorted[row * length..(row + 1) * length];
+                        K::bisected(kind, line, wanted, equal, now);
+                    }
+                    (next, found) = (next + count, later);
+                }
+            },
+        );
+        Ok(())
+    })))
 }
 
 /// As [`search_sorted`] of elements as memory has them, which are ordered as their keys are.
@@ -348,6 +449,11 @@ fn search_by<K: Ord + Copy + Send + Sync + 'static>(
 /// Queries that are looked for in the array as it stands, and how many elements of it others are to have for each.
 const FEW_QUERIES: usize = 4;
 const STEPS: usize = 32;
+
+/// Rows of so few elements are looked at as a whole, whatever is asked for,
+const FEW_KEYS: usize = 256;
+/// and longer ones where there is a query for so many elements.
+const KEYS_FOR_A_QUERY: usize = 4;
 
 /// In rows of so many elements those before a query are counted: which way bisecting goes is foretold wrongly at every other step.
 const SHORT_ROW: usize = 16;

@@ -165,6 +165,8 @@ fn places_in_sorted_arrays() {
             (&[2, 9], 1, &[2, 3], 1),
             (&[2, 9, 3], 1, &[2, 4], 1),
             (&[2, 2, 9], 2, &[2, 5], 1),
+            (&[3, 40], 1, &[3, 70], 1),
+            (&[2, 2, 300], 2, &[2, 9], 1),
             (&[0], 0, &[3], 0),
             (&[3], 0, &[0], 0),
         ] {
@@ -192,7 +194,7 @@ fn places_in_sorted_arrays() {
     }
 }
 
-/// Queries that ascend or do not, some far apart and some close together.
+/// Queries that ascend or do not, some far apart and some close together, in arrays that ascend or do not.
 #[test]
 fn places_of_many_queries() {
     let mut numbers = Numbers(15);
@@ -222,10 +224,25 @@ fn places_of_many_queries() {
         DType::C64,
         DType::C128,
     ] {
-        for (length, queries) in [(1, 9), (7, 40), (8, 40), (9, 40), (300, 60), (60, 300)] {
-            let array = sort(numbers.array(dtype, &[length]));
+        for (length, queries) in [
+            (1, 9),
+            (7, 40),
+            (8, 40),
+            (9, 40),
+            (33, 70),
+            (260, 12),
+            (300, 60),
+            (60, 300),
+            (1000, 37),
+        ] {
+            let array = numbers.array(dtype, &[length]);
             let query = numbers.array(dtype, &[queries]);
-            for query in [sort(query.clone()), query] {
+            let ascending = sort(array.clone());
+            for (array, query) in [
+                (&ascending, sort(query.clone())),
+                (&ascending, query.clone()),
+                (&array, query),
+            ] {
                 for side in [SearchSide::Left, SearchSide::Right] {
                     let search = SearchSorted {
                         side,
