@@ -11,6 +11,8 @@ use crate::runtime::shared::SharedSlice;
 use crate::runtime::simd::for_each_isa;
 use crate::runtime::transpose::CopyPlan;
 use crate::runtime::{Context, KernelError, PoolBuffer, View};
+use smallvec::SmallVec;
+use std::ops::RangeInclusive;
 
 /// A planned convolution. Output feature `g * multiplier + m` belongs to input feature `g`.
 pub(super) struct Channelwise {
@@ -51,6 +53,13 @@ enum Row {
         segment: usize,
         per_feature: usize,
     },
+}
+
+/// A row of the result: its index along each axis of rows, and where it begins in the left operand and in the result.
+struct RowPlace {
+    indices: SmallVec<[usize; 6]>,
+    from: isize,
+    to: isize,
 }
 
 /// Elements that are worked on together.
@@ -103,6 +112,8 @@ impl Channelwise {
             segment as isize,
             segment as isize,
         ));
+        let per_feature = rows[2..].iter().map(|row| row.0).product();
+        rows.retain(|row| row.0 != 1);
         let mut order: Vec<usize> = (0..rhs.shape.len()).collect();
         order.swap(0, 1);
         order.rotate_left(1);
@@ -115,7 +126,7 @@ impl Channelwise {
             row: Row::Positions {
                 positions,
                 segment,
-                per_feature: rows[2..].iter().map(|row| row.0).product(),
+                per_feature,
             },
             taps,
             rows,
@@ -197,6 +208,7 @@ impl Channelwise {
         let piece = positions.min((PIECE / features).clamp(1, fits));
         let step = (piece * features) as isize;
         rows.push((positions.div_ceil(piece), step, step));
+        rows.retain(|row| row.0 != 1);
         let mut order: Vec<usize> = (2..rhs.shape.len()).collect();
         order.extend([0, 1]);
         Self {
@@ -213,6 +225,37 @@ impl Channelwise {
                 positions,
                 piece,
             },
+        }
+    }
+
+    fn place_of(&self, row: usize) -> RowPlace {
+        let mut place = RowPlace {
+            indices: SmallVec::from_elem(0, self.rows.len()),
+            from: self.first,
+            to: self.start,
+        };
+        let mut rest = row;
+        for (index, &(size, lhs_step, out_step)) in place.indices.iter_mut().zip(&self.rows).rev() {
+            *index = rest % size;
+            place.from += *index as isize * lhs_step;
+            place.to += *index as isize * out_step;
+            rest /= size;
+        }
+        place
+    }
+
+    /// The next row.
+    fn advance(&self, place: &mut RowPlace) {
+        for (index, &(size, lhs_step, out_step)) in place.indices.iter_mut().zip(&self.rows).rev() {
+            *index += 1;
+            place.from += lhs_step;
+            place.to += out_step;
+            if *index < size {
+                break;
+            }
+            *index = 0;
+            place.from -= size as isize * lhs_step;
+            place.to -= size as isize * out_step;
         }
     }
 
@@ -248,6 +291,8 @@ impl Channelwise {
             to.chunks_exact_mut(per_tap)
                 .for_each(|to| to.copy_from_slice(from));
         }
+        let (least, most) = (self.taps.iter().min(), self.taps.iter().max());
+        let reach = least.copied().unwrap_or(0)..=most.copied().unwrap_or(0);
         let len = out.len();
         let out = SharedSlice::new(out);
         let count: usize = self.rows.iter().map(|row| row.0).product();
@@ -255,14 +300,10 @@ impl Channelwise {
             .div_ceil((elements * self.taps.len()).max(1))
             .min(count);
         context.parallel_for(count.div_ceil(group), |chunk| {
+            let mut place = self.place_of(chunk * group);
             for index in chunk * group..count.min((chunk + 1) * group) {
-                let (mut from, mut to, mut rest) = (self.first, self.start, index);
-                for &(size, lhs_step, out_step) in self.rows.iter().rev() {
-                    from += (rest % size) as isize * lhs_step;
-                    to += (rest % size) as isize * out_step;
-                    rest /= size;
-                }
-                let to = to as usize;
+                let (from, to) = (place.from, place.to as usize);
+                self.advance(&mut place);
                 let row = |length: usize| {
                     debug_assert!(to + length <= len);
                     // SAFETY: rows of the result are disjoint, and the elements of each adjacent.
@@ -276,7 +317,13 @@ impl Channelwise {
                     } => {
                         let before = index % positions.div_ceil(piece) * piece;
                         let out = row(piece.min(positions - before) * features);
-                        sum_features(lhs, from, &self.taps, wide, elements, out);
+                        let terms = Terms::new(
+                            (lhs, from),
+                            (&self.taps, &reach),
+                            (wide, elements),
+                            out.len(),
+                        );
+                        sum_features(terms, out);
                     }
                     Row::Positions {
                         positions,
@@ -287,7 +334,9 @@ impl Channelwise {
                         let weights = &weights[first..first + self.taps.len()];
                         let before = index % positions.div_ceil(segment) * segment;
                         let out = row(segment.min(positions - before));
-                        sum_positions(lhs, from, &self.taps, weights, out);
+                        let terms =
+                            Terms::new((lhs, from), (&self.taps, &reach), (weights, 1), out.len());
+                        sum_positions(terms, out);
                     }
                 }
             }
@@ -307,104 +356,151 @@ fn taps(geometry: &Geometry, place: impl Fn(usize, isize) -> isize) -> Vec<isize
     })
 }
 
-for_each_isa! {
-    /// The sums of a row, of which each element has a weight for each tap: `width` after those of the tap before.
-    fn sum_features<T: Element>(
-        x: &[T],
-        from: isize,
-        taps: &[isize],
-        weights: &[T],
-        width: usize,
-        out: &mut [T],
-    ) = sum_features_any
+/// What the sums of a row are of: elements from `from` on, and from each tap after it.
+#[derive(Clone, Copy)]
+struct Terms<'a, T> {
+    x: &'a [T],
+    from: isize,
+    taps: &'a [isize],
+    weights: &'a [T],
+    /// How many weights there are for each tap: those of all elements, or one.
+    width: usize,
 }
 
-#[inline(always)]
-fn sum_features_any<T: Element>(
-    x: &[T],
-    from: isize,
-    taps: &[isize],
-    weights: &[T],
-    width: usize,
-    out: &mut [T],
-) {
-    let mut at = 0;
-    while at + PIECE <= out.len() {
-        let [mut a, mut b, mut c, mut d] = [[T::ZERO; LANES]; PIECE / LANES];
-        for t in 0..taps.len() {
-            let x = &x[(from + taps[t]) as usize + at..][..PIECE];
-            let w = &weights[t * width + at..][..PIECE];
-            a = plus_products(a, lanes(x), lanes(w));
-            b = plus_products(b, lanes(&x[LANES..]), lanes(&w[LANES..]));
-            c = plus_products(c, lanes(&x[2 * LANES..]), lanes(&w[2 * LANES..]));
-            d = plus_products(d, lanes(&x[3 * LANES..]), lanes(&w[3 * LANES..]));
+impl<'a, T: Element> Terms<'a, T> {
+    /// Checks once what is read for a row of so many elements; `reach` is from the first tap to the last.
+    fn new(
+        (x, from): (&'a [T], isize),
+        (taps, reach): (&'a [isize], &RangeInclusive<isize>),
+        (weights, width): (&'a [T], usize),
+        row: usize,
+    ) -> Self {
+        let (first, last) = (from + reach.start(), from + reach.end());
+        assert!(
+            first >= 0 && last as usize + row <= x.len(),
+            "windows are inside the array"
+        );
+        assert!(weights.len() >= taps.len() * width && (width == 1 || width >= row));
+
+        Terms {
+            x,
+            from,
+            taps,
+            weights,
+            width,
         }
-        store_all(&mut out[at..], [a, b, c, d]);
-        at += PIECE;
     }
-    // What is left is a vector, of which some elements may be there already. Its length is no variable, which would keep the sums in memory.
-    while at < out.len() && out.len() >= LANES {
-        let mut sums = [T::ZERO; LANES];
-        at = at.min(out.len() - LANES);
-        for t in 0..taps.len() {
-            let x = lanes(&x[(from + taps[t]) as usize + at..][..LANES]);
-            let w = lanes(&weights[t * width + at..][..LANES]);
-            sums = plus_products(sums, x, w);
-        }
-        out[at..at + LANES].copy_from_slice(&sums);
-        at += LANES;
-    }
-    // Or there are some elements only.
-    if at < out.len() {
-        let mut sums = [T::ZERO; LANES];
-        let count = out.len();
-        for t in 0..taps.len() {
-            let x = lanes(&x[(from + taps[t]) as usize..][..count]);
-            let w = lanes(&weights[t * width..][..count]);
-            sums = plus_products(sums, x, w);
-        }
-        out.copy_from_slice(&sums[..count]);
-    }
+}
+
+for_each_isa! {
+    /// The sums of a row, of which each element has a weight of its own for each tap.
+    fn sum_features<T: Element>(terms: Terms<'_, T>, out: &mut [T]) = sum_features_any
 }
 
 for_each_isa! {
     /// The sums of a row, whose elements have the same weights.
-    fn sum_positions<T: Element>(x: &[T], from: isize, taps: &[isize], weights: &[T], out: &mut [T]) = sum_positions_any
+    fn sum_positions<T: Element>(terms: Terms<'_, T>, out: &mut [T]) = sum_positions_any
 }
 
 #[inline(always)]
-fn sum_positions_any<T: Element>(
-    x: &[T],
-    from: isize,
-    taps: &[isize],
-    weights: &[T],
-    out: &mut [T],
-) {
+fn sum_features_any<T: Element>(terms: Terms<'_, T>, out: &mut [T]) {
+    sum_row::<T, true>(terms, out);
+}
+
+#[inline(always)]
+fn sum_positions_any<T: Element>(terms: Terms<'_, T>, out: &mut [T]) {
+    sum_row::<T, false>(terms, out);
+}
+
+/// Four vectors at once, none of which waits for the others' sums. The last ones are made of elements that may be there already.
+#[inline(always)]
+fn sum_row<T: Element, const OWN: bool>(terms: Terms<'_, T>, out: &mut [T]) {
+    let Some(last) = out.len().checked_sub(LANES) else {
+        return sum_short_row::<T, OWN>(terms, out);
+    };
     let mut at = 0;
     while at + PIECE <= out.len() {
-        let [mut a, mut b, mut c, mut d] = [[T::ZERO; LANES]; PIECE / LANES];
-        for t in 0..taps.len() {
-            let x = &x[(from + taps[t]) as usize + at..][..PIECE];
-            let w = [weights[t]; LANES];
-            a = plus_products(a, lanes(x), w);
-            b = plus_products(b, lanes(&x[LANES..]), w);
-            c = plus_products(c, lanes(&x[2 * LANES..]), w);
-            d = plus_products(d, lanes(&x[3 * LANES..]), w);
-        }
-        store_all(&mut out[at..], [a, b, c, d]);
+        let places = [at, at + LANES, at + 2 * LANES, at + 3 * LANES];
+        // SAFETY: vectors from there on end in the row.
+        unsafe { sum_piece::<T, OWN>(terms, places, out) };
         at += PIECE;
     }
-    while at < out.len() {
-        let mut sums = [T::ZERO; LANES];
-        let count = LANES.min(out.len());
-        at = at.min(out.len() - count);
-        for t in 0..taps.len() {
-            let x = lanes(&x[(from + taps[t]) as usize + at..][..count]);
-            sums = plus_products(sums, x, [weights[t]; LANES]);
+    let place = |k: usize| last.min(at + k * LANES);
+    let left = out.len() - at;
+    // SAFETY: as above.
+    unsafe {
+        if left > 2 * LANES {
+            sum_piece::<T, OWN>(terms, [place(0), place(1), place(2), place(3)], out);
+        } else if left > LANES {
+            sum_two::<T, OWN>(terms, [place(0), place(1)], out);
+        } else if left > 0 {
+            sum_two::<T, OWN>(terms, [last, last], out);
         }
-        out[at..at + count].copy_from_slice(&sums[..count]);
-        at += count;
     }
+}
+
+/// Defines the sums of the vectors at some places.
+macro_rules! vector_sums {
+    ($name:ident: $count:literal, $($sum:ident $k:literal),*) => {
+        /// # Safety
+        /// Vectors from these places on end in the row that the terms were made for, and in `out`.
+        #[inline(always)]
+        unsafe fn $name<T: Element, const OWN: bool>(
+            terms: Terms<'_, T>,
+            places: [usize; $count],
+            out: &mut [T],
+        ) {
+            let Terms { x, from, taps, weights, width } = terms;
+            $(let mut $sum = [T::ZERO; LANES];)*
+            for t in 0..taps.len() {
+                let x = x.as_ptr().wrapping_offset(from + taps[t]);
+                let weight = weights.as_ptr().wrapping_add(t * width);
+                // SAFETY: the terms are inside for a whole row, and a vector ends in it.
+                let vector = |of: *const T, place: usize| unsafe {
+                    of.add(place).cast::<[T; LANES]>().read_unaligned()
+                };
+                // SAFETY: there is a weight for each tap.
+                let one = || [unsafe { *weight }; LANES];
+                let weight = |place: usize| if OWN { vector(weight, place) } else { one() };
+                $($sum = plus_products($sum, vector(x, places[$k]), weight(places[$k]));)*
+            }
+            let out = out.as_mut_ptr();
+            // SAFETY: vectors from these places on end in the result.
+            unsafe { $(out.add(places[$k]).cast::<[T; LANES]>().write_unaligned($sum);)* }
+        }
+    };
+}
+
+vector_sums!(sum_piece: 4, a 0, b 1, c 2, d 3);
+vector_sums!(sum_two: 2, a 0, b 1);
+
+/// A row that is shorter than a vector.
+#[inline(always)]
+fn sum_short_row<T: Element, const OWN: bool>(terms: Terms<'_, T>, out: &mut [T]) {
+    let Terms {
+        x,
+        from,
+        taps,
+        weights,
+        width,
+    } = terms;
+    let count = out.len();
+    let mut sums = [T::ZERO; LANES];
+    for t in 0..taps.len() {
+        let x = &x[(from + taps[t]) as usize..];
+        let w = if OWN {
+            lanes(&weights[t * width..][..count])
+        } else {
+            [weights[t]; LANES]
+        };
+        // Elements behind the row are summed up for nothing.
+        let x = x
+            .first_chunk()
+            .copied()
+            .unwrap_or_else(|| lanes(&x[..count]));
+        sums = plus_products(sums, x, w);
+    }
+    out.copy_from_slice(&sums[..count]);
 }
 
 /// Vectors of sums go from one to the next by value, each with a loop of its own: of a loop over several of them the compiler makes
@@ -415,14 +511,6 @@ fn plus_products<T: Element>(mut sums: [T; LANES], x: [T; LANES], w: [T; LANES])
         sums[lane] = sums[lane].plus(x[lane].times(w[lane]));
     }
     sums
-}
-
-#[inline(always)]
-fn store_all<T: Copy>(out: &mut [T], sums: [[T; LANES]; PIECE / LANES]) {
-    out[..LANES].copy_from_slice(&sums[0]);
-    out[LANES..2 * LANES].copy_from_slice(&sums[1]);
-    out[2 * LANES..3 * LANES].copy_from_slice(&sums[2]);
-    out[3 * LANES..PIECE].copy_from_slice(&sums[3]);
 }
 
 /// Elements as a vector, with zeros behind them.

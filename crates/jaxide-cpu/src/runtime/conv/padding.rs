@@ -43,6 +43,12 @@ impl Axis {
         first..end.max(first)
     }
 
+    /// The element that a place has, if not a zero.
+    fn source(&self, place: usize) -> Option<usize> {
+        let i = usize::try_from(place as i64 - self.before).ok()?;
+        (i < self.len).then_some(i)
+    }
+
     fn place(&self, i: usize) -> usize {
         (i as i64 + self.before) as usize
     }
@@ -101,6 +107,7 @@ impl Source {
             axis.to = stride as usize;
             strides[a] = stride;
         }
+        merge(&mut axes);
         let outermost = axes.remove(0);
         let padding = Padding {
             slab: outermost.to,
@@ -130,19 +137,18 @@ impl Source {
             .ok_or_else(|| KernelError::new("a padded array is too large"))?;
         let mut buffer = PoolBuffer::for_elements::<T>(len)?;
         let to = SharedSlice::new(buffer.as_mut_slice::<T>());
-        let placed = padding.outermost.placed();
         let group = (1usize << 14).div_ceil(padding.slab).min(slabs);
         context.parallel_for(slabs.div_ceil(group), |chunk| {
             let range = chunk * group..slabs.min((chunk + 1) * group);
             // SAFETY: slabs are disjoint.
             let to = unsafe { to.range(range.start * padding.slab..range.end * padding.slab) };
-            to.fill(T::ZERO);
-            for i in placed.clone() {
-                let slab = padding.outermost.place(i);
-                if range.contains(&slab) {
-                    let from = padding.offset + i as isize * padding.outermost.from;
-                    let to = &mut to[(slab - range.start) * padding.slab..][..padding.slab];
-                    copy_axes(&padding.axes, lhs, from, to);
+            for (slab, to) in range.zip(to.chunks_exact_mut(padding.slab)) {
+                match padding.outermost.source(slab) {
+                    Some(i) => {
+                        let from = padding.offset + i as isize * padding.outermost.from;
+                        copy_axes(&padding.axes, lhs, from, to);
+                    }
+                    None => to.fill(T::ZERO),
                 }
             }
         });
@@ -150,21 +156,46 @@ impl Source {
     }
 }
 
-/// Copies the elements from place `from` on that have a place along all these dimensions.
-fn copy_axes<T: Copy>(axes: &[Axis], lhs: &[T], from: isize, to: &mut [T]) {
+/// Makes one dimension of two, where the inner one has no zeros and the outer one goes on where that ends.
+fn merge(axes: &mut Vec<Axis>) {
+    for k in (1..axes.len()).rev() {
+        let (outer, inner) = (axes[k - 1], axes[k]);
+        let whole = inner.before == 0 && inner.size == inner.len;
+        if whole && outer.from == inner.from * inner.len as isize {
+            axes[k - 1] = Axis {
+                len: outer.len * inner.len,
+                from: inner.from,
+                size: outer.size * inner.size,
+                to: inner.to,
+                before: outer.before * inner.len as i64,
+            };
+            axes.remove(k);
+        }
+    }
+}
+
+/// Copies the elements from place `from` on that have a place along all these dimensions, with zeros around them.
+fn copy_axes<T: Arithmetic>(axes: &[Axis], lhs: &[T], from: isize, to: &mut [T]) {
     let Some((axis, inner)) = axes.split_first() else {
         to[0] = lhs[from as usize];
         return;
     };
     let placed = axis.placed();
-    if inner.is_empty() && axis.from == 1 && !placed.is_empty() {
+    if placed.is_empty() {
+        to.fill(T::ZERO);
+        return;
+    }
+    let (first, last) = (axis.place(placed.start), axis.place(placed.end - 1));
+    to[..first * axis.to].fill(T::ZERO);
+    to[(last + 1) * axis.to..].fill(T::ZERO);
+    if inner.is_empty() && axis.from == 1 {
         let start = (from + placed.start as isize) as usize;
-        to[axis.place(placed.start)..][..placed.len()]
-            .copy_from_slice(&lhs[start..start + placed.len()]);
+        to[first..=last].copy_from_slice(&lhs[start..start + placed.len()]);
         return;
     }
     for i in placed {
         let place = axis.place(i) * axis.to;
-        copy_axes(inner, lhs, from + i as isize * axis.from, &mut to[place..]);
+        let from = from + i as isize * axis.from;
+        copy_axes(inner, lhs, from, &mut to[place..place + axis.to]);
     }
 }
