@@ -282,8 +282,8 @@ mod x86;
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) use x86::{
-    BrainPairs16, F32x8, F32x16, F64x4, F64x8, I16x32, I32x8, I32x16, I64x4, I64x8, Pairs8,
-    Pairs16, Truth64, WidePairs16,
+    BrainPairs16, C64x4, C64x8, C128x2, C128x4, F32x8, F32x16, F64x4, F64x8, I16x32, I32x8, I32x16,
+    I64x4, I64x8, Pairs8, Pairs16, Truth64, WidePairs16,
 };
 
 /// Numbers that [`Lanes`] can compute with; integers wrap around.

@@ -205,8 +205,8 @@ unsafe fn dot_some_rows<S: Simd, const R: usize>(
             let x = [S::load(start.add(p)), S::load(start.add(p + S::LANES))];
             for (r, acc) in acc.iter_mut().enumerate() {
                 let row = a.offset(r as isize * call.a_row).add(p);
-                acc[0] = S::load(row).mul_add(x[0], acc[0]);
-                acc[1] = S::load(row.add(S::LANES)).mul_add(x[1], acc[1]);
+                acc[0] = x[0].mul_add(S::load(row), acc[0]);
+                acc[1] = x[1].mul_add(S::load(row.add(S::LANES)), acc[1]);
             }
             p += 2 * S::LANES;
         }
@@ -215,7 +215,7 @@ unsafe fn dot_some_rows<S: Simd, const R: usize>(
             let x = S::load_first(start.add(p), count);
             for (r, acc) in acc.iter_mut().enumerate() {
                 let row = a.offset(r as isize * call.a_row).add(p);
-                acc[0] = S::load_first(row, count).mul_add(x, acc[0]);
+                acc[0] = x.mul_add(S::load_first(row, count), acc[0]);
             }
             p += S::LANES;
         }

@@ -324,18 +324,15 @@ pub(super) unsafe fn product<T: Element>(
     }
 }
 
-/// Elements of a matrix from which on it is read once for a few vectors.
-const FEW_VECTORS_FROM: usize = 1 << 15;
-
 /// Whether a large matrix, whose rows are adjacent, is better multiplied with each of so many vectors
 /// than with tiles, whose registers would be half empty.
 fn are_few<T: Element>(vectors: usize, (m, k): (usize, usize), a: &Matrix<T>) -> bool {
     let kernels = T::kernels();
-    kernels.reads_in_place
-        && a.column == 1
+    let few = &kernels.few_vectors;
+    a.column == 1
         && vectors <= kernels.narrow / 2
-        && m.saturating_mul(k) >= FEW_VECTORS_FROM
-        && m.min(k) >= 64
+        && m.saturating_mul(k) >= few.elements
+        && m.min(k) >= few.side
 }
 
 /// One update `c -= a b`.

@@ -204,6 +204,25 @@ fn large_matrices_with_a_few_vectors() {
     check_shapes::<i16>(&shapes[..8]);
 }
 
+/// Complex ones, whose tiles hold few columns, from fewer elements on; rows and columns that end at every lane.
+#[test]
+fn complex_matrices_with_a_few_vectors() {
+    let sides = [15, 16, 17, 18, 19, 20, 23, 24, 31, 33, 67];
+    let shapes: Vec<_> = sides
+        .into_iter()
+        .flat_map(|m| [64, 65, 66, 67, 70, 71].map(|k| (m, k)))
+        .enumerate()
+        .map(|(index, (m, k))| (m, [1, 2, 3, 4, 5, 8, 9][index % 7], k))
+        .flat_map(|(m, n, k)| [(m, n, k), (n, m, k), (k, n, m)])
+        .collect();
+    for isa in Isa::available() {
+        isa.assumed_in(|| {
+            check_shapes::<Complex<f32>>(&shapes);
+            check_shapes::<Complex<f64>>(&shapes);
+        });
+    }
+}
+
 #[test]
 fn shapes_that_are_packed_split_and_blocked() {
     // Several blocks of the inner dimension; several blocks of columns; a split contraction.

@@ -14,8 +14,8 @@ use crate::runtime::simd::{
 };
 #[cfg(target_arch = "x86_64")]
 use crate::runtime::simd::{
-    BrainPairs16, F32x8, F32x16, F64x4, F64x8, I16x32, I32x8, I32x16, I64x4, I64x8, Pairs8,
-    Pairs16, Truth64, WidePairs16,
+    BrainPairs16, C64x4, C64x8, C128x2, C128x4, F32x8, F32x16, F64x4, F64x8, I16x32, I32x8, I32x16,
+    I64x4, I64x8, Pairs8, Pairs16, Truth64, WidePairs16,
 };
 
 /// One tile: `Σ_p a[i][p] * b[p][j]` over all segments of the inner dimension, put into, added to or subtracted from `c[i][j]`, for the rows of the function that is called.
@@ -94,6 +94,14 @@ pub struct Kernels<T: 'static> {
     /// Products of a matrix and a vector.
     pub(super) dot_rows: unsafe fn(&gemv::DotRows<T>),
     pub(super) combine_rows: unsafe fn(&gemv::CombineRows<T>),
+    /// Matrices that are read once for a few vectors.
+    pub(super) few_vectors: FewVectors,
+}
+
+/// From how many elements on, and how many rows and columns at least, a matrix is better read once for a few vectors than multiplied by tiles.
+pub(super) struct FewVectors {
+    pub(super) elements: usize,
+    pub(super) side: usize,
 }
 
 impl<T> Kernels<T> {
@@ -334,12 +342,13 @@ macro_rules! real_kernels {
             pack_right: $isa::pack::<$vector>,
             dot_rows: $isa::dot_rows::<$vector>,
             combine_rows: $isa::combine_rows::<$vector>,
+            few_vectors: FewVectors { elements: 1 << 15, side: 64 },
         }
     };
 }
 
 macro_rules! complex_kernels {
-    ($isa:ident, $complex:ident, $vector:ty, $t:ty, $($rows:literal)*) => {
+    ($isa:ident, $complex:ident, $vector:ty, $numbers:ty, $t:ty, $($rows:literal)*) => {
         &Kernels {
             columns: <$vector as Simd>::LANES,
             narrow: <$vector as Simd>::LANES,
@@ -347,14 +356,15 @@ macro_rules! complex_kernels {
             reads_in_place: false,
             pack_left: $isa::pack::<Lanes<Complex<$t>, 2>>,
             pack_right: $complex::pack_split::<$vector>,
-            dot_rows: $isa::dot_rows::<Lanes<Complex<$t>, 4>>,
-            combine_rows: $isa::combine_rows::<Lanes<Complex<$t>, 4>>,
+            dot_rows: $isa::dot_rows::<$numbers>,
+            combine_rows: $isa::combine_rows::<$numbers>,
+            few_vectors: FewVectors { elements: 1 << 10, side: 16 },
         }
     };
 }
 
 macro_rules! float_kernels {
-    ($t:ty, $wide:ident, $narrow:ident, $portable:ty) => {
+    ($t:ty, $wide:ident, $narrow:ident, $portable:ty, $complex_wide:ident, $complex_narrow:ident) => {
         impl HasKernels for $t {
             fn kernels() -> &'static Kernels<Self> {
                 match Isa::detect() {
@@ -371,17 +381,17 @@ macro_rules! float_kernels {
             fn kernels() -> &'static Kernels<Self> {
                 match Isa::detect() {
                     #[cfg(target_arch = "x86_64")]
-                    Isa::Avx512 => complex_kernels!(avx512, complex_avx512, $wide, $t, 1 2 3 4 5 6 7 8 9 10 11 12),
+                    Isa::Avx512 => complex_kernels!(avx512, complex_avx512, $wide, $complex_wide, $t, 1 2 3 4 5 6 7 8 9 10 11 12),
                     #[cfg(target_arch = "x86_64")]
-                    Isa::Avx2 => complex_kernels!(avx2, complex_avx2, $narrow, $t, 1 2 3 4 5),
-                    Isa::Portable => complex_kernels!(portable, complex_portable, $portable, $t, 1 2 3 4),
+                    Isa::Avx2 => complex_kernels!(avx2, complex_avx2, $narrow, $complex_narrow, $t, 1 2 3 4 5),
+                    Isa::Portable => complex_kernels!(portable, complex_portable, $portable, Lanes<Complex<$t>, 4>, $t, 1 2 3 4),
                 }
             }
         }
     };
 }
-float_kernels!(f32, F32x16, F32x8, Lanes<f32, 4>);
-float_kernels!(f64, F64x8, F64x4, Lanes<f64, 2>);
+float_kernels!(f32, F32x16, F32x8, Lanes<f32, 4>, C64x8, C64x4);
+float_kernels!(f64, F64x8, F64x4, Lanes<f64, 2>, C128x4, C128x2);
 
 macro_rules! array_kernels {
     ($($t:ty, ($wide:ty, $($wide_rows:literal)*), ($narrow:ty, $($rows:literal)*), $portable:ty;)*) => { $(

@@ -2,6 +2,7 @@
 
 use super::{BrainPair, Pair, Simd};
 use crate::runtime::matmul::Truth;
+use num_complex::Complex;
 use std::arch::x86_64::*;
 
 macro_rules! x86_vector {
@@ -245,6 +246,74 @@ x86_vector!(
     |x| BrainPair(_mm512_reduce_add_ps(x).to_bits())
 );
 x86_vector!(
+    C64x8,
+    Complex<f32>,
+    8,
+    __m512,
+    |count: usize| (1u32 << (2 * count)).wrapping_sub(1) as u16,
+    |z| _mm512_castsi512_ps(_mm512_set1_epi64(bytemuck::cast::<Complex<f32>, i64>(z))),
+    _mm512_loadu_ps,
+    _mm512_storeu_ps,
+    masked_load_ps,
+    _mm512_mask_storeu_ps,
+    mul_add_c64_512,
+    neg_mul_add_c64_512,
+    _mm512_add_ps,
+    _mm512_sub_ps,
+    sum_c64_512
+);
+x86_vector!(
+    C128x4,
+    Complex<f64>,
+    4,
+    __m512d,
+    |count: usize| (1u32 << (2 * count)).wrapping_sub(1) as u8,
+    |z: Complex<f64>| _mm512_set4_pd(z.im, z.re, z.im, z.re),
+    _mm512_loadu_pd,
+    _mm512_storeu_pd,
+    masked_load_pd,
+    _mm512_mask_storeu_pd,
+    mul_add_c128_512,
+    neg_mul_add_c128_512,
+    _mm512_add_pd,
+    _mm512_sub_pd,
+    sum_c128_512
+);
+x86_vector!(
+    C64x4,
+    Complex<f32>,
+    4,
+    __m256,
+    |count: usize| mask_epi32(2 * count),
+    |z| _mm256_castsi256_ps(_mm256_set1_epi64x(bytemuck::cast::<Complex<f32>, i64>(z))),
+    _mm256_loadu_ps,
+    _mm256_storeu_ps,
+    _mm256_maskload_ps,
+    _mm256_maskstore_ps,
+    mul_add_c64_256,
+    neg_mul_add_c64_256,
+    _mm256_add_ps,
+    _mm256_sub_ps,
+    sum_c64_256
+);
+x86_vector!(
+    C128x2,
+    Complex<f64>,
+    2,
+    __m256d,
+    |count: usize| mask_epi64(2 * count),
+    |z: Complex<f64>| _mm256_setr_pd(z.re, z.im, z.re, z.im),
+    _mm256_loadu_pd,
+    _mm256_storeu_pd,
+    _mm256_maskload_pd,
+    _mm256_maskstore_pd,
+    mul_add_c128_256,
+    neg_mul_add_c128_256,
+    _mm256_add_pd,
+    _mm256_sub_pd,
+    sum_c128_256
+);
+x86_vector!(
     I32x8,
     i32,
     8,
@@ -435,6 +504,111 @@ unsafe fn load_si256(from: *const __m256i) -> __m256i {
 unsafe fn store_si256(to: *mut __m256i, x: __m256i) {
     // SAFETY: the caller's pointer is valid for a register.
     unsafe { _mm256_storeu_si256(to, x) }
+}
+
+/// Defines `a b + c` and `c - a b` of complex numbers whose parts lie beside each other. Each part of the sum takes the real part of `a` first. What is done
+/// to `a` alone is done once where it is the same for many.
+macro_rules! complex_products {
+    (
+        $features:literal, $register:ty, $plus:ident, $minus:ident,
+        $real:expr, $imaginary:expr, $swapped:expr, $turned:expr, $fma:ident, $fnma:ident
+    ) => {
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn $plus(a: $register, b: $register, c: $register) -> $register {
+            $fma($turned($imaginary(a)), $swapped(b), $fma($real(a), b, c))
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn $minus(a: $register, b: $register, c: $register) -> $register {
+            $fnma($turned($imaginary(a)), $swapped(b), $fnma($real(a), b, c))
+        }
+    };
+}
+complex_products!(
+    "avx512f,avx512dq",
+    __m512,
+    mul_add_c64_512,
+    neg_mul_add_c64_512,
+    _mm512_moveldup_ps,
+    _mm512_movehdup_ps,
+    _mm512_permute_ps::<0xb1>,
+    |x| _mm512_xor_ps(x, _mm512_castsi512_ps(_mm512_set1_epi64(SIGN_BELOW))),
+    _mm512_fmadd_ps,
+    _mm512_fnmadd_ps
+);
+complex_products!(
+    "avx512f,avx512dq",
+    __m512d,
+    mul_add_c128_512,
+    neg_mul_add_c128_512,
+    _mm512_movedup_pd,
+    _mm512_permute_pd::<0xff>,
+    _mm512_permute_pd::<0x55>,
+    |x| _mm512_xor_pd(x, _mm512_set4_pd(0.0, -0.0, 0.0, -0.0)),
+    _mm512_fmadd_pd,
+    _mm512_fnmadd_pd
+);
+complex_products!(
+    "avx2,fma",
+    __m256,
+    mul_add_c64_256,
+    neg_mul_add_c64_256,
+    _mm256_moveldup_ps,
+    _mm256_movehdup_ps,
+    _mm256_permute_ps::<0xb1>,
+    |x| _mm256_xor_ps(x, _mm256_castsi256_ps(_mm256_set1_epi64x(SIGN_BELOW))),
+    _mm256_fmadd_ps,
+    _mm256_fnmadd_ps
+);
+complex_products!(
+    "avx2,fma",
+    __m256d,
+    mul_add_c128_256,
+    neg_mul_add_c128_256,
+    _mm256_movedup_pd,
+    _mm256_permute_pd::<0xf>,
+    _mm256_permute_pd::<0x5>,
+    |x| _mm256_xor_pd(x, _mm256_setr_pd(-0.0, 0.0, -0.0, 0.0)),
+    _mm256_fmadd_pd,
+    _mm256_fnmadd_pd
+);
+
+/// The sign of the first of two floats.
+const SIGN_BELOW: i64 = 1 << 31;
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn sum_c64_256(x: __m256) -> Complex<f32> {
+    let x = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps::<1>(x));
+    let x = _mm_add_ps(x, _mm_movehl_ps(x, x));
+    Complex::new(_mm_cvtss_f32(x), _mm_cvtss_f32(_mm_shuffle_ps::<1>(x, x)))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn sum_c128_256(x: __m256d) -> Complex<f64> {
+    let x = _mm_add_pd(_mm256_castpd256_pd128(x), _mm256_extractf128_pd::<1>(x));
+    Complex::new(_mm_cvtsd_f64(x), _mm_cvtsd_f64(_mm_unpackhi_pd(x, x)))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx2")]
+fn sum_c64_512(x: __m512) -> Complex<f32> {
+    sum_c64_256(_mm256_add_ps(
+        _mm512_castps512_ps256(x),
+        _mm512_extractf32x8_ps::<1>(x),
+    ))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx2")]
+fn sum_c128_512(x: __m512d) -> Complex<f64> {
+    sum_c128_256(_mm256_add_pd(
+        _mm512_castpd512_pd256(x),
+        _mm512_extractf64x4_pd::<1>(x),
+    ))
 }
 
 #[inline]
