@@ -470,8 +470,8 @@ mod x86 {
             // SAFETY: the caller's promises.
             unsafe {
                 let mut wanted = [L::splat(0); GROUPS];
-                for k in 0..GROUPS {
-                    wanted[k] = L::load(from.add(k * L::LANES)).key(self.kind);
+                for (k, wanted) in wanted.iter_mut().enumerate() {
+                    *wanted = L::load(from.add(k * L::LANES)).key(self.kind);
                 }
                 wanted
             }
@@ -501,8 +501,8 @@ mod x86 {
                     half /= 2;
                 }
                 if part > 1 {
-                    for k in 0..GROUPS {
-                        start[k] = start[k].times(L::splat(part));
+                    for start in &mut start {
+                        *start = start.times(L::splat(part));
                     }
                 }
                 let mut left = part;
@@ -550,8 +550,8 @@ mod x86 {
                         high[k] = L::select(is, high[k], middle);
                     }
                 }
-                for k in 0..GROUPS {
-                    high[k].store(to.add(k * L::LANES));
+                for (k, high) in high.into_iter().enumerate() {
+                    high.store(to.add(k * L::LANES));
                 }
             }
         }
