@@ -1,8 +1,8 @@
 //! Runs a program in every way there is, for tests of how programs are planned.
 
-use jaxide_core::{Tensor, eval, parse};
+use jaxide_core::{ClosedJaxpr, Tensor, eval, parse};
 use jaxide_cpu::codegen::lanes::Isa;
-use jaxide_cpu::{CompileOptions, Executable, compile};
+use jaxide_cpu::{CompileOptions, Executable, compile, plan};
 use jaxide_testing::arrays::{Numbers, arguments};
 use jaxide_testing::compare::{Nearness, compare};
 
@@ -48,4 +48,27 @@ pub(crate) fn everywhere(text: &str, nearness: Nearness) -> Planned {
         first.get_or_insert(Planned { arena, loops });
     }
     first.expect("an instruction set")
+}
+
+/// Runs a program on as many threads as a limit of memory has room for: of each case, there is room for `.0` more than one, and `.1` are taken. The
+/// plan says what each takes, and results are the same bits.
+pub(crate) fn threads_within_a_limit(jaxpr: &ClosedJaxpr, cases: &[(usize, usize)]) {
+    let plan = plan(jaxpr).unwrap();
+    assert!(plan.for_each_thread > 0);
+    let args = arguments(jaxpr, Numbers::Tame, 5);
+    let run = |more: usize| {
+        let options = CompileOptions {
+            threads: Some(8),
+            memory_limit: Some(plan.total() + more * plan.for_each_thread),
+            ..CompileOptions::default()
+        };
+        let program = compile(jaxpr, &options).unwrap();
+        (program.stats().memory, program.run(&args).unwrap())
+    };
+    let (_, one) = run(0);
+    for &(more, taken) in cases {
+        let (memory, results) = run(more);
+        assert_eq!(memory, plan.total() + taken * plan.for_each_thread);
+        compare(&results, &one, Nearness::Bits).unwrap();
+    }
 }

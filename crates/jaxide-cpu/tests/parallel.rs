@@ -1,10 +1,10 @@
 //! Loops whose turns threads share out: which ones they are, and that results are the interpreter's for any number of threads.
 
-use crate::everywhere::everywhere;
+use crate::everywhere::{everywhere, threads_within_a_limit};
 use jaxide_core::{Cancel, parse};
-use jaxide_cpu::{CompileOptions, compile, plan};
+use jaxide_cpu::{CompileOptions, compile};
 use jaxide_testing::arrays::{Numbers, arguments};
-use jaxide_testing::compare::{Nearness, compare};
+use jaxide_testing::compare::Nearness;
 
 fn loops_of(text: &str) -> String {
     everywhere(text, Nearness::Relative(1e-4)).loops
@@ -167,27 +167,10 @@ fn turns_in_order() {
 
 /// Threads that have no room under the limit are left out, and the plan says what each takes.
 #[test]
-fn threads_within_a_limit() {
+fn threads_that_have_no_room() {
     let body = format!("{PRODUCT}\n{SORT}\n{INVERSE}\n out:f32[40] = add s e");
     let jaxpr = parse(&map(100, false, &body)).unwrap();
-    let plan = plan(&jaxpr).unwrap();
-    assert!(plan.for_each_thread > 0);
-    let args = arguments(&jaxpr, Numbers::Tame, 5);
-    let run = |more: usize| {
-        let options = CompileOptions {
-            threads: Some(8),
-            memory_limit: Some(plan.total() + more * plan.for_each_thread),
-            ..CompileOptions::default()
-        };
-        let program = compile(&jaxpr, &options).unwrap();
-        (program.stats().memory, program.run(&args).unwrap())
-    };
-    let (_, one) = run(0);
-    for (more, taken) in [(0, 0), (1, 1), (2, 2), (7, 7), (20, 7)] {
-        let (memory, results) = run(more);
-        assert_eq!(memory, plan.total() + taken * plan.for_each_thread);
-        compare(&results, &one, Nearness::Bits).unwrap();
-    }
+    threads_within_a_limit(&jaxpr, &[(0, 0), (1, 1), (2, 2), (7, 7), (20, 7)]);
 }
 
 /// A run that is cancelled ends in the middle of its turns.

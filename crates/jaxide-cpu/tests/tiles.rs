@@ -1,10 +1,8 @@
 //! Nests that run together, block by block of their rows: which ones they are, and that results are the interpreter's for any number of threads.
 
-use crate::everywhere::everywhere;
+use crate::everywhere::{everywhere, threads_within_a_limit};
 use jaxide_core::parse;
-use jaxide_cpu::{CompileOptions, compile, plan};
-use jaxide_testing::arrays::{Numbers, arguments};
-use jaxide_testing::compare::{Nearness, compare};
+use jaxide_testing::compare::Nearness;
 
 /// A loop in which each element becomes a mean of itself and of neighbours, round the edges: down and right, and up too if it is to be `wide`.
 fn stencil(rows: usize, columns: usize, wide: bool) -> String {
@@ -219,24 +217,7 @@ fn several_blocks_at_once() {
 #[test]
 fn blocks_within_a_limit() {
     let jaxpr = parse(&attractions(600, 3, "y:f32[600,3] = neg x")).unwrap();
-    let plan = plan(&jaxpr).unwrap();
-    assert!(plan.for_each_thread > 0);
-    let args = arguments(&jaxpr, Numbers::Tame, 5);
-    let run = |more: usize| {
-        let options = CompileOptions {
-            threads: Some(8),
-            memory_limit: Some(plan.total() + more * plan.for_each_thread),
-            ..CompileOptions::default()
-        };
-        let program = compile(&jaxpr, &options).unwrap();
-        (program.stats().memory, program.run(&args).unwrap())
-    };
-    let (_, one) = run(0);
-    for (more, taken) in [(0, 0), (1, 1), (3, 3), (20, 7)] {
-        let (memory, results) = run(more);
-        assert_eq!(memory, plan.total() + taken * plan.for_each_thread);
-        compare(&results, &one, Nearness::Bits).unwrap();
-    }
+    threads_within_a_limit(&jaxpr, &[(0, 0), (1, 1), (3, 3), (20, 7)]);
 }
 
 /// A value that is broadcast is in memory once, by whatever shapes it goes there, and what is computed from it costs a load: neither copies nor

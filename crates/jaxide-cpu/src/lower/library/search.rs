@@ -4,9 +4,9 @@ use super::elements::{C128, Class, Number, meaningless};
 use super::operands::Operands;
 use super::routine::{each, in_chunks, routine};
 use crate::narrow;
-use crate::runtime::KernelCall;
 use crate::runtime::search::{self, Kind, MOST, Word};
 use crate::runtime::simd::widen_f16;
+use crate::runtime::{Context, KernelCall};
 use jaxide_core::eval::numerics::order::bisect;
 use jaxide_core::prims::{Nonzero, SearchSide, SearchSorted};
 use jaxide_core::{DType, Element, Error, Result};
@@ -253,6 +253,25 @@ fn wider<T: bytemuck::Pod>(bytes: &[u8], word: impl Fn(T) -> i32) -> Cow<'_, [i3
     Cow::Owned(keys(bytes, word))
 }
 
+/// Calls `f` with a row of the sorted array, the first of its queries and places for some, until there are all of `per_batch` for each row.
+fn in_rows(
+    context: &Context<'_>,
+    places: &mut [i32],
+    per_batch: usize,
+    f: impl Fn(usize, usize, &mut [i32]) + Sync,
+) {
+    in_chunks(context, places, 4096, |start, mut places| {
+        let mut next = start;
+        while !places.is_empty() {
+            let (row, from) = (next / per_batch, next % per_batch);
+            let count = places.len().min(per_batch - from);
+            let (now, later) = std::mem::take(&mut places).split_at_mut(count);
+            f(row, from, now);
+            (next, places) = (next + count, later);
+        }
+    });
+}
+
 /// As [`search_sorted`] of elements that vectors search as `words`, where those of a row are adjacent and looked for often enough.
 fn search_words<K: Word + bytemuck::Pod + Send + Sync>(
     operands: &Operands,
@@ -291,30 +310,17 @@ fn search_words<K: Word + bytemuck::Pod + Send + Sync>(
         } else {
             (Vec::new(), Vec::new())
         };
-        in_chunks(
-            context,
-            buffers.output::<i32>(0),
-            4096,
-            |start, mut found| {
-                let mut next = start;
-                while !found.is_empty() {
-                    // The queries of one row of the sorted array.
-                    let (row, from) = (next / per_batch, next % per_batch);
-                    let count = found.len().min(per_batch - from);
-                    let start = row / middle * per_batch + from;
-                    let wanted = &words(&query[start * size..(start + count) * size]);
+        in_rows(context, buffers.output(0), per_batch, |row, from, found| {
+            let start = row / middle * per_batch + from;
+            let wanted = &words(&query[start * size..(start + found.len()) * size]);
 
-                    let (now, later) = std::mem::take(&mut found).split_at_mut(count);
-                    if ascending.get(row) == Some(&true) {
-                        K::places(kind, &keys[row], wanted, equal, now);
-                    } else {
-                        let line = &sorted[row * length..(row + 1) * length];
-                        K::bisected(kind, line, wanted, equal, now);
-                    }
-                    (next, found) = (next + count, later);
-                }
-            },
-        );
+            if ascending.get(row) == Some(&true) {
+                K::places(kind, &keys[row], wanted, equal, found);
+            } else {
+                let line = &sorted[row * length..(row + 1) * length];
+                K::bisected(kind, line, wanted, equal, found);
+            }
+        });
         Ok(())
     })))
 }
@@ -402,46 +408,31 @@ fn search_by<K: Ord + Copy + Send + Sync + 'static>(
             let at = |index: usize| sorted[first + index * inner];
             (1..length).all(|index| at(index - 1) <= at(index))
         });
-        in_chunks(
-            context,
-            buffers.output::<i32>(0),
-            4096,
-            |start, mut found| {
-                let mut next = start;
-                while !found.is_empty() {
-                    // The queries of one row of the sorted array.
-                    let (row, from) = (next / per_batch, next % per_batch);
-                    let count = found.len().min(per_batch - from);
-                    let first = row_start(row);
-                    let start = row / rows * per_batch + from;
-                    let wanted = &keys(dtype, &query[start * size..(start + count) * size]);
-                    let (now, later) = std::mem::take(&mut found).split_at_mut(count);
-                    let ascending = ascending[row];
-                    // Where a row is adjacent, it is searched as it stands.
-                    let line = if inner == 1 {
-                        &sorted[first..first + length]
-                    } else {
-                        &[]
-                    };
-                    let at = |index: usize| sorted[first + index * inner];
-                    match (side, inner) {
-                        (SearchSide::Left, 1) => {
-                            places(length, ascending, wanted, now, |x, y| line[x] < y)
-                        }
-                        (SearchSide::Right, 1) => {
-                            places(length, ascending, wanted, now, |x, y| line[x] <= y)
-                        }
-                        (SearchSide::Left, _) => {
-                            places(length, ascending, wanted, now, |x, y| at(x) < y)
-                        }
-                        (SearchSide::Right, _) => {
-                            places(length, ascending, wanted, now, |x, y| at(x) <= y)
-                        }
-                    }
-                    (next, found) = (next + count, later);
+        in_rows(context, buffers.output(0), per_batch, |row, from, found| {
+            let first = row_start(row);
+            let start = row / rows * per_batch + from;
+            let wanted = &keys(dtype, &query[start * size..(start + found.len()) * size]);
+            let ascending = ascending[row];
+            // Where a row is adjacent, it is searched as it stands.
+            let line = if inner == 1 {
+                &sorted[first..first + length]
+            } else {
+                &[]
+            };
+            let at = |index: usize| sorted[first + index * inner];
+            match (side, inner) {
+                (SearchSide::Left, 1) => {
+                    places(length, ascending, wanted, found, |x, y| line[x] < y)
                 }
-            },
-        );
+                (SearchSide::Right, 1) => {
+                    places(length, ascending, wanted, found, |x, y| line[x] <= y)
+                }
+                (SearchSide::Left, _) => places(length, ascending, wanted, found, |x, y| at(x) < y),
+                (SearchSide::Right, _) => {
+                    places(length, ascending, wanted, found, |x, y| at(x) <= y)
+                }
+            }
+        });
         Ok(())
     }))
 }
