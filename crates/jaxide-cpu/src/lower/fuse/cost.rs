@@ -1,6 +1,7 @@
 //! Rough costs of computing one element, in simple operations.
 
 use super::Fuser;
+use super::storage::FEW_TO_SEE;
 use crate::lower::emit::UNROLL;
 use crate::lower::graph::{Graph, Node, NodeId, Op, Region, ValueId, own_cost, turns};
 use jaxide_core::DType;
@@ -153,7 +154,8 @@ impl Fuser<'_> {
 
     /// The cost of an element of a value: a load where a step behind it has wanted it in memory, or one of its other shapes.
     pub(super) fn cost(&self, value: ValueId, costs: &Costs, forced: &HashSet<ValueId>) -> usize {
-        if forced.contains(&self.seen(value, costs)) {
+        let few = self.graph.value(value).len() <= FEW_TO_SEE;
+        if !few && forced.contains(&self.seen(value, costs)) {
             1
         } else {
             costs.of(value)
@@ -179,7 +181,8 @@ impl Fuser<'_> {
         let elementwise = matches!(node.op, Op::Map(_));
         // Each operand counts for itself: all that lead far back are cut, not one of them.
         let behind = |arg: &ValueId| {
-            if costs.is_deep(*arg) || forced.contains(arg) {
+            let few = self.graph.value(*arg).len() <= FEW_TO_SEE;
+            if costs.is_deep(*arg) || !few && forced.contains(arg) {
                 0
             } else {
                 costs.depth(*arg)

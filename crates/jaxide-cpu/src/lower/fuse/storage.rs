@@ -96,6 +96,8 @@ const MOST_BLOCKS: usize = 8;
 const SEGMENT: usize = 1024;
 /// Broadcasting to this many times the elements is worth storing the operand, unless computing it is cheap.
 const EXPANSION: usize = 8;
+/// Values of so few elements are what they are, and not what they show.
+pub(super) const FEW_TO_SEE: usize = 256;
 /// So are fewer elements if each is computed again at so many operations.
 const REPEATED: usize = 56;
 
@@ -289,11 +291,13 @@ impl Fuser<'_> {
         first
     }
 
-    /// The value whose elements a value has, in the same order: behind views that only give them another shape.
+    /// The value whose elements a value has, in the same order: behind views that only give them another shape. A value of few elements
+    /// stands for itself: what is computed again is soon done, and rounded as it is where it is stored.
     pub(super) fn seen(&self, value: ValueId, costs: &Costs) -> ValueId {
         let graph = self.graph;
         let mut first = value;
         while costs.is_of_region(first)
+            && graph.value(value).len() > FEW_TO_SEE
             && let Some(node) = graph.def(first).map(|id| graph.node(id))
             && let Op::Broadcast { .. } | Op::Reshape = node.op
             && graph.value(node.args[0]).len() == graph.value(first).len()
