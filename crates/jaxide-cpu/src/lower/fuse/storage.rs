@@ -96,10 +96,10 @@ const MOST_BLOCKS: usize = 8;
 const SEGMENT: usize = 1024;
 /// Broadcasting to this many times the elements is worth storing the operand, unless computing it is cheap.
 const EXPANSION: usize = 8;
-/// Values of so few elements are what they are, and not what they show.
-pub(super) const FEW_TO_SEE: usize = 256;
 /// So are fewer elements if each is computed again at so many operations.
 const REPEATED: usize = 56;
+/// Values of so few elements are what they are, and not what they show.
+pub(super) const FEW_TO_SEE: usize = 256;
 
 impl Fuser<'_> {
     /// Decides for every value of the region whether it is stored; gives the roots that nests make, in order.

@@ -381,7 +381,6 @@ impl<'a, T: Element> Terms<'a, T> {
             "windows are inside the array"
         );
         assert!(weights.len() >= taps.len() * width && (width == 1 || width >= row));
-
         Terms {
             x,
             from,

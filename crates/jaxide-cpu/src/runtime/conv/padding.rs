@@ -156,9 +156,9 @@ impl Source {
     }
 }
 
-/// Makes one dimension of two, where the inner one has no zeros and the outer one goes on where that ends.
+/// Makes one dimension of two, where the inner one has no zeros and the outer one goes on where that ends. The outermost stays: slabs are along it.
 fn merge(axes: &mut Vec<Axis>) {
-    for k in (1..axes.len()).rev() {
+    for k in (2..axes.len()).rev() {
         let (outer, inner) = (axes[k - 1], axes[k]);
         let whole = inner.before == 0 && inner.size == inner.len;
         if whole && outer.from == inner.from * inner.len as isize {
