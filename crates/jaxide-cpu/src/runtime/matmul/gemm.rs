@@ -60,7 +60,7 @@ pub(super) unsafe fn gemm<T: HasKernels + Arithmetic + bytemuck::Pod + Sync>(
             return Ok(());
         }
     }
-    let plan = Plan::new((m, n, k), kernels, &a, &b);
+    let plan = Plan::new((m, n, k), kernels, &a, &b, context.threads());
     // SAFETY: promised by the caller.
     unsafe {
         Product {
@@ -167,6 +167,7 @@ impl Plan {
         kernels: &Kernels<T>,
         a: &Matrix<T>,
         b: &Matrix<T>,
+        threads: usize,
     ) -> Self {
         let depth_block = k.div_ceil(k.div_ceil(longest_block::<T>()));
         let column_block = n.min(COLUMN_BLOCK);
@@ -179,12 +180,32 @@ impl Plan {
         let in_place = kernels.reads_in_place && b.column == 1;
         let pack_b = !in_place || (row_panels > 1 && bytes(b.row.unsigned_abs()) > NEAR);
         let conflicts = (a.row.unsigned_abs() * size_of::<T>()).is_multiple_of(4096) && m > 8;
-        let pack_a = column_tiles > 3 && (conflicts || bytes(m) > CACHE);
+        let pack_a = column_tiles > 3 && (conflicts || bytes(m) >= CACHE);
         let padded = n.next_multiple_of(kernels.columns);
+        let fits = !pack_a && padded * k * size_of::<T>() <= CACHE;
+        if pack_b
+            && row_panels > FEW_PANELS
+            && !fits
+            && let Some((row_chunks, column_chunks)) = Self::large(
+                m,
+                column_tiles,
+                bytes(column_tiles * kernels.columns),
+                threads,
+            )
+        {
+            return Self {
+                depth_block,
+                column_block,
+                pack_a,
+                right: Right::PackedByChunk,
+                row_chunks,
+                column_chunks,
+            };
+        }
         let right = match pack_b {
             false => Right::InPlace,
             true if row_panels <= FEW_PANELS => Right::PackedByChunk,
-            true if !pack_a && padded * k * size_of::<T>() <= CACHE => Right::PackedByChunk,
+            true if fits => Right::PackedByChunk,
             true => Right::PackedTogether,
         };
         let work = m.saturating_mul(column_block).saturating_mul(k);
@@ -201,8 +222,7 @@ impl Plan {
             let row_chunks = wanted.min(8) / column_chunks;
             (row_chunks.clamp(1, row_panels.div_ceil(8)), column_chunks)
         } else {
-            // A chunk's panels of the left operand should stay in the second-level cache.
-            let cache_rows = (CACHE / 4 / size_of::<T>() / depth_block).max(2 * kernels.rows());
+            let cache_rows = left_rows(kernels, depth_block);
             let row_chunks = m
                 .div_ceil(cache_rows)
                 .max(wanted.min(row_panels.div_ceil(2)))
@@ -219,12 +239,33 @@ impl Plan {
             column_chunks,
         }
     }
+
+    /// Chunks of rows and of columns of a large product: as many columns as stay in a core's own cache for all rows that it multiplies with
+    /// them, and as few rows as occupy all threads; none if too few rows are left for each.
+    fn large(
+        m: usize,
+        column_tiles: usize,
+        bytes: usize,
+        threads: usize,
+    ) -> Option<(usize, usize)> {
+        let fewest = bytes.div_ceil(CACHE);
+        let pairs = (1..=m / MANY_ROWS).flat_map(|rows| {
+            (fewest..=column_tiles.min(2 * fewest)).map(move |columns| (rows, columns))
+        });
+        pairs.into_iter().find(|(rows, columns)| {
+            let chunks = rows * columns;
+            chunks.is_multiple_of(threads) || chunks >= 4 * threads
+        })
+    }
 }
 
 /// Panels of rows that a chunk has all of, so that no other packs the same columns.
 const FEW_PANELS: usize = 16;
-/// Rows of the right operand that are packed before the next columns are: as many streams as the processor foresees.
-const ROWS_AT_ONCE: usize = 8;
+/// Steps for which all panels are packed before the next ones are, by the distance of a panel's numbers: where these are neighbours, as many
+/// streams as the processor foresees.
+fn steps_at_once(across: isize, depth: usize) -> usize {
+    if across == 1 { 8 } else { depth.max(1) }
+}
 /// Bytes over which the rows of a tile's columns may be spread to be read in place: lines so far apart that many sets of a second-level cache
 /// hold several of them are evicted before the next panel of rows needs them, and where the third level is slow the product then takes twice
 /// as long.
@@ -233,6 +274,14 @@ const NEAR: usize = 1 << 19;
 const PACKED: usize = 1 << 22;
 /// Bytes that stay in a core's own cache.
 const CACHE: usize = 1 << 20;
+
+/// Rows of a chunk that are worth the copy of its columns.
+const MANY_ROWS: usize = 256;
+
+/// Rows of the left operand that stay in a core's own cache beside the right one's columns, for a block of so many steps.
+fn left_rows<T>(kernels: &Kernels<T>, depth_block: usize) -> usize {
+    (CACHE / 4 / size_of::<T>() / depth_block).max(2 * kernels.rows())
+}
 
 struct Product<'a, T: 'static> {
     shape: (usize, usize, usize),
@@ -352,12 +401,8 @@ impl<T: HasKernels + Arithmetic + bytemuck::Pod + Sync> Product<'_, T> {
         to: *mut T,
     ) {
         let width = self.kernels.columns;
-        let at_once = if self.b.column == 1 {
-            ROWS_AT_ONCE
-        } else {
-            depth.len()
-        };
-        for start in (0..depth.len()).step_by(at_once.max(1)) {
+        let at_once = steps_at_once(self.b.column, depth.len());
+        for start in (0..depth.len()).step_by(at_once) {
             for (index, panel) in panels.clone().enumerate() {
                 let first = columns.start + panel * width;
                 // SAFETY: columns and steps are inside the operand, the panel inside the buffer.
@@ -384,28 +429,26 @@ impl<T: HasKernels + Arithmetic + bytemuck::Pod + Sync> Product<'_, T> {
         steps: Range<usize>,
         together: Packed<T>,
     ) -> Result<(), KernelError> {
-        let m = self.shape.0;
         let width = self.kernels.columns;
         let first = |count: usize, chunks: usize, index: usize| count * index / chunks;
         let (row_chunk, column_chunk) = (
             chunk / self.plan.column_chunks,
             chunk % self.plan.column_chunks,
         );
-        let panels = m.div_ceil(self.kernels.rows());
-        let panels = first(panels, self.plan.row_chunks, row_chunk)
-            ..first(panels, self.plan.row_chunks, row_chunk + 1);
+        let panels = first(self.panels(), self.plan.row_chunks, row_chunk)
+            ..first(self.panels(), self.plan.row_chunks, row_chunk + 1);
         let tiles = columns.len().div_ceil(width);
         let tiles = first(tiles, self.plan.column_chunks, column_chunk)
             ..first(tiles, self.plan.column_chunks, column_chunk + 1);
-        // Panels of nearly equal height waste no registers on a small remainder.
-        let all_panels = m.div_ceil(self.kernels.rows());
-        let row = |panel: usize| m * panel / all_panels;
-        let first_row = row(panels.start);
-        let packed_rows = if self.plan.pack_a {
-            row(panels.end) - first_row
+        // Panels that are packed at once should stay in the second-level cache.
+        let (at_once, packed_rows) = if self.plan.pack_a {
+            let rows = left_rows(self.kernels, self.plan.depth_block);
+            let at_once = (rows / self.kernels.rows()).min(panels.len());
+            (at_once, at_once * self.kernels.rows())
         } else {
-            0
+            (panels.len(), 0)
         };
+        let at_once = at_once.max(1);
         let packed_columns = match self.plan.right {
             Right::PackedByChunk => tiles.len() * width,
             Right::InPlace | Right::PackedTogether => 0,
@@ -414,24 +457,9 @@ impl<T: HasKernels + Arithmetic + bytemuck::Pod + Sync> Product<'_, T> {
         let mut packed = PoolBuffer::for_elements::<T>((packed_rows + packed_columns) * longest)?;
         let packed = packed.as_mut_ptr().cast::<T>();
         for depth in self.blocks(steps.clone()) {
-            // SAFETY: rows, columns and steps are inside the operands; the packed panels inside their
-            // buffers.
-            unsafe {
-                if self.plan.pack_a {
-                    for panel in panels.clone() {
-                        let (start, rows) = (row(panel), row(panel + 1) - row(panel));
-                        (self.kernels.pack_left)(&Panel {
-                            from: self.a.at(start, depth.start),
-                            across: self.a.row,
-                            along: self.a.column,
-                            count: rows,
-                            depth: depth.len(),
-                            width: rows,
-                            to: packed.add((start - first_row) * depth.len()),
-                        });
-                    }
-                }
-                let right = match self.plan.right {
+            // SAFETY: columns and steps are inside the operand, the panels inside their buffers.
+            let right = unsafe {
+                match self.plan.right {
                     Right::InPlace => ptr::null(),
                     Right::PackedByChunk => {
                         let to = packed.add(packed_rows * longest);
@@ -443,50 +471,109 @@ impl<T: HasKernels + Arithmetic + bytemuck::Pod + Sync> Product<'_, T> {
                         let place = block + tiles.start * width * depth.len();
                         together.0.add(place).cast_const()
                     }
-                };
-                for (index, place) in tiles.clone().enumerate() {
-                    let column = columns.start + place * width;
-                    let count = width.min(columns.end - column);
-                    let (b, b_step) = match self.plan.right {
-                        Right::InPlace => (self.b.at(depth.start, column), self.b.row),
-                        Right::PackedByChunk | Right::PackedTogether => {
-                            (right.add(index * width * depth.len()), width as isize)
-                        }
-                    };
-                    for panel in panels.clone() {
-                        let (start, rows) = (row(panel), row(panel + 1) - row(panel));
-                        let (a, a_row, a_step) = if self.plan.pack_a {
-                            (
-                                packed.add((start - first_row) * depth.len()).cast_const(),
-                                1,
-                                rows as isize,
-                            )
-                        } else {
-                            (self.a.at(start, depth.start), self.a.row, self.a.column)
-                        };
-                        let tile = Tile {
-                            depth: depth.len(),
-                            segments: &[0],
-                            a,
-                            a_row,
-                            a_step,
-                            b,
-                            b_step,
-                            c: self.c.at(start, column),
-                            c_row: self.c.row,
-                            columns: count,
-                            b_packed: self.plan.right != Right::InPlace,
-                            update: if depth.start > 0 && self.update == Update::Set {
-                                Update::Add
-                            } else {
-                                self.update
-                            },
-                        };
-                        self.kernels.tile(rows, count)(&tile);
-                    }
                 }
+            };
+            for start in panels.clone().step_by(at_once) {
+                let block = Block {
+                    panels: start..panels.end.min(start + at_once),
+                    tiles: tiles.clone(),
+                    columns: columns.clone(),
+                    depth: depth.clone(),
+                };
+                // SAFETY: the buffer holds so many panels; the rest is the caller's promise.
+                unsafe { self.block(&block, packed, right) };
             }
         }
         Ok(())
     }
+
+    /// Computes a block of the result; `left` is where its panels are packed, `right` what is packed of its columns.
+    unsafe fn block(&self, block: &Block, left: *mut T, right: *const T) {
+        let Block {
+            panels,
+            tiles,
+            columns,
+            depth,
+        } = block;
+        let width = self.kernels.columns;
+        let (first_row, _) = self.rows(panels.start);
+        // SAFETY: rows, columns and steps are inside the operands; the packed panels inside their
+        // buffers.
+        unsafe {
+            if self.plan.pack_a {
+                let steps = steps_at_once(self.a.row, depth.len());
+                for step in (0..depth.len()).step_by(steps) {
+                    for panel in panels.clone() {
+                        let (start, rows) = self.rows(panel);
+                        (self.kernels.pack_left)(&Panel {
+                            from: self.a.at(start, depth.start + step),
+                            across: self.a.row,
+                            along: self.a.column,
+                            count: rows,
+                            depth: steps.min(depth.len() - step),
+                            width: rows,
+                            to: left.add((start - first_row) * depth.len() + step * rows),
+                        });
+                    }
+                }
+            }
+            for (index, place) in tiles.clone().enumerate() {
+                let column = columns.start + place * width;
+                let count = width.min(columns.end - column);
+                let (b, b_step) = match self.plan.right {
+                    Right::InPlace => (self.b.at(depth.start, column), self.b.row),
+                    Right::PackedByChunk | Right::PackedTogether => {
+                        (right.add(index * width * depth.len()), width as isize)
+                    }
+                };
+                for panel in panels.clone() {
+                    let (start, rows) = self.rows(panel);
+                    let (a, a_row, a_step) = if self.plan.pack_a {
+                        let packed = left.add((start - first_row) * depth.len());
+                        (packed.cast_const(), 1, rows as isize)
+                    } else {
+                        (self.a.at(start, depth.start), self.a.row, self.a.column)
+                    };
+                    let tile = Tile {
+                        depth: depth.len(),
+                        segments: &[0],
+                        a,
+                        a_row,
+                        a_step,
+                        b,
+                        b_step,
+                        c: self.c.at(start, column),
+                        c_row: self.c.row,
+                        columns: count,
+                        b_packed: self.plan.right != Right::InPlace,
+                        update: if depth.start > 0 && self.update == Update::Set {
+                            Update::Add
+                        } else {
+                            self.update
+                        },
+                    };
+                    self.kernels.tile(rows, count)(&tile);
+                }
+            }
+        }
+    }
+
+    /// Panels of which all rows consist.
+    fn panels(&self) -> usize {
+        self.shape.0.div_ceil(self.kernels.rows())
+    }
+
+    /// The first row of a panel, and how many it has: panels of nearly equal height waste no registers on a small remainder.
+    fn rows(&self, panel: usize) -> (usize, usize) {
+        let first = |panel| self.shape.0 * panel / self.panels();
+        (first(panel), first(panel + 1) - first(panel))
+    }
+}
+
+/// What a chunk computes at once: some of its panels of rows times its tiles among `columns`, for a block of steps.
+struct Block {
+    panels: Range<usize>,
+    tiles: Range<usize>,
+    columns: Range<usize>,
+    depth: Range<usize>,
 }
