@@ -123,6 +123,57 @@ fn pairs_one_after_the_other() {
     }
 }
 
+/// Many elements for few results, combined in parts: the first largest and what is beside it, and sums with a number to begin with that is not
+/// neutral, at lengths around those of which all parts have as many.
+#[test]
+fn long_runs_in_parts() {
+    let pair = "i:bool[] = ge e g
+        j:T[] = select_n i g e
+        k:i32[] = select_n i h f";
+    let sums = "j:T[] = add e g
+        i:i32[] = mul f 2:i32[]
+        l:i32[] = add i h
+        k:i32[] = sub l f";
+    for (ty, least, one) in [
+        ("bool", "False", ""),
+        ("i8", "-9", "3"),
+        ("i32", "-99", "3"),
+        ("f32", "-99.0", "3.0"),
+        ("f64", "-99.0", ""),
+        ("bf16", "-99.0", ""),
+    ] {
+        for (shape, axes, kept) in [
+            ("1023", "0,", ""),
+            ("1024", "0,", ""),
+            ("1025", "0,", ""),
+            ("1055", "0,", ""),
+            ("5,1056", "1,", "5"),
+            ("3,40,30", "1,2", "3"),
+            ("2,1,1100", "2,", "2,1"),
+            ("20,1024", "1,", "20"),
+            ("1100,2", "0,", "2"),
+        ] {
+            for (function, first) in [(pair, least), (sums, one)] {
+                if first.is_empty() {
+                    continue;
+                }
+                let function = function.replace('T', ty);
+                let text = format!(
+                    "{{ lambda ; a:{ty}[{shape}] b:i32[{shape}]. let
+                        c:{ty}[{kept}] d:i32[{kept}] = reduce[
+                          computation=f dimensions=({axes})
+                          jaxpr={{ lambda ; e:{ty}[] f:i32[] g:{ty}[] h:i32[]. let
+                              {function}
+                            in (j, k) }}
+                        ] a b {first}:{ty}[] 7:i32[]
+                      in (c, d) }}"
+                );
+                everywhere(&text, Nearness::Relative(1e-4));
+            }
+        }
+    }
+}
+
 /// States that one turn hands to the next, exchanged on the way, so that none is read after it was replaced.
 #[test]
 fn states_that_change_places() {

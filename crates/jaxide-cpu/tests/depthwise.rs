@@ -186,3 +186,69 @@ fn images_in_every_order() {
         everywhere(&convolution(ty, sizes, &axes, specs), nearness);
     }
 }
+
+/// One feature and a small filter, which is part of the loops around it: what it is made of is computed, and what is made of it.
+#[test]
+fn small_filters_of_one_feature() {
+    let mut random = Random(13);
+    let types = [
+        ("f32", Nearness::Relative(1e-4)),
+        ("f64", Nearness::Relative(1e-11)),
+        ("i32", Nearness::Bits),
+        ("u8", Nearness::Bits),
+        ("i64", Nearness::Bits),
+        ("c64", Nearness::Relative(1e-4)),
+        ("bf16", Nearness::Relative(0.1)),
+    ];
+    for case in 0..70 {
+        let (ty, nearness) = types[case % types.len()];
+        let rank = 1 + case % 3;
+        let lengths = [
+            &[1usize, 15, 16, 17, 33, 100, 300][..],
+            &[1, 5, 16, 17, 40],
+            &[2, 5, 9, 17],
+        ][rank - 1];
+        let sizes = [&[1, 2, 3, 9, 31, 32, 33][..], &[1, 2, 3, 5, 6], &[1, 2, 3]][rank - 1];
+        let axes: Vec<Axis> = (0..rank)
+            .map(|_| Axis {
+                stride: 1,
+                dilation: 1,
+                ..Axis::random(&mut random, lengths, sizes)
+            })
+            .collect();
+        if axes.iter().any(|axis| axis.results() == 0) {
+            continue;
+        }
+        let spatial = 2..rank + 2;
+        let orders: [Vec<usize>; 3] = [
+            (0..rank + 2).collect(),
+            [0, rank + 1].into_iter().chain(1..=rank).collect(),
+            [1, 0].into_iter().chain(spatial).collect(),
+        ];
+        let order = &orders[random.below(3)][..];
+        let out = if random.one_in(4) { &orders[0] } else { order };
+        let specs = [order, &orders[random.below(3)], out];
+        let text = convolution(ty, (1 + random.below(2), 1, 1), &axes, specs);
+        let neighbours = text
+            .replace("] a b\n", "] e b\n")
+            .replace(
+                "let\n",
+                &format!("let\n e:{ty}[{0}] = mul a a\n", between(&text, "a:", ty)),
+            )
+            .replace(
+                "in (c,) }",
+                &format!(
+                    "d:{ty}[{0}] = mul c c\n in (d, c) }}",
+                    between(&text, "c:", ty)
+                ),
+            );
+        everywhere(&text, nearness);
+        everywhere(&neighbours, nearness);
+    }
+}
+
+/// The shape of a variable where it is bound.
+fn between<'a>(text: &'a str, name: &str, ty: &str) -> &'a str {
+    let start = text.find(&format!("{name}{ty}[")).unwrap() + name.len() + ty.len() + 1;
+    &text[start..start + text[start..].find(']').unwrap()]
+}

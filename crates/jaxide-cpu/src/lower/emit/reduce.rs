@@ -301,7 +301,12 @@ impl Emitter<'_> {
         let unroll = self.unrolls(&sizes, operands);
         let mut init = Vec::new();
         for &value in inits {
-            init.extend(self.element(value, &[])?);
+            let place = if graph.shape(value).is_empty() {
+                &[]
+            } else {
+                at
+            };
+            init.extend(self.element(value, place)?);
         }
         let values = self.fold(&sizes, unroll, init, &mut |emitter, inner, sum| {
             let mut elements = emitter.split_elements(inits, sum);

@@ -158,7 +158,7 @@ pub(crate) enum Op {
     Reduce { combine: Combine, axes: Dims },
     /// The index of the largest or smallest along an axis.
     ArgReduce { largest: bool, axis: usize },
-    /// Axes combined away by a function: operands, then initial values; the region takes two sets of scalars.
+    /// Axes combined away by a function: operands, then initial values, of all results or of each; the region takes two sets of scalars.
     ReduceWith { axes: Dims, body: Region },
     /// Windows combined.
     ReduceWindow {

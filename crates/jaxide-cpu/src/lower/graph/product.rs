@@ -103,15 +103,21 @@ impl Graph {
         let numbers = &params.dimension_numbers;
         let batch = numbers.lhs_batch.len();
         let own = self.shape(node.args[0]).len() - batch - numbers.lhs_contracting.len();
-        // Many rows that are multiplied by one matrix or vector are as good as a batch.
-        let alike = if batch == 0 { own } else { 0 };
-        let (many, free) = self.shape(node.results[0]).split_at(batch + alike);
+        let shape = self.shape(node.results[0]);
+        // Many rows that are multiplied by one matrix or vector are as good as a batch, on either side.
+        let (of_lhs, of_rhs) = shape.split_at(batch + own);
+        let ((many, free), rows) = match batch {
+            0 if of_lhs.iter().product::<usize>() < MANY => ((of_rhs, of_lhs), 1),
+            0 => ((of_lhs, of_rhs), 0),
+            _ => (shape.split_at(batch), 0),
+        };
         let terms = self.contracted(node, numbers);
         let largest = free.iter().max().map_or(1, |&length| length);
         let vectors = free.len() < 2 || free.iter().filter(|&&length| length > 1).count() < 2;
         // Rows that lie across memory go through it once for each column.
-        let rank = self.shape(node.args[0]).len();
-        let across = batch == 0 && numbers.lhs_contracting.iter().all(|axis| axis + 1 != rank);
+        let contracting = [&numbers.lhs_contracting, &numbers.rhs_contracting][rows];
+        let rank = self.shape(node.args[rows]).len();
+        let across = batch == 0 && contracting.iter().all(|axis| axis + 1 != rank);
         let most = if across { FEW_COLUMNS } else { TINY };
         let tiny = free.len() <= 2 && largest <= most && terms <= TINY;
         // Whole products of a batch are beside one another in lanes, which go through memory once for each element; the sums of all elements

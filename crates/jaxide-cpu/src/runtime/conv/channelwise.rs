@@ -71,7 +71,7 @@ const SEGMENT: usize = 64 * PIECE;
 /// Elements of which copies do not matter.
 const FEW: usize = 1 << 14;
 /// Multiply-adds that are worth a thread's attention.
-const CHUNK_WORK: usize = 1 << 15;
+const CHUNK_WORK: usize = 1 << 17;
 
 impl Channelwise {
     pub(super) fn new(geometry: &Geometry) -> Self {

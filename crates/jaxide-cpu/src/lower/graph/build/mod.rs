@@ -17,6 +17,7 @@ mod scan;
 mod select_scatter;
 mod shape;
 mod state;
+mod stencil;
 mod sums;
 mod window;
 mod window_steps;
@@ -401,6 +402,9 @@ impl Build {
     ) -> Result<Bindings> {
         let dtype = app.dtype();
         let args = self.values(app.args)?;
+        if let Some(sum) = self.stencil(params, &args, app) {
+            return Ok(Bindings::from_elem(Binding::Value(sum), 1));
+        }
         let parts = match dtype {
             DType::C64 => DType::F32,
             DType::C128 => DType::F64,

@@ -2,7 +2,7 @@
 
 use super::super::reduction::neutral_bytes;
 use super::super::scope::FrameKind;
-use super::super::{Combine, Op, Region, ValueId};
+use super::super::{Combine, Op, Region, Scope, ValueId};
 use super::{Application, Binding, Bindings, Build};
 use jaxide_core::prims::{self, Reduce};
 use jaxide_core::{Aval, Builder, ClosedJaxpr, DType, Dims, Error, ErrorKind, Prim, Result};
@@ -25,6 +25,40 @@ fn outer_axes(shape: &[usize], axes: &[usize]) -> Option<Dims> {
     let outer: Dims = axes.iter().copied().filter(|&axis| axis < first).collect();
     let rows: usize = outer.iter().map(|&axis| shape[axis]).product();
     (short <= SHORT && rows >= MANY).then_some(outer)
+}
+
+/// The last axes, combined away in parts, since their elements are many and the results are few: one after the other they would keep one lane
+/// busy. The function may be taken for associative, as JAX wants it, so that each part is combined from its first element on, and what it
+/// begins with need not be neutral: it comes in once.
+struct Run {
+    before: Dims,
+    length: usize,
+}
+
+/// Parts of a run: lanes for two threads.
+const PARTS: usize = 32;
+/// Elements that are worth two steps.
+const LONG_RUN: usize = 1 << 10;
+/// So many results are lanes enough.
+const ENOUGH: usize = 16;
+
+impl Run {
+    fn of(shape: &[usize], axes: &[usize]) -> Option<Self> {
+        let long = |axis: &usize| shape[*axis] > 1;
+        let (gone, kept): (Dims, Dims) = (0..shape.len())
+            .filter(long)
+            .partition(|axis| axes.contains(axis));
+        let last = kept.last() < gone.first();
+        let before: Dims = kept.iter().map(|&axis| shape[axis]).collect();
+        let length: usize = gone.iter().map(|&axis| shape[axis]).product();
+        let few = before.iter().product::<usize>() < ENOUGH;
+        (last && few && length >= LONG_RUN).then_some(Self { before, length })
+    }
+
+    /// The shape that has these axes in the place of the run.
+    fn with(&self, axes: &[usize]) -> Dims {
+        [&self.before, axes].concat().into()
+    }
 }
 
 impl Build {
@@ -123,7 +157,7 @@ impl Build {
         app: &Application<'_>,
     ) -> Result<Bindings> {
         let args = self.values(app.args)?;
-        let shape = self.scope.graph.shape(args[0]);
+        let shape = self.scope.shape(args[0]);
         if params.dimensions.iter().all(|&axis| shape[axis] == 1) {
             // With one element to combine the initial values, which are neutral by promise, are not looked at.
             let operands = args.iter().zip(&app.results);
@@ -143,15 +177,80 @@ impl Build {
             let result = self.map(op, &[first, all], app.dtype());
             return Ok(smallvec![Binding::Value(result)]);
         }
-        let results: Vec<(DType, &[usize])> = app
-            .results
-            .iter()
-            .map(|aval| (aval.dtype, &aval.shape[..]))
+        let (operands, first) = args.split_at(app.results.len());
+        let results = match Run::of(&shape, &axes) {
+            Some(run) => {
+                let Some(again) = self.scalar_region(&params.jaxpr)? else {
+                    return self.routine(params, app);
+                };
+                let parts = self.parts_of(&run, operands, body);
+                self.combine_axes(&[run.before.len()], &parts, first, again)
+            }
+            None => self.combine_axes(&axes, operands, first, body),
+        };
+        let shaped = results.into_iter().zip(&app.results);
+        Ok(shaped
+            .map(|(x, aval)| Binding::Value(self.scope.reshape(x, &aval.shape)))
+            .collect())
+    }
+
+    /// Results of parts of a run of axes, each combined from its first element on, and behind them what is left over.
+    fn parts_of(&mut self, run: &Run, operands: &[ValueId], body: Region) -> Vec<ValueId> {
+        let axis = run.before.len();
+        let each = run.length / PARTS;
+        let whole = each * PARTS;
+        // A piece along one axis of an array that has those before the run whole.
+        let piece = |scope: &mut Scope, x, at: usize, start, length| {
+            let mut sizes = scope.shape(x);
+            let mut place = Dims::from_elem(0, sizes.len());
+            (place[at], sizes[at]) = (start, length);
+            let ones = Dims::from_elem(1, sizes.len());
+            scope.slice(x, &place, &sizes, &ones)
+        };
+        let (mut rows, mut first, mut left) = (Vec::new(), Vec::new(), Vec::new());
+        for &x in operands {
+            let long = self.scope.reshape(x, &run.with(&[run.length]));
+            let parts = piece(&mut self.scope, long, axis, 0, whole);
+            let parts = self.scope.reshape(parts, &run.with(&[PARTS, each]));
+            let begins = piece(&mut self.scope, parts, axis + 1, 0, 1);
+            first.push(self.scope.reshape(begins, &run.with(&[PARTS])));
+            rows.push(piece(&mut self.scope, parts, axis + 1, 1, each - 1));
+            left.push(piece(
+                &mut self.scope,
+                long,
+                axis,
+                whole,
+                run.length - whole,
+            ));
+        }
+        let parts = self.combine_axes(&[axis + 1], &rows, &first, body);
+        let all = parts.into_iter().zip(left);
+        all.map(|(parts, left)| self.scope.concat(&[parts, left], axis))
+            .collect()
+    }
+
+    /// Operands combined along axes by a function of scalars, from what is `first` on, for all results or for each.
+    fn combine_axes(
+        &mut self,
+        axes: &[usize],
+        operands: &[ValueId],
+        first: &[ValueId],
+        body: Region,
+    ) -> Vec<ValueId> {
+        let own = self.scope.shape(operands[0]);
+        let shape: Dims = (0..own.len())
+            .filter(|axis| !axes.contains(axis))
+            .map(|axis| own[axis])
             .collect();
-        let results = self
-            .scope
-            .emit(Op::ReduceWith { axes, body }, &args, &results);
-        Ok(results.into_iter().map(Binding::Value).collect())
+        let results: Vec<(DType, &[usize])> = operands
+            .iter()
+            .map(|&x| (self.scope.dtype(x), &shape[..]))
+            .collect();
+        let args = [operands, first].concat();
+        let axes = Dims::from_slice(axes);
+        self.scope
+            .emit(Op::ReduceWith { axes, body }, &args, &results)
+            .to_vec()
     }
 
     /// A function of scalars as a region; none if it calls the library, which works on arrays in memory.
