@@ -142,3 +142,47 @@ fn rows_at_places_of_their_own() {
         }
     }
 }
+
+/// Rows that become columns of few lanes, alone and carried from turn to turn, where sizes are around those that are written out.
+#[test]
+fn small_matrices_are_turned() {
+    for ty in ["f32", "f64", "i32", "i16", "u8", "c64", "bf16"] {
+        for (rows, columns) in [
+            (2, 9),
+            (4, 4),
+            (5, 8),
+            (8, 5),
+            (8, 8),
+            (9, 16),
+            (16, 16),
+            (16, 17),
+            (17, 16),
+            (16, 3),
+        ] {
+            let once = format!(
+                "{{ lambda ; a:{ty}[{rows},{columns}] b:{ty}[{columns},{rows}]. let
+                    c:{ty}[{columns},{rows}] = transpose[permutation=(1, 0)] a
+                    d:{ty}[{columns},{rows}] = add c b
+                  in (d,) }}"
+            );
+            everywhere(&once, Nearness::Bits);
+        }
+        for side in [3, 5, 8, 15, 16, 17] {
+            let turns = format!(
+                "{{ lambda ; a:{ty}[{side},{side}] b:{ty}[6,{side}]. let
+                    c:{ty}[{side},{side}] = scan[
+                      ft_in=((), (None,), (None,)) ft_out=((None,), ())
+                      jaxpr={{ lambda ; a:{ty}[{side},{side}] b:{ty}[{side}]. let
+                          c:{ty}[{side},1] = broadcast_in_dim[broadcast_dimensions=(0,)] b
+                          d:{ty}[{side},{side}] = sub a c
+                          e:{ty}[{side},{side}] = transpose[permutation=(1, 0)] d
+                          f:{ty}[{side},{side}] = add d e
+                        in (f,) }}
+                      length=6 reverse=False unroll=1
+                    ] a b
+                  in (c,) }}"
+            );
+            everywhere(&turns, Nearness::Relative(1e-2));
+        }
+    }
+}

@@ -14,6 +14,8 @@ const LINE: u64 = 16;
 const MOST_COPIES: usize = 64;
 /// Elements of rows that are written out, those of all arrays that are read together.
 const MOST_ELEMENTS: usize = 128;
+/// Rows and columns of a small matrix that is turned in registers.
+const FEW_COLUMNS: usize = 16;
 /// With fewer lanes than this beside each other, in rows and all, a short axis is written out whether or not anything is shared along it.
 const FEW_LANES: usize = 128;
 /// With fewer lanes than this, a further axis loops inside the lanes: they are one or two registers, whose masks are made once for all rows. Of
@@ -259,12 +261,14 @@ mod weight {
     pub(super) const SHORT: i64 = 1000;
 }
 
-/// The elements of a short row of which each lane has its own are written out, since they are loaded together then.
+/// The elements of a short row of which each lane has its own are written out, since they are loaded together then: where they are reduced, and
+/// where rows become columns of a few lanes.
 fn unroll_rows(groups: &mut [Group], axes: &Axes, mentions: &[Mention]) {
     let Some(lane) = (groups.iter()).find(|group| group.role == Role::Lane && !group.reduced)
     else {
         return;
     };
+    let few_lanes = lane.size <= FEW_COLUMNS;
     let lane = axes.vars[lane.axes.end - 1];
     let loads = || (mentions.iter()).filter(|mention| mention.value.is_some() && !mention.rare);
     let most = MOST_ELEMENTS / loads().count().max(1);
@@ -273,7 +277,7 @@ fn unroll_rows(groups: &mut [Group], axes: &Axes, mentions: &[Mention]) {
         let in_row = |mention: &Mention| factor(mention, var) == 1;
         let apart = |mention: &Mention| factor(mention, lane).unsigned_abs() > 1;
         group.role == Role::Outer
-            && group.reduced
+            && (group.reduced || few_lanes && group.size <= FEW_COLUMNS)
             && group.axes.len() == 1
             && group.size <= most.min(weight::SHORT_REDUCTION)
             && loads().any(|mention| in_row(mention) && apart(mention))
