@@ -110,6 +110,19 @@ impl<T> Matrix<T> {
             column: self.row,
         }
     }
+
+    /// The same `rows` rows, the last one first.
+    ///
+    /// # Safety
+    /// The matrix has so many.
+    unsafe fn from_last_row(self, rows: usize) -> Self {
+        Self {
+            // SAFETY: promised by the caller.
+            pointer: unsafe { self.at(rows - 1, 0) },
+            row: -self.row,
+            column: self.column,
+        }
+    }
 }
 
 /// A matrix to write.
@@ -137,6 +150,19 @@ impl<T> MatrixMut<T> {
             pointer: self.pointer,
             row: self.column,
             column: self.row,
+        }
+    }
+
+    /// The same `rows` rows, the last one first.
+    ///
+    /// # Safety
+    /// The matrix has so many.
+    unsafe fn from_last_row(self, rows: usize) -> Self {
+        Self {
+            // SAFETY: promised by the caller.
+            pointer: unsafe { self.at(rows - 1, 0) },
+            row: -self.row,
+            column: self.column,
         }
     }
 }
@@ -350,9 +376,17 @@ pub(super) unsafe fn subtract<T: Element>(
         return Ok(());
     }
     let update = tile::Update::Subtract;
-    // SAFETY: the caller's promise, for the same or for transposed matrices, or for a buffer made
-    // here with the stated shape.
+    // SAFETY: the caller's promise, for the same matrices, also transposed or counted from the other end, or for a buffer made here with the
+    // stated shape.
     unsafe {
+        let (mut a, mut b, mut c) = (a, b, c);
+        if c.row == -1 {
+            (a, c) = (a.from_last_row(m), c.from_last_row(m));
+        }
+        if c.column == -1 {
+            b = b.transposed().from_last_row(n).transposed();
+            c = c.transposed().from_last_row(n).transposed();
+        }
         if n > 1 && m > 1 && c.column == 1 {
             return gemm::gemm(update, (m, n, k), a, b, c, context);
         }

@@ -458,12 +458,20 @@ fn products_are_subtracted_in_place() {
             &a,
             &b,
         );
-        for (row, column) in [(n, 1), (1, m), (2 * n, 2)] {
+        // By rows and by columns, either of them from the last one on.
+        let ways = [(n, 1), (1, m), (2 * n, 2)]
+            .into_iter()
+            .flat_map(|steps| [(1, 1), (-1, 1), (1, -1), (-1, -1)].map(|signs| (steps, signs)));
+        for ((row, column), (down, along)) in ways {
             let old = samples::<f64>(2 * m * n, 3);
             let mut c = old.clone();
-            let (row, column) = (row as isize, column as isize);
+            let last = |sign: isize, step: usize, count: usize| {
+                if sign < 0 { step * (count - 1) } else { 0 }
+            };
+            let start = last(down, row, m) + last(along, column, n);
+            let (row, column) = (down * row as isize, along * column as isize);
             let to = MatrixMut {
-                pointer: c.as_mut_ptr(),
+                pointer: c[start..].as_mut_ptr(),
                 row,
                 column,
             };
@@ -481,7 +489,7 @@ fn products_are_subtracted_in_place() {
             unsafe { subtract((m, n, k), a, b, to, &Context::default()).unwrap() };
             for i in 0..m {
                 for j in 0..n {
-                    let place = i * row as usize + j * column as usize;
+                    let place = start.wrapping_add_signed(i as isize * row + j as isize * column);
                     assert_eq!(
                         c[place],
                         old[place] - product[i * n + j],
