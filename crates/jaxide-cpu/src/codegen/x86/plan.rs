@@ -92,7 +92,9 @@ pub(super) fn plan(body: &Body, all: Option<i64>, lanes: i64, registers: u8, hal
     let beside = !shape.loops && !reduces && copies == 1 && {
         let enough = all.is_none_or(|all| all >= MANY_TURNS * lanes);
         let live = live_in(body, BlockId::LANES, &folded);
-        enough && shape.operations <= MOST_BESIDE && live * 2 + OTHER_REGISTERS <= registers.into()
+        // Constants are operands in memory where registers are few.
+        let others = if registers > 16 { OTHER_REGISTERS } else { 0 };
+        enough && shape.operations <= MOST_BESIDE && live * 2 + others <= registers.into()
     };
     let copies = if beside { 2 } else { copies };
     let interleave = shape.loops || beside;
