@@ -241,7 +241,8 @@ impl Plan {
     }
 
     /// Chunks of rows and of columns of a large product: as many columns as stay in a core's own cache for all rows that it multiplies with
-    /// them, and as few rows as occupy all threads; none if too few rows are left for each.
+    /// them, and as few rows as occupy all threads; twice as many chunks as threads if there are rows for them, so that a thread whose core is
+    /// slower does less. None if too few rows are left for each.
     fn large(
         m: usize,
         column_tiles: usize,
@@ -249,13 +250,17 @@ impl Plan {
         threads: usize,
     ) -> Option<(usize, usize)> {
         let fewest = bytes.div_ceil(CACHE);
-        let pairs = (1..=m / MANY_ROWS).flat_map(|rows| {
-            (fewest..=column_tiles.min(2 * fewest)).map(move |columns| (rows, columns))
-        });
-        pairs.into_iter().find(|(rows, columns)| {
-            let chunks = rows * columns;
-            chunks.is_multiple_of(threads) || chunks >= 4 * threads
-        })
+        let of = |least: usize| {
+            let mut pairs = (1..=m / MANY_ROWS).flat_map(|rows| {
+                (fewest..=column_tiles.min(2 * fewest)).map(move |columns| (rows, columns))
+            });
+            pairs.find(|(rows, columns)| {
+                let chunks = rows * columns;
+                chunks >= least && (chunks.is_multiple_of(threads) || chunks >= 4 * threads)
+            })
+        };
+        let several = if threads > 1 { 2 * threads } else { 1 };
+        of(several).or_else(|| of(1))
     }
 }
 
