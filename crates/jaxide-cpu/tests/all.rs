@@ -40,6 +40,7 @@ mod row_blocks;
 mod scatters;
 mod short_rows;
 mod small_elements;
+mod stacks;
 mod steps;
 mod subnormals;
 mod supposed;

@@ -100,6 +100,7 @@ fn graph_with(
         graph.turn_products();
         graph.drop_unread_factors();
         graph.accumulate_in_place();
+        graph.combine_stacks();
         graph.turn_columns();
         graph.guard_updates();
         graph.sum_vector_products();

@@ -21,6 +21,7 @@ mod reduction;
 mod routine;
 mod row_blocks;
 mod scope;
+mod stacks;
 mod turned;
 mod unread;
 
