@@ -232,7 +232,7 @@ pub(super) fn tridiagonal(operands: &Operands, lower: bool) -> Call {
 pub(super) fn tridiagonal_solve(operands: &Operands, perturb_singular: bool) -> Call {
     let (count, n, k) = matrices(operands, 3)?;
     by_entry!(operands, E => {
-        Ok(KernelCall::new(linalg::tridiagonal_solve::<E>(count, n, k, perturb_singular)))
+        Ok(KernelCall::new(linalg::TridiagonalSolve::<E>::new(count, n, k, perturb_singular)))
     })
 }
 

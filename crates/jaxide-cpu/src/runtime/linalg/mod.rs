@@ -31,6 +31,7 @@ mod svd;
 mod trailing;
 mod triangular;
 mod tridiagonal;
+mod tridiagonal_lanes;
 
 use std::sync::OnceLock;
 
@@ -44,7 +45,7 @@ pub use lu::Lu;
 pub use qr::{Geqrf, HouseholderProduct, Ormqr, Qr};
 pub use scalar::{RealScalar, Scalar};
 pub use schur::{Iterate, Schur};
-pub use spectral::{cholesky_update, geqp3, lu_pivots_to_permutation, tridiagonal_solve};
+pub use spectral::{TridiagonalSolve, cholesky_update, geqp3, lu_pivots_to_permutation};
 pub use svd::Svd;
 pub use triangular::TriangularSolve;
 pub use tridiagonal::Tridiagonal;

@@ -148,7 +148,7 @@ mod tests {
     use num_complex::Complex;
 
     use super::*;
-    use crate::runtime::linalg::{Cholesky, Lu, TriangularSolve};
+    use crate::runtime::linalg::{Cholesky, Lu, RealScalar, TriangularSolve, TridiagonalSolve};
     use crate::runtime::simd::Isa;
     use crate::runtime::{Kernel, KernelCall, ThreadPool};
 
@@ -210,7 +210,7 @@ mod tests {
         }
     }
 
-    fn check_type<T: Scalar>() {
+    fn check_type<T: Scalar<Real: RealScalar>>() {
         for n in [1, 2, 3, 8, 11, 15, 16, 17, 22, 23] {
             let mut a: Vec<T> = (0..BATCH * n * n).map(entry).collect();
             for (index, a) in a.chunks_exact_mut(n * n).enumerate() {
@@ -247,6 +247,30 @@ mod tests {
                 let make = |batch| TriangularSolve::<T>::new(batch, rows, columns, options);
                 check(make, &[a.clone(), b.clone()]);
             }
+            check_tridiagonal(n, &a);
+        }
+    }
+
+    /// Rows are exchanged or not, pivots are zero or no numbers.
+    fn check_tridiagonal<T: Scalar<Real: RealScalar>>(n: usize, a: &[T]) {
+        let diagonal = |salt: usize| -> Vec<T> {
+            let mut entries: Vec<T> = (0..BATCH * n).map(|i| entry(i + salt)).collect();
+            for (index, entries) in entries.chunks_exact_mut(n).enumerate() {
+                match (index + salt) % 7 {
+                    2 => entries[n / 2] = T::ZERO,
+                    3 => entries.fill(T::ZERO),
+                    4 => entries[n - 1] = a[n * n / 2 + 4 * n * n],
+                    _ => {}
+                }
+            }
+            entries
+        };
+        for (k, salt) in [(1, 0), (1, 1), (3, 2), (0, 3)] {
+            let diagonals = [5, 6, 7].map(|more| diagonal(salt + more));
+            let b: Vec<T> = (0..BATCH * n * k).map(|i| entry(i + 99)).collect();
+            let [lower, main, upper] = diagonals;
+            let make = |batch| TridiagonalSolve::<T>::new(batch, n, k, false);
+            check(make, &[lower, main, upper, b]);
         }
     }
 

@@ -5,8 +5,8 @@ use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use jaxide_core::eval::numerics::linalg::{self as reference, Entry};
 use num_complex::Complex;
 
-use super::for_matrices;
 use super::scalar::{RealScalar, Scalar, is_single, reciprocal};
+use super::{for_matrices, tridiagonal_lanes};
 use crate::runtime::shared::SharedSlice;
 use crate::runtime::{Buffers, Context, Kernel, KernelError, Signature};
 
@@ -119,35 +119,69 @@ pub fn geqp3<T: Scalar>(batch: usize, m: usize, n: usize) -> impl Kernel + use<T
 
 /// The kernel of `tridiagonal_solve`: from the three diagonals (n entries each) and B (`n × k`), X; finite for a singular matrix too with
 /// `perturb_singular`.
-pub fn tridiagonal_solve<T: Scalar<Real: RealScalar>>(
+pub struct TridiagonalSolve<T> {
     batch: usize,
     n: usize,
     k: usize,
     perturb_singular: bool,
-) -> impl Kernel + use<T> {
-    PerMatrix {
-        batch,
-        inputs: vec![
-            bytes::<T>(n),
-            bytes::<T>(n),
-            bytes::<T>(n),
-            bytes::<T>(n * k),
-        ],
-        outputs: vec![bytes::<T>(n * k)],
-        work: 8 * n * (k + 1),
-        function: move |inputs: &[&[u8]], outputs: &mut [&mut [u8]]| {
-            let [lower, diagonal, upper, b] = std::array::from_fn(|i| cast_slice(inputs[i]));
-            let x = if perturb_singular {
+    element: std::marker::PhantomData<fn() -> T>,
+}
+
+impl<T: Scalar<Real: RealScalar>> TridiagonalSolve<T> {
+    /// Systems of n rows with k right-hand sides.
+    pub fn new(batch: usize, n: usize, k: usize, perturb_singular: bool) -> Self {
+        Self {
+            batch,
+            n,
+            k,
+            perturb_singular,
+            element: std::marker::PhantomData,
+        }
+    }
+}
+
+impl<T: Scalar<Real: RealScalar>> Kernel for TridiagonalSolve<T> {
+    fn signature(&self) -> Signature {
+        let size = size_of::<T>();
+        let (diagonal, b) = (self.batch * self.n, self.batch * self.n * self.k);
+        Signature::of(
+            &[
+                (diagonal, size),
+                (diagonal, size),
+                (diagonal, size),
+                (b, size),
+            ],
+            &[(b, size)],
+        )
+    }
+
+    fn run(&self, buffers: &mut Buffers<'_>, context: &Context<'_>) -> Result<(), KernelError> {
+        let (n, k) = (self.n, self.k);
+        let diagonals = [0, 1, 2].map(|index| buffers.input::<T>(index));
+        let b = buffers.input::<T>(3);
+        let x = buffers.output::<T>(0);
+        if !self.perturb_singular && tridiagonal_lanes::are_many::<T>(self.batch, (n, k)) {
+            return tridiagonal_lanes::solve(diagonals, b, x, (n, k), context);
+        }
+        let x = SharedSlice::new(x);
+        for_matrices(self.batch, 8 * n * (k + 1), context, |index| {
+            let range = |size: usize| index * size..(index + 1) * size;
+            let diagonals = diagonals.map(|diagonal| &diagonal[range(n)]);
+            let b = &b[range(n * k)];
+            let solution = if self.perturb_singular {
+                let [lower, diagonal, upper] = diagonals;
                 reference::tridiagonal_solve_perturbed::<T>(lower, diagonal, upper, b, k)
             } else if T::COMPLEX {
-                solve_complex::<T>([lower, diagonal, upper], b, k)
+                solve_complex::<T>(diagonals, b, k)
             } else if k == 1 {
-                solve_real::<T, true>([lower, diagonal, upper], b, 1)
+                solve_real::<T, true>(diagonals, b, 1)
             } else {
-                solve_real::<T, false>([lower, diagonal, upper], b, k)
+                solve_real::<T, false>(diagonals, b, k)
             };
-            store(outputs[0], &x);
-        },
+            // SAFETY: systems of the batch are disjoint.
+            unsafe { x.range(range(n * k)) }.copy_from_slice(&solution);
+            Ok(())
+        })
     }
 }
 
@@ -307,7 +341,7 @@ mod tests {
     type C = Complex<f64>;
 
     fn solved(diagonals: [&[C]; 3], b: &[C], k: usize) -> Vec<C> {
-        let call = KernelCall::new(tridiagonal_solve::<C>(1, diagonals[0].len(), k, false));
+        let call = KernelCall::new(TridiagonalSolve::<C>::new(1, diagonals[0].len(), k, false));
         let mut x = vec![C::default(); b.len()];
         let [lower, diagonal, upper] = diagonals.map(cast_slice);
         let inputs = [lower, diagonal, upper, cast_slice(b)];

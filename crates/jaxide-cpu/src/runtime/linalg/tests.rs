@@ -334,7 +334,7 @@ where
     close(&part(&out[0], n * n * size), &packed, 10.0);
     assert_eq!(numbers::<i32>(&part(&out[1], n * 4)), order);
     let out = run(
-        tridiagonal_solve::<T>(1, n, 2, false),
+        TridiagonalSolve::<T>::new(1, n, 2, false),
         &[
             bytes(&a[..5]),
             bytes(&a[5..10]),
