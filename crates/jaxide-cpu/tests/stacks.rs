@@ -82,3 +82,30 @@ fn of_other_kinds_have_the_same_results() {
         combined(("f32", 1, 1), axis, ("reduce_max", &[axis]), false);
     }
 }
+
+/// Stacks that are stored, of arrays with several elements of a row each: lanes run along the rows, since along the stack each would be of another
+/// array.
+#[test]
+fn of_many_arrays_have_lanes_along_these() {
+    let (rows, pieces) = (300, 7);
+    let mut text = format!("{{ lambda ; a:i32[{rows},{}]. let\n", pieces + 3);
+    let mut names = String::new();
+    for k in 0..pieces {
+        text += &format!(
+            "b{k}:i32[{rows},4] = slice[
+               limit_indices=({rows}, {}) start_indices=(0, {k}) strides=None
+             ] a
+             c{k}:i32[{rows}] = reduce_sum[axes=(1,) out_sharding=None] b{k}
+             d{k}:i32[{rows}] = mul c{k} {k}:i32[]\n",
+            k + 4
+        );
+        names += &format!(" d{k}");
+    }
+    text += &format!("s:i32[{pieces},{rows}] = stack[axis=0]{names}\n in (s,) }}");
+    let planned = everywhere(&text, Nearness::Bits);
+    assert!(
+        !planned.loops.contains(&format!("lanes {pieces}\n")),
+        "{}",
+        planned.loops
+    );
+}

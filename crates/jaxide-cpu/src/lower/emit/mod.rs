@@ -125,6 +125,8 @@ pub(crate) struct Emitter<'a> {
     pub(crate) mentions: Vec<Mention>,
     /// Values of variables at which a condition changes.
     pub(crate) cuts: Vec<(Var, i64)>,
+    /// Variables along which pieces are joined, and how many.
+    pub(crate) joins: Vec<(Var, usize)>,
     /// Stacked results of loops that are stored as they are made.
     sinks: HashMap<ValueId, address::Sink>,
     /// The axes that loops with their state in registers have as lanes.
@@ -160,6 +162,7 @@ impl<'a> Emitter<'a> {
             pointers: Vec::new(),
             mentions: Vec::new(),
             cuts: Vec::new(),
+            joins: Vec::new(),
             sinks: HashMap::default(),
             lane_axes: SmallVec::new(),
             depth: 0,

@@ -140,6 +140,9 @@ impl Emitter<'_> {
             placed.push((piece, start));
             start += self.graph.shape(piece)[axis] as i64;
         }
+        if let &[(var, _)] = at[axis].terms.as_slice() {
+            self.joins.push((var, pieces.len()));
+        }
         self.concat_among(&placed, axis, at)
     }
 

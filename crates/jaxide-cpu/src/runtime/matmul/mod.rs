@@ -115,7 +115,7 @@ impl<T> Matrix<T> {
     ///
     /// # Safety
     /// The matrix has so many.
-    unsafe fn from_last_row(self, rows: usize) -> Self {
+    unsafe fn last_row_first(self, rows: usize) -> Self {
         Self {
             // SAFETY: promised by the caller.
             pointer: unsafe { self.at(rows - 1, 0) },
@@ -157,7 +157,7 @@ impl<T> MatrixMut<T> {
     ///
     /// # Safety
     /// The matrix has so many.
-    unsafe fn from_last_row(self, rows: usize) -> Self {
+    unsafe fn last_row_first(self, rows: usize) -> Self {
         Self {
             // SAFETY: promised by the caller.
             pointer: unsafe { self.at(rows - 1, 0) },
@@ -381,11 +381,11 @@ pub(super) unsafe fn subtract<T: Element>(
     unsafe {
         let (mut a, mut b, mut c) = (a, b, c);
         if c.row == -1 {
-            (a, c) = (a.from_last_row(m), c.from_last_row(m));
+            (a, c) = (a.last_row_first(m), c.last_row_first(m));
         }
         if c.column == -1 {
-            b = b.transposed().from_last_row(n).transposed();
-            c = c.transposed().from_last_row(n).transposed();
+            b = b.transposed().last_row_first(n).transposed();
+            c = c.transposed().last_row_first(n).transposed();
         }
         if n > 1 && m > 1 && c.column == 1 {
             return gemm::gemm(update, (m, n, k), a, b, c, context);

@@ -220,6 +220,7 @@ struct Trial {
     axes: Axes,
     mentions: Vec<Mention>,
     cuts: Vec<(Var, i64)>,
+    joins: Vec<(Var, usize)>,
     /// Operations of an element.
     operations: f64,
 }
@@ -257,6 +258,7 @@ fn trial(graph: &Graph, memory: &NestMemory<'_>, block: &Block) -> Emitted<Trial
             .sum(),
         mentions: emitter.mentions,
         cuts: emitter.cuts,
+        joins: emitter.joins,
     })
 }
 
@@ -296,6 +298,7 @@ impl Trial {
             &reduced_axes(nest),
             &self.axes,
             &self.mentions,
+            &self.joins,
             (memory_holds_accumulators(graph, nest), self.operations),
         )
     }

@@ -126,6 +126,7 @@ pub(super) fn choose(
     reduced: &[usize],
     axes: &Axes,
     mentions: &[Mention],
+    joins: &[(Var, usize)],
     (may_chunk, operations): (bool, f64),
 ) -> LoopPlan {
     let lengths = block.lengths.clone();
@@ -135,7 +136,7 @@ pub(super) fn choose(
         partials: None,
         unrolled: false,
     };
-    choose_lanes(&mut plan.groups, axes, mentions);
+    choose_lanes(&mut plan.groups, axes, mentions, joins);
     let control = has_control(nest);
     if !control {
         unroll_rows(&mut plan.groups, axes, mentions);
@@ -201,7 +202,9 @@ fn merge(
 
 /// The lanes are the group along which most of memory is read and written element after element, since vectors then are loads and stores
 /// instead of gathers and scatters; of equals the longest, and rather one that is not reduced.
-fn choose_lanes(groups: &mut [Group], axes: &Axes, mentions: &[Mention]) {
+///
+/// Along an axis of many short pieces that have been joined, each lane would have another piece's formula, and all of them would be computed for each.
+fn choose_lanes(groups: &mut [Group], axes: &Axes, mentions: &[Mention], joins: &[(Var, usize)]) {
     let many_results = (groups.iter())
         .any(|group| group.role == Role::Outer && !group.reduced && group.size >= weight::FEW);
     let reduced: usize = (groups.iter().filter(|group| group.reduced))
@@ -222,10 +225,15 @@ fn choose_lanes(groups: &mut [Group], axes: &Axes, mentions: &[Mention]) {
                 (_, true) => weight::STORE_APART,
             })
             .sum();
+        let joined = joins.iter().filter(|join| Some(join.0) == var);
+        let pieces = joined.map(|join| join.1).max().unwrap_or(1);
         if group.size < weight::FEW
             || group.reduced && group.size <= weight::SHORT_REDUCTION && few_terms && many_results
         {
             score -= weight::SHORT / group.size as i64;
+        }
+        if pieces >= weight::FEW && pieces * weight::SHORT_PIECE >= group.size {
+            score -= weight::SHORT * pieces as i64;
         }
         (score - i64::from(group.reduced), group.size)
     };
@@ -252,6 +260,8 @@ mod weight {
     pub(super) const STORE_APART: i64 = -4;
     /// With fewer lanes, most of a vector is empty: that outweighs all loads and stores.
     pub(super) const FEW: usize = 5;
+    /// Lanes of a piece that has no more are of many pieces.
+    pub(super) const SHORT_PIECE: usize = 4;
     /// So few lanes are not reduced, where there are results that can be lanes: combining all lanes for each result takes longer than gathering
     /// its elements.
     pub(super) const SHORT_REDUCTION: usize = 32;
